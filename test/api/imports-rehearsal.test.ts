@@ -17,6 +17,8 @@ const BEFORE = [
   "dead,dead@x.example,,,,,,2025-01-01,",
   `texts,,${ADA},,,yes,2025-01-01,,`,
   ",stop@x.example,+14155550124,,,no,,,no",
+  "owner,link@x.example,+14155550124,,,,,,",
+  "known,known@x.example,+14155550125,,,,,,",
 ].join("\n");
 
 /** Each line shows one thing that a file may meet. */
@@ -46,6 +48,17 @@ const FILES: [what: string, lines: string[]][] = [
   [
     "proofs of one person for two addresses",
     ["two,1@x.example,,yes,2025-01-01,,,,", "two,2@x.example,,yes,2025-01-01,,,,", "two,,,yes,2024-01-01,,,,"],
+  ],
+  [
+    "somebody of whose address and number it says nothing, and who opted out",
+    ["owner,,,yes,2025-06-01,yes,2025-06-01,,"],
+  ],
+  [
+    "the same where earlier rows opt them out",
+    [
+      ...[",known@x.example,,no,2024-06-01,,,,", ",n@x.example,+14155550125,,,no,2024-06-01,,"],
+      "known,,,yes,2025-06-01,yes,2025-06-01,,",
+    ],
   ],
   ["proofs of nothing", ["p,p@x.example,,yes,,yes,,,maybe", "q,q@x.example,,yes,2999-01-01,,,,yes"]],
 ];

@@ -28,8 +28,22 @@ export interface Person {
   rows: PersonRow[];
 }
 
-/** The persons of a batch, in the order in which the file names them first. @param isHistorical it starts no journeys */
-export function personsOf(batch: readonly GoodRow[], isHistorical: boolean): Person[] {
+/** The addresses that a person has. */
+export interface Known {
+  email?: string | undefined;
+  phone?: unknown;
+}
+
+/**
+ * The persons of a batch, in the order in which the file names them first.
+ * @param isHistorical it starts no journeys
+ * @param knownOf those who were there before, by their external ids
+ */
+export function personsOf(
+  batch: readonly GoodRow[],
+  isHistorical: boolean,
+  knownOf: (external_id: string) => Known | undefined,
+): Person[] {
   const persons = new Map<string, Person>();
   const held = new Set<string>();
   const last = new Map(batch.flatMap(({ row }) => (row.email === undefined ? [] : [[row.external_id, row.email]])));
@@ -37,9 +51,10 @@ export function personsOf(batch: readonly GoodRow[], isHistorical: boolean): Per
     const { external_id, email: own, attributes, consent, choices, isByAddress } = good.row;
     const before = persons.get(external_id);
     const email = own ?? before?.profile.email;
-    const address = normalizedAddress("email", email);
-
-    const number = normalizedAddress("phone", { ...before?.profile.attributes, ...attributes }.phone);
+    const { phone } = { ...before?.profile.attributes, ...attributes };
+    const known = knownOf(external_id);
+    const address = normalizedAddress("email", email ?? known?.email);
+    const number = normalizedAddress("phone", phone ?? known?.phone);
     const places = [["email", address] as const, ...otherChannels.map((channel) => [channel, number] as const)];
 
     const heldBefore = new Set(places.flatMap((place) => (held.has(place.join(" ")) ? [place[0]] : [])));

@@ -31,7 +31,7 @@ import {
   subscriberId,
 } from "../../../shared/store/subscribers/subscribers.ts";
 import type { WorkerContext } from "./context.ts";
-import type { Person } from "./persons.ts";
+import { type GoodRow, type Person, personsOf } from "./persons.ts";
 import { KEPT, type Tally } from "./tally.ts";
 
 /** A person as the rows so far would leave it. */
@@ -57,7 +57,7 @@ export const openRehearsal = (): Rehearsal => ({ people: new Map(), addresses: n
 type From = Pick<ImportedFrom, "created_at" | "asks" | "isLeft">;
 
 interface Batch {
-  persons: readonly Person[];
+  rows: readonly GoodRow[];
   /** Of the rows that are rejected. */
   refusing: readonly Refusals[];
   /** The most subscribers to create. */
@@ -69,13 +69,14 @@ export async function rehearse(
   { store, secrets }: WorkerContext,
   from: From,
   rehearsal: Rehearsal,
-  { persons, refusing, room }: Batch,
+  { rows, refusing, room }: Batch,
   tally: Tally,
 ): Promise<void> {
   const root = await secrets.root();
   if (rehearsal.people.size > MAX_REMEMBERED) forget(rehearsal);
-  const names = [...persons.map(({ profile }) => profile.external_id), ...refusing.flatMap((one) => nameOf(one) ?? [])];
+  const names = [...rows.map(({ row }) => row.external_id), ...refusing.flatMap((one) => nameOf(one) ?? [])];
   await meet(store, root, rehearsal, names);
+  const persons = personsOf(rows, true, (name) => rehearsal.people.get(name));
   const created = persons.filter(({ profile }) => !rehearsal.people.has(profile.external_id));
   const beyond = new Set(created.slice(Math.max(0, room)));
   const taken = persons.filter((person) => !beyond.has(person));

@@ -28,13 +28,14 @@ import { type ImportJob, readingOf } from "../../../shared/store/subscribers/imp
 import { Profile, type ProfileRow } from "../../../shared/store/subscribers/items.ts";
 import {
   attributesOf,
+  type LivingProfile,
   living,
   profileOfExternalId,
   subscriberId,
   upsertSubscriber,
 } from "../../../shared/store/subscribers/subscribers.ts";
 import type { WorkerContext } from "./context.ts";
-import { type GoodRow, type Person, type PersonRow, personsOf } from "./persons.ts";
+import { type GoodRow, type Known, type Person, type PersonRow, personsOf } from "./persons.ts";
 import { type Rehearsal, rehearse } from "./rehearse.ts";
 import { KEPT, openTally, type Taken, type Tally } from "./tally.ts";
 
@@ -60,15 +61,14 @@ export async function takeRows(
   const tally = openTally(job);
   const { good: rows, refused } = readBatch(job, columns, batch, tally.reject);
   const refusing = refused.map(({ refusals }) => refusals);
-  const persons = personsOf(rows, job.start_journeys === false);
   if (job.dry_run) {
-    await rehearse(context, { created_at: job.created_at, asks }, rehearsal, { persons, refusing, room }, tally);
+    await rehearse(context, { created_at: job.created_at, asks }, rehearsal, { rows, refusing, room }, tally);
     return tally.taken;
   }
   const root = await context.secrets.root();
   for (const { record, refusals } of refused)
     await recordRefusals(context.store, root, fromRow(job, record, asks), refusals);
-  await importEach(context, { job, asks, room, refusing }, tally, persons);
+  await importEach(context, { job, asks, room, refusing }, tally, rows);
   return tally.taken;
 }
 
@@ -81,20 +81,24 @@ async function importEach(
     refusing,
   }: { job: ImportJob; asks: ReadonlySet<string>; room: number; refusing: readonly Refusals[] },
   { taken, reject, countRow, countChoices }: Tally,
-  persons: readonly Person[],
+  good: readonly GoodRow[],
 ): Promise<void> {
   const { store, secrets } = context;
   const root = await secrets.root();
-  const ids = persons.map(({ profile }) => subscriberId(root, store.tenant, profile.external_id, 0));
+  const names = [...new Set(good.map(({ row }) => row.external_id))];
+  const ids = names.map((name) => subscriberId(root, store.tenant, name, 0));
   const pack = await openPack(store, job, ids);
-  const { allowed, created, profiles } = await createNew(context, pack, { persons, ids }, room);
+  const profiles = await store.getAll(Profile, idKeys(ids));
+  const knownOf = await addressesOf(context, names, profiles);
+  const persons = personsOf(good, job.start_journeys === false, knownOf);
+  const { allowed, created } = await createNew(context, pack, { persons, ids, profiles }, room);
   taken.created = allowed.size;
   const agreeing = persons.flatMap(({ rows }) => rows.filter(({ row }) => row.consent?.status === "opted_in"));
   const emails = agreeing.flatMap(({ email }) => email ?? []);
   // What was written just now may not be read yet.
   const refused = refusing.flatMap(({ email }) => normalizedAddress("email", email) ?? []);
   const held = new Set([...refused, ...(await heldAddresses(store, emails))]);
-  const numberOf = await numbersOf(context, persons, profiles);
+  const numberOf = numbersOf(persons, knownOf);
   const numbers = await heldNumbers(store, [...new Set(numberOf.values())]);
 
   const members: string[] = [];
@@ -187,23 +191,37 @@ function readBatch(
   return read;
 }
 
-/** By the external id, the number of each person of whom a row agrees to a channel that sends to it. */
-async function numbersOf(
+/** Of those who were there, the addresses by their external ids. Who was erased may have come again. */
+async function addressesOf(
   { store, secrets }: WorkerContext,
-  persons: readonly Person[],
+  names: readonly string[],
   profiles: readonly (ProfileRow | undefined)[],
-): Promise<ReadonlyMap<string, string>> {
+): Promise<(external_id: string) => Known | undefined> {
   const root = await secrets.root();
-  const numbers = new Map<string, string>();
-  for (const [i, { profile, rows }] of persons.entries()) {
-    if (!rows.some(({ row }) => otherChannels.some((channel) => row.choices[channel]?.status === "opted_in"))) continue;
-    const { external_id, attributes } = profile;
+  const people = new Map<string, LivingProfile>();
+  for (const [i, name] of names.entries()) {
     const first = profiles[i];
-    const known = living(first) ?? (first && (await profileOfExternalId(store, root, external_id)));
-    const number = normalizedAddress("phone", attributes.phone ?? (known && attributesOf(known).phone));
-    if (number !== undefined) numbers.set(external_id, number);
+    const known = living(first) ?? (first && (await profileOfExternalId(store, root, name)));
+    if (known) people.set(name, known);
   }
-  return numbers;
+  return (name) => {
+    const known = people.get(name);
+    return known && { email: known.email, phone: attributesOf(known).phone };
+  };
+}
+
+/** By the external id, the number of each person of whom a row agrees to a channel that sends to it. */
+function numbersOf(
+  persons: readonly Person[],
+  knownOf: (external_id: string) => Known | undefined,
+): ReadonlyMap<string, string> {
+  const agrees = ({ rows }: Person) =>
+    rows.some(({ row }) => otherChannels.some((channel) => row.choices[channel]?.status === "opted_in"));
+  const found = persons.filter(agrees).flatMap(({ profile: { external_id, attributes } }) => {
+    const number = normalizedAddress("phone", attributes.phone ?? knownOf(external_id)?.phone);
+    return number === undefined ? [] : [[external_id, number] as const];
+  });
+  return new Map(found);
 }
 
 interface NewOnes {
@@ -211,19 +229,20 @@ interface NewOnes {
   allowed: ReadonlySet<string>;
   /** The ids of those that were created, by their external ids. */
   created: ReadonlyMap<string, string>;
-  /** Those that were there, in the order of the persons. */
-  profiles: readonly (ProfileRow | undefined)[];
 }
 
 /** Creates the subscribers that are not known yet. What was erased or is created meanwhile is left out. */
 async function createNew(
   { store }: WorkerContext,
   pack: ImportPackRef,
-  { persons, ids }: { persons: readonly Person[]; ids: readonly string[] },
+  {
+    persons,
+    ids,
+    profiles,
+  }: { persons: readonly Person[]; ids: readonly string[]; profiles: readonly (ProfileRow | undefined)[] },
   room: number,
 ): Promise<NewOnes> {
   const inputs = persons.map(({ profile }) => profile);
-  const profiles = await store.getAll(Profile, idKeys(ids));
   const fresh =
     inputs.length <= room ? inputs : inputs.filter((_, i) => !living(profiles[i])).slice(0, Math.max(0, room));
   const allowed = new Set(fresh.map(({ external_id }) => external_id));
@@ -231,5 +250,5 @@ async function createNew(
     profiles[i] || !allowed.has(input.external_id) ? [] : [{ id: ids[i]!, input }],
   );
   const created = await createWithPack(store, pack, unknown);
-  return { allowed, created: new Map(created.map(({ id, input }) => [input.external_id, id])), profiles };
+  return { allowed, created: new Map(created.map(({ id, input }) => [input.external_id, id])) };
 }
