@@ -11,6 +11,16 @@ export function isSame(a: Json, b: Json): boolean {
   return [...new Set([...Object.keys(a), ...Object.keys(b)])].every((key) => isSame(a[key], b[key]));
 }
 
+/** Of the fields that were shown, those that are changed: others keep what somebody else saved meanwhile. An emptied one is null. */
+export const changesOf = <T>(begun: Readonly<Record<string, T>>, mine: Readonly<Record<string, T>>) =>
+  Object.fromEntries(
+    [...new Set([...Object.keys(begun), ...Object.keys(mine)])].flatMap((key): [string, T | null][] => {
+      const [from, to] = [begun[key], mine[key]];
+      const isUntouched = isSame(from, to) || (from === "" && to === undefined);
+      return isUntouched ? [] : [[key, to ?? null]];
+    }),
+  );
+
 /** What both changed, each in its own way. */
 export interface Overlap {
   /** `content.title`. */

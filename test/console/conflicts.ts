@@ -70,4 +70,50 @@ export function conflictStories(open: () => Promise<Tab>): void {
     await other.locator("button.chart-node", { hasText: "His" }).waitFor();
     await other.close();
   });
+
+  it("attributes that a product sets while somebody edits others stay as it set them (CON-3)", async () => {
+    const { page, visit, context } = await open();
+    await visit("people?q=ada");
+    await page.getByRole("link", { name: "Ada Keller", exact: true }).click();
+    const attributes = page.locator("section.card", { has: page.getByRole("heading", { name: "Attributes" }) });
+    const edit = (window: Page) =>
+      window
+        .locator("section.card", { has: window.getByRole("heading", { name: "Attributes" }) })
+        .getByRole("button", { name: "Edit" })
+        .click();
+    await edit(page);
+    const other = await context.newPage();
+    await other.goto(page.url());
+    await edit(other);
+    await other.getByLabel("Value of city").fill("Cologne");
+    await press(other, "Save");
+    await other.getByText("The attributes are saved.").waitFor();
+    await page.getByLabel("Value of country").fill("AT");
+    await press(page, "Save");
+    await page.getByText("The attributes are saved.").waitFor();
+    await attributes.getByText("Cologne").waitFor();
+    await attributes.getByText("AT", { exact: true }).waitFor();
+    await other.close();
+  });
+
+  it("a topic that asks for a second yes still does once its name is changed (CON-3, AMB-129)", async () => {
+    const { page, visit } = await open();
+    const dialog = page.locator("dialog[open]");
+    const save = async () => {
+      await dialog.getByRole("button", { name: "Save the topic" }).click();
+      await dialog.waitFor({ state: "detached" });
+    };
+    await visit("content/topics");
+    await press(page, "New topic");
+    await dialog.getByLabel("Key").fill("twice");
+    await dialog.getByLabel("Name").fill("Twice");
+    await dialog.getByLabel(/opt.in/i).check();
+    await save();
+    await page.getByRole("button", { name: "Edit Twice" }).click();
+    expect(await dialog.getByLabel(/opt.in/i).isChecked()).toBe(true);
+    await dialog.getByLabel("Name").fill("Two times");
+    await save();
+    await page.getByRole("button", { name: "Edit Two times" }).click();
+    expect(await dialog.getByLabel(/opt.in/i).isChecked()).toBe(true);
+  });
 }

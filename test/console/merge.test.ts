@@ -1,6 +1,6 @@
 // What two people changed at once, put together.
 import { expect, it } from "vitest";
-import { isSame, merge } from "../../console/app/merge.ts";
+import { changesOf, isSame, merge } from "../../console/app/merge.ts";
 
 it("what only one of two people changed is taken from each (CON-3)", () => {
   const base = { name: "Hello", content: { title: "A", body: "B" } };
@@ -27,4 +27,11 @@ it("what one person took away stays away, unless the other changed it (CON-3)", 
 it("values are the same whatever the order of their keys (CON-3)", () => {
   expect(isSame({ a: 1, b: [{ c: null }] }, { b: [{ c: null }], a: 1, d: undefined })).toBe(true);
   expect(isSame({ a: [1] }, { a: [2] })).toBe(false);
+});
+
+it("a form saves what was changed in it alone, and empties what was emptied (CON-3)", () => {
+  const begun = { name: "News", description: "Weekly", note: "", events: ["a"], active: true };
+  const mine = { name: "News", events: ["a", "b"], active: false, more: "" };
+
+  expect(changesOf<unknown>(begun, mine)).toEqual({ description: null, events: ["a", "b"], active: false, more: "" });
 });

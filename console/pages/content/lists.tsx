@@ -2,6 +2,7 @@
 import type { List, ListsCreateBody } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
 import { forms } from "../../app/forms.gen.ts";
+import { changesOf } from "../../app/merge.ts";
 import { pathTo } from "../../app/router.ts";
 import { PAGE_SIZE, pageNumber, useNumbered } from "../../app/rows.ts";
 import { number, plural } from "../../app/time.ts";
@@ -44,16 +45,19 @@ export function Lists() {
 function Edit({ list, close }: { list?: List; close: () => void }) {
   const create = useAction("lists.create");
   const update = useAction("lists.update");
+  const initial = list
+    ? { name: list.name, description: list.description ?? "", double_opt_in: list.double_opt_in }
+    : {};
   return (
     <SchemaDialog
       title={list ? `Edit ${list.name}` : "New list"}
       close={close}
       schema={forms["lists.create"]}
-      initial={list ? { name: list.name, description: list.description ?? "", double_opt_in: list.double_opt_in } : {}}
+      initial={initial}
       submit="Save the list"
       action={list ? update : create}
       run={async (values: ListsCreateBody) =>
-        (await (list ? update.run(list.id, { description: null, ...values }) : create.run(values))) && {
+        (await (list ? update.run(list.id, changesOf(initial, { ...values })) : create.run(values))) && {
           kind: "said",
           text: "The list is saved.",
         }

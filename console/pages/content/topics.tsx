@@ -2,6 +2,7 @@
 import type { Topic, TopicsCreateBody } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
 import { forms } from "../../app/forms.gen.ts";
+import { changesOf } from "../../app/merge.ts";
 import { useRows } from "../../app/rows.ts";
 import { Collection } from "../../components/collection.tsx";
 import { Time } from "../../components/page.tsx";
@@ -43,14 +44,20 @@ export function Topics() {
 function Edit({ topic, close }: { topic?: Topic; close: () => void }) {
   const create = useAction("topics.create");
   const update = useAction("topics.update");
+  const initial = topic
+    ? {
+        name: topic.name,
+        description: topic.description ?? "",
+        default: topic.default,
+        double_opt_in: topic.double_opt_in,
+      }
+    : { default: "in" };
   return (
     <SchemaDialog
       title={topic ? `Edit ${topic.name}` : "New topic"}
       close={close}
       schema={forms[topic ? "topics.update" : "topics.create"]}
-      initial={
-        topic ? { name: topic.name, description: topic.description ?? "", default: topic.default } : { default: "in" }
-      }
+      initial={initial}
       texts={{
         key: { hint: "The key in your product, such as news. It cannot be changed." },
         default: { label: "Default, without a choice", options: DEFAULTS },
@@ -58,7 +65,7 @@ function Edit({ topic, close }: { topic?: Topic; close: () => void }) {
       submit="Save the topic"
       action={topic ? update : create}
       run={async (values: TopicsCreateBody) =>
-        (await (topic ? update.run(topic.key, { description: null, ...values }) : create.run(values))) && {
+        (await (topic ? update.run(topic.key, changesOf(initial, { ...values })) : create.run(values))) && {
           kind: "said",
           text: "The topic is saved.",
         }

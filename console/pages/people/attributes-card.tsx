@@ -1,7 +1,8 @@
 // What is known of a person, and its editor.
 import { useId, useState } from "preact/hooks";
-import type { SubscriberProfile } from "../../../sdk/src/types.gen.ts";
+import type { JsonValue, SubscriberProfile } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
+import { changesOf } from "../../app/merge.ts";
 import { readAttributes } from "../../app/person-name.ts";
 import { say } from "../../app/toast.ts";
 import { Button } from "../../components/button.tsx";
@@ -46,14 +47,13 @@ interface AttributesProps {
 
 function AttributesForm({ id, known, close }: AttributesProps) {
   const update = useAction("subscribers.update");
+  const [begun] = useState(known);
   const [rows, setRows] = useState(known);
   const list = useId();
   const save = async () => {
-    const attributes = Object.fromEntries(
-      rows.filter(([key]) => key).map(([key, text]) => [key, attributeValue(text)]),
-    );
-    const removed = known.filter(([key]) => !Object.hasOwn(attributes, key)).map(([key]) => [key, null]);
-    const done = await update.run(id, { attributes: { ...attributes, ...Object.fromEntries(removed) } });
+    const valuesOf = (of: AttributesProps["known"]) =>
+      Object.fromEntries(of.filter(([key]) => key).map(([key, text]) => [key, attributeValue(text)]));
+    const done = await update.run(id, { attributes: changesOf(valuesOf(begun), valuesOf(rows)) });
     if (!done) return;
     close();
     say("The attributes are saved.");
@@ -103,10 +103,10 @@ function AttributesForm({ id, known, close }: AttributesProps) {
 const attributeText = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
 
 /** The value that was meant: JSON where it is JSON, else the text itself. */
-function attributeValue(text: string): unknown {
+function attributeValue(text: string): JsonValue {
   if (!/^(-?\d|true$|false$|null$|[[{"])/.test(text)) return text;
   try {
-    return JSON.parse(text) as unknown;
+    return JSON.parse(text) as JsonValue;
   } catch {
     return text;
   }

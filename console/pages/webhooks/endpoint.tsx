@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import type { Webhook, WebhooksUpdateBody } from "../../../sdk/src/types.gen.ts";
 import { type Action, useAction } from "../../app/action.ts";
 import { forms } from "../../app/forms.gen.ts";
+import { changesOf } from "../../app/merge.ts";
 import { useQuery } from "../../app/query.ts";
 import { pathTo } from "../../app/router.ts";
 import { usePages } from "../../app/rows.ts";
@@ -217,6 +218,7 @@ function OneDelivery({ webhook, delivery, close }: { webhook: string; delivery: 
 function Edit({ endpoint, close }: { endpoint: Webhook; close: () => void }) {
   const update = useAction("webhooks.update");
   const { target_url, events, description } = endpoint;
+  const initial = { target_url, events, description: description ?? "" };
   return (
     <SchemaDialog
       title="Edit the endpoint"
@@ -224,11 +226,11 @@ function Edit({ endpoint, close }: { endpoint: Webhook; close: () => void }) {
       schema={forms["webhooks.create"]}
       texts={texts}
       omit={["active"]}
-      initial={{ target_url, events, description: description ?? "" }}
+      initial={initial}
       submit="Save the endpoint"
       action={update}
       run={async (values: WebhooksUpdateBody) =>
-        (await update.run(endpoint.id, { description: null, ...values })) && {
+        (await update.run(endpoint.id, changesOf(initial, { ...values }))) && {
           kind: "said",
           text: "The endpoint is saved.",
         }
