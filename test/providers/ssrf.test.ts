@@ -29,7 +29,9 @@ describe("targets of requests", () => {
     expect(publicSpellings.length + publicHosts.length).toBeGreaterThanOrEqual(20);
   });
 
-  it.each(refusedSpellings)(
+  const literals = refusedAddresses.map((address) => (address.includes(":") ? `[${address}]` : address));
+
+  it.each([...refusedSpellings, ...literals])(
     "the guard of targets refuses https://%s/ in settings and in requests (T4)",
     async (host) => {
       // For any resolver: a literal is checked without resolution, a name by all its addresses.
@@ -49,8 +51,7 @@ describe("targets of requests", () => {
     }
   });
 
-  it.each(refusedAddresses)("the guard of targets refuses %s as a literal (T4)", async (address) => {
-    const host = address.includes(":") ? `[${address}]` : address;
+  it.each(literals)("the guard of targets refuses %s where a name would be allowed (T4)", async (host) => {
     const { exchange, connects } = await send(`https://${host}/`, resolveTo(PUBLIC));
     expect([connects, exchange]).toMatchObject([[], { outcome: "not_sent", isRefused: true }]);
   });
