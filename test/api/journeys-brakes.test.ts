@@ -33,8 +33,8 @@ async function pushing(people: number, safety: object = { max_error_rate: 0.2 },
 
 describe("a step whose provider refuses 30 % of 440 pushes", () => {
   /** As it stands a day after the last entered: the step has halted, and the others wait there. */
-  async function halted(makers = ownWorlds) {
-    const found = await pushing(440, undefined, makers);
+  const common = shared(async (own) => {
+    const found = await pushing(440, undefined, own);
     const { world, call, ids, provider, enter } = found;
     await call("POST /api/v1/webhooks", { target_url: "https://example.com/in", events: ["journey.halted"] });
     // Three of ten, and not about 30 %: the figures of 240 are then sure.
@@ -45,8 +45,7 @@ describe("a step whose provider refuses 30 % of 440 pushes", () => {
     await enter(ids.slice(240));
     await world.advance(DAY);
     return { ...found, tried: provider.calls.length };
-  }
-  const common = shared(halted);
+  });
 
   it("a journey's step halts by the error rate of its provider, and its other runs wait there (F21)", async () => {
     const { id, brakes, stats, tried } = await common();
@@ -81,8 +80,9 @@ describe("a step whose provider refuses 30 % of 440 pushes", () => {
     expect(log.body.items).toMatchObject([{ event_type: "journey.halted" }]);
   });
 
+  // The last one: it changes what the others look at.
   it("a halted step is resumed once, and then serves each run that waits there once (F21)", async () => {
-    const { world, id, ids, provider, decide, stats } = await halted();
+    const { world, id, ids, provider, decide, stats } = await common();
     provider.outcomeOf = () => undefined;
 
     expect(await decide("resume")).toMatchObject({ status: 200, body: { status: "open", halted: null } });

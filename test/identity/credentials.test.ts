@@ -8,7 +8,7 @@ import { randomFrom } from "../simulator/random.ts";
 import { quickDeps } from "../support/people.ts";
 import { signingKey, type Tenant, type TestWorld, testWorld } from "../support/world.ts";
 
-const MUTATIONS = Number(process.env.KEY_MUTATIONS ?? 50_000);
+const MUTATIONS = Number(process.env.KEY_MUTATIONS ?? 10_000);
 
 let world: TestWorld;
 let tenant: Tenant;

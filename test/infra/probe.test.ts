@@ -19,6 +19,13 @@ const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
 afterAll(cleanUp);
 
+let service: ReturnType<typeof startService> | undefined;
+/** The address of a service that runs for all tests. */
+const running = async () => {
+  service ??= startService({ DATA_DIR: ":memory:", CONFIRM_ADDRESSES: "0" });
+  return (await service).url;
+};
+
 async function runProbe(...words: string[]) {
   const child = spawn(process.execPath, ["local/launch.mjs", "infra/probe.ts", ...words], {
     cwd: ROOT,
@@ -38,8 +45,7 @@ async function runProbe(...words: string[]) {
 }
 
 it("the probe finds the local service in order, its live stream too", async () => {
-  const { url } = await startService({ DATA_DIR: ":memory:", CONFIRM_ADDRESSES: "0" });
-  const { code, printed, complaints } = await runProbe(url, "--register", "--json");
+  const { code, printed, complaints } = await runProbe(await running(), "--register", "--json");
   expect(complaints).toBe("");
   const { checks, failed, skipped } = JSON.parse(printed) as Printed;
   expect(skipped).toEqual([]);
@@ -51,7 +57,7 @@ it("the probe finds the local service in order, its live stream too", async () =
 });
 
 it("the probe registers no workspace without `--register`, and says so", async () => {
-  const { url } = await startService({ DATA_DIR: ":memory:" });
+  const url = await running();
   const { code, printed } = await runProbe(url);
   expect(printed).toContain("The live stream was not looked at");
   expect(printed).toMatch(/^ok {4}E12 E14 {5}an unknown route has our 404: 404/m);

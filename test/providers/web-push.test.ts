@@ -51,7 +51,7 @@ describe("encryption", () => {
         const theirs = webPush.encrypt(keys.p256dh, keys.auth, plain, "aes128gcm").cipherText;
         expect(decrypt(theirs, browser.keys, auth)).toBe(plain);
       }),
-      { numRuns: 50 },
+      { numRuns: 25 },
     );
   });
 
