@@ -1,5 +1,5 @@
 // What a condition of a rule or a filter wants, in words. The value that a person has is not part of it: it is personal.
-import type { Reason } from "./segment-evaluation.ts";
+import type { Reason, Rule } from "./segment-evaluation.ts";
 import type { RuleNode } from "./segment-rules.ts";
 
 /** By operator, what stands between the name of an attribute and the operand. */
@@ -72,6 +72,17 @@ function clauseText({ path, expected }: Reason): string {
 }
 
 const words = { and: " and ", or: " or " } as const;
+
+/** What a rule asks for: `age is at least 18 and plan is pro`. */
+export function wantedText(rule: Rule): string {
+  const clauses = rule.explain({ attributes: {}, times: () => [], now: 0 });
+  return (
+    unmetText(
+      rule.root,
+      clauses.map((clause) => ({ ...clause, matched: false })),
+    ) ?? ""
+  );
+}
 
 /**
  * What somebody does not meet of a rule: `age is at least 18 and (plan is pro or order_paid at least 1 time)`.

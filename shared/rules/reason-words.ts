@@ -109,6 +109,8 @@ const settings: Partial<Record<Reason, string>> = {
   not_eligible: "the rules of entry of the journey",
   reentry_window: "the rules of entry of the journey",
   too_old: "the trigger of the journey",
+  paused: "Activate, on the page of the journey",
+  quiet_hours: "Settings, Workspace, Quiet hours",
 };
 
 /** ` To change: Suppressions.`, or nothing. */

@@ -41,6 +41,8 @@ export interface SaidOfSend extends KnownReason {
   othersAfter?: number | undefined;
   /** The status of the campaign that holds it. */
   campaign?: string | undefined;
+  /** The status of the experience that it shows. */
+  experience?: string | undefined;
   channels: readonly Channel[];
   waits?: readonly { why: string; since: string | null; attempts: number; until: string }[];
 }
@@ -49,7 +51,8 @@ interface RulesNow {
   subscriber_filters: readonly { key: string; condition?: unknown; matches: boolean }[];
   topic: { key: string; default: string; choice: string | null; chosen_at: string | null; reachable: boolean } | null;
   email_consent_mode: string;
-  segment: { name: string; is_dynamic: boolean; unmet: string | null } | null;
+  /** Without `unmet`, whether the rule is met is not said. */
+  segment: { name: string; is_dynamic: boolean; unmet?: string | null | undefined } | null;
   list: { name: string; consent: string | null; consent_at: string | null } | null;
   unusable_channels: readonly { name: string | null; why: string }[];
   channels: readonly {
@@ -240,7 +243,7 @@ function segmentWords(now: RulesNow | null): string | undefined {
   if (!now?.segment) return undefined;
   const { name, is_dynamic, unmet } = now.segment;
   const fixed = is_dynamic ? [] : ["static, so its members are those of its last computation"];
-  return [name, ...(unmet === null ? [] : [`not met now: ${unmet}`]), ...fixed].join("; ");
+  return [name, ...(unmet ? [`not met now: ${unmet}`] : []), ...fixed].join("; ");
 }
 
 function filterWords(now: RulesNow | null): string | undefined {

@@ -46,6 +46,8 @@ export interface SaidOfJourney {
   failures?: ReadonlyMap<string, string> | undefined;
   /** What more is known of why its steps sent nothing. */
   skips?: ReadonlyMap<string, KnownSkip> | undefined;
+  /** What the branches and waits of the newest run asked for: a condition, the name of an event. */
+  asked?: ReadonlyMap<string, string> | undefined;
   /** Of the version of the newest run. */
   exits: readonly Exit[];
   isPaused: boolean;
@@ -65,9 +67,12 @@ export function journeyInWords(said: SaidOfJourney): string {
   const [trigger] = triggers;
   const isNewer = run && trigger && trigger.outcome !== "entered" && trigger.at > run.entered_at;
   const sentences = [
-    ...(trigger && (isNewer || !run) ? [triggerSentence(trigger)] : []),
+    ...(trigger && (isNewer || !run) ? [triggerSentence(trigger, run ? null : now.reason)] : []),
     ...(run ? runSentences(run, said) : []),
-    ...(run?.status === "active" && isPaused ? ["The journey is paused: the run goes on once it is resumed."] : []),
+    ...beforeSentence(runs),
+    ...(run?.status === "active" && isPaused
+      ? [`The journey is paused: the run goes on once it is resumed.${settingWords("paused")}`]
+      : []),
     ...(run && waiting && waiting.next.length > 0 ? [nextSentence(waiting)] : []),
     ...(run || trigger
       ? []
@@ -84,12 +89,17 @@ function causeWords(by: StartedBy): string {
   return ` (${by.entered ? "entering" : "leaving"} the segment ${by.name}${unmet})`;
 }
 
-function triggerSentence({ at, occurred_at, event_name, segment, outcome }: SaidOfJourney["triggers"][number]): string {
+/** @param now the reason that is said of now as well, with what changes it */
+function triggerSentence(
+  { at, occurred_at, event_name, segment, outcome }: SaidOfJourney["triggers"][number],
+  now: string | null,
+): string {
   const moved = segment && `${segment.entered ? "Entered" : "Left"} the segment ${segment.name ?? "(deleted)"}`;
   const came = `${moved ?? `${event_name} came`} on ${moment(at)}`;
   if (outcome === "entered") return `${came} and started a run.`;
   const occurred = outcome === "too_old" ? ` (it occurred on ${moment(occurred_at)})` : "";
-  return `${came} and started no run: ${outcome === "paused" ? "the journey was paused" : reasonText(outcome)}${occurred}.`;
+  const why = outcome === "paused" ? "the journey was paused" : reasonText(outcome);
+  return `${came} and started no run: ${why}${occurred}.${outcome === now ? "" : settingWords(outcome)}`;
 }
 
 type SaidRun = SaidOfJourney["runs"][number];
@@ -103,7 +113,15 @@ function lateWords({ id, entered_at }: SaidRun, triggers: SaidOfJourney["trigger
   return `, by what occurred on ${moment(cause.occurred_at)}`;
 }
 
-function runSentences(run: SaidRun, { exits, failures, skips, triggers }: SaidOfJourney): string[] {
+const MAX_BEFORE = 3;
+
+/** Who entered several times got what the journey sends as often. */
+function beforeSentence([, ...before]: readonly SaidRun[]): string[] {
+  const times = before.slice(0, MAX_BEFORE).map(({ entered_at, status }) => `${moment(entered_at)} (${status})`);
+  return before.length > 0 ? [`Entered ${before.length + 1} times, before that on ${times.join(", ")}.`] : [];
+}
+
+function runSentences(run: SaidRun, { exits, failures, skips, asked, triggers }: SaidOfJourney): string[] {
   const { status, entered_at, ended_at, current_step, end_reason, waiting_until, steps, halted } = run;
   const why = end_reason === null ? "" : exitWords(end_reason, exits);
   const ended = `${ended_at === null ? "" : ` on ${moment(ended_at)}`}${why === "" ? "" : ` (${why})`}`;
@@ -115,27 +133,27 @@ function runSentences(run: SaidRun, { exits, failures, skips, triggers }: SaidOf
     `Entered on ${moment(entered_at)}${lateWords(run, triggers)}; ${standing}.`,
     ...(halted ? [`Its send is halted: ${reasonText(halted.reason)}.`] : []),
     ...steps.flatMap(({ step, outcome }) => {
-      const known = { failure: failures?.get(step), skip: skips?.get(step) };
+      const known = { failure: failures?.get(step), skip: skips?.get(step), asked: asked?.get(step) };
       return outcomeSentence(step, outcome, known) ?? [];
     }),
   ];
 }
 
-/** Which way a branch or a wait led. */
-const ways: Readonly<Record<string, string>> = {
-  "branch:then": "the condition was met",
-  "branch:else": "the condition was not met",
-  "wait:event": "the event came",
-  "wait:timeout": "the event did not come in time",
-};
+/** Which way a branch or a wait led, by what it asked for. */
+function wayOf(outcome: string, asked: string | undefined): string | undefined {
+  const [kind, way] = outcome.split(":");
+  if (kind === "branch") return `the condition was ${way === "then" ? "" : "not "}met${asked ? ` (${asked})` : ""}`;
+  return kind === "wait" ? `${asked ?? "the event"} ${way === "event" ? "came" : "did not come in time"}` : undefined;
+}
 
 /** What a step decided, or why it sent nothing. */
 function outcomeSentence(
   step: string,
   outcome: string,
-  { failure, skip }: { failure: string | undefined; skip: KnownSkip | undefined },
+  { failure, skip, asked }: { failure: string | undefined; skip: KnownSkip | undefined; asked: string | undefined },
 ): string | undefined {
-  if (Object.hasOwn(ways, outcome)) return `${step}: ${ways[outcome]}.`;
+  const way = wayOf(outcome, asked);
+  if (way !== undefined) return `${step}: ${way}.`;
   if (!/^(skipped|failed|bounced|canceled)/.test(outcome)) return undefined;
   const [what = "", reason = failure] = outcome.split(":");
   if (reason === undefined) return `${step}: ${what}.`;

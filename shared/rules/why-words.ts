@@ -20,9 +20,18 @@ export function sendInWords(said: SaidOfSend): string {
   return [
     ...(arrived.length > 0 ? [`Delivered by ${labelsOf(arrived)}.`] : []),
     mainSentence(said),
+    ...experienceSentence(said),
     ...(said.attempts.some(({ complained }) => complained) ? ["The recipient reported it as spam."] : []),
     ...others.map(channelSentence),
   ].join(" ");
+}
+
+/** What was delivered is not shown while its experience is paused, and after its end. */
+function experienceSentence({ experience, channels: all }: SaidOfSend): string[] {
+  if (!experience || !all.some(({ state }) => state === "delivered")) return [];
+  if (experience === "paused")
+    return ["It is hidden while its experience is paused. To change: Resume, on the page of the experience."];
+  return experience === "live" ? [] : ["It is not shown any more: its experience has ended."];
 }
 
 const labelsOf = (some: readonly Channel[]): string =>
@@ -30,7 +39,8 @@ const labelsOf = (some: readonly Channel[]): string =>
 
 function pendingSentence(said: SaidOfSend): string {
   const { reason, goes_at, waits, campaign, othersAfter } = said;
-  if (reason === "paused") return `Not yet: its campaign is ${campaign ?? "paused or archived"}.`;
+  if (reason === "paused")
+    return `Not yet: its campaign is ${campaign ?? "paused or archived"}. To change: ${campaign === "archived" ? "Unarchive" : "Resume"}, on the page of the campaign.`;
   if (reason !== null)
     return `Not yet${because(reason)}${reason === "halted" ? detailOf(said) : ""}${againWords(waits)}.${settingWords(reason)}`;
   if (goes_at) return `Not yet: the send goes out on ${moment(goes_at)}.`;
@@ -42,7 +52,7 @@ function mainSentence(said: SaidOfSend): string {
   const { decision, state, reason, channels: all, ended_at } = said;
   switch (decision === "not_in_audience" ? decision : state) {
     case "not_in_audience":
-      return `Not in the audience${because(reason)}${detailOf(said)}.${holdsStill(said) ? settingWords(reason) : ""}`;
+      return `Not in the audience${because(reason)}${detailOf(said)}.${holdsStill(said) ? whereToChange(said) : ""}`;
     case "held_out":
       return "In the control group, which gets nothing so that the effect can be measured.";
     case "delivered":
@@ -62,13 +72,21 @@ function mainSentence(said: SaidOfSend): string {
   }
 }
 
+/** Who meets the rule of a static segment becomes a member once it is computed again. */
+function whereToChange({ reason, now }: SaidOfSend): string {
+  const segment = reason === "not_in_segment" ? now?.segment : undefined;
+  return segment && !segment.is_dynamic && segment.unmet === null
+    ? " To change: Recompute, on the page of the segment."
+    : settingWords(reason);
+}
+
 function deferredSentence({ channels: all, now }: SaidOfSend): string {
   const waiting = all.filter(({ state }) => state === "deferred");
   const until = waiting.find(({ deferred_until }) => deferred_until)?.deferred_until;
   const by = waiting.length > 0 && waiting.length < all.length ? ` by ${labelsOf(waiting)}` : "";
   const quiet = now?.quiet_hours;
   const hours = quiet ? ` (${quiet.start} to ${quiet.end}, ${quiet.timezone})` : "";
-  return `Not yet${by}: it waits for the end of quiet hours${hours}${until ? `, ${moment(until)}` : ""}.`;
+  return `Not yet${by}: it waits for the end of quiet hours${hours}${until ? `, ${moment(until)}` : ""}.${settingWords("quiet_hours")}`;
 }
 
 /** When the first of its addresses is tried again, and what was tried before. */

@@ -5,6 +5,7 @@ import * as v from "valibot";
 import { isUuid, said, titled } from "../contract/schemas.ts";
 import { invalid } from "../kernel/errors.ts";
 import { byText } from "../kernel/order.ts";
+import { moment } from "../rules/why-details.ts";
 import { erasedInWords } from "../rules/why-words.ts";
 import { getCampaign, listCampaigns } from "./campaigns/campaigns.ts";
 import type { StoreReader } from "./context.ts";
@@ -54,6 +55,8 @@ const MAX_NAMED = 100;
 /** Sends of a journey that are looked at, and of those the ones that are explained. */
 const MAX_SENDS = 100;
 const MAX_EXPLAINED = 10;
+/** Other sends of the same name that are said. */
+const MAX_OTHERS = 3;
 
 /** @throws 404 for an unknown id, 422 naming `person`, `send`, `campaign` or `journey` for an unknown name */
 export async function whyOf(deps: WhyDeps, person: string, { kind, of }: { kind: WhyKind; of: string }): Promise<Why> {
@@ -68,13 +71,17 @@ export async function whyOf(deps: WhyDeps, person: string, { kind, of }: { kind:
       ...(await ofJourney(deps, journey, profile)),
     };
   }
-  const { id, name, jobs, unsent } = await (kind === "send" ? sendBy(deps.store, of) : campaignBy(deps.store, of));
+  const { id, name, jobs, unsent, before } = await (kind === "send"
+    ? sendBy(deps.store, of)
+    : campaignBy(deps.store, of));
   const sends = await Promise.all(
     jobs.map((job) => explainRecipient(deps.store, deps.workspace, { job, subscriber: profile.id })),
   );
-  const words = sends.map(({ in_words }) => in_words);
+  const words = sends.map(({ in_words }, i) => (sends.length > 1 ? `Message ${i + 1}: ${in_words}` : in_words));
   const in_words =
-    words.length === 0 ? `Not sent: ${unsent ?? "the campaign has sent nothing yet"}.` : words.join("\n");
+    words.length === 0
+      ? `Not sent: ${unsent ?? "the campaign has sent nothing yet"}.`
+      : [...words, ...(before ?? [])].join("\n");
   return { subscriber, about: { kind, id, name }, in_words, sends, journey: null };
 }
 
@@ -145,14 +152,18 @@ interface Sends {
   jobs: string[];
   /** Why there are none. */
   unsent?: string;
+  /** That others have its name, in words. */
+  before?: readonly string[];
 }
 
 async function sendBy(store: StoreReader, of: string): Promise<Sends> {
   if (isUuid(of)) return { id: of, name: (await getJob(store, of)).name, jobs: [of] };
   const { jobs } = await listJobs(store, { q: of, limit: MAX_NAMED });
-  const [job] = jobs.filter(({ name, title }) => name === of || title === of);
+  const [job, ...others] = jobs.filter(({ name, title }) => name === of || title === of);
   if (!job) throw invalid({ send: "no send has this id, name or title" });
-  return { id: job.id, name: of, jobs: [job.id] };
+  const times = others.slice(0, MAX_OTHERS).map(({ created_at }) => moment(created_at));
+  const before = times.length > 0 ? [`Others of this name were made on ${times.join(", ")}.`] : [];
+  return { id: job.id, name: of, jobs: [job.id], before };
 }
 
 async function campaignBy(store: StoreReader, of: string): Promise<Sends> {

@@ -93,9 +93,9 @@ describe("GET /api/v1/journeys/:id/subscribers/:subscriberId", () => {
     await world.settle();
     const words = async (who: string) => (await call(`GET /api/v1/journeys/${id}/subscribers/${who}`)).body.in_words;
 
-    expect(await words(ada)).toContain("is_pro: the condition was not met.");
+    expect(await words(ada)).toContain("is_pro: the condition was not met (plan is pro).");
     expect(await words(bob)).toContain(
-      "ended as exited on 2026-11-20 12:00 UTC (its exit condition: bought came). is_pro: the condition was met.",
+      "ended as exited on 2026-11-20 12:00 UTC (its exit condition: bought came). is_pro: the condition was met (plan is pro).",
     );
   });
 

@@ -142,7 +142,7 @@ it("who waits for the end of quiet hours is told whose hours, and what another c
   await send("News", { external_ids: ["ada"], channel_ids: [channel, email] });
 
   expect(await words("ada", { send: "News" })).toBe(
-    "Delivered by In-app. Not yet by Email: it waits for the end of quiet hours (00:00 to 23:00, Asia/Tokyo), 2026-11-20 14:00 UTC.",
+    "Delivered by In-app. Not yet by Email: it waits for the end of quiet hours (00:00 to 23:00, Asia/Tokyo), 2026-11-20 14:00 UTC. To change: Settings, Workspace, Quiet hours.",
   );
 });
 
@@ -161,7 +161,7 @@ it("the steps of a run are told in the order of the journey, with the time of wh
 
   expect(await words("ada", { journey: "Welcome" })).toBe(
     "Entered on 2026-11-20 15:00 UTC, by what occurred on 2026-11-20 13:00 UTC; it was completed on 2026-11-20 14:00 UTC (exit). " +
-      "wait: the event did not come in time. " +
+      "wait: paid did not come in time. " +
       `mail: skipped, no consent for this channel (opted out, since ${DAWN}). To change: Channels on the page of the person.`,
   );
 });
@@ -213,7 +213,9 @@ it("a send that was canceled says when, and one of a paused campaign that it is 
   await world.settle();
 
   expect(await words("ada", { send: "News" })).toBe("Not sent: the send was canceled first, on 2026-11-20 13:00 UTC.");
-  expect(await words("ada", { campaign: "Autumn" })).toBe("Not yet: its campaign is paused.");
+  expect(await words("ada", { campaign: "Autumn" })).toBe(
+    "Not yet: its campaign is paused. To change: Resume, on the page of the campaign.",
+  );
 });
 
 it("the words of a provider are said to be its own, with how often it was tried (F2)", async () => {
@@ -267,7 +269,7 @@ it("a run of a paused journey is said to wait for that, and a failed step names 
   await call(`POST /api/v1/journeys/${id}/pause`);
   await world.advance(3 * HOUR);
   expect(await words("ada", { journey: "Welcome" })).toContain(
-    "The journey is paused: the run goes on once it is resumed. Next: mail.",
+    "The journey is paused: the run goes on once it is resumed. To change: Activate, on the page of the journey. Next: mail.",
   );
   await call(`PATCH /api/v1/channels/${email}`, { active: false });
   await call(`POST /api/v1/journeys/${id}/activate`);

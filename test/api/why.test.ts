@@ -113,7 +113,9 @@ it("who waits for a send of later is told when, and one of an archived campaign 
   await call(`POST /api/v1/campaigns/${id}/release`);
   await call(`PATCH /api/v1/campaigns/${id}`, { action: "archive" });
   await world.advance(3 * HOUR);
-  expect((await why(ada, { campaign: "Autumn" })).in_words).toBe("Not yet: its campaign is archived.");
+  expect((await why(ada, { campaign: "Autumn" })).in_words).toBe(
+    "Not yet: its campaign is archived. To change: Unarchive, on the page of the campaign.",
+  );
 });
 
 it("who opted out by the link of a mail, and who came as a visitor, are told so (F2)", async () => {

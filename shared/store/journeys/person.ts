@@ -22,6 +22,7 @@ import { RunItem, runPrefix } from "./run-items.ts";
 import { listRuns } from "./run-list.ts";
 import { Run } from "./runs.ts";
 import { skipDetails } from "./skip-details.ts";
+import { askedBySteps } from "./step-words.ts";
 import { activeTimes, beyondQuotaOf, causesOf, standingAt, triggerOutcomes } from "./triggers-of-person.ts";
 import { getVersion } from "./versions.ts";
 
@@ -146,7 +147,10 @@ export async function journeyOfPerson(
     startedByOf(store, journey, profile.id),
   ]);
   const graph = version?.graph;
-  const skips = newest && (await skipDetails(store, newest, { graph, profile, workspace }));
+  const [skips, asked] = await Promise.all([
+    newest && skipDetails(store, newest, { graph, profile, workspace }),
+    newest && askedBySteps(store, newest, graph),
+  ]);
   const waiting = waitingOf(newest, graph);
   const said = { triggers, runs, waiting, now: { would_enter: standing === null, reason: standing, clauses } };
   return {
@@ -158,6 +162,7 @@ export async function journeyOfPerson(
       exits: graph ? exitsOf(graph) : [],
       failures,
       skips,
+      asked,
       startedBy,
       isPaused: journey.status === "paused",
       now: { ...said.now, unmet: unmet ?? null },

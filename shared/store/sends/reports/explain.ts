@@ -10,6 +10,7 @@ import { bucket, isHeldOut, type SplitPurpose } from "../../../rules/split.ts";
 import { sendInWords } from "../../../rules/why-words.ts";
 import { CampaignItem } from "../../campaigns/items.ts";
 import type { StoreReader } from "../../context.ts";
+import { ExperienceItem } from "../../experiences/items.ts";
 import { fromJson } from "../../json-text.ts";
 import { getProfiles, type LivingProfile } from "../../subscribers/subscribers.ts";
 import type { WorkspaceRecord } from "../../workspaces/workspaces.ts";
@@ -92,6 +93,7 @@ export async function explainRecipient(
       ended_at: job.completed_at,
       error: job.error,
       campaign: job.held ? await campaignStatus(store, job) : undefined,
+      experience: await experienceStatus(store, job),
       halt: job.halted && haltText(job.halted),
       othersAfter: waitOfOthers(job, subscriber),
     }),
@@ -107,15 +109,21 @@ export async function explainRecipient(
 }
 
 /** A condition that is not met says what the value is not, and with `$ne` what it is. */
-const withoutConditions = (now: RulesNow): RulesNow => ({
+const withoutConditions = (now: RulesNow) => ({
   ...now,
-  segment: now.segment && { ...now.segment, unmet: null },
+  segment: now.segment && { name: now.segment.name, is_dynamic: now.segment.is_dynamic },
   subscriber_filters: now.subscriber_filters.map((clause) => ({ ...clause, condition: {} })),
 });
 
 async function campaignStatus(store: StoreReader, { source }: Job): Promise<string | undefined> {
   return source.type === "campaign" && source.id
     ? (await store.get(CampaignItem, { id: source.id }))?.status
+    : undefined;
+}
+
+async function experienceStatus(store: StoreReader, { source }: Job): Promise<string | undefined> {
+  return source.type === "experience" && source.id
+    ? (await store.get(ExperienceItem, { id: source.id }))?.status
     : undefined;
 }
 
