@@ -67,6 +67,18 @@ describe("questions about one person", () => {
   });
 });
 
+it("a title is found and told by no search and no report, as it may be written for one person (AGT-4, D13)", async () => {
+  const secret = { title: "Your code-9988", body: "a", subscriberIds: ids.slice(0, 1) };
+  const { id } = (await tenant.call("POST /api/v1/notifications", secret)).body;
+  await tenant.call("POST /api/v1/notifications", { ...secret, title: "Sale", name: "Spring" });
+  await world.settle();
+  const found = async (q: string) => (await ask("notifications_list", { q })).items.length;
+
+  expect([await found("code-99"), await found("Sale"), await found("spri")]).toEqual([0, 0, 1]);
+  expect((await tenant.call("GET /api/v1/notifications?q=code-99")).body.items).toHaveLength(1);
+  expect(JSON.stringify(await ask("insights_get_lift", { job_id: id }))).not.toContain("code-9988");
+});
+
 describe("conditions that nobody meets", () => {
   const of = (plan: string) => ({ ...said, target: { type: "all" }, subscriber_filters: { plan: { $eq: plan } } });
 

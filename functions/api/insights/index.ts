@@ -2,6 +2,7 @@
 import * as v from "valibot";
 import { SendCost } from "../../../shared/contract/cost.ts";
 import { liftEntries } from "../../../shared/contract/lift.ts";
+import { personal } from "../../../shared/contract/personal.ts";
 import { Id, maxCharacters, OneOf, said, Timestamp, Uuid, WholeNumber } from "../../../shared/contract/schemas.ts";
 import { windowFields, windowOf } from "../../../shared/contract/window.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
@@ -206,7 +207,11 @@ export const insights = group("insights", "Results of sends, and the lift they c
       query: v.object({ job_id: Id }),
       returns: v.object({
         job_id: v.string(),
-        job: said("The send with its name, or its title", Named),
+        // The title of a send may be written for one subscriber.
+        job: said(
+          "The send with its name, or its title",
+          v.object({ id: v.string(), name: personal(v.nullable(v.string())) }),
+        ),
         treated: Arm,
         holdout: Arm,
         ...liftEntries("The conversion rate of `treated` minus that of `holdout`"),

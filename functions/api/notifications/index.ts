@@ -4,6 +4,7 @@ import { cursor, cursorPage, cursorsOf, limit } from "../../../shared/contract/p
 import { arms, reached } from "../../../shared/contract/results.ts";
 import { Id, OneOf, said, TextUpTo, TimestampInput, Uuid } from "../../../shared/contract/schemas.ts";
 import { periodFields, requirePeriod, textQuery } from "../../../shared/contract/window.ts";
+import { attributesSeenBy } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { interactions, platforms } from "../../../shared/rules/interactions.ts";
 import { jobStatuses } from "../../../shared/rules/job-states.ts";
@@ -110,10 +111,11 @@ export const notifications = group("notifications", "One-off sends with audience
       }),
       returns: cursorPage(Notification),
     },
-    async ({ store, secrets, query: { cursor, ...filter } }) => {
+    async ({ store, secrets, caller, query: { cursor, ...filter } }) => {
       requirePeriod(filter);
+      const hidesTitles = attributesSeenBy(caller) !== undefined;
       const cursors = cursorsOf(await secrets.root(), `notifications:${store.tenant}`, Position);
-      const { jobs, next } = await listJobs(store, { ...filter, after: cursors.open(cursor)?.sk });
+      const { jobs, next } = await listJobs(store, { ...filter, hidesTitles, after: cursors.open(cursor)?.sk });
       const items = await Promise.all(jobs.map((job) => shown(store, job)));
       return { items, next_cursor: cursors.seal(next === undefined ? undefined : { sk: next }) };
     },

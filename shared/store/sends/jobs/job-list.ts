@@ -23,6 +23,8 @@ interface JobFilter {
   exclude_source_type?: readonly JobSource[] | undefined;
   /** A part of the name or the title. */
   q?: string | undefined;
+  /** The caller may not know titles: only names are searched. */
+  hidesTitles?: boolean;
   /** When it was created, RFC 3339, both ends included. */
   from?: string | undefined;
   to?: string | undefined;
@@ -69,7 +71,7 @@ export async function listJobs(
     const row = newest?.head();
     const isFull = found.length >= limit || examined >= max;
     if (!row || isFull) return pageOf(store, found, row && position);
-    if (matches(row, sources, filter) && (await contains(row, filter.q))) found.push(jobOf(row));
+    if (matches(row, sources, filter) && (await contains(row, filter))) found.push(jobOf(row));
     position = row.sk;
     newest?.shift();
   }
@@ -106,10 +108,12 @@ function textSearch(store: StoreReader) {
     const row = await store.get(ContentItem, { hash }, { eventual: true });
     return (row && fromJson(row.content).title) ?? "";
   };
-  return async ({ name, title, content }: JobRow, q: string | undefined): Promise<boolean> => {
+  return async ({ name, title, content }: JobRow, { q, hidesTitles = false }: JobFilter): Promise<boolean> => {
     if (q === undefined) return true;
     const text = q.toLowerCase();
-    if ([name, title].some((one) => one?.toLowerCase().includes(text))) return true;
+    if (name?.toLowerCase().includes(text)) return true;
+    if (hidesTitles) return false;
+    if (title?.toLowerCase().includes(text)) return true;
     if (content === undefined) return false;
     const stored = titles.get(content) ?? titleOf(content);
     titles.set(content, stored);
