@@ -31,6 +31,8 @@ const exported = shared(async ({ withTenant }) => {
   await call(`POST /api/v1/lists/${list}/subscribers`, { subscriber_ids: [ada] });
   const events = EVENTS.map((event_name) => ({ event_name, subscriber_id: ada }));
   await world.call("POST /v1/events", { as: tenant.server, body: { events } });
+  const visitor = { anonymous_id: "visitor-1", subscriber_id: ada };
+  await world.call("POST /v1/events/identify", { as: tenant.sdk, body: visitor });
   for (let n = 0; n < SENDS; n++)
     await call("POST /api/v1/notifications", { subscriberIds: [ada], title: `Message ${n}`, body: "b" });
   await call("POST /api/v1/notifications", { subscriberIds: [bob], title: "For Bob", body: "b" });
@@ -42,7 +44,7 @@ const exported = shared(async ({ withTenant }) => {
   return { world, tenant, bob, pages, history: pages.flatMap(({ history }) => history) };
 });
 
-it("the export of a subscriber begins with the profile, devices, memberships and consents (F14)", async () => {
+it("the export of a subscriber begins with the profile, anonymous ids, devices, memberships and consents (F14)", async () => {
   const { pages } = await exported();
 
   expect(pages[0]).toMatchObject({
@@ -52,6 +54,7 @@ it("the export of a subscriber begins with the profile, devices, memberships and
       lists: [{ name: "Readers" }],
       topics: [{ key: "news" }],
     },
+    anonymous_ids: ["visitor-1"],
     consents: [{ source: "checkout", evidence: { text: "Send me news" } }],
     conversions: [],
   });

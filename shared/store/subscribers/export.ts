@@ -9,6 +9,7 @@ import type { Visibility } from "../experiences/visibility.ts";
 import { Converted } from "../insights/items.ts";
 import type { RootSecrets } from "../secrets.ts";
 import { InboxMessage, listMessages } from "../sends/inbox/inbox.ts";
+import { aliasesOf } from "./aliases.ts";
 import { consentsOf } from "./consent-history.ts";
 import { Consent } from "./consents.ts";
 import { readProfile, SubscriberProfile } from "./profile.ts";
@@ -23,6 +24,7 @@ const PAGE_ENTRIES = 200;
 export const SubscriberExport = titled("SubscriberExport", {
   exported_at: said("When this page was read", Timestamp),
   subscriber: said("Who it is, with devices, topics and the newest lists and segments", v.optional(SubscriberProfile)),
+  anonymous_ids: v.optional(said("Ids of the visitor that it was before it was identified", v.array(v.string()))),
   consents: v.optional(said("The whole history of consents, newest first", v.array(Consent))),
   conversions: v.optional(said("Sends and sources after which the subscriber converted", v.array(v.string()))),
   inbox: said("Messages of the inbox with their texts, newest first", v.array(InboxMessage)),
@@ -73,10 +75,11 @@ export async function exportSubscriber(
   const hasMore = last && (isFull || inbox.length === PAGE_ENTRIES);
   const next_cursor = cursors.seal(hasMore ? { inbox: last.id } : { history: "" });
   if (position) return { ...page, inbox, next_cursor };
-  const [consents, conversions] = await Promise.all([
+  const [anonymous_ids, consents, conversions] = await Promise.all([
+    aliasesOf(store, id),
     consentsOf(store, profile),
     store.queryAll(Converted, { subscriber: id }, { eventual: true }),
   ]);
   const sources = conversions.map(({ sk }) => sk.slice("X#".length));
-  return { ...page, subscriber: person, consents, conversions: sources, inbox, next_cursor };
+  return { ...page, subscriber: person, anonymous_ids, consents, conversions: sources, inbox, next_cursor };
 }
