@@ -3710,6 +3710,8 @@ export interface SubscriberExport {
   exported_at: string;
   /** Who it is, with devices, topics and the newest lists and segments */
   subscriber?: SubscriberProfile | undefined;
+  /** Ids of the visitor that it was before it was identified */
+  anonymous_ids?: string[] | undefined;
   /** The whole history of consents, newest first */
   consents?: SubscribersSubscriber[] | undefined;
   /** Sends and sources after which the subscriber converted */
