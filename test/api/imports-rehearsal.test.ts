@@ -42,6 +42,13 @@ const FILES: [what: string, lines: string[]][] = [
     ["x,not an address,,no,,,,,", "in,in@x.example,,no,,,,,,,", "in,,,yes,2026-01-01,,,,"],
   ],
   [
+    "rejected rows that refuse messages, and mail of their own person alone",
+    [
+      ...["x,a@x.example,+14155550129,,,no,,,,too many", "a,a@x.example,,yes,2025-06-01,,,,"],
+      ...["in,b@x.example,,no,,,,,,too many", "b,b@x.example,,yes,2025-06-01,,,,"],
+    ],
+  ],
+  [
     "one person with two addresses, of which one opted out",
     ["firm,ada@x.example,,no,,,,,", "firm,bob@x.example,,,,,,,", "z,ada@x.example,,yes,2025-06-01,,,,"],
   ],

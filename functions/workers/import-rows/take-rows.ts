@@ -60,15 +60,18 @@ export async function takeRows(
 ): Promise<Taken> {
   const tally = openTally(job);
   const { good: rows, refused } = readBatch(job, columns, batch, tally.reject);
-  const refusing = refused.map(({ refusals }) => refusals);
   if (job.dry_run) {
+    const refusing = refused.map(({ refusals }) => refusals);
     await rehearse(context, { created_at: job.created_at, asks }, rehearsal, { rows, refusing, room }, tally);
     return tally.taken;
   }
   const root = await context.secrets.root();
-  for (const { record, refusals } of refused)
-    await recordRefusals(context.store, root, fromRow(job, record, asks), refusals);
-  await importEach(context, { job, asks, room, refusing }, tally, rows);
+  const heldMails: string[] = [];
+  for (const { record, refusals } of refused) {
+    const held = await recordRefusals(context.store, root, fromRow(job, record, asks), refusals);
+    if (held !== undefined) heldMails.push(held);
+  }
+  await importEach(context, { job, asks, room, heldMails }, tally, rows);
   return tally.taken;
 }
 
@@ -78,8 +81,8 @@ async function importEach(
     job,
     asks,
     room,
-    refusing,
-  }: { job: ImportJob; asks: ReadonlySet<string>; room: number; refusing: readonly Refusals[] },
+    heldMails,
+  }: { job: ImportJob; asks: ReadonlySet<string>; room: number; heldMails: readonly string[] },
   { taken, reject, countRow, countChoices }: Tally,
   good: readonly GoodRow[],
 ): Promise<void> {
@@ -96,8 +99,7 @@ async function importEach(
   const agreeing = persons.flatMap(({ rows }) => rows.filter(({ row }) => row.consent?.status === "opted_in"));
   const emails = agreeing.flatMap(({ email }) => email ?? []);
   // What was written just now may not be read yet.
-  const refused = refusing.flatMap(({ email }) => normalizedAddress("email", email) ?? []);
-  const held = new Set([...refused, ...(await heldAddresses(store, emails))]);
+  const held = new Set([...heldMails, ...(await heldAddresses(store, emails))]);
   const numberOf = numbersOf(persons, knownOf);
   const numbers = await heldNumbers(store, [...new Set(numberOf.values())]);
 

@@ -1,5 +1,5 @@
 // What a row refuses whose person is not imported: of the person where there is one, else of the addresses (AMB-132).
-import type { AddressKind } from "../../rules/addresses.ts";
+import { type AddressKind, normalizedAddress } from "../../rules/addresses.ts";
 import type { Refusals } from "../../rules/import-refusals.ts";
 import type { Store } from "../context.ts";
 import { happened } from "../refusals.ts";
@@ -14,25 +14,31 @@ import {
 } from "./imported-consents.ts";
 import { findByExternalId } from "./subscribers.ts";
 
-/** Records what a rejected row refuses. A repeat changes nothing. One read, and a write for each thing refused. */
+/**
+ * Records what a rejected row refuses. A repeat changes nothing. One read, and a write for each thing refused.
+ * @returns the address of mail that gets none from now on, whoever has it
+ */
 export async function recordRefusals(
   store: Store,
   secrets: Pick<RootSecrets, "idKey">,
   from: ImportedFrom,
   refusals: Refusals,
-): Promise<void> {
+): Promise<string | undefined> {
   const { external_id, email, consent, choices } = refusals;
   const name = external_id ?? email?.toLowerCase();
   const person = name === undefined ? undefined : await findByExternalId(store, secrets, name);
   const isByAddress = person === undefined || external_id === undefined;
   if (isByAddress) await recordOfNumber(store, from, refusals);
+  const isHeld = consent?.status === "suppressed" || (consent !== undefined && isByAddress);
+  const held = isHeld ? normalizedAddress("email", email) : undefined;
   if (!person) {
     if (consent) await recordOfAddress(store, from, consent, { email, isByAddress });
-    return;
+    return held;
   }
   const address = { email, isByAddress, held: new Set<string>(), isHeldBefore: false };
   if (consent) await recordImportedConsent(store, person.id, from, consent, address);
   await recordImportedChoices(store, person.id, from, choices);
+  return held;
 }
 
 const KIND: AddressKind = "phone";
