@@ -15,7 +15,7 @@ const asked: [routes: RegExp, permission: Permission | undefined][] = [
   [/^POST \/api\/v1\/(auth\/(switch|tokens\/read-only)|agency\/workspaces\/:id\/session)$/, undefined],
   // The reader of an inbox marks what is theirs; a read-only token does not.
   [/^POST \/v1\/in-app\/messages\//, undefined],
-  [/^(PATCH|POST) \/api\/v1\/campaigns\/:id(\/release)?$/, "send"],
+  [/^(PATCH|POST) \/api\/v1\/campaigns\/:id(\/(release|approve|decline|withdraw))?$/, "send"],
   [/^POST \/api\/v1\/notifications(\/:id\/cancel)?$/, "send"],
   [
     /^POST \/api\/v1\/journeys\/:id\/(activate|pause|archive|migrations|brakes\/(resume|cancel)|runs\/:runId\/cancel)$/,

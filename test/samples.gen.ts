@@ -384,6 +384,21 @@ export async function campaignsRelease(service: Endpoints, id: string) {
   return answer;
 }
 
+export async function campaignsApprove(service: Endpoints, id: string) {
+  const answer = await service.campaigns.approve(id, { approval_id: "5f1b9c5e-2f5a-4f0e-9d3b-8a4c1e7d2b60" });
+  return answer;
+}
+
+export async function campaignsDecline(service: Endpoints, id: string) {
+  const answer = await service.campaigns.decline(id, { approval_id: "5f1b9c5e-2f5a-4f0e-9d3b-8a4c1e7d2b60", note: "The price is wrong." });
+  return answer;
+}
+
+export async function campaignsWithdraw(service: Endpoints, id: string) {
+  const answer = await service.campaigns.withdraw(id);
+  return answer;
+}
+
 export async function campaignsGetReport(service: Endpoints, id: string) {
   const answer = await service.campaigns.getReport(id);
   return answer;

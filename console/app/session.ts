@@ -13,6 +13,9 @@ type State = { kind: "opening" } | { kind: "closed"; reason?: string } | { kind:
 export const session = signal<State>({ kind: "opening" });
 export const me = computed(() => (session.value.kind === "open" ? session.value.me : undefined));
 
+/** Whether a send to many waits for another member here. */
+export const asksSecondPerson = (): boolean => me.value?.tenant.approval_required === true;
+
 /** Only the local service has a control surface. */
 export const isLocal = /^(localhost|127\.0\.0\.1|\[::1\])$/.test(location.hostname);
 

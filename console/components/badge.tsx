@@ -42,6 +42,7 @@ const STATES: Record<string, [IconName, Tone, string?]> = {
   read: ["check", "good"],
   dismissed: ["cross", "plain"],
   draft: ["pencil", "plain"],
+  awaiting_approval: ["clock", "warn", "waits for approval"],
   archived: ["archive", "plain"],
   ended: ["archive", "plain"],
   not_in_audience: ["dash", "plain", "not in the audience"],

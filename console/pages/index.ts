@@ -13,6 +13,13 @@ interface Loaded {
   View: ComponentType;
 }
 
+/** Of pages that share a file. */
+const oneOf =
+  <N extends string>(file: () => Promise<{ views: Record<N, ComponentType> }>, page: N) =>
+  async (): Promise<Loaded> => ({ View: (await file()).views[page] });
+const data = () => import("./data.ts");
+const machine = () => import("./machine.ts");
+
 /** By section of the navigation. */
 const sections: Readonly<Record<string, readonly Row[]>> = {
   "": [["home", "home", "h", "start first message overview", () => import("./home/index.tsx")]],
@@ -38,21 +45,9 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
   ],
   People: [
     ["people", "people", "p", "subscribers profiles consent erase", () => import("./people/index.tsx")],
-    ["import", "import", "u", "csv file upload list rows mapping", () => import("./import/index.tsx")],
-    [
-      "exports",
-      "export",
-      "x",
-      "csv download file subscribers recipients events report",
-      () => import("./exports/index.tsx"),
-    ],
-    [
-      "suppressions",
-      "shield",
-      "b",
-      "blocked bounce complaint unsubscribed address lift",
-      () => import("./suppressions/index.tsx"),
-    ],
+    ["import", "import", "u", "csv file upload list rows mapping", oneOf(data, "Import")],
+    ["exports", "export", "x", "csv download file subscribers recipients events report", oneOf(data, "Exports")],
+    ["suppressions", "shield", "b", "blocked bounce complaint unsubscribed address lift", oneOf(data, "Suppressions")],
     ["segments", "segment", "e", "audience rule dynamic members", () => import("./segments/index.tsx")],
   ],
   "Set-up": [
@@ -67,13 +62,13 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
     ],
   ],
   "This machine": [
-    ["outbox", "outbox", "o", "provider mails push sms sent local", () => import("./outbox/index.tsx")],
+    ["outbox", "outbox", "o", "provider mails push sms sent local", oneOf(machine, "Outbox")],
     [
       "operator",
       "operator",
       "y",
       "clock faults meter workspaces dead letters cost version local",
-      () => import("./operator/index.tsx"),
+      oneOf(machine, "Operator"),
     ],
   ],
 };

@@ -22,6 +22,7 @@ const messages: Record<ErrorCode, string> = {
   EMAIL_NOT_CONFIRMED: "Confirm your e-mail address first.",
   SECOND_FACTOR_MISSING: "This workspace demands a second factor. Set one up in your account.",
   SIGN_IN_REQUIRED: "This workspace is opened by its identity provider. Sign in there.",
+  APPROVAL_REQUIRED: "This workspace asks a second person before a send to many: make it a campaign.",
   NOT_FOUND: "No such resource.",
   CONFLICT: "It already exists, or its state does not allow this.",
   PRECONDITION_FAILED: "It was changed meanwhile: it has version 3.",

@@ -258,7 +258,9 @@ function successesOf(
       {
         description: said,
         headers: success.headers!,
-        ...(returns && { content: { "application/json": { schema: schemaOf(returns, "output", shapes) } } }),
+        ...(returns && {
+          content: { "application/json": { schema: described(schemaOf(returns, "output", shapes), [`${id}Answer`]) } },
+        }),
       },
     ],
   );

@@ -95,6 +95,9 @@ export const routes: RouteTable = {
     duplicate: {"route":"POST /api/v1/campaigns/:id/duplicate","credentials":["dashboard"]},
     update: {"route":"PATCH /api/v1/campaigns/:id","credentials":["dashboard"],"body":"json"},
     release: {"route":"POST /api/v1/campaigns/:id/release","credentials":["dashboard"],"query":true},
+    approve: {"route":"POST /api/v1/campaigns/:id/approve","credentials":["dashboard"],"body":"json"},
+    decline: {"route":"POST /api/v1/campaigns/:id/decline","credentials":["dashboard"],"body":"json"},
+    withdraw: {"route":"POST /api/v1/campaigns/:id/withdraw","credentials":["dashboard"]},
     getReport: {"route":"GET /api/v1/campaigns/:id/report","credentials":["dashboard"],"query":true},
   },
   journeys: {

@@ -7,7 +7,7 @@ export type JsonValue = string | number | boolean | null | JsonValue[] | { [key:
 /** `code` is stable; `message` is for people and may change; `fields` names what failed validation. `current`, of 412 alone, is what is there now. */
 export interface ErrorBody {
   /** The stable code of the error */
-  code: "BAD_REQUEST" | "UNAUTHORIZED" | "SECOND_FACTOR_REQUIRED" | "PAYMENT_REQUIRED" | "SEND_CAP_REACHED" | "FORBIDDEN" | "TENANT_SUSPENDED" | "TENANT_DELETED" | "FEATURE_NOT_AVAILABLE" | "READ_ONLY_TOKEN" | "EMAIL_NOT_CONFIRMED" | "SECOND_FACTOR_MISSING" | "SIGN_IN_REQUIRED" | "NOT_FOUND" | "CONFLICT" | "NOT_A_SANDBOX" | "PRECONDITION_FAILED" | "FILE_TOO_LARGE" | "VALIDATION_ERROR" | "TEMPLATE_NOT_FOUND" | "QUOTA_EXCEEDED" | "RATE_LIMITED" | "INTERNAL_ERROR" | "SERVICE_UNAVAILABLE";
+  code: "BAD_REQUEST" | "UNAUTHORIZED" | "SECOND_FACTOR_REQUIRED" | "PAYMENT_REQUIRED" | "SEND_CAP_REACHED" | "FORBIDDEN" | "TENANT_SUSPENDED" | "TENANT_DELETED" | "FEATURE_NOT_AVAILABLE" | "READ_ONLY_TOKEN" | "EMAIL_NOT_CONFIRMED" | "SECOND_FACTOR_MISSING" | "SIGN_IN_REQUIRED" | "APPROVAL_REQUIRED" | "NOT_FOUND" | "CONFLICT" | "NOT_A_SANDBOX" | "PRECONDITION_FAILED" | "FILE_TOO_LARGE" | "VALIDATION_ERROR" | "TEMPLATE_NOT_FOUND" | "QUOTA_EXCEEDED" | "RATE_LIMITED" | "INTERNAL_ERROR" | "SERVICE_UNAVAILABLE";
   /** What is wrong, for people. It may change */
   message: string;
   /** What is wrong, by field */
@@ -1094,6 +1094,37 @@ export interface Campaign {
   created_at: string;
   /** When it was last changed. RFC 3339. */
   updated_at: string;
+  /** The release that a second person was asked for, and what became of it */
+  approval?: {
+    /** The id, as the service assigned it */
+    id: string;
+    /** The status; see "States" for what may follow it */
+    status: "waiting" | "approved" | "declined";
+    /** Who asked */
+    requested_by: {
+      /** The member */
+      user_id: string;
+      /** The name, for people */
+      name: string;
+    };
+    /** When that was. RFC 3339. */
+    requested_at: string;
+    /** When each message goes out; `null`: once it is approved */
+    sends_at: (string | null)[];
+    /** Who approved or declined */
+    decided_by?: {
+      /** The member */
+      user_id: string;
+      /** The name, for people */
+      name: string;
+    } | undefined;
+    /** When that was. RFC 3339. */
+    decided_at?: string | undefined;
+    /** Why it was declined */
+    note?: string | undefined;
+    /** Whether who is held out, and who gets which arm, is as who asked was shown */
+    previewed: boolean;
+  } | undefined;
   /** Who gets it */
   target: Target;
   /** What the message says */
@@ -1240,6 +1271,37 @@ export interface CampaignsCampaign {
   created_at: string;
   /** When it was last changed. RFC 3339. */
   updated_at: string;
+  /** The release that a second person was asked for, and what became of it */
+  approval?: {
+    /** The id, as the service assigned it */
+    id: string;
+    /** The status; see "States" for what may follow it */
+    status: "waiting" | "approved" | "declined";
+    /** Who asked */
+    requested_by: {
+      /** The member */
+      user_id: string;
+      /** The name, for people */
+      name: string;
+    };
+    /** When that was. RFC 3339. */
+    requested_at: string;
+    /** When each message goes out; `null`: once it is approved */
+    sends_at: (string | null)[];
+    /** Who approved or declined */
+    decided_by?: {
+      /** The member */
+      user_id: string;
+      /** The name, for people */
+      name: string;
+    } | undefined;
+    /** When that was. RFC 3339. */
+    decided_at?: string | undefined;
+    /** Why it was declined */
+    note?: string | undefined;
+    /** Whether who is held out, and who gets which arm, is as who asked was shown */
+    previewed: boolean;
+  } | undefined;
   /** Who gets it */
   target: Target;
   /** What the message says */
@@ -2578,6 +2640,37 @@ export interface ListedCampaign {
   created_at: string;
   /** When it was last changed. RFC 3339. */
   updated_at: string;
+  /** The release that a second person was asked for, and what became of it */
+  approval?: {
+    /** The id, as the service assigned it */
+    id: string;
+    /** The status; see "States" for what may follow it */
+    status: "waiting" | "approved" | "declined";
+    /** Who asked */
+    requested_by: {
+      /** The member */
+      user_id: string;
+      /** The name, for people */
+      name: string;
+    };
+    /** When that was. RFC 3339. */
+    requested_at: string;
+    /** When each message goes out; `null`: once it is approved */
+    sends_at: (string | null)[];
+    /** Who approved or declined */
+    decided_by?: {
+      /** The member */
+      user_id: string;
+      /** The name, for people */
+      name: string;
+    } | undefined;
+    /** When that was. RFC 3339. */
+    decided_at?: string | undefined;
+    /** Why it was declined */
+    note?: string | undefined;
+    /** Whether who is held out, and who gets which arm, is as who asked was shown */
+    previewed: boolean;
+  } | undefined;
   /** Who gets it */
   target: Target;
   /** What the message says */
@@ -4277,6 +4370,8 @@ export interface WorkspacePage {
   double_opt_in: boolean;
   /** Members reach the workspace only in sessions with a second factor. Whoever sets it has one. Default: false */
   second_factor_required: boolean;
+  /** A release of a campaign waits for a second person who may send, and one-off sends to an audience or to more than 100 named people are refused. Journeys, schedules and experiences are not covered. Default: false */
+  approval_required: boolean;
   /** Who sends: in the footer of marketing mail and on the page to unsubscribe. `null`: not shown */
   sender_name: string | null;
   /** The postal address of the sender, beside `sender_name`; lines are kept. `null`: not shown */
@@ -5642,6 +5737,8 @@ export interface CampaignsListQuery {
   /** At most 100: a larger one is taken as 100 */
   page_size?: number | undefined;
   status?: "draft" | "scheduled" | "live" | "completed" | "paused" | "archived" | undefined;
+  /** Drafts whose release was asked for */
+  awaiting_approval?: "true" | undefined;
   /** A part of the name, whatever the case */
   q?: string | undefined;
   /** Created at this time or later. RFC 3339. */
@@ -5764,6 +5861,37 @@ export interface CampaignsReleaseAnswer {
   created_at: string;
   /** When it was last changed. RFC 3339. */
   updated_at: string;
+  /** The release that a second person was asked for, and what became of it */
+  approval?: {
+    /** The id, as the service assigned it */
+    id: string;
+    /** The status; see "States" for what may follow it */
+    status: "waiting" | "approved" | "declined";
+    /** Who asked */
+    requested_by: {
+      /** The member */
+      user_id: string;
+      /** The name, for people */
+      name: string;
+    };
+    /** When that was. RFC 3339. */
+    requested_at: string;
+    /** When each message goes out; `null`: once it is approved */
+    sends_at: (string | null)[];
+    /** Who approved or declined */
+    decided_by?: {
+      /** The member */
+      user_id: string;
+      /** The name, for people */
+      name: string;
+    } | undefined;
+    /** When that was. RFC 3339. */
+    decided_at?: string | undefined;
+    /** Why it was declined */
+    note?: string | undefined;
+    /** Whether who is held out, and who gets which arm, is as who asked was shown */
+    previewed: boolean;
+  } | undefined;
   /** Who gets it */
   target: Target;
   /** What the message says */
@@ -5857,6 +5985,8 @@ export interface CampaignsReleaseAnswer {
       message: string;
     } | undefined;
   })[];
+  /** `approval_requested`: nothing goes out before a second person approves */
+  outcome: "released" | "approval_requested";
   /** The keys of the rule or filter that no subscriber has; absent where there is none */
   warnings?: ({
     /** What may go wrong with the message on this channel */
@@ -5866,6 +5996,18 @@ export interface CampaignsReleaseAnswer {
     /** The same as a sentence */
     message: string;
   })[] | undefined;
+}
+
+export interface CampaignsApproveBody {
+  /** The `id` of its `approval`: of the request that was seen */
+  approval_id: string;
+}
+
+export interface CampaignsDeclineBody {
+  /** The `id` of its `approval`: of the request that was seen */
+  approval_id: string;
+  /** Why, for who asked */
+  note?: string | undefined;
 }
 
 export interface CampaignsGetReportQuery {
@@ -7586,6 +7728,8 @@ export interface AccountGetMeAnswer {
     kind: "standard" | "agency" | "sandbox";
     /** What its revenue is in; `null`: not said */
     currency: string | null;
+    /** Releases wait for a second person */
+    approval_required: boolean;
   };
   /** The role of a member: it decides the permissions */
   role: "owner" | "admin" | "marketer" | "developer" | "analyst" | "viewer";
@@ -7657,6 +7801,8 @@ export interface AccountUpdateWorkspaceBody {
   double_opt_in?: boolean | undefined;
   /** Members reach the workspace only in sessions with a second factor. Whoever sets it has one. Default: false */
   second_factor_required?: boolean | undefined;
+  /** A release of a campaign waits for a second person who may send, and one-off sends to an audience or to more than 100 named people are refused. Journeys, schedules and experiences are not covered. Default: false */
+  approval_required?: boolean | undefined;
   /** Who sends: in the footer of marketing mail and on the page to unsubscribe. `null`: not shown */
   sender_name?: string | null | undefined;
   /** The postal address of the sender, beside `sender_name`; lines are kept. `null`: not shown */
@@ -7983,6 +8129,12 @@ export interface Endpoints {
     update(id: string, body: CampaignsUpdateBody, options?: CallOptions): Promise<CampaignsCampaign>;
     /** Release a draft: every message becomes a notification job. `POST /api/v1/campaigns/:id/release` */
     release(id: string, query?: CampaignsReleaseQuery, options?: CallOptions): Promise<CampaignsReleaseAnswer>;
+    /** Approve a release that another member asked for: it goes out as it was asked for. `POST /api/v1/campaigns/:id/approve` */
+    approve(id: string, body: CampaignsApproveBody, options?: CallOptions): Promise<CampaignsCampaign>;
+    /** Decline a release that was asked for: the campaign stays a draft. `POST /api/v1/campaigns/:id/decline` */
+    decline(id: string, body: CampaignsDeclineBody, options?: CallOptions): Promise<CampaignsCampaign>;
+    /** Withdraw a release that one has asked for. `POST /api/v1/campaigns/:id/withdraw` */
+    withdraw(id: string, options?: CallOptions): Promise<CampaignsCampaign>;
     /** Get the report of a campaign. `GET /api/v1/campaigns/:id/report` */
     getReport(id: string, query?: CampaignsGetReportQuery, options?: CallOptions): Promise<CampaignsGetReportAnswer>;
   };

@@ -34,6 +34,8 @@ export interface Workspace extends Pick<WorkspaceRow, "plan" | "status" | "kind"
   time: SandboxTime;
   /** Whether ids of users are signed (ACC-8), and by which keys, the newest last. */
   identity: { isDemanded: boolean; keys: readonly string[] };
+  /** Releases wait for a second person. */
+  isApprovalRequired: boolean;
   /** Attributes that agents without `read:pii` may ask for people by. */
   agentAttributes: readonly string[];
 }
@@ -261,6 +263,7 @@ const workspaceOfRow = (row: WorkspaceRow): Workspace => ({
     isDemanded: row.identity_required === true,
     keys: row.identity_keys === undefined ? [] : fromJson(row.identity_keys).map(({ id }) => id),
   },
+  isApprovalRequired: row.approval_required === true,
   agentAttributes: row.agent_attributes ?? [],
 });
 

@@ -10,12 +10,13 @@ import {
   type Scope,
 } from "../contract/roles.ts";
 import { ApiError } from "../kernel/errors.ts";
+import { isToMany } from "../rules/alone.ts";
 import { plans } from "../rules/plans.ts";
 import type { Platform } from "../store/context.ts";
 import { minuteOf } from "../store/platform-items.ts";
 import { RequestCount, UserItem } from "../store/workspaces/identity-items.ts";
 import type { Access } from "./access.ts";
-import type { Caller } from "./authenticate.ts";
+import type { Caller, Workspace } from "./authenticate.ts";
 import { type RequestTokens, tokensToTake } from "./request-tokens.ts";
 
 /** How long a counter is kept after its window. */
@@ -110,6 +111,15 @@ export function requireOwnScopes(caller: Caller, scopes: readonly (Scope | Agent
         `The role ${caller.role} lacks the permission ${permission}, so it may not give ${scope}.`,
       );
   }
+}
+
+/** RDA-26: a send to many is a campaign, where that asks a second person. @throws 403. */
+export function requireFew({ isApprovalRequired }: Workspace, send: Parameters<typeof isToMany>[0]): void {
+  if (isApprovalRequired && isToMany(send))
+    throw new ApiError(
+      "APPROVAL_REQUIRED",
+      "This workspace asks a second person before a send to an audience or to more than 100 people: make it a campaign.",
+    );
 }
 
 /** ACC-4: only a member who had not confirmed the address when joining costs a look at the user's row. */

@@ -26,7 +26,12 @@ export const Status = item({
   about: "The status of an entity that is listed by status, and its name where the list is searched by name.",
   pk: ({ kind }: { kind: Kind }) => `${kind}:ids`,
   sk: ({ id }: { id: string }) => id,
-  row: { status: v.string(), name: v.optional(v.string()) },
+  row: {
+    status: v.string(),
+    name: v.optional(v.string()),
+    /** Something is to be decided of it. */
+    waits: v.optional(v.boolean()),
+  },
   writers: [
     "api-campaigns",
     "api-schedules",
@@ -46,19 +51,20 @@ export const statusWrite = (
   { kind }: AnyEntity,
   id: string,
   status: string | undefined,
-  name?: string,
-): ItemWrite<"workspace"> => changeItem(Status, { kind, id }, { set: { status, name } });
+  { name, waits }: { name?: string | undefined; waits?: boolean | undefined } = {},
+): ItemWrite<"workspace"> => changeItem(Status, { kind, id }, { set: { status, name, waits } });
 
 interface Listed {
   id: string;
   status: string;
   name?: string | undefined;
+  waits?: boolean | undefined;
 }
 
 /** Every entity of a kind with its status, newest first: ids are UUIDv7, so their order is the order of creation. */
 async function listStatuses(store: StoreReader, { kind }: AnyEntity): Promise<Listed[]> {
   const rows = await store.queryAll(Status, { kind }, { newestFirst: true, eventual: true });
-  return rows.map(({ sk, status, name }) => ({ id: sk, status, name }));
+  return rows.map(({ sk, status, name, waits }) => ({ id: sk, status, name, waits }));
 }
 
 /** How many entities of a kind there are, in any status. */
@@ -83,13 +89,14 @@ export function createListed<D extends AnyEntity>(
 export async function createListed(store: Store, entity: AnyEntity, status: string, row: ListedRow): Promise<void> {
   const { id, name } = row;
   await requireRoom(store, entity, "of these");
-  await store.transact([putItem(entity, { id }, row, absent()), statusWrite(entity, id, status, name)]);
+  await store.transact([putItem(entity, { id }, row, absent()), statusWrite(entity, id, status, { name })]);
 }
 
 export interface ListedChange<D> {
   change: ChangeOf<D>;
   /** The status after the change, where the change is a move. */
   status?: string | undefined;
+  waits?: boolean | undefined;
   when?: Condition<AttributeOf<D>> | undefined;
   extraItems?: readonly ItemWrite[];
 }
@@ -109,12 +116,12 @@ export async function changeListed(
   entity: AnyEntity,
   id: string,
   // biome-ignore lint/suspicious/noExplicitAny: the signature above says what it takes
-  { change, status, when, extraItems = [] }: any,
+  { change, status, waits, when, extraItems = [] }: any,
 ): Promise<object> {
   const isAsWanted = when ? all(present(), when) : present();
   const { name } = change.set ?? {};
-  const isMoved = status !== undefined || name !== undefined;
-  const others = [...(isMoved ? [statusWrite(entity, id, status, name)] : []), ...extraItems];
+  const isMoved = status !== undefined || name !== undefined || waits !== undefined;
+  const others = [...(isMoved ? [statusWrite(entity, id, status, { name, waits })] : []), ...extraItems];
   if (others.length === 0) return changed(entity, store.change(entity, { id }, change, isAsWanted));
 
   const failures = await failuresOf(store, [changeItem(entity, { id }, change, isAsWanted), ...others]);
@@ -140,6 +147,7 @@ const MAX_SPREAD = 2;
 
 export interface ListFilter {
   status?: string | undefined;
+  waits?: boolean | undefined;
   /** A part of the name. */
   q?: string | undefined;
   /** When it was created, RFC 3339, both ends included. */
@@ -147,7 +155,7 @@ export interface ListFilter {
   to?: string | undefined;
 }
 
-function filtered(all: readonly Listed[], { status, q, from, to }: ListFilter) {
+function filtered(all: readonly Listed[], { status, waits, q, from, to }: ListFilter) {
   const [first, last] = [from && uuidPrefixOf(Date.parse(from)), to && `${uuidPrefixOf(Date.parse(to))}~`];
   const part = q?.toLowerCase();
   return all
@@ -155,6 +163,7 @@ function filtered(all: readonly Listed[], { status, q, from, to }: ListFilter) {
     .filter(
       (one) =>
         (status === undefined || one.status === status) &&
+        (waits === undefined || (one.waits ?? false) === waits) &&
         (!first || one.id >= first) &&
         (!last || one.id <= last) &&
         (part === undefined || (one.name ?? "").toLowerCase().includes(part)),

@@ -14,6 +14,7 @@ import {
   violationsInThemes,
 } from "../support/console-tab.ts";
 import { cleanUp, type ServiceProcess, startService } from "../support/service-process.ts";
+import { approvalStories } from "./approvals.ts";
 import { draftStories } from "./drafts.ts";
 import { factorStories } from "./factors.ts";
 import { formStories } from "./forms.ts";
@@ -272,6 +273,7 @@ describe.skipIf(!hasBrowser)("in Chromium", () => {
 
   outsideStories({ service: () => service, browser: () => browser, faults });
   roleStories(open);
+  approvalStories(open);
   longStories(open);
   draftStories(open);
   keyStories(open);

@@ -1,5 +1,6 @@
 // What the examples of some operations need before they can be sent: a campaign in progress, the link of a mail, a form.
 
+import type { Role } from "../../shared/contract/roles.ts";
 import { createSimulation } from "../../shared/store/journeys/simulations.ts";
 import { haltJob } from "../../shared/store/sends/jobs/brake.ts";
 import { accountSettings } from "./example-accounts.ts";
@@ -88,7 +89,20 @@ function sendsOf(world: TestWorld, tenant: Tenant, { ada, job }: { ada: string; 
     const path = mails.flatMap(({ text }) => /\/i\/[\w-]+/.exec(text) ?? []).at(-1);
     return { params: { token: path?.split("/").at(-1) ?? "" }, as: NOBODY };
   };
+  const askedBy = async (role: Role): Promise<Setting> => {
+    await call("PATCH /api/v1/workspace", { approval_required: true });
+    const { id } = await call("POST /api/v1/campaigns", {
+      ...{ name: "Asked", content: { title: "t", body: "b" } },
+      channel_ids: [(await call("GET /api/v1/channels")).channels[0].id],
+    });
+    const { approval } = await call(`POST /api/v1/campaigns/${id}/release`, undefined, await tenant.dashboard(role));
+    await call("PATCH /api/v1/workspace", { approval_required: false });
+    return { params: { id }, ...(role === "marketer" && { body: { approval_id: approval.id } }) };
+  };
   return {
+    "POST /api/v1/campaigns/:id/approve": () => askedBy("marketer"),
+    "POST /api/v1/campaigns/:id/decline": () => askedBy("marketer"),
+    "POST /api/v1/campaigns/:id/withdraw": () => askedBy("owner"),
     "GET /i/:token": confirming,
     "POST /i/:token": confirming,
     "POST /api/v1/subscribers/bulk-delete": () => ({ body: { subscriber_ids: [world.ids.uuid()] } }),

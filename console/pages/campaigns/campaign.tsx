@@ -15,6 +15,7 @@ import { Menu } from "../../components/menu.tsx";
 import { Card, Facts, Page, Time } from "../../components/page.tsx";
 import { ChannelNames, TopicName } from "../../components/release-facts.tsx";
 import { Failure, Loaded, Skeleton } from "../../components/states.tsx";
+import { Approval, stateOf } from "./approval.tsx";
 import { Editor } from "./editor.tsx";
 import { Release, Resume } from "./release.tsx";
 import { Report } from "./report.tsx";
@@ -46,7 +47,7 @@ export function CampaignView({ id }: { id: string }) {
       about={
         data && (
           <>
-            <Badge state={data.status} /> {data.category}, {plural(data.messages.length, "message")}, updated{" "}
+            <Badge state={stateOf(data)} /> {data.category}, {plural(data.messages.length, "message")}, updated{" "}
             <Time at={data.updated_at} />
           </>
         )
@@ -112,6 +113,9 @@ export function CampaignView({ id }: { id: string }) {
 function Shown({ campaign }: { campaign: Campaign }) {
   return (
     <>
+      {campaign.status === "draft" && campaign.approval && (
+        <Approval campaign={campaign} approval={campaign.approval} />
+      )}
       {campaign.halted.map(({ job_id, ...halt }) => (
         <Halted key={job_id} send={job_id} halt={halt}>
           <a href={pathTo("activity", job_id)}>View send</a>
@@ -168,7 +172,7 @@ function Messages({ campaign: { messages } }: { campaign: Campaign }) {
 }
 
 /** Who is reached, with which control group, and under which brake. */
-function Settings({ campaign: { target, holdout_percentage, topic, safety } }: { campaign: Campaign }) {
+function Settings({ campaign: { target, holdout_percentage, topic, safety, approval } }: { campaign: Campaign }) {
   return (
     <Card title="Settings">
       <Facts
@@ -176,6 +180,10 @@ function Settings({ campaign: { target, holdout_percentage, topic, safety } }: {
           ["Audience", <Audience key="audience" target={target} />],
           ["Control group", holdout_percentage ? `${holdout_percentage}%` : "none"],
           topic && ["Topic", <TopicName key="topic" of={topic} />],
+          approval?.status === "approved" && [
+            "Approved by",
+            `${approval.decided_by?.name}, as ${approval.requested_by.name} asked`,
+          ],
           ["Brake", safety === undefined ? "workspace default" : safety === null ? "off" : "custom limits"],
         ]}
       />

@@ -13,6 +13,7 @@ import { chosenOf, Filter, Search, searched } from "../../components/filters.tsx
 import { Time } from "../../components/page.tsx";
 import { Spark } from "../../components/rates.tsx";
 import { Awaited, isAwaited } from "../../components/states.tsx";
+import { stateOf } from "./approval.tsx";
 import { CampaignView } from "./campaign.tsx";
 import { Editor } from "./editor.tsx";
 import { Upcoming } from "./upcoming.tsx";
@@ -45,7 +46,7 @@ function Status({ of }: { of: Listed }) {
   const next = nextOf(of);
   return (
     <>
-      <Badge state={of.status} />
+      <Badge state={stateOf(of)} />
       {next && (
         <div class="dim">
           next <Time at={next} />

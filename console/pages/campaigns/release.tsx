@@ -4,6 +4,7 @@ import type { Campaign, CampaignsUpdateBody, NotificationsCreateBody } from "../
 import { useAction } from "../../app/action.ts";
 import { inPlain } from "../../app/placeholders.ts";
 import { useQuery } from "../../app/query.ts";
+import { asksSecondPerson } from "../../app/session.ts";
 import { now, plural } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
 import { armsBody, armsInWords, armsOf } from "../../components/arms.tsx";
@@ -15,15 +16,26 @@ import { Moments } from "../../components/release-moments.tsx";
 import { MissingIn } from "../../components/release-reach.tsx";
 import { ReleaseSheet } from "../../components/release-sheet.tsx";
 
-export const Release = ({ campaign }: { campaign: Campaign }) => (
-  <DialogButton
-    label="Release"
-    kind="primary"
-    icon="send"
-    needs="campaigns.release"
-    dialog={(close) => <Sheet campaign={campaign} close={close} />}
-  />
-);
+export function Release({ campaign }: { campaign: Campaign }) {
+  const isAsked = campaign.approval?.status === "waiting";
+  return (
+    <DialogButton
+      label={asksSecondPerson() ? (isAsked ? "Ask again" : "Ask for approval") : "Release"}
+      kind={isAsked ? undefined : "primary"}
+      icon="send"
+      needs="campaigns.release"
+      dialog={(close) => <Sheet campaign={campaign} close={close} />}
+    />
+  );
+}
+
+/** What the sheet is about: a release, or a part of one that takes two. */
+function wordsOf(isApproval: boolean) {
+  if (isApproval) return { title: "Approve the release of", act: "Approve for" };
+  return asksSecondPerson()
+    ? { title: "Ask to release", act: "Ask to release to" }
+    : { title: "Release", act: "Release to" };
+}
 
 type Message = Campaign["messages"][number];
 
@@ -45,30 +57,45 @@ const bodyOf = (campaign: Campaign, message: Message | undefined): Notifications
 const nameOf = ({ content, position }: Message): string =>
   (content?.title && inPlain(content.title)) || `Message ${position + 1}`;
 
-function Sheet({ campaign, close }: { campaign: Campaign; close: () => void }) {
+export type CampaignApproval = NonNullable<Campaign["approval"]>;
+
+interface SheetProps {
+  campaign: Campaign;
+  /** What another member asked for, and is approved. */
+  asked?: CampaignApproval;
+  close: () => void;
+}
+
+const STALE = ["campaigns.", "notifications.", "billing."];
+
+export function Sheet({ campaign, asked, close }: SheetProps) {
   const { id, name, messages, category, topic, holdout_percentage, safety } = campaign;
-  const release = useAction("campaigns.release", { stale: ["campaigns.", "notifications.", "billing."] });
+  const release = useAction("campaigns.release", { stale: STALE });
+  const approve = useAction("campaigns.approve", { stale: STALE });
+  const { title, act } = wordsOf(asked !== undefined);
+  const isForTwo = asked !== undefined || asksSecondPerson();
   const preview = useQuery("recipients.previewNotifications", [bodyOf(campaign, messages[0])], {
     every: PREVIEW_EVERY_MS,
   });
   // Who is shown is who gets it: the draw of the preview counts (AMB-140).
   const preview_id = preview.data?.preview_id;
   const channel_ids = [...new Set(messages.flatMap((message) => message.channel_ids))];
-  const act = async () => {
-    const done = await release.run(id, { preview_id });
+  const run = async () => {
+    const done = asked ? await approve.run(id, { approval_id: asked.id }) : await release.run(id, { preview_id });
     if (!done) return;
     close();
-    say("The campaign is released.");
+    say(done.answer.status === "draft" ? "Another member is asked to approve." : "The campaign is released.");
   };
   return (
     <ReleaseSheet
-      title={`Release ${name}?`}
-      act="Release to"
-      action={release}
+      title={`${title} ${name}?`}
+      act={act}
+      action={asked ? approve : release}
       preview={preview}
       when={messages.map((message) => ({
         ...(messages.length > 1 && { name: nameOf(message) }),
         at: message.scheduled_at,
+        ...(isForTwo && { words: "Once approved" }),
       }))}
       by={[
         messages.length > 1 && ["Messages", plural(messages.length, "message")],
@@ -88,7 +115,7 @@ function Sheet({ campaign, close }: { campaign: Campaign; close: () => void }) {
         .slice(1)
         .map((message) => <MissingIn key={message.id} name={nameOf(message)} body={bodyOf(campaign, message)} />)}
       safety={safety}
-      onRelease={act}
+      onRelease={run}
       close={close}
     />
   );

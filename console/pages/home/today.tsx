@@ -4,6 +4,7 @@ import type { Billing, NotificationsListAnswer } from "../../../sdk/src/types.ge
 import { sendName } from "../../app/placeholders.ts";
 import { useQuery } from "../../app/query.ts";
 import { pathTo } from "../../app/router.ts";
+import { asksSecondPerson } from "../../app/session.ts";
 import { number, share } from "../../app/time.ts";
 import { stateOf } from "../../components/badge.tsx";
 import { Icon, type IconName } from "../../components/icon.tsx";
@@ -29,10 +30,29 @@ const NEAR = 0.8;
 
 export function Today({ sends, billing }: TodayProps) {
   const drafts = useQuery("campaigns.list", [{ status: "draft", page_size: DRAFTS }]).data?.items ?? [];
+  const waiting = useQuery("campaigns.list", [{ awaiting_approval: "true" }], { when: asksSecondPerson() }).data?.items;
+  const others = drafts.filter(({ approval }) => approval?.status !== "waiting");
   const matters: Matter[] = [
+    ...(waiting ?? []).flatMap(({ id, name, approval }): Matter[] =>
+      approval === undefined
+        ? []
+        : [
+            {
+              key: id,
+              icon: "clock",
+              name,
+              href: pathTo("campaigns", id),
+              says: (
+                <>
+                  waits for approval, asked for by {approval.requested_by.name} <Time at={approval.requested_at} />
+                </>
+              ),
+            },
+          ],
+    ),
     ...(sends ? ofSends(sends) : []),
     ...(billing ? ofLimits(billing) : []),
-    ...drafts.map(
+    ...others.map(
       ({ id, name, updated_at }): Matter => ({
         key: id,
         icon: "pencil",

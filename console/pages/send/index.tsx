@@ -1,12 +1,13 @@
 // Send: who gets what, exactly. Left the message, right what one person of the audience will see.
 import { useState } from "preact/hooks";
-import type { NotificationPreview } from "../../../sdk/src/types.gen.ts";
+import type { CampaignsCreateBody, NotificationPreview, NotificationsCreateBody } from "../../../sdk/src/types.gen.ts";
 import { type Running, useAction } from "../../app/action.ts";
 import { fieldsOf } from "../../app/fields.ts";
 import { inPlain } from "../../app/placeholders.ts";
 import { useQuery } from "../../app/query.ts";
 import { go, pathTo } from "../../app/router.ts";
 import { channelName, countSentence, reasonText } from "../../app/sentences.ts";
+import { asksSecondPerson } from "../../app/session.ts";
 import { useSettled } from "../../app/settled.ts";
 import { momentText, plural } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
@@ -85,15 +86,15 @@ interface ReleaseProps {
 }
 
 function Release({ draft, reach: { body, chosen, preview }, send, submit, close }: ReleaseProps) {
-  const isLater = draft.when === "later";
+  const { verb, act } = wordsOf(draft);
   const name = draft.name || inPlain(body.title ?? body.content?.title ?? "");
   return (
     <ReleaseSheet
-      title={`${isLater ? "Schedule" : "Send"} ${name ? `“${name}”` : "this template"}?`}
-      act={isLater ? "Schedule for" : "Send to"}
+      title={`${verb} ${name ? `“${name}”` : "this template"}?`}
+      act={act}
       action={send}
       preview={preview}
-      when={[{ at: body.scheduled_at }]}
+      when={[{ at: body.scheduled_at, ...(asksFor(draft) && { words: "Once approved" }) }]}
       by={[
         ...meansOf({ channel_ids: chosen, category: draft.category, topic: draft.topic, holdout: draft.holdout }),
         draft.smart && ["Smart channel", "one channel for each person"],
@@ -110,11 +111,21 @@ function Release({ draft, reach: { body, chosen, preview }, send, submit, close 
   );
 }
 
+function wordsOf(draft: Draft) {
+  if (asksFor(draft)) return { verb: "Ask to send", act: "Ask to send to" };
+  return draft.when === "later" ? { verb: "Schedule", act: "Schedule for" } : { verb: "Send", act: "Send to" };
+}
+
+/** Where the workspace asks a second person, a send to an audience is a campaign, whose release is asked for (RDA-26). */
+const asksFor = ({ audience }: Draft): boolean => asksSecondPerson() && audience !== "people";
+
+const NO_SMART = "A campaign uses every chosen channel: switch the smart channel off.";
+
 /** Who gets the draft, and why it cannot be sent yet. */
 function useReach(draft: Draft) {
   const usable = useUsableChannels();
   const chosen = draft.channel_ids?.filter((id) => usable.some((one) => one.id === id)) ?? usable.map(({ id }) => id);
-  const missing = missingIn(draft, chosen);
+  const missing = missingIn(draft, chosen) ?? (asksFor(draft) && draft.smart ? NO_SMART : undefined);
   const body = bodyOf(draft, chosen);
   const settled = useSettled(missing ? undefined : body, PREVIEW_WAIT_MS);
   const asked = settled ?? body;
@@ -135,7 +146,18 @@ function useSend({ draft, discard }: DraftEditor, { body, reached, preview }: Re
   // Who is shown is who gets it: the draw of the preview counts (AMB-140).
   const preview_id = preview.data?.preview_id;
   const send = useAction("notifications.create", { stale: ["notifications.", "billing."] });
+  const create = useAction("campaigns.create");
+  const release = useAction("campaigns.release");
+  const ask = async () => {
+    const made = await create.run(campaignOf(body));
+    if (!made) return;
+    discard();
+    const done = await release.run(made.answer.id, { preview_id });
+    say(done ? "Another member is asked to approve." : "It is a draft now: ask for its approval there.");
+    go(pathTo("campaigns", made.answer.id));
+  };
   const submit = async () => {
+    if (asksFor(draft)) return ask();
     const done = await send.run({ ...body, ...(preview_id && { preview_id }) }, { idempotencyKey: draft.key });
     if (!done) return;
     discard();
@@ -146,7 +168,14 @@ function useSend({ draft, discard }: DraftEditor, { body, reached, preview }: Re
     );
     go(pathTo("activity", done.answer.id));
   };
-  return { send, submit };
+  return { send: asksFor(draft) ? create : send, submit };
+}
+
+/** The same message to the same audience. */
+function campaignOf(asked: NotificationsCreateBody): CampaignsCreateBody {
+  const { title = "", body = "", content, name, external_ids: _, ...rest } = asked;
+  const own = rest.template_id ? {} : { content: content ?? { title, body } };
+  return { ...rest, ...own, name: name || inPlain(title || content?.title || "Send") };
 }
 
 interface OutcomeProps {

@@ -56,6 +56,9 @@ const past: Record<string, string> = {
   delete: "deleted",
   duplicate: "duplicated",
   release: "released",
+  request: "requested",
+  approve: "approved",
+  decline: "declined",
   activate: "activated",
   publish: "published",
   pause: "paused",
@@ -97,6 +100,10 @@ const verbs: Record<string, string> = { update: "change", replace: "change", rec
 
 /** Operations whose names do not say it. After `of`, `to` and `from` the noun of the group follows. */
 const own: Record<string, string> = {
+  "campaigns.request": "request the release of",
+  "campaigns.approve": "approve the release of",
+  "campaigns.decline": "decline the release of",
+  "campaigns.withdraw": "withdraw the requested release of",
   "subscribers.delete": "erase the person",
   "subscribers.bulkDelete": "erase people",
   "subscribers.createConsent": "record a consent of",
@@ -190,6 +197,10 @@ export function textOf(action: string): ActionText | undefined {
     isNamed: isRelation || object.startsWith("the "),
   };
 }
+
+/** A release that was taken and not done asked a second person (RDA-26). */
+export const saidBy = ({ action, status }: Pick<AuditEntry, "action" | "status">): string =>
+  action === "campaigns.release" && status === 202 ? "campaigns.request" : action;
 
 export const groupOf = ({ action }: Pick<AuditEntry, "action">): string => splitOnce(action, ".")[0];
 

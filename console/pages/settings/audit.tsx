@@ -14,7 +14,7 @@ import { inWords } from "../../components/field.tsx";
 import { Filter } from "../../components/filters.tsx";
 import { Card, Time } from "../../components/page.tsx";
 import { Failure } from "../../components/states.tsx";
-import { groupOf, idOf, kinds, textOf } from "./audit-sentences.ts";
+import { groupOf, idOf, kinds, saidBy, textOf } from "./audit-sentences.ts";
 
 /** What is said of a call that was not simply done. */
 const outcomes: Record<Exclude<AuditEntry["outcome"], "ok">, { state: string; word: string }> = {
@@ -96,7 +96,7 @@ interface SentenceProps {
 /** `Ada changed the template Welcome`. */
 function Sentence({ entry, who, name }: SentenceProps) {
   const { actor, action, outcome, code, sends } = entry;
-  const text = textOf(action);
+  const text = textOf(saidBy(entry));
   const id = idOf(entry);
   return (
     <span class="entry" title={action}>

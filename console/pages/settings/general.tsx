@@ -123,6 +123,11 @@ function GeneralForm({ found }: { found: WorkspacePage }) {
   );
 }
 
+const APPROVAL =
+  "A campaign goes out once another member approves it. One-off sends to an audience, or to more than 100 people, become " +
+  "campaigns here; server keys and agents get an error for them. Journeys, schedules and experiences are not covered. " +
+  "When you switch this off, what waits stays a draft.";
+
 /** What the form asks for; empty texts are none. */
 const draftOf = (found: WorkspacePage) => ({
   name: found.name,
@@ -130,6 +135,7 @@ const draftOf = (found: WorkspacePage) => ({
   email_consent_mode: found.email_consent_mode,
   double_opt_in: found.double_opt_in,
   second_factor_required: found.second_factor_required,
+  approval_required: found.approval_required,
   region: found.region ?? "",
   currency: found.currency ?? "",
   agent_attributes: found.agent_attributes,
@@ -151,6 +157,7 @@ const WORDS: Record<keyof Draft, string> = {
   email_consent_mode: "marketing by email",
   double_opt_in: "confirmed opt-ins",
   second_factor_required: "second factor",
+  approval_required: "second person",
   region: "region",
   currency: "currency",
   agent_attributes: "attributes of agents",
@@ -200,6 +207,12 @@ function Workspace({ form: { values, set, field } }: { form: Fields<Draft> }) {
         note="Whoever has none sets it up before anything else. You need your own first."
         checked={values.second_factor_required}
         onInput={(second_factor_required) => set({ second_factor_required })}
+      />
+      <Check
+        label="Releases need a second person"
+        note={APPROVAL}
+        checked={values.approval_required}
+        onInput={(approval_required) => set({ approval_required })}
       />
       <SelectField
         label="Region of phone numbers"

@@ -143,6 +143,7 @@ export const account = group("account", "Keys and settings of a workspace, and t
           status: v.string(),
           kind: workspaceFields.kind,
           currency: said("What its revenue is in; `null`: not said", v.nullable(v.string())),
+          approval_required: said("Releases wait for a second person", v.boolean()),
         }),
         role: v.picklist(roles),
         read_only: v.boolean(),
@@ -160,12 +161,12 @@ export const account = group("account", "Keys and settings of a workspace, and t
     },
     async ({ platform, caller, clock }) => {
       if (caller.kind !== "dashboard") throw unauthorized();
-      const { tenant, name, plan, status, kind, currency } = caller.workspace;
+      const { tenant, name, plan, status, kind, currency, isApprovalRequired: approval_required } = caller.workspace;
       const memberships = await membershipsOf(platform, caller.user);
       const rows = await platform.getAll(WorkspaceItem, memberships);
       return {
         user: { id: caller.user, email: caller.email, name: caller.name },
-        tenant: { id: tenant, name, plan, status, kind, currency },
+        tenant: { id: tenant, name, plan, status, kind, currency, approval_required },
         role: caller.role,
         read_only: caller.readOnly,
         second_factor_missing: caller.secondFactor.isDemanded && !caller.secondFactor.isProven,

@@ -1,7 +1,6 @@
 // Campaigns: several messages to one audience, released together, paused and archived as one.
 import * as v from "valibot";
 import { SendCost } from "../../../shared/contract/cost.ts";
-import { PreviewId } from "../../../shared/contract/notification-input.ts";
 import { numberedPage, pageFields } from "../../../shared/contract/paging.ts";
 import { arms, reached } from "../../../shared/contract/results.ts";
 import { OneOf, said, TrueOrFalse, titled } from "../../../shared/contract/schemas.ts";
@@ -9,7 +8,7 @@ import { periodFields, requirePeriod, textQuery, windowFields, windowOf } from "
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { editAsSeen, IF_MATCH, tagged } from "../../../shared/http/if-match.ts";
-import { conflict, invalid } from "../../../shared/kernel/errors.ts";
+import { invalid } from "../../../shared/kernel/errors.ts";
 import { overduePolicies } from "../../../shared/rules/campaign-resume.ts";
 import { campaignStatuses } from "../../../shared/rules/campaign-states.ts";
 import {
@@ -19,18 +18,16 @@ import {
   duplicateCampaign,
   getCampaign,
   listCampaigns,
-  releaseCampaign,
   replaceCampaign,
 } from "../../../shared/store/campaigns/campaigns.ts";
 import { campaignFields, MessageError } from "../../../shared/store/campaigns/items.ts";
-import { applyState, deleteCampaign, drawOfRelease, makeJobs, resume } from "../../../shared/store/campaigns/jobs.ts";
+import { applyState, deleteCampaign, resume } from "../../../shared/store/campaigns/jobs.ts";
 import { campaignFailures, haltedSends, reportOf, resultsOf } from "../../../shared/store/campaigns/report.ts";
-import { secrets, timers } from "../../../shared/store/capabilities.ts";
+import { timers } from "../../../shared/store/capabilities.ts";
 import { storeRead, storeWrite } from "../../../shared/store/context.ts";
-import { KeyWarnings } from "../../../shared/store/subscribers/unknown-keys.ts";
-import { topicExists } from "../../../shared/store/topics/topics.ts";
+import { releases } from "./approvals.ts";
 import { CampaignReplacement, NewCampaign, specOf } from "./input.ts";
-import { CampaignShape, failures, halted, ListedCampaign, shown, unknownKeysOfTarget } from "./shapes.ts";
+import { CampaignShape, failures, halted, ListedCampaign, shown } from "./shapes.ts";
 
 const message = {
   content: { title: "Hello {{ subscriber.first_name }}", body: "It is spring." },
@@ -65,15 +62,17 @@ export const campaigns = group("campaigns", "Several messages to one audience.",
       query: v.object({
         ...pageFields("page_size"),
         status: v.optional(OneOf(campaignStatuses)),
+        awaiting_approval: said("Drafts whose release was asked for", v.optional(v.literal("true", "must be true"))),
         q: textQuery("the name"),
         ...periodFields,
         results: said("Whether each comes with its results so far", v.optional(TrueOrFalse, "false")),
       }),
       returns: numberedPage(ListedCampaign),
     },
-    async ({ store, query: { page_size: size, results, ...query } }) => {
+    async ({ store, query: { page_size: size, results, awaiting_approval, ...query } }) => {
       requirePeriod(query);
-      const { items, ...rest } = await listCampaigns(store, { ...query, size });
+      const filter = awaiting_approval ? { status: "draft", ...query, waits: true } : query;
+      const { items, ...rest } = await listCampaigns(store, { ...filter, size });
       const found = results ? await resultsOf(store, items) : [];
       return { items: items.map((one, n) => ({ ...shown(one), ...(found[n] && { results: found[n] }) })), ...rest };
     },
@@ -171,28 +170,7 @@ export const campaigns = group("campaigns", "Several messages to one audience.",
     },
   ),
 
-  endpoint(
-    "POST /api/v1/campaigns/:id/release",
-    { permission: "send", uses: [storeWrite, timers, secrets] },
-    {
-      summary: "Release a draft: every message becomes a notification job",
-      description: "`preview_id` may also be sent in a JSON body.",
-      query: v.object({ preview_id: PreviewId }),
-      returns: v.object({ ...CampaignShape.entries, warnings: KeyWarnings }),
-      errors: ["CONFLICT"],
-    },
-    async ({ store, timers, secrets, caller, params, query }) => {
-      const { plan, sendCap } = workspaceOf(caller);
-      const { topic } = await getCampaign(store, params.id);
-      if (topic !== undefined && !(await topicExists(store, topic)))
-        throw conflict(`The campaign's topic ${topic} was deleted.`);
-      const { preview_id } = query;
-      const draw = preview_id && (await drawOfRelease(store, await secrets.root(), params.id, preview_id));
-      const campaign = await releaseCampaign(store, params.id, draw);
-      await makeJobs(store, timers, { plan, sendCap }, campaign);
-      return { ...shown(campaign), ...(await unknownKeysOfTarget(store, campaign.target)) };
-    },
-  ),
+  ...releases,
 
   endpoint(
     "GET /api/v1/campaigns/:id/report",

@@ -7,7 +7,13 @@ import { Halt, SafetyInput } from "../../../shared/contract/safety.ts";
 import { said, titled } from "../../../shared/contract/schemas.ts";
 import { compileRule } from "../../../shared/rules/segment-evaluation.ts";
 import type { Campaign } from "../../../shared/store/campaigns/campaigns.ts";
-import { CampaignMessage, campaignFields, MessageError, messageFields } from "../../../shared/store/campaigns/items.ts";
+import {
+  approvalFields,
+  CampaignMessage,
+  campaignFields,
+  MessageError,
+  messageFields,
+} from "../../../shared/store/campaigns/items.ts";
 import type { StoreReader } from "../../../shared/store/context.ts";
 import { fieldsOf } from "../../../shared/store/item.ts";
 import { fromJson } from "../../../shared/store/json-text.ts";
@@ -17,6 +23,15 @@ import { unknownKeys } from "../../../shared/store/subscribers/unknown-keys.ts";
 
 export const CampaignShape = v.object({
   ...campaignFields,
+  approval: v.optional(
+    said(
+      "The release that a second person was asked for, and what became of it",
+      v.object({
+        ...approvalFields,
+        previewed: said("Whether who is held out, and who gets which arm, is as who asked was shown", v.boolean()),
+      }),
+    ),
+  ),
   target: v.pipe(v.looseObject({ type: v.string() }), grammar("Target")),
   ...messageFields,
   safety: v.optional(SafetyInput),
@@ -57,6 +72,7 @@ export function shown(campaign: Campaign) {
   const [first] = campaign.messages;
   return {
     ...campaign,
+    approval: campaign.approval && { ...campaign.approval, previewed: campaign.approval.draw !== undefined },
     ...(first && fieldsOf(messageFields, first)),
     channel_ids: first?.channel_ids ?? [],
     scheduled_at: campaign.scheduled_at ?? first?.scheduled_at,

@@ -2,6 +2,7 @@
 
 import * as v from "valibot";
 import { MAX_GIVEN_IDS, NewNotification } from "../../../shared/contract/notification-input.ts";
+import { requireFew } from "../../../shared/http/gates.ts";
 import { MINUTE, SECOND, timestamp } from "../../../shared/kernel/clock.ts";
 import { conflict, invalid, notFound } from "../../../shared/kernel/errors.ts";
 import { judge } from "../../../shared/rules/audience.ts";
@@ -46,6 +47,7 @@ export async function planSend({ agent, store, secrets, run }: SendContext, give
   for (const name of ["idempotency_key", "preview_id"])
     if (given[name] !== undefined)
       throw invalid({ [name]: "must be left out: the plan holds its recipients, and its token makes a repeat safe" });
+  requireFew(agent.workspace, given);
   const content = await contentOf(store, given);
   const id = store.ids.uuid();
   const recipients = await audienceOf({ agent, store, secrets }, given, id);
@@ -134,6 +136,7 @@ export async function confirmSend({ agent, store, run }: SendContext, { token, .
     throw conflict("The plan has expired. Plan the send again.");
   if (hashOf(await contentOf(store, JSON.parse(plan.asked) as Arguments)) !== plan.digest)
     throw conflict("The content or the rule of the send has changed since it was planned. Plan the send again.");
+  requireFew(agent.workspace, JSON.parse(plan.asked) as Arguments);
   const people = await givenIdsOf(store, plan.id);
   // The id is the idempotency key, so two confirmations at once are one send.
   const body = { ...(JSON.parse(plan.body) as Arguments), ...(people.length > 0 && { subscriberIds: people }) };

@@ -1,6 +1,8 @@
 // One-off sends as the API takes them: references are checked, and an idempotency key gets the same answer again.
 import { createHash } from "node:crypto";
 import type { NewNotification } from "../../../shared/contract/notification-input.ts";
+import type { Workspace } from "../../../shared/http/authenticate.ts";
+import { requireFew } from "../../../shared/http/gates.ts";
 import { DAY, SECOND } from "../../../shared/kernel/clock.ts";
 import { conflict } from "../../../shared/kernel/errors.ts";
 import { requireFeature } from "../../../shared/rules/plans.ts";
@@ -57,13 +59,14 @@ export async function createNotification(
   { store, timers, jobWidths, sendWatch, sendQuota, secrets }: Deps,
   allowance: Allowance,
   input: NewNotification,
-  { key, sentBy }: { key: string | undefined; sentBy: string | undefined },
+  { key, sentBy, workspace }: { key: string | undefined; sentBy: string | undefined; workspace: Workspace },
 ): Promise<Created> {
   const { plan } = allowance;
   if (input.channel_arbitration_mode === "smart") requireFeature(plan, "smart_channel");
   const digest = digestOf(input);
   const record = key === undefined ? undefined : await store.get(IdempotencyRecord, { key });
   if (record && record.until > store.clock.now()) return replay(record, digest);
+  requireFew(workspace, input);
 
   const { store: ahead, noWebhooks } = await lookAhead(store, secrets, input);
   const { spec: asked, channels } = await oneOffSpec(ahead, plan, input);

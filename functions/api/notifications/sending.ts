@@ -150,7 +150,7 @@ export const creating = {
   summary: "Send a notification now or at a future time",
   description:
     "An `Idempotency-Key` header (or `idempotency_key`) makes the call safe to repeat for 24 hours: the same body " +
-    "gets the first answer again with `Idempotent-Replayed: true`, another body 409.",
+    "gets the first answer again with `Idempotent-Replayed: true`, another body 409. With `approval_required` of the workspace, one to an audience or to more than 100 people is a campaign.",
   body: NewNotification,
   returns: v.object({
     id: v.string(),
@@ -160,7 +160,14 @@ export const creating = {
   }),
   status: 201,
   idempotent: true,
-  errors: ["CONFLICT", "TEMPLATE_NOT_FOUND", "FEATURE_NOT_AVAILABLE", "PAYMENT_REQUIRED", "SEND_CAP_REACHED"],
+  errors: [
+    "CONFLICT",
+    "TEMPLATE_NOT_FOUND",
+    "FEATURE_NOT_AVAILABLE",
+    "PAYMENT_REQUIRED",
+    "SEND_CAP_REACHED",
+    "APPROVAL_REQUIRED",
+  ],
 } as const satisfies Shape;
 
 export const createUses = [storeWrite, timers, jobWidths, sendWatch, sendQuota, secrets] as const;
@@ -169,13 +176,15 @@ type Creation = Context<typeof createUses> & Pick<Call<typeof creating>, "caller
 
 export async function create(call: Creation) {
   const { caller, body } = call;
-  const { plan, sendCap, sending } = workspaceOf(caller);
+  const workspace = workspaceOf(caller);
+  const { plan, sendCap, sending } = workspace;
   const header = call.headers["idempotency-key"];
   if (header !== undefined && !v.is(IdempotencyKey, header))
     throw invalid({ "Idempotency-Key": "must have 1 to 255 characters" });
   const { replayed, ...answer } = await createNotification(call, { plan, sendCap, sending }, body, {
     key: header ?? body.idempotency_key,
     sentBy: caller.kind === "server" ? caller.key : undefined,
+    workspace,
   });
   return replayed ? existing(answer, { "idempotent-replayed": "true" }) : answer;
 }

@@ -1,13 +1,11 @@
 // Campaigns (CMP): an ordered list of messages, each of which becomes one job when the campaign is released.
-import { createHash } from "node:crypto";
 import type * as v from "valibot";
 import type { PageQuery } from "../../contract/paging.ts";
 import type { SafetyInput } from "../../contract/safety.ts";
 import { copyName } from "../../contract/schemas.ts";
 import type { Target } from "../../contract/send-input.ts";
 import { timestamp } from "../../kernel/clock.ts";
-import { conflict, notFound, requireFound } from "../../kernel/errors.ts";
-import type { TenantId } from "../../kernel/ids.ts";
+import { beingChanged, conflict, notFound, requireFound } from "../../kernel/errors.ts";
 import { campaignMoves } from "../../rules/campaign-states.ts";
 import { all, is, oneOf } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
@@ -15,9 +13,15 @@ import { anotherEdit, type Edited, edited, isStill, outdated, versionOf } from "
 import { annotationWrite } from "../insights/annotations.ts";
 import { type ChangeOf, fieldsOf, type NewRowOf } from "../item.ts";
 import { fromJson, toJson } from "../json-text.ts";
-import { jobIdOf } from "../sends/jobs/job-ids.ts";
 import { changeListed, createListed, type ListedChange, type ListFilter, listPage } from "../status-index.ts";
-import { authoredFields, CampaignItem, type CampaignMessage, campaignFields, type MessageError } from "./items.ts";
+import {
+  type Approval,
+  authoredFields,
+  CampaignItem,
+  type CampaignMessage,
+  campaignFields,
+  type MessageError,
+} from "./items.ts";
 
 type CampaignRow = NewRowOf<typeof CampaignItem>;
 type CampaignChange = ChangeOf<typeof CampaignItem>;
@@ -45,6 +49,7 @@ type ServiceField =
 export interface Campaign extends CampaignSpec, Pick<CampaignRow, ServiceField> {
   version: number;
   messages: readonly ReleasedMessage[];
+  approval: Approval | undefined;
   /** By job that was held when it was resumed last: its time in milliseconds, or `null`: it is skipped. */
   resumed: Record<string, number | null> | undefined;
 }
@@ -151,7 +156,7 @@ const absentFrom = (set: ReturnType<typeof stored>) =>
 type Move = keyof typeof campaignMoves;
 
 /** Takes a move if the campaign has a status that it begins from. @throws 404, 409 naming its status. */
-async function moveCampaign(
+export async function moveCampaign(
   store: Store,
   id: string,
   move: Move,
@@ -159,6 +164,8 @@ async function moveCampaign(
 ): Promise<Campaign> {
   const outcome = await changeListed(store, CampaignItem, id, moveOf(store, move, options));
   if (outcome.kind === "changed") return campaignOf(outcome.row);
+  // The status would allow it, so something else was changed meanwhile.
+  if (campaignMoves[move].from.some((status) => status === outcome.current?.status)) throw beingChanged();
   throw immovable(outcome.current, verbs[move]);
 }
 
@@ -170,7 +177,7 @@ export async function tryMove(store: Store, id: string, move: Move): Promise<boo
 function moveOf(
   store: Store,
   move: Move,
-  { change = {}, when, extraItems }: Partial<Omit<CampaignMove, "status">> = {},
+  { change = {}, when, ...others }: Partial<Omit<CampaignMove, "status">> = {},
 ): CampaignMove {
   const { from, to } = campaignMoves[move];
   const mayMove = oneOf("status", from);
@@ -182,7 +189,7 @@ function moveOf(
     },
     status: to,
     when: when ? all(mayMove, when) : mayMove,
-    ...(extraItems && { extraItems }),
+    ...others,
   };
 }
 
@@ -201,47 +208,8 @@ const verbs: Record<Move, string> = {
   restore_paused: "unarchived",
 };
 
-const immovable = (current: { status: string } | undefined, verb: string) =>
+export const immovable = (current: { status: string } | undefined, verb: string) =>
   current ? conflict(`The campaign is ${current.status} and cannot be ${verb}.`) : notFound("campaign");
-
-/** The job of a message: the same for every attempt at a release (CMP-20). */
-export const messageJobId = (tenant: TenantId, campaign: string, message: string, releasedAt: number): string =>
-  jobIdOf("campaign", releasedAt, createHash("sha256").update(`campaign:${tenant}:${campaign}:${message}`).digest());
-
-/** The time of a message: its own, else the campaign's; undefined if it is sent at the release. */
-export function timeOf(
-  { scheduled_at }: CampaignSpec,
-  message: CampaignMessage,
-  releasedAt: number,
-): string | undefined {
-  const at = message.scheduled_at ?? scheduled_at;
-  return at !== undefined && Date.parse(at) > releasedAt ? at : undefined;
-}
-
-/**
- * CMP-18, CMP-19: one job per message; their ids are set before any job is made.
- * @param draw of its preview, for all its messages
- * @throws 404, 409 if it is not a draft
- */
-export async function releaseCampaign(store: Store, id: string, draw?: string): Promise<Campaign> {
-  const draft = await getCampaign(store, id);
-  const releasedAt = store.clock.now();
-  const messages = draft.messages.map((message) => ({
-    ...message,
-    job_id: messageJobId(store.tenant, id, message.id, releasedAt),
-  }));
-  const isNow = messages.some((message) => timeOf(draft, message, releasedAt) === undefined);
-  const change = { set: { messages: toJson(messages), released_at: releasedAt, draw } };
-  // Only the messages that were read are released: a change that came between makes the release fail.
-  const unchanged = is("messages", toJson(draft.messages));
-  const note = { kind: "campaign_released", text: `The campaign ${draft.name} was released.`, ref_id: id } as const;
-  const extraItems = [annotationWrite(store, note)];
-  return moveCampaign(store, id, isNow ? "release_now" : "release_later", {
-    change,
-    when: unchanged,
-    extraItems,
-  });
-}
 
 /** Pauses a campaign because of what the service found, if its status allows it still, and says why on it (AMB-119). */
 export async function pauseCampaign(store: Store, { id, name }: Pick<Campaign, "id" | "name">, reason: string) {
@@ -286,6 +254,7 @@ const campaignOf = (row: CampaignRow): Campaign => ({
   }),
   released_at: row.released_at,
   draw: row.draw,
+  approval: row.approval === undefined ? undefined : fromJson(row.approval),
   archived_from: row.archived_from,
   restored: row.restored,
   holds: row.holds,

@@ -1,7 +1,7 @@
 // The stored form of campaigns (CMP).
 import * as v from "valibot";
 import type { SafetyInput } from "../../contract/safety.ts";
-import { LastError, Timestamp } from "../../contract/schemas.ts";
+import { LastError, said, Timestamp } from "../../contract/schemas.ts";
 import type { Target } from "../../contract/send-input.ts";
 import { ShownContent } from "../../contract/shown-content.ts";
 import { campaignMoves, campaignStatuses } from "../../rules/campaign-states.ts";
@@ -56,6 +56,27 @@ export const campaignFields = {
   updated_at: Timestamp,
 };
 
+const Member = v.object({ user_id: v.string(), name: v.string() });
+
+/** What the API returns of a release that a second person was asked for (RDA-26). */
+export const approvalFields = {
+  id: v.string(),
+  status: v.picklist(["waiting", "approved", "declined"]),
+  requested_by: said("Who asked", Member),
+  requested_at: said("When that was", Timestamp),
+  sends_at: said("When each message goes out; `null`: once it is approved", v.array(v.nullable(Timestamp))),
+  decided_by: said("Who approved or declined", v.optional(Member)),
+  decided_at: said("When that was", v.optional(Timestamp)),
+  note: said("Why it was declined", v.optional(v.string())),
+};
+
+export interface Approval extends v.InferOutput<v.ObjectSchema<typeof approvalFields, undefined>> {
+  /** Of the preview that was shown to who asked. */
+  draw?: string | undefined;
+  /** Digests of what was asked for, by the field of the campaign that says it. */
+  asked: Readonly<Record<string, string>>;
+}
+
 export const CampaignItem = entity("campaign", {
   about: "A campaign with its messages.",
   row: {
@@ -70,6 +91,7 @@ export const CampaignItem = entity("campaign", {
     released_at: v.optional(v.number()),
     /** The draw of its preview, in place of one of each message (AMB-140). */
     draw: v.optional(v.string()),
+    approval: v.optional(json<Approval>()),
     /** The status that it returns to when it is unarchived. */
     archived_from: v.optional(v.picklist(campaignMoves.archive.from)),
     /** How often it was paused or archived. */

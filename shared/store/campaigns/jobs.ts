@@ -18,8 +18,9 @@ import { removeListed } from "../status-index.ts";
 import type { Timers } from "../timers.ts";
 import { topicOfSend } from "../topics/topics.ts";
 import type { Allowance } from "../workspaces/usage.ts";
-import { type Campaign, getCampaign, resumeCampaign, timeOf, tryMove } from "./campaigns.ts";
+import { type Campaign, getCampaign, resumeCampaign, tryMove } from "./campaigns.ts";
 import { CampaignItem, type CampaignMessage } from "./items.ts";
+import { timeOf } from "./release.ts";
 
 /** CMP-19, CMP-20: makes the missing jobs of a released campaign. It can be repeated at any time. */
 export async function makeJobs(store: Store, timers: Timers, allowance: Allowance, campaign: Campaign): Promise<void> {
@@ -42,10 +43,14 @@ export async function makeJobs(store: Store, timers: Timers, allowance: Allowanc
 
 /**
  * The draw of a preview of one of the messages that a draft would send, at their times or at once (AMB-140).
- * @throws 404; 422 for an id that is none, is too old, or is of another body
+ * @throws 422 for an id that is none, is too old, or is of another body
  */
-export async function drawOfRelease(store: Store, root: RootSecrets, id: string, preview: string): Promise<string> {
-  const draft = await getCampaign(store, id);
+export async function drawOfRelease(
+  store: Store,
+  root: RootSecrets,
+  draft: Campaign,
+  preview: string,
+): Promise<string> {
   const topic = await topicOfSend(store, draft.topic);
   const specs = draft.messages.map((message) => ({ ...specOf(draft, message, store.clock.now()), topic }));
   const asked = specs.flatMap((spec) => [spec, { ...spec, scheduled_at: null }]);

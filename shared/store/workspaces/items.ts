@@ -53,6 +53,8 @@ export const WorkspaceItem = platformItem({
     double_opt_in: v.optional(v.boolean()),
     /** Members reach it only in sessions with a second factor. */
     second_factor_required: v.optional(v.boolean()),
+    /** Releases wait for a second person. */
+    approval_required: v.optional(v.boolean()),
     /** Members reach it only in sessions that began at its identity provider. */
     sign_in_required: v.optional(v.boolean()),
     /** Who sends its mail, and from where. */

@@ -54,6 +54,10 @@ const DOUBLE_OPT_IN =
 const SECOND_FACTOR =
   "Members reach the workspace only in sessions with a second factor. Whoever sets it has one. Default: false";
 
+const APPROVAL =
+  "A release of a campaign waits for a second person who may send, and one-off sends to an audience or to more than 100 named " +
+  "people are refused. Journeys, schedules and experiences are not covered. Default: false";
+
 const REGION = "Where phone numbers without a country code are from, as ISO 3166, such as `DE`";
 
 const CURRENCY = "What revenue is in, as ISO 4217, such as `EUR`. Nothing is converted. Default: `null`, not said";
@@ -83,6 +87,7 @@ export const WorkspaceSettings = v.object({
   identity_required: IdentityRequired,
   double_opt_in: said(DOUBLE_OPT_IN, v.boolean()),
   second_factor_required: said(SECOND_FACTOR, v.boolean()),
+  approval_required: said(APPROVAL, v.boolean()),
   sender_name: v.nullable(v.string()),
   postal_address: v.nullable(v.string()),
   utm_defaults: said(
@@ -118,6 +123,7 @@ export const SettingsChange = v.strictObject({
   identity_required: v.optional(IdentityRequired),
   double_opt_in: said(DOUBLE_OPT_IN, v.optional(v.boolean())),
   second_factor_required: said(SECOND_FACTOR, v.optional(v.boolean())),
+  approval_required: said(APPROVAL, v.optional(v.boolean())),
   sender_name: v.optional(v.nullable(TrimmedTextUpTo(200))),
   postal_address: v.optional(v.nullable(TrimmedTextUpTo(500))),
   utm_defaults: said(UTM, v.optional(v.nullable(UtmDefaults))),

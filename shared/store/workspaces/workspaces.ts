@@ -94,6 +94,7 @@ const workspaceRecordOf = (row: WorkspaceRow): WorkspaceRecord => ({
   identity_required: row.identity_required ?? false,
   double_opt_in: row.double_opt_in ?? false,
   second_factor_required: row.second_factor_required ?? false,
+  approval_required: row.approval_required ?? false,
   region: row.region ?? null,
   currency: row.currency ?? null,
   sender_name: row.sender_name ?? null,

@@ -53,7 +53,14 @@ const UPLOADS: Record<string, () => { body?: Body; headers?: Headers }> = { ...u
 
 /** A tool tells the code of a refusal alone. */
 const REFUSED: Record<string, number> = {
-  ...{ PAYMENT_REQUIRED: 402, SEND_CAP_REACHED: 402, FORBIDDEN: 403, NOT_FOUND: 404, CONFLICT: 409 },
+  ...{
+    PAYMENT_REQUIRED: 402,
+    SEND_CAP_REACHED: 402,
+    FORBIDDEN: 403,
+    APPROVAL_REQUIRED: 403,
+    NOT_FOUND: 404,
+    CONFLICT: 409,
+  },
   ...{ VALIDATION_ERROR: 422, TEMPLATE_NOT_FOUND: 422 },
 };
 

@@ -1,5 +1,6 @@
 // Sends by an agent: planned, shown to a person, and confirmed (D-MCP, F18, AMB-141).
 import type { Operation } from "./access.ts";
+import { checkAlone } from "./approvals.ts";
 import { audienceOf } from "./audience.ts";
 import { type Body, conflict, HOUR, invalid, MINUTE, notFound, type Request, same } from "./kit.ts";
 import { checkSend, startSend } from "./notifications.ts";
@@ -29,6 +30,7 @@ const namedBy = (world: World, { template_id, target }: Body): Body =>
   ]);
 
 function planSend(world: World, { body }: Request) {
+  checkAlone(world, body);
   checkSend(world, body);
   const { target, subscriber_filters, external_ids, ...rest } = body;
   const whom = external_ids ? { external_ids } : target && body;
@@ -54,6 +56,7 @@ function confirmSend(world: World, { body }: Request) {
   if (!plan || world.now >= plan.at + KEPT) notFound();
   if (plan.answer) return { status: 200, body: { ...plan.answer, replayed: true } };
   if (world.now >= plan.at + VALID || !same(plan.named, namedBy(world, plan.asked))) conflict();
+  checkAlone(world, plan.asked);
   checkSend(world, plan.send);
   const { id, sent } = startSend(world, plan.send, "");
   plan.answer = { id, sent };

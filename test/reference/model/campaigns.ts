@@ -3,6 +3,7 @@
 import type { Operation } from "./access.ts";
 import { read, write } from "./access.ts";
 import { note } from "./annotations.ts";
+import { ask, checkUnchanged, forbid, shownApproval, waiting } from "./approvals.ts";
 import { checkTarget } from "./audience.ts";
 import { jobDispatched, jobsOf } from "./campaign-moves.ts";
 import { listing, optionalInstant, optionalOneOf, optionalWhole, pageNumber, requiredText } from "./checks.ts";
@@ -44,7 +45,7 @@ function record(campaign: Campaign): Body {
       scheduled_at: message.scheduled_at === undefined ? ABSENT : iso(instant(message.scheduled_at)!),
       job_id: message.job_id ?? new OneOf(["", null]),
     })),
-    ...{ created_at: iso(campaign.created_at) },
+    ...{ approval: shownApproval(campaign), created_at: iso(campaign.created_at) },
   };
 }
 
@@ -100,10 +101,43 @@ function put(world: World, { body }: Request, { id }: Record<string, string>) {
   return { status: 200, body: record(campaign) };
 }
 
-/** CMP-19, CMP-20: one job for each message, at its time, the campaign's, or now. */
-function release(world: World, { given }: Request, { id }: Record<string, string>) {
+/** RDA-26: where the workspace asks a second person, a release only asks. */
+function release(world: World, { given, as }: Request, { id }: Record<string, string>) {
   const campaign = existing(world.campaigns, id);
   if (campaign.status !== "draft") conflict();
+  if (!world.settings.approval_required) {
+    campaign.approval = undefined;
+    return goOut(world, campaign, given);
+  }
+  ask(world, campaign, as);
+  return { status: 202, body: { ...record(campaign), outcome: "approval_requested" } };
+}
+
+/** RDA-26: by another member than who asked, and just what was asked for. */
+function approve(world: World, { given, as, body }: Request, { id }: Record<string, string>) {
+  const campaign = existing(world.campaigns, id);
+  const approval = waiting(campaign, body.approval_id);
+  if (approval.by === (as.role ?? "owner")) forbid();
+  checkUnchanged(world, campaign, approval);
+  approval.status = "approved";
+  return goOut(world, campaign, given);
+}
+
+function decline(world: World, { body }: Request, { id }: Record<string, string>) {
+  const campaign = existing(world.campaigns, id);
+  Object.assign(waiting(campaign, body.approval_id), { status: "declined", note: body.note });
+  return { status: 200, body: record(campaign) };
+}
+
+function withdraw(world: World, { as }: Request, { id }: Record<string, string>) {
+  const campaign = existing(world.campaigns, id);
+  if (waiting(campaign, undefined).by !== (as.role ?? "owner")) forbid();
+  campaign.approval = undefined;
+  return { status: 200, body: record(campaign) };
+}
+
+/** CMP-19, CMP-20: one job for each message, at its time, the campaign's, or now. */
+function goOut(world: World, campaign: Campaign, given: Body) {
   const { spec } = campaign;
   let isNow = false;
   campaign.messages.forEach((message, position) => {
@@ -259,4 +293,7 @@ export const campaignOperations: Operation[] = [
   write("PATCH /api/v1/campaigns/:id", "send", act),
   write("DELETE /api/v1/campaigns/:id", "content:write", remove),
   write("POST /api/v1/campaigns/:id/release", "send", release),
+  write("POST /api/v1/campaigns/:id/approve", "send", approve),
+  write("POST /api/v1/campaigns/:id/decline", "send", decline),
+  write("POST /api/v1/campaigns/:id/withdraw", "send", withdraw),
 ];

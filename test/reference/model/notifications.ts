@@ -1,6 +1,7 @@
 // One-off sends (NTF, D-NTF, D-NTF-CANCEL) and what they answer.
 import type { Operation } from "./access.ts";
 import { read, write } from "./access.ts";
+import { checkAlone } from "./approvals.ts";
 import { checkFilters, checkTarget } from "./audience.ts";
 import { limitOf, listing, optionalOneOf, optionalWhole } from "./checks.ts";
 import { cancelJob } from "./delivering.ts";
@@ -86,6 +87,7 @@ function create(world: World, request: Request) {
   checkShape(body);
   const { key, answer } = repeated(world, request);
   if (answer) return { status: 200, body: answer };
+  checkAlone(world, body);
   checkSend(world, body);
   const job = startSend(world, body, drawOf(world, body) ?? request.given?.id);
   const names = body.subscriberIds ?? body.external_ids;

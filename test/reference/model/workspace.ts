@@ -8,9 +8,9 @@ import { recompute } from "./segments.ts";
 import { at, type World } from "./world.ts";
 
 const settings = ({
-  settings: { timezone, email_consent_mode, quiet_hours, frequency_caps, double_opt_in },
+  settings: { timezone, email_consent_mode, quiet_hours, frequency_caps, double_opt_in, approval_required },
 }: World): Body => ({
-  ...{ timezone, email_consent_mode, quiet_hours, frequency_caps, double_opt_in },
+  ...{ timezone, email_consent_mode, quiet_hours, frequency_caps, double_opt_in, approval_required },
 });
 
 function change(world: World, { body }: Request) {

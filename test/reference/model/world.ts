@@ -96,7 +96,7 @@ export function createWorld(now: number, bucket: World["bucket"]): World {
     ...(Object.fromEntries(LISTS.map((name) => [name, []])) as unknown as World),
     ...{ now, isStormy: false, bucket, askOwner: () => undefined, made: {}, warned: {}, order: 0, receiver: 204 },
     ...{ plan: "enterprise", monthly_send_cap: null },
-    settings: { ...settings, frequency_caps: [], double_opt_in: false },
+    settings: { ...settings, frequency_caps: [], double_opt_in: false, approval_required: false },
   };
 }
 

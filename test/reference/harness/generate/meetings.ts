@@ -56,6 +56,37 @@ export function heldSchedule(draft: Draft): void {
   turn(false);
 }
 
+/** A release that a second person is asked for, with what may come between, and sends that nobody makes alone (RDA-26). */
+export function secondPerson(draft: Draft): void {
+  const { random } = draft;
+  const people = [personOf(draft)];
+  settings(draft, { approval_required: true });
+  const later = random.chance(0.5) ? { scheduled_at: iso(draft.now + random.pick([HOUR, DAY])) } : {};
+  const campaign = campaignOf(draft, SECOND, later);
+  const path = `/api/v1/campaigns/${campaign}`;
+  const approval_id = `@approval(${campaign.slice(1)},0)`;
+  const act = (action: string, body?: Body) =>
+    post(draft, SECOND, `${path}/${action}`, body, { as: random.pick(["owner", "admin", "marketer"]) });
+  const edit = () => {
+    const messages = [{ content: { title: "Other", body: "Read on" }, channel_ids: [mailChannel(draft)], ...later }];
+    ask(draft, SECOND, { method: "PUT", path, body: { name: "Story", messages, target: { type: "all" } } });
+  };
+  act("release");
+  for (let n = random.between(0, 2); n > 0; n--)
+    random.pick<() => unknown>([
+      edit,
+      () => act("release"),
+      () => act("decline", { approval_id, note: "Not yet" }),
+      () => act("withdraw"),
+      () => pass(draft, HOUR + edge(draft)),
+      () =>
+        sendTo(draft, SECOND, people, random.chance(0.5) ? { subscriberIds: undefined, target: { type: "all" } } : {}),
+    ])();
+  for (let n = random.between(1, 3); n > 0; n--) act("approve", { approval_id });
+  settings(draft, { approval_required: false });
+  if (random.chance(0.3)) act("release");
+}
+
 /** Ticks that their worker comes late to. */
 export function lateTicks(draft: Draft): void {
   const { random } = draft;

@@ -126,6 +126,7 @@ const STORIES: [string[], Make][] = [
   [["schedules", "templates"], moves.movedSchedule],
   [["exports"], moves.movedSuppression],
   [["sends", "billing"], moves.movedCap],
+  [["sends", "campaigns", "settings"], meetings.secondPerson],
 ];
 /** How many commands in a hundred begin one. */
 const STORIES_PERCENT = 10;

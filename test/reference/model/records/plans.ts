@@ -18,8 +18,19 @@ export interface Campaign {
   before_archive: string | null;
   spec: Body;
   messages: Body[];
+  approval?: Approval | undefined;
   created_at: number;
   updated_at: number;
+}
+/** A release that was asked for. */
+export interface Approval {
+  id: string;
+  status: string;
+  by: string;
+  at: number;
+  times: (number | null)[];
+  asked: string;
+  note?: string;
 }
 export interface Schedule {
   id: string;

@@ -1,0 +1,96 @@
+// A release that a second person approves or declines (RDA-26): both of them in the console.
+import type { Page } from "playwright-core";
+import { expect, it } from "vitest";
+import { type Tab, violationsInThemes } from "../support/console-tab.ts";
+
+const press = (page: Page, name: string | RegExp) =>
+  page.getByRole("button", typeof name === "string" ? { name, exact: true } : { name }).click();
+
+async function require({ page, visit }: Tab, isRequired: boolean): Promise<void> {
+  await visit("settings");
+  await page.getByLabel("Releases need a second person").setChecked(isRequired);
+  await press(page, "Save");
+  await page.getByText("Saved.", { exact: true }).waitFor();
+}
+
+/** A draft whose release was asked for. */
+async function ask({ page, visit }: Tab, name: string): Promise<void> {
+  await visit("campaigns/new");
+  await page.getByLabel("Name").fill(name);
+  await page.getByLabel("Title").fill("The sale begins");
+  await page.getByLabel("Body", { exact: true }).fill("On Friday.");
+  await press(page, "Save the draft");
+  await press(page, "Ask for approval");
+  await press(page, /^Ask to release to \d+ p/);
+  await page.getByText("Another member is asked to approve.").waitFor();
+}
+
+export function approvalStories(open: (role?: string) => Promise<Tab>): void {
+  it("a release that one asks for is on another's home, and goes out once approved there (RDA-26)", async () => {
+    const other = await open("admin");
+    const own = await open();
+    await require(own, true);
+    try {
+      await ask(own, "For two");
+      await own.page.getByText("You asked for approval").waitFor();
+      await own.page.getByText("waits for approval").waitFor();
+      expect(await own.page.getByRole("button", { name: "Approve" }).count()).toBe(0);
+      const { page, reopen } = other;
+      await reopen();
+      await page
+        .locator("li", { hasText: "waits for approval, asked for by" })
+        .getByRole("link", { name: "For two" })
+        .click();
+      await page.getByText("Owner asked for approval").waitFor();
+      expect(await violationsInThemes(page)).toEqual({});
+      await press(page, "Approve");
+      await press(page, /^Approve for \d+ p/);
+      await page.getByText("The campaign is released.").waitFor();
+      await page.getByText(/^admin, as .* asked$/).waitFor();
+    } finally {
+      await require(own, false);
+    }
+  });
+
+  it("a release is declined with a note, which who asked reads and asks again (RDA-26)", async () => {
+    const other = await open("admin");
+    const own = await open();
+    await require(own, true);
+    try {
+      await ask(own, "Too early");
+      const { page, visit, reopen } = other;
+      await reopen();
+      await visit("campaigns");
+      await page.getByRole("link", { name: "Too early" }).click();
+      await press(page, "Decline");
+      await page.getByLabel(/^Why, for/).fill("The price is wrong.");
+      expect(await violationsInThemes(page)).toEqual({});
+      await press(page, "Decline it");
+      await page.getByText("The release is declined.").waitFor();
+      await own.page.getByText(/admin declined the release that you asked for, .*: The price is wrong\./).waitFor();
+      await press(own.page, "Ask for approval");
+      await press(own.page, /^Ask to release to \d+ p/);
+      await press(own.page, "Withdraw");
+      await own.page.getByText("The request is withdrawn.").waitFor();
+    } finally {
+      await require(own, false);
+    }
+  });
+
+  it("a one-off send to everybody becomes a campaign that waits (RDA-26)", async () => {
+    const own = await open();
+    const { page, visit } = own;
+    await require(own, true);
+    try {
+      await visit("send");
+      await page.getByLabel("Title").fill("To everybody");
+      await page.getByLabel("Body", { exact: true }).fill("Hello.");
+      await press(page, "Review and send");
+      await press(page, /^Ask to send to \d+ p/);
+      await page.getByRole("heading", { name: "To everybody" }).waitFor();
+      await page.getByText("You asked for approval").waitFor();
+    } finally {
+      await require(own, false);
+    }
+  });
+}
