@@ -104,6 +104,14 @@ it("a phone number is found as it is dialed in the region of the workspace, and 
   expect(await foundBy()).toEqual([one, one, one, one]);
 });
 
+it("all who share a phone number are found by it, on pages of one (RDA-6)", async () => {
+  const { world, tenant } = await withTenant();
+  const phone = "+4915112345678";
+  await addPeople(world, tenant, 3, (n) => ({ external_id: `c${n}`, attributes: { phone } }));
+
+  expect((await found(world, tenant, phone, 1)).sort()).toEqual(["c0", "c1", "c2"]);
+});
+
 it("a search pages through every match in order, and counts without reading them (RDA-6)", async () => {
   const { world, tenant } = await withTenant();
   await addPeople(world, tenant, 130, (n) => ({ external_id: `p${n}`, email: `p${n}@example.com` }));

@@ -2,6 +2,7 @@
 // docs/decisions/0021#subscriber-listing).
 import * as v from "valibot";
 import { cursorsOf } from "../../contract/paging.ts";
+import { byText } from "../../kernel/order.ts";
 import { isPhoneNumber } from "../../rules/contacts.ts";
 import { isDialed, numbersDialed } from "../../rules/dialed.ts";
 import type { StoreReader } from "../context.ts";
@@ -49,8 +50,8 @@ export async function listSubscribers(
     return { items: [found].filter((one) => one !== undefined).filter(matches(query)), next_cursor: "" };
   }
   if (query.q !== undefined) {
-    const owners = query.cursor === undefined ? await ownersOfPhone(store, query.q, region) : [];
-    if (owners.length > 0) return { items: owners.filter(matches(query)).slice(0, query.limit), next_cursor: "" };
+    const owners = await ownersOfPhone(store, query.q, region);
+    if (owners.length > 0) return pageOfOwners(owners.filter(matches(query)), store, secrets, { ...query, q: query.q });
     return searchSubscribers(store, secrets, { ...query, q: query.q }, matches(query));
   }
   const cursors = cursorsOf(secrets, `subscribers:${store.tenant}`, Position);
@@ -81,6 +82,19 @@ async function ownersOfPhone(
   const owners = await Promise.all(numbers.map((number) => findByPhone(store, number)));
   const profiles = await getProfiles(store, owners.flat(), { eventual: true });
   return profiles.flatMap(subscribersIn);
+}
+
+function pageOfOwners(
+  owners: readonly Subscriber[],
+  { tenant }: Pick<StoreReader, "tenant">,
+  secrets: RootSecrets,
+  { q, limit, cursor }: Pick<SubscriberQuery, "limit" | "cursor"> & { q: string },
+): SubscriberPage {
+  const cursors = cursorsOf(secrets, `subscribers:${tenant}:number:${q}`, v.string());
+  const after = cursors.open(cursor) ?? "";
+  const open = owners.filter(({ id }) => id > after).sort(byText(({ id }) => id));
+  const items = open.slice(0, limit);
+  return { items, next_cursor: cursors.seal(open.length > limit ? items.at(-1)?.id : undefined) };
 }
 
 const subscribersIn = (profile: LivingProfile | undefined): Subscriber[] => (profile ? [subscriberOf(profile)] : []);
