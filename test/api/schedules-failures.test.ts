@@ -93,7 +93,7 @@ it("failures of one day in the schedule's zone are one annotation, also after a 
 });
 
 it("a failure after midnight in the schedule's zone has an annotation of its own (AMB-123)", async () => {
-  const { world, notes, forgetTemplate } = await setting({ cron_expression: "*/10 * * * *" });
+  const { world, notes, forgetTemplate } = await setting({ cron_expression: "*/30 * * * *" });
   await forgetTemplate();
 
   await world.advance(12 * HOUR);

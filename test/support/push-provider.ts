@@ -1,6 +1,6 @@
 // Phones whose provider fails as a test says.
+import { equip, fill } from "../../bench/people.ts";
 import type { Fault, Faults } from "../../local/faults.ts";
-import { addDevice, addPeople } from "./people.ts";
 import { openChannels } from "./reached.ts";
 import type { Tenant, TestWorld } from "./world.ts";
 
@@ -21,8 +21,8 @@ export function pushProvider() {
 /** So many people with a phone each, and the channel that reaches them. */
 export async function withPhones(world: TestWorld, tenant: Tenant, count: number) {
   const { ios: channel } = await openChannels(world, tenant, "ios-push");
-  const ids = await addPeople(world, tenant, count);
-  for (const id of ids) await addDevice(world, tenant, id, id);
+  const ids = await fill(world, tenant, count);
+  await equip(world, tenant, ids);
   await world.settle();
   return { channel, ids };
 }
