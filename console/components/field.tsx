@@ -151,8 +151,10 @@ interface SelectFieldProps<V extends string> extends SelectProps<V> {
 }
 
 export function SelectField<V extends string>({ label, hint, fault, ...select }: SelectFieldProps<V>) {
+  // In the API's words nothing is no ID.
+  const reason = select.value === "" && fault === "must be a UUID" ? "choose one" : fault;
   return (
-    <Field label={label} hint={hint} fault={fault}>
+    <Field label={label} hint={hint} fault={reason}>
       {(props) => <Select {...select} {...props} />}
     </Field>
   );

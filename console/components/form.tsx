@@ -15,10 +15,6 @@ export interface FieldSchema {
   enum?: readonly string[];
   items?: FieldSchema;
   format?: string;
-  maxLength?: number;
-  minimum?: number;
-  maximum?: number;
-  description?: string;
   default?: unknown;
   properties?: Record<string, FieldSchema>;
 }

@@ -85,6 +85,20 @@ export const importFields: string[] = ${JSON.stringify(importFields)};
 `;
 }
 
+/** What a form shows of a schema. The API says what it refuses, and a page what a field is for. */
+const SHOWN = ["type", "enum", "items", "format", "default", "properties", "required"] as const;
+
+/** @param isField whether its keys are the names of fields */
+function shownOf(schema: object, isField = false): object {
+  const kept = Object.entries(schema).filter(([key]) => isField || (SHOWN as readonly string[]).includes(key));
+  return Object.fromEntries(
+    kept.map(([key, value]) => {
+      const isSchema = typeof value === "object" && value !== null && !Array.isArray(value);
+      return [key, isSchema ? shownOf(value, key === "properties" && !isField) : value];
+    }),
+  );
+}
+
 /** console/app/forms.gen.ts */
 export function consoleForms(contents: Contents, document: OpenApi): string {
   const routes = new Map([...operationNames(contents)].map(([route, name]) => [name, route]));
@@ -92,7 +106,7 @@ export function consoleForms(contents: Contents, document: OpenApi): string {
     const [method = "", path = ""] = (routes.get(name) ?? "").replaceAll(/:(\w+)/g, "{$1}").split(" ");
     const schema = document.paths[path]?.[method.toLowerCase()]?.requestBody?.content["application/json"]?.schema;
     if (!schema) throw new Error(`The operation ${name} has no JSON body.`);
-    return `  ${JSON.stringify(name)}: ${JSON.stringify(schema)},`;
+    return `  ${JSON.stringify(name)}: ${JSON.stringify(shownOf(schema))},`;
   });
   return `${HEAD}export const forms = {\n${forms.join("\n")}\n} as const;\n`;
 }

@@ -87,5 +87,20 @@ export function firstRunStories(open: () => Promise<Tab>): void {
     await letter.getByRole("heading", { name: "It is here, Ines!" }).waitFor();
     await page.locator("figure.letter").getByText("Lind Töpferei <hello@lind.example>").waitFor();
     await page.getByRole("heading", { name: "Email to ines@lind.example" }).waitFor();
+    await page.getByRole("link", { name: "Settings" }).click();
+    await expect.poll(() => page.getByLabel("Time zone").inputValue()).toBe("Europe/Berlin");
+  });
+
+  it("a list that was not chosen is asked for in words (CON-3)", async () => {
+    const { page, visit } = await open();
+    await visit("campaigns/new");
+    await page.getByLabel("Name").fill("To nobody yet");
+    await page.getByLabel("A list").check();
+    await page.getByLabel("Title").fill("Hello");
+    await page.getByLabel("Body", { exact: true }).fill("Soon.");
+    await page.getByRole("button", { name: "Save the draft" }).click();
+    await page.getByLabel("List", { exact: true }).and(page.locator("[aria-invalid=true]")).waitFor();
+    await page.getByText("choose one").waitFor();
+    expect(await violationsInThemes(page)).toEqual({});
   });
 }

@@ -31,7 +31,9 @@ function All() {
       rows={rows}
       keyOf={({ id }) => id}
       hrefOf={({ id }) => pathTo("journeys", id)}
-      empty={{ about: "A journey begins when a person enters a segment, leaves it or has an event." }}
+      empty={{
+        about: "A journey begins when a person enters or leaves a segment, or when an event of theirs happens.",
+      }}
       columns={[
         { title: "Name", cell: ({ name }) => name },
         { title: "Status", cell: ({ status }) => <Badge state={status} /> },

@@ -38,7 +38,7 @@ function PeopleList() {
         about: q
           ? "By the beginning of the last name, full name, external ID or email, or by the whole phone number."
           : "Your product adds them with the SDK, or you import a file.",
-        action: null,
+        action: !q && <a href={pathTo("import")}>Import a file</a>,
       }}
       columns={[
         { title: "Name", cell: personName },

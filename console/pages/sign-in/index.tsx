@@ -3,6 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import { useAction } from "../../app/action.ts";
 import { go, place, signInPath, workspacePath } from "../../app/router.ts";
 import { continueAsDemo, isLocal } from "../../app/session.ts";
+import { zone } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
 import { Button } from "../../components/button.tsx";
 import { Entry, enter, newPassword, tokenField } from "./entry.tsx";
@@ -99,6 +100,7 @@ function Login() {
 
 function Register() {
   const register = useAction("auth.register");
+  const update = useAction("account.updateWorkspace");
   return (
     <Entry
       title="Create a workspace"
@@ -115,6 +117,8 @@ function Register() {
         const done = await register.run(values);
         if (!done) return;
         await enter(done.answer);
+        const isZoned = zone === "UTC" || (await update.run({ timezone: zone }));
+        if (!isZoned) say("The workspace has the time zone UTC. Another one can be set in its settings.");
         say("A mail with a link asks you to confirm your address.");
       }}
     >
