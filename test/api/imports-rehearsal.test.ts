@@ -1,6 +1,8 @@
 // A dry run tells what the import would do: its counts are those of the import after it (F13).
 import { expect, it } from "vitest";
+import { fill } from "../../bench/people.ts";
 import { MINUTE } from "../../shared/kernel/clock.ts";
+import { countSubscribers } from "../../shared/store/subscribers/subscribers.ts";
 import { importing, people } from "../support/imports.ts";
 import { worlds } from "../support/worlds.ts";
 
@@ -101,12 +103,13 @@ it("a dry run counts the choices of SMS and of chat apps, and the people that ar
 });
 
 it("a dry run tells of rows that the plan has no room for (F13, AMB-88)", async () => {
-  const { world, run, job } = await setting({ plan: "free" });
-  await run(people(900));
-  const told = await run(people(1_090), { dry_run: "true" });
-  const { import_job_id } = await run(people(1_090));
+  const { world, tenant, run, job } = await setting({ plan: "free" });
+  await fill(world, tenant, 900);
+  const free = 1_000 - (await countSubscribers(tenant.store));
+  const told = await run(people(free + 90), { dry_run: "true" });
+  const { import_job_id } = await run(people(free + 90));
   await world.advance(MINUTE);
 
-  expect(told).toMatchObject({ failed_rows: 90, new_subscribers: 100 });
+  expect(told).toMatchObject({ failed_rows: 90, new_subscribers: free });
   expect((await job(import_job_id)).failed_rows).toBe(90);
 });

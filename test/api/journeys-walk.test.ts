@@ -11,7 +11,7 @@ import { openChannels } from "../support/reached.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { fresh } = worlds();
-const CASES = Number(process.env.WALKS ?? 12);
+const CASES = Number(process.env.WALKS ?? 8);
 const SEED = Number(process.env.SEED ?? 1);
 const LAST_MS = 40 * DAY;
 

@@ -10,7 +10,7 @@ import { openLedger, type Row, scan } from "../support/crash.ts";
 import { brokenInvariants, brokenPromises, halfTransactions } from "../support/promises.ts";
 import { type TestWorld, testWorld } from "../support/world.ts";
 
-const POSITIONS = Number(process.env.TRUNCATIONS ?? 20);
+const POSITIONS = Number(process.env.TRUNCATIONS ?? 12);
 const SEED = Number(process.env.CRASH_SEED ?? 1);
 /** Longer than any timer of the work and any lease or visibility it may have left. */
 const SETTLED_AFTER = 20 * 60_000;
