@@ -1,36 +1,17 @@
 // Approval by a second person (RDA-26): who asks, who decides, and what then goes out.
 import { describe, expect, it } from "vitest";
-import type { Role } from "../../shared/contract/roles.ts";
-import { DAY, HOUR } from "../../shared/kernel/clock.ts";
+import { HOUR } from "../../shared/kernel/clock.ts";
 import { isHeldOut } from "../../shared/rules/split.ts";
+import { type Asked, withApprovals } from "../support/approvals.ts";
 import { auditOf } from "../support/audit.ts";
-import { at, text, withCampaigns } from "../support/campaigns.ts";
+import { at, text } from "../support/campaigns.ts";
 import { createMcp } from "../support/mcp.ts";
 import { addPeople } from "../support/people.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { fresh } = worlds();
 
-async function setting() {
-  const found = await withCampaigns(await fresh());
-  const { world, tenant, create, call } = found;
-  const as = async (role: Role, route: string, body?: object) =>
-    world.call(route, { as: await tenant.dashboard(role), ...(body && { body }) });
-  const require = (approval_required: boolean) => call("PATCH /api/v1/workspace", { approval_required });
-  await require(true);
-  /** Asked for by a marketer. */
-  const ask = (id: string, role: Role = "marketer") => as(role, `POST /api/v1/campaigns/${id}/release`);
-  const decide = (action: "approve" | "decline", { id, approval }: Asked, role: Role = "admin", more = {}) =>
-    as(role, `POST /api/v1/campaigns/${id}/${action}`, { approval_id: approval.id, ...more });
-  const withdraw = (id: string, role: Role) => as(role, `POST /api/v1/campaigns/${id}/withdraw`);
-  const asked = async (body: object = {}): Promise<Asked> => (await ask((await create(body)).body.id)).body;
-  return { ...found, as, require, ask, decide, withdraw, asked };
-}
-
-interface Asked {
-  id: string;
-  approval: { id: string };
-}
+const setting = async () => withApprovals(await fresh());
 
 describe("a release that asks", () => {
   it("a release asks and leaves a draft, with who asked, when and for which times (RDA-26)", async () => {
@@ -195,86 +176,6 @@ describe("who decides", () => {
       { action: "campaigns.approve", actor: { name: "admin" }, outcome: "ok", status: 200 },
       { action: "campaigns.release", actor: { name: "marketer" }, outcome: "ok", status: 202 },
     ]);
-  });
-});
-
-describe("what has changed since", () => {
-  const draft = (channel_ids: string[], more: object = {}) => ({
-    name: "Spring",
-    messages: [{ content: text("Hello"), channel_ids, ...more }],
-  });
-
-  it.each([
-    ["content", (ids: string[]) => draft(ids, { content: text("Other") })],
-    ["scheduled_at", (ids: string[]) => draft(ids, { scheduled_at: at(2 * DAY) })],
-    ["holdout_percentage", (ids: string[]) => ({ ...draft(ids), holdout_percentage: 10 })],
-    ["category", (ids: string[]) => ({ ...draft(ids), category: "transactional" })],
-    ["safety", (ids: string[]) => ({ ...draft(ids), safety: null })],
-    ["name", (ids: string[]) => ({ ...draft(ids), name: "Summer" })],
-  ])("an approval is refused and names %s where that changed (RDA-26)", async (field, changed) => {
-    const { asked, as, decide, channel_ids, get } = await setting();
-    const waiting = await asked();
-    await as("marketer", `PUT /api/v1/campaigns/${waiting.id}`, changed(channel_ids));
-    const { status, body } = await decide("approve", waiting);
-
-    expect({ status, fields: Object.keys(body.fields ?? {}) }).toEqual({ status: 409, fields: [field] });
-    expect((await get(waiting.id)).status).toBe("draft");
-  });
-
-  it("an edit that leaves everything as it was asked for does not stand in the way (RDA-26)", async () => {
-    const { asked, as, decide, channel_ids } = await setting();
-    const waiting = await asked();
-    await as("marketer", `PUT /api/v1/campaigns/${waiting.id}`, draft(channel_ids));
-
-    expect((await decide("approve", waiting)).status).toBe(200);
-  });
-
-  it("an approval is refused where the text of a template changed (RDA-26)", async () => {
-    const { asked, as, decide, template } = await setting();
-    const template_id = await template();
-    const waiting = await asked({ content: undefined, template_id });
-    await as("marketer", `PATCH /api/v1/templates/${template_id}`, { content: text("Other") });
-
-    expect(await decide("approve", waiting)).toMatchObject({
-      status: 409,
-      body: { fields: { content: expect.any(String) } },
-    });
-  });
-
-  it("an approval is refused where the rule of the segment changed (RDA-26)", async () => {
-    const { call, asked, as, decide } = await setting();
-    const rule = (tier: string) => ({ name: "Tier", rule: { attribute: { tier: { $eq: tier } } } });
-    const { id } = (await call("POST /api/v1/segments", { ...rule("gold"), is_dynamic: true })).body;
-    const waiting = await asked({ target: { type: "segment", segment_id: id } });
-    await as("marketer", `PATCH /api/v1/segments/${id}`, rule("silver"));
-
-    expect(await decide("approve", waiting)).toMatchObject({
-      status: 409,
-      body: { fields: { target: expect.any(String) } },
-    });
-  });
-
-  it("an approval is refused where a time has passed meanwhile (RDA-26)", async () => {
-    const { world, asked, decide, inbox } = await setting();
-    const waiting = await asked({ scheduled_at: at(HOUR) });
-    await world.advance(HOUR);
-    const { status, body } = await decide("approve", waiting);
-    await world.settle();
-
-    expect({ status, fields: Object.keys(body.fields) }).toEqual({ status: 409, fields: ["scheduled_at"] });
-    expect(await inbox()).toEqual([]);
-  });
-
-  it("a change and an approval at once: what goes out is what was asked for (RDA-26)", async () => {
-    const { world, asked, as, decide, channel_ids, inbox } = await setting();
-    const waiting = await asked();
-    await Promise.all([
-      as("marketer", `PUT /api/v1/campaigns/${waiting.id}`, draft(channel_ids, { content: text("Other") })),
-      decide("approve", waiting),
-    ]);
-    await world.settle();
-
-    expect(["", "Hello"]).toContain((await inbox()).join());
   });
 });
 
