@@ -24,7 +24,7 @@ const sources = ({ campaigns, journeys }: Pick<World, "campaigns" | "journeys">)
   );
 
 /** The ids of those whom a plan skipped are kept for 30 days (docs/decisions/0013-the-send-ledger.md). */
-const isListed = ({ now }: World, { recipients, dispatched_at }: Job): boolean =>
+const isListed = ({ now }: Pick<World, "now">, { recipients, dispatched_at }: Job): boolean =>
   now < (dispatched_at ?? now) + 30 * DAY || recipients.every(({ state }) => state !== "skipped");
 
 type Looks = (world: World, isEnd: boolean) => Look[];
@@ -40,6 +40,7 @@ const AREAS: Record<string, Looks> = {
       ...(isEnd ? [look(`/api/v1/subscribers/${id}/consents`), look(`/api/v1/subscribers/${id}/devices`)] : []),
       ...(isEnd
         ? [
+            look(`/api/v1/subscribers/${id}/export`),
             look(`/api/v1/subscribers/${id}/timeline`, { kinds: timelineKinds.join(), limit: "20" }),
             look(`/v1/subscribers/${id}`, {}, "server"),
             look("/v1/preferences", { subscriber_id: id }, "sdk"),
@@ -78,7 +79,10 @@ const AREAS: Record<string, Looks> = {
         ? [look(`/api/v1/notifications/${job.id}/recipients`, isEnd ? { limit: "2" } : {})]
         : []),
       ...(isEnd && isListed(world, job)
-        ? world.subscribers.map((person) => look(`/api/v1/notifications/${job.id}/recipients/${person.id}`))
+        ? [
+            ...world.subscribers.map((person) => look(`/api/v1/notifications/${job.id}/recipients/${person.id}`)),
+            ...last(world.subscribers, 1).map((one) => look("/api/v1/why", { person: one.external_id, send: job.id })),
+          ]
         : []),
     ]),
     ...world.subscribers.map(({ id }) => look("/v1/in-app/messages", { subscriber_id: id })),
@@ -98,13 +102,19 @@ const AREAS: Record<string, Looks> = {
     look("/api/v1/journeys/counts"),
     ...journeys.flatMap(({ id }) => [
       ...(isEnd ? subscribers.map((person) => look(`/api/v1/journeys/${id}/subscribers/${person.id}`)) : []),
+      ...(isEnd ? last(subscribers, 1).map((person) => look("/api/v1/why", { person: person.id, journey: id })) : []),
       look(`/api/v1/journeys/${id}`),
       look(`/api/v1/journeys/${id}/stats`),
       look(`/api/v1/journeys/${id}/runs`),
     ]),
   ],
-  campaigns: ({ campaigns }, isEnd) => [
+  campaigns: ({ campaigns, jobs, subscribers, now }, isEnd) => [
     look("/api/v1/campaigns", { page_size: "2" }),
+    ...(isEnd && jobs.every((job) => isListed({ now }, job))
+      ? campaigns.flatMap(({ id: campaign }) =>
+          last(subscribers, 1).map(({ id: person }) => look("/api/v1/why", { person, campaign })),
+        )
+      : []),
     ...(isEnd ? last(campaigns, 2) : []).flatMap(({ created_at }) => [
       look("/api/v1/campaigns", { from: iso(created_at) }),
       look("/api/v1/campaigns", { to: iso(created_at) }),

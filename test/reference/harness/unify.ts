@@ -63,18 +63,17 @@ export function differenceOf(bindings: Bindings, expected: Body, got: Body, path
   if (expected === ABSENT) return got === undefined ? undefined : differs();
   if (isOurId(expected)) return bindings.bind(expected, got) ? undefined : differs();
   if (expected instanceof OneOf)
-    return expected.choices.some((choice) => fits(bindings, choice, got)) ? undefined : differs();
+    return expected.of.some((choice) => fits(bindings, choice, got)) ? undefined : differs();
   if (expected instanceof About)
-    return typeof got === "number" && Math.abs(got - expected.value) < 1e-6 ? undefined : differs();
+    return typeof got === "number" && Math.abs(got - expected.of) < 1e-6 ? undefined : differs();
   if (expected instanceof Keys)
-    return isRecord(got) && expected.keys.every((key) => names(got, key)) ? undefined : differs();
+    return isRecord(got) && expected.of.every((key) => names(got, key)) ? undefined : differs();
   if (expected instanceof JsonText)
     return typeof got === "string"
-      ? differenceOf(bindings, new Exactly(expected.value), JSON.parse(got), path)
+      ? differenceOf(bindings, new Exactly(expected.of), JSON.parse(got), path)
       : differs();
-  if (expected instanceof Exactly) return exactly(bindings, expected.value, got, path) ?? undefined;
-  if (expected instanceof Unordered)
-    return Array.isArray(got) ? sameSet(bindings, expected.items, got, path) : differs();
+  if (expected instanceof Exactly) return exactly(bindings, expected.of, got, path) ?? undefined;
+  if (expected instanceof Unordered) return Array.isArray(got) ? sameSet(bindings, expected.of, got, path) : differs();
   if (expected instanceof OrderedBy) return Array.isArray(got) ? inOrder(bindings, expected, got, path) : differs();
   if (expected instanceof FirstOf) return firstOf(bindings, expected, got, path);
   if (Array.isArray(expected)) {
@@ -193,12 +192,12 @@ export function plain(bindings: Bindings, value: Body): Body {
   if (value === ANY) return "(anything)";
   if (value === ABSENT) return "(absent)";
   if (typeof value === "string") return value.replace(/#[a-z]+-\d+/g, (id) => bindings.product.get(id) ?? id);
-  if (value instanceof OneOf) return { "one of": value.choices.map((choice) => plain(bindings, choice)) };
-  if (value instanceof Unordered || value instanceof OrderedBy) return value.items.map((item) => plain(bindings, item));
+  if (value instanceof OneOf) return { "one of": value.of.map((choice) => plain(bindings, choice)) };
+  if (value instanceof Unordered) return value.of.map((item) => plain(bindings, item));
+  if (value instanceof OrderedBy) return value.items.map((item) => plain(bindings, item));
   if (value instanceof FirstOf) return plain(bindings, value.ordered);
-  if (value instanceof JsonText || value instanceof Exactly || value instanceof About)
-    return plain(bindings, value.value);
-  if (value instanceof Keys) return { "with keys": value.keys };
+  if (value instanceof JsonText || value instanceof Exactly || value instanceof About) return plain(bindings, value.of);
+  if (value instanceof Keys) return { "with keys": value.of };
   if (Array.isArray(value)) return value.map((item) => plain(bindings, item));
   if (!isRecord(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, plain(bindings, item)]));

@@ -1,6 +1,5 @@
 // Who may call what: rules 1 to 12 of Authentication, D-TEAM, D-SCOPE.
-import type { Answer, Credential, Request } from "./kit.ts";
-import { Refusal } from "./kit.ts";
+import { type Answer, type Body, type Credential, Refusal, type Request } from "./kit.ts";
 import type { World } from "./world.ts";
 
 type Permission =
@@ -66,6 +65,9 @@ export function admit(world: World, operation: Operation, { as }: Request): void
 }
 
 const dashboard = ["dashboard"] as const;
+
+export const ok = (body?: Body): Answer => ({ status: 200, body });
+export const created = (body: Body): Answer => ({ status: 201, body });
 
 /** A read of the dashboard: open to every role. */
 export const read = (route: string, run: Operation["run"]): Operation => ({ route, who: dashboard, run });

@@ -1,6 +1,5 @@
 // What holds for an address, whoever has it (AMB-128 to AMB-130): a suppression, and opt-outs by link or STOP.
-import type { Operation } from "./access.ts";
-import { read, write } from "./access.ts";
+import { created, type Operation, ok, read, write } from "./access.ts";
 import { limitOf, listing } from "./checks.ts";
 import { parseCsv } from "./csv.ts";
 import { timeOf } from "./import-consents.ts";
@@ -109,7 +108,7 @@ function create(world: World, { body }: Request) {
   if (body.note !== undefined && !String(body.note).trim()) invalid("note");
   const note = body.note ?? null;
   const row = suppress(world, body.address, { reason: "manual", source: "operator", note })!;
-  return { status: 201, body: record(row) };
+  return created(record(row));
 }
 
 /** AMB-128: a file of a provider. Of an address that is in it twice the last row counts; no time is ahead. */
@@ -129,7 +128,7 @@ function importFile(world: World, { body }: Request) {
     suppress(world, address, { reason: "imported", source: "file", note: cells[note]?.trim() || null, suppressed_at });
   }
   const rejected = named.filter(([keys]) => keys.length === 0).length;
-  return { status: 200, body: { suppressed, unchanged: known.size - suppressed, rejected } };
+  return ok({ suppressed, unchanged: known.size - suppressed, rejected });
 }
 
 function lift(world: World, { query }: Request, { id }: Record<string, string>) {
@@ -143,9 +142,8 @@ export const addressOperations: Operation[] = [
   read("GET /api/v1/suppressions", list),
   write("POST /api/v1/suppressions", "subscribers:write", create),
   write("POST /api/v1/suppressions/import", "subscribers:write", importFile),
-  read("GET /api/v1/suppressions/:id", (world, _, { id }) => ({
-    status: 200,
-    body: record(held(world).find((one) => one.id === id) ?? notFound()),
-  })),
+  read("GET /api/v1/suppressions/:id", (world, _, { id }) =>
+    ok(record(held(world).find((one) => one.id === id) ?? notFound())),
+  ),
   write("DELETE /api/v1/suppressions/:id", "subscribers:write", lift),
 ];

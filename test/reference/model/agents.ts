@@ -1,5 +1,5 @@
 // Sends by an agent: planned, shown to a person, and confirmed (D-MCP, F18, AMB-141).
-import type { Operation } from "./access.ts";
+import { type Operation, ok } from "./access.ts";
 import { checkAlone } from "./approvals.ts";
 import { audienceOf } from "./audience.ts";
 import { type Body, conflict, HOUR, invalid, MINUTE, notFound, type Request, same } from "./kit.ts";
@@ -47,20 +47,20 @@ function planSend(world: World, { body }: Request) {
     answer: null,
   };
   world.plans.push(plan);
-  return { status: 200, body: { token: plan.id } };
+  return ok({ token: plan.id });
 }
 
 /** Exactly those who were planned, less those who may no longer be written to. A repeat is answered as the first. */
 function confirmSend(world: World, { body }: Request) {
   const plan = found(world.plans, body.token);
   if (!plan || world.now >= plan.at + KEPT) notFound();
-  if (plan.answer) return { status: 200, body: { ...plan.answer, replayed: true } };
+  if (plan.answer) return ok({ ...plan.answer, replayed: true });
   if (world.now >= plan.at + VALID || !same(plan.named, namedBy(world, plan.asked))) conflict();
   checkAlone(world, plan.asked);
   checkSend(world, plan.send);
   const { id, sent } = startSend(world, plan.send, "");
   plan.answer = { id, sent };
-  return { status: 200, body: { ...plan.answer, replayed: false } };
+  return ok({ ...plan.answer, replayed: false });
 }
 
 export const agentOperations: Operation[] = [

@@ -1,5 +1,5 @@
 // What happened when, noted by users and by the service itself (ANN, D-ANNAUTO).
-import { type Operation, read, write } from "./access.ts";
+import { created, type Operation, ok, read, write } from "./access.ts";
 import { requiredText } from "./checks.ts";
 import { ABSENT, ANY, type Body, instant, invalid, iso, notFound, OrderedBy, Refusal, type Request } from "./kit.ts";
 import { limits, periodOf, usedSends } from "./plans.ts";
@@ -45,15 +45,12 @@ function list(world: World, { query }: Request) {
     ({ at, record }) => at >= from && at <= to && (!kinds || kinds.includes(record.kind)),
   );
   const items = rows.map(({ record }) => record);
-  return {
-    status: 200,
-    body: {
-      annotations: new OrderedBy(
-        items.toSorted((a, b) => Date.parse(a.occurred_at) - Date.parse(b.occurred_at)),
-        ({ occurred_at }) => occurred_at,
-      ),
-    },
-  };
+  return ok({
+    annotations: new OrderedBy(
+      items.toSorted((a, b) => Date.parse(a.occurred_at) - Date.parse(b.occurred_at)),
+      ({ occurred_at }) => occurred_at,
+    ),
+  });
 }
 
 /** ANN-3. */
@@ -65,7 +62,7 @@ function create(world: World, { body }: Request) {
   const said = { source: "manual", kind: "custom", text, created_by: ANY, ref_id: ABSENT };
   const record = recordOf(world, { ...said, ends_at: ends === null ? ABSENT : iso(ends) }, at);
   world.annotations.push({ at, record });
-  return { status: 201, body: record };
+  return created(record);
 }
 
 /** ANN-5, AMB-33. */

@@ -1,7 +1,5 @@
 // Campaigns (CMP, AMB-13, AMB-14, AMB-54, AMB-65 to AMB-67, AMB-113, AMB-138).
-
-import type { Operation } from "./access.ts";
-import { read, write } from "./access.ts";
+import { created, type Operation, ok, read, write } from "./access.ts";
 import { note } from "./annotations.ts";
 import { ask, checkUnchanged, forbid, shownApproval, waiting } from "./approvals.ts";
 import { checkTarget } from "./audience.ts";
@@ -85,7 +83,7 @@ function create(world: World, { body }: Request) {
     ...{ messages: messagesOf(body), created_at: world.now, updated_at: world.now },
   };
   world.campaigns.push(campaign);
-  return { status: 201, body: record(campaign) };
+  return created(record(campaign));
 }
 
 /** CMP-16: replaces everything; what is left out goes back to its default. */
@@ -98,7 +96,7 @@ function put(world: World, { body }: Request, { id }: Record<string, string>) {
   if (campaign.status !== "draft") conflict();
   const { name, messages, ...spec } = structuredClone(body);
   Object.assign(campaign, { name, spec, messages, updated_at: world.now });
-  return { status: 200, body: record(campaign) };
+  return ok(record(campaign));
 }
 
 /** RDA-26: where the workspace asks a second person, a release only asks. */
@@ -126,14 +124,14 @@ function approve(world: World, { given, as, body }: Request, { id }: Record<stri
 function decline(world: World, { body }: Request, { id }: Record<string, string>) {
   const campaign = existing(world.campaigns, id);
   Object.assign(waiting(campaign, body.approval_id), { status: "declined", note: body.note });
-  return { status: 200, body: record(campaign) };
+  return ok(record(campaign));
 }
 
 function withdraw(world: World, { as }: Request, { id }: Record<string, string>) {
   const campaign = existing(world.campaigns, id);
   if (waiting(campaign, undefined).by !== (as.role ?? "owner")) forbid();
   campaign.approval = undefined;
-  return { status: 200, body: record(campaign) };
+  return ok(record(campaign));
 }
 
 /** CMP-19, CMP-20: one job for each message, at its time, the campaign's, or now. */
@@ -157,7 +155,7 @@ function goOut(world: World, campaign: Campaign, given: Body) {
   note(world, "campaign_released", campaign.id);
   campaign.status = isNow ? "live" : "scheduled";
   campaign.updated_at = world.now;
-  return { status: 200, body: record(campaign) };
+  return ok(record(campaign));
 }
 
 const isOpen = ({ status }: Job) => ["scheduled", "queued", "processing"].includes(status);
@@ -256,7 +254,7 @@ function act(world: World, { body }: Request, { id }: Record<string, string>) {
   if (!action.from.includes(campaign.status)) conflict();
   action.run(world, campaign);
   campaign.updated_at = world.now;
-  return { status: 200, body: record(campaign) };
+  return ok(record(campaign));
 }
 
 /** A12: drafts and archived ones only. What was still to come of it does not come. */
@@ -285,10 +283,7 @@ function page(world: World, { query }: Request) {
 export const campaignOperations: Operation[] = [
   write("POST /api/v1/campaigns", "content:write", create),
   read("GET /api/v1/campaigns", page),
-  read("GET /api/v1/campaigns/:id", (world, _, { id }) => ({
-    status: 200,
-    body: record(existing(world.campaigns, id)),
-  })),
+  read("GET /api/v1/campaigns/:id", (world, _, { id }) => ok(record(existing(world.campaigns, id)))),
   write("PUT /api/v1/campaigns/:id", "content:write", put),
   write("PATCH /api/v1/campaigns/:id", "send", act),
   write("DELETE /api/v1/campaigns/:id", "content:write", remove),

@@ -1,6 +1,5 @@
 // Channels and their credentials (CHN, CRD, D-INAPP-CH).
-import type { Operation } from "./access.ts";
-import { read, write } from "./access.ts";
+import { created, type Operation, ok, read, write } from "./access.ts";
 import { requiredText } from "./checks.ts";
 import { ABSENT, ANY, type Body, invalid, iso, notFound, type Request, Unordered, Unpromised } from "./kit.ts";
 import { needChannelType } from "./plans.ts";
@@ -67,7 +66,7 @@ function create(world: World, { body }: Request) {
   needChannelType(world, body.type);
   if (world.channels.some(({ name }) => name === body.name)) invalid("name");
   const channel = addChannel(world, body.type, body.name);
-  const answer = { status: 201, body: record(channel) };
+  const answer = created(record(channel));
   if (channel.type === "in_app") verify(world, channel);
   return answer;
 }
@@ -78,7 +77,7 @@ function patch(world: World, { body }: Request, { id }: Record<string, string>) 
   if (world.channels.some((other) => other !== channel && other.name === body.name)) invalid("name");
   if (body.name !== undefined) channel.name = body.name;
   if (body.active !== undefined) channel.active = body.active;
-  return { status: 200, body: record(channel) };
+  return ok(record(channel));
 }
 
 function upload(world: World, { path }: Request, { id }: Record<string, string>) {
@@ -87,7 +86,7 @@ function upload(world: World, { path }: Request, { id }: Record<string, string>)
   if (channel.type !== type) invalid();
   channel.credentials = true;
   verify(world, channel);
-  return { status: 200, body: { channel_id: id, type: short, ...(short === "vapid" && { vapid_public_key: ANY }) } };
+  return ok({ channel_id: id, type: short, ...(short === "vapid" && { vapid_public_key: ANY }) });
 }
 
 /** CHN-18: 404 without credentials. */
@@ -100,11 +99,8 @@ function verifyAgain(world: World, _: Request, { id }: Record<string, string>) {
 
 export const channelOperations: Operation[] = [
   write("POST /api/v1/channels", "channels:write", create),
-  read("GET /api/v1/channels", (world) => ({
-    status: 200,
-    body: { channels: new Unordered(world.channels.map(record)) },
-  })),
-  read("GET /api/v1/channels/:id", (world, _, { id }) => ({ status: 200, body: record(existing(world.channels, id)) })),
+  read("GET /api/v1/channels", (world) => ok({ channels: new Unordered(world.channels.map(record)) })),
+  read("GET /api/v1/channels/:id", (world, _, { id }) => ok(record(existing(world.channels, id)))),
   write("PATCH /api/v1/channels/:id", "channels:write", patch),
   write("POST /api/v1/channels/:id/verify", "channels:write", verifyAgain),
   ...Object.keys(KIND).map((kind) =>

@@ -1,4 +1,5 @@
 // The shape of what clients send, as far as the specification names it.
+import { ok } from "./access.ts";
 import { type Answer, type Body, instant, invalid, isRecord, type Request } from "./kit.ts";
 
 /** AMB-91: an empty string for a required field is 422. AMB-22: the field is named. */
@@ -63,9 +64,7 @@ export interface Listing {
   total?: number;
 }
 
-export const listing = (key: string, items: Body, size: number, total?: number): Answer => ({
-  status: 200,
-  body: { listing: { key, items, size, ...(total !== undefined && { total }) } satisfies Listing },
-});
+export const listing = (key: string, items: Body, size: number, total?: number): Answer =>
+  ok({ listing: { key, items, size, ...(total !== undefined && { total }) } satisfies Listing });
 
 export const limitOf = ({ query }: Request, fallback: number, max: number) => pageNumber(query, "limit", fallback, max);

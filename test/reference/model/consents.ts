@@ -5,7 +5,6 @@ import { type Body, invalid, iso, isRecord, MINUTE } from "./kit.ts";
 import type { Consent, Subscriber } from "./records/people.ts";
 import { at, found, newId, type World } from "./world.ts";
 
-const NO_EVIDENCE = { ip: null, text: null, import_job_id: null };
 const CHANNELS = ["email", "sms", "chat_app"];
 
 /** `channel` defaults to email; `consented_at` at most five minutes ahead (AMB-117). */
@@ -26,7 +25,8 @@ export function consentAssertion(world: World, body: Body, prefix: string): Body
 
 /** @param isOfAddress what a file says is of the address that the person has */
 export function recordConsent(world: World, subscriber: Subscriber, consent: Body, isOfAddress = true): Consent {
-  const { channel, status, consented_at, source = null, evidence } = consent;
+  const { channel, status, consented_at, source = null, import_job_id = null } = consent;
+  const { evidence = { ip: null, text: null, import_job_id } } = consent;
   const held = currentConsent(world, subscriber.id, channel);
   // A proof in a file is as good as a confirmation (docs/decisions/0101-the-confirmed-opt-in.md).
   const isProven =
@@ -119,7 +119,7 @@ export function addressChanged(world: World, subscriber: Subscriber, before: str
     const row = currentConsent(world, subscriber.id, channel)!;
     if (row.status !== "opted_in" || !row.isConfirmed) continue;
     const said = { channel, status: "pending", consented_at: world.now, source: "address_changed" };
-    const next = recordConsent(world, subscriber, { ...said, evidence: NO_EVIDENCE });
+    const next = recordConsent(world, subscriber, { ...said });
     const isLeft = ({ of, subscriber_id }: Body) => subscriber_id === subscriber.id && channel === `list:${of}`;
     world.memberships = world.memberships.filter((membership) => !isLeft(membership));
     at(world, world.now, () => world.askOwner(subscriber, next));

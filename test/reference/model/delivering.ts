@@ -1,5 +1,4 @@
 // What becomes of a message: handed over, retried, brought back, told (D-NTF-STATE, AMB-109, AMB-139).
-
 import { isSameAddress, suppress } from "./addresses.ts";
 import { warnOfSends } from "./annotations.ts";
 import { jobClosed } from "./campaign-moves.ts";

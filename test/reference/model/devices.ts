@@ -1,6 +1,5 @@
 // Devices (D-DEV): push tokens and browser subscriptions of a subscriber.
-import type { Operation } from "./access.ts";
-import { read } from "./access.ts";
+import { type Operation, ok, read } from "./access.ts";
 import { optionalOneOf } from "./checks.ts";
 import { type Body, invalid, iso, isRecord, notFound, type Request, Unordered } from "./kit.ts";
 import { createSubscriber, tellCreated } from "./people.ts";
@@ -102,7 +101,7 @@ function remove(world: World, { query }: Request, { id }: Record<string, string>
 function list(world: World, _: Request, { id }: Record<string, string>) {
   existing(world.subscribers, id);
   const own = world.devices.filter(({ subscriber_id }) => subscriber_id === id);
-  return { status: 200, body: { items: new Unordered(own.map(deviceRecord)) } };
+  return ok({ items: new Unordered(own.map(deviceRecord)) });
 }
 
 export const deviceOperations: Operation[] = [

@@ -1,5 +1,5 @@
 // Behavioural events: ingestion, identity and export (EVT, IDN, EXP).
-import type { Operation } from "./access.ts";
+import { type Operation, ok } from "./access.ts";
 import { lookForConversions } from "./attribution.ts";
 import { listing, requiredText } from "./checks.ts";
 import { eventArrived } from "./entries.ts";
@@ -19,6 +19,7 @@ import {
   SECOND,
   Unpromised,
 } from "./kit.ts";
+import { personOf } from "./people.ts";
 import { inPeriod, limits } from "./plans.ts";
 import type { Event } from "./records/people.ts";
 import { subscriberChanged } from "./segments.ts";
@@ -64,10 +65,6 @@ function faultsOf(world: World, tier: Tier, event: Body, before: Body[]): string
     faults.push("occurred_at");
   return faults;
 }
-
-const personOf = (world: World, { subscriber_id, external_id }: Body) =>
-  found(world.subscribers, subscriber_id) ??
-  world.subscribers.find((subscriber) => external_id !== undefined && subscriber.external_id === external_id);
 
 /** EVT-11, AMB-22, AMB-23: one bad event refuses the whole request; repeats are counted, not stored again. */
 function ingest(world: World, { body, as }: Request) {
@@ -125,7 +122,7 @@ function identify(world: World, { body }: Request) {
   requiredText(body, "subscriber_id");
   const subscriber = found(world.subscribers, body.subscriber_id) ?? invalid("subscriber_id");
   const link = world.aliases.find(({ anonymous_id }) => anonymous_id === body.anonymous_id);
-  if (link) return { status: 200, body: { linked: link.subscriber_id === subscriber.id, backfilled: 0 } };
+  if (link) return ok({ linked: link.subscriber_id === subscriber.id, backfilled: 0 });
   if (isForgotten(world, body.anonymous_id))
     throw new Unpromised("an id of somebody erased stands for another at once");
   world.aliases.push({ anonymous_id: body.anonymous_id, subscriber_id: subscriber.id });
@@ -137,7 +134,7 @@ function identify(world: World, { body }: Request) {
   look();
   at(world, world.now + ALIAS_AGAIN, look);
   if (stored.length > 0) subscriberChanged(world, subscriber);
-  return { status: 200, body: { linked: true, backfilled: stored.length } };
+  return ok({ linked: true, backfilled: stored.length });
 }
 
 /** EXP-1 to EXP-11, AMB-98: ordered by (occurred_at, id); erased rows have no actor. */

@@ -1,7 +1,5 @@
 // In-app experiences (INX, INS, AMB-2 to AMB-7, AMB-101, AMB-102, AMB-120).
-
-import type { Operation } from "./access.ts";
-import { read, write } from "./access.ts";
+import { created, type Operation, ok, read, write } from "./access.ts";
 import { note } from "./annotations.ts";
 import { checkTarget } from "./audience.ts";
 import { listing } from "./checks.ts";
@@ -91,7 +89,7 @@ function add(world: World, spec: Body): Experience {
 
 function create(world: World, { body }: Request) {
   check(world, body);
-  return { status: 201, body: record(add(world, structuredClone(body))) };
+  return created(record(add(world, structuredClone(body))));
 }
 
 /** INX-25 to INX-28: an empty text clears a time; each block replaces the whole. */
@@ -104,7 +102,7 @@ function patch(world: World, { body }: Request, { id }: Record<string, string>) 
   if (experience.status !== "draft") throw new Refusal(422, { code: "VALIDATION_ERROR" });
   check(world, spec, changes.audience ?? null);
   Object.assign(experience, { spec, updated_at: world.now });
-  return { status: 200, body: record(experience) };
+  return ok(record(experience));
 }
 
 /** INX-31, INX-32, AMB-4, AMB-47: to everybody of the audience, by the in-app channel of the workspace. */
@@ -195,7 +193,7 @@ const move =
     const experience = existing(world.experiences, id);
     if (!from.includes(experience.status)) bad();
     run(world, experience, given);
-    return { status: 200, body: record(experience) };
+    return ok(record(experience));
   };
 
 /** INX-39, INX-40. */
@@ -203,7 +201,7 @@ function duplicate(world: World, { body }: Request, { id }: Record<string, strin
   const { spec } = existing(world.experiences, id);
   const { start_at, end_at, ...kept } = structuredClone(spec);
   if (kept.audience) checkAudience(world, kept.audience);
-  return { status: 201, body: record(add(world, { ...kept, name: body?.name ?? `Copy of ${spec.name}` })) };
+  return created(record(add(world, { ...kept, name: body?.name ?? `Copy of ${spec.name}` })));
 }
 
 /** INS-1 to INS-3: impressions count events, reach counts people. */
@@ -228,10 +226,7 @@ function stats(world: World, _: Request, { id }: Record<string, string>) {
   });
   const variants = experience.spec.variant_b ? { by_variant: new Unordered(by_variant) } : { by_variant: ABSENT };
   const unique_reach = new Set(reach).size;
-  return {
-    status: 200,
-    body: { experience_id: id, status: experience.status, ...total, dismiss_rate, unique_reach, ...variants },
-  };
+  return ok({ experience_id: id, status: experience.status, ...total, dismiss_rate, unique_reach, ...variants });
 }
 
 /** AMB-29: more than 100 are 100; below 1 is 400 here. */
@@ -255,7 +250,7 @@ const gated = (operation: Operation): Operation => ({ ...operation, plan: needIn
 export const experienceOperations: Operation[] = [
   write(`POST ${path}`, "content:write", create),
   read(`GET ${path}`, page),
-  read(`GET ${path}/:id`, (world, _, { id }) => ({ status: 200, body: record(existing(world.experiences, id)) })),
+  read(`GET ${path}/:id`, (world, _, { id }) => ok(record(existing(world.experiences, id)))),
   write(`PATCH ${path}/:id`, "content:write", patch),
   write(`DELETE ${path}/:id`, "content:write", remove),
   ...["publish", "pause", "resume", "end"].map((name) => write(`POST ${path}/:id/${name}`, "send", move(name))),

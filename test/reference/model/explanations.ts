@@ -66,13 +66,13 @@ const DECISION: Record<string, string> = {
 };
 
 /** F2: what was decided, drawn and tried for one person. */
-export function explain(world: World, job: Job, subscriber: string) {
+export function explain(world: World, job: Job, subscriber: string): Body {
   const person = existing(world.subscribers, subscriber);
   // An external id that named nobody then has a line of its own, also for whoever has it now.
   const names = [subscriber, person.external_id];
   const recipient = job.recipients.find(({ subscriber_id }) => names.includes(subscriber_id));
   const decision = job.status === "completed" ? "not_in_audience" : ANY;
-  if (!recipient) return { status: 200, body: { subscriber_id: subscriber, decision } };
+  if (!recipient) return { subscriber_id: subscriber, decision };
   const { spec, unit } = job;
   const held_out = recipient.state === "held_out";
   const body = {
@@ -88,7 +88,7 @@ export function explain(world: World, job: Job, subscriber: string) {
         ? ANY
         : attemptsAt(job, recipient),
   };
-  return { status: 200, body };
+  return body;
 }
 
 /** What was tried, and the channels of which a cap kept it (F16). Whether a smart send asked a class that it did not need is open. */

@@ -1,6 +1,5 @@
 // Exports as files (A16, RDA-16): the rows of a file are those that the lists show at that time.
-import type { Operation } from "./access.ts";
-import { read, write } from "./access.ts";
+import { type Operation, ok, read, write } from "./access.ts";
 import { limitOf, listing } from "./checks.ts";
 import { currentConsent, currentConsents } from "./consents.ts";
 import { line } from "./explanations.ts";
@@ -15,7 +14,7 @@ const KEPT = { file: 3 * DAY, record: 30 * DAY };
 
 /** As text; what a spreadsheet would run is escaped (D-CSV). */
 function cell(value: Body): Body {
-  if (value instanceof OneOf) return new OneOf(value.choices.map(cell));
+  if (value instanceof OneOf) return new OneOf(value.of.map(cell));
   if (typeof value === "symbol") return value;
   if (value === null || value === undefined) return "";
   const text = String(value);
@@ -147,8 +146,5 @@ function list(world: World, request: Request) {
 export const exportOperations: Operation[] = [
   write("POST /api/v1/exports", "subscribers:write", create),
   read("GET /api/v1/exports", list),
-  read("GET /api/v1/exports/:id", (world, _, { id }) => ({
-    status: 200,
-    body: record(world, found(listed(world), id) ?? notFound()),
-  })),
+  read("GET /api/v1/exports/:id", (world, _, { id }) => ok(record(world, found(listed(world), id) ?? notFound()))),
 ];

@@ -1,7 +1,5 @@
 // Outbound webhooks (HOK, WEV, D-HOOKS, AMB-103, AMB-124): what is owed to each endpoint, and what became of it.
-
-import type { Operation } from "./access.ts";
-import { read, write } from "./access.ts";
+import { created, type Operation, ok, read, write } from "./access.ts";
 import { note } from "./annotations.ts";
 import { limitOf, listing } from "./checks.ts";
 import {
@@ -123,7 +121,7 @@ function patch(world: World, { body }: Request, { id }: Record<string, string>) 
   const { events, ...rest } = body;
   Object.assign(hook, rest, events && { events: [...new Set<string>(events)] });
   if (body.active === true) Object.assign(hook, { failures: [], besides: 0, disabled_at: null });
-  return { status: 200, body: record(hook) };
+  return ok(record(hook));
 }
 
 const logOf = ({ now, hookDeliveries }: World, id: unknown) =>
@@ -190,22 +188,21 @@ function replay(world: World, { body }: Request, { id }: Record<string, string>)
 export const hookOperations: Operation[] = [
   {
     ...{ route: "POST /v1/hooks", who: ["server"], scope: "hooks:write", plan: needWebhooks },
-    run: (world, request) => ({ status: 201, body: { ...short(create(world, request)), secret: ANY } }),
+    run: (world, request) => created({ ...short(create(world, request)), secret: ANY }),
   },
   {
     ...{ route: "GET /v1/hooks", who: ["server"], scope: "hooks:read" },
-    run: (world) => ({ status: 200, body: new Unordered(world.hooks.map(short)) }),
+    run: (world) => ok(new Unordered(world.hooks.map(short))),
   },
   { route: "DELETE /v1/hooks/:id", who: ["server"], scope: "hooks:write", run: remove },
   {
-    ...write("POST /api/v1/webhooks", "credentials:manage", (world, request) => ({
-      status: 201,
-      body: { ...record(create(world, request)), secret: ANY },
-    })),
+    ...write("POST /api/v1/webhooks", "credentials:manage", (world, request) =>
+      created({ ...record(create(world, request)), secret: ANY }),
+    ),
     plan: needWebhooks,
   },
-  read("GET /api/v1/webhooks", (world) => ({ status: 200, body: { items: new Unordered(world.hooks.map(record)) } })),
-  read("GET /api/v1/webhooks/:id", (world, _, { id }) => ({ status: 200, body: record(existing(world.hooks, id)) })),
+  read("GET /api/v1/webhooks", (world) => ok({ items: new Unordered(world.hooks.map(record)) })),
+  read("GET /api/v1/webhooks/:id", (world, _, { id }) => ok(record(existing(world.hooks, id)))),
   write("PATCH /api/v1/webhooks/:id", "credentials:manage", patch),
   write("DELETE /api/v1/webhooks/:id", "credentials:manage", remove),
   read("GET /api/v1/webhooks/:id/deliveries", log),

@@ -62,10 +62,9 @@ export function translate(
   const agreed = isAsked ? "pending" : status;
   // The same file again changes nothing.
   if (status === "opted_in" && newest?.status === agreed && newest.consented_at === time) return status;
-  const evidence = { ip: null, text: null, import_job_id: job.id };
   const own = status === "suppressed" ? "opted_out" : agreed;
   const source = fields.consent_source || job.body.consent_source || ANY;
-  const consent = { channel: "email", status: own, consented_at: time ?? world.now, source, evidence };
+  const consent = { channel: "email", status: own, consented_at: time ?? world.now, source, import_job_id: job.id };
   const row = recordConsent(world, subscriber, consent, !isLeft);
   if (isAsked) at(world, world.now, () => world.askOwner(subscriber, row));
   return isAsked ? status : own;
@@ -75,8 +74,8 @@ export function translate(
 export function refuseNumber(world: World, job: Import, subscriber: Subscriber, said: Said | null): void {
   if (currentConsent(world, subscriber.id, "sms")?.status === "opted_out") return;
   const consented_at = said?.at ? Math.min(said.at, job.created_at) : job.created_at;
-  const evidence = { ip: null, text: null, import_job_id: job.id };
-  recordConsent(world, subscriber, { channel: "sms", status: "opted_out", consented_at, source: ANY, evidence });
+  const refusal = { channel: "sms", status: "opted_out", consented_at, source: ANY, import_job_id: job.id };
+  recordConsent(world, subscriber, refusal);
 }
 
 /** Only by a time, later than what is known; no import reverts an opt-out, of the person or of the number. */
@@ -87,6 +86,6 @@ export function agreeByNumber(world: World, job: Import, subscriber: Subscriber,
   if (isAhead || isHeld || (known && known.consented_at >= at)) return;
   const consented_at = Math.min(at, job.created_at);
   const source = fields.consent_source || job.body.consent_source || ANY;
-  const evidence = { ip: null, text: null, import_job_id: job.id };
-  recordConsent(world, subscriber, { channel: "sms", status: "opted_in", consented_at, source, evidence });
+  const said = { channel: "sms", status: "opted_in", consented_at, source, import_job_id: job.id };
+  recordConsent(world, subscriber, said);
 }

@@ -1,5 +1,4 @@
 // The rows of an import: what their columns mean, and why a row is refused (D-CSV, AMB-132, AMB-133).
-
 import { isZone } from "./cron.ts";
 import { attributeKey, type Reader } from "./csv.ts";
 import { type Said, SIGNS, STRENGTH, saidByFields, saidByName, timeOf } from "./import-consents.ts";

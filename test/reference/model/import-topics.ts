@@ -80,7 +80,6 @@ export function takeChoice(world: World, job: Import, subscriber: Subscriber, { 
     count(status);
     return;
   }
-  const evidence = { ip: null, text: null, import_job_id: job.id };
-  recordConsent(world, subscriber, { channel, status, consented_at, source: ANY, evidence });
+  recordConsent(world, subscriber, { channel, status, consented_at, source: ANY, import_job_id: job.id });
   count(status);
 }

@@ -1,7 +1,5 @@
 // Bulk import (IMP, D-CSV, AMB-49, AMB-88, AMB-131 to AMB-133): rows of a file become subscribers, members and consents.
-
-import type { Operation } from "./access.ts";
-import { read, write } from "./access.ts";
+import { type Operation, ok, read, write } from "./access.ts";
 import { isSameAddress, optOutAddress } from "./addresses.ts";
 import { note } from "./annotations.ts";
 import { limitOf, listing } from "./checks.ts";
@@ -25,7 +23,7 @@ import {
   Unordered,
   Unpromised,
 } from "./kit.ts";
-import { addMember } from "./lists.ts";
+import { addMember, isMember } from "./lists.ts";
 import { createSubscriber, tellCreated } from "./people.ts";
 import type { Import, Subscriber } from "./records/people.ts";
 import { subscriberChanged } from "./segments.ts";
@@ -126,14 +124,13 @@ function take(world: World, job: Import, row: Row, own: Row[]): void {
 
 /** A list that asks takes who has proven a consent. Whom of the others it asks is not said. */
 function join(world: World, { id, list_id }: Import, subscriber: Subscriber, isProven: boolean): void {
-  const isMember = world.memberships.some(({ of, subscriber_id }) => of === list_id && subscriber_id === subscriber.id);
-  if (isMember) return;
+  if (isMember(world, list_id, subscriber.id)) return;
   const asks = found(world.lists, list_id)!.double_opt_in;
   if (asks && !isProven) throw new Unpromised("who of a file is asked to confirm");
   const channel = `list:${list_id}`;
   if (asks && currentConsent(world, subscriber.id, channel)?.status !== "opted_in") {
-    const evidence = { ip: null, text: null, import_job_id: id };
-    recordConsent(world, subscriber, { channel, status: "opted_in", consented_at: world.now, source: ANY, evidence });
+    const said = { channel, status: "opted_in", consented_at: world.now, source: ANY, import_job_id: id };
+    recordConsent(world, subscriber, said);
   }
   addMember(world, list_id, subscriber.id);
 }
@@ -185,8 +182,7 @@ export const importOperations: Operation[] = [
   read("GET /api/v1/lists/import", (world, request) =>
     listing("items", new Unordered(world.imports.filter(isKept(world)).map(record)), limitOf(request, 20, 100)),
   ),
-  read("GET /api/v1/lists/import/:jobId", (world, _, { jobId }) => ({
-    status: 200,
-    body: record(world.imports.filter(isKept(world)).find(({ id }) => id === jobId) ?? notFound()),
-  })),
+  read("GET /api/v1/lists/import/:jobId", (world, _, { jobId }) =>
+    ok(record(world.imports.filter(isKept(world)).find(({ id }) => id === jobId) ?? notFound())),
+  ),
 ];

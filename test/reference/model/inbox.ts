@@ -1,5 +1,5 @@
 // The inbox (INB, AMB-37, AMB-108, AMB-120, D-INBOXRECALL).
-import type { Operation } from "./access.ts";
+import { type Operation, ok } from "./access.ts";
 import { pageNumber, requiredText } from "./checks.ts";
 import { ABSENT, type Body, FirstOf, invalid, iso, notFound, OrderedBy, type Request } from "./kit.ts";
 import { needInApp } from "./plans.ts";
@@ -48,6 +48,15 @@ const record = (message: InboxMessage): Body => ({
   read_at: message.read_at === null ? ABSENT : iso(message.read_at),
 });
 
+/** Hidden and recalled ones are of the person, too (F14). */
+export const inboxOf = (world: World, subscriber: string): OrderedBy => {
+  const own = world.inbox.filter(
+    ({ subscriber_id, created_at }) => subscriber_id === subscriber && world.now < created_at + MESSAGE_LIFETIME,
+  );
+  const newest = own.toReversed().toSorted((a, b) => b.created_at - a.created_at);
+  return new OrderedBy(newest.map(record), ({ created_at }) => created_at);
+};
+
 const shown = (world: World, subscriber: string): InboxMessage[] =>
   world.inbox.filter((message) => message.subscriber_id === subscriber && isShown(world, message));
 
@@ -56,12 +65,12 @@ function list(world: World, { query }: Request) {
   if (query.subscriber_id === undefined) invalid("subscriber_id");
   if (query.status !== undefined && !["unread", "read", "dismissed"].includes(query.status)) invalid("status");
   const limit = pageNumber(query, "limit", 50, 200);
-  if (!found(world.subscribers, query.subscriber_id)) return { status: 200, body: { messages: [] } };
+  if (!found(world.subscribers, query.subscriber_id)) return ok({ messages: [] });
   const matching = shown(world, query.subscriber_id).filter(({ status }) => [undefined, status].includes(query.status));
   const newestFirst = matching.toReversed().toSorted((a, b) => b.created_at - a.created_at);
   const ordered = new OrderedBy(newestFirst.map(record), ({ created_at }) => created_at);
   // Which of one instant fall off the page is open: only pages that hold everything are compared one by one.
-  return { status: 200, body: { messages: newestFirst.length <= limit ? ordered : new FirstOf(ordered, limit) } };
+  return ok({ messages: newestFirst.length <= limit ? ordered : new FirstOf(ordered, limit) });
 }
 
 function messageOf(world: World, body: Body, id: unknown): InboxMessage {
@@ -74,14 +83,14 @@ function markRead(world: World, { body }: Request, { id }: Record<string, string
   const message = messageOf(world, body, id);
   if (message.status === "unread") message.status = "read";
   message.read_at ??= world.now;
-  return { status: 200, body: record(message) };
+  return ok(record(message));
 }
 
 /** AMB-37: dismissing does not set read_at. */
 function dismiss(world: World, { body }: Request, { id }: Record<string, string>) {
   const message = messageOf(world, body, id);
   message.status = "dismissed";
-  return { status: 200, body: record(message) };
+  return ok(record(message));
 }
 
 /** AMB-37: touches unread messages only. */
@@ -89,7 +98,7 @@ function markAllRead(world: World, { body }: Request) {
   requiredText(body, "subscriber_id");
   const unread = shown(world, body.subscriber_id).filter(({ status }) => status === "unread");
   for (const message of unread) Object.assign(message, { status: "read", read_at: world.now });
-  return { status: 200, body: { updated: unread.length } };
+  return ok({ updated: unread.length });
 }
 
 /** AMB-60: with a dashboard token it is a write. */

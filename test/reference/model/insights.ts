@@ -1,6 +1,5 @@
 // Reports: campaign report, funnel, lift, heatmap, conversion definitions (CRP, ISG, CNV, F9).
-import type { Operation } from "./access.ts";
-import { read, write } from "./access.ts";
+import { type Operation, ok, read, write } from "./access.ts";
 import { conversionsAfter, converted, engagement, type Touch, touchesOf, windowDays, windowOf } from "./attribution.ts";
 import { jobsOf } from "./campaign-moves.ts";
 import { requiredText } from "./checks.ts";
@@ -9,20 +8,13 @@ import { channelOf } from "./interactions.ts";
 import { About, ANY, type Body, invalid, isUuid, notFound, OneOf, type Request, Unordered } from "./kit.ts";
 import type { Job, Recipient } from "./records/sends.ts";
 import { heatmap, series, summary } from "./series.ts";
-import { isUnderWay } from "./tallies.ts";
+import { isUnderWay, later } from "./tallies.ts";
 import { existing, found, type World } from "./world.ts";
 
 const totals = (world: World, jobs: Job[], touches: Touch[]): Body => ({
   ...{ delivered: touches.length, ...later(jobs.flatMap(({ recipients }) => recipients)) },
   ...engagement(world, jobs),
   ...converted(world, touches),
-});
-
-/** AMB-139. */
-const later = (recipients: Recipient[]) => ({
-  bounced: recipients.filter(({ state }) => state === "bounced").length,
-  complained: recipients.filter(({ hasComplained }) => hasComplained).length,
-  unsubscribed: recipients.filter(({ hasUnsubscribed }) => hasUnsubscribed).length,
 });
 
 /** Sends that were dispatched in the window. One that failed as a whole never was. */
@@ -90,7 +82,7 @@ function funnel(world: World, { query }: Request) {
   const [start, end] = windowOf(world, query);
   const all = world.jobs.filter(({ source }) => source.type === source_type && source.id === source_id);
   const jobs = within(all, start, end);
-  return { status: 200, body: isUnderWay(jobs) ? ANY : totals(world, jobs, touchesOf(jobs, start, end)) };
+  return ok(isUnderWay(jobs) ? ANY : totals(world, jobs, touchesOf(jobs, start, end)));
 }
 
 /**
@@ -127,7 +119,7 @@ function lift(world: World, { query }: Request) {
     ...{ job_id: job.id, treated: round(treated), holdout: round(holdout), window_days: windowDays(world) },
     ...{ lift_percentage_points: new About(points), conversion_configured: world.definitions.length > 0 },
   };
-  return { status: 200, body };
+  return ok(body);
 }
 
 /** CNV-4: upsert by event_name; a week by default. */
@@ -148,20 +140,16 @@ function forget(world: World, { query }: Request) {
 }
 
 export const insightOperations: Operation[] = [
-  read("GET /api/v1/campaigns/:id/report", (world, { query }, { id }) => ({
-    status: 200,
-    body: report(world, query, id),
-  })),
-  read("GET /api/v1/notifications/:id/report", (world, _, { id }) => ({ status: 200, body: sendReport(world, id) })),
+  read("GET /api/v1/campaigns/:id/report", (world, { query }, { id }) => ok(report(world, query, id))),
+  read("GET /api/v1/notifications/:id/report", (world, _, { id }) => ok(sendReport(world, id))),
   read("GET /api/v1/insights/funnel", funnel),
   read("GET /api/v1/insights/heatmap", heatmap),
   read("GET /api/v1/insights/series", series),
   read("GET /api/v1/insights/summary", summary),
   read("GET /api/v1/insights/lift", lift),
-  read("GET /api/v1/insights/config", (world) => ({
-    status: 200,
-    body: { definitions: new Unordered(world.definitions.map((definition) => ({ ...definition }))) },
-  })),
+  read("GET /api/v1/insights/config", (world) =>
+    ok({ definitions: new Unordered(world.definitions.map((definition) => ({ ...definition }))) }),
+  ),
   write("POST /api/v1/insights/config", "insights:write", define),
   write("DELETE /api/v1/insights/config", "insights:write", forget),
 ];

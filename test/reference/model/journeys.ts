@@ -1,7 +1,5 @@
 // Journeys: the resource, its states and its numbers (JNY, JST, D-JNY-ARCHIVE, AMB-8, AMB-9, AMB-12, AMB-74).
-
-import type { Operation } from "./access.ts";
-import { read, write } from "./access.ts";
+import { created, type Operation, ok, read, write } from "./access.ts";
 import { note } from "./annotations.ts";
 import { listing, requiredText } from "./checks.ts";
 import { standing } from "./entries.ts";
@@ -83,7 +81,7 @@ function add(world: World, name: string, definition: Body): Journey {
 function create(world: World, { body }: Request) {
   requiredText(body, "name");
   checkDefinition(body);
-  return { status: 201, body: record(world, add(world, body.name, definitionFrom(body))) };
+  return created(record(world, add(world, body.name, definitionFrom(body))));
 }
 
 /** JNY-13, AMB-8, AMB-12: a new version; runs stay on theirs. */
@@ -96,7 +94,7 @@ function put(world: World, { body }: Request, { id }: Record<string, string>) {
   if (journey.status === "paused") needRunnable(world, body);
   journey.definitions.push(definitionFrom(body));
   Object.assign(journey, { name: body.name, version: journey.version + 1, updated_at: world.now });
-  return { status: 200, body: record(world, journey) };
+  return ok(record(world, journey));
 }
 
 /** JNY-14 to JNY-16. A pause stops the time of the runs (AMB-136), which take what happened in it (AMB-73). */
@@ -108,7 +106,7 @@ function activate(world: World, _: Request, { id }: Record<string, string>) {
   note(world, "journey_activated", id);
   Object.assign(journey, { status: "active", updated_at: world.now, active: journey.definitions.at(-1) });
   for (const run of runsOf(world, journey)) resumeRun(world, run, pause);
-  return { status: 200, body: record(world, journey) };
+  return ok(record(world, journey));
 }
 
 export function pauseJourney(world: World, journey: Journey): void {
@@ -120,7 +118,7 @@ function pause(world: World, _: Request, { id }: Record<string, string>) {
   const journey = existing(world.journeys, id);
   if (journey.status !== "active") conflict();
   pauseJourney(world, journey);
-  return { status: 200, body: record(world, journey) };
+  return ok(record(world, journey));
 }
 
 function archive(world: World, _: Request, { id }: Record<string, string>) {
@@ -130,13 +128,13 @@ function archive(world: World, _: Request, { id }: Record<string, string>) {
     Object.assign(journey, { status: "archived", updated_at: world.now });
     cancelRunsOfJourney(world, journey);
   }
-  return { status: 200, body: record(world, journey) };
+  return ok(record(world, journey));
 }
 
 /** What the copy is called is not said. */
 function duplicate(world: World, { given }: Request, { id }: Record<string, string>) {
   const journey = existing(world.journeys, id);
-  return { status: 201, body: record(world, add(world, given.name, structuredClone(journey.definitions.at(-1)))) };
+  return created(record(world, add(world, given.name, structuredClone(journey.definitions.at(-1)))));
 }
 
 /** JNY-19. */
@@ -162,13 +160,8 @@ function stats(world: World, { query }: Request, { id }: Record<string, string>)
     const active = runs.filter((run) => run.status === "active" && run.step === step).length;
     steps[step] = { active, outcomes: talliesOf(own) };
   }
-  const states = {
-    active: count("active"),
-    completed: count("completed"),
-    exited: count("exited"),
-    canceled: count("canceled"),
-  };
-  return { status: 200, body: { runs: states, steps, refused: journey.refused } };
+  const states = Object.fromEntries(["active", "completed", "exited", "canceled"].map((one) => [one, count(one)]));
+  return ok({ runs: states, steps, refused: journey.refused });
 }
 
 /** `skipped:a|b` stands for either reason. */
@@ -196,23 +189,23 @@ function runs(world: World, { query }: Request, { id }: Record<string, string>) 
 }
 
 /** AMB-147: the runs of one person, what the last one waits for, and whether a trigger would start one now. */
-function ofPerson(world: World, _: Request, { id, subscriberId }: Record<string, string>) {
+export function journeyOfPerson(world: World, id: string | undefined, person: string | undefined): Body {
   const journey = existing(world.journeys, id);
-  const subscriber = existing(world.subscribers, subscriberId);
-  const own = runsOf(world, journey).filter(({ subscriber_id }) => subscriber_id === subscriberId);
+  const subscriber = existing(world.subscribers, person);
+  const own = runsOf(world, journey).filter(({ subscriber_id }) => subscriber_id === person);
   const run = own.find(({ status }) => status === "active");
   // A pause stops the time of a run.
   const until = run && journey.status === "active" && Number.isFinite(run.until) ? isoOrNull(run.until) : ANY;
   const reason = standing(world, journey, subscriber);
   const newest = new OrderedBy(own.toReversed().map(runRecord), ({ entered_at }) => entered_at);
   const said = { runs: newest, waiting: run ? { step: run.step, until } : null };
-  return { status: 200, body: { ...said, now: { would_enter: reason === null, reason } } };
+  return { ...said, now: { would_enter: reason === null, reason } };
 }
 
 const counts = (world: World) => {
   const active = world.journeys.filter(({ status }) => status === "active").length;
   const total = world.journeys.filter(({ status }) => status !== "archived").length;
-  return { status: 200, body: { active, total } };
+  return ok({ active, total });
 };
 
 export const journeyOperations: Operation[] = [
@@ -221,10 +214,7 @@ export const journeyOperations: Operation[] = [
   ),
   write("POST /api/v1/journeys", "content:write", create),
   read("GET /api/v1/journeys/counts", counts),
-  read("GET /api/v1/journeys/:id", (world, _, { id }) => ({
-    status: 200,
-    body: record(world, existing(world.journeys, id)),
-  })),
+  read("GET /api/v1/journeys/:id", (world, _, { id }) => ok(record(world, existing(world.journeys, id)))),
   write("PUT /api/v1/journeys/:id", "content:write", put),
   write("DELETE /api/v1/journeys/:id", "content:write", remove),
   write("POST /api/v1/journeys/:id/activate", "send", activate),
@@ -233,5 +223,7 @@ export const journeyOperations: Operation[] = [
   write("POST /api/v1/journeys/:id/duplicate", "content:write", duplicate),
   read("GET /api/v1/journeys/:id/stats", stats),
   read("GET /api/v1/journeys/:id/runs", runs),
-  read("GET /api/v1/journeys/:id/subscribers/:subscriberId", ofPerson),
+  read("GET /api/v1/journeys/:id/subscribers/:subscriberId", (world, _, { id, subscriberId }) =>
+    ok(journeyOfPerson(world, id, subscriberId)),
+  ),
 ];

@@ -77,13 +77,15 @@ export function together(...checks: (() => unknown)[]): void {
   if (refusals.length > 1) throw new Refusal(422, { code: new OneOf(refusals.map(({ body }) => body.code)) });
 }
 
-/** The promise leaves the order of these open. */
-export class Unordered {
-  readonly items: Body[];
-  constructor(items: Body[]) {
-    this.items = items;
+/** What an answer holds where the promise leaves something open. */
+class Some<T> {
+  readonly of: T;
+  constructor(of: T) {
+    this.of = of;
   }
 }
+/** The promise leaves the order of these open. */
+export class Unordered extends Some<Body[]> {}
 /** The promise leaves the order open among neighbours of an equal key, such as one instant. */
 export class OrderedBy {
   readonly items: Body[];
@@ -103,40 +105,15 @@ export class FirstOf {
   }
 }
 /** Any of these is right. */
-export class OneOf {
-  readonly choices: Body[];
-  constructor(choices: Body[]) {
-    this.choices = choices;
-  }
-}
+export class OneOf extends Some<Body[]> {}
 /** A JSON text of this value (SUB-3). */
-export class JsonText {
-  readonly value: Body;
-  constructor(value: Body) {
-    this.value = value;
-  }
-}
+export class JsonText extends Some<Body> {}
 /** An object with at least these keys. */
-export class Keys {
-  readonly keys: string[];
-  constructor(keys: string[]) {
-    this.keys = keys;
-  }
-}
+export class Keys extends Some<string[]> {}
 /** Exactly this object: no key more. */
-export class Exactly {
-  readonly value: Body;
-  constructor(value: Body) {
-    this.value = value;
-  }
-}
+export class Exactly extends Some<Body> {}
 /** A number that floating point may round. */
-export class About {
-  readonly value: number;
-  constructor(value: number) {
-    this.value = value;
-  }
-}
+export class About extends Some<number> {}
 /** A key that must not be there. */
 export const ABSENT = Symbol("absent");
 /** Whatever the product says here is not promised. */

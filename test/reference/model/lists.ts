@@ -1,6 +1,5 @@
 // Subscriber lists (D-LIST, AMB-81).
-import type { Operation } from "./access.ts";
-import { read, write } from "./access.ts";
+import { created, type Operation, ok, read, write } from "./access.ts";
 import { idList, listing, pageNumber, requiredText } from "./checks.ts";
 import { stated } from "./consents.ts";
 import { type Body, conflict, invalid, iso, type Request, Unordered } from "./kit.ts";
@@ -23,7 +22,7 @@ function create(world: World, { body }: Request) {
     created_at: world.now,
   };
   world.lists.push(list);
-  return { status: 201, body: record(world, list) };
+  return created(record(world, list));
 }
 
 function page(world: World, { query }: Request) {
@@ -42,7 +41,7 @@ function patch(world: World, { body }: Request, { id }: Record<string, string>) 
   if (body.name !== undefined) list.name = body.name;
   if (body.description !== undefined) list.description = body.description;
   if (body.double_opt_in !== undefined) list.double_opt_in = body.double_opt_in;
-  return { status: 200, body: record(world, list) };
+  return ok(record(world, list));
 }
 
 /** D-LIST: a live experience or a scheduled job that names it holds it. */
@@ -58,7 +57,7 @@ function remove(world: World, _: Request, { id }: Record<string, string>) {
   return { status: 204 };
 }
 
-const isMember = (world: World, list: string, subscriber: string) =>
+export const isMember = (world: World, list: string, subscriber: string) =>
   world.memberships.some(({ of, subscriber_id }) => of === list && subscriber_id === subscriber);
 
 /** Also by an import (IMP-13), or by who confirms it of a list that may be gone. */
@@ -73,13 +72,12 @@ function add(world: World, { body }: Request, { id }: Record<string, string>) {
   const known = ids.flatMap((subscriber) => found(world.subscribers, subscriber) ?? []);
   const fresh = known.filter((subscriber) => !isMember(world, list.id, subscriber.id));
   const said = { channel: `list:${id}`, status: "opted_in", consented_at: world.now, source: "dashboard" };
-  const evidence = { ip: null, text: null, import_job_id: null };
   for (const subscriber of fresh)
-    if (list.double_opt_in) stated(world, subscriber, { ...said, evidence });
+    if (list.double_opt_in) stated(world, subscriber, said);
     else addMember(world, list.id, subscriber.id);
   const not_found = new Unordered(ids.filter((subscriber) => !found(world.subscribers, subscriber)));
   const [added, pending] = list.double_opt_in ? [0, fresh.length] : [fresh.length, 0];
-  return { status: 200, body: { added, already_member: known.length - fresh.length, pending, not_found } };
+  return ok({ added, already_member: known.length - fresh.length, pending, not_found });
 }
 
 /** Who is known but no member is neither removed nor promised to be among `not_found`. */
@@ -91,7 +89,7 @@ function removeMembers(world: World, { body }: Request, { id }: Record<string, s
     ({ of, subscriber_id }) => of !== id || !members.includes(subscriber_id),
   );
   const rest = ids.filter((subscriber) => !members.includes(subscriber));
-  return { status: 200, body: { removed: members.length, not_found: new Unordered(rest) } };
+  return ok({ removed: members.length, not_found: new Unordered(rest) });
 }
 
 function members(world: World, _: Request, { id }: Record<string, string>) {
@@ -108,10 +106,7 @@ function members(world: World, _: Request, { id }: Record<string, string>) {
 export const listOperations: Operation[] = [
   write("POST /api/v1/lists", "content:write", create),
   read("GET /api/v1/lists", page),
-  read("GET /api/v1/lists/:id", (world, _, { id }) => ({
-    status: 200,
-    body: record(world, existing(world.lists, id)),
-  })),
+  read("GET /api/v1/lists/:id", (world, _, { id }) => ok(record(world, existing(world.lists, id)))),
   write("PATCH /api/v1/lists/:id", "content:write", patch),
   write("DELETE /api/v1/lists/:id", "content:write", remove),
   read("GET /api/v1/lists/:id/subscribers", members),

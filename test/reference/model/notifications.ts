@@ -1,6 +1,5 @@
 // One-off sends (NTF, D-NTF, D-NTF-CANCEL) and what they answer.
-import type { Operation } from "./access.ts";
-import { read, write } from "./access.ts";
+import { created, type Operation, ok, read, write } from "./access.ts";
 import { checkAlone } from "./approvals.ts";
 import { checkFilters, checkTarget } from "./audience.ts";
 import { limitOf, listing, optionalOneOf, optionalWhole } from "./checks.ts";
@@ -86,7 +85,7 @@ function create(world: World, request: Request) {
   const { body } = request;
   checkShape(body);
   const { key, answer } = repeated(world, request);
-  if (answer) return { status: 200, body: answer };
+  if (answer) return ok(answer);
   checkAlone(world, body);
   checkSend(world, body);
   const job = startSend(world, body, drawOf(world, body) ?? request.given?.id);
@@ -95,7 +94,7 @@ function create(world: World, request: Request) {
   const result = { id: job.id, sent: job.sent, ...unknown };
   if (key !== undefined)
     world.keys.push({ request: key, answer: result, fingerprint: JSON.stringify(body), at: world.now });
-  return { status: 201, body: result };
+  return created(result);
 }
 
 /** @param unit under which holdout and variants are drawn, where it is not the id of the job */
@@ -181,17 +180,17 @@ function cancel(world: World, _: Request, { id }: Record<string, string>) {
     if (job.status !== "scheduled") conflict();
     cancelJob(world, job);
   }
-  return { status: 200, body: jobRecord(job) };
+  return ok(jobRecord(job));
 }
 
-const get: Operation["run"] = (world, _, { id }) => ({ status: 200, body: jobRecord(existing(world.jobs, id)) });
+const get: Operation["run"] = (world, _, { id }) => ok(jobRecord(existing(world.jobs, id)));
 
 /** AMB-140: the draw of a preview, which a send may name. Nothing is written. */
 function preview(world: World, { body }: Request) {
   checkSend(world, body);
   const id = newId(world, "preview");
   world.previews.push({ id, said: JSON.stringify(sorted(body)), at: world.now });
-  return { status: 200, body: { preview_id: id } };
+  return ok({ preview_id: id });
 }
 
 /** Of the same body, and of the last ten minutes. */
@@ -216,6 +215,6 @@ export const notificationOperations: Operation[] = [
     recipients(world, request, existing(world.jobs, id)),
   ),
   read("GET /api/v1/notifications/:id/recipients/:subscriberId", (world, _, { id, subscriberId }) =>
-    explain(world, existing(world.jobs, id), subscriberId!),
+    ok(explain(world, existing(world.jobs, id), subscriberId!)),
   ),
 ];

@@ -11,7 +11,6 @@ import { createJob, dispatch, takeQuota } from "./sending.ts";
 import { topicOf } from "./topics.ts";
 import { found, type World } from "./world.ts";
 
-const NO_EVIDENCE = { ip: null, text: null, import_job_id: null };
 const MAILS = { count: 3, within: 7 * DAY };
 const LINK_LIVES = 30 * DAY;
 
@@ -72,7 +71,7 @@ function saved(world: World, subscriber: Subscriber, form: Form): void {
   for (const { key } of world.topics.filter((topic) => form.shown.includes(topic.key))) {
     const [channel, status] = [`topic:${key}`, form.in.includes(key) ? "opted_in" : "opted_out"];
     const isNews = currentConsent(world, subscriber.id, channel)?.status !== status;
-    const said = { channel, status, consented_at: world.now, source: ANY, evidence: NO_EVIDENCE };
+    const said = { channel, status, consented_at: world.now, source: ANY };
     if (isNews) recordConsent(world, subscriber, said);
   }
 }
@@ -90,7 +89,7 @@ function unsubscribed(world: World, subscriber: Subscriber | undefined, { job_id
   if (!subscriber) return;
   const consent = { channel: "email", status: "opted_out", consented_at: world.now, source: "unsubscribe" };
   const isOut = currentConsent(world, subscriber.id, "email")?.status === "opted_out";
-  if (!isOut) recordConsent(world, subscriber, { ...consent, evidence: NO_EVIDENCE });
+  if (!isOut) recordConsent(world, subscriber, consent);
   const recipient = found(world.jobs, job_id)?.recipients.find((one) => one.subscriber_id === subscriber.id);
   if (recipient && !isOut) recipient.hasUnsubscribed = true;
 }

@@ -2,7 +2,7 @@
 import { notifyHooks } from "./hooks.ts";
 import { type Body, invalid, iso, JsonText } from "./kit.ts";
 import type { Subscriber } from "./records/people.ts";
-import { newId, type World } from "./world.ts";
+import { found, newId, type World } from "./world.ts";
 
 /** SUB-1, SUB-3: attributes are a JSON text. */
 export const subscriberRecord = (subscriber: Subscriber): Body => ({
@@ -56,3 +56,8 @@ export function tellCreated(world: World, subscriber: Subscriber): void {
   const data = { subscriber_id: id, external_id, email, attributes: { ...attributes }, created: true };
   notifyHooks(world, "subscriber.created", data);
 }
+
+/** By either id. */
+export const personOf = (world: World, { subscriber_id, external_id }: Body) =>
+  found(world.subscribers, subscriber_id) ??
+  world.subscribers.find((subscriber) => external_id !== undefined && subscriber.external_id === external_id);

@@ -1,5 +1,4 @@
 // The reference: every operation over one world of plain arrays.
-
 import { admit, type Operation } from "./access.ts";
 import { addressOperations } from "./addresses.ts";
 import { agentOperations } from "./agents.ts";
@@ -29,6 +28,7 @@ import { templateOperations } from "./templates.ts";
 import { testSendOperations } from "./test-sends.ts";
 import { timelineOperations } from "./timeline.ts";
 import { topicOperations } from "./topics.ts";
+import { whyOperations } from "./why.ts";
 import { workspaceOperations } from "./workspace.ts";
 import { createWorld, type Fault, runDue, type World } from "./world.ts";
 
@@ -46,6 +46,7 @@ const operations: Operation[] = [
     ...agentOperations,
     ...testSendOperations,
     ...timelineOperations,
+    ...whyOperations,
   ],
 ];
 

@@ -1,6 +1,5 @@
 // Channels, templates, segments and topics are deleted, unless something active depends on them (AMB-119).
-import type { Operation } from "./access.ts";
-import { write } from "./access.ts";
+import { type Operation, write } from "./access.ts";
 import { pauseByForce } from "./campaigns.ts";
 import { pause } from "./experiences.ts";
 import { pauseJourney } from "./journeys.ts";

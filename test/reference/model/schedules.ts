@@ -1,6 +1,5 @@
 // Recurring sends (SCH, AMB-15, AMB-16, AMB-64).
-import type { Operation } from "./access.ts";
-import { read, write } from "./access.ts";
+import { created, type Operation, ok, read, write } from "./access.ts";
 import { completeIfDone } from "./campaign-moves.ts";
 import { listing, pageNumber, requiredText } from "./checks.ts";
 import { isZone, nextAfter, parseCron } from "./cron.ts";
@@ -73,7 +72,7 @@ function create(world: World, { body }: Request) {
   };
   world.schedules.push(row);
   nextRun(world, row);
-  return { status: 201, body: record(row) };
+  return created(record(row));
 }
 
 /** SCH-7, AMB-64: an empty body is 422; channel_ids replace the whole array. */
@@ -87,7 +86,7 @@ function patch(world: World, { body }: Request, { id }: Record<string, string>) 
   if (body.active !== undefined) Object.assign(row, { active: body.active, switched_off_by: null });
   nextRun(world, row);
   reconsider(world, row);
-  return { status: 200, body: record(row) };
+  return ok(record(row));
 }
 
 /** AMB-67: switching off the last owned schedule re-evaluates the campaign. */
@@ -114,10 +113,7 @@ function page(world: World, { query }: Request) {
 export const scheduleOperations: Operation[] = [
   { ...write("POST /api/v1/schedules", "content:write", create), plan: needSchedules },
   read("GET /api/v1/schedules", page),
-  read("GET /api/v1/schedules/:id", (world, _, { id }) => ({
-    status: 200,
-    body: record(existing(world.schedules, id)),
-  })),
+  read("GET /api/v1/schedules/:id", (world, _, { id }) => ok(record(existing(world.schedules, id)))),
   { ...write("PATCH /api/v1/schedules/:id", "content:write", patch), plan: needSchedules },
   write("DELETE /api/v1/schedules/:id", "content:write", remove),
 ];

@@ -1,6 +1,5 @@
 // Segments (SEG, D-SEG, AMB-17, AMB-46, AMB-70).
-import type { Operation } from "./access.ts";
-import { read, write } from "./access.ts";
+import { created, type Operation, ok, read, write } from "./access.ts";
 import { listing, requiredText } from "./checks.ts";
 import { moveRuns, segmentChanged } from "./entries.ts";
 import {
@@ -121,7 +120,7 @@ function create(world: World, { body }: Request) {
   };
   world.segments.push(segment);
   at(world, world.now, () => computeAnew(world, segment));
-  return { status: 201, body: { ...record(world, segment), count: ANY, needs_recompute: ANY } };
+  return created({ ...record(world, segment), count: ANY, needs_recompute: ANY });
 }
 
 /** SEG-8, SEG-3, AMB-46, AMB-70. */
@@ -135,14 +134,11 @@ function patch(world: World, { body }: Request, { id }: Record<string, string>) 
   Object.assign(segment, { name: body.name, rule: body.rule, updated_at: world.now });
   if (isChanged) segment.needs_recompute = true;
   if (isChanged && segment.is_dynamic) at(world, world.now, () => computeAnew(world, segment));
-  return {
-    status: 200,
-    body: {
-      ...record(world, segment),
-      count: ANY,
-      needs_recompute: segment.is_dynamic ? ANY : segment.needs_recompute,
-    },
-  };
+  return ok({
+    ...record(world, segment),
+    count: ANY,
+    needs_recompute: segment.is_dynamic ? ANY : segment.needs_recompute,
+  });
 }
 
 /** SEG-10: any ten of those who match. */
@@ -150,7 +146,7 @@ function preview(world: World, { body }: Request) {
   const tree = checkedTree(world, body);
   const matching = world.subscribers.filter((subscriber) => holdsFor(world, tree, subscriber)).map(({ id }) => id);
   const sample = matching.length <= 10 ? new Unordered(matching) : ANY;
-  return { status: 200, body: { estimated_count: matching.length, sample_subscriber_ids: sample } };
+  return ok({ estimated_count: matching.length, sample_subscriber_ids: sample });
 }
 
 function members(world: World, _: Request, { id }: Record<string, string>) {
@@ -167,14 +163,14 @@ function members(world: World, _: Request, { id }: Record<string, string>) {
 const get: Operation["run"] = (world, _, { id }) => {
   const segment = existing(world.segments, id);
   const count = isLapsing(world, segment) ? { count: ANY } : {};
-  return { status: 200, body: { ...record(world, segment), ...count } };
+  return ok({ ...record(world, segment), ...count });
 };
 
 const member: Operation["run"] = (world, _, { id, subscriberId }) => {
   const segment = existing(world.segments, id);
   if (!found(world.subscribers, subscriberId)) notFound();
   const isMember = world.members.some(({ of, subscriber_id }) => of === id && subscriber_id === subscriberId);
-  return { status: 200, body: { member: isLapsing(world, segment) ? ANY : isMember } };
+  return ok({ member: isLapsing(world, segment) ? ANY : isMember });
 };
 
 /** SEG-11, SEG-12. Keys of people who are gone may linger. */
@@ -190,7 +186,7 @@ export const segmentOperations: Operation[] = [
     }));
     return listing("segments", new Unordered(items), 100);
   }),
-  read("GET /api/v1/segments/event-names", (world) => ({ status: 200, body: { names: new Unordered(names(world)) } })),
+  read("GET /api/v1/segments/event-names", (world) => ok({ names: new Unordered(names(world)) })),
   read("GET /api/v1/segments/:id", get),
   write("PATCH /api/v1/segments/:id", "content:write", patch),
   write("POST /api/v1/segments/:id/recompute", "content:write", (world, _, { id }) => {

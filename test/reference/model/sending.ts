@@ -1,5 +1,4 @@
 // A send until it is handed over: scheduled, planned, within its quota (D-NTF-STATE, D-AB, AMB-95).
-
 import { warnOfSends } from "./annotations.ts";
 import { classesInOrder } from "./arbitration.ts";
 import { audienceOf, targetMembers } from "./audience.ts";

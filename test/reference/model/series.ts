@@ -1,4 +1,5 @@
 // Figures over time, conversions by their last touch, and the hours of the week (RDA-10, ISG-3 to ISG-5, D-ATTRIB, AMB-97).
+import { ok } from "./access.ts";
 import { conversionsAfter, everyTouch, type Touch, windowOf } from "./attribution.ts";
 import { CLICKS, channelOf, OPENS } from "./interactions.ts";
 import { ANY, type Body, DAY, HOUR, invalid, iso, isUuid, type Request, Unordered } from "./kit.ts";
@@ -166,15 +167,14 @@ const touching = (facts: Fact[], [start, end]: [number, number], width: number):
 export function series(world: World, { query }: Request) {
   const { interval = "day", group_by, source_type, source_id } = query;
   const window = windowOf(world, query);
-  if (source_type !== undefined)
-    return { status: 200, body: { buckets: ofSource(world, source_type, source_id, window) } };
+  if (source_type !== undefined) return ok({ buckets: ofSource(world, source_type, source_id, window) });
   if (interval === "hour" && group_by !== undefined) invalid("group_by");
   if (interval === "hour" && window[1] - window[0] > 31 * DAY) invalid("start");
   const width = interval === "hour" ? HOUR : DAY;
   const isByChannel = group_by === "channel";
   const lasts = interval === "hour" ? [] : isByChannel ? lastTouchesByChannel(world) : lastTouches(world);
   const conversions = conversionFacts(lasts);
-  if (conversions === undefined) return { status: 200, body: { buckets: ANY } };
+  if (conversions === undefined) return ok({ buckets: ANY });
   const names = interval === "hour" ? ["delivered", "opened"] : [...MEASURES, ...OF_CONVERSIONS];
   // A recipient may have several channels: what it comes to in all belongs to none.
   const shown = isByChannel ? names.filter((name) => !["sent", "failed", "skipped"].includes(name)) : names;
@@ -185,7 +185,7 @@ export function series(world: World, { query }: Request) {
     if (isByChannel) return [...new Set(channels)];
     return group_by === "category" ? [job.spec.category ?? "marketing"] : [null];
   };
-  return { status: 200, body: { buckets: bucketsOf(facts, width, groups, shown) } };
+  return ok({ buckets: bucketsOf(facts, width, groups, shown) });
 }
 
 /**
@@ -220,7 +220,7 @@ export function summary(world: World, { query }: Request) {
   if (!["campaign", "journey", "channel"].includes(group_by!)) invalid("group_by");
   const [start, end] = windowOf(world, query);
   const conversions = group_by === "channel" ? lastTouchesByChannel(world) : lastTouches(world);
-  if (!conversions) return { status: 200, body: { rows: ANY } };
+  if (!conversions) return ok({ rows: ANY });
   const rows = new Map<string, Body>();
   for (const { touch, revenue, channels } of conversions) {
     const day = Math.floor(touch.job.dispatched_at! / DAY) * DAY;
@@ -234,7 +234,7 @@ export function summary(world: World, { query }: Request) {
       row.revenue_cents += revenue;
     }
   }
-  return { status: 200, body: { rows: new Unordered([...rows.values()]) } };
+  return ok({ rows: new Unordered([...rows.values()]) });
 }
 
 /** ISG-4, ISG-5, AMB-56: weekday and hour in UTC, of so many days with today; empty buckets are left out. */
@@ -251,5 +251,5 @@ export function heatmap(world: World, { query }: Request) {
     cells.set(`${weekday} ${hour}`, cell);
     cell[measure] += n;
   }
-  return { status: 200, body: { window_days, cells: new Unordered([...cells.values()]) } };
+  return ok({ window_days, cells: new Unordered([...cells.values()]) });
 }

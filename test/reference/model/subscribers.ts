@@ -1,12 +1,12 @@
 // Subscribers: SUB, D-SUB-LIST, D-ATTR, and what an erasure takes with it.
-import type { Operation } from "./access.ts";
-import { read, write } from "./access.ts";
+import { created, type Operation, ok, read, write } from "./access.ts";
 import { forgetAddress } from "./addresses.ts";
 import { checkEmail, idList, limitOf, listing, optionalRecord, requiredText } from "./checks.ts";
 import { addressChanged, consentAssertion, consentsOfAddresses, currentConsents, stated } from "./consents.ts";
 import { deviceRecord } from "./devices.ts";
 import { forgetFiles } from "./exports.ts";
 import { forgetPayloads } from "./hooks.ts";
+import { inboxOf } from "./inbox.ts";
 import { ANY, type Body, instant, invalid, iso, isUuid, MINUTE, OrderedBy, type Request, Unordered } from "./kit.ts";
 import { createSubscriber, mergeAttributes, refuseLargeProfile, subscriberRecord, tellCreated } from "./people.ts";
 import type { Consent, Subscriber } from "./records/people.ts";
@@ -25,15 +25,21 @@ function upsert(world: World, { body, as }: Request) {
   const known = world.subscribers.find(({ external_id }) => external_id === body.external_id);
   if (as.kind === "sdk") refuseLargeProfile(known?.attributes ?? {}, body);
   const subscriber = known ?? createSubscriber(world, body.external_id);
+  const before = change(world, subscriber, body);
+  if (consent) stated(world, subscriber, { ...consent, source: consent.source ?? null }, before);
+  if (!known) tellCreated(world, subscriber);
+  subscriberChanged(world, subscriber);
+  return ok(subscriberRecord(subscriber));
+}
+
+/** @returns the address before it */
+function change(world: World, subscriber: Subscriber, body: Body): string | null {
   const before = subscriber.email;
   if (body.email !== undefined) subscriber.email = body.email;
   mergeAttributes(subscriber, body);
   subscriber.updated_at = world.now;
   addressChanged(world, subscriber, before);
-  if (consent) stated(world, subscriber, { ...consent, source: consent.source ?? null }, before);
-  if (!known) tellCreated(world, subscriber);
-  subscriberChanged(world, subscriber);
-  return { status: 200, body: subscriberRecord(subscriber) };
+  return before;
 }
 
 /** A7: the same fields but the key. */
@@ -42,13 +48,9 @@ function patch(world: World, { body }: Request, { id }: Record<string, string>) 
   checkEmail(body.email);
   optionalRecord(body, "attributes");
   const subscriber = existing(world.subscribers, id);
-  const before = subscriber.email;
-  if (body.email !== undefined) subscriber.email = body.email;
-  mergeAttributes(subscriber, body);
-  subscriber.updated_at = world.now;
-  addressChanged(world, subscriber, before);
+  change(world, subscriber, body);
   subscriberChanged(world, subscriber);
-  return { status: 200, body: subscriberRecord(subscriber) };
+  return ok(subscriberRecord(subscriber));
 }
 
 /** SUB-9, SUB-10, SUB-16, AMB-10: gone are its devices, memberships, inbox and runs; rows of sends and events stay. */
@@ -91,7 +93,7 @@ function bulkDelete(world: World, { body }: Request) {
   const known = ids.flatMap((id) => found(world.subscribers, id) ?? []);
   for (const subscriber of known) eraseSubscriber(world, subscriber);
   const not_found = ids.filter((id) => !known.some((subscriber) => subscriber.id === id));
-  return { status: 200, body: { deleted: known.length, not_found: new Unordered(not_found) } };
+  return ok({ deleted: known.length, not_found: new Unordered(not_found) });
 }
 
 /** D-SUB-LIST: newest first. AMB-80: a limit over 1,000 is clamped. */
@@ -122,7 +124,7 @@ function startsWith({ email, external_id, attributes }: Subscriber, prefix: stri
 }
 
 /** api-additions: profile with devices, consents, topics, lists, segments. */
-function profile(world: World, _: Request, { id }: Record<string, string>) {
+function profile(world: World, id: string | undefined): Body {
   const subscriber = existing(world.subscribers, id);
   const lists = world.memberships.filter(({ subscriber_id }) => subscriber_id === id);
   const segments = world.members.filter(({ subscriber_id }) => subscriber_id === id);
@@ -136,7 +138,7 @@ function profile(world: World, _: Request, { id }: Record<string, string>) {
       ? ANY
       : new Unordered(segments.map(({ of }) => ({ id: of, name: found(world.segments, of)!.name }))),
   };
-  return { status: 200, body };
+  return body;
 }
 
 const consentRecord = ({ order, isConfirmed, ...row }: Consent): Body => ({
@@ -145,7 +147,7 @@ const consentRecord = ({ order, isConfirmed, ...row }: Consent): Body => ({
   recorded_at: iso(row.recorded_at),
 });
 
-function consentHistory(world: World, _: Request, { id }: Record<string, string>) {
+function consentHistory(world: World, id: string | undefined): OrderedBy {
   const subscriber = existing(world.subscribers, id);
   const rows = world.consents.filter(({ subscriber_id }) => subscriber_id === id).toSorted((a, b) => b.order - a.order);
   const items = rows.map(consentRecord);
@@ -153,8 +155,14 @@ function consentHistory(world: World, _: Request, { id }: Record<string, string>
   const now = consentsOfAddresses(world, subscriber);
   const all = [...now, ...items];
   const keyOf = (item: Body) => (now.includes(item) ? `now ${now.indexOf(item)}` : item.recorded_at);
-  return { status: 200, body: { items: new OrderedBy(all, keyOf) } };
+  return new OrderedBy(all, keyOf);
 }
+
+/** F14: what happened is on the pages after the first, and told by the timeline. */
+const everythingOf: Operation["run"] = (world, _, { id }) =>
+  ok({ subscriber: profile(world, id), consents: consentHistory(world, id), inbox: inboxOf(world, id!), history: [] });
+
+const get: Operation["run"] = (world, _, { id }) => ok(profile(world, id));
 
 /** D-CONSENT, A7: a statement recorded by a member of the workspace. */
 function addConsent(world: World, { body }: Request, { id }: Record<string, string>) {
@@ -162,10 +170,10 @@ function addConsent(world: World, { body }: Request, { id }: Record<string, stri
   const subscriber = existing(world.subscribers, id);
   const row = stated(world, subscriber, { ...consent, source: consent.source ?? "dashboard" });
   subscriber.updated_at = world.now;
-  return { status: 201, body: consentRecord(row) };
+  return created(consentRecord(row));
 }
 
-const count = (world: World) => ({ status: 200, body: { count: world.subscribers.length } });
+const count = (world: World) => ok({ count: world.subscribers.length });
 
 const remove = (world: World, _: Request, { id }: Record<string, string>) => {
   eraseSubscriber(world, existing(world.subscribers, id));
@@ -179,10 +187,11 @@ export const subscriberOperations: Operation[] = [
   read("GET /api/v1/subscribers/count", count),
   { route: "GET /v1/subscribers", who: ["server"], scope: "subscribers:read", run: list },
   read("GET /api/v1/subscribers", list),
-  { route: "GET /v1/subscribers/:id", who: ["server"], scope: "subscribers:read", run: profile },
-  read("GET /api/v1/subscribers/:id", profile),
+  { route: "GET /v1/subscribers/:id", who: ["server"], scope: "subscribers:read", run: get },
+  read("GET /api/v1/subscribers/:id", get),
+  read("GET /api/v1/subscribers/:id/export", everythingOf),
   write("PATCH /api/v1/subscribers/:id", "subscribers:write", patch),
   write("DELETE /api/v1/subscribers/:id", "subscribers:write", remove),
-  read("GET /api/v1/subscribers/:id/consents", consentHistory),
+  read("GET /api/v1/subscribers/:id/consents", (world, _, { id }) => ok({ items: consentHistory(world, id) })),
   write("POST /api/v1/subscribers/:id/consents", "subscribers:write", addConsent),
 ];

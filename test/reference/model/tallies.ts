@@ -1,6 +1,6 @@
 // Numbers of a send (AMB-95): one recipient counts once.
 import { type Body, Exactly, OneOf } from "./kit.ts";
-import type { Job } from "./records/sends.ts";
+import type { Job, Recipient } from "./records/sends.ts";
 
 export function countsOf({ recipients }: Job): Body {
   const count = (...states: string[]) => recipients.filter(({ state }) => states.includes(state)).length;
@@ -10,12 +10,17 @@ export function countsOf({ recipients }: Job): Body {
     failed: count("failed"),
     skipped: count("skipped"),
     held_out: count("held_out"),
-    bounced: count("bounced"),
-    complained: recipients.filter(({ hasComplained }) => hasComplained).length,
-    unsubscribed: recipients.filter(({ hasUnsubscribed }) => hasUnsubscribed).length,
+    ...later(recipients),
     uncertain: 0,
   };
 }
+
+/** AMB-139. */
+export const later = (recipients: Recipient[]) => ({
+  bounced: recipients.filter(({ state }) => state === "bounced").length,
+  complained: recipients.filter(({ hasComplained }) => hasComplained).length,
+  unsubscribed: recipients.filter(({ hasUnsubscribed }) => hasUnsubscribed).length,
+});
 
 /** Where several reasons are true of one person, any of them may be the one that is counted. */
 export function reasonsOf({ recipients }: Job): Body {

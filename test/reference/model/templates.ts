@@ -1,6 +1,5 @@
 // Notification templates (TPL).
-import type { Operation } from "./access.ts";
-import { read, write } from "./access.ts";
+import { created, type Operation, ok, read, write } from "./access.ts";
 import { listing, pageNumber, requiredText } from "./checks.ts";
 import { type Body, invalid, iso, isRecord, type Request, templateNotFound, Unordered } from "./kit.ts";
 import type { Template } from "./records/sends.ts";
@@ -26,7 +25,7 @@ function create(world: World, { body }: Request) {
     created_at: world.now,
   };
   world.templates.push(template);
-  return { status: 201, body: record(template) };
+  return created(record(template));
 }
 
 /** TPL-4: a case-insensitive contains filter. */
@@ -44,15 +43,12 @@ function patch(world: World, { body }: Request, { id }: Record<string, string>) 
   if (world.templates.some((other) => other !== template && other.name === body.name)) invalid("name");
   if (body.name !== undefined) template.name = body.name;
   template.content = { ...template.content, ...body.content };
-  return { status: 200, body: record(template) };
+  return ok(record(template));
 }
 
 export const templateOperations: Operation[] = [
   write("POST /api/v1/templates", "content:write", create),
   read("GET /api/v1/templates", page),
-  read("GET /api/v1/templates/:id", (world, _, { id }) => ({
-    status: 200,
-    body: record(existing(world.templates, id)),
-  })),
+  read("GET /api/v1/templates/:id", (world, _, { id }) => ok(record(existing(world.templates, id)))),
   write("PATCH /api/v1/templates/:id", "content:write", patch),
 ];

@@ -1,5 +1,5 @@
 // Test sends (RDA-9): at once, to those whom the workspace names for it, outside of every report.
-import { type Operation, write } from "./access.ts";
+import { type Operation, ok, write } from "./access.ts";
 import { takeFault } from "./channels.ts";
 import { contentOf } from "./delivering.ts";
 import { channelsOf, isReasons, isUsable, reach } from "./gates.ts";
@@ -53,7 +53,7 @@ function test(world: World, { body }: Request) {
           : result.map((delivery) => deliver(world, spec, variant, delivery, id));
       }),
   );
-  return { status: 200, body: { deliveries: new Unordered(deliveries) } };
+  return ok({ deliveries: new Unordered(deliveries) });
 }
 
 export const testSendOperations: Operation[] = [write("POST /api/v1/notifications/test", "send", test)];

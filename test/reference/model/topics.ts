@@ -1,11 +1,11 @@
 // Topics (api-additions): a consent per subscriber and topic, with a default.
-import type { Operation } from "./access.ts";
-import { read, write } from "./access.ts";
+import { created, type Operation, ok, read, write } from "./access.ts";
 import { optionalOneOf, requiredText } from "./checks.ts";
 import { currentConsent, stated } from "./consents.ts";
 import { ANY, type Body, conflict, invalid, iso, notFound, type Request, Unordered } from "./kit.ts";
+import { personOf } from "./people.ts";
 import type { Topic } from "./records/people.ts";
-import { found, type World } from "./world.ts";
+import type { World } from "./world.ts";
 
 const record = ({ created_at, updated_at, ...topic }: Topic): Body => ({
   ...topic,
@@ -63,7 +63,7 @@ function create(world: World, { body }: Request) {
     updated_at: world.now,
   };
   world.topics.push(topic);
-  return { status: 201, body: record(topic) };
+  return created(record(topic));
 }
 
 function patch(world: World, { body }: Request, { key }: Record<string, string>) {
@@ -71,16 +71,12 @@ function patch(world: World, { body }: Request, { key }: Record<string, string>)
   const { name = topic.name, description = topic.description, default: fallback = topic.default } = body;
   const { double_opt_in = topic.double_opt_in } = body;
   Object.assign(topic, { name, description, default: fallback, double_opt_in, updated_at: world.now });
-  return { status: 200, body: record(topic) };
+  return ok(record(topic));
 }
-
-const personOf = (world: World, { subscriber_id, external_id }: Body) =>
-  found(world.subscribers, subscriber_id) ??
-  world.subscribers.find((subscriber) => external_id !== undefined && subscriber.external_id === external_id);
 
 function preferences(world: World, { query }: Request) {
   const { id } = personOf(world, query) ?? notFound();
-  return { status: 200, body: { subscriber_id: id, topics: new Unordered(topicChoices(world, id)) } };
+  return ok({ subscriber_id: id, topics: new Unordered(topicChoices(world, id)) });
 }
 
 /** `topics`: a map of keys to what the person chooses. */
@@ -88,30 +84,20 @@ function choose(world: World, { body }: Request) {
   const subscriber = personOf(world, body) ?? notFound();
   const unknown = Object.keys(body.topics).filter((key) => !topicOf(world, key));
   if (unknown.length > 0) invalid(...unknown.map((key) => `topics.${key}`));
-  const evidence = { ip: null, text: null, import_job_id: null };
   // Choosing what is chosen already is no new statement.
   const news = Object.entries<string>(body.topics).filter(
     ([topic, status]) => choiceOf(world, subscriber.id, topic)?.status !== status,
   );
   for (const [topic, status] of news)
-    stated(world, subscriber, {
-      channel: `topic:${topic}`,
-      status,
-      consented_at: world.now,
-      source: ANY,
-      evidence,
-    });
+    stated(world, subscriber, { channel: `topic:${topic}`, status, consented_at: world.now, source: ANY });
   const { id } = subscriber;
-  return { status: 200, body: { subscriber_id: id, topics: new Unordered(topicChoices(world, id)) } };
+  return ok({ subscriber_id: id, topics: new Unordered(topicChoices(world, id)) });
 }
 
 export const topicOperations: Operation[] = [
   write("POST /api/v1/topics", "content:write", create),
-  read("GET /api/v1/topics", (world) => ({ status: 200, body: { items: new Unordered(world.topics.map(record)) } })),
-  read("GET /api/v1/topics/:key", (world, _, { key }) => ({
-    status: 200,
-    body: record(topicOf(world, key) ?? notFound()),
-  })),
+  read("GET /api/v1/topics", (world) => ok({ items: new Unordered(world.topics.map(record)) })),
+  read("GET /api/v1/topics/:key", (world, _, { key }) => ok(record(topicOf(world, key) ?? notFound()))),
   write("PATCH /api/v1/topics/:key", "content:write", patch),
   { route: "GET /v1/preferences", who: ["sdk"], run: preferences },
   { route: "PUT /v1/preferences", who: ["sdk"], run: choose },

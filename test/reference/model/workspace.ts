@@ -1,6 +1,5 @@
 // Settings, plan, quota and keys of the workspace (AMB-85, D-BILL, D-WHOAMI).
-import type { Operation } from "./access.ts";
-import { read, write } from "./access.ts";
+import { type Operation, ok, read, write } from "./access.ts";
 import { note } from "./annotations.ts";
 import { ANY, type Body, MINUTE, type Request } from "./kit.ts";
 import { inPeriod, limits, periodOf, usedSends } from "./plans.ts";
@@ -20,7 +19,7 @@ function change(world: World, { body }: Request) {
     at(world, world.now, () => {
       for (const segment of world.segments) if (segment.is_dynamic) recompute(world, segment);
     });
-  return { status: 200, body: settings(world) };
+  return ok(settings(world));
 }
 
 /** A send to one person who was skipped late leaves the usage with its quarter-hour (docs/decisions/0056 and 0093). */
@@ -57,20 +56,20 @@ const billing = (world: World): Body => ({
 /** AMB-87: 0 is allowed and stops sending. */
 function cap(world: World, { body }: Request) {
   world.monthly_send_cap = body.monthly_send_cap;
-  return { status: 200, body: billing(world) };
+  return ok(billing(world));
 }
 
 /** AMB-87: never refused. */
 function changePlan(world: World, { body }: Request) {
   if (body.plan !== world.plan) note(world, "plan_change");
   world.plan = body.plan;
-  return { status: 200, body: billing(world) };
+  return ok(billing(world));
 }
 
 export const workspaceOperations: Operation[] = [
-  read("GET /api/v1/workspace", (world) => ({ status: 200, body: settings(world) })),
+  read("GET /api/v1/workspace", (world) => ok(settings(world))),
   write("PATCH /api/v1/workspace", "team:manage", change),
-  read("GET /api/v1/billing", (world) => ({ status: 200, body: billing(world) })),
+  read("GET /api/v1/billing", (world) => ok(billing(world))),
   write("PATCH /api/v1/billing", "billing:manage", cap),
   write("PUT /api/v1/billing/plan", "billing:manage", changePlan),
 ];
