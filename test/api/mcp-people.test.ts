@@ -5,18 +5,18 @@ import { createMcp } from "../support/mcp.ts";
 import { addPeople } from "../support/people.ts";
 import { requests } from "../support/requests.ts";
 import { type Tenant, type TestWorld, testWorld } from "../support/world.ts";
+import { worlds } from "../support/worlds.ts";
 
 const FEW = "fewer than 20";
+const { withTenant } = worlds();
 const said = { title: "A", body: "a" };
-const planned = requests({ of: "api-mcp", operation: "PutItem", naming: "CONDITIONAL#" });
 let world: TestWorld;
 let tenant: Tenant;
 let ids: string[];
 let ask: (name: string, given: object) => Promise<ReturnType<typeof JSON.parse>>;
 
-beforeEach(async () => {
-  world = await testWorld({ hooks: planned.hooks });
-  tenant = await world.tenant();
+async function begin(made: { world: TestWorld; tenant: Tenant }): Promise<void> {
+  ({ world, tenant } = made);
   ids = await addPeople(world, tenant, 25, (n) => ({
     email: `p${n}@example.com`,
     attributes: { plan: n < 20 ? "pro" : "free", ...(n === 24 && { city: "London" }) },
@@ -25,7 +25,9 @@ beforeEach(async () => {
   const mcp = createMcp(world, tenant);
   const key = await mcp.key("read", "write:drafts", "write:send");
   ask = async (name, given) => (await mcp.tool(key, name, given)).value;
-});
+}
+
+beforeEach(async () => begin(await withTenant()));
 
 describe("questions about one person", () => {
   it("conditions over properties of events are refused, because the workspace does not list them (AGT-4, D13)", async () => {
@@ -118,6 +120,9 @@ describe("what came of it", () => {
   });
 
   it("a confirmation that is repeated after a crash still keeps small counts in words (AGT-4)", async () => {
+    const planned = requests({ of: "api-mcp", operation: "PutItem", naming: "CONDITIONAL#" });
+    const own = await testWorld({ hooks: planned.hooks });
+    await begin({ world: own, tenant: await own.tenant() });
     const filtered = { ...said, target: { type: "all" }, subscriber_filters: { plan: { $eq: "free" } } };
     const { token } = await ask("plan_send", filtered);
     planned.fail();

@@ -1,6 +1,7 @@
 // A send by an agent: planned, confirmed once, and refused where it is no longer what was planned.
 import { beforeEach, describe, expect, it } from "vitest";
 import { MINUTE } from "../../shared/kernel/clock.ts";
+import { mailing } from "../support/mails.ts";
 import { createMcp } from "../support/mcp.ts";
 import { addPeople } from "../support/people.ts";
 import { requests } from "../support/requests.ts";
@@ -134,7 +135,7 @@ describe("a send by an agent", () => {
     expect(first.counts.total).toBe("fewer than 20");
     const content = { title: "a", body: "Something else" };
     await world.call(`PATCH /api/v1/templates/${template_id}`, { as: owner, body: { content } });
-    expect((await confirm(first.token)).value.message).toContain("content or the rule");
+    expect((await confirm(first.token)).value.message).toContain("Plan the send again");
     const second = await plan(body);
     const rule = { attribute: { nickname: { $ne: "x" } } };
     const changed = await world.call(`PATCH /api/v1/segments/${segment_id}`, {
@@ -143,7 +144,16 @@ describe("a send by an agent", () => {
     });
     expect(changed.body).toMatchObject({ rule });
     await world.settle();
-    expect((await confirm(second.token)).value.message).toContain("content or the rule");
+    expect((await confirm(second.token)).value.message).toContain("Plan the send again");
+    expect(await sends()).toEqual([]);
+  });
+
+  it("a plan whose channels are others by now is refused as changed, not as a wrong argument (AGT-3)", async () => {
+    const { token } = await plan();
+    await mailing(world, tenant);
+    const { value } = await confirm(token);
+
+    expect([value.code, value.message]).toEqual(["CONFLICT", expect.stringContaining("channels")]);
     expect(await sends()).toEqual([]);
   });
 

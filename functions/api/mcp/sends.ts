@@ -4,7 +4,7 @@ import * as v from "valibot";
 import { MAX_GIVEN_IDS, NewNotification } from "../../../shared/contract/notification-input.ts";
 import { requireFew } from "../../../shared/http/gates.ts";
 import { MINUTE, SECOND, timestamp } from "../../../shared/kernel/clock.ts";
-import { conflict, invalid, notFound } from "../../../shared/kernel/errors.ts";
+import { ApiError, conflict, invalid, notFound } from "../../../shared/kernel/errors.ts";
 import { judge } from "../../../shared/rules/audience.ts";
 import { plans } from "../../../shared/rules/plans.ts";
 import { present } from "../../../shared/store/conditions.ts";
@@ -31,6 +31,8 @@ const VALID_MS = 10 * MINUTE;
 /** How long a confirmation may be repeated for the same answer. */
 const KEPT_MS = 60 * MINUTE;
 const TOKEN_BYTES = 24;
+const CHANGED =
+  "The content, the channels or the rule of the send have changed since it was planned. Plan the send again.";
 const TOKEN = /^plan_[A-Za-z0-9_-]{32}$/;
 export interface SendContext {
   agent: Agent;
@@ -134,16 +136,22 @@ export async function confirmSend({ agent, store, run }: SendContext, { token, .
   if (made) return { id: made.id, sent: made.sent, replayed: true };
   if (plan.body === undefined || plan.asked === undefined || plan.until <= now)
     throw conflict("The plan has expired. Plan the send again.");
-  if (hashOf(await contentOf(store, JSON.parse(plan.asked) as Arguments)) !== plan.digest)
-    throw conflict("The content or the rule of the send has changed since it was planned. Plan the send again.");
+  if (hashOf(await contentOf(store, JSON.parse(plan.asked) as Arguments)) !== plan.digest) throw conflict(CHANGED);
   requireFew(agent.workspace, JSON.parse(plan.asked) as Arguments);
   const people = await givenIdsOf(store, plan.id);
   // The id is the idempotency key, so two confirmations at once are one send.
   const body = { ...(JSON.parse(plan.body) as Arguments), ...(people.length > 0 && { subscriberIds: people }) };
-  const { id, sent } = (await run(CREATE, body, { "idempotency-key": key })) as { id: string; sent: number };
+  const created = await run(CREATE, body, { "idempotency-key": key }).catch(orChanged);
+  const { id, sent } = created as { id: string; sent: number };
   if (plan.conditional) await store.put(ConditionalSend, { job: id }, {});
   await store.change(SendPlan, { token }, { set: { job: id, sent }, remove: ["body", "asked"] as const }, present());
   return { id, sent, replayed: false };
+}
+
+/** The draw of a plan is of the very send that was shown, with the channels by which it would go. */
+function orChanged(error: unknown): never {
+  const isOfAnother = error instanceof ApiError && error.details.fields?.preview_id !== undefined;
+  throw isOfAnother ? conflict(CHANGED) : error;
 }
 
 type Previewed = SendPreview & { preview_id: string };
