@@ -226,7 +226,7 @@ describe("the outcome of a journey's send step", () => {
       { delivered: 0, failed: 0, uncertain: 0, bounced: 1 },
     ],
   ])(
-    "the outcome of a journey's send step is %s once that is known of a mail without an answer, and so are the funnel and the series (AMB-139, AMB-142)",
+    "the outcome of a journey's send step is %s once that is known of a mail without an answer, and so are the funnel, the series and the heatmap (AMB-139, AMB-142)",
     async (outcome, event, figures) => {
       const { world, tenant, reached, call, id, stats } = await mailingJourney();
       await spoil(world, { channel: "email", outcome: "timeout", times: 2 });
@@ -246,6 +246,8 @@ describe("the outcome of a journey's send step", () => {
       const { delivered, bounced } = figures;
       const { buckets } = (await call("GET /api/v1/insights/series?group_by=channel")).body;
       expect(buckets).toMatchObject([{ group: "email", delivered, bounced }]);
+      const { cells } = (await call("GET /api/v1/insights/heatmap")).body;
+      expect(cells).toMatchObject(delivered > 0 ? [{ delivered }] : []);
     },
   );
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { DAY, HOUR, SECOND } from "../../shared/kernel/clock.ts";
+import { DAY, HOUR, MINUTE, SECOND } from "../../shared/kernel/clock.ts";
 import { hook, log, receiving, type Setting, upsert } from "../support/hooks.ts";
 import { requests } from "../support/requests.ts";
 import { worlds } from "../support/worlds.ts";
@@ -106,6 +106,24 @@ describe("consecutive failures", () => {
 
     await tenant.call(`PATCH /api/v1/webhooks/${id}`, { active: true });
     await fail("third");
+
+    expect(await failures(here, id)).toMatchObject({ active: true, consecutive_failures: 20 });
+  });
+
+  it("a success ends the day of failures: 20 within minutes after it disable nothing (AMB-103)", async () => {
+    const here = await setting();
+    const { world, outside } = here;
+    const { id } = await hook(here, ["subscriber.created"]);
+    for (const [name, status, count, later] of [
+      ["first", 400, 1, DAY],
+      ["well", 200, 1, MINUTE],
+      ["second", 400, 20, MINUTE],
+    ] as const) {
+      outside.answer(() => status);
+      for (let n = 0; n < count; n++) await upsert(here, { external_id: `${name}${n}` });
+      await world.settle();
+      await world.advance(later);
+    }
 
     expect(await failures(here, id)).toMatchObject({ active: true, consecutive_failures: 20 });
   });
