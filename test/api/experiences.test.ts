@@ -134,7 +134,6 @@ describe("create", () => {
     ],
     ["an event without a trigger (INX-10)", { display: { trigger_event: "e" } }, "display.trigger_event"],
     ["a screen that is no path (INX-13)", { display: { screens: ["/", "home"] } }, "display.screens[1]"],
-    ["an unknown audience", { audience: { type: "everyone" } }, "audience.type"],
     ["a list without its id", { audience: { type: "list" } }, "audience.list_id"],
     ["a segment without its id", { audience: { type: "segment" } }, "audience.segment_id"],
     ["an unknown list", { audience: { type: "list", list_id: UNKNOWN } }, "audience.list_id"],

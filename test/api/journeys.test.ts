@@ -58,8 +58,6 @@ describe("create", () => {
 
   it.each<[what: string, field: string, change: object]>([
     ["a blank name", "name", { name: " " }],
-    ["a trigger that is text", "trigger", { trigger: "{" }],
-    ["an unknown trigger", "trigger.type", { trigger: { type: "timer" } }],
     ["a wrong window", "entry_rules.reentry_window", { entry_rules: { reentry_window: "10s" } }],
     ["an unknown rule", "entry_rules.eligibility.plan", { entry_rules: { eligibility: { plan: "pro" } } }],
     ["an unknown type of step", "steps.steps.a.type", oneStep("a", { id: "a", type: "jump" })],

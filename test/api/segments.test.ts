@@ -50,7 +50,6 @@ describe("records", () => {
 
   const untouched = shared((own) => own.withTenant());
   it.each([
-    ["rule", { name: "a", rule: "plan" }],
     ["rule", { name: "a", rule: {} }],
     ["rule.attribute.plan.$like", { name: "a", rule: { attribute: { plan: { $like: "p" } } } }],
     ["rule.group.nodes", { name: "a", rule: { group: { op: "and", nodes: [] } } }],

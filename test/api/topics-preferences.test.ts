@@ -124,7 +124,6 @@ const withAda = shared(async (own) => {
 });
 
 it.each([
-  ["an unknown status", { news: "maybe" }, "topics.news"],
   ["an unknown status in a list", [{ key: "news", status: "maybe" }], "topics[0].status"],
   ["an unknown topic", { x: "opted_in" }, "topics.x"],
   ["an unknown topic in a list", [{ key: "x", status: "opted_in" }], "topics.x"],

@@ -30,13 +30,9 @@ describe("server keys", () => {
     expect(JSON.stringify(await wholeTable(world))).not.toContain(body.key);
   });
 
-  it.each([
-    [[], 422],
-    [["everything:write"], 422],
-    [["subscribers:read"], 201],
-  ])("a server key with the scopes %j is answered with %i (ATH-R11)", async (scopes, status) => {
+  it("a server key may have scopes beside that to write events (ATH-R11)", async () => {
     const { create } = await setting();
-    expect((await create({ name: "x", scopes })).status).toBe(status);
+    expect((await create({ name: "x", scopes: ["subscribers:read"] })).status).toBe(201);
   });
 
   it("server keys give no more than their maker holds: a developer, who may not send, gives no right to send (ATH-R5, BKS-1)", async () => {
