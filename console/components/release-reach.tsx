@@ -98,14 +98,15 @@ const NAMED = 3;
 /** What else the workspace sends: who gets two messages a day leaves. */
 export function Others() {
   const [from] = useState(() => new Date(now() - WEEK_MS).toISOString());
-  const sends = useQuery("notifications.list", [{ from, limit: 50, exclude_source_type: "journey" }]).data;
-  if (!sends) return <Skeleton rows={1} />;
-  const names = [...new Set(sends.items.map(sendName))];
+  const found = useQuery("notifications.list", [{ from, limit: 50, exclude_source_type: "journey" }]).data;
+  if (!found) return <Skeleton rows={1} />;
+  const sends = found.items.filter(({ status }) => status !== "scheduled" && status !== "canceled");
+  const names = [...new Set(sends.map(sendName))];
   return (
     <p>
-      {sends.items.length === 0
+      {sends.length === 0
         ? "Nothing was sent in the last 7 days."
-        : `${plural(sends.items.length, "send")} in the last 7 days: ${names.slice(0, NAMED).join(", ")}${names.length > NAMED ? ` and ${number(names.length - NAMED)} more` : ""}.`}{" "}
+        : `${plural(sends.length, "send")} in the last 7 days: ${names.slice(0, NAMED).join(", ")}${names.length > NAMED ? ` and ${number(names.length - NAMED)} more` : ""}.`}{" "}
       <a href={pathTo("campaigns", "upcoming")}>What goes out next</a>
     </p>
   );

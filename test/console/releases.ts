@@ -136,6 +136,9 @@ export function releaseStories(open: () => Promise<Tab>): void {
     await page.getByLabel("Later").check();
     await page.getByLabel(/^At \(/).fill(`${day}T10:15`);
     await press(page, "Review and send");
+    // What is to come was not sent this week.
+    const week = page.locator("dialog[open]").getByText(/in the last 7 days/);
+    expect(await week.textContent()).not.toContain("In three days");
     await press(page, /^Schedule for \d+ people$/);
     await page.getByText(/^Scheduled for/).waitFor();
     await visit("campaigns");

@@ -79,8 +79,8 @@ export interface Wait {
   href: string;
   reason: string | null;
   until: string | null;
-  /** Of a journey. */
-  step?: string;
+  /** A run of a journey that goes on. */
+  isRun?: boolean;
 }
 
 /** Messages that wait, and journeys whose newest entry says that a run goes on. */
@@ -96,6 +96,6 @@ export function waitsOf(all: readonly Happening[]): Wait[] {
     runs.add(head.data.run_id);
     if (head.state !== "active" && head.state !== "entered") return [];
     const href = pathTo("journeys", head.ref);
-    return [{ key, title, href, reason: null, until: null, step: head.data.step }];
+    return [{ key, title, href, reason: null, until: null, isRun: true }];
   });
 }

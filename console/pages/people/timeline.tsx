@@ -89,13 +89,13 @@ function Waiting({ all }: { all: readonly Happening[] }) {
   return (
     <Card title="What waits">
       <ul class="stack tight">
-        {waits.map(({ key, title, href, reason, until, step }) => (
+        {waits.map(({ key, title, href, reason, until, isRun }) => (
           <li key={key} class="reach">
             <Icon name="clock" />
             <span>
               <a href={href}>{title}</a>{" "}
               <span class="dim">
-                {step ? `is at the step ${step}` : `waits${reason ? `: ${reasonText(reason)}` : ""}`}
+                {isRun ? "is under way" : `waits${reason ? `: ${reasonText(reason)}` : ""}`}
                 {until && `, until ${momentText(until)}`}
               </span>
             </span>

@@ -1,7 +1,7 @@
 // One endpoint: its deliveries with every attempt, a test, the replay of failures, its secret.
 import { useState } from "preact/hooks";
 import type { Webhook, WebhooksUpdateBody } from "../../../sdk/src/types.gen.ts";
-import { type Action, useAction } from "../../app/action.ts";
+import { useAction } from "../../app/action.ts";
 import { forms } from "../../app/forms.gen.ts";
 import { changesOf } from "../../app/merge.ts";
 import { useQuery } from "../../app/query.ts";
@@ -11,7 +11,7 @@ import { number } from "../../app/time.ts";
 import { Badge } from "../../components/badge.tsx";
 import { Act, Button } from "../../components/button.tsx";
 import { Collection } from "../../components/collection.tsx";
-import { DeleteButton, Dialog } from "../../components/dialog.tsx";
+import { AskButton, DeleteButton, Dialog } from "../../components/dialog.tsx";
 import { chosenOf, Filter } from "../../components/filters.tsx";
 import { Menu } from "../../components/menu.tsx";
 import { Card, Code, Facts, Page, Time } from "../../components/page.tsx";
@@ -46,11 +46,10 @@ type Open =
 export function Endpoint({ id }: { id: string }) {
   const endpoint = useQuery("webhooks.get", [id]);
   const update = useAction("webhooks.update");
-  const rotate = useAction("webhooks.rotateSecret");
   const [open, setOpen] = useState<Open>();
   const close = () => setOpen(undefined);
   const { data } = endpoint;
-  const error = update.error ?? rotate.error;
+  const { error } = update;
   return (
     <Page
       title={data ? hostOf(data) : "Endpoint"}
@@ -82,9 +81,7 @@ export function Endpoint({ id }: { id: string }) {
     >
       {error && <Failure error={error} />}
       <Loaded query={endpoint}>
-        {(found) => (
-          <Settings endpoint={found} rotate={rotate} show={(secret) => setOpen({ kind: "secret", secret })} />
-        )}
+        {(found) => <Settings endpoint={found} show={(secret) => setOpen({ kind: "secret", secret })} />}
       </Loaded>
       <Deliveries id={id} show={(delivery) => setOpen({ kind: "delivery", id: delivery })} />
       {open?.kind === "test" && data && <Test endpoint={data} close={close} />}
@@ -107,19 +104,27 @@ export function Endpoint({ id }: { id: string }) {
 
 interface SettingsProps {
   endpoint: Webhook;
-  rotate: Action<"webhooks.rotateSecret">;
   /** The new secret, once. */
   show: (secret: string) => void;
 }
 
-function Settings({ endpoint, rotate, show }: SettingsProps) {
+function Settings({ endpoint, show }: SettingsProps) {
   return (
     <Card
       title="Endpoint"
       actions={
-        <Act action={rotate} given={[endpoint.id]} then={({ secret }) => show(secret)}>
-          Rotate the secret
-        </Act>
+        <AskButton
+          label="Rotate the secret"
+          kind="primary"
+          title="Rotate the secret?"
+          act="Rotate it"
+          operation="webhooks.rotateSecret"
+          given={[endpoint.id]}
+          said="The secret is rotated."
+          then={({ secret }) => show(secret)}
+        >
+          The new one is shown once. For 24 hours the present one signs as well, and an older one no longer.
+        </AskButton>
       }
     >
       <Facts
