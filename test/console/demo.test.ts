@@ -194,6 +194,12 @@ describe.skipIf(!hasBrowser)("the demo in Chromium", () => {
     expect(await styleOf("main .button[aria-pressed=false]", "outlineStyle")).toBe("none");
     await page.locator("button.chart-node").first().click();
     expect(await styleOf(".chart-node.is-chosen", "outlineStyle")).toBe("solid");
+    await visit("send");
+    await page.getByLabel("Everyone").focus();
+    await page.keyboard.press("Tab");
+    expect(await styleOf(".choice:has(:checked)", "outlineOffset")).toBe("-2px");
+    await page.keyboard.press("Shift+Tab");
+    expect(await styleOf(".choice:has(:checked)", "outlineOffset")).toBe("2px");
     await visit("content");
     const tab = (current: string) => styleOf(`.tabs a${current}`, "borderBottomColor");
     expect(await tab("[aria-current]")).not.toBe(await tab(":not([aria-current])"));
