@@ -89,6 +89,12 @@ export function workspaceOf(caller: Caller): Workspace {
   return caller.workspace;
 }
 
+/** The caller of an endpoint for the dashboard. @throws 401 for others */
+export function requireUser(caller: Caller): Extract<Caller, { kind: "dashboard" }> {
+  if (caller.kind !== "dashboard") throw unauthorized();
+  return caller;
+}
+
 /** The attributes of people that texts may say to a caller: of an agent without `read:pii` the listed ones, else undefined (AGT-4). */
 export const attributesSeenBy = (caller: Caller): ReadonlySet<string> | undefined =>
   caller.kind === "agent" && !caller.scopes.includes("read:pii")

@@ -9,7 +9,7 @@ import {
   permissionOfScope,
   type Scope,
 } from "../contract/roles.ts";
-import { ApiError } from "../kernel/errors.ts";
+import { ApiError, closed } from "../kernel/errors.ts";
 import { isToMany } from "../rules/alone.ts";
 import { plans } from "../rules/plans.ts";
 import type { Platform } from "../store/context.ts";
@@ -62,7 +62,7 @@ export async function limitRequests(
 export function requireWorkspace(caller: Caller, { effect, openWhileSuspended = false }: Access): void {
   if (caller.kind === "public") return;
   const { status } = caller.workspace;
-  if (status === "deleted") throw new ApiError("TENANT_DELETED", "This workspace is closed.");
+  if (status === "deleted") throw closed();
   if (status === "suspended" && effect !== "session" && !openWhileSuspended)
     throw new ApiError("TENANT_SUSPENDED", "This workspace is suspended.");
 }

@@ -79,6 +79,9 @@ export function requireFound<T>(found: T | undefined, what: string): T {
   return found;
 }
 
+/** ERR-7: of a workspace that was deleted. */
+export const closed = (): ApiError => new ApiError("TENANT_DELETED", "This workspace is closed.");
+
 export const conflict = (message: string): ApiError => new ApiError("CONFLICT", message);
 
 /** A 409: others were first, as often as it was tried. */

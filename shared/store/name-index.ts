@@ -97,7 +97,7 @@ export async function changeNamed(
       onConditionFailed((current): NamedChange<object> => ({ kind: current ? "refused" : "missing" })),
     );
   if (name === undefined) return changeAlone();
-  return untilUncontended<NamedChange<object>>(async () => {
+  return untilUncontended<NamedChange<object>>(beingChanged, async () => {
     const found = await store.get(entity, { id });
     if (!found) return done({ kind: "missing" });
     if (name === found.name) return done(await changeAlone());
@@ -112,7 +112,7 @@ export async function changeNamed(
     if (own) return own.old ? done({ kind: "refused" }) : contended;
     const row = await store.get(entity, { id });
     return done(row ? { kind: "changed", row } : { kind: "missing" });
-  }, beingChanged);
+  });
 }
 
 /**
@@ -132,7 +132,7 @@ export async function removeNamed(
   // biome-ignore lint/suspicious/noExplicitAny: the signature above says what it takes
   { permit, extraItems = [] }: any = {},
 ): Promise<"removed" | "missing"> {
-  return untilUncontended<"removed" | "missing">(async () => {
+  return untilUncontended<"removed" | "missing">(beingChanged, async () => {
     const found = await store.get(entity, { id });
     if (!found) return done("missing");
     const when = permit ? all(present(), permit(found)) : present();
@@ -142,7 +142,7 @@ export async function removeNamed(
       ...extraItems,
     ]);
     return isRemoved ? done("removed") : contended;
-  }, beingChanged);
+  });
 }
 
 /** Every name of a kind with its id, newest first: ids are UUIDv7, so their order is the order of creation. */

@@ -2,7 +2,7 @@
 
 import type { AttributeValue } from "@aws-sdk/client-dynamodb";
 import { unmarshall } from "@aws-sdk/util-dynamodb";
-import { namedError } from "../kernel/errors.ts";
+import { ApiError, conflict, namedError } from "../kernel/errors.ts";
 import { type AnyItem, type RowOf, rowOf } from "./item.ts";
 import type { Item } from "./model.ts";
 
@@ -115,19 +115,27 @@ export type Attempt<T> = { kind: "done"; value: T } | { kind: "contended" };
 export const done = <T>(value: T): Attempt<T> => ({ kind: "done", value });
 export const contended: Attempt<never> = { kind: "contended" };
 
+/** What an attempt ends with that others were in the way of each time. */
+export const busy = {
+  conflict: (message: string) => () => conflict(message),
+  unavailable: (message: string) => () => new ApiError("SERVICE_UNAVAILABLE", message),
+  /** As the table itself says it: a message is delivered again. */
+  transient: (message: string) => () => namedError("TransactionConflictException", message),
+};
+
 const MAX_CONTENDED = 10;
 
-/** Repeats an attempt that reads, decides and writes until no other writer is in its way. @throws `busy()` in the end */
+/** Repeats an attempt that reads, decides and writes until no other writer is in its way. @throws `otherwise()` in the end */
 export async function untilUncontended<T>(
+  otherwise: () => Error,
   attempt: () => Promise<Attempt<T>>,
-  busy: () => Error,
   maxAttempts = MAX_CONTENDED,
 ): Promise<T> {
   for (let n = 0; n < maxAttempts; n++) {
     const outcome = await attempt();
     if (outcome.kind === "done") return outcome.value;
   }
-  throw busy();
+  throw otherwise();
 }
 
 /** The row as it was where the condition of a write on it failed. */

@@ -2,11 +2,12 @@
 import * as v from "valibot";
 import { roles, scopes } from "../../../shared/contract/roles.ts";
 import { OneOf, said, Timestamp, TrimmedTextUpTo } from "../../../shared/contract/schemas.ts";
+import { requireUser } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { requireOwnScopes } from "../../../shared/http/gates.ts";
 import { editAsSeen, IF_MATCH, tagged } from "../../../shared/http/if-match.ts";
 import { timestamp } from "../../../shared/kernel/clock.ts";
-import { invalid, notFound, requireFound, unauthorized } from "../../../shared/kernel/errors.ts";
+import { invalid, notFound, requireFound } from "../../../shared/kernel/errors.ts";
 import { recomputeQueue } from "../../../shared/runtime/resources.ts";
 import { secrets } from "../../../shared/store/capabilities.ts";
 import { platformRead, platformWrite, storeRead, storeWrite } from "../../../shared/store/context.ts";
@@ -160,17 +161,17 @@ export const account = group("account", "Keys and settings of a workspace, and t
       }),
     },
     async ({ platform, caller, clock }) => {
-      if (caller.kind !== "dashboard") throw unauthorized();
-      const { tenant, name, plan, status, kind, currency, isApprovalRequired: approval_required } = caller.workspace;
-      const memberships = await membershipsOf(platform, caller.user);
+      const me = requireUser(caller);
+      const { tenant, name, plan, status, kind, currency, isApprovalRequired: approval_required } = me.workspace;
+      const memberships = await membershipsOf(platform, me.user);
       const rows = await platform.getAll(WorkspaceItem, memberships);
       return {
-        user: { id: caller.user, email: caller.email, name: caller.name },
+        user: { id: me.user, email: me.email, name: me.name },
         tenant: { id: tenant, name, plan, status, kind, currency, approval_required },
-        role: caller.role,
-        read_only: caller.readOnly,
-        second_factor_missing: caller.secondFactor.isDemanded && !caller.secondFactor.isProven,
-        sign_in_missing: caller.provider.isDemanded && !caller.provider.isProven,
+        role: me.role,
+        read_only: me.readOnly,
+        second_factor_missing: me.secondFactor.isDemanded && !me.secondFactor.isProven,
+        sign_in_missing: me.provider.isDemanded && !me.provider.isProven,
         workspaces: memberships.map(({ tenant: tenant_id, role }, i) => ({
           tenant_id,
           name: rows[i]?.name ?? "",

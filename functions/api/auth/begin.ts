@@ -2,17 +2,19 @@
 
 import * as v from "valibot";
 import { titled } from "../../../shared/contract/schemas.ts";
-import { opensWithoutProvider } from "../../../shared/http/authenticate.ts";
+import { isOfMembership, opensWithoutProvider } from "../../../shared/http/authenticate.ts";
 import { signInRequired } from "../../../shared/http/gates.ts";
 import { tokenSigner } from "../../../shared/http/signing.ts";
 import type { Context } from "../../../shared/kernel/deps.ts";
-import { ApiError, unauthorized } from "../../../shared/kernel/errors.ts";
+import { closed, unauthorized } from "../../../shared/kernel/errors.ts";
 import { platformWrite } from "../../../shared/store/context.ts";
+import { ref } from "../../../shared/store/item.ts";
 import { type Membership, membershipsOf, User } from "../../../shared/store/workspaces/identity.ts";
+import { MemberItem } from "../../../shared/store/workspaces/identity-items.ts";
 import { WorkspaceItem } from "../../../shared/store/workspaces/items.ts";
-import { beginSession } from "../../../shared/store/workspaces/refresh.ts";
+import { beginSession, rotateRefreshToken } from "../../../shared/store/workspaces/refresh.ts";
 import type { WorkspaceRow } from "../../../shared/store/workspaces/workspaces.ts";
-import { AccessToken, bearer } from "./tokens.ts";
+import { AccessToken, bearer, ENDED } from "./tokens.ts";
 
 export const Tokens = v.object({ ...AccessToken.entries, refresh_token: v.string() });
 export const Session = titled("Session", {
@@ -71,6 +73,25 @@ export async function begin(
   return { user, tenant: { id: tenant, name, plan, role }, ...bearer(access_token), refresh_token: session.token };
 }
 
+/**
+ * The access token of a session that goes on, and its next refresh token.
+ * @param of the workspace that it must be of; left out: any
+ * @throws 401 for a token that is not valid any more, 403 for a deleted workspace
+ */
+export async function goOn({ platform, signer }: IssuingContext, token: string, of?: string) {
+  const session = await rotateRefreshToken(platform, token);
+  if (!session || (of !== undefined && session.tenant !== of)) throw unauthorized(ENDED);
+  const { id, user, tenant, readOnly, begunAt } = session;
+  const [workspace, member] = await platform.getEach([
+    ref(WorkspaceItem, { tenant }),
+    ref(MemberItem, { tenant, user }),
+  ]);
+  if (!member || !isOfMembership(member, begunAt)) throw unauthorized(ENDED);
+  requireOpen(workspace);
+  const subject = { user, tenant, role: member.role, session: id, ...(readOnly && { readOnly }) };
+  return { ...bearer(await signer.accessToken(subject)), refresh_token: session.token };
+}
+
 interface Wanted {
   /** The workspace that is named; undefined: any. */
   named?: string | undefined;
@@ -103,8 +124,6 @@ export async function firstOpen(
   const { opens: _, ...found } = first;
   return found;
 }
-
-const closed = () => new ApiError("TENANT_DELETED", "This workspace is closed.");
 
 /** ERR-7: no session begins or is refreshed in a deleted workspace. */
 export function requireOpen(workspace: WorkspaceRow | undefined): WorkspaceRow {

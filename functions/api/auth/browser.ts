@@ -1,25 +1,17 @@
 // The session of the console: its refresh token is in a cookie that scripts cannot read (ACC-7).
 import * as v from "valibot";
 import { Uuid } from "../../../shared/contract/schemas.ts";
-import { isOfMembership } from "../../../shared/http/authenticate.ts";
 import type { Cookie } from "../../../shared/http/cookies.ts";
 import { isSecureOrigin } from "../../../shared/http/cookies.ts";
 import { endpoints, withCookie } from "../../../shared/http/endpoint.ts";
 import { tokenSigner } from "../../../shared/http/signing.ts";
 import { ApiError, unauthorized } from "../../../shared/kernel/errors.ts";
 import { platformWrite } from "../../../shared/store/context.ts";
-import { ref } from "../../../shared/store/item.ts";
 import { serviceUrl } from "../../../shared/store/workspaces/account-mails.ts";
-import { MemberItem } from "../../../shared/store/workspaces/identity-items.ts";
-import { WorkspaceItem } from "../../../shared/store/workspaces/items.ts";
-import {
-  REFRESH_SECONDS,
-  replaceRefreshToken,
-  revokeRefreshToken,
-  rotateRefreshToken,
-} from "../../../shared/store/workspaces/refresh.ts";
+import { REFRESH_SECONDS, replaceRefreshToken, revokeRefreshToken } from "../../../shared/store/workspaces/refresh.ts";
+import { goOn } from "./begin.ts";
 import { sharedLimits } from "./limits.ts";
-import { AccessToken, bearer, ENDED, RefreshToken } from "./tokens.ts";
+import { AccessToken, ENDED, RefreshToken } from "./tokens.ts";
 
 const PATH = "/api/v1/auth/browser";
 
@@ -81,24 +73,10 @@ export const browserSession = [
     async ({ platform, signer, serviceUrl, sharedLimits, headers, cookies, body, sourceIp }) => {
       requireSameOrigin(headers);
       await sharedLimits.refresh(platform, sourceIp);
-      const session = await rotateRefreshToken(platform, cookies[nameOf(body.tenant_id)] ?? "");
-      if (!session || session.tenant !== body.tenant_id) throw unauthorized(ENDED);
-      const { id, user, tenant, readOnly, begunAt } = session;
-      const [workspace, member] = await platform.getEach([
-        ref(WorkspaceItem, { tenant }),
-        ref(MemberItem, { tenant, user }),
-      ]);
-      if (!member || !isOfMembership(member, begunAt)) throw unauthorized(ENDED);
-      if (!workspace || workspace.status === "deleted")
-        throw new ApiError("TENANT_DELETED", "This workspace is closed.");
-      const access = await signer.accessToken({
-        user,
-        tenant,
-        role: member.role,
-        session: id,
-        ...(readOnly && { readOnly }),
-      });
-      return withCookie(bearer(access), sessionCookie(serviceUrl, tenant, session.token));
+      const { tenant_id } = body;
+      const token = cookies[nameOf(tenant_id)] ?? "";
+      const { refresh_token, ...access } = await goOn({ platform, signer }, token, tenant_id);
+      return withCookie(access, sessionCookie(serviceUrl, tenant_id, refresh_token));
     },
   ),
 

@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import { OneOf, said, TrimmedTextUpTo, titled } from "../../../shared/contract/schemas.ts";
 import type { Egress } from "../../../shared/egress/egress.ts";
-import type { Caller } from "../../../shared/http/authenticate.ts";
+import { type Caller, requireUser } from "../../../shared/http/authenticate.ts";
 import { endpoints } from "../../../shared/http/endpoint.ts";
 import { discover } from "../../../shared/http/openid.ts";
 import { timestamp } from "../../../shared/kernel/clock.ts";
@@ -27,7 +27,6 @@ import {
   storeProvider,
 } from "../../../shared/store/workspaces/provider.ts";
 import { providedRoles } from "../../../shared/store/workspaces/provider-items.ts";
-import { requireUser } from "./passwords.ts";
 
 /** The page of the console to which a provider sends the browser back. */
 export const signedInPage = (origin: string): string => `${origin}/console/signed-in`;

@@ -1,7 +1,7 @@
 // Sessions: registration, login, refresh, logout, switching, invitations; passwords and addresses.
 import * as v from "valibot";
 import { Id, OwnName } from "../../../shared/contract/schemas.ts";
-import { isOfMembership, workspaceOf } from "../../../shared/http/authenticate.ts";
+import { requireUser, workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, group, withCookie } from "../../../shared/http/endpoint.ts";
 import {
   admitRegistration,
@@ -13,23 +13,20 @@ import {
 } from "../../../shared/http/registration.ts";
 import { anyStore, defaultPlan, secretsMaker, tokenSigner } from "../../../shared/http/signing.ts";
 import { DAY, HOUR } from "../../../shared/kernel/clock.ts";
-import { ApiError, notFound, unauthorized } from "../../../shared/kernel/errors.ts";
+import { ApiError, closed, notFound, unauthorized } from "../../../shared/kernel/errors.ts";
 import { mailing } from "../../../shared/providers/mailer.ts";
 import { withAsciiDomain } from "../../../shared/rules/contacts.ts";
 import { platformRead, platformWrite } from "../../../shared/store/context.ts";
-import { ref } from "../../../shared/store/item.ts";
 import { SigningKeyItem } from "../../../shared/store/platform-items.ts";
 import { acceptInvitation } from "../../../shared/store/workspaces/accepting.ts";
 import { serviceUrl } from "../../../shared/store/workspaces/account-mails.ts";
 import { clientStatus } from "../../../shared/store/workspaces/agencies.ts";
 import { type AttemptLimit, countAttempt, countFrom } from "../../../shared/store/workspaces/attempts.ts";
 import { findUser, membershipsOf, userOf } from "../../../shared/store/workspaces/identity.ts";
-import { MemberItem } from "../../../shared/store/workspaces/identity-items.ts";
-import { WorkspaceItem } from "../../../shared/store/workspaces/items.ts";
 import { requestMail } from "../../../shared/store/workspaces/passwords.ts";
-import { revokeRefreshToken, rotateRefreshToken } from "../../../shared/store/workspaces/refresh.ts";
+import { revokeRefreshToken } from "../../../shared/store/workspaces/refresh.ts";
 import { factorKeys } from "../../../shared/store/workspaces/second-factors.ts";
-import { begin, firstOpen, issuing, requireOpen, Session, Tokens } from "./begin.ts";
+import { begin, firstOpen, goOn, issuing, Session, Tokens } from "./begin.ts";
 import { browserSession, isOwnPage } from "./browser.ts";
 import { Code, proveSecondFactor } from "./codes.ts";
 import { identityProvider } from "./identity-provider.ts";
@@ -39,7 +36,7 @@ import { passwords } from "./passwords.ts";
 import { secondFactor } from "./second-factor.ts";
 import { sessions } from "./sessions.ts";
 import { signIn } from "./sign-in.ts";
-import { AccessToken, bearer, ENDED, RefreshToken } from "./tokens.ts";
+import { AccessToken, bearer, RefreshToken } from "./tokens.ts";
 
 /** LIM-4. */
 export const REGISTRATIONS_PER_ADDRESS: AttemptLimit = { kind: "register-ip", max: 5, windowMs: HOUR };
@@ -129,17 +126,7 @@ export const auth = group("auth", "Registration, sessions, passwords and invitat
     },
     async ({ platform, signer, sharedLimits, body, sourceIp }) => {
       await sharedLimits.refresh(platform, sourceIp);
-      const rotated = await rotateRefreshToken(platform, body.refresh_token);
-      if (!rotated) throw unauthorized(ENDED);
-      const { id: session, user, tenant, readOnly, begunAt } = rotated;
-      const [workspace, member] = await platform.getEach([
-        ref(WorkspaceItem, { tenant }),
-        ref(MemberItem, { tenant, user }),
-      ]);
-      if (!member || !isOfMembership(member, begunAt)) throw unauthorized(ENDED);
-      requireOpen(workspace);
-      const subject = { user, tenant, role: member.role, session, ...(readOnly && { readOnly }) };
-      return { ...bearer(await signer.accessToken(subject)), refresh_token: rotated.token };
+      return goOn({ platform, signer }, body.refresh_token);
     },
   ),
 
@@ -165,21 +152,28 @@ export const auth = group("auth", "Registration, sessions, passwords and invitat
       errors: ["NOT_FOUND", "FORBIDDEN", "SIGN_IN_REQUIRED"],
     },
     async ({ platform, signer, caller, body, headers, sourceIp }) => {
-      if (caller.kind !== "dashboard") throw unauthorized();
+      const {
+        user: id,
+        email,
+        name,
+        agency,
+        provider,
+        narrowed: readOnly,
+        session: parent,
+        ...own
+      } = requireUser(caller);
       // A token for a client's workspace reaches that workspace alone.
-      if (caller.agency !== undefined) throw notFound("workspace");
-      if (caller.provider.isOwn)
+      if (agency !== undefined) throw notFound("workspace");
+      if (provider.isOwn)
         throw new ApiError(
           "FORBIDDEN",
           "This session began at an identity provider, and is of one workspace. Sign in to the other.",
         );
-      const memberships = await membershipsOf(platform, caller.user);
+      const memberships = await membershipsOf(platform, id);
       const membership = memberships.find(({ tenant }) => tenant === body.tenant_id);
       if (!membership) throw notFound("workspace");
-      const user = { id: caller.user, email: caller.email, name: caller.name };
-      const { narrowed: readOnly, session: parent } = caller;
-      const secondFactor = caller.secondFactor.isProven;
-      const beginning = { ...membership, user, readOnly, parent, secondFactor };
+      const user = { id, email, name };
+      const beginning = { ...membership, user, readOnly, parent, secondFactor: own.secondFactor.isProven };
       return begin({ platform, signer }, { headers, sourceIp }, beginning);
     },
   ),
@@ -189,8 +183,7 @@ export const auth = group("auth", "Registration, sessions, passwords and invitat
     { credentials: ["dashboard"], uses: [tokenSigner] },
     { summary: "Get an access token that cannot write", returns: AccessToken, status: 201 },
     async ({ signer, caller, tenant }) => {
-      if (caller.kind !== "dashboard") throw unauthorized();
-      const { user, role, agency, session } = caller;
+      const { user, role, agency, session } = requireUser(caller);
       const subject = { user, tenant, role, readOnly: true, ...(agency && { agency }), ...(session && { session }) };
       return bearer(await signer.accessToken(subject));
     },
@@ -209,7 +202,7 @@ export const auth = group("auth", "Registration, sessions, passwords and invitat
       const isAgency = caller.kind === "dashboard" && !caller.agency && workspaceOf(caller).kind === "agency";
       const status = isAgency ? await clientStatus(platform, tenant, params.id) : undefined;
       if (!isAgency || status === undefined) throw notFound("workspace");
-      if (status === "deleted") throw new ApiError("TENANT_DELETED", "This workspace is closed.");
+      if (status === "deleted") throw closed();
       const { user, role, narrowed, session } = caller;
       const subject = {
         user,

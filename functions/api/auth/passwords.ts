@@ -1,7 +1,7 @@
 // Forgotten, reset and changed passwords, and the confirmation of an e-mail address (ACC-1 to ACC-4).
 import * as v from "valibot";
 import { said, TrimmedTextUpTo } from "../../../shared/contract/schemas.ts";
-import type { Caller } from "../../../shared/http/authenticate.ts";
+import { requireUser } from "../../../shared/http/authenticate.ts";
 import { endpoints } from "../../../shared/http/endpoint.ts";
 import { Password, refuseWeak } from "../../../shared/http/registration.ts";
 import { unauthorized } from "../../../shared/kernel/errors.ts";
@@ -140,8 +140,3 @@ export const passwords = [
     },
   ),
 ];
-
-export function requireUser(caller: Caller): Extract<Caller, { kind: "dashboard" }> {
-  if (caller.kind !== "dashboard") throw unauthorized();
-  return caller;
-}

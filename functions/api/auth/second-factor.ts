@@ -2,7 +2,7 @@
 
 import * as v from "valibot";
 import { said } from "../../../shared/contract/schemas.ts";
-import type { Caller } from "../../../shared/http/authenticate.ts";
+import { type Caller, requireUser } from "../../../shared/http/authenticate.ts";
 import { endpoints } from "../../../shared/http/endpoint.ts";
 import { Password } from "../../../shared/http/registration.ts";
 import { conflict, unauthorized } from "../../../shared/kernel/errors.ts";
@@ -22,7 +22,6 @@ import {
 import { base32, totpUri } from "../../../shared/store/workspaces/totp.ts";
 import { Code, countGuessedCode, proveSecondFactor } from "./codes.ts";
 import { PASSWORDS_PER_USER } from "./limits.ts";
-import { requireUser } from "./passwords.ts";
 
 const ISSUER = "Engagement messaging";
 

@@ -1,11 +1,11 @@
 // The caller's sessions: where they are, and their end (ACC-5).
 import * as v from "valibot";
 import { said, Timestamp, titled } from "../../../shared/contract/schemas.ts";
+import { requireUser } from "../../../shared/http/authenticate.ts";
 import { endpoints } from "../../../shared/http/endpoint.ts";
 import { notFound } from "../../../shared/kernel/errors.ts";
 import { platformRead, platformWrite } from "../../../shared/store/context.ts";
 import { endSession, listSessions } from "../../../shared/store/workspaces/refresh.ts";
-import { requireUser } from "./passwords.ts";
 
 const SessionEntry = titled("SessionEntry", {
   id: v.string(),

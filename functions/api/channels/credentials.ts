@@ -1,10 +1,12 @@
 // Credentials of channels: each endpoint takes one type and confirms it. They are never returned (CRD-1 to CRD-8).
+
 import * as v from "valibot";
 import { type Credentials, credentialBody, credentialExample } from "../../../shared/contract/credentials.ts";
+import { requireUser } from "../../../shared/http/authenticate.ts";
 import { callbacks } from "../../../shared/http/callbacks.ts";
 import { type Endpoint, endpoints } from "../../../shared/http/endpoint.ts";
 import { multipart } from "../../../shared/http/upload.ts";
-import { invalid, unauthorized } from "../../../shared/kernel/errors.ts";
+import { invalid } from "../../../shared/kernel/errors.ts";
 import { smtpRefusal } from "../../../shared/providers/smtp.ts";
 import { type ProvidedChannel, providedChannels } from "../../../shared/rules/channel-types.ts";
 import { channels } from "../../../shared/rules/channels.ts";
@@ -84,10 +86,8 @@ const own = {
       description: `${REPLACES} Browsers that subscribed with an earlier public key must subscribe again.`,
       returns: CredentialConfirmation,
     },
-    ({ store, timers, vault, ids, caller, params }) => {
-      if (caller.kind !== "dashboard") throw unauthorized();
-      return storeCredentials({ store, timers, vault }, params.id, makeVapid(ids, caller.email));
-    },
+    ({ store, timers, vault, ids, caller, params }) =>
+      storeCredentials({ store, timers, vault }, params.id, makeVapid(ids, requireUser(caller).email)),
   ),
 
   sms: jsonCredentials("sms", "Store the account of an SMS provider"),

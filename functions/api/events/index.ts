@@ -64,8 +64,7 @@ export const events = group("events", "What subscribers do: ingestion, identity,
       const receivedAt = clock.now();
       const source = caller.kind === "server" ? "server" : "client";
       const { events, isHistorical, name } = readEvents(body, source, receivedAt);
-      const { plan, sendCap } = workspaceOf(caller);
-      const allowance = { plan, sendCap };
+      const allowance = workspaceOf(caller);
       await ingest(store, await secrets.root(), intake, { events, source, isHistorical, receivedAt, allowance, name });
       return { accepted: events.length };
     },

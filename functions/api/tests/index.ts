@@ -3,11 +3,11 @@
 import * as v from "valibot";
 import { OWN_ADDRESS, TestNotification } from "../../../shared/contract/notification-input.ts";
 import { said } from "../../../shared/contract/schemas.ts";
-import { type Caller, workspaceOf } from "../../../shared/http/authenticate.ts";
+import { type Caller, requireUser, workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { HOUR } from "../../../shared/kernel/clock.ts";
 import type { Context } from "../../../shared/kernel/deps.ts";
-import { invalid, unauthorized } from "../../../shared/kernel/errors.ts";
+import { invalid } from "../../../shared/kernel/errors.ts";
 import { providers } from "../../../shared/providers/providers.ts";
 import { markedAsTest } from "../../../shared/rules/channel-content.ts";
 import { secrets, workspaceRead } from "../../../shared/store/capabilities.ts";
@@ -63,7 +63,7 @@ type TestCall = Context<readonly [typeof storeWrite, typeof workspaceRead, typeo
 
 /** The test that a body asks for. @throws 422 for a recipient that is no test subscriber, and for a test to nobody */
 async function testSendOf({ store, workspace: settings, secrets, caller, body }: TestCall): Promise<TestSend> {
-  if (caller.kind !== "dashboard") throw unauthorized();
+  const { email } = requireUser(caller);
   const { to, as_subscriber_id, variant, preview_id, ...message } = body;
   const workspace = await settings();
   const known = workspace?.test_subscriber_ids ?? [];
@@ -100,7 +100,7 @@ async function testSendOf({ store, workspace: settings, secrets, caller, body }:
     draw: preview_id === undefined ? undefined : testDrawOf(store, await secrets.root(), preview_id, spec),
     shownAs,
     subscribers: ids.map((id, i) => ({ id, profile: profiles[i] })),
-    email: isToSelf ? caller.email : undefined,
+    email: isToSelf ? email : undefined,
   };
 }
 

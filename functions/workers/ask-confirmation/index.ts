@@ -2,7 +2,7 @@
 // through the workspace's own channel.
 import { SECOND } from "../../../shared/kernel/clock.ts";
 import type { Context } from "../../../shared/kernel/deps.ts";
-import { ApiError, namedError } from "../../../shared/kernel/errors.ts";
+import { ApiError } from "../../../shared/kernel/errors.ts";
 import { listIdOf } from "../../../shared/rules/list-consents.ts";
 import { CONFIRM_LINK } from "../../../shared/rules/mail-body.ts";
 import { cardHtml } from "../../../shared/rules/mail-card.ts";
@@ -14,9 +14,9 @@ import { timers, workspaceRead } from "../../../shared/store/capabilities.ts";
 import { isUsable, listChannels } from "../../../shared/store/channels/channels.ts";
 import { storeWrite } from "../../../shared/store/context.ts";
 import { leaveUnconfirmed, listName } from "../../../shared/store/lists/joining.ts";
-import { contended, done, untilUncontended } from "../../../shared/store/refusals.ts";
+import { busy, contended, done, untilUncontended } from "../../../shared/store/refusals.ts";
 import { jobIdOf } from "../../../shared/store/sends/jobs/job-ids.ts";
-import type { JobSpec } from "../../../shared/store/sends/jobs/job-spec.ts";
+import { type JobSpec, PLAIN_SEND } from "../../../shared/store/sends/jobs/job-spec.ts";
 import { startSend } from "../../../shared/store/sends/jobs/sends.ts";
 import { askingOf } from "../../../shared/store/subscribers/confirmations.ts";
 import { attributesOf } from "../../../shared/store/subscribers/subscribers.ts";
@@ -33,9 +33,8 @@ export const askConfirmation = queueWorker(
   async ({ subscriber, channels }, context) => {
     // Others ask the same address at this moment.
     for (const channel of channels)
-      await untilUncontended(
-        async () => ((await ask(context, subscriber, channel)) === "refused" ? contended : done(undefined)),
-        () => namedError("TransactionConflictException", "The address is asked by other workers."),
+      await untilUncontended(busy.transient("The address is asked by other workers."), async () =>
+        (await ask(context, subscriber, channel)) === "refused" ? contended : done(undefined),
       );
   },
 );
@@ -80,23 +79,13 @@ async function mailChannel(store: WorkerContext["store"]): Promise<string | unde
 }
 
 const specOf = (channel: string, { subject, text, html }: ReturnType<typeof mailThatAsks>): JobSpec => ({
-  name: null,
+  ...PLAIN_SEND,
   category: "transactional",
   title: subject,
   body: text,
   by_channel: { email: { html } },
-  data: null,
-  template_id: null,
   channel_ids: [channel],
-  target: null,
   subscriber_ids_count: 1,
-  device_filters: null,
-  subscriber_filters: null,
-  scheduled_at: null,
-  channel_arbitration_mode: "explicit",
-  holdout_percentage: 0,
-  split_percentage: null,
-  variant_b: null,
   bypass_quiet_hours: true,
   source: { type: "api", id: null },
 });

@@ -18,7 +18,7 @@ import {
 } from "../../../shared/store/schedules/schedules.ts";
 import { noteFailedTick } from "../../../shared/store/sends/jobs/job-outcomes.ts";
 import type { JobFailure } from "../../../shared/store/sends/jobs/job-record.ts";
-import type { JobSpec } from "../../../shared/store/sends/jobs/job-spec.ts";
+import { type JobSpec, PLAIN_SEND } from "../../../shared/store/sends/jobs/job-spec.ts";
 import { startSend } from "../../../shared/store/sends/jobs/sends.ts";
 import { topicOfSend } from "../../../shared/store/topics/topics.ts";
 import { allowanceOf } from "../../../shared/store/workspaces/usage.ts";
@@ -104,22 +104,11 @@ async function skip(
 }
 
 const specOf = ({ id, template_id, channel_ids }: ScheduleRow, scheduled_at: string | null): JobSpec => ({
-  name: null,
+  ...PLAIN_SEND,
   category: "marketing",
-  title: null,
-  body: null,
-  data: null,
   template_id,
   channel_ids,
   target: { type: "all" },
-  subscriber_ids_count: null,
-  device_filters: null,
-  subscriber_filters: null,
   scheduled_at,
-  channel_arbitration_mode: "explicit",
-  holdout_percentage: 0,
-  split_percentage: null,
-  variant_b: null,
-  bypass_quiet_hours: false,
   source: { type: "schedule", id },
 });

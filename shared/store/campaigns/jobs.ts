@@ -11,7 +11,7 @@ import { deleteSchedule, ownedSchedules, switchOwned } from "../schedules/schedu
 import type { RootSecrets } from "../secrets.ts";
 import { drawOf } from "../sends/audience/preview-draws.ts";
 import type { JobRecord } from "../sends/jobs/job-record.ts";
-import type { JobSpec } from "../sends/jobs/job-spec.ts";
+import { type JobSpec, PLAIN_SEND } from "../sends/jobs/job-spec.ts";
 import { findJobs, holdJob, moveJob, releaseJob } from "../sends/jobs/jobs.ts";
 import { startSend } from "../sends/jobs/sends.ts";
 import { removeListed } from "../status-index.ts";
@@ -151,24 +151,19 @@ export async function moveByJobs(store: Store, { id, status, messages }: Campaig
 }
 
 const specOf = (campaign: Campaign, message: CampaignMessage, releasedAt: number): JobSpec => ({
+  ...PLAIN_SEND,
   name: campaign.name,
   category: campaign.category,
   title: message.content?.title ?? null,
   body: message.content?.body ?? null,
   ...(message.content?.by_channel && { by_channel: message.content.by_channel }),
-  data: null,
   template_id: message.template_id ?? null,
   channel_ids: message.channel_ids,
   target: campaign.target,
-  subscriber_ids_count: null,
-  device_filters: null,
-  subscriber_filters: null,
   scheduled_at: normal(timeOf(campaign, message, releasedAt)),
-  channel_arbitration_mode: "explicit",
   holdout_percentage: campaign.holdout_percentage,
   split_percentage: message.variant_b ? (message.split_percentage ?? 50) : null,
   variant_b: message.variant_b ?? null,
-  bypass_quiet_hours: false,
   source: { type: "campaign", id: campaign.id },
   ...(campaign.safety !== undefined && { safety: campaign.safety ?? "off" }),
   chat_app: chatAppContentOf(message),

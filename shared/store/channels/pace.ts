@@ -85,6 +85,7 @@ export async function takeSlot(
   { n, category }: { n: number; category: "marketing" | "transactional" },
 ): Promise<{ at: number; rate: number } | undefined> {
   return untilUncontended(
+    () => new Error("The slots of a channel changed too often."),
     async () => {
       const { pace, own } = await readPace(store, channel);
       const now = store.clock.now();
@@ -95,7 +96,6 @@ export async function takeSlot(
       const isTaken = await happened(store.change(PaceItem, { channel }, { set: after }, when));
       return isTaken ? done(slot) : contended;
     },
-    () => new Error("The slots of a channel changed too often."),
   );
 }
 

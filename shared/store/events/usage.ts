@@ -34,6 +34,7 @@ export async function takeEvents(store: Store, n: number, allowance: Allowance):
   const isTaken = n <= shareOf(quota, shard) && (await taken(store, [taking(store, quota, shard, n)]));
   if (isTaken) return;
   return untilUncontended(
+    () => namedError("ThrottlingException", "Too many take the last events of a quota at once."),
     async () => {
       const used = (await store.getAll(EventUsage, eventUsageKeys(store))).map((row) => row?.events ?? 0);
       const total = used.reduce((sum, one) => sum + one, 0);
@@ -49,7 +50,6 @@ export async function takeEvents(store: Store, n: number, allowance: Allowance):
       const isAllTaken = left === 0 && (await taken(store, writes));
       return isAllTaken ? done(undefined) : contended;
     },
-    () => namedError("ThrottlingException", "Too many take the last events of a quota at once."),
     MAX_ATTEMPTS,
   );
 }

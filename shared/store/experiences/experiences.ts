@@ -11,7 +11,7 @@ import { type Edited, edited, outdated } from "../edits.ts";
 import { type NewRowOf, putItem } from "../item.ts";
 import { fromJson, toJson } from "../json-text.ts";
 import { groupOf, targetExists } from "../lists/targets.ts";
-import { contended, done, happened, untilUncontended } from "../refusals.ts";
+import { busy, contended, done, happened, untilUncontended } from "../refusals.ts";
 import { type InteractionTotals, interactionTotals } from "../sends/interactions/totals.ts";
 import { listPage, removeListed, requireRoom, statusWrite } from "../status-index.ts";
 import { type Experience, ExperienceItem, type ExperienceRow } from "./items.ts";
@@ -19,18 +19,8 @@ import { type Experience, ExperienceItem, type ExperienceRow } from "./items.ts"
 export const MAX_NAME_CHARACTERS = 200;
 const DEFAULT_SPLIT = 50;
 
-type AuthoredField =
-  | "name"
-  | "format"
-  | "content"
-  | "display"
-  | "audience"
-  | "start_at"
-  | "end_at"
-  | "variant_b"
-  | "split_percentage"
-  | "holdout_percentage";
-type Authored = Pick<Experience, AuthoredField>;
+/** All but what the service sets. */
+type Authored = Omit<Experience, "id" | "status" | "notification_id" | "created_at" | "updated_at" | "archived_at">;
 
 /** An experience with what the API does not return of it. */
 export interface ExperienceRecord extends Experience {
@@ -91,20 +81,17 @@ export async function updateExperience(
   change: ExperienceChange,
   seen?: number,
 ): Promise<Edited<ExperienceRecord>> {
-  return untilUncontended<Edited<ExperienceRecord>>(
-    async () => {
-      const current = await getExperience(store, id);
-      if (seen !== undefined && current.version !== seen) return done(outdated);
-      if (current.status !== "draft")
-        throw new ApiError("VALIDATION_ERROR", `The experience is ${current.status}: only a draft can be changed.`);
-      const authored = await checkAcrossFields(store, changed(current, change), change);
-      const next = { ...current, ...authored, updated_at: timestamp(store.clock.now()), version: current.version + 1 };
-      const isUnchanged = all(is("rev", current.version), is("status", "draft"));
-      const isWritten = await happened(store.put(ExperienceItem, { id }, newRowOf(next), isUnchanged));
-      return isWritten ? done(edited(next)) : contended;
-    },
-    () => busy(),
-  );
+  return untilUncontended<Edited<ExperienceRecord>>(changedByOthers, async () => {
+    const current = await getExperience(store, id);
+    if (seen !== undefined && current.version !== seen) return done(outdated);
+    if (current.status !== "draft")
+      throw new ApiError("VALIDATION_ERROR", `The experience is ${current.status}: only a draft can be changed.`);
+    const authored = await checkAcrossFields(store, changed(current, change), change);
+    const next = { ...current, ...authored, updated_at: timestamp(store.clock.now()), version: current.version + 1 };
+    const isUnchanged = all(is("rev", current.version), is("status", "draft"));
+    const isWritten = await happened(store.put(ExperienceItem, { id }, newRowOf(next), isUnchanged));
+    return isWritten ? done(edited(next)) : contended;
+  });
 }
 
 /** INX-39, INX-40: a new draft of what was authored, without the live window and the send. @throws 404, 429. */
@@ -134,8 +121,7 @@ export async function deleteDraft(store: Store, id: string): Promise<void> {
   throw conflict(`The experience is ${status}: only a draft can be deleted.`);
 }
 
-export const busy = () =>
-  new ApiError("SERVICE_UNAVAILABLE", "Somebody else is changing this at the moment. Try again.");
+export const changedByOthers = busy.unavailable("Somebody else is changing this at the moment. Try again.");
 
 /** The faulty field where the audience is a list or segment that does not exist. */
 export async function missingAudience(
@@ -148,25 +134,11 @@ export async function missingAudience(
 }
 
 /** INX-26, INX-27: an empty time clears it; removing the B arm removes its share too. */
-function changed(current: Experience, { remove_variant_b = false, ...change }: ExperienceChange): Authored {
-  const whole: Experience = {
-    ...current,
-    ...(remove_variant_b && { variant_b: undefined, split_percentage: undefined }),
-    ...withoutUndefined(change),
-  };
-  return {
-    name: whole.name,
-    format: whole.format,
-    content: whole.content,
-    display: whole.display,
-    audience: whole.audience,
-    start_at: whole.start_at || undefined,
-    end_at: whole.end_at || undefined,
-    variant_b: whole.variant_b,
-    split_percentage: whole.split_percentage,
-    holdout_percentage: whole.holdout_percentage,
-  };
-}
+const changed = (current: Experience, { remove_variant_b = false, ...change }: ExperienceChange): Authored => ({
+  ...current,
+  ...(remove_variant_b && { variant_b: undefined, split_percentage: undefined }),
+  ...withoutUndefined(change),
+});
 
 /** Checks the rules across fields on the result of a change. @throws 400 naming the field. */
 async function checkAcrossFields(

@@ -9,7 +9,7 @@ import { annotationWrite } from "../insights/annotations.ts";
 import type { ChangeOf, ItemWrite } from "../item.ts";
 import { transacted } from "../refusals.ts";
 import { jobIdOf } from "../sends/jobs/job-ids.ts";
-import type { JobSpec } from "../sends/jobs/job-spec.ts";
+import { type JobSpec, PLAIN_SEND } from "../sends/jobs/job-spec.ts";
 import { startSend } from "../sends/jobs/sends.ts";
 import type { Timers } from "../timers.ts";
 import { endUseWrites, useWrites } from "../uses.ts";
@@ -108,20 +108,15 @@ async function specOf(store: StoreReader, experience: ExperienceRecord): Promise
   if (!channel) throw new ApiError("BAD_REQUEST", "The workspace has no active in_app channel.");
   const { title, body = "", image_url, actions } = content;
   return {
+    ...PLAIN_SEND,
     name,
     title,
     body,
-    data: null,
-    template_id: null,
     category: "marketing",
     in_app: { format, image_url, actions, display: display ?? DEFAULT_DISPLAY },
     channel_ids: [channel.id],
     target: audience,
-    subscriber_ids_count: null,
-    device_filters: null,
-    subscriber_filters: null,
     scheduled_at: start_at && Date.parse(start_at) > store.clock.now() ? start_at : null,
-    channel_arbitration_mode: "explicit",
     holdout_percentage: experience.holdout_percentage,
     split_percentage: variant_b ? (experience.split_percentage ?? null) : null,
     variant_b: variant_b ? { ...variant_b, body: variant_b.body ?? "" } : null,

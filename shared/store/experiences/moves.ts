@@ -13,7 +13,7 @@ import { contended, done, transacted, untilUncontended } from "../refusals.ts";
 import { JobItem } from "../sends/jobs/job-items.ts";
 import { findJob } from "../sends/jobs/jobs.ts";
 import { statusWrite } from "../status-index.ts";
-import { busy, type ExperienceRecord, getExperience } from "./experiences.ts";
+import { changedByOthers, type ExperienceRecord, getExperience } from "./experiences.ts";
 import { ExperienceItem } from "./items.ts";
 
 type Change = ChangeOf<typeof ExperienceItem>;
@@ -28,21 +28,18 @@ export const pauseExperience = (store: Store, id: string) =>
 
 /** Pauses a live experience whose send is still scheduled, because of what the service found (AMB-119). */
 export async function pauseUndelivered(store: Store, id: string, reason: string): Promise<void> {
-  return untilUncontended(
-    async () => {
-      const experience = await getExperience(store, id);
-      const canceling = experience.status === "live" ? await cancelWrites(store, experience) : [];
-      if (canceling.length === 0) return done(undefined);
-      const text = `The experience "${experience.name}" was paused: ${reason}.`;
-      const writes = [
-        ...moveWrites(store, experience, "pause", { set: { canceled_send: true } }),
-        annotationWrite(store, { kind: "experience_paused", text, ref_id: id }),
-      ];
-      const isDone = await transacted(store, [...writes, ...canceling]);
-      return isDone ? done(undefined) : contended;
-    },
-    () => busy(),
-  );
+  return untilUncontended(changedByOthers, async () => {
+    const experience = await getExperience(store, id);
+    const canceling = experience.status === "live" ? await cancelWrites(store, experience) : [];
+    if (canceling.length === 0) return done(undefined);
+    const text = `The experience "${experience.name}" was paused: ${reason}.`;
+    const writes = [
+      ...moveWrites(store, experience, "pause", { set: { canceled_send: true } }),
+      annotationWrite(store, { kind: "experience_paused", text, ref_id: id }),
+    ];
+    const isDone = await transacted(store, [...writes, ...canceling]);
+    return isDone ? done(undefined) : contended;
+  });
 }
 
 /** Attempts a transition, again after a concurrent change. @returns the experience after it. */
@@ -52,18 +49,15 @@ export async function attempt(
   action: ExperienceAction,
   take: (experience: ExperienceRecord) => Promise<boolean>,
 ): Promise<ExperienceRecord> {
-  return untilUncontended(
-    async () => {
-      const experience = await getExperience(store, id);
-      if (isDone(action, experience.status)) return done(experience);
-      const { from } = experienceMoves[action];
-      if (!from.some((status) => status === experience.status))
-        throw new ApiError("BAD_REQUEST", `The experience is ${experience.status}: it cannot ${action}.`);
-      const isTaken = await take(experience);
-      return isTaken ? done(await getExperience(store, id)) : contended;
-    },
-    () => busy(),
-  );
+  return untilUncontended(changedByOthers, async () => {
+    const experience = await getExperience(store, id);
+    if (isDone(action, experience.status)) return done(experience);
+    const { from } = experienceMoves[action];
+    if (!from.some((status) => status === experience.status))
+      throw new ApiError("BAD_REQUEST", `The experience is ${experience.status}: it cannot ${action}.`);
+    const isTaken = await take(experience);
+    return isTaken ? done(await getExperience(store, id)) : contended;
+  });
 }
 
 /** The transition of the revision that was read, in the entity and in its status row. */

@@ -43,7 +43,17 @@ export interface ExportWriting extends ExportErasing {
   removeRest(id: string): Promise<void>;
 }
 
-const bucketOf = (deps: Deps) => ({ client: deps.aws(S3Client), Bucket: setting(deps, "IMPORTS_BUCKET") });
+/** The bucket of imports and exports. */
+export const bucketOf = (deps: Deps) => ({ client: deps.aws(S3Client), Bucket: setting(deps, "IMPORTS_BUCKET") });
+
+/** What a function needs that does these with its objects. */
+export const bucketUse = (...actions: string[]) => ({
+  env: ["IMPORTS_BUCKET"],
+  grants: [
+    { actions, on: "imports" },
+    { actions: ["s3:ListBucket"], on: "imports-bucket" },
+  ],
+});
 
 const removal = ({ client, Bucket, tenant }: ReturnType<typeof bucketOf> & { tenant: TenantId }): ExportErasing => ({
   removeExport: async (id) => {
@@ -57,11 +67,7 @@ const removal = ({ client, Bucket, tenant }: ReturnType<typeof bucketOf> & { ten
 /** For the worker that makes the files. */
 export const exportWriting: Capability<"exportFiles", ExportWriting> = {
   as: "exportFiles",
-  env: ["IMPORTS_BUCKET"],
-  grants: [
-    { actions: ["s3:PutObject", "s3:GetObject", "s3:DeleteObject", "s3:AbortMultipartUpload"], on: "imports" },
-    { actions: ["s3:ListBucket"], on: "imports-bucket" },
-  ],
+  ...bucketUse("s3:PutObject", "s3:GetObject", "s3:DeleteObject", "s3:AbortMultipartUpload"),
   open: (deps) => {
     const { client, Bucket } = bucketOf(deps);
     return (tenant) => {

@@ -7,14 +7,14 @@ import {
   HeadObjectCommand,
   ListObjectsV2Command,
   PutObjectCommand,
-  S3Client,
+  type S3Client,
 } from "@aws-sdk/client-s3";
 import { createPresignedPost } from "@aws-sdk/s3-presigned-post";
 import { MINUTE, SECOND } from "../../kernel/clock.ts";
-import { type Capability, type Deps, setting } from "../../kernel/deps.ts";
+import type { Capability } from "../../kernel/deps.ts";
 import type { TenantId } from "../../kernel/ids.ts";
 import type { ProblemKind } from "../subscribers/import-problems.ts";
-import { exportFolder } from "./exports.ts";
+import { bucketOf, bucketUse, exportFolder } from "./exports.ts";
 
 const UPLOAD_SECONDS = (15 * MINUTE) / SECOND;
 
@@ -49,17 +49,8 @@ export interface ImportErasing extends Pick<ImportReading, "read" | "removeUploa
   uploads(): Promise<string[]>;
 }
 
-const bucketOf = (deps: Deps) => ({ client: deps.aws(S3Client), Bucket: setting(deps, "IMPORTS_BUCKET") });
 const isMissing = (error: unknown) =>
   error instanceof Error && ["NoSuchKey", "NotFound", "NoSuchBucket"].includes(error.name);
-
-const bucketUse = (...actions: string[]) => ({
-  env: ["IMPORTS_BUCKET"],
-  grants: [
-    { actions, on: "imports" },
-    { actions: ["s3:ListBucket"], on: "imports-bucket" },
-  ],
-});
 
 type TenantBucket = ReturnType<typeof bucketOf> & { tenant: TenantId };
 
@@ -162,11 +153,7 @@ export const importErasing: Capability<"files", ImportErasing> = {
 /** For the purge of a workspace, whose files may not have expired yet. */
 export const importRemoval: Capability<"importFiles", { removeSome(): Promise<number> }> = {
   as: "importFiles",
-  env: ["IMPORTS_BUCKET"],
-  grants: [
-    { actions: ["s3:DeleteObject"], on: "imports" },
-    { actions: ["s3:ListBucket"], on: "imports-bucket" },
-  ],
+  ...bucketUse("s3:DeleteObject"),
   open: (deps) => {
     const { client, Bucket } = bucketOf(deps);
     return (tenant) => ({

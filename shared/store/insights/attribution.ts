@@ -49,12 +49,12 @@ export async function recordConversion(
   const [jobs, isOpen] = await Promise.all([findJobs(store, jobIds), isBeingDelivered(store, open, occurredAt)]);
   const facts = { subscriber, event, revenue: revenueOf(event, value_property), attribution, jobs };
   await untilUncontended(
+    () => namedError("ThrottlingException", "Too many conversions of one subscriber at once."),
     async () => {
       const writes = await conversionWrites(store, facts);
       const isCounted = writes.length === 0 || (await transacted(store, writes));
       return isCounted ? done(undefined) : contended;
     },
-    () => namedError("ThrottlingException", "Too many conversions of one subscriber at once."),
     MAX_ATTEMPTS,
   );
   return isOpen ? "awaiting" : "settled";

@@ -75,20 +75,7 @@ function conversionsIn(rows: readonly RowOf<typeof DayTotals>[], isCounted: IsCo
 const daysOf = (store: StoreReader, group: ConversionGroup, { start, end }: Window) =>
   store.queryAll(DayTotals, { group }, { from: dayAt(start), to: `${dayAt(end)}~`, eventual: true });
 
-export interface Funnel {
-  sent: number;
-  delivered: number;
-  bounced: number;
-  complained: number;
-  unsubscribed: number;
-  failed: number;
-  uncertain: number;
-  opened: number;
-  /** Without messages that only machines opened (F19). */
-  opened_human: number;
-  clicked: number;
-  /** Without links that only machines followed (F19). */
-  clicked_human: number;
+export interface Funnel extends JourneyTotals {
   /** Subscribers who converted after any of its messages, and the revenue of their conversions. */
   converted: number;
   revenue_cents: number;

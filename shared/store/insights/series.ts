@@ -8,6 +8,7 @@ import { findCampaign } from "../campaigns/campaigns.ts";
 import type { StoreReader } from "../context.ts";
 import { dayOf } from "../events/events.ts";
 import { familyOf } from "../families.ts";
+import { stages } from "../journeys/totals.ts";
 import { interactionCourse } from "../sends/interactions/totals.ts";
 import { countsNow } from "../sends/jobs/late.ts";
 import { countersOfDays } from "./days.ts";
@@ -155,7 +156,7 @@ async function sourceSeries(
     source.type === "campaign" && addCampaign(store, source.id, add),
   ]);
   for (const row of rows) {
-    const { sk, sent = 0, delivered = 0, revenue = 0, last_n = 0, last_revenue = 0, ...stages } = row;
+    const { sk, revenue = 0, last_n = 0, last_revenue = 0 } = row;
     const [day = "", id] = sk.split("#");
     if (id !== source.id) continue;
     add(
@@ -167,19 +168,10 @@ async function sourceSeries(
     add(day, "conversions", last_n);
     add(day, "last_touch_revenue_cents", last_revenue);
     if (source.type === "campaign") continue;
-    add(day, "sent", sent);
-    add(day, "delivered", delivered);
-    for (const stage of [
-      "failed",
-      "bounced",
-      "complained",
-      "unsubscribed",
-      "opened",
-      "opened_human",
-      "clicked",
-      "clicked_human",
-    ] as const)
-      add(day, stage, stages[stage] ?? 0);
+    for (const stage of stages) {
+      const measure = measureOf(stage);
+      if (measure) add(day, measure, row[stage] ?? 0);
+    }
   }
   return sums.buckets();
 }

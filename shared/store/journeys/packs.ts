@@ -4,12 +4,11 @@
 
 import { runsTimerId } from "../../contract/due-kinds.ts";
 import { MINUTE } from "../../kernel/clock.ts";
-import { namedError } from "../../kernel/errors.ts";
 import { chunksOf } from "../../rules/chunks.ts";
 import { absent } from "../conditions.ts";
 import type { Store } from "../context.ts";
 import type { ItemWrite } from "../item.ts";
-import { contended, done, failuresOf, untilUncontended } from "../refusals.ts";
+import { busy, contended, done, failuresOf, untilUncontended } from "../refusals.ts";
 import type { JobWidths } from "../sends/jobs/job-width.ts";
 import type { Timer, Timers } from "../timers.ts";
 import { allowanceOf, sendReservation, sendsLeft, warnOfUsage } from "../workspaces/usage.ts";
@@ -101,31 +100,28 @@ async function storeAdmitted(
   workspace: WorkspaceRecord | undefined,
   pack: readonly Move[],
 ): Promise<Stored> {
-  return untilUncontended(
-    async () => {
-      const admitted = await admit(deps.store, workspace, pack);
-      const { moves } = admitted;
-      await deps.timers.set(runTimers([...moves].flatMap(([asked, move]) => (isBraked(asked) ? [move] : []))));
-      const stored = await storePack(deps, workspace, [...moves.values()], admitted);
-      // Runs whose sends have texts of their own: each of them has a job.
-      if (stored === "too many") {
-        const [half = [], other = []] = chunksOf(pack, Math.ceil(pack.length / 2));
-        const first = await storeAdmitted(deps, workspace, half);
-        const second = await storeAdmitted(deps, workspace, other);
-        return done({
-          moved: new Map([...first.moved, ...second.moved]),
-          overQuota: new Set([...first.overQuota, ...second.overQuota]),
-        });
-      }
-      if (stored === "overtaken") return contended;
-      const overQuota = [...moves].filter(([, move]) => stored.overQuota.has(move));
+  return untilUncontended(busy.transient("A pack was admitted to its steps too often."), async () => {
+    const admitted = await admit(deps.store, workspace, pack);
+    const { moves } = admitted;
+    await deps.timers.set(runTimers([...moves].flatMap(([asked, move]) => (isBraked(asked) ? [move] : []))));
+    const stored = await storePack(deps, workspace, [...moves.values()], admitted);
+    // Runs whose sends have texts of their own: each of them has a job.
+    if (stored === "too many") {
+      const [half = [], other = []] = chunksOf(pack, Math.ceil(pack.length / 2));
+      const first = await storeAdmitted(deps, workspace, half);
+      const second = await storeAdmitted(deps, workspace, other);
       return done({
-        moved: new Map([...moves].filter(([, move]) => stored.moved.includes(move))),
-        overQuota: new Set(overQuota.map(([asked]) => asked)),
+        moved: new Map([...first.moved, ...second.moved]),
+        overQuota: new Set([...first.overQuota, ...second.overQuota]),
       });
-    },
-    () => namedError("TransactionConflictException", "A pack was admitted to its steps too often."),
-  );
+    }
+    if (stored === "overtaken") return contended;
+    const overQuota = [...moves].filter(([, move]) => stored.overQuota.has(move));
+    return done({
+      moved: new Map([...moves].filter(([, move]) => stored.moved.includes(move))),
+      overQuota: new Set(overQuota.map(([asked]) => asked)),
+    });
+  });
 }
 
 /** Moves runs that send nothing by a write each. @returns the moves that were stored */
@@ -145,13 +141,13 @@ async function storeEntries(store: Store, moves: readonly Move[]): Promise<reado
   const stored: Move[] = [];
   let open = moves.map((move) => ({ move, when: move.entry?.when ?? absent() }));
   await untilUncontended(
+    busy.transient("Packs of runs that begin were ended by other workers too often."),
     async () => {
       const left = await beginPack(store, open);
       stored.push(...left.begun);
       open = left.withdrawn;
       return open.length === 0 ? done(undefined) : contended;
     },
-    () => namedError("TransactionConflictException", "Packs of runs that begin were ended by other workers too often."),
   );
   return stored;
 }

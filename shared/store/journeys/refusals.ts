@@ -1,7 +1,6 @@
 // Entries that a journey refused, counted by reason (AMB-147).
 
 import { DAY, MINUTE, SECOND } from "../../kernel/clock.ts";
-import { namedError } from "../../kernel/errors.ts";
 import { numberOfEach } from "../../rules/counting.ts";
 import { type RefusalReason, refusalReasons } from "../../rules/entry-refusals.ts";
 import { absent, is } from "../conditions.ts";
@@ -10,7 +9,7 @@ import { familyOf } from "../families.ts";
 import { hashOf } from "../hash.ts";
 import { putItem } from "../item.ts";
 import { fromJson, toJson } from "../json-text.ts";
-import { contended, done, happened, untilUncontended } from "../refusals.ts";
+import { busy, contended, done, happened, untilUncontended } from "../refusals.ts";
 import { COUNT_SHARDS, countKeys } from "./counts.ts";
 import { QuotaRefusal, RefusalCount } from "./run-items.ts";
 
@@ -45,19 +44,16 @@ export async function countRefused(store: Store, journey: string, refused: reado
   const add = { rev: 1, ...numberOfEach(refused.map(({ reason }) => `n:${reason}`)) };
   const now = store.clock.now();
 
-  await untilUncontended(
-    async () => {
-      const row = await store.get(RefusalCount, { journey, shard });
-      const seen = row ? fromJson(row.seen) : [];
-      if (seen.some(([one]) => one === digest)) return done(undefined);
-      const recent = seen.filter(([_, at]) => at > now - REMEMBERED_MS).slice(1 - MAX_REMEMBERED);
-      const set = { seen: toJson([...recent, [digest, now] as const]) };
-      const isAsRead = row ? is<"rev">("rev", row.rev) : absent();
-      const isCounted = await happened(store.change(RefusalCount, { journey, shard }, { set, add }, isAsRead));
-      return isCounted ? done(undefined) : contended;
-    },
-    () => namedError("TransactionConflictException", "Refused entries are being counted by others."),
-  );
+  await untilUncontended(busy.transient("Refused entries are being counted by others."), async () => {
+    const row = await store.get(RefusalCount, { journey, shard });
+    const seen = row ? fromJson(row.seen) : [];
+    if (seen.some(([one]) => one === digest)) return done(undefined);
+    const recent = seen.filter(([_, at]) => at > now - REMEMBERED_MS).slice(1 - MAX_REMEMBERED);
+    const set = { seen: toJson([...recent, [digest, now] as const]) };
+    const isAsRead = row ? is<"rev">("rev", row.rev) : absent();
+    const isCounted = await happened(store.change(RefusalCount, { journey, shard }, { set, add }, isAsRead));
+    return isCounted ? done(undefined) : contended;
+  });
 }
 
 /** Refused entries of a journey by reason; reasons without one are left out. */

@@ -4,13 +4,12 @@
 // counted.
 
 import { SECOND } from "../../kernel/clock.ts";
-import { namedError } from "../../kernel/errors.ts";
 import { packId, unpackId, uuidPrefixOf } from "../../kernel/ids.ts";
 import { absent, all, is } from "../conditions.ts";
 import type { Store } from "../context.ts";
 import { type ChangeOf, type ConditionOf, putItem, type RowOf } from "../item.ts";
 import { fromJson, toJson } from "../json-text.ts";
-import { contended, done, onConditionFailed, untilUncontended, whereItHolds } from "../refusals.ts";
+import { busy, contended, done, onConditionFailed, untilUncontended, whereItHolds } from "../refusals.ts";
 import { SHARDS } from "../shards.ts";
 import { writeEach } from "../single-writes.ts";
 import { type Addends, countWrites, sumOf } from "./counts.ts";
@@ -132,14 +131,11 @@ export async function settled(
   store: Store,
   read: () => Promise<(RunRow | undefined)[]>,
 ): Promise<(RunRow | undefined)[]> {
-  return untilUncontended(
-    async () => {
-      const rows = await read();
-      const settledNow = await settlePacksOf(store, rows);
-      return settledNow === 0 ? done(rows) : contended;
-    },
-    () => namedError("TransactionConflictException", "Runs move too often in packs of other workers."),
-  );
+  return untilUncontended(busy.transient("Runs move too often in packs of other workers."), async () => {
+    const rows = await read();
+    const settledNow = await settlePacksOf(store, rows);
+    return settledNow === 0 ? done(rows) : contended;
+  });
 }
 
 /** Settles the open packs in which these runs moved. @returns how many there were */

@@ -157,7 +157,7 @@ export async function readActive(store: Store, keys: readonly RunKey[]): Promise
 
 /** AMB-74: returns the run, also if it is canceled already. @throws 404, 409 for a run that ended otherwise. */
 export async function cancelRun(store: Store, journey: string, id: string): Promise<RunState> {
-  return untilUncontended(async () => {
+  return untilUncontended(beingChanged, async () => {
     const entry = isUuid(id) ? await store.get(RunEntry, runEntryKey(journey, id)) : undefined;
     const run = entry?.subscriber === undefined ? undefined : await findRun(store, entry.subscriber, journey, id);
     if (!run) throw notFound("run");
@@ -165,7 +165,7 @@ export async function cancelRun(store: Store, journey: string, id: string): Prom
     if (run.status !== "active") throw conflict(`The run is ${run.status} and can no longer be canceled.`);
     await endRun(store, run, "canceled by a user");
     return contended;
-  }, beingChanged);
+  });
 }
 
 /** Cancels a run, unless another worker moved it. */

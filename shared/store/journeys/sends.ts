@@ -19,7 +19,7 @@ import { plannedRangeWrite } from "../sends/chunks/ranges.ts";
 import { isInAppOnly, packRecipients, type Recipient } from "../sends/chunks/recipients.ts";
 import { refersToEvent, storeContent } from "../sends/jobs/job-content.ts";
 import { jobIdOf } from "../sends/jobs/job-ids.ts";
-import type { JobSpec } from "../sends/jobs/job-spec.ts";
+import { type JobSpec, PLAIN_SEND } from "../sends/jobs/job-spec.ts";
 import { newJobWrite } from "../sends/jobs/jobs.ts";
 import { contentOfTemplate, type TemplateContent, TemplateItem } from "../templates/items.ts";
 import { topicOfSend } from "../topics/topics.ts";
@@ -197,24 +197,14 @@ const specOf = (
   { id, send: { content, template_id, channel_ids, category = "marketing", safety } }: SendNode,
   event: string | undefined,
 ): JobSpec => ({
-  name: null,
+  ...PLAIN_SEND,
   category,
   title: template_id === undefined ? (content?.title ?? null) : null,
   body: template_id === undefined ? (content?.body ?? null) : null,
-  data: null,
   ...(template_id === undefined && content?.by_channel && { by_channel: content.by_channel }),
   template_id: template_id ?? null,
   channel_ids,
-  target: null,
   subscriber_ids_count: senders.length,
-  device_filters: null,
-  subscriber_filters: null,
-  scheduled_at: null,
-  channel_arbitration_mode: "explicit",
-  holdout_percentage: 0,
-  split_percentage: null,
-  variant_b: null,
-  bypass_quiet_hours: false,
   source: { type: "journey", id: senders[0]?.run.journey_id ?? null },
   ...(event !== undefined && { event_id: event }),
   step: { version: senders[0]?.run.version ?? 0, id, ...(safety && { hasBrake: true }) },

@@ -3,6 +3,7 @@ import type { Graph, JourneyNode } from "../../rules/journey-graph.ts";
 import { detailOf, holdsStill } from "../../rules/why-details.ts";
 import type { KnownSkip } from "../../rules/why-journey-words.ts";
 import type { StoreReader } from "../context.ts";
+import { PLAIN_SEND } from "../sends/jobs/job-spec.ts";
 import { type JudgedSend, rulesNow } from "../sends/reports/rules-now.ts";
 import type { LivingProfile } from "../subscribers/subscribers.ts";
 import { topicOfSend } from "../topics/topics.ts";
@@ -15,15 +16,11 @@ const FAILED = "failed";
 /** What of the send of a step decides whom it reaches. */
 async function sendOf(store: StoreReader, { id, send }: JourneyNode & { type: "send" }): Promise<JudgedSend> {
   return {
+    ...PLAIN_SEND,
     channel_ids: send.channel_ids,
     category: send.category ?? "marketing",
     topic: await topicOfSend(store, send.topic),
-    target: null,
-    channel_arbitration_mode: "explicit",
-    subscriber_filters: null,
-    device_filters: null,
     deliverySettings: undefined,
-    bypass_quiet_hours: false,
     source: { type: "journey", id },
   };
 }

@@ -11,7 +11,8 @@ import { expensesOf } from "../sends/jobs/job-cost.ts";
 import type { LateResult } from "../sends/jobs/job-items.ts";
 import type { JobRecord } from "../sends/jobs/job-record.ts";
 
-const stages = [
+/** What is counted of sends: `opened_human` and `clicked_human` are without what only machines did (F19). */
+export const stages = [
   "sent",
   "delivered",
   "bounced",

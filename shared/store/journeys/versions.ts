@@ -1,6 +1,6 @@
 import type { EntryRules, Graph, Trigger } from "../../rules/journey-graph.ts";
 import type { StoreReader } from "../context.ts";
-import { keyOf } from "../item.ts";
+import { keyOf, type RowOf } from "../item.ts";
 import { fromJson } from "../json-text.ts";
 import { JourneyVersion } from "./items.ts";
 
@@ -20,18 +20,18 @@ export async function listVersions(
   const after =
     before === undefined ? undefined : keyOf(JourneyVersion, store.tenant, { journey: id, version: before });
   const page = await store.query(JourneyVersion, { journey: id }, { newestFirst: true, limit, after });
-  const versions = page.items.map((row) => ({
-    version: Number(row.sk.slice("V#".length)),
-    trigger: fromJson(row.trigger),
-    entry_rules: fromJson(row.entry_rules),
-    graph: fromJson(row.steps),
-  }));
+  const versions = page.items.map((row) => ({ version: Number(row.sk.slice("V#".length)), ...versionIn(row) }));
   return { versions, next: page.next && versions.at(-1)?.version };
 }
 
 /** A version that was activated: it never changes. */
 export async function getVersion(store: StoreReader, id: string, version: number): Promise<Version | undefined> {
   const row = await store.get(JourneyVersion, { journey: id, version });
-  if (!row) return undefined;
-  return { trigger: fromJson(row.trigger), entry_rules: fromJson(row.entry_rules), graph: fromJson(row.steps) };
+  return row && versionIn(row);
 }
+
+const versionIn = ({ trigger, entry_rules, steps }: RowOf<typeof JourneyVersion>): Version => ({
+  trigger: fromJson(trigger),
+  entry_rules: fromJson(entry_rules),
+  graph: fromJson(steps),
+});

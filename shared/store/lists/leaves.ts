@@ -184,6 +184,7 @@ function inPieces(members: readonly GroupMember[]): GroupMember[][] {
 /** Removes an erased subscriber from a segment and its count (SUB-9). @returns whether it was a member */
 export async function forgetInLeaf(store: Store, segment: string, subscriber: string): Promise<boolean> {
   return untilUncontended(
+    () => new Error(`The members of segment ${segment} changed ${MAX_ATTEMPTS} times while one was erased.`),
     async () => {
       const leaf = await leafFor(store, segment, subscriber);
       const members = leaf?.members.filter((member) => member.subscriber !== subscriber) ?? [];
@@ -192,7 +193,6 @@ export async function forgetInLeaf(store: Store, segment: string, subscriber: st
       const isForgotten = await transacted(store, leafWrites(segment, [{ leaf, members }], at));
       return isForgotten ? done(true) : contended;
     },
-    () => new Error(`The members of segment ${segment} changed ${MAX_ATTEMPTS} times while one was erased.`),
   );
 }
 

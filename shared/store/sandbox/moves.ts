@@ -104,24 +104,21 @@ export async function claimMove(platform: Platform, tenant: TenantId, id: string
  */
 export async function standAt(platform: Platform, move: MoveRow, at: number, messages = 0): Promise<void> {
   const now = platform.clock.now();
-  const isOurs = all(is("id", move.id), is("status", "running"), is("owner", move.owner ?? ""));
   const kept = { lease_until: now + LEASE_MS, progress_at: now };
   const counted = messages > 0 ? { set: { ...kept, counted: at }, add: { moments: 1, messages } } : { set: kept };
   await platform.transact([
-    changeItem(ClockMove, { tenant: move.tenant }, counted, isOurs),
+    changeItem(ClockMove, { tenant: move.tenant }, counted, isOurs(move)),
     changeItem(WorkspaceItem, { tenant: move.tenant }, { set: { clock_still: at } }),
   ]);
 }
 
+const isOurs = ({ id, owner = "" }: MoveRow) => all(is("id", id), is("status", "running"), is("owner", owner));
+
 /** Keeps the lease while a worker waits. */
 export async function keepMove(platform: Platform, move: MoveRow): Promise<void> {
   const now = platform.clock.now();
-  await platform.change(
-    ClockMove,
-    { tenant: move.tenant },
-    { set: { lease_until: now + LEASE_MS, progress_at: now } },
-    all(is("id", move.id), is("status", "running"), is("owner", move.owner ?? "")),
-  );
+  const set = { lease_until: now + LEASE_MS, progress_at: now };
+  await platform.change(ClockMove, { tenant: move.tenant }, { set }, isOurs(move));
 }
 
 /** Leaves a move to the next message. */
@@ -143,7 +140,7 @@ export async function endMove(
       ClockMove,
       { tenant: move.tenant },
       { set: { status, ended_at: timestamp(now), progress_at: now }, remove: ["owner", "lease_until"] },
-      all(is("id", move.id), is("status", "running"), is("owner", move.owner ?? "")),
+      isOurs(move),
     ),
     changeItem(
       WorkspaceItem,

@@ -60,6 +60,7 @@ export async function fillLeaves(
   const range = { shard, after: subscriberIn({ sk: after }), until };
   const hold = holdWrite(segment, part);
   return untilUncontended<FilledPage>(
+    () => new Error(`The members of segment ${segment.id} changed ${MAX_ATTEMPTS} times while a page was computed.`),
     async () => {
       const leaves = await leavesBetween(store, segment.id, range);
       const at = timeAfter(leaves, store.clock.now());
@@ -71,6 +72,5 @@ export async function fillLeaves(
       }
       return changes.some(({ isPartial }) => isPartial) ? contended : done({ kind: "filled", last });
     },
-    () => new Error(`The members of segment ${segment.id} changed ${MAX_ATTEMPTS} times while a page was computed.`),
   );
 }

@@ -160,7 +160,7 @@ export async function updateSegment(
   { plan, input, seen }: { plan: PlanName; input: SegmentInput; seen?: number | undefined },
 ): Promise<Edited<Segment>> {
   const compiled = await requireRule(store, plan, input.rule);
-  return untilUncontended<Edited<Segment>>(async () => {
+  return untilUncontended<Edited<Segment>>(beingChanged, async () => {
     const row = await requireRow(store, id);
     if (seen !== undefined && versionOf(row) !== seen) return done(outdated);
     const edit = await editOf(store, row, input);
@@ -176,7 +176,7 @@ export async function updateSegment(
       case "changed meanwhile":
         return contended;
     }
-  }, beingChanged);
+  });
 }
 
 interface Edit {
@@ -229,14 +229,14 @@ const isUnchanged = ({ name, rule_version, run }: SegmentRow) =>
 
 /** Computes a segment anew, in the background; a computation in progress starts again. @throws 404. */
 export async function recomputeSegment(store: Store, timers: Timers, id: string): Promise<void> {
-  return untilUncontended(async () => {
+  return untilUncontended(beingChanged, async () => {
     const row = await requireRow(store, id);
     await watchRun(store, timers, id);
     const parts = await partsNeeded(store);
     const set = { run: row.run + 1, run_version: row.rule_version, parts, parts_done: 0 };
     const isStarted = await happened(store.change(SegmentItem, { id }, { set }, isUnchanged(row)));
     return isStarted ? done(undefined) : contended;
-  }, beingChanged);
+  });
 }
 
 /** Computes anew the dynamic segments whose members depend on where the days of the workspace begin (AMB-137). */

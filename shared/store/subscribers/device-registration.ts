@@ -2,14 +2,13 @@
 
 import type * as v from "valibot";
 import { timestamp } from "../../kernel/clock.ts";
-import { ApiError } from "../../kernel/errors.ts";
 import { withoutUndefined } from "../../kernel/objects.ts";
 import { byText } from "../../kernel/order.ts";
 import { absent, all, is } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { type ConditionOf, type ItemWrite, type KeyOf, putItem, type RowOf, removeItem } from "../item.ts";
 import { toJson } from "../json-text.ts";
-import { contended, done, happened, untilUncontended } from "../refusals.ts";
+import { busy, contended, done, happened, untilUncontended } from "../refusals.ts";
 import {
   addressOf,
   DeviceItem,
@@ -53,22 +52,19 @@ export async function registerDevice(
   const { subscription } = input;
   const address = addressOf({ ...input, subscription: subscription && toJson(subscription) });
   let isFirst = true;
-  return untilUncontended(
-    async () => {
-      const eventual = isFirst;
-      isFirst = false;
-      const existing = await findExisting(store, input, address);
-      const row = registrationOf(store, input, existing.device);
-      const outcome =
-        existing.device && isInPlace(existing.device, row) && existing.token?.device === row.id
-          ? await refresh(store, row, existing.device)
-          : await applyRegistration(store, row, existing, { eventual });
-      if (outcome === "gone") return done(undefined);
-      if (outcome === "done") return done({ device: deviceOf(row), isNew: !existing.device });
-      return contended;
-    },
-    () => new ApiError("SERVICE_UNAVAILABLE", "This device is being registered by others just now."),
-  );
+  return untilUncontended(busy.unavailable("This device is being registered by others just now."), async () => {
+    const eventual = isFirst;
+    isFirst = false;
+    const existing = await findExisting(store, input, address);
+    const row = registrationOf(store, input, existing.device);
+    const outcome =
+      existing.device && isInPlace(existing.device, row) && existing.token?.device === row.id
+        ? await refresh(store, row, existing.device)
+        : await applyRegistration(store, row, existing, { eventual });
+    if (outcome === "gone") return done(undefined);
+    if (outcome === "done") return done({ device: deviceOf(row), isNew: !existing.device });
+    return contended;
+  });
 }
 
 interface ExistingDevice {

@@ -3,12 +3,11 @@
 
 import * as v from "valibot";
 import { personal } from "../../contract/personal.ts";
-import { ApiError } from "../../kernel/errors.ts";
 import { absent, all, any, is, present } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { type ConditionOf, fieldsOrNull, type KeyOf, type NewRowOf, removeItem } from "../item.ts";
 import type { Key } from "../model.ts";
-import { contended, done, transacted, untilUncontended, whereItHolds } from "../refusals.ts";
+import { busy, contended, done, transacted, untilUncontended, whereItHolds } from "../refusals.ts";
 import {
   type Addressed,
   addressOf,
@@ -72,16 +71,13 @@ export const devicesOf = async (store: StoreReader, subscriber: string): Promise
 /** Removes a device and its pointers. @returns false if the subscriber has no such device. */
 export async function removeDevice(store: Store, subscriber: string, id: string): Promise<boolean> {
   const key = { subscriber, device: id };
-  return untilUncontended(
-    async () => {
-      const row = await store.get(DeviceItem, key);
-      if (!row) return done(false);
-      const pointers = pointersOf(row).map((pointer) => removeItem(DevicePointer, pointer, pointsAt(row)));
-      const isRemoved = await transacted(store, [removeItem(DeviceItem, key, is("rev", row.rev)), ...pointers]);
-      return isRemoved ? done(true) : contended;
-    },
-    () => new ApiError("SERVICE_UNAVAILABLE", "This device is being registered just now."),
-  );
+  return untilUncontended(busy.unavailable("This device is being registered just now."), async () => {
+    const row = await store.get(DeviceItem, key);
+    if (!row) return done(false);
+    const pointers = pointersOf(row).map((pointer) => removeItem(DevicePointer, pointer, pointsAt(row)));
+    const isRemoved = await transacted(store, [removeItem(DeviceItem, key, is("rev", row.rev)), ...pointers]);
+    return isRemoved ? done(true) : contended;
+  });
 }
 
 /** The device has the address that was read. */

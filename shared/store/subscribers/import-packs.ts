@@ -101,6 +101,7 @@ export async function sealPack(
 /** Seals a pack whose worker does not write any more, by the rows that name it. */
 async function settlePack(store: Store, { sk: id, list }: RowOf<typeof ImportPack>): Promise<void> {
   await untilUncontended(
+    () => new Error(`Members were removed too often while the rows of pack ${id} were counted.`),
     async () => {
       const row = await store.get(ImportPack, { pack: id });
       if (!row) return done(undefined);
@@ -115,7 +116,6 @@ async function settlePack(store: Store, { sk: id, list }: RowOf<typeof ImportPac
       const isAsRead = all(present(), asRead("removals", removals));
       return (await seal(store, { id, list }, counts, isAsRead)) ? done(undefined) : contended;
     },
-    () => new Error(`Members were removed too often while the rows of pack ${id} were counted.`),
   );
 }
 

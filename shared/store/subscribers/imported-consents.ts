@@ -1,7 +1,6 @@
 // Consents of imported rows: noted once per row. An import never reverts an opt-out (D-CSV).
 
 import { createHash } from "node:crypto";
-import { ApiError } from "../../kernel/errors.ts";
 import { uuidV8 } from "../../kernel/ids.ts";
 import { normalizedAddress } from "../../rules/addresses.ts";
 import { chunksOf } from "../../rules/chunks.ts";
@@ -11,7 +10,7 @@ import type { Store } from "../context.ts";
 import { familyOf } from "../families.ts";
 import { type ConditionOf, changeItem } from "../item.ts";
 import type { Item } from "../model.ts";
-import { contended, done, failuresOf, transacted, untilUncontended } from "../refusals.ts";
+import { busy, contended, done, failuresOf, transacted, untilUncontended } from "../refusals.ts";
 import { addressId } from "./address-items.ts";
 import { heldAddresses, optOutWrite, suppressAddress } from "./addresses.ts";
 import {
@@ -222,6 +221,7 @@ async function recordSome(
   assertions: ReadonlyMap<string, ConsentAssertion>,
 ): Promise<ChoiceOutcomes> {
   return untilUncontended(
+    busy.unavailable("This subscriber is being changed by others just now."),
     async () => {
       const profile = await getProfile(store, subscriber);
       const verdicts = [...assertions].map(([key, own]) => {
@@ -238,7 +238,6 @@ async function recordSome(
       const recorded = await store.getAll(ConsentItem, keys);
       return done(Object.fromEntries(refused.flatMap(([key], i) => (recorded[i] ? [] : [[key, "unchanged"]]))));
     },
-    () => new ApiError("SERVICE_UNAVAILABLE", "This subscriber is being changed by others just now."),
     MAX_ATTEMPTS,
   );
 }

@@ -37,6 +37,7 @@ export async function forgetInChunk(store: Store, chunkRef: ChunkRef, subscriber
   const pseudonym = chosen ?? (await store.get(Profile, { id: subscriber }))?.mark ?? newPseudonym(store);
   if (chunkRef.range === SINGLE_RANGE) return forgetOnJob(store, chunkRef.job, subscriber, pseudonym);
   return untilUncontended(
+    () => new Error("A chunk changed too often for a recipient to be replaced in it."),
     async () => {
       const row = await store.get(ChunkItem, chunkRef);
       const [name, ...others] = (["recipients", "held_out"] as const).filter((list) =>
@@ -50,7 +51,6 @@ export async function forgetInChunk(store: Store, chunkRef: ChunkRef, subscriber
       if (isDone && others.length === 0) return done(pseudonym);
       return contended;
     },
-    () => new Error("A chunk changed too often for a recipient to be replaced in it."),
     MAX_ATTEMPTS,
   );
 }
@@ -58,6 +58,7 @@ export async function forgetInChunk(store: Store, chunkRef: ChunkRef, subscriber
 /** Replaces a recipient on the row of a job. */
 async function forgetOnJob(store: Store, job: string, subscriber: string, pseudonym: string): Promise<string> {
   return untilUncontended(
+    () => new Error("A job changed too often for a recipient to be replaced on it."),
     async () => {
       const { recipients } = (await store.get(JobItem, { job })) ?? {};
       if (recipients === undefined || !includes(recipients, subscriber)) return done(pseudonym);
@@ -65,7 +66,6 @@ async function forgetOnJob(store: Store, job: string, subscriber: string, pseudo
       const isDone = await happened(store.change(JobItem, { job }, { set }, is("recipients", recipients)));
       return isDone ? done(pseudonym) : contended;
     },
-    () => new Error("A job changed too often for a recipient to be replaced on it."),
     MAX_ATTEMPTS,
   );
 }

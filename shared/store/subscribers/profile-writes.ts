@@ -7,6 +7,7 @@ import { familyOf } from "../families.ts";
 import { changeItem, putItem } from "../item.ts";
 import type { Value } from "../model.ts";
 import {
+  busy,
   changed,
   contended,
   done,
@@ -53,7 +54,7 @@ export async function writeProfile(
   cap: Partial<SubscriberCap>,
 ): Promise<ProfileRow> {
   let isFirst = cap.isLikelyNew === true && cap.mayCreate !== false;
-  return untilUncontended(async () => {
+  return untilUncontended(beingChanged, async () => {
     const found = isFirst ? undefined : await update(store, id, input);
     isFirst = false;
     if (found) {
@@ -64,7 +65,7 @@ export async function writeProfile(
     if (!created) return contended;
     cap.learn?.(true);
     return done(created);
-  }, beingChanged);
+  });
 }
 
 /** @returns the profile after the write, or the tombstone that prevented it; undefined if there is neither */
@@ -170,7 +171,7 @@ async function moveAddress(
 const isNewestIn = (row: ProfileRow, { channel, consented_at }: ConsentAssertion): boolean =>
   (row[`ct:${channel}`] ?? "") <= consented_at;
 
-const beingChanged = () => new ApiError("SERVICE_UNAVAILABLE", "This subscriber is being changed by others just now.");
+const beingChanged = busy.unavailable("This subscriber is being changed by others just now.");
 
 type ConsentUpdate =
   | { kind: "written" }

@@ -3,14 +3,13 @@
 import * as v from "valibot";
 import { said, Timestamp, titled } from "../../contract/schemas.ts";
 import { timestamp } from "../../kernel/clock.ts";
-import { ApiError } from "../../kernel/errors.ts";
 import { chunksOf } from "../../rules/chunks.ts";
 import { consentChannelOf, isInTopic } from "../../rules/topics.ts";
 import { all, asRead } from "../conditions.ts";
 import type { Store } from "../context.ts";
 import { familyOf } from "../families.ts";
 import { type ConditionOf, changeItem } from "../item.ts";
-import { contended, done, transacted, untilUncontended } from "../refusals.ts";
+import { busy, contended, done, transacted, untilUncontended } from "../refusals.ts";
 import { type ConsentAssertion, consentChange, consentWrite } from "../subscribers/consents.ts";
 import { isAlive, Profile } from "../subscribers/items.ts";
 import { getProfile, type LivingProfile } from "../subscribers/subscribers.ts";
@@ -71,6 +70,7 @@ export async function choose(
 ): Promise<LivingProfile | undefined> {
   let profile: LivingProfile | undefined = read;
   return untilUncontended(
+    busy.unavailable("Other choices are made at the moment. Try again."),
     async () => {
       if (!profile) return done(undefined);
       const outcome = await record(store, profile, choices, { source, pending });
@@ -78,7 +78,6 @@ export async function choose(
       profile = await getProfile(store, read.id);
       return contended;
     },
-    () => new ApiError("SERVICE_UNAVAILABLE", "Other choices are made at the moment. Try again."),
     MAX_ATTEMPTS,
   );
 }

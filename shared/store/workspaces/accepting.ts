@@ -1,14 +1,14 @@
 // How an invitation is accepted: by a new user, or an existing one (D-TEAM, AMB-78, ACC-9).
 import type { Role } from "../../contract/roles.ts";
 import { timestamp } from "../../kernel/clock.ts";
-import { ApiError, conflict, notFound, unauthorized } from "../../kernel/errors.ts";
+import { closed, notFound, unauthorized } from "../../kernel/errors.ts";
 import type { TenantId } from "../../kernel/ids.ts";
 import { plans } from "../../rules/plans.ts";
 import { absent, is, present } from "../conditions.ts";
 import type { Platform } from "../context.ts";
 import { hashOf } from "../hash.ts";
 import { changeItem, fullKey, type ItemWrite, putItem, type RowOf, removeItem } from "../item.ts";
-import { contended, done, failuresOf, untilUncontended, whereItHolds } from "../refusals.ts";
+import { busy, contended, done, failuresOf, untilUncontended, whereItHolds } from "../refusals.ts";
 import { findUser } from "./identity.ts";
 import { InvitationItem, InvitedItem, MemberItem, MembershipItem, UserItem } from "./identity-items.ts";
 import { beyondPlan, readTeam, type Team, teamWrite } from "./invitations.ts";
@@ -37,19 +37,16 @@ export async function acceptInvitation(
   checks: AcceptanceChecks,
 ): Promise<{ user: UserRow; tenant: TenantId; role: Role }> {
   const digest = hashOf(token);
-  return untilUncontended(
-    async () => {
-      const invitation = await requireInvitation(platform, digest);
-      const { tenant, email, role, mailed = false } = invitation;
-      const team = await readTeam(platform, tenant);
-      requireSeat(team);
-      const invited = await invitedUser(platform, { email, name, password, mailed, workspace: team.name }, checks);
-      if (invited.kind === "wrong password") return refusePassword(platform, { digest, tenant, email });
-      const joined = await join(platform, { digest, invitation, team }, invited);
-      return joined === "joined" ? done({ user: invited.user, tenant, role }) : contended;
-    },
-    () => conflict("The team is changing at the moment. Try again."),
-  );
+  return untilUncontended(busy.conflict("The team is changing at the moment. Try again."), async () => {
+    const invitation = await requireInvitation(platform, digest);
+    const { tenant, email, role, mailed = false } = invitation;
+    const team = await readTeam(platform, tenant);
+    requireSeat(team);
+    const invited = await invitedUser(platform, { email, name, password, mailed, workspace: team.name }, checks);
+    if (invited.kind === "wrong password") return refusePassword(platform, { digest, tenant, email });
+    const joined = await join(platform, { digest, invitation, team }, invited);
+    return joined === "joined" ? done({ user: invited.user, tenant, role }) : contended;
+  });
 }
 
 type InvitationRow = RowOf<typeof InvitationItem>;
@@ -61,7 +58,7 @@ async function requireInvitation(platform: Platform, digest: string): Promise<In
 }
 
 function requireSeat({ isClosed, plan, members }: Team): void {
-  if (isClosed) throw new ApiError("TENANT_DELETED", "This workspace is closed.");
+  if (isClosed) throw closed();
   if (members.length >= plans[plan].teamMembers) throw beyondPlan(plan, `${members.length} are in`);
 }
 

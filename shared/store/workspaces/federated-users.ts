@@ -1,14 +1,14 @@
 // Whom a provider's subject is here: linked once by a proven address, a member by invitation, group or default role (ACC-16).
 import type { Role } from "../../contract/roles.ts";
 import { timestamp } from "../../kernel/clock.ts";
-import { ApiError, conflict } from "../../kernel/errors.ts";
+import { ApiError } from "../../kernel/errors.ts";
 import type { TenantId } from "../../kernel/ids.ts";
 import { plans } from "../../rules/plans.ts";
 import { absent, is, present } from "../conditions.ts";
 import type { Platform, PlatformReader } from "../context.ts";
 import { changeItem, fullKey, type ItemWrite, putItem, type RowOf, removeItem } from "../item.ts";
 import { fromJson } from "../json-text.ts";
-import { contended, done, transacted, untilUncontended } from "../refusals.ts";
+import { busy, contended, done, transacted, untilUncontended } from "../refusals.ts";
 import { InvitationItem, InvitedItem, MemberItem, MembershipItem, UserItem } from "./identity-items.ts";
 import { beyondPlan, readTeam, teamWrite } from "./invitations.ts";
 import { changeRole } from "./members.ts";
@@ -41,24 +41,21 @@ export interface SignedIn {
  */
 export async function signedInUser(platform: Platform, provider: Provider, asserted: Asserted): Promise<SignedIn> {
   const { tenant } = provider;
-  return untilUncontended(
-    async () => {
-      const { user, writes } = await userBehind(platform, provider, asserted);
-      const member = await platform.get(MemberItem, { tenant, user: user.id });
-      const granted = roleOf(provider, asserted.groups);
-      if (!member) {
-        const joined = await join(platform, provider, { user, granted, writes });
-        return joined ? done(joined) : contended;
-      }
+  return untilUncontended(busy.conflict("The team is changing at the moment. Try again."), async () => {
+    const { user, writes } = await userBehind(platform, provider, asserted);
+    const member = await platform.get(MemberItem, { tenant, user: user.id });
+    const granted = roleOf(provider, asserted.groups);
+    if (!member) {
+      const joined = await join(platform, provider, { user, granted, writes });
+      return joined ? done(joined) : contended;
+    }
 
-      const role = member.role === "owner" ? member.role : keptRole(provider, granted, member.role);
-      const isLinked = writes.length === 0 || (await transacted(platform, writes));
-      if (!isLinked) return contended;
-      if (role !== member.role) await changeRole(platform, { tenant, user: user.id }, { role, by: "owner" });
-      return done({ user, tenant, role });
-    },
-    () => conflict("The team is changing at the moment. Try again."),
-  );
+    const role = member.role === "owner" ? member.role : keptRole(provider, granted, member.role);
+    const isLinked = writes.length === 0 || (await transacted(platform, writes));
+    if (!isLinked) return contended;
+    if (role !== member.role) await changeRole(platform, { tenant, user: user.id }, { role, by: "owner" });
+    return done({ user, tenant, role });
+  });
 }
 
 /**
@@ -66,14 +63,11 @@ export async function signedInUser(platform: Platform, provider: Provider, asser
  * @throws 403 for an address that is not verified, or that nobody has; 409
  */
 export function knownUser(platform: Platform, provider: Provider, asserted: Asserted): Promise<UserRow> {
-  return untilUncontended(
-    async () => {
-      const { user, writes } = await userBehind(platform, provider, asserted);
-      const isLinked = writes.length === 0 || (await transacted(platform, writes));
-      return isLinked ? done(user) : contended;
-    },
-    () => conflict("The user is changing at the moment. Try again."),
-  );
+  return untilUncontended(busy.conflict("The user is changing at the moment. Try again."), async () => {
+    const { user, writes } = await userBehind(platform, provider, asserted);
+    const isLinked = writes.length === 0 || (await transacted(platform, writes));
+    return isLinked ? done(user) : contended;
+  });
 }
 
 /** The role of the first group that the provider's settings name; undefined if the subject is in none. */

@@ -9,7 +9,16 @@ import { absent, all, any, atMost, is, present } from "../conditions.ts";
 import type { Platform, PlatformReader } from "../context.ts";
 import { hashOf } from "../hash.ts";
 import { changeItem, fieldsOf, type ItemWrite, putItem, removeItem } from "../item.ts";
-import { type Attempt, contended, done, orRefuse, transacted, untilUncontended, whereItHolds } from "../refusals.ts";
+import {
+  type Attempt,
+  busy,
+  contended,
+  done,
+  orRefuse,
+  transacted,
+  untilUncontended,
+  whereItHolds,
+} from "../refusals.ts";
 import { InvitationItem, InvitedItem, invitationFields } from "./identity-items.ts";
 import { WorkspaceItem } from "./items.ts";
 import { listMembers, type Member } from "./members.ts";
@@ -37,18 +46,15 @@ export async function invite(
   { tenant, plan }: { tenant: TenantId; plan: PlanName },
   { email, role, mailed }: { email: string; role: Role; mailed: boolean },
 ): Promise<Invitation & { token: string }> {
-  return untilUncontended(
-    async () => {
-      const team = await readTeam(platform, tenant);
-      const isSame = (other: { email: string }) => other.email.toLowerCase() === email.toLowerCase();
-      if (team.members.some(isSame)) throw conflict("This person is a member already.");
-      if (team.invitations.some(isSame)) throw conflict("This person is invited already.");
-      const used = team.members.length + team.invitations.length;
-      if (used >= plans[plan].teamMembers) throw beyondPlan(plan, `${used} are in or invited`);
-      return putInvitation(platform, team, { email, role, mailed });
-    },
-    () => conflict("Somebody else is inviting people at the moment. Try again."),
-  );
+  return untilUncontended(busy.conflict("Somebody else is inviting people at the moment. Try again."), async () => {
+    const team = await readTeam(platform, tenant);
+    const isSame = (other: { email: string }) => other.email.toLowerCase() === email.toLowerCase();
+    if (team.members.some(isSame)) throw conflict("This person is a member already.");
+    if (team.invitations.some(isSame)) throw conflict("This person is invited already.");
+    const used = team.members.length + team.invitations.length;
+    if (used >= plans[plan].teamMembers) throw beyondPlan(plan, `${used} are in or invited`);
+    return putInvitation(platform, team, { email, role, mailed });
+  });
 }
 
 async function putInvitation(

@@ -6,7 +6,7 @@ import { absent, all, asRead, is, present } from "../conditions.ts";
 import type { Platform } from "../context.ts";
 import { hashOf } from "../hash.ts";
 import { changeItem, type ItemWrite, type RowOf, removeItem } from "../item.ts";
-import { contended, done, orRefuse, transacted, untilUncontended, whereItHolds } from "../refusals.ts";
+import { busy, contended, done, orRefuse, transacted, untilUncontended, whereItHolds } from "../refusals.ts";
 import { hashPassword, membershipsOf } from "./identity.ts";
 import { MemberItem, UserItem } from "./identity-items.ts";
 import { withParents } from "./refresh.ts";
@@ -88,17 +88,14 @@ async function replacePassword(
   hash: string,
   how: { along?: ItemWrite<"platform">; isProven?: boolean; kept?: string | undefined },
 ): Promise<UserRow> {
-  return untilUncontended(
-    async () => {
-      const user = await find();
-      const writes = await passwordWrites(platform, user, hash, how);
-      const isDone = await transacted(platform, [...writes, ...(how.along ? [how.along] : [])]);
-      if (!isDone) return contended;
-      if (how.isProven) await unmark(platform, user.id);
-      return done({ ...user, password: hash });
-    },
-    () => conflict("Sessions of this user begin at the moment. Try again."),
-  );
+  return untilUncontended(busy.conflict("Sessions of this user begin at the moment. Try again."), async () => {
+    const user = await find();
+    const writes = await passwordWrites(platform, user, hash, how);
+    const isDone = await transacted(platform, [...writes, ...(how.along ? [how.along] : [])]);
+    if (!isDone) return contended;
+    if (how.isProven) await unmark(platform, user.id);
+    return done({ ...user, password: hash });
+  });
 }
 
 /**

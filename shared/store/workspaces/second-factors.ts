@@ -10,7 +10,7 @@ import { happened, transacted } from "../refusals.ts";
 import { UserItem } from "./identity-items.ts";
 import { accountWrites, secondFactorFields } from "./passwords.ts";
 import { withParents } from "./refresh.ts";
-import { sealingBy } from "./sealing.ts";
+import { type Sealing, sealingBy } from "./sealing.ts";
 import { UserSession } from "./session-items.ts";
 import { base32, stepOfCode, TOTP_KEY_BYTES } from "./totp.ts";
 
@@ -21,32 +21,22 @@ const RECOVERY_BYTES = 10;
 type UserRow = RowOf<typeof UserItem>;
 
 /** Seals the keys of authenticators: one cannot be opened for another user. */
-export interface FactorKeys {
-  seal(user: string, key: Buffer): Promise<string>;
-  open(user: string, sealed: string): Promise<Buffer>;
-}
-
-const contextOf = (user: string) => ({ purpose: "second-factor", user });
-
-export const factorKeys: Capability<"factorKeys", FactorKeys> = {
+export const factorKeys: Capability<"factorKeys", (user: string) => Sealing> = {
   as: "factorKeys",
   env: ["ENCRYPTION_KEY_ID"],
   grants: [{ actions: ["kms:Encrypt", "kms:Decrypt"], on: "second-factor-key" }],
-  open: (deps) => () => ({
-    seal: (user, key) => sealingBy(deps, contextOf(user)).seal(key),
-    open: (user, sealed) => sealingBy(deps, contextOf(user)).open(sealed),
-  }),
+  open: (deps) => () => (user) => sealingBy(deps, { purpose: "second-factor", user }),
 };
 
 interface FactorDeps {
   platform: Platform;
-  factorKeys: FactorKeys;
+  factorKeys: (user: string) => Sealing;
 }
 
 /** Stores a new key beside the one in force: it counts as soon as a code proves it. @throws 409 where one is in force. */
 export async function offerKey({ platform, factorKeys }: FactorDeps, user: UserRow): Promise<Buffer> {
   const key = platform.ids.bytes(TOTP_KEY_BYTES);
-  const totp_next = await factorKeys.seal(user.id, key);
+  const totp_next = await factorKeys(user.id).seal(key);
   const isStored = await happened(
     platform.change(UserItem, { email: user.email }, { set: { totp_next } }, all(is("id", user.id), absent("totp"))),
   );
@@ -66,7 +56,7 @@ export async function confirmKey(
 ): Promise<string[]> {
   if (user.totp_next === undefined || user.totp !== undefined)
     throw conflict("No second factor is being set up. Begin again.");
-  const key = await factorKeys.open(user.id, user.totp_next);
+  const key = await factorKeys(user.id).open(user.totp_next);
   const totp_step = stepOfCode(key, code, platform.clock.now());
   if (totp_step === undefined) throw wrongCode();
   const { codes, recovery } = newRecoveryCodes(platform);
@@ -100,7 +90,7 @@ export async function useCode({ platform, factorKeys }: FactorDeps, user: UserRo
   const { email, totp = "", recovery } = user;
   const isInForce = is<"totp" | "totp_step" | "recovery">("totp", totp);
   if (isOneTimeCode(given)) {
-    const key = await factorKeys.open(user.id, totp);
+    const key = await factorKeys(user.id).open(totp);
     const totp_step = stepOfCode(key, given, platform.clock.now());
     if (totp_step === undefined) return false;
     const isUnused = any<"totp_step">(absent("totp_step"), below("totp_step", totp_step));

@@ -1,5 +1,6 @@
 // The workspace itself: its settings, its plan, its status (AMB-85, D-BILL, D-TENANT).
 
+import { withoutNulls } from "../../kernel/objects.ts";
 import { DEFAULT_SAFETY } from "../../rules/brake.ts";
 import { absent, all, present } from "../conditions.ts";
 import type { Platform, PlatformReader } from "../context.ts";
@@ -53,18 +54,12 @@ export async function changeWorkspace(
   seen?: number,
 ): Promise<WorkspaceRecord | undefined> {
   if (Object.values(change).every((value) => value === undefined)) return getWorkspace(platform, tenant);
-  const { quiet_hours, frequency_caps, safety, monthly_send_cap, region, currency, ...others } = change;
-  const { sender_name, postal_address, utm_defaults, ...plain } = others;
+  const { quiet_hours, frequency_caps, safety, utm_defaults, ...plain } = change;
   const set = {
-    ...plain,
+    ...withoutNulls(plain),
     quiet_hours: quiet_hours ? toJson(quiet_hours) : undefined,
     frequency_caps: frequency_caps && toJson(frequency_caps),
     safety: safety === undefined ? undefined : toJson(safety),
-    monthly_send_cap: monthly_send_cap ?? undefined,
-    region: region ?? undefined,
-    currency: currency ?? undefined,
-    sender_name: sender_name ?? undefined,
-    postal_address: postal_address ?? undefined,
     utm_defaults: utm_defaults ? toJson(utm_defaults) : undefined,
   };
   const remove = removable.filter((name) => change[name] === null);

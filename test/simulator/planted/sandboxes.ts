@@ -17,8 +17,8 @@ export const sandboxesBugs: readonly Bug[] = [
     name: "a step of a clock is written without looking at who moves it",
     area: "sandboxes",
     file: moves,
-    find: 'const isOurs = all(is("id", move.id), is("status", "running"), is("owner", move.owner ?? ""));\n',
-    replace: "const isOurs = undefined;\n",
+    find: "changeItem(ClockMove, { tenant: move.tenant }, counted, isOurs(move)),",
+    replace: "changeItem(ClockMove, { tenant: move.tenant }, counted),",
   },
   {
     name: "a clock goes on while work of its moment is open",

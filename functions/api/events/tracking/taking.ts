@@ -53,13 +53,12 @@ export async function takeMessages(
   await registerDevices(taking, messages, subscribers, tier);
   await linkAnonymous(taking, messages, subscribers, MAX_USERS[tier]);
 
-  const { plan, sendCap } = workspaceOf(caller);
   const events = messages.flatMap((one): NewEvent[] => {
     if (!one.event) return [];
     const subscriber_id = subscribers.get(one.externalId ?? "");
     return [{ ...one.event, ...(subscriber_id === undefined ? { anonymous_id: one.anonymousId } : { subscriber_id }) }];
   });
-  const common = { source: tier, isHistorical: false, receivedAt, allowance: { plan, sendCap } };
+  const common = { source: tier, isHistorical: false, receivedAt, allowance: workspaceOf(caller) };
   const root = await secrets.root();
   for (const batch of chunksOf(events, tiers.server.eventsPerRequest))
     await ingest(store, root, intake, { ...common, events: batch, name: (n, field) => `batch[${n}].${field}` });

@@ -1,6 +1,8 @@
 // What a job says: short content is on the job's row; long content is stored once, under its hash
 // (docs/decisions/0023).
+
 import { Buffer } from "node:buffer";
+import { withoutNulls } from "../../../kernel/objects.ts";
 import type { Store, StoreReader } from "../../context.ts";
 import { hashOf } from "../../hash.ts";
 import type { RowOf } from "../../item.ts";
@@ -39,9 +41,6 @@ export const refersToEvent = ({ title, body, data, by_channel }: Pick<JobContent
   );
 
 type EventText = "title" | "body" | "data" | "by_channel";
-
-export const withoutNulls = <T extends object>(values: T): T =>
-  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null)) as T;
 
 /** The hash under which content is stored that is too long for a job's row; undefined for other content. */
 export function hashOfLong({ looked_up: _, ...content }: JobContent & Pick<JobSpec, "looked_up">): string | undefined {

@@ -124,6 +124,25 @@ export interface JobSpec extends Omit<JobFields, SetByTheService | "title" | "bo
   source: { type: JobSource; id: string | null };
 }
 
+/** A send of what is not said: at once, to all that it is for, in one form. */
+export const PLAIN_SEND = {
+  name: null,
+  title: null,
+  body: null,
+  data: null,
+  template_id: null,
+  target: null,
+  subscriber_ids_count: null,
+  device_filters: null,
+  subscriber_filters: null,
+  scheduled_at: null,
+  channel_arbitration_mode: "explicit",
+  holdout_percentage: 0,
+  split_percentage: null,
+  variant_b: null,
+  bypass_quiet_hours: false,
+} as const satisfies Partial<JobSpec>;
+
 /** The channel of each type by which a send goes, whose consent it needs, and its limits: fixed when it is dispatched. */
 export interface DeliverySettings {
   via: {

@@ -1,6 +1,8 @@
 // Notification jobs: the record a client sees (D-NTF), its moves, and its totals.
+
 import { timestamp } from "../../../kernel/clock.ts";
 import { conflict, requireFound } from "../../../kernel/errors.ts";
+import { withoutNulls } from "../../../kernel/objects.ts";
 import { type Halt, textOf } from "../../../rules/brake.ts";
 import { jobMoves, outcomeOf } from "../../../rules/job-states.ts";
 import { absent, all, asRead, is, oneOf, present } from "../../conditions.ts";
@@ -16,7 +18,7 @@ import { settlement } from "../../workspaces/usage.ts";
 import { claimOnJob } from "../chunks/leases.ts";
 import { unpackRecipients } from "../chunks/recipients.ts";
 import { sumOf, tallyOf } from "../chunks/tallies.ts";
-import { contentOf, inlineContent, withoutNulls } from "./job-content.ts";
+import { contentOf, inlineContent } from "./job-content.ts";
 import { JobItem } from "./job-items.ts";
 import { outcomeWrites } from "./job-outcomes.ts";
 import { type JobFailure, type JobRecord, NOTHING_LATE } from "./job-record.ts";
@@ -54,6 +56,7 @@ export function newJobRow(
 ): NewRowOf<typeof JobItem> {
   const { title, body, ...long } = contentOf(spec);
   const { category, channel_ids, channel_arbitration_mode: mode, holdout_percentage } = spec;
+  const { name, template_id, subscriber_ids_count, scheduled_at, split_percentage } = spec;
   const details: JobDetails = {
     target,
     event_id,
@@ -69,23 +72,18 @@ export function newJobRow(
   return {
     react: "job" as const,
     id,
-    status: spec.scheduled_at === null ? ("queued" as const) : ("scheduled" as const),
-    name: spec.name ?? undefined,
+    status: scheduled_at === null ? ("queued" as const) : ("scheduled" as const),
+    ...withoutNulls({ name, template_id, subscriber_ids_count, scheduled_at, split_percentage, source_id: source.id }),
     category,
-    template_id: spec.template_id ?? undefined,
     channel_ids,
-    subscriber_ids_count: spec.subscriber_ids_count ?? undefined,
-    scheduled_at: spec.scheduled_at ?? undefined,
     channel_arbitration_mode: mode === "explicit" ? undefined : mode,
     holdout_percentage: holdout_percentage || undefined,
-    split_percentage: spec.split_percentage ?? undefined,
     bypass_quiet_hours: spec.bypass_quiet_hours || undefined,
     ...(text !== NOTHING && { details: text }),
     ...(content === undefined
-      ? { title: title ?? undefined, body: body ?? undefined }
+      ? withoutNulls({ title, body })
       : { content, is_split: spec.variant_b !== null || undefined }),
     source_type: source.type,
-    source_id: source.id ?? undefined,
     sent,
     ...planned,
     ...(direct && { ...direct, round: clock.now(), dispatched_at: timestamp(clock.now()) }),

@@ -2,14 +2,13 @@
 // addresses are suppressed (D-EMAIL).
 
 import type { MailEvent } from "../../../contract/mail-events.ts";
-import { namedError } from "../../../kernel/errors.ts";
 import { normalizedAddress } from "../../../rules/addresses.ts";
 import { fateOf } from "../../../rules/recipient-fates.ts";
 import { absent, all, is, oneOf } from "../../conditions.ts";
 import type { Store, StoreReader } from "../../context.ts";
 import { type ChangeOf, type ConditionOf, changeItem, type RowOf } from "../../item.ts";
 import { followOne, stepSendOf } from "../../journeys/late-outcomes.ts";
-import { contended, done, onConditionFailed, transacted, untilUncontended } from "../../refusals.ts";
+import { busy, contended, done, onConditionFailed, transacted, untilUncontended } from "../../refusals.ts";
 import { suppressAddress } from "../../subscribers/addresses.ts";
 import { Profile } from "../../subscribers/items.ts";
 import { getSubscriber, isLiving } from "../../subscribers/subscribers.ts";
@@ -129,23 +128,20 @@ const recordCounted = (
   { when, takes, counted }: FateChange & { counted: NonNullable<FateChange["counted"]> },
   change: ChangeOf<typeof TouchItem>,
 ): Promise<RowChange> =>
-  untilUncontended<RowChange>(
-    async () => {
-      const key = rowKey({ job, subscriber, at });
-      const before = await store.get(TouchItem, key);
-      if (!before || !takes(before)) return done(unchanged(before));
-      const isAlone = counted !== "complained" && !(await isReached(store, { job, subscriber }));
-      const late = { kind: counted, at, isAlone, isUnsure: before.state === "unknown" };
-      const alone = fateOf(late);
-      const counting = { ...change, set: { ...change.set, ...(alone && { alone }) } };
-      const isWritten = await transacted(store, [
-        changeItem(TouchItem, key, counting, all(when, is("state", before.state))),
-        ...(await lateWrites(store, job, subscriber, late)),
-      ]);
-      return isWritten ? done({ kind: "written" }) : contended;
-    },
-    () => namedError("TransactionConflictException", "A mail has several events at once."),
-  );
+  untilUncontended<RowChange>(busy.transient("A mail has several events at once."), async () => {
+    const key = rowKey({ job, subscriber, at });
+    const before = await store.get(TouchItem, key);
+    if (!before || !takes(before)) return done(unchanged(before));
+    const isAlone = counted !== "complained" && !(await isReached(store, { job, subscriber }));
+    const late = { kind: counted, at, isAlone, isUnsure: before.state === "unknown" };
+    const alone = fateOf(late);
+    const counting = { ...change, set: { ...change.set, ...(alone && { alone }) } };
+    const isWritten = await transacted(store, [
+      changeItem(TouchItem, key, counting, all(when, is("state", before.state))),
+      ...(await lateWrites(store, job, subscriber, late)),
+    ]);
+    return isWritten ? done({ kind: "written" }) : contended;
+  });
 
 /**
  * Suppresses the addresses that bounced permanently or complained, for every subscriber that has them now. Nothing is
