@@ -11,6 +11,7 @@ const { withTenant } = worlds();
 const PHONE = "+4915112345678";
 const ADA = { external_id: "ada-7f3a", email: "Ada.7f3a@example.com", attributes: { phone: PHONE } };
 const TRACES = ["ada-7f3a", "ada.7f3a@example.com", "4915112345678", "Lovelace"];
+const LONG = "7f3a-".repeat(60);
 const HEADER = "external_id,email,phone,last_name\n";
 
 async function setting(options: Parameters<typeof withTenant>[0] = {}) {
@@ -73,6 +74,7 @@ it("the uploaded file is deleted although the first attempt fails (SUB-9, IMP-2)
 it.each([
   ["external_id", "ada-7f3a,not-an-address,,Lovelace"],
   ["external_id, as a data frame writes it,", "73901552846.0,not-an-address,,Lovelace", "73901552846"],
+  ["external_id, of which a part is kept,", `${LONG},not-an-address,,Lovelace`, LONG],
   ["e-mail address", "other,ADA.7f3a@EXAMPLE.com,,Lovelace,more"],
   ["e-mail address behind a name and another", "other,o@example.com; Ada <Ada.7f3a@example.com>,,Lovelace,more"],
   ["phone number", `other,bad-address,+49 (151) 123-45678,Lovelace`],

@@ -52,7 +52,7 @@ async function pushCampaign() {
   const { call } = tenant;
   const messages = [{ content: { title: "t", body: "b" }, channel_ids: [ios] }];
   const { id } = (await call("POST /api/v1/campaigns", { name: "c", messages })).body;
-  const act = (action: string) => call(`PATCH /api/v1/campaigns/${id}`, { action });
+  const act = (action: string, more: object = {}) => call(`PATCH /api/v1/campaigns/${id}`, { action, ...more });
   const release = async () => String((await call(`POST /api/v1/campaigns/${id}/release`)).body.messages[0].job_id);
   const reached = async () => (await outboxOf(world)).map(({ subscriber_id }) => subscriber_id);
   return { world, tenant, people, between, act, release, reached };
@@ -68,11 +68,16 @@ const stops = {
     stop: async ({ act }: Campaign) => expect((await act("pause")).status).toBe(200),
     go: async ({ act }: Campaign) => expect((await act("resume")).status).toBe(200),
   },
+  "paused (and resumed with `skip`)": {
+    stop: async ({ act }: Campaign) => expect((await act("pause")).status).toBe(200),
+    go: async ({ act }: Campaign) => expect((await act("resume", { overdue: "skip" })).status).toBe(200),
+  },
 };
 
 it.each([
   ["suspended", "AMB-112"],
   ["paused", "AMB-113"],
+  ["paused (and resumed with `skip`)", "AMB-138"],
 ] as const)("a send that is %s in the middle of a chunk stops after the group, and goes on (%s)", async (how, _) => {
   const campaign = await pushCampaign();
   const { world, tenant, people, between, release, reached } = campaign;
