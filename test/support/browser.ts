@@ -45,5 +45,11 @@ export const hasFirefox = existsSync(FIREFOX) && existsSync(`${SPEAKER}node_modu
 export async function launchFirefox(): Promise<Browser> {
   // Another release of the same package, hence the cast.
   const { firefox } = createRequire(SPEAKER)("playwright-core") as typeof import("playwright-core");
-  return firefox.launch({ channel: "moz-firefox", executablePath: FIREFOX, env: { ...process.env, HOME: SPEAKER } });
+  return firefox.launch({
+    channel: "moz-firefox",
+    executablePath: FIREFOX,
+    env: { ...process.env, HOME: SPEAKER },
+    // The panel that opens with a download takes the keys from the page.
+    firefoxUserPrefs: { "browser.download.alwaysOpenPanel": false },
+  });
 }
