@@ -13,6 +13,7 @@ export default defineConfig({
     sequence: { sequencer: LongFirst },
     setupFiles: ["test/support/setup.ts"],
     testTimeout: 120_000,
+    hookTimeout: 120_000,
     reporters: ["default", "./test/support/count-reporter.ts"],
     coverage: { provider: "v8", include: ["functions/**", "shared/**", "local/**"], exclude: ["local/aws/test/**"] },
   },
