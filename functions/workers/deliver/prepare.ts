@@ -14,7 +14,8 @@ import { consentChannelOf } from "../../../shared/rules/topics.ts";
 import { chatAppOf } from "../../../shared/store/channels/chat-app-content.ts";
 import type { Recipient } from "../../../shared/store/sends/chunks/recipients.ts";
 import { type Arm, eventFor } from "../../../shared/store/sends/content/arms.ts";
-import { type Renderer, rendererOf, saidHash } from "../../../shared/store/sends/content/texts.ts";
+import { isTextless } from "../../../shared/store/sends/content/textless.ts";
+import { type Rendered, type Renderer, rendererOf, saidHash } from "../../../shared/store/sends/content/texts.ts";
 import type { ClaimedWith } from "../../../shared/store/sends/ledger/ledger-items.ts";
 import type { RoundTimes } from "../../../shared/store/sends/ledger/touches.ts";
 import { mailAddressId } from "../../../shared/store/subscribers/address-items.ts";
@@ -179,12 +180,12 @@ async function messageTo(
   if (refusal) return decided(refusal);
   const words = texts.render(arm, profile, channel);
   if (!words) return decided(rejected("template_error"));
-  const blank = blankRefusal(channel, words);
+  const isTemplate = channel === "chat_app" && chatAppOf(job, arm) !== undefined;
+  const blank = blankRefusal(channel, words, isTemplate);
   if (blank) return decided(blank);
 
   const { unknown: _, bodies, ...said } = words;
-  const filled =
-    channel === "chat_app" && chatAppOf(job, arm) && profile ? filledTemplate(await template(arm), profile) : undefined;
+  const filled = isTemplate && profile ? filledTemplate(await template(arm), profile) : undefined;
   if (filled?.kind === "unfilled") return decided(filled.outcome);
 
   const credentials = await credentialsFor(work, channel);
@@ -224,12 +225,8 @@ function addressRefusal(
   return isAnother ? rejected("no_address") : undefined;
 }
 
-/** A template of the chat app stands in place of texts, and a mail needs its subject alone. */
-function blankRefusal(
-  channel: ProvidedChannel,
-  { title, body }: { title: string; body: string },
-): SendOutcome | undefined {
-  if (channel === "chat_app") return undefined;
-  if (channel === "email") return isBlank(title) ? { status: "skipped", reason: "blank_subject" } : undefined;
-  return isBlank(title + body) ? rejected("template_error") : undefined;
+/** A mail needs its subject alone. */
+function blankRefusal(channel: ProvidedChannel, words: Rendered, isTemplate: boolean): SendOutcome | undefined {
+  if (channel === "email") return isBlank(words.title) ? { status: "skipped", reason: "blank_subject" } : undefined;
+  return isTextless(words, isTemplate) ? rejected("template_error") : undefined;
 }

@@ -5,32 +5,24 @@ import { personal } from "../../../contract/personal.ts";
 import { said, Timestamp } from "../../../contract/schemas.ts";
 import { timestamp } from "../../../kernel/clock.ts";
 import { invalid } from "../../../kernel/errors.ts";
-import type { Judgement } from "../../../rules/audience.ts";
 import { classOf, hasDevices } from "../../../rules/channel-types.ts";
 import { pricesOf } from "../../../rules/cost.ts";
-import { type ExpectedOutcome, expectedOutcome } from "../../../rules/expected-outcome.ts";
-import { quietUntil } from "../../../rules/quiet-hours.ts";
-import type { Target } from "../../../rules/reach.ts";
-import type { LateSkip } from "../../../rules/reasons.ts";
 import { type RenderScope, seenWith } from "../../../rules/render.ts";
-import { chatAppAllowance } from "../../channels/chat-app-content.ts";
 import type { StoreReader } from "../../context.ts";
 import { countTarget } from "../../lists/targets.ts";
 import type { LivingProfile } from "../../subscribers/subscribers.ts";
 import type { TemplateContent } from "../../templates/items.ts";
 import type { WorkspaceRecord } from "../../workspaces/workspaces.ts";
-import { zoneFor } from "../chunks/deferred.ts";
 import { scopeOf } from "../content/arms.ts";
-import { blankSubjects } from "../content/blank-subjects.ts";
 import { mailFrameOf, Rendering, renderingsOf } from "../content/renderings.ts";
 import { rendererOf } from "../content/texts.ts";
 import { audienceKindOf, costOfAudience, countedPeriods, isBySmtp, lookedUpIn, type Rating } from "../jobs/job-cost.ts";
 import type { DeliverySettings, JobSpec } from "../jobs/job-spec.ts";
 import { keep } from "./audiences.ts";
 import type { Placed } from "./candidates.ts";
-import { countsOf } from "./caps.ts";
 import { type LongReads, longReadsOf } from "./long-profiles.ts";
 import { channelSettings, deliverySettingsOf, planningRules, profileReads, selectedChannels } from "./planning.ts";
+import { type Future, futuresOf, type Kept, type Sent } from "./preview-futures.ts";
 import { sampleOf } from "./preview-sample.ts";
 
 /** Candidates that are judged: of a larger audience they are a sample, since ids are spread evenly. */
@@ -81,9 +73,6 @@ export const SendPreview = v.object({
 });
 export type SendPreview = v.InferOutput<typeof SendPreview>;
 
-type Kept = Awaited<ReturnType<typeof keep>>[number];
-type Sent = Kept & { profile: LivingProfile; judgement: Extract<Judgement, { verdict: "send" }> };
-
 const isSent = (one: Kept): one is Sent => one.profile !== undefined && one.judgement.verdict === "send";
 
 interface PreviewOptions {
@@ -130,11 +119,10 @@ export async function previewSend(
     caps,
     ...profileReads(said),
   };
-  const { preview, reached } = countOutcomes(kept, futures, { exact, ...rating });
-  addTexts(preview, reached.slice(0, MAX_RENDERED), { said, futures, seenOf, at });
-  const { recipients, failed } = preview.rendered;
+  const { preview, reached, failed: unread } = countOutcomes(kept, futures, { exact, ...rating });
+  const unrenderable = addTexts(preview, reached.slice(0, MAX_RENDERED), { said, futures, seenOf, at });
   // What fails for everyone of a sample is in the text itself.
-  if (recipients > 0 && failed === recipients) throw invalid({ content: UNRENDERABLE });
+  if (unrenderable > 0 && unrenderable === preview.rendered.recipients) throw invalid({ content: UNRENDERABLE });
   const shown = renderFor ?? reached[0]?.profile;
   const arm = reached.find(({ id: subscriber }) => subscriber === shown?.id)?.judgement.arm;
   preview.rendered_for = shown?.id ?? null;
@@ -145,7 +133,7 @@ export async function previewSend(
   );
   if (exact) return preview;
   const size = given?.length ?? (await countTarget(store, spec.target));
-  return scaled(preview, Math.max(1, size / candidates.length), rating);
+  return scaled(preview, Math.max(1, size / candidates.length), { ...rating, failed: unread });
 }
 
 /** Counts what would become of each candidate. `reached`: the recipients of a message. */
@@ -165,6 +153,7 @@ function countOutcomes(
     if (skipped_samples[reason].length < MAX_SAMPLES) skipped_samples[reason].push(subscriber);
   };
   const reached: Sent[] = [];
+  let failed = 0;
   for (const one of kept) {
     if (one.judgement.verdict === "held_out") counts.held_out++;
     if (one.judgement.verdict === "skip") skip(one.id, one.judgement.reason);
@@ -177,17 +166,21 @@ function countOutcomes(
     reached.push(one);
     counts.sent++;
     if (future.later.length > 0) counts.deferred++;
+    if (future.now.length + future.later.length === 0) failed++;
     for (const name of new Set([...future.now, ...future.later].map(({ channel }) => classOf(channel))))
       by_class[name] = (by_class[name] ?? 0) + 1;
   }
   const rendered = { recipients: 0, failed: 0, unknown_variables: {} };
   const texts = { samples: [], rendered, rendered_for: null, renderings: [] };
-  const cost = costOfAudience(by_class, counts, rating);
+  const cost = costOfAudience(by_class, counts, { ...rating, failed });
   const preview: SendPreview = { exact, counts, by_class, skip_reasons, skipped_samples, cost, ...texts };
-  return { preview, reached };
+  return { preview, reached, failed };
 }
 
-/** Adds the texts of the first recipients, and which of their variables have no value on one of their channels. */
+/**
+ * Adds the texts of the first recipients, and which of their variables have no value on one of their channels.
+ * @returns for how many a text cannot be made at all
+ */
 function addTexts(
   { rendered, samples }: SendPreview,
   subscribers: readonly Sent[],
@@ -202,8 +195,9 @@ function addTexts(
     seenOf(profile: LivingProfile): RenderScope;
     at: number;
   },
-): void {
+): number {
   const renderer = rendererOf(said, at, undefined);
+  let unrenderable = 0;
   for (const { id: subscriber_id, profile, judgement } of subscribers) {
     const { arm, targets } = judgement;
     const future = futures.get(subscriber_id);
@@ -213,7 +207,9 @@ function addTexts(
     const all = channels.map((channel) => renderer.renderScope(arm, scope, channel));
     const [words] = all;
     rendered.recipients++;
-    if (all.some((one) => !one)) rendered.failed++;
+    const isUnrenderable = all.some((one) => !one);
+    if (isUnrenderable) unrenderable++;
+    if (isUnrenderable || (future?.textless.length ?? 0) > 0) rendered.failed++;
     for (const name of new Set(all.flatMap((one) => one?.unknown ?? [])))
       rendered.unknown_variables[name] = (rendered.unknown_variables[name] ?? 0) + 1;
     if (!future || samples.length >= MAX_SAMPLES) continue;
@@ -228,44 +224,11 @@ function addTexts(
       ...(said.data && { data: words?.data ?? null }),
     });
   }
+  return unrenderable;
 }
 
 const needsDevices = ({ target, device_filters }: JobSpec, { via }: DeliverySettings): boolean =>
   target?.type !== "all" && (device_filters !== null || via.some(({ type }) => hasDevices(type)));
-
-type Future = ExpectedOutcome & { until: number | undefined };
-
-/** What quiet hours, caps, a blank subject and the status of a chat-app template do with each recipient's messages. */
-async function futuresOf(
-  store: StoreReader,
-  spec: JobSpec,
-  { via, quiet, caps = [], timezone = "UTC" }: DeliverySettings,
-  { sent, at, seenOf }: { sent: readonly Sent[]; at: number; seenOf(profile: LivingProfile): RenderScope },
-): Promise<Map<string, Future>> {
-  const ids = sent.map(({ id }) => id);
-  const counted = await countsOf(store, { timezone, now: at }, ids, caps);
-  const mayChat = await chatAppAllowance(store, via, spec);
-  const hasNoSubject = blankSubjects(spec);
-  const ends = new Map<string, number | undefined>();
-  const endIn = (zone: string): number | undefined => {
-    if (quiet && !ends.has(zone)) ends.set(zone, quietUntil(quiet, zone, at));
-    return ends.get(zone);
-  };
-  return new Map(
-    sent.map(({ id, profile, judgement }, i): [string, Future] => {
-      const full = (counted[i] ?? []).filter(({ count, max }) => count >= max);
-      const refusal = ({ channel }: Target): LateSkip | undefined => {
-        if (channel === "chat_app" && !mayChat(judgement.arm)) return "template_not_approved";
-        if (channel === "email" && hasNoSubject(judgement.arm, seenOf(profile), at)) return "blank_subject";
-        const isFull = full.some((cap) => cap.channel_class === undefined || cap.channel_class === classOf(channel));
-        return isFull ? "capped" : undefined;
-      };
-      const until = quiet ? endIn(zoneFor(quiet, timezone, profile)) : undefined;
-      const isSmart = spec.channel_arbitration_mode === "smart";
-      return [id, { ...expectedOutcome(judgement.targets, { isSmart, quietUntil: until, refusal }), until }];
-    }),
-  );
-}
 
 const grownReads = ({ pages, each, sent }: LongReads, grow: (n: number) => number): LongReads => ({
   pages: grow(pages),
@@ -291,7 +254,11 @@ function scaled(preview: SendPreview, factor: number, rating: Rating): SendPrevi
     ...preview,
     counts,
     by_class,
-    cost: costOfAudience(by_class, counts, { ...rating, long: rating.long && grownReads(rating.long, grow) }),
+    cost: costOfAudience(by_class, counts, {
+      ...rating,
+      failed: grow(rating.failed ?? 0),
+      long: rating.long && grownReads(rating.long, grow),
+    }),
     skip_reasons: grown(preview.skip_reasons),
   };
 }

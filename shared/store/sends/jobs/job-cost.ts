@@ -82,6 +82,8 @@ export interface Rating {
   isBySmtp: boolean;
   profiles?: ProfileReads | undefined;
   caps: number;
+  /** Recipients whose messages have no text: they cost the service as much, and no provider gets them. */
+  failed?: number;
   long?: LongReads | undefined;
 }
 
@@ -89,11 +91,12 @@ export interface Rating {
 export const costOfAudience = (
   byClass: Readonly<Record<string, number>>,
   { total, sent, held_out: heldOut, skipped }: Pick<Tally["counts"], "total" | "sent" | "held_out" | "skipped">,
-  { prices, long, ...rating }: Rating,
+  { prices, long, failed = 0, ...rating }: Rating,
 ): SendCost => {
   // The row of a send to one does not say how long its profile is.
   const isOne = total === 1 && sent === 1;
-  const sentTo = { reached: byClass, isWide: total >= WIDE_FROM, heldOut, skipped, ...rating };
+  const reached = failed > 0 ? { ...byClass, other: failed } : byClass;
+  const sentTo = { reached, isWide: total >= WIDE_FROM, heldOut, skipped, ...rating };
   const further = isOne ? { direct: "one" as const } : { direct: undefined, long };
   return costOfSend({ ...sentTo, ...further }, providerCost(byClass, prices));
 };

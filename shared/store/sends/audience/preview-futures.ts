@@ -1,0 +1,60 @@
+// What would become of each recipient's messages, before anything is sent (F8).
+
+import type { Judgement } from "../../../rules/audience.ts";
+import { classOf } from "../../../rules/channel-types.ts";
+import { type ExpectedOutcome, expectedOutcome } from "../../../rules/expected-outcome.ts";
+import { quietUntil } from "../../../rules/quiet-hours.ts";
+import type { Target } from "../../../rules/reach.ts";
+import type { LateSkip } from "../../../rules/reasons.ts";
+import type { RenderScope } from "../../../rules/render.ts";
+import { chatAppAllowance } from "../../channels/chat-app-content.ts";
+import type { StoreReader } from "../../context.ts";
+import type { LivingProfile } from "../../subscribers/subscribers.ts";
+import { zoneFor } from "../chunks/deferred.ts";
+import { blankSubjects } from "../content/blank-subjects.ts";
+import { textless } from "../content/textless.ts";
+import type { DeliverySettings, JobSpec } from "../jobs/job-spec.ts";
+import type { keep } from "./audiences.ts";
+import { countsOf } from "./caps.ts";
+
+export type Kept = Awaited<ReturnType<typeof keep>>[number];
+export type Sent = Kept & { profile: LivingProfile; judgement: Extract<Judgement, { verdict: "send" }> };
+
+/** `textless`: its messages that fail, since they have no text. */
+export type Future = ExpectedOutcome & { until: number | undefined; textless: Target[] };
+
+/** What quiet hours, caps, a blank subject and the status of a chat-app template do with each recipient's messages. */
+export async function futuresOf(
+  store: StoreReader,
+  spec: JobSpec,
+  { via, quiet, caps = [], timezone = "UTC" }: DeliverySettings,
+  { sent, at, seenOf }: { sent: readonly Sent[]; at: number; seenOf(profile: LivingProfile): RenderScope },
+): Promise<Map<string, Future>> {
+  const ids = sent.map(({ id }) => id);
+  const counted = await countsOf(store, { timezone, now: at }, ids, caps);
+  const mayChat = await chatAppAllowance(store, via, spec);
+  const hasNoSubject = blankSubjects(spec);
+  const hasNoText = textless(spec, at);
+  const ends = new Map<string, number | undefined>();
+  const endIn = (zone: string): number | undefined => {
+    if (quiet && !ends.has(zone)) ends.set(zone, quietUntil(quiet, zone, at));
+    return ends.get(zone);
+  };
+  return new Map(
+    sent.map(({ id, profile, judgement }, i): [string, Future] => {
+      const full = (counted[i] ?? []).filter(({ count, max }) => count >= max);
+      const refusal = ({ channel }: Target): LateSkip | undefined => {
+        if (channel === "chat_app" && !mayChat(judgement.arm)) return "template_not_approved";
+        if (channel === "email" && hasNoSubject(judgement.arm, seenOf(profile), at)) return "blank_subject";
+        const isFull = full.some((cap) => cap.channel_class === undefined || cap.channel_class === classOf(channel));
+        return isFull ? "capped" : undefined;
+      };
+      const until = quiet ? endIn(zoneFor(quiet, timezone, profile)) : undefined;
+      const isSmart = spec.channel_arbitration_mode === "smart";
+      const { now, later, reason } = expectedOutcome(judgement.targets, { isSmart, quietUntil: until, refusal });
+      const unread = [...now, ...later].filter(({ channel }) => hasNoText(judgement.arm, seenOf(profile), channel));
+      const read = (some: readonly Target[]) => some.filter((one) => !unread.includes(one));
+      return [id, { now: read(now), later: read(later), ...(reason && { reason }), until, textless: unread }];
+    }),
+  );
+}
