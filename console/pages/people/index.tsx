@@ -36,7 +36,7 @@ function PeopleList() {
       empty={{
         title: q ? `Nobody is found by "${q}".` : undefined,
         about: q
-          ? "By the beginning of the last name, full name, external ID or email, or by the whole phone number."
+          ? "By the beginning of the last name, full name, external ID or email, or by the whole phone number: without a country code if the settings have a region."
           : "Your product adds them with the SDK, or you import a file.",
         action: !q && <a href={pathTo("import")}>Import a file</a>,
       }}
