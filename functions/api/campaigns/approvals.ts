@@ -2,9 +2,9 @@
 import * as v from "valibot";
 import { PreviewId } from "../../../shared/contract/notification-input.ts";
 import { said, TrimmedTextUpTo, Uuid } from "../../../shared/contract/schemas.ts";
-import { type Caller, workspaceOf } from "../../../shared/http/authenticate.ts";
+import { type Caller, requireUser, workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, replyWith } from "../../../shared/http/endpoint.ts";
-import { conflict, unauthorized } from "../../../shared/kernel/errors.ts";
+import { conflict } from "../../../shared/kernel/errors.ts";
 import {
   approveRelease,
   askRelease,
@@ -24,8 +24,8 @@ import { CampaignShape, shown, unknownKeysOfTarget } from "./shapes.ts";
 const endpoint = endpoints({ credentials: ["dashboard"], permission: "send", uses: [storeWrite] });
 
 function memberOf(caller: Caller): Member {
-  if (caller.kind !== "dashboard") throw unauthorized();
-  return { user_id: caller.user, name: caller.name };
+  const { user: user_id, name } = requireUser(caller);
+  return { user_id, name };
 }
 
 /** @throws 404; 409 where its topic was deleted */

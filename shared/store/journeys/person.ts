@@ -21,8 +21,7 @@ import type { Journey } from "./journeys.ts";
 import { RunItem, runPrefix } from "./run-items.ts";
 import { listRuns } from "./run-list.ts";
 import { Run } from "./runs.ts";
-import { skipDetails } from "./skip-details.ts";
-import { askedBySteps } from "./step-words.ts";
+import { askedBySteps, skipDetails } from "./step-words.ts";
 import { activeTimes, beyondQuotaOf, causesOf, standingAt, triggerOutcomes } from "./triggers-of-person.ts";
 import { getVersion } from "./versions.ts";
 

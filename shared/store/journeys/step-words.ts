@@ -1,10 +1,61 @@
-// What the branches and waits of a run asked for, in words.
+// The steps of a run in words: why they sent nothing to the person, since when the reason holds and what set it; and what
+// branches and waits asked for.
 import { wantedText } from "../../rules/clause-words.ts";
-import type { Graph } from "../../rules/journey-graph.ts";
+import type { Graph, JourneyNode } from "../../rules/journey-graph.ts";
 import { withTriggerValues } from "../../rules/journey-run.ts";
+import { detailOf, holdsStill } from "../../rules/why-details.ts";
+import type { KnownSkip } from "../../rules/why-journey-words.ts";
 import type { StoreReader } from "../context.ts";
 import { compiledRule } from "../segments/rules.ts";
+import { PLAIN_SEND } from "../sends/jobs/job-spec.ts";
+import { type JudgedSend, rulesNow } from "../sends/reports/rules-now.ts";
+import type { LivingProfile } from "../subscribers/subscribers.ts";
+import { topicOfSend } from "../topics/topics.ts";
+import type { WorkspaceRecord } from "../workspaces/workspaces.ts";
 import type { Run } from "./runs.ts";
+
+const SKIPPED = "skipped:";
+const FAILED = "failed";
+
+/** What of the send of a step decides whom it reaches. */
+async function sendOf(store: StoreReader, { id, send }: JourneyNode & { type: "send" }): Promise<JudgedSend> {
+  return {
+    ...PLAIN_SEND,
+    channel_ids: send.channel_ids,
+    category: send.category ?? "marketing",
+    topic: await topicOfSend(store, send.topic),
+    deliverySettings: undefined,
+    source: { type: "journey", id },
+  };
+}
+
+interface Asked {
+  graph: Graph | undefined;
+  profile: LivingProfile;
+  workspace: () => Promise<WorkspaceRecord | undefined>;
+}
+
+/** @returns by step; steps that are no sends are left out */
+export async function skipDetails(
+  store: StoreReader,
+  run: Run,
+  { graph, profile, workspace }: Asked,
+): Promise<ReadonlyMap<string, KnownSkip>> {
+  const skipped = run.steps.filter(({ outcome }) => outcome.startsWith(SKIPPED) || outcome === FAILED);
+  const owner = skipped.length > 0 ? await workspace() : undefined;
+  if (!owner) return new Map();
+  const details = skipped.map(async ({ step, outcome }) => {
+    const node = graph?.steps[step];
+    if (node?.type !== "send") return [];
+    const now = await rulesNow(store, await sendOf(store, node), profile, async () => owner);
+    // A step that none of its channels could take fails; one that a provider refused says so by its words.
+    const failed = now.channels.length === 0 ? "no_channel" : null;
+    const reason = outcome === FAILED ? failed : outcome.slice(SKIPPED.length);
+    const known = { reason, attempts: [], now, sent_at: run.ended_at };
+    return [[step, { words: detailOf(known), holdsStill: holdsStill(known) }] as const];
+  });
+  return new Map((await Promise.all(details)).flat());
+}
 
 /** @returns by step: the condition of a branch, the name of the event of a wait */
 export async function askedBySteps(
