@@ -1,5 +1,6 @@
 // What the chat app sends in place of texts: an approved template, filled for each recipient (AMB-90, D-WAT).
 
+import { isBlank } from "../rules/characters.ts";
 import { providerName } from "../rules/chat-app-template-states.ts";
 import type { SendOutcome } from "../rules/progress.ts";
 import { compileTemplate, isRenderError } from "../rules/render.ts";
@@ -13,7 +14,7 @@ import { type Outgoing, rejected } from "./provider.ts";
 
 type FilledTemplate = NonNullable<Outgoing["template"]>;
 
-/** The template filled for a subscriber; undefined if it cannot be rendered for them, now or later. */
+/** The template filled for a subscriber; undefined if it cannot be rendered for them, now or later, or a text is blank. */
 export type TemplateRenderer = (profile: LivingProfile) => FilledTemplate | undefined;
 
 /** @returns undefined unless the template of the send is approved at this moment. */
@@ -36,7 +37,8 @@ export async function templateRenderer(
     const scope = scopeOf(profile, job, undefined);
     try {
       const texts = compiled.map((parameter) => parameter.render(scope, { now, escape: "none" }).text);
-      return { name, language, parameters: texts };
+      // The provider takes no variable without a text.
+      return texts.some(isBlank) ? undefined : { name, language, parameters: texts };
     } catch (error) {
       if (isRenderError(error)) return undefined;
       throw error;

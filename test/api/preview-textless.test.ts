@@ -50,6 +50,19 @@ it.each([
   },
 );
 
+it("a template of the chat app is not sent to whom a variable of it has no text, and the preview says so (AMB-90, F8)", async () => {
+  const { world, call, channels, previewed, sent } = await setting();
+  const path = `/api/v1/channels/${channels.chat_app}/chat-app-templates`;
+  const { id } = (await call(`POST ${path}`, { name: "hello", body: "Hello {{1}}" })).body;
+  for (const action of ["submit", "refresh"]) await call(`POST ${path}/${id}/${action}`);
+  const template = { chat_app_template_id: id, chat_app_parameters: [NAME] };
+  const body = { target: { type: "all" }, channel_ids: [channels.chat_app], title: "t", body: "b", ...template };
+
+  expect(await previewed(body)).toMatchObject({ by_class: { chat_app: 1 }, rendered: { failed: 2 } });
+  expect((await sent(body)).fail_reasons).toEqual({ template_error: 2 });
+  expect(await outboxOf(world)).toHaveLength(1);
+});
+
 it("an inbox shows a message without a text by its button or image, and the preview counts it (F8)", async () => {
   const { call, previewed, sent } = await setting();
   const { channels } = (await call("GET /api/v1/channels")).body;

@@ -2,10 +2,10 @@
 import { ownContent, saidBy } from "../../../rules/channel-content.ts";
 import { type ChannelType, classOf } from "../../../rules/channel-types.ts";
 import { isBlank } from "../../../rules/characters.ts";
-import type { RenderScope } from "../../../rules/render.ts";
+import { compileTemplate, type RenderScope } from "../../../rules/render.ts";
 import { chatAppOf } from "../../channels/chat-app-content.ts";
 import type { Job } from "../jobs/job-record.ts";
-import type { Arm } from "./arms.ts";
+import { type Arm, attempted } from "./arms.ts";
 import { rendererOf, type Texts } from "./texts.ts";
 
 /**
@@ -28,6 +28,8 @@ export function textless(job: SaidByAll, now: number): (arm: Arm, scope: RenderS
     return isPossible;
   };
   return (arm, scope, channel) => {
+    const template = channel === "chat_app" ? chatAppOf(job, arm) : undefined;
+    if (template) return template.parameters.some((text) => isBlankFor(text, scope, now));
     if (channel === "email" || !mayBe(arm, channel)) return false;
     const words = renderer.renderScope(arm, scope, channel);
     if (!words) return false;
@@ -37,9 +39,12 @@ export function textless(job: SaidByAll, now: number): (arm: Arm, scope: RenderS
   };
 }
 
+/** What cannot be rendered is no blank text: it fails by itself. */
+const isBlankFor = (text: string, scope: RenderScope, now: number): boolean =>
+  attempted(() => isBlank(compileTemplate(text).render(scope, { now, escape: "none" }).text)) ?? false;
+
 /** Without a word beside its placeholders, or with a condition or a tag around it: only then it is rendered for each. */
 function mayBeBlank(job: SaidByAll, arm: Arm, channel: ChannelType): boolean {
-  if (channel === "chat_app" && chatAppOf(job, arm)) return false;
   const { title, body, by_channel } = saidBy(job, arm);
   const own: { title?: string | undefined; body?: string | undefined } = Object(
     ownContent(by_channel, classOf(channel)).content,
