@@ -2,9 +2,12 @@
 import { expect, it } from "vitest";
 import { HOUR, MINUTE, SECOND, timestamp } from "../../shared/kernel/clock.ts";
 import { webhookSamples } from "../../shared/rules/webhook-events.ts";
+import { putItem } from "../../shared/store/item.ts";
 import { noteDeliveries } from "../../shared/store/webhooks/deliveries.ts";
+import { DeliveryItem } from "../../shared/store/webhooks/delivery-items.ts";
 import { receiving } from "../support/hooks.ts";
 import { entriesOf, pagesOf } from "../support/pages.ts";
+import { quickStore } from "../support/people.ts";
 import { worlds } from "../support/worlds.ts";
 
 const receivingWorld = receiving(worlds());
@@ -240,6 +243,31 @@ it("more than a thousand deliveries are replayed by calls that each begin where 
 
   expect([first.queued, second]).toEqual([1_000, { queued: 20 }]);
   expect(new Set(outside.received.map(({ headers }) => headers["x-service-delivery"])).size).toBe(1_020);
+});
+
+it("a replay that finds little in a large log says where the next one begins (F11)", async () => {
+  const { world, tenant, call, made, path } = await setting();
+  const start = world.clock.now();
+  const row = {
+    webhook: made.id,
+    event_type: "subscriber.created",
+    attempt_count: 1,
+    earlier: 0,
+    expires: 2e9,
+  } as const;
+  const rows = Array.from({ length: 10_001 }, (_, n) => {
+    const id = world.ids.uuidAt(start + n);
+    const outcome = n < 10_000 ? "delivered" : "failed";
+    return putItem(DeliveryItem, { webhook: made.id, id }, { ...row, react: "delivery", id, outcome, sequence: n + 1 });
+  });
+  await quickStore(world, tenant).writeAll(rows);
+  const replay = async (from: string) =>
+    (await call(`POST ${path}/replay`, { from, to: timestamp(start + HOUR), outcome: "failed" })).body;
+
+  const first = await replay(timestamp(start));
+
+  expect(first).toEqual({ queued: 0, next_from: timestamp(start + 9_999) });
+  expect(await replay(first.next_from)).toEqual({ queued: 1 });
 });
 
 it("a replay is refused with 422 for a period that ends before it begins (D-HOOKS)", async () => {

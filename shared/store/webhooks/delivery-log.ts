@@ -31,12 +31,12 @@ const LAST = Buffer.alloc(10, 0xff);
 const BLOCK_PAGE = 10;
 const LAST_BLOCK = "N#~";
 
-/** A page of the log; `next` is absent on the last one. */
+/** A page of the log; `next` is absent on the last one. `examined` are the rows that were read for it. */
 export async function listDeliveries(
   store: StoreReader,
   webhook: string,
   { limit, after, newestFirst = true, from = 0, to, ...filter }: LogPage,
-): Promise<{ rows: DeliveryRow[]; next?: Key }> {
+): Promise<{ rows: DeliveryRow[]; examined: number; next?: Key }> {
   const range = {
     from: `D#${uuidV7(from, FIRST)}`,
     to: to === undefined ? "D#~" : `D#${uuidV7(to, LAST)}`,
@@ -44,7 +44,8 @@ export async function listDeliveries(
   };
   const rows: DeliveryRow[] = [];
   let position = after;
-  for (let examined = 0; examined < MAX_EXAMINED; ) {
+  let examined = 0;
+  while (examined < MAX_EXAMINED) {
     const rest = { ...range, limit: limit - rows.length, after: position };
     const page = await store.query(DeliveryItem, { webhook }, rest);
     examined += page.items.length;
@@ -52,7 +53,7 @@ export async function listDeliveries(
     position = page.next;
     if (!position || rows.length >= limit) break;
   }
-  return { rows, ...(position && { next: position }) };
+  return { rows, examined, ...(position && { next: position }) };
 }
 
 const isWanted = (row: DeliveryRow, { outcome, event_type }: Pick<DeliveryFilter, "outcome" | "event_type">): boolean =>

@@ -1,5 +1,6 @@
 // Deliveries that are sent again: one alone, or those of a time range in the order of their numbers (F11, AMB-124).
-import { DAY, SECOND } from "../../kernel/clock.ts";
+import { DAY, SECOND, timestamp } from "../../kernel/clock.ts";
+import { timeOfUuid } from "../../kernel/ids.ts";
 import { absent, all, any, atMost, type Condition, is } from "../conditions.ts";
 import type { Store } from "../context.ts";
 import type { Key } from "../model.ts";
@@ -11,6 +12,8 @@ import { withGroupClaim } from "./group-claims.ts";
 
 /** Deliveries that one replay reopens at most. */
 const MAX_REPLAYED = 1_000;
+/** Rows that one replay reads at most: few of a large log may be wanted. */
+const MAX_READ = 10_000;
 const PAGE = 100;
 const KEPT_MS = 2 * DAY;
 
@@ -25,7 +28,8 @@ export async function replayDeliveries(
 ): Promise<{ queued: number; next_from?: string }> {
   const id = store.ids.uuid();
   const reopened: DeliveryRecord[] = [];
-  let examined = 0;
+  let found = 0;
+  let read = 0;
   let after: Key | undefined;
   let nextFrom: string | undefined;
   let failure: PromiseRejectedResult | undefined;
@@ -37,10 +41,10 @@ export async function replayDeliveries(
     // A write without an answer may have reopened its delivery.
     reopened.push(...free.filter((_, i) => results[i]?.status === "rejected" || results[i]?.value === true));
     failure = results.find((result) => result.status === "rejected");
-    examined += deliveries.length;
+    found += deliveries.length;
+    read += page.examined;
     after = page.next;
-    const last = deliveries.at(-1);
-    if (after && last && examined >= MAX_REPLAYED) nextFrom = last.created_at;
+    if (after && (found >= MAX_REPLAYED || read >= MAX_READ)) nextFrom = timestamp(timeOfUuid(deliveryIn(after)));
   } while (after && nextFrom === undefined && !failure);
   if (reopened.length > 0) {
     const deliveries = reopened.sort((a, b) => orderOf(a) - orderOf(b)).map((delivery) => delivery.id);
@@ -85,3 +89,5 @@ const isNot =
 
 /** A delivery that has no number yet is newer than those that have one. */
 const orderOf = ({ sequence }: DeliveryRecord): number => sequence ?? Number.MAX_SAFE_INTEGER;
+
+const deliveryIn = ({ sk }: Key): string => sk.slice(sk.indexOf("#") + 1);
