@@ -13,12 +13,14 @@ interface Deps {
   workspace(): Promise<WorkspaceRecord | undefined>;
 }
 
-/** Outside of quiet hours it reads the workspace, and the profile where each subscriber has hours of their own. */
+/** Outside of quiet hours it reads the workspace, once, and the profile where each subscriber has hours of their own. */
 export function openQuietEnds({ store, workspace }: Deps) {
   let planOf: ReturnType<typeof openPlans> | undefined;
+  let read: ReturnType<Deps["workspace"]> | undefined;
   return async (node: SendNode, subscriber: string, now: number): Promise<number | undefined> => {
     if (node.send.category === "transactional") return undefined;
-    const record = await workspace();
+    read ??= workspace();
+    const record = await read;
     const quiet = record?.quiet_hours;
     if (!quiet) return undefined;
     const [profile] = quiet.timezone_mode === "subscriber" ? await getProfiles(store, [subscriber]) : [];
