@@ -40,27 +40,19 @@ export interface Workspace extends Pick<WorkspaceRow, "plan" | "status" | "kind"
   agentAttributes: readonly string[];
 }
 
+interface KeyHolder {
+  workspace: Workspace;
+  key: string;
+  /** SHA-256 of the key. */
+  hash: string;
+  /** When its use was last noted, in milliseconds. */
+  usedAt: number;
+}
+
 export type Caller =
   | { kind: "sdk"; workspace: Workspace }
-  | {
-      kind: "server";
-      workspace: Workspace;
-      key: string;
-      scopes: readonly Scope[];
-      explicit: boolean;
-      /** SHA-256 of the key. */
-      hash: string;
-      /** When its use was last noted, in milliseconds. */
-      usedAt: number;
-    }
-  | {
-      kind: "agent";
-      workspace: Workspace;
-      key: string;
-      scopes: readonly AgentScope[];
-      hash: string;
-      usedAt: number;
-    }
+  | ({ kind: "server"; scopes: readonly Scope[]; explicit: boolean } & KeyHolder)
+  | ({ kind: "agent"; scopes: readonly AgentScope[] } & KeyHolder)
   | {
       kind: "dashboard";
       workspace: Workspace;
@@ -162,15 +154,8 @@ async function serverCaller(key: string, { platform }: AuthenticationDeps): Prom
   const hash = hashOf(key);
   const row = await platform.get(ServerCredential, { hash });
   if (!row || row.revoked_at || row.kind !== "server") throw unauthorized();
-  return {
-    kind: "server",
-    workspace: await workspaceBy(platform, row.tenant),
-    key: row.id,
-    scopes: row.scopes,
-    explicit: row.explicit,
-    hash,
-    usedAt: usedAtOf(row),
-  };
+  const { scopes, explicit } = row;
+  return { kind: "server", scopes, explicit, ...(await keyHolder(platform, hash, row)) };
 }
 
 /** ATH-R9: an agent key ends by its date or by revocation. */
@@ -179,14 +164,7 @@ async function agentCaller(key: string, { platform, clock }: AuthenticationDeps)
   const hash = hashOf(key);
   const row = await platform.get(AgentCredential, { hash });
   if (!row || row.revoked_at || Date.parse(row.expires_at) <= clock.now()) throw unauthorized();
-  return {
-    kind: "agent",
-    workspace: await workspaceBy(platform, row.tenant),
-    key: row.id,
-    scopes: row.scopes,
-    hash,
-    usedAt: usedAtOf(row),
-  };
+  return { kind: "agent", scopes: row.scopes, ...(await keyHolder(platform, hash, row)) };
 }
 
 async function dashboardCaller(
@@ -251,9 +229,17 @@ async function workspaceBy(platform: AuthenticationDeps["platform"], tenant: str
   return workspaceOfRow(row);
 }
 
-/** When a key was used last, in milliseconds. */
-const usedAtOf = ({ last_used_at: at }: { last_used_at?: string | undefined }): number =>
-  at === undefined ? Number.NEGATIVE_INFINITY : Date.parse(at);
+/** @throws 401 for a workspace that is gone */
+const keyHolder = async (
+  platform: AuthenticationDeps["platform"],
+  hash: string,
+  { id, tenant, last_used_at: at }: { id: string; tenant: string; last_used_at?: string | undefined },
+): Promise<KeyHolder> => ({
+  workspace: await workspaceBy(platform, tenant),
+  key: id,
+  hash,
+  usedAt: at === undefined ? Number.NEGATIVE_INFINITY : Date.parse(at),
+});
 
 const workspaceOfRow = (row: WorkspaceRow): Workspace => ({
   tenant: row.id,

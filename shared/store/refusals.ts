@@ -60,19 +60,29 @@ export const changed = <D extends AnyItem>(item: D, change: Promise<RowOf<D>>): 
     onConditionFailed(item, (current): Changed<RowOf<D>> => ({ kind: "refused", current })),
   );
 
-/** For a conditional write: the row that stands in its way; undefined if it was made, or there is none. */
-export const inTheWayOf = <D extends AnyItem>(item: D, write: Promise<unknown>): Promise<RowOf<D> | undefined> =>
+type Written<Row> = { kind: "made" } | { kind: "refused"; current: Row | undefined };
+
+const written = <D extends AnyItem>(item: D, write: Promise<unknown>): Promise<Written<RowOf<D>>> =>
   write.then(
-    () => undefined,
-    onConditionFailed(item, (old) => old),
+    (): Written<RowOf<D>> => ({ kind: "made" }),
+    onConditionFailed(item, (current): Written<RowOf<D>> => ({ kind: "refused", current })),
   );
 
+/** For a conditional write: the row that stands in its way; undefined if it was made, or there is none. */
+export async function inTheWayOf<D extends AnyItem>(item: D, write: Promise<unknown>): Promise<RowOf<D> | undefined> {
+  const outcome = await written(item, write);
+  return outcome.kind === "refused" ? outcome.current : undefined;
+}
+
 /** For a conditional write: whether it was made, by this call or by an attempt whose reply was lost (docs/decisions/0028). */
-export const madeOnce = <D extends AnyItem>(
+export async function madeOnce<D extends AnyItem>(
   item: D,
   write: Promise<unknown>,
   isOwn: (row: RowOf<D> | undefined) => boolean,
-): Promise<boolean> => write.then(() => true, onConditionFailed(item, isOwn));
+): Promise<boolean> {
+  const outcome = await written(item, write);
+  return outcome.kind === "made" || isOwn(outcome.current);
+}
 
 /** For a conditional write or transaction: whether it was made. False: a condition failed. */
 export const happened = (write: Promise<unknown>): Promise<boolean> =>
