@@ -1,0 +1,93 @@
+// What an answer to "why" says of a journey: its runs, and why there is none.
+import { expect, it } from "vitest";
+import { DAY, HOUR, timestamp } from "../../shared/kernel/clock.ts";
+import { attribute, branch, graphOf } from "../support/journeys.ts";
+import { DAWN, whySetting } from "../support/why.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { fresh } = worlds();
+
+const setting = async () => whySetting(await fresh());
+
+it("the steps of a run are told in the order of the journey, with the time of what began and ended it (AMB-147)", async () => {
+  const { world, email, active, track, upsert, words } = await setting();
+  await active(
+    graphOf({
+      wait: { wait_for_event: { event_name: "paid", within: "1h", on_event: "end", on_timeout: "mail" } },
+      mail: { send: { channel_ids: [email], content: { title: "Hi", body: "b" }, next: "end" } },
+      end: "exit",
+    }),
+  );
+  await upsert("ada", { consent: { status: "opted_out" } });
+  await world.advance(3 * HOUR);
+  await track("ada", "signed_up", { occurred_at: timestamp(world.clock.now() - 2 * HOUR) });
+
+  expect(await words("ada", { journey: "Welcome" })).toBe(
+    "Entered on 2026-11-20 15:00 UTC, by what occurred on 2026-11-20 13:00 UTC; it was completed on 2026-11-20 14:00 UTC (exit). " +
+      "wait: paid did not come in time. " +
+      `mail: skipped, no consent for this channel (opted out, since ${DAWN}). To change: Channels on the page of the person.`,
+  );
+});
+
+it("who was never in a journey is told what begins it, and which rule is not met (AMB-147)", async () => {
+  const { world, call, active, upsert, words } = await setting();
+  const rule = attribute("plan", "pro");
+  const { id } = (await call("POST /api/v1/segments", { name: "Pros", is_dynamic: true, rule })).body;
+  await world.settle();
+  const end = graphOf({ end: "exit" });
+  await active(end, { name: "Event", entry_rules: { eligibility: rule } });
+  await active(end, { name: "Segment", trigger: { type: "segment_entered", segment_id: id } });
+  await upsert("ada", { attributes: { plan: "free" } });
+  await world.settle();
+
+  expect(await words("ada", { journey: "Event" })).toBe(
+    "No run: in 90 days nothing happened that starts this journey (the event signed_up). A trigger would start none now: " +
+      "not eligible by the rules of entry (not met: plan is pro). To change: the rules of entry of the journey.",
+  );
+  expect(await words("ada", { journey: "Segment" })).toContain(
+    "(entering the segment Pros, of whose rule is not met now: plan is pro).",
+  );
+});
+
+it("an event that was too old is told when it occurred (AMB-134, AMB-147)", async () => {
+  const { world, active, track, upsert, words } = await setting();
+  await active(graphOf({ check: branch(attribute("plan", "pro"), "end"), end: "exit" }));
+  await upsert("ada");
+  await track("ada", "signed_up", { occurred_at: timestamp(world.clock.now() - 4 * DAY) });
+
+  expect(await words("ada", { journey: "Welcome" })).toContain(
+    "the event was too old at its receipt (it occurred on 2026-11-16 12:00 UTC).",
+  );
+});
+
+it("a run of a paused journey is said to wait for that (AMB-147)", async () => {
+  const { world, call, upsert, words, id, track } = await resting();
+  await upsert("ada");
+  await track("ada", "signed_up");
+  await call(`POST /api/v1/journeys/${id}/pause`);
+  await world.advance(3 * HOUR);
+
+  expect(await words("ada", { journey: "Welcome" })).toContain(
+    "The journey is paused: the run goes on once it is resumed. To change: Activate, on the page of the journey. Next: mail.",
+  );
+});
+
+it("a failed step names the channel that is off (AMB-147)", async () => {
+  const { world, call, email, upsert, words, track } = await resting();
+  await upsert("ada");
+  await track("ada", "signed_up");
+  await call(`PATCH /api/v1/channels/${email}`, { active: false });
+  await world.advance(3 * HOUR);
+
+  expect(await words("ada", { journey: "Welcome" })).toMatch(
+    /mail: failed, its template is gone, or none of its channels can be used \(now .* is switched off\)\./,
+  );
+});
+
+/** A journey that waits an hour and then mails. */
+async function resting() {
+  const { email, active, ...rest } = await setting();
+  const mail = { send: { channel_ids: [email], content: { title: "Hi", body: "b" }, next: "end" } };
+  const id = await active(graphOf({ rest: { delay: { duration: "1h", next: "mail" } }, mail, end: "exit" }));
+  return { ...rest, email, id };
+}
