@@ -29,15 +29,15 @@ export function mergeAttributes(subscriber: Subscriber, body: Body): void {
 
 /** AMB-146: what the publishable key writes stays small. What a server key wrote may be changed, and grows no further. */
 export function refuseLargeProfile(before: Subscriber["attributes"], body: Body): void {
-  const changed = { attributes: { ...before } } as Subscriber;
-  mergeAttributes(changed, body);
-  const sizeOf = (attributes: Body) => ({
-    keys: Object.keys(attributes).length,
-    bytes: JSON.stringify(attributes).length,
-  });
-  const [old, now] = [sizeOf(before), sizeOf(changed.attributes)];
-  const isLarge = now.keys > 64 || now.bytes > 16_384;
-  if (isLarge && (now.keys > old.keys || now.bytes > old.bytes)) invalid("attributes");
+  const sizeWith = (attributes: Subscriber["attributes"], change: Body) => {
+    const changed = { attributes: { ...attributes } } as Subscriber;
+    mergeAttributes(changed, change);
+    return { keys: Object.keys(changed.attributes).length, bytes: JSON.stringify(changed.attributes).length };
+  };
+  const isLarge = ({ keys, bytes }: Body) => keys > 64 || bytes > 16_384;
+  const [written, old, now] = [sizeWith({}, body), sizeWith(before, {}), sizeWith(before, body)];
+  const grows = now.keys > old.keys || now.bytes > old.bytes;
+  if (isLarge(written) || (isLarge(now) && grows)) invalid("attributes");
 }
 
 /** A net-new subscriber (SUB-17, AMB-107). */
