@@ -74,3 +74,18 @@ it("an inbox shows a message without a text by its button or image, and the prev
   expect(await previewed(body)).toMatchObject({ by_class: { in_app: 3 }, rendered: { failed: 0 } });
   expect((await sent(body)).counts).toMatchObject({ sent: 3, delivered: 3 });
 });
+
+it("the preview counts who gets no text as failed where a cap is reached too, as the send then does (F8, D-CAP)", async () => {
+  const { call, channels, previewed, sent } = await setting();
+  await call("PATCH /api/v1/workspace", { frequency_caps: [{ category: "marketing", max: 1, per: "day" }] });
+  const body = { target: { type: "all" }, channel_ids: [channels.sms] };
+  await sent({ ...body, content: { title: "t", body: "b" } });
+  const textless = { ...body, content: { title: NAME, body: NAME } };
+
+  const preview = await previewed(textless);
+  const job = await sent(textless);
+
+  expect(job.counts).toMatchObject({ sent: 2, failed: 2, skipped: 1 });
+  expect(preview.counts).toMatchObject({ sent: 2, skipped: 1 });
+  expect(preview.rendered.failed).toBe(2);
+});

@@ -205,6 +205,7 @@ function recorderOf(deps: ReplayDeps, { profile, events }: Replayed, { planOf, t
         count(tally.skipped, send.reason);
         return `skipped:${send.reason}`;
       }
+      if (send.kind === "failed") return "failed";
       countMessages(tally, plan, send, at);
       return "sent";
     },

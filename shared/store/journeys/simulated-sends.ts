@@ -15,6 +15,7 @@ import { zoneFor } from "../sends/chunks/deferred.ts";
 import { isInAppOnly } from "../sends/chunks/recipients.ts";
 import { type Event, scopeOf } from "../sends/content/arms.ts";
 import { blankSubjects } from "../sends/content/blank-subjects.ts";
+import { failsFirst, textless } from "../sends/content/textless.ts";
 import { contentOfTemplate, TemplateItem } from "../templates/items.ts";
 import type { WorkspaceRecord } from "../workspaces/workspaces.ts";
 import { planOfStep, type SendNode } from "./sends.ts";
@@ -32,7 +33,14 @@ export function openPlans({ store, workspace }: { store: StoreReader; workspace:
     const settings = deliverySettingsOf(found.spec, found.via.map(channelSettings), workspace);
     const said = { ...found.spec, ...(template ? contentOfTemplate(template) : content) };
     const mayChat = await chatAppAllowance(store, found.via, said);
-    return { rules: found.rules, settings, mayChat, said, hasNoSubject: blankSubjects(said) };
+    return {
+      rules: found.rules,
+      settings,
+      mayChat,
+      said,
+      hasNoSubject: blankSubjects(said),
+      hasNoText: textless(said),
+    };
   };
   const plans = new Map<string, ReturnType<typeof plan>>();
   return (node: SendNode) => {
@@ -70,6 +78,8 @@ export function capCounter(
 
 export type SimulatedSend =
   | { kind: "skipped"; reason: string }
+  /** None of its messages has a text. */
+  | { kind: "failed" }
   /** `until`: the end of the quiet hours that `later` waits for, in milliseconds. */
   | { kind: "sent"; now: Target[]; later: Target[]; until: number | undefined };
 
@@ -101,7 +111,7 @@ export async function quietEndFor(
 /** What would become of a send to one subscriber at a moment. It counts against the caps. */
 export async function simulateSend(
   store: StoreReader,
-  { rules, mayChat, said, hasNoSubject, settings: { quiet, caps = [], timezone = "UTC" } }: StepPlan,
+  { rules, mayChat, said, hasNoSubject, hasNoText, settings: { quiet, caps = [], timezone = "UTC" } }: StepPlan,
   { candidate, at, caps: counter, event }: Recipient,
 ): Promise<SimulatedSend> {
   const [kept] = candidate ? await keep(store, [candidate], rules) : [];
@@ -114,20 +124,23 @@ export async function simulateSend(
   const full = caps.filter((cap, i) => (counts[i] ?? 0) >= cap.max);
   const concerns = (channelClass: string | undefined, { channel }: Target) =>
     channelClass === undefined || channelClass === classOf(channel);
+  const shown = { arm: undefined, scope: scopeOf(profile, said, event), now: at };
   const until = quiet ? quietUntil(quiet, zoneFor(quiet, timezone, profile), at) : undefined;
   const { now, later, reason } = expectedOutcome(kept.judgement.targets, {
     isSmart: false,
     quietUntil: until,
     refusal: (target) => {
       if (target.channel === "chat_app" && !mayChat(undefined)) return "template_not_approved";
-      if (target.channel === "email" && hasNoSubject(undefined, scopeOf(profile, said, event), at))
-        return "blank_subject";
-      return full.some(({ channel_class }) => concerns(channel_class, target)) ? "capped" : undefined;
+      if (target.channel === "email" && hasNoSubject(undefined, shown.scope, at)) return "blank_subject";
+      const isFull = full.some(({ channel_class }) => concerns(channel_class, target));
+      return isFull && !failsFirst(hasNoText, shown, target.channel) ? "capped" : undefined;
     },
   });
   if (reason !== undefined) return { kind: "skipped", reason };
-  const used = [...now, ...later];
+  const counted = [...now, ...later].filter(({ channel }) => !failsFirst(hasNoText, shown, channel));
   for (const cap of caps)
-    if (used.some((target) => concerns(cap.channel_class, target))) counter.add(cap, timezone, at);
-  return { kind: "sent", now, later, until };
+    if (counted.some((target) => concerns(cap.channel_class, target))) counter.add(cap, timezone, at);
+  const isRead = ({ channel }: Target) => !hasNoText(shown, channel);
+  const read = { now: now.filter(isRead), later: later.filter(isRead) };
+  return read.now.length + read.later.length > 0 ? { kind: "sent", ...read, until } : { kind: "failed" };
 }

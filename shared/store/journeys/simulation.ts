@@ -68,6 +68,7 @@ interface Deps {
 
 /** Stored events of one subscriber that are looked at: the newest ones. */
 const MAX_EVENTS = 2_000;
+const NOT_READ = { now: [], later: [], until: undefined };
 const NO_MESSAGE: Message = { channels: [], deferred_until: null, rendering: null };
 
 /** @param definition steps that can be run */
@@ -147,13 +148,13 @@ function recorderOf(deps: Deps, { definition, subject, happening, event }: Walk,
       if (send.kind === "skipped") return `skipped:${send.reason}`;
       const scope = { subscriber: subject.rendered, data: {}, event: caused };
       const rendering = await rendered(store, node, scope, at);
-      const { now, later, until } = send;
+      const { now, later, until } = send.kind === "failed" ? NOT_READ : send;
       message = {
         channels: [...new Set([...now, ...later].map(({ channel }) => channel))],
         deferred_until: later.length > 0 && until !== undefined ? timestamp(until) : null,
         rendering,
       };
-      return rendering ? "sent" : "failed";
+      return rendering ? send.kind : "failed";
     },
     ended: (status, step, at, reason) => {
       simulated.ended = { status: status === "active" ? "waiting" : status, step, at: timestamp(at), reason };

@@ -12,7 +12,7 @@ import type { StoreReader } from "../../context.ts";
 import type { LivingProfile } from "../../subscribers/subscribers.ts";
 import { zoneFor } from "../chunks/deferred.ts";
 import { blankSubjects } from "../content/blank-subjects.ts";
-import { textless } from "../content/textless.ts";
+import { failsFirst, textless } from "../content/textless.ts";
 import type { DeliverySettings, JobSpec } from "../jobs/job-spec.ts";
 import type { keep } from "./audiences.ts";
 import { countsOf } from "./caps.ts";
@@ -34,7 +34,7 @@ export async function futuresOf(
   const counted = await countsOf(store, { timezone, now: at }, ids, caps);
   const mayChat = await chatAppAllowance(store, via, spec);
   const hasNoSubject = blankSubjects(spec);
-  const hasNoText = textless(spec, at);
+  const hasNoText = textless(spec);
   const ends = new Map<string, number | undefined>();
   const endIn = (zone: string): number | undefined => {
     if (quiet && !ends.has(zone)) ends.set(zone, quietUntil(quiet, zone, at));
@@ -42,17 +42,18 @@ export async function futuresOf(
   };
   return new Map(
     sent.map(({ id, profile, judgement }, i): [string, Future] => {
+      const shown = { arm: judgement.arm, scope: seenOf(profile), now: at };
       const full = (counted[i] ?? []).filter(({ count, max }) => count >= max);
       const refusal = ({ channel }: Target): LateSkip | undefined => {
         if (channel === "chat_app" && !mayChat(judgement.arm)) return "template_not_approved";
-        if (channel === "email" && hasNoSubject(judgement.arm, seenOf(profile), at)) return "blank_subject";
+        if (channel === "email" && hasNoSubject(judgement.arm, shown.scope, at)) return "blank_subject";
         const isFull = full.some((cap) => cap.channel_class === undefined || cap.channel_class === classOf(channel));
-        return isFull ? "capped" : undefined;
+        return isFull && !failsFirst(hasNoText, shown, channel) ? "capped" : undefined;
       };
       const until = quiet ? endIn(zoneFor(quiet, timezone, profile)) : undefined;
       const isSmart = spec.channel_arbitration_mode === "smart";
       const { now, later, reason } = expectedOutcome(judgement.targets, { isSmart, quietUntil: until, refusal });
-      const unread = [...now, ...later].filter(({ channel }) => hasNoText(judgement.arm, seenOf(profile), channel));
+      const unread = [...now, ...later].filter(({ channel }) => hasNoText(shown, channel));
       const read = (some: readonly Target[]) => some.filter((one) => !unread.includes(one));
       return [id, { now: read(now), later: read(later), ...(reason && { reason }), until, textless: unread }];
     }),

@@ -6,7 +6,7 @@ import { compileTemplate, type RenderScope } from "../../../rules/render.ts";
 import { chatAppOf } from "../../channels/chat-app-content.ts";
 import type { Job } from "../jobs/job-record.ts";
 import { type Arm, attempted } from "./arms.ts";
-import { rendererOf, type Texts } from "./texts.ts";
+import { type Renderer, rendererOf, type Texts } from "./texts.ts";
 
 /**
  * Whether a message by a channel other than mail has no text, and so fails.
@@ -17,27 +17,42 @@ export const isTextless = ({ title, body }: Pick<Texts, "title" | "body">, isTem
 
 type SaidByAll = Parameters<typeof rendererOf>[0] & Pick<Job, "chat_app">;
 
+interface Shown {
+  arm: Arm;
+  scope: RenderScope;
+  /** In milliseconds. */
+  now: number;
+}
+
 /** Whether what a channel other than mail says to somebody would have no text. An image or a button alone is shown in an inbox. */
-export function textless(job: SaidByAll, now: number): (arm: Arm, scope: RenderScope, channel: ChannelType) => boolean {
-  const renderer = rendererOf(job, now, undefined);
+export function textless(job: SaidByAll): (shown: Shown, channel: ChannelType) => boolean {
   const kept = new Map<string, boolean>();
+  let renderer: { now: number; of: Renderer } | undefined;
+  const rendererAt = (now: number): Renderer => {
+    if (renderer?.now !== now) renderer = { now, of: rendererOf(job, now, undefined) };
+    return renderer.of;
+  };
   const mayBe = (arm: Arm, channel: ChannelType): boolean => {
     const key = `${arm} ${channel}`;
     const isPossible = kept.get(key) ?? mayBeBlank(job, arm, channel);
     kept.set(key, isPossible);
     return isPossible;
   };
-  return (arm, scope, channel) => {
+  return ({ arm, scope, now }, channel) => {
     const template = channel === "chat_app" ? chatAppOf(job, arm) : undefined;
     if (template) return template.parameters.some((text) => isBlankFor(text, scope, now));
     if (channel === "email" || !mayBe(arm, channel)) return false;
-    const words = renderer.renderScope(arm, scope, channel);
+    const words = rendererAt(now).renderScope(arm, scope, channel);
     if (!words) return false;
     const { data, inApp } = words;
     const hasMore = data !== undefined || inApp?.image_url !== undefined || (inApp?.actions ?? []).length > 0;
     return !(channel === "in_app" && hasMore) && isTextless(words, false);
   };
 }
+
+/** A message without a text fails before caps are asked; that of an inbox is made after they were. */
+export const failsFirst = (hasNoText: ReturnType<typeof textless>, shown: Shown, channel: ChannelType): boolean =>
+  channel !== "in_app" && hasNoText(shown, channel);
 
 /** What cannot be rendered is no blank text: it fails by itself. */
 const isBlankFor = (text: string, scope: RenderScope, now: number): boolean =>
