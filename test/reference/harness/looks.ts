@@ -1,6 +1,7 @@
 // Which answers are read after a command, and at the end of a program: in our ids, as the owner of the workspace.
 import { NOTED } from "../model/annotations.ts";
 import { DAY, iso } from "../model/kit.ts";
+import { leavesLate } from "../model/plans.ts";
 import type { Job } from "../model/records/sends.ts";
 import { timelineKinds } from "../model/timeline.ts";
 import type { World } from "../model/world.ts";
@@ -181,8 +182,7 @@ const AREAS: Record<string, Looks> = {
   ],
   annotations: (world, isEnd) => {
     // What a send to one person holds of the quota until its quarter-hour is settled warns or not (docs/decisions/0093).
-    const isOpen = world.jobs.some(({ recipients, taken }) => recipients.length === 1 && taken?.sends === 0);
-    const known = isOpen ? NOTED : [...NOTED, "quota_warning"];
+    const known = world.jobs.some(leavesLate) ? NOTED : [...NOTED, "quota_warning"];
     const all = { from: "2026-01-01T00:00:00Z", to: "2030-01-01T00:00:00Z", kinds: known.join() };
     const own = world.annotations.filter(({ record }) => isEnd && record.source === "manual");
     const spans = last(own, 2).flatMap(({ at }) => [{ from: iso(at) }, { to: iso(at) }]);

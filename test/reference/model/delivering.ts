@@ -7,7 +7,7 @@ import { takeFault } from "./channels.ts";
 import { isReasons, reach } from "./gates.ts";
 import { notifyHooks } from "./hooks.ts";
 import { deliverToInbox } from "./inbox.ts";
-import { ANY, type Body, MINUTE } from "./kit.ts";
+import { ANY, type Body, HOUR, MINUTE } from "./kit.ts";
 import type { Delivery, Job, Recipient } from "./records/sends.ts";
 import { render, saidBy, type Values } from "./render.ts";
 import { isOut } from "./topics.ts";
@@ -25,11 +25,9 @@ export function contentOf(world: World, spec: Body): Body | undefined {
 /** Hands over one recipient of a job that stays open, as those of a journey's step do (D-INTJOBS). */
 export function deliverOne(world: World, job: Job, recipient: Recipient): void {
   if (recipient.planned.length > 0) {
-    const taken = { at: world.now, sends: 1 };
-    world.spent.push(taken);
+    job.taken = { at: world.now, sends: 1, asked: 1 };
+    world.spent.push(job.taken);
     warnOfSends(world);
-    // Whom a cap stops when it is handed over gives it back (docs/decisions/0093).
-    if (recipient.deliveries.length === 0) taken.sends = 0;
   }
   start(world, job, recipient);
 }
@@ -41,7 +39,7 @@ export function start(world: World, job: Job, recipient: Recipient): void {
   // What failed may add the next class.
   for (const delivery of [...deliveries]) if (!waiting.includes(delivery)) attempt(world, job, recipient, delivery);
   for (const delivery of waiting) {
-    delivery.waits = true;
+    delivery.waits = until;
     attemptAt(world, job, recipient, delivery, until!);
   }
 }
@@ -65,29 +63,46 @@ const asPlanned = (world: World, { settings }: Job): World => ({ ...world, setti
 /** Whoever cannot be written to any more was planned, and is one that failed. A cap and a topic skip late too. */
 const LATE_SKIPS = ["capped", "topic_opt_out", "canceled"];
 
-/** JND-9: a message that waited for quiet hours is not sent to somebody whose run has exited, or was canceled, meanwhile. */
-function hasLeft(world: World, { source, created_at }: Job, { subscriber_id }: Recipient): boolean {
+const statusOfJourney = (world: World, { source }: Job) => found(world.journeys, source.id)?.status;
+
+/**
+ * JND-9: a message that waited for quiet hours is not sent once its journey is archived or deleted, nor to somebody whose
+ * run has exited, or was canceled, meanwhile.
+ */
+function hasLeft(world: World, job: Job, { subscriber_id }: Recipient): boolean {
+  const { source, created_at } = job;
   if (source.type !== "journey") return false;
+  if ((statusOfJourney(world, job) ?? "archived") === "archived") return true;
   const own = world.runs.filter((one) => one.journey_id === source.id && one.subscriber_id === subscriber_id);
   // One that began later is another visit: the message is of the one before.
   const run = own.findLast(({ entered_at }) => entered_at <= created_at);
   return run !== undefined && ["exited", "canceled"].includes(run.status);
 }
 
+/** A journey that is paused holds what waited: it is looked at again (docs/decisions/0018-quiet-hours-and-caps.md). */
+function nextLook(now: number, ended: number): number {
+  const wait = Math.min(6 * HOUR, Math.max(5 * MINUTE, (now - ended) / 8));
+  return Math.ceil((now + wait) / (5 * MINUTE)) * 5 * MINUTE;
+}
+
 /** Quiet hours that have begun defer a retry too; the end of those that it waited for is asked for again. */
 function attemptLate(world: World, job: Job, recipient: Recipient, delivery: Delivery): void {
+  const { waits: ended = null } = delivery;
+  if (ended !== null && statusOfJourney(world, job) === "paused") {
+    attemptAt(world, job, recipient, delivery, nextLook(world.now, ended));
+    return;
+  }
   const subscriber = found(world.subscribers, recipient.subscriber_id);
   const disturbs = delivery.class !== "in_app" && !job.spec.experience;
   const until = subscriber && disturbs ? quietUntil(asPlanned(world, job), job.spec, subscriber) : null;
   if (disturbs) recipient.deferred_until = until;
-  const { waits: waited = false } = delivery;
-  delivery.waits = until !== null;
+  delivery.waits = until;
   if (until !== null) {
     recipient.state = "deferred";
     attemptAt(world, job, recipient, delivery, until);
     return;
   }
-  const isCanceled = waited && hasLeft(world, job, recipient);
+  const isCanceled = ended !== null && hasLeft(world, job, recipient);
   const reasons = isCanceled ? ["canceled"] : refusalsNow(world, job, recipient, delivery);
   if (reasons.length === 0) {
     attempt(world, job, recipient, delivery);

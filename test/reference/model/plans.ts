@@ -1,5 +1,6 @@
 // The ladder of plans (D-PLAN).
 import { type Body, Refusal, Unordered } from "./kit.ts";
+import type { Job } from "./records/sends.ts";
 import type { World } from "./world.ts";
 
 const LADDER = ["free", "starter", "growth", "pro", "premium", "enterprise"];
@@ -30,6 +31,10 @@ export function usedSends({ now, spent }: World): number {
   const [start] = periodOf(now);
   return spent.filter(({ at }) => at >= start).reduce((sum, { sends }) => sum + sends, 0);
 }
+
+/** A send to one person who was skipped late leaves the usage with its quarter-hour (docs/decisions/0056 and 0093). */
+export const leavesLate = ({ source, recipients, taken }: Job): boolean =>
+  source.type !== "journey" && recipients.length === 1 && taken?.sends === 0;
 
 /** What the quota and the own cap leave of the month. */
 export const sendsLeft = (world: World): number =>

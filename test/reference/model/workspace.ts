@@ -2,7 +2,7 @@
 import { type Operation, ok, read, write } from "./access.ts";
 import { note } from "./annotations.ts";
 import { ANY, type Body, MINUTE, type Request } from "./kit.ts";
-import { inPeriod, limits, periodOf, usedSends } from "./plans.ts";
+import { inPeriod, leavesLate, limits, periodOf, usedSends } from "./plans.ts";
 import { recompute } from "./segments.ts";
 import { at, type World } from "./world.ts";
 
@@ -22,9 +22,7 @@ function change(world: World, { body }: Request) {
   return ok(settings(world));
 }
 
-/** A send to one person who was skipped late leaves the usage with its quarter-hour (docs/decisions/0056 and 0093). */
-const isSettling = ({ now, jobs }: World) =>
-  jobs.some(({ recipients, taken }) => recipients.length === 1 && taken?.sends === 0 && now < taken.at + 45 * MINUTE);
+const isSettling = ({ now, jobs }: World) => jobs.some((job) => leavesLate(job) && now < job.taken!.at + 45 * MINUTE);
 
 function forecastOf(world: World): number {
   const [start, end] = periodOf(world.now);

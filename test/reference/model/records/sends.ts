@@ -30,8 +30,8 @@ export interface Delivery {
   reason: string | null;
   attempts: number[];
   delivered_at: number | null;
-  /** It waits for the end of quiet hours. */
-  waits?: boolean;
+  /** The end of quiet hours that it waits for. */
+  waits?: number | null;
 }
 export interface Recipient {
   subscriber_id: string;
