@@ -7,8 +7,8 @@ import { takeFault } from "./channels.ts";
 import { isReasons, reach } from "./gates.ts";
 import { notifyHooks } from "./hooks.ts";
 import { deliverToInbox } from "./inbox.ts";
-import { ANY, type Body, HOUR, MINUTE } from "./kit.ts";
-import type { Delivery, Job, Recipient } from "./records/sends.ts";
+import { ANY, type Body, HOUR, MINUTE, Unpromised } from "./kit.ts";
+import type { Channel, Delivery, Job, Recipient } from "./records/sends.ts";
 import { render, saidBy, type Values } from "./render.ts";
 import { isOut } from "./topics.ts";
 import { at, found, type World } from "./world.ts";
@@ -156,12 +156,21 @@ function messageFor(
   return { title: render(said.title, values), body: render(said.body, values) };
 }
 
+/** CHN-17: the credentials of a channel go with it. A worker that has opened them may use them for five minutes. */
+function hasNoCredentials({ now }: World, { type, deleted_at }: Channel): boolean {
+  if (type === "in_app" || deleted_at === undefined) return false;
+  if (now < deleted_at + 5 * MINUTE) throw new Unpromised("a message is tried again after its channel was deleted");
+  return true;
+}
+
 /** One call of a provider. The inbox needs none. */
 function attempt(world: World, job: Job, recipient: Recipient, delivery: Delivery): void {
   delivery.attempts.push(world.now);
   const { type } = delivery.channel;
-  const fault = type === "in_app" ? undefined : takeFault(world, type, recipient.subscriber_id, job.id);
-  if (!fault) accept(world, job, recipient, delivery);
+  const isLost = hasNoCredentials(world, delivery.channel);
+  const fault = isLost || type === "in_app" ? undefined : takeFault(world, type, recipient.subscriber_id, job.id);
+  if (isLost) fail(world, job, recipient, delivery, "no_credentials");
+  else if (!fault) accept(world, job, recipient, delivery);
   else if (fault.outcome === "transient") retry(world, job, recipient, delivery);
   else fail(world, job, recipient, delivery, fault.outcome);
   conclude(recipient);

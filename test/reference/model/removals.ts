@@ -44,6 +44,7 @@ function removeChannel(world: World, request: Request, { id }: Record<string, st
   if (channel.credentials && request.query.force !== "true") conflict();
   const sends = ({ channel_ids }: Body) => channel_ids?.includes(id);
   release(world, { sends, campaign: (_, messages) => messages.some(sends) }, request);
+  channel.deleted_at = world.now;
   world.channels = world.channels.filter((other) => other !== channel);
   return { status: 204 };
 }

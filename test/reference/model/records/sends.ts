@@ -19,6 +19,7 @@ export interface Channel {
   verification_error: Body;
   credentials: boolean;
   created_at: number;
+  deleted_at?: number;
 }
 /** One delivery of one recipient: to a mailbox, a number, a device or an inbox. */
 export interface Delivery {
