@@ -1,7 +1,8 @@
 // Reads the audit trail of the product: each call once, newest first, with its outcome, and unbroken (F22).
 import { document } from "../../support/document.ts";
-import { type Body, HOUR, iso } from "../model/kit.ts";
+import { type Body, HOUR, iso, Unpromised } from "../model/kit.ts";
 import type { Called } from "../model/records/plans.ts";
+import { USED_UP } from "./compare.ts";
 import { type Failure, type Sides, short } from "./sides.ts";
 import { Bindings, differenceOf } from "./unify.ts";
 
@@ -11,11 +12,12 @@ const PAGE = "7";
 async function trailOf({ product, counted }: Sides, filter: Record<string, string> = {}): Promise<Body[]> {
   const items: Body[] = [];
   for (let cursor = ""; ; ) {
-    const { body } = await product.call({
+    const { status, body } = await product.call({
       ...READ,
       query: { ...filter, limit: PAGE, ...(cursor !== "" && { cursor }) },
     });
     counted.calls++;
+    if (status === USED_UP) throw new Unpromised("what was read took the requests of its minute");
     items.push(...body.items);
     cursor = body.next_cursor;
     if (cursor === "") return items;

@@ -11,6 +11,9 @@ import { type Difference, differenceOf } from "./unify.ts";
 /** Of the answers that should be as they were, one of so many is read all the same. */
 const UNCHANGED_READ = 6;
 
+/** The requests of the minute were used up by what was read before. */
+export const USED_UP = 429;
+
 export async function compare(
   sides: Sides,
   expected: Answer,
@@ -52,6 +55,7 @@ async function compareListing(
     const more: Record<string, string> = isPaged ? { page: String(number + 1) } : { [cursor]: page.next_cursor };
     const next = await sides.product.call({ ...sent, query: { ...sent.query, ...more } });
     sides.counted.calls++;
+    if (next.status === USED_UP) return undefined;
     if (next.status !== 200) return { path: `page ${number + 1}`, expected: 200, got: next };
     page = next.body;
   }
@@ -69,8 +73,7 @@ export async function lookAt(sides: Sides, looks: Look[], number: number): Promi
     const sent = { ...request, as, path: theirs(path), query: translated };
     const got = await product.call(sent);
     sides.counted.calls++;
-    // The requests of its minute are used up.
-    if (got.status === 429) continue;
+    if (got.status === USED_UP) continue;
     const difference = await compare(sides, expected, got, sent);
     if (!difference) continue;
     tell(sides, `${as}: GET ${sent.path} ${short(query)} → ${got.status} ${JSON.stringify(got.body)}`);

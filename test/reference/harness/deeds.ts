@@ -1,6 +1,6 @@
 import { type Body, iso, Unpromised } from "../model/kit.ts";
 import { follow } from "../model/opt-in.ts";
-import { compare, lookAt } from "./compare.ts";
+import { compare, lookAt, USED_UP } from "./compare.ts";
 import { looksAfterLink } from "./looks.ts";
 import { clearFaultsCall, credentialOf, faultCall, type ProductCall } from "./product.ts";
 import { type Call, type Command, type Link, readers, resolve, resolvePath } from "./program.ts";
@@ -97,7 +97,7 @@ export async function call(sides: Sides, command: Call, number: number): Promise
     ...{ body: file === undefined ? (body ?? {}) : { ...body, file }, given: got.body },
   });
   tell(sides, `${as}: ${method} ${path} ${short({ ...query, ...command.body })} → ${got.status} ${short(got.body)}`);
-  if (got.status === 429 && expected.status !== 429)
+  if (got.status === USED_UP && expected.status !== USED_UP)
     throw new Unpromised("what was read took the requests of its minute");
   const difference = await compare(sides, expected, got, sent);
   if (difference) return { ...difference, command: number, route: `${method} ${path}` };
