@@ -7,6 +7,7 @@ import { sendsLeft } from "./plans.ts";
 import { matches, valuesAt } from "./predicates.ts";
 import type { Event, Subscriber } from "./records/people.ts";
 import type { Journey, Outcome, Run } from "./records/plans.ts";
+import type { Job } from "./records/sends.ts";
 import { holdsFor, treeOf } from "./rules.ts";
 import { createJob, decide, failureOf } from "./sending.ts";
 import { eventsOf, momentOf } from "./stitching.ts";
@@ -152,8 +153,8 @@ export function resumeRun(world: World, run: Run, pause: number): void {
 }
 
 /**
- * JND-15: one send per run and step. D-INTJOBS says one job per day; the product has one per send
- * (docs/decisions/0014-runs-of-journeys).
+ * JND-15: one send per run and step. D-INTJOBS says one job per day; here each has its own, and runs that move together may
+ * share one (docs/decisions/0029-journeys-in-packs.md): receivers alone would notice.
  * @returns until when the message waits for quiet hours, or null
  */
 function send(world: World, run: Run, journey: Journey, subscriber: Subscriber, config: Body): number | null {
@@ -177,6 +178,7 @@ function send(world: World, run: Run, journey: Journey, subscriber: Subscriber, 
   const isBeyond = isPlanned && sendsLeft(world) < 1;
   const skipped = recipient.state === "skipped";
   if (!isPlanned) job.status = "completed";
+  else if (isOfSeveral(world, job, subscriber)) throw new Unpromised("runs that send together may share one send");
   else notifyHooks(world, "notification.dispatched", { job_id: job.id, scheduled_at: null });
   if (isBeyond) {
     job.recipients = [];
@@ -193,6 +195,15 @@ function send(world: World, run: Run, journey: Journey, subscriber: Subscriber, 
   );
   return held;
 }
+
+const isOfSeveral = ({ jobs, hooks, now }: World, { source }: Job, { id }: Subscriber): boolean =>
+  hooks.some(({ events }) => events.some((type) => type.startsWith("notification."))) &&
+  jobs.some(
+    (other) =>
+      other.source.id === source.id &&
+      other.created_at === now &&
+      other.recipients.some(({ subscriber_id }) => subscriber_id !== id),
+  );
 
 /** Whether a run would send to somebody before it waits (docs/decisions/0110-who-was-not-let-in.md). */
 function beginsWithSend(world: World, run: Run, subscriber: Subscriber): boolean {
