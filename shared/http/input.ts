@@ -33,7 +33,7 @@ export function refuseUnknownQuery(
   const { entries = {} } = (shape.query ?? {}) as { entries?: object };
   const unknown = Object.keys(query).filter((name) => !Object.hasOwn(entries, name));
   if (unknown.length === 0) return;
-  const fields = unknown.slice(0, MAX_FIELDS).map((name) => [name.slice(0, 128), "is not a known query parameter"]);
+  const fields = unknown.slice(0, MAX_FIELDS).map((name) => [name, "is not a known query parameter"]);
   throw refusalOf(shape)(Object.fromEntries(fields));
 }
 

@@ -94,13 +94,21 @@ function firstOf(fields: Fields): string {
   return `${name}: ${reason}`;
 }
 
+const MAX_NAME = 256;
+
+/** A name may be what the caller sent: an answer does not repeat a long one. */
+function refusal(code: ErrorCode, given: Fields, message?: string): ApiError {
+  const fields = Object.fromEntries(
+    Object.entries(given).map(([name, reason]) => [name.slice(0, MAX_NAME).toWellFormed(), reason]),
+  );
+  return new ApiError(code, message ?? firstOf(fields), { fields });
+}
+
 /** A 422 that names the faulty fields. */
-export const invalid = (fields: Fields, message = firstOf(fields)): ApiError =>
-  new ApiError("VALIDATION_ERROR", message, { fields });
+export const invalid = (fields: Fields, message?: string): ApiError => refusal("VALIDATION_ERROR", fields, message);
 
 /** A 400 that names the faulty fields (AMB-3). */
-export const malformed = (fields: Fields, message = firstOf(fields)): ApiError =>
-  new ApiError("BAD_REQUEST", message, { fields });
+export const malformed = (fields: Fields, message?: string): ApiError => refusal("BAD_REQUEST", fields, message);
 
 /** An error that is known by its name, as those of AWS are. */
 export const namedError = (name: string, message: string): Error => Object.assign(new Error(message), { name });

@@ -96,6 +96,17 @@ it("a refusal names the parameter that was sent, in words that are not those of 
   }
 });
 
+it.each<[route: string, body: object]>([
+  ["POST /api/v1/auth/login", { [LONG]: 1 }],
+  ["POST /api/v1/auth/sign-in/begin", { email: "ada@example.com", [LONG]: 1 }],
+  ["POST /api/v1/notifications", { target: { type: "all" }, title: "t", body: "b", safety: { [LONG]: 1 } }],
+  ["POST /api/v1/segments", { name: "n", rule: { attribute: { plan: { [LONG]: 1 } } } }],
+])("a refusal by %s does not repeat a long name that was sent (D2, ERR-1)", async (route, body) => {
+  const { tenant } = await withTenant();
+  const answer = await tenant.call(route, body);
+  expect([answer.status, JSON.stringify(answer.body).length < 1_000]).toEqual([422, true]);
+});
+
 it("a secret that no header can carry is refused when it is stored (CRD-7)", async () => {
   const { tenant } = await withTenant();
   const made = await tenant.call("POST /api/v1/channels", { name: "Chat", type: "chat_app" });
