@@ -51,6 +51,20 @@ describe("generated files are as the declarations make them: `npm run docs`", ()
 });
 
 describe("the document", () => {
+  it("says of a field of a body what its declaration says, not what its name means elsewhere", () => {
+    const lost = operations.flatMap(({ endpoint: { route, shape } }) => {
+      const { entries = {} } = Object(shape.body) as { entries?: Record<string, v.GenericSchema> };
+      const { properties = {} } = described(route).requestBody?.content["application/json"]?.schema ?? {};
+      return Object.entries(entries).flatMap(([name, one]) => {
+        const { wrapped = one } = one as { wrapped?: v.GenericSchema };
+        const said = v.getDescription(one) ?? v.getDescription(wrapped);
+        const isGrammar = properties[name]?.type === undefined;
+        return said === undefined || isGrammar || properties[name]?.description === said ? [] : [`${route} ${name}`];
+      });
+    });
+    expect(lost).toEqual([]);
+  });
+
   it("covers every endpoint once, under names that are unique (GEN-16)", () => {
     const all = operations.map(({ endpoint }) => described(endpoint.route).operationId);
     expect(new Set(all).size).toBe(all.length);

@@ -7451,7 +7451,7 @@ export interface AuthLoginBody {
   email: string;
   /** The password */
   password: string;
-  /** The stable code of the error */
+  /** The six digits that the authenticator shows, or a recovery code; each works once, with spaces or without */
   code?: string | undefined;
   /** The workspace */
   tenant_id?: string | undefined;
@@ -7505,7 +7505,7 @@ export interface AuthAcceptInvitationsBody {
   name: string;
   /** The password: 12 to 1,024 characters, not a common one, not the address or the name of the workspace */
   password: string;
-  /** The stable code of the error */
+  /** The six digits that the authenticator shows, or a recovery code; each works once, with spaces or without */
   code?: string | undefined;
 }
 
@@ -7519,7 +7519,7 @@ export interface AuthResetPasswordBody {
   token: string;
   /** The password: 12 to 1,024 characters, not a common one, not the address or the name of the workspace */
   password: string;
-  /** The stable code of the error */
+  /** The six digits that the authenticator shows, or a recovery code; each works once, with spaces or without */
   code?: string | undefined;
 }
 
@@ -7557,17 +7557,17 @@ export interface AuthBeginSecondFactorAnswer {
 }
 
 export interface AuthConfirmSecondFactorBody {
-  /** The stable code of the error */
+  /** The six digits that the authenticator shows, or a recovery code; each works once, with spaces or without */
   code: string;
 }
 
 export interface AuthRemoveSecondFactorBody {
-  /** The stable code of the error */
+  /** The six digits that the authenticator shows, or a recovery code; each works once, with spaces or without */
   code: string;
 }
 
 export interface AuthRenewRecoveryCodesBody {
-  /** The stable code of the error */
+  /** The six digits that the authenticator shows, or a recovery code; each works once, with spaces or without */
   code: string;
 }
 
@@ -7619,11 +7619,11 @@ export interface AuthBeginSignInAnswer {
 }
 
 export interface AuthFinishSignInBody {
-  /** What became of the recipient */
+  /** As the provider sent it */
   state: string;
   /** As the begin of the sign-in gave it */
   binding: string;
-  /** The stable code of the error */
+  /** As the provider sent it */
   code: string;
   /** As the provider sent it (RFC 9207) */
   iss?: string | undefined;

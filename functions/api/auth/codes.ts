@@ -12,11 +12,11 @@ import { CODES_A_DAY, CODES_PER_USER } from "./limits.ts";
 
 export const Code = v.pipe(
   TrimmedTextUpTo(64),
-  // Authenticators show it in two groups.
-  v.transform((text) => text.replaceAll(/\s/g, "")),
   v.description(
     "The six digits that the authenticator shows, or a recovery code; each works once, with spaces or without",
   ),
+  // Authenticators show it in two groups.
+  v.transform((text) => text.replaceAll(/\s/g, "")),
 );
 
 type UserRow = RowOf<typeof UserItem>;

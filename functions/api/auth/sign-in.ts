@@ -98,9 +98,9 @@ export const signIn = [
         "The session reaches this workspace alone, and one that began at the provider of the installation every workspace of " +
         "the user that does not demand its own. It has a second factor where the provider says so (`amr` has `mfa`).",
       body: v.strictObject({
-        state: Random,
+        state: said("As the provider sent it", Random),
         binding: said("As the begin of the sign-in gave it", Random),
-        code: SomeTextUpTo(MAX_CODE),
+        code: said("As the provider sent it", SomeTextUpTo(MAX_CODE)),
         iss: said("As the provider sent it (RFC 9207)", v.optional(v.pipe(v.string(), v.maxLength(512)))),
         redirect_uri: said(
           "Where the browser came back to, without query. Always give it: a code of another provider is then refused, " +
