@@ -182,6 +182,22 @@ describe("a list that asks", () => {
     expect(new Set(asked.map(({ to }) => to))).toEqual(new Set(["victim@example.com"]));
   });
 
+  it("a proof in a file of somebody without an address is of none: the one that is given later is asked, for workspace and topic (AMB-129)", async () => {
+    const { world, tenant, run } = await importer();
+    await mailing(world, tenant, "x@example.com");
+    await tenant.call("PATCH /api/v1/workspace", { double_opt_in: true });
+    await tenant.call("POST /api/v1/topics", { key: "news", name: "News", default: "out", double_opt_in: true });
+    await run("external_id,consent_status,consent_at,topic:news\np,subscribed,2025-01-01,yes\n");
+    const id = await tenant.upsert({ external_id: "p", email: "victim@example.com" });
+    await world.settle();
+
+    const { items } = (await tenant.call(`GET /api/v1/subscribers/${id}/consents`)).body;
+    const said = items.map(({ channel, status }: { channel: string; status: string }) => `${channel} ${status}`);
+    expect(said).toEqual(expect.arrayContaining(["email pending", "topic:news pending"]));
+    const asked = (await mailsOf(world)).filter(({ text }) => text.includes("/i/"));
+    expect(asked.map(({ to }) => to)).toEqual(["victim@example.com", "victim@example.com"]);
+  });
+
   it("a proof in a file that gives its person another address in a later row has the owner of that asked, for workspace, topic and list (AMB-129)", async () => {
     const { world, tenant, run, members, list } = await importer();
     await mailing(world, tenant, "x@example.com");

@@ -5,7 +5,7 @@ import { personal } from "../../contract/personal.ts";
 import { Timestamp } from "../../contract/schemas.ts";
 import { timestamp } from "../../kernel/clock.ts";
 import { uuidV7 } from "../../kernel/ids.ts";
-import { absent, all, any, atMost, is, oneOf } from "../conditions.ts";
+import { absent, all, any, asRead, atMost, is, oneOf } from "../conditions.ts";
 import type { Store, StoreContext } from "../context.ts";
 import { familyOf } from "../families.ts";
 import { type ConditionOf, changeItem, checkItem, type ItemWrite, putItem, type RowOf } from "../item.ts";
@@ -114,14 +114,16 @@ export const unconfirmedAgain = (profile: Partial<ProfileRow>, at: string): Cons
     .filter(([channel]) => profile[`c:${channel}`] === "opted_in")
     .map(([channel]) => ({ channel, status: "pending", consented_at: at, source: "address_changed" }));
 
+/** What stands for the address of somebody who has none: any that is given later is another one. */
+const NO_ADDRESS = "";
+
 /** A proof in a file is as good as a confirmation: of the address that the profile has, and of no other (AMB-129). */
 export function confirmedAsRead(profile: ProfileRow, channels: readonly string[]) {
-  const address = mailAddressId(profile);
   const set: Partial<ProfileRow> = {};
-  if (address === undefined || profile.email === undefined || channels.length === 0) return { set, when: [] };
-  set.confirmed_address = address;
+  if (channels.length === 0) return { set, when: [] };
+  set.confirmed_address = mailAddressId(profile) ?? NO_ADDRESS;
   for (const channel of channels) set[`cc:${channel}`] = true;
-  return { set, when: [is("email", profile.email)] };
+  return { set, when: [asRead("email", profile.email)] };
 }
 
 /** The profile has no later assertion of the channel. */
