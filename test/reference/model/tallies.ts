@@ -34,13 +34,13 @@ export function reasonsOf({ recipients }: Job): Body {
   return new OneOf(maps.map((map) => new Exactly(map)));
 }
 
-/** What became of some of its people is known, and of others not: such numbers are not promised before it is over. */
+/** Some of its people were tried or decided on, and it is not over: such numbers are not promised before. */
 export const isUnderWay = (jobs: Job[]): boolean =>
   jobs.some(
     ({ status, recipients }) =>
       status === "processing" &&
       recipients.some(
         ({ state, deliveries }) =>
-          !["pending", "deferred"].includes(state) || deliveries.some((delivery) => delivery.delivered_at !== null),
+          !["pending", "deferred"].includes(state) || deliveries.some(({ attempts }) => attempts.length > 0),
       ),
   );
