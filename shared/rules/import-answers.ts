@@ -35,7 +35,7 @@ const REFUSED = words(
   "denied rejected disallowed disagreed didnotagree doesnotagree expired abgelaufen nothanks nothankyou notinterested stop nope removed deleted neindanke keininteresse",
   "nonmerci nogracias nograzie naoobrigado neebedankt niedziekuje abgelehnt verweigert rechazado rifiutato recusado",
   "nichtinteressiert pasintéressé pasintéressée nointeresado nointeresada noninteressato noninteressata naointeressado nietgeinteresseerd niezainteresowany",
-  "geweigerd odmowa nolonger notanymore storniert annullato annulé plusintéressé out 停止 停止中 解除",
+  "negato negata negado negada negadas nonegiven noneprovided geweigerd odmowa nolonger notanymore storniert annullato annulé plusintéressé out 停止 停止中 解除",
 );
 /** Who is not written to elsewhere, for whatever reason. */
 const SWITCHED_OFF = words(
@@ -45,7 +45,8 @@ export const isIdle = (text: string): boolean => SWITCHED_OFF.has(wordOf(text)) 
 /** `Not opted in`, `nicht erlaubt`. */
 const NEGATED = /^(?:not|nicht|pas|niet)(?:yet)?(.+)/;
 const EMPTY = words(
-  "none null na nan undefined never blank leer unset notset nodata keineangabe nonrenseigne",
+  "none null na nan undefined never blank empty leer vide vuoto vacio vazio enblanco leeg puste unset notset nodata nodate",
+  "notapplicable keineangabe ka nonrenseigne",
   "noresponse noanswer noinfo noinformation nopreference nopreferences nonspécifié nondéfini sinrespuesta sinespecificar",
 );
 const GOOD = words(
@@ -81,6 +82,12 @@ const isRefusal = (text: string): boolean =>
     SWITCHED_OFF.has(wordOf(text)),
     isNegated(wordOf(text)),
   ].some(Boolean);
+
+/** A choice of nothing, where somebody says what they want. */
+export const isNoneOf = (text: string): boolean => NONE_OF.has(columnKey(text));
+const NONE_OF = words(
+  "never keine keiner aucun aucune ninguno ninguna nessuno nessuna nenhum nenhuma geen żaden żadne żadna nothing nichts rien nada niente",
+);
 
 /** No value, as platforms write it: `[]`, `null`, `0000-00-00`. */
 export function isNothing(text: string): boolean {

@@ -9,6 +9,7 @@ import {
   isGood,
   isIdle,
   isNo,
+  isNoneOf,
   isNothing,
   isSecond,
   isYes,
@@ -119,7 +120,7 @@ const OTHER_STATUS = /^[02-9]$/;
 function ownClaimOf({ signed, value }: SignedCell, form: TimeForm): Claim | undefined {
   const { sign, isBare, isNumbered, isUnnamed, isOfTrade } = signed;
   const isPreference = sign === "in" || (sign === "status" && !isUnnamed);
-  if (isPreference && columnKey(value) === "never") return { status: "opted_out" };
+  if (isPreference && isNoneOf(value)) return { status: "opted_out" };
   if (isNothing(value)) return undefined;
   if (isBare && (isYes(value) || isNo(value)))
     return isNo(value) ? { status: "opted_out" } : { status: "opted_in", said: value };

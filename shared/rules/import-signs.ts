@@ -1,4 +1,5 @@
 // Which names of columns say something of consent, and what (AMB-132).
+import { saysEnded } from "./import-endings.ts";
 import { columnKey, isLikeEmail, isUsualName } from "./import-names.ts";
 
 /**
@@ -44,7 +45,7 @@ const SUPPRESSED = any(
   "adressee?mailinvalide e?mail(adresse)?(ist)?(ungultig|ungueltig|nichtgultig) ungultigee?mail",
   "ungueltigee?mail e?mailinvalid[eoa] e?mailnonvalid[eoa] indirizzo(e?mail)?nonvalido",
   "correo(electronico)?(invalido|novalido|erroneo) e?mailno?valido ongeldige?mail e?mail(adres)?ongeldig",
-  "e?mailnieprawidlow nieprawidlowye?mail nieprawidlowyadres cleantime spamreport (?<!anti)spam(at|date|time)?$",
+  "e?mailnieprawidlow nieprawidlowye?mail nieprawidlowyadres cleantime spamreport (?<!anti)spam(at|date|time)?$ abuse(?:report|complain)",
   "bade?mail e?mail(?:address)?\\d?(?:is)?bad$ invalidemail (?:un|non|not)deliverable unzustellbar zuruckgewiesen zurueckgewiesen beschwerde plainte rebond rebot queja",
   "quejas suprimid supprime rimbalz reclamo soppress devolvid reclamac gebouncet gebounced klacht onderdrukt",
   "不達 配信エラー 迷惑メール報告 odbity odbite odbita odbici odrzucon skarga unterdruckt unterdrueckt emailsuspended",
@@ -114,6 +115,8 @@ const ASKED = any(
   "^(gdpr|dsgvo|rgpd|lgpd|rodo)$ ^(is)?confirmed$ hearfromus (may|can)we(contact|e?mail|text) ^contactme can(e?mail|contact|text)",
   "ok(ay)?to(e?mail|contact|sms|text|market) ^send(me|us)?(e?mail|offer|news|promo|market|sms) keepintouch tobecontacted$",
   "(marketing|promotional|promo|commercial)(e?mails|sms|messages|offers)$ (e?mail|sms)(updates|notifications|alerts)$ ^(special|exclusive)?offers$",
+  "^canbe(?:contact|e?mail|text) ^promotions$ ^mailings?$ autori[zs] akkoord einverstand einverstaend accordcommercial magmailen darf\\w*kontaktiert",
+  "(?:mailings?|infos?|informationen|news|kontakt|kontaktaufnahme|werbung|angebote|e?mails?)(?:ist)?(?:er|ge)wue?nscht",
 );
 
 const CHANNELS: readonly (readonly [SignedChannel, RegExp])[] = [
@@ -138,7 +141,7 @@ const EVERYWHERE =
 
 /** A status or preference that may be one of mail, or of anything; the reason or the type of an entry in files of suppressed addresses. */
 const STATUS_OF_ADDRESS =
-  /e?mail.*(?:verification|validation|validity|deliverability)(?:status|result)?$|^(?:neverbounce|zerobounce)/;
+  /e?mail.*(?:verification|validation|validity|deliverability)(?:status|result)?$|e?mail(?:delivery)?error$|^(?:neverbounce|zerobounce)/;
 const STATUS =
   /^(?:([a-z]+list|subscriber|contact|member|customer|profile|user|list|global|person|recipient|lead|subscription|(?:email)?confirmation|optin|doubleoptin)?(status|state|statut|stato|estado)|(removal|exclusion|deletion|stop)?reason|stopstatus|(event)?type|event)$|(?:contact|communication|email|mail|marketing|sms|mobile|whatsapp)(?:permissionstatus|preferences?)$|(?:会員|配信|購読)(?:ステータス|状態|区分)$/;
 /** Magento numbers them: 1 is a subscriber, and nothing else is. */
@@ -253,14 +256,15 @@ function nameSign(key: string): Sign | undefined {
   if (ASIDE.test(key)) return undefined;
   const sign = signOf(key);
   if (sign === "in" && OF_OTHERS.test(key)) return undefined;
-  if (sign !== "in" || OF_MESSAGES.test(key)) return sign ?? (ASKED.test(key) ? "asked" : undefined);
-  if (OF_SOMETHING_ELSE.test(key)) return undefined;
-  return OF_DATA.test(key) ? "asked" : sign;
+  if (sign === "out" || sign === "suppressed" || (sign === "in" && OF_MESSAGES.test(key))) return sign;
+  const isAsked = sign === undefined && ASKED.test(key);
+  if ((sign === undefined && !isAsked) || (!OF_MESSAGES.test(key) && OF_SOMETHING_ELSE.test(key))) return undefined;
+  return isAsked || OF_DATA.test(key) ? "asked" : sign;
 }
 
 /** What a text without spaces and marks says: in a name, or as the value of a column that is about consent. */
 export function signOf(key: string): "suppressed" | "out" | "in" | undefined {
   if (SUPPRESSED.test(key)) return "suppressed";
-  if (OUT.test(key)) return "out";
+  if (OUT.test(key) || saysEnded(key)) return "out";
   return IN.test(key) ? "in" : undefined;
 }

@@ -1,0 +1,35 @@
+// Names of columns that say that mail is not wanted any more by a verb and what it is about, with any words between them:
+// `Canceló la suscripción a todos los correos`, `Iscrizione annullata`, `Optou por não receber e-mails` (AMB-132).
+
+/** Any of the forms, between spaces. */
+const any = (...lines: string[]) => new RegExp(lines.flatMap((line) => line.split(" ")).join("|"));
+
+// English, German, French, Spanish and Portuguese, Italian, Dutch, Polish.
+const ENDED = any(
+  "objects?(?:ed|ion)?(?:to|from|against) reject refus declin removedfrom removefrom ^neverwant",
+  "storn untersag verbot verbiet unerwue?nscht gestoppt stopp abgelehn ablehn abgebrochen beendet geloe?scht austrag",
+  "annul oppos revoqu resili",
+  "cancel(?:o|a|ou|ad[oa]s?|ar)(?!nce) anul revoc revog rechaz recus retirad oposi(?:cion|cao|tor) opuso elimin removid remocao",
+  "annull rifiut negat[oa] opposizion rimoss revocat",
+  "geweiger weiger bezwaar stopgezet beeindig verwijderd",
+  "cofn wycof odmow sprzeciw anulow odwol usuniet",
+);
+
+const OF_MAIL = any(
+  "e?mails? correo courriel newsletter mailing infolettre nieuwsbrief bolet[ii][nm] marketing rundschreiben wiadomosc",
+  "suscri subscri[cp] assinatura inscri iscri abonn?ement abonnement subskryp",
+  "werb reklam reclame publicid pubblicit prospection demarchage promo(?!cod|tionscode|tioncode) communicat comunica",
+  "consent einwillig zustimm einverst consenso consenti toestem zgod kontakt contact contat contatt",
+);
+
+/** What says it without a word for mail, or with a denial in the middle. */
+const NOT_WANTED = any(
+  "(?:opt(?:o|ou|e|a)?por)no n(?:o|ao|on)(?:recib|receb|ricev|envi|invi|mand|contat|contact|quier|quer|vogli|vuole|dese|desid|acept|aceit|accett)",
+  "(?:veut|souhaite|desire)(?:plus|pas) geen\\w*ontvangen nie(?:chce|zycze)?otrzymyw",
+  "^never(?:e?mail|contact|text|market)(?!ed) ^blocke?mails?$ ^(?:is)?(?:e?mail|contact|newsletter|marketing)s?(?:is)?muted?$ ^removeme$",
+  "^left(?:the)?(?:mailing|e?mail|newsletter)?list(?:at|on|date)?$ removedfrom(?:the)?(?:mailing|e?mail|newsletter)?list",
+  "(?:removid[oa]|excluid[oa]|rimoss[oa]|retiree?|eliminad[oa])(?:da|de|du|dalla|del)?(?:la)?list[ae]",
+  "(?:mail|kontakt|werbe|werbungs|newsletter|anschreib)(?:verbot|stopp|sperre)",
+);
+
+export const saysEnded = (key: string): boolean => NOT_WANTED.test(key) || (ENDED.test(key) && OF_MAIL.test(key));

@@ -1,0 +1,71 @@
+// Names of columns that say by a verb that mail is not wanted, and answers to what somebody wants (AMB-132).
+import { expect, it } from "vitest";
+import { rowOf } from "../support/rows.ts";
+
+const said = (name: string, value: string) => rowOf({ email: "a@b.co", [name]: value }).consent?.status;
+
+it.each([
+  ["Canceló la suscripción a todos los correos electrónicos", "sí"],
+  ["Anuló la suscripción", "sí"],
+  ["Optó por no recibir correos electrónicos", "sí"],
+  ["Rechaza comunicaciones", "sí"],
+  ["Revocó consentimiento", "sí"],
+  ["Iscrizione annullata da tutte le e-mail", "sì"],
+  ["Annullamento iscrizione a tutte le email", "sì"],
+  ["Non ricevere email", "sì"],
+  ["Rifiuta comunicazioni marketing", "sì"],
+  ["Opposizione marketing", "sì"],
+  ["Optou por não receber e-mails", "sim"],
+  ["Recusou comunicações", "sim"],
+  ["Removido da lista", "sim"],
+  ["Retiré de la liste", "oui"],
+  ["Newsletter storniert", "ja"],
+  ["Newsletter gestoppt", "ja"],
+  ["Werbung untersagt", "ja"],
+  ["E-Mail-Verbot", "ja"],
+  ["Werbestopp", "ja"],
+  ["Bezwaar tegen marketing", "ja"],
+  ["Cofnięcie zgody", "tak"],
+  ["Objected to marketing", "yes"],
+  ["Never email", "yes"],
+  ["Left list", "yes"],
+])("%s is an opt-out where it is true, and nothing where it is not (AMB-132)", (name, yes) => {
+  expect([said(name, yes), said(name, "false"), said(name, "")]).toEqual(["opted_out", undefined, undefined]);
+});
+
+it.each([
+  ["Autoriza marketing", "não"],
+  ["Autorisation marketing", "non"],
+  ["Akkoord", "nee"],
+  ["Einverständnis", "nein"],
+  ["Infos erwünscht", "nein"],
+  ["Darf per Mail kontaktiert werden", "nein"],
+  ["Can be contacted", "no"],
+  ["Promotions", "false"],
+  ["Newsletter", "keine"],
+  ["Consenso newsletter", "negato"],
+  ["Consent", "none given"],
+])("%s: %s is an opt-out (AMB-132)", (name, no) => {
+  expect(said(name, no)).toBe("opted_out");
+});
+
+it.each([
+  ["Einverständnis Foto", "nein"],
+  ["Never emailed", "yes"],
+  ["Retirement newsletter", "yes"],
+  ["Promo code rejected", "yes"],
+  ["Annual newsletter", ""],
+  ["Order e-mail cancelled", "yes"],
+  ["Unsubscribed at", "k. A."],
+  ["Unsubscribed at", "(vide)"],
+  ["Unsubscribed at", "not applicable"],
+])("%s: %s says no to nothing (AMB-132)", (name, value) => {
+  expect(said(name, value) ?? "unknown").toBe("unknown");
+});
+
+it("a mail that came back is told by the error beside its address (AMB-132)", () => {
+  expect([said("Email error", "550 user unknown"), said("Email error", "mailbox busy")]).toEqual([
+    "suppressed",
+    undefined,
+  ]);
+});
