@@ -109,7 +109,7 @@ async function ofJourney(
 ): Promise<Pick<Why, "in_words" | "sends" | "journey">> {
   const found = await journeyOfPerson(store, journey, profile, workspace);
   const [run] = found.runs;
-  const jobs = run ? await jobsOfRun(store, journey.id, profile.id, run.entered_at) : [];
+  const jobs = run ? await jobsOfRun(store, journey.id, profile.id, run) : [];
   const sends = await Promise.all(
     jobs.map(({ id }) => explainRecipient(store, workspace, { job: id, subscriber: profile.id })),
   );
@@ -118,9 +118,14 @@ async function ofJourney(
 }
 
 /** What a journey has sent to a person since a run began, oldest first: from the ledger, and what waits from the plans. */
-async function jobsOfRun(store: StoreReader, journey: string, subscriber: string, since: string): Promise<JobRecord[]> {
-  const from = Date.parse(since) - CLOCK_TOLERANCE_MS;
-  const query = { source_type: "journey", source_id: journey, from: since, limit: MAX_SENDS };
+async function jobsOfRun(
+  store: StoreReader,
+  journey: string,
+  subscriber: string,
+  { entered_at, steps }: JourneyOfPerson["runs"][number],
+): Promise<JobRecord[]> {
+  const from = Date.parse(entered_at) - CLOCK_TOLERANCE_MS;
+  const query = { source_type: "journey", source_id: journey, from: entered_at, limit: MAX_SENDS };
   const [touches, messages, { jobs: newest }] = await Promise.all([
     touchesSince(store, subscriber, from),
     messagesSince(store, subscriber, from),
@@ -131,7 +136,10 @@ async function jobsOfRun(store: StoreReader, journey: string, subscriber: string
   const open = newest.filter(({ id }) => !reached.has(id));
   const places = await Promise.all(open.map((job) => placeInPlan(store, job, subscriber)));
   const own = [...known.filter(({ source }) => source.id === journey), ...open.filter((_, i) => places[i]?.place)];
-  return own.sort(byText(({ created_at }) => created_at)).slice(-MAX_EXPLAINED);
+  // Sends that follow each other without a wait are made at one moment.
+  const placeOf = (job: JobRecord) => steps.findIndex(({ step }) => step === job.step?.id);
+  const byPlace = own.sort((a, b) => placeOf(a) - placeOf(b));
+  return byPlace.sort(byText(({ created_at }) => created_at)).slice(-MAX_EXPLAINED);
 }
 
 /** A living person, or by its id one that was erased. */

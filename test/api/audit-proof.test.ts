@@ -1,6 +1,9 @@
 // The audit trail (RDA-23): what its verification proves, and what a crash leaves of it.
 import { describe, expect, it } from "vitest";
 import { awsFailure } from "../../local/aws/index.ts";
+import type { TenantId } from "../../shared/kernel/ids.ts";
+import { auditTrail } from "../../shared/store/audit/trail.ts";
+import { secrets } from "../../shared/store/capabilities.ts";
 import type { Change } from "../../shared/store/expressions.ts";
 import { toJson } from "../../shared/store/json-text.ts";
 import { auditOf } from "../support/audit.ts";
@@ -99,6 +102,25 @@ describe("crashes", () => {
     expect((await call("GET /api/v1/lists")).body.items).toHaveLength(1);
     expect(await list()).toMatchObject([{ action: "lists.create", outcome: "unknown", status: null }]);
     expect(await verify()).toMatchObject({ valid: true, verified: 1 });
+  });
+
+  it("an end of the trail that was removed is missed behind a call that began while another one ran (F22, RDA-23)", async () => {
+    const { world, tenant, verify } = await setting();
+    const id = tenant.id as TenantId;
+    const deps = world.depsFor("test");
+    const owner = { tenant: id, secrets: secrets.open(deps)(id) };
+    const trail = auditTrail.open(deps)(id);
+    const entry = { action: "lists.create", actor_type: "user", actor: "ada", request_id: "r", ip: "::1" } as const;
+    const record = (run: () => Promise<unknown>) => trail.record(owner, entry, run, () => ({ status: 201 }));
+    const one = () => record(async () => undefined);
+    await one();
+    // It takes over the outcome of the first, and leaves none for the call within it.
+    await record(one);
+    const [head] = (await wholeTable(world)).filter(({ pk }) => pk.S === `T#${tenant.id}#AUDITHEADS`);
+
+    await tenant.rows.remove({ pk: head!.pk.S, sk: head!.sk.S });
+
+    expect(await verify()).toMatchObject({ valid: false, verified: 3, broken: { reason: "end_missing" } });
   });
 
   it("the next changes of the same environment bring the outcomes that were `unknown` (RDA-23)", async () => {

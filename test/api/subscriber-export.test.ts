@@ -2,7 +2,9 @@
 import { expect, it } from "vitest";
 import { cliOf } from "../support/cli.ts";
 import type { Tenant } from "../support/world.ts";
-import { shared } from "../support/worlds.ts";
+import { shared, worlds } from "../support/worlds.ts";
+
+const { withTenant } = worlds();
 
 /** More than one page has. */
 const SENDS = 205;
@@ -66,6 +68,23 @@ it("the pages of an export together hold every message of the inbox once, and no
 
   expect(pages.length).toBeGreaterThan(3);
   expect(titles.sort()).toEqual(Array.from({ length: SENDS }, (_, n) => `Message ${n}`).sort());
+});
+
+it("an export goes on with the messages of the inbox behind a page that ended at its size (F14)", async () => {
+  const { world, tenant } = await withTenant();
+  const ada = await tenant.upsert({ external_id: "ada" });
+  // 110 messages of 40 KB: a page has at most 4 MB.
+  const body = "🎉".repeat(10_000);
+  const titles = Array.from({ length: 110 }, (_, n) => `Message ${n}`);
+  for (const title of titles) await tenant.call("POST /api/v1/notifications", { subscriberIds: [ada], title, body });
+  await world.settle();
+
+  const first: Page = (await exportOf(tenant, ada)).body;
+  const second: Page = (await exportOf(tenant, ada, first.next_cursor)).body;
+
+  expect(first.inbox.length).toBeLessThan(titles.length);
+  const inbox = [...first.inbox, ...second.inbox].map(({ content }) => content.title);
+  expect(inbox.sort()).toEqual(titles.sort());
 });
 
 it("the pages of an export together hold every send and every event of the person (F14)", async () => {

@@ -190,6 +190,20 @@ describe("a sandbox", () => {
     expect((await world.call("GET /_local/outbox")).body.items).toEqual([]);
   });
 
+  it("the outbox of a sandbox says when a message was sent by the time of the sandbox (F4)", async () => {
+    const world = await fresh();
+    const sandbox = await sandboxIn(world);
+    const { id, subscriber } = await mailing(sandbox, world);
+    const { now } = await sandbox.move({ advance: "3d" });
+    const message = { title: "Hello", body: "Ada", channel_ids: [id], subscriberIds: [subscriber] };
+
+    await sandbox.call("POST /api/v1/notifications", message);
+    await world.settle();
+
+    const [sent] = await sandbox.outbox();
+    expect(Math.abs(Date.parse(sent.at) - Date.parse(now))).toBeLessThan(MINUTE);
+  });
+
   it("a webhook of a sandbox is tried again by the time of the sandbox, and in its outbox alone (F4)", async () => {
     const world = await fresh();
     const sandbox = await sandboxIn(world);

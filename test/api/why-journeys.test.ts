@@ -29,6 +29,23 @@ it("the steps of a run are told in the order of the journey, with the time of wh
   );
 });
 
+it("of more than ten messages of a run the newest ten are explained (AMB-147)", async () => {
+  const { call, channel, active, track, upsert } = await setting();
+  const ids = Array.from({ length: 11 }, (_, n) => `m${n}`);
+  const steps = ids.map((id, n) => {
+    const send = { channel_ids: [channel], content: { title: id, body: "b" }, next: ids[n + 1] ?? "end" };
+    return [id, { send }] as const;
+  });
+  await active(graphOf({ ...Object.fromEntries(steps), end: "exit" }));
+  await upsert("ada");
+  await track("ada", "signed_up");
+
+  const why = (await call("GET /api/v1/why?person=ada&journey=Welcome")).body;
+
+  expect(why.in_words.match(/^m\d+: Delivered/gm)).toEqual(ids.slice(1).map((id) => `${id}: Delivered`));
+  expect(why.sends).toHaveLength(10);
+});
+
 it("who was never in a journey is told what begins it, and which rule is not met (AMB-147)", async () => {
   const { world, call, active, upsert, words } = await setting();
   const rule = attribute("plan", "pro");

@@ -112,14 +112,14 @@ export async function journeyOfPerson(
 ): Promise<JourneyOfPerson> {
   const now = store.clock.now();
   const from = timestamp(now - LOOK_BACK_MS);
-  const [causes, { runs }, times, beyondQuota] = await Promise.all([
+  const [causes, listed, times, beyondQuota] = await Promise.all([
     causesOf(store, journey, profile.id, { from, limit: MAX_TRIGGERS }),
     listRuns(store, { journey: journey.id, subscriber: profile.id, after: undefined, limit: MAX_RUNS }),
     activeTimes(store, [journey], from),
     beyondQuotaOf(store, profile.id, journey.id),
   ]);
   const { entry, matches, clauses, unmet, outcomeOf } = await entriesOf(store, journey, profile, {
-    runs,
+    runs: listed.runs,
     times,
     beyondQuota,
     now,
@@ -139,13 +139,14 @@ export async function journeyOfPerson(
     outcome,
     run_id: run ?? null,
   }));
-  const [newest] = runs;
+  const [newest] = listed.runs;
   const [version, failures, startedBy] = await Promise.all([
     newest && getVersion(store, newest.journey_id, newest.version),
     newest && failuresOfRun(store, newest),
     startedByOf(store, journey, profile.id),
   ]);
   const graph = version?.graph;
+  const runs = graph ? listed.runs.map((run) => ({ ...run, steps: inOrder(run.steps, graph) })) : listed.runs;
   const [skips, asked] = await Promise.all([
     newest && skipDetails(store, newest, { graph, profile, workspace }),
     newest && askedBySteps(store, newest, graph),
@@ -157,7 +158,6 @@ export async function journeyOfPerson(
     subscriber_id: profile.id,
     in_words: journeyInWords({
       ...said,
-      runs: graph ? runs.map((run) => ({ ...run, steps: inOrder(run.steps, graph) })) : runs,
       exits: graph ? exitsOf(graph) : [],
       failures,
       skips,
