@@ -158,6 +158,23 @@ describe("funnel and summary", () => {
     expect(await funnel(second.id)).toMatchObject({ conversions: 1, last_touch_revenue_cents: 700 });
   });
 
+  it("a conversion moves with its revenue to a touch before it that becomes known after it (ISG-3, AMB-97)", async () => {
+    const { world, ids, define, campaign, buy, funnel, summary } = await setting();
+    await define();
+    const first = await campaign();
+    await world.advance(HOUR);
+    // The clock of the shop is ahead, so that the second message is sent before what is received earlier.
+    await buy(ids[0]!, 700, { occurred_at: timestamp(world.clock.now() + 50 * SECOND) });
+    expect(await funnel(first.id)).toMatchObject({ conversions: 1, last_touch_revenue_cents: 700 });
+    const second = await campaign();
+    await world.advance(HOUR);
+
+    expect(await funnel(first.id)).toMatchObject({ converted: 1, conversions: 0, last_touch_revenue_cents: 0 });
+    expect(await funnel(second.id)).toMatchObject({ converted: 1, conversions: 1, last_touch_revenue_cents: 700 });
+    expect(await summary("campaign")).toMatchObject([{ source_id: second.id, conversions: 1, revenue_cents: 700 }]);
+    expect(await summary("channel")).toMatchObject([{ conversions: 1, revenue_cents: 700 }]);
+  });
+
   it("a subscriber of two messages of one campaign converts once (ISG-1)", async () => {
     const { world, ids, define, campaign, buy, funnel } = await setting();
     await define();
