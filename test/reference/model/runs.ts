@@ -9,7 +9,7 @@ import type { Event, Subscriber } from "./records/people.ts";
 import type { Journey, Outcome, Run } from "./records/plans.ts";
 import type { Job } from "./records/sends.ts";
 import { holdsFor, treeOf } from "./rules.ts";
-import { createJob, decide, failureOf } from "./sending.ts";
+import { createJob, decide, failureOf, isBeyondQuota } from "./sending.ts";
 import { eventsOf, momentOf } from "./stitching.ts";
 import { at, found, type World } from "./world.ts";
 
@@ -175,7 +175,7 @@ function send(world: World, run: Run, journey: Journey, subscriber: Subscriber, 
   const isPlanned = recipient.planned.length > 0;
   if (isPlanned) job.recipients.push(recipient);
   // Of a run that goes on beyond the quota, the send fails, whatever a cap would say of it when it is handed over.
-  const isBeyond = isPlanned && sendsLeft(world) < 1;
+  const isBeyond = isPlanned && isBeyondQuota(world);
   const skipped = recipient.state === "skipped";
   if (!isPlanned) job.status = "completed";
   else if (isOfSeveral(world, job, subscriber)) throw new Unpromised("runs that send together may share one send");
@@ -228,7 +228,7 @@ export function newRun(world: World, journey: Journey, subscriber: Subscriber, t
     ...{ since: trigger ? momentOf(trigger) : world.now, from: 0, until: null, mover: trigger, used: [] },
     ...{ entered_at: world.now, ended_at: null, trigger },
   };
-  return sendsLeft(world) < 1 && beginsWithSend(world, run, subscriber) ? undefined : run;
+  return sendsLeft(world) < 1 && beginsWithSend(world, run, subscriber) && isBeyondQuota(world) ? undefined : run;
 }
 
 export function cancelRunsOf(world: World, subscriber: string): void {

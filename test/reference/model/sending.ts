@@ -158,6 +158,14 @@ function reserve(world: World, job: Job, sends: number): void {
   if (sends > 0) warnOfSends(world);
 }
 
+/** Whether a send to one more is beyond the quota. Which of several of one instant gets the last is open. */
+export function isBeyondQuota(world: World): boolean {
+  if (sendsLeft(world) >= 1) return false;
+  if (world.spent.some(({ at, sends }) => at === world.now && sends > 0))
+    throw new Unpromised("sends of one instant compete for the quota");
+  return true;
+}
+
 /** What is not planned in the request holds its audience less the holdout until it ends (docs/decisions/0093). */
 function quotaRefusal(world: World, job: Job): Body {
   if (job.taken) return null;
