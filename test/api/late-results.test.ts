@@ -1,13 +1,12 @@
 // What comes back after a message was handed over changes every number that was made before.
 import { describe, expect, it } from "vitest";
-import { graphOf, journeySetting } from "../support/journeys.ts";
-import { follow, mailing, mailsOf, SES, tellOfMail } from "../support/mails.ts";
+import { follow, mailing, tellOfMail } from "../support/mails.ts";
 import { send } from "../support/people.ts";
 import { ledgerOf, openChannels, spoil } from "../support/reached.ts";
 import type { Tenant, TestWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
-const { fresh, withTenant } = worlds();
+const { withTenant } = worlds();
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -182,90 +181,4 @@ it("an opt-out is counted once with a send, also of who opted in again and uses 
   expect((await read(`GET /api/v1/notifications/${job.id}`)).counts.unsubscribed).toBe(1);
   const [said] = (await read(`GET /api/v1/subscribers/${ada}/consents`)).items;
   expect(said).toMatchObject({ channel: "email", status: "opted_out" });
-});
-
-describe("the outcome of a journey's send step", () => {
-  const mailingJourney = async (...others: "sms"[]) => {
-    const setting = await journeySetting(await fresh());
-    const { world, tenant, call, active } = setting;
-    const { email = "", ...more } = await openChannels(world, tenant, "email", ...others);
-    await call(`POST /api/v1/channels/${email}/credentials/email`, SES);
-    await world.settle();
-    const message = { channel_ids: [email, ...Object.values(more)], content: { title: "Hello", body: "b" } };
-    const id = await active(graphOf({ m: { send: message }, end: "exit" } as never));
-    const reached = async (address: string) => {
-      const body = { external_id: "ada", email: address, attributes: { phone: PHONE } };
-      await tenant.upsert(body);
-      await setting.track("ada", "signed_up");
-      await world.advance(MINUTE);
-      return (await setting.stats(id)).steps.m.outcomes;
-    };
-    return { ...setting, id, reached };
-  };
-
-  it("the outcome of a journey's send step is failed where its message failed (AMB-142)", async () => {
-    const { world, reached, call, id } = await mailingJourney();
-    await spoil(world, { channel: "email", outcome: "permanent", times: 1 });
-    expect(await reached("ada@example.com")).toEqual({ failed: 1 });
-    const [job] = (await call(`GET /api/v1/notifications?source_type=journey&source_id=${id}`)).body.items;
-    expect(job.counts).toMatchObject({ delivered: 0, failed: 1 });
-  });
-
-  it("the outcome of a journey's send step is bounced where its mail came back, and so are the funnel and the run (AMB-142)", async () => {
-    const { reached, call, id } = await mailingJourney();
-    expect(await reached(BOUNCES)).toEqual({ bounced: 1 });
-    const funnel = (await call(`GET /api/v1/insights/funnel?source_type=journey&source_id=${id}`)).body;
-    expect(funnel).toMatchObject({ sent: 1, delivered: 0, bounced: 1 });
-  });
-
-  it.each([
-    ["sent", { eventType: "Delivery" }, { delivered: 1, failed: 0, uncertain: 0, bounced: 0 }],
-    [
-      "bounced",
-      { eventType: "Bounce", bounce: { bounceType: "Permanent", bouncedRecipients: [] } },
-      { delivered: 0, failed: 0, uncertain: 0, bounced: 1 },
-    ],
-  ])(
-    "the outcome of a journey's send step is %s once that is known of a mail without an answer, and so are the funnel, the series and the heatmap (AMB-139, AMB-142)",
-    async (outcome, event, figures) => {
-      const { world, tenant, reached, call, id, stats } = await mailingJourney();
-      await spoil(world, { channel: "email", outcome: "timeout", times: 2 });
-      await reached("ada@example.com");
-      await world.advance(60 * MINUTE);
-      const outcomes = async () => (await stats(id)).steps.m.outcomes;
-      expect(await outcomes()).toEqual({ failed: 1 });
-      const { items } = (await call("GET /api/v1/subscribers?external_id=ada")).body;
-      const ada: string = items[0].id;
-      const [row] = await ledgerOf(tenant, ada);
-      const at = [String(Date.parse(String(row!.sk).split("#")[1]!))];
-      const tags = { tenant: [tenant.id], job: [String(row!.job)], subscriber: [ada], at };
-      await tellOfMail(world, { ...event, mail: { tags } });
-      expect(await outcomes()).toEqual({ [outcome]: 1 });
-      const of = `source_type=journey&source_id=${id}`;
-      expect((await call(`GET /api/v1/insights/funnel?${of}`)).body).toMatchObject(figures);
-      const { delivered, bounced } = figures;
-      const { buckets } = (await call("GET /api/v1/insights/series?group_by=channel")).body;
-      expect(buckets).toMatchObject([{ group: "email", delivered, bounced }]);
-      const { cells } = (await call("GET /api/v1/insights/heatmap")).body;
-      expect(cells).toMatchObject(delivered > 0 ? [{ delivered }] : []);
-    },
-  );
-
-  it("the outcome of a journey's send step is sent again where another channel reaches by a later attempt whose mail came back (AMB-142)", async () => {
-    const { world, reached, call, id, stats } = await mailingJourney("sms");
-    await spoil(world, { channel: "sms", outcome: "transient", times: 2 });
-    expect(await reached(BOUNCES)).toEqual({ bounced: 1 });
-    await world.advance(20 * MINUTE);
-
-    expect((await stats(id)).steps.m.outcomes).toEqual({ sent: 1 });
-    const funnel = (await call(`GET /api/v1/insights/funnel?source_type=journey&source_id=${id}`)).body;
-    expect(funnel).toMatchObject({ sent: 1, delivered: 1, bounced: 0 });
-  });
-
-  it("the outcome of a journey's send step stays sent where its message arrived (AMB-142)", async () => {
-    const { reached, world } = await mailingJourney();
-
-    expect(await reached("ada@example.com")).toEqual({ sent: 1 });
-    expect(await mailsOf(world)).toHaveLength(1);
-  });
 });

@@ -57,24 +57,28 @@ export async function followOne(
   const prefix = runPrefix(journey);
   const rows = await store.queryAll(RunItem, { subscriber }, { from: prefix, to: `${prefix}~` });
   const followed = `f:${job}` as const;
-  const isKnown = after !== undefined && rows.some((one) => one[followed] === after);
-  const before = isKnown ? after : "sent";
-  const row = rows.find((one) => isOf(one, step, { at: timeOfUuid(job), outcome: before }));
-  if (!row || before === outcome || row[followed] !== (isKnown ? after : undefined)) return;
+  const known = rows.find((one) => one[followed] !== undefined);
+  const row = known ?? runOf(rows, step, timeOfUuid(job));
+  const before = known?.[followed] ?? "sent";
+  if (!row || before === outcome || (known && before !== after)) return;
 
   const left = `o:${step}|${before}` as const;
   const add: OutcomeAddends = { [left]: -1, [`o:${step}|${outcome}`]: 1 };
   const set: Partial<RunRow> = {};
   set[followed] = outcome;
-  const isAsRead = isKnown ? is(followed, after) : absent(followed);
+  const isAsRead = known ? is(followed, before) : absent(followed);
   await transacted(store, [
     changeItem(RunItem, rowKeyOf(row), { set, add }, all(is("id", row.id), present(left), isAsRead)),
     ...countWrites(journey, row.id, add),
   ]);
 }
 
-/** The run took the step at the time of the send: a subscriber has one run of a journey at a time. */
-const isOf = (row: RunRow, step: string, { at, outcome }: { at: number; outcome: string }): boolean =>
-  (row[`o:${step}|${outcome}`] ?? 0) > 0 &&
-  Date.parse(row.entered_at) <= at + CLOCK_TOLERANCE_MS &&
-  (row.ended_at === undefined || Date.parse(row.ended_at) >= at - CLOCK_TOLERANCE_MS);
+/**
+ * The run of a send of a step: of those that sent there and are not known to have failed, the last that had begun. A run may
+ * have ended long before it sent: it ends when its event occurred, however late a worker came (AMB-136).
+ */
+function runOf(rows: readonly RunRow[], step: string, at: number): RunRow | undefined {
+  const begunBy = (time: number) =>
+    rows.filter((row) => (row[`o:${step}|sent`] ?? 0) > 0 && Date.parse(row.entered_at) <= time);
+  return begunBy(at).at(-1) ?? begunBy(at + CLOCK_TOLERANCE_MS)[0];
+}

@@ -1,0 +1,130 @@
+// The outcome of a journey's send step follows what becomes of its message.
+import { describe, expect, it } from "vitest";
+import { MINUTE } from "../../shared/kernel/clock.ts";
+import { followSend } from "../../shared/store/journeys/late-outcomes.ts";
+import { getJob } from "../../shared/store/sends/jobs/jobs.ts";
+import { graphOf, journeySetting } from "../support/journeys.ts";
+import { mailsOf, SES, tellOfMail } from "../support/mails.ts";
+import { ledgerOf, openChannels, spoil } from "../support/reached.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { fresh } = worlds();
+
+const BOUNCES = "bounce@simulator.amazonses.com";
+const PHONE = "+4915112345678";
+
+interface Options {
+  others?: "sms"[];
+  /** Steps before that which sends. */
+  before?: object;
+}
+
+describe("the outcome of a journey's send step", () => {
+  const mailingJourney = async ({ others = [], before = {} }: Options = {}) => {
+    const setting = await journeySetting(await fresh());
+    const { world, tenant, call, active } = setting;
+    const { email = "", ...more } = await openChannels(world, tenant, "email", ...others);
+    await call(`POST /api/v1/channels/${email}/credentials/email`, SES);
+    await world.settle();
+    const content = { title: "Hello", body: "b" };
+    const message = { channel_ids: [email, ...Object.values(more)], content, next: "end" };
+    const graph = graphOf({ ...before, m: { send: message }, end: "exit" } as never);
+    const id = await active(graph, { entry_rules: { allow_reentry: true } });
+    const reached = async (address: string) => {
+      const body = { external_id: "ada", email: address, attributes: { phone: PHONE } };
+      await tenant.upsert(body);
+      await setting.track("ada", "signed_up");
+      await world.advance(MINUTE);
+      return (await setting.stats(id)).steps.m.outcomes;
+    };
+    return { ...setting, id, reached };
+  };
+
+  it("the outcome of a journey's send step is failed where its message failed (AMB-142)", async () => {
+    const { world, reached, call, id } = await mailingJourney();
+    await spoil(world, { channel: "email", outcome: "permanent", times: 1 });
+    expect(await reached("ada@example.com")).toEqual({ failed: 1 });
+    const [job] = (await call(`GET /api/v1/notifications?source_type=journey&source_id=${id}`)).body.items;
+    expect(job.counts).toMatchObject({ delivered: 0, failed: 1 });
+  });
+
+  it("the outcome of a journey's send step is bounced where its mail came back, and so are the funnel and the run (AMB-142)", async () => {
+    const { reached, call, id } = await mailingJourney();
+    expect(await reached(BOUNCES)).toEqual({ bounced: 1 });
+    const funnel = (await call(`GET /api/v1/insights/funnel?source_type=journey&source_id=${id}`)).body;
+    expect(funnel).toMatchObject({ sent: 1, delivered: 0, bounced: 1 });
+  });
+
+  it.each([
+    ["sent", { eventType: "Delivery" }, { delivered: 1, failed: 0, uncertain: 0, bounced: 0 }],
+    [
+      "bounced",
+      { eventType: "Bounce", bounce: { bounceType: "Permanent", bouncedRecipients: [] } },
+      { delivered: 0, failed: 0, uncertain: 0, bounced: 1 },
+    ],
+  ])(
+    "the outcome of a journey's send step is %s once that is known of a mail without an answer, and so are the funnel, the series and the heatmap (AMB-139, AMB-142)",
+    async (outcome, event, figures) => {
+      const { world, tenant, reached, call, id, stats } = await mailingJourney();
+      await spoil(world, { channel: "email", outcome: "timeout", times: 2 });
+      await reached("ada@example.com");
+      await world.advance(60 * MINUTE);
+      const outcomes = async () => (await stats(id)).steps.m.outcomes;
+      expect(await outcomes()).toEqual({ failed: 1 });
+      const { items } = (await call("GET /api/v1/subscribers?external_id=ada")).body;
+      const ada: string = items[0].id;
+      const [row] = await ledgerOf(tenant, ada);
+      const at = [String(Date.parse(String(row!.sk).split("#")[1]!))];
+      const tags = { tenant: [tenant.id], job: [String(row!.job)], subscriber: [ada], at };
+      await tellOfMail(world, { ...event, mail: { tags } });
+      expect(await outcomes()).toEqual({ [outcome]: 1 });
+      const of = `source_type=journey&source_id=${id}`;
+      expect((await call(`GET /api/v1/insights/funnel?${of}`)).body).toMatchObject(figures);
+      const { delivered, bounced } = figures;
+      const { buckets } = (await call("GET /api/v1/insights/series?group_by=channel")).body;
+      expect(buckets).toMatchObject([{ group: "email", delivered, bounced }]);
+      const { cells } = (await call("GET /api/v1/insights/heatmap")).body;
+      expect(cells).toMatchObject(delivered > 0 ? [{ delivered }] : []);
+    },
+  );
+
+  it("the outcome of a journey's send step is sent again where another channel reaches by a later attempt whose mail came back (AMB-142)", async () => {
+    const { world, reached, call, id, stats } = await mailingJourney({ others: ["sms"] });
+    await spoil(world, { channel: "sms", outcome: "transient", times: 2 });
+    expect(await reached(BOUNCES)).toEqual({ bounced: 1 });
+    await world.advance(20 * MINUTE);
+
+    expect((await stats(id)).steps.m.outcomes).toEqual({ sent: 1 });
+    const funnel = (await call(`GET /api/v1/insights/funnel?source_type=journey&source_id=${id}`)).body;
+    expect(funnel).toMatchObject({ sent: 1, delivered: 1, bounced: 0 });
+  });
+
+  it("the outcome of a journey's send step stays sent where its message arrived (AMB-142)", async () => {
+    const { reached, world } = await mailingJourney();
+
+    expect(await reached("ada@example.com")).toEqual({ sent: 1 });
+    expect(await mailsOf(world)).toHaveLength(1);
+  });
+
+  it("the outcome of a journey's send step is failed where the worker that sent came ten minutes late (AMB-136, AMB-142)", async () => {
+    const pause = { delay: { duration: "1h", next: "m" } };
+    const { world, reached, stats, id } = await mailingJourney({ before: { pause } });
+    await spoil(world, { channel: "email", outcome: "permanent", times: 1 });
+    await reached("ada@example.com");
+    world.clock.jumpTo(world.clock.now() + 69 * MINUTE);
+    await world.settle();
+
+    expect((await stats(id)).steps.m.outcomes).toEqual({ failed: 1 });
+  });
+
+  it("the outcome of a journey's send step is failed for the one visit of two whose message failed, also where a worker is told again later (AMB-142)", async () => {
+    const { tenant, world, reached, call, stats, id } = await mailingJourney();
+    await reached("ada@example.com");
+    await spoil(world, { channel: "email", outcome: "permanent", times: 1 });
+    await reached("ada@example.com");
+    const [{ id: job }] = (await call(`GET /api/v1/notifications?source_type=journey&source_id=${id}`)).body.items;
+    await followSend(tenant.store, await getJob(tenant.store, job));
+
+    expect((await stats(id)).steps.m.outcomes).toEqual({ sent: 1, failed: 1 });
+  });
+});
