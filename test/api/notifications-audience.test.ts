@@ -7,6 +7,7 @@ import { Message } from "../../shared/store/sends/inbox/inbox-items.ts";
 import { DeviceItem } from "../../shared/store/subscribers/device-items.ts";
 import { NOTHING_LATE } from "../support/late.ts";
 import { addDevice, addPeople, deviceRow, quickStore, reachedOf, send } from "../support/people.ts";
+import { openChannels, spoil } from "../support/reached.ts";
 import { START, type Tenant, type TestWorld } from "../support/world.ts";
 import { shared, worlds } from "../support/worlds.ts";
 
@@ -146,6 +147,20 @@ describe("filters over devices", () => {
     await send(world, tenant, { ...everybody, device_filters });
 
     expect(await reachedOf(world, tenant, ids)).toEqual([ids[1]]);
+  });
+
+  it("a device whose token is dead matches no filter, and no longer stands in the explanation (NTF-12, D-DEV)", async () => {
+    const { world, tenant } = await withTenant();
+    const { ios } = await openChannels(world, tenant, "ios-push");
+    const [ada = ""] = await addPeople(world, tenant, 1);
+    await addDevice(world, tenant, ada, "phone", { platform: "ios" });
+    await spoil(world, { channel: "ios", outcome: "invalid_token" });
+    await send(world, tenant, { ...everybody, channel_ids: [ios] });
+    const { job } = await send(world, tenant, { ...everybody, device_filters: { platform: { $eq: "ios" } } });
+    const why = (await tenant.call(`GET /api/v1/notifications/${job.id}/recipients/${ada}`)).body;
+
+    expect(job.counts.total).toBe(0);
+    expect(why).toMatchObject({ reason: "device_filters", now: { device_filters: [] } });
   });
 
   it("both filters are ANDed (NTF-14)", async () => {

@@ -33,7 +33,7 @@ const deviceFields = ({ platform, push_enabled, fields }: Device): Record<string
   return { platform, push_enabled, ...Object.fromEntries(known) };
 };
 
-/** Filters are ANDed; a device filter wants a device of the subscriber that matches. */
+/** Filters are ANDed; a device filter wants a device of the subscriber that matches. One that is gone is none (D-DEV). */
 export function passesFilters(
   world: World,
   { device_filters, subscriber_filters }: Body,
@@ -42,7 +42,10 @@ export function passesFilters(
   if (subscriber_filters && !matches(world, subscriber_filters, subscriber.attributes)) return false;
   if (!device_filters) return true;
   return world.devices.some(
-    (device) => device.subscriber_id === subscriber.id && deviceMatches(world, device, device_filters),
+    (device) =>
+      device.subscriber_id === subscriber.id &&
+      device.status !== "invalid" &&
+      deviceMatches(world, device, device_filters),
   );
 }
 

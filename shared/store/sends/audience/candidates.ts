@@ -164,18 +164,24 @@ export const placed = (profile: LivingProfile, devices: readonly DeviceRow[], cu
   profile,
   subscriber: {
     attributes: attributesForRules(profile),
-    devices: devices.filter(({ status }) => status !== "invalid").map(deviceForFilters),
+    devices: devicesForFilters(devices),
     contact: contactOf(profile, devices),
   },
   cursor,
 });
 
-/** What a device filter sees: what the API shows of a device, without the fields that are unknown. */
-export const deviceForFilters = (row: DeviceRow): Record<string, unknown> => {
-  const { pk, sk, token, subscription, rev, ...fields } = row;
-  const { status, push_enabled } = deviceOf(row);
-  return { ...fields, status, push_enabled };
-};
+/**
+ * What device filters see: what the API shows of a device, without the fields that are unknown. A device that is gone is
+ * none (D-DEV).
+ */
+export const devicesForFilters = (rows: readonly DeviceRow[]) =>
+  rows
+    .filter(({ status }) => status !== "invalid")
+    .map((row) => {
+      const { pk, sk, token, subscription, rev, ...fields } = row;
+      const { status, push_enabled } = deviceOf(row);
+      return { ...fields, status, push_enabled };
+    });
 
 /** All subscribers, the shards in parallel; undefined as soon as they are more than `max`. */
 export async function everyone(store: StoreReader, max: number): Promise<Placed[] | undefined> {

@@ -19,7 +19,7 @@ import { deviceRows } from "../../subscribers/devices.ts";
 import { attributesForRules, type LivingProfile } from "../../subscribers/subscribers.ts";
 import { ChunkItem, ClaimItem, RangeItem, SkippedIds } from "../audience/audience-items.ts";
 import { givenIdsOf } from "../audience/audiences.ts";
-import { deviceForFilters } from "../audience/candidates.ts";
+import { devicesForFilters } from "../audience/candidates.ts";
 import { chunkOf } from "../chunks/chunks.ts";
 import { waitsIn } from "../chunks/deferred.ts";
 import { mayHold, sourceOf } from "../chunks/range-names.ts";
@@ -172,8 +172,8 @@ async function exclusionNow(
     if (!compilePredicate(subscriber_filters, comparison)(attributesForRules(profile))) return "subscriber_filters";
   }
   const devices = device_filters ? await deviceRows(store, profile.id) : [];
-  const shown = devices.filter(({ status }) => status !== "invalid").map(deviceForFilters);
-  if (device_filters && !shown.some(compileDevicePredicate(device_filters))) return "device_filters";
+  if (device_filters && !devicesForFilters(devices).some(compileDevicePredicate(device_filters)))
+    return "device_filters";
   return isPlanned && !target ? "not_named" : undefined;
 }
 

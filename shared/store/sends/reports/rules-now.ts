@@ -21,7 +21,7 @@ import { deviceRows } from "../../subscribers/devices.ts";
 import { personalEngagements, tenantEngagements } from "../../subscribers/engagement.ts";
 import { attributesForRules, type LivingProfile } from "../../subscribers/subscribers.ts";
 import type { WorkspaceRecord } from "../../workspaces/workspaces.ts";
-import { deviceForFilters } from "../audience/candidates.ts";
+import { devicesForFilters } from "../audience/candidates.ts";
 import { countsOf } from "../audience/caps.ts";
 import { deliverySettingsOf, selectedOf } from "../audience/planning.ts";
 import { quietNow } from "../chunks/deferred.ts";
@@ -67,9 +67,9 @@ export async function rulesNow(
   const [counted = []] = await countsOf(store, { timezone, now }, [profile.id], caps);
   return {
     subscriber_filters: clausesOf(job.subscriber_filters, attributes, (filter) => compilePredicate(filter, comparison)),
-    device_filters: devices.map((row) => ({
-      device_id: row.id,
-      clauses: clausesOf(job.device_filters, deviceForFilters(row), compileDevicePredicate),
+    device_filters: devicesForFilters(devices).map((device) => ({
+      device_id: device.id,
+      clauses: clausesOf(job.device_filters, device, compileDevicePredicate),
     })),
     topic: job.topic ? topicNow(profile, contact, job.topic) : null,
     email_consent_mode: emailConsent,
