@@ -3200,7 +3200,7 @@ export interface NotificationPreview {
     /** What to look at before it is sent */
     warnings: ({
       /** What may go wrong with the message on this channel */
-      code: "template_error" | "unknown_variables" | "sms_unicode" | "sms_segments" | "message_too_long" | "push_truncated" | "payload_too_large";
+      code: "template_error" | "template_not_approved" | "unknown_variables" | "sms_unicode" | "sms_segments" | "message_too_long" | "push_truncated" | "payload_too_large";
       /** The same as a sentence */
       message: string;
     })[];
@@ -5512,7 +5512,7 @@ export interface TemplatesPreviewAnswer {
     /** What to look at before it is sent */
     warnings: ({
       /** What may go wrong with the message on this channel */
-      code: "template_error" | "unknown_variables" | "sms_unicode" | "sms_segments" | "message_too_long" | "push_truncated" | "payload_too_large";
+      code: "template_error" | "template_not_approved" | "unknown_variables" | "sms_unicode" | "sms_segments" | "message_too_long" | "push_truncated" | "payload_too_large";
       /** The same as a sentence */
       message: string;
     })[];

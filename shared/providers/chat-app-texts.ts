@@ -7,7 +7,7 @@ import { compileTemplate, isRenderError } from "../rules/render.ts";
 import { chatAppOf } from "../store/channels/chat-app-content.ts";
 import { ChatAppTemplateItem } from "../store/channels/items.ts";
 import type { StoreReader } from "../store/context.ts";
-import { type Arm, scopeOf } from "../store/sends/content/arms.ts";
+import { type Arm, type Event, scopeOf } from "../store/sends/content/arms.ts";
 import type { Job } from "../store/sends/jobs/job-record.ts";
 import type { LivingProfile } from "../store/subscribers/subscribers.ts";
 import { type Outgoing, rejected } from "./provider.ts";
@@ -21,8 +21,7 @@ export type TemplateRenderer = (profile: LivingProfile) => FilledTemplate | unde
 export async function templateRenderer(
   store: StoreReader,
   job: Pick<Job, "deliverySettings" | "chat_app" | "title" | "body" | "by_channel" | "variant_b" | "data">,
-  arm: Arm,
-  now: number,
+  { arm, now, event }: { arm: Arm; now: number; event: Event },
 ): Promise<TemplateRenderer | undefined> {
   const channel = job.deliverySettings?.via.find(({ type }) => type === "chat_app");
   const content = chatAppOf(job, arm);
@@ -34,7 +33,7 @@ export async function templateRenderer(
   const { language } = template;
   const compiled = parameters.map(compileTemplate);
   return (profile) => {
-    const scope = scopeOf(profile, job, undefined);
+    const scope = scopeOf(profile, job, event);
     try {
       const texts = compiled.map((parameter) => parameter.render(scope, { now, escape: "none" }).text);
       // The provider takes no variable without a text.

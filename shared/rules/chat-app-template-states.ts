@@ -59,8 +59,14 @@ export const providerName = (name: string): string =>
     .replaceAll(/[^a-z0-9]+/g, "_")
     .replaceAll(/^_|_$/g, "");
 
+const VARIABLE = /\{\{(\d{1,2})\}\}/g;
+
 /** The number of variables of a body: `{{1}}`, `{{2}}` … */
-export const variablesOf = (body: string): number => new Set(body.match(/\{\{\d{1,2}\}\}/g)).size;
+export const variablesOf = (body: string): number => new Set(body.match(VARIABLE)).size;
+
+/** A body with the texts of its variables. */
+export const filledBody = (body: string, texts: readonly string[]): string =>
+  body.replaceAll(VARIABLE, (variable, n) => texts[Number(n) - 1] ?? variable);
 
 /** Keywords that opt out when they are the whole text of a message (AMB-90). */
 const OPT_OUTS = new Set(["stop", "stopall", "unsubscribe", "cancel", "end", "quit"]);

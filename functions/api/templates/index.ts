@@ -11,8 +11,10 @@ import { editAsSeen, IF_MATCH, tagged } from "../../../shared/http/if-match.ts";
 import { invalid } from "../../../shared/kernel/errors.ts";
 import { channelTypes } from "../../../shared/rules/channel-types.ts";
 import { timers, workspaceRead } from "../../../shared/store/capabilities.ts";
+import { listChannels } from "../../../shared/store/channels/channels.ts";
 import { storeWrite } from "../../../shared/store/context.ts";
 import { releaseTemplate } from "../../../shared/store/dependents.ts";
+import { chatAppWords } from "../../../shared/store/sends/content/chat-app-words.ts";
 import { mailFrameOf, Rendering, renderingsOf } from "../../../shared/store/sends/content/renderings.ts";
 import { categories } from "../../../shared/store/sends/jobs/job-spec.ts";
 import { getProfile } from "../../../shared/store/subscribers/subscribers.ts";
@@ -109,14 +111,17 @@ export const templates = group("templates", "Reusable titles and bodies of messa
     }) => {
       const profile = render_for === undefined ? undefined : await getProfile(store, render_for);
       if (render_for !== undefined && !profile) throw invalid({ render_for: "no such subscriber in this workspace" });
+      const said = { ...content, data, variant_b: null };
+      const chatApps = channels.includes("chat_app") ? await listChannels(store) : [];
       const settings = category === "marketing" ? await workspace() : undefined;
       return {
-        renderings: renderingsOf({ ...content, data, variant_b: null }, channels, {
+        renderings: renderingsOf(said, channels, {
           profile,
           sees: attributesSeenBy(caller),
           arm: "a",
           now: clock.now(),
           mail: mailFrameOf(settings, { category, topic, name }),
+          chatApp: await chatAppWords(store, chatApps, said),
         }),
       };
     },

@@ -157,7 +157,7 @@ async function senderFor({ store, vault, providers, mailLinks }: Deps, test: Tes
   const renderer = rendererOf({ ...said, by_channel: said.by_channel }, now, undefined);
   const job = { ...said, deliverySettings: { via, emailConsent: "opt_out" as const } };
   const hasTemplate = via.some(({ type }) => type === "chat_app") && chatAppOf(said, arm) !== undefined;
-  const template = hasTemplate ? await templateRenderer(store, job, arm, now) : undefined;
+  const template = hasTemplate ? await templateRenderer(store, job, { arm, now, event: undefined }) : undefined;
   const credentials = new Map(
     await Promise.all(
       via.map(async ({ id: channel, type }) => [type, await opened(store, vault, channel, type)] as const),

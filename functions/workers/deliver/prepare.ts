@@ -13,9 +13,15 @@ import { isReachableDevice, reachOf } from "../../../shared/rules/reach.ts";
 import { consentChannelOf } from "../../../shared/rules/topics.ts";
 import { chatAppOf } from "../../../shared/store/channels/chat-app-content.ts";
 import type { Recipient } from "../../../shared/store/sends/chunks/recipients.ts";
-import { type Arm, eventFor } from "../../../shared/store/sends/content/arms.ts";
+import { type Arm, type Event, eventFor } from "../../../shared/store/sends/content/arms.ts";
 import { isTextless } from "../../../shared/store/sends/content/textless.ts";
-import { type Rendered, type Renderer, rendererOf, saidHash } from "../../../shared/store/sends/content/texts.ts";
+import {
+  filledHash,
+  type Rendered,
+  type Renderer,
+  rendererOf,
+  saidHash,
+} from "../../../shared/store/sends/content/texts.ts";
 import type { ClaimedWith } from "../../../shared/store/sends/ledger/ledger-items.ts";
 import type { RoundTimes } from "../../../shared/store/sends/ledger/touches.ts";
 import { mailAddressId } from "../../../shared/store/subscribers/address-items.ts";
@@ -55,17 +61,23 @@ export interface MessageBuilder {
 export function createMessageBuilder(work: Work, times: RoundTimes): MessageBuilder {
   const { store, clock, job, chunk } = work;
   const rows = createRecipientRows(work);
+  let event: Promise<Event> | undefined;
+  const eventOf = () => {
+    event ??= eventFor(store, job);
+    return event;
+  };
   let texts: Renderer | undefined;
   const renderers = new Map<Arm, Promise<TemplateRenderer | undefined>>();
   const template = (arm: Arm) => {
-    const renderer = renderers.get(arm) ?? templateRenderer(store, job, arm, times.at);
+    const made = async () => templateRenderer(store, job, { arm, now: times.at, event: await eventOf() });
+    const renderer = renderers.get(arm) ?? made();
     renderers.set(arm, renderer);
     return renderer;
   };
 
   return {
     prepare: async (units, group, waiting) => {
-      texts ??= rendererOf(job, times.at, await eventFor(store, job));
+      texts ??= rendererOf(job, times.at, await eventOf());
       const { isStatic } = texts;
       const isLate = clock.now() - chunk.plannedAt > KNOWN_ALIVE_MS;
       const needsProfile = (unit: Unit) =>
@@ -203,7 +215,7 @@ async function messageTo(
     ...(arm && { variant: arm }),
     ...(bodies && (await mailFor(work, { subscriber, arm, profile, at }, bodies))),
   };
-  const hash = texts.isStatic ? undefined : saidHash(words);
+  const hash = filled ? filledHash(filled.template.parameters) : texts.isStatic ? undefined : saidHash(words);
   return { kind: "message", said: hash, send: () => providerOf(providers, channel).send(credentials, message) };
 }
 

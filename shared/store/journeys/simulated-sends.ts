@@ -15,6 +15,7 @@ import { zoneFor } from "../sends/chunks/deferred.ts";
 import { isInAppOnly } from "../sends/chunks/recipients.ts";
 import { type Event, scopeOf } from "../sends/content/arms.ts";
 import { blankSubjects } from "../sends/content/blank-subjects.ts";
+import { chatAppWords } from "../sends/content/chat-app-words.ts";
 import { failsFirst, textless } from "../sends/content/textless.ts";
 import { contentOfTemplate, TemplateItem } from "../templates/items.ts";
 import type { WorkspaceRecord } from "../workspaces/workspaces.ts";
@@ -33,11 +34,13 @@ export function openPlans({ store, workspace }: { store: StoreReader; workspace:
     const settings = deliverySettingsOf(found.spec, found.via.map(channelSettings), workspace);
     const said = { ...found.spec, ...(template ? contentOfTemplate(template) : content) };
     const mayChat = await chatAppAllowance(store, found.via, said);
+    const chatApp = await chatAppWords(store, found.via, said);
     return {
       rules: found.rules,
       settings,
       mayChat,
       said,
+      chatApp,
       hasNoSubject: blankSubjects(said),
       hasNoText: textless(said),
     };

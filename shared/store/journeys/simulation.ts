@@ -6,7 +6,7 @@ import type { ChannelType } from "../../rules/channel-types.ts";
 import type { JourneyNode } from "../../rules/journey-graph.ts";
 import type { KnownEvent } from "../../rules/journey-knowledge.ts";
 import { type Definition, namesOf, type Recorder, type ReplayRefusal, replay } from "../../rules/journey-replay.ts";
-import { compileTemplate, isRenderError, type RenderScope } from "../../rules/render.ts";
+import type { RenderScope } from "../../rules/render.ts";
 import type { Reason } from "../../rules/segment-evaluation.ts";
 import type { StoreReader } from "../context.ts";
 import { eventsOf } from "../events/history.ts";
@@ -14,8 +14,9 @@ import { toJson } from "../json-text.ts";
 import type { Value } from "../model.ts";
 import { candidatesById, type Placed, placed } from "../sends/audience/candidates.ts";
 import { countsOf } from "../sends/audience/caps.ts";
+import { shownOn, wordsOf } from "../sends/content/chat-app-words.ts";
+import { rendererOf } from "../sends/content/texts.ts";
 import { attributesForRules, getProfile, type LivingProfile, subscriberOf } from "../subscribers/subscribers.ts";
-import { getTemplate } from "../templates/templates.ts";
 import type { WorkspaceRecord } from "../workspaces/workspaces.ts";
 import { isWithdrawn, newestRuns } from "./run-rows.ts";
 import { capCounter, openPlans, quietEndFor, type StepPlan, simulateSend } from "./simulated-sends.ts";
@@ -147,10 +148,11 @@ function recorderOf(deps: Deps, { definition, subject, happening, event }: Walk,
       const send = await simulateSend(store, plan, { candidate, at, caps, event: caused });
       if (send.kind === "skipped") return `skipped:${send.reason}`;
       const scope = { subscriber: subject.rendered, data: {}, event: caused };
-      const rendering = await rendered(store, node, scope, at);
       const { now, later, until } = send.kind === "failed" ? NOT_READ : send;
+      const channels = [...new Set([...now, ...later].map(({ channel }) => channel))];
+      const rendering = rendered(plan, channels[0] ?? plan.settings.via[0]?.type ?? "in_app", scope, at);
       message = {
-        channels: [...new Set([...now, ...later].map(({ channel }) => channel))],
+        channels,
         deferred_until: later.length > 0 && until !== undefined ? timestamp(until) : null,
         rendering,
       };
@@ -238,23 +240,15 @@ function seenAs(profile: LivingProfile): Pick<Subject, "attributes" | "rendered"
   };
 }
 
-/** The text of a send as its template says it. */
-async function rendered(
-  store: StoreReader,
-  { send: { content, template_id } }: JourneyNode & { type: "send" },
+/** The text of a send as its first channel shows it. */
+function rendered(
+  { said, chatApp }: StepPlan,
+  channel: ChannelType,
   scope: RenderScope,
   now: number,
-): Promise<Message["rendering"]> {
-  const { title, body } =
-    template_id === undefined ? (content ?? EMPTY) : (await getTemplate(store, template_id)).content;
-  try {
-    const [first, second] = [title, body].map((text) => compileTemplate(text).render(scope, { now, escape: "none" }));
-    const unknown = [...(first?.unknown ?? []), ...(second?.unknown ?? [])];
-    return { title: first?.text ?? "", body: second?.text ?? "", unknown_variables: [...new Set(unknown)] };
-  } catch (error) {
-    if (isRenderError(error)) return null;
-    throw error;
-  }
+): Message["rendering"] {
+  const renderer = rendererOf(said, now, undefined);
+  const shown = shownOn(channel, { renderer, chatApp }, { arm: undefined, scope, now });
+  const { title, body, unknown } = wordsOf(shown);
+  return body === null ? null : { title: title ?? "", body, unknown_variables: unknown };
 }
-
-const EMPTY = { title: "", body: "" };

@@ -14,6 +14,7 @@ import type { LivingProfile } from "../../subscribers/subscribers.ts";
 import type { TemplateContent } from "../../templates/items.ts";
 import type { WorkspaceRecord } from "../../workspaces/workspaces.ts";
 import { scopeOf } from "../content/arms.ts";
+import { type ChatAppWords, chatAppWords, shownOn, wordsOf } from "../content/chat-app-words.ts";
 import { mailFrameOf, Rendering, renderingsOf } from "../content/renderings.ts";
 import { rendererOf } from "../content/texts.ts";
 import { audienceKindOf, costOfAudience, countedPeriods, isBySmtp, lookedUpIn, type Rating } from "../jobs/job-cost.ts";
@@ -120,7 +121,8 @@ export async function previewSend(
     ...profileReads(said),
   };
   const { preview, reached, failed: unread } = countOutcomes(kept, futures, { exact, ...rating });
-  const unrenderable = addTexts(preview, reached.slice(0, MAX_RENDERED), { said, futures, seenOf, at });
+  const chatApp = await chatAppWords(store, via, said);
+  const unrenderable = addTexts(preview, reached.slice(0, MAX_RENDERED), { said, futures, seenOf, at, chatApp });
   // What fails for everyone of a sample is in the text itself.
   if (unrenderable > 0 && unrenderable === preview.rendered.recipients) throw invalid({ content: UNRENDERABLE });
   const shown = renderFor ?? reached[0]?.profile;
@@ -129,7 +131,7 @@ export async function previewSend(
   preview.renderings = renderingsOf(
     said,
     via.map(({ type }) => type),
-    { profile: shown, sees, arm, now: at, mail: mailFrameOf(workspace, spec) },
+    { profile: shown, sees, arm, now: at, mail: mailFrameOf(workspace, spec), chatApp },
   );
   if (exact) return preview;
   const size = given?.length ?? (await countTarget(store, spec.target));
@@ -189,11 +191,13 @@ function addTexts(
     futures,
     seenOf,
     at,
+    chatApp,
   }: {
     said: JobSpec;
     futures: ReadonlyMap<string, Future>;
     seenOf(profile: LivingProfile): RenderScope;
     at: number;
+    chatApp: ChatAppWords;
   },
 ): number {
   const renderer = rendererOf(said, at, undefined);
@@ -203,14 +207,14 @@ function addTexts(
     const future = futures.get(subscriber_id);
     const used = targets.filter((target) => future?.now.includes(target) || future?.later.includes(target));
     const channels = [...new Set(used.map(({ channel }) => channel))];
-    const scope = seenOf(profile);
-    const all = channels.map((channel) => renderer.renderScope(arm, scope, channel));
-    const [words] = all;
+    const seen = { arm, scope: seenOf(profile), now: at };
+    const all = channels.map((channel) => shownOn(channel, { renderer, chatApp }, seen));
+    const [words] = all.map(wordsOf);
     rendered.recipients++;
-    const isUnrenderable = all.some((one) => !one);
+    const isUnrenderable = all.some(({ kind }) => kind === "failed");
     if (isUnrenderable) unrenderable++;
     if (isUnrenderable || (future?.textless.length ?? 0) > 0) rendered.failed++;
-    for (const name of new Set(all.flatMap((one) => one?.unknown ?? [])))
+    for (const name of new Set(all.flatMap((one) => wordsOf(one).unknown)))
       rendered.unknown_variables[name] = (rendered.unknown_variables[name] ?? 0) + 1;
     if (!future || samples.length >= MAX_SAMPLES) continue;
     const { until, later } = future;

@@ -15,10 +15,12 @@ import type { LivingProfile } from "../../subscribers/subscribers.ts";
 import type { WorkspaceSettings } from "../../workspaces/settings.ts";
 import type { JobContent } from "../jobs/job-spec.ts";
 import { type Arm, scopeOf } from "./arms.ts";
-import { type Rendered, type Renderer, rendererOf } from "./texts.ts";
+import { type ChatAppWords, type FilledTemplate, type Shown, shownOn } from "./chat-app-words.ts";
+import { type Rendered, rendererOf } from "./texts.ts";
 
 const warningCodes = [
   "template_error",
+  "template_not_approved",
   "unknown_variables",
   "sms_unicode",
   "sms_segments",
@@ -74,6 +76,8 @@ interface ShownFor {
   arm: Arm;
   now: number;
   mail: MailFrame;
+  /** The templates of the chat app that the content names. */
+  chatApp: ChatAppWords;
 }
 
 /** What a mail carries beside its content. */
@@ -118,29 +122,54 @@ const framed = (bodies: MailBodies, { utm, sender, isMarketing, hasTopic }: Mail
 export function renderingsOf(
   content: Content,
   channels: readonly ChannelType[],
-  { profile, sees, arm, now, mail }: ShownFor,
+  { profile, sees, arm, now, mail, chatApp }: ShownFor,
 ): Rendering[] {
   const said = { ...content, by_channel: content.by_channel, variant_b: content.variant_b ?? null };
   const renderer = rendererOf(said, now, undefined);
   const whole = profile ? scopeOf(profile, content, undefined) : anybody(content);
   const scope = sees ? seenWith(sees, whole) : whole;
   const { locale } = scope.subscriber.attributes;
-  return [...new Set(channels)].map((channel) => renderingOf(renderer, channel, { arm, scope, mail, locale }));
+  const read = (channel: ChannelType) => shownOn(channel, { renderer, chatApp }, { arm, scope, now });
+  return [...new Set(channels)].map((channel) => renderingOf(read(channel), channel, { mail, locale }));
 }
 
 const anybody = ({ data }: Content): RenderScope => ({ subscriber: { id: "", attributes: {} }, data: data ?? {} });
 
-interface RenderingOf extends Pick<ShownFor, "arm" | "mail"> {
-  scope: RenderScope;
-  locale: unknown;
-}
+const notRenderable = (channel: ChannelType): Rendering => {
+  const message = "The message cannot be rendered: with these values a text is too long, or a filter fails.";
+  return { channel, title: null, body: null, unknown_variables: [], warnings: [{ code: "template_error", message }] };
+};
 
-function renderingOf(renderer: Renderer, channel: ChannelType, { arm, scope, mail, locale }: RenderingOf): Rendering {
-  const rendered = renderer.renderScope(arm, scope, channel);
-  if (!rendered) {
-    const message = "The message cannot be rendered: with these values a text is too long, or a filter fails.";
-    return { channel, title: null, body: null, unknown_variables: [], warnings: [{ code: "template_error", message }] };
-  }
+/** An approved template of the chat app, which has no title. */
+const renderingOfTemplate = (channel: ChannelType, template: FilledTemplate): Rendering => ({
+  channel,
+  title: null,
+  body: template.body,
+  unknown_variables: template.unknown,
+  warnings: [
+    ...unknownWarning(template.unknown),
+    ...(template.isBlank ? [BLANK_VARIABLE] : []),
+    ...(template.isApproved ? [] : [NOT_APPROVED]),
+  ],
+});
+
+const BLANK_VARIABLE: Warning = {
+  code: "template_error",
+  message: "It would not be sent: a variable of the template has no text.",
+};
+const NOT_APPROVED: Warning = {
+  code: "template_not_approved",
+  message: "It would not be sent: the provider has not approved the template.",
+};
+
+function renderingOf(
+  shown: Shown,
+  channel: ChannelType,
+  { mail, locale }: Pick<ShownFor, "mail"> & { locale: unknown },
+): Rendering {
+  if (shown.kind === "failed") return notRenderable(channel);
+  if (shown.kind === "template") return renderingOfTemplate(channel, shown);
+  const rendered = shown.texts;
   const { title, body, push, inApp, unknown } = rendered;
   const bodies = rendered.bodies && framed(rendered.bodies, mail, locale);
   const text = channel === "sms" ? titledText(rendered) : body;

@@ -94,9 +94,13 @@ export function rendererOf(job: Said, now: number, event: Event): Renderer {
 
 const HASH_CHARACTERS = 12;
 
+const shortHash = (said: unknown): string => hashOf(JSON.stringify(said)).slice(0, HASH_CHARACTERS);
+
 /** A hash of what a message says: whether the same comes of its content later. */
-export const saidHash = ({ unknown: _, ...said }: Rendered): string =>
-  hashOf(JSON.stringify(said)).slice(0, HASH_CHARACTERS);
+export const saidHash = ({ unknown: _, ...said }: Rendered): string => shortHash(said);
+
+/** The same of a template of the chat app, which says the values of its variables. */
+export const filledHash = (parameters: readonly string[]): string => shortHash(parameters);
 
 const isPlain = (content: { title: string | null; body: string | null; by_channel?: ByChannel | undefined } | null) =>
   !content ||

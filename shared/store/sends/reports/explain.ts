@@ -16,7 +16,8 @@ import { getProfiles, type LivingProfile } from "../../subscribers/subscribers.t
 import type { WorkspaceRecord } from "../../workspaces/workspaces.ts";
 import { quietEndOf } from "../chunks/deferred.ts";
 import { type Event, eventFor, scopeOf } from "../content/arms.ts";
-import { rendererOf, saidHash } from "../content/texts.ts";
+import { type ChatAppWords, chatAppWords, shownOn } from "../content/chat-app-words.ts";
+import { filledHash, rendererOf, saidHash } from "../content/texts.ts";
 import { type MessageRow, messagesSince } from "../inbox/inbox.ts";
 import { readTexts } from "../inbox/inbox-content.ts";
 import { armIn, drawIdOf } from "../jobs/draws.ts";
@@ -213,37 +214,52 @@ async function shownMessages(
 ): Promise<ShownMessage[]> {
   const tried = newestByAddress(ledger).filter(({ state }) => handedOver.includes(state));
   const byChannel = new Map(tried.map((row) => [row.channel, row]));
-  const [textOf, event] = await Promise.all([
+  const via = byChannel.has("chat_app") ? (job.deliverySettings?.via ?? []) : [];
+  const [textOf, event, chatApp] = await Promise.all([
     readTexts(store, messages),
     byChannel.size > 0 ? eventFor(store, job) : undefined,
+    chatAppWords(store, via, job),
   ]);
   const inbox = messages.map((row): ShownMessage => {
     const { title, body } = textOf(row).content;
     return { channel: "in_app", title, body, attributes_changed: false };
   });
-  return [...inbox, ...[...byChannel.values()].flatMap((row) => shownOf(job, profile, row, event))];
+  return [...inbox, ...[...byChannel.values()].flatMap((row) => shownOf({ job, profile, event, chatApp }, row))];
 }
 
 /** Whether the texts of now are others than those that were sent; null where it is not known what was sent. */
-function saysOtherNow({ claimed_with }: TouchRow, words: Parameters<typeof saidHash>[0]): boolean | null {
+function saysOtherNow({ claimed_with }: TouchRow, hash: string): boolean | null {
   const { said } = claimed_with === undefined ? {} : fromJson(claimed_with);
-  return said === undefined ? null : said !== saidHash(words);
+  return said === undefined ? null : said !== hash;
 }
 
-function shownOf(job: Job, profile: LivingProfile | undefined, row: TouchRow, event: Event): ShownMessage[] {
+interface Sent {
+  job: Job;
+  profile: LivingProfile | undefined;
+  event: Event;
+  chatApp: ChatAppWords;
+}
+
+function shownOf({ job, profile, event, chatApp }: Sent, row: TouchRow): ShownMessage[] {
   const channel = channelTypes.find((type) => type === row.channel && type !== "in_app");
   if (!channel || !profile) return [];
-  const renderer = rendererOf(job, timeOfTouch(row), event);
-  const words = renderer.renderScope(row.arm, scopeOf(profile, job, event), channel);
-  if (!words) return [{ channel, title: null, body: null, attributes_changed: true }];
-  const { title, body, bodies } = words;
+  const now = timeOfTouch(row);
+  const renderer = rendererOf(job, now, event);
+  const seen = { arm: row.arm, scope: scopeOf(profile, job, event), now };
+  const shown = shownOn(channel, { renderer, chatApp }, seen);
+  if (shown.kind === "failed") return [{ channel, title: null, body: null, attributes_changed: true }];
+  if (shown.kind === "template") {
+    const attributes_changed = saysOtherNow(row, filledHash(shown.parameters));
+    return [{ channel, title: null, body: shown.body, attributes_changed }];
+  }
+  const { title, body, bodies } = shown.texts;
   return [
     {
       channel,
       title,
       body: bodies ? bodies.text : body,
       ...(bodies && { html: bodies.html }),
-      attributes_changed: renderer.isStatic ? false : saysOtherNow(row, words),
+      attributes_changed: renderer.isStatic ? false : saysOtherNow(row, saidHash(shown.texts)),
     },
   ];
 }
