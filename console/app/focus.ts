@@ -22,7 +22,7 @@ function repair(): void {
   const inside = path.filter((element) => element.isConnected && element.closest(PARTS));
   path = [];
   const [found] = inside.flatMap((element) => element.querySelector<HTMLElement>(FOCUSABLE) ?? []);
-  found?.focus({ preventScroll: true });
+  (found ?? document.querySelector<HTMLElement>("main h1[tabindex]"))?.focus({ preventScroll: true });
 }
 
 const FIELDS = 'input:not([type="radio"]), select, textarea';

@@ -23,12 +23,13 @@ export function Page({ title, about, mark, back, actions, children }: PageProps)
   useEffect(() => {
     document.title = `${title} · Console`;
   }, [title]);
+  const { page, parts } = place.value;
   // Moves the focus to the title of a page that opens, unless a field of the page or a dialog has it already.
   useEffect(() => {
     const { activeElement } = document;
     if (!content.current?.contains(activeElement) && !activeElement?.closest("dialog[open]"))
       content.current?.querySelector("h1")?.focus({ preventScroll: true });
-  }, []);
+  }, [[page, ...parts].join("/")]);
   return (
     <div class="content" ref={content}>
       <header class="page-head">

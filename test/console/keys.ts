@@ -86,6 +86,24 @@ export function keyStories(open: () => Promise<Tab>): void {
     }
   });
 
+  it("a page whose content is replaced by that of another address has the focus on its title (CON-4)", async () => {
+    const { page, visit } = await open();
+    await visit("import");
+    const focused = (name: string) =>
+      page.getByRole("heading", { name, level: 1 }).and(page.locator(":focus")).waitFor();
+    await focused("Import");
+    const mimeType = "text/csv";
+    const buffer = Buffer.from("email\nof-the-keys@example.com\n");
+    await page.getByLabel("CSV file").setInputFiles({ name: "keys.csv", mimeType, buffer });
+    await page.getByRole("button", { name: "Start the dry run" }).press("Enter");
+    await page.getByRole("button", { name: "Import 1 row" }).press("Enter");
+    await page.getByRole("heading", { name: "Result of the import" }).waitFor();
+    await focused("Import");
+    await page.goBack();
+    await page.getByRole("heading", { name: "1. The file" }).waitFor();
+    await focused("Import");
+  });
+
   it("every dialog closes by a button at its corner, also on a phone (CON-4)", async () => {
     const { page, visit } = await open();
     await page.setViewportSize({ width: 390, height: 700 });
