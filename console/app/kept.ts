@@ -1,36 +1,56 @@
 // What is written in an editor stays in its tab until the service has accepted it: over a reload, another page, a lost session.
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { place } from "./router.ts";
 import { me } from "./session.ts";
 
-interface Kept<T> {
+interface Pair<T> {
   value: T;
-  keep(next: T): void;
+  /** What the first change was made to: others may have saved since. */
+  begun: T;
+}
+
+interface Kept<T> extends Pair<T> {
   set(part: Partial<T>): void;
-  /** Once it is accepted: nothing is stored any more. */
+  /** Nothing is stored any more. */
   drop(): void;
+  /** It is saved, and what was typed meanwhile is not. */
+  accepted(): void;
   /** Gives up what was written. */
   discard(): void;
 }
 
 /** @param name unique among the editors of a workspace; @param start what the editor begins with. */
 export function useKept<T extends object>(name: string, start: () => T): Kept<T> {
-  const key = `draft.${place.value.tenant}.${me.value?.user.id}.${name}`;
-  const [value, setValue] = useState<T>(() => ({ ...start(), ...read<T>(key) }));
-  const keep = (next: T) => {
+  const key = `kept.${place.value.tenant}.${me.value?.user.id}.${name}`;
+  const [pair, setPair] = useState(() => read(key, start()));
+  const latest = useRef(pair);
+  const hold = (next: Pair<T>) => {
+    latest.current = next;
+    setPair(next);
+  };
+  const keep = (next: Pair<T>) => {
     sessionStorage.setItem(key, JSON.stringify(next));
-    setValue(next);
+    hold(next);
   };
-  const set = (part: Partial<T>) => keep({ ...value, ...part });
+  const set = (part: Partial<T>) => keep({ ...latest.current, value: { ...latest.current.value, ...part } });
   const drop = () => sessionStorage.removeItem(key);
-  const discard = () => {
+  const accepted = () => {
+    const { value } = latest.current;
+    if (value !== pair.value) return keep({ value, begun: pair.value });
     drop();
-    setValue(start());
+    hold({ value, begun: value });
   };
-  return { value, keep, set, drop, discard };
+  const discard = () => {
+    const begun = start();
+    drop();
+    hold({ value: begun, begun });
+  };
+  return { ...pair, set, drop, accepted, discard };
 }
 
-function read<T>(key: string): Partial<T> {
+function read<T extends object>(key: string, begun: T): Pair<T> {
   const stored = sessionStorage.getItem(key);
-  return stored ? (JSON.parse(stored) as Partial<T>) : {};
+  if (!stored) return { value: begun, begun };
+  const pair = JSON.parse(stored) as Pair<T>;
+  return { ...pair, value: { ...begun, ...pair.value } };
 }

@@ -6,6 +6,7 @@ import { isSame, type Merged, merge } from "../app/merge.ts";
 import { say } from "../app/toast.ts";
 import { Button } from "./button.tsx";
 import { Dialog } from "./dialog.tsx";
+import { Failure } from "./states.tsx";
 import { Table } from "./table.tsx";
 
 /** What the service has, with its version. */
@@ -29,11 +30,11 @@ export async function seenBy<T, B>(
 }
 
 export interface Guard<B> {
-  /** What may be saved, and over which version; undefined where the person gave up. */
+  /** What may be saved, and over which version; undefined where the person gave up, or where it cannot be told. */
   settle(mine: B): Promise<{ body: B; over: { ifVersion?: number } } | undefined>;
   /** What the service has now: the next change begins with it. */
   saved(body: B): void;
-  /** The question, while it is asked. */
+  /** The question, while it is asked; or why it cannot be told whether there is one. */
   question: ComponentChildren;
 }
 
@@ -43,12 +44,14 @@ interface Asked {
 }
 
 /**
- * @param begun what the editor began with, as it would be saved; undefined for what is new
+ * @param begun what the first change was made to, as it would be saved; undefined for what is new
  * @param read what the service has now, in the same form
  */
 export function useGuard<B extends object>(begun: B | undefined, read: () => Promise<Seen<B>>): Guard<B> {
   const base = useRef(begun);
+  const isSettling = useRef(false);
   const [asked, setAsked] = useState<Asked>();
+  const [failed, setFailed] = useState<ServiceError>();
   const ask = (merged: Merged) =>
     new Promise<unknown>((resolve) => {
       const answer = (chosen: unknown) => {
@@ -66,26 +69,28 @@ export function useGuard<B extends object>(begun: B | undefined, read: () => Pro
     return merged.mine as B;
   };
   const settle: Guard<B>["settle"] = async (mine) => {
-    const theirs = base.current && (await current(read));
-    if (!base.current || !theirs) return { body: mine, over: {} };
-    const body = await merged(base.current, mine, theirs.body);
-    // A third person between this read and the save is refused.
-    return body && { body, over: theirs.version === undefined ? {} : { ifVersion: theirs.version } };
+    if (!base.current) return { body: mine, over: {} };
+    // A second press while the first is compared.
+    if (isSettling.current) return undefined;
+    isSettling.current = true;
+    setFailed(undefined);
+    try {
+      const theirs = await read();
+      const body = await merged(base.current, mine, theirs.body);
+      // A third person between this read and the save is refused.
+      return body && { body, over: theirs.version === undefined ? {} : { ifVersion: theirs.version } };
+    } catch (cause) {
+      if (!(cause instanceof ServiceError)) throw cause;
+      setFailed(cause);
+      return undefined;
+    } finally {
+      isSettling.current = false;
+    }
   };
   const saved = (body: B) => {
     base.current = body;
   };
-  return { settle, saved, question: asked && <Question {...asked} /> };
-}
-
-/** Undefined where it cannot be read: the save that follows is refused for the same reason, and says it. */
-async function current<T>(read: () => Promise<T>): Promise<T | undefined> {
-  try {
-    return await read();
-  } catch (cause) {
-    if (!(cause instanceof ServiceError)) throw cause;
-    return undefined;
-  }
+  return { settle, saved, question: asked ? <Question {...asked} /> : failed && <Failure error={failed} /> };
 }
 
 const MAX_SHOWN = 160;

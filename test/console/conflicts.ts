@@ -1,18 +1,22 @@
 // Two people in two windows change one thing: nothing of either is overwritten without a word.
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
-import { type Tab, violationsInThemes } from "../support/console-tab.ts";
+import { choose, type Tab, violationsInThemes } from "../support/console-tab.ts";
 
 const press = (page: Page, name: string) => page.getByRole("button", { name, exact: true }).click();
+
+async function newTemplate(page: Page, visit: Tab["visit"], name: string): Promise<void> {
+  await visit("content/templates/new");
+  await page.getByLabel("Name").fill(name);
+  await page.getByLabel("Title").fill("Hello");
+  await page.getByLabel("Body", { exact: true }).fill("From both of us.");
+  await press(page, "Save the template");
+}
 
 export function conflictStories(open: () => Promise<Tab>): void {
   it("two changes of one template are merged, and asked where they overlap (CON-3)", async () => {
     const { page, visit, context } = await open();
-    await visit("content/templates/new");
-    await page.getByLabel("Name").fill("Of two people");
-    await page.getByLabel("Title").fill("Hello");
-    await page.getByLabel("Body", { exact: true }).fill("From both of us.");
-    await press(page, "Save the template");
+    await newTemplate(page, visit, "Of two people");
     const edit = async (window: Page) => {
       await window.getByRole("link", { name: "Of two people" }).click();
       await window.getByRole("heading", { name: "Of two people" }).waitFor();
@@ -42,6 +46,72 @@ export function conflictStories(open: () => Promise<Tab>): void {
     await edit(page);
     expect(await page.getByLabel("Title").inputValue()).toBe("Hers again");
     await other.close();
+  });
+
+  it("what was written before another person saved is compared with it after a reload as well (CON-3)", async () => {
+    const { page, visit, context } = await open();
+    await newTemplate(page, visit, "Of a reload");
+    await page.getByRole("link", { name: "Of a reload" }).click();
+    await page.getByLabel("Body", { exact: true }).fill("From him.");
+    const other = await context.newPage();
+    const address = page.url();
+    await other.goto(address);
+    await other.getByLabel("Title").fill("Hello from her");
+    await press(other, "Save the template");
+    await other.getByText("Of a reload is saved.").waitFor();
+    await page.reload();
+    await press(page, "Save the template");
+    await page.getByText("Somebody else saved meanwhile: both changes are kept.").waitFor();
+    await other.goto(address);
+    expect(await other.getByLabel("Body", { exact: true }).inputValue()).toBe("From him.");
+    expect(await other.getByLabel("Title").inputValue()).toBe("Hello from her");
+    await other.close();
+  });
+
+  it("nothing is saved over what could not be read, and a second press saves nothing twice (CON-3)", async () => {
+    const { page, visit } = await open();
+    await newTemplate(page, visit, "Of a bad line");
+    await page.getByRole("link", { name: "Of a bad line" }).click();
+    await page.getByLabel("Title").fill("Changed");
+    const writes: string[] = [];
+    const { promise: isPressed, resolve: letThrough } = Promise.withResolvers<void>();
+    let isBroken = true;
+    await page.route("**/api/v1/templates/*", async (route) => {
+      const method = route.request().method();
+      if (method === "GET" && isBroken) return route.fulfill({ status: 500, json: { message: "Broken." } });
+      if (method === "GET") await isPressed;
+      if (method === "PATCH") writes.push(method);
+      return route.fallback();
+    });
+    await press(page, "Save the template");
+    await page.getByRole("alert").getByText("The service has a problem.").waitFor();
+    expect(writes).toEqual([]);
+    isBroken = false;
+    await press(page, "Save the template");
+    await press(page, "Save the template");
+    letThrough();
+    await page.getByRole("heading", { name: "Content", level: 1 }).waitFor();
+    expect(writes).toEqual(["PATCH"]);
+  });
+
+  it("a draft that another person archives while it is edited stays on the screen, and its save is refused (CON-3)", async () => {
+    const { page, visit, context } = await open();
+    await visit("campaigns/new");
+    await page.getByLabel("Name").fill("Archived meanwhile");
+    await page.getByLabel("Title").fill("Hello");
+    await page.getByLabel("Body", { exact: true }).fill("To all.");
+    await press(page, "Save the draft");
+    await press(page, "Edit");
+    await page.getByLabel("Title").fill("A better title");
+    const other = await context.newPage();
+    await other.goto(page.url());
+    await choose(other, "Archive");
+    await other.getByRole("button", { name: "Release", exact: true }).waitFor({ state: "detached" });
+    await other.close();
+    await page.locator(".page-title .badge", { hasText: "archived" }).waitFor();
+    expect(await page.getByLabel("Title").inputValue()).toBe("A better title");
+    await press(page, "Save the draft");
+    await page.locator("form [role=alert]").waitFor();
   });
 
   it("a step of a journey that another person changed meanwhile is asked for before it is overwritten (CON-3)", async () => {

@@ -99,11 +99,7 @@ export function CampaignView({ id }: { id: string }) {
       {error && <Failure error={error} />}
       <Loaded query={campaign} skeleton={<Skeleton rows={8} />}>
         {(found) =>
-          isEditing && found.status === "draft" ? (
-            <Editor campaign={found} done={() => setEditing(false)} />
-          ) : (
-            <Shown campaign={found} />
-          )
+          isEditing ? <Editor campaign={found} done={() => setEditing(false)} /> : <Shown campaign={found} />
         }
       </Loaded>
     </Page>

@@ -58,9 +58,7 @@ type Parted<T> = { [K in keyof T]: T[K] | undefined };
 
 function DraftForm({ campaign, done }: Parted<EditorProps>) {
   const list = place.value.query.get("list") ?? "";
-  const kept = useKept(campaign ? `campaign.${campaign.id}.${campaign.updated_at}` : `campaign${list}`, () =>
-    draftOf(campaign),
-  );
+  const kept = useKept(`campaign.${campaign?.id ?? list}`, () => draftOf(campaign));
   const draft = kept.value;
   const { messages } = draft;
   const [shown, setShown] = useState<Own | "">("");
@@ -71,7 +69,7 @@ function DraftForm({ campaign, done }: Parted<EditorProps>) {
   const fields = action.error?.fields ?? {};
   const change = (at: number, part: Partial<MessageDraft>) =>
     kept.set({ messages: messages.map((message, n) => (n === at ? { ...message, ...part } : message)) });
-  const guard = useGuard(campaign && bodyOf(draftOf(campaign), usable), () =>
+  const guard = useGuard(campaign && bodyOf(kept.begun, usable), () =>
     seenBy(
       (options) => call("campaigns.get", [campaign?.id ?? "", options]),
       (found) => bodyOf(draftOf(found), usable),

@@ -56,8 +56,7 @@ export function ExperienceEditor({ id }: { id: string }) {
 }
 
 function Editor({ experience }: { experience?: Experience }) {
-  const key = experience ? `experience.${experience.id}.${experience.updated_at}` : "experience";
-  const kept = useKept<ExperienceDraft>(key, () => draftOf(experience));
+  const kept = useKept<ExperienceDraft>(`experience.${experience?.id ?? "new"}`, () => draftOf(experience));
   const draft = kept.value;
   const create = useAction("experiences.create");
   const update = useAction("experiences.update");
@@ -68,7 +67,7 @@ function Editor({ experience }: { experience?: Experience }) {
     kept.drop();
     go(listPath(id));
   };
-  const guard = useGuard(experience && draftOf(experience), () =>
+  const guard = useGuard(experience && kept.begun, () =>
     seenBy((options) => call("experiences.get", [experience?.id ?? "", options]), draftOf),
   );
   const save = async () => {

@@ -38,7 +38,7 @@ export function TemplateEditor({ id }: { id: string }) {
         <Editor />
       ) : (
         <Loaded query={found} skeleton={<Skeleton rows={8} />}>
-          {(template) => <Editor key={template.id} template={template} />}
+          {(template) => <Editor key={JSON.stringify(template)} template={template} />}
         </Loaded>
       )}
     </Page>
@@ -65,7 +65,7 @@ function Editor({ template }: { template?: Template }) {
     kept.drop();
     go(pathTo("content"));
   };
-  const guard = useGuard(template && bodyOf(template), () =>
+  const guard = useGuard(template && bodyOf(kept.begun), () =>
     seenBy((options) => call("templates.get", [template?.id ?? "", options]), bodyOf),
   );
   const save = async () => {

@@ -26,12 +26,14 @@ const isSame = (one: object, other: object) => JSON.stringify(one) === JSON.stri
 const NARROW = "(max-width: 800px)";
 
 /** The graph and the trigger as they are edited, with the graphs before and after. */
-export function useEdit({ id, steps, trigger, updated_at }: Journey) {
-  const kept = useKept(`journey.${id}.${updated_at}`, () => ({ graph: steps, trigger }));
-  const { graph } = kept.value;
-  const history = useHistory(graph, (next) => kept.set({ graph: next }));
-  const isChanged = !isSame(graph, steps) || !isSame(kept.value.trigger, trigger);
-  return { ...kept, ...kept.value, ...history, isChanged };
+export function useEdit({ id, steps, trigger, status }: Journey) {
+  const mayEdit = status === "draft" || status === "paused";
+  const kept = useKept(`journey.${id}`, () => ({ graph: steps, trigger }));
+  const history = useHistory(kept.value.graph, (graph) => kept.set({ graph }));
+  // What was written before somebody activated it waits for a pause.
+  const shown = mayEdit ? kept.value : { graph: steps, trigger };
+  const isChanged = !isSame(shown.graph, steps) || !isSame(shown.trigger, trigger);
+  return { ...kept, ...shown, ...history, isChanged, mayEdit };
 }
 
 export type Shown =
@@ -42,7 +44,6 @@ export type Shown =
 interface GraphProps {
   journey: Journey;
   edit: ReturnType<typeof useEdit>;
-  mayEdit: boolean;
   /** Of the journey as it is now. */
   stats: JourneysGetStatsAnswer | undefined;
   /** The steps that their brake stopped. */
@@ -56,7 +57,7 @@ interface GraphProps {
 }
 
 export function Graph(props: GraphProps) {
-  const { journey, edit, mayEdit, stats, halted, faults, every, shown, show, walk } = props;
+  const { journey, edit, stats, halted, faults, every, shown, show, walk } = props;
   const version = shown.kind === "version" ? shown.version : undefined;
   const ofVersion = useQuery("journeys.getStats", [journey.id, { version: String(version?.version) }], {
     when: version !== undefined,
@@ -64,7 +65,7 @@ export function Graph(props: GraphProps) {
   }).data;
   const simulation = shown.kind === "simulation" ? shown.simulation : undefined;
   const counted = simulation?.result ?? (version ? ofVersion : stats);
-  const change = mayEdit && shown.kind === "now" ? edit.change : undefined;
+  const change = edit.mayEdit && shown.kind === "now" ? edit.change : undefined;
   const view = place.value.query.get("view");
   const isList = view ? view === "list" : matchMedia(NARROW).matches;
   const trigger = change && (
@@ -112,8 +113,8 @@ export function Graph(props: GraphProps) {
 }
 
 /** What was changed and is not saved yet. */
-function Edited({ edit, mayEdit, saving }: GraphProps) {
-  if (!mayEdit) return <p class="dim">Pause the journey to change it.</p>;
+function Edited({ edit, saving }: GraphProps) {
+  if (!edit.mayEdit) return <p class="dim">Pause the journey to change it.</p>;
   return (
     <div class="actions">
       {edit.isChanged && (

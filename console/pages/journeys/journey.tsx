@@ -48,7 +48,7 @@ type Body = Pick<Journey, "name" | "trigger" | "entry_rules" | "steps">;
 const bodyOf = ({ name, trigger, entry_rules, steps }: Body): Body => ({ name, trigger, entry_rules, steps });
 
 function Opened({ journey }: { journey: Journey }) {
-  const { id, status } = journey;
+  const { id, status, name, entry_rules } = journey;
   const stats = useQuery("journeys.getStats", [id], { every: EVERY_MS });
   const edit = useEdit(journey);
   const save = useAction("journeys.replace");
@@ -56,18 +56,22 @@ function Opened({ journey }: { journey: Journey }) {
   const [shown, show] = useState<Shown>({ kind: "now" });
   const [walk, setWalk] = useState<WalkAnswer>();
   const error = [save, ...Object.values(moves)].find((action) => action.error)?.error;
-  const mayEdit = status === "draft" || status === "paused";
   const running = stats.data?.runs.active ?? 0;
   const halts = useHalts(id);
-  const guard = useGuard(bodyOf(journey), () => seenBy((options) => call("journeys.get", [id, options]), bodyOf));
+  const written = ({ trigger, graph }: Pick<typeof edit, "trigger" | "graph">): Body => ({
+    name,
+    trigger,
+    entry_rules,
+    steps: saidGraph(graph),
+  });
+  const guard = useGuard(written(edit.begun), () => seenBy((options) => call("journeys.get", [id, options]), bodyOf));
   const saveIt = async () => {
-    const { name, entry_rules, version } = journey;
-    const mine = await guard.settle({ name, trigger: edit.trigger, entry_rules, steps: saidGraph(edit.graph) });
+    const mine = await guard.settle(written(edit));
     const done = mine && (await save.run(id, mine.body, mine.over));
     if (!done) return;
     guard.saved(bodyOf(done.answer));
-    edit.drop();
-    say(running > 0 ? `Saved. ${plural(running, "run")} stay on version ${version}.` : "The journey is saved.");
+    edit.accepted();
+    say(running > 0 ? `Saved. ${plural(running, "run")} stay on version ${journey.version}.` : "The journey is saved.");
   };
   return (
     <Page
@@ -95,7 +99,6 @@ function Opened({ journey }: { journey: Journey }) {
       <Graph
         journey={journey}
         edit={edit}
-        mayEdit={mayEdit}
         stats={stats.data}
         halted={new Set(halts.map(({ step }) => step))}
         faults={error?.fields ?? {}}

@@ -77,7 +77,7 @@ function Rule({ segment: { id, name: known, rule: stored, count } }: { segment: 
   const [begun, setBegun] = useState(rule);
   const [round, setRound] = useState(0);
   const isChanged = name !== known || JSON.stringify(rule) !== JSON.stringify(stored);
-  const guard = useGuard<Body>({ name: known, rule: stored }, () =>
+  const guard = useGuard<Body>({ name: kept.begun.name, rule: kept.begun.rule ?? stored }, () =>
     seenBy((options) => call("segments.get", [id, options]), bodyOf),
   );
   const save = async () => {
@@ -85,7 +85,7 @@ function Rule({ segment: { id, name: known, rule: stored, count } }: { segment: 
     const done = mine && (await update.run(id, mine.body, mine.over));
     if (!done) return;
     guard.saved(bodyOf(done.answer));
-    kept.drop();
+    kept.accepted();
     say("Saved. Its members are being computed.");
   };
   const discard = () => {

@@ -30,11 +30,11 @@ const BLANK = {
   smart: false,
   ...NO_ARMS,
   holdout: 0,
+  /** Null is kept as it is, but undefined is not in JSON: the workspace's limits. */
+  safety: undefined as Safety | null | undefined,
 };
 
 export type Draft = typeof BLANK & {
-  /** Null is kept as it is, but undefined is not in JSON: the workspace's limits. */
-  safety?: Safety | null | undefined;
   /** The same for every attempt to send this draft. */
   key: string;
 };
@@ -55,8 +55,8 @@ export interface DraftEditor {
 }
 
 export function useDraft(): DraftEditor {
-  const { value: draft, keep, discard } = useKept("send", emptyDraft);
-  const { change, undo, redo } = useHistory(draft, keep);
+  const { value: draft, set, discard } = useKept("send", emptyDraft);
+  const { change, undo, redo } = useHistory(draft, set);
   const isBegun = JSON.stringify(draft) !== JSON.stringify({ ...emptyDraft(), key: draft.key });
   return { draft, change: (part) => change({ ...draft, ...part }), undo, redo, isBegun, discard };
 }
