@@ -162,6 +162,17 @@ export function isTitle(cells: readonly string[]): boolean {
   return others.length === 0 && !isUsualName(text) && !isLikeEmail(text) && !/@|\d{7}/.test(text);
 }
 
+/** Whether names of columns say who somebody is: by an id, an address or a number. */
+export const saysWho = (names: readonly string[]): boolean =>
+  names.some(
+    (name) =>
+      !/@|\d{7}/.test(name) &&
+      (isLikeEmail(name) ||
+        (["external_id", "email", "phone"] as const).some(
+          (field) => rankOf(field, columnKey(bareName(name))) !== undefined,
+        )),
+  );
+
 const countryKeys = new Set(COUNTRY.map(columnKey));
 export const isCountryColumn = (name: string): boolean => countryKeys.has(columnKey(name)) || columnKey(name) === CC;
 

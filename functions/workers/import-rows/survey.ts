@@ -1,10 +1,12 @@
 // The first reading of an import file: its header, how many rows it has, and what each column holds (AMB-133).
 import { elementAt } from "../../../shared/rules/element-at.ts";
-import { isTitle } from "../../../shared/rules/import-names.ts";
+import { columnName, givenTargets } from "../../../shared/rules/import-mapping.ts";
+import { isTitle, saysWho } from "../../../shared/rules/import-names.ts";
 import { type ColumnType, columnTypes, isWhole } from "../../../shared/rules/import-values.ts";
 import { type Encoding, isNotUtf8 } from "../../../shared/store/files/encodings.ts";
 import { legacyEncoding } from "../../../shared/store/files/legacy-encodings.ts";
 import { MAX_TITLES, type Record, readRecords } from "../../../shared/store/files/records.ts";
+import { fromJson } from "../../../shared/store/json-text.ts";
 import type { ImportJob } from "../../../shared/store/subscribers/imports.ts";
 import type { WorkerContext } from "./context.ts";
 
@@ -26,7 +28,7 @@ export async function surveyFile(
 ): Promise<Survey | undefined> {
   const bytes = await context.files.read(job.id, 0);
   if (!bytes) return undefined;
-  const survey = openSurvey();
+  const survey = openSurvey(givenTargets(job.mapping ? fromJson(job.mapping) : {}));
   try {
     for await (const record of readRecords(bytes, { encoding })) survey.see(record);
   } catch (error) {
@@ -40,9 +42,17 @@ export async function surveyFile(
 /** An address alone in its line is no name of a column. */
 const isOnlySomebody = (cells: readonly string[]): boolean => cells.length === 1 && cells.some(namesSomebody);
 
-/** What is seen of a file. Its header may stand below titles. */
-function openSurvey() {
+/**
+ * What is seen of a file. Its header may stand below titles, and below a line of names for several columns each, of which a
+ * spreadsheet leaves the other cells empty.
+ */
+function openSurvey(mapped: ReadonlyMap<string, string>) {
+  const isHeading = (cells: readonly string[]): boolean =>
+    cells.some((cell) => cell.trim() === "") &&
+    !cells.some((cell) => namesSomebody(cell) || mapped.has(columnName(cell))) &&
+    !saysWho(cells);
   const above: Record[] = [];
+  let isBelowHeading = false;
   let header: Record | undefined;
   let first: Record | undefined;
   let total = 0;
@@ -60,9 +70,15 @@ function openSurvey() {
   };
   const see = (record: Record) => {
     if (header) return seeRow(record, header.cells.length);
-    const isAbove = isTitle(record.cells) && above.length < MAX_TITLES;
-    if (isAbove) above.push(record);
-    else if (above.length === 0 || !isOnlySomebody(record.cells)) begin(record, []);
+    const { cells } = record;
+    const mayBeAbove = isTitle(cells) || isHeading(cells);
+    if (mayBeAbove && above.length < MAX_TITLES) {
+      isBelowHeading ||= !isTitle(cells);
+      above.push(record);
+      return;
+    }
+    const isRow = isBelowHeading ? !saysWho(cells) : isOnlySomebody(cells);
+    if (above.length === 0 || !isRow) begin(record, []);
     else begin(elementAt(above, 0), [...above.slice(1), record]);
   };
   const end = (): Survey => {
