@@ -28,6 +28,12 @@ const sources = ({ campaigns, journeys }: Pick<World, "campaigns" | "journeys">)
 const isListed = ({ now }: Pick<World, "now">, { recipients, dispatched_at }: Job): boolean =>
   now < (dispatched_at ?? now) + 30 * DAY || recipients.every(({ state }) => state !== "skipped");
 
+/** Whether a send gave back what it held of the quota while another one of its instant began. */
+const leavesMeanwhile = ({ jobs }: World, { taken, dispatched_at }: Job): boolean =>
+  taken !== undefined &&
+  taken.sends < taken.asked &&
+  jobs.filter((other) => other.dispatched_at === dispatched_at).length > 1;
+
 type Looks = (world: World, isEnd: boolean) => Look[];
 
 /** By area: what its commands may have changed. */
@@ -181,8 +187,11 @@ const AREAS: Record<string, Looks> = {
     ...imports.map(({ id }) => look(`/api/v1/lists/import/${id}`)),
   ],
   annotations: (world, isEnd) => {
-    // What a send to one person holds of the quota until its quarter-hour is settled warns or not (docs/decisions/0093).
-    const known = world.jobs.some(leavesLate) ? NOTED : [...NOTED, "quota_warning"];
+    // What a send to one person holds of the quota until its quarter-hour is settled, or one of several of an instant until it
+    // ends, warns or not (docs/decisions/0093).
+    const known = world.jobs.some((job) => leavesLate(job) || leavesMeanwhile(world, job))
+      ? NOTED
+      : [...NOTED, "quota_warning"];
     const all = { from: "2026-01-01T00:00:00Z", to: "2030-01-01T00:00:00Z", kinds: known.join() };
     const own = world.annotations.filter(({ record }) => isEnd && record.source === "manual");
     const spans = last(own, 2).flatMap(({ at }) => [{ from: iso(at) }, { to: iso(at) }]);
