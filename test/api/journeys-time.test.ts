@@ -214,4 +214,24 @@ describe("ends", () => {
     expect(await runs(id)).toMatchObject([{ status: "exited", ended_at: at(70 * MINUTE) }]);
     expect(await inbox(ada)).toEqual([]);
   });
+
+  it.each(["the first", "the second"])(
+    "of two exit events the one that occurred first ends the run, where it is %s of the conditions (AMB-136, JND-9)",
+    async (which) => {
+      const { active, accept, at, outcomes, runs, stall, world } = await setting();
+      const names = which === "the first" ? ["left", "banned"] : ["banned", "left"];
+      const exits = names.map((name) => ({ event: { name } }));
+      const id = await active(graphOf({ one: wait("paid", "done"), ...ends }, exits));
+      await accept({ event_name: "signed_up" });
+      stall(50 * MINUTE);
+      await accept({ event_name: "left" });
+      stall(70 * MINUTE);
+      await accept({ event_name: "banned" });
+      await world.settle();
+
+      const end_reason = `exit_condition:${names.indexOf("left")}`;
+      expect(await runs(id)).toMatchObject([{ status: "exited", ended_at: at(50 * MINUTE), end_reason }]);
+      expect(await outcomes(id)).toEqual({});
+    },
+  );
 });
