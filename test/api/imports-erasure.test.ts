@@ -4,6 +4,7 @@ import { MINUTE } from "../../shared/kernel/clock.ts";
 import { uploadFile } from "../support/imports.ts";
 import { multipartBody } from "../support/multipart.ts";
 import { wholeTable } from "../support/people.ts";
+import { requests } from "../support/requests.ts";
 import type { Tenant } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
@@ -154,19 +155,24 @@ it("an uploaded file that names the subscriber and that no import has taken is d
   expect(await send({ upload_id: named })).toMatchObject({ code: "BAD_REQUEST" });
 });
 
-it("the erasure waits for an import that was under way, and visits it after its end (SUB-9)", async () => {
-  const { world, start, job, traces, upsert, erase } = await setting();
+it("the erasure waits for an import that was under way, and visits it after its end (SUB-9, F14)", async () => {
+  const reading = requests({ of: "import-rows", service: "s3" });
+  const { world, call, start, job, traces, upsert, erase } = await setting({ hooks: reading.hooks });
+  const state = async (id: string) => (await call(`GET /api/v1/erasures/${id}`)).body.state;
   const id = await upsert(ADA);
   const import_job_id = await start(`${HEADER}ada-7f3a,not-an-address,${PHONE},Lovelace\nbob,bob@example.com,,\n`);
-  // The import cannot read its file until five minutes from now.
-  await world.call("POST /_local/faults", { body: { channel: "aws:s3", times: 10_000 } });
+  reading.fail();
   await erase(id);
   await world.advance(5 * MINUTE);
   expect(await job(import_job_id)).toMatchObject({ status: "pending" });
-  await world.call("DELETE /_local/faults");
+  expect(await state(id)).toBe("running");
+
+  reading.pass();
   await world.advance(60 * MINUTE);
+
   expect(await job(import_job_id)).toMatchObject({ status: "completed", failed_rows: 1 });
   expect(await traces()).toEqual([]);
+  expect(await state(id)).toBe("completed");
 });
 
 it("the reason of a failed import quotes nothing of its file (IMP-4, SUB-9)", async () => {
