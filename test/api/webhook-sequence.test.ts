@@ -1,43 +1,13 @@
-// Sequence numbers of webhook deliveries: without gaps, whatever fails; the list of what is missing; replay in order.
+// Sequence numbers of webhook deliveries: without gaps, whatever fails; the list of what is missing.
 import { describe, expect, it } from "vitest";
 import { HOUR, MINUTE, SECOND } from "../../shared/kernel/clock.ts";
-import { webhookSamples } from "../../shared/rules/webhook-events.ts";
-import { noteDeliveries } from "../../shared/store/webhooks/deliveries.ts";
 import { numberAccepted, numberLate } from "../../shared/store/webhooks/sequences.ts";
-import { hook, withWebhook } from "../support/hooks.ts";
+import { ascending, hook, sequenceOf, upTo, withDeliveries } from "../support/hooks.ts";
 import { mortal } from "../support/mortal.ts";
 import { entriesOf } from "../support/pages.ts";
-import type { Received } from "../support/receiver.ts";
-import { requests } from "../support/requests.ts";
 import { worlds } from "../support/worlds.ts";
 
-const dataOf = (name: string) => ({ ...webhookSamples["subscriber.created"], external_id: name });
-
-const withHook = withWebhook(worlds());
-
-async function setting(options: Parameters<typeof withHook>[0] = {}) {
-  const here = await withHook(options);
-  const { world, tenant, webhook, outside } = here;
-  return {
-    ...here,
-    /** Accepts deliveries at once, with the names of their subscribers. */
-    accept: (...names: string[]) =>
-      noteDeliveries(
-        tenant.store,
-        names.map((name) => {
-          const at = world.clock.now();
-          const occurrence = { event: "subscriber.created", key: name, at, data: dataOf(name) } as const;
-          return { webhook, occurrence };
-        }),
-      ),
-    sequences: () => outside.received.map(sequenceOf),
-    names: () => outside.received.map(({ body }) => JSON.parse(body).data.external_id),
-  };
-}
-
-const sequenceOf = ({ headers }: Pick<Received, "headers">) => Number(headers["x-service-sequence"]);
-const upTo = (n: number) => Array.from({ length: n }, (_, i) => i + 1);
-const ascending = (numbers: number[]) => numbers.toSorted((a, b) => a - b);
+const setting = withDeliveries(worlds());
 
 describe("X-Service-Sequence", () => {
   it("X-Service-Sequence counts the deliveries of each endpoint from 1 (AMB-124, F11)", async () => {
@@ -175,6 +145,21 @@ describe("first attempts of a group", () => {
     expect(outside.received).toHaveLength(9);
   });
 
+  it("the others of a group keep their numbers where its message comes again after one of them was made (AMB-124)", async () => {
+    const worker = mortal("post-webhook");
+    const { world, accept, list, sequences } = await setting({ hooks: worker.hooks });
+    // The six requests until the claim, and the result of the first.
+    worker.dieAt(8, "before");
+    await accept("ada", "ben", "cleo");
+    await world.settle();
+    worker.revive();
+    await world.advance(20 * MINUTE);
+
+    expect(sequences()).toEqual([1, 2, 3, 2, 3]);
+    const { items } = await list();
+    expect(ascending(items.map(({ sequence }: { sequence: number }) => sequence))).toEqual([1, 2, 3]);
+  });
+
   it("first attempts of a group are under way until they are made; then each can be redelivered (AMB-104, AMB-124)", async () => {
     const worker = mortal("post-webhook");
     const { world, outside, accept, list, redeliver, sequences } = await setting({ hooks: worker.hooks });
@@ -229,68 +214,5 @@ describe("missing deliveries", () => {
     const { list } = await withMissing();
 
     expect((await list(query)).items).toHaveLength(count);
-  });
-});
-
-describe("a replay", () => {
-  /** Deliveries of these subscribers, which all failed, before anything is replayed. */
-  async function failed(names: readonly string[], options?: Parameters<typeof setting>[0]) {
-    const here = await setting(options);
-    here.outside.answer(() => 400);
-    for (let n = 0; n < names.length; n += 6) await here.accept(...names.slice(n, n + 6));
-    await here.world.settle();
-    here.outside.received.length = 0;
-    return here;
-  }
-  const firstsOf = (sequences: number[]) => sequences.filter((n, i, all) => all.indexOf(n) === i);
-  const many = [..."cadb"].flatMap((letter) => Array.from({ length: 6 }, (_, i) => `${letter}${i}`));
-
-  it("a replay sends in the order of the numbers (AMB-124, F11)", async () => {
-    const { world, outside, replay, sequences } = await failed(many);
-    outside.answer(() => 200);
-
-    expect((await replay()).body).toEqual({ queued: 24 });
-    await world.advance(MINUTE);
-
-    expect(sequences()).toEqual(upTo(24));
-  });
-
-  it("a replay does not wait for a delivery that keeps failing (AMB-124, F11)", async () => {
-    const { world, outside, replay, sequences, names, list } = await failed(many);
-    outside.answer(({ body }) => (body.includes('"a0"') ? 500 : 200));
-
-    await replay();
-    await world.advance(MINUTE);
-
-    expect(firstsOf(sequences())).toEqual(upTo(24));
-    expect(names().filter((name) => name === "a0")).toHaveLength(4);
-    expect(outside.received).toHaveLength(27);
-    expect((await list("?missing=true")).items).toMatchObject([{ payload: { data: { external_id: "a0" } } }]);
-  });
-
-  it("a replay goes on in another message where the endpoint is slow (AMB-124, F11)", async () => {
-    const { world, outside, replay, sequences } = await failed([..."abcdef"]);
-    outside.answer(() => "silence");
-
-    expect((await replay({ outcome: "failed" })).body).toEqual({ queued: 6 });
-    await world.advance(2 * MINUTE);
-
-    expect(firstsOf(sequences())).toEqual(upTo(6));
-    expect(outside.received).toHaveLength(24);
-  });
-
-  it("a replay sends what it had reopened when a write failed (AMB-124, AMB-104)", async () => {
-    const reopening = requests({ of: "api-webhooks", operation: "UpdateItem", naming: '"D#' });
-    reopening.each(() => {
-      if (reopening.seen() > 3) throw new Error("The table does not answer.");
-    });
-    const { world, outside, replay, sequences } = await failed([..."abcdef"], { hooks: reopening.hooks });
-    outside.answer(() => 200);
-
-    expect((await replay({ outcome: "failed" })).status).toBe(500);
-    await world.settle();
-
-    expect(sequences()).toHaveLength(3);
-    expect(sequences()).toEqual(ascending(sequences()));
   });
 });

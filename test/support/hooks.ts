@@ -1,6 +1,8 @@
 // A workspace with a receiver of webhooks outside of it.
 import { DAY, timestamp } from "../../shared/kernel/clock.ts";
-import { type Receiver, receiver } from "./receiver.ts";
+import { webhookSamples } from "../../shared/rules/webhook-events.ts";
+import { noteDeliveries } from "../../shared/store/webhooks/deliveries.ts";
+import { type Received, type Receiver, receiver } from "./receiver.ts";
 import type { Tenant, TestWorld } from "./world.ts";
 import type { worlds } from "./worlds.ts";
 
@@ -43,6 +45,34 @@ export const withWebhook =
       },
     };
   };
+
+/** The same, with deliveries that are accepted at once. */
+export const withDeliveries = (makers: Makers) => {
+  const withHook = withWebhook(makers);
+  return async (options: Options = {}) => {
+    const here = await withHook(options);
+    const { world, tenant, webhook, outside } = here;
+    const occurrenceOf = (name: string) => {
+      const data = { ...webhookSamples["subscriber.created"], external_id: name };
+      return { event: "subscriber.created", key: name, at: world.clock.now(), data } as const;
+    };
+    return {
+      ...here,
+      /** Accepts deliveries at once, with the names of their subscribers. */
+      accept: (...names: string[]) =>
+        noteDeliveries(
+          tenant.store,
+          names.map((name) => ({ webhook, occurrence: occurrenceOf(name) })),
+        ),
+      sequences: () => outside.received.map(sequenceOf),
+      names: () => outside.received.map(({ body }) => JSON.parse(body).data.external_id),
+    };
+  };
+};
+
+export const sequenceOf = ({ headers }: Pick<Received, "headers">) => Number(headers["x-service-sequence"]);
+export const upTo = (n: number) => Array.from({ length: n }, (_, i) => i + 1);
+export const ascending = (numbers: number[]) => numbers.toSorted((a, b) => a - b);
 
 export const hook = async ({ world, tenant }: Setting, events: string[], target_url = "https://hooks.example.com/in") =>
   (await world.call("POST /v1/hooks", { as: tenant.server, body: { target_url, events } })).body;

@@ -1,0 +1,69 @@
+// A replay of webhook deliveries: in the order of their numbers, whatever fails.
+import { expect, it } from "vitest";
+import { MINUTE } from "../../shared/kernel/clock.ts";
+import { ascending, upTo, withDeliveries } from "../support/hooks.ts";
+import { requests } from "../support/requests.ts";
+import { worlds } from "../support/worlds.ts";
+
+const setting = withDeliveries(worlds());
+
+/** Deliveries of these subscribers, which all failed, before anything is replayed. */
+async function failed(names: readonly string[], options?: Parameters<typeof setting>[0]) {
+  const here = await setting(options);
+  here.outside.answer(() => 400);
+  for (let n = 0; n < names.length; n += 6) await here.accept(...names.slice(n, n + 6));
+  await here.world.settle();
+  here.outside.received.length = 0;
+  return here;
+}
+const firstsOf = (sequences: number[]) => sequences.filter((n, i, all) => all.indexOf(n) === i);
+const many = [..."cadb"].flatMap((letter) => Array.from({ length: 6 }, (_, i) => `${letter}${i}`));
+
+it("a replay sends in the order of the numbers (AMB-124, F11)", async () => {
+  const { world, outside, replay, sequences } = await failed(many);
+  outside.answer(() => 200);
+
+  expect((await replay()).body).toEqual({ queued: 24 });
+  await world.advance(MINUTE);
+
+  expect(sequences()).toEqual(upTo(24));
+});
+
+it("a replay does not wait for a delivery that keeps failing (AMB-124, F11)", async () => {
+  const { world, outside, replay, sequences, names, list } = await failed(many);
+  outside.answer(({ body }) => (body.includes('"a0"') ? 500 : 200));
+
+  await replay();
+  await world.advance(MINUTE);
+
+  expect(firstsOf(sequences())).toEqual(upTo(24));
+  expect(names().filter((name) => name === "a0")).toHaveLength(4);
+  expect(outside.received).toHaveLength(27);
+  expect((await list("?missing=true")).items).toMatchObject([{ payload: { data: { external_id: "a0" } } }]);
+});
+
+it("a replay goes on in another message where the endpoint is slow (AMB-124, F11)", async () => {
+  const { world, outside, replay, sequences } = await failed([..."abcdef"]);
+  outside.answer(() => "silence");
+
+  expect((await replay({ outcome: "failed" })).body).toEqual({ queued: 6 });
+  await world.advance(2 * MINUTE);
+
+  expect(firstsOf(sequences())).toEqual(upTo(6));
+  expect(outside.received).toHaveLength(24);
+});
+
+it("a replay sends what it had reopened when a write failed (AMB-124, AMB-104)", async () => {
+  const reopening = requests({ of: "api-webhooks", operation: "UpdateItem", naming: '"D#' });
+  reopening.each(() => {
+    if (reopening.seen() > 3) throw new Error("The table does not answer.");
+  });
+  const { world, outside, replay, sequences } = await failed([..."abcdef"], { hooks: reopening.hooks });
+  outside.answer(() => 200);
+
+  expect((await replay({ outcome: "failed" })).status).toBe(500);
+  await world.settle();
+
+  expect(sequences()).toHaveLength(3);
+  expect(sequences()).toEqual(ascending(sequences()));
+});
