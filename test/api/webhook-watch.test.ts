@@ -4,7 +4,7 @@ import { DAY, HOUR, MINUTE, SECOND } from "../../shared/kernel/clock.ts";
 import { recordAttempt } from "../../shared/store/webhooks/attempt-results.ts";
 import { claimAttempt, findDelivery, UNKNOWN_RESULT } from "../../shared/store/webhooks/deliveries.ts";
 import { failureWrite } from "../../shared/store/webhooks/webhooks.ts";
-import { withWebhook } from "../support/hooks.ts";
+import { hook, log as logOf, withWebhook } from "../support/hooks.ts";
 import { mortal } from "../support/mortal.ts";
 import { requests } from "../support/requests.ts";
 import { worlds } from "../support/worlds.ts";
@@ -56,6 +56,24 @@ describe("a delivery whose message was dead-lettered", () => {
     expect(await log()).toMatchObject([{ outcome: "delivered", attempt_count: 1 }]);
     await world.advance(DAY);
     expect(outside.received).toHaveLength(1);
+  });
+
+  it("deliveries of two workspaces in one minute are each queued again by the watchdog of their own (WHK-8, GEN-8)", async () => {
+    const worker = mortal("post-webhook");
+    const { world, outside, upsert, log, deadLetters } = await setting({ hooks: worker.hooks });
+    const other = { world, outside, tenant: await world.tenant() };
+    const { id: webhook } = await hook(other, ["subscriber.created"], "https://other.example.com/in");
+    worker.dieAt(1, "before");
+    await upsert();
+    await other.tenant.upsert({ external_id: "u2" });
+    await world.advance(DEAD_LETTERED);
+    worker.revive();
+    expect(deadLetters()).toBe(2);
+
+    await world.advance(12 * MINUTE);
+
+    expect(await log()).toMatchObject([{ outcome: "delivered" }]);
+    expect((await logOf(other, webhook)).items).toMatchObject([{ outcome: "delivered" }]);
   });
 
   it("a delivery whose message was dead-lettered after its claim is attempted three more times at most (WHK-8, WHK-10)", async () => {
