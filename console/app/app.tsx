@@ -7,10 +7,10 @@ import { Page } from "../components/page.tsx";
 import { SecondFactor } from "../components/second-factor.tsx";
 import { Empty, Failure, Skeleton } from "../components/states.tsx";
 import { pages } from "../pages/index.ts";
-import { SignIn } from "../pages/sign-in/index.tsx";
+import { Again, SignIn } from "../pages/sign-in/index.tsx";
 import { ProviderMissing } from "../pages/sign-in/provider.tsx";
 import { pathTo, place } from "./router.ts";
-import { session } from "./session.ts";
+import { ended, session } from "./session.ts";
 import { Shell } from "./shell.tsx";
 
 export function App() {
@@ -24,7 +24,12 @@ export function App() {
       </main>
     );
   if (state.me.sign_in_missing) return <Shell>{elsewhere}</Shell>;
-  return <Shell>{state.me.second_factor_missing ? <FactorMissing /> : <Routed />}</Shell>;
+  return (
+    <>
+      <Shell>{state.me.second_factor_missing ? <FactorMissing /> : <Routed />}</Shell>
+      {ended.value && <Again goOn={ended.value} />}
+    </>
+  );
 }
 
 const elsewhere = (

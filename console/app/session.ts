@@ -16,6 +16,21 @@ export const me = computed(() => (session.value.kind === "open" ? session.value.
 /** Whether a send to many waits for another member here. */
 export const asksSecondPerson = (): boolean => me.value?.tenant.approval_required === true;
 
+/** While a session has ended under a page: goes on with a new access token, or gives the page up with an empty one. */
+export const ended = signal<((token: string) => void) | undefined>(undefined);
+let signedInAgain: Promise<string> | undefined;
+
+/** All requests that were refused wait for one sign-in. */
+function untilSignedIn(): Promise<string> {
+  signedInAgain ??= new Promise<string>((resolve) => {
+    ended.value = resolve;
+  }).finally(() => {
+    ended.value = undefined;
+    signedInAgain = undefined;
+  });
+  return signedInAgain;
+}
+
 /** Only the local service has a control surface. */
 export const isLocal = /^(localhost|127\.0\.0\.1|\[::1\])$/.test(location.hostname);
 
@@ -73,6 +88,8 @@ async function renew(tenant: string): Promise<string> {
     return answer.access_token;
   } catch (error) {
     if (!(error instanceof ServiceError) || error.status === 0 || error.status >= 500) throw error;
+    const fresh = me.value && (await untilSignedIn());
+    if (fresh) return fresh;
     setToken("", undefined);
     session.value = { kind: "closed", reason: "Your session has ended. Sign in again to go on." };
     return "";
@@ -110,10 +127,15 @@ interface Begun {
 
 /** Moves a new session into the cookie of its workspace. @returns the workspace. */
 export async function begin({ tenant, access_token, refresh_token }: Begun): Promise<string> {
+  const before = me.value;
   await api.auth.keepBrowser({ refresh_token });
   setToken(access_token, () => renew(tenant.id));
   await readMe();
   remember(tenant.id);
+  // What is on the screen is for the eyes of whoever opened it.
+  const isSame = me.value?.user.id === before?.user.id && tenant.id === before?.tenant.id;
+  if (ended.value && !isSame) location.reload();
+  else ended.value?.(access_token);
   return tenant.id;
 }
 

@@ -1,6 +1,6 @@
 // What was written and not saved: it is there again after a reload and after another page, until it is saved or given up.
 import { expect, it } from "vitest";
-import type { Tab } from "../support/console-tab.ts";
+import { type Tab, violationsInThemes } from "../support/console-tab.ts";
 
 export function draftStories(open: () => Promise<Tab>): void {
   it("what is not saved outlives a reload and another page: campaign, segment, journey and template (CON-2)", async () => {
@@ -67,6 +67,30 @@ export function draftStories(open: () => Promise<Tab>): void {
     await page.getByRole("button", { name: "Sign out" }).click();
     await page.getByRole("button", { name: "Sign in" }).waitFor();
     expect(await page.evaluate("sessionStorage.length")).toBe(0);
+  });
+
+  it("a session that ends in the middle of a form is signed in again over it, and the save goes on (CON-2)", async () => {
+    const { page, visit, context } = await open();
+    await visit("settings");
+    await page.getByLabel("Name", { exact: true }).fill("Renamed at the end");
+    await context.clearCookies();
+    let isOver = true;
+    await page.route("**/api/v1/workspace", (route) =>
+      isOver ? route.fulfill({ status: 401, json: { code: "UNAUTHORIZED", message: "Over." } }) : route.fallback(),
+    );
+    const save = page.getByRole("button", { name: "Save", exact: true });
+    await save.press("Enter");
+    const dialog = page.getByRole("dialog", { name: "Sign in again" });
+    await dialog.getByLabel("Email").and(page.locator(":focus")).waitFor();
+    expect(await violationsInThemes(page)).toEqual({});
+    isOver = false;
+    await dialog.getByRole("button", { name: "Continue as demo owner" }).press("Enter");
+    await page.getByText("Saved.", { exact: true }).waitFor();
+    await save.and(page.locator(":focus")).waitFor();
+    await page.locator(".workspace").getByText("Renamed at the end").waitFor();
+    await page.getByLabel("Name", { exact: true }).fill("Demo");
+    await save.press("Enter");
+    await page.locator(".workspace b", { hasText: /^Demo$/ }).waitFor();
   });
 
   it("who signs in after another, in the same tab, sees nothing of the other's workspace (CON-2)", async () => {

@@ -24,7 +24,8 @@ export interface EntryField {
 }
 
 interface EntryProps<F extends string> {
-  title: string;
+  /** The head; without it the form stands under another one. */
+  title: string | undefined;
   about: string;
   fields: Readonly<Record<F, EntryField>>;
   action: { isBusy: boolean; error: ServiceError | undefined };
@@ -50,10 +51,12 @@ export function Entry<F extends string>({ title, about, fields, action, submit, 
           void onSubmit(code === undefined ? values : { ...values, code });
         }}
       >
-        <div>
-          <h1>{title}</h1>
-          <p class="dim">{about}</p>
-        </div>
+        {title && (
+          <div>
+            <h1>{title}</h1>
+            <p class="dim">{about}</p>
+          </div>
+        )}
         {entries.map(([name, { initial: _, ...field }]) => (
           <TextField
             key={name}

@@ -1,4 +1,5 @@
 // Sign-in, registration, invitations and the links of mails; on this machine also the demo workspace with one click.
+import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { useAction } from "../../app/action.ts";
 import { go, place, signInPath, workspacePath } from "../../app/router.ts";
@@ -6,12 +7,13 @@ import { continueAsDemo, isLocal } from "../../app/session.ts";
 import { zone } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
 import { Button } from "../../components/button.tsx";
+import { Dialog } from "../../components/dialog.tsx";
 import { Entry, enter, newPassword, tokenField } from "./entry.tsx";
 import { Confirm, Forgot, Reset } from "./passwords.tsx";
 import { Company, SignedIn } from "./provider.tsx";
 
 const FORMS = {
-  "sign-in": Login,
+  "sign-in": Begin,
   register: Register,
   invitation: Accept,
   forgot: Forgot,
@@ -32,7 +34,11 @@ export function SignIn({ reason }: { reason?: string | undefined }) {
     <main class="sign-in">
       <div class="sign-in-card">
         <img src="/console/icon.svg" alt="" width="40" height="40" />
-        {reason && <p class="banner">{reason}</p>}
+        {reason && (
+          <p class="banner" role="alert">
+            {reason}
+          </p>
+        )}
         <Form />
         {isLocal && name === "sign-in" && <Demo />}
       </div>
@@ -67,11 +73,26 @@ function Demo() {
   );
 }
 
-function Login() {
+/** Over the page on which a session ended, which stays as it was. */
+export function Again({ goOn }: { goOn: (token: string) => void }) {
+  const leave = () => goOn("");
+  return (
+    <Dialog title="Sign in again" class="again" close={leave}>
+      <p>Your session has ended. The page goes on where it was.</p>
+      <Login />
+      {isLocal && <Demo />}
+      <Button kind="quiet" onClick={leave}>
+        Sign in another way
+      </Button>
+    </Dialog>
+  );
+}
+
+function Login({ title, children }: { title?: string; children?: ComponentChildren }) {
   const login = useAction("auth.login");
   return (
     <Entry
-      title="Sign in"
+      title={title}
       about="Continue where you left off."
       fields={{
         email: { label: "Email", type: "email", autocomplete: "username" },
@@ -85,6 +106,14 @@ function Login() {
         if (done) await enter(done.answer);
       }}
     >
+      {children}
+    </Entry>
+  );
+}
+
+function Begin() {
+  return (
+    <Login title="Sign in">
       <p class="dim">
         <a href="/console/company">Sign in with your company</a>
       </p>
@@ -94,7 +123,7 @@ function Login() {
       <p class="dim">
         New here? <a href="/console/register">Create a workspace</a>
       </p>
-    </Entry>
+    </Login>
   );
 }
 
