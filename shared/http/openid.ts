@@ -1,14 +1,23 @@
 // OpenID Connect with a provider that a workspace names: discovery, the exchange of a code, and the check of the ID token.
+import {
+  JwtInvalidAudienceError,
+  JwtInvalidIssuerError,
+  JwtInvalidSignatureError,
+  KidNotFoundInJwksError,
+} from "aws-jwt-verify/error";
 import { isJwks, type Jwks } from "aws-jwt-verify/jwk";
 import { decomposeUnverifiedJwt } from "aws-jwt-verify/jwt";
 import { verifyJwtSync } from "aws-jwt-verify/jwt-verifier";
 import * as v from "valibot";
 import type { Egress } from "../egress/egress.ts";
+import { SECOND } from "../kernel/clock.ts";
 import { isEmailAddress, withAsciiDomain } from "../rules/contacts.ts";
 import type { Asserted } from "../store/workspaces/federated-users.ts";
 
 export type Result<T> = { kind: "found"; value: T } | { kind: "failed"; reason: string };
 
+/** The end of a sign-in asks up to four times, and a request has 29 s. */
+const PATIENCE_MS = 6 * SECOND;
 const LEEWAY_SECONDS = 60;
 /** aws-jwt-verify reads the real clock, so times are checked here (docs/decisions/0021#service-clock). */
 const GRACE_SECONDS = 100 * 366 * 86_400;
@@ -190,9 +199,19 @@ function signedClaims(
     const claims = v.safeParse(Claims, verifyJwtSync(token, key, { ...expected, graceSeconds: GRACE_SECONDS }));
     return claims.success ? { kind: "found", value: claims.output } : failed("the ID token lacks a claim");
   } catch (error) {
-    return failed(`the ID token is not valid (${error instanceof Error ? error.name : "unknown"})`);
+    return failed(`the ID token ${faultOf(error)}`);
   }
 }
+
+const faults: [is: abstract new (...args: never[]) => Error, what: string][] = [
+  [JwtInvalidIssuerError, "is of another issuer"],
+  [JwtInvalidAudienceError, "is for another client"],
+  [KidNotFoundInJwksError, "names a key that the provider does not publish"],
+  [JwtInvalidSignatureError, "has a wrong signature"],
+];
+
+const faultOf = (error: unknown): string =>
+  faults.find(([kind]) => error instanceof kind)?.[1] ?? "is not one that can be verified";
 
 /** Asks the provider, and reads its answer as JSON of a shape. */
 async function asked<S extends v.GenericSchema>(
@@ -201,8 +220,13 @@ async function asked<S extends v.GenericSchema>(
   request: { url: string; method?: string; headers?: Record<string, string>; body?: string },
 ): Promise<Result<v.InferOutput<S>>> {
   const { method = "GET", headers, ...rest } = request;
-  const wanted = { ...rest, method, purpose: "sign_in" as const, headers: { accept: "application/json", ...headers } };
-  const answer = await egress.request(wanted);
+  const answer = await egress.request({
+    ...rest,
+    method,
+    purpose: "sign_in",
+    headers: { accept: "application/json", ...headers },
+    timeoutMs: PATIENCE_MS,
+  });
   if (answer.outcome !== "answered") return failed(answer.reason);
   if (answer.status !== 200) return failed(`it answered ${answer.status}`);
   const read = v.safeParse(v.pipe(v.string(), v.parseJson(), schema), answer.body);

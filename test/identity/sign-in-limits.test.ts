@@ -1,6 +1,9 @@
 // What one network address may begin and end at identity providers (docs/limits.md).
 import { expect, it } from "vitest";
 import { LOGINS_PER_ADDRESS, SIGN_INS_PER_ADDRESS } from "../../functions/api/auth/limits.ts";
+import { contents, deployedFunctions } from "../../infra/functions.ts";
+import { openEgress } from "../../shared/egress/egress.ts";
+import { discover } from "../../shared/http/openid.ts";
 import type { TenantId } from "../../shared/kernel/ids.ts";
 import { platformWrite } from "../../shared/store/context.ts";
 import { countAttempt } from "../../shared/store/workspaces/attempts.ts";
@@ -20,4 +23,16 @@ it("a sign-in is not kept out by passwords that are tried from its network, whic
   const back = { ...provider.signIn(url, ADA), binding };
   const statuses = [await post("sign-in/finish", back), await post("sign-in/begin", { tenant_id: tenant })];
   expect(statuses.map(({ status }) => status)).toEqual([429, 429]);
+});
+
+it("a provider that does not answer is given up before the time of the request is over, four times asked (ACC-15)", async () => {
+  const waited: number[] = [];
+  const clock = { now: () => 0, sleep: async (ms: number) => void waited.push(ms) };
+  const forever = () => new Promise<never>(() => {});
+  const egress = openEgress({ clock, network: { resolve: forever, connect: forever, secure: forever } });
+  const metadata = await discover(egress, "https://login.example.com");
+  const { timeoutSeconds = 0 } = deployedFunctions(contents).find(({ name }) => name === "api-auth") ?? {};
+
+  expect(metadata).toMatchObject({ kind: "failed" });
+  expect(4 * waited[0]!).toBeLessThan(timeoutSeconds * 1_000);
 });

@@ -90,45 +90,59 @@ describe("a sign-in", () => {
   });
 
   const ahead = (seconds: number) => (now: number) => Math.floor(now / 1_000) + seconds;
-  it.each<[what: string, changes: Record<string, unknown>]>([
-    ["of another issuer", { iss: "https://evil.example" }],
-    ["for another client", { aud: "another" }],
-    ["for another client beside ours", { aud: [CLIENT.id, "another"] }],
-    ["that another client asked for", { azp: "another" }],
-    ["that has expired", { exp: ahead(-120) }],
-    ["of the future", { iat: ahead(120) }],
-    ["with another nonce", { nonce: "another" }],
-    ["without a nonce", { nonce: undefined }],
-    ["without a subject", { sub: "" }],
-  ])("a sign-in begins no session with a token %s (ACC-15)", async (_, changes) => {
+  it.each<[what: string, reason: string, changes: Record<string, unknown>]>([
+    ["of another issuer", "is of another issuer", { iss: "https://evil.example" }],
+    ["for another client", "is for another client", { aud: "another" }],
+    ["for another client beside ours", "is for another client", { aud: [CLIENT.id, "another"] }],
+    ["that another client asked for", "is for another client", { azp: "another" }],
+    ["that has expired", "is not of this time", { exp: ahead(-120) }],
+    ["of the future", "is not of this time", { iat: ahead(120) }],
+    ["with another nonce", "is of another sign-in", { nonce: "another" }],
+    ["without a nonce", "lacks a claim", { nonce: undefined }],
+    ["without a subject", "lacks a claim", { sub: "" }],
+  ])("a sign-in begins no session with a token %s, and says that it %s (ACC-15)", async (_, reason, changes) => {
     const { world, provider, signIn, tenant } = await setting();
     const now = world.clock.now();
     provider.changes = Object.fromEntries(
       Object.entries(changes).map(([name, value]) => [name, typeof value === "function" ? value(now) : value]),
     );
 
-    expect((await signIn(ADA, { tenant_id: tenant })).status).toBe(401);
+    const { status, body } = await signIn(ADA, { tenant_id: tenant });
+    expect([status, body.message]).toEqual([401, `The sign-in failed: the ID token ${reason}.`]);
   });
 
   const { privateKey: strange } = generateKeyPairSync("rsa", { modulusLength: 2_048 });
   const encoded = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
-  it.each<[what: string, issue: OpenIdProvider["issue"]]>([
-    ["by a strange key", (header, claims) => signedBy(strange, header, claims)],
-    ["by a key of an unknown name", (header, claims) => signedBy(strange, { ...header, kid: "unknown" }, claims)],
-    ["by nothing", (_, claims) => `${encoded({ alg: "none", kid: KEY_ID })}.${encoded(claims)}.`],
+  it.each<[what: string, reason: string, issue: OpenIdProvider["issue"]]>([
+    ["by a strange key", "has a wrong signature", (header, claims) => signedBy(strange, header, claims)],
+    [
+      "by a key of an unknown name",
+      "names a key that the provider does not publish",
+      (header, claims) => signedBy(strange, { ...header, kid: "unknown" }, claims),
+    ],
+    [
+      "by nothing",
+      "is not one that can be verified",
+      (_, claims) => `${encoded({ alg: "none", kid: KEY_ID })}.${encoded(claims)}.`,
+    ],
     [
       "by the secret of the client",
+      "is not one that can be verified",
       (_, claims) => {
         const text = `${encoded({ alg: "HS256", kid: KEY_ID })}.${encoded(claims)}`;
         return `${text}.${createHmac("sha256", CLIENT.secret).update(text).digest("base64url")}`;
       },
     ],
-  ])("a sign-in begins no session with a token that is signed %s (ACC-15)", async (_, issue) => {
-    const { provider, signIn, tenant } = await setting();
-    provider.issue = issue;
+  ])(
+    "a sign-in begins no session with a token that is signed %s, and says that it %s (ACC-15)",
+    async (_, reason, issue) => {
+      const { provider, signIn, tenant } = await setting();
+      provider.issue = issue;
 
-    expect((await signIn(ADA, { tenant_id: tenant })).status).toBe(401);
-  });
+      const { status, body } = await signIn(ADA, { tenant_id: tenant });
+      expect([status, body.message]).toEqual([401, `The sign-in failed: the ID token ${reason}.`]);
+    },
+  );
 
   it("a sign-in takes a token that names no key where the provider has one to sign with, and none where it has more (ACC-15)", async () => {
     const { provider, signIn, tenant } = await setting();
