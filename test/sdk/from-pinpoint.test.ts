@@ -119,7 +119,7 @@ it("the report names what is cut off, and what a step, a trigger, a button or a 
       },
     },
     journey: { JourneyResponse: journey },
-    names: { TemplatesResponse: { Item: [{ TemplateName: "Hello", TemplateType: "EMAIL" }] } },
+    names: { TemplatesResponse: { Item: [{ TemplateName: "Lost", TemplateType: "EMAIL" }] } },
     hello: { EmailTemplateResponse: { TemplateName: "Hello", TemplateType: "EMAIL", Subject: "Hello" } },
     push: {
       PushNotificationTemplateResponse: {
@@ -141,7 +141,7 @@ it("the report names what is cut off, and what a step, a trigger, a button or a 
   const fields = (unmapped as { name: string; field: string }[]).map(({ name, field }) => `${name} ${field}`);
   expect(fields.sort()).toEqual([
     "Banner Content.PrimaryBtn.Android",
-    "Hello ",
+    "Lost ",
     "Orders Activities",
     "Orders Activities.mail.EMAIL.TemplateVersion",
     "Orders Activities.split.ConditionalSplit.EvaluationWaitTime",

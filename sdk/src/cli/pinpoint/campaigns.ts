@@ -27,6 +27,7 @@ export function convertCampaigns(found: readonly Resource[], context: Context): 
   for (const campaign of found) {
     const at = { kind: "campaigns", name: String(campaign.Name ?? campaign.Id) };
     report.rest(at, campaign, KNOWN);
+    audiences.reportVersion(at, "SegmentVersion", campaign.SegmentId, campaign.SegmentVersion);
     const audience = audiences.byId.get(String(campaign.SegmentId));
     const messages = messagesOf(campaign, at, context);
     if (!audience || messages.length === 0) {

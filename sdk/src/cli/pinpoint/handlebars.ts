@@ -18,7 +18,8 @@ interface Open {
   chained: boolean;
 }
 
-const TAG = /\{\{\{?\s*([^{}]+?)\s*\}?\}\}/g;
+/** A comment between dashes may hold tags. */
+const TAG = /\{\{~?!--[\s\S]*?--~?\}\}|\{\{\{?\s*([^{}]+?)\s*\}?\}\}/g;
 const OPENING = /^#\s*(\w+)\s*(.*)$/s;
 const CHAINING = /^else\s+(\w+)\s+(.+)$/s;
 
@@ -47,7 +48,7 @@ export function nodesOf(text: string): Node[] {
     open.push({ whole, name, args, inner: [], otherwise: undefined, chained });
 
   let at = 0;
-  for (const { 0: whole, 1: written = "", index } of text.matchAll(TAG)) {
+  for (const { 0: whole, 1: written = "!", index } of text.matchAll(TAG)) {
     // `{{~` takes the blanks beside the tag away, which no reader misses.
     const inner = written.replace(/^~\s*|\s*~$/g, "");
     if (index > at) here().push({ kind: "text", text: text.slice(at, index) });

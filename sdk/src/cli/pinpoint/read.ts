@@ -8,6 +8,7 @@ import { createGunzip } from "node:zlib";
 import { CommandError } from "../command.ts";
 import { isObject, parsed, type Resource } from "../resource.ts";
 import type { Report } from "./report.ts";
+import { newestOf } from "./versions.ts";
 
 export type Thing = "segments" | "journeys" | "templates" | "campaigns";
 
@@ -69,7 +70,10 @@ export function readExport(folder: string, report: Report): PinpointExport {
       else if (kind !== "endpoint") things[kind].push(response);
     }
   }
-  for (const [kind, found] of Object.entries(things)) if (found.length > 0) report.count(`${kind} read`, found.length);
+  for (const kind of Object.keys(things) as Thing[]) {
+    things[kind] = newestOf(kind, things[kind], report);
+    if (things[kind].length > 0) report.count(`${kind} read`, things[kind].length);
+  }
   return { things, endpointFiles };
 }
 

@@ -14,6 +14,8 @@ export interface Audiences {
   imported: Map<string, string>;
   /** The rule of a dimensional segment. */
   ruleOf(id: string): Ruled;
+  /** Reports that another version of a segment was meant than the one of the folder. */
+  reportVersion(at: At, field: string, id: unknown, version: unknown): void;
 }
 
 const KNOWN = ["Id", "Name", "SegmentType", "Dimensions", "SegmentGroups", "ImportDefinition"];
@@ -33,6 +35,15 @@ export function convertSegments(found: readonly Resource[], report: Report): Aud
       return unsaid("SourceSegments", "names an imported segment, which is a list here");
     return ruleOfSegment(segment, (source) => ruleOf(source, [...above, id]));
   };
+  const reportVersion: Audiences["reportVersion"] = (at, field, id, version) => {
+    const { Version: known } = all.get(String(id)) ?? {};
+    if (version === undefined || known === undefined || String(version) === String(known)) return;
+    report.unmapped(
+      at,
+      field,
+      `is ${String(version)}: version ${String(known)} of the segment, which is in the folder, counts`,
+    );
+  };
   for (const segment of found) {
     const id = String(segment.Id);
     const at = { kind: "segments", name: String(segment.Name ?? id) };
@@ -47,6 +58,7 @@ export function convertSegments(found: readonly Resource[], report: Report): Aud
       continue;
     }
     reportHidden(segment, at, report);
+    for (const source of sourcesOf(segment)) reportVersion(at, "SourceSegments.Version", source.Id, source.Version);
     const ruled = ruleOf(id);
     if (ruled.kind === "unsaid") {
       report.unmapped(at, ruled.field || "Dimensions", `${ruled.reason}: the segment was not converted`);
@@ -59,7 +71,7 @@ export function convertSegments(found: readonly Resource[], report: Report): Aud
     byId.set(id, { type: "segment", segment: name });
     report.count("segments written");
   }
-  return { segments, lists, byId, imported, ruleOf };
+  return { segments, lists, byId, imported, ruleOf, reportVersion };
 }
 
 /** Dimensions beside groups are said again in a group; those that are not do not count. */
@@ -86,9 +98,16 @@ export function free(name: string, taken: ReadonlyMap<string, unknown>): string 
   }
 }
 
+const objectsIn = (list: unknown): Resource[] => (Array.isArray(list) ? list.filter(isObject) : []);
+
+const sourcesOf = ({ SegmentGroups }: Resource): Resource[] =>
+  objectsIn(isObject(SegmentGroups) ? SegmentGroups.Groups : []).flatMap(({ SourceSegments }) =>
+    objectsIn(SourceSegments),
+  );
+
 function ruleOfSegment({ Dimensions, SegmentGroups }: Resource, source: (id: string) => Ruled): Ruled {
   const { Groups, Include } = isObject(SegmentGroups) ? SegmentGroups : {};
-  const groups = Array.isArray(Groups) ? Groups.filter(isObject) : [];
+  const groups = objectsIn(Groups);
   if (groups.length === 0) return rulesOfDimensions(isObject(Dimensions) ? Dimensions : {});
   return combineBy(
     Include ?? "ALL",
@@ -97,8 +116,7 @@ function ruleOfSegment({ Dimensions, SegmentGroups }: Resource, source: (id: str
 }
 
 function ruleOfGroup({ Dimensions, Type, SourceSegments, SourceType }: Resource, source: (id: string) => Ruled): Ruled {
-  const dimensions = (Array.isArray(Dimensions) ? Dimensions : []).filter(isObject);
-  const sources = (Array.isArray(SourceSegments) ? SourceSegments : []).filter(isObject);
+  const [dimensions, sources] = [objectsIn(Dimensions), objectsIn(SourceSegments)];
   const parts = [
     ...(dimensions.length > 0 ? [combineBy(Type ?? "ALL", dimensions.map(rulesOfDimensions))] : []),
     ...(sources.length > 0

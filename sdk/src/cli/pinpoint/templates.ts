@@ -45,6 +45,7 @@ export function emailContent(
 const PLATFORMS = ["APNS", "GCM", "ADM", "Baidu"];
 /** A template has one of these; what ListTemplates returns has none. */
 const CONTENT = ["Subject", "HtmlPart", "TextPart", "Body", "Default", "Content", ...PLATFORMS];
+export const hasContent = (template: Resource): boolean => CONTENT.some((field) => field in template);
 const PUSH_FIELDS = ["Title", "Body", "Url", "Action", "Sound", "MediaUrl", "ImageUrl"];
 
 /** @param messages by platform, `Default` among them */
@@ -148,7 +149,7 @@ export function convertTemplates(found: readonly Resource[], report: Report): Te
   const names = new Map<string, string>();
   for (const template of found) {
     const at = { kind: "templates", name: String(template.TemplateName) };
-    if (!CONTENT.some((field) => field in template)) {
+    if (!hasContent(template)) {
       report.unmapped(at, "", "has no content: fetch the template itself");
       continue;
     }

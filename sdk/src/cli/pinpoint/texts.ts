@@ -106,7 +106,7 @@ export function liquidOf(text: string, defaults: unknown, report: Report, at: At
   const placeholder = (whole: string, inner: string): string => {
     if (inner.startsWith("!")) return "";
     const [, helper = "", ofHelper = inner, argument] = HELPED.exec(inner) ?? [];
-    const path = ofHelper.replace(/\.?\[0\]$/, helper === "" ? "$&" : "");
+    const path = ofHelper.replace(/\.?\[0\]$/, helper === "join" ? "" : "$&");
     const variable = variableOf(path);
     if (variable === undefined || (helper !== "" && !argument === WITH_TEXT.has(helper))) return leftOut(whole);
     const { name, index } = variable;
