@@ -101,9 +101,16 @@ const isNumber = (value: unknown): boolean => typeof value === "number" && Numbe
 
 const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.length === 0;
 
-const RELATIVE_DATE = /^(?:now|today)\s*[+-]\s*\d+\s*[a-z]+$/i;
-const NO_TEXT =
-  /^(?:now|today|yesterday|tomorrow|[+-]?\s*\d+\s*(?:s|m|h|d|w|y|(?:minute|hour|day|week|month|year)s?)(?: ago)?)$/i;
+const RELATIVE_DATE = /^(?:now|today)(?:\(\))?(?:\s*[+-]\s*(?:\d+\s*[a-z]+|interval\b.*))+(?:\/[a-z])?$/i;
+const NO_TEXT = new RegExp(
+  `^(?:${[
+    "(?:now|today|current_(?:date|timestamp))(?:\\(\\))?(?:/[a-z])?|yesterday|tomorrow",
+    "[+-]?\\s*\\d+\\s*(?:s|m|h|d|w|y|(?:minute|hour|day|week|month|year)s?)(?: ago)?",
+    "(?:last|this|next|past)\\s+(?:\\d+\\s+)?(?:hour|day|week|month|quarter|year)s?",
+    "[+-]?P(?:T?\\d+[A-Z])+|\\{\\{.*\\}\\}",
+  ].join("|")})$`,
+  "i",
+);
 const DATE = /^(?:\d{4}-\d{1,2}-\d{1,2}(?:[T ].*)?|\d{1,2}[./]\d{1,2}[./]\d{4})$/;
 
 /** Why an operand is refused that should be a text. A relative date would be compared as a text, and match nobody. */

@@ -232,9 +232,25 @@ describe("keys with dots", () => {
 });
 
 describe("relative dates", () => {
-  it.each(["now-3d", "NOW + 2 weeks", "today-1d"])("%s is refused in every place of an operand (RUL-4)", (text) => {
-    for (const operators of [{ $eq: text }, { $gte: text }, { $in: ["x", text] }])
-      expect(validatePredicate({ last_seen: operators })?.reason).toMatch(/relative date/);
+  it.each(["now-3d", "NOW + 2 weeks", "today-1d", "now-1d/d", "now() - 3d", "now() - interval '3 days'"])(
+    "%s is refused in every place of an operand (RUL-4)",
+    (text) => {
+      for (const operators of [{ $eq: text }, { $gte: text }, { $in: ["x", text] }])
+        expect(validatePredicate({ last_seen: operators })?.reason).toMatch(/relative date/);
+    },
+  );
+
+  it.each(["now/d", "now()", "CURRENT_DATE", "last week", "past 7 days", "-P3D", "PT12H", "{{ now }}"])(
+    "before or after %s is refused: every other text would be before or after it (RUL-4)",
+    (text) => {
+      for (const operators of [{ $lt: text }, { $gte: text }])
+        expect(validatePredicate({ last_seen: operators })?.reason).toMatch(/relative date/);
+      expect(validatePredicate({ last_seen: { $eq: text } })).toBeUndefined();
+    },
+  );
+
+  it.each(["Paris", "P3", "last", "this", "now and then"])("after %s is a text (RUL-4)", (text) => {
+    expect(validatePredicate({ city: { $gt: text } })).toBeUndefined();
   });
 
   it.each(["now", "now-playing", "today", "2024-04-19"])("%s is a text (RUL-4)", (text) => {
