@@ -1,10 +1,14 @@
 // What a month costs in the deployment's own account: of the whole deployment, and of one workspace (docs/deploy.md).
 import { dollarsOf, MILLION, PER_RECIPIENT, PRICES, type Rate, roundedDollars, SES_MAIL } from "./cost.ts";
 
-/** Of a send to one, by itself, and of an event with a key in a batch of a thousand (docs/performance.md). */
+/**
+ * Of a send to one, by itself, and of an event with a key in a batch of a thousand: of a hundred people, or of nearly as many people
+ * as events, of whom each has a row of what it did in the batch (docs/performance.md).
+ */
 export const MEASURED = {
   alone: { wcu: 4, rcu: 6, messages: 1, gbSeconds: 0.02 },
   event: { wcu: 1.13, rcu: 1.1, messages: 0.001, gbSeconds: 0.0003 },
+  eventOfMany: { wcu: 2, rcu: 1.95, messages: 0.001, gbSeconds: 0.0006 },
 } as const satisfies Record<string, Rate>;
 
 /** Rates of docs/deploy.md. */
@@ -28,9 +32,9 @@ const MINUTES_OF_A_MONTH = 43_800;
 const EVENTS_OF_A_REQUEST = 1_000;
 /**
  * What stays in the table and its indexes, with the 100 bytes that AWS adds to each row: a profile with its keys, a message of a
- * send to many, a send to one with its message, an event with a key. A test measures them.
+ * send to many, a send to one with its message, an event with a key in a batch of many people. A test measures them.
  */
-export const STORED_BYTES = { subscriber: 1_400, send: 450, single: 1_700, event: 350 };
+export const STORED_BYTES = { subscriber: 1_400, send: 450, single: 1_700, event: 1_050 };
 const GB = 1_000_000_000;
 
 /** The amounts of one month of a deployment that nothing happens in. */
@@ -70,7 +74,7 @@ export function costOfMonth(month: Month, queues: number): [what: string, dollar
     ["pushes to many", dollarsOf(pushes, PER_RECIPIENT.other, "burst")],
     ["e-mails", dollarsOf(mails, PER_RECIPIENT.email, "burst")],
     ["e-mails, SES", mails * SES_MAIL],
-    ["events, a thousand a request", dollarsOf(events, MEASURED.event, "burst")],
+    ["events, a thousand a request", dollarsOf(events, MEASURED.eventOfMany, "burst")],
     ["events on the account's bus", (published * RATES.published) / MILLION],
     ["requests", (asked * RATES.requests + rows) / MILLION],
     ["live streams", (streams * MINUTES_OF_A_MONTH * RATES.streamMinutes) / MILLION],
@@ -81,13 +85,12 @@ export function costOfMonth(month: Month, queues: number): [what: string, dollar
 
 /**
  * What a workspace's month costs, in dollars, by what is counted of it. Sends to one and to many are one number: `least` is where
- * all went to many, `most` where each was a request of its own.
+ * all went to many, and batches of events were of few people, `most` where each was a request of its own, and they were of many.
  */
 export function costOfUsage({ sends, events }: { sends: number; events: number }): { least: number; most: number } {
-  const ofEvents = dollarsOf(events, MEASURED.event, "burst");
   const alone = dollarsOf(sends, MEASURED.alone, "alone") + (sends / MILLION) * RATES.requests;
   return {
-    least: roundedDollars(ofEvents + dollarsOf(sends, PER_RECIPIENT.in_app, "burst")),
-    most: roundedDollars(ofEvents + alone),
+    least: roundedDollars(dollarsOf(events, MEASURED.event, "burst") + dollarsOf(sends, PER_RECIPIENT.in_app, "burst")),
+    most: roundedDollars(dollarsOf(events, MEASURED.eventOfMany, "burst") + alone),
   };
 }
