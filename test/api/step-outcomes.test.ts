@@ -1,9 +1,10 @@
 // The outcome of a journey's send step follows what becomes of its message.
 import { describe, expect, it } from "vitest";
+import type { LocalServiceOptions } from "../../local/local-service.ts";
 import { MINUTE } from "../../shared/kernel/clock.ts";
-import { followSend } from "../../shared/store/journeys/late-outcomes.ts";
+import { followOne, followSend } from "../../shared/store/journeys/late-outcomes.ts";
 import { getJob } from "../../shared/store/sends/jobs/jobs.ts";
-import { graphOf, journeySetting } from "../support/journeys.ts";
+import { countedSetting, graphOf } from "../support/journeys.ts";
 import { mailsOf, SES, tellOfMail } from "../support/mails.ts";
 import { ledgerOf, openChannels, spoil } from "../support/reached.ts";
 import { worlds } from "../support/worlds.ts";
@@ -17,11 +18,12 @@ interface Options {
   others?: "sms"[];
   /** Steps before that which sends. */
   before?: object;
+  hooks?: LocalServiceOptions["hooks"];
 }
 
 describe("the outcome of a journey's send step", () => {
-  const mailingJourney = async ({ others = [], before = {} }: Options = {}) => {
-    const setting = await journeySetting(await fresh());
+  const mailingJourney = async ({ others = [], before = {}, hooks = () => ({}) }: Options = {}) => {
+    const setting = await countedSetting(await fresh({ hooks }));
     const { world, tenant, call, active } = setting;
     const { email = "", ...more } = await openChannels(world, tenant, "email", ...others);
     await call(`POST /api/v1/channels/${email}/credentials/email`, SES);
@@ -126,5 +128,38 @@ describe("the outcome of a journey's send step", () => {
     await followSend(tenant.store, await getJob(tenant.store, job));
 
     expect((await stats(id)).steps.m.outcomes).toEqual({ sent: 1, failed: 1 });
+  });
+
+  /** What happens to a message that was sent, just when a worker stores what it read before of the run. */
+  const bouncingWhen = async (worker: string) => {
+    let meanwhile: (() => Promise<void>) | undefined;
+    const before = async (_: string, operation: string, input: unknown) => {
+      if (operation !== "TransactWriteItems" || !JSON.stringify(input).includes("#newest")) return;
+      const act = meanwhile;
+      meanwhile = undefined;
+      await act?.();
+    };
+    const setting = await mailingJourney({ hooks: (name) => (name === worker ? { before } : {}) });
+    const { tenant, reached, call, id } = setting;
+    await reached("ada@example.com");
+    const [{ id: job }] = (await call(`GET /api/v1/notifications?source_type=journey&source_id=${id}`)).body.items;
+    const ada = await tenant.upsert({ external_id: "ada" });
+    meanwhile = () => followOne(tenant.store, { job, journey: id, step: "m" }, ada, { outcome: "bounced" });
+    return { ...setting, ada };
+  };
+
+  it("the outcome of a journey's send step stays with its run where the person enters again at that moment (AMB-142)", async () => {
+    const { reached, recounted, id } = await bouncingWhen("step-journey");
+    await reached("ada@example.com");
+
+    expect((await recounted(id)).steps.m!.outcomes).toEqual({ bounced: 1, sent: 1 });
+  });
+
+  it("the outcome of a journey's send step stays with its run where the person is erased at that moment (AMB-142, SUB-10)", async () => {
+    const { world, call, recounted, id, ada } = await bouncingWhen("erase");
+    await call(`DELETE /api/v1/subscribers/${ada}`);
+    await world.advance(60 * MINUTE);
+
+    expect((await recounted(id)).steps.m!.outcomes).toEqual({ bounced: 1 });
   });
 });

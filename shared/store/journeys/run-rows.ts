@@ -4,6 +4,7 @@
 import { elementAt } from "../../rules/element-at.ts";
 import { absent, all, is, present } from "../conditions.ts";
 import type { StoreReader } from "../context.ts";
+import { familyOf } from "../families.ts";
 import { type ConditionOf, type ItemWrite, putItem } from "../item.ts";
 import { NEWEST, RunItem, type RunKey, type RunRow, runPrefix } from "./run-items.ts";
 
@@ -49,6 +50,15 @@ export async function runsAt(
   return Promise.all(found);
 }
 
+/** Outcomes that follow a message later, without a move of the run (late-outcomes.ts). */
+const MAY_CHANGE = /\|(sent|failed|bounced)$/;
+
+/** That a run is as it was read. */
+export function isAsRead(row: RunRow) {
+  const following = familyOf(row, "o:").filter(([name]) => MAY_CHANGE.test(name));
+  return all(is("id", row.id), is("seq", row.seq), ...following.map(([name, n]) => is(`o:${name}`, n)));
+}
+
 /** What must be true for a run to begin, and the run before it. */
 export interface EntryGuard {
   when: ConditionOf<typeof RunItem>;
@@ -69,7 +79,7 @@ export function entryGuard(
   if (isWithdrawn(row)) return { when: withdrawnGuard(row) };
   const mayReenter = reentryAfter !== undefined && Date.parse(row.entered_at) <= at - reentryAfter;
   if (!mayReenter || row.status === "active") return undefined;
-  return { when: all(is("id", row.id), is("seq", row.seq)), former: row };
+  return { when: isAsRead(row), former: row };
 }
 
 /** That a row is withdrawn as it was read: who withdraws it again keeps this entry out. */

@@ -17,7 +17,7 @@ import { contended, done, transacted, untilUncontended, whereItHolds } from "../
 import { type Addends, countWrites, outcomeAddends, outcomesIn, statusAddends, sumOf } from "./counts.ts";
 import { Cause, RunEntry, RunItem, type RunKey, type RunRow, rowKeyOf, runEntryKey, runFields } from "./run-items.ts";
 import { settled, settledNewest, settledRuns } from "./run-packs.ts";
-import { type EntryGuard, isWithdrawn, newestWrites, type RunPlace } from "./run-rows.ts";
+import { type EntryGuard, isAsRead, isWithdrawn, newestWrites, type RunPlace } from "./run-rows.ts";
 import { RunSteps, stepsOf } from "./run-steps.ts";
 
 export const Run = v.object({
@@ -194,7 +194,7 @@ export async function forgetRuns(store: Store, subscriber: string, rows: readonl
     const entry = { set: { status, ...outcomesIn(row) }, remove: ["subscriber"] as const };
     await whereItHolds(
       store.transact([
-        removeItem(RunItem, key, all(is("id", id), is("seq", row.seq))),
+        removeItem(RunItem, key, isAsRead(row)),
         changeItem(RunEntry, runEntryKey(journey, id), entry),
         ...countWrites(journey, id, counted),
       ]),

@@ -4,6 +4,7 @@ import { namedError } from "../../kernel/errors.ts";
 import { throwFailures } from "../../kernel/failures.ts";
 import { exitsOf, type Graph } from "../../rules/journey-graph.ts";
 import { nextMove } from "../../rules/journey-move.ts";
+import { contended, done, untilUncontended } from "../refusals.ts";
 import type { ActiveJourneys, EnterableJourney } from "./active.ts";
 import {
   type Admitted,
@@ -51,12 +52,17 @@ export async function enter(
   const running = { graph: version.graph, pauses: journey.pauses };
   const refused: Refused[] = [];
   for (const turn of turnsOf(candidates, ({ subscriber }) => subscriber)) {
-    const { entering, begun, refused: unfit } = await admittedNow(deps, { graph: version.graph, journey }, turn);
-    refused.push(...unfit);
-    // A run that another worker began first is looked at by that worker, after it has begun.
-    const entered = await moveOn(deps, running, entering);
-    for (const { candidate } of entered.overQuota) refused.push(refusal(candidate, "over_quota"));
-    for (const { candidate } of [...entered.held, ...(await drive(deps, begun))]) held.add(candidate);
+    let open = turn;
+    await untilUncontended(movedTooOften, async () => {
+      const { entering, begun, refused: unfit } = await admittedNow(deps, { graph: version.graph, journey }, open);
+      refused.push(...unfit);
+      const entered = await moveOn(deps, running, entering);
+      for (const { candidate } of entered.overQuota) refused.push(refusal(candidate, "over_quota"));
+      for (const { candidate } of [...entered.held, ...(await drive(deps, begun))]) held.add(candidate);
+      // Another worker began their run, or what became of a message changed the one before.
+      open = [...entered.lost].map(({ candidate }) => candidate);
+      return open.length === 0 ? done(undefined) : contended;
+    });
   }
   return { held, refused };
 }
@@ -93,7 +99,7 @@ export async function drive<T extends Driven>(deps: JourneyDeps, driven: readonl
     for (const group of Map.groupBy(turn, ({ run }) => run.journey_id).values()) {
       let open = i === 0 ? new Map(group.map((one) => [one, one])) : await reread(store, group);
       for (let attempt = 0; open.size > 0; attempt++) {
-        if (attempt === MAX_ATTEMPTS) throw contended();
+        if (attempt === MAX_ATTEMPTS) throw movedTooOften();
         const driven = await driveVersions(deps, [...open.keys()]);
         for (const one of driven.held) held.add(open.get(one) ?? one);
         open = await reread(
@@ -106,7 +112,7 @@ export async function drive<T extends Driven>(deps: JourneyDeps, driven: readonl
 }
 
 /** The message is delivered again. */
-const contended = () => namedError("TransactionConflictException", "A run was moved too often by other workers.");
+const movedTooOften = () => namedError("TransactionConflictException", "A run was moved too often by other workers.");
 
 /** Those of these runs that are still active, as they are now, with what they were. */
 async function reread<T extends Driven>(store: JourneyDeps["store"], group: readonly T[]): Promise<Map<T, T>> {

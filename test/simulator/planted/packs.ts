@@ -140,7 +140,7 @@ export const packsBugs: readonly Bug[] = [
     name: "two workers begin the next run of one subscriber",
     area: "journeys",
     file: runRows,
-    find: '{ when: all(is("id", row.id), is("seq", row.seq)), former: row }',
+    find: "{ when: isAsRead(row), former: row }",
     replace: '{ when: is("journey_id", row.journey_id), former: row }',
   },
   {
