@@ -6,6 +6,8 @@ const PARTS = "dialog, .content > *";
 
 /** From what was focused by keyboard last to the top of the document. */
 let path: readonly Element[] = [];
+/** Where the keyboard went on from there, then where it came from. */
+let around: readonly HTMLElement[] = [];
 
 function pathOf(element: Element): readonly Element[] {
   const { parentElement } = element;
@@ -14,6 +16,9 @@ function pathOf(element: Element): readonly Element[] {
 
 function note({ target }: FocusEvent): void {
   path = target instanceof Element && target.matches(":focus-visible") ? pathOf(target) : [];
+  const all = path.length > 0 ? [...document.querySelectorAll<HTMLElement>(FOCUSABLE)] : [];
+  const at = all.indexOf(target as HTMLElement);
+  around = [...all.slice(at + 1), ...all.slice(0, Math.max(0, at)).reverse()];
 }
 
 function repair(): void {
@@ -21,8 +26,14 @@ function repair(): void {
   if (!lost || lost.isConnected || document.activeElement !== document.body) return;
   const inside = path.filter((element) => element.isConnected && element.closest(PARTS));
   path = [];
-  const [found] = inside.flatMap((element) => element.querySelector<HTMLElement>(FOCUSABLE) ?? []);
-  (found ?? document.querySelector<HTMLElement>("main h1[tabindex]"))?.focus({ preventScroll: true });
+  const stay = around.filter((element) => element.getClientRects().length > 0);
+  const [found] = inside.flatMap((home) => {
+    const near = stay.find((element) => home.contains(element)) ?? home.querySelector<HTMLElement>(FOCUSABLE);
+    return near ?? [];
+  });
+  const place = found ?? document.querySelector<HTMLElement>("main h1[tabindex]");
+  place?.focus({ preventScroll: true });
+  place?.scrollIntoView({ block: "nearest" });
 }
 
 const FIELDS = 'input:not([type="radio"]), select, textarea';

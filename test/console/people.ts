@@ -73,6 +73,35 @@ export function peopleStories(open: () => Promise<Tab>): void {
     await page.locator("button:focus", { hasText: /^Edit$/ }).waitFor();
   });
 
+  it("what follows on something that is removed has the focus, in sight (CON-4)", async () => {
+    const { page, visit } = await open();
+    await visit("campaigns/new");
+    for (let n = 0; n < 2; n++) await page.getByRole("button", { name: "Add a message" }).press("Enter");
+    await page.getByRole("button", { name: "Remove message 3" }).press("Enter");
+    const follows = page.getByRole("button", { name: "Save the draft" }).and(page.locator(":focus"));
+    await follows.waitFor();
+    const box = await follows.boundingBox();
+    expect(box && box.y >= 0 && box.y + box.height <= page.viewportSize()!.height).toBe(true);
+  });
+
+  it("a change of a journey is undone and done again without a move of the focus (CON-4)", async () => {
+    const { page, visit } = await open();
+    const dialog = page.locator("dialog[open]");
+    await visit("journeys");
+    await page.getByRole("button", { name: "New journey" }).first().click();
+    await dialog.getByRole("radio", { name: /^Trial ends/ }).check();
+    await dialog.getByRole("button", { name: "Create the draft" }).click();
+    const step = page.locator("button.chart-node", { hasText: "Three days left" });
+    await step.press("Enter");
+    await page.getByRole("button", { name: "Remove the step" }).press("Enter");
+    await step.waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Undo" }).press("Enter");
+    await step.waitFor();
+    await page.getByRole("button", { name: "Redo" }).and(page.locator(":focus")).waitFor();
+    await page.keyboard.press("Enter");
+    await step.waitFor({ state: "detached" });
+  });
+
   it("an address that takes no mail says why on the page of its person (CON-3)", async () => {
     const { page, visit } = await open();
     await visit("suppressions");

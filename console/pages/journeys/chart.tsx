@@ -1,7 +1,7 @@
 // The steps as a chart: people on each step, how many went along each edge, a form for the step that is chosen.
 
 import type { ComponentChildren, TargetedPointerEvent } from "preact";
-import { useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { number, plural } from "../../app/time.ts";
 import { Button } from "../../components/button.tsx";
 import { useUsableChannels } from "../../components/pickers.tsx";
@@ -28,6 +28,10 @@ export function Chart(props: ChartProps) {
   const [chosen, setChosen] = useState<Selection>();
   const { nodes, edges, width, height } = useMemo(() => layoutOf(graph), [graph]);
   const isOpen = chosen !== undefined && (chosen.kind !== "step" || graph.steps?.[chosen.id] !== undefined);
+  // A step that was removed is not chosen any more, also once that is undone.
+  useEffect(() => {
+    if (!isOpen) setChosen(undefined);
+  }, [isOpen]);
   const countOf = ({ from, way }: PlacedEdge) =>
     way ? (stats?.steps[from]?.outcomes[way.outcome] ?? 0) : from === "" ? entered : 0;
   const isWalked = ({ from, to, way }: PlacedEdge) => (way ? walked.has(`${from} ${way.outcome}`) : walked.has(to));
