@@ -124,7 +124,8 @@ export function graphOf(draft: Draft): Body {
   steps[`s${length + 1}`] = { id: `s${length + 1}`, type: "exit" };
   steps.end = { id: "end", type: "exit" };
   const conditions = [{ event: { name: random.pick(EVENTS) } }, { event: { name: "buy", where: WHERE[0] } }];
-  return { start: "s1", steps, ...(random.chance(0.25) && { exit_conditions: [random.pick(conditions)] }) };
+  const exit_conditions = random.some(conditions, random.between(1, 2));
+  return { start: "s1", steps, ...(random.chance(0.25) && { exit_conditions }) };
 }
 
 function nodeOf(draft: Draft, next: string, other: string | undefined): Body {

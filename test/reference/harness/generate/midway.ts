@@ -120,7 +120,10 @@ export function deadTokens(draft: Draft): void {
   mended(draft);
 }
 
-/** A journey that is paused, archived or deleted with people in it, and whether they may come again (JND-13, AMB-136). */
+/**
+ * A journey that is paused, archived or deleted with people in it, and whether they may come again (JND-13, AMB-136). What
+ * ends their runs may occur in the pause: what occurred first counts (JND-9).
+ */
 export function leftInAJourney(draft: Draft): void {
   const { random } = draft;
   const person = personOf(draft);
@@ -130,11 +133,18 @@ export function leftInAJourney(draft: Draft): void {
   };
   const delay = { type: "delay", delay: { duration: "1h", next: "s2" } };
   const s2 = { id: "s2", ...send };
-  const journey = journeyOf(draft, { type: "event", event_name: "visit" }, random.pick([delay, delay, send]), { s2 });
+  const ends = ["buy", "cart"];
+  const exit_conditions = random.some(ends, random.pick([0, 2, 2])).map((name) => ({ event: { name } }));
+  const start = random.pick([delay, delay, send]);
+  const journey = journeyOf(draft, { type: "event", event_name: "visit" }, start, { s2, exit_conditions });
   const move = (name: string) => post(draft, SECOND, `/api/v1/journeys/${journey}/${name}`, undefined);
   eventAt(draft, SECOND, person, "visit");
   pass(draft, random.pick([MINUTE, 59 * MINUTE]));
   move("pause");
+  for (const name of random.some(ends, random.pick([0, 1, 2, 2]))) {
+    const ago = random.pick([0, SECOND, MINUTE]);
+    eventAt(draft, random.pick([SECOND, MINUTE]), person, name, ago > 0 ? { occurred_at: iso(draft.now - ago) } : {});
+  }
   const end = random.between(0, 3);
   if (end === 0) move("archive");
   else if (end === 1) ask(draft, SECOND, { method: "DELETE", path: `/api/v1/journeys/${journey}`, body: undefined });
