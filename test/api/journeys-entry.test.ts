@@ -1,5 +1,6 @@
 // Who enters a journey, how often, and the conditions that end a run (JND, D-JNY-RUN).
 import { describe, expect, it } from "vitest";
+import type { Wire } from "../../local/aws/index.ts";
 import { DAY, HOUR, MINUTE, SECOND } from "../../shared/kernel/clock.ts";
 import { attribute, countedSetting, delayed, graphOf } from "../support/journeys.ts";
 import { worlds } from "../support/worlds.ts";
@@ -41,6 +42,27 @@ describe("entry", () => {
     await track("bob", "signed_up");
 
     expect(await runs(id)).toMatchObject([{ subscriber_id: ada }]);
+  });
+
+  it("who entered twice by one batch does not enter again when its message is delivered again (JND-12, AMB-136)", async () => {
+    const told: string[] = [];
+    const before = (_: string, operation: string, { QueueUrl, Entries }: Wire) => {
+      if (operation === "SendMessageBatch" && String(QueueUrl).endsWith("step-journey"))
+        told.push(...(Entries as Wire[]).map(({ MessageBody }) => String(MessageBody)));
+    };
+    const world = await fresh({ hooks: (name) => (name === "react" ? { before } : {}) });
+    const { active, person, tenant, recounted } = await countedSetting(world);
+    const id = await active(graphOf({ end: "exit" }), { entry_rules: { allow_reentry: true } });
+    await person("ada");
+    const visit = { event_name: "signed_up", external_id: "ada" };
+    await world.call("POST /v1/events", { as: tenant.server, body: { events: [visit, visit] } });
+    await world.settle();
+    const { QueueUrl } = await world.sqs.operate("GetQueueUrl", { QueueName: "step-journey" });
+    for (const MessageBody of told) await world.sqs.operate("SendMessage", { QueueUrl, MessageBody });
+    await world.settle();
+
+    expect((await recounted(id)).runs.completed).toBe(2);
+    expect(world.sqs.depth("step-journey")).toMatchObject({ visible: 0, inFlight: 0 });
   });
 
   it("who is no longer eligible after the entry completes the journey (JND-11)", async () => {

@@ -22,6 +22,7 @@ import { type PackDeps, storeMoves } from "./packs.ts";
 import type { Pauses } from "./pauses.ts";
 import { openQuietEnds } from "./quiet-ends.ts";
 import type { Refused } from "./refusals.ts";
+import { RunEntry, runEntryKey } from "./run-items.ts";
 import { endRun, readActive } from "./runs.ts";
 import type { SendNode } from "./sends.ts";
 import type { Move } from "./step-admission.ts";
@@ -59,12 +60,27 @@ export async function enter(
       const entered = await moveOn(deps, running, entering);
       for (const { candidate } of entered.overQuota) refused.push(refusal(candidate, "over_quota"));
       for (const { candidate } of [...entered.held, ...(await drive(deps, begun))]) held.add(candidate);
-      // Another worker began their run, or what became of a message changed the one before.
-      open = [...entered.lost].map(({ candidate }) => candidate);
+      open = await notBegun(store, journey.id, [...entered.lost]);
       return open.length === 0 ? done(undefined) : contended;
     });
   }
   return { held, refused };
+}
+
+/**
+ * Of candidates whose run was not stored, those for whom it has not begun: what became of a message changed their run before,
+ * or another run began. A run that another worker began is looked at by that worker, and one that has ended does not begin again.
+ */
+async function notBegun(
+  store: JourneyDeps["store"],
+  journey: string,
+  lost: readonly (Driven & { candidate: Candidate })[],
+) {
+  const entries = await store.getAll(
+    RunEntry,
+    lost.map(({ run }) => runEntryKey(journey, run.id)),
+  );
+  return lost.flatMap(({ candidate }, i) => (entries[i] ? [] : [candidate]));
 }
 
 /** Who may enter, after runs that were over by then have ended. */
