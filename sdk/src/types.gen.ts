@@ -969,7 +969,7 @@ export interface AuditEntry {
   /** The same with its kind and name, where it is a thing with a name */
   subject: {
     /** The kind: `custom` for annotations of members, another one for those of the service */
-    kind: "campaign" | "journey" | "segment" | "list" | "template" | "channel" | "experience" | "topic" | "webhook" | "server_key" | "agent_key" | "notification" | "subscriber";
+    kind: "campaign" | "journey" | "segment" | "list" | "template" | "channel" | "experience" | "image" | "schedule" | "topic" | "webhook" | "server_key" | "agent_key" | "notification" | "subscriber" | "invitation";
     /** The id, as the service assigned it */
     id: string;
     /** The name, for people */
@@ -977,6 +977,8 @@ export interface AuditEntry {
   } | null;
   /** `unknown`: it was interrupted or has not ended, and may have had its effect */
   outcome: "ok" | "refused" | "failed" | "unknown";
+  /** It was a dry run, which writes nothing but its report */
+  dry_run: boolean;
   /** The status of the answer */
   status: number | null;
   /** The code of the refusal */
@@ -6779,6 +6781,8 @@ export interface ImportsImportListsAnswer {
   import_job_id: string;
   /** Always `pending`: the file is read in the background */
   status: "pending";
+  /** Whether the file is only checked and counted. Default: `false` */
+  dry_run: boolean;
 }
 
 export interface ImportsCreateListsImportUploadAnswer {

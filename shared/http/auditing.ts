@@ -75,9 +75,12 @@ function auditOutcomeOf(
   }
   const declared = shape.status ?? (shape.returns ? 200 : 204);
   const { value } = result;
-  if (!isReply(value)) return { status: declared, created: createdBy(shape, value) };
-  return { status: value.status ?? declared, created: createdBy(shape, value.body) };
+  const body = isReply(value) ? value.body : value;
+  const status = (isReply(value) ? value.status : undefined) ?? declared;
+  return { status, created: createdBy(shape, body), ...(isDryRun(body) && { dry_run: true as const }) };
 }
+
+const isDryRun = (body: unknown): boolean => typeof body === "object" && Object(body).dry_run === true;
 
 /** The id of what was made: by the field that the shape names. */
 function createdBy({ names = "id" }: Shape, body: unknown): string | undefined {

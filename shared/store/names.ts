@@ -3,10 +3,12 @@ import * as v from "valibot";
 import { CampaignItem } from "./campaigns/items.ts";
 import { ChannelItem } from "./channels/items.ts";
 import type { StoreReader } from "./context.ts";
+import { AssetItem } from "./experiences/asset-items.ts";
 import { ExperienceItem } from "./experiences/items.ts";
 import { idKeys } from "./item.ts";
 import { JourneyItem } from "./journeys/items.ts";
 import { ListItem } from "./lists/items.ts";
+import { ScheduleItem } from "./schedules/items.ts";
 import { SegmentItem } from "./segments/items.ts";
 import { withContents } from "./sends/jobs/job-content.ts";
 import { findJobs } from "./sends/jobs/jobs.ts";
@@ -24,6 +26,8 @@ export const namedKinds = [
   "template",
   "channel",
   "experience",
+  "image",
+  "schedule",
   "topic",
   "webhook",
   "server_key",
@@ -35,7 +39,7 @@ export type NamedKind = (typeof namedKinds)[number];
 
 /**
  * A thing with its name; `null` where it has none, or was deleted. Of a topic the id is its key; the name of a webhook is its
- * host, and that of a subscriber their full name, or the external id where none is known.
+ * host, that of an image its file, that of a schedule its template, and that of a subscriber their full name, or the external id where none is known.
  */
 export const Named = v.object({ id: v.string(), name: v.nullable(v.string()) });
 export type Named = v.InferOutput<typeof Named>;
@@ -67,6 +71,16 @@ const readers: Record<NamedKind, Reader> = {
   template: byRow(TemplateItem),
   channel: byRow(ChannelItem),
   experience: byRow(ExperienceItem),
+  image: async (store, ids) => {
+    const rows = await store.getAll(AssetItem, idKeys(ids), { eventual: true });
+    return rows.map((row) => row?.filename);
+  },
+  schedule: async (store, ids) => {
+    const rows = await store.getAll(ScheduleItem, idKeys(ids), { eventual: true });
+    const templates = rows.flatMap((row) => row?.template_id ?? []);
+    const names = new Map((await store.getAll(TemplateItem, idKeys(templates))).map((row) => [row?.id, row?.name]));
+    return rows.map((row) => row && names.get(row.template_id));
+  },
   topic: async (store, ids) => {
     const keys = ids.map((key) => ({ key }));
     const rows = await store.getAll(TopicItem, keys, { eventual: true });

@@ -9,6 +9,7 @@ export interface Entry {
   subject: { kind: string; id: string; name: string | null } | null;
   target: string | null;
   outcome: string;
+  dry_run: boolean;
   status: number | null;
   code: string | null;
   sends: { count: number; from: string; to: string } | null;

@@ -140,6 +140,7 @@ const own: Record<string, string> = {
   "inbox.dismissMessage": "dismiss an inbox message",
   "inbox.closeStream": "close a live stream",
   "imports.importLists": "start the import",
+  "imports.rehearse": "start the dry run of the import",
   "imports.createListsImportUpload": "start the upload",
   "imports.cancelListImport": "cancel the import",
   "imports.createExport": "start the export",
@@ -167,8 +168,8 @@ const own: Record<string, string> = {
   "auth.removeSecondFactor": "remove their second factor",
   "auth.renewRecoveryCodes": "renew their recovery codes",
   "auth.deleteSession": "end a session of theirs",
-  "team.createInvitation": "invite a colleague",
-  "team.deleteInvitation": "withdraw an invitation",
+  "team.createInvitation": "invite the colleague",
+  "team.deleteInvitation": "withdraw the invitation",
   "agency.createWorkspace": "create the workspace",
   "team.updateMember": "change the role of",
   "team.deleteMember": "remove the member",
@@ -198,9 +199,11 @@ export function textOf(action: string): ActionText | undefined {
   };
 }
 
-/** A release that was taken and not done asked a second person (RDA-26). */
-export const saidBy = ({ action, status }: Pick<AuditEntry, "action" | "status">): string =>
-  action === "campaigns.release" && status === 202 ? "campaigns.request" : action;
+/** A release that was taken and not done asked a second person (RDA-26); a dry run imports nothing. */
+export function saidBy({ action, status, dry_run }: Pick<AuditEntry, "action" | "status" | "dry_run">): string {
+  if (action === "campaigns.release" && status === 202) return "campaigns.request";
+  return action === "imports.importLists" && dry_run ? "imports.rehearse" : action;
+}
 
 export const groupOf = ({ action }: Pick<AuditEntry, "action">): string => splitOnce(action, ".")[0];
 

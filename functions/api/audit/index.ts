@@ -9,6 +9,7 @@ import { auditKey } from "../../../shared/store/audit/macs.ts";
 import { AuditVerdict, VerifyPosition, verifyAudit } from "../../../shared/store/audit/verify.ts";
 import { secrets } from "../../../shared/store/capabilities.ts";
 import { platformRead, storeRead } from "../../../shared/store/context.ts";
+import { invitedPeople } from "../../../shared/store/workspaces/invitations.ts";
 import { memberName } from "../../../shared/store/workspaces/members.ts";
 
 const MAX_FILTER_CHARACTERS = 128;
@@ -48,6 +49,7 @@ export const audit = group("audit", "The audit trail: who changed what.", [
         position: cursors.open(cursor),
         limit,
         memberName: (user) => memberName(platform, tenant, user),
+        invited: () => invitedPeople(platform, tenant),
       });
       return { items, next_cursor: cursors.seal(next) };
     },

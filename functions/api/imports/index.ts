@@ -62,7 +62,8 @@ export const imports = group("imports", "CSV files into lists, and exports as CS
         "A file of more than a few megabytes is uploaded first, see `POST /api/v1/lists/import/uploads`. With `dry_run` " +
         "everything is checked and counted and nothing is written.",
       form: multipart(Form, { fileBytes: MAX_FILE_BYTES, isOptional: true, refusal: 400 }),
-      returns: v.object({ import_job_id: v.string(), status: v.literal("pending") }),
+      returns: v.object({ import_job_id: v.string(), status: v.literal("pending"), dry_run: v.boolean() }),
+      names: "import_job_id",
       status: 202,
       errors: ["NOT_FOUND", "CONFLICT"],
       example: { body: { listId: "5f1b9c5e-2f5a-4f0e-9d3b-8a4c1e7d2b60" } },
@@ -85,7 +86,7 @@ export const imports = group("imports", "CSV files into lists, and exports as CS
         throw new ApiError("FILE_TOO_LARGE", `The file is larger than ${MAX_FILE_BYTES} bytes.`);
       if (file) await uploads.put(id, file.bytes);
       await createImport(store, timers, { id, list, source, bytes, dry_run, mapping, ...reading });
-      return { import_job_id: id, status: "pending" };
+      return { import_job_id: id, status: "pending", dry_run };
     },
   ),
 

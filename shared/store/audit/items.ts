@@ -30,6 +30,8 @@ export interface AuditOutcome {
   /** Of a refusal. */
   code?: string | undefined;
   created?: string | undefined;
+  /** Nothing was written but the report of what would have been. */
+  dry_run?: true | undefined;
   mac: string;
 }
 

@@ -16,6 +16,9 @@ const LOOK_AHEAD = 40;
 /** Rows that one page looks at, where a filter leaves most out. */
 const MAX_LOOKED_AT = 2_000;
 
+/** Its name is the address that was invited, while it is open, and then the name of the member. */
+const INVITATION = "invitation";
+
 const outcomes = ["ok", "refused", "failed", "unknown"] as const;
 
 export const AuditEntryShape = titled("AuditEntry", {
@@ -33,9 +36,10 @@ export const AuditEntryShape = titled("AuditEntry", {
   target: said("The id of what it changed or created", v.nullable(v.string())),
   subject: said(
     "The same with its kind and name, where it is a thing with a name",
-    v.nullable(v.object({ kind: v.picklist(namedKinds), ...Named.entries })),
+    v.nullable(v.object({ kind: v.picklist([...namedKinds, INVITATION]), ...Named.entries })),
   ),
   outcome: said("`unknown`: it was interrupted or has not ended, and may have had its effect", v.picklist(outcomes)),
+  dry_run: said("It was a dry run, which writes nothing but its report", v.boolean()),
   status: said("The status of the answer", v.nullable(v.number())),
   code: said("The code of the refusal", v.nullable(v.string())),
   request_id: said("The `X-Request-Id` of the answer", v.string()),
@@ -67,6 +71,12 @@ interface Chain {
   next: number;
 }
 
+interface TeamNames {
+  memberName(user: string): Promise<string | undefined>;
+  /** Who was invited, by the id of the invitation. */
+  invited(): Promise<ReadonlyMap<string, string>>;
+}
+
 /** Newest first, to a moment: clocks of the writers differ. A page may be short. */
 export async function listAudit(
   store: StoreReader,
@@ -74,15 +84,14 @@ export async function listAudit(
   {
     position,
     limit,
-    memberName,
+    ...team
   }: {
     position: readonly number[] | undefined;
     limit: number;
-    memberName(user: string): Promise<string | undefined>;
-  },
+  } & TeamNames,
 ): Promise<{ items: AuditEntryShape[]; next: number[] | undefined }> {
   const { items, next } = await collect(store, filter, { position, limit });
-  return { items: await named(store, items, memberName), next };
+  return { items: await named(store, items, team), next };
 }
 
 async function collect(
@@ -142,6 +151,7 @@ const shownOf = (shard: number, row: Row, outcome: AuditOutcome | undefined): Au
   target: row.target ?? outcome?.created ?? null,
   subject: subjectOf(row.action, row.target ?? outcome?.created),
   outcome: wordOf(outcome),
+  dry_run: outcome?.dry_run ?? false,
   status: outcome?.status ?? null,
   code: outcome?.code ?? null,
   request_id: row.request_id,
@@ -163,6 +173,8 @@ const kindsOfGroups: Record<string, NamedKind> = {
   notifications: "notification",
   templates: "template",
   experiences: "experience",
+  assets: "image",
+  schedules: "schedule",
   lists: "list",
   segments: "segment",
   channels: "channel",
@@ -173,7 +185,9 @@ const kindsOfGroups: Record<string, NamedKind> = {
   hooks: "webhook",
 };
 
-function keyKindOf(operation: string): "agent_key" | "server_key" | undefined {
+/** Of groups that are about several kinds. */
+function kindOfOperation(operation: string): "agent_key" | "server_key" | typeof INVITATION | undefined {
+  if (operation.endsWith("Invitation")) return INVITATION;
   if (operation.endsWith("AgentKey")) return "agent_key";
   return operation.endsWith("ServerKey") ? "server_key" : undefined;
 }
@@ -181,7 +195,7 @@ function keyKindOf(operation: string): "agent_key" | "server_key" | undefined {
 function subjectOf(action: string, target: string | undefined): AuditEntryShape["subject"] {
   const [group = "", operation = ""] = action.split(".");
   const [id = ""] = target?.split("/") ?? [];
-  const kind = kindsOfGroups[group] ?? (group === "account" ? keyKindOf(operation) : undefined);
+  const kind = kindsOfGroups[group] ?? (["account", "team"].includes(group) ? kindOfOperation(operation) : undefined);
   return kind && id ? { kind, id, name: null } : null;
 }
 
@@ -189,15 +203,17 @@ function subjectOf(action: string, target: string | undefined): AuditEntryShape[
 async function named(
   store: StoreReader,
   entries: readonly AuditEntryShape[],
-  memberName: (user: string) => Promise<string | undefined>,
+  { memberName, invited }: TeamNames,
 ): Promise<AuditEntryShape[]> {
   const users = [...new Set(entries.flatMap(({ actor }) => (actor.type === "user" ? [actor.id] : [])))];
   const wanted = entries.flatMap(({ actor, subject }) => [
     ...(isNamedKind(actor.type) ? [{ kind: actor.type, id: actor.id }] : []),
-    ...(subject ? [{ kind: subject.kind, id: subject.id }] : []),
+    ...(subject && subject.kind !== INVITATION ? [{ kind: subject.kind, id: subject.id }] : []),
   ]);
-  const [names, members] = await Promise.all([
+  const hasInvitation = entries.some(({ subject }) => subject?.kind === INVITATION);
+  const [names, invitations, members] = await Promise.all([
     namesOf(store, wanted),
+    hasInvitation ? invited() : new Map<string, string>(),
     Promise.all(users.map(async (id): Promise<[string, string | undefined]> => [id, await memberName(id)])),
   ]);
   const byUser = new Map(members);
@@ -207,7 +223,10 @@ async function named(
       ...actor,
       name: isNamedKind(actor.type) ? names.of(actor.type, actor.id) : (byUser.get(actor.id) ?? null),
     },
-    subject: subject && { ...subject, name: names.of(subject.kind, subject.id) },
+    subject: subject && {
+      ...subject,
+      name: subject.kind === INVITATION ? (invitations.get(subject.id) ?? null) : names.of(subject.kind, subject.id),
+    },
   }));
 }
 

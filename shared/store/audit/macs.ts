@@ -3,7 +3,7 @@
 import { hmacUnder } from "../../kernel/hmac.ts";
 import type { NewRowOf } from "../item.ts";
 import type { RootSecrets } from "../secrets.ts";
-import type { AuditRow, SealedSends } from "./items.ts";
+import type { AuditOutcome, AuditRow, SealedSends } from "./items.ts";
 
 /** The `prev` of the first row of a chain. */
 export const GENESIS = "0";
@@ -32,8 +32,8 @@ export function rowMac(key: Buffer, row: SealedRow): string {
 export const outcomeMac = (
   key: Buffer,
   place: { shard: number; seq: number },
-  { status, code, created }: { status: number; code?: string | undefined; created?: string | undefined },
-): string => macOf(key, "outcome", [place.shard, place.seq, status, code, created]);
+  { status, code, created, dry_run }: Omit<AuditOutcome, "mac">,
+): string => macOf(key, "outcome", [place.shard, place.seq, status, code, created, ...(dry_run ? [dry_run] : [])]);
 
 /** The MAC of the newest row of a chain: the end of a chain cannot be cut off. */
 export const headSeal = (key: Buffer, { shard, seq, mac }: { shard: number; seq: number; mac: string }): string =>

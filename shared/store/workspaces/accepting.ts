@@ -75,7 +75,7 @@ async function join(
   const failures = await failuresOf(platform, [
     removeItem(InvitationItem, { digest }, present()),
     removeItem(InvitedItem, { tenant, email }, is("id", id)),
-    putItem(MemberItem, { tenant, user: user.id }, { ...member, ...unconfirmed }, absent()),
+    putItem(MemberItem, { tenant, user: user.id }, { ...member, ...unconfirmed, invitation: id }, absent()),
     putItem(MembershipItem, { user: user.id, tenant }, member),
     teamWrite(team, Number(role === "owner")),
     ...writes,

@@ -52,6 +52,8 @@ export const MemberItem = platformItem({
     tenant: WorkspaceId,
     /** The user had not confirmed the address when this row was written: their own row says whether they have since. */
     unconfirmed: v.optional(v.literal(true)),
+    /** The invitation that was accepted: the audit trail names whom it was for. */
+    invitation: v.optional(v.string()),
   },
   writers: ["api-auth", "api-team", "operator", "purge"],
   purge: "by-key",

@@ -19,7 +19,7 @@ import {
   untilUncontended,
   whereItHolds,
 } from "../refusals.ts";
-import { InvitationItem, InvitedItem, invitationFields } from "./identity-items.ts";
+import { InvitationItem, InvitedItem, invitationFields, MemberItem } from "./identity-items.ts";
 import { WorkspaceItem } from "./items.ts";
 import { listMembers, type Member } from "./members.ts";
 
@@ -34,6 +34,18 @@ export async function listInvitations(platform: PlatformReader, tenant: TenantId
   const { items } = await platform.query(InvitedItem, { tenant });
   const now = timestamp(platform.clock.now());
   return items.map((row) => fieldsOf(invitationFields, row)).filter(({ expires_at }) => expires_at > now);
+}
+
+/** Who was invited, by the id of the invitation: the address while it is listed, and then the name of the member. */
+export async function invitedPeople(platform: PlatformReader, tenant: TenantId): Promise<Map<string, string>> {
+  const [invited, members] = await Promise.all([
+    platform.query(InvitedItem, { tenant }),
+    platform.query(MemberItem, { tenant }),
+  ]);
+  const joined = members.items.flatMap(({ invitation, name }): [string, string][] =>
+    invitation === undefined ? [] : [[invitation, name]],
+  );
+  return new Map([...invited.items.map(({ id, email }): [string, string] => [id, email]), ...joined]);
 }
 
 /**

@@ -1,0 +1,61 @@
+// What the audit trail calls the things that were changed (RDA-23).
+import { expect, it } from "vitest";
+import { inviting } from "../support/accounts.ts";
+import { auditOf } from "../support/audit.ts";
+import { multipartBody } from "../support/multipart.ts";
+import { pictures } from "../support/pictures.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { withTenant } = worlds();
+
+async function setting() {
+  const { world, tenant } = await withTenant();
+  const { call, list, verify } = auditOf(world, tenant);
+  const upload = async (route: string, fields: Record<string, string>, file: Parameters<typeof multipartBody>[1]) =>
+    (await world.call(route, { as: await tenant.dashboard(), ...multipartBody(fields, file) })).body;
+  const subjects = async (query: string) => (await list(query)).map(({ subject }) => subject);
+  return { world, tenant, call, list, verify, upload, subjects };
+}
+
+it("an entry names an image by its file, and a schedule by its template (RDA-23)", async () => {
+  const { call, upload, subjects } = await setting();
+  const image = await upload(
+    "POST /api/v1/in-app/assets",
+    {},
+    { name: "file", filename: "a.png", content: pictures.png },
+  );
+  const template_id = (await call("POST /api/v1/templates", { name: "Digest", content: { title: "t", body: "b" } }))
+    .body.id;
+  const channel_ids = (await call("GET /api/v1/channels")).body.channels.map(({ id }: { id: string }) => id);
+  const wish = { template_id, channel_ids, cron_expression: "0 9 * * *", timezone: "UTC", target: { type: "all" } };
+  const schedule = (await call("POST /api/v1/schedules", wish)).body;
+
+  expect(await subjects("?action=assets")).toEqual([{ kind: "image", id: image.id, name: "a.png" }]);
+  expect(await subjects("?action=schedules")).toEqual([{ kind: "schedule", id: schedule.id, name: "Digest" }]);
+});
+
+it("an entry names who was invited: by the address, and by their name once they are a member (RDA-23)", async () => {
+  const { world, tenant, invite, accept } = await inviting({ withTenant });
+  const { list, verify } = auditOf(world, tenant);
+  const { id, token } = (await invite("grace@example.com", "marketer")).body;
+  const named = async () => (await list("?action=team.createInvitation")).map(({ subject }) => subject);
+
+  expect(await named()).toEqual([{ kind: "invitation", id, name: "grace@example.com" }]);
+  await accept(token);
+  expect(await named()).toEqual([{ kind: "invitation", id, name: "Grace" }]);
+  expect((await verify()).valid).toBe(true);
+});
+
+it.each([true, false])(
+  "an entry of an import says whether it was a dry run: %s, and the trail is whole (RDA-23)",
+  async (dry_run) => {
+    const { world, call, list, verify, upload } = await setting();
+    const listId = (await call("POST /api/v1/lists", { name: "People" })).body.id;
+    const file = { name: "file", filename: "people.csv", content: "external_id,email\neve,eve@shop.example\n" };
+    const { import_job_id } = await upload("POST /api/v1/lists/import", { listId, dry_run: String(dry_run) }, file);
+    await world.settle();
+
+    expect(await list("?action=imports")).toMatchObject([{ outcome: "ok", target: import_job_id, dry_run }]);
+    expect(await verify()).toMatchObject({ valid: true, broken: null });
+  },
+);
