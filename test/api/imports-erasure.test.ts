@@ -175,6 +175,33 @@ it("the erasure waits for an import that was under way, and visits it after its 
   expect(await state(id)).toBe("completed");
 });
 
+it("who was erased while an import was under way does not come back by its rows, and the address stays out (SUB-9, AMB-130)", async () => {
+  const reading = requests({ of: "import-rows", service: "s3" });
+  const { world, call, start, job, traces, upsert, erase } = await setting({ hooks: reading.hooks });
+  const id = await upsert(ADA);
+  const rows = `ada-7f3a,,,Lovelace,\n,ada.7f3a@example.com,,Lovelace,yes\nbob,bob@example.com,,,\n`;
+  const byAddress = await upsert({ external_id: "ada.7f3a@example.com", email: "ada.7f3a@example.com" });
+  const import_job_id = await start(`external_id,email,phone,last_name,unsubscribed\n${rows}`);
+  reading.fail();
+  for (const one of [id, byAddress]) await erase(one);
+  await world.advance(5 * MINUTE);
+
+  reading.pass();
+  await world.advance(60 * MINUTE);
+
+  expect(await job(import_job_id)).toMatchObject({
+    status: "completed",
+    failed_rows: 2,
+    rejected_sample: [2, 3].map((line) => ({ line, reason: "names somebody who was erased after the import began" })),
+  });
+  expect(await traces()).toEqual([]);
+  const { items } = (await call("GET /api/v1/subscribers")).body;
+  expect(items.map(({ external_id }: { external_id: string }) => external_id)).toEqual(["bob"]);
+
+  const eve = await upsert({ external_id: "eve", email: "ada.7f3a@example.com" });
+  expect((await call(`GET /api/v1/subscribers/${eve}/consents`)).body.items).toMatchObject([{ status: "opted_out" }]);
+});
+
 it("the reason of a failed import quotes nothing of its file (IMP-4, SUB-9)", async () => {
   const { run } = await setting();
   const { status, error_message, last_error } = await run(`${HEADER}ada-7f3a,"Lovelace,,\n`);

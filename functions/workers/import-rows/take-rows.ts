@@ -28,6 +28,7 @@ import { type ImportJob, readingOf } from "../../../shared/store/subscribers/imp
 import { Profile, type ProfileRow } from "../../../shared/store/subscribers/items.ts";
 import {
   attributesOf,
+  ErasedSince,
   type LivingProfile,
   living,
   profileOfExternalId,
@@ -126,8 +127,8 @@ async function importEach(
   const importOne = async ({ profile, rows }: Person) => {
     const left = [...rows];
     try {
-      const mayCreate = allowed.has(profile.external_id);
-      const id = created.get(profile.external_id) ?? (await upsertSubscriber(store, root, profile, { mayCreate })).id;
+      const cap = { mayCreate: allowed.has(profile.external_id), saidAt: job.created_at };
+      const id = created.get(profile.external_id) ?? (await upsertSubscriber(store, root, profile, cap)).id;
       members.push(id);
       if (rows.some(({ row, isLeft }) => row.consent?.status === "opted_in" && !isLeft)) proven.add(id);
       for (const row of rows) {
@@ -135,6 +136,7 @@ async function importEach(
         left.shift();
       }
     } catch (error) {
+      if (error instanceof ErasedSince) return leaveOut(context, { job, asks, reject }, error.profile, left);
       if (!(error instanceof ApiError)) throw error;
       const reason = error.code === "QUOTA_EXCEEDED" ? "quota" : error.message;
       for (const { row, email, record } of left) {
@@ -157,6 +159,36 @@ async function importEach(
   };
   await joinList(store, job.list, members, { source: "import", import_job_id: job.id, proven, isRepeat: true, add });
   await sealPack(store, pack, { created: [...created.values()], entered });
+}
+
+const ERASED = "names somebody who was erased after the import began";
+
+/** What the file says of somebody who was erased since is kept nowhere, but for what it refuses for the address. */
+async function leaveOut(
+  { store, secrets }: WorkerContext,
+  { job, asks, reject }: { job: ImportJob; asks: ReadonlySet<string>; reject: Tally["reject"] },
+  erased: ProfileRow,
+  rows: readonly PersonRow[],
+): Promise<void> {
+  for (const { row, record } of rows) {
+    const refusals = refusalsOfAddress(refusalsIn(row), erased);
+    if (!refusesNothing(refusals))
+      await recordRefusals(store, await secrets.root(), fromRow(job, record, asks), refusals);
+    reject({ ...record, cells: [] }, ERASED);
+  }
+}
+
+/** As far as the address is one of the erased profile: the erasure takes its text out of the row. */
+function refusalsOfAddress({ email, phone, consent, choices }: Refusals, erased: ProfileRow): Refusals {
+  const isOwn = (kind: "email" | "phone", text: string | undefined, own: unknown) =>
+    text !== undefined && normalizedAddress(kind, text) === normalizedAddress(kind, own);
+  const isMail = isOwn("email", email, erased.email);
+  const isNumber = isOwn("phone", phone, attributesOf(erased).phone);
+  return {
+    ...(isMail && { email, consent }),
+    ...(isNumber && { phone }),
+    choices: isNumber ? choices : {},
+  };
 }
 
 const fromRow = (job: ImportJob, { line }: Record, asks: ReadonlySet<string>): ImportedFrom => ({

@@ -46,18 +46,31 @@ export function subscriberId({ idKey }: IdKey, tenant: TenantId, externalId: str
   return uuidOf(digest, 8);
 }
 
+/** What says so of a subscriber is older than its erasure. */
+export class ErasedSince extends Error {
+  /** Its addresses, which the tombstone keeps while an import of before is under way. */
+  readonly profile: ProfileRow;
+
+  constructor(profile: ProfileRow) {
+    super("The subscriber was erased since.");
+    this.profile = profile;
+  }
+}
+
 /**
  * Creates or updates a subscriber (SUB-5, SUB-6). An update is one request and 1 WCU; a creation is one request more, a
  * transaction with the counter of subscribers, and without the first one where a creation is expected. One that was erased before costs another request. With a consent it is a
  * transaction with the row of the consent (D-CONSENT).
+ * @param saidAt RFC 3339: when that was said which is written
  * @throws 429 QUOTA_EXCEEDED for a new one where none may be added (AMB-40).
  * @throws 422 where the attributes, together with the stored ones, are larger than an item can be.
+ * @throws ErasedSince where it was erased at that time or later
  */
 export async function upsertSubscriber(
   store: Store,
   secrets: IdKey,
   input: SubscriberInput,
-  cap: Partial<SubscriberCap> = {},
+  { saidAt, ...cap }: Partial<SubscriberCap> & { saidAt?: string | undefined } = {},
 ): Promise<Subscriber> {
   let generation = 0;
   for (let hops = 0; ; hops++) {
@@ -67,6 +80,7 @@ export async function upsertSubscriber(
       if (hops > 1) await rememberGeneration(store, secrets, input.external_id, generation);
       return subscriberOf(row);
     }
+    if (saidAt !== undefined && row.erased_at !== undefined && row.erased_at >= saidAt) throw new ErasedSince(row);
     generation = Math.max(generation + 1, row.next ?? 0);
   }
 }
