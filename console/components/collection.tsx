@@ -98,6 +98,11 @@ export function Collection<T>(props: CollectionProps<T>) {
           {isBare && button}
         </div>
       )}
+      {filters && (
+        <span class="unseen" role="status">
+          {rows.first.data !== undefined && `${rows.items.length}${rows.more?.cursor ? " or more" : ""} found`}
+        </span>
+      )}
       <Loaded query={rows.first} skeleton={<Skeleton table rows={props.usual ?? 5} />}>
         {() => <Found {...props} button={button} head={isBare && !filters && button} act={setOpen} />}
       </Loaded>

@@ -4,7 +4,7 @@ import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { type Running, useAction } from "../app/action.ts";
 import type { AnswerOf, ArgumentsOf, Operation, OperationById } from "../app/api.ts";
 import { go, pathTo } from "../app/router.ts";
-import { say } from "../app/toast.ts";
+import { say, toasts } from "../app/toast.ts";
 import { Button } from "./button.tsx";
 import { TextField } from "./field.tsx";
 import { Form, FormEnd } from "./form.tsx";
@@ -32,6 +32,10 @@ export function Dialog({ title, close, children, class: name }: DialogProps) {
       <div class="dialog-body">
         <h2>{title}</h2>
         {children}
+        {/* What is said behind it is not heard. */}
+        <span class="unseen" role="status">
+          {toasts.value.at(-1)?.text}
+        </span>
         {/* Last, so that the focus begins in the first field. */}
         <div class="dialog-close">
           <Button kind="quiet" icon="cross" label="Close" onClick={() => dialog.current?.close()} />

@@ -1,5 +1,6 @@
 // The blocks of a mail in their order: moved by dragging or by keys, copied, taken out, and added.
 import { useState } from "preact/hooks";
+import { say } from "../app/toast.ts";
 import { Button } from "../components/button.tsx";
 import { type Block, type BlockType, newId } from "./design.ts";
 import { aboutOf, kinds, newBlock, types } from "./kinds.ts";
@@ -17,6 +18,7 @@ interface ListProps {
 function moved(blocks: readonly Block[], from: number, to: number): readonly Block[] {
   const block = blocks[from];
   if (!block || to < 0 || to >= blocks.length) return blocks;
+  say(`${kinds[block.type].label}: place ${to + 1} of ${blocks.length}`);
   return blocks.filter((_, n) => n !== from).toSpliced(to, 0, block);
 }
 

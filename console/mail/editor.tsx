@@ -60,8 +60,9 @@ function Starters({ begin, close }: { begin: (starter: Starter) => void; close: 
   return (
     <>
       <div class="starters">
-        {starters.map((starter) => (
-          <button key={starter.name} type="button" onClick={() => begin(starter)}>
+        {starters.map((starter, n) => (
+          // What can be scrolled would have the focus first.
+          <button key={starter.name} type="button" autofocus={n === 0} onClick={() => begin(starter)}>
             <span class="starter-picture" aria-hidden="true">
               <MailFrame design={designOf(starter, me.value?.tenant.name)} title={starter.name} width={680} />
             </span>

@@ -104,6 +104,16 @@ export function keyStories(open: () => Promise<Tab>): void {
     await focused("Import");
   });
 
+  it("how many a search finds is said while it is typed (CON-4)", async () => {
+    const { page, visit } = await open();
+    await visit("people");
+    await page.keyboard.press("/");
+    await page.keyboard.type("ada");
+    await page.getByRole("status").getByText("1 found", { exact: true }).waitFor();
+    await page.keyboard.type("xyz");
+    await page.getByRole("status").getByText("0 found", { exact: true }).waitFor();
+  });
+
   it("every dialog closes by a button at its corner, also on a phone (CON-4)", async () => {
     const { page, visit } = await open();
     await page.setViewportSize({ width: 390, height: 700 });

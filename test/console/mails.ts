@@ -20,7 +20,10 @@ export function mailStories(open: () => Promise<Tab>): void {
     await page.getByRole("group", { name: "Content for" }).getByRole("button", { name: "Email" }).click();
     await page.getByRole("button", { name: "Design with blocks" }).click();
     expect(await violations(page)).toEqual([]);
-    await dialog.getByRole("button", { name: /^Welcome/ }).click();
+    await dialog
+      .getByRole("button", { name: /^Welcome/ })
+      .and(page.locator(":focus"))
+      .press("Enter");
     const blocks = dialog.getByRole("list", { name: "Blocks" }).getByRole("button");
     const count = await blocks.count();
     await blocks.nth(2).focus();
@@ -38,6 +41,7 @@ export function mailStories(open: () => Promise<Tab>): void {
     await blocks.nth(2).focus();
     await page.keyboard.press("Alt+ArrowUp");
     await blocks.nth(1).getByText("Good morning").waitFor();
+    await dialog.getByRole("status").getByText(`Heading: place 2 of ${count}`).waitFor();
     await dialog.getByRole("button", { name: "Social links" }).click();
     await mail.getByText("Instagram").waitFor();
     expect(await blocks.count()).toBe(count + 1);
