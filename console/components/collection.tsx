@@ -2,6 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { Operation, OperationById } from "../app/api.ts";
+import { place } from "../app/router.ts";
 import type { Rows } from "../app/rows.ts";
 import { Button, LinkButton } from "./button.tsx";
 import { Ask } from "./dialog.tsx";
@@ -100,7 +101,9 @@ export function Collection<T>(props: CollectionProps<T>) {
       )}
       {filters && (
         <span class="unseen" role="status">
-          {rows.first.data !== undefined && `${rows.items.length}${rows.more?.cursor ? " or more" : ""} found`}
+          {place.value.query.size > 0 &&
+            rows.first.data !== undefined &&
+            `${rows.items.length}${rows.more?.cursor ? " or more" : ""} found`}
         </span>
       )}
       <Loaded query={rows.first} skeleton={<Skeleton table rows={props.usual ?? 5} />}>

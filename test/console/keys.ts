@@ -1,6 +1,6 @@
 // The palette, the list of API calls and the list of keys, from the keyboard.
 import { expect, it } from "vitest";
-import { type Tab, violations } from "../support/console-tab.ts";
+import { type Tab, tabTo, violations } from "../support/console-tab.ts";
 
 export function keyStories(open: () => Promise<Tab>): void {
   it("the palette takes what is typed at once, and finds a page, an action, and a person by the beginning of a name (CON-4)", async () => {
@@ -112,6 +112,15 @@ export function keyStories(open: () => Promise<Tab>): void {
     await page.getByRole("status").getByText("1 found", { exact: true }).waitFor();
     await page.keyboard.type("xyz");
     await page.getByRole("status").getByText("0 found", { exact: true }).waitFor();
+  });
+
+  it("no field of the settings has the focus under the bar that saves them (CON-4)", async () => {
+    const { page, visit } = await open();
+    await visit("settings");
+    await tabTo(page, "Postal address");
+    const field = await page.locator("textarea:focus").boundingBox();
+    const bar = await page.locator(".save-bar").boundingBox();
+    expect(field!.y + field!.height).toBeLessThanOrEqual(bar!.y);
   });
 
   it("every dialog closes by a button at its corner, also on a phone (CON-4)", async () => {
