@@ -20,7 +20,7 @@ export function ExperienceSeen({ format, title, body, image_url, actions = [] }:
       </div>
       <div class="experience">
         {image_url && <Image url={image_url} />}
-        <div class="experience-text">
+        <div class="experience-text" dir="auto">
           <b>{title || "Title"}</b>
           {(body || !title) && <p>{body || "Body"}</p>}
           {actions.length > 0 && (

@@ -76,6 +76,7 @@ export function TextField({ label, value, onInput, hint, fault, rows, code, auto
         rows ? (
           <textarea
             {...props}
+            dir="auto"
             rows={rows}
             class={code ? "code" : undefined}
             placeholder={rest.placeholder}
@@ -87,6 +88,7 @@ export function TextField({ label, value, onInput, hint, fault, rows, code, auto
           <>
             <input
               {...props}
+              dir="auto"
               {...({ ...rest, ...(known && { list: `${props.id}-known` }) } as object)}
               autocomplete={autocomplete as "on"}
               class={code ? "code" : undefined}

@@ -36,7 +36,9 @@ export function SeenAs({ channel, title, body, html, from, opens }: Content) {
     const text = title ? `${title}\n${body}` : body;
     return (
       <figure class="device">
-        <div class="bubble">{text}</div>
+        <div class="bubble" dir="auto">
+          {text}
+        </div>
         {channel === "sms" && (
           <figcaption class="hint">
             {segmentsOf(text)} SMS {segmentsOf(text) === 1 ? "segment" : "segments"}, {text.length} characters
@@ -49,8 +51,8 @@ export function SeenAs({ channel, title, body, html, from, opens }: Content) {
     return (
       <figure class="device">
         <div class="in-app-card">
-          <b>{title}</b>
-          <p>{body}</p>
+          <b dir="auto">{title}</b>
+          <p dir="auto">{body}</p>
         </div>
       </figure>
     );
@@ -60,8 +62,8 @@ export function SeenAs({ channel, title, body, html, from, opens }: Content) {
         <img src="/console/icon.svg" alt="" width="28" height="28" />
         <div>
           <small>Your app · now</small>
-          <b>{title}</b>
-          <p>{body}</p>
+          <b dir="auto">{title}</b>
+          <p dir="auto">{body}</p>
         </div>
       </div>
     </figure>

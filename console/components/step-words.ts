@@ -2,6 +2,7 @@
 import type { JourneyStep, SegmentRule } from "../../sdk/src/types.gen.ts";
 import { durationText } from "../app/duration.ts";
 import { inPlain } from "../app/placeholders.ts";
+import { reasonText } from "../app/sentences.ts";
 import { ruleText } from "./rule-model.ts";
 
 export type StepType = "send" | "delay" | "branch" | "wait_for_event" | "exit";
@@ -42,3 +43,35 @@ export function stepText(step: JourneyStep): string {
 }
 
 export const nameOf = (step: JourneyStep): string => `${stepNames[typeOf(step) ?? "exit"]} ${stepText(step)}`.trim();
+
+/** A way out of a step: the field that names the next one, and its outcome in the statistics. */
+export interface Way {
+  field: string;
+  label: string;
+  /** The label in the chart. */
+  short: string;
+  outcome: string;
+}
+
+export const ways: Record<StepType, readonly Way[]> = {
+  send: [{ field: "next", label: "", short: "", outcome: "sent" }],
+  delay: [{ field: "next", label: "", short: "", outcome: "delayed" }],
+  branch: [
+    { field: "then", label: "If so", short: "yes", outcome: "branch:then" },
+    { field: "else", label: "If not", short: "no", outcome: "branch:else" },
+  ],
+  wait_for_event: [
+    { field: "on_event", label: "When the event happens", short: "event", outcome: "wait:event" },
+    { field: "on_timeout", label: "On timeout", short: "timeout", outcome: "wait:timeout" },
+  ],
+  exit: [],
+};
+
+/** What came of a step: `branch:else` as the way that was taken, `skipped:no_consent` with its reason. */
+export function outcomeText(outcome: string): string {
+  const way = Object.values(ways)
+    .flat()
+    .find((one) => one.outcome === outcome);
+  const [what = "", reason] = outcome.split(":");
+  return way?.label || (reason ? `${what}: ${reasonText(reason)}` : what);
+}

@@ -15,7 +15,7 @@ import { operatorPageStories } from "./operator-page.ts";
 import { peopleStories } from "./people.ts";
 import { releaseStories } from "./releases.ts";
 import { reportStories } from "./reports.ts";
-import { others, phoneStories, shown, widerThan } from "./shown.ts";
+import { longNameStories, others, phoneStories, shown, widerThan } from "./shown.ts";
 import { stories } from "./stories.ts";
 
 /** `PICTURES=1` makes those of the documentation anew. */
@@ -91,6 +91,8 @@ describe.skipIf(!hasBrowser)("the demo in Chromium", () => {
       }
       await idle();
       if (row !== undefined) budget(picture);
+      const primary = await page.locator("main .button.primary").allTextContents();
+      expect({ picture, primary: primary.slice(1) }).toEqual({ picture, primary: [] });
       await act?.(page);
       for (const colorScheme of ["light", "dark"] as const) {
         await page.emulateMedia({ colorScheme });
@@ -207,6 +209,7 @@ describe.skipIf(!hasBrowser)("the demo in Chromium", () => {
   });
 
   phoneStories(open);
+  longNameStories(open);
   objectStories(open);
   conflictStories(open);
   peopleStories(open);

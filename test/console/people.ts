@@ -31,6 +31,7 @@ export function peopleStories(open: () => Promise<Tab>): void {
     await run.getByRole("button", { name: "More about Welcome" }).click();
     await run.getByText("Send a message Welcome, [first name] sent").waitFor();
     await run.getByText(/^Entered on /).waitFor();
+    expect(await run.locator(".walk").textContent()).toMatch(/if plan is \w+ If (so|not)/);
     await page.getByRole("button", { name: "A campaign", exact: true }).click();
     await page.getByLabel("A campaign", { exact: true }).selectOption({ label: "Winter preview" });
     await page.getByText("Not sent: the campaign is a draft, which was not released.").waitFor();

@@ -1,5 +1,5 @@
 // Pages of the demo that tests look at, and how they look in the window of a phone.
-import type { Page } from "playwright-core";
+import type { Page, Route } from "playwright-core";
 import { expect, it, onTestFinished } from "vitest";
 import type { Tab } from "../support/console-tab.ts";
 
@@ -121,5 +121,43 @@ export function phoneStories(open: () => Promise<Tab>): void {
     await page.locator("main a[data-row]").first().click();
     await page.locator(".timeline li").first().waitFor();
     expect(await page.evaluate(BROKEN)).toEqual([]);
+  });
+}
+
+const LONG = "Wiedereröffnung der Filiale am Donaudampfschifffahrtsgesellschaftsplatz mit Rabatt";
+const ADDRESS = "maximiliane-theodora.von-hohenlohe-waldenburg-schillingsfuerst@kundenbetreuung.example.com";
+
+/** The answers of the API with long names, and counts of seven digits. */
+async function enlarge(route: Route): Promise<void> {
+  const response = await route.fetch();
+  const text = await response.text();
+  const longer = text.replaceAll(/"(name|title)":"[^"]*"/g, `"$1":"${LONG}"`);
+  const body = longer
+    .replaceAll(/"email":"[^"]*"/g, `"email":"${ADDRESS}"`)
+    .replaceAll(/"(active|completed|total|delivered|count)":[1-9]\d*/g, '"$1":1234567');
+  await route.fulfill({ response, body });
+}
+
+const ENLARGED = /\/api\/v1\/(subscribers|notifications|campaigns|journeys|audit|team|lists|segments)\b/;
+
+/** Where names are long and numbers are large. */
+export function longNameStories(open: () => Promise<Tab>): void {
+  it("long names and addresses widen no table, neither on a phone nor in a large window (CON-4)", async () => {
+    const { page, visit } = await open();
+    await page.route(ENLARGED, enlarge);
+    for (const path of ["people", "activity", "campaigns", "journeys", "segments", "content/lists", "settings/audit"])
+      for (const width of [360, 1280]) {
+        await visit(path);
+        await page.locator("main tbody tr:not(.blank)").first().waitFor();
+        expect({ path, width, tooWide: await widerThan(page, width) }).toEqual({ path, width, tooWide: [] });
+      }
+  });
+
+  it("people in a journey are counted with separators of thousands, as everywhere (CON-3)", async () => {
+    const { page, visit } = await open();
+    await page.route(ENLARGED, enlarge);
+    await visit("journeys");
+    await page.locator("main a[data-row]").first().click();
+    await page.locator(".figure", { hasText: "completed" }).locator("b", { hasText: "1,234,567" }).waitFor();
   });
 }

@@ -78,7 +78,7 @@ function Sends() {
       columns={[
         {
           title: "Message",
-          cell: (send) => <span class="clip">{sendName(send)}</span>,
+          cell: sendName,
         },
         { title: "Status", cell: (send) => <Badge state={stateOf(send)} /> },
         {

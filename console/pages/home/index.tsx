@@ -72,7 +72,7 @@ export function View() {
           columns={[
             {
               title: "Message",
-              cell: (send) => <span class="clip">{sendName(send)}</span>,
+              cell: sendName,
             },
             { title: "Status", cell: ({ status }) => <Badge state={status} /> },
             { title: "Delivered", isMinor: true, isNumber: true, cell: ({ counts }) => number(counts.delivered) },

@@ -185,7 +185,7 @@ function Node({ node, begin, here, isHalted, hasFault, isWalked, figures, isChos
       <StepIcon type={type} hasFault={hasFault} />
       <span class="chart-text">
         <b>{stepNames[type]}</b>
-        <span class="dim" title={stepText(step)}>
+        <span class="dim" dir="auto" title={stepText(step)}>
           {stepText(step)}
         </span>
       </span>

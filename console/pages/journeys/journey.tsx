@@ -8,7 +8,7 @@ import { useAction } from "../../app/action.ts";
 import { call } from "../../app/api.ts";
 import { useQuery } from "../../app/query.ts";
 import { pathTo, place, setQuery } from "../../app/router.ts";
-import { plural } from "../../app/time.ts";
+import { number, plural } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
 import { Badge } from "../../components/badge.tsx";
 import { Button } from "../../components/button.tsx";
@@ -162,10 +162,10 @@ function Fault({ error, graph }: { error: ServiceError; graph: Journey["steps"] 
 function Runs({ journey, runs }: { journey: string; runs: Record<string, number> }) {
   return (
     <div class="figures strip">
-      <Figure value={runs.active ?? 0} label="in the journey now" />
-      <Figure value={runs.completed ?? 0} label="completed" />
-      <Figure value={runs.exited ?? 0} label="left early" />
-      <Figure value={runs.canceled ?? 0} label="canceled" />
+      <Figure value={number(runs.active ?? 0)} label="in the journey now" />
+      <Figure value={number(runs.completed ?? 0)} label="completed" />
+      <Figure value={number(runs.exited ?? 0)} label="left early" />
+      <Figure value={number(runs.canceled ?? 0)} label="canceled" />
       <p>
         <a href={pathTo("insights", "", { by: "journey", source: journey })}>Funnel and cost</a>
       </p>

@@ -2,8 +2,8 @@
 // that it passes. Pure: the same graph always has the same picture.
 
 import type { JourneyGraph, JourneyStep } from "../../../sdk/src/types.gen.ts";
-import { typeOf } from "../../components/step-words.ts";
-import { nextOf, type Way, ways } from "./steps.ts";
+import { typeOf, type Way, ways } from "../../components/step-words.ts";
+import { nextOf } from "./steps.ts";
 
 export const NODE = { width: 240, height: 60 };
 const GAP = { x: 28, y: 56 };

@@ -2,7 +2,6 @@
 
 import type { JourneysSimulateAnswer } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
-import { reasonText } from "../../app/sentences.ts";
 import { fullTime } from "../../app/time.ts";
 import { Badge } from "../../components/badge.tsx";
 import { Button } from "../../components/button.tsx";
@@ -10,8 +9,7 @@ import { Icon } from "../../components/icon.tsx";
 import { Card } from "../../components/page.tsx";
 import { PersonField, usePicked } from "../../components/person-picker.tsx";
 import { Failure } from "../../components/states.tsx";
-import { stepNames } from "../../components/step-words.ts";
-import { ways } from "./steps.ts";
+import { outcomeText, stepNames, ways } from "../../components/step-words.ts";
 
 /** What is asked about one person, not about the events of the past. */
 export type WalkAnswer = Extract<JourneysSimulateAnswer, { steps: unknown }>;
@@ -45,12 +43,6 @@ export function Simulate({ id, walk, onWalk }: SimulateProps) {
   );
 }
 
-/** `skipped:no_consent` in words. */
-const wordsOf = (outcome: string): string => {
-  const [what = "", reason] = outcome.split(":");
-  return reason ? `${what}: ${reasonText(reason)}` : what;
-};
-
 /** The way out of the last step, which its own line says in words. */
 const saidByStep = (reason: string | null): boolean =>
   Object.values(ways).some((all) => all.some(({ outcome }) => outcome === reason));
@@ -60,8 +52,7 @@ function Walk({ walk: { steps, ended } }: { walk: WalkAnswer }) {
     <ol class="stack tight" aria-live="polite">
       {steps.map(({ step, type, at, outcome, clauses, rendering, deferred_until }) => (
         <li key={`${step}${at}`}>
-          <b>{stepNames[type]}</b> <span class="dim">{fullTime(at)}</span>{" "}
-          {ways[type].find((way) => way.outcome === outcome)?.label ?? wordsOf(outcome)}
+          <b>{stepNames[type]}</b> <span class="dim">{fullTime(at)}</span> {outcomeText(outcome)}
           {deferred_until && ` after quiet hours, ${fullTime(deferred_until)}`}
           {rendering && (
             <p>

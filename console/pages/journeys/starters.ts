@@ -1,6 +1,6 @@
 // Journeys to begin with: their triggers and steps, with texts to be changed.
 import type { JourneyGraph, JourneyStep } from "../../../sdk/src/types.gen.ts";
-import { ways } from "./steps.ts";
+import { ways } from "../../components/step-words.ts";
 
 export interface Starter {
   name: string;

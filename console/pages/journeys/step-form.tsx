@@ -15,10 +15,10 @@ import { CategorySelect, ChannelPicker, TopicPicker } from "../../components/pic
 import { RuleBuilder } from "../../components/rule-builder.tsx";
 import type { Safety } from "../../components/safety.tsx";
 import { SeenAs } from "../../components/seen.tsx";
-import { nameOf, type StepType, settingsOf, stepNames, stepText, typeOf } from "../../components/step-words.ts";
+import { nameOf, type StepType, settingsOf, stepNames, stepText, typeOf, ways } from "../../components/step-words.ts";
 import { TestSend } from "../../components/test-send.tsx";
 import { BrakeForm } from "./step-brake.tsx";
-import { changeStep, nextOf, relink, removeStep, type SendSettings, ways } from "./steps.ts";
+import { changeStep, nextOf, relink, removeStep, type SendSettings } from "./steps.ts";
 
 interface EditorProps {
   graph: JourneyGraph;

@@ -6,11 +6,11 @@ import { plural } from "../../app/time.ts";
 import { Badge } from "../../components/badge.tsx";
 import { Button } from "../../components/button.tsx";
 import { useUsableChannels } from "../../components/pickers.tsx";
-import { nameOf, type StepType, stepNames, stepText, typeOf } from "../../components/step-words.ts";
+import { nameOf, type StepType, stepNames, stepText, typeOf, ways } from "../../components/step-words.ts";
 import { BrakeFigures } from "./step-brake.tsx";
 import { StepEditor } from "./step-form.tsx";
 import { icons, StepIcon } from "./step-icon.tsx";
-import { type Edge, faultsOf, insertStep, type Line, linesOf, ways } from "./steps.ts";
+import { type Edge, faultsOf, insertStep, type Line, linesOf } from "./steps.ts";
 
 export interface StepsProps {
   /** Whose people and brakes are shown; undefined where the counts are of a simulation. */

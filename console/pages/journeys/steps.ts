@@ -1,30 +1,7 @@
 // A step graph as an indented list: the order in which a person walks it, and changes that keep it a graph.
 import type { JourneyGraph, JourneyStep, JourneyTrigger, NotificationsCreateBody } from "../../../sdk/src/types.gen.ts";
 import { type Content, contentOf } from "../../components/content-model.ts";
-import { type Settings, type StepType, settingsOf, typeOf } from "../../components/step-words.ts";
-
-/** A way out of a step: the field that names the next one, and its outcome in the statistics. */
-export interface Way {
-  field: string;
-  label: string;
-  /** The label in the chart. */
-  short: string;
-  outcome: string;
-}
-
-export const ways: Record<StepType, readonly Way[]> = {
-  send: [{ field: "next", label: "", short: "", outcome: "sent" }],
-  delay: [{ field: "next", label: "", short: "", outcome: "delayed" }],
-  branch: [
-    { field: "then", label: "If so", short: "yes", outcome: "branch:then" },
-    { field: "else", label: "If not", short: "no", outcome: "branch:else" },
-  ],
-  wait_for_event: [
-    { field: "on_event", label: "When the event happens", short: "event", outcome: "wait:event" },
-    { field: "on_timeout", label: "On timeout", short: "timeout", outcome: "wait:timeout" },
-  ],
-  exit: [],
-};
+import { type Settings, type StepType, settingsOf, typeOf, type Way, ways } from "../../components/step-words.ts";
 
 /** Of a step that sends. */
 export interface SendSettings {

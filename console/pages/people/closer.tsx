@@ -2,10 +2,9 @@
 import { useQuery } from "../../app/query.ts";
 import { channelName } from "../../app/sentences.ts";
 import { momentText, plural } from "../../app/time.ts";
-import { inWords } from "../../components/field.tsx";
 import { SeenAs } from "../../components/seen.tsx";
 import { Loaded, Skeleton } from "../../components/states.tsx";
-import { nameOf } from "../../components/step-words.ts";
+import { nameOf, outcomeText } from "../../components/step-words.ts";
 import type { Entry } from "./story.ts";
 
 interface MessageProps {
@@ -53,7 +52,7 @@ export function JourneyWalk({ person, entry: { ref, data } }: WalkProps) {
       <ul class="walk">
         {data.steps.map(({ step, outcome, count }) => (
           <li key={`${step} ${outcome}`}>
-            <b>{nameOfStep(step)}</b> <span class="dim">{inWords(outcome)}</span>
+            <b>{nameOfStep(step)}</b> <span class="dim">{outcomeText(outcome)}</span>
             {count > 1 && <span class="dim"> ({plural(count, "time")})</span>}
           </li>
         ))}

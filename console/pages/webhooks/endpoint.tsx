@@ -115,7 +115,6 @@ function Settings({ endpoint, show }: SettingsProps) {
       actions={
         <AskButton
           label="Rotate the secret"
-          kind="primary"
           title="Rotate the secret?"
           act="Rotate it"
           operation="webhooks.rotateSecret"
