@@ -209,7 +209,7 @@ interface SchemaFieldProps {
 }
 
 function SchemaField({ name, field, text, value, fault, required, onInput }: SchemaFieldProps) {
-  const label = (text.label ?? wordsOf(name)) + (required ? "" : " (optional)");
+  const label = (text.label ?? wordsOf(name)) + (required || field.type === "boolean" ? "" : " (optional)");
   const { hint } = text;
   const described = { label, hint, fault };
   if (field.type === "array" && field.items?.enum) {

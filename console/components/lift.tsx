@@ -10,7 +10,7 @@ const points = (value: number): string => `${value > 0 ? "+" : value < 0 ? "−"
 
 export type Difference = NonNullable<CampaignsGetReportAnswer["b_over_a"]>["opened"];
 
-/** `+1.4 points, between −0.2 and +3.0: not proven; 1.9 points would show.` @param words of a sure difference, above and below zero */
+/** `+1.4 points, between −0.2 and +3.0: not proven; groups of this size show differences from 1.9 points.` @param words of a sure difference, above and below zero */
 function liftSentence(
   { ci_low, ci_high, significant, min_detectable_points, ...lift }: Difference,
   words: readonly [more: string, less: string],
@@ -19,7 +19,10 @@ function liftSentence(
   const value = lift.lift_percentage_points;
   const found = `${points(value)} points, between ${points(ci_low)} and ${points(ci_high)}`;
   if (significant) return `${found}: ${words[value > 0 ? 0 : 1]}, at 95% confidence.`;
-  const would = min_detectable_points === null ? "" : `; ${min_detectable_points.toFixed(1)} points would show`;
+  const would =
+    min_detectable_points === null
+      ? ""
+      : `; groups of this size show differences from ${min_detectable_points.toFixed(1)} points`;
   return `${found}: not proven${would}.`;
 }
 

@@ -111,11 +111,11 @@ export function ConfirmAgain() {
       {isLocal && (
         // In a tab of its own: what was refused is written already.
         <a href={pathTo("outbox")} target="_blank" rel="noreferrer">
-          See the mail in the outbox
+          See the email in the outbox
         </a>
       )}{" "}
-      <Act action={resend} given={[]} said="The mail is on its way. Press its link, then try again.">
-        Send the mail again
+      <Act action={resend} given={[]} said="The email is on its way. Press its link, then try again.">
+        Send the email again
       </Act>
     </>
   );

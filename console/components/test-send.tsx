@@ -31,7 +31,9 @@ export function TestSend({ bodyOf, missing, hasVariants = false }: TestSendProps
   };
   return (
     <Card title="Test send">
-      <p class="dim">Goes to the test subscribers of the workspace, and by email to you. No report counts it.</p>
+      <p class="dim">
+        Goes to the test subscribers of the workspace, and by email to you. It is not counted in reports.
+      </p>
       {hasVariants && <SelectField label="Variant" value={variant} options={{ a: "A", b: "B" }} onInput={setVariant} />}
       <div class="actions">
         <Button

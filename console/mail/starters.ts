@@ -29,7 +29,7 @@ const address: Part = ["footer", { text: "Your company\n\nYou get this because y
 export const starters: readonly Starter[] = [
   {
     name: "Welcome",
-    about: "The first mail after a sign-up",
+    about: "The first email after a sign-up",
     subject: `Welcome, ${HELLO}`,
     preheader: "Three steps, five minutes.",
     look: { ...PLAIN, accent: "#4338ca", page: "#eef0fb", radius: 16 },

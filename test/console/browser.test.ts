@@ -232,7 +232,7 @@ describe.skipIf(!hasBrowser)("in Chromium", () => {
     await page.getByLabel("Name").fill("Spring banner");
     await page.getByLabel("Title").fill("Spring is here");
     await page.getByLabel("Body").fill("Everything costs half until Sunday.");
-    await page.getByRole("button", { name: "Save as a draft" }).click();
+    await page.getByRole("button", { name: "Save the draft" }).click();
     await page.getByRole("button", { name: "Publish", exact: true }).click();
     await dialog.getByRole("button", { name: "Publish to 1 person" }).click();
     await page.getByRole("button", { name: "End", exact: true }).click();
@@ -265,7 +265,7 @@ describe.skipIf(!hasBrowser)("in Chromium", () => {
     await page.getByText("The service has a problem.").waitFor();
     await page.getByRole("button", { name: "Add an annotation" }).click();
     await page.getByLabel("What happened").fill("The spring sale began");
-    await page.getByRole("button", { name: "Add it" }).click();
+    await page.getByRole("button", { name: "Add the annotation" }).click();
     await page.getByRole("cell", { name: "The spring sale began", exact: true }).waitFor();
     expect(await violations(page)).toEqual([]);
     await page.screenshot({ path: `${ARTEFACTS}insights-filled-light.png`, fullPage: true });

@@ -60,7 +60,7 @@ export function clientStories(open: () => Promise<Tab>, service: () => ServicePr
     await page.getByRole("button", { name: "New template" }).first().click();
     await dialog.getByLabel("Name").fill("Order shipped");
     await dialog.getByLabel("Text").fill("Your order {{1}} is on its way.");
-    await press(page, "Save as a draft");
+    await press(page, "Save the draft");
     await press(page, "Submit");
     await press(page, "Ask for its state");
     await page.getByRole("row", { name: /^Order shipped .* approved/ }).waitFor();

@@ -170,7 +170,7 @@ export function conflictStories(open: () => Promise<Tab>): void {
     const { page, visit } = await open();
     const dialog = page.locator("dialog[open]");
     const save = async () => {
-      await dialog.getByRole("button", { name: "Save the topic" }).click();
+      await dialog.getByRole("button", { name: /^(Create|Save) the topic$/ }).click();
       await dialog.waitFor({ state: "detached" });
     };
     await visit("content/topics");

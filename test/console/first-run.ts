@@ -36,7 +36,7 @@ export function firstRunStories(open: () => Promise<Tab>): void {
     await page.getByLabel("From name (optional)").fill("Lind Töpferei");
     await press("Save and verify");
     const opened = context.waitForEvent("page");
-    await page.getByRole("link", { name: "See the mail in the outbox" }).click();
+    await page.getByRole("link", { name: "See the email in the outbox" }).click();
     const outbox = await opened;
     const followed = context.waitForEvent("page");
     await outbox.frameLocator("figure.letter iframe").getByRole("link").first().click();

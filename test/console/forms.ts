@@ -35,11 +35,11 @@ const forms: readonly Form[] = [
     field: "content.by_channel.in_app.image_url",
     label: "Image URL",
   },
-  { path: "content/topics", open: ["New topic"], submit: "Save the topic", field: "key", label: "Key" },
-  { path: "content/lists", open: ["New list"], submit: "Save the list", field: "name", label: "Name" },
+  { path: "content/topics", open: ["New topic"], submit: "Create the topic", field: "key", label: "Key" },
+  { path: "content/lists", open: ["New list"], submit: "Create the list", field: "name", label: "Name" },
   {
     path: "content/experiences/new",
-    submit: "Save as a draft",
+    submit: "Save the draft",
     field: "content.body",
     label: "Body",
   },
@@ -73,8 +73,8 @@ const forms: readonly Form[] = [
   },
   {
     path: "journeys/$journey",
-    tab: "Try on past events",
-    submit: "Simulate on history",
+    tab: "Simulate on history",
+    submit: "Simulate",
     field: "from",
     label: "Since",
   },
@@ -87,7 +87,13 @@ const forms: readonly Form[] = [
     label: "Runs at: Wait 30 days",
   },
   { path: "webhooks", open: ["Add an endpoint"], submit: "Add the endpoint", field: "target_url", label: "URL" },
-  { path: "insights", open: ["Add an annotation"], submit: "Add it", field: "ends_at", label: "Until (optional)" },
+  {
+    path: "insights",
+    open: ["Add an annotation"],
+    submit: "Add the annotation",
+    field: "ends_at",
+    label: "Until (optional)",
+  },
 ];
 
 const REASON = "is not right";
@@ -236,7 +242,7 @@ export function formStories({ service, open }: Tabs): void {
     await page.getByText("at most 100 become attributes").first().waitFor(LONG);
     await page.getByLabel("Meaning of Feld 7", { exact: true }).selectOption("attribute:feld_7");
     await page.getByRole("button", { name: "Leave out the other columns" }).click();
-    await page.getByRole("button", { name: "Try it again" }).click();
+    await page.getByRole("button", { name: "Repeat the dry run" }).click();
     await page.getByText("1 row will be imported.").waitFor(LONG);
     expect(await page.getByRole("button", { name: "Leave out the other columns" }).count()).toBe(0);
 

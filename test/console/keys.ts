@@ -45,7 +45,7 @@ export function keyStories(open: () => Promise<Tab>): void {
     await visit("content/lists");
     await page.getByRole("button", { name: "New list" }).click();
     await page.locator("dialog[open]").getByLabel("Name").fill("Große Käufer");
-    await page.getByRole("button", { name: "Save the list" }).click();
+    await page.getByRole("button", { name: "Create the list" }).click();
     await page.locator("dialog[open]").waitFor({ state: "detached" });
     await page.keyboard.press("Control+k");
     await page.locator("dialog.palette input").fill("grosse kauf");

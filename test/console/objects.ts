@@ -9,7 +9,7 @@ export function objectStories(open: () => Promise<Tab>): void {
     await visit("content/lists");
     await page.getByRole("button", { name: "New list" }).click();
     await dialog.getByLabel("Name").fill("Testers of the board");
-    await dialog.getByRole("button", { name: "Save the list" }).click();
+    await dialog.getByRole("button", { name: "Create the list" }).click();
     await page.getByRole("link", { name: "Testers of the board" }).click();
     await page.getByRole("button", { name: "Add people" }).click();
     await dialog.getByLabel("External IDs").fill("ada\nnobody.at.all");
@@ -49,7 +49,7 @@ export function objectStories(open: () => Promise<Tab>): void {
     await page.getByRole("link", { name: "Download what was left out" }).waitFor();
     expect(await violationsInThemes(page)).toEqual({});
     await page.getByLabel("Numbers without a country code").selectOption("DE");
-    await page.getByRole("button", { name: "Try it again" }).click();
+    await page.getByRole("button", { name: "Repeat the dry run" }).click();
     await page.getByText("Phone numbers: 2 can be sent to.").waitFor();
     await page.getByText("2 rows will be imported.").waitFor();
   });

@@ -224,7 +224,7 @@ export function releaseStories(open: () => Promise<Tab>): void {
     await page.getByLabel("Body").fill("All of it for half.");
     await page.getByLabel(/^Ends/).fill("2030-05-01T09:00");
     expect(await violationsInThemes(page)).toEqual({});
-    await press(page, "Save as a draft");
+    await press(page, "Save the draft");
     // The editor has a preview and its variants too.
     await page.getByRole("link", { name: "Edit", exact: true }).waitFor();
     await page.locator(".phone").getByText("Shop now").waitFor();
@@ -233,7 +233,7 @@ export function releaseStories(open: () => Promise<Tab>): void {
     await page.getByRole("link", { name: "Edit", exact: true }).click();
     await page.getByLabel("Compare with a variant B").uncheck();
     await page.getByLabel(/^Ends/).fill("");
-    await press(page, "Save as a draft");
+    await press(page, "Save the draft");
     await page.getByText("1 May 2030").waitFor({ state: "detached" });
     expect(await page.getByRole("button", { name: "Variant B" }).count()).toBe(0);
     await choose(page, "Duplicate");

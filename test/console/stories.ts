@@ -154,13 +154,13 @@ export function stories({ service, open }: Bench): void {
     await page.getByRole("link", { name: "Funnel and cost" }).click();
     await page.getByText(/^\$\d\S*, computed at list prices$/).waitFor();
     await page.goBack();
-    await press("Try with one person");
+    await press("Simulate one person");
     await page.getByLabel("Person", { exact: true }).fill("ada");
     // The one who is called so, and not one of those whose ID begins so.
     await page.locator("button:not([aria-disabled])", { hasText: /^Simulate$/ }).click();
     await page.getByText("reentry window").waitFor();
-    await press("Try on past events");
     await press("Simulate on history");
+    await press("Simulate");
     await press("Show on the chart");
     await page.getByText("Counts of the simulation").waitFor();
     await press("Show the journey as it is now");

@@ -66,7 +66,7 @@ function Sends() {
               checked={withJourneys}
               onInput={(event) => setQuery({ journeys: event.currentTarget.checked ? "1" : undefined })}
             />
-            With messages of journeys
+            Include messages of journeys
           </label>
         </>
       }

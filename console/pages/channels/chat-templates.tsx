@@ -89,7 +89,7 @@ function Add({ channel, close }: { channel: string; close: () => void }) {
     <ActionDialog
       title="New template"
       form={form}
-      submit="Save as a draft"
+      submit="Save the draft"
       close={close}
       run={() => create.run(channel, values)}
       said={() => `${values.name} is a draft. Submit it for review.`}

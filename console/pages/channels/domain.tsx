@@ -12,8 +12,8 @@ type Standing = SenderDomain["spf"];
 
 const ABOUT = {
   spf: ["SPF", "Says which servers may send for the domain."],
-  dkim: ["DKIM", "Proves that a mail comes from the domain and was not changed."],
-  dmarc: ["DMARC", "Says what receivers do with mails that only claim to be from the domain."],
+  dkim: ["DKIM", "Proves that an email comes from the domain and was not changed."],
+  dmarc: ["DMARC", "Says what receivers do with emails that only claim to be from the domain."],
 } as const;
 
 export function SendingDomain({ channel, health }: { channel: string; health: Query<ChannelHealth> }) {

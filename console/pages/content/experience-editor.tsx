@@ -88,7 +88,7 @@ function Editor({ experience }: { experience?: Experience }) {
         <Says form={form} arm={shown} setArm={setArm} />
         <Shows form={form} />
         <Reaches form={form} />
-        <FormEnd action={action} placed={form.placed} submit="Save as a draft">
+        <FormEnd action={action} placed={form.placed} submit="Save the draft">
           <Button kind="quiet" onClick={() => leave(experience?.id)}>
             Cancel
           </Button>

@@ -54,7 +54,7 @@ function Edit({ list, close }: { list?: List; close: () => void }) {
       close={close}
       schema={forms["lists.create"]}
       initial={initial}
-      submit="Save the list"
+      submit={list ? "Save the list" : "Create the list"}
       action={list ? update : create}
       run={async (values: ListsCreateBody) =>
         (await (list ? update.run(list.id, changesOf(initial, { ...values })) : create.run(values))) && {

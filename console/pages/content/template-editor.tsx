@@ -107,7 +107,11 @@ function Editor({ template }: { template?: Template }) {
       </div>
       <aside class="stack preview" aria-label="Preview">
         <MessagePreview message={{ content, template_id: undefined }} channel={channel} send={{ category }}>
-          <CategorySelect value={category} onInput={setCategory} hint="As a send of this category ends." />
+          <CategorySelect
+            value={category}
+            onInput={setCategory}
+            hint="Marketing emails end with a link to unsubscribe."
+          />
         </MessagePreview>
         <TestSend
           bodyOf={() => ({ content: contentOf(content) })}

@@ -62,7 +62,7 @@ function Edit({ topic, close }: { topic?: Topic; close: () => void }) {
         key: { hint: "The key in your product, such as news. It cannot be changed." },
         default: { label: "Default, without a choice", options: DEFAULTS },
       }}
-      submit="Save the topic"
+      submit={topic ? "Save the topic" : "Create the topic"}
       action={topic ? update : create}
       run={async (values: TopicsCreateBody) =>
         (await (topic ? update.run(topic.key, changesOf(initial, { ...values })) : create.run(values))) && {

@@ -70,7 +70,11 @@ function Outcome({ job, cancel }: { job: Import; cancel: () => void }) {
       <p class="verdict">
         <Badge state={status} /> {dry_run ? "Nothing is written yet." : list.name && `Into the list ${list.name}.`}
       </p>
-      {error_message && <p class="banner bad">{error_message}</p>}
+      {error_message && (
+        <p class="banner bad">
+          <span class="initial">{error_message}</span>
+        </p>
+      )}
       <div class="figures" aria-live="polite">
         <Figure value={number(good)} label={dry_run ? "valid" : "imported"} />
         <Figure value={number(failed_rows)} label="rejected" />
@@ -96,7 +100,7 @@ function Outcome({ job, cancel }: { job: Import; cancel: () => void }) {
       {phones.length > 0 && <p>Phone numbers: {phones.join("; ")}.</p>}
       {job.warnings_url && (
         <p>
-          Of some rows not everything could be taken.{" "}
+          Some rows were taken only in part.{" "}
           <a href={job.warnings_url} download>
             Download what was left out
           </a>

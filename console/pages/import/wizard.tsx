@@ -17,7 +17,7 @@ import { meaningText } from "./words.ts";
 const refusals: Partial<Record<string, string>> = {
   pending: "The dry run has not ended yet.",
   processing: "The dry run has not ended yet.",
-  failed: "Say what its columns mean and try it again, or fix the file.",
+  failed: "Say what its columns mean and repeat the dry run, or mend the file.",
   canceled: "The dry run was canceled.",
 };
 
@@ -73,27 +73,27 @@ function FileCard({ upload }: { upload: Upload }) {
           onInput={(event) => choose(event.currentTarget.files?.[0])}
         />
         <span class="hint">
-          The first line has the column names. An email address, an ID of your own or, in a file with neither, a phone
-          number says who is who.
+          The first line has the column names. People are recognized by your own ID, by email address or, in a file with
+          neither, by phone number.
         </span>
       </label>
       <ListFields upload={upload} />
       {error && <Failure error={error} />}
       {fault && <p class="banner bad">{fault}</p>}
-      <div class="actions">
-        <Button
-          kind={dryRun ? undefined : "primary"}
-          needs={isNew && may("imports.importLists").allowed ? "lists.create" : "imports.importLists"}
-          isBusy={isBusy}
-          refusal={!file ? "Choose a file first." : isTooLarge ? TOO_LARGE : undefined}
-          onClick={() => void run(true)}
-        >
-          {dryRun ? "Repeat the dry run" : "Start the dry run"}
-        </Button>
-        <span class="hint">
-          A dry run: {isNew ? "the list is created, no person is written" : "nothing is written"}.
-        </span>
-      </div>
+      {!dryRun && (
+        <div class="actions">
+          <Button
+            kind="primary"
+            needs={isNew && may("imports.importLists").allowed ? "lists.create" : "imports.importLists"}
+            isBusy={isBusy}
+            refusal={!file ? "Choose a file first." : isTooLarge ? TOO_LARGE : undefined}
+            onClick={() => void run(true)}
+          >
+            Start the dry run
+          </Button>
+          <span class="hint">A dry run {isNew ? "creates the list, but writes no person" : "writes nothing"}.</span>
+        </div>
+      )}
     </Card>
   );
 }
@@ -126,7 +126,7 @@ function ListFields({ upload }: { upload: Upload }) {
         value={startsJourneys}
         options={JOURNEY_OPTIONS}
         onInput={setStartsJourneys}
-        hint="Whether people start journeys by the segments that they enter or leave with this file."
+        hint="Of segments that people enter or leave by this import."
       />
     </div>
   );
@@ -140,7 +140,7 @@ const OTHERS = "*";
 /** Hundreds of columns are left out by one click, those apart that were given a meaning. */
 const Others = ({ leaveOut }: { leaveOut: () => void }) => (
   <Card title="Which columns matter?">
-    <p>{`At most ${MAX_ATTRIBUTES} further columns are kept. Say above what those mean that you want; what the others say of consent counts.`}</p>
+    <p>{`At most ${MAX_ATTRIBUTES} further columns are kept. Say above what the ones you want mean. What the others say of consent still counts.`}</p>
     <div class="actions">
       <Button needs="imports.importLists" onClick={leaveOut}>
         Leave out the other columns
@@ -165,7 +165,7 @@ const Numbers = ({ upload: { reading, setReading } }: { upload: Upload }) => (
 const hasProof = ({ reading: { consent_at, date_format } }: Upload): boolean => consent_at !== "" || date_format !== "";
 
 const DATE_FORMATS = [
-  { value: "", label: "Read where there is one way only" },
+  { value: "", label: "Not said: read only clear dates" },
   { value: "dd/mm/yyyy", label: "Day first: 3 April 2026" },
   { value: "mm/dd/yyyy", label: "Month first: 4 March 2026" },
 ];
@@ -174,31 +174,29 @@ const DATE_FORMATS = [
 function Proof({ upload: { reading, setReading, start } }: { upload: Upload }) {
   return (
     <Card title="When did they agree?">
-      <p class="dim">
-        Those who say yes in the file get marketing once it is known since when, and where they said so.
-      </p>
+      <p class="dim">People who say yes in the file get marketing only once you say when and where they agreed.</p>
       <div class="row">
         <SelectField
-          label="Days such as 03/04/2026"
+          label="Dates such as 03/04/2026"
           value={reading.date_format}
           options={DATE_FORMATS}
           onInput={(date_format) => setReading({ ...reading, date_format })}
-          hint="Where a column of the file says when."
+          hint="In columns with the time of consent."
         />
         <TextField
-          label="Day of the consent"
+          label="Date of consent"
           type="date"
           value={reading.consent_at}
           onInput={(consent_at) => setReading({ ...reading, consent_at })}
           fault={start.error?.fields?.consent_at}
-          hint="Of those without a time in the file."
+          hint="For people without a time in the file."
         />
         <TextField
           label="Where"
           value={reading.consent_source}
           onInput={(consent_source) => setReading({ ...reading, consent_source })}
           fault={start.error?.fields?.consent_source}
-          hint="Such as the form on your site."
+          hint="For example: the form on your site."
         />
       </div>
     </Card>
@@ -208,6 +206,7 @@ function Proof({ upload: { reading, setReading, start } }: { upload: Upload }) {
 function ImportCard({ job, upload: { isTried, run, isBusy } }: { job: Import; upload: Upload }) {
   const rows = plural(job.processed_rows - job.failed_rows, "row");
   const isDone = job.status === "completed";
+  const canRepeat = !isTried || job.status === "failed" || job.status === "canceled";
   return (
     <Card title="2. The import">
       <p>
@@ -216,13 +215,13 @@ function ImportCard({ job, upload: { isTried, run, isBusy } }: { job: Import; up
           : "You have changed how the file is read: repeat the dry run to see the effect."}
       </p>
       <div class="actions">
-        {!isTried && (
+        {canRepeat && (
           <Button kind="primary" needs="imports.importLists" isBusy={isBusy} onClick={() => void run(true)}>
-            Try it again
+            Repeat the dry run
           </Button>
         )}
         <Button
-          kind={isTried ? "primary" : undefined}
+          kind={canRepeat ? undefined : "primary"}
           needs="imports.importLists"
           isBusy={isBusy}
           refusal={refusals[job.status]}

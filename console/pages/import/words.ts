@@ -30,7 +30,7 @@ export function consentLines({ yes_without_time, future, unknown, ...known }: Su
   const lines = [
     ...Object.entries(known).map(([name, count]) => [count, inWords(name)] as const),
     [others, "not known"] as const,
-    [yes_without_time, "with a yes but no time: not known until you say since when"] as const,
+    [yes_without_time, "with a yes but no time: not known until you say when"] as const,
     [future, "with a time ahead of now: not known"] as const,
   ];
   return lines.flatMap(([count, what]) => (count > 0 ? [`${plural(count, "row")} ${what}`] : []));

@@ -68,7 +68,7 @@ function Add({ close }: { close: () => void }) {
     <ActionDialog
       title="Add an annotation"
       form={form}
-      submit="Add it"
+      submit="Add the annotation"
       close={close}
       run={() => create.run({ text, occurred_at: fromLocalInput(at), ...(end && { ends_at: fromLocalInput(end) }) })}
       said={() => "The annotation is added."}

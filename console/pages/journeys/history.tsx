@@ -34,7 +34,7 @@ export function History({ id, show }: HistoryProps) {
     if (done && "progress" in done.answer) setSimulation(done.answer.id);
   };
   return (
-    <Card title="Simulate on history">
+    <Card>
       <p class="dim">What the journey would have done with past events. Nothing is sent.</p>
       <Form error={simulate.error} onSubmit={submit}>
         <div class="row">
@@ -42,7 +42,7 @@ export function History({ id, show }: HistoryProps) {
           <TextField label="Until" type="datetime-local" required value={to} onInput={setTo} fault={toFault} />
         </div>
         <Slider label="Sample of people" value={sample} min={1} max={100} onInput={setSample} />
-        <FormEnd action={simulate} placed={["from", "to"]} submit="Simulate on history" isMinor />
+        <FormEnd action={simulate} placed={["from", "to"]} submit="Simulate" isMinor />
       </Form>
       {simulation && <Progress key={simulation} id={id} simulation={simulation} show={show} />}
     </Card>

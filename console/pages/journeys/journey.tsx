@@ -173,7 +173,7 @@ function Runs({ journey, runs }: { journey: string; runs: Record<string, number>
   );
 }
 
-const DRAWERS = { person: "Try with one person", past: "Try on past events", versions: "Versions" };
+const DRAWERS = { person: "Simulate one person", past: "Simulate on history", versions: "Versions" };
 
 /** Below the chart: what would happen, what would have happened, and what was activated. */
 function Drawer({ panels }: { panels: Record<keyof typeof DRAWERS, ComponentChildren> }) {

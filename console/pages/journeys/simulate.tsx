@@ -29,7 +29,7 @@ export function Simulate({ id, walk, onWalk }: SimulateProps) {
     if (done && "steps" in done.answer) onWalk(done.answer);
   };
   return (
-    <Card title="Simulate">
+    <Card>
       <p class="dim">What would happen to one person, from now on. Nothing is sent.</p>
       <div class="row">
         <PersonField label="Person" picked={picked} hasButton hint="Empty: a sample person without attributes." />

@@ -9,7 +9,11 @@ export function View() {
   return (
     <Page
       title="Operator"
-      about="This service as its operator sees it. For a deployment, run npm run operate -- console."
+      about={
+        <>
+          This service as its operator sees it. For a deployment, run <code>npm run operate -- console</code>.
+        </>
+      }
     >
       <Workspaces />
       <DeadLetters />

@@ -24,7 +24,7 @@ function PeopleList() {
       noun="subscriber"
       page={{
         title: "People",
-        about: count && `${count.exact ? "" : "About "}${plural(count.count, "subscriber")}`,
+        about: count && `${count.exact ? "" : "About "}${plural(count.count, "person", "people")}`,
       }}
       rows={rows}
       usual={10}

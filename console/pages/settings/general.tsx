@@ -188,7 +188,7 @@ function Workspace({ form: { values, set, field } }: { form: Fields<Draft> }) {
         label="Currency of revenue"
         {...field("currency")}
         options={currencies}
-        hint="What your product sends as the revenue of its events, in cents. Nothing is converted."
+        hint="Of the revenue in your events, which is in cents. Amounts are not converted."
       />
       <Choices
         legend="Marketing by email goes to"
@@ -198,13 +198,13 @@ function Workspace({ form: { values, set, field } }: { form: Fields<Draft> }) {
       />
       <Check
         label="Double opt-in by email"
-        note="Whoever opts in gets an email with a link, and no other until they press the button there."
+        note="People who opt in get an email with a link, and nothing else until they confirm there."
         checked={values.double_opt_in}
         onInput={(double_opt_in) => set({ double_opt_in })}
       />
       <Check
         label="Members need a second factor"
-        note="Whoever has none sets it up before anything else. You need your own first."
+        note="Members without one must set it up before anything else. You need your own first."
         checked={values.second_factor_required}
         onInput={(second_factor_required) => set({ second_factor_required })}
       />
@@ -218,7 +218,7 @@ function Workspace({ form: { values, set, field } }: { form: Fields<Draft> }) {
         label="Region of phone numbers"
         {...field("region")}
         options={regionOptions(values.region, "None: only numbers with a country code")}
-        hint="Where numbers without a country code are from."
+        hint="The country of numbers without a country code."
       />
       <TextField
         label="Sender (optional)"

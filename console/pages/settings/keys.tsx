@@ -133,7 +133,10 @@ function AgentKeys() {
       columns={[{ title: "Ends", cell: ({ expires_at }) => <Time at={expires_at} /> }]}
       form={{
         schema: forms["account.createAgentKey"],
-        texts: { scopes: { options: AGENT_SCOPES }, expires_in_days: { label: "Ends after days" } },
+        texts: {
+          scopes: { label: "What it may do", options: AGENT_SCOPES },
+          expires_in_days: { label: "Ends after days" },
+        },
         action: create,
       }}
       make={async (values: AccountCreateAgentKeyBody) => (await create.run(values))?.answer.key}

@@ -67,7 +67,7 @@ export function Utm({ utm, onUtm, faultAt }: UtmProps) {
     <Card title="Links of marketing emails">
       <Check
         label="Add UTM parameters to links"
-        note="So that the analytics of your site know which visits come from emails. A link with its own parameters keeps them."
+        note="Tells the analytics of your site which visits come from emails. A link with its own parameters keeps them."
         checked={utm !== null}
         onInput={(is) => onUtm(is ? { source: "", medium: "email" } : null)}
       />

@@ -48,7 +48,7 @@ export function View() {
       }
       empty={{
         title: address ? `${address} is not suppressed.` : undefined,
-        about: "Addresses come here when mail to them bounces for good, or when their owner complains.",
+        about: "An address is added when email to it bounces for good, or when its owner complains.",
       }}
       columns={[
         { title: "Address", cell: (row) => (row.address ? <b>{row.address}</b> : <span class="dim">Erased</span>) },
