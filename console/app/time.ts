@@ -26,7 +26,13 @@ const moment = (timeZone: string, more: Intl.DateTimeFormatOptions = {}) =>
   });
 
 export const number = (value: number): string => numbers.format(value);
-export const share = (part: number, whole: number): string => (whole === 0 ? "–" : shares.format(part / whole));
+const SMALLEST = 0.001;
+/** `38.2%`; what rounds to none and is some is `<0.1%`. */
+export function share(part: number, whole: number): string {
+  if (whole === 0) return "–";
+  const value = part / whole;
+  return value > 0 && value < SMALLEST / 2 ? `<${shares.format(SMALLEST)}` : shares.format(value);
+}
 const dollars = new Intl.NumberFormat(LOCALE, {
   style: "currency",
   currency: "USD",

@@ -36,7 +36,7 @@ export function AttributeFields({
       <input
         aria-label={`${noun} ${name}`}
         list={list}
-        placeholder={noun === "Attribute" ? "plan" : "total"}
+        placeholder={noun === "Attribute" ? "such as plan" : "such as total"}
         value={row.key}
         onInput={(event) => onRow({ ...row, key: event.currentTarget.value })}
       />
@@ -65,7 +65,7 @@ function ValueInput({ row, name, onRow, isKnown }: FieldsProps<AttributeRow> & {
         {...({ type: isDay ? "date" : "text" } as object)}
         aria-label={`Value ${name}`}
         list={isDay ? undefined : id}
-        placeholder={row.operator === "$in" || row.operator === "$nin" ? "free, pro" : "pro"}
+        placeholder={row.operator === "$in" || row.operator === "$nin" ? "such as free, pro" : "such as pro"}
         title={isDay ? undefined : '5 and true are a number and a boolean; "5" in quotes is text.'}
         value={row.value}
         onFocus={() => setEntered(true)}
@@ -85,7 +85,7 @@ export function EventFields({ row, name, list = "", onRow }: FieldsProps<EventRo
       <input
         aria-label={`Event ${name}`}
         list={list}
-        placeholder="order_placed"
+        placeholder="such as order_placed"
         value={row.name}
         onInput={(event) => onRow({ ...row, name: event.currentTarget.value })}
       />

@@ -88,7 +88,7 @@ export function Failure({ error, retry }: { error: ServiceError; retry?: (() => 
       <Icon name="warning" />
       <span>
         {title && <b>{title} </b>}
-        {error.status !== 412 && error.message}{" "}
+        {error.status !== 412 && wait === undefined && error.message}{" "}
         {wait !== undefined && retry && <Countdown seconds={wait} done={retry} />}
         {(error.status === 402 || error.code === "FEATURE_NOT_AVAILABLE" || error.code === "QUOTA_EXCEEDED") && (
           <a href={pathTo("settings", "plan")}>See the plan and its usage</a>

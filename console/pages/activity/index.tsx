@@ -32,6 +32,7 @@ function Sends() {
   const status = chosenOf("status", STATUSES);
   const withJourneys = place.value.query.get("journeys") === "1";
   const q = searched();
+  const where = me.value?.tenant.name ?? "this workspace";
   const asked = {
     limit: 50,
     ...(q && { q }),
@@ -71,7 +72,8 @@ function Sends() {
         </>
       }
       empty={{
-        title: `Nothing in ${me.value?.tenant.name ?? "this workspace"}${q ? " is called so" : status ? ` is ${status}` : " was sent yet"}.`,
+        title:
+          q || status ? `Nothing in ${where} is ${q ? "called so" : status}.` : `Nothing was sent in ${where} yet.`,
         about: !withJourneys && "Messages of journeys are not shown here unless you ask for them.",
         action: <a href={pathTo("send")}>Write a message</a>,
       }}

@@ -8,6 +8,7 @@ import { AddPerson } from "../../components/add-person.tsx";
 import { Collection } from "../../components/collection.tsx";
 import { Search, searched } from "../../components/filters.tsx";
 import { Time } from "../../components/page.tsx";
+import { Awaited } from "../../components/states.tsx";
 import { Profile } from "./profile.tsx";
 
 export function View() {
@@ -24,7 +25,7 @@ function PeopleList() {
       noun="subscriber"
       page={{
         title: "People",
-        about: count && `${count.exact ? "" : "About "}${plural(count.count, "person", "people")}`,
+        about: count ? `${count.exact ? "" : "About "}${plural(count.count, "person", "people")}` : <Awaited />,
       }}
       rows={rows}
       usual={10}
@@ -34,7 +35,7 @@ function PeopleList() {
         <Search label="Find by name, external ID, email or phone" placeholder="Name, external ID, email or phone" />
       }
       empty={{
-        title: q ? `Nobody is found by "${q}".` : undefined,
+        title: q ? `Nobody is found by "${q}".` : "There are no people yet.",
         about: q
           ? "By the beginning of the last name, full name, external ID or email, or by the whole phone number: without a country code if the settings have a region."
           : "Your product adds them with the SDK, or you import a file.",

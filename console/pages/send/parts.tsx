@@ -1,7 +1,6 @@
 // The parts of the composer: audience, content, delivery.
 import type { Fields } from "../../app/fields.ts";
 import { may } from "../../app/may.ts";
-import { pathTo } from "../../app/router.ts";
 import { now, toLocalInput, zone } from "../../app/time.ts";
 import { ArmedMessage } from "../../components/arms.tsx";
 import type { Own } from "../../components/content-model.ts";
@@ -80,9 +79,6 @@ export function Delivery({ form, chosen }: DeliveryProps) {
   return (
     <Card title="Delivery">
       <ChannelPicker {...field("channel_ids")} chosen={chosen} />
-      <p class="hint">
-        <a href={pathTo("channels")}>Connect another channel</a>
-      </p>
       <ChatTemplate form={form} chosen={chosen} />
       {chosen.length > 1 && may("notifications.create").allowed && (
         <Check

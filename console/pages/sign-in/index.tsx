@@ -148,7 +148,7 @@ function Register() {
         await enter(done.answer);
         const isZoned = zone === "UTC" || (await update.run({ timezone: zone }));
         if (!isZoned) say("The workspace has the time zone UTC. Another one can be set in its settings.");
-        say("A mail with a link asks you to confirm your address.");
+        say("An email with a link asks you to confirm your address.");
       }}
     >
       <p class="dim">
