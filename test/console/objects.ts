@@ -92,7 +92,7 @@ export function objectStories(open: () => Promise<Tab>): void {
     expect(await violationsInThemes(page)).toEqual({});
     await dialog.getByRole("button", { name: "Save the endpoint" }).click();
     await page.locator("main h1 + p", { hasText: "Of the shop" }).waitFor();
-    await page.getByRole("button", { name: "Rotate the secret" }).click();
+    await choose(page, "Rotate the secret");
     await dialog.getByText("For 24 hours the present one signs as well").waitFor();
     await dialog.getByRole("button", { name: "Rotate it" }).click();
     await dialog.getByText(/^whsec_/).waitFor();

@@ -155,9 +155,9 @@ export function longNameStories(open: () => Promise<Tab>): void {
 
   it("people in a journey are counted with separators of thousands, as everywhere (CON-3)", async () => {
     const { page, visit } = await open();
-    await page.route(ENLARGED, enlarge);
     await visit("journeys");
-    await page.locator("main a[data-row]").first().click();
+    await page.route(ENLARGED, enlarge);
+    await page.locator("main a[data-row]", { hasText: "Welcome" }).first().click();
     await page.locator(".figure", { hasText: "completed" }).locator("b", { hasText: "1,234,567" }).waitFor();
   });
 }

@@ -68,6 +68,17 @@ export function Endpoint({ id }: { id: string }) {
               <Button icon="pencil" needs="webhooks.update" onClick={() => setOpen({ kind: "edit" })}>
                 Edit
               </Button>
+              <AskButton
+                label="Rotate the secret"
+                title="Rotate the secret?"
+                act="Rotate it"
+                operation="webhooks.rotateSecret"
+                given={[id]}
+                said="The secret is rotated."
+                then={({ secret }) => setOpen({ kind: "secret", secret })}
+              >
+                The new one is shown once. For 24 hours the present one signs as well, and an older one no longer.
+              </AskButton>
               <Act action={update} given={[id, { active: !data.active }]}>
                 {data.active ? "Disable" : "Enable"}
               </Act>
@@ -80,9 +91,7 @@ export function Endpoint({ id }: { id: string }) {
       }
     >
       {error && <Failure error={error} />}
-      <Loaded query={endpoint}>
-        {(found) => <Settings endpoint={found} show={(secret) => setOpen({ kind: "secret", secret })} />}
-      </Loaded>
+      <Loaded query={endpoint}>{(found) => <Settings endpoint={found} />}</Loaded>
       <Deliveries id={id} show={(delivery) => setOpen({ kind: "delivery", id: delivery })} />
       {open?.kind === "test" && data && <Test endpoint={data} close={close} />}
       {open?.kind === "edit" && data && <Edit endpoint={data} close={close} />}
@@ -102,30 +111,9 @@ export function Endpoint({ id }: { id: string }) {
   );
 }
 
-interface SettingsProps {
-  endpoint: Webhook;
-  /** The new secret, once. */
-  show: (secret: string) => void;
-}
-
-function Settings({ endpoint, show }: SettingsProps) {
+function Settings({ endpoint }: { endpoint: Webhook }) {
   return (
-    <Card
-      title="Endpoint"
-      actions={
-        <AskButton
-          label="Rotate the secret"
-          title="Rotate the secret?"
-          act="Rotate it"
-          operation="webhooks.rotateSecret"
-          given={[endpoint.id]}
-          said="The secret is rotated."
-          then={({ secret }) => show(secret)}
-        >
-          The new one is shown once. For 24 hours the present one signs as well, and an older one no longer.
-        </AskButton>
-      }
-    >
+    <Card title="Endpoint">
       <Facts
         of={[
           ["State", <EndpointState key="state" endpoint={endpoint} />],
