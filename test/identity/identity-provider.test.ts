@@ -28,6 +28,25 @@ describe("an identity provider", () => {
     expect((await post("sign-in/begin", { email: "x@LOVELACE.example" })).status).toBe(201);
   });
 
+  it("a domain that an identity provider no longer names is not spoken for any more (ACC-14)", async () => {
+    const { connected, set, post } = await signInWorld();
+    const { owner } = await connected();
+
+    expect((await set(owner, { domains: ["engines.example"] })).status).toBe(200);
+
+    expect((await post("sign-in/begin", { email: "x@lovelace.example" })).status).toBe(404);
+  });
+
+  it("an identity provider that takes no other proof gets the secret of the client in the form (ACC-15)", async () => {
+    const { connected, signIn, provider } = await signInWorld();
+    provider.description = { token_endpoint_auth_methods_supported: ["client_secret_post"] };
+    const { tenant } = await connected();
+
+    expect((await signIn(ADA, { tenant_id: tenant })).status).toBe(201);
+
+    expect(provider.proofs).toEqual([CLIENT.secret]);
+  });
+
   it("an identity provider keeps its secret where it is set again without one, for the same client alone (ACC-14)", async () => {
     const { register, set } = await signInWorld();
     const owner = await register();

@@ -85,6 +85,24 @@ describe("SMTP", () => {
     expect((await world.call("GET /_local/outbox")).body.items[0].body).toBe(".dot\n..two\n.");
   });
 
+  it("SMTP logs in by LOGIN where the server offers no PLAIN (D-EMAIL)", async () => {
+    const script = hello.map((line) => line.replace("AUTH PLAIN", "AUTH LOGIN CRAM-MD5"));
+    const asked = [...script, "334 VXNlcm5hbWU6", "334 UGFzc3dvcmQ6", "235 ok"];
+
+    const { outcome, heard } = await talk([...asked, ...taken], { username: "u", password: "p" });
+
+    expect(outcome.status).toBe("accepted");
+    expect(heard.slice(3, 6)).toEqual(["AUTH LOGIN\r\n", `${btoa("u")}\r\n`, `${btoa("p")}\r\n`]);
+  });
+
+  it("SMTP refuses a server that offers no way to log in (D-EMAIL)", async () => {
+    const script = hello.map((line) => line.replace("AUTH PLAIN", "AUTH CRAM-MD5"));
+
+    const { outcome } = await talk(script, { username: "u", password: "p" });
+
+    expect(outcome).toEqual({ status: "rejected", reason: "the server offers no way to log in" });
+  });
+
   it("SMTP takes a second mail in the session of the first, without another handshake (D-EMAIL)", async () => {
     const { network, heard } = scripted(...hello, ...taken, ...taken);
     const send = await sender(network);

@@ -79,6 +79,12 @@ describe("DMARC", () => {
     expect(dmarcOf("example.com", [found(record)])).toMatchObject({ state, policy });
   });
 
+  it("several DMARC records of a domain are invalid, whatever each says (RDA-24)", () => {
+    const record = "v=DMARC1; p=reject; rua=mailto:a@example.com";
+
+    expect(dmarcOf("example.com", [found(record, record)])).toMatchObject({ state: "invalid", policy: null });
+  });
+
   it("the DMARC of a domain is that of the next domain above without one, with its policy for subdomains (RDA-24)", () => {
     expect(dmarcNamesOf("news.example.co.uk")).toEqual([
       "_dmarc.news.example.co.uk",

@@ -111,8 +111,9 @@ export function openIdProvider({ clock, providers }: Pick<LocalService, "clock" 
     if (path === "/me" && own.beside && headers.authorization === "Bearer t0ken")
       return { status: 200, body: own.beside };
     if (path !== "/token") return { status: 404, body: {} };
-    own.proofs.push(headers.authorization ?? "");
-    return token(new URLSearchParams(body.toString()));
+    const form = new URLSearchParams(body.toString());
+    own.proofs.push(headers.authorization ?? form.get("client_secret") ?? "");
+    return token(form);
   };
   providers.hosts.set(new URL(ISSUER).host, sink);
   return own;
