@@ -131,6 +131,45 @@ it("a test is sent in quiet hours, and is no message of the day for a frequency 
   expect(job.counts).toMatchObject({ delivered: 1 });
 });
 
+it("a test by the chat app sends the approved template, filled for its recipient (RDA-9, AMB-90)", async () => {
+  const { world, tenant } = await withTester();
+  const { chat_app = "" } = await openChannels(world, tenant, "chat_app");
+  const templates = `/api/v1/channels/${chat_app}/chat-app-templates`;
+  const { id } = (await tenant.call(`POST ${templates}`, { name: "Shipped", body: "{{1}}, {{2}} is on its way." }))
+    .body;
+  for (const action of ["submit", "refresh"]) await tenant.call(`POST ${templates}/${id}/${action}`);
+  const template = {
+    chat_app_template_id: id,
+    chat_app_parameters: ["{{ subscriber.first_name }}", "{{ data.order }}"],
+  };
+
+  const { body } = await testSend(tenant, { channel_ids: [chat_app], data: { order: "A-1" }, ...template });
+
+  expect(body.deliveries).toMatchObject([{ channel: "chat_app", state: "sent" }]);
+  expect(await outboxOf(world)).toMatchObject([{ title: "shipped", body: "Ada, A-1 is on its way." }]);
+});
+
+it("a test of a saved template sends its texts, marked (RDA-9)", async () => {
+  const { world, tenant } = await withTester();
+  const saved = { name: "Welcome", content: { title: "Hi {{ subscriber.first_name }}", body: "b" } };
+  const { id } = (await tenant.call("POST /api/v1/templates", saved)).body;
+
+  await testSend(tenant, { content: undefined, template_id: id, to: ["me"] });
+
+  expect(await outboxOf(world)).toMatchObject([{ channel: "email", title: "[Test] Hi" }]);
+});
+
+it("a test of a mail of a topic links to the preferences of its subscriber (RDA-9)", async () => {
+  const { world, tenant, channels } = await withTester();
+  await tenant.call("POST /api/v1/topics", { key: "news", name: "News" });
+
+  const { status } = await testSend(tenant, { channel_ids: [channels.email], topic: "news" });
+
+  expect(status).toBe(200);
+  const mails = (await outboxOf(world, "?channel=email")).map(({ payload }) => String(payload));
+  expect(mails.filter((mail) => mail.includes("/p/"))).toHaveLength(1);
+});
+
 it("a test send is in the audit trail (RDA-9)", async () => {
   const { tenant } = await withTester();
 
