@@ -1,6 +1,8 @@
 // The job of a simulation on the events of the past (F3): progress, an end by cancel, and what happens meanwhile.
 import { expect, it } from "vitest";
 import { MINUTE } from "../../shared/kernel/clock.ts";
+import { graphOf } from "../support/journeys.ts";
+import { openChannels } from "../support/reached.ts";
 import { requests } from "../support/requests.ts";
 import { ENDS_AT_ONCE, simulating } from "../support/simulations.ts";
 import { worlds } from "../support/worlds.ts";
@@ -27,6 +29,23 @@ it("a simulation begins as a pending job, and is completed over many pages of ev
     status: "completed",
     progress: 1,
     result: { entered: 2, subscribers: 2 },
+  });
+});
+
+it("a simulation counts what waits for the end of quiet hours, on the day on which it goes out (F3, D-QUIET)", async () => {
+  const { world, tenant, call, create, person, track, simulate } = await setting();
+  const { sms } = await openChannels(world, tenant, "sms");
+  const content = { title: "t", body: "b" };
+  const id = await create(graphOf({ text: { send: { channel_ids: [sms], content, next: "end" } }, end: "exit" }));
+  const quiet_hours = { start: "10:00", end: "09:00", timezone_mode: "workspace" };
+  expect((await call("PATCH /api/v1/workspace", { quiet_hours })).status).toBe(200);
+  await person("ada", { phone: "+4915112345678" });
+  await track("ada", "signed_up");
+  await world.advance(MINUTE);
+
+  expect((await simulate(id)).body.result).toMatchObject({
+    deferred: 1,
+    sends: [{ day: "2026-11-21", channel: "sms", sent: 1 }],
   });
 });
 
