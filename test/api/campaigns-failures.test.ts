@@ -4,6 +4,7 @@ import { HOUR } from "../../shared/kernel/clock.ts";
 import { CampaignItem } from "../../shared/store/campaigns/items.ts";
 import { at, withCampaigns } from "../support/campaigns.ts";
 import { operate } from "../support/people.ts";
+import { openChannels, spoil } from "../support/reached.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { fresh } = worlds();
@@ -74,4 +75,27 @@ it("the error of a message is not noted on a campaign that is gone (AMB-126)", a
 
   expect((await call("GET /api/v1/notifications")).body.items).toMatchObject([{ status: "failed" }]);
   expect(await tenant.store.get(CampaignItem, { id })).toBeUndefined();
+});
+
+it("a campaign adds up why its messages failed, of each of its sends (AMB-123)", async () => {
+  const { world, tenant, call } = await withCampaigns(await fresh());
+  const { sms } = await openChannels(world, tenant, "sms");
+  for (const name of ["ada", "bob"])
+    await tenant.upsert({ external_id: name, attributes: { phone: `+49151123456${name.charCodeAt(0)}` } });
+  const message = { content: { title: "t", body: "b" }, channel_ids: [sms] };
+  const messages = [message, { ...message, scheduled_at: at(HOUR) }];
+  const { id } = (await call("POST /api/v1/campaigns", { name: "c", messages, target: { type: "all" } })).body;
+  await spoil(world, { channel: "sms", outcome: "permanent", times: 3 });
+  await call(`POST /api/v1/campaigns/${id}/release`);
+  await world.advance(2 * HOUR);
+
+  const { body } = await call(`GET /api/v1/campaigns/${id}`);
+
+  const [[reason, n], ...others] = Object.entries(body.fail_reasons);
+  expect([body.failed, n, others]).toEqual([3, 3, []]);
+  expect(reason).toMatch(/./);
+  expect((await call(`GET /api/v1/campaigns/${id}/report`)).body).toMatchObject({
+    ...{ delivered: 1, failed: 3, fail_reasons: { [reason]: 3 } },
+    by_message: [{ delivered: 0 }, { delivered: 1 }],
+  });
 });
