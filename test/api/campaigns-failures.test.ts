@@ -91,9 +91,9 @@ it("a campaign adds up why its messages failed, of each of its sends (AMB-123)",
 
   const { body } = await call(`GET /api/v1/campaigns/${id}`);
 
-  const [[reason, n], ...others] = Object.entries(body.fail_reasons);
-  expect([body.failed, n, others]).toEqual([3, 3, []]);
-  expect(reason).toMatch(/./);
+  const [reason = "", ...others] = Object.keys(body.fail_reasons);
+  expect(others).toEqual([]);
+  expect(body).toMatchObject({ failed: 3, fail_reasons: { [reason]: 3 } });
   expect((await call(`GET /api/v1/campaigns/${id}/report`)).body).toMatchObject({
     ...{ delivered: 1, failed: 3, fail_reasons: { [reason]: 3 } },
     by_message: [{ delivered: 0 }, { delivered: 1 }],
