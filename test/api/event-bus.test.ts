@@ -85,6 +85,7 @@ describe("events that a workspace receives", () => {
       properties: { n },
     }));
     await ingest(world, tenant, { events });
+    await world.settle();
     await ingest(world, other, { events: [{ anonymous_id: "visitor", event_name: "seen" }] });
     await world.settle();
     const [entry, ...others] = entriesOnBus(world, "events.received");
