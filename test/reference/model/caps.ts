@@ -49,8 +49,8 @@ export function capReason(world: World, spec: Body, subscriber: string, name: st
     const midnight = Math.floor(wall / DAY) * DAY;
     const since = instantOf(midnight - (cap.per === "day" ? 0 : (weekday + 6) % 7) * DAY, world.settings.timezone);
     const times = tried(world, cap, subscriber, since);
-    // Two that waited for one morning come in any order.
-    if ((world.isStormy || of) && times.length >= cap.max && times.includes(world.now))
+    // Two of one moment come in any order.
+    if (times.length >= cap.max && times.includes(world.now))
       throw new Unpromised("which of two sends of one moment a cap stops");
     return times.length >= cap.max;
   });

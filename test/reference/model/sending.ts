@@ -101,7 +101,6 @@ export function dispatch(world: World, job: Job): void {
   }
 
   if (followsBounce(world, job)) throw new Unpromised("an address bounces between two sends of one instant");
-  if (isContested(world, job)) throw new Unpromised("sends of one instant compete for a cap");
   job.recipients = plan(world, job, true);
   for (const recipient of job.recipients)
     if (job.spec.channel_arbitration_mode === "smart") choose(world, job, recipient);
@@ -120,15 +119,6 @@ function followsBounce({ jobs, now }: World, { source }: Job): boolean {
     source.type === "schedule" && others.some(({ recipients }) => recipients.some((r) => r.deliveries.some(isFate)))
   );
 }
-
-/** D-CAP: which of two sends of one instant comes first is open, and a cap may leave room for one. */
-function isContested({ settings, jobs, now }: World, job: Job): boolean {
-  if (settings.frequency_caps.length === 0 || job.spec.experience) return false;
-  return othersOfNow({ jobs, now }, job).some(({ source, spec }) => source.type !== "journey" && !spec.experience);
-}
-
-const othersOfNow = ({ jobs, now }: Pick<World, "jobs" | "now">, job: Job): Job[] =>
-  jobs.filter((other) => other !== job && other.dispatched_at === now);
 
 /**
  * What goes out in the request is counted exactly. If it does not fit, it never was, and nobody is told under which id it
@@ -172,7 +162,8 @@ function quotaRefusal(world: World, job: Job): Body {
   const { target, subscriberIds, external_ids, holdout_percentage = 0 } = job.spec;
   const audience = target ? targetMembers(world, target).length : new Set(subscriberIds ?? external_ids).size;
   const sends = Math.round(audience * (1 - holdout_percentage / 100));
-  const others = othersOfNow(world, job).flatMap(({ taken }) => taken ?? []);
+  const isOther = (one: Job) => one !== job && one.dispatched_at === world.now;
+  const others = world.jobs.filter(isOther).flatMap(({ taken }) => taken ?? []);
   const returned = others.reduce((sum, { asked, sends: kept }) => sum + asked - kept, 0);
   if (others.some(({ asked }) => asked > 0) && sends + returned > sendsLeft(world))
     throw new Unpromised("sends of one instant compete for the quota");

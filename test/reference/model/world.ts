@@ -21,8 +21,6 @@ export interface Fault {
 
 export interface World {
   now: number;
-  /** Whether what is due at one moment comes in any order. */
-  isStormy: boolean;
   /** Rulings 3: the split, over the ids that the product gave. */
   bucket: (purpose: string, unit: string, subscriber: string) => number;
   /** Asks the owner of an address to confirm a statement. */
@@ -94,7 +92,7 @@ export function createWorld(now: number, bucket: World["bucket"]): World {
   const settings = { timezone: "UTC", email_consent_mode: "opt_out", quiet_hours: null };
   return {
     ...(Object.fromEntries(LISTS.map((name) => [name, []])) as unknown as World),
-    ...{ now, isStormy: false, bucket, askOwner: () => undefined, made: {}, warned: {}, order: 0, receiver: 204 },
+    ...{ now, bucket, askOwner: () => undefined, made: {}, warned: {}, order: 0, receiver: 204 },
     ...{ plan: "enterprise", monthly_send_cap: null },
     settings: { ...settings, frequency_caps: [], double_opt_in: false, approval_required: false },
   };
