@@ -104,6 +104,32 @@ it("who has neither device nor address is told both (F2)", async () => {
   );
 });
 
+it("who has a device only since a send is told so (F2)", async () => {
+  const { world, tenant, upsert, send, words } = await setting();
+  const { web_push } = await openChannels(world, tenant, "vapid");
+  const ada = await upsert("ada");
+  await send("News", { external_ids: ["ada"], channel_ids: [web_push] });
+  await addPhone(world, tenant, ada, "web");
+
+  expect(await words("ada", { send: "News" })).toBe(
+    "Not sent: no device that can receive it (then; now it is not so).",
+  );
+});
+
+it("whose devices the provider refused is told how many are registered (F2)", async () => {
+  const { world, tenant, upsert, send, words } = await setting();
+  const { web_push } = await openChannels(world, tenant, "vapid");
+  await addPhone(world, tenant, await upsert("ada"), "web");
+  await spoil(world, { channel: "web_push", outcome: "invalid_token" });
+  await send("News", { external_ids: ["ada"], channel_ids: [web_push] });
+  await send("Again", { external_ids: ["ada"], channel_ids: [web_push] });
+
+  expect(await words("ada", { send: "Again" })).toBe(
+    "Not sent: no device that can receive it (1 registered, which the provider refused or whose owner disabled pushes). " +
+      "To change: Devices on the page of the person.",
+  );
+});
+
 it("a send that no channel could take names the channel that is switched off (F2)", async () => {
   const { world, call, email, upsert, send, words } = await setting();
   await upsert("ada");
