@@ -1,6 +1,7 @@
 // What the file of an export holds: its columns, and its rows page by page (RDA-16).
 import * as v from "valibot";
 import { timestamp } from "../../kernel/clock.ts";
+import { notFound } from "../../kernel/errors.ts";
 import { cellOf } from "../../rules/csv.ts";
 import { otherChannels, STATUS_OF, TIME_OF, TOPIC_TIME } from "../../rules/import-mapping.ts";
 import { consentChannelOf, topicKeyOf } from "../../rules/topics.ts";
@@ -14,6 +15,7 @@ import { familyOf } from "../families.ts";
 import { fromJson } from "../json-text.ts";
 import type { Group } from "../lists/items.ts";
 import { memberPage } from "../lists/memberships.ts";
+import { groupExists } from "../lists/targets.ts";
 import type { RootSecrets } from "../secrets.ts";
 import { getJob } from "../sends/jobs/jobs.ts";
 import { listRecipients, RecipientPosition } from "../sends/ledger/recipient-list.ts";
@@ -165,6 +167,8 @@ async function readMembers({ store, job }: Source, kind: Group["kind"], after: s
   const { list_id, segment_id } = filterOf(job);
   const group: Group = { kind, id: (kind === "list" ? list_id : segment_id) ?? "" };
   const { members, next } = await memberPage(store, group, { after, limit: PAGE });
+  // The members of one that is deleted meanwhile go one by one: what is still there at the last page was there at all.
+  if (next === undefined && !(await groupExists(store, group))) throw notFound(kind);
   const ids = members.map(({ subscriber }) => subscriber);
   const profiles = await getProfiles(store, ids, { eventual: true });
   const columns = columnsIn(job);

@@ -15,7 +15,7 @@ export function groupOf(target: Target | null): Group | undefined {
   return undefined;
 }
 
-const groupExists = async (store: StoreReader, { kind, id }: Group): Promise<boolean> =>
+export const groupExists = async (store: StoreReader, { kind, id }: Group): Promise<boolean> =>
   (await (kind === "list" ? store.get(ListItem, { id }) : store.get(SegmentItem, { id }))) !== undefined;
 
 export async function targetExists(store: StoreReader, target: Target | null): Promise<boolean> {

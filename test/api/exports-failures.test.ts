@@ -1,0 +1,46 @@
+// Exports that cannot be made (RDA-16).
+import { expect, it } from "vitest";
+import { HOUR } from "../../shared/kernel/clock.ts";
+import { exporting } from "../support/exports.ts";
+import { mend, spoil } from "../support/reached.ts";
+import { worlds } from "../support/worlds.ts";
+
+const setting = exporting(worlds());
+
+it("an export of a list that is deleted before it is made fails, and leaves no file (RDA-16)", async () => {
+  const { world, call, begin, get, objectNames } = await setting();
+  const { id: list } = (await call("POST /api/v1/lists", { name: "Readers" })).body;
+  const id = await begin({ kind: "list", filter: { list_id: list } });
+  expect((await call(`DELETE /api/v1/lists/${list}`)).status).toBe(204);
+  await world.settle();
+
+  expect(await get(id)).toMatchObject({ status: "failed", url: null, error: "what is exported was deleted" });
+  expect(await objectNames()).toEqual([]);
+});
+
+it("an export whose file could not be stored for an hour is made afterwards (RDA-16)", async () => {
+  const { world, upsert, begin, get, linesOf } = await setting();
+  await upsert({ external_id: "ada" });
+  await spoil(world, { channel: "aws:s3" });
+  const id = await begin({ kind: "subscribers" });
+  await world.advance(HOUR);
+  expect((await get(id)).status).not.toBe("completed");
+
+  await mend(world);
+  await world.advance(HOUR);
+
+  expect(await linesOf(id)).toHaveLength(2);
+});
+
+it("an export whose file could not be stored for a day fails, and says so (RDA-16)", async () => {
+  const { world, begin, get, objectNames } = await setting();
+  await spoil(world, { channel: "aws:s3" });
+  const id = await begin({ kind: "subscribers" });
+  await world.advance(25 * HOUR);
+
+  await mend(world);
+  await world.advance(HOUR);
+
+  expect(await get(id)).toMatchObject({ status: "failed", error: "it could not be made within a day" });
+  expect(await objectNames()).toEqual([]);
+});
