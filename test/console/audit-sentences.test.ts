@@ -1,6 +1,6 @@
 // The audit page has words for every operation that the trail records.
 import { expect, it } from "vitest";
-import { textOf } from "../../console/pages/settings/audit-sentences.ts";
+import { saidBy, textOf } from "../../console/pages/settings/audit-sentences.ts";
 import { groups } from "../../functions/index.ts";
 import { actionsOf } from "../../shared/http/auditing.ts";
 
@@ -24,4 +24,11 @@ it("every operation that changes something is told in words (RDA-23)", () => {
     { done: "moved", tried: "move", what: "runs of the journey", isNamed: true },
     { done: "erased", tried: "erase", what: "people", isNamed: false },
   ]);
+});
+
+it("a dry run is not told as an import, and an invitation names whom it is for (RDA-23)", () => {
+  const saidOf = (dry_run: boolean) => textOf(saidBy({ action: "imports.importLists", status: 202, dry_run }))?.what;
+
+  expect([saidOf(true), saidOf(false)]).toEqual(["the dry run of the import", "the import"]);
+  expect(textOf("team.createInvitation")).toMatchObject({ what: "the colleague", isNamed: true });
 });

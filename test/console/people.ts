@@ -35,7 +35,7 @@ export function peopleStories(open: () => Promise<Tab>): void {
     await page.getByRole("button", { name: "A campaign", exact: true }).click();
     await page.getByLabel("A campaign", { exact: true }).selectOption({ label: "Winter preview" });
     await page.getByText("Not sent: the campaign is a draft, which was not released.").waitFor();
-    await page.getByRole("link", { name: "Every condition" }).waitFor();
+    await page.getByRole("link", { name: "Open the campaign" }).waitFor();
     expect(await violationsInThemes(page)).toEqual({});
   });
 
@@ -62,6 +62,15 @@ export function peopleStories(open: () => Promise<Tab>): void {
     const [head, row] = (await savedByButton("Download Consent history as CSV")).split("\r\n");
     expect(head).toBe("Channel,Answer,Given,Recorded,Source,Proof");
     expect(row).toMatch(/^Email,opted in,/);
+  });
+
+  it("the audit trail is a file that the page saves, with times that say their day (RDA-23)", async () => {
+    const { page, visit } = await open();
+    await visit("settings/audit");
+    const press = () => page.getByRole("button", { name: "Download Audit trail as CSV" }).click();
+    const [head, row] = (await savedBy(page, press, SETTLE_MS)).split("\r\n");
+    expect(head).toBe("When,What happened,From");
+    expect(row).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z,\w+ /);
   });
 
   it("where what has the focus is taken away, the nearest that stays gets it (CON-4)", async () => {

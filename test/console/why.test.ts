@@ -12,6 +12,7 @@ const NOON = 12 * 3_600_000;
 const DAY = 24 * 3_600_000;
 
 const KINDS = { journey: "A journey", send: "A send" } as const;
+const LINKS = { journey: "Open the journey", send: "Every condition" } as const;
 /** By the command line a send is explained, and a journey asked why. */
 const COMMANDS = { journey: "why", send: "explain" } as const;
 
@@ -66,7 +67,7 @@ async function byConsole({ page, visit }: Tab, { person, about, name }: Gate): P
   await page.getByRole("link", { name: person, exact: true }).click();
   await page.getByRole("button", { name: KINDS[about], exact: true }).click();
   await page.getByLabel(KINDS[about], { exact: true }).selectOption({ label: name });
-  const answer = page.locator("[aria-live=polite]", { has: page.getByRole("link", { name: "Every condition" }) });
+  const answer = page.locator("[aria-live=polite]", { has: page.getByRole("link", { name: LINKS[about] }) });
   return (await answer.locator("p").first().textContent()) ?? "";
 }
 

@@ -13,6 +13,9 @@ import { Loaded, Skeleton } from "../../components/states.tsx";
 const kinds = { send: "A send", campaign: "A campaign", journey: "A journey" } as const;
 type Kind = keyof typeof kinds;
 
+/** What is behind the answer: of a send how each rule decided for this person. */
+const links = { send: "Every condition", campaign: "Open the campaign", journey: "Open the journey" } as const;
+
 const pages = { send: "activity", campaign: "campaigns", journey: "journeys" } as const;
 
 export function AskWhy({ profile: { id } }: { profile: SubscriberProfile }) {
@@ -104,7 +107,7 @@ function Answer({ person, kind, about }: AnswerProps) {
         <div aria-live="polite" class="stack tight">
           <p>{in_words}</p>
           <p>
-            <a href={pathTo(pages[kind], about, kind === "send" ? { person } : {})}>Every condition</a>
+            <a href={pathTo(pages[kind], about, kind === "send" ? { person } : {})}>{links[kind]}</a>
           </p>
         </div>
       )}

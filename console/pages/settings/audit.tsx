@@ -53,6 +53,7 @@ export function Audit() {
       <Collection
         noun="entry"
         caption="Audit trail"
+        csv="audit trail"
         rows={rows}
         usual={8}
         keyOf={({ id }) => id}
