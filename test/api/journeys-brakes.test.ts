@@ -114,6 +114,25 @@ it("a halted step that is canceled ends the runs that wait there and those that 
   expect(ended).toMatchObject({ end_reason: "the step was canceled after it halted" });
 });
 
+it("a halted step of an older version is listed behind those of the newest (F21)", async () => {
+  const { id, call, channel, definition, ids, provider, enter, brakes, activate } = await pushing(150);
+  provider.outcomeOf = () => "permanent";
+  await enter(ids.slice(0, 120));
+  await enter(ids.slice(120));
+  expect(await brakes()).toMatchObject([{ status: "halted" }]);
+  const send = { channel_ids: [channel], content: { title: "t", body: "b" }, safety: { max_error_rate: 0.5 } };
+  const steps = graphOf({ hi: { send: { ...send, next: "end" } }, end: "exit" });
+  await call(`POST /api/v1/journeys/${id}/pause`);
+  expect((await call(`PUT /api/v1/journeys/${id}`, definition(steps))).status).toBe(200);
+
+  await activate(id);
+
+  expect(await brakes()).toMatchObject([
+    { version: 2, step: "hi", status: "open", halted: null },
+    { version: 1, step: "hello", status: "halted", halted: { reason: "error_rate" } },
+  ]);
+});
+
 it("the canary of a journey's step is sent to first, and the others after its wait (F21)", async () => {
   const { world, ids, provider, enter } = await pushing(100, { canary_percent: 20, canary_wait_minutes: 20 });
   await enter(ids);
