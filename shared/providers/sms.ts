@@ -5,7 +5,7 @@ import type { Egress } from "../egress/egress.ts";
 import type { Exchange } from "../egress/exchange.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { titledText } from "../rules/channel-texts.ts";
-import { isGsm } from "../rules/sms-segments.ts";
+import { isGsm, MAX_SMS } from "../rules/sms-segments.ts";
 import {
   type Addresses,
   accepted,
@@ -27,8 +27,6 @@ type Sms = CredentialsFor<"sms">;
 
 const SEND_URL = "https://rest.nexmo.com/sms/json";
 const BALANCE_URL = "https://rest.nexmo.com/account/get-balance";
-/** The provider splits a text into parts up to this length. */
-const MAX_CHARACTERS = 3_200;
 const TOO_LONG = "message_too_long";
 
 interface Refusal {
@@ -66,7 +64,7 @@ export function smsProvider({ egress, clock }: { egress: Egress; clock: Clock })
   return {
     send: async ({ api_key, api_secret, sender_id }, message) => {
       const text = titledText(message);
-      if (text.length > MAX_CHARACTERS) return rejected(TOO_LONG);
+      if (text.length > MAX_SMS) return rejected(TOO_LONG);
       const form = new URLSearchParams({
         api_key,
         api_secret,

@@ -6,6 +6,9 @@ const EXTENDED = /[\f^{}\\[~\]|€]/g;
 
 const LIMITS = { gsm7: { single: 160, part: 153 }, ucs2: { single: 70, part: 67 } } as const;
 
+/** The provider splits a text into parts up to this length, in UTF-16 code units. */
+export const MAX_SMS = 3_200;
+
 /** Whether a text is of the GSM alphabet with its extension: any other character requires UCS-2. */
 export const isGsm = (text: string): boolean => BASIC.test(text);
 

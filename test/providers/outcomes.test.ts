@@ -148,6 +148,27 @@ it("SMS with one accepted part is accepted (NTF-23)", async () => {
   });
 });
 
+it.each([
+  ["sms", 3_200, { messages: [{ status: "0", "message-id": "m-1" }] }],
+  ["chat_app", 4_096, { messages: [{ id: "m-1" }] }],
+] as const)(
+  "%s takes a text of %i characters, and refuses a longer one without a request (NTF-23)",
+  async (channel, max, body) => {
+    const world = await fresh();
+    let asked = 0;
+    const network = answeringNetwork(() => {
+      asked++;
+      return { status: 200, body };
+    });
+    const providers = openProviders({ ...world.depsFor("test"), network });
+    const send = (length: number) => sendBy(providers, channel, { title: "", body: "x".repeat(length) });
+
+    expect(await send(max)).toMatchObject({ status: "accepted" });
+    expect(await send(max + 1)).toMatchObject({ status: "rejected", reason: "message_too_long" });
+    expect(asked).toBe(1);
+  },
+);
+
 const chatApp: Row[] = [
   ["400 100", "rejected"],
   ["401 0", "rejected"],

@@ -9,7 +9,7 @@ import { FOOTER_HOST, footerWordsFor } from "../../../rules/footer-words.ts";
 import type { MailBodies } from "../../../rules/mail-body.ts";
 import { mailParts, senderOf } from "../../../rules/mail-parts.ts";
 import { type RenderScope, seenWith } from "../../../rules/render.ts";
-import { smsSegments } from "../../../rules/sms-segments.ts";
+import { MAX_SMS, smsSegments } from "../../../rules/sms-segments.ts";
 import { taggedBodies, utmQueryOf } from "../../../rules/utm.ts";
 import type { LivingProfile } from "../../subscribers/subscribers.ts";
 import type { WorkspaceSettings } from "../../workspaces/settings.ts";
@@ -61,7 +61,6 @@ type Warning = Rendering["warnings"][number];
 /** What phones and browsers show of a notification that is not expanded. */
 const SHOWN_TITLE = 50;
 const SHOWN_BODY = 150;
-const MAX_SMS = 3_200;
 const MAX_PUSH_BYTES = 4_096;
 /** What the service adds to a payload: ids, names of fields. */
 const PAYLOAD_OVERHEAD = 400;
