@@ -7,7 +7,7 @@ import type { Capability } from "../kernel/deps.ts";
 import { ApiError } from "../kernel/errors.ts";
 import { networkOf } from "../rules/network-of.ts";
 import type { Platform } from "../store/context.ts";
-import { written } from "../store/table-client.ts";
+import { spent } from "../store/table-client.ts";
 import type { Caller } from "./authenticate.ts";
 import { openSampled } from "./sampled-limits.ts";
 
@@ -16,15 +16,17 @@ const COUNTED_TOGETHER = 50;
 /** Write units that a limit of one request allows: what users send takes two or three. */
 const UNITS_PER_REQUEST = 4;
 const UNIT_BYTES = 1_024;
-/** Of an answer: their transfer costs what a write unit does, and is counted apart, so that who writes too much still reads. */
+/** Of an answer: their transfer costs what a write unit does. What is read is counted apart, so that who writes too much still reads. */
 const ANSWERED_UNIT_BYTES = 8_192;
+/** So many read units cost what a write unit does. */
+const READS_PER_UNIT = 5;
 
 export interface SdkLimits {
   /**
    * Counts a request, and the units that it seems to have. @throws 429 RATE_LIMITED with `Retry-After` until the minute
    * ends (ERR-16).
-   * @returns counts what it wrote beyond them and answered, in bytes, once it is done: the next request is refused where that
-   * was too much
+   * @returns counts what it wrote beyond them, read and answered, in bytes, once it is done: the next request is refused where
+   * that was too much
    */
   count(
     request: CountedRequest,
@@ -64,7 +66,7 @@ export const sdkLimits: Capability<"sdkLimits", SdkLimits> = {
     const perAddress = limitsOf("sdk-address", env.SDK_REQUESTS_PER_ADDRESS);
     const perKey = limitsOf("sdk-key", env.SDK_REQUESTS_PER_KEY);
     const countFor = openSampled(COUNTED_TOGETHER);
-    if (perAddress || perKey) written.isCounted = true;
+    if (perAddress || perKey) spent.isCounted = true;
 
     const limits: SdkLimits = {
       count: async ({ caller, isLink, address, units }, platform) => {
@@ -80,13 +82,13 @@ export const sdkLimits: Capability<"sdkLimits", SdkLimits> = {
           if (units > 0) await countFor(platform, limits.units, who, units);
           await countFor(platform, limits.answers, who, 0);
         }
-        const before = written.units;
+        const before = { ...spent };
         return async (answered) => {
-          const beyond = Math.max(0, Math.ceil(written.units - before - units));
-          const long = Math.floor(answered / ANSWERED_UNIT_BYTES);
+          const beyond = Math.max(0, Math.ceil(spent.writes - before.writes - units));
+          const read = Math.floor(answered / ANSWERED_UNIT_BYTES + (spent.reads - before.reads) / READS_PER_UNIT);
           for (const { limits, who } of counted) {
             if (beyond > 0) await countFor(platform, limits.units, who, beyond).catch(ignoreRefusal);
-            if (long > 0) await countFor(platform, limits.answers, who, long).catch(ignoreRefusal);
+            if (read > 0) await countFor(platform, limits.answers, who, read).catch(ignoreRefusal);
           }
         };
       },

@@ -1,10 +1,14 @@
 // The document client of the one table.
 import { type ConsumedCapacity, DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import {
+  BatchGetCommand,
   BatchWriteCommand,
   DeleteCommand,
   DynamoDBDocumentClient,
+  GetCommand,
   PutCommand,
+  QueryCommand,
+  TransactGetCommand,
   TransactWriteCommand,
   UpdateCommand,
 } from "@aws-sdk/lib-dynamodb";
@@ -19,34 +23,41 @@ export class TableClient extends DynamoDBDocumentClient {
 }
 
 /**
- * What the writes of this process have cost, in write units, counted once somebody wants to know. An environment of a
+ * What the requests of this process have cost, in units, counted once somebody wants to know. An environment of a
  * function serves one request at a time, so that a difference is the cost of one.
  */
-export const written = { isCounted: false, units: 0 };
+export const spent = { isCounted: false, writes: 0, reads: 0 };
 
-/** The client's `send`, which counts what its writes cost. */
+/** The client's `send`, which counts what its requests cost. */
 export const countingSend = (client: TableClient): Pick<TableClient, "send"> => ({
   send: async (command: Parameters<TableClient["send"]>[0]) => {
-    if (!written.isCounted || !WRITES.some((write) => command instanceof write)) return client.send(command);
+    const kind = kindOf(command);
+    if (!spent.isCounted || kind === undefined) return client.send(command);
     Object.assign(command.input, { ReturnConsumedCapacity: "TOTAL" });
     try {
       const output = await client.send(command);
-      written.units += unitsOf(output as Written);
+      spent[kind] += unitsOf(output as Consuming);
       return output;
     } catch (error) {
-      written.units += refusedUnits(error as Refused);
+      if (kind === "writes") spent.writes += refusedUnits(error as Refused);
       throw error;
     }
   },
 });
 
 const WRITES = [PutCommand, UpdateCommand, DeleteCommand, TransactWriteCommand, BatchWriteCommand];
+const READS = [GetCommand, QueryCommand, BatchGetCommand, TransactGetCommand];
 
-interface Written {
+function kindOf(command: object): "writes" | "reads" | undefined {
+  if (WRITES.some((write) => command instanceof write)) return "writes";
+  return READS.some((read) => command instanceof read) ? "reads" : undefined;
+}
+
+interface Consuming {
   ConsumedCapacity?: ConsumedCapacity | ConsumedCapacity[] | undefined;
 }
 
-const unitsOf = ({ ConsumedCapacity = [] }: Written): number =>
+const unitsOf = ({ ConsumedCapacity = [] }: Consuming): number =>
   [ConsumedCapacity].flat().reduce((sum, { CapacityUnits = 0 }) => sum + CapacityUnits, 0);
 
 /** A refusal of a write or of a transaction, with the items that its conditions met. */

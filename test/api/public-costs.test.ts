@@ -148,3 +148,19 @@ describe("choices", () => {
     expect(items.map(({ status }: { status: string }) => status).sort()).toEqual(["opted_in", "opted_out"]);
   });
 });
+
+it("a list of an inbox by status, and the reading of all, read no text of a message that they pass by (D2)", async () => {
+  const { world, tenant } = await withTenant();
+  const [id = ""] = await addPeople(world, tenant, 1);
+  for (let n = 0; n < 20; n++)
+    await tenant.call("POST /api/v1/notifications", { subscriberIds: [id], title: `${n}`, body: "x".repeat(9_000) });
+  await world.settle();
+  const as = tenant.sdk;
+  const units = async (status: string) =>
+    unitsOf(world, () => world.call(`GET /v1/in-app/messages?subscriber_id=${id}&status=${status}`, { as }));
+
+  expect(await units("unread")).toBeGreaterThan(50);
+  expect(await units("read")).toBeLessThan(10);
+  const readAll = () => world.call("POST /v1/in-app/messages/read", { as, body: { subscriber_id: id } });
+  expect(await unitsOf(world, readAll)).toBeLessThan(15);
+});

@@ -5,7 +5,7 @@ import { idsFrom } from "../../shared/kernel/ids.ts";
 import { requestRetries } from "../../shared/kernel/retries.ts";
 import { awsClients } from "../../shared/runtime/aws.ts";
 import { openRows, type Rows } from "../../shared/store/rows.ts";
-import { TableClient, written } from "../../shared/store/table-client.ts";
+import { spent, TableClient } from "../../shared/store/table-client.ts";
 
 export const TABLE_NAME = "engagement";
 
@@ -39,7 +39,7 @@ export const failure = (name: string, more: object = {}): Error =>
 /** The raw table whose client is mocked: every command succeeds and says nothing, until a test says otherwise. */
 export function mockedTable() {
   // A test of this process that ran before may have begun to count.
-  written.isCounted = false;
+  spent.isCounted = false;
   const deps = awsDeps({ TABLE_NAME });
   const table = mockClient(deps.aws(TableClient));
   table.onAnyCommand().resolves({});

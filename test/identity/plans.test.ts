@@ -249,11 +249,11 @@ describe("requests with a publishable key", () => {
   });
 
   /** A workspace with a subscriber who has eight messages of 40 KB. */
-  async function withLongInbox() {
+  async function withLongInbox(body = "x".repeat(40_000)) {
     const { tenant } = await limited(ONLY_ADDRESSES);
     const id = await tenant.upsert({ external_id: "p" });
-    const message = { subscriberIds: [id], title: "A", body: "x".repeat(40_000) };
-    for (let n = 0; n < 8; n++) await tenant.call("POST /api/v1/notifications", message);
+    for (let n = 0; n < 8; n++)
+      await tenant.call("POST /api/v1/notifications", { subscriberIds: [id], title: "A", body });
     await world.settle();
     await world.advance(MINUTE);
     return (query = "") => world.call(`GET /v1/in-app/messages?subscriber_id=${id}${query}`, { as: tenant.sdk });
@@ -261,14 +261,21 @@ describe("requests with a publishable key", () => {
 
   it("requests with a publishable key count what they answer: an inbox of long messages as its transfer costs (D2)", async () => {
     const read = await withLongInbox();
-
     const statuses = await statusesOf(15, () => read());
-
     expect(statuses.slice(0, 9)).toEqual(Array(9).fill(200));
     expect(statuses.at(-1)).toBe(429);
   });
 
-  it("requests with a publishable key that answer little are many, however long the inbox is (D2)", async () => {
+  it("requests with a publishable key count what they read: messages of texts of their own that are passed by (D2)", async () => {
+    const read = await withLongInbox(`${"x".repeat(40_000)}{{ subscriber.external_id }}`);
+
+    const statuses = await statusesOf(60, () => read("&limit=1&status=read"));
+
+    expect(statuses.slice(0, 20)).toEqual(Array(20).fill(200));
+    expect(statuses.at(-1)).toBe(429);
+  });
+
+  it("requests with a publishable key that answer little are many, however long the texts of the inbox are (D2)", async () => {
     const read = await withLongInbox();
 
     expect(await statusesOf(90, () => read("&limit=1&status=read"))).toEqual(Array(90).fill(200));

@@ -72,7 +72,7 @@ export const promisesBugs: readonly Bug[] = [
     name: "reading all messages reads those that come later",
     area: "inbox",
     file: "shared/store/sends/inbox/inbox.ts",
-    find: "{ subscriber, message: newest.id }, { initial });",
-    replace: '{ subscriber, message: newest.id.slice(0, 8).concat("-ffff-7fff-bfff-ffffffffffff") }, { initial });',
+    find: "{ subscriber, message: newest }, { initial });",
+    replace: '{ subscriber, message: newest.slice(0, 8).concat("-ffff-7fff-bfff-ffffffffffff") }, { initial });',
   },
 ];

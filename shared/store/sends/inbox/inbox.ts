@@ -76,8 +76,7 @@ const PAGE_ROWS = 100;
 
 interface ListOptions {
   status?: InboxStatus | undefined;
-  limit: number;
-  takes?: (message: InboxMessage) => boolean;
+  limit?: number;
   visibility?: Visibility;
   /** Only messages that are older than this one. */
   before?: string | undefined;
@@ -87,28 +86,54 @@ interface ListOptions {
 export async function listMessages(
   store: StoreReader,
   subscriber: string,
-  { status, limit, takes = () => true, visibility = visibilityIn(store), before }: ListOptions,
+  { takes = () => true, ...wanted }: ListOptions & { limit: number; takes?: (message: InboxMessage) => boolean },
 ): Promise<InboxMessage[]> {
-  const oldest = oldestId(store);
-  const reader = await readerState(store, subscriber, oldest);
   const found: InboxMessage[] = [];
-  const to = before !== undefined && { to: `${PREFIX}${before}` };
-  const range = { ...rangeFrom(oldest), ...to, newestFirst: true };
-  const rowsAtOnce = () => (status === undefined ? limit - found.length : PAGE_ROWS);
-  const read = (after?: Key) => store.query(Message, { subscriber }, { ...range, limit: rowsAtOnce(), after });
-  for await (const { items } of pagesOf(read)) {
-    await visibility.look(items);
-    const textOf = await readTexts(store, items);
-    for (const row of items.filter(visibility.shows)) {
-      if (messageIdOf(row) === before) continue;
-      const message = messageOf(store, row, textOf, reader);
-      if (!message || (status !== undefined && message.status !== status)) continue;
+  for await (const seen of seenMessages(store, subscriber, wanted)) {
+    const some = seen.slice(0, wanted.limit - found.length);
+    const textOf = await readTexts(
+      store,
+      some.map(({ row }) => row),
+    );
+    for (const one of some) {
+      const message = messageOf(one, textOf);
       if (!takes(message)) return found;
       found.push(message);
     }
-    if (found.length >= limit) break;
+    if (found.length >= wanted.limit) break;
   }
-  return found.slice(0, limit);
+  return found;
+}
+
+/** What a reader did with a message. */
+interface Seen {
+  row: MessageRow;
+  status: InboxStatus;
+  readAt: string | undefined;
+}
+
+/** Page by page, newest first. A text is longer than its row, so those of messages that are passed by are not read. */
+async function* seenMessages(
+  store: StoreReader,
+  subscriber: string,
+  { status, limit = Number.POSITIVE_INFINITY, visibility = visibilityIn(store), before }: ListOptions,
+): AsyncGenerator<Seen[]> {
+  const oldest = oldestId(store);
+  const reader = await readerState(store, subscriber, oldest);
+  const to = before !== undefined && { to: `${PREFIX}${before}` };
+  const range = { ...rangeFrom(oldest), ...to, newestFirst: true };
+  let count = 0;
+  const rowsAtOnce = () => (status === undefined ? limit - count : PAGE_ROWS);
+  const read = (after?: Key) => store.query(Message, { subscriber }, { ...range, limit: rowsAtOnce(), after });
+  for await (const { items } of pagesOf(read)) {
+    await visibility.look(items);
+    const seen = items
+      .filter((row) => visibility.shows(row) && messageIdOf(row) !== before)
+      .flatMap((row) => seenBy(store, row, reader) ?? [])
+      .filter((one) => status === undefined || one.status === status);
+    count += seen.length;
+    yield seen;
+  }
 }
 
 /** Rows with an id from this time on, oldest first. */
@@ -152,20 +177,21 @@ export const messageIdOf = ({ sk }: Pick<Key, "sk">): string => sk.slice(PREFIX.
 /** INB-7: every unread message becomes read, by one write however many they are. @returns how many. */
 export async function readAll(store: Store, subscriber: string): Promise<number> {
   const visibility = visibilityIn(store);
-  const limit = Number.POSITIVE_INFINITY;
-  const unread = await listMessages(store, subscriber, { status: "unread", limit, visibility });
+  const unread: string[] = [];
+  for await (const seen of seenMessages(store, subscriber, { status: "unread", visibility }))
+    unread.push(...seen.map(({ row }) => messageIdOf(row)));
   const [newest] = unread;
-  if (newest) {
+  if (newest !== undefined) {
     const now = store.clock.now();
     // A hidden message was not seen: when it is shown again, it is unread.
     const except = visibility.hidden();
     const initial = {
       at: timestamp(now),
-      expires: expiryOf(newest.id),
-      recent: unread.flatMap(({ id }) => (isRecent(id, now) ? [id] : [])).slice(0, MAX_RECENT),
+      expires: expiryOf(newest),
+      recent: unread.filter((id) => isRecent(id, now)).slice(0, MAX_RECENT),
       ...(except.length > 0 && { except }),
     };
-    const mark = await store.change(ReadAll, { subscriber, message: newest.id }, { initial });
+    const mark = await store.change(ReadAll, { subscriber, message: newest }, { initial });
     // Another request wrote it, which may have found fewer.
     const left = initial.recent.filter((id) => mark.recent?.includes(id) === false);
     for (const id of left) {
@@ -193,16 +219,19 @@ export async function markMessage(
   ]);
   const visibility = visibilityIn(store);
   if (row) await visibility.look([row]);
-  const states = new Map(state && [[id, state]]);
-  const textOf = await readTexts(store, row ? [row] : []);
-  const current = row && visibility.shows(row) ? messageOf(store, row, textOf, { states, readAlls }) : undefined;
+  const seenAfter = (found: typeof state) =>
+    row && visibility.shows(row)
+      ? seenBy(store, row, { states: new Map(found && [[id, found]]), readAlls })
+      : undefined;
+  const current = seenAfter(state);
   if (!row || !current) throw notFound("message");
-  const isDone = action === "read" ? current.read_at !== undefined : current.status === "dismissed";
-  if (isDone) return current;
+  const textOf = await readTexts(store, [row]);
+  const isDone = action === "read" ? current.readAt !== undefined : current.status === "dismissed";
+  if (isDone) return messageOf(current, textOf);
   const now = timestamp(store.clock.now());
   const initial = { ...(action === "read" ? { read_at: now } : { dismissed_at: now }), expires: expiryOf(id) };
   const changed = await store.change(MessageState, key, { initial });
-  return messageOf(store, row, textOf, { states: new Map([[id, changed]]), readAlls }) ?? current;
+  return messageOf(seenAfter(changed) ?? current, textOf);
 }
 
 const STATE = "IS#";
@@ -222,27 +251,27 @@ async function readerState(store: StoreReader, subscriber: string, oldest: strin
   return { states, readAlls };
 }
 
-function messageOf(
-  store: StoreReader,
-  row: MessageRow,
-  textOf: Awaited<ReturnType<typeof readTexts>>,
-  { states, readAlls }: ReaderState,
-): InboxMessage | undefined {
+/** @returns undefined for a message that has expired */
+function seenBy(store: StoreReader, row: MessageRow, { states, readAlls }: ReaderState): Seen | undefined {
   const id = messageIdOf(row);
-  const created = timeOfUuid(id);
-  const expires = created + MESSAGE_LIFETIME_MS;
-  if (expires <= store.clock.now()) return undefined;
+  if (timeOfUuid(id) + MESSAGE_LIFETIME_MS <= store.clock.now()) return undefined;
   const { read_at, dismissed_at } = states.get(id) ?? {};
   const readAllAt = readAlls.find((mark) => covers(mark, row))?.at;
   const isBefore = dismissed_at === undefined || (readAllAt !== undefined && readAllAt <= dismissed_at);
   const readAt = read_at ?? (isBefore ? readAllAt : undefined);
+  return { row, status: statusOf(dismissed_at, readAt), readAt };
+}
+
+function messageOf({ row, status, readAt }: Seen, textOf: Awaited<ReturnType<typeof readTexts>>): InboxMessage {
+  const id = messageIdOf(row);
+  const created = timeOfUuid(id);
   return {
     id,
     notification_id: row.job,
     content: textOf(row).content,
-    status: statusOf(dismissed_at, readAt),
+    status,
     created_at: timestamp(created),
-    expires_at: timestamp(expires),
+    expires_at: timestamp(created + MESSAGE_LIFETIME_MS),
     ...(readAt !== undefined && { read_at: readAt }),
   };
 }
