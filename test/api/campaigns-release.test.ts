@@ -1,7 +1,7 @@
 // The release of campaigns: their jobs and statuses (CMP).
 import { expect, it } from "vitest";
 import { DAY, HOUR, MINUTE } from "../../shared/kernel/clock.ts";
-import { at, withCampaigns } from "../support/campaigns.ts";
+import { at, text, withCampaigns } from "../support/campaigns.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { fresh } = worlds();
@@ -99,4 +99,16 @@ it("a campaign is completed when its last job was canceled (D-CMP-AUTO)", async 
   await world.settle();
 
   expect((await get(id)).status).toBe("completed");
+});
+
+it("campaigns that are released at once are each sent and completed (CMP-19, D-CMP-AUTO)", async () => {
+  const { world, create, release, get, inbox } = await setting();
+  const ids: string[] = [];
+  for (const title of ["A", "B", "C"]) ids.push((await create({ content: text(title) })).body.id);
+  for (const id of ids) await release(id);
+  await world.settle();
+  await world.advance(MINUTE);
+
+  for (const id of ids) expect(await get(id)).toMatchObject({ status: "completed" });
+  expect((await inbox()).sort()).toEqual(["A", "B", "C"]);
 });
