@@ -189,13 +189,14 @@ it("a test skips a test subscriber who was erased (RDA-9)", async () => {
   expect(body.deliveries).toContainEqual({ subscriber_id: ada, channel: "in_app", state: "skipped", reason: "erased" });
 });
 
-it("the 21st test of an hour is refused with 429 (RDA-9)", async () => {
+it("the 21st test of an hour in a workspace is refused with 429, and no other workspace's (RDA-9, GEN-8)", async () => {
   const { world, tenant } = await withTester();
   const statusOfOne = async () => (await testSend(tenant, { to: ["me"] })).status;
 
   const statuses = await Promise.all(Array.from({ length: 22 }, statusOfOne));
   expect(statuses.filter((status) => status === 200)).toHaveLength(20);
   expect(statuses.filter((status) => status === 429)).toHaveLength(2);
+  expect((await testSend(await world.tenant(), { to: ["me"] })).status).toBe(200);
 
   await world.advance(HOUR);
   expect(await statusOfOne()).toBe(200);

@@ -1,6 +1,6 @@
 // What an environment remembers of one workspace says nothing of another (GEN-8): the same environments serve them all.
 import { describe, expect, it } from "vitest";
-import { DAY, HOUR, SECOND } from "../../shared/kernel/clock.ts";
+import { DAY, HOUR, MINUTE, SECOND } from "../../shared/kernel/clock.ts";
 import { audienceSize } from "../../shared/store/capabilities.ts";
 import { AnnotationItem } from "../../shared/store/insights/annotation-items.ts";
 import { namesOf } from "../../shared/store/subscribers/names.ts";
@@ -8,6 +8,7 @@ import { usageOf } from "../../shared/store/workspaces/usage.ts";
 import { setUsage } from "../../shared/store/workspaces/usage-correction.ts";
 import { auditOf } from "../support/audit.ts";
 import { exportAll, ingest, someEvents } from "../support/events.ts";
+import { delayed, journeySetting } from "../support/journeys.ts";
 import { jobOf, post } from "../support/notify.ts";
 import { addPeople, quickDeps, quickStore } from "../support/people.ts";
 import { requests } from "../support/requests.ts";
@@ -66,6 +67,21 @@ describe("of two workspaces in one environment", () => {
     await did(world, other, second, { event_name: "bought" });
 
     expect(await membersOf(world, other, segment)).toEqual(["b"]);
+  });
+
+  it("delays of many in journeys of each that end in one minute are all over then (GEN-8, JND-4)", async () => {
+    const world = await fresh();
+    const lives = [];
+    for (const here of [await journeySetting(world), await journeySetting(world)]) {
+      const id = await here.active(delayed("1h"));
+      await addPeople(world, here.tenant, 20);
+      lives.push({ here, id });
+    }
+    // One after another, so that each has a timer of its own.
+    for (let n = 0; n < 20; n++) for (const { here } of lives) await here.track(`p${n}`, "signed_up");
+    await world.advance(HOUR + MINUTE);
+
+    for (const { here, id } of lives) expect((await here.stats(id)).runs).toMatchObject({ active: 0, completed: 20 });
   });
 
   it("sends of each whose messages were lost are found by the watch of their own quarter-hour (GEN-8, D-NTF)", async () => {
