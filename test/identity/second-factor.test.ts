@@ -38,6 +38,16 @@ async function enrol(session: Answer, current_password = PASSWORD): Promise<{ ke
 const stored = async () => JSON.stringify(await wholeTable(world));
 
 describe("a second factor", () => {
+  it.each([
+    ["second-factor/confirm", "No second factor is being set up. Begin again."],
+    ["second-factor/remove", "There is no second factor."],
+    ["recovery-codes/renew", "There is no second factor."],
+  ])("%s of an account without one is refused with 409 (ACC-10)", async (path, message) => {
+    const session = await register();
+
+    expect(await post(path, { code: "123456" }, bearer(session))).toMatchObject({ status: 409, body: { message } });
+  });
+
   it("a second factor is set up by the password and a code of its key; other sessions end, and the key is stored sealed (ACC-10)", async () => {
     const session = await register();
     const other = await login();
