@@ -209,9 +209,13 @@ export function Palette() {
   }, []);
   const found = useFound(text.trim());
   const wanted = text.trim().toLowerCase();
-  const fixed = [...places, ...actions].filter(({ title, note }) =>
-    ` ${title} ${note}`.toLowerCase().includes(` ${wanted}`),
-  );
+  const has = (words: string) => ` ${words}`.toLowerCase().includes(` ${wanted}`);
+  const known = [...places, ...actions];
+  // What is called so comes before what is only about it.
+  const fixed = [
+    ...known.filter(({ title }) => has(title)),
+    ...known.filter(({ title, note }) => !has(title) && has(note)),
+  ];
   const hits = [...fixed, ...found.hits];
   const chosen = hits[Math.min(at, hits.length - 1)];
   const close = () => {

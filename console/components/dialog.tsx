@@ -19,9 +19,14 @@ interface DialogProps {
 
 export function Dialog({ title, close, children, class: name }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
+  const said = toasts.value.at(-1);
+  const [before] = useState(said);
   useLayoutEffect(() => {
     const opener = document.activeElement;
     dialog.current?.showModal();
+    // Of a group of radio buttons the first one has the focus, and Tab would lead to the chosen one.
+    if (document.activeElement?.matches("[type=radio]"))
+      dialog.current?.querySelector<HTMLElement>("[type=radio]:checked")?.focus();
     // A dialog that is removed while it is open leaves the focus nowhere, and until it is removed nothing outside takes the focus.
     return () => {
       if (opener instanceof HTMLElement) queueMicrotask(() => opener.focus());
@@ -34,7 +39,7 @@ export function Dialog({ title, close, children, class: name }: DialogProps) {
         {children}
         {/* What is said behind it is not heard. */}
         <span class="unseen" role="status">
-          {toasts.value.at(-1)?.text}
+          {said !== before && said?.text}
         </span>
         {/* Last, so that the focus begins in the first field. */}
         <div class="dialog-close">

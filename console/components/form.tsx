@@ -91,11 +91,14 @@ interface FormProps {
   children: ComponentChildren;
 }
 
-/** A form that is sent by script. After each refusal its first refused input has the focus. */
+/** A form that is sent by script. After each refusal its first refused input has the focus, or what had it stays in sight. */
 export function Form({ error, kind = "form", onSubmit, children }: FormProps) {
   const form = useRef<HTMLFormElement>(null);
   useEffect(() => {
-    if (error) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
+    const refused = form.current?.querySelector<HTMLElement>('[aria-invalid="true"]');
+    if (error && refused) refused.focus();
+    // What is said of it stands above the button.
+    else if (error) document.activeElement?.scrollIntoView({ block: "nearest" });
   }, [error]);
   return (
     <form

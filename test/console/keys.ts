@@ -1,5 +1,5 @@
 // The palette, the list of API calls and the list of keys, from the keyboard.
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { type Tab, tabTo, violations } from "../support/console-tab.ts";
 
 export function keyStories(open: () => Promise<Tab>): void {
@@ -17,6 +17,9 @@ export function keyStories(open: () => Promise<Tab>): void {
     // Upload and download have it inside a word.
     expect(await hits.filter({ hasText: /Import|Exports/ }).count()).toBe(0);
     expect(await violations(page)).toEqual([]);
+    // The activity is about it, and stands before it in the navigation.
+    await page.locator("dialog.palette input").fill("outbox");
+    await hits.first().filter({ hasText: "Outbox" }).waitFor();
     await page.locator("dialog.palette input").fill("webh");
     await hits.first().filter({ hasText: "Webhooks" }).waitFor();
     await page.keyboard.press("Enter");
@@ -121,6 +124,40 @@ export function keyStories(open: () => Promise<Tab>): void {
     const field = await page.locator("textarea:focus").boundingBox();
     const bar = await page.locator(".save-bar").boundingBox();
     expect(field!.y + field!.height).toBeLessThanOrEqual(bar!.y);
+  });
+
+  it("a button whose press is refused stays in sight, below what is said of it (CON-4)", async () => {
+    const { page, visit } = await open();
+    const refused = { status: 409, json: { code: "CONFLICT", message: "Not now." } };
+    const size = page.viewportSize()!;
+    onTestFinished(() => page.setViewportSize(size));
+    await page.route("**/api/v1/templates", (route) => route.fulfill(refused));
+    await visit("content/templates/new");
+    await page.getByLabel("Name").fill("Refused");
+    await page.getByLabel("Title").fill("Hello");
+    await page.getByLabel("Body", { exact: true }).fill("It is here.");
+    await tabTo(page, "Save the template");
+    const bottom = async () => {
+      const { y, height } = (await page.locator("button:focus").boundingBox())!;
+      return Math.ceil(y + height);
+    };
+    // It is the last in the window.
+    const height = (await bottom()) + 4;
+    await page.setViewportSize({ width: size.width, height });
+    await page.keyboard.press("Enter");
+    await page.getByRole("alert").getByText("Not now.").waitFor();
+    expect(await bottom()).toBeLessThanOrEqual(height);
+  });
+
+  it("of a group of choices a dialog begins with the chosen one (CON-4)", async () => {
+    const { page, visit } = await open();
+    await visit("channels");
+    await page.getByRole("button", { name: "Connect a channel" }).first().press("Enter");
+    await page
+      .locator("dialog[open]")
+      .getByRole("radio", { name: "Email", checked: true })
+      .and(page.locator(":focus"))
+      .waitFor();
   });
 
   it("every dialog closes by a button at its corner, also on a phone (CON-4)", async () => {
