@@ -1,6 +1,7 @@
 // Stories of what changes between two steps of something: between the tries of a message, before the end of a night, in a run.
 import { type Draft, iso, newHandle } from "./draft.ts";
 import {
+  allDay,
   ask,
   boundaryAfter,
   campaignOf,
@@ -26,6 +27,7 @@ const failing = ({ commands, random }: Draft, channel: string, outcome: string, 
     ...(person && { person: person.slice(1) }),
     ...(outcome === "transient" && { times: random.between(1, 3) }),
   });
+const deletion = { method: "DELETE", query: { force: "true" }, body: undefined };
 const mended = ({ commands }: Draft) => void commands.push({ kind: "clear faults", wait: 0 });
 
 /** A campaign is paused, archived or deleted while a message of it is tried again, and goes on (AMB-113). */
@@ -94,6 +96,7 @@ export function changedOvernight(draft: Draft): void {
     () =>
       ask(draft, SECOND, { method: "PATCH", path: `/api/v1/subscribers/${person}`, body: { email: "bo@example.com" } }),
     () => ask(draft, SECOND, { method: "PATCH", path: `/api/v1/channels/${channels[0]}`, body: { active: false } }),
+    () => ask(draft, SECOND, { ...deletion, path: `/api/v1/channels/${random.pick(channels)}` }),
   ];
   for (const change of random.some(changes, random.between(1, 2))) change();
   pass(draft, Math.max(midnight + 8 * HOUR + edge(draft) - draft.now, SECOND));
@@ -122,10 +125,13 @@ export function deadTokens(draft: Draft): void {
 
 /**
  * A journey that is paused, archived or deleted with people in it, and whether they may come again (JND-13, AMB-136). What
- * ends their runs may occur in the pause: what occurred first counts (JND-9).
+ * ends their runs may occur in the pause: what occurred first counts (JND-9). Their messages may wait for the end of quiet
+ * hours (D-QUIET).
  */
 export function leftInAJourney(draft: Draft): void {
   const { random } = draft;
+  const isNight = random.chance(0.4);
+  if (isNight) settings(draft, { timezone: "UTC", frequency_caps: [], quiet_hours: allDay });
   const person = personOf(draft);
   const send = {
     type: "send",
@@ -152,4 +158,7 @@ export function leftInAJourney(draft: Draft): void {
   if (end > 1) move("activate");
   if (random.chance(0.6)) eventAt(draft, random.pick([SECOND, HOUR]), person, "visit");
   pass(draft, HOUR + edge(draft));
+  if (!isNight) return;
+  settings(draft, { quiet_hours: null });
+  pass(draft, DAY);
 }

@@ -115,7 +115,7 @@ const STORIES: [string[], Make][] = [
   [["campaigns", "faults"], midway.pausedBetweenTries],
   [["sends", "faults", "settings"], midway.changedOvernight],
   [["sends", "faults"], midway.deadTokens],
-  [["events", "journeys"], midway.leftInAJourney],
+  [["events", "journeys", "settings"], midway.leftInAJourney],
   [["sends"], seldom.someDevices],
   [["sends", "settings", "segments"], seldom.bareDays],
   [["events", "journeys"], seldom.endedByWhoTheyAre],

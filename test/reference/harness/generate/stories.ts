@@ -9,6 +9,9 @@ export const MINUTE = 60 * SECOND;
 export const HOUR = 60 * MINUTE;
 export const DAY = 24 * HOUR;
 
+/** Quiet hours but for the last minute of each day. */
+export const allDay = { start: "00:00", end: "23:59", timezone_mode: "workspace" };
+
 /** One second before, at, and after. */
 export const edge = ({ random }: Draft) => random.pick([-SECOND, 0, 0, SECOND]);
 
@@ -196,7 +199,7 @@ export function lateSkip(draft: Draft): void {
   const people = PEOPLE.slice(0, random.between(2, 4)).map((name) => personOf(draft, name));
   mailChannel(draft);
   conversionOf(draft, 86_400);
-  settings(draft, { timezone: "UTC", quiet_hours: { start: "00:00", end: "23:59", timezone_mode: "workspace" } });
+  settings(draft, { timezone: "UTC", quiet_hours: allDay });
   const arms = random.chance(0.4) ? { variant_b: { title: "B", body: "Arm B" } } : {};
   const made = { key: "news", name: "news", default: "in" };
   post(draft, SECOND, "/api/v1/topics", made, { handle: "news" }, "topic");
