@@ -51,5 +51,6 @@ export function countSentence({ total, sent, deferred, held_out }: Counts, skipp
     ...(held_out ? [`${plural(held_out, "is", "are")} held out as control group`] : []),
     ...Object.entries(skipped).map(([reason, count]) => `${plural(count, "does", "do")} not: ${reasonText(reason)}`),
   ];
+  if (sent === total) return `${total > 1 ? "All " : ""}${parts[0]}.`;
   return `Of ${plural(total, "person", "people")}: ${parts.join("; ")}.`;
 }

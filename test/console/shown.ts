@@ -25,7 +25,7 @@ export const shown: readonly Shown[] = [
     act: async (page) => {
       await page.getByLabel("Title").fill("Hello {{ subscriber.first_name }}");
       await page.getByLabel("Body").fill("The winter preview begins on Friday.");
-      await page.getByText("Of 96 people").waitFor();
+      await page.getByText("All 96 people").waitFor();
       await page.locator("aside h2 a", { hasNotText: "…" }).waitFor();
       await page.locator("main button[type=submit]:not([aria-disabled])").waitFor();
     },

@@ -92,7 +92,7 @@ function Sends() {
         { title: "Delivered", isMinor: true, isNumber: true, cell: ({ counts }) => number(counts.delivered) },
         { title: "Failed", isMinor: true, isNumber: true, cell: ({ counts }) => number(counts.failed) },
         { title: "Skipped", isMinor: true, isNumber: true, cell: ({ counts }) => number(counts.skipped) },
-        { title: "Held out", isMinor: true, isNumber: true, cell: ({ counts }) => number(counts.held_out) },
+        { title: "Control group", isMinor: true, isNumber: true, cell: ({ counts }) => number(counts.held_out) },
         { title: "When", cell: ({ created_at, scheduled_at }) => <Time at={scheduled_at ?? created_at} /> },
       ]}
       add={{ operation: "notifications.create", label: "Send a message", icon: "send", by: pathTo("send") }}

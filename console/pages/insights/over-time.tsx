@@ -16,7 +16,7 @@ const WHOLE: readonly Line[] = [
   { name: "Not delivered", measure: "failed" },
   { name: "Conversions", measure: "conversions" },
 ];
-const GROUPS = { "": "All", channel: "By channel", category: "By category" } as const;
+const GROUPS = { "": "All messages", channel: "By channel", category: "By category" } as const;
 const MEASURES = { delivered: "Delivered", opened: "Opened", clicked: "Clicked", conversions: "Conversions" };
 
 export function OverTime({ start, days }: { start: string; days: number }) {

@@ -36,7 +36,7 @@ function All() {
       columns={[
         { title: "Name", cell: ({ name }) => name },
         { title: "People", isNumber: true, cell: ({ count }) => number(count) },
-        { title: "Members", isMinor: true, cell: (segment) => <Kind segment={segment} /> },
+        { title: "Type", isMinor: true, cell: (segment) => <Kind segment={segment} /> },
         { title: "Updated", isMinor: true, cell: ({ updated_at }) => <Time at={updated_at} /> },
       ]}
       add={{ operation: "segments.create", label: "New segment", by: pathTo("segments", "new") }}
@@ -46,7 +46,7 @@ function All() {
 
 function Kind({ segment: { is_dynamic, needs_recompute } }: { segment: Segment }) {
   if (needs_recompute) return <Badge state="processing" word="being computed" />;
-  return <span class="dim">{is_dynamic ? "kept up to date" : "computed once"}</span>;
+  return <span class="dim">{is_dynamic ? "dynamic" : "static"}</span>;
 }
 
 interface Draft {
