@@ -75,7 +75,7 @@ export async function openTab({ service, browser, faults }: Bench, role = "owner
   page.setDefaultTimeout(SETTLE_MS);
   page.on("pageerror", (error) => faults.push(`fault: ${error.message}`));
   page.on("console", (message) => {
-    const isExpected = /status of (401|403|404|422|429|500)|ERR_INTERNET_DISCONNECTED/.test(message.text());
+    const isExpected = /status of (401|403|404|409|422|429|500)|ERR_INTERNET_DISCONNECTED/.test(message.text());
     if (message.type() === "error" && !isExpected) faults.push(`console: ${message.text()}`);
   });
   page.on("request", (request) => {
