@@ -1,9 +1,12 @@
 // The state of the domain that a channel sends mail from, looked up when the channel is verified (RDA-24).
 import { expect, it } from "vitest";
+import { awsFailure } from "../../local/aws/index.ts";
+import { DAY } from "../../shared/kernel/clock.ts";
 import { SenderDomainItem } from "../../shared/store/channels/items.ts";
 import { channelCalls, SMTP } from "../support/channels.ts";
 import { SES } from "../support/mails.ts";
 import { openChannels } from "../support/reached.ts";
+import { requests } from "../support/requests.ts";
 import type { Tenant, TestWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
@@ -88,4 +91,21 @@ it("the state of the domain is null of other channels, and gone with the channel
   await call(`DELETE /${id}?force=true`);
   expect((await call(`GET /${id}/health`)).status).toBe(404);
   expect(await tenant.store.queryRows(SenderDomainItem, { channel: id })).toMatchObject({ items: [] });
+});
+
+it.each([
+  ["does not know", "NotFoundException", "missing", "SES does not know example.com"],
+  ["cannot be asked about", "TooManyRequestsException", "unknown", "SES did not answer"],
+])("the DKIM of a domain that SES %s says so, beside its DMARC (RDA-24)", async (_, name, state, advice) => {
+  const asked = requests({ of: "verify-channel", service: "ses", operation: "GetEmailIdentity" });
+  const { world, tenant } = await withTenant({ hooks: asked.hooks });
+  asked.fail(awsFailure(name, "no"));
+
+  const { domain } = await mailChannel(world, tenant, SES);
+  await world.advance(2 * DAY);
+
+  expect(await domain()).toMatchObject({
+    dkim: { state, name: "_domainkey.example.com", advice: expect.stringContaining(advice) },
+    dmarc: { state: "missing" },
+  });
 });
