@@ -68,11 +68,11 @@ const isNegated = (key: string): boolean => IN_WORDS.has(NEGATED.exec(key)?.[1] 
 const NO = "no|nein|non|não|nao|nee|nie|nej|nei|нет|hayır";
 /** A no and what it is of: `No, I don't`, `No quiero recibir`. One to objections is none. */
 const NO_AND_MORE = new RegExp(
-  `^(?:${NO})[\\s,;.!:-]+\\p{L}(?!.*(?:bjection|pposition|inwand|inwände|problem|biezion))`,
+  `^(?:${NO})(?:[\\s,;.!:-]+\\p{L}|\\s*\\()(?!.*(?:bjection|pposition|inwand|inwände|problem|biezion))`,
   "iu",
 );
-/** `No, still active`: where a name says no, a no and a comma is none to that. */
-const NO_AND_COMMA = new RegExp(`^(?:${NO})\\s*[,;.!]`, "iu");
+/** `No, still active`: where a name says no, a no and a comma or a remark is none to that. */
+const NO_AND_COMMA = new RegExp(`^(?:${NO})\\s*[,;.!(]`, "iu");
 export const beginsWithNo = (text: string): boolean => NO_AND_COMMA.test(text);
 const isRefusal = (text: string): boolean =>
   [

@@ -16,7 +16,7 @@ const ENDED = any(
 );
 
 const OF_MAIL = any(
-  "e?mails? correo courriel newsletter mailing infolettre nieuwsbrief bolet[ii][nm] marketing rundschreiben wiadomosc",
+  "e?mails? sms whatsapp correo courriel newsletter mailing infolettre nieuwsbrief bolet[ii][nm] marketing rundschreiben wiadomosc",
   "suscri subscri[cp] assinatura inscri iscri abonn?ement abonnement subskryp",
   "werb reklam reclame publicid pubblicit prospection demarchage promo(?!cod|tionscode|tioncode) communicat comunica",
   "consent einwillig zustimm einverst consenso consenti toestem zgod kontakt contact contat contatt",
@@ -24,12 +24,12 @@ const OF_MAIL = any(
 
 /** What says it without a word for mail, or with a denial in the middle. */
 const NOT_WANTED = any(
-  "(?:opt(?:o|ou|e|a)?por)no n(?:o|ao|on)(?:recib|receb|ricev|envi|invi|mand|contat|contact|quier|quer|vogli|vuole|dese|desid|acept|aceit|accett)",
-  "(?:veut|souhaite|desire)(?:plus|pas) geen\\w*ontvangen nie(?:chce|zycze)?otrzymyw",
+  "(?:opt(?:o|ou|e|a)?por)no n(?:o|ao|on)(?:recib|receb|ricev|envi|invi|mand|contat|contact|quier|quer|vogli|vorrei|vuole|dese|desid|acept|aceit|accett)",
+  "(?:veut|souhaite|desire)(?:plus|pas) geen(?:\\w*ontvangen|aanbied|reclame|nieuws) nie(?:chce|zycze)?otrzymyw",
   "^never(?:e?mail|contact|text|market)(?!ed) ^blocke?mails?$ ^(?:is)?(?:e?mail|contact|newsletter|marketing)s?(?:is)?muted?$ ^removeme$",
   "^left(?:the)?(?:mailing|e?mail|newsletter)?list(?:at|on|date)?$ removedfrom(?:the)?(?:mailing|e?mail|newsletter)?list",
   "(?:removid[oa]|excluid[oa]|rimoss[oa]|retiree?|eliminad[oa])(?:da|de|du|dalla|del)?(?:la)?list[ae]",
-  "(?:mail|kontakt|werbe|werbungs|newsletter|anschreib)(?:verbot|stopp|sperre)",
+  "(?:mail|kontakt|werbe|werbungs|newsletter|anschreib)(?:verbot|stopp|sperre) werbesperr sperrkennzeichen(?:werb|mail|newsletter)",
 );
 
 export const saysEnded = (key: string): boolean => NOT_WANTED.test(key) || (ENDED.test(key) && OF_MAIL.test(key));

@@ -29,6 +29,9 @@ it.each([
   ["Objected to marketing", "yes"],
   ["Never email", "yes"],
   ["Left list", "yes"],
+  ["Non vorrei ricevere offerte", "sì"],
+  ["Wil geen aanbiedingen", "ja"],
+  ["Sperrkennzeichen Werbung", "ja"],
 ])("%s is an opt-out where it is true, and nothing where it is not (AMB-132)", (name, yes) => {
   expect([said(name, yes), said(name, "false"), said(name, "")]).toEqual(["opted_out", undefined, undefined]);
 });
@@ -45,6 +48,12 @@ it.each([
   ["Newsletter", "keine"],
   ["Consenso newsletter", "negato"],
   ["Consent", "none given"],
+  ["Consent", "No (2024-01-02)"],
+  ["Newsletter", "Nein (per Telefon)"],
+  ["Suscriptor", "no"],
+  ["Vorrei ricevere offerte", "no"],
+  ["Chcę otrzymywać oferty", "nie"],
+  ["DOI-Status", "nicht bestätigt"],
 ])("%s: %s is an opt-out (AMB-132)", (name, no) => {
   expect(said(name, no)).toBe("opted_out");
 });
@@ -57,6 +66,7 @@ it.each([
   ["Annual newsletter", ""],
   ["Order e-mail cancelled", "yes"],
   ["Unsubscribed at", "k. A."],
+  ["Unsubscribed", "No (still active)"],
   ["Unsubscribed at", "(vide)"],
   ["Unsubscribed at", "not applicable"],
 ])("%s: %s says no to nothing (AMB-132)", (name, value) => {
@@ -68,4 +78,13 @@ it("a mail that came back is told by the error beside its address (AMB-132)", ()
     "suppressed",
     undefined,
   ]);
+});
+
+it.each([
+  ["Rifiuta SMS", "sms"],
+  ["SMS storniert", "sms"],
+  ["Annulation WhatsApp", "chat_app"],
+])("%s is an opt-out of %s alone (AMB-132)", (name, channel) => {
+  const { consent, choices } = rowOf({ email: "a@b.co", [name]: "true" });
+  expect([consent, choices]).toMatchObject([undefined, { [channel]: { status: "opted_out" } }]);
 });
