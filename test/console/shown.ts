@@ -124,6 +124,21 @@ export function phoneStories(open: () => Promise<Tab>): void {
   });
 }
 
+/** The contrast of what the first search field suggests, against the field. */
+const SUGGESTED = `(() => {
+  const field = document.querySelector("main input[placeholder]");
+  const light = (color) => {
+    const [r, g, b] = color.match(/[\\d.]+/g).map((n) => (n / 255 <= 0.03928 ? n / 3294.6 : ((n / 255 + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b + 0.05;
+  };
+  const { color } = getComputedStyle(field, "::placeholder");
+  const [one, other] = [light(color), light(getComputedStyle(field).backgroundColor)];
+  return Math.max(one, other) / Math.min(one, other);
+})()`;
+
+/** The least contrast of text, by WCAG. */
+const MIN_CONTRAST = 4.5;
+
 const LONG = "Wiedereröffnung der Filiale am Donaudampfschifffahrtsgesellschaftsplatz mit Rabatt";
 const ADDRESS = "maximiliane-theodora.von-hohenlohe-waldenburg-schillingsfuerst@kundenbetreuung.example.com";
 
@@ -151,6 +166,16 @@ export function longNameStories(open: () => Promise<Tab>): void {
         await page.locator("main tbody tr:not(.blank)").first().waitFor();
         expect({ path, width, tooWide: await widerThan(page, width) }).toEqual({ path, width, tooWide: [] });
       }
+  });
+
+  it("what a field suggests can be read in both themes (CON-4)", async () => {
+    const { page, visit } = await open();
+    await visit("people");
+    for (const colorScheme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme });
+      expect(await page.evaluate(SUGGESTED)).toBeGreaterThan(MIN_CONTRAST);
+    }
+    await page.emulateMedia({ colorScheme: "light" });
   });
 
   it("people in a journey are counted with separators of thousands, as everywhere (CON-3)", async () => {
