@@ -114,6 +114,30 @@ export function conflictStories(open: () => Promise<Tab>): void {
     await page.locator("form [role=alert]").waitFor();
   });
 
+  it("who writes conditions of a segment goes on where they are when another person saves it (CON-3, CON-4)", async () => {
+    const { page, visit, context } = await open();
+    await visit("segments/new");
+    await page.getByLabel("Name").fill("Of two windows");
+    await page.getByLabel("Attribute 1").fill("plan");
+    await page.getByLabel("Value 1").fill("pro");
+    await press(page, "Create the segment");
+    await page.getByRole("heading", { name: "Of two windows" }).waitFor();
+    const value = page.getByLabel("Value 1");
+    await value.fill("te");
+    const other = await context.newPage();
+    await other.goto(page.url());
+    await other.getByLabel("Name").fill("Hers");
+    await press(other, "Save");
+    await page.getByRole("heading", { name: "Hers", level: 1 }).waitFor();
+    await page.keyboard.type("am");
+    expect(await value.inputValue()).toBe("team");
+    await press(page, "Save");
+    await page.getByText("Somebody else saved meanwhile: both changes are kept.").waitFor();
+    await expect.poll(() => page.getByLabel("Name").inputValue()).toBe("Hers");
+    expect(await value.inputValue()).toBe("team");
+    await other.close();
+  });
+
   it("a step of a journey that another person changed meanwhile is asked for before it is overwritten (CON-3)", async () => {
     const { page, visit, context } = await open();
     await visit("journeys");

@@ -1,10 +1,11 @@
 // One segment: its rule, its members, and whether somebody is in it, clause by clause.
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { Segment, SegmentRule } from "../../../sdk/src/types.gen.ts";
 import { expectationText, valueText } from "../../../shared/rules/clause-words.ts";
 import { useAction } from "../../app/action.ts";
 import { call } from "../../app/api.ts";
 import { useKept } from "../../app/kept.ts";
+import { isSame } from "../../app/merge.ts";
 import { calledOf, personName } from "../../app/person-name.ts";
 import { useQuery } from "../../app/query.ts";
 import { pathTo } from "../../app/router.ts";
@@ -51,7 +52,7 @@ export function OneSegment({ id }: { id: string }) {
     >
       {recompute.error && <Failure error={recompute.error} />}
       <Loaded query={segment} skeleton={<Skeleton rows={6} />}>
-        {(found) => <Rule key={found.updated_at} segment={found} />}
+        {(found) => <Rule segment={found} />}
       </Loaded>
       <IsIn id={id} />
       <Members id={id} />
@@ -69,7 +70,7 @@ type Body = Pick<Segment, "name" | "rule">;
 
 const bodyOf = ({ name, rule }: Body): Body => ({ name, rule });
 
-function Rule({ segment: { id, name: known, rule: stored, count } }: { segment: Segment }) {
+function Rule({ segment: { id, name: known, rule: stored, count, updated_at } }: { segment: Segment }) {
   const update = useAction("segments.update");
   const kept = useKept<Draft>(`segment.${id}`, () => ({ name: known, rule: stored }));
   const { name, rule } = kept.value;
@@ -90,9 +91,16 @@ function Rule({ segment: { id, name: known, rule: stored, count } }: { segment: 
   };
   const discard = () => {
     kept.discard();
+    guard.saved({ name: known, rule: stored });
     setBegun(stored);
     setRound(round + 1);
   };
+  const seen = useRef(updated_at);
+  // What somebody else saved is shown where nothing is written; what is written is compared with it when it is saved.
+  useEffect(() => {
+    if (seen.current !== updated_at && isSame(kept.value, kept.begun)) discard();
+    seen.current = updated_at;
+  }, [updated_at]);
   return (
     <RuleForm
       action={update}
