@@ -1,14 +1,10 @@
 // The document client of the one table.
 import { type ConsumedCapacity, DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import {
-  BatchGetCommand,
   BatchWriteCommand,
   DeleteCommand,
   DynamoDBDocumentClient,
-  GetCommand,
   PutCommand,
-  QueryCommand,
-  TransactGetCommand,
   TransactWriteCommand,
   UpdateCommand,
 } from "@aws-sdk/lib-dynamodb";
@@ -31,27 +27,21 @@ export const spent = { isCounted: false, writes: 0, reads: 0 };
 /** The client's `send`, which counts what its requests cost. */
 export const countingSend = (client: TableClient): Pick<TableClient, "send"> => ({
   send: async (command: Parameters<TableClient["send"]>[0]) => {
-    const kind = kindOf(command);
-    if (!spent.isCounted || kind === undefined) return client.send(command);
+    if (!spent.isCounted) return client.send(command);
+    const kind = WRITES.some((write) => command instanceof write) ? "writes" : "reads";
     Object.assign(command.input, { ReturnConsumedCapacity: "TOTAL" });
     try {
       const output = await client.send(command);
       spent[kind] += unitsOf(output as Consuming);
       return output;
     } catch (error) {
-      if (kind === "writes") spent.writes += refusedUnits(error as Refused);
+      spent[kind] += refusedUnits(error as Refused);
       throw error;
     }
   },
 });
 
 const WRITES = [PutCommand, UpdateCommand, DeleteCommand, TransactWriteCommand, BatchWriteCommand];
-const READS = [GetCommand, QueryCommand, BatchGetCommand, TransactGetCommand];
-
-function kindOf(command: object): "writes" | "reads" | undefined {
-  if (WRITES.some((write) => command instanceof write)) return "writes";
-  return READS.some((read) => command instanceof read) ? "reads" : undefined;
-}
 
 interface Consuming {
   ConsumedCapacity?: ConsumedCapacity | ConsumedCapacity[] | undefined;
