@@ -30,7 +30,7 @@ import {
 } from "./import-names.ts";
 import { type SignedName, signedName, timeColumnOf } from "./import-signs.ts";
 import { EVIDENCE, type ImportSource } from "./import-sources.ts";
-import type { ColumnType } from "./import-values.ts";
+import { type ColumnType, saysYesOrNo } from "./import-values.ts";
 import { topicKeyOf } from "./topics.ts";
 
 /** Evidence that becomes an attribute too. */
@@ -204,10 +204,10 @@ function furtherCell(
   // The choice of a topic that there is not is of nothing else.
   const signed = evidence || topicKeyOf(wanted) ? undefined : (askedBefore(i, header) ?? signedName(name, header));
   // `Email` with a yes or a no is no address, and no attribute `email`.
-  const isWay = signed?.isBare && type === "boolean";
+  const isWay = signed?.isBare && saysYesOrNo(type);
   const attribute = isWay || (evidence && !KEPT.includes(evidence)) ? undefined : snakeCase(name) || `column_${i + 1}`;
   const ofRow = rowColumn(name, header);
-  const rank = taken.has("phone") || type === "boolean" ? undefined : rankOf("phone", columnKey(bareName(name)));
+  const rank = taken.has("phone") || saysYesOrNo(type) ? undefined : rankOf("phone", columnKey(bareName(name)));
   const phoneRank = rank === undefined ? undefined : rank - phoneLead(name);
   return {
     ...(evidence && { evidence }),

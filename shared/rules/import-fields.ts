@@ -16,7 +16,7 @@ import {
 } from "./import-names.ts";
 import { signedName } from "./import-signs.ts";
 import { EVIDENCE, type ImportSource, presets } from "./import-sources.ts";
-import type { ColumnType } from "./import-values.ts";
+import { type ColumnType, saysYesOrNo } from "./import-values.ts";
 
 /** The fields that say who a person is, and how to reach it: none of them is a yes or a no. */
 export const OF_WHOM: readonly Standard[] = ["external_id", "email", "phone"];
@@ -34,7 +34,9 @@ export function usualFields(
   const rank = (field: Standard, i: number): number => {
     const name = columnName(header[i] ?? "");
     if (!isFree[i] || fields.has(i) || EVIDENCE[source].includes(name)) return Number.POSITIVE_INFINITY;
-    if (types[i] === "boolean" && OF_WHOM.includes(field)) return Number.POSITIVE_INFINITY;
+    // An id may be 0 or x.
+    const isAnswered = field === "external_id" ? types[i] === "boolean" : saysYesOrNo(types[i]);
+    if (isAnswered && OF_WHOM.includes(field)) return Number.POSITIVE_INFINITY;
     if (Object.hasOwn(presets[source], name) && presets[source][name] === field) return Number.NEGATIVE_INFINITY;
     // As our own exports name it, whatever else is an attribute there.
     if (field === "phone" && header[i]?.trim() === field) return Number.NEGATIVE_INFINITY;
@@ -61,7 +63,7 @@ export function usualFields(
     if (like >= 0) fields.set(like, field);
   };
   takeLike("email", (name, type) => type === "address" && isLikeEmail(name));
-  takeLike("phone", (name, type) => type !== "boolean" && type !== "address" && isLikePhone(name));
+  takeLike("phone", (name, type) => !saysYesOrNo(type) && type !== "address" && isLikePhone(name));
   const isNamed = [...taken, ...fields.values()].some((field) => field === "external_id" || field === "email");
   if (isNamed) return fields;
   takeLike("phone", (name, type) => type === "phone" && !isOfOthers(name));

@@ -1,11 +1,26 @@
 // What the cells of a column are: texts, unless the whole column is of booleans or of numbers.
+import { isNo, isYes } from "./import-answers.ts";
 import { checkJson } from "./json-limits.ts";
 
 /**
  * `local_number` is of numbers as people of a country write them: `1.234,50`, `1,234.50`; `address` of texts of which nine
- * in ten are addresses of mail, `phone` of those of which they are numbers with a plus, and `empty` of none.
+ * in ten are addresses of mail, `phone` of those of which they are numbers with a plus, and `empty` of none. `answers` are
+ * texts, and `binary` numbers, each of which says yes or no: `ja`, `N`, `0`.
  */
-export type ColumnType = "text" | "phone" | "empty" | "boolean" | "number" | "local_number" | "address";
+export type ColumnType =
+  | "text"
+  | "phone"
+  | "empty"
+  | "boolean"
+  | "answers"
+  | "binary"
+  | "number"
+  | "local_number"
+  | "address";
+
+/** Whether each value of a column says yes or no. */
+export const saysYesOrNo = (type: ColumnType | undefined): boolean =>
+  type === "boolean" || type === "answers" || type === "binary";
 
 export type Value = string | number | boolean | null | Value[] | { [key: string]: Value };
 
@@ -33,6 +48,7 @@ interface Seen {
   addresses: number;
   phones: number;
   isBoolean: boolean;
+  isOfAnswers: boolean;
   /** Every value is written as the number would be. */
   isExact: boolean;
   /** The decimals of all values; undefined where they differ. */
@@ -65,6 +81,7 @@ export function columnTypes(delimiter = ","): { see(row: readonly string[]): voi
       addresses: 0,
       phones: 0,
       isBoolean: true,
+      isOfAnswers: true,
       isExact: true,
       decimals: undefined,
       comma: { isOf: delimiter !== ",", isShown: false, isExact: true, decimals: new Set() },
@@ -73,6 +90,7 @@ export function columnTypes(delimiter = ","): { see(row: readonly string[]): voi
     const seen = columns[i];
     if (value === "") return;
     seen.isBoolean &&= Object.hasOwn(BOOLEANS, value.toLowerCase());
+    seen.isOfAnswers &&= isYes(value) || isNo(value);
     const decimals = PLAIN_NUMBER.exec(value)?.[3]?.length;
     seen.isExact &&= PLAIN_NUMBER.test(value) && String(Number(value)) === value;
     seen.decimals = seen.filled === 0 || seen.decimals === decimals ? decimals : undefined;
@@ -100,19 +118,33 @@ function seeLocal(form: LocalForm, found: RegExpExecArray | null): void {
 const isOneForm = ({ isOf, isShown, isExact, decimals }: LocalForm): boolean =>
   isOf && isShown && (isExact || decimals.size === 1);
 
-function typeOf({ filled, addresses, phones, isBoolean, isExact, decimals, comma, point }: Seen): ColumnType {
+function typeOf({
+  filled,
+  addresses,
+  phones,
+  isBoolean,
+  isOfAnswers,
+  isExact,
+  decimals,
+  comma,
+  point,
+}: Seen): ColumnType {
   if (filled === 0) return "empty";
   if (addresses >= filled * 0.9) return "address";
   if (phones >= filled * 0.9) return "phone";
   if (isBoolean) return "boolean";
-  if (isExact || decimals !== undefined) return "number";
+  if (isExact || decimals !== undefined) return isOfAnswers ? "binary" : "number";
+  if (isOfAnswers) return "answers";
   return isOneForm(comma) || isOneForm(point) ? "local_number" : "text";
 }
 
 export function fitsType(value: string, type: ColumnType): boolean {
   if (value === "" || ["text", "empty", "address", "phone"].includes(type)) return true;
   if (type === "boolean") return Object.hasOwn(BOOLEANS, value.toLowerCase());
-  return type === "number" ? PLAIN_NUMBER.test(value) : COMMA_NUMBER.test(value) || POINT_NUMBER.test(value);
+  if (type === "answers") return isYes(value) || isNo(value);
+  return type === "number" || type === "binary"
+    ? PLAIN_NUMBER.test(value)
+    : COMMA_NUMBER.test(value) || POINT_NUMBER.test(value);
 }
 
 /** A number without marks between its thousands, and with a point before its decimals. */
@@ -125,7 +157,7 @@ function plainNumber(text: string): string {
 /** A cell as the value of an attribute. A cell of JSON becomes what it says. */
 export function cellValue(text: string, type: ColumnType): Value {
   if (type === "boolean") return BOOLEANS[text.toLowerCase()] ?? text;
-  if (type === "number") return PLAIN_NUMBER.test(text) ? Number(text) : text;
+  if (type === "number" || type === "binary") return PLAIN_NUMBER.test(text) ? Number(text) : text;
   if (type === "local_number") return Number(plainNumber(text));
   return /^[[{]/.test(text) ? (jsonOf(text) ?? text) : text;
 }

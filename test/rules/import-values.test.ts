@@ -59,7 +59,10 @@ describe("columns", () => {
 describe("values", () => {
   it.each([
     [["true", "False", "YES", ""], "boolean"],
-    [["true", "1"], "text"],
+    [["true", "1"], "answers"],
+    [["ja", "N"], "answers"],
+    [["0", "1"], "binary"],
+    [["ja", "2"], "text"],
     [["1", "2.5", "-3"], "number"],
     [["260.10", "88.10"], "number"],
     [["a@b.co", "Ada <a@b.co>", ""], "address"],
