@@ -158,7 +158,12 @@ async function join(
   const member = { user_id: id, tenant, role, email, name, created_at: now };
   const isNew = writes.length > 1;
   const isIn = await transacted(platform, [
-    putItem(MemberItem, { tenant, user: id }, member, absent()),
+    putItem(
+      MemberItem,
+      { tenant, user: id },
+      { ...member, ...(invitation && { invitation: invitation.id }) },
+      absent(),
+    ),
     putItem(MembershipItem, { user: id, tenant }, member),
     teamWrite(team, Number(role === "owner")),
     ...(isNew ? [] : [changeItem(UserItem, { email }, { add: { joined: 1 } }, is("id", id))]),

@@ -25,6 +25,8 @@ import { listMembers, type Member } from "./members.ts";
 
 const INVITED_MS = 7 * DAY;
 const TOKEN_BYTES = 32;
+/** Long past by any clock. */
+const WITHDRAWN = timestamp(0);
 
 export const Invitation = v.object(invitationFields);
 export type Invitation = v.InferOutput<typeof Invitation>;
@@ -95,7 +97,7 @@ export async function markUnmailed(platform: Platform, token: string): Promise<v
   await whereItHolds(platform.change(InvitationItem, { digest: hashOf(token) }, { remove: ["mailed"] }, present()));
 }
 
-/** Ends an open invitation. @throws 404. */
+/** Ends an open invitation, which stays listed for the audit trail as an expired one does. @throws 404. */
 export async function withdrawInvitation(platform: Platform, tenant: TenantId, id: string): Promise<void> {
   const { items } = await platform.query(InvitedItem, { tenant });
   const now = timestamp(platform.clock.now());
@@ -103,7 +105,12 @@ export async function withdrawInvitation(platform: Platform, tenant: TenantId, i
   if (!row) throw notFound("invitation");
   await platform
     .transact([
-      removeItem(InvitedItem, { tenant, email: row.email }, is("id", id)),
+      changeItem(
+        InvitedItem,
+        { tenant, email: row.email },
+        { set: { expires_at: WITHDRAWN }, remove: ["digest"] },
+        is("id", id),
+      ),
       ...(row.digest === undefined ? [] : [removeItem(InvitationItem, { digest: row.digest })]),
     ])
     .catch(orRefuse(() => notFound("invitation")));
