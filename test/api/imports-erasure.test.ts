@@ -202,6 +202,31 @@ it("who was erased while an import was under way does not come back by its rows,
   expect((await call(`GET /api/v1/subscribers/${eve}/consents`)).body.items).toMatchObject([{ status: "opted_out" }]);
 });
 
+it("the erasure waits for no import that began after it, also behind one that it waits for (SUB-9, F14)", async () => {
+  const reading = requests({ of: "import-rows", service: "s3" });
+  const { world, call, start, job, upsert, erase } = await setting({ hooks: reading.hooks });
+  const blocked = new Set<string>();
+  reading.each((input) => {
+    if ([...blocked].some((id) => JSON.stringify(input).includes(id))) throw new Error("The file cannot be read.");
+  });
+  const begin = async () => {
+    const id = await start(`${HEADER}bob,bob@example.com,,\n`);
+    blocked.add(id);
+    return id;
+  };
+  const id = await upsert(ADA);
+  const before = await begin();
+  await erase(id);
+  await world.advance(MINUTE);
+  const after = await begin();
+  await world.advance(3 * MINUTE);
+  blocked.delete(before);
+  await world.advance(30 * MINUTE);
+
+  expect([await job(before), await job(after)]).toMatchObject([{ status: "completed" }, { status: "pending" }]);
+  expect((await call(`GET /api/v1/erasures/${id}`)).body.state).toBe("completed");
+});
+
 it("the reason of a failed import quotes nothing of its file (IMP-4, SUB-9)", async () => {
   const { run } = await setting();
   const { status, error_message, last_error } = await run(`${HEADER}ada-7f3a,"Lovelace,,\n`);
