@@ -215,6 +215,17 @@ describe("ends", () => {
     expect(await inbox(ada)).toEqual([]);
   });
 
+  it("an exit event before the trigger ends no run (JND-8, AMB-136)", async () => {
+    const { active, accept, at, outcomes, runs, world } = await setting();
+    const id = await active(graphOf({ one: wait("paid", "done"), ...ends }, [{ event: { name: "left" } }]));
+    await accept({ event_name: "left", occurred_at: at(-2 * MINUTE) });
+    await accept({ event_name: "signed_up", occurred_at: at(-MINUTE) });
+    await world.advance(2 * HOUR);
+
+    expect(await runs(id)).toMatchObject([{ status: "completed" }]);
+    expect((await outcomes(id)).one).toEqual({ "wait:timeout": 1 });
+  });
+
   it.each(["the first", "the second"])(
     "of two exit events the one that occurred first ends the run, where it is %s of the conditions (AMB-136, JND-9)",
     async (which) => {
