@@ -58,6 +58,22 @@ describe("a delivery whose message was dead-lettered", () => {
     expect(outside.received).toHaveLength(1);
   });
 
+  it("deliveries of two minutes that were queued together are each queued again by the watchdog (WHK-8, D-HOOKS)", async () => {
+    const worker = mortal("post-webhook");
+    const { world, upsert, log, deadLetters } = await setting({ hooks: worker.hooks });
+    worker.dieAt(1, "before");
+    await upsert("u1");
+    world.clock.jumpTo(world.clock.now() + MINUTE);
+    await upsert("u2");
+    await world.advance(DEAD_LETTERED);
+    worker.revive();
+    expect(deadLetters()).toBeGreaterThan(0);
+
+    await world.advance(12 * MINUTE);
+
+    expect(await log()).toMatchObject([{ outcome: "delivered" }, { outcome: "delivered" }]);
+  });
+
   it("deliveries of two workspaces in one minute are each queued again by the watchdog of their own (WHK-8, GEN-8)", async () => {
     const worker = mortal("post-webhook");
     const { world, outside, upsert, log, deadLetters } = await setting({ hooks: worker.hooks });
