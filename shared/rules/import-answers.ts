@@ -46,7 +46,7 @@ export const isIdle = (text: string): boolean => SWITCHED_OFF.has(wordOf(text)) 
 const NEGATED = /^(?:not|nicht|pas|niet)(?:yet)?(.+)/;
 const EMPTY = words(
   "none null na nan undefined never blank empty leer vide vuoto vacio vazio enblanco leeg puste unset notset nodata nodate",
-  "notapplicable keineangabe ka nonrenseigne",
+  "notapplicable keineangabe ka nonrenseigne jamais nunca nooit nigdy niemals notyet nochnicht",
   "noresponse noanswer noinfo noinformation nopreference nopreferences nonspécifié nondéfini sinrespuesta sinespecificar",
 );
 const GOOD = words(
@@ -86,7 +86,7 @@ const isRefusal = (text: string): boolean =>
 /** A choice of nothing, where somebody says what they want. */
 export const isNoneOf = (text: string): boolean => NONE_OF.has(columnKey(text));
 const NONE_OF = words(
-  "never keine keiner aucun aucune ninguno ninguna nessuno nessuna nenhum nenhuma geen żaden żadne żadna nothing nichts rien nada niente",
+  "never jamais nunca nooit nigdy niemals keine keiner aucun aucune ninguno ninguna nessuno nessuna nenhum nenhuma geen żaden żadne żadna nothing nichts rien nada niente",
 );
 
 /** No value, as platforms write it: `[]`, `null`, `0000-00-00`. */

@@ -46,6 +46,7 @@ it.each([
   ["Can be contacted", "no"],
   ["Promotions", "false"],
   ["Newsletter", "keine"],
+  ["Newsletter", "nunca"],
   ["Consenso newsletter", "negato"],
   ["Consent", "none given"],
   ["Consent", "No (2024-01-02)"],
@@ -67,6 +68,8 @@ it.each([
   ["Order e-mail cancelled", "yes"],
   ["Unsubscribed at", "k. A."],
   ["Unsubscribed", "No (still active)"],
+  ["Unsubscribed at", "jamais"],
+  ["Abgemeldet am", "noch nicht"],
   ["Unsubscribed at", "(vide)"],
   ["Unsubscribed at", "not applicable"],
 ])("%s: %s says no to nothing (AMB-132)", (name, value) => {
