@@ -2,7 +2,9 @@
 import { createHash, createHmac } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { verifyWebhook } from "../../sdk/src/webhook.ts";
-import { HOUR, SECOND } from "../../shared/kernel/clock.ts";
+import { HOUR, MINUTE, SECOND } from "../../shared/kernel/clock.ts";
+import { webhookSamples } from "../../shared/rules/webhook-events.ts";
+import { noteDeliveries } from "../../shared/store/webhooks/deliveries.ts";
 import { hook, log, receiving, upsert } from "../support/hooks.ts";
 import { worlds } from "../support/worlds.ts";
 
@@ -110,6 +112,22 @@ describe("events", () => {
     expect(items).toMatchObject([{ outcome: "delivered", payload: null }]);
     expect(JSON.stringify(items)).not.toMatch(/canary/);
     expect(outside.received).toHaveLength(1);
+  });
+
+  it("an event of an erased subscriber that was still being noted is removed from the log by the second pass (SUB-9, SUB-10)", async () => {
+    const here = await setting();
+    const { world, tenant } = here;
+    const at = world.clock.now();
+    const { id } = await upsert(here, { external_id: "canary-7" });
+    await tenant.call(`DELETE /api/v1/subscribers/${id}`);
+    await world.advance(MINUTE);
+    const { id: webhook } = await hook(here, ["subscriber.created"]);
+    const data = { ...webhookSamples["subscriber.created"], subscriber_id: id, external_id: "canary-7" };
+    const occurrence = { event: "subscriber.created", key: id, at, data } as const;
+    await noteDeliveries(tenant.store, [{ webhook, occurrence }]);
+    await world.advance(5 * MINUTE);
+
+    expect(JSON.stringify(await log(here, webhook))).not.toMatch(/canary/);
   });
 });
 
