@@ -6781,8 +6781,8 @@ export interface ImportsImportListsAnswer {
   import_job_id: string;
   /** Always `pending`: the file is read in the background */
   status: "pending";
-  /** Whether the file is only checked and counted. Default: `false` */
-  dry_run: boolean;
+  /** It is one */
+  dry_run?: true | undefined;
 }
 
 export interface ImportsCreateListsImportUploadAnswer {

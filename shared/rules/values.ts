@@ -107,7 +107,7 @@ const NO_TEXT = new RegExp(
     "(?:now|today|current_(?:date|timestamp))(?:\\(\\))?(?:/[a-z])?|yesterday|tomorrow",
     "[+-]?\\s*\\d+\\s*(?:s|m|h|d|w|y|(?:minute|hour|day|week|month|year)s?)(?: ago)?",
     "(?:last|this|next|past)\\s+(?:\\d+\\s+)?(?:hour|day|week|month|quarter|year)s?",
-    "[+-]?P(?:T?\\d+[A-Z])+|\\{\\{.*\\}\\}",
+    "[+-]?P(?:T?\\d+[A-Z])+|\\{\\{\\s*(?:now|today)\\b.*\\}\\}",
   ].join("|")})$`,
   "i",
 );

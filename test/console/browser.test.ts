@@ -70,7 +70,7 @@ describe.skipIf(!hasBrowser)("in Chromium", () => {
     await focusOn("Body");
     await page.keyboard.type("The sale begins on Friday.");
     await page.getByText("Hello Ada", { exact: true }).waitFor();
-    await page.getByText("Of 1 person: 1 person gets it now.").waitFor();
+    await page.getByText("1 person gets it now.").waitFor();
     await focusOn("Review and send");
     await page.keyboard.press("Enter");
     await page.locator("dialog[open]").getByText("Nothing: every variable has a value.").waitFor();

@@ -62,7 +62,11 @@ export const imports = group("imports", "CSV files into lists, and exports as CS
         "A file of more than a few megabytes is uploaded first, see `POST /api/v1/lists/import/uploads`. With `dry_run` " +
         "everything is checked and counted and nothing is written.",
       form: multipart(Form, { fileBytes: MAX_FILE_BYTES, isOptional: true, refusal: 400 }),
-      returns: v.object({ import_job_id: v.string(), status: v.literal("pending"), dry_run: v.boolean() }),
+      returns: v.object({
+        import_job_id: v.string(),
+        status: v.literal("pending"),
+        dry_run: v.optional(said("It is one", v.literal(true))),
+      }),
       names: "import_job_id",
       status: 202,
       errors: ["NOT_FOUND", "CONFLICT"],
@@ -86,7 +90,7 @@ export const imports = group("imports", "CSV files into lists, and exports as CS
         throw new ApiError("FILE_TOO_LARGE", `The file is larger than ${MAX_FILE_BYTES} bytes.`);
       if (file) await uploads.put(id, file.bytes);
       await createImport(store, timers, { id, list, source, bytes, dry_run, mapping, ...reading });
-      return { import_job_id: id, status: "pending", dry_run };
+      return { import_job_id: id, status: "pending", ...(dry_run && { dry_run }) };
     },
   ),
 
