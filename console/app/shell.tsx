@@ -147,6 +147,7 @@ function useTheme() {
 
 /** Names where the API tells them, else the beginning of the id. */
 function Workspaces() {
+  const [chosen, setChosen] = useState<string>();
   const user = me.value;
   if (!user) return null;
   const { workspaces, tenant } = user;
@@ -174,6 +175,7 @@ function Workspaces() {
     } catch (error) {
       // Its own session goes on, unless that is what has ended.
       if (session.value.kind === "opening") session.value = before;
+      setChosen(undefined);
       say(error instanceof Error ? error.message : String(error));
     }
   };
@@ -181,10 +183,12 @@ function Workspaces() {
     <div class="workspace">
       <Select
         label="Workspace"
-        value={tenant.id}
+        value={chosen ?? tenant.id}
         options={workspaces.map((one) => ({ value: one.tenant_id, label: nameOf(one) }))}
-        onInput={(id) => void choose(id)}
+        onInput={setChosen}
       />
+      {/* Arrow keys pass others on their way to the one that is meant. */}
+      {chosen !== undefined && chosen !== tenant.id && <Button onClick={() => choose(chosen)}>Open it</Button>}
       <Kind kind={tenant.kind} />
     </div>
   );

@@ -124,7 +124,7 @@ interface SelectProps<V extends string> {
   label?: string;
   value: V;
   options: Options<V>;
-  onInput: (value: V, select: HTMLSelectElement) => void;
+  onInput: (value: V) => void;
   class?: string | undefined;
 }
 
@@ -135,7 +135,7 @@ export function Select<V extends string>({ label, value, options, onInput, ...de
       {...described}
       value={value}
       // What is chosen is one of the options, hence the cast.
-      onInput={({ currentTarget }) => onInput(currentTarget.value as V, currentTarget)}
+      onInput={({ currentTarget }) => onInput(currentTarget.value as V)}
     >
       {listOf(options).map((option) => (
         <option key={option.value} value={option.value}>

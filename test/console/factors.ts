@@ -98,6 +98,7 @@ export function factorStories({ open, service }: FactorBench): void {
     );
     await page.reload();
     await page.getByLabel("Workspace", { exact: true }).selectOption({ label: "Other" });
+    await page.getByRole("button", { name: "Open it" }).click();
     await page.getByText("Sign in there.").waitFor();
     await page.getByRole("button", { name: "Sign out" }).waitFor();
     expect(await page.getByLabel("Workspace", { exact: true }).inputValue()).not.toMatch(/^0a0a/);

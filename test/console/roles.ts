@@ -102,4 +102,27 @@ export function roleStories(open: (role?: string) => Promise<Tab>): void {
     await dialog.waitFor({ state: "detached" });
     expect(await focused(page)).toBe("Remove admin");
   });
+
+  it("arrow keys pass roles, workspaces and attributes of agents, and none is taken before its button is pressed (CON-4)", async () => {
+    await open("viewer");
+    const { page, visit } = await open();
+    const writes: string[] = [];
+    page.on("request", (request) => request.method() === "PATCH" && writes.push(request.postData() ?? ""));
+    await visit("settings/team");
+    await tabTo(page, "Edit viewer");
+    await page.keyboard.press("Enter");
+    const dialog = page.locator("dialog[open]");
+    await dialog.locator("select:focus").waitFor();
+    for (let n = 0; n < 2; n++) await page.keyboard.press("ArrowUp");
+    expect(writes).toEqual([]);
+    await tabTo(page, "Change the role");
+    await page.keyboard.press("Enter");
+    await page.getByText("viewer is developer now.").waitFor();
+    expect(writes).toEqual(['{"role":"developer"}']);
+    await page.getByRole("row", { name: /^viewer .* developer/ }).waitFor();
+    await visit("settings");
+    await page.getByLabel("Attributes that agents may filter by").focus();
+    for (let n = 0; n < 2; n++) await page.keyboard.press("ArrowDown");
+    expect(await page.getByRole("list", { name: "Attributes of agents" }).count()).toBe(0);
+  });
 }

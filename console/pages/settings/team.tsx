@@ -1,16 +1,15 @@
 // Members with their roles, and open invitations.
 import type { TeamCreateInvitationBody, TeamMember } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
+import { useFields } from "../../app/fields.ts";
 import { forms } from "../../app/forms.gen.ts";
-import { may } from "../../app/may.ts";
 import { useRows } from "../../app/rows.ts";
 import { me } from "../../app/session.ts";
-import { say } from "../../app/toast.ts";
 import { Collection } from "../../components/collection.tsx";
-import { Select } from "../../components/field.tsx";
+import { ActionDialog } from "../../components/dialog.tsx";
+import { SelectField } from "../../components/field.tsx";
 import { Time } from "../../components/page.tsx";
 import { SchemaDialog } from "../../components/schema-dialog.tsx";
-import { Failure } from "../../components/states.tsx";
 
 const roles: Record<TeamMember["role"], string> = {
   owner: "owner: everything, the plan too",
@@ -37,22 +36,8 @@ function refusalOf({ role }: TeamMember, all: readonly TeamMember[]): string | u
 
 export function Team() {
   const rows = useRows("team.listMembers", [], ({ items }) => items);
-  const update = useAction("team.updateMember");
-  const mayChange = may("team.updateMember").allowed;
-  const roleOf = (member: TeamMember) => {
-    const { user_id, name, role } = member;
-    const refusal = refusalOf(member, rows.items);
-    if (!mayChange || refusal) return <span title={refusal}>{role}</span>;
-    const choose = async (chosen: TeamMember["role"], select: HTMLSelectElement) => {
-      const done = await update.run(user_id, { role: chosen });
-      if (done) say(`${name} is ${chosen} now.`);
-      else select.value = role;
-    };
-    return <Select class="role" label={`Role of ${name}`} value={role} options={givenRoles()} onInput={choose} />;
-  };
   return (
     <>
-      {update.error && <Failure error={update.error} />}
       <Collection
         noun="member"
         caption="Members"
@@ -63,9 +48,14 @@ export function Team() {
         columns={[
           { title: "Name", cell: ({ name }) => name },
           { title: "Email", isMinor: true, cell: ({ email }) => email },
-          { title: "Role", cell: roleOf },
+          { title: "Role", cell: ({ role }) => role },
           { title: "Since", isMinor: true, cell: ({ created_at }) => <Time at={created_at} /> },
         ]}
+        edit={{
+          operation: "team.updateMember",
+          refusal: (member) => refusalOf(member, rows.items),
+          dialog: (member, close) => <RoleDialog member={member} close={close} />,
+        }}
         remove={{
           operation: "team.deleteMember",
           verb: "Remove",
@@ -79,6 +69,25 @@ export function Team() {
       />
       <Invitations />
     </>
+  );
+}
+
+/** Asked for with a button: arrow keys change a choice step by step, and a step is no decision. */
+function RoleDialog({ member: { user_id, name, role }, close }: { member: TeamMember; close: () => void }) {
+  const update = useAction("team.updateMember");
+  const form = useFields({ role }, update);
+  return (
+    <ActionDialog
+      title={`Role of ${name}`}
+      form={form}
+      submit="Change the role"
+      refusal={form.values.role === role ? "Choose another role." : undefined}
+      run={() => update.run(user_id, form.values)}
+      said={() => `${name} is ${form.values.role} now.`}
+      close={close}
+    >
+      <SelectField label="Role" {...form.field("role")} options={givenRoles()} />
+    </ActionDialog>
   );
 }
 
