@@ -8,7 +8,7 @@ import { Button } from "./button.tsx";
 import { DurationField } from "./duration.tsx";
 import { asOptions, Check, Choices, SelectField, TextField } from "./field.tsx";
 import type { IconName } from "./icon.tsx";
-import { ConfirmAgain, titleOf } from "./states.tsx";
+import { ConfirmAgain, reasonOf, titleOf } from "./states.tsx";
 
 export interface FieldSchema {
   type?: string | readonly string[];
@@ -76,7 +76,7 @@ export function FormFault({ error, placed }: { error: ServiceError | undefined; 
     <div class="banner bad" role="alert">
       <span>
         {!error.fields && titleOf(error) && <b>{titleOf(error)} </b>}
-        {error.fields ? rest.map(([path, reason]) => `${path}: ${reason}`).join("; ") : error.message}{" "}
+        {error.fields ? rest.map(([path, reason]) => `${path}: ${reason}`).join("; ") : reasonOf(error)}{" "}
         {error.code === "EMAIL_NOT_CONFIRMED" && <ConfirmAgain />}
       </span>
     </div>

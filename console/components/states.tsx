@@ -70,6 +70,10 @@ const titlesOfCodes: Record<string, string> = {
 export const titleOf = ({ status, code }: ServiceError): string =>
   titlesOfCodes[code] ?? titles[status] ?? (status >= 500 ? "The service has a problem." : "");
 
+/** The API's own words, or when it would take what it had too much of. */
+export const reasonOf = ({ status, retryAfterSeconds, message }: ServiceError): string =>
+  status === 429 && retryAfterSeconds !== undefined ? `Try again in ${Math.ceil(retryAfterSeconds)} s.` : message;
+
 function Countdown({ seconds, done }: { seconds: number; done: () => void }) {
   const [left, setLeft] = useState(Math.ceil(seconds));
   useEffect(() => {
@@ -88,7 +92,7 @@ export function Failure({ error, retry }: { error: ServiceError; retry?: (() => 
       <Icon name="warning" />
       <span>
         {title && <b>{title} </b>}
-        {error.status !== 412 && wait === undefined && error.message}{" "}
+        {error.status !== 412 && !(wait !== undefined && retry) && reasonOf(error)}{" "}
         {wait !== undefined && retry && <Countdown seconds={wait} done={retry} />}
         {(error.status === 402 || error.code === "FEATURE_NOT_AVAILABLE" || error.code === "QUOTA_EXCEEDED") && (
           <a href={pathTo("settings", "plan")}>See the plan and its usage</a>

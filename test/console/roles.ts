@@ -125,4 +125,22 @@ export function roleStories(open: (role?: string) => Promise<Tab>): void {
     for (let n = 0; n < 2; n++) await page.keyboard.press("ArrowDown");
     expect(await page.getByRole("list", { name: "Attributes of agents" }).count()).toBe(0);
   });
+
+  it("a save that comes too soon says when to try again, and keeps what was written (CON-3)", async () => {
+    const { page, visit } = await open();
+    await visit("settings");
+    await page.route("**/api/v1/workspace", (route) =>
+      route.request().method() === "GET"
+        ? route.continue()
+        : route.fulfill({
+            status: 429,
+            headers: { "retry-after": "7" },
+            json: { error: "rate limit exceeded", code: "RATE_LIMITED" },
+          }),
+    );
+    await page.getByLabel("Name", { exact: true }).fill("Too soon");
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    await page.getByText("Too many requests at the moment. Try again in 7 s.").waitFor();
+    expect(await page.getByLabel("Name", { exact: true }).inputValue()).toBe("Too soon");
+  });
 }
