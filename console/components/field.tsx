@@ -69,6 +69,9 @@ export interface TextProps {
   known?: readonly (string | Option)[] | undefined;
 }
 
+/** Without an end, browsers wait for two more digits of the year before they go on to the hour. */
+const ENDS: Readonly<Record<string, string>> = { date: "9999-12-31", "datetime-local": "9999-12-31T23:59" };
+
 export function TextField({ label, value, onInput, hint, fault, rows, code, autocomplete, known, ...rest }: TextProps) {
   return (
     <Field label={label} hint={hint} fault={fault}>
@@ -89,7 +92,7 @@ export function TextField({ label, value, onInput, hint, fault, rows, code, auto
             <input
               {...props}
               dir="auto"
-              {...({ ...rest, ...(known && { list: `${props.id}-known` }) } as object)}
+              {...({ max: ENDS[rest.type ?? ""], ...rest, ...(known && { list: `${props.id}-known` }) } as object)}
               autocomplete={autocomplete as "on"}
               class={code ? "code" : undefined}
               value={value}

@@ -143,4 +143,12 @@ export function roleStories(open: (role?: string) => Promise<Tab>): void {
     await page.getByText("Too many requests at the moment. Try again in 7 s.").waitFor();
     expect(await page.getByLabel("Name", { exact: true }).inputValue()).toBe("Too soon");
   });
+
+  it("a time is typed digit by digit, without a pause after its year (CON-4)", async () => {
+    const { page, visit } = await open();
+    await visit("content/experiences/new");
+    await page.getByLabel(/^Starts/).focus();
+    await page.keyboard.type("010220300903AM");
+    expect(await page.getByLabel(/^Starts/).inputValue()).toBe("2030-01-02T09:03");
+  });
 }
