@@ -37,6 +37,8 @@ interface ReleaseSheetProps {
   safety?: Safety | null | undefined;
   /** Where each step has limits of its own. */
   stops?: ComponentChildren;
+  /** Why it cannot go out as it is. */
+  refusal?: string | undefined;
   onRelease: () => unknown;
   close: () => void;
 }
@@ -48,7 +50,8 @@ export function ReleaseSheet(props: ReleaseSheetProps) {
   const counts = preview?.data?.counts;
   const isLate = when.some(({ at }) => at !== undefined && Date.parse(at) <= now());
   const isMany = counts !== undefined && counts.sent > MANY;
-  const refusal = refusalOf({ preview, isLate: isLate && !isLateMeant, typed: isMany ? typed : undefined });
+  const refusal =
+    props.refusal ?? refusalOf({ preview, isLate: isLate && !isLateMeant, typed: isMany ? typed : undefined });
   return (
     <Dialog title={title} close={close} class="sheet">
       <Form error={action.error} onSubmit={() => !refusal && onRelease()}>
@@ -83,6 +86,7 @@ export function ReleaseSheet(props: ReleaseSheetProps) {
             </Stops>
           </Section>
         </div>
+        {props.refusal && <p class="banner bad">{props.refusal}</p>}
         {action.error && <Failure error={action.error} />}
         {isMany && (
           <TextField

@@ -254,4 +254,21 @@ export function releaseStories(open: () => Promise<Tab>): void {
       .waitFor();
     expect(await violations(page)).toEqual([]);
   });
+
+  it("an experience whose end has passed is not published, and its sheet says so (CON-3)", async () => {
+    const { page, visit } = await open();
+    await visit("content/experiences/new");
+    await page.getByLabel("Name").fill("Last year's sale");
+    await page.getByLabel("Title").fill("It is over");
+    await page.getByLabel("Body").fill("Come back.");
+    await page.getByLabel(/^Ends/).fill("2020-01-01T09:00");
+    await press(page, "Save the draft");
+    await press(page, "Publish");
+    const dialog = page.locator("dialog[open]");
+    await dialog.locator(".banner", { hasText: "The time at which it ends has passed. Edit it first." }).waitFor();
+    await dialog
+      .getByRole("button", { name: /^Publish/ })
+      .and(page.locator("[aria-disabled=true]"))
+      .waitFor();
+  });
 }

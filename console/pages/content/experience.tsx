@@ -5,7 +5,7 @@ import { type ExperienceAction, experienceMoves } from "../../../shared/rules/ex
 import { useAction } from "../../app/action.ts";
 import { useQuery } from "../../app/query.ts";
 import { go, pathTo } from "../../app/router.ts";
-import { momentText, number, share } from "../../app/time.ts";
+import { momentText, now, number, share } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
 import { type Arm, ArmTabs } from "../../components/arms.tsx";
 import { AudienceName } from "../../components/audience-name.tsx";
@@ -199,6 +199,9 @@ function Release({ experience, close }: { experience: Experience; close: () => v
         variant_b && ["Variants", `${split_percentage}% see A, ${100 - split_percentage}% see B`],
         ["Ends", end_at ? momentText(end_at) : "when you end it"],
       ]}
+      refusal={
+        end_at && Date.parse(end_at) <= now() ? "The time at which it ends has passed. Edit it first." : undefined
+      }
       stops={<p>Pause hides it from the app, end takes it back.</p>}
       onRelease={act}
       close={close}
