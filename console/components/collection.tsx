@@ -37,7 +37,7 @@ interface CollectionProps<T> {
   /** Above the rows, or in the head of a card. */
   filters?: ComponentChildren;
   add?: Addition;
-  edit?: { operation: Operation; refusal?: (row: T) => string | undefined; dialog: Dialog<T> };
+  edit?: { operation: Operation; isOff?: (row: T) => boolean; dialog: Dialog<T> };
   remove?: Removal<T>;
   /** What else may be done with a row. */
   actions?: (row: T) => ComponentChildren;
@@ -214,13 +214,12 @@ function RowActions<T>(props: RowProps<T> & { act: (open: Open<T>) => void }) {
   return (
     <div class="actions end">
       {actions?.(row)}
-      {edit && (
+      {edit && !edit.isOff?.(row) && (
         <Button
           kind="quiet"
           icon="pencil"
           label={`Edit ${name}`}
           needs={edit.operation}
-          refusal={edit.refusal?.(row)}
           onClick={() => act({ kind: "edit", row })}
         />
       )}

@@ -120,6 +120,7 @@ export function roleStories(open: (role?: string) => Promise<Tab>): void {
     await page.getByText("viewer is developer now.").waitFor();
     expect(writes).toEqual(['{"role":"developer"}']);
     await page.getByRole("row", { name: /^viewer .* developer/ }).waitFor();
+    expect(await page.getByRole("button", { name: "Edit Owner" }).count()).toBe(0);
     await visit("settings");
     await page.getByLabel("Attributes that agents may filter by").focus();
     for (let n = 0; n < 2; n++) await page.keyboard.press("ArrowDown");
@@ -150,5 +151,21 @@ export function roleStories(open: (role?: string) => Promise<Tab>): void {
     await page.getByLabel(/^Starts/).focus();
     await page.keyboard.type("010220300903AM");
     expect(await page.getByLabel(/^Starts/).inputValue()).toBe("2030-01-02T09:03");
+  });
+
+  it("the focus stays at the button that saved the monthly cap (CON-4)", async () => {
+    const { page, visit } = await open();
+    await visit("settings/plan");
+    await tabTo(page, "Messages a month");
+    for (const cap of ["1000000", ""]) {
+      await page.keyboard.press("Control+a");
+      await page.keyboard.press("Delete");
+      await page.keyboard.type(cap);
+      await tabTo(page, "Save");
+      await page.keyboard.press("Enter");
+      await page.getByRole("row", { name: /of the monthly cap/ }).waitFor({ state: cap ? "attached" : "detached" });
+      expect(await focused(page)).toBe("Save");
+      await page.keyboard.press("Shift+Tab");
+    }
   });
 }

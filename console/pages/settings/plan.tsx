@@ -55,7 +55,7 @@ export function Plan() {
             A message counts once per recipient, delivered or not. A send that has not ended counts with its whole
             audience.
           </p>
-          <Cap key={found.monthly_send_cap} cap={found.monthly_send_cap} />
+          <Cap cap={found.monthly_send_cap} />
         </>
       )}
     </Loaded>

@@ -53,7 +53,7 @@ export function Team() {
         ]}
         edit={{
           operation: "team.updateMember",
-          refusal: (member) => refusalOf(member, rows.items),
+          isOff: (member) => refusalOf(member, rows.items) !== undefined,
           dialog: (member, close) => <RoleDialog member={member} close={close} />,
         }}
         remove={{
