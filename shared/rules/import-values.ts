@@ -139,9 +139,9 @@ function typeOf({
 }
 
 export function fitsType(value: string, type: ColumnType): boolean {
-  if (value === "" || ["text", "empty", "address", "phone"].includes(type)) return true;
+  // Where all whole rows say yes, a status in another row may say anything else.
+  if (value === "" || ["text", "answers", "empty", "address", "phone"].includes(type)) return true;
   if (type === "boolean") return Object.hasOwn(BOOLEANS, value.toLowerCase());
-  if (type === "answers") return isYes(value) || isNo(value);
   return type === "number" || type === "binary"
     ? PLAIN_NUMBER.test(value)
     : COMMA_NUMBER.test(value) || POINT_NUMBER.test(value);

@@ -28,6 +28,10 @@ describe("an opt-out in a row that is rejected", () => {
     ["has a comma in a cell", "email,note,unsubscribed\na@x.example,Hi, there,true\nb@x.example,Hi,false\n"],
     ["has a cell too many at its end", "email,note,unsubscribed\na@x.example,Hi,true,more\nb@x.example,Hi,false\n"],
     ["lacks a cell", "email,note,unsubscribed\na@x.example,true\nb@x.example,Hi,false\n"],
+    [
+      "has another status than all other rows",
+      "email,consent_status,unsubscribed\na@x.example,maybe,true,more\nb@x.example,opted_in,false\n",
+    ],
     ["has too long an external id", `external_id,email,unsubscribed\n${"u".repeat(513)},a@x.example,yes\n`],
   ])("an opt-out in a rejected row holds for its address where it %s (AMB-132)", async (_, csv) => {
     const { job, statusOf } = await afterFile(csv);
