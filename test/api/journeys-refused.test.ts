@@ -1,4 +1,5 @@
 // What would have started a run and did not, counted by reason (AMB-147).
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { DAY, HOUR, MINUTE } from "../../shared/kernel/clock.ts";
 import { countRefused } from "../../shared/store/journeys/refusals.ts";
@@ -67,6 +68,22 @@ describe("refused entries", () => {
     expect(await refused(id)).toEqual({ over_quota: 1 });
     expect((await stats(id)).runs.completed).toBe(2);
     expect((await Promise.all(people.map(inbox))).flat()).toEqual(["Hi", "Hi"]);
+  });
+
+  it("who has entered by another worker, which used up the quota, is not refused (AMB-147)", async () => {
+    const world = await fresh({
+      queueFaults: { duplicate: () => true, reorder: () => true },
+      hooks: (name) => (name === "step-journey" ? { before: () => nextTurn() } : {}),
+    });
+    const { active, person, tenant, track, stats, send } = await journeySetting(world);
+    const id = await active(graphOf({ only: send("Hi") }), { entry_rules: { allow_reentry: true } });
+    await person("ada");
+    await operate(world, tenant, { monthly_send_cap: 1 });
+
+    await track("ada", "signed_up");
+
+    const { refused, runs } = await stats(id);
+    expect([refused, runs.completed]).toEqual([{}, 1]);
   });
 
   it("a run that goes on beyond the quota ends at its step as failed, and no message goes out (AMB-142)", async () => {

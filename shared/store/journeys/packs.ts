@@ -223,7 +223,8 @@ async function storePack(
     const refused = new Set(rows.flatMap(({ move }, i) => (failures[i] ? [move] : [])));
     const isBeyond = quota.length > 0 && failures[rows.length + guards.length] !== undefined;
     if (isBeyond && allowance) {
-      const sending = open.filter((move) => groups.some(({ recipients }) => recipients.has(move)));
+      const unmoved = open.filter((move) => !refused.has(move));
+      const sending = unmoved.filter((move) => groups.some(({ recipients }) => recipients.has(move)));
       const beginning = sending.filter(({ entry }) => entry);
       const left = (await sendsLeft(store, allowance)) - (sending.length - beginning.length);
       // Who would begin beyond the quota does not; of runs that go on, the sends fail when they are dispatched.
