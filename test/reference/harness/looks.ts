@@ -34,6 +34,12 @@ const leavesMeanwhile = ({ jobs }: World, { taken, dispatched_at }: Job): boolea
   taken.sends < taken.asked &&
   jobs.filter((other) => other.dispatched_at === dispatched_at).length > 1;
 
+/** Whether sends of one instant passed two shares of the quota: who reads it after both warns of the higher one alone. */
+function warnsTwiceAtOnce({ annotations }: World): boolean {
+  const times = annotations.filter(({ record }) => record.kind === "quota_warning").map(({ at }) => at);
+  return new Set(times).size < times.length;
+}
+
 type Looks = (world: World, isEnd: boolean) => Look[];
 
 /** By area: what its commands may have changed. */
@@ -189,9 +195,8 @@ const AREAS: Record<string, Looks> = {
   annotations: (world, isEnd) => {
     // What a send to one person holds of the quota until its quarter-hour is settled, or one of several of an instant until it
     // ends, warns or not (docs/decisions/0093).
-    const known = world.jobs.some((job) => leavesLate(job) || leavesMeanwhile(world, job))
-      ? NOTED
-      : [...NOTED, "quota_warning"];
+    const isOpen = warnsTwiceAtOnce(world) || world.jobs.some((job) => leavesLate(job) || leavesMeanwhile(world, job));
+    const known = isOpen ? NOTED : [...NOTED, "quota_warning"];
     const all = { from: "2026-01-01T00:00:00Z", to: "2030-01-01T00:00:00Z", kinds: known.join() };
     const own = world.annotations.filter(({ record }) => isEnd && record.source === "manual");
     const spans = last(own, 2).flatMap(({ at }) => [{ from: iso(at) }, { to: iso(at) }]);
