@@ -5,6 +5,7 @@ import type { Deps } from "../kernel/deps.ts";
 import { ApiError, unauthorized } from "../kernel/errors.ts";
 import type { TenantId } from "../kernel/ids.ts";
 import { errorFields } from "../kernel/log.ts";
+import { planHas } from "../rules/plans.ts";
 import { present } from "../store/conditions.ts";
 import type { Platform } from "../store/context.ts";
 import { hashOf } from "../store/hash.ts";
@@ -186,8 +187,7 @@ async function dashboardCaller(
   ]);
   if (!workspace || !member || (session !== undefined && !begun)) throw unauthorized();
   if (begun && !isOfMembership(member, begun.created_at)) throw unauthorized();
-  // The members of a suspended or deleted agency are out of the workspaces of its clients at once.
-  if (claims.agency !== undefined && agency?.status !== "active") throw unauthorized();
+  if (claims.agency !== undefined && !(agency && opensClients(agency))) throw unauthorized();
 
   const { email, name, role, unconfirmed: isUnconfirmed = false } = member;
   if (!roles.includes(role)) throw unauthorized();
@@ -217,6 +217,10 @@ async function dashboardCaller(
     ...(claims.agency !== undefined && { agency: claims.agency }),
   };
 }
+
+/** The members of an agency that is suspended, deleted or no agency any more are out of the workspaces of its clients at once. */
+const opensClients = ({ status, kind, plan }: WorkspaceRow): boolean =>
+  status === "active" && kind === "agency" && planHas(plan, "agency");
 
 /** Whether a session began after its user became a member: who is removed and comes again brings no older one. */
 export const isOfMembership = ({ created_at }: { created_at: string }, begunAt: string): boolean =>

@@ -78,6 +78,20 @@ it("agencies are part of the Enterprise plan only (D-AGENCY)", async () => {
     expect([answer.status, answer.body.code]).toEqual([403, "FEATURE_NOT_AVAILABLE"]);
 });
 
+it.each([{ kind: "standard" }, { plan: "premium" }])(
+  "an agency that is none any more is out of its clients at once, and no token of before is renewed: %j (D-AGENCY, AMB-145)",
+  async (change) => {
+    const tenant = await agency();
+    const as = await tenant.dashboard();
+    const inside = bearer(await session(as, (await create(as)).body.id));
+
+    await operate({ tenant_id: tenant.id, ...change });
+
+    expect((await world.call("GET /api/v1/lists", { as: inside })).status).toBe(401);
+    expect((await world.call("POST /api/v1/auth/tokens/read-only", { as: inside })).status).toBe(401);
+  },
+);
+
 it("the role of the agency applies at the client, and a read-only member stays read-only (D-AGENCY, D-TEAM)", async () => {
   const tenant = await agency();
   const { id } = (await create(await tenant.dashboard())).body;
