@@ -69,8 +69,8 @@ export type Caller =
       session?: string;
       /** Whether the session has one, and whether the workspace or its agency demands one. */
       secondFactor: { isProven: boolean; isDemanded: boolean };
-      /** Whether it began at the identity provider of the workspace, or needs none, and whether the workspace demands it. */
-      provider: { isProven: boolean; isDemanded: boolean; isOwn: boolean };
+      /** Whether its session began at a provider, at that of the workspace as it is now, or needs none; whether it is demanded. */
+      provider: { isOwn: boolean; isCurrent: boolean; isProven: boolean; isDemanded: boolean };
       /** The address was not confirmed when the user became a member. */
       isUnconfirmed: boolean;
     }
@@ -191,6 +191,9 @@ async function dashboardCaller(
 
   const { email, name, role, unconfirmed: isUnconfirmed = false } = member;
   if (!roles.includes(role)) throw unauthorized();
+  const isCurrent = [workspace, agency].some(
+    (one) => begun?.provided !== undefined && one?.id === begun.provided && one.sign_in_client === begun.provider,
+  );
   const narrowed = claims.narrowed ?? (claims.ro && claims.role !== "viewer");
   return {
     kind: "dashboard",
@@ -209,9 +212,8 @@ async function dashboardCaller(
     provider: {
       isOwn: begun?.provided !== undefined,
       isDemanded: session !== undefined && (workspace.sign_in_required === true || agency?.sign_in_required === true),
-      isProven:
-        (begun?.provided !== undefined && [claims.tid, claims.agency].includes(begun.provided)) ||
-        opensWithoutProvider(role, begun?.second_factor === true),
+      isCurrent,
+      isProven: isCurrent || opensWithoutProvider(role, begun?.second_factor === true),
     },
     ...(session !== undefined && { session }),
     ...(claims.agency !== undefined && { agency: claims.agency }),

@@ -168,6 +168,28 @@ describe("a workspace that demands its provider", () => {
     expect((await post("password/reset", reset)).body.tenant?.name).toBe("Else");
   });
 
+  it("a workspace is not made to demand a provider by a session that began at the one before (ACC-17)", async () => {
+    const { connected, signIn, set } = await signInWorld();
+    const { tenant } = await connected();
+    const session = await signIn(ADA, { tenant_id: tenant });
+    await set(session, { client_id: "another" });
+
+    const demanded = await set(session, { ...DEMAND, client_id: "another" });
+
+    expect(demanded.body.fields).toHaveProperty("required");
+  });
+
+  it("a workspace that demands another provider than before is not open to sessions of the one before (ACC-17)", async () => {
+    const { set, session, signIn, tenant, provider, topics } = await demanded();
+    await set(session, { required: false, client_id: "another" });
+    provider.changes = { aud: "another" };
+    const later = await signIn(ADA, { tenant_id: tenant });
+    expect((await set(later, { ...DEMAND, client_id: "another" })).body.required).toBe(true);
+
+    expect((await topics(session)).body.code).toBe("SIGN_IN_REQUIRED");
+    expect((await topics(later)).status).toBe(200);
+  });
+
   it("a workspace that demands its provider takes no other client while it demands it: nobody has signed in by that one (ACC-17)", async () => {
     const { session, set } = await demanded();
     const changed = await set(session, { required: true, client_id: "another" });

@@ -41,7 +41,7 @@ interface Beginning extends Membership {
   /** The session that this one is derived from. */
   parent?: string | undefined;
   /** It begins at an identity provider, whose second factors are not ours: that of the workspace, or of the installation. */
-  byProvider?: { isEnrolled: boolean; of: "workspace" | "installation" } | undefined;
+  byProvider?: { isEnrolled: boolean; of: "workspace" | "installation"; client: string } | undefined;
 }
 
 /**
@@ -56,6 +56,8 @@ export async function begin(
   const workspace = requireOpen(await platform.get(WorkspaceItem, { tenant }));
   const { name = "", plan } = workspace;
   const isOwn = byProvider?.of === "workspace";
+  const { sign_in_client: provider = byProvider?.client } = workspace;
+  if (isOwn && provider !== byProvider.client) throw unauthorized("The identity provider has changed meanwhile.");
   if (workspace.sign_in_required && !isOwn && !opensWithoutProvider(role, secondFactor)) throw signInRequired();
   const session = await beginSession(platform, {
     user: user.id,
@@ -64,7 +66,7 @@ export async function begin(
     device: deviceOf(headers["user-agent"] ?? ""),
     address: sourceIp,
     ...(password !== undefined && { login: { email: user.email, password, isEnrolled: byProvider?.isEnrolled } }),
-    provided: isOwn ? tenant : undefined,
+    ...(isOwn && { provided: tenant, provider: workspace.sign_in_client }),
     secondFactor,
     parent,
   });

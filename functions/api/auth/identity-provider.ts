@@ -244,7 +244,7 @@ function requireWayBack(caller: Caller, isRequired: boolean, isSame: boolean): v
   if (!isRequired) return;
   if (!isSame)
     throw invalid({ required: "needs a provider that is set already: set it, sign in there, then demand it" });
-  if (!requireUser(caller).provider.isOwn)
+  if (!requireUser(caller).provider.isCurrent)
     throw invalid({ required: "needs a session of yours that began at the provider, so that you stay in" });
 }
 

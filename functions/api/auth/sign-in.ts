@@ -14,6 +14,7 @@ import { type Asserted, knownUser, signedInUser } from "../../../shared/store/wo
 import { userOf } from "../../../shared/store/workspaces/identity.ts";
 import {
   beginAttempt,
+  clientOf,
   clientSecrets,
   endAttempt,
   INSTALLATION,
@@ -153,6 +154,7 @@ export const signIn = [
       const byProvider = {
         isEnrolled: user.totp !== undefined,
         of: isOfAll ? ("installation" as const) : ("workspace" as const),
+        client: clientOf(provider),
       };
       const beginning = { ...membership, user: userOf(user), password: user.password, secondFactor, byProvider };
       return begin({ platform, signer }, { headers, sourceIp }, beginning);

@@ -57,6 +57,8 @@ export const WorkspaceItem = platformItem({
     approval_required: v.optional(v.boolean()),
     /** Members reach it only in sessions that began at its identity provider. */
     sign_in_required: v.optional(v.boolean()),
+    /** A digest of its identity provider and the client there: sessions that began at one before do not count as its own. */
+    sign_in_client: v.optional(v.string()),
     /** Who sends its mail, and from where. */
     sender_name: v.optional(v.string()),
     postal_address: v.optional(v.string()),

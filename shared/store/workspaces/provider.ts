@@ -53,6 +53,9 @@ export const proofOf = (tenant: string, domain: string): { name: string; value: 
   value: `engagement-workspace=${tenant}`,
 });
 
+export const clientOf = ({ issuer, client_id }: Pick<Provider, "issuer" | "client_id">): string =>
+  hashOf([issuer, client_id].join("\n"));
+
 /** Stores the provider, and forgets domains that it no longer names. @throws 409 if it changed meanwhile. */
 export async function storeProvider(
   platform: Platform,
@@ -61,11 +64,13 @@ export async function storeProvider(
   isRequired: boolean,
 ): Promise<void> {
   const { tenant } = row;
+  const isSame = before?.issuer === row.issuer && before.client_id === row.client_id;
+  const client = isSame ? {} : { sign_in_client: clientOf(row) };
   const isAsRead = before === undefined ? absent() : is("updated_at", before.updated_at);
   const dropped = (before?.domains ?? []).filter((domain) => !row.domains.includes(domain));
   const isStored = await transacted(platform, [
     putItem(ProviderItem, { tenant }, row, isAsRead),
-    changeItem(WorkspaceItem, { tenant }, { set: { sign_in_required: isRequired } }, present()),
+    changeItem(WorkspaceItem, { tenant }, { set: { sign_in_required: isRequired, ...client } }, present()),
     ...dropped.map((domain) => removeItem(ProvenDomain, { domain, tenant })),
   ]);
   if (!isStored) throw conflict("The identity provider is being changed at the moment. Try again.");
@@ -80,7 +85,7 @@ export async function proveDomain(platform: Platform, tenant: TenantId, domain: 
 export async function removeProvider(platform: Platform, { tenant, domains }: Provider): Promise<void> {
   await platform.transact([
     removeItem(ProviderItem, { tenant }),
-    changeItem(WorkspaceItem, { tenant }, { set: { sign_in_required: false } }, present()),
+    changeItem(WorkspaceItem, { tenant }, { set: { sign_in_required: false }, remove: ["sign_in_client"] }, present()),
     ...domains.map((domain) => removeItem(ProvenDomain, { domain, tenant })),
   ]);
 }

@@ -36,8 +36,9 @@ export interface NewSession extends Omit<Session, "id"> {
   secondFactor?: boolean;
   /** The session that it is derived from: it does not begin if that one has ended. */
   parent?: string | undefined;
-  /** The workspace at whose identity provider it begins. */
+  /** The workspace at whose identity provider it begins, and which one that is. */
   provided?: TenantId | undefined;
+  provider?: string | undefined;
 }
 
 interface Begun extends Session {
@@ -55,7 +56,18 @@ export interface Renewed extends Begun {
  */
 export async function beginSession(
   platform: Platform,
-  { user, tenant, readOnly = false, device, address, login, secondFactor = false, parent, provided }: NewSession,
+  {
+    user,
+    tenant,
+    readOnly = false,
+    device,
+    address,
+    login,
+    secondFactor = false,
+    parent,
+    provided,
+    provider,
+  }: NewSession,
 ): Promise<Begun | undefined> {
   const origin = parent === undefined ? undefined : await platform.get(UserSession, { user, id: parent });
   if (parent !== undefined && !isOpen(platform, origin)) return undefined;
@@ -72,6 +84,7 @@ export async function beginSession(
     parent,
     first,
     provided,
+    provider,
     ...(secondFactor && { second_factor: true as const }),
     created_at: now,
     last_used_at: now,

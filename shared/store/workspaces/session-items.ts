@@ -41,6 +41,8 @@ export const UserSession = platformItem({
     first: v.optional(v.string()),
     /** The workspace at whose identity provider it began: it reaches that workspace alone. */
     provided: v.optional(WorkspaceId),
+    /** That provider, as `sign_in_client` of the workspace names it. */
+    provider: v.optional(v.string()),
     /** It began with a second factor, or its user set one up in it. */
     second_factor: v.optional(v.literal(true)),
     created_at: Timestamp,
