@@ -269,6 +269,11 @@ export async function templatesDelete(service: Endpoints, id: string) {
   await service.templates.delete(id);
 }
 
+export async function templatesGetUsage(service: Endpoints, id: string) {
+  const answer = await service.templates.getUsage(id);
+  return answer;
+}
+
 export async function topicsCreate(service: Endpoints) {
   const answer = await service.topics.create({ key: "news", name: "News", description: "Once a week", default: "in" });
   return answer;

@@ -57,3 +57,11 @@ export function Search({ label, placeholder = label }: { label: string; placehol
     />
   );
 }
+
+export const PeopleSearch = () => (
+  <Search label="Find by name, external ID, email or phone" placeholder="Name, external ID, email or phone" />
+);
+
+/** What that finds, where it found nobody. */
+export const FOUND_BY =
+  "By the beginning of the last name, full name, external ID or email, or by the whole phone number: without a country code if the settings have a region.";

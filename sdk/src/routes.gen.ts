@@ -65,6 +65,7 @@ export const routes: RouteTable = {
     list: {"route":"GET /api/v1/templates","credentials":["dashboard"],"query":true},
     preview: {"route":"POST /api/v1/templates/preview","credentials":["dashboard"],"body":"json"},
     get: {"route":"GET /api/v1/templates/:id","credentials":["dashboard"]},
+    getUsage: {"route":"GET /api/v1/templates/:id/usage","credentials":["dashboard"]},
     update: {"route":"PATCH /api/v1/templates/:id","credentials":["dashboard"],"body":"json"},
     delete: {"route":"DELETE /api/v1/templates/:id","credentials":["dashboard"],"query":true},
   },

@@ -5521,6 +5521,32 @@ export interface TemplatesPreviewAnswer {
   })[];
 }
 
+export interface TemplatesGetUsageAnswer {
+  used_by: {
+    /** Campaigns that are scheduled or live */
+    campaigns: ({
+      /** The id, as the service assigned it */
+      id: string;
+      /** The name, for people */
+      name: string;
+    })[];
+    /** Active schedules */
+    schedules: ({
+      /** The id, as the service assigned it */
+      id: string;
+      /** Five fields: minute, hour, day of month, month, day of week */
+      cron_expression: string;
+    })[];
+    /** Active journeys */
+    journeys: ({
+      /** The id, as the service assigned it */
+      id: string;
+      /** The name, for people */
+      name: string;
+    })[];
+  };
+}
+
 export interface TemplatesUpdateBody {
   /** The name, for people */
   name?: string | undefined;
@@ -7243,6 +7269,8 @@ export interface ListsUpdateBody {
 
 export interface ListsListSubscribersQuery {
   cursor?: string | undefined;
+  /** The beginning of the external id, the e-mail address, the last or the full name, with or without marks; or the phone number, also as it is dialed in the region of the workspace */
+  q?: string | undefined;
 }
 
 export interface ListsListSubscribersAnswer {
@@ -8081,6 +8109,8 @@ export interface Endpoints {
     preview(body: TemplatesPreviewBody, options?: CallOptions): Promise<TemplatesPreviewAnswer>;
     /** Get a template. `GET /api/v1/templates/:id` */
     get(id: string, options?: CallOptions): Promise<Template>;
+    /** Get what would send a template. `GET /api/v1/templates/:id/usage` */
+    getUsage(id: string, options?: CallOptions): Promise<TemplatesGetUsageAnswer>;
     /** Change a template: supplied fields overwrite, others stay. `PATCH /api/v1/templates/:id` */
     update(id: string, body: TemplatesUpdateBody, options?: CallOptions): Promise<Template>;
     /** Delete a template: scheduled jobs that refer to it will fail. `DELETE /api/v1/templates/:id` */

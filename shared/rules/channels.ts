@@ -209,7 +209,7 @@ export const channels = {
   },
   sms: {
     label: "SMS",
-    about: "By your own account at an SMS provider.",
+    about: "By your own account at Vonage.",
     letter: "s",
     class: "sms",
     rank: 5,
@@ -226,7 +226,7 @@ export const channels = {
           kind: "token",
           max: 64,
           label: "API key",
-          hint: "In the provider's console under API credentials.",
+          hint: "In Vonage's dashboard under API settings.",
           isSecret: true,
           example: "0a1b2c3d",
         },

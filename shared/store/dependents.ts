@@ -1,4 +1,6 @@
 // What is active and depends on a channel, a template or a topic (AMB-119): it refuses the deletion, or is paused by a forced one.
+import * as v from "valibot";
+import { said } from "../contract/schemas.ts";
 import { conflict } from "../kernel/errors.ts";
 import { pauseCampaign } from "./campaigns/campaigns.ts";
 import { CampaignItem } from "./campaigns/items.ts";
@@ -14,10 +16,8 @@ import type { Timers } from "./timers.ts";
 
 type JourneyRow = RowOf<typeof JourneyItem>;
 
-interface Named {
-  id: string;
-  name: string;
-}
+const Named = v.object({ id: v.string(), name: v.string() });
+type Named = v.InferOutput<typeof Named>;
 
 interface Options {
   /** Pauses what depends on it, instead of refusing. */
@@ -31,8 +31,7 @@ export async function releaseTemplate(
   { id, name }: Named,
   { force }: Options,
 ): Promise<void> {
-  const schedules = await activeSchedules(store, ({ template_id }) => template_id === id);
-  const journeys = await activeJourneys(store, ({ template_id }) => template_id === id);
+  const { schedules, journeys } = await templateUsers(store, id);
   if (!force) refuse("template", { schedules, journeys });
   await pauseAll(store, timers, { schedules, journeys }, `its template ${name} was deleted`);
 }
@@ -57,14 +56,38 @@ export async function releaseChannel(
 
 /** What would send by a channel: released campaigns, active schedules and journeys. */
 export async function channelUsers(store: StoreReader, id: string) {
+  return usersWhere(store, ({ channel_ids = [] }) => channel_ids.includes(id));
+}
+
+/** What would send the template: released campaigns, active schedules and journeys. */
+export async function templateUsers(store: StoreReader, id: string) {
+  return usersWhere(store, ({ template_id }) => template_id === id);
+}
+
+async function usersWhere(store: StoreReader, uses: (send: Sending) => boolean) {
   const [campaigns, schedules, journeys] = await Promise.all([
     releasedCampaigns(store),
-    activeSchedules(store, ({ channel_ids }) => channel_ids.includes(id)),
-    activeJourneys(store, ({ channel_ids = [] }) => channel_ids.includes(id)),
+    activeSchedules(store, uses),
+    activeJourneys(store, uses),
   ]);
-  const isUser = ({ messages }: RowOf<typeof CampaignItem>) =>
-    fromJson(messages).some((one) => one.channel_ids.includes(id));
+  const isUser = ({ messages }: RowOf<typeof CampaignItem>) => fromJson(messages).some(uses);
   return { campaigns: campaigns.filter(isUser), schedules, journeys };
+}
+
+/** As `used_by` says it. */
+export const UsedBy = v.object({
+  campaigns: said("Campaigns that are scheduled or live", v.array(Named)),
+  schedules: said("Active schedules", v.array(v.object({ id: v.string(), cron_expression: v.string() }))),
+  journeys: said("Active journeys", v.array(Named)),
+});
+
+export function usedBy({ campaigns, schedules, journeys }: Awaited<ReturnType<typeof usersWhere>>) {
+  const nameOf = ({ id, name }: Named) => ({ id, name });
+  return {
+    campaigns: campaigns.map(nameOf),
+    schedules: schedules.map(({ id, cron_expression }) => ({ id, cron_expression })),
+    journeys: journeys.map(nameOf),
+  };
 }
 
 /**
@@ -110,28 +133,26 @@ async function pauseAll(store: Store, timers: Timers, { schedules, journeys }: U
   for (const { id } of journeys) await pauseJourney(store, id, reason);
 }
 
-async function activeSchedules(
-  store: StoreReader,
-  uses: (schedule: Pick<ScheduleRow, "template_id" | "channel_ids" | "topic">) => boolean,
-): Promise<ScheduleRow[]> {
+async function activeSchedules(store: StoreReader, uses: (send: Sending) => boolean): Promise<ScheduleRow[]> {
   const states = await store.queryAll(Status, { kind: "schedule" });
   const active = states.filter(({ status }) => status === "active").map(({ sk }) => ({ id: sk }));
   const rows = await store.getAll(ScheduleItem, active);
   return rows.flatMap((row) => (row?.active && uses(row) ? [row] : []));
 }
 
-interface SendStep {
-  template_id?: string;
+/** What a message, a schedule and a step of a journey have in common. */
+interface Sending {
+  template_id?: string | undefined;
   channel_ids?: readonly string[];
-  topic?: string;
+  topic?: string | null | undefined;
 }
 
-async function activeJourneys(store: StoreReader, uses: (step: SendStep) => boolean): Promise<JourneyRow[]> {
+async function activeJourneys(store: StoreReader, uses: (send: Sending) => boolean): Promise<JourneyRow[]> {
   const active = await store.queryAll(ActiveJourney, {});
   const keys = active.flatMap(({ sk, paused }) => (paused ? [] : [{ id: sk }]));
   const rows = await store.getAll(JourneyItem, keys);
   const isUser = ({ steps }: JourneyRow) =>
-    Object.values((fromJson(steps) as { steps?: Record<string, { send?: SendStep }> }).steps ?? {}).some(({ send }) =>
+    Object.values((fromJson(steps) as { steps?: Record<string, { send?: Sending }> }).steps ?? {}).some(({ send }) =>
       uses(send ?? {}),
     );
   return rows.flatMap((row) => (row && isUser(row) ? [row] : []));

@@ -108,6 +108,17 @@ it.each(dependences)("%s is deleted with force, which stops its user (AMB-119)",
   expect(annotations).toContainEqual(expect.objectContaining({ kind, ref_id: id, text }));
 });
 
+it("a template says which schedule and which journey would send it (AMB-119)", async () => {
+  for (const [make, kind] of [
+    [usedBySchedule("templates"), "schedules"],
+    [usedByJourney("templates"), "journeys"],
+  ] as const) {
+    const { call, used, id } = await make();
+    const { used_by } = (await call(`GET /api/v1/${used}/usage`)).body;
+    expect(used_by).toMatchObject({ campaigns: [], schedules: [], journeys: [], [kind]: [{ id }] });
+  }
+});
+
 it("a segment that triggers a paused journey and a draft is deleted without force (AMB-119, SEG-9)", async () => {
   const { call, create, active } = await journeySetting(await fresh());
   const segment_id = await segmentOf({ call });

@@ -179,6 +179,19 @@ describe("members", () => {
     ]);
   });
 
+  it("the members of a list are found by the beginning of a name, and nobody beside them (RDA-6)", async () => {
+    const { world, tenant, people, id } = await withReaders(2);
+    await add(world, tenant, id, people.slice(0, 1));
+    await world.settle();
+    const found = async (q: string) =>
+      (await ask(world, tenant, `GET /api/v1/lists/${id}/subscribers?q=${q}`)).body.items;
+
+    expect(await found("P")).toEqual([
+      { subscriber_id: people[0], external_id: "p0", name: null, entered_at: inMs(world, 0) },
+    ]);
+    expect(await found("p1")).toEqual([]);
+  });
+
   it("those who are removed from a list are counted, and those who were no members named (D-LIST)", async () => {
     const { world, tenant, people, id } = await withReaders(3);
     const [member, removed, stranger] = people as [string, string, string];

@@ -16,6 +16,13 @@ export function objectStories(open: () => Promise<Tab>): void {
     await dialog.getByRole("button", { name: "Add", exact: true }).click();
     await page.getByText("1 person is added. Not known: nobody.at.all.").waitFor();
     await page.getByRole("link", { name: "Ada Keller", exact: true }).waitFor();
+    const search = page.getByRole("searchbox", { name: "Find by name, external ID, email or phone" });
+    await search.fill("lovelace");
+    await page.getByText('No member is found by "lovelace".').waitFor();
+    await search.fill("kell");
+    await page.getByRole("link", { name: "Ada Keller", exact: true }).waitFor();
+    await search.fill("");
+    await page.getByText("1 found").waitFor({ state: "detached" });
     expect(await violationsInThemes(page)).toEqual({});
     await page.getByRole("button", { name: "Take Ada Keller out" }).click();
     await page.getByText("Nobody is in this list.").waitFor();

@@ -1,13 +1,12 @@
 // The health of a channel: how its provider answered last, how fast it may send, and what uses it.
 import type { ChannelHealth } from "../../../sdk/src/types.gen.ts";
-import { cronWords } from "../../app/cron-words.ts";
 import type { Query } from "../../app/query.ts";
-import { pathTo } from "../../app/router.ts";
 import { reasonText } from "../../app/sentences.ts";
 import { number, share } from "../../app/time.ts";
 import { Badge } from "../../components/badge.tsx";
 import { Card, type Fact, Facts, Time } from "../../components/page.tsx";
 import { Loaded, Skeleton } from "../../components/states.tsx";
+import { UsedBy } from "../../components/used-by.tsx";
 
 /** A share of 1,000, as rates are shown with a decimal. */
 const SCALE = 1_000;
@@ -69,38 +68,5 @@ function Rate({ of: { rate_per_second, throttle, busy_until } }: { of: RateNow }
         </>
       )}
     </>
-  );
-}
-
-interface Named {
-  id: string;
-  name: string;
-}
-
-interface Used {
-  campaigns: readonly Named[];
-  journeys: readonly Named[];
-  schedules: readonly { id: string; cron_expression: string }[];
-}
-
-function UsedBy({ used: { campaigns, journeys, schedules } }: { used: Used }) {
-  const links = [
-    ...campaigns.map(({ id, name }) => ({ id, href: pathTo("campaigns", id), text: `the campaign ${name}` })),
-    ...journeys.map(({ id, name }) => ({ id, href: pathTo("journeys", id), text: `the journey ${name}` })),
-    ...schedules.map(({ id, cron_expression: cron }) => ({
-      id,
-      href: pathTo("content", "schedules"),
-      text: `the schedule ${cronWords(cron)}`,
-    })),
-  ];
-  if (links.length === 0) return <>no released campaign, active journey or schedule</>;
-  return (
-    <ul>
-      {links.map(({ id, href, text }) => (
-        <li key={id}>
-          <a href={href}>{text}</a>
-        </li>
-      ))}
-    </ul>
   );
 }

@@ -11,6 +11,7 @@ import { say } from "../../app/toast.ts";
 import { Act } from "../../components/button.tsx";
 import { Collection } from "../../components/collection.tsx";
 import { FormDialog } from "../../components/dialog.tsx";
+import { FOUND_BY, PeopleSearch, searched } from "../../components/filters.tsx";
 import { Time } from "../../components/page.tsx";
 import { PeopleField } from "../../components/person-picker.tsx";
 
@@ -18,7 +19,8 @@ const STALE = ["lists.", "subscribers."];
 
 export function ListMembers({ id }: { id: string }) {
   const { data } = useQuery("lists.get", [id]);
-  const rows = usePages("lists.listSubscribers", [id, {}], ({ items }) => items);
+  const q = searched();
+  const rows = usePages("lists.listSubscribers", [id, q ? { q } : {}], ({ items }) => items);
   const remove = useAction("lists.removeSubscribers", { stale: STALE });
   return (
     <Collection
@@ -34,7 +36,12 @@ export function ListMembers({ id }: { id: string }) {
       usual={6}
       keyOf={({ subscriber_id }) => subscriber_id}
       hrefOf={({ subscriber_id }) => pathTo("people", subscriber_id)}
-      empty={{ title: "Nobody is in this list.", about: "Add people one by one, or import a file." }}
+      filters={<PeopleSearch />}
+      empty={
+        q
+          ? { title: `No member is found by "${q}".`, about: FOUND_BY, action: undefined }
+          : { title: "Nobody is in this list.", about: "Add people one by one, or import a file." }
+      }
       columns={[
         { title: "Name", cell: calledOf },
         { title: "External ID", cell: ({ external_id }) => <span class="dim">{external_id}</span> },

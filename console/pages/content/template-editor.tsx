@@ -18,6 +18,7 @@ import { Card, Page } from "../../components/page.tsx";
 import { type Category, CategorySelect } from "../../components/pickers.tsx";
 import { Loaded, Skeleton } from "../../components/states.tsx";
 import { TestSend } from "../../components/test-send.tsx";
+import { UsedBy } from "../../components/used-by.tsx";
 
 interface Draft {
   name: string;
@@ -117,8 +118,20 @@ function Editor({ template }: { template?: Template }) {
           bodyOf={() => ({ content: contentOf(content) })}
           missing={content.title && content.body ? undefined : "Write a title and a body."}
         />
+        {template && <Usage id={template.id} />}
       </aside>
       {guard.question}
     </Form>
+  );
+}
+
+function Usage({ id }: { id: string }) {
+  const usage = useQuery("templates.getUsage", [id]);
+  return (
+    <Card title="Used by">
+      <Loaded query={usage} skeleton={<Skeleton rows={1} />}>
+        {({ used_by }) => <UsedBy used={used_by} />}
+      </Loaded>
+    </Card>
   );
 }

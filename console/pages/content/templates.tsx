@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import type { Template } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
 import { inPlain } from "../../app/placeholders.ts";
+import { useQuery } from "../../app/query.ts";
 import { pathTo } from "../../app/router.ts";
 import { PAGE_SIZE, pageNumber, useNumbered } from "../../app/rows.ts";
 import { say } from "../../app/toast.ts";
@@ -11,6 +12,7 @@ import { Confirm } from "../../components/dialog.tsx";
 import { Check } from "../../components/field.tsx";
 import { Time } from "../../components/page.tsx";
 import { Failure } from "../../components/states.tsx";
+import { UsedBy } from "../../components/used-by.tsx";
 
 export function Templates() {
   const rows = useNumbered("templates.list", [{ page: pageNumber(), per_page: PAGE_SIZE }], ({ data }) => data);
@@ -41,6 +43,8 @@ export function Templates() {
 function Remove({ template: { id, name }, close }: { template: Template; close: () => void }) {
   const remove = useAction("templates.delete", { stale: ["templates.", "schedules.", "journeys."] });
   const [isForced, setForced] = useState(false);
+  const used = useQuery("templates.getUsage", [id]).data?.used_by;
+  const stops = used && used.schedules.length + used.journeys.length > 0;
   const act = async () => {
     const done = await remove.run(id, isForced ? { force: "true" } : {});
     if (!done) return;
@@ -57,8 +61,14 @@ function Remove({ template: { id, name }, close }: { template: Template; close: 
       onConfirm={act}
     >
       <p>Sends that are scheduled with it will fail.</p>
+      {used && Object.values(used).flat().length > 0 && (
+        <>
+          <p>It is used by:</p>
+          <UsedBy used={used} />
+        </>
+      )}
       {remove.error && <Failure error={remove.error} />}
-      {remove.error?.status === 409 && (
+      {(stops || remove.error?.status === 409) && (
         <Check
           label="Delete anyway"
           note="Schedules that use it are switched off, and journeys are paused."

@@ -6,7 +6,7 @@ import { usePages } from "../../app/rows.ts";
 import { plural } from "../../app/time.ts";
 import { AddPerson } from "../../components/add-person.tsx";
 import { Collection } from "../../components/collection.tsx";
-import { Search, searched } from "../../components/filters.tsx";
+import { FOUND_BY, PeopleSearch, searched } from "../../components/filters.tsx";
 import { Time } from "../../components/page.tsx";
 import { Awaited } from "../../components/states.tsx";
 import { Profile } from "./profile.tsx";
@@ -31,14 +31,10 @@ function PeopleList() {
       usual={10}
       keyOf={({ id }) => id}
       hrefOf={({ id }) => pathTo("people", id)}
-      filters={
-        <Search label="Find by name, external ID, email or phone" placeholder="Name, external ID, email or phone" />
-      }
+      filters={<PeopleSearch />}
       empty={{
         title: q ? `Nobody is found by "${q}".` : "There are no people yet.",
-        about: q
-          ? "By the beginning of the last name, full name, external ID or email, or by the whole phone number: without a country code if the settings have a region."
-          : "Your product adds them with the SDK, or you import a file.",
+        about: q ? FOUND_BY : "Your product adds them with the SDK, or you import a file.",
         action: !q && <a href={pathTo("import")}>Import a file</a>,
       }}
       columns={[

@@ -2,8 +2,9 @@
 import * as v from "valibot";
 import { cursor, numberedPage, pageFields } from "../../../shared/contract/paging.ts";
 import { DescriptionUpTo, SomeOf, said, TextUpTo, TrimmedTextUpTo, Uuid } from "../../../shared/contract/schemas.ts";
+import { SearchText } from "../../../shared/contract/search-text.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
-import { secrets, timers } from "../../../shared/store/capabilities.ts";
+import { secrets, timers, workspaceRead } from "../../../shared/store/capabilities.ts";
 import { storeRead, storeWrite } from "../../../shared/store/context.ts";
 import { joinList } from "../../../shared/store/lists/joining.ts";
 import {
@@ -16,7 +17,7 @@ import {
   SubscriberList,
   updateList,
 } from "../../../shared/store/lists/lists.ts";
-import { listMembers, memberList } from "../../../shared/store/lists/membership-list.ts";
+import { findMembers, listMembers, memberList } from "../../../shared/store/lists/membership-list.ts";
 
 const MAX_NAME_CHARACTERS = 128;
 const MAX_DESCRIPTION_CHARACTERS = 1_000;
@@ -103,15 +104,20 @@ export const lists = group("lists", "Lists of subscribers to send to.", [
 
   endpoint(
     "GET /api/v1/lists/:id/subscribers",
-    { uses: [storeRead, secrets] },
+    { uses: [storeRead, secrets, workspaceRead] },
     {
       summary: "List the members of a list",
-      query: v.object({ cursor }),
+      description: "With `q` those whom it finds; a page may then be short.",
+      query: v.object({ cursor, q: v.optional(SearchText) }),
       returns: memberList(),
     },
-    async ({ store, secrets, params, query }) => {
-      await requireList(store, params.id);
-      return listMembers(store, await secrets.root(), { kind: "list", id: params.id }, query.cursor);
+    async ({ store, secrets, workspace, params: { id }, query: { q, cursor } }) => {
+      await requireList(store, id);
+      const root = await secrets.root();
+      const region = async () => (await workspace())?.region;
+      return q === undefined
+        ? listMembers(store, root, { kind: "list", id }, cursor)
+        : findMembers(store, root, id, { q, cursor }, region);
     },
   ),
 

@@ -12,6 +12,7 @@ import {
   TimestampInput,
   TimeZone,
 } from "../../../shared/contract/schemas.ts";
+import { SearchText } from "../../../shared/contract/search-text.ts";
 import { MINUTE, timestamp } from "../../../shared/kernel/clock.ts";
 import { invalid } from "../../../shared/kernel/errors.ts";
 import { withoutUndefined } from "../../../shared/kernel/objects.ts";
@@ -27,7 +28,6 @@ import type { WorkspaceRecord } from "../../../shared/store/workspaces/workspace
 
 const MAX_ATTRIBUTES = 200;
 const MAX_KEY_CHARACTERS = 128;
-const MAX_SEARCH_CHARACTERS = 128;
 /** AMB-117. */
 const MAX_AHEAD_MS = 5 * MINUTE;
 
@@ -103,17 +103,6 @@ export async function consentOf(
   const isPending = consent.status === "opted_in" && (await needsConfirmation(store, workspace, consent.channel));
   return { ...consent, consented_at: at, ...(isPending && { status: "pending" }) };
 }
-
-const SearchText = v.pipe(
-  v.string(),
-  v.trim(),
-  v.nonEmpty(),
-  v.maxLength(MAX_SEARCH_CHARACTERS),
-  v.description(
-    "The beginning of the external id, the e-mail address, the last or the full name, with or without marks; or the phone " +
-      "number, also as it is dialed in the region of the workspace",
-  ),
-);
 
 export const listQuery = v.object({
   limit: limit(100, 1_000),

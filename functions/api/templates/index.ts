@@ -13,7 +13,7 @@ import { channelTypes } from "../../../shared/rules/channel-types.ts";
 import { timers, workspaceRead } from "../../../shared/store/capabilities.ts";
 import { listChannels } from "../../../shared/store/channels/channels.ts";
 import { storeWrite } from "../../../shared/store/context.ts";
-import { releaseTemplate } from "../../../shared/store/dependents.ts";
+import { releaseTemplate, templateUsers, UsedBy, usedBy } from "../../../shared/store/dependents.ts";
 import { chatAppWords } from "../../../shared/store/sends/content/chat-app-words.ts";
 import { mailFrameOf, Rendering, renderingsOf } from "../../../shared/store/sends/content/renderings.ts";
 import { categories } from "../../../shared/store/sends/jobs/job-spec.ts";
@@ -136,6 +136,19 @@ export const templates = group("templates", "Reusable titles and bodies of messa
       returns: Template,
     },
     async ({ store, params }) => tagged(await getTemplate(store, params.id)),
+  ),
+
+  endpoint(
+    "GET /api/v1/templates/:id/usage",
+    {},
+    {
+      summary: "Get what would send a template",
+      returns: v.object({ used_by: UsedBy }),
+    },
+    async ({ store, params }) => {
+      const { id } = await getTemplate(store, params.id);
+      return { used_by: usedBy(await templateUsers(store, id)) };
+    },
   ),
 
   endpoint(

@@ -6,7 +6,7 @@ import { notFound } from "../../kernel/errors.ts";
 import { channelStatuses } from "../../rules/channel-states.ts";
 import { rateAt } from "../../rules/pacing.ts";
 import type { Store, StoreReader } from "../context.ts";
-import { channelUsers } from "../dependents.ts";
+import { channelUsers, UsedBy, usedBy } from "../dependents.ts";
 import { mailFates } from "../insights/series.ts";
 import { type RowOf, ref } from "../item.ts";
 import { fromJson } from "../json-text.ts";
@@ -17,10 +17,6 @@ import { SenderDomain, senderDomainOf } from "./sender-domains.ts";
 
 const RATES_OVER_MS = 30 * DAY;
 
-const Named = v.array(v.object({ id: v.string(), name: v.string() }));
-const Campaigns = said("Campaigns that are scheduled or live", Named);
-const Journeys = said("Active journeys", Named);
-const Schedules = said("Active schedules", v.array(v.object({ id: v.string(), cron_expression: v.string() })));
 const Rate = v.nullable(v.number());
 
 export const ChannelHealth = titled("ChannelHealth", {
@@ -59,7 +55,7 @@ export const ChannelHealth = titled("ChannelHealth", {
       "and before the first",
     v.nullable(SenderDomain),
   ),
-  used_by: said("What would send by it", v.object({ campaigns: Campaigns, schedules: Schedules, journeys: Journeys })),
+  used_by: said("What would send by it", UsedBy),
   checked_at: said("The time of this answer", Timestamp),
 });
 type ChannelHealth = v.InferOutput<typeof ChannelHealth>;
@@ -78,7 +74,6 @@ export async function healthOf(store: StoreReader, id: string): Promise<ChannelH
   const isThrottled = rate !== undefined && rate !== own;
   const busyUntil = Math.max(pace.marketing ?? 0, pace.transactional ?? 0);
   const { last_success_at = null, last_error_at, last_error = "" } = pace;
-  const nameOf = ({ id: user, name }: { id: string; name: string }) => ({ id: user, name });
   return {
     can_send: isUsable(channel),
     active: channel.active,
@@ -93,11 +88,7 @@ export async function healthOf(store: StoreReader, id: string): Promise<ChannelH
     busy_until: busyUntil > now ? timestamp(busyUntil) : null,
     ...(await mailRates(store, channel)),
     domain: looked ? senderDomainOf(fromJson(looked.domain)) : null,
-    used_by: {
-      campaigns: users.campaigns.map(nameOf),
-      schedules: users.schedules.map(({ id: schedule, cron_expression }) => ({ id: schedule, cron_expression })),
-      journeys: users.journeys.map(nameOf),
-    },
+    used_by: usedBy(users),
     checked_at: timestamp(now),
   };
 }

@@ -1,0 +1,36 @@
+// What would send by a channel or a template.
+import { cronWords } from "../app/cron-words.ts";
+import { pathTo } from "../app/router.ts";
+
+interface Named {
+  id: string;
+  name: string;
+}
+
+interface Used {
+  campaigns: readonly Named[];
+  journeys: readonly Named[];
+  schedules: readonly { id: string; cron_expression: string }[];
+}
+
+export function UsedBy({ used: { campaigns, journeys, schedules } }: { used: Used }) {
+  const links = [
+    ...campaigns.map(({ id, name }) => ({ id, href: pathTo("campaigns", id), text: `the campaign ${name}` })),
+    ...journeys.map(({ id, name }) => ({ id, href: pathTo("journeys", id), text: `the journey ${name}` })),
+    ...schedules.map(({ id, cron_expression: cron }) => ({
+      id,
+      href: pathTo("content", "schedules"),
+      text: `the schedule ${cronWords(cron)}`,
+    })),
+  ];
+  if (links.length === 0) return <>no released campaign, active journey or schedule</>;
+  return (
+    <ul>
+      {links.map(({ id, href, text }) => (
+        <li key={id}>
+          <a href={href}>{text}</a>
+        </li>
+      ))}
+    </ul>
+  );
+}
