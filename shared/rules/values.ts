@@ -101,7 +101,9 @@ const isNumber = (value: unknown): boolean => typeof value === "number" && Numbe
 
 const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.length === 0;
 
-const RELATIVE_DATE = /^(?:now|today)(?:\(\))?(?:\s*[+-]\s*(?:\d+\s*[a-z]+|interval\b.*))+(?:\/[a-z])?$/i;
+/** What is added is read in one way alone: a text that is almost one takes no longer than its length. */
+const RELATIVE_DATE =
+  /^(?:now|today)(?:\(\))?(?:(?:\s*[+-]\s*\d+\s*[a-z]+)+(?:\/[a-z])?|(?:\s*[+-]\s*\d+\s*[a-z]+)*\s*[+-]\s*interval\b.*)$/i;
 const NO_TEXT = new RegExp(
   `^(?:${[
     "(?:now|today|current_(?:date|timestamp))(?:\\(\\))?(?:/[a-z])?|yesterday|tomorrow",
