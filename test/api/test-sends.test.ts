@@ -75,6 +75,20 @@ it("the links of a test mail are not tracked, and only a subscriber's can be uns
   expect(mails.filter((mail) => /List-Unsubscribe:/i.test(mail))).toHaveLength(1);
 });
 
+it("a test mail to oneself has the footer of the preview (RDA-9)", async () => {
+  const { world, tenant, configure } = await withTester();
+  const content = { title: "t", body: "b" };
+  await configure({ sender_name: "Tidepool" });
+
+  await testSend(tenant, { content, to: ["me"] });
+
+  const preview = { content, category: "marketing", channels: ["email"] };
+  const [shown] = (await tenant.call("POST /api/v1/templates/preview", preview)).body.renderings;
+  const [sent] = await outboxOf(world, "?channel=email");
+  expect(shown.body).toBe("b\n\n-- \nTidepool\nUnsubscribe: https://recipient.invalid/");
+  expect(sent?.body).toBe(shown.html);
+});
+
 it("no list, report, ledger or bill knows of a test, even if a phone reports a tap on it (RDA-9)", async () => {
   const { world, tenant, ada } = await withTester();
   const { call } = tenant;

@@ -115,7 +115,7 @@ function Editor({ template }: { template?: Template }) {
           />
         </MessagePreview>
         <TestSend
-          bodyOf={() => ({ content: contentOf(content) })}
+          bodyOf={() => ({ content: contentOf(content), category })}
           missing={content.title && content.body ? undefined : "Write a title and a body."}
         />
         {template && <Usage id={template.id} />}

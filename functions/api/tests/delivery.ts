@@ -7,7 +7,7 @@ import { addressOf, providerOf } from "../../../shared/providers/addresses.ts";
 import { filledTemplate, templateRenderer } from "../../../shared/providers/chat-app-texts.ts";
 import { type Providers, rejected } from "../../../shared/providers/provider.ts";
 import { type ChannelType, channelTypes } from "../../../shared/rules/channel-types.ts";
-import { footerWordsFor } from "../../../shared/rules/footer-words.ts";
+import { FOOTER_LINK, footerWordsFor } from "../../../shared/rules/footer-words.ts";
 import type { MailBodies } from "../../../shared/rules/mail-body.ts";
 import { mailParts, senderOf } from "../../../shared/rules/mail-parts.ts";
 import type { SendOutcome } from "../../../shared/rules/progress.ts";
@@ -189,7 +189,7 @@ async function senderFor({ store, vault, providers, mailLinks }: Deps, test: Tes
       ...words,
       ...(filled && { template: filled.template }),
       ...(arm && { variant: arm }),
-      ...(bodies && mailOf(test, urlOf, bodies, { tenant: store.tenant, subscriber, profile })),
+      ...(bodies && mailOf(test, urlOf, bodies, { tenant: store.tenant, subscriber, profile, shown })),
     });
   };
 }
@@ -204,28 +204,34 @@ async function opened(
   return row && openCredentials(vault, channel, row);
 }
 
-/** Opens and clicks are not counted. The link to unsubscribe is the subscriber's own: the caller has none. */
+interface MailOfTest {
+  tenant: string;
+  subscriber: string | undefined;
+  profile: LivingProfile | undefined;
+  /** Whose attributes fill it. */
+  shown: LivingProfile | undefined;
+}
+
+/** Opens and clicks are not counted. The links of the footer are the subscriber's own: the caller's lead nowhere. */
 function mailOf(
   { said: { category, name, topic }, workspace }: TestSend,
   urlOf: MailLinks,
   bodies: MailBodies,
-  {
-    tenant,
-    subscriber,
-    profile,
-  }: { tenant: string; subscriber: string | undefined; profile: LivingProfile | undefined },
+  { tenant, subscriber, profile, shown }: MailOfTest,
 ) {
   const address = mailAddressId(profile);
   const token =
     subscriber &&
     address &&
     ({ kind: "unsubscribe", tenant, subscriber, address, channel: "email", scope: "marketing" } as const);
-  const unsubscribeUrl = token && category === "marketing" ? urlOf(token) : undefined;
+  const isMarketing = category === "marketing";
+  const unsubscribeUrl = token && isMarketing ? urlOf(token) : undefined;
+  const nowhere = subscriber === undefined ? FOOTER_LINK : undefined;
   const parts = mailParts(taggedBodies(bodies, utmQueryOf(workspace?.utm_defaults, { category, name })), {
-    unsubscribe: unsubscribeUrl,
-    preferences: token && topic ? urlOf(token, "p") : undefined,
-    sender: category === "marketing" ? senderOf(workspace) : [],
-    words: footerWordsFor(profile && attributesOf(profile).locale),
+    unsubscribe: unsubscribeUrl ?? (isMarketing ? nowhere : undefined),
+    preferences: topic ? (token ? urlOf(token, "p") : nowhere) : undefined,
+    sender: isMarketing ? senderOf(workspace) : [],
+    words: footerWordsFor(shown && attributesOf(shown).locale),
   });
   return { parts, ...(unsubscribeUrl !== undefined && { unsubscribeUrl }) };
 }

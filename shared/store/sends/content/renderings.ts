@@ -5,7 +5,7 @@ import { personal } from "../../../contract/personal.ts";
 import type { PushExtras, Says } from "../../../rules/channel-content.ts";
 import { titledText } from "../../../rules/channel-texts.ts";
 import { type ChannelType, channelTypes, hasDevices } from "../../../rules/channel-types.ts";
-import { FOOTER_HOST, footerWordsFor } from "../../../rules/footer-words.ts";
+import { FOOTER_LINK, footerWordsFor } from "../../../rules/footer-words.ts";
 import type { MailBodies } from "../../../rules/mail-body.ts";
 import { mailParts, senderOf } from "../../../rules/mail-parts.ts";
 import { type RenderScope, seenWith } from "../../../rules/render.ts";
@@ -106,8 +106,6 @@ export const mailFrameOf = (
   isMarketing: category === "marketing",
   hasTopic: topic !== undefined && topic !== null,
 });
-
-const FOOTER_LINK = `https://${FOOTER_HOST}/`;
 
 const framed = (bodies: MailBodies, { utm, sender, isMarketing, hasTopic }: MailFrame, locale: unknown): MailBodies =>
   mailParts(taggedBodies(bodies, utm), {
