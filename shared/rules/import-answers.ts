@@ -1,4 +1,5 @@
 // What a cell says that is about consent: yes, no, nothing, or a word for a negative (AMB-132).
+import { isEnded } from "./import-endings.ts";
 import { columnKey } from "./import-names.ts";
 import { signOf } from "./import-signs.ts";
 import { readTime, type TimeForm } from "./import-times.ts";
@@ -23,15 +24,16 @@ export const CONTRARY = words(
 const YES = words(
   "true yes y 1 t on x checked enabled aktiviert wahr ja j vrai oui verdadero sí si vero verdadeiro sim waar prawda tak",
   "はい する 希望する 希望 同意する 同意 許可 有 可 要 有効",
-  "evet var kyllä joo ano áno да так 是 예 네 동의",
+  "igen ναι evet var kyllä joo ano áno да так 是 예 네 동의",
 );
 const NO_WORDS = words(
   "false no n 0 f off unchecked falsch nein faux non falso não onwaar nee fałsz nie",
   "いいえ しない 希望しない 同意しない 無 不可 不要 拒否 無効",
-  "hayır yok nej nei ei ne нет ні 否 不 不同意 아니오 아니요 거부 미동의",
+  "nem nu όχι hayır yok nej nei ei ne нет ні 否 不 不同意 아니오 아니요 거부 미동의",
 );
 /** A no where somebody is asked; where a name says no, it is none to that. */
 const REFUSED = words(
+  "objected retiré retirée notwanted unwanted nichterwünscht nichtgewünscht nichtvorhanden liegtnichtvor",
   "denied rejected disallowed disagreed didnotagree doesnotagree expired abgelaufen nothanks nothankyou notinterested stop nope removed deleted neindanke keininteresse",
   "nonmerci nogracias nograzie naoobrigado neebedankt niedziekuje abgelehnt verweigert rechazado rifiutato recusado",
   "nichtinteressiert pasintéressé pasintéressée nointeresado nointeresada noninteressato noninteressata naointeressado nietgeinteresseerd niezainteresowany",
@@ -39,7 +41,7 @@ const REFUSED = words(
 );
 /** Who is not written to elsewhere, for whatever reason. */
 const SWITCHED_OFF = words(
-  "disabled deactivated inactive inaktiv deaktiviert inactif desactive inactivo inattivo inativo inactief nieaktywny",
+  "disabled deactivated inactive inaktiv deaktiviert inactif desactive inactivo inattivo inativo inactief nieaktywny inactive inactiva inattiva inativa nieaktywna désactivé désactivée desactivado desactivada disattivato disattivata desativado desativada uitgeschakeld wyłączony wyłączona",
 );
 export const isIdle = (text: string): boolean => SWITCHED_OFF.has(wordOf(text)) || wordOf(text) === "pending";
 /** `Not opted in`, `nicht erlaubt`. */
@@ -123,7 +125,7 @@ export function negativeOf(status: string): "opted_out" | "suppressed" | undefin
   if (isDenied(key) || SOFT.test(key)) return undefined;
   const sign = signOf(key);
   if (sign === "suppressed" || /^(hard)?bounce|^cleaned|^spam|^junk$|complaint|^invalid/.test(key)) return "suppressed";
-  const isOut = sign === "out" || isRefusal(status) || CANCELLED.test(key) || UNCONFIRMED.test(key);
+  const isOut = sign === "out" || isRefusal(status) || isEnded(key) || CANCELLED.test(key) || UNCONFIRMED.test(key);
   return isOut ? "opted_out" : standingOf(status);
 }
 
@@ -139,9 +141,9 @@ export function suppressionOf(text: string): "opted_out" | "suppressed" | undefi
 
 /** What a status, a reason or a type says that may be one of anything: an opt-out, or that the address is suppressed. */
 const OUT_WORDS = [
-  "unsub[a-z]*\\d* opt(ed)?out\\d* (global|group|list)unsub[a-z]* bl(ock|ack)listed donot(email|contact|mail)",
+  "unsub[a-z]*\\d* opt(ed)?out\\d* (global(ly)?|group|list|manual(ly)?|self|auto(matic)?(ally)?|user|admin)(unsub[a-z]*|opt(ed)?out) bl(ock|ack)listed donot(email|contact|mail)",
   "noemails? nomarketing nonewsletters? dnc dne onholdoptout (un|non)marketable nonmarketingcontact abgemeldet abbestellt desabonnee? desinscrite? (dad[oa])?debaja desuscrit[oa] disiscritt[oa]",
-  "descadastrad[oa] cancelouinscricao uitgeschreven afgemeld wypisan[yae]",
+  "leiratkozott dezabonat[a]? απεγγραφ[α-ω]* descadastrad[oa] cancelouinscricao uitgeschreven afgemeld wypisan[yae]",
   // The names of lists and groups
   "optouts? bl(ack|ock)list donot(email|contact|mail)list dnclist desabonnes desinscrits bajas desuscrit[oa]s disiscritti descadastrad[oa]s",
   "abgemeldete abmelder abmeldungen sperrliste afmeldingen wypisani",
@@ -173,6 +175,7 @@ const STANDING_OUT = any(
   "blocked stop(ped|all)? arret cancell?ed removed deleted noconsent redacted ausgetragen gesperrt baja archived revoked",
   "widerrufen gel(?:o|oe)scht erased gdprdeleted anonymi[sz]ed avregistrerad aboneliktencikti unactivated",
   "заблокирован[аы]? заблокован[ао]? bloque[e]? bloquead[oa] bloccat[oa] geblokkeerd zablokowan[ye] removid[oa] eliminad[oa] eliminat[oa] borrad[oa] excluid[oa] supprimee? usuniet[ya] verwijderd entfernt manuallydeactivated",
+  "abmeldung widerruf widersprochen widerspruch bajavoluntaria not(?:yet)?opt(?:ed)?in resilie[e]? gekundigt gekuendigt",
   "withdrawn nopermission optoutrequested cancellat[oa] no(?:more)?(?:e?mails?|marketing|newsletters?|contact|communications?|promotions?|sms|texts?)",
 );
 const STANDING_SUPPRESSED = any(

@@ -59,11 +59,16 @@ interface Claim {
 
 type Translator = (standard: Standards, evidence: Record<string, string>) => Claim | undefined;
 
+/** Responsys writes `I` and `O` for the permission of a channel. */
+const OUT_LETTER = /^o$/i;
+/** The Newsletter Plugin of WordPress writes `C`, `S`, `U` and `B`. */
+const LEFT_LETTER = /^u$/i;
+
 /** Conservative: a status without proof is no opt-in (IMP-12). */
 const translators: Record<ImportSource, Translator> = {
   csv: ({ consent_status: said, consent_at: time }) => {
     if (said === undefined) return undefined;
-    const status = negativeOf(said);
+    const status = OUT_LETTER.test(said) || LEFT_LETTER.test(said) ? "opted_out" : negativeOf(said);
     if (status) return { status, time };
     return isYes(said) ? { status: "opted_in", time, said } : { status: "unknown", said };
   },
@@ -108,11 +113,6 @@ function claimOf(cell: SignedCell, form: TimeForm): Claim | undefined {
   const claim = ownClaimOf(cell, form);
   return claim && claim.time === undefined && cell.time !== undefined ? { ...claim, time: cell.time } : claim;
 }
-
-/** Responsys writes `I` and `O` for the permission of a channel. */
-const OUT_LETTER = /^o$/i;
-/** The Newsletter Plugin of WordPress writes `C`, `S`, `U` and `B`. */
-const LEFT_LETTER = /^u$/i;
 
 const OTHER_STATUS = /^[02-9]$/;
 

@@ -5,15 +5,17 @@
 const any = (...lines: string[]) => new RegExp(lines.flatMap((line) => line.split(" ")).join("|"));
 
 // English, German, French, Spanish and Portuguese, Italian, Dutch, Polish.
-const ENDED = any(
+const ENDINGS = [
   "objects?(?:ed|ion)?(?:to|from|against) reject refus declin removedfrom removefrom ^neverwant",
-  "storn untersag verbot verbiet unerwue?nscht gestoppt stopp abgelehn ablehn abgebrochen beendet geloe?scht austrag",
+  "storn untersag verbot verbiet unerwue?nscht gestoppt stopp abgelehn ablehn abgebrochen beendet geloe?scht austrag ku?e?ndigung",
   "annul oppos revoqu resili",
-  "cancel(?:o|a|ou|ad[oa]s?|ar)(?!nce) anul revoc revog rechaz recus retirad oposi(?:cion|cao|tor) opuso elimin removid remocao",
-  "annull rifiut negat[oa] opposizion rimoss revocat",
+  "cancel(?:o|a|ou|ad[oa]s?|ar)(?!nce) anul revoc revog rechaz recus denegad retirad oposi(?:cion|cao|tor) opuso elimin removid remocao",
+  "annull rifiut negat[oa] opposizion rimoss revocat ritirat",
   "geweiger weiger bezwaar stopgezet beeindig verwijderd",
   "cofn wycof odmow sprzeciw anulow odwol usuniet",
-);
+];
+const ENDED = any(...ENDINGS);
+const BEGINS_ENDED = new RegExp(`^(?:${ENDED.source})`);
 
 const OF_MAIL = any(
   "e?mails? sms whatsapp correo courriel newsletter mailing infolettre nieuwsbrief bolet[ii][nm] marketing rundschreiben wiadomosc",
@@ -28,8 +30,12 @@ const NOT_WANTED = any(
   "(?:veut|souhaite|desire)(?:plus|pas) geen(?:\\w*ontvangen|aanbied|reclame|nieuws) nie(?:chce|zycze)?otrzymyw",
   "^never(?:e?mail|contact|text|market)(?!ed) ^blocke?mails?$ ^(?:is)?(?:e?mail|contact|newsletter|marketing)s?(?:is)?muted?$ ^removeme$",
   "^left(?:the)?(?:mailing|e?mail|newsletter)?list(?:at|on|date)?$ removedfrom(?:the)?(?:mailing|e?mail|newsletter)?list",
+  "^remover(?:da|de)(?:la)?list[ae] (?:e?mail|newsletter|marketing|sms|contact)stop(?:ped)?(?:at|on|date)?$",
   "(?:removid[oa]|excluid[oa]|rimoss[oa]|retiree?|eliminad[oa])(?:da|de|du|dalla|del)?(?:la)?list[ae]",
   "(?:mail|kontakt|werbe|werbungs|newsletter|anschreib)(?:verbot|stopp|sperre) werbesperr sperrkennzeichen(?:werb|mail|newsletter)",
 );
 
 export const saysEnded = (key: string): boolean => NOT_WANTED.test(key) || (ENDED.test(key) && OF_MAIL.test(key));
+
+/** Whether an answer where a consent is asked for or stated says that it was taken back: `Révoqué`, `Retirado`. */
+export const isEnded = (key: string): boolean => BEGINS_ENDED.test(key);

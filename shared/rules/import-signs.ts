@@ -33,10 +33,10 @@ const any = (...lines: string[]) => new RegExp(lines.flatMap((line) => line.norm
 
 // Names about something else: the reason, the link or the count of a consent, what was opened, an order that was declined.
 const ASIDE = any(
-  "reason (?<!excludedfrom)campaign title url link token hash$ (?:unsub(?:scribe[rd]?)?|optout)(?:key|code|id|u?uid|guid)$ ^listunsubscribe$ page$ popup shown$ displayed$ language locale$ sprache$ langue$ idioma$ lingua$ (?<!be)taal$ jezyk$ (?:mails?|newsletters?)received (?:newsletter|subscri(?:ption|ber)|consent|optin)(?:id|version|score|rating|revenue|coupon|discount|amount|edition|variant)$ rate$ count number ^total bounces$",
-  "^(marketing)?emailsbounced cookie analytics tracking totrack softbounc bounce[ds]?soft expir ablauf gu?e?ltigbis validuntil caduc scadenza vervald wygas terms privacy source$ method$ level$ (?<!optin|confirmation)pending(?!optin|confirmation) open click",
+  "reason (?<!excludedfrom|^e?mail|^sms|^marketing)campaign title url link token hash$ (?:unsub(?:scribe[rd]?)?|optout)(?:key|code|id|u?uid|guid)$ ^listunsubscribe$ page$ popup shown$ displayed$ language locale$ sprache$ langue$ idioma$ lingua$ (?<!be)taal$ jezyk$ (?:mails?|newsletters?)received (?:newsletter|subscri(?:ption|ber)|consent|optin)(?:id|version|score|rating|revenue|coupon|discount|amount|edition|variant)$ rate$ count number ^total bounces$",
+  "^(marketing)?emailsbounced cookie analytics tracking totrack softbounc bounce[ds]?soft expir ablauf gu?e?ltigbis validuntil caduc scadenza vervald wygas terms privacy source$ method$ (?<!hir)level$ (?<!optin|confirmation)pending(?!optin|confirmation) open click",
   "(?<!con)sent$ delivered$ order payment card invoice purchase pedido pago compra commande paiement ordine",
-  "pagament rechnung zahlung betaling zamow grund$ raison motivo reden$ powod anzahl nombrede aantal liczba",
+  "pagament rechnung zahlung betaling zamow gelesen gesehen geo?e?ffnet gelezen geopend grund$ raison motivo reden$ powod anzahl nombrede aantal liczba",
 );
 
 const SUPPRESSED = any(
@@ -52,14 +52,14 @@ const SUPPRESSED = any(
 );
 
 const OUT = any(
-  "unsub optout optedout optingout robinson dont?o?t?(e?mail|contact|send|market)",
+  "unsub unsuscri optout optedout optingout robinson dont?o?t?(e?mail|contact|send|market)",
   "donot(?!modify|edit|delete|change|track) nolonger(contact|e?mail|send) nomail noemail nomarketing nonewsletter nocontact no(?:more)?(?:sms|texts) blacklist",
   "blocklist blocked denylist revoked revocat withdraw ^dnc(email|mail|sms)?$ dnc$ ^(is)?dne$ removed?frommailing emailoff",
   "marketingoff ^(is|msg)?dnd dnd$ rejects?(ed)?(e?mail|sms|market|newsletter|promo) globallyunsub notsubscribed declined excluded?(?:from|for)(?:campaign|e?mail|market|newsletter) (marketing|e?mail|contact|sms)notallowed",
   "marketingsuspended ^deactivated(at|on|date)?$ ^(is)?deleted(at|on|date)?$ ^removed(at|on|date)$ ^(is)?deceased(at|on|date)?$ ^verstorben ^nontransactional$ ^archived?(at|on|date|time)?$ (un|non)(market|mail|e?mail|contact)able invalididentifier",
   "(?:global(?:ly)?|email|marketing)(?:is)?ineligible",
   "^(?:is|has|hat)?(?:not|never|nicht|keine?n?|ohne|pas|sans|sin|senza|sem|nao|niet|geen|zonder|nie|bez)(?:yet|mehr)?(?:opt(?:ed)?in|subscri|consent|agree|accept|permi|allow|einwillig|zustimm|angemeld|abonn|inscri|suscri|iscri|consen|acept|aceit|toestem|ingeschr|aangem|zgod|zapis)",
-  "(?:no|not|without)(?:consent|permission)(?!s?set) (optin|confirmation)pending pending(optin|confirmation) ^(is)?unconfirmed$",
+  "(?:no|not|without)(?:consent|permission)(?!s?set) (optin|confirmation)pending pending(optin|confirmation) ^(is)?unconfirmed$ ^(gdpr)?forgetme$",
   // German
   "abgemeldet abbestell abmeldung abmelde ausgetragen austragung widerruf widerspr werbesperre gesperrt",
   "sperrliste sperrvermerk mailsperre kontaktsperre zuru?e?ckgezogen entzogen keine?(?:n|r)?(?:werbung|newsletter|e?mails?|sms) keinkontakt nichtanschreiben nichtkontaktieren",
@@ -71,7 +71,7 @@ const OUT = any(
   "dadode?baja dadadebaja ^baja debaja$ fechabaja bajanewsletter desuscri dessuscri cancelad",
   "cancelacionde(la)?suscripcion ^no(contactar|enviar|molestar|desea|quiere) listanegra bloquead revoca rechaza(publicidad|correo|e?mail|news|market|promo)",
   // Italian
-  "disiscri cancellat cancellaz ^non(disturb|contattare|inviare|mandare|desidera|vuole) nonpiu listanera bloccat",
+  "disiscri opposizion cancellat cancellaz ^non(disturb|contattare|inviare|mandare|desidera|vuole) nonpiu listanera bloccat",
   // Portuguese
   "descadastr desinscri dessubscri desubscri ^(?:datadea?)?remocao ^nao(perturb|incomod|contatar|contactar|enviar|deseja|quer) cancelou",
   // Dutch
@@ -86,7 +86,8 @@ const OUT = any(
   "aboneliktencik aboneliksonlan abonelikiptal listedencik karaliste istemiyor reddet reddedil iptaledil (?:izni|izin)yok izinsiz onaysiz",
   "avregistrer avanmal avmeld afmeld frameld nejtack reservert reservera[dt] peruut markkinointikielto",
   "odhlas odvolan nesouhlas nesuhlas nezasilat neposilat neposielat",
-  // Russian and Ukrainian, Chinese, Korean
+  // Hungarian, Romanian, Greek; Russian and Ukrainian, Chinese, Korean
+  "leiratkoz dezabon απεγγραφ διαγραφ",
   "отписа отписк отказ нерассыл неотправл черныисписок отозва відписа відмов",
   "退订 取消订阅 拒收 拒绝接收 黑名单 退訂 取消訂閱 拒絕接收 黑名單 수신거부 수신차단 구독취소 구독해지 탈퇴",
 );
@@ -96,7 +97,7 @@ const IN = any(
   "accepts?(email|sms|marketing|newsletter|promo|advert) (email|marketing|sms|promo)accept consent permission$",
   "permissionto(send|contact|e?mail|text|sms|market) marketingallowed allow(s|ed)?(email|marketing|sms|contact) mailinglist emailme$ cancontact",
   "marketingmaterials?$ ^(is)?(mailable|emailable|contactable|marketable)$ ^msg(e?mail|sms|whatsapp)$",
-  "(e?mail|newsletter)frequency receives?(e?mail|sms|text|news|promo|market|offer|update) ^(e?mail|sms|whatsapp)?(marketing|werbung)$ (email|marketing|sms|whatsapp)(subscri|enabled|agreed|allowed|status$) wasubscri",
+  "(e?mail|newsletter)frequency receives?(e?mail|sms|text|news|promo|market|offer|update) ^(e?mail|sms|whatsapp)?(marketing|werbung)$ ^werbung(e?mail|sms|whatsapp)$ (email|marketing|sms|whatsapp)(subscri|enabled|agreed|allowed|stat(?:e|us)$) wasubscri",
   "agreed?to(marketing|email|newsletter) wants(email|mail|news) angemeldet abonniert einwillig zustimmung willigeich ichstimme(?!nicht) stimmeich aceitoreceber",
   "zugestimmt werbung(erlaubt|ok|per|via) (mail|sms|newsletter|whatsapp)erlaubt keepme(posted|updated|informed) kontakt(per|via|erlaubt|erlaubnis) darfkontaktiert werbeerlaubnis abonne$ abonnee$",
   "(recevoir|recoit|recibir|recibe|riceve(re)?|recebe[r]?|ontvangt?|ontvangen|otrzymuje|otrzymywac)(les|la|el|los|o|os|le|de|een|dela|des|nos|vos|lo|gli|as)?(e?mail|news|correo|nieuws|novidad|novedad|nouvelle|actu|notizi|nowosc|promo|offre|ofert|offert|boletin|publici|pubblicita|comunica|communica|informa|reclame|reklam)",
@@ -104,18 +105,23 @@ const IN = any(
   "infolettre lettred?informations? suscrit suscriptor suscripcion consiente consentimiento acepta boletin iscritt iscrizione consenso accetta inscrito",
   "inscricao assinante consentimento aceita aceite subscrito boletim ingeschreven inschrijving aangemeld",
   "toestemming nieuwsbrief zapisan zgod subskryb subskrypc",
-  "メルマカ メール配信 メール購読 購読 配信希望 受信許可 配信許可 同意 承諾",
+  "ニュースレター メルマカ メール配信 メール購読 購読 配信希望 受信許可 配信許可 同意 承諾",
   "(?:eposta|sms|ileti|pazarlama|kampanya|ticari|iys)[a-z]*(?:izin|izni|onay) ebulten bulten(?:abone|$) ^abone$ aboneol",
   "nyhetsbrev nyhedsbrev uutiskirje samtyck samtykk prenumerer tilmeld suostumus markkinointilupa souhlas suhlas odbernovin",
-  "подпис рассылк согласи підпис розсилк 订阅 訂閱 接收邮件 接收郵件 수신동의 마케팅동의 구독",
+  "hirlevel feliratkoz ενημερωτικ подпис рассылк согласи підпис розсилк 订阅 訂閱 接收邮件 接收郵件 수신동의 마케팅동의 구독",
 );
 
 /** Names that may ask for something else, such as a privacy notice: a no there is one to mail, a yes agrees to nothing. */
 const ASKED = any(
-  "^(gdpr|dsgvo|rgpd|lgpd|rodo)$ ^(is)?confirmed$ hearfromus (may|can)we(contact|e?mail|text) ^contactme can(e?mail|contact|text)",
+  "^(gdpr|dsgvo|rgpd|lgpd|rodo)(ok|okay|status|accepted)?$ ^opt$ ^doi$ ^signmeup$ permissionstat(e|us)$ ^(is)?confirmed$ hearfromus (may|can)we(contact|e?mail|text) ^contactme can(e?mail|contact|text)",
   "ok(ay)?to(e?mail|contact|sms|text|market) ^send(me|us)?(e?mail|offer|news|promo|market|sms) keepintouch tobecontacted$",
   "(marketing|promotional|promo|commercial)(e?mails|sms|messages|offers)$ (e?mail|sms)(updates|notifications|alerts)$ ^(special|exclusive)?offers$",
   "^canbe(?:contact|e?mail|text) ^promotions$ ^mailings?$ ^doi(?:confirmed|bestatigt|bestaetigt)$ autori[zs] akkoord einverstand einverstaend accordcommercial magmailen darf\\w*kontaktiert",
+  "(?:mailings?|e?mailings?|e?mails?|e?mailcontact|sms|whatsapp|newsletters?|marketing|subscription)(?:is|ist|are|status)*(?:aktiv|active|actif|activo|attivo|ativo|enabled|ok|okay|allowed)$",
+  "^(?:preferences?|notifications?|prefs?|settings?|comm?s?prefs?|contact(?:by|via)|reach(?:by|via))(?:e?mails?|sms|whatsapp|newsletters?|marketing)$ (?:e?mail|sms|marketing)campaigns$ ^mailing(?:s|list)?status$ ^abo(?:nnement)?s?status$ ^(?:statut|etat|estado|stato|situacao)(?:de|del|della|do|da|d|la|l)*(?:emailing|e?mail|correo|abonnement|assinatura)$",
+  "^(?:mkt|mktg|marketing)perm(?:ission)?s?(?:e?mail|sms|whatsapp)?$ ^active(?:e?mail|newsletter)?subscri ^(?:wants|gets)(?:e?mail|market|update|offer|promo|sms|text|news) ^marketing(?:e?mail|sms|whatsapp|and|und)+$",
+  "(?:electronic|commercial|marketing|promotional|digital)communications?$ communicationscommerciales$ comunicac(?:iones|oes)(?:comerciales|comerciais|electronicas|eletronicas)$ comunicazionicommerciali$ ^prospection(?:commerciale|e?mail|sms)?$",
+  "^permi(?:so|te|sao|ssao|tido|tir)(?:de|para|o|el|la)*(?:e?mail|correo|contact|contat|envi|sms|whatsapp|public|comunic|market)",
   "(?:mailings?|infos?|informationen|news|kontakt|kontaktaufnahme|werbung|angebote|e?mails?)(?:ist)?(?:er|ge)wue?nscht",
 );
 
