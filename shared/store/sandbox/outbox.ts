@@ -46,10 +46,10 @@ export function openOutbox(deps: Deps, { tenant, wall }: Sandbox): (sent: SentIn
 /** A page of the outbox, oldest first, and where the next one begins. */
 export async function listSent(
   store: StoreReader,
-  { after, limit, newestFirst = false }: { after?: string | undefined; limit: number; newestFirst?: boolean },
+  { after, limit }: { after?: string | undefined; limit: number },
 ): Promise<{ items: Sent[]; next?: string }> {
   const from = after === undefined ? undefined : keyOf(OutboxItem, store.tenant, { id: after });
-  const page = await store.query(OutboxItem, {}, { limit, after: from, newestFirst });
+  const page = await store.query(OutboxItem, {}, { limit, after: from });
   const items = page.items.map(({ headers, ...row }) => ({
     ...fieldsOf(sentFields, row),
     headers: headers === undefined ? {} : fromJson(headers),
