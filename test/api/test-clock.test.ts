@@ -162,7 +162,7 @@ describe("a move of a sandbox's time", () => {
     const world = await fresh();
     const sandbox = await sandboxIn(world);
     const { subscriber } = await month(sandbox, world);
-    await sandbox.move({ advance: "6d" });
+    for (const advance of ["2d", "4d"]) await sandbox.move({ advance });
     expect(await sandbox.inbox(subscriber)).toEqual(["Day 1"]);
     await world.advance(DAY + 2 * MINUTE);
     expect(await sandbox.inbox(subscriber)).toEqual(["Day 1", "Day 8"]);
