@@ -188,10 +188,14 @@ const allOperations = (engine: Engine): Operations => ({
   ...streamOperations(engine),
 });
 
-function expireTable({ tables, storage, clock }: Engine, name: string, tell: (partitionKey: string) => void): number {
+function expireTable(
+  { tables, storage, clock, faults }: Engine,
+  name: string,
+  tell: (partitionKey: string) => void,
+): number {
   const table = tables.need(name);
   if (!table.record.timeToLive) return 0;
-  const expired = storage.expired(table, Math.floor(clock.now() / SECOND));
+  const expired = storage.expired(table, Math.floor((clock.now() - (faults.expiryLag?.() ?? 0)) / SECOND));
   for (const { key, stored } of expired) {
     storage.write({ table, key, before: stored, after: undefined, expired: true });
     tell(partitionOf(itemOf(stored), table.keys));

@@ -1,7 +1,7 @@
 // Signing in at the identity provider of a workspace (ACC-15, ACC-16).
 import { createHmac, generateKeyPairSync } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { MINUTE } from "../../shared/kernel/clock.ts";
+import { DAY, MINUTE } from "../../shared/kernel/clock.ts";
 import { CLIENT, KEY_ID, type OpenIdProvider, signedBy } from "../support/openid-provider.ts";
 import { ADA, bearer, GRACE, PASSWORD, signInWorld } from "../support/sign-in.ts";
 
@@ -244,6 +244,15 @@ describe("a subject of a provider", () => {
     expect(session.status).toBe(201);
     expect(session.body.tenant.role).toBe("developer");
     expect((await world.call("GET /api/v1/team/invitations", { as })).body.items).toEqual([]);
+  });
+
+  it("who was invited is no member once the invitation has run out (ACC-16)", async () => {
+    const { world, owner, signIn, tenant } = await setting();
+    const body = { email: GRACE.email, role: "developer" };
+    await world.call("POST /api/v1/team/invitations", { as: bearer(owner), body });
+    await world.advance(7 * DAY);
+
+    expect((await signIn(GRACE, { tenant_id: tenant })).status).toBe(403);
   });
 
   it("who is new gets the default role (ACC-16)", async () => {

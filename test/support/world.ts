@@ -9,7 +9,7 @@ import { createLocalService, type LocalService, type LocalServiceOptions } from 
 import { openTenancy } from "../../local/tenancy.ts";
 import { type AgentScope, type Role, type Scope, scopes } from "../../shared/contract/roles.ts";
 import { secretsMaker, tokenSigner } from "../../shared/http/signing.ts";
-import { MINUTE, timestamp } from "../../shared/kernel/clock.ts";
+import { DAY, MINUTE, timestamp } from "../../shared/kernel/clock.ts";
 import type { LogEntry } from "../../shared/kernel/deps.ts";
 import type { TenantId } from "../../shared/kernel/ids.ts";
 import type { PlanName } from "../../shared/rules/plans.ts";
@@ -108,6 +108,8 @@ export async function testWorld(options: Partial<LocalServiceOptions> = {}): Pro
     log: (entry) => void logs.push(entry),
     onRead: checkRow,
     providerFaults: faults,
+    // An expired row may be read for days: no rule may be left to its deletion.
+    faults: { expiryLag: () => 2 * DAY },
     areClientsDirect: options.dynamodbEndpoint || process.env.SDK ? undefined : () => true,
     ...options,
     hooks: (name) => limitedTo(name, rightsOnTable.get(name), hooks(name)),

@@ -15,6 +15,8 @@ export interface DynamoDbFaults {
   indexLag?(): number;
   /** How many milliseconds a transaction stays in flight: a write that meets it on an item meanwhile gets a conflict. */
   inFlightMs?(): number;
+  /** How many milliseconds after its expiry an item is deleted: AWS takes days. */
+  expiryLag?(): number;
 }
 
 export interface Engine extends Deps {
