@@ -8,6 +8,7 @@ import { DeviceItem } from "../../shared/store/subscribers/device-items.ts";
 import { ConsentItem, Profile } from "../../shared/store/subscribers/items.ts";
 import { deviceRow, inboxOf, operate } from "../support/people.ts";
 import { dueRows, NEW_YORK_MORNING, QUIET, quietSetting, reached, TOKYO_MORNING } from "../support/quiet-hours.ts";
+import { addPhone, mend, spoil } from "../support/reached.ts";
 import { spent } from "../support/spending.ts";
 import { worlds } from "../support/worlds.ts";
 
@@ -207,6 +208,20 @@ describe("a message that waits for the end of quiet hours", () => {
       async ({ world, tenant, call }, id) => {
         const [device] = (await call(`GET /api/v1/subscribers/${id}/devices`)).body.items;
         await world.call(`DELETE /api/v1/devices/${device.id}?subscriber_id=${id}`, { as: tenant.sdk });
+      },
+    ],
+    [
+      "switches pushes off",
+      "no_device",
+      ({ world, tenant }, id) => addPhone(world, tenant, id, "ios", { token: `phone of ${id}`, push_enabled: false }),
+    ],
+    [
+      "has a token that its provider refuses",
+      "no_device",
+      async ({ world, push }, id) => {
+        await spoil(world, { channel: "ios", outcome: "invalid_token" });
+        await push({ target: undefined, subscriberIds: [id], category: "transactional" });
+        await mend(world);
       },
     ],
   ])(

@@ -26,7 +26,7 @@ export async function quietSetting(
   const person = async (external_id: string, timezone?: string, more: object = {}): Promise<string> => {
     const body = { external_id, ...(timezone && { timezone }), ...more };
     const id = await tenant.upsert(body);
-    await addPhone(world, tenant, id, "ios");
+    await addPhone(world, tenant, id, "ios", { token: `phone of ${id}` });
     return id;
   };
   const job = async (id: string) => (await call(`GET /api/v1/notifications/${id}`)).body;
