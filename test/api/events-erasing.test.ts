@@ -144,16 +144,22 @@ it.each<[asked: string, erase: (tenant: Tenant, id: string) => Promise<unknown>,
       tenant.call("POST /api/v1/subscribers/bulk-delete", { subscriber_ids: [id], erase_properties: true }),
     {},
   ],
-])("properties of an erased subscriber's events %s (D-EXPORTDEL)", async (_, erase, left) => {
-  const { world, tenant, ids } = await withPeople(1);
-  await ingest(world, tenant, { event_name: "seen", subscriber_id: ids[0], properties: note });
+])(
+  "properties of an erased subscriber's events, also of those before identify, %s (D-EXPORTDEL)",
+  async (_, erase, left) => {
+    const { world, tenant, ids } = await withPeople(1);
+    await ingest(world, tenant, { event_name: "seen", subscriber_id: ids[0], properties: note });
+    await ingest(world, tenant, { event_name: "seen", anonymous_id: "laptop", properties: note });
+    await identify(world, tenant, "laptop", ids[0]!);
 
-  await erase(tenant, ids[0]!);
-  await world.advance(5 * MINUTE);
+    await erase(tenant, ids[0]!);
+    await world.advance(5 * MINUTE);
 
-  expect(await exportAll(world, tenant)).toMatchObject([{ subscriber_id: null }]);
-  expect((await exportAll(world, tenant))[0].properties).toEqual(left);
-});
+    const rows = await exportAll(world, tenant);
+    expect(rows).toMatchObject(Array(2).fill({ subscriber_id: null }));
+    expect(rows.map(({ properties }) => properties)).toEqual([left, left]);
+  },
+);
 
 it("a repeat of an erased subscriber's event is accepted and stays without an owner (EVT-8)", async () => {
   const { world, tenant, ids } = await withPeople(1);
