@@ -156,6 +156,20 @@ describe("the opt-out by a link", () => {
     expect(await reasonsOf(ada)).toEqual({ no_consent: 1 });
   });
 
+  it("the opt-out by a link holds for who gets the address after the erasure of whom the mail went to (AMB-130)", async () => {
+    const { world, tenant } = await withTenant();
+    const { ada, channel, mail } = await mailing(world, tenant);
+    const { unsubscribe } = (await mail()).mail;
+    await tenant.call(`DELETE /api/v1/subscribers/${ada}`);
+    await world.settle();
+
+    await follow(world, "POST", unsubscribe!);
+
+    const bob = await client(tenant).upsert("bob", { email: "ada@example.com" });
+    const { job } = await send(world, tenant, { subscriberIds: [bob], channel_ids: [channel] });
+    expect(job.skip_reasons).toEqual({ no_consent: 1 });
+  });
+
   it("the opt-out by a link is of the address that the mail went to (AMB-130)", async () => {
     const { world, tenant } = await withTenant();
     const { channel, mail } = await mailing(world, tenant);
