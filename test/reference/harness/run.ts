@@ -44,6 +44,7 @@ export async function run(
     bucketOf(purpose, drawIn(theirs(unit)), theirs(subscriber));
   const reference = createReference({ now: product.start, bucket });
   if (sandbox) reference.world.receiver = 200;
+  reference.world.isStorm = storm !== undefined;
   const told = { handles: new Map<string, string>(), story: [], counted: { calls: 0, spared: 0 } };
   const sides: Sides = {
     product,

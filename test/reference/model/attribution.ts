@@ -1,6 +1,6 @@
 // Touches and conversions (D-ATTRIB, AMB-53, AMB-97, AMB-109, AMB-110).
 import { CLICKS, OPENS, peopleWho } from "./interactions.ts";
-import { DAY, instant, invalid, MINUTE } from "./kit.ts";
+import { ANY, type Body, DAY, instant, invalid, MINUTE } from "./kit.ts";
 import type { Event } from "./records/people.ts";
 import type { Channel, Job, Recipient } from "./records/sends.ts";
 import { ownerOf } from "./stitching.ts";
@@ -56,7 +56,9 @@ export function lookForConversions(world: World, event: Event): void {
   const look = () => {
     if (event.erased) return false;
     const definition = world.definitions.find(({ event_name }) => event_name === event.event_name);
-    if (definition) event.conversions.push(definition);
+    const owner = ownerOf(world, event);
+    const own = everyTouch(world.jobs).filter(({ recipient }) => recipient.subscriber_id === owner);
+    if (definition) event.looks.push({ definition, at: world.now, touches: new Set(own.map((touch) => touch.at)) });
     return definition !== undefined;
   };
   if (look()) for (const wait of LOOKS) at(world, world.now + wait, look);
@@ -72,17 +74,28 @@ export function conversionsAfter(world: World, subscriber: string, time: number)
   const own = world.events.filter((event) => ownerOf(world, event) === subscriber);
   return own.flatMap((event) => {
     const after = event.occurred_at - time;
-    const definition = event.conversions.find(({ window_seconds }) => after >= 0 && after <= window_seconds * 1000);
-    // A send of the instant of an event, which it may have led to, is known when the event is looked at again.
-    const isEarly = after === 0 && world.now < event.received_at + LOOKS[0]!;
-    if (!definition || isEarly) return [];
+    // A send after a look, or of its instant, is known at the next.
+    const seen = event.looks.filter(({ at, touches }) => at > time || touches.has(time));
+    const look = seen.find(({ definition }) => after >= 0 && after <= definition.window_seconds * 1000);
+    if (!look) return [];
+    const { definition } = look;
     const value = definition.value_property === null ? 0 : event.properties[definition.value_property];
     return [{ event, revenue: Number.isInteger(value) ? value : 0 }];
   });
 }
 
+/** In a storm what occurred at the moment of a message to its person may come before it or after it. */
+export const isOfOneMoment = (world: World): boolean =>
+  world.isStorm === true &&
+  everyTouch(world.jobs).some(({ recipient: { subscriber_id }, at }) =>
+    world.events.some(
+      (event) => event.looks.length > 0 && event.occurred_at === at && ownerOf(world, event) === subscriber_id,
+    ),
+  );
+
 /** ISG-1, CRP-2: distinct people who converted, and each event's value once. */
-export function converted(world: World, touches: Touch[]): { converted: number; revenue_cents: number } {
+export function converted(world: World, touches: Touch[]): Body {
+  if (isOfOneMoment(world)) return { converted: ANY, revenue_cents: ANY };
   const events = new Map<Event, number>();
   const people = new Set<string>();
   // Each message that arrived is a touch.

@@ -101,7 +101,7 @@ function store(world: World, tier: Tier, event: Body): void {
     ...{ subscriber_id: personOf(world, event)?.id ?? null, properties: event.properties ?? {} },
     erased: isForgotten(world, anonymous_id),
     ...{ occurred_at: tier === CLIENT ? Math.min(said, world.now) : said, received_at: world.now, source: tier.source },
-    ...{ order: world.order++, conversions: [] },
+    ...{ order: world.order++, looks: [] },
   };
   world.events.push(row);
   const owner = found(world.subscribers, ownerOf(world, row));

@@ -74,9 +74,15 @@ function process(world: World, job: Import): void {
     if (refusal) keepRefusal(world, job, refusal);
   }
   const good = rows.filter((one) => !isFaulty(one)).map(read);
+  const taken = new Map<Subscriber, boolean>();
   for (const row of good) {
     const own = good.filter((other) => nameOf(other) === nameOf(row));
-    take(world, job, row, own);
+    const { subscriber, isProven } = take(world, job, row, own);
+    taken.set(subscriber, isProven || taken.get(subscriber) === true);
+  }
+  for (const [subscriber, isProven] of taken) {
+    join(world, job, subscriber, isProven);
+    subscriberChanged(world, subscriber);
   }
   job.status = "completed";
   note(world, "import_completed", job.id);
@@ -102,7 +108,7 @@ function profileOf(world: World, job: Import, own: Row[]): Subscriber {
 }
 
 /** @param own the rows of its person */
-function take(world: World, job: Import, row: Row, own: Row[]): void {
+function take(world: World, job: Import, row: Row, own: Row[]): { subscriber: Subscriber; isProven: boolean } {
   const { fields, said, isNumberRefused, number, choices } = row;
   const subscriber =
     own[0] === row
@@ -118,15 +124,15 @@ function take(world: World, job: Import, row: Row, own: Row[]): void {
   if (number?.agreed) agreeByNumber(world, job, subscriber, fields, number.agreed);
   for (const choice of choices) takeChoice(world, job, subscriber, choice);
   // The proof is of the address of the row (docs/decisions/0101-the-confirmed-opt-in.md).
-  join(world, job, subscriber, outcome === "opted_in" && Boolean(fields.email) && !isLeft);
-  subscriberChanged(world, subscriber);
+  return { subscriber, isProven: outcome === "opted_in" && Boolean(fields.email) && !isLeft };
 }
 
-/** A list that asks takes who has proven a consent. Whom of the others it asks is not said. */
+/** A list that asks takes who has proven a consent and still agrees. Whom of the others it asks is not said. */
 function join(world: World, { id, list_id }: Import, subscriber: Subscriber, isProven: boolean): void {
   if (isMember(world, list_id, subscriber.id)) return;
   const asks = found(world.lists, list_id)!.double_opt_in;
-  if (asks && !isProven) throw new Unpromised("who of a file is asked to confirm");
+  const agrees = currentConsent(world, subscriber.id, "email")?.status === "opted_in";
+  if (asks && !(isProven && agrees)) throw new Unpromised("who of a file is asked to confirm");
   const channel = `list:${list_id}`;
   if (asks && currentConsent(world, subscriber.id, channel)?.status !== "opted_in") {
     const said = { channel, status: "opted_in", consented_at: world.now, source: ANY, import_job_id: id };

@@ -111,7 +111,7 @@ export function startSend(world: World, body: Body, unit: string | undefined): J
 }
 
 /** D-NTF. Numbers of a send that is under way are not promised before it is over. */
-export function jobRecord(job: Job): Body {
+export function jobRecord(world: World, job: Job): Body {
   const { spec } = job;
   const isOver = ["completed", "failed", "canceled", "scheduled"].includes(job.status);
   return {
@@ -133,12 +133,12 @@ export function jobRecord(job: Job): Body {
     ...(job.source.type === "api" && { sent: isOver ? job.sent : ANY }),
     counts: isOver ? countsOf(job) : ANY,
     skip_reasons: isOver ? reasonsOf(job) : ANY,
-    channel_arbitration: readout(job),
+    channel_arbitration: readout(world, job),
   };
 }
 
 /** SMA-7 to SMA-9: aggregates of first choices. */
-function readout(job: Job): Body {
+function readout(world: World, job: Job): Body {
   if (job.spec.channel_arbitration_mode !== "smart") return ABSENT;
   if (job.dispatched_at === null) return ANY;
   const names = new Set(job.arbitration.map((choice) => `${choice.class} ${choice.source}`));
@@ -151,7 +151,8 @@ function readout(job: Job): Body {
   return {
     chosen: new Unordered(chosen),
     suppressed_devices,
-    fallback_steps,
+    // In a storm a cap is met at the plan of a send or at the claim of its next channel.
+    fallback_steps: world.isStorm && world.settings.frequency_caps.length > 0 ? ANY : fallback_steps,
     rank_errors: 0,
     fallback_dedup_errors: 0,
   };
@@ -169,7 +170,7 @@ function list(world: World, request: Request) {
       exclude_source_type !== job.source.type,
   );
   const newestFirst = matching.toReversed().toSorted((a, b) => b.created_at - a.created_at);
-  const items = newestFirst.map((job) => jobRecord(job));
+  const items = newestFirst.map((job) => jobRecord(world, job));
   return listing("items", new OrderedBy(items, ({ created_at }) => created_at), size);
 }
 
@@ -180,10 +181,10 @@ function cancel(world: World, _: Request, { id }: Record<string, string>) {
     if (job.status !== "scheduled") conflict();
     cancelJob(world, job);
   }
-  return ok(jobRecord(job));
+  return ok(jobRecord(world, job));
 }
 
-const get: Operation["run"] = (world, _, { id }) => ok(jobRecord(existing(world.jobs, id)));
+const get: Operation["run"] = (world, _, { id }) => ok(jobRecord(world, existing(world.jobs, id)));
 
 /** AMB-140: the draw of a preview, which a send may name. Nothing is written. */
 function preview(world: World, { body }: Request) {

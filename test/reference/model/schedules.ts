@@ -81,7 +81,7 @@ function patch(world: World, { body }: Request, { id }: Record<string, string>) 
   const row = existing(world.schedules, id);
   const spec = { ...row.spec, ...structuredClone(body) };
   check(world, spec);
-  if (body.active || body.template_id !== undefined || body.channel_ids !== undefined) checkReferences(world, spec);
+  checkReferences(world, body.active ? spec : body);
   row.spec = spec;
   if (body.active !== undefined) Object.assign(row, { active: body.active, switched_off_by: null });
   nextRun(world, row);

@@ -1,8 +1,8 @@
 // Figures over time, conversions by their last touch, and the hours of the week (RDA-10, ISG-3 to ISG-5, D-ATTRIB, AMB-97).
 import { ok } from "./access.ts";
-import { conversionsAfter, everyTouch, type Touch, windowOf } from "./attribution.ts";
+import { conversionsAfter, everyTouch, isOfOneMoment, type Touch, windowOf } from "./attribution.ts";
 import { CLICKS, channelOf, OPENS } from "./interactions.ts";
-import { ANY, type Body, DAY, HOUR, invalid, iso, isUuid, type Request, Unordered } from "./kit.ts";
+import { ANY, type Body, DAY, HOUR, invalid, iso, isUuid, MINUTE, type Request, Unordered } from "./kit.ts";
 import type { Channel, Interaction, Job, Recipient } from "./records/sends.ts";
 import { isUnderWay } from "./tallies.ts";
 import type { World } from "./world.ts";
@@ -61,7 +61,7 @@ function outcomesOf(job: Job, recipient: Recipient, isByChannel: boolean): Fact[
     ...(recipient.hasComplained ? [fact("complained", mailed, ["email"])] : []),
     ...(recipient.hasUnsubscribed ? [fact("unsubscribed", mailed, ["email"])] : []),
   ];
-  const isSent = ["delivered", "failed", "bounced"].includes(state);
+  const isSent = arrived.length > 0 || ["failed", "bounced"].includes(state);
   return isSent ? [...facts, { ...facts[0]!, measure: "sent" }] : facts;
 }
 
@@ -102,7 +102,7 @@ interface Conversion {
 
 /** Each conversion event for the message that was delivered last before it. Of two sends at one instant: either. */
 function lastTouches(world: World): Conversion[] | undefined {
-  if (world.events.some(({ erased, conversions }) => erased && conversions.length > 0)) return undefined;
+  if (isOfOneMoment(world) || world.events.some(({ erased, looks }) => erased && looks.length > 0)) return undefined;
   const last = new Map<unknown, Conversion>();
   for (const touch of everyTouch(world.jobs))
     for (const { event, revenue } of conversionsAfter(world, touch.recipient.subscriber_id, touch.at)) {
@@ -163,6 +163,10 @@ function bucketsOf(facts: Fact[], width: number, groupsOf: (fact: Fact) => (stri
 const touching = (facts: Fact[], [start, end]: [number, number], width: number): Fact[] =>
   facts.filter(({ at }) => Math.floor(at / width) * width > start - width && Math.floor(at / width) * width <= end);
 
+/** In a storm what a worker does late may fall into the next bucket. */
+const straddles = (world: World, facts: Fact[], width: number): boolean =>
+  world.isStorm === true && facts.some(({ at }) => at % width >= width - 5 * MINUTE);
+
 /** RDA-10. */
 export function series(world: World, { query }: Request) {
   const { interval = "day", group_by, source_type, source_id } = query;
@@ -178,14 +182,13 @@ export function series(world: World, { query }: Request) {
   const names = interval === "hour" ? ["delivered", "opened"] : [...MEASURES, ...OF_CONVERSIONS];
   // A recipient may have several channels: what it comes to in all belongs to none.
   const shown = isByChannel ? names.filter((name) => !["sent", "failed", "skipped"].includes(name)) : names;
-  const facts = touching([...factsOf(world, isByChannel), ...conversions], window, width).filter(({ measure }) =>
-    shown.includes(measure),
-  );
+  const all = [...factsOf(world, isByChannel), ...conversions].filter(({ measure }) => shown.includes(measure));
+  if (straddles(world, all, width)) return ok({ buckets: ANY });
   const groups = ({ job, channels }: Fact): (string | null)[] => {
     if (isByChannel) return [...new Set(channels)];
     return group_by === "category" ? [job.spec.category ?? "marketing"] : [null];
   };
-  return ok({ buckets: bucketsOf(facts, width, groups, shown) });
+  return ok({ buckets: bucketsOf(touching(all, window, width), width, groups, shown) });
 }
 
 /**
@@ -244,8 +247,9 @@ export function heatmap(world: World, { query }: Request) {
   const window_days = Math.min(Number(text), 365);
   const cells = new Map<string, Body>();
   const today = Math.floor(world.now / DAY) * DAY;
-  for (const { at, measure, n } of touching(factsOf(world), [today - (window_days - 1) * DAY, world.now], DAY)) {
-    if (measure !== "delivered" && measure !== "opened") continue;
+  const facts = factsOf(world).filter(({ measure }) => measure === "delivered" || measure === "opened");
+  if (straddles(world, facts, HOUR)) return ok({ window_days, cells: ANY });
+  for (const { at, measure, n } of touching(facts, [today - (window_days - 1) * DAY, world.now], DAY)) {
     const [weekday, hour] = [new Date(at).getUTCDay(), new Date(at).getUTCHours()];
     const cell = cells.get(`${weekday} ${hour}`) ?? { weekday, hour, delivered: 0, opened: 0 };
     cells.set(`${weekday} ${hour}`, cell);

@@ -60,6 +60,8 @@ export interface World {
   experiences: plans.Experience[];
   hooks: sends.Hook[];
   hookDeliveries: sends.HookDelivery[];
+  /** Whether workers ended while it went on: what they did came late. */
+  isStorm?: boolean;
   /** What receivers of webhooks answer. */
   receiver: number;
   imports: people.Import[];

@@ -84,8 +84,8 @@ export interface Event {
   source: string;
   idempotency_key: string | null;
   order: number;
-  /** The definitions that were in force whenever it was looked at. */
-  conversions: Definition[];
+  /** Whenever it was looked at: the definition in force, and when messages had reached its person by then. */
+  looks: { definition: Definition; at: number; touches: Set<number> }[];
 }
 export interface Import {
   id: string;
