@@ -66,6 +66,8 @@ interface RulesNow {
   }[];
   quiet_hours: { start: string; end: string; timezone: string } | null;
   caps: readonly ReachedCap[];
+  /** Null where each channel of the send is tried. */
+  ranking?: readonly unknown[] | null;
 }
 
 interface ReachedCap {

@@ -67,7 +67,9 @@ export function journeyInWords(said: SaidOfJourney): string {
   const [trigger] = triggers;
   const isNewer = run && trigger && trigger.outcome !== "entered" && trigger.at > run.entered_at;
   const sentences = [
-    ...(trigger && (isNewer || !run) ? [triggerSentence(trigger, run ? null : now.reason)] : []),
+    ...(trigger && (isNewer || !run)
+      ? [triggerSentence(trigger, hasChanged(trigger.outcome, said) || (!run && trigger.outcome === now.reason))]
+      : []),
     ...(run ? runSentences(run, said) : []),
     ...beforeSentence(runs),
     ...(run?.status === "active" && isPaused
@@ -89,17 +91,21 @@ function causeWords(by: StartedBy): string {
   return ` (${by.entered ? "entering" : "leaving"} the segment ${by.name}${unmet})`;
 }
 
-/** @param now the reason that is said of now as well, with what changes it */
+/** Whether a state that refused an entry is over. */
+const hasChanged = (outcome: string, { isPaused, now }: SaidOfJourney): boolean =>
+  (outcome === "paused" && !isPaused) || (outcome === "over_quota" && now.would_enter);
+
+/** @param isSettled what refused it is over, or what changes it is said of now */
 function triggerSentence(
   { at, occurred_at, event_name, segment, outcome }: SaidOfJourney["triggers"][number],
-  now: string | null,
+  isSettled: boolean,
 ): string {
   const moved = segment && `${segment.entered ? "Entered" : "Left"} the segment ${segment.name ?? "(deleted)"}`;
   const came = `${moved ?? `${event_name} came`} on ${moment(at)}`;
   if (outcome === "entered") return `${came} and started a run.`;
   const occurred = outcome === "too_old" ? ` (it occurred on ${moment(occurred_at)})` : "";
   const why = outcome === "paused" ? "the journey was paused" : reasonText(outcome);
-  return `${came} and started no run: ${why}${occurred}.${outcome === now ? "" : settingWords(outcome)}`;
+  return `${came} and started no run: ${why}${occurred}.${isSettled ? "" : settingWords(outcome)}`;
 }
 
 type SaidRun = SaidOfJourney["runs"][number];

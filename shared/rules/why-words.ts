@@ -23,7 +23,19 @@ export function sendInWords(said: SaidOfSend): string {
     ...experienceSentence(said),
     ...(said.attempts.some(({ complained }) => complained) ? ["The recipient reported it as spam."] : []),
     ...others.map(channelSentence),
+    ...leftOutSentences(said),
   ].join(" ");
+}
+
+/** The channels of the send by which nothing went to whom others reached, with what stands against them now. */
+function leftOutSentences({ channels: tried, now }: SaidOfSend): string[] {
+  if (!now || now.ranking || tried.length === 0) return [];
+  const leftOut = now.channels.filter(({ channel }) => !tried.some((one) => one.channel === channel));
+  const reasons = new Set(leftOut.flatMap(({ reason }) => reason ?? []));
+  return [...reasons].map((reason) => {
+    const labels = leftOut.filter((one) => one.reason === reason).map(({ channel }) => label(channel));
+    return `Not by ${labels.join(", ")} (now: ${saidReason(reason)}).`;
+  });
 }
 
 /** What was delivered is not shown while its experience is paused, and after its end. */

@@ -259,3 +259,21 @@ it("who has an address only since a send is told so (F2)", async () => {
     "Not sent: no address for the chosen channels (then; now it is not so).",
   );
 });
+
+it("who was reached by one channel of a send is told why not by the others (F2)", async () => {
+  const { call, email, upsert, send, words } = await setting();
+  const [inApp] = (await call("GET /api/v1/channels")).body.channels.filter(
+    ({ type }: { type: string }) => type === "in_app",
+  );
+  const channel_ids = [inApp.id, email];
+  await upsert("ada", { consent: { status: "opted_out" } });
+  await upsert("bob");
+  await upsert("eve", { email: null });
+  await send("News", { external_ids: ["ada", "bob", "eve"], channel_ids });
+
+  expect(await words("ada", { send: "News" })).toBe(
+    "Delivered by In-app. Not by Email (now: no consent for this channel).",
+  );
+  expect(await words("bob", { send: "News" })).toBe("Delivered by In-app and Email.");
+  expect(await words("eve", { send: "News" })).toMatch(/^Delivered by In-app\. Not by Email \(now: no address/);
+});

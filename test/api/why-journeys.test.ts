@@ -89,6 +89,21 @@ it("a run of a paused journey is said to wait for that (AMB-147)", async () => {
   );
 });
 
+it("what refused a trigger is said with what changes it only while it lasts (AMB-147)", async () => {
+  const { world, call, upsert, words, id, track } = await resting();
+  await upsert("ada");
+  await call(`POST /api/v1/journeys/${id}/pause`);
+  await track("ada", "signed_up");
+  expect(await words("ada", { journey: "Welcome" })).toMatch(/: the journey was paused\..* To change: Activate/);
+
+  await world.advance(HOUR);
+  await call(`POST /api/v1/journeys/${id}/activate`);
+
+  expect(await words("ada", { journey: "Welcome" })).toMatch(
+    /: the journey was paused\. A trigger would start a run now\.$/,
+  );
+});
+
 it("a failed step names the channel that is off (AMB-147)", async () => {
   const { world, call, email, upsert, words, track } = await resting();
   await upsert("ada");
