@@ -2147,7 +2147,7 @@ export interface Import {
   };
   /** What became of the phone numbers of the rows */
   phone_summary: {
-    /** Those that were in E.164 form */
+    /** Those that were in E.164 form, but for spaces and signs between the digits */
     kept: number;
     /** Those that were brought into E.164 form */
     converted: number;
@@ -2258,7 +2258,7 @@ export interface ImportsImport {
   };
   /** What became of the phone numbers of the rows */
   phone_summary: {
-    /** Those that were in E.164 form */
+    /** Those that were in E.164 form, but for spaces and signs between the digits */
     kept: number;
     /** Those that were brought into E.164 form */
     converted: number;
@@ -7024,22 +7024,22 @@ export interface InsightsGetLiftAnswer {
   treated: {
     /** How many subscribers the group has */
     size: number;
-    /** Subscribers of the group who converted */
+    /** Subscribers of the group who converted within the window of the conversion after the dispatch, whatever else they got, each once */
     converters: number;
     /** `converters` over `size`, 0 for an empty group */
     conversion_rate: number;
-    /** The revenue in cents */
+    /** Revenue of all their conversions within the window of the conversion after the dispatch, whatever else they got, in cents */
     revenue_cents: number;
   };
   /** The control group */
   holdout: {
     /** How many subscribers the group has */
     size: number;
-    /** Subscribers of the group who converted */
+    /** Subscribers of the group who converted within the window of the conversion after the dispatch, whatever else they got, each once */
     converters: number;
     /** `converters` over `size`, 0 for an empty group */
     conversion_rate: number;
-    /** The revenue in cents */
+    /** Revenue of all their conversions within the window of the conversion after the dispatch, whatever else they got, in cents */
     revenue_cents: number;
   };
   /** The conversion rate of `treated` minus that of `holdout`, in percentage points */

@@ -24,7 +24,7 @@ const ChoiceCounts = v.object({
 const PhoneCounts = said(
   "What became of the phone numbers of the rows",
   v.object({
-    kept: said("Those that were in E.164 form", v.number()),
+    kept: said("Those that were in E.164 form, but for spaces and signs between the digits", v.number()),
     converted: said("Those that were brought into E.164 form", v.number()),
     unreadable: said("Those that stay as the file has them, and are not sent to", v.number()),
   }),

@@ -36,16 +36,23 @@ const revenue =
   "Revenue of all conversions after any message of the source, in cents: a conversion may count for several sources";
 const conversions = "Conversions whose last touch it was: each counts once in the workspace";
 const lastTouchRevenue = "Revenue of these conversions by last touch, in cents";
-const Arm = v.object({ size: Count, converters: Count, conversion_rate: v.number(), revenue_cents: Count });
+const AFTER_DISPATCH = "within the window of the conversion after the dispatch, whatever else they got";
+const Arm = v.object({
+  size: Count,
+  converters: said(`Subscribers of the group who converted ${AFTER_DISPATCH}, each once`, Count),
+  conversion_rate: v.number(),
+  revenue_cents: said(`Revenue of all their conversions ${AFTER_DISPATCH}, in cents`, Count),
+});
 
 const COUNTED_LATE =
   "Where more than 100 sends to one subscriber each were made in the last hour, these are counted 15 to 30 minutes after " +
   "the quarter-hour they were made in.";
 const SERIES = `Buckets in which nothing happened are left out. The days or hours in which the period begins and ends count
-whole. At most 366 days, or 31 days of hours. What is \`null\` is not counted in that series.
+whole, also one that the period only touches. At most 366 days, or 31 days of hours. What is \`null\` is not counted in that series.
 
 - **By day**: \`sent\` is what was delivered or failed, on the day of the outcome. Opens and clicks count on their own day,
-  conversions on the day of the send that they count for.
+  conversions on the day of the send that they count for. Whom a step of a journey cannot reach is in no send, so \`skipped\`
+  leaves them out: they are outcomes of the step, in the numbers of the journey.
 - **\`group_by=channel\`**: \`sent\`, \`failed\` and \`skipped\` are \`null\`: a recipient may have several channels.
 - **\`interval=hour\`**: \`delivered\` and \`opened\`.
 - **Of a source** (\`source_type\` and \`source_id\`): what was sent counts on the day of its dispatch, and so do the opens
@@ -84,7 +91,8 @@ export const insights = group("insights", "Results of sends, and the lift they c
       summary: "Get the funnel of a campaign or journey",
       description:
         "Sends dispatched within the window and what came of them, also after its end. Conversions count by whole days in UTC, " +
-        "on the day of the dispatch of the send that they count for.",
+        "on the day of the dispatch of the send that they count for. Sends of a journey count so too: the days in which the window " +
+        "begins and ends count whole, also one that it only touches.",
       query: v.object({
         source_type: v.picklist(["campaign", "journey"], "must be campaign or journey"),
         source_id: Uuid,
@@ -123,7 +131,7 @@ export const insights = group("insights", "Results of sends, and the lift they c
       summary: "Get conversions and revenue by campaign, journey or channel",
       description:
         "Each conversion counts for the last message delivered before it, on the day in UTC of the dispatch of that send. The days " +
-        "in which the window begins and ends count whole.",
+        "in which the window begins and ends count whole, also one that it only touches.",
       query: v.object({
         group_by: OneOf(conversionGroups),
         ...windowFields,
