@@ -29,7 +29,7 @@ function readOneAddress(written: string): Address | Problem {
   const visible = written.replaceAll(INVISIBLE, "");
   // An apostrophe alone keeps a spreadsheet from reading the cell.
   const unquoted = visible.replace(QUOTED, "$2").replace(/^['‘’]/, "");
-  const text = (WITH_NAME.exec(unquoted)?.[1] ?? unquoted).replace(/^mailto:/i, "").replace(/[.,;]+$/, "");
+  const text = (WITH_NAME.exec(unquoted)?.[1] ?? unquoted).replace(/^mailto:/i, "").replace(/(?<![.,;])[.,;]+$/, "");
   const at = text.lastIndexOf("@");
   const local = text.slice(0, at);
   const email = withAsciiDomain(text);

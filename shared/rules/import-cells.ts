@@ -120,11 +120,11 @@ export function sortCells({ cells, types }: Columns, row: readonly string[]): So
 
 /** Ways to reach somebody, and what stands between several. */
 const WAY = /^(?:e-?mails?|sms|texts?|whatsapp|push|phone|calls?|post|mail|fax|in-?app|web ?push)$/i;
-const BETWEEN_WAYS = /[\s"'[\]]*[,;|&+/][\s"'[\]]*|\s+(?:and|und|et|y|e|en|i)\s+/i;
+const BETWEEN_WAYS = /(?<![\s"'[\]])[\s"'[\]]*[,;|&+/][\s"'[\]]*|(?<!\s)\s+(?:and|und|et|y|e|en|i)\s+/i;
 /** Of which channels a column says no that names none, where its cell names them: `doNotContact` is `sms`. */
 function ofNamedChannels(signed: SignedName, value: string): SignedName {
   if (signed.sign !== "out" || (signed.channels.length < 2 && !signed.isUnnamed)) return signed;
-  const ways = value.replaceAll(/^[\s"'[]+|[\s"'\]]+$/g, "").split(BETWEEN_WAYS);
+  const ways = value.replaceAll(/^[\s"'[]+|(?<![\s"'\]])[\s"'\]]+$/g, "").split(BETWEEN_WAYS);
   if (!ways.every((way) => WAY.test(way))) return signed;
   const { isUnnamed: _, ...named } = signed;
   const channels = ways.flatMap((way) => {
@@ -167,7 +167,7 @@ const WRITTEN_AS_DECIMAL = /^(\d+)\.0$/;
 /** The external id in a cell. */
 export const readId = (text: string): string => text.replace(WRITTEN_AS_DECIMAL, "$1");
 /** Space around a value, and signs that nobody sees. */
-const AROUND = /^[\s\p{Cf}]+|[\s\p{Cf}]+$/gu;
+const AROUND = /^[\s\p{Cf}]+|(?<![\s\p{Cf}])[\s\p{Cf}]+$/gu;
 /** What keeps a spreadsheet from reading a text as a number: `="0151"`. */
 const AS_TEXT = /^="([^"]*)"$/;
 /** The same in some exports: `'0151`, `'=1+1`. */

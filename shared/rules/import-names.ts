@@ -98,7 +98,7 @@ const NAMES_ADDRESS = new RegExp(
 export const isLikeEmail = (name: string): boolean => NAMES_ADDRESS.test(columnKey(name)) && !isOfOthers(name);
 
 /** `Telefon (mobil)`. */
-const REMARK = /\s*[([][^)\]]*[)\]]\s*$/;
+const REMARK = /(?<!\s)\s*[([][^)\]]*[)\]]\s*$/;
 const NAMES_PHONE =
   /(?<!i|smart|head)(?:phone|mobile|telephone|telefon|telefono|telefone|telefoon|handy|cellulare|celular|movil|portable|telemovel)(?:no|nr|num|number|nummer|s|\d)?$|numero(?:de|di)?(?:telephone|telefono|telefone|mobile|portable|movil)$/;
 /** Whether a column may be that of the phone number, where none has a usual name for it. */
@@ -128,15 +128,20 @@ const OF_A_PERSON =
   /^(?:(?:context[._])?traits[._](?=\S)|(?:User\.UserAttributes|Attributes|Demographic|Location)\.(?=\S)|(?:traits|user|contact|subscriber|profile|customer|person|attributes|fields|properties)(?:\s*[.:/]|\s+-)\s*(?=\S))/i;
 /** What platforms write behind it: `Email (Standard)`, `Person - Phone - Mobile`. */
 const WHICH_ONE =
-  /\s*(?:\((?:standard|default|primary|main|work|home|mobile?)\)|\s-\s(?:primary|main|work|home|mobile)|\s1)$/i;
+  /(?<!\s)\s*(?:\((?:standard|default|primary|main|work|home|mobile?)\)|\s-\s(?:primary|main|work|home|mobile)|\s1)$/i;
+/** What is longer is a text, and no name or word that means something. */
+const MAX_NAME = 4_096;
 /** The name of a column without the words for whose it is, and which of several. */
-export const bareName = (name: string): string => name.trim().replace(OF_A_PERSON, "").replace(WHICH_ONE, "");
+export const bareName = (name: string): string =>
+  name.length > MAX_NAME ? name : name.trim().replace(OF_A_PERSON, "").replace(WHICH_ONE, "");
 
 /** The letters and digits of a text, without marks and in lower case: the form in which usual names are compared. */
 export const columnKey = (name: string): string =>
-  folded(name)
-    .replaceAll("ı", "i")
-    .replaceAll(/[^\p{L}\p{N}]/gu, "");
+  name.length > MAX_NAME
+    ? ""
+    : folded(name)
+        .replaceAll("ı", "i")
+        .replaceAll(/[^\p{L}\p{N}]/gu, "");
 
 const ranks = new Map(
   Object.entries(usualNames).map(([field, names]) => [

@@ -12,7 +12,7 @@ import type { PluslessNumbers } from "./import-names.ts";
 type ReadPhone = { kind: "kept" | "converted"; phone: string } | { kind: "unreadable" };
 
 /** What a spreadsheet makes of a long number: its last digits are lost. */
-const EXPONENT = /\d[.,]?\d*e[+-]?\d/i;
+const EXPONENT = /\d[.,]?e[+-]?\d/i;
 /** More digits than a number within its country has in most of them. */
 const MIN_ABROAD = 11;
 

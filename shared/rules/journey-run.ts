@@ -225,15 +225,15 @@ function spanning({ step, from, heard, spent }: Position, since: number, ms: num
   };
 }
 
-const REFERENCE = /^\s*\{\{\s*trigger\.([^{}]+?)\s*\}\}\s*$/;
-const REFERENCES = /\{\{\s*trigger\.([^{}]+?)\s*\}\}/g;
+const REFERENCE = /^\s*\{\{\s*trigger\.([^{}]+)\}\}\s*$/;
+const REFERENCES = /\{\{\s*trigger\.([^{}]+)\}\}/g;
 /** No property can have this value: a reference to a property that the trigger lacks matches nothing. */
 const NO_VALUE = "\u0000";
 
 /** A condition with `{{trigger.name}}` replaced by that property of the event that started the run (D-JNY-RUN). */
 export function withTriggerValues<T>(condition: T, properties: Readonly<Record<string, unknown>>): T {
   const propertyOf = (name: string): string | number | boolean => {
-    const value = valueAt(properties, name);
+    const value = valueAt(properties, name.trimEnd());
     return typeof value === "string" || typeof value === "number" || typeof value === "boolean" ? value : NO_VALUE;
   };
   const replaced = (value: unknown): unknown => {
