@@ -95,7 +95,7 @@ it("tail goes on with what is new, and leaves out what is older than where it be
   const cli = await cliOf(world, tenant, { pause });
   const { out } = await cli.run("tail", "--lines", "3");
   expect(out).toHaveLength(4);
-  expect(out[3]).toMatch(/delivered.*in_app.*p7/);
+  expect(out[3]).toMatch(/delivered.*in_app.*p7 {2}t$/);
 });
 
 it("forwards the deliveries of a webhook to this machine, and replays those before (F11)", async () => {

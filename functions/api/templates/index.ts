@@ -143,7 +143,7 @@ export const templates = group("templates", "Reusable titles and bodies of messa
     {},
     {
       summary: "Get what would send a template",
-      returns: v.object({ used_by: UsedBy }),
+      returns: v.object({ used_by: said("What would send it", UsedBy) }),
     },
     async ({ store, params }) => {
       const { id } = await getTemplate(store, params.id);

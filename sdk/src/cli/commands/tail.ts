@@ -10,14 +10,14 @@ const MAX_PAGES = 20;
 
 const keyOf = ({ notification_id, subscriber_id, at }: ActivityEntry) => `${notification_id} ${subscriber_id ?? at}`;
 
-const lineOf = ({ at, state, channel, external_id, subscriber_id, reason, notification_id }: ActivityEntry) =>
+const lineOf = ({ at, state, channel, external_id, subscriber_id, reason, notification }: ActivityEntry) =>
   [
     at ?? "-",
     state.padEnd(9),
     (channel ?? "-").padEnd(8),
     external_id ?? subscriber_id ?? "erased",
     ...(reason ? [`(${reason})`] : []),
-    notification_id,
+    notification.name ?? notification.id,
   ].join("  ");
 
 export const tail = command({
