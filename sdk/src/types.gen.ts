@@ -5522,6 +5522,7 @@ export interface TemplatesPreviewAnswer {
 }
 
 export interface TemplatesGetUsageAnswer {
+  /** What would send it */
   used_by: {
     /** Campaigns that are scheduled or live */
     campaigns: ({
