@@ -90,7 +90,13 @@ export const fullTime = (value: string | number, timeZone = zone): string =>
 export const clockTime = (value: string | number): string =>
   new Intl.DateTimeFormat(LOCALE, { timeStyle: "medium", timeZone: zone }).format(new Date(value));
 
-const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+/** In whole hours, so that the same range is the same read. */
+export const daysAgo = (days: number): string =>
+  new Date(Math.floor(now() / HOUR_MS) * HOUR_MS - days * DAY_MS).toISOString();
+
 const dayText = (value: string | number, options: Intl.DateTimeFormatOptions): string =>
   new Intl.DateTimeFormat(LOCALE, { ...options, timeZone: zone }).format(new Date(value));
 

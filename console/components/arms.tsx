@@ -1,6 +1,6 @@
 // A message that may have a second arm: both as tabs of its card, and the share that gets the first.
 import type { ComponentChildren } from "preact";
-import { useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import { saidBy } from "../../shared/rules/channel-content.ts";
 import { Button } from "./button.tsx";
 import { ContentEditor } from "./content-editor.tsx";
@@ -94,6 +94,11 @@ export function ArmedMessage(props: ArmedMessageProps) {
   const ofA = useMemo(() => ({ ...own, ...faultsUnder(faults, "content.") }), [key]);
   const ofB = useMemo(() => faultsUnder(faults, "variant_b."), [key]);
   const [shownOfB, showOfB] = useState<Own | "">("");
+  // What is refused must be seen, also where the other arm is open.
+  useEffect(() => {
+    const refused = ([ofA, ofB] as const).map((one) => Object.keys(one).length > 0);
+    if (refused[0] !== refused[1]) setArm(refused[0] ? "a" : "b");
+  }, [key]);
   return (
     <Card
       title={title}

@@ -4,6 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import { channelFields } from "../../shared/rules/channel-content.ts";
 import { classOf } from "../../shared/rules/channel-types.ts";
 import { useQuery } from "../app/query.ts";
+import { pathText } from "../app/refusal.ts";
 import { channelName } from "../app/sentences.ts";
 import { plural } from "../app/time.ts";
 import { readDesign } from "../mail/design.ts";
@@ -54,9 +55,11 @@ export function useOwners(content: Content): readonly Own[] {
   return owners.filter((name) => !channels || known.has(name) || ownOf(content, name));
 }
 
+const isOf = (channel: Own, path: string): boolean => `${path}.`.startsWith(`by_channel.${channel}.`);
+
 export function ContentEditor({ content, onInput, faults, shown, show, hint, original }: ContentEditorProps) {
   const hasFault = (tab: Own | "") =>
-    Object.keys(faults).some((path) => (tab ? path.startsWith(`by_channel.${tab}.`) : !path.startsWith("by_channel.")));
+    Object.keys(faults).some((path) => (tab ? isOf(tab, path) : !owners.some((one) => isOf(one, path))));
   const refused = (["", ...owners] as const).find(hasFault);
   // What is refused must be seen, also where another tab is open.
   useEffect(() => {
@@ -102,6 +105,11 @@ export function ContentEditor({ content, onInput, faults, shown, show, hint, ori
             fault={faults.body}
             hint={hint}
           />
+          <Unplaced
+            of={Object.entries(faults).filter(
+              ([path]) => path !== "title" && path !== "body" && !owners.some((one) => isOf(one, path)),
+            )}
+          />
         </>
       ) : (
         <OwnFields
@@ -118,6 +126,17 @@ export function ContentEditor({ content, onInput, faults, shown, show, hint, ori
   );
 }
 
+/** What is refused and has no input here: the whole, or a text of a design. */
+const Unplaced = ({ of }: { of: readonly (readonly [path: string, reason: string])[] }) => (
+  <>
+    {of.map(([path, reason]) => (
+      <p key={path} class="fault" role="alert">
+        {pathText(path)}: {reason}
+      </p>
+    ))}
+  </>
+);
+
 interface OwnProps extends Pick<ContentEditorProps, "content" | "onInput" | "faults" | "original"> {
   channel: Own;
 }
@@ -130,6 +149,12 @@ function OwnFields({ channel, content, onInput, faults, original }: OwnProps) {
   const buttons = buttonsOf(channel);
   const design = typeof own.design === "string" ? own.design : undefined;
   const first: Record<string, unknown> = { ...original?.by_channel?.[channel] };
+  const texts = textsOf(channel).filter(({ name }) => name !== "html" || design === undefined);
+  const hasInput = (path: string) =>
+    texts.some(({ name }) => name === path) || (buttons !== undefined && path.startsWith(buttons.field));
+  const refused = Object.entries(faults).flatMap(([path, reason]) =>
+    isOf(channel, path) ? [[path.slice(`by_channel.${channel}.`.length) || channel, reason] as const] : [],
+  );
   return (
     <>
       <p class="hint">Empty fields use the content of {original && "A, or of "}“All channels”.</p>
@@ -145,19 +170,22 @@ function OwnFields({ channel, content, onInput, faults, original }: OwnProps) {
           }
         />
       )}
-      {textsOf(channel)
-        .filter(({ name }) => name !== "html" || design === undefined)
-        .map(({ name, ...field }) => (
-          <TextField
-            key={name}
-            {...field}
-            label={original ? `${field.label} of B` : field.label}
-            value={String(own[name] ?? "")}
-            placeholder={String(first[name] ?? fallbackOf(content, name) ?? "")}
-            onInput={(value) => change({ [name]: value })}
-            fault={faultAt(name)}
-          />
-        ))}
+      <Unplaced
+        of={refused
+          .filter(([path]) => !hasInput(path))
+          .map(([path, reason]) => [path === "html" ? "design" : path, reason] as const)}
+      />
+      {texts.map(({ name, ...field }) => (
+        <TextField
+          key={name}
+          {...field}
+          label={original ? `${field.label} of B` : field.label}
+          value={String(own[name] ?? "")}
+          placeholder={String(first[name] ?? fallbackOf(content, name) ?? "")}
+          onInput={(value) => change({ [name]: value })}
+          fault={faultAt(name)}
+        />
+      ))}
       {buttons && (
         <ButtonList
           max={buttons.max}

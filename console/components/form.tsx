@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { ServiceError } from "../../sdk/src/errors.ts";
 import type { Running } from "../app/action.ts";
 import { durationOf, secondsOf } from "../app/duration.ts";
+import { refusalText } from "../app/refusal.ts";
 import { Button } from "./button.tsx";
 import { DurationField } from "./duration.tsx";
 import { asOptions, Check, Choices, SelectField, TextField } from "./field.tsx";
@@ -76,7 +77,7 @@ export function FormFault({ error, placed }: { error: ServiceError | undefined; 
     <div class="banner bad" role="alert">
       <span>
         {!error.fields && titleOf(error) && <b>{titleOf(error)} </b>}
-        {error.fields ? rest.map(([path, reason]) => `${path}: ${reason}`).join("; ") : reasonOf(error)}{" "}
+        {error.fields ? refusalText({ fields: Object.fromEntries(rest), message: "" }) : reasonOf(error)}{" "}
         {error.code === "EMAIL_NOT_CONFIRMED" && <ConfirmAgain />}
       </span>
     </div>

@@ -1,6 +1,6 @@
 // The links of a message before it goes out: which there are, and what is wrong with those that nobody could follow.
 import type { NotificationPreview } from "../../sdk/src/types.gen.ts";
-import { FOOTER_LINK } from "../../shared/rules/footer-words.ts";
+import { FOOTER_HOST } from "../../shared/rules/footer-words.ts";
 
 type Rendering = Pick<NotificationPreview["renderings"][number], "body" | "html" | "push" | "in_app">;
 
@@ -32,7 +32,7 @@ function faultOf(link: string): string | undefined {
   return protocol === "http:" ? `${href} is not encrypted: it begins with http://.` : undefined;
 }
 
-const isOfFooter = (link: string): boolean => URL.canParse(link) && new URL(link).href === FOOTER_LINK;
+const isOfFooter = (link: string): boolean => URL.canParse(link) && new URL(link).hostname === FOOTER_HOST;
 
 export interface LinkCheck {
   /** All links, each once, without those of the service itself. */

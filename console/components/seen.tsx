@@ -2,7 +2,9 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { channels } from "../../shared/rules/channels.ts";
 import type { ContentKind } from "../../shared/rules/content-kinds.ts";
+import { smsSegments } from "../../shared/rules/sms-segments.ts";
 import { loadsRemote } from "../app/mail-source.ts";
+import { plural } from "../app/time.ts";
 import { Button } from "./button.tsx";
 
 interface Content {
@@ -21,14 +23,6 @@ interface Content {
 const kindOfChannel = (channel: string): ContentKind | undefined =>
   Object.values(channels).find((one) => one.class === channel)?.content.kind;
 
-/** Characters of the basic alphabet of SMS; any other makes the message shorter. */
-const BASIC = /^[\n\r !"#$%&'()*+,\-./0-9:;<=>?@A-Z_a-z¡£¤¥§¿ÄÅÆÇÉÑÖØÜßàäåæèéìñòöøùüΓΔΘΛΞΠΣΦΨΩ]*$/;
-
-export function segmentsOf(text: string): number {
-  const [alone, each] = BASIC.test(text) ? [160, 153] : [70, 67];
-  return text.length <= alone ? 1 : Math.ceil(text.length / each);
-}
-
 export function SeenAs({ channel, title, body, html, from, opens }: Content) {
   const kind = kindOfChannel(channel);
   if (kind === "mail") return <Letter title={title} html={html ?? asHtml(body)} from={from} opens={opens} />;
@@ -39,11 +33,7 @@ export function SeenAs({ channel, title, body, html, from, opens }: Content) {
         <div class="bubble" dir="auto">
           {text}
         </div>
-        {channel === "sms" && (
-          <figcaption class="hint">
-            {segmentsOf(text)} SMS {segmentsOf(text) === 1 ? "segment" : "segments"}, {text.length} characters
-          </figcaption>
-        )}
+        {channel === "sms" && <Segments of={text} />}
       </figure>
     );
   }
@@ -67,6 +57,15 @@ export function SeenAs({ channel, title, body, html, from, opens }: Content) {
         </div>
       </div>
     </figure>
+  );
+}
+
+function Segments({ of }: { of: string }) {
+  const { segments, characters } = smsSegments(of);
+  return (
+    <figcaption class="hint">
+      {plural(segments, "SMS segment")}, {plural(characters, "character")}
+    </figcaption>
   );
 }
 

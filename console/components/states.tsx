@@ -4,6 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { ServiceError } from "../../sdk/src/errors.ts";
 import { useAction } from "../app/action.ts";
 import type { Query } from "../app/query.ts";
+import { refusalText } from "../app/refusal.ts";
 import { pathTo } from "../app/router.ts";
 import { isLocal } from "../app/session.ts";
 import { Act, Button } from "./button.tsx";
@@ -71,8 +72,10 @@ export const titleOf = ({ status, code }: ServiceError): string =>
   titlesOfCodes[code] ?? titles[status] ?? (status >= 500 ? "The service has a problem." : "");
 
 /** The API's own words, or when it would take what it had too much of. */
-export const reasonOf = ({ status, retryAfterSeconds, message }: ServiceError): string =>
-  status === 429 && retryAfterSeconds !== undefined ? `Try again in ${Math.ceil(retryAfterSeconds)} s.` : message;
+export const reasonOf = (error: ServiceError): string =>
+  error.status === 429 && error.retryAfterSeconds !== undefined
+    ? `Try again in ${Math.ceil(error.retryAfterSeconds)} s.`
+    : refusalText(error);
 
 function Countdown({ seconds, done }: { seconds: number; done: () => void }) {
   const [left, setLeft] = useState(Math.ceil(seconds));
@@ -83,6 +86,9 @@ function Countdown({ seconds, done }: { seconds: number; done: () => void }) {
   }, [left]);
   return <span>Tries again in {left} s.</span>;
 }
+
+/** The same question would get the same answer. */
+const LASTING: ReadonlySet<number> = new Set([403, 404, 422]);
 
 export function Failure({ error, retry }: { error: ServiceError; retry?: (() => void) | undefined }) {
   const wait = error.status === 429 ? error.retryAfterSeconds : undefined;
@@ -100,9 +106,7 @@ export function Failure({ error, retry }: { error: ServiceError; retry?: (() => 
         {error.code === "EMAIL_NOT_CONFIRMED" && <ConfirmAgain />}
       </span>
       {error.requestId && error.status >= 500 && <code>{error.requestId}</code>}
-      {retry && wait === undefined && error.status !== 403 && error.status !== 404 && (
-        <Button onClick={retry}>Try again</Button>
-      )}
+      {retry && wait === undefined && !LASTING.has(error.status) && <Button onClick={retry}>Try again</Button>}
     </div>
   );
 }

@@ -28,4 +28,5 @@ export function languageCode(locale: unknown, acceptLanguage = ""): string {
 export const footerWordsFor = (locale: unknown): FooterWords => footerWords[languageCode(locale)] ?? english;
 
 /** Where the links of a previewed footer lead: those of a mail are its recipient's own. */
-export const FOOTER_LINK = "https://recipient.invalid/";
+export const FOOTER_HOST = "recipient.invalid";
+export const FOOTER_LINK = `https://${FOOTER_HOST}/`;

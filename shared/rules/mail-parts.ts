@@ -44,7 +44,7 @@ export function mailParts({ text, html }: MailBodies, urls: MailUrls): MailParts
   };
 }
 
-const UNSUBSCRIBE = '<p data-part="unsubscribe" style="font-size:12px;color:#666666">';
+const UNSUBSCRIBE = '<p data-part="unsubscribe" style="margin:16px;font-size:12px;color:#666666">';
 const PIXEL = '<img data-part="open" ';
 const SIGNATURE = "\n\n-- \n";
 

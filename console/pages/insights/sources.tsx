@@ -5,10 +5,9 @@ import { type Query, useQuery } from "../../app/query.ts";
 import { pathTo, place, setQuery } from "../../app/router.ts";
 import { channelName } from "../../app/sentences.ts";
 import { amount, number } from "../../app/time.ts";
-import { CostFacts } from "../../components/cost.tsx";
 import { SelectField } from "../../components/field.tsx";
 import { chosenOf, Filter } from "../../components/filters.tsx";
-import { Funnel } from "../../components/funnel.tsx";
+import { FunnelOf } from "../../components/funnel-of.tsx";
 import { Card } from "../../components/page.tsx";
 import { Empty, Failure, Loaded, Skeleton } from "../../components/states.tsx";
 import { Table } from "../../components/table.tsx";
@@ -60,7 +59,7 @@ export function SourcesCard({ start, children }: { start: string; children: Comp
             />
           )}
           {source ? (
-            <OneFunnel group={group} source={source} start={start} />
+            <FunnelOf group={group} source={source} start={start} />
           ) : !isKnown ? (
             <Skeleton rows={5} />
           ) : (
@@ -111,22 +110,6 @@ function Top({ summary, group, source, nameOf }: TopProps) {
           </>
         )
       }
-    </Loaded>
-  );
-}
-
-function OneFunnel({ group, source, start }: { group: "campaign" | "journey"; source: string; start: string }) {
-  const funnel = useQuery("insights.getFunnel", [{ source_type: group, source_id: source, start }]);
-  return (
-    <Loaded query={funnel} skeleton={<Skeleton rows={5} />}>
-      {(found) => (
-        <>
-          <Funnel of={found} caption={`Funnel of the ${group}`} />
-          <h3>Cost</h3>
-          <CostFacts cost={found.cost} />
-          {group === "journey" && <p class="dim">Of the sends that have ended, without the moves of its runs.</p>}
-        </>
-      )}
     </Loaded>
   );
 }

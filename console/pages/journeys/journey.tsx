@@ -7,15 +7,16 @@ import type { Journey } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
 import { call } from "../../app/api.ts";
 import { useQuery } from "../../app/query.ts";
+import { pathText } from "../../app/refusal.ts";
 import { pathTo, place, setQuery } from "../../app/router.ts";
-import { number, plural } from "../../app/time.ts";
+import { daysAgo, number, plural } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
 import { Badge } from "../../components/badge.tsx";
 import { Button } from "../../components/button.tsx";
 import { seenBy, useGuard } from "../../components/conflict.tsx";
-import { inWords } from "../../components/field.tsx";
+import { FunnelOf } from "../../components/funnel-of.tsx";
 import { HaltedStep } from "../../components/halted.tsx";
-import { Figure, Page, Time } from "../../components/page.tsx";
+import { Card, Figure, Page, Time } from "../../components/page.tsx";
 import { Loaded, Skeleton } from "../../components/states.tsx";
 import { nameOf } from "../../components/step-words.ts";
 import { Graph, type Shown, useEdit } from "./graph.tsx";
@@ -110,6 +111,11 @@ function Opened({ journey }: { journey: Journey }) {
       />
       <Drawer
         panels={{
+          results: (
+            <Card title="The last 90 days">
+              <FunnelOf group="journey" source={id} start={daysAgo(90)} />
+            </Card>
+          ),
           person: <Simulate id={id} walk={walk} onWalk={setWalk} />,
           past: <History id={id} show={(simulation) => show({ kind: "simulation", simulation })} />,
           versions: (
@@ -133,13 +139,6 @@ function useHalts(journey: string) {
   );
 }
 
-/** What the form of a step calls what the API names otherwise. */
-const CALLED: Readonly<Record<string, string>> = {
-  channel_ids: "channels",
-  event_name: "event",
-  template_id: "template",
-};
-
 /** What was refused, at which step. */
 function Fault({ error, graph }: { error: ServiceError; graph: Journey["steps"] }) {
   const where = (path: string): string => {
@@ -147,8 +146,7 @@ function Fault({ error, graph }: { error: ServiceError; graph: Journey["steps"] 
     return step ? nameOf(step) : path.startsWith("trigger.") ? "Trigger" : path;
   };
   const lines = Object.entries(error.fields ?? {}).map(([path, reason]) => {
-    const field = path.slice(path.lastIndexOf(".") + 1);
-    return `${where(path)}: ${CALLED[field] ?? inWords(field)}: ${reason}.`;
+    return `${where(path)}: ${pathText(path.slice(path.lastIndexOf(".") + 1))}: ${reason}.`;
   });
   return (
     <div class="banner bad" role="alert">
@@ -167,19 +165,24 @@ function Runs({ journey, runs }: { journey: string; runs: Record<string, number>
       <Figure value={number(runs.exited ?? 0)} label="left early" />
       <Figure value={number(runs.canceled ?? 0)} label="canceled" />
       <p>
-        <a href={pathTo("insights", "", { by: "journey", source: journey })}>Funnel and cost</a>
+        <a href={pathTo("journeys", journey, { drawer: "results" })}>Funnel and cost</a>
       </p>
     </div>
   );
 }
 
-const DRAWERS = { person: "Simulate one person", past: "Simulate on history", versions: "Versions" };
+const DRAWERS = {
+  results: "Funnel and cost",
+  person: "Simulate one person",
+  past: "Simulate on history",
+  versions: "Versions",
+};
 
-/** Below the chart: what would happen, what would have happened, and what was activated. */
+/** Below the chart: what came of it, what would happen, what would have happened, and what was activated. */
 function Drawer({ panels }: { panels: Record<keyof typeof DRAWERS, ComponentChildren> }) {
   const open = place.value.query.get("drawer");
   return (
-    <section class="journey-drawer" aria-label="Simulation and versions">
+    <section class="journey-drawer" aria-label="Results, simulation and versions">
       <div class="actions">
         {Object.entries(DRAWERS).map(([id, name]) => (
           <Button
