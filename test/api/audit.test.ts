@@ -54,6 +54,14 @@ describe("what is in it", () => {
     expect((await list())[0]).toMatchObject({ outcome: "refused", status: 409, code: "CONFLICT" });
   });
 
+  it("a file that cannot be read is in the audit trail as refused (RDA-23)", async () => {
+    const { call, list } = await setting();
+    const { status } = await call("POST /api/v1/suppressions/import", { csv: "nothing\n" });
+
+    expect(status).toBe(400);
+    expect((await list())[0]).toMatchObject({ outcome: "refused", status: 400 });
+  });
+
   it("the audit trail stores nothing of what was sent (RDA-23)", async () => {
     const { world, tenant, call, list } = await setting();
     const { id } = (await call("POST /api/v1/lists", { name: "secret list" })).body;

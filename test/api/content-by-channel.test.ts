@@ -106,8 +106,9 @@ describe("channels", () => {
 
   it("HTML reaches neither SMS nor push, whatever it begins with; a lesser-than sign does (CHC-2)", async () => {
     const { say, given } = await setting("ios-push", "android-push", "sms");
-    const body = "Hello <i>{{ subscriber.first_name }}</i>,<br>see <a href='x'>this</a>: 1 < 2";
-    const plain = "Hello Ada,\nsee this: 1 < 2";
+    const body =
+      "Hello <i>{{ subscriber.first_name }}</i>,<br>see <a href='x'>this</a>: 1 < 2<br><ul><li>one</li><li>two</li></ul>";
+    const plain = "Hello Ada,\nsee this: 1 < 2\none\ntwo";
 
     await say({ title: "5 < 6, <b>Ada</b>", body });
 

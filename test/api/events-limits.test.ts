@@ -19,6 +19,21 @@ describe("limits", () => {
   });
 
   it.each([
+    ["sdk", 128],
+    ["server", 32],
+  ] as const)(
+    "an event of the tier %s has at most %i KB as bytes of JSON, not as characters (EVT-15)",
+    async (tier, max) => {
+      const { world, tenant } = await withTenant();
+      const textOf = (euros: number) => event({ properties: { k: Array(200).fill("€".repeat(euros)) } });
+      const fits = Math.floor((max * 1024) / 3 / 200) - 2;
+
+      expect((await ingest(world, tenant, textOf(fits), tier)).status).toBe(202);
+      expect((await ingest(world, tenant, textOf(fits + 3), tier)).status).toBe(422);
+    },
+  );
+
+  it.each([
     ["sdk", 50],
     ["server", 1_000],
   ] as const)("a request of the tier %s has at most %i events (EVT-14)", async (tier, max) => {

@@ -50,13 +50,17 @@ it("a message over the cap is skipped with its reason, and reaches nobody (D-CAP
   expect(await channelsReached()).toHaveLength(2);
 });
 
-it("the next day allows as many again, up to the cap of the week (D-CAP, F16)", async () => {
-  const { world, person, push } = await setting([DAILY, { ...WEEKLY, max: 2 }]);
+it.each([
+  ["UTC", 12 * HOUR],
+  ["America/Los_Angeles", 20 * HOUR],
+])("the next day of %s allows as many again, up to the cap of the week (D-CAP, F16)", async (timezone, nextDay) => {
+  const { world, person, push } = await setting([DAILY, { ...WEEKLY, max: 2 }], { timezone });
   await person("ada");
-  for (const nextDay of [12 * HOUR, DAY]) {
+  for (const wait of [nextDay, DAY]) {
     expect(await push()).toMatchObject(REACHED);
+    await world.advance(wait - MINUTE);
     expect(await push()).toMatchObject(CAPPED);
-    await world.advance(nextDay);
+    await world.advance(MINUTE);
   }
 
   expect(await push()).toMatchObject(CAPPED);

@@ -154,6 +154,34 @@ it("a step that a migration names goes where it says, also where the new version
   expect((await migrate({ steps: { welcome: "bye" } })).body.steps).toEqual({ welcome: "bye", end: "end" });
 });
 
+it("a step of the new version that has the id of one of another type is not its counterpart (F20)", async () => {
+  const { id, call, definition, send, activate, migrate } = await migrating(await fresh());
+  await call(`POST /api/v1/journeys/${id}/pause`);
+  const third = graphOf({ welcome: send("Hello", "rest"), rest: send("Rest", "end"), end: "exit" });
+  await call(`PUT /api/v1/journeys/${id}`, definition(third));
+  await activate(id);
+
+  expect((await migrate({ from: 2, to: 3, steps: {} })).body.steps).toEqual({ welcome: "welcome", end: "end" });
+});
+
+it("the exit conditions of a version hold for its runs while a later one has others (F20, JND-9)", async () => {
+  const { world, active, call, person, track, definition, activate, runs } = await countedSetting(await fresh());
+  const waiting = (exits: object[]) =>
+    graphOf({ pause: { delay: { duration: "3d", next: "end" } }, end: "exit" }, exits);
+  const id = await active(waiting([{ attribute: { plan: { $eq: "gone" } } }]));
+  await person("ada");
+  await track("ada", "signed_up");
+  await call(`POST /api/v1/journeys/${id}/pause`);
+  await call(`PUT /api/v1/journeys/${id}`, definition(waiting([{ attribute: { city: { $eq: "Berlin" } } }])));
+  await activate(id);
+  await world.settle();
+
+  await person("ada", { plan: "gone" });
+  await world.settle();
+
+  expect(await runs(id)).toMatchObject([{ status: "exited" }]);
+});
+
 it("a migration moves the runs that wait to the new version, and their numbers with them (F20)", async () => {
   const { id, migrated, runs, recounted } = await migrating(await fresh());
 

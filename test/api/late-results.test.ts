@@ -97,6 +97,31 @@ describe("a mail that comes back", () => {
     ]);
   });
 
+  it("mails of one arm that come back leave the deliveries of the other (AMB-139, CRP-1)", async () => {
+    const { world, tenant } = await withTenant();
+    const { ada, channel } = await mailing(world, tenant);
+    const read = reader(world, tenant);
+    const emails = Array.from({ length: 12 }, (_, n) => (n % 2 ? `p${n}@example.com` : BOUNCES));
+    const ids = await Promise.all(emails.map((email, n) => tenant.upsert({ external_id: `p${n}`, email })));
+    await world.settle();
+    const content = { title: "t", body: "b" };
+    const messages = [{ content, variant_b: content, split_percentage: 50, channel_ids: [channel] }];
+    const { id } = await read("POST /api/v1/campaigns", { name: "News", messages, target: { type: "all" } });
+    const { job_id } = (await read(`POST /api/v1/campaigns/${id}/release`)).messages[0];
+    await world.advance(MINUTE);
+    const fates = await Promise.all(
+      [ada, ...ids].map(async (who) => read(`GET /api/v1/notifications/${job_id}/recipients/${who}`)),
+    );
+    const reached = (arm: string) =>
+      fates.filter(({ variant_id, state }) => variant_id === arm && state === "delivered").length;
+
+    expect(fates.filter(({ state }) => state === "bounced")).toHaveLength(6);
+    expect((await read(`GET /api/v1/campaigns/${id}/report`)).by_variant).toMatchObject([
+      { variant_id: "a", delivered: reached("a") },
+      { variant_id: "b", delivered: reached("b") },
+    ]);
+  });
+
   it("a mail that comes back moves in the report, the funnel and the series of its campaign (AMB-139)", async () => {
     const { world, tenant } = await withTenant();
     const { channel } = await mailing(world, tenant, BOUNCES);

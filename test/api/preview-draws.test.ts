@@ -75,6 +75,11 @@ describe("preview_id", () => {
   it.each([
     ["of another body", { holdout_percentage: 31 }, 0],
     ["of another text", { title: "C" }, 0],
+    ["of other subscribers", { subscriber_filters: { plan: { $eq: "pro" } } }, 0],
+    ["of other devices", { device_filters: { timezone: { $eq: "Europe/London" } } }, 0],
+    ["of another split", { split_percentage: 41 }, 0],
+    ["of another category", { category: "transactional" }, 0],
+    ["of a send at another time", { scheduled_at: "2026-12-01T00:00:00Z" }, 0],
     ["that is ten minutes old", {}, 10 * MINUTE],
   ])("%s is refused (AMB-140)", async (_, change, wait) => {
     const { world, post, body } = await setting();

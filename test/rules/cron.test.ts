@@ -99,6 +99,16 @@ describe("next run", () => {
     expect(walk("2026-03-29T00:30:00Z", 3)).toEqual(["01:00", "01:30", "02:00"]);
   });
 
+  it("an hour field of a star and a step fires in both halves of a doubled hour, and for none in a gap (AMB-63)", () => {
+    const walk = (after: string) => {
+      const times: string[] = [];
+      for (let at = after; times.length < 3; times.push(at)) at = next("0 */2 * * *", "Europe/Berlin", at);
+      return times.map((at) => at.slice(11, 16));
+    };
+    expect(walk("2026-10-24T22:00:00Z")).toEqual(["00:00", "01:00", "03:00"]);
+    expect(walk("2026-03-28T23:00:00Z")).toEqual(["02:00", "04:00", "06:00"]);
+  });
+
   it("a day that a zone skipped whole fires when the next one begins (AMB-43)", () => {
     expect(next("0 12 30 12 *", "Pacific/Apia", "2011-12-29T12:00:00Z")).toBe("2011-12-30T10:00:00.000Z");
   });

@@ -14,6 +14,13 @@ it.each([
   expect(imageTypeOf(pictures[kind])).toEqual({ contentType, extension });
 });
 
+it.each(["VP8 ", "VP8L", "VP8X"])("an image of WebP begins with the chunk %s (AST-2)", (chunk) => {
+  const bytes = Buffer.from(pictures.webp);
+  bytes.write(chunk, 12, "latin1");
+
+  expect(imageTypeOf(bytes)?.extension).toBe("webp");
+});
+
 describe("hostile files", () => {
   it("hostile files are more than 40, each a different technique (AST-2)", () => {
     expect(hostileFiles.length).toBeGreaterThanOrEqual(40);
