@@ -10,7 +10,7 @@ export const KEY_ID = "k1";
 export interface Person {
   sub: string;
   email?: string;
-  email_verified?: boolean;
+  email_verified?: boolean | string;
   name?: string;
   groups?: string[];
   amr?: string[];
