@@ -2,7 +2,7 @@
 import { timestamp } from "../../kernel/clock.ts";
 import { conflict } from "../../kernel/errors.ts";
 import { type OverduePolicy, resumedTimes } from "../../rules/campaign-resume.ts";
-import { type CampaignStatus, isHeld } from "../../rules/campaign-states.ts";
+import { isHeld } from "../../rules/campaign-states.ts";
 import { isTerminal } from "../../rules/job-states.ts";
 import { chatAppContentOf } from "../channels/chat-app-content.ts";
 import { oneOf } from "../conditions.ts";
@@ -138,14 +138,11 @@ async function cancelJobs(store: Store, messages: Campaign["messages"]): Promise
 export async function moveByJobs(store: Store, { id, status, messages }: Campaign): Promise<void> {
   if (status !== "scheduled" && status !== "live") return;
   const jobs = await findJobs(store, jobsOf({ messages }));
-  let now: CampaignStatus = status;
-  if (
-    now === "scheduled" &&
-    jobs.some((job) => job && job.status !== "scheduled") &&
-    (await tryMove(store, id, "start"))
-  )
-    now = "live";
-  if (now !== "live" || !jobs.every((job) => job && isTerminal(job.status))) return;
+  const begins = status === "scheduled" && jobs.some((job) => job && job.status !== "scheduled");
+  const hasBegun = begins ? await tryMove(store, id, "start") : status === "live";
+  const areOver = jobs.every((job) => job && isTerminal(job.status));
+  if (!hasBegun || !areOver) return;
+
   const schedules = await ownedSchedules(store, id);
   if (!schedules.some(({ active }) => active)) await tryMove(store, id, "complete");
 }
@@ -160,7 +157,7 @@ const specOf = (campaign: Campaign, message: CampaignMessage, releasedAt: number
   template_id: message.template_id ?? null,
   channel_ids: message.channel_ids,
   target: campaign.target,
-  scheduled_at: normal(timeOf(campaign, message, releasedAt)),
+  scheduled_at: asTimestamp(timeOf(campaign, message, releasedAt)),
   holdout_percentage: campaign.holdout_percentage,
   split_percentage: message.variant_b ? (message.split_percentage ?? 50) : null,
   variant_b: message.variant_b ?? null,
@@ -169,4 +166,4 @@ const specOf = (campaign: Campaign, message: CampaignMessage, releasedAt: number
   chat_app: chatAppContentOf(message),
 });
 
-const normal = (at: string | undefined) => (at === undefined ? null : timestamp(Date.parse(at)));
+const asTimestamp = (at: string | undefined) => (at === undefined ? null : timestamp(Date.parse(at)));
