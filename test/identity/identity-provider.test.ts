@@ -4,7 +4,7 @@ import { SECOND } from "../../shared/kernel/clock.ts";
 import { mailedToken } from "../support/accounts.ts";
 import { CLIENT, ISSUER } from "../support/openid-provider.ts";
 import { wholeTable } from "../support/people.ts";
-import { ADA, bearer, PASSWORD, PROVIDER_ROUTE, SETTINGS, signInWorld } from "../support/sign-in.ts";
+import { ADA, bearer, GRACE, PASSWORD, PROVIDER_ROUTE, SETTINGS, signInWorld } from "../support/sign-in.ts";
 
 describe("an identity provider", () => {
   it("an identity provider is set with its secret, where it sends people back to, and what its domains must say in DNS (ACC-14)", async () => {
@@ -110,6 +110,22 @@ describe("an identity provider", () => {
 
     expect((await set(await register())).body.fields.issuer).toContain("it answered 502");
   });
+});
+
+it("an invitation of a member who was removed makes nobody a member at the provider either (ACC-16, D-TEAM)", async () => {
+  const { world, connected, signIn, post } = await signInWorld();
+  const { owner, tenant } = await connected();
+  const invite = async (by: typeof owner, email: string) => {
+    await world.call("POST /api/v1/team/invitations", { as: bearer(by), body: { email, role: "admin" } });
+    return mailedToken(world, email, "You are invited");
+  };
+  const token = await invite(owner, "alan@navy.example");
+  const alan = await post("invitations/accept", { token, name: "Alan", password: PASSWORD });
+  await invite(alan, GRACE.email);
+
+  await world.call(`DELETE /api/v1/team/members/${alan.body.user.id}`, { as: bearer(owner) });
+
+  expect((await signIn(GRACE, { tenant_id: tenant })).status).toBe(403);
 });
 
 describe("a workspace that demands its provider", () => {

@@ -6,6 +6,8 @@ import { worlds } from "../support/worlds.ts";
 
 const own = worlds();
 
+const bearer = ({ access_token }: { access_token: string }) => ({ authorization: `Bearer ${access_token}` });
+
 async function setting() {
   const here = await inviting(own);
   const { world, invite, accept } = here;
@@ -45,6 +47,51 @@ it("a member who is removed and invited again brings no session from before (D-T
   expect([await statusOf(stolen), await statusOf(again)]).toEqual([401, 200]);
   for (const [{ refresh_token }, status] of [[stolen, 401] as const, [again, 200] as const])
     expect((await world.call("POST /api/v1/auth/refresh", { body: { refresh_token } })).status).toBe(status);
+});
+
+it.each<[of: string, end: object | undefined]>([
+  ["who was removed", undefined],
+  ["who may not invite any more", { role: "developer" }],
+])("an invitation of a member %s brings nobody in, and its address is free (D-TEAM)", async (_, change) => {
+  const { world, owner, invite, accept, join } = await setting();
+  const grace = await join("admin");
+  const path = `/api/v1/team/members/${grace.user.id}`;
+  const { token } = (await invite("other@grace.example", "admin", bearer(grace))).body;
+
+  if (change) await world.call(`PATCH ${path}`, { as: owner, body: change });
+  else await world.call(`DELETE ${path}`, { as: owner });
+
+  expect((await accept(token)).status).toBe(404);
+  expect((await world.call("GET /api/v1/team/invitations", { as: owner })).body.items).toEqual([]);
+  expect((await accept((await invite("other@grace.example", "viewer")).body.token)).body.tenant.role).toBe("viewer");
+  expect((await accept(token)).status).toBe(404);
+});
+
+it("an invitation to an owner ends with the ownership of who invited (D-TEAM)", async () => {
+  const { world, owner, invite, accept, join } = await setting();
+  const grace = await join("owner");
+  const { token } = (await invite("other@grace.example", "owner", bearer(grace))).body;
+
+  await world.call(`PATCH /api/v1/team/members/${grace.user.id}`, { as: owner, body: { role: "admin" } });
+
+  expect((await accept(token)).status).toBe(404);
+});
+
+it("an invitation of an agency's member ends with the membership in the agency (D-TEAM, D-AGENCY)", async () => {
+  const { world, tenant, owner, invite, accept, join } = await setting();
+  await world.host.invoke("operator", { tenant_id: tenant.id, kind: "agency" });
+  const grace = await join("admin");
+  const client = (await world.call("POST /api/v1/agency/workspaces", { as: owner, body: { name: "Client" } })).body.id;
+  const inside = await world.call(`POST /api/v1/agency/workspaces/${client}/session`, { as: bearer(grace) });
+  const [first, second] = [
+    await invite("first@navy.example", "admin", bearer(inside.body)),
+    await invite("second@navy.example", "admin", bearer(inside.body)),
+  ];
+  expect((await accept(first.body.token)).status).toBe(201);
+
+  await world.call(`DELETE /api/v1/team/members/${grace.user.id}`, { as: owner });
+
+  expect((await accept(second.body.token)).status).toBe(404);
 });
 
 it("keys go on without the member who made them, whom the audit trail names (ATH-2, RDA-23)", async () => {

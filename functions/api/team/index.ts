@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import { roles } from "../../../shared/contract/roles.ts";
 import { OneOf, said } from "../../../shared/contract/schemas.ts";
-import { workspaceOf } from "../../../shared/http/authenticate.ts";
+import { requireUser, workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { AccountEmail } from "../../../shared/http/registration.ts";
 import { HOUR } from "../../../shared/kernel/clock.ts";
@@ -96,9 +96,11 @@ export const team = group("team", "Members, roles and invitations.", [
       if (body.role === "owner" && roleOf(caller) !== "owner")
         throw new ApiError("FORBIDDEN", "Only an owner may invite an owner.");
       const { tenant, name, plan } = workspaceOf(caller);
+      const { user, agency } = requireUser(caller);
+      const by = { user, of: agency ?? tenant };
       await countAttempt(platform, INVITATIONS_PER_WORKSPACE, tenant);
       await countAttempt(platform, INVITATIONS_PER_EMAIL, body.email);
-      const { token, ...invitation } = await invite(platform, { tenant, plan }, { ...body, mailed: canMail });
+      const { token, ...invitation } = await invite(platform, { tenant, plan }, { ...body, mailed: canMail, by });
       if (!canMail) return { ...invitation, mailed: false, token };
       const { id, email, role, expires_at } = invitation;
       // Only the hash of the token is stored, so no other function could mail it.

@@ -11,7 +11,7 @@ import { changeItem, fullKey, type ItemWrite, putItem, type RowOf, removeItem } 
 import { busy, contended, done, failuresOf, untilUncontended, whereItHolds } from "../refusals.ts";
 import { findUser } from "./identity.ts";
 import { InvitationItem, InvitedItem, MemberItem, MembershipItem, UserItem } from "./identity-items.ts";
-import { beyondPlan, readTeam, type Team, teamWrite } from "./invitations.ts";
+import { areMeant, beyondPlan, readTeam, type Team, teamWrite } from "./invitations.ts";
 import { newHash, passwordWrites } from "./passwords.ts";
 
 /** Wrong passwords that end an invitation. */
@@ -54,6 +54,8 @@ type InvitationRow = RowOf<typeof InvitationItem>;
 async function requireInvitation(platform: Platform, digest: string): Promise<InvitationRow> {
   const row = await platform.get(InvitationItem, { digest });
   if (!row || row.expires_at <= timestamp(platform.clock.now())) throw notFound("invitation");
+  const [isMeant] = await areMeant(platform, row.tenant, [row]);
+  if (!isMeant) throw notFound("invitation");
   return row;
 }
 

@@ -10,7 +10,7 @@ import { changeItem, fullKey, type ItemWrite, putItem, type RowOf, removeItem } 
 import { fromJson } from "../json-text.ts";
 import { busy, contended, done, transacted, untilUncontended } from "../refusals.ts";
 import { InvitationItem, InvitedItem, MemberItem, MembershipItem, UserItem } from "./identity-items.ts";
-import { beyondPlan, readTeam, teamWrite } from "./invitations.ts";
+import { areMeant, beyondPlan, readTeam, teamWrite } from "./invitations.ts";
 import { changeRole } from "./members.ts";
 import { newHash, passwordWrites } from "./passwords.ts";
 import { domainOf, INSTALLATION, isProven, type Provider } from "./provider.ts";
@@ -149,7 +149,8 @@ async function join(
     platform.get(InvitedItem, { tenant, email: user.email }),
   ]);
   const now = timestamp(platform.clock.now());
-  const invitation = invited && invited.expires_at > now ? invited : undefined;
+  const [isMeant = false] = await areMeant(platform, tenant, invited ? [invited] : []);
+  const invitation = invited && invited.expires_at > now && isMeant ? invited : undefined;
   const role = granted ?? invitation?.role ?? default_role;
   if (role === undefined) throw notAMember();
   if (team.members.length >= plans[team.plan].teamMembers) throw beyondPlan(team.plan, `${team.members.length} are in`);

@@ -70,11 +70,15 @@ export const MembershipItem = platformItem({
 
 export const invitationFields = { id: v.string(), email: v.string(), role: v.picklist(roles), expires_at: Timestamp };
 
+/** Who invited, as a member of which workspace: it is that of the invitation, or its agency. */
+const invitedBy = { by: v.optional(v.string()), by_in: v.optional(v.string()) };
+
 export const InvitationItem = platformItem({
   about: "An invitation, found by the SHA-256 of its token: single use.",
   pk: ({ digest }: { digest: string }) => `INVITE#${digest}`,
   row: {
     ...invitationFields,
+    ...invitedBy,
     tenant: WorkspaceId,
     /** The token was in a mail and nowhere else: who has it reads the mailbox (ACC-9). */
     mailed: v.optional(v.literal(true)),
@@ -92,7 +96,7 @@ export const InvitedItem = platformItem({
   pk: ({ tenant }: { tenant: string }) => `TENANT#${tenant}`,
   sk: ({ email }: { email: string }) => `INVITED#${hashOf(email.toLowerCase())}`,
   prefix: "INVITED#",
-  row: { ...invitationFields, digest: v.optional(v.string()), expires: v.number() },
+  row: { ...invitationFields, ...invitedBy, digest: v.optional(v.string()), expires: v.number() },
   writers: ["api-auth", "api-team"],
   lifetime: "7 days",
   purge: "by-key",

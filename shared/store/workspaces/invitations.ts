@@ -1,6 +1,6 @@
 // Who is invited to a workspace (D-TEAM, AMB-78).
 import * as v from "valibot";
-import type { Role } from "../../contract/roles.ts";
+import { holds, type Role } from "../../contract/roles.ts";
 import { DAY, SECOND, timestamp } from "../../kernel/clock.ts";
 import { ApiError, conflict, notFound, requireFound } from "../../kernel/errors.ts";
 import type { TenantId } from "../../kernel/ids.ts";
@@ -8,7 +8,7 @@ import { type PlanName, plans } from "../../rules/plans.ts";
 import { absent, all, any, atMost, is, present } from "../conditions.ts";
 import type { Platform, PlatformReader } from "../context.ts";
 import { hashOf } from "../hash.ts";
-import { changeItem, fieldsOf, type ItemWrite, putItem, removeItem } from "../item.ts";
+import { changeItem, fieldsOf, type ItemWrite, putItem, type RowOf, removeItem } from "../item.ts";
 import {
   type Attempt,
   busy,
@@ -32,11 +32,36 @@ export const Invitation = v.object(invitationFields);
 export type Invitation = v.InferOutput<typeof Invitation>;
 
 /** Invitations that may still be accepted. */
-export async function listInvitations(platform: PlatformReader, tenant: TenantId): Promise<Invitation[]> {
+export const listInvitations = async (platform: PlatformReader, tenant: TenantId): Promise<Invitation[]> =>
+  (await invitationsOf(platform, tenant)).open.map((row) => fieldsOf(invitationFields, row));
+
+/** Those that may still be accepted, and those that may not, since who invited may not any more. */
+async function invitationsOf(platform: PlatformReader, tenant: TenantId) {
   const { items } = await platform.query(InvitedItem, { tenant });
   const now = timestamp(platform.clock.now());
-  return items.map((row) => fieldsOf(invitationFields, row)).filter(({ expires_at }) => expires_at > now);
+  const valid = items.filter(({ expires_at }) => expires_at > now);
+  const open = await areMeant(platform, tenant, valid);
+  return { open: valid.filter((_, i) => open[i]), ended: valid.filter((_, i) => !open[i]) };
 }
+
+type Meant = Pick<RowOf<typeof InvitedItem>, "role" | "by" | "by_in">;
+
+/** Whether who invited might still do so: an invitation ends with its inviter's membership, or right to invite (D-TEAM). */
+export async function areMeant(
+  platform: Pick<PlatformReader, "getAll">,
+  tenant: TenantId,
+  invitations: readonly Meant[],
+): Promise<boolean[]> {
+  const inviters = await platform.getAll(
+    MemberItem,
+    invitations.map(({ by = "", by_in = tenant }) => ({ tenant: by_in, user: by })),
+  );
+  return invitations.map(({ role, by }, i) => by === undefined || mayInvite(inviters[i]?.role, role));
+}
+
+/** Only an owner invites an owner. */
+const mayInvite = (inviter: Role | undefined, role: Role): boolean =>
+  inviter !== undefined && holds(inviter, "team:manage") && (role !== "owner" || inviter === "owner");
 
 /** Who was invited, by the id of the invitation: the address while it is listed, and then the name of the member. */
 export async function invitedPeople(platform: PlatformReader, tenant: TenantId): Promise<Map<string, string>> {
@@ -50,16 +75,25 @@ export async function invitedPeople(platform: PlatformReader, tenant: TenantId):
   return new Map([...invited.items.map(({ id, email }): [string, string] => [id, email]), ...joined]);
 }
 
+interface NewInvitation {
+  email: string;
+  role: Role;
+  /** The token will be in a mail and nowhere else. */
+  mailed: boolean;
+  /** A member of the workspace, or of its agency. */
+  by: { user: string; of: string };
+}
+
 /**
- * @param mailed the token will be in a mail and nowhere else
  * @throws 409 for a member or an address that is invited already, 429 beyond the plan's members (with open
  * invitations).
  */
 export async function invite(
   platform: Platform,
   { tenant, plan }: { tenant: TenantId; plan: PlanName },
-  { email, role, mailed }: { email: string; role: Role; mailed: boolean },
+  invited: NewInvitation,
 ): Promise<Invitation & { token: string }> {
+  const { email } = invited;
   return untilUncontended(busy.conflict("Somebody else is inviting people at the moment. Try again."), async () => {
     const team = await readTeam(platform, tenant);
     const isSame = (other: { email: string }) => other.email.toLowerCase() === email.toLowerCase();
@@ -67,14 +101,14 @@ export async function invite(
     if (team.invitations.some(isSame)) throw conflict("This person is invited already.");
     const used = team.members.length + team.invitations.length;
     if (used >= plans[plan].teamMembers) throw beyondPlan(plan, `${used} are in or invited`);
-    return putInvitation(platform, team, { email, role, mailed });
+    return putInvitation(platform, team, invited);
   });
 }
 
 async function putInvitation(
   platform: Platform,
   team: Team,
-  { email, role, mailed }: { email: string; role: Role; mailed: boolean },
+  { email, role, mailed, by }: NewInvitation,
 ): Promise<Attempt<Invitation & { token: string }>> {
   const { tenant } = team;
   const now = platform.clock.now();
@@ -82,11 +116,13 @@ async function putInvitation(
   const digest = hashOf(token);
   const invitation: Invitation = { id: platform.ids.uuidAt(now), email, role, expires_at: timestamp(now + INVITED_MS) };
   const expires = Math.ceil((now + INVITED_MS) / SECOND);
-  const isFree = any(absent(), atMost("expires_at", timestamp(now)));
-  const row = { ...invitation, tenant, expires, ...(mailed && { mailed: true as const }) };
+  const ended = team.ended.find((other) => other.email.toLowerCase() === email.toLowerCase());
+  const isFree = any(absent(), atMost("expires_at", timestamp(now)), ...(ended ? [is("id", ended.id)] : []));
+  const inviter = { by: by.user, by_in: by.of };
+  const row = { ...invitation, ...inviter, tenant, expires, ...(mailed && { mailed: true as const }) };
   const isInvited = await transacted(platform, [
     putItem(InvitationItem, { digest }, row, absent()),
-    putItem(InvitedItem, { tenant, email }, { ...invitation, digest, expires }, isFree),
+    putItem(InvitedItem, { tenant, email }, { ...invitation, ...inviter, digest, expires }, isFree),
     teamWrite(team),
   ]);
   return isInvited ? done({ ...invitation, token }) : contended;
@@ -124,14 +160,19 @@ export interface Team {
   /** Rises with every invitation sent or accepted: a seat is taken only if the count of seats is still right. */
   version: number;
   members: Member[];
-  invitations: Invitation[];
+  invitations: readonly Pick<Invitation, "id" | "email">[];
+  /** Invitations that nobody may accept any more, though their time is not over. */
+  ended: readonly Pick<Invitation, "id" | "email">[];
 }
 
 export async function readTeam(platform: PlatformReader, tenant: TenantId): Promise<Team> {
   const workspace = requireFound(await platform.get(WorkspaceItem, { tenant }), "workspace");
-  const [members, invitations] = await Promise.all([listMembers(platform, tenant), listInvitations(platform, tenant)]);
+  const [members, { open: invitations, ended }] = await Promise.all([
+    listMembers(platform, tenant),
+    invitationsOf(platform, tenant),
+  ]);
   const { name = "", plan, status, team: version = 0 } = workspace;
-  return { tenant, name, plan, isClosed: status === "deleted", version, members, invitations };
+  return { tenant, name, plan, isClosed: status === "deleted", version, members, invitations, ended };
 }
 
 /** Succeeds only if the team is still as it was counted (D-PLAN): the second of two at once counts again. */
