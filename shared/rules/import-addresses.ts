@@ -8,9 +8,11 @@ export const INVISIBLE = /\p{Cf}/gu;
 export const compactPhone = (text: string): string => text.replaceAll(/[\s().-]/g, "");
 
 const QUOTED = /^(['"‘“])(.*)['"’”]$/;
+/** `ada@example.com (Ada)` */
+const WITH_REMARK = /\s+\([^()@]*\)$/;
 const WITH_NAME = /^[^<>]*<([^<>\s]+)>$/;
 
-type Address = { kind: "address"; email: string; warning?: string };
+type Address = { kind: "address"; email: string; others?: readonly string[]; warning?: string };
 
 /** Where one address ends and another begins; Google Contacts writes three colons. */
 export const BETWEEN_ADDRESSES = /\s*(?::::|[;,|\s])\s*/;
@@ -22,13 +24,25 @@ export function readEmail(written: string): Address | Problem {
   const several = written.split(BETWEEN_ADDRESSES).filter(Boolean).map(readOneAddress);
   const [first] = several;
   if (several.length < 2 || first?.kind !== "address" || several.some(({ kind }) => kind === "problem")) return read;
-  return { kind: "address", email: first.email, warning: "has several email addresses, of which the first is taken" };
+  const others = addressesIn(written).filter((email) => email !== first.email);
+  const warning = "has several email addresses, of which the first is taken";
+  return { kind: "address", email: first.email, others, warning };
+}
+
+/** Each address of a cell that can be read: what a row refuses holds for all of them. */
+export function addressesIn(written: string): string[] {
+  const whole = readOneAddress(written);
+  const read = whole.kind === "address" ? [whole] : written.split(BETWEEN_ADDRESSES).map(readOneAddress);
+  return [...new Set(read.flatMap((one) => (one.kind === "address" ? [one.email] : [])))];
 }
 
 function readOneAddress(written: string): Address | Problem {
   const visible = written.replaceAll(INVISIBLE, "");
   // An apostrophe alone keeps a spreadsheet from reading the cell.
-  const unquoted = visible.replace(QUOTED, "$2").replace(/^['‘’]/, "");
+  const unquoted = visible
+    .replace(QUOTED, "$2")
+    .replace(/^['‘’]/, "")
+    .replace(WITH_REMARK, "");
   const text = (WITH_NAME.exec(unquoted)?.[1] ?? unquoted).replace(/^mailto:/i, "").replace(/(?<![.,;])[.,;]+$/, "");
   const at = text.lastIndexOf("@");
   const local = text.slice(0, at);

@@ -24,12 +24,12 @@ export const CONTRARY = words(
 const YES = words(
   "true yes y 1 t on x checked enabled aktiviert wahr ja j vrai oui verdadero sí si vero verdadeiro sim waar prawda tak",
   "はい する 希望する 希望 同意する 同意 許可 有 可 要 有効",
-  "igen ναι evet var kyllä joo ano áno да так 是 예 네 동의",
+  "истина igaz igen ναι evet var kyllä joo ano áno да так 是 예 네 동의",
 );
 const NO_WORDS = words(
   "false no n 0 f off unchecked falsch nein faux non falso não onwaar nee fałsz nie",
   "いいえ しない 希望しない 同意しない 無 不可 不要 拒否 無効",
-  "nem nu όχι hayır yok nej nei ei ne нет ні 否 不 不同意 아니오 아니요 거부 미동의",
+  "ложь hamis nepravda yanlış falskt falsk usann epätosi fals ψευδές хибність nem nu όχι hayır yok nej nei ei ne нет ні 否 不 不同意 아니오 아니요 거부 미동의",
 );
 /** A no where somebody is asked; where a name says no, it is none to that. */
 const REFUSED = words(
@@ -175,7 +175,7 @@ const STANDING_OUT = any(
   "blocked stop(ped|all)? arret cancell?ed removed deleted noconsent redacted ausgetragen gesperrt baja archived revoked",
   "widerrufen gel(?:o|oe)scht erased gdprdeleted anonymi[sz]ed avregistrerad aboneliktencikti unactivated",
   "заблокирован[аы]? заблокован[ао]? bloque[e]? bloquead[oa] bloccat[oa] geblokkeerd zablokowan[ye] removid[oa] eliminad[oa] eliminat[oa] borrad[oa] excluid[oa] supprimee? usuniet[ya] verwijderd entfernt manuallydeactivated",
-  "abmeldung widerruf widersprochen widerspruch bajavoluntaria not(?:yet)?opt(?:ed)?in resilie[e]? gekundigt gekuendigt",
+  "zuru?e?ckgewiesen abmeldung widerruf widersprochen widerspruch bajavoluntaria not(?:yet)?opt(?:ed)?in resilie[e]? gekundigt gekuendigt",
   "withdrawn nopermission optoutrequested cancellat[oa] no(?:more)?(?:e?mails?|marketing|newsletters?|contact|communications?|promotions?|sms|texts?)",
 );
 const STANDING_SUPPRESSED = any(

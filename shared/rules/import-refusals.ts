@@ -1,6 +1,6 @@
 // What a row refuses that is not imported: an opt-out is not lost with the rest of its row (AMB-132).
 import { normalizedAddress } from "./addresses.ts";
-import { readEmail } from "./import-addresses.ts";
+import { addressesIn, readEmail } from "./import-addresses.ts";
 import { isClear } from "./import-answers.ts";
 import { type RowReading, type Sorted, sortCells, takePhone } from "./import-cells.ts";
 import { type Cell, type Columns, MAX_VALUE_BYTES } from "./import-columns.ts";
@@ -13,6 +13,8 @@ export interface Refusals {
   /** Of a person that there may be. */
   external_id?: string | undefined;
   email?: string | undefined;
+  /** Of the same cell. */
+  otherEmails?: readonly string[] | undefined;
   /** E.164. */
   phone?: string | undefined;
   /** Of mail: an opt-out or a suppression. */
@@ -37,10 +39,12 @@ export function refusalsOf(columns: Columns, row: readonly string[], reading: Ro
 }
 
 /** The same of a row that could be read, and could not be taken. */
-export function refusalsIn({ external_id, email, isByAddress, attributes, consent, choices }: ImportedRow): Refusals {
+export function refusalsIn(row: ImportedRow): Refusals {
+  const { external_id, email, otherEmails, isByAddress, attributes, consent, choices } = row;
   return {
     ...(!isByAddress && { external_id }),
     email,
+    otherEmails,
     phone: normalizedAddress("phone", attributes.phone),
     consent: isRefusal(consent) ? consent : undefined,
     choices: refusedOf(choices),
@@ -63,14 +67,14 @@ const saysSomething = ({ standard, evidence, topic, ofChannel, signed }: Cell): 
 
 function refusedBy(columns: Columns, sorted: Sorted, reading: RowReading): Refusals | undefined {
   const { standard, attributes } = sorted;
-  const address = standard.email === undefined ? undefined : readEmail(standard.email);
-  const email = address?.kind === "address" ? address.email : undefined;
+  const [email, ...otherEmails] = standard.email === undefined ? [] : addressesIn(standard.email);
   takePhone(sorted, reading);
   const phone = normalizedAddress("phone", attributes.phone);
   const { consent, choices } = statementsOf(columns, sorted, email !== undefined, reading);
   const refusals = {
     external_id: standard.external_id,
     email,
+    otherEmails,
     phone,
     consent: isRefusal(consent) ? consent : undefined,
     choices: refusedOf(choices),

@@ -14,6 +14,8 @@ import { cellValue, isWhole, tagsOf, type Value } from "./import-values.ts";
 export interface ImportedRow {
   external_id: string;
   email?: string | undefined;
+  /** Further addresses of its cell: what the row refuses holds for them too. */
+  otherEmails?: readonly string[] | undefined;
   attributes: Record<string, Value>;
   /** Whether the row names an address and no person: what it refuses holds for the address. */
   isByAddress: boolean;
@@ -63,6 +65,7 @@ export function readRow(
   const imported: ImportedRow = {
     external_id,
     ...(email !== undefined && { email }),
+    ...(address?.others && { otherEmails: address.others }),
     isByAddress: standard.external_id === undefined,
     attributes,
     consent,

@@ -33,7 +33,7 @@ const any = (...lines: string[]) => new RegExp(lines.flatMap((line) => line.norm
 
 // Names about something else: the reason, the link or the count of a consent, what was opened, an order that was declined.
 const ASIDE = any(
-  "reason (?<!excludedfrom|^e?mail|^sms|^marketing)campaign title url link token hash$ (?:unsub(?:scribe[rd]?)?|optout)(?:key|code|id|u?uid|guid)$ ^listunsubscribe$ page$ popup shown$ displayed$ language locale$ sprache$ langue$ idioma$ lingua$ (?<!be)taal$ jezyk$ (?:mails?|newsletters?)received (?:newsletter|subscri(?:ption|ber)|consent|optin)(?:id|version|score|rating|revenue|coupon|discount|amount|edition|variant)$ rate$ count number ^total bounces$",
+  "reason (?<!excludedfrom|^e?mail|^sms|^marketing)campaign title url link token hash$ (?:unsub(?:scribe[rd]?)?|optout)(?:key|code|id|u?uid|guid)$ ^listunsubscribe$ page$ popup shown$ displayed$ language locale$ sprache$ langue$ idioma$ lingua$ (?<!be)taal$ jezyk$ (?:mails?|newsletters?)received (?:newsletter|subscri(?:ption|ber)|consent|optin)(?:id|version|mode|format|score|rating|revenue|coupon|discount|amount|edition|variant)$ rate$ count number ^total bounces$",
   "^(marketing)?emailsbounced cookie analytics tracking totrack softbounc bounce[ds]?soft expir ablauf gu?e?ltigbis validuntil caduc scadenza vervald wygas terms privacy source$ method$ (?<!hir)level$ (?<!optin|confirmation)pending(?!optin|confirmation) open click",
   "(?<!con)sent$ delivered$ order payment card invoice purchase pedido pago compra commande paiement ordine",
   "pagament rechnung zahlung betaling zamow gelesen gesehen geo?e?ffnet gelezen geopend grund$ raison motivo reden$ powod anzahl nombrede aantal liczba",
@@ -149,7 +149,7 @@ const EVERYWHERE =
 const STATUS_OF_ADDRESS =
   /e?mail.*(?:verification|validation|validity|deliverability)(?:status|result)?$|e?mail(?:delivery)?error$|^(?:neverbounce|zerobounce)/;
 const STATUS =
-  /^(?:([a-z]+list|subscriber|contact|member|customer|profile|user|list|global|person|recipient|lead|subscription|(?:email)?confirmation|optin|doubleoptin|doi)?(status|state|statut|stato|estado)|(removal|exclusion|deletion|stop)?reason|stopstatus|(event)?type|event)$|(?:contact|communication|email|mail|marketing|sms|mobile|whatsapp)(?:permissionstatus|preferences?)$|(?:会員|配信|購読)(?:ステータス|状態|区分)$/;
+  /^(?:([a-z]+list|subscriber|contact|member|customer|profile|user|list|global(?:er)?|person|recipient|lead|subscription|(?:email)?confirmation|optin|doubleoptin|doi)?(status|state|statut|stato|estado)|(removal|exclusion|deletion|stop)?reason|stopstatus|(event)?type|event)$|(?:contact|communication|email|mail|marketing|sms|mobile|whatsapp)(?:permissionstatus|preferences?)$|(?:会員|配信|購読)(?:ステータス|状態|区分)$/;
 /** Magento numbers them: 1 is a subscriber, and nothing else is. */
 const NUMBERED_STATUS = /^subscriberstatus$/;
 /** Whether somebody's data may be kept is another question; whoever says no to it may mean mail too. */

@@ -90,3 +90,26 @@ it("an opt-out of SMS in a row that names an address and no person holds for its
 
   expect(await statusOf("u1", { attributes: { phone: "+491511234567" } }, "sms")).toBe("opted_out");
 });
+
+describe("an opt-out in a row with several addresses", () => {
+  it.each([
+    ["is taken", "email,unsubscribed\na@x.example; b@x.example,yes\n", 0],
+    ["names a person by an id", "external_id,email,unsubscribed\nu1,a@x.example; b@x.example,yes\n", 0],
+    ["is rejected, since one of them cannot be read", "email,unsubscribed\na@x.example / b@x.example / none,yes\n", 1],
+  ])("what a row refuses holds for each address of its cell, where it %s (AMB-132)", async (_, csv, failed) => {
+    const { job, statusOf } = await afterFile(csv);
+
+    expect(job.failed_rows).toBe(failed);
+    expect(await statusOf("somebody", { email: "b@x.example" })).toBe("opted_out");
+  });
+
+  it("a rehearsal counts who agrees after such a row as the import does (AMB-132)", async () => {
+    const others = Array.from({ length: 100 }, (_, i) => `p${i}@x.example,,,\n`).join("");
+    const header = "email,unsubscribed,newsletter,consent_at\n";
+    const csv = `${header}a@x.example; b@x.example,yes,,\n${others}b@x.example,,yes,2026-03-01\n`;
+    const { job, run } = await afterFile(csv, { dry_run: "true" });
+
+    expect(job.consent_summary).toMatchObject({ opted_in: 0, opted_out: 1, unchanged: 1 });
+    expect((await run(csv)).consent_summary).toEqual(job.consent_summary);
+  });
+});

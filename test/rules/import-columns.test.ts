@@ -149,6 +149,7 @@ describe("standard columns", () => {
     ["a@b.co; c@b.co", "has several email addresses, of which the first is taken"],
     ["a@b.co ::: c@b.co", "has several email addresses, of which the first is taken"],
     ["'a@b.co", undefined],
+    ["a@b.co (Ada)", undefined],
   ])("the address in %j is a@b.co (AMB-133)", (email, warning) => {
     expect(row({ email })).toMatchObject({ email: "a@b.co", warnings: warning ? [warning] : [] });
   });

@@ -29,6 +29,8 @@ it.each([
   ["Status", "Globally unsubscribed"],
   ["Status", "Self unsubscribed"],
   ["marketing_state", "not_subscribed"],
+  ["Globaler Status", "zurückgewiesen"],
+  ["Globaler Status", "inaktiv"],
 ])("%s: %s takes the consent back, or says that there is none (AMB-132)", (name, value) => {
   expect(said(name, value)).toBe("opted_out");
 });
@@ -89,6 +91,10 @@ it.each([
   ["Vertragskündigung", "2024-01-01"],
   ["Email campaign name", "no"],
   ["Email verified", "no"],
+  ["Unsubscribed", "ЛОЖЬ"],
+  ["Unsubscribed", "YANLIŞ"],
+  ["Unsubscribed", "NEPRAVDA"],
+  ["newsletter_mode", "0"],
 ])("%s: %s is no opt-out (AMB-132)", (name, value) => {
   expect(said(name, value)).not.toBe("opted_out");
 });

@@ -189,7 +189,9 @@ function takePerson({ rehearsal, from, heldAtStart }: Taking, { profile, rows }:
     }
     const held = new Set<string>(otherChannels.filter((one) => heldBefore.has(one) || isHeld(one, number)));
     tally.countChoices(choose(standing, { ...from, isLeft }, choices, held));
-    if (isByAddress) refuseNumber(rehearsal, from, refusalsIn(good.row));
+    const refusals = refusalsIn(good.row);
+    if (isByAddress) refuseNumber(rehearsal, from, refusals);
+    refuseOthers(rehearsal, from, refusals);
   }
 }
 
@@ -208,8 +210,15 @@ function refuse(rehearsal: Rehearsal, from: From, refusals: Refusals): void {
   const standing = rehearsal.people.get(nameOf(refusals) ?? "");
   const isByAddress = standing === undefined || external_id === undefined;
   if (isByAddress) refuseNumber(rehearsal, from, refusals);
+  refuseOthers(rehearsal, from, refusals);
   if (consent) sayOfMail(rehearsal, standing, from, { consent, email, isByAddress, isHeld: false });
   if (standing) choose(standing, from, choices, new Set());
+}
+
+function refuseOthers(rehearsal: Rehearsal, from: From, { consent, otherEmails = [] }: Refusals): void {
+  if (consent === undefined) return;
+  for (const email of otherEmails)
+    sayOfMail(rehearsal, undefined, from, { consent, email, isByAddress: true, isHeld: false });
 }
 
 function refuseNumber({ addresses }: Rehearsal, { created_at }: From, { phone, choices }: Refusals): void {

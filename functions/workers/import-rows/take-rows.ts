@@ -18,7 +18,7 @@ import {
   openPack,
   sealPack,
 } from "../../../shared/store/subscribers/import-packs.ts";
-import { recordOfNumber, recordRefusals } from "../../../shared/store/subscribers/import-refusals.ts";
+import { recordOfContacts, recordRefusals } from "../../../shared/store/subscribers/import-refusals.ts";
 import {
   type ImportedFrom,
   recordImportedChoices,
@@ -122,7 +122,7 @@ async function importEach(
       heldBefore.has(channel) || (number !== undefined && numbers.has(heldNumber(channel, number)));
     const heldChannels = new Set<string>(otherChannels.filter(isHeld));
     countChoices(await recordImportedChoices(store, id, from, choices, heldChannels));
-    if (isByAddress) await recordOfNumber(store, from, refusalsIn(good.row));
+    await recordOfContacts(store, from, refusalsIn(good.row), isByAddress);
   };
   const importOne = async ({ profile, rows }: Person) => {
     const left = [...rows];

@@ -28,7 +28,7 @@ export async function recordRefusals(
   const name = external_id ?? email?.toLowerCase();
   const person = name === undefined ? undefined : await findByExternalId(store, secrets, name);
   const isByAddress = person === undefined || external_id === undefined;
-  if (isByAddress) await recordOfNumber(store, from, refusals);
+  await recordOfContacts(store, from, refusals, isByAddress);
   const isHeld = consent?.status === "suppressed" || (consent !== undefined && isByAddress);
   const held = isHeld ? normalizedAddress("email", email) : undefined;
   if (!person) {
@@ -41,10 +41,25 @@ export async function recordRefusals(
   return held;
 }
 
+/**
+ * Records what a row refuses beside its person: for each further address of its cell, and for its number.
+ * @param isByAddress whether the row names no person: then its number is opted out, for everybody who has it
+ */
+export async function recordOfContacts(
+  store: Store,
+  from: ImportedFrom,
+  refusals: Refusals,
+  isByAddress: boolean,
+): Promise<void> {
+  const { consent, otherEmails = [] } = refusals;
+  if (isByAddress) await recordOfNumber(store, from, refusals);
+  if (consent === undefined) return;
+  for (const email of otherEmails) await recordOfAddress(store, from, consent, { email, isByAddress: true });
+}
+
 const KIND: AddressKind = "phone";
 
-/** Opts a number out, for everybody who has it: what a row refuses that names no person. */
-export async function recordOfNumber(
+async function recordOfNumber(
   store: Store,
   { created_at }: Pick<ImportedFrom, "created_at">,
   { phone, choices }: Pick<Refusals, "phone" | "choices">,
