@@ -32,12 +32,13 @@ it("an invitation brings a new member in with its role, once (AMB-78)", async ()
 });
 
 it("an invitation is open for 7 days (AMB-78)", async () => {
-  const { world, invite, accept } = await setting();
-  const { token } = (await invite(GRACE, "viewer")).body;
+  const { world, tenant, invite, accept } = await setting();
+  const { id, token } = (await invite(GRACE, "viewer")).body;
 
   await world.advance(7 * DAY);
 
   expect((await accept(token)).status).toBe(404);
+  expect((await tenant.call(`DELETE /api/v1/team/invitations/${id}`)).status).toBe(404);
 });
 
 it("an invitation is not accepted with a weak password (AMB-78)", async () => {

@@ -48,6 +48,14 @@ describe("a forgotten password", () => {
     expect((await reset(token)).status).toBe(404);
   });
 
+  it("a mail with the token of a reset is not sent an hour late (ACC-1)", async () => {
+    await register();
+    await post("password/forgot", { email: EMAIL });
+    world.clock.jumpTo(world.clock.now() + 3_600_000);
+
+    expect(await mailedToken(world, EMAIL, "Reset")).toBe("");
+  });
+
   it("the token of a reset is in the mail, and not in the table (ACC-1)", async () => {
     await register();
 

@@ -51,7 +51,9 @@ export async function signInWorld(options: Parameters<typeof testWorld>[0] = {})
       const owner = await confirmed();
       await say((await set(owner, more)).body.domains[0]);
       await set(owner, more);
-      return { owner, tenant: String(owner.body.tenant.id), user: owner.body.user };
+      const invite = (email: string, role: string) =>
+        world.call("POST /api/v1/team/invitations", { as: bearer(owner), body: { email, role } });
+      return { owner, invite, tenant: String(owner.body.tenant.id), user: owner.body.user };
     },
     begin: async (wanted: object): Promise<{ url: string; binding: string }> =>
       (await post("sign-in/begin", wanted)).body,
