@@ -1,6 +1,6 @@
 // Lists whose members confirm first: who is added is pending, and a member once the owner of the address agrees.
 import { describe, expect, it } from "vitest";
-import { MINUTE } from "../../shared/kernel/clock.ts";
+import { DAY, MINUTE } from "../../shared/kernel/clock.ts";
 import { importing } from "../support/imports.ts";
 import { follow, mailing, mailsOf } from "../support/mails.ts";
 import { send } from "../support/people.ts";
@@ -111,6 +111,21 @@ describe("a list that asks", () => {
     expect(await links()).toHaveLength(2);
     await follow(world, "POST", (await links())[1]!);
     expect(await count()).toBe(1);
+  });
+
+  it("a message that waits does not go to a member who is to confirm another address meanwhile (AMB-129)", async () => {
+    const { world, call, upsert, add, links, news } = await setting();
+    await add();
+    await follow(world, "POST", (await links())[0]!);
+    const quiet_hours = { start: "10:00", end: "23:00", timezone_mode: "workspace" };
+    await call("PATCH /api/v1/workspace", { quiet_hours });
+    expect(await news()).toEqual(["deferred"]);
+
+    await upsert("other@example.com");
+    await world.advance(DAY);
+
+    const toOther = (await mailsOf(world)).filter(({ to }) => to === "other@example.com");
+    expect(toOther.map(({ text }) => /\/i\/[\w-]+/.test(text))).toEqual([true]);
   });
 
   it("the link of a list that is deleted makes no member (AMB-129)", async () => {

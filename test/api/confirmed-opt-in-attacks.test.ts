@@ -4,6 +4,7 @@ import { MINUTE } from "../../shared/kernel/clock.ts";
 import { follow, mailing, mailsOf } from "../support/mails.ts";
 import { createMcp } from "../support/mcp.ts";
 import { operate, send } from "../support/people.ts";
+import { spoil } from "../support/reached.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
@@ -105,6 +106,18 @@ describe("mail bombing", () => {
     await upsert({ external_id: "y", email: "victim@example.com", consent });
 
     expect((await asked()).length).toBe(3);
+  });
+
+  it("a question that is tried again goes to no address that the person has since (AMB-129)", async () => {
+    const { world, upsert, consent, asked } = await setting();
+    await spoil(world, { channel: "email", outcome: "transient", times: 1 });
+    await upsert({ email: "own@example.com", consent });
+    await asked();
+    await upsert({ email: "victim@example.com" });
+
+    await world.advance(5 * MINUTE);
+
+    expect((await asked()).map(({ to }) => to)).toEqual([]);
   });
 
   it("sub-addresses of one mailbox get three questions to confirm (AMB-129)", async () => {

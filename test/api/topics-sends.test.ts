@@ -4,6 +4,8 @@ import { HOUR } from "../../shared/kernel/clock.ts";
 import { mortal } from "../support/mortal.ts";
 import { inboxOf, send } from "../support/people.ts";
 import { quietSetting, reached, TOKYO_MORNING } from "../support/quiet-hours.ts";
+import { addPhone, openChannels } from "../support/reached.ts";
+import { requests } from "../support/requests.ts";
 import { choosing } from "../support/topics.ts";
 import { worlds } from "../support/worlds.ts";
 
@@ -132,6 +134,18 @@ it("a choice between the plan and the delivery of a send counts, where it reache
   });
   expect(await inbox("ada")).toHaveLength(1);
   expect(await inbox("ben")).toEqual([]);
+});
+
+it("a choice a moment before the delivery of a push counts (TPC-2)", async () => {
+  const delivering = requests({ of: "deliver", operation: "BatchGetItem" });
+  const { world, person, choose, tenant } = await setting(undefined, { hooks: delivering.hooks });
+  const { ios } = await openChannels(world, tenant, "ios-push");
+  for (const name of ["ada", "ben"]) await addPhone(world, tenant, await person(name), "ios");
+  delivering.next(() => choose("ben", { news: "opted_out" }));
+
+  const { job } = await send(world, tenant, { ...wish, channel_ids: [ios], topic: "news" });
+
+  expect(job).toMatchObject({ counts: { delivered: 1, skipped: 1 }, skip_reasons: { topic_opt_out: 1 } });
 });
 
 it("who left a topic before a delivery and came back since is told the choice of then (F2, TPC-2)", async () => {
