@@ -1,6 +1,6 @@
 // Webhook endpoints of the dashboard: changes, test deliveries, the log, redelivery and replay (D-HOOKS).
 import { expect, it } from "vitest";
-import { HOUR, MINUTE, SECOND, timestamp } from "../../shared/kernel/clock.ts";
+import { DAY, HOUR, MINUTE, SECOND, timestamp } from "../../shared/kernel/clock.ts";
 import { webhookSamples } from "../../shared/rules/webhook-events.ts";
 import { putItem } from "../../shared/store/item.ts";
 import { noteDeliveries } from "../../shared/store/webhooks/deliveries.ts";
@@ -140,6 +140,17 @@ it("the log of a webhook is paged newest first (D-HOOKS)", async () => {
   const seen = await entriesOf<Logged>((page) => call(`GET ${path}/deliveries${page}`), "limit=2");
 
   expect(seen.map(({ payload }) => payload.data.external_id)).toEqual(["u4", "u3", "u2", "u1", "u0"]);
+});
+
+it("the log of a webhook has what happened in the last 30 days, and nothing older is sent again (D-HOOKS)", async () => {
+  const { world, call, upsert, path, deliveries } = await setting();
+  await upsert("old");
+  const [{ id }] = await deliveries();
+
+  await world.advance(30 * DAY);
+
+  expect(await deliveries()).toEqual([]);
+  expect((await call(`POST ${path}/deliveries/${id}/redeliver`)).status).toBe(404);
 });
 
 it("the log of a webhook is filtered by outcome and by type (D-HOOKS)", async () => {

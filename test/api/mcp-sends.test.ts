@@ -1,6 +1,6 @@
 // A send by an agent: planned, confirmed once, and refused where it is no longer what was planned.
 import { beforeEach, describe, expect, it } from "vitest";
-import { MINUTE } from "../../shared/kernel/clock.ts";
+import { HOUR, MINUTE } from "../../shared/kernel/clock.ts";
 import { mailing } from "../support/mails.ts";
 import { createMcp } from "../support/mcp.ts";
 import { addPeople } from "../support/people.ts";
@@ -42,7 +42,8 @@ describe("a send by an agent", () => {
     const done = (await confirm(planned.token)).value;
     expect(done).toEqual({ id: expect.any(String), sent: 3, replayed: false });
     expect((await confirm(planned.token)).value).toEqual({ ...done, replayed: true });
-    await world.settle();
+    await world.advance(HOUR);
+    expect((await confirm(planned.token)).value.code).toBe("NOT_FOUND");
     const [job, ...others] = await sends();
     expect(job.id).toEqual(done.id);
     expect(job.counts.sent).toBe(3);

@@ -92,7 +92,7 @@ it("a send to one inbox lists its recipient, also once the message has expired (
   const { job } = await send(world, tenant, { subscriberIds: [ada] });
   const expected = [{ subscriber_id: ada, external_id: "p0", state: "delivered", channel: "in_app", reason: null }];
   expect(await recipients(world, tenant, job.id)).toMatchObject(expected);
-  await world.advance(31 * DAY);
+  await world.advance(33 * DAY);
   expect(await recipients(world, tenant, job.id)).toMatchObject(expected);
 });
 
