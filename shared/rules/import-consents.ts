@@ -86,7 +86,7 @@ const translators: Record<ImportSource, Translator> = {
     if (status === "nonsubscribed" && !clean_time && !unsub_time) return { status: "unknown" };
     const negative = negativeOf(said);
     if (clean_time || negative === "suppressed") return { status: "suppressed", time: clean_time };
-    if (unsub_time || negative || status === "pending") return { status: "opted_out", time: unsub_time };
+    if (unsub_time || negative) return { status: "opted_out", time: unsub_time };
     if (status === "transactional") return { status: "unknown" };
     if (confirm_time) return { status: "opted_in", time: confirm_time, ip: confirm_ip ?? optin_ip };
     if (optin_time) return { status: "opted_in", time: optin_time, ip: optin_ip };

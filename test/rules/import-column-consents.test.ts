@@ -87,6 +87,7 @@ describe("consent is translated conservatively", () => {
     [{ OPTIN_TIME: AT, CLEAN_TIME: AT }, { status: "suppressed" }],
     [{ Status: "cleaned", CONFIRM_TIME: AT }, { status: "suppressed" }],
     [{ Status: "unsubscribed", CONFIRM_TIME: AT }, { status: "opted_out" }],
+    [{ Status: "pending", OPTIN_TIME: AT }, { status: "opted_out" }],
     [{ Status: "nonsubscribed", CONFIRM_TIME: AT }, { status: "unknown" }],
     [{ Status: "transactional" }, { status: "unknown" }],
     [{ OPTIN_TIME: "" }, { status: "unknown" }],
