@@ -88,18 +88,22 @@ const isRepeat = (world: World, { idempotency_key: key }: Body) =>
   key !== undefined && world.events.some((other) => other.idempotency_key === key);
 
 /** What an anonymous id does within the minute of an erasure may be of who was erased. */
-const isForgotten = ({ forgotten, now }: World, id: string | null): boolean =>
-  forgotten.some(({ anonymous_id, until }) => anonymous_id === id && now <= until);
+const forgottenAs = ({ forgotten, now }: World, id: string | null) =>
+  forgotten.find(({ anonymous_id, until }) => anonymous_id === id && now <= until);
 
 /** EVT-8, AMB-114: the first event of an idempotency key stands. */
 function store(world: World, tier: Tier, event: Body): void {
   const { idempotency_key = null, anonymous_id = null, platform = tier === SERVER ? "server" : null } = event;
   if (isRepeat(world, event)) return;
   const said = event.occurred_at === undefined ? world.now : instant(event.occurred_at)!;
+  const forgotten = forgottenAs(world, anonymous_id);
   const row: Event = {
     ...{ id: newId(world, "event"), event_name: event.event_name, anonymous_id, platform, idempotency_key },
-    ...{ subscriber_id: personOf(world, event)?.id ?? null, properties: event.properties ?? {} },
-    erased: isForgotten(world, anonymous_id),
+    ...{
+      subscriber_id: personOf(world, event)?.id ?? null,
+      properties: forgotten?.isAll ? {} : (event.properties ?? {}),
+    },
+    erased: forgotten !== undefined,
     ...{ occurred_at: tier === CLIENT ? Math.min(said, world.now) : said, received_at: world.now, source: tier.source },
     ...{ order: world.order++, looks: [] },
   };
@@ -123,7 +127,7 @@ function identify(world: World, { body }: Request) {
   const subscriber = found(world.subscribers, body.subscriber_id) ?? invalid("subscriber_id");
   const link = world.aliases.find(({ anonymous_id }) => anonymous_id === body.anonymous_id);
   if (link) return ok({ linked: link.subscriber_id === subscriber.id, backfilled: 0 });
-  if (isForgotten(world, body.anonymous_id))
+  if (forgottenAs(world, body.anonymous_id))
     throw new Unpromised("an id of somebody erased stands for another at once");
   world.aliases.push({ anonymous_id: body.anonymous_id, subscriber_id: subscriber.id });
   const stored = world.events.filter((event) => event.anonymous_id === body.anonymous_id && !event.erased);

@@ -72,7 +72,8 @@ export function saidByFields(
   }
   if (source === "platform_b") {
     if (row.clean_time?.trim() || status === "cleaned") return { status: "suppressed", at: time(row.clean_time) };
-    if (row.unsub_time?.trim() || status === "unsubscribed") return { status: "opted_out", at: time(row.unsub_time) };
+    const isOut = row.unsub_time?.trim() || status === "unsubscribed" || status === "pending";
+    if (isOut) return { status: "opted_out", at: time(row.unsub_time) };
     const own = row.confirm_time || row.optin_time;
     const at = own ? time(own) : constant;
     // Which of its files a row is from is said nowhere else.

@@ -53,8 +53,11 @@ function patch(world: World, { body }: Request, { id }: Record<string, string>) 
   return ok(subscriberRecord(subscriber));
 }
 
-/** SUB-9, SUB-10, SUB-16, AMB-10: gone are its devices, memberships, inbox and runs; rows of sends and events stay. */
-export function eraseSubscriber(world: World, subscriber: Subscriber): void {
+/**
+ * SUB-9, SUB-10, SUB-16, AMB-10: gone are its devices, memberships, inbox and runs; rows of sends and events stay.
+ * D-EXPORTDEL: the properties of its events go on request.
+ */
+export function eraseSubscriber(world: World, subscriber: Subscriber, isAll: boolean): void {
   const { id } = subscriber;
   cancelRunsOf(world, id);
   forgetAddress(world, subscriber);
@@ -69,7 +72,8 @@ export function eraseSubscriber(world: World, subscriber: Subscriber): void {
   for (const event of world.events) {
     const isAlias = aliases.some(({ anonymous_id }) => anonymous_id === event.anonymous_id);
     // What was counted of it stays counted (docs/decisions/0011-events-and-their-counters.md).
-    if (event.subscriber_id === id || isAlias) Object.assign(event, { erased: true, subscriber_id: id });
+    if (!event.erased && (event.subscriber_id === id || isAlias))
+      Object.assign(event, { erased: true, subscriber_id: id }, isAll && { properties: {} });
   }
   world.aliases = world.aliases.filter(({ subscriber_id }) => subscriber_id !== id);
   // A send that named the person names nobody any more, also not whoever gets the external id next.
@@ -80,7 +84,7 @@ export function eraseSubscriber(world: World, subscriber: Subscriber): void {
     if (external_ids?.includes(subscriber.external_id))
       job.spec = { ...job.spec, external_ids: external_ids.map(forgotten) };
   }
-  for (const { anonymous_id } of aliases) world.forgotten.push({ anonymous_id, until: world.now + MINUTE });
+  for (const { anonymous_id } of aliases) world.forgotten.push({ anonymous_id, until: world.now + MINUTE, isAll });
   forgetPayloads(world, id);
   forgetFiles(world);
 }
@@ -91,7 +95,7 @@ function bulkDelete(world: World, { body }: Request) {
   const wrong = body.subscriber_ids.findIndex((id: unknown) => !isUuid(id));
   if (wrong >= 0) invalid(`subscriber_ids[${wrong}]`);
   const known = ids.flatMap((id) => found(world.subscribers, id) ?? []);
-  for (const subscriber of known) eraseSubscriber(world, subscriber);
+  for (const subscriber of known) eraseSubscriber(world, subscriber, body.erase_properties === true);
   const not_found = ids.filter((id) => !known.some((subscriber) => subscriber.id === id));
   return ok({ deleted: known.length, not_found: new Unordered(not_found) });
 }
@@ -175,8 +179,8 @@ function addConsent(world: World, { body }: Request, { id }: Record<string, stri
 
 const count = (world: World) => ok({ count: world.subscribers.length });
 
-const remove = (world: World, _: Request, { id }: Record<string, string>) => {
-  eraseSubscriber(world, existing(world.subscribers, id));
+const remove = (world: World, { query }: Request, { id }: Record<string, string>) => {
+  eraseSubscriber(world, existing(world.subscribers, id), query.erase_properties === "true");
   return { status: 204 };
 };
 

@@ -48,7 +48,7 @@ export interface World {
   events: people.Event[];
   aliases: { anonymous_id: string; subscriber_id: string }[];
   /** Anonymous ids of erased people: requests that were under way are theirs. */
-  forgotten: { anonymous_id: string; until: number }[];
+  forgotten: { anonymous_id: string; until: number; isAll: boolean }[];
   segments: plans.Segment[];
   members: people.Membership[];
   campaigns: plans.Campaign[];

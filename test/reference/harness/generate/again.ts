@@ -72,8 +72,12 @@ export function lastTouch(draft: Draft): void {
   const wait = random.pick([SECOND, HOUR, window * SECOND + edge(draft)]);
   eventAt(draft, wait, person, "buy", { properties: { amount: random.pick([10, 10, -4]) } });
   pass(draft, 20 * MINUTE);
-  if (random.chance(0.4))
+  const isGone = random.chance(0.3);
+  if (isGone) ask(draft, SECOND, { method: "DELETE", path: `/api/v1/subscribers/${person}`, body: undefined });
+  if (isGone || random.chance(0.4))
     draft.commands.push({ kind: "link", wait: SECOND, link: "unsubscribe", method: "POST", mail: random.pick([0, 1]) });
+  // Whoever has the address next gets no marketing mail either.
+  if (isGone) sendOf(draft, MINUTE, personOf(draft, person.slice(3)), mail);
 }
 
 /** One send by several channels, of which one fails, comes late or comes back: it reached its person all the same (D-ATTRIB). */

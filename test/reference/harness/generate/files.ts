@@ -69,7 +69,7 @@ const PLATFORMS: Record<string, Record<string, string[]>> = {
     "Email Suppressions": ["HARD_BOUNCE", "", "", ""],
   },
   platform_b: {
-    STATUS: ["subscribed", "unsubscribed", "cleaned", "nonsubscribed", "transactional", ""],
+    STATUS: ["subscribed", "unsubscribed", "pending", "cleaned", "nonsubscribed", "transactional", ""],
     CONFIRM_TIME: ["2026-10-01 10:00:00", "", ""],
     OPTIN_TIME: ["2026-09-01 10:00:00", "", ""],
     UNSUB_TIME: ["2026-10-02 10:00:00", "", "", ""],

@@ -108,7 +108,7 @@ export function movedSuppression(draft: Draft): void {
   };
   const listed = () => {
     const handle = newHandle(draft, "file");
-    post(draft, SECOND, "/api/v1/exports", { kind: "suppressions" }, { handle });
+    post(draft, SECOND, "/api/v1/exports", { kind: random.pick(["suppressions", "subscribers"]) }, { handle });
   };
   suppress();
   anyOf(draft, [after(lift, suppress), after(lift, file), suppress, lift, listed], 2, 4);

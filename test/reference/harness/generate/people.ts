@@ -103,9 +103,11 @@ export function change(draft: Draft): void {
 
 export function erase(draft: Draft): void {
   const { random } = draft;
+  const isAll = random.chance(0.3);
   if (random.chance(0.6)) {
     const path = `/api/v1/subscribers/${someOf(draft, "person")}`;
-    add(draft, { as: dashboardOf(draft), method: "DELETE", path });
+    const query = isAll ? { erase_properties: "true" } : {};
+    add(draft, { as: dashboardOf(draft), method: "DELETE", path, query });
     return;
   }
   const subscriber_ids = Array.from({ length: random.between(0, 3) }, () => someOf(draft, "person"));
@@ -113,7 +115,7 @@ export function erase(draft: Draft): void {
     as: dashboardOf(draft),
     method: "POST",
     path: "/api/v1/subscribers/bulk-delete",
-    body: { subscriber_ids },
+    body: { subscriber_ids, ...(isAll && { erase_properties: true }) },
   });
 }
 
