@@ -44,6 +44,7 @@ const DEAR: readonly { route: RegExp; units: number; why: string }[] = [
     why: "takes the name and the address of two devices and the place of a third, with tokens of 4 KB; 29 with those of phones",
   },
   { route: / \/[oc]\/:token$/, units: 20, why: "the first of a recipient and a send; others 10" },
+  { route: /^GET \/p\/:token$/, units: 60, why: "a hundred topics with the longest texts, 400 KB; limited by address" },
   { route: /^POST \/[uip]\/:token$/, units: 50, why: "the consent is on the profile; limited by address" },
 ];
 

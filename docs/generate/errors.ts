@@ -2,6 +2,7 @@
 import type { Endpoint } from "../../shared/http/endpoint.ts";
 import { needsConfirmed, needsSecondFactor } from "../../shared/http/gates.ts";
 import { pascal } from "../../shared/http/operation-names.ts";
+import { linkOf, unitsOf } from "../../shared/http/sdk-limits.ts";
 import { type ErrorCode, statuses } from "../../shared/kernel/errors.ts";
 import { channelTypes } from "../../shared/rules/channel-types.ts";
 import type { JsonSchema } from "../../shared/rules/json-schema.ts";
@@ -97,6 +98,8 @@ export const errorSchemas: Record<string, JsonSchema> = {
   },
 };
 
+const isLimitedLink = (route: string): boolean => linkOf(route, unitsOf(route.split(" ")[0] ?? "", 0)) !== undefined;
+
 /** Every error code of a route: those of its access and its shape, and those that its handler adds. */
 export function codesOf({ route, access, shape }: Endpoint): ErrorCode[] {
   const { credentials, permission, scope, feature, forbidden, effect } = access;
@@ -118,7 +121,7 @@ export function codesOf({ route, access, shape }: Endpoint): ErrorCode[] {
         forbidden.length > 0,
       "FORBIDDEN",
     ),
-    ...given(credentials.includes("sdk"), "RATE_LIMITED"),
+    ...given(credentials.includes("sdk") || isLimitedLink(route), "RATE_LIMITED"),
     ...given(feature, "FEATURE_NOT_AVAILABLE"),
     ...given(route.includes("/:"), "NOT_FOUND"),
     ...given(shape.body || shape.form, "BAD_REQUEST"),

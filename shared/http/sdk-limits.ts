@@ -1,6 +1,6 @@
 // Limits of requests with a publishable key, which anybody can read from a page: per key and per network address, in
 // requests and in write units, because one request may cost as much as hundreds (AMB-146). Per address also of writes
-// by the links of mails, which need no key. They protect the service from
+// by the links of mails, which need no key, and of what their page of topics answers. They protect the service from
 // abuse and are far above what users cause; the limit per minute of a plan does not count them (LIM-3).
 import { MINUTE } from "../kernel/clock.ts";
 import type { Capability } from "../kernel/deps.ts";
@@ -36,8 +36,8 @@ export interface SdkLimits {
 
 export interface CountedRequest {
   caller: Caller;
-  /** Whether the path has the token of a mail's link instead of a credential. */
-  isLink: boolean;
+  /** Whether the path has the token of a mail's link instead of a credential: to change something, or for the page of topics. */
+  link: "change" | "page" | undefined;
   address: () => string;
   /** See `unitsOf`. */
   units: number;
@@ -46,6 +46,13 @@ export interface CountedRequest {
 /** What a request seems to write, in write units: a row and its index, and one for each KB of its body. None if it reads. */
 export const unitsOf = (method: string, bytes: number): number =>
   method === "GET" || method === "HEAD" ? 0 : 2 + Math.floor(bytes / UNIT_BYTES);
+
+/** Images and targets are fetched by the proxies of mailboxes, for many readers from one address: only changes and the page count. */
+export function linkOf(route: string, units: number): CountedRequest["link"] {
+  if (!route.endsWith("/:token")) return undefined;
+  if (units > 0) return "change";
+  return route === "GET /p/:token" ? "page" : undefined;
+}
 
 /** Without a variable, or with 0, there is no limit. */
 export const sdkLimits: Capability<"sdkLimits", SdkLimits> = {
@@ -69,16 +76,13 @@ export const sdkLimits: Capability<"sdkLimits", SdkLimits> = {
     if (perAddress || perKey) spent.isCounted = true;
 
     const limits: SdkLimits = {
-      count: async ({ caller, isLink, address, units }, platform) => {
-        const isOpenWrite = isLink && units > 0;
+      count: async ({ caller, link, address, units }, platform) => {
         const counted = [
-          ...(perAddress && (caller.kind === "sdk" || isOpenWrite)
-            ? [{ limits: perAddress, who: networkOf(address()) }]
-            : []),
+          ...(perAddress && (caller.kind === "sdk" || link) ? [{ limits: perAddress, who: networkOf(address()) }] : []),
           ...(perKey && caller.kind === "sdk" ? [{ limits: perKey, who: caller.workspace.tenant }] : []),
         ];
         for (const { limits, who } of counted) {
-          await countFor(platform, limits.requests, who, 1);
+          if (link !== "page") await countFor(platform, limits.requests, who, 1);
           if (units > 0) await countFor(platform, limits.units, who, units);
           await countFor(platform, limits.answers, who, 0);
         }

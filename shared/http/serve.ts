@@ -38,7 +38,7 @@ import {
   refuseLongBody,
 } from "./input.ts";
 import { type ApiHandler, commonHeaders, json, type Response, respond, withoutBody } from "./responses.ts";
-import { unitsOf } from "./sdk-limits.ts";
+import { linkOf, unitsOf } from "./sdk-limits.ts";
 import { servingUses } from "./serving.ts";
 
 type Event = APIGatewayProxyEventV2;
@@ -178,8 +178,8 @@ const gatesOf =
     const { caller, event } = context;
     await limitRequests(caller, platform, requestTokens);
     const units = unitsOf(event.requestContext.http.method, Buffer.byteLength(event.body ?? ""));
-    const isLink = route.endsWith("/:token");
-    context.countDone = await sdkLimits.count({ caller, isLink, address: () => addressOf(event), units }, platform);
+    const link = linkOf(route, units);
+    context.countDone = await sdkLimits.count({ caller, link, address: () => addressOf(event), units }, platform);
     requireWorkspace(caller, access);
     requireProvider(caller, access);
     requireSecondFactor(caller, access);

@@ -103,6 +103,25 @@ describe("choices", () => {
     expect(byKey).toBeLessThanOrEqual(KEY_UNITS + CONSENT_UNITS + TOPIC_UNITS * MAX_TOPICS);
   });
 
+  it("a page of the longest topics is limited by address in what it answers, and the images of mails are not (D2)", async () => {
+    const { world, tenant } = await withTenant({ env: { SDK_REQUESTS_PER_ADDRESS: "50" } });
+    const { mail } = await mailing(world, tenant);
+    for (let n = 0; n < MAX_TOPICS; n++) {
+      const [key, name, description] = [`topic-${n}`, '"'.repeat(128), '"'.repeat(500)];
+      await tenant.call("POST /api/v1/topics", { key, name, description });
+    }
+    const { mail: receipt } = await mail({ topic: "topic-0", category: "transactional" });
+    const page = new URL(/^Your preferences: (.*)$/m.exec(receipt.text)![1]!).pathname;
+    const units = await unitsOf(world, () => world.call(`GET ${page}`));
+    expect(units).toBeLessThanOrEqual(dearCallOf("GET /p/:token")!.units);
+
+    const statuses: number[] = [];
+    for (let n = 0; n < 9; n++) statuses.push((await world.call(`GET ${page}`)).status);
+
+    expect([statuses[0], statuses.at(-1)]).toEqual([200, 429]);
+    expect((await world.call("GET /o/made-up")).status).toBe(404);
+  });
+
   it("the page of an opt-out and the opt-out itself read no list of topics, and the profile at half the price (D2)", async () => {
     const { world, tenant } = await withTenant();
     const { mail } = await mailing(world, tenant);
