@@ -71,11 +71,13 @@ const titlesOfCodes: Record<string, string> = {
 export const titleOf = ({ status, code }: ServiceError): string =>
   titlesOfCodes[code] ?? titles[status] ?? (status >= 500 ? "The service has a problem." : "");
 
-/** The API's own words, or when it would take what it had too much of. */
-export const reasonOf = (error: ServiceError): string =>
-  error.status === 429 && error.retryAfterSeconds !== undefined
+/** The API's own words, or when it would take what it had too much of; nothing where there was no answer. */
+export function reasonOf(error: ServiceError): string {
+  if (error.status === 0) return "";
+  return error.status === 429 && error.retryAfterSeconds !== undefined
     ? `Try again in ${Math.ceil(error.retryAfterSeconds)} s.`
     : refusalText(error);
+}
 
 function Countdown({ seconds, done }: { seconds: number; done: () => void }) {
   const [left, setLeft] = useState(Math.ceil(seconds));

@@ -57,7 +57,7 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
       "settings",
       "settings",
       ",",
-      "account password sessions team members invite keys plan usage quiet hours caps",
+      "account password sessions second factor team members roles invite keys rotate audit erased receipts plan usage quiet hours caps",
       () => import("./settings/index.tsx"),
     ],
   ],

@@ -66,6 +66,33 @@ export function mailStories(open: () => Promise<Tab>): void {
     await page.getByRole("button", { name: "Cancel" }).click();
   });
 
+  it("what is wrong with a design is said where the design is, whatever was open (CON-3)", async () => {
+    const { page, visit } = await open();
+    const dialog = page.locator("dialog.mail-editor");
+    const shown = page.getByRole("group", { name: "Content for" });
+    await visit("content/templates/new");
+    await page.getByLabel("Name").fill("Broken receipt");
+    await page.getByLabel("Title").fill("Receipt");
+    await page.getByLabel("Body").fill("Thank you.");
+    await shown.getByRole("button", { name: "Email" }).click();
+    await page.getByRole("button", { name: "Design with blocks" }).click();
+    await dialog.getByRole("button", { name: /^Receipt/ }).click();
+    await dialog
+      .getByRole("list", { name: "Blocks" })
+      .getByRole("button", { name: /Thank you/ })
+      .click();
+    await dialog.getByLabel("Heading text").fill("Thank you, {{ broken");
+    await dialog.getByRole("button", { name: "Done" }).click();
+    await shown.getByRole("button", { name: "All channels" }).click();
+    await page.getByRole("button", { name: "Save the template" }).click();
+    await page
+      .getByRole("alert")
+      .getByText(/^Design: /)
+      .waitFor();
+    expect(await shown.getByRole("button", { name: "Email" }).getAttribute("aria-pressed")).toBe("true");
+    expect(await violationsInThemes(page)).toEqual({});
+  });
+
   it("a campaign and a step of a journey send a template, seen as a person gets it and sent as a test (CON-3)", async () => {
     const { page, visit } = await open();
     const preview = page.locator("section.card", { has: page.getByRole("heading", { name: "Preview" }) });

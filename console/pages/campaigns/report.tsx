@@ -1,6 +1,7 @@
 // The report of a campaign: key figures with their base, funnel, lift, parts, reasons, cost and days.
 import type { ComponentChildren } from "preact";
 import type { Series as Bucket, Campaign, CampaignsGetReportAnswer } from "../../../sdk/src/types.gen.ts";
+import { inPlain } from "../../app/placeholders.ts";
 import { type Query, useQuery } from "../../app/query.ts";
 import { pathTo } from "../../app/router.ts";
 import { channelName } from "../../app/sentences.ts";
@@ -202,8 +203,8 @@ function Breakdowns({ report }: { report: CampaignsGetReportAnswer }) {
         file="campaign by message"
         rows={by_message}
         keyOf={({ position }) => String(position)}
-        first={{ title: "Message", cell: ({ label }) => label }}
-        last={{ title: "Cost", isNumber: true, cell: ({ dollars }) => money(dollars) }}
+        first={{ title: "Message", cell: ({ label }) => inPlain(label) }}
+        last={{ title: "Cost", isNumber: true, isMinor: true, cell: ({ dollars }) => money(dollars) }}
       />
     </>
   );

@@ -79,7 +79,8 @@ export function Workspaces() {
             { title: "Events", isMinor: true, isNumber: true, cell: ({ usage }) => number(usage.events) },
             {
               title: "Nearest limit",
-              cell: ({ nearest }) => (nearest ? `${nearest.percent}% of ${number(nearest.max)} ${nearest.limit}` : "–"),
+              cell: ({ nearest }) =>
+                nearest ? `${nearest.percent || "<1"}% of ${number(nearest.max)} ${nearest.limit}` : "–",
             },
             {
               title: "Cost this month",
