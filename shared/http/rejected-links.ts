@@ -7,9 +7,11 @@ import { DAY, MINUTE, SECOND } from "../kernel/clock.ts";
 import { type Capability, type Deps, NO_TENANT, setting } from "../kernel/deps.ts";
 import type { TenantId } from "../kernel/ids.ts";
 import { secrets } from "../store/capabilities.ts";
+import { platformRead } from "../store/context.ts";
 import { exportKey } from "../store/files/exports.ts";
 import { rejectedKey, warningsKey } from "../store/files/imports.ts";
 import { noSecrets } from "../store/secrets.ts";
+import { getWorkspace } from "../store/workspaces/workspaces.ts";
 
 const LINK_MS = DAY;
 const FILE_LINK_SECONDS = (5 * MINUTE) / SECOND;
@@ -41,18 +43,25 @@ export const rejectedLinks = /* @__PURE__ */ linksOf("rejectedLinks", "rejected-
 export const warningsLinks = /* @__PURE__ */ linksOf("warningsLinks", "import-warnings");
 export const exportLinks = /* @__PURE__ */ linksOf("exportLinks", "export");
 
-/** The address of the file that a link leads to, valid for five minutes; undefined if the link is not ours or expired. */
+/**
+ * The address of the file that a link leads to, valid for five minutes; undefined if the link is not ours or expired, and in a
+ * workspace that was deleted (ERR-7).
+ */
 export const openedRejectedLink: Capability<"openRejected", (token: string) => Promise<string | undefined>> = {
   as: "openRejected",
-  env: ["IMPORTS_BUCKET", ...secrets.env],
-  grants: [{ actions: ["s3:GetObject"], on: "imports" }, ...secrets.grants],
+  env: ["IMPORTS_BUCKET", ...secrets.env, ...platformRead.env],
+  grants: [{ actions: ["s3:GetObject"], on: "imports" }, ...secrets.grants, ...platformRead.grants],
   open: (deps) => {
     const { root } = secrets.open(deps)(NO_TENANT);
+    const platform = platformRead.open(deps)(NO_TENANT);
     return () => async (token) => {
       const roots = await root().catch(noSecrets);
       for (const scope of roots ? SCOPES : []) {
         const opened = roots && openOrNothing(roots, scope, token);
-        if (opened) return opened.until * SECOND > deps.clock.now() ? fileUrl(deps, scope, opened) : undefined;
+        if (!opened) continue;
+        if (opened.until * SECOND <= deps.clock.now()) return undefined;
+        const workspace = await getWorkspace(platform, opened.tenant);
+        return workspace && workspace.status !== "deleted" ? fileUrl(deps, scope, opened) : undefined;
       }
       return undefined;
     };

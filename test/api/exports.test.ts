@@ -114,6 +114,19 @@ it("exports are listed in pages (RDA-16)", async () => {
   expect([...first.items, ...second.items].map(({ id }) => id).sort()).toEqual(made.sort());
 });
 
+it("the link of an export leads nowhere once its workspace is deleted (RDA-16, ERR-7)", async () => {
+  const { world, tenant, upsert, begin, get, follow } = await setting();
+  await upsert({ external_id: "ada" });
+  const id = await begin({ kind: "subscribers" });
+  await world.settle();
+  const { url } = await get(id);
+  expect((await follow(url)).status).toBe(302);
+
+  await world.host.invoke("operator", { tenant_id: tenant.id, status: "deleted" });
+
+  expect((await follow(url)).status).toBe(404);
+});
+
 it("the link of an export leads nowhere after a day, and a new one can be had (RDA-16)", async () => {
   const { world, begin, get, follow } = await setting();
   const id = await begin({ kind: "report" });

@@ -178,7 +178,8 @@ export const imports = group("imports", "CSV files into lists, and exports as CS
     {},
     {
       summary: "Download the rejected rows of an import, or the file of an export",
-      description: "The link of an import job or export, valid for 24 hours. It redirects to the file.",
+      description:
+        "The link of an import job or export, valid for 24 hours while the workspace is not deleted. It redirects to the file.",
       status: 302,
       text: { type: "text/plain; charset=utf-8" },
     },
