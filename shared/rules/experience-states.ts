@@ -21,5 +21,6 @@ export type ExperienceAction = keyof typeof experienceMoves;
 export const isDone = (action: ExperienceAction, status: ExperienceStatus): boolean =>
   (action === "end" || action === "archive") && status === experienceMoves[action].to;
 
-/** Whether its messages are shown: paused ones are hidden, ended ones are recalled (D-INBOXRECALL). */
-export const isShown = (status: unknown): boolean => status === ("live" satisfies ExperienceStatus);
+/** Whether its messages are shown: paused ones are hidden, ended ones are recalled (D-INBOXRECALL), also before a worker ends it. */
+export const isShown = ({ status, until }: { status: string; until?: string | undefined }, now: number): boolean =>
+  status === ("live" satisfies ExperienceStatus) && (until === undefined || now < Date.parse(until));

@@ -3,6 +3,7 @@
 
 import * as v from "valibot";
 import { offsetOf, type PageQuery } from "../contract/paging.ts";
+import { Timestamp } from "../contract/schemas.ts";
 import { uuidPrefixOf } from "../kernel/ids.ts";
 import { absent, all, type Condition, present } from "./conditions.ts";
 import type { Store, StoreReader } from "./context.ts";
@@ -31,6 +32,8 @@ export const Status = item({
     name: v.optional(v.string()),
     /** Something is to be decided of it. */
     waits: v.optional(v.boolean()),
+    /** When it ends by itself. */
+    until: v.optional(Timestamp),
   },
   writers: [
     "api-campaigns",
@@ -51,8 +54,8 @@ export const statusWrite = (
   { kind }: AnyEntity,
   id: string,
   status: string | undefined,
-  { name, waits }: { name?: string | undefined; waits?: boolean | undefined } = {},
-): ItemWrite<"workspace"> => changeItem(Status, { kind, id }, { set: { status, name, waits } });
+  { name, waits, until }: { name?: string | undefined; waits?: boolean | undefined; until?: string | undefined } = {},
+): ItemWrite<"workspace"> => changeItem(Status, { kind, id }, { set: { status, name, waits, until } });
 
 interface Listed {
   id: string;

@@ -184,6 +184,21 @@ describe("end", () => {
     expect(await reachedOf(world, tenant, people)).toEqual([]);
   });
 
+  it("an experience is shown to its end and not longer, however late the worker is (AMB-7, D-INBOXRECALL)", async () => {
+    const { world, tenant, ids: people } = await withPeople(1);
+    const id = await draft(tenant, { end_at: at(3 * HOUR) });
+    await take(world, tenant, id, "publish");
+    world.clock.jumpTo(START + 3 * HOUR - 1);
+    expect(await inboxOf(world, tenant, people[0]!)).toHaveLength(1);
+
+    world.clock.jumpTo(START + 5 * HOUR);
+
+    expect(await inboxOf(world, tenant, people[0]!)).toEqual([]);
+    await world.settle();
+    const { annotations } = (await tenant.call(`GET /api/v1/annotations?from=${at(0)}&to=${at(24 * HOUR)}`)).body;
+    expect(annotations.at(-1)).toMatchObject({ kind: "experience_ended", occurred_at: at(3 * HOUR) });
+  });
+
   it.each([
     ["live", ["publish"]],
     ["paused", ["publish", "pause"]],

@@ -23,7 +23,7 @@ export const endExperiences = queueWorker(
       return log({ level: "info", message: "an experience was not ended", status: experience?.status, ...message });
     const early = secondsUntil(clock, experience.end_at);
     if (early > 0) return queue.send([message], { delaySeconds: Math.min(MAX_DELAY_SECONDS, early) });
-    await endExperience(store, message.experience);
+    await endExperience(store, message.experience, Date.parse(experience.end_at));
   },
 );
 

@@ -45,13 +45,17 @@ export const resumeExperience = (store: Store, timers: Timers, allowance: Allowa
     return send(store, timers, allowance, { experience, action: "resume", extraItems: [] });
   });
 
-/** INX-35: terminal; a send that is still scheduled is canceled. @throws 400 naming the current status, 404. */
-export const endExperience = (store: Store, id: string) =>
+/**
+ * INX-35: terminal; a send that is still scheduled is canceled.
+ * @param at when it ended, in milliseconds, of one whose end has come
+ * @throws 400 naming the current status, 404.
+ */
+export const endExperience = (store: Store, id: string, at?: number) =>
   attempt(store, id, "end", async (experience) => {
     const text = `The experience "${experience.name}" ended.`;
     return transacted(store, [
       ...moveWrites(store, experience, "end"),
-      annotationWrite(store, { kind: "experience_ended", text, ref_id: id }),
+      annotationWrite(store, { kind: "experience_ended", text, ref_id: id, at }),
       ...(await cancelWrites(store, experience)),
       ...endUseWrites(experience.audience ?? null, { kind: "experience", id }),
     ]);

@@ -63,7 +63,7 @@ export async function attempt(
 /** The transition of the revision that was read, in the entity and in its status row. */
 export function moveWrites(
   store: Store,
-  { id, version }: ExperienceRecord,
+  { id, version, end_at }: ExperienceRecord,
   action: ExperienceAction,
   { set, ...change }: Change = {},
 ): ItemWrite<"workspace">[] {
@@ -79,7 +79,7 @@ export function moveWrites(
         when: is("rev", version),
       },
     ),
-    statusWrite(ExperienceItem, id, experienceMoves[action].to),
+    statusWrite(ExperienceItem, id, experienceMoves[action].to, { until: end_at }),
   ];
 }
 

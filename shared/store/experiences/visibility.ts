@@ -29,7 +29,8 @@ export function visibilityIn(store: StoreReader): Visibility {
       if (unknown.length === 0) return;
       const keys = unknown.map((id) => ({ kind: "experience" as const, id }));
       const rows = await store.getAll(Status, keys);
-      for (const [i, id] of unknown.entries()) shown.set(id, isShown(rows[i]?.status));
+      const now = store.clock.now();
+      for (const [i, id] of unknown.entries()) shown.set(id, rows[i] !== undefined && isShown(rows[i], now));
     },
     shows: ({ experience }) => experience === undefined || shown.get(experience) === true,
     hidden: () => [...shown].flatMap(([id, isSeen]) => (isSeen ? [] : [id])),

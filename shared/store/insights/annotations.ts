@@ -45,6 +45,8 @@ interface AutoNote {
   kind: AutoKind;
   text: string;
   ref_id?: string | undefined;
+  /** When it was, in milliseconds. Default: now. */
+  at?: number | undefined;
 }
 
 const MAX_TEXT_CHARACTERS = 500;
@@ -56,17 +58,16 @@ const annotationKey = ({ id, occurred_at }: Pick<AnnotationRow, "id" | "occurred
   id: `${occurred_at}#${id}`,
 });
 
-function autoRow({ clock, ids }: Pick<StoreContext, "clock" | "ids">, { kind, text, ref_id }: AutoNote): AnnotationRow {
-  const now = clock.now();
-  const at = timestamp(now);
+function autoRow({ clock, ids }: Pick<StoreContext, "clock" | "ids">, note: AutoNote): AnnotationRow {
+  const { kind, text, ref_id, at = clock.now() } = note;
   return {
-    id: ids.uuidAt(now),
-    occurred_at: at,
+    id: ids.uuidAt(at),
+    occurred_at: timestamp(at),
     text: text.slice(0, MAX_TEXT_CHARACTERS),
     source: "auto",
     kind,
     visibility: "tenant",
-    created_at: at,
+    created_at: timestamp(clock.now()),
     ref_id,
   };
 }
