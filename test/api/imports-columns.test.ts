@@ -63,11 +63,11 @@ describe("columns", () => {
     ["of a forbidden name", '{"__proto__":"email"}', "mapping"],
     ["of one column twice", '{"Box":"email","box ":"phone"}', "mapping"],
     ["of all other columns to one attribute", '{"Box":"email","*":"attribute:x"}', "mapping.*"],
-  ])("a mapping that is %s is refused (RDA-14)", async (_, mapping, field) => {
+  ])("a mapping that is %s is refused with 422 (RDA-14, AMB-3)", async (_, mapping, field) => {
     const { post, list } = await untouched();
     const answer = await post({ listId: list, mapping }, { filename: "a.csv", content: csv });
 
-    expect(answer.status).toBe(400);
+    expect(answer.status).toBe(422);
     expect(Object.keys(answer.body.fields)).toEqual([field]);
   });
 

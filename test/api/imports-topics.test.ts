@@ -77,12 +77,13 @@ it("a dry run suggests the topic for a column that has its name (TPC-5, RDA-14)"
   expect(columns[1]).toMatchObject({ meaning: "attribute:weekly", suggestion: "topic:weekly" });
 });
 
-it("a mapping to a topic that there is not is refused (TPC-5)", async () => {
+it("a mapping to a topic that there is not is refused with 422 (TPC-5, AMB-3)", async () => {
   const { post, list } = await withTopics();
   const wrong = JSON.stringify({ Weekly: "topic:wekly" });
 
-  const { body } = await post({ listId: list, mapping: wrong }, { filename: "a.csv", content: CSV });
+  const { status, body } = await post({ listId: list, mapping: wrong }, { filename: "a.csv", content: CSV });
 
+  expect(status).toBe(422);
   expect(body.fields).toEqual({ "mapping.Weekly": "no such topic in this workspace" });
 });
 

@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import { OneOf, Region, said, TimeZone, TrimmedTextUpTo } from "../../../shared/contract/schemas.ts";
 import { refusePrototypeKeys } from "../../../shared/http/input.ts";
-import { invalid, malformed } from "../../../shared/kernel/errors.ts";
+import { invalid } from "../../../shared/kernel/errors.ts";
 import {
   type ColumnMapping,
   columnName,
@@ -27,31 +27,31 @@ const MappingText = v.pipe(
   v.record(v.string(), v.string()),
 );
 
-/** @throws 400 for what is no mapping of columns. */
+/** @throws 422 for what is no mapping of columns. */
 export function mappingOf(text: string | undefined): ColumnMapping | undefined {
   if (text === undefined) return undefined;
   const parsed = v.safeParse(MappingText, text);
-  if (!parsed.success) throw malformed({ mapping: "must be a JSON object of texts" });
+  if (!parsed.success) throw invalid({ mapping: "must be a JSON object of texts" });
   const entries = Object.entries(parsed.output);
-  if (entries.length > MAX_MAPPED) throw malformed({ mapping: `must have at most ${MAX_MAPPED} columns` });
+  if (entries.length > MAX_MAPPED) throw invalid({ mapping: `must have at most ${MAX_MAPPED} columns` });
   for (const [name, target] of entries) {
     const problem = name === OTHERS && target !== IGNORED ? `must be ${IGNORED}` : mappingProblem(target);
-    if (problem) throw malformed({ [`mapping.${name}`]: problem });
+    if (problem) throw invalid({ [`mapping.${name}`]: problem });
   }
   const columns = entries.map(([name]) => columnName(name));
   const twice = columns.find((name, i) => columns.indexOf(name) !== i);
-  if (twice !== undefined) throw malformed({ mapping: `names the column ${twice} twice` });
+  if (twice !== undefined) throw invalid({ mapping: `names the column ${twice} twice` });
   return parsed.output;
 }
 
-/** @throws 400 for a topic that there is not. */
+/** @throws 422 for a topic that there is not. */
 export async function refuseUnknownTopics(store: StoreReader, mapping: ColumnMapping = {}): Promise<void> {
   if (mappedTopics(mapping).length === 0) return;
   const keys = (await listTopics(store)).map(({ key }) => key);
   const unknown = Object.entries(mapping).find((entry) =>
     mappedTopics(Object.fromEntries([entry])).some((key) => !keys.includes(key)),
   );
-  if (unknown) throw malformed({ [`mapping.${unknown[0]}`]: "no such topic in this workspace" });
+  if (unknown) throw invalid({ [`mapping.${unknown[0]}`]: "no such topic in this workspace" });
 }
 
 const MAX_AHEAD_MS = 300_000;
