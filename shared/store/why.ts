@@ -125,7 +125,7 @@ async function jobsOfRun(
   { entered_at, steps }: JourneyOfPerson["runs"][number],
 ): Promise<JobRecord[]> {
   const from = Date.parse(entered_at) - CLOCK_TOLERANCE_MS;
-  const query = { source_type: "journey", source_id: journey, from: entered_at, limit: MAX_SENDS };
+  const query = { source_type: "journey" as const, source_id: journey, from: entered_at, limit: MAX_SENDS };
   const [touches, messages, { jobs: newest }] = await Promise.all([
     touchesSince(store, subscriber, from),
     messagesSince(store, subscriber, from),

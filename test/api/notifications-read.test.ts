@@ -46,6 +46,15 @@ it("a page of sends closes at 4 MB with a cursor, whatever the limit (D-NTF, doc
   expect(second.next_cursor).toBe("");
 });
 
+it("a list of sends of a source that there is not is refused with 422, naming the field (D-NTF, RDA-17)", async () => {
+  const { tenant } = await withTenant();
+
+  const { status, body } = await list(tenant, "?source_type=newsletter");
+
+  expect(status).toBe(422);
+  expect(body).toMatchObject({ code: "VALIDATION_ERROR", fields: { source_type: expect.any(String) } });
+});
+
 /** 25 sends, of which every fifth is for later. */
 const listed = shared(async ({ withTenant }) => {
   const { world, tenant } = await withTenant();

@@ -103,7 +103,7 @@ export const notifications = group("notifications", "One-off sends with audience
         cursor,
         limit: limit(20, 100),
         status: v.optional(v.picklist(jobStatuses)),
-        source_type: v.optional(TextUpTo(128)),
+        source_type: v.optional(OneOf(jobSources)),
         source_id: v.optional(TextUpTo(128)),
         exclude_source_type: v.optional(ExcludedSources),
         q: textQuery("the name or the title"),

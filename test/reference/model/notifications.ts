@@ -158,8 +158,12 @@ function readout(world: World, job: Job): Body {
   };
 }
 
+const SOURCES = ["api", "campaign", "journey", "schedule", "experience"];
+
 /** AMB-127: newest first by creation, whatever made them. */
 function list(world: World, request: Request) {
+  optionalOneOf(request.query, "source_type", SOURCES);
+  optionalOneOf(request.query, "exclude_source_type", SOURCES);
   const { status, source_type, source_id, exclude_source_type } = request.query;
   const size = limitOf(request, 20, 100);
   const matching = world.jobs.filter(

@@ -17,7 +17,7 @@ type JobRow = RowOf<typeof JobItem>;
 
 interface JobFilter {
   status?: string | undefined;
-  source_type?: string | undefined;
+  source_type?: JobSource | undefined;
   source_id?: string | undefined;
   /** Sources that are left out. */
   exclude_source_type?: readonly JobSource[] | undefined;
