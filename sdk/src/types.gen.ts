@@ -4981,7 +4981,7 @@ export interface NotificationsListQuery {
   /** At most 100: a larger one is taken as 100 */
   limit?: number | undefined;
   status?: "scheduled" | "queued" | "processing" | "completed" | "failed" | "canceled" | undefined;
-  source_type?: string | undefined;
+  source_type?: "api" | "campaign" | "journey" | "schedule" | "experience" | undefined;
   source_id?: string | undefined;
   exclude_source_type?: string | undefined;
   /** A part of the name or the title, whatever the case */
