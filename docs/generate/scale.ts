@@ -171,12 +171,15 @@ const ofFunctions = (): Ceiling[] => [
 
 export const ceilings = (): Ceiling[] => [...ofRequests(), ...ofTable(), ...ofFunctions()];
 
+/** What the day leaves in the table, in GB. */
+const storedGb = (EVENTS * STORED_BYTES.event + PUSHES * STORED_BYTES.send) / GB;
+
 /** Dollars of the day, by what AWS bills; `kept`: of each further month that the events are stored. */
 export const dollars = () => ({
   events: dollarsOf(EVENTS, MEASURED.eventOfMany, "burst"),
   requests: (EVENTS / PER_REQUEST / MILLION) * RATES.requests,
   pushes: dollarsOf(PUSHES, PER_RECIPIENT.other, "burst"),
-  kept: ((EVENTS * STORED_BYTES.event + PUSHES * STORED_BYTES.send) / GB) * RATES.storedGb,
+  kept: storedGb * RATES.storedGb,
 });
 
 const count = (n: number) => (n >= 10 ? Math.round(n) : Math.round(n * 10) / 10).toLocaleString("en-US");
@@ -244,6 +247,6 @@ ${JSON.stringify(SETTINGS, null, 2)}
 | pushes | ${count(day.pushes)} |
 | storing them, for each month | ${count(day.kept)} |
 
-Storage is the largest part soon: a month of such days is ${count((30 * EVENTS * STORED_BYTES.event) / GB)} GB, which cost ${count(30 * day.kept)} dollars for each month that they are kept.
+Storage is the largest part soon: a month of such days is ${count(30 * storedGb)} GB, which cost ${count(30 * day.kept)} dollars for each month that they are kept.
 `;
 }

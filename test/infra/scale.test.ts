@@ -1,6 +1,7 @@
 // docs/scale.md: the day of a billion events and 100 million pushes fits into what it says lifts each ceiling.
 import { expect, it } from "vitest";
-import { ceilings, events, pushes, SETTINGS } from "../../docs/generate/scale.ts";
+import { ceilings, events, pushes, SETTINGS, scalePage } from "../../docs/generate/scale.ts";
+import { RATES } from "../../shared/rules/month-cost.ts";
 import { ofType, synthesize, whole } from "./support/template.ts";
 
 it("the busiest second is below each ceiling once it is lifted, and above some at first (D21)", () => {
@@ -16,6 +17,12 @@ it("the busiest second is below each ceiling once it is lifted, and above some a
 it("the average second is a day's share of what was measured (D21)", () => {
   expect(events.writes).toBeCloseTo((2_000 * 1_000_000) / 86_400, 0);
   expect(pushes.writes).toBeGreaterThan(1_000);
+});
+
+it("the page has the storage of a month's events and pushes, at what a GB costs (D20, D21)", () => {
+  const [, gb, dollars] = /month of such days is ([\d,]+) GB, which cost ([\d,]+) dollars/.exec(scalePage()) ?? [];
+  const number = (text = "") => Number(text.replaceAll(",", ""));
+  expect(Math.abs(number(dollars) / number(gb) - RATES.storedGb)).toBeLessThan(0.001);
 });
 
 it("each alarm that the page names is in the template, and its settings are those of a deployment (D21)", () => {
