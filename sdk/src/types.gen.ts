@@ -3004,7 +3004,7 @@ export interface Notification {
     /** The messages that the rate is of */
     tried: number;
   } | undefined;
-  /** Recipients that wait for the end of quiet hours */
+  /** Recipients that wait for the end of quiet hours; those whom another channel reached are among `delivered` too */
   deferred: number;
   /** The channels with a rate by which a send in progress goes */
   pacing?: ({
@@ -3082,7 +3082,7 @@ export interface NotificationPreview {
     total: number;
     /** Recipients accepted into delivery */
     sent: number;
-    /** Recipients that wait for the end of quiet hours */
+    /** Recipients that wait for the end of quiet hours; those whom another channel reached are among `delivered` too */
     deferred: number;
     /** Recipients that were left out, such as those without consent */
     skipped: number;

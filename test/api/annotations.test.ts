@@ -85,6 +85,7 @@ describe("annotations", () => {
     const refused = await write({ visibility: "agency_only" });
     expect(refused).toMatchObject({ status: 403, body: { code: "FORBIDDEN" } });
     const agency = await world.tenant();
+    await world.host.invoke("operator", { tenant_id: agency.id, kind: "agency" });
     const signer = tokenSigner.open(world.depsFor("test"))("" as TenantId);
     const subject = { user: agency.owner, tenant: tenant.id, role: "owner", agency: agency.id };
     const session = Promise.resolve({ authorization: `Bearer ${await signer.accessToken(subject)}` });

@@ -60,7 +60,8 @@ export const sendSentences: Record<string, string> = {
   data: "Custom values for the app, as the send gave them",
   days: "The days of the week, 0 is Sunday",
   decision: "What was decided about the recipient",
-  deferred: "Recipients that wait for the end of quiet hours",
+  deferred:
+    "Recipients that wait for the end of quiet hours; those whom another channel reached are among `delivered` too",
   deferred_until: "When the quiet hours of the recipient end; `null` if it does not wait",
   definitions: "The conversions of the workspace",
   delivered: "Recipients that a provider accepted the message for",

@@ -36,7 +36,8 @@ export const recipients = group("recipients", "Who would get a notification, and
       summary: "List the recipients of a notification with what became of each",
       description:
         "In the order of the plan. A page may be short, or empty with a cursor, where a filter leaves most out. " +
-        "Subscribers that the plan skipped are listed for 30 days. A send that failed before it was dispatched has nobody.",
+        "Subscribers that the plan skipped are listed for 30 days. A send that failed before it was dispatched has nobody. Who was " +
+        "reached by one channel and waits by another for the end of quiet hours is `deferred` here, and counts as `delivered` already.",
       query: v.object({
         state: said("Only recipients in this state", v.optional(OneOf(recipientStates))),
         reason: said(
