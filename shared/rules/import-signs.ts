@@ -62,7 +62,7 @@ const OUT = any(
   "(?:no|not|without)(?:consent|permission)(?!s?set) (optin|confirmation)pending pending(optin|confirmation) ^(is)?unconfirmed$ ^(gdpr)?forgetme$",
   // German
   "abgemeldet abbestell abmeldung abmelde ausgetragen austragung widerruf widerspr werbesperre gesperrt",
-  "sperrliste sperrvermerk mailsperre kontaktsperre zuru?e?ckgezogen entzogen keine?(?:n|r)?(?:werbung|newsletter|e?mails?|sms) keinkontakt nichtanschreiben nichtkontaktieren",
+  "sperrliste sperrvermerk mailsperre kontaktsperre zuru?e?ckgezogen entzogen keine?(?:n|r)?(?:werbung|newsletter|e?mails?|sms|whatsapp) keinkontakt nichtanschreiben nichtkontaktieren",
   "nichtmailen nichtstor nichtstoer nichtmehr gekundigt gekuendigt",
   "keine?(?:einwilligung|einverstandnis|einverstaendnis|zustimmung|erlaubnis)",
   // French
@@ -75,7 +75,7 @@ const OUT = any(
   // Portuguese
   "descadastr desinscri dessubscri desubscri ^(?:datadea?)?remocao ^nao(perturb|incomod|contatar|contactar|enviar|deseja|quer) cancelou",
   // Dutch
-  "uitgeschreven uitschrij afgemeld afmeld opgezegd uitgeslotenvan ^niet(storen|mailen|e?mailen|contact|benader) geene?mail geensms nietmeer",
+  "uitgeschreven uitschrij afgemeld afmeld opgezegd uitgeslotenvan ^niet(storen|mailen|smsen|e?mailen|contact|benader) geene?mail geensms nietmeer",
   "geennieuwsbrief geenreclame geblokkeerd zwartelijst ingetrokken intrekking",
   // Polish
   "wypisan wypis rezygn zrezygn ^nie(wysyl|kontakt|subskryb|chce|wyraza) czarnalista zablokowan brakzgod",
@@ -117,19 +117,19 @@ const ASKED = any(
   "ok(ay)?to(e?mail|contact|sms|text|market) ^send(me|us)?(e?mail|offer|news|promo|market|sms) keepintouch tobecontacted$",
   "(marketing|promotional|promo|commercial)(e?mails|sms|messages|offers)$ (e?mail|sms)(updates|notifications|alerts)$ ^(special|exclusive)?offers$",
   "^canbe(?:contact|e?mail|text) ^promotions$ ^mailings?$ ^doi(?:confirmed|bestatigt|bestaetigt)$ autori[zs] akkoord einverstand einverstaend accordcommercial magmailen darf\\w*kontaktiert",
-  "(?:mailings?|e?mailings?|e?mails?|e?mailcontact|sms|whatsapp|newsletters?|marketing|subscription)(?:is|ist|are|status)*(?:aktiv|active|actif|activo|attivo|ativo|enabled|ok|okay|allowed)$",
+  "(?:mailings?|e?mailings?|e?mails?|e?mailcontact|sms|texting|texts|whatsapp|newsletters?|marketing|subscription)(?:is|ist|are|status)*(?:aktiv|active|actif|activo|attivo|ativo|enabled|ok|okay|allowed)$",
   "^(?:preferences?|notifications?|prefs?|settings?|comm?s?prefs?|contact(?:by|via)|reach(?:by|via))(?:e?mails?|sms|whatsapp|newsletters?|marketing)$ (?:e?mail|sms|marketing)campaigns$ ^mailing(?:s|list)?status$ ^abo(?:nnement)?s?status$ ^(?:statut|etat|estado|stato|situacao)(?:de|del|della|do|da|d|la|l)*(?:emailing|e?mail|correo|abonnement|assinatura)$",
   "^(?:mkt|mktg|marketing)perm(?:ission)?s?(?:e?mail|sms|whatsapp)?$ ^active(?:e?mail|newsletter)?subscri ^(?:wants|gets)(?:e?mail|market|update|offer|promo|sms|text|news) ^marketing(?:e?mail|sms|whatsapp|and|und)+$",
   "(?:electronic|commercial|marketing|promotional|digital)communications?$ communicationscommerciales$ comunicac(?:iones|oes)(?:comerciales|comerciais|electronicas|eletronicas)$ comunicazionicommerciali$ ^prospection(?:commerciale|e?mail|sms)?$",
   "^permi(?:so|te|sao|ssao|tido|tir)(?:de|para|o|el|la)*(?:e?mail|correo|contact|contat|envi|sms|whatsapp|public|comunic|market)",
-  "(?:mailings?|infos?|informationen|news|kontakt|kontaktaufnahme|werbung|angebote|e?mails?)(?:ist)?(?:er|ge)wue?nscht",
+  "(?:mailings?|infos?|informationen|news|kontakt|kontaktaufnahme|werbung|angebote|e?mails?|sms|whatsapp)(?:ist)?(?:er|ge)wue?nscht ^(?:handy|mobil)werbung$",
 );
 
 const CHANNELS: readonly (readonly [SignedChannel, RegExp])[] = [
   ["email", /(?<!direct)e?mail|newsletter|eposta/],
   [
     "sms",
-    /sms|(?<!co)mms|textmess|^text(?:s|ing)?$|(?:not|dont|to|can|may|we|receives?|of|into|no|stop|by|via|send|accepts?|allow)text(?:s|ing|me|you)?$|^cell(?:phone)?(?:opt|unsub|consent|permission)|^text(?:ing)?(?:opt|consent|alert|subscri|unsub|market|permission|status)|mobile(?!.*(?:push|app))/,
+    /sms|(?<!co)mms|textmess|^text(?:s|ing)?$|(?:not|dont|to|can|may|we|receives?|of|into|no|stop|by|via|send|accepts?|allow)text(?:s|ing|me|you)?$|^(?:handy|mobil)(?:opt|unsub|werb|einwillig|abgemeld)|^cell(?:phone)?(?:opt|unsub|consent|permission)|^text(?:s|ing)?(?:opt|consent|alert|subscri|unsub|market|permission|status|allow|enabled|ok)|mobile(?!.*(?:push|app))/,
   ],
   ["chat_app", /whatsapp|wasubscri|^wa(?:opt|consent|unsub|status|dnd|block)/],
 ];
@@ -203,7 +203,7 @@ const PHONE_REFUSED =
 const BARE = /^(?:e?mails?|sms|texts?|textmessages?|whatsapp)$/;
 /** A consent that no channel here has. */
 const ELSEWHERE =
-  /push|fax|messenger|telegram|viber|inapp|calls?$|call(?:permission|consent|optin)|phone|telefon|postal|directmail/;
+  /(?:per|via)(?:post|brief)$|push|fax|messenger|telegram|viber|inapp|calls?$|call(?:permission|consent|optin)|phone|telefon|postal|directmail/;
 
 /**
  * What the name of a column says of consent; undefined for one of what no channel here has. One without a channel is of

@@ -78,6 +78,21 @@ it.each([
   expect([said(name, "1"), said(name, "no")]).toEqual(["opted_out", undefined]);
 });
 
+it.each([
+  ["Keine WhatsApp", "ja", "chat_app"],
+  ["Texting allowed", "No", "sms"],
+  ["Handy Werbung", "nein", "sms"],
+  ["Mobil Opt-in", "nein", "sms"],
+  ["Niet sms'en", "ja", "sms"],
+  ["SMS-Sperre", "ja", "sms"],
+  ["Sperre WhatsApp", "ja", "chat_app"],
+  ["SMS gewünscht", "nein", "sms"],
+])("%s: %s opts out of %s alone (AMB-132)", (name, value, channel) => {
+  const { consent, choices } = rowOf({ email: "a@b.co", [name]: value });
+
+  expect([consent, choices]).toEqual([undefined, { [channel]: expect.objectContaining({ status: "opted_out" }) }]);
+});
+
 it("No to advertising by SMS and WhatsApp is one to these channels (AMB-132)", () => {
   const { consent, choices } = rowOf({ email: "a@b.co", "Werbung SMS": "N", "Werbung WhatsApp": "N" });
 
@@ -91,6 +106,7 @@ it.each([
   ["Vertragskündigung", "2024-01-01"],
   ["Email campaign name", "no"],
   ["Email verified", "no"],
+  ["Werbung per Post", "nein"],
   ["Unsubscribed", "ЛОЖЬ"],
   ["Unsubscribed", "YANLIŞ"],
   ["Unsubscribed", "NEPRAVDA"],
