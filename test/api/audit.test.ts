@@ -4,6 +4,7 @@ import { MINUTE } from "../../shared/kernel/clock.ts";
 import { auditOf, type Entry } from "../support/audit.ts";
 import { entriesOf, pagesOf } from "../support/pages.ts";
 import { wholeTable } from "../support/people.ts";
+import { requests } from "../support/requests.ts";
 import { spent } from "../support/spending.ts";
 import type { Tenant } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
@@ -52,6 +53,17 @@ describe("what is in it", () => {
     await call("POST /api/v1/lists", { name: "first" });
 
     expect((await list())[0]).toMatchObject({ outcome: "refused", status: 409, code: "CONFLICT" });
+  });
+
+  it("a change that could not be made is in the audit trail as failed (RDA-23)", async () => {
+    const writing = requests({ of: "api-lists", operation: "TransactWriteItems" });
+    const { world, tenant } = await withTenant({ hooks: writing.hooks });
+    const { call, list } = auditOf(world, tenant);
+    writing.fail();
+    const { status } = await call("POST /api/v1/lists", { name: "first" });
+
+    expect(status).toBe(500);
+    expect((await list())[0]).toMatchObject({ action: "lists.create", outcome: "failed", status: 500 });
   });
 
   it("a file that cannot be read is in the audit trail as refused (RDA-23)", async () => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { HOUR } from "../../shared/kernel/clock.ts";
 import { armOf } from "../../shared/rules/split.ts";
 import { draft, take } from "../support/experiences.ts";
-import { inboxOf, wholeTable } from "../support/people.ts";
+import { inboxOf, reachedOf, wholeTable } from "../support/people.ts";
 import { openStream } from "../support/sse.ts";
 import { worlds } from "../support/worlds.ts";
 
@@ -133,6 +133,16 @@ describe("arms and holdout", () => {
   });
 
   const lowest = "00000000-0000-7000-8000-000000000000";
+
+  it("the control group of an experience gets nothing (INX-20)", async () => {
+    const { world, tenant, ids: people } = await withPeople(30);
+
+    const { notification_id } = await take(world, tenant, await draft(tenant, { holdout_percentage: 50 }), "publish");
+
+    const { counts } = (await tenant.call(`GET /api/v1/notifications/${notification_id}`)).body;
+    expect(counts.held_out).toBeGreaterThan(0);
+    expect((await reachedOf(world, tenant, people)).length).toBe(30 - counts.held_out);
+  });
 });
 
 it("an erasure of a recipient removes all messages of experiences (SUB-9)", async () => {

@@ -140,6 +140,19 @@ describe("funnel and summary", () => {
     expect(await summary("campaign")).toMatchObject([{ source_id: id, conversions: 1, revenue_cents: 100 }]);
   });
 
+  it("a summary has the source with the most revenue first (ISG-3)", async () => {
+    const { world, ids, define, campaign, buy, summary } = await setting();
+    await define();
+    const first = await campaign();
+    await buy(ids[0]!, 900);
+    await world.advance(HOUR);
+    const second = await campaign();
+    for (const who of ids.slice(1, 3)) await buy(who, 400);
+
+    const sources = (await summary("campaign")).map(({ source_id }: { source_id: string }) => source_id);
+    expect(sources).toEqual([first.id, second.id]);
+  });
+
   it("a conversion counts for the last touch alone in `conversions`, for every source in `converted` (ISG-3, AMB-53, AMB-97)", async () => {
     const { world, ids, channel, define, campaign, buy, funnel, summary } = await setting();
     await define();

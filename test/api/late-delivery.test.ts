@@ -1,7 +1,9 @@
 // A chunk that is delivered late does not restore what an erasure removed.
 import { expect, test } from "vitest";
 import { MINUTE } from "../../shared/kernel/clock.ts";
+import { mortal } from "../support/mortal.ts";
 import { wholeTable } from "../support/people.ts";
+import { addPhone, openChannels } from "../support/reached.ts";
 import { requests } from "../support/requests.ts";
 import { worlds } from "../support/worlds.ts";
 
@@ -29,3 +31,20 @@ test.each(["Hello", "Hello {{ subscriber.id }}"])(
     expect(job).toMatchObject({ status: "completed", counts: { sent: 2, delivered: 1, failed: 1 } });
   },
 );
+
+test("a push that is late to who was erased failed for that reason (SUB-9)", async () => {
+  const worker = mortal("deliver");
+  const { world, tenant } = await withTenant({ hooks: worker.hooks });
+  const { ios } = await openChannels(world, tenant, "ios-push");
+  const ada = await tenant.upsert({ external_id: "ada" });
+  await addPhone(world, tenant, ada, "ios");
+  worker.dieAt(1, "before");
+  const body = { title: "Hello", body: "World", subscriberIds: [ada], channel_ids: [ios] };
+  const { id } = (await tenant.call("POST /api/v1/notifications", body)).body;
+  await world.settle();
+  await tenant.call(`DELETE /api/v1/subscribers/${ada}`);
+  worker.revive();
+  await world.advance(10 * MINUTE);
+
+  expect((await tenant.call(`GET /api/v1/notifications/${id}`)).body.fail_reasons).toEqual({ erased: 1 });
+});

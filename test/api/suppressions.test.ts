@@ -196,6 +196,7 @@ describe("/api/v1/suppressions", () => {
     const found = async (query: string) => (await call(`GET /api/v1/suppressions?${query}`)).body.items.length;
     expect(await found("address=P3@EXAMPLE.com")).toBe(1);
     expect(await found("address=p9@example.com")).toBe(0);
+    expect(await found("address=p3@example.com&reason=bounce")).toBe(0);
     expect(await found("reason=manual")).toBe(5);
     expect(await found("reason=bounce")).toBe(0);
     expect(await found("source=operator")).toBe(5);

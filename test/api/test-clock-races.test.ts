@@ -1,9 +1,10 @@
 // Moves of a sandbox's clock that crash (F4, docs/decisions/0072).
 import { expect, it } from "vitest";
-import { DAY, MINUTE } from "../../shared/kernel/clock.ts";
+import { DAY, HOUR, MINUTE } from "../../shared/kernel/clock.ts";
 import { platformWrite } from "../../shared/store/context.ts";
 import { ClockMove } from "../../shared/store/sandbox/items.ts";
 import { MAX_MOMENTS } from "../../shared/store/sandbox/moves.ts";
+import { timeIn } from "../../shared/store/sandbox/sandbox.ts";
 import { mortal } from "../support/mortal.ts";
 import { quickDeps } from "../support/people.ts";
 import { requests } from "../support/requests.ts";
@@ -39,6 +40,26 @@ it("a crash in a move is continued: each message is sent once, and each timer is
   }
 
   expect(counts).toEqual(counts.map(() => counts[0]));
+});
+
+it("a move whose worker never comes back gives way to another one after 45 minutes (F4)", async () => {
+  const mover = mortal("move-clock");
+  const world = await fresh({ hooks: mover.hooks });
+  const sandbox = await sandboxIn(world);
+  mover.dieAt(1, "before");
+  await sandbox.call("POST /v1/test/clock", { advance: "1h" });
+  await world.advance(46 * MINUTE);
+  mover.revive();
+
+  const { now } = await sandbox.move({ advance: "2h" });
+
+  expect(Date.parse(now)).toBeGreaterThanOrEqual(START + 2 * HOUR);
+});
+
+it("of the time of a sandbox no process sees what was before the end of its latest move, whatever its clock says (F4)", () => {
+  const end = START + HOUR;
+
+  expect(timeIn({ clock_offset: HOUR, clock_least: end }, START - MINUTE)).toBe(end);
 });
 
 it("a crash right after the end of a move still leads to the first timer that is left (F4)", async () => {

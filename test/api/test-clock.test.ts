@@ -225,11 +225,13 @@ describe("a sandbox", () => {
   it("the outbox of a sandbox forgets an erased subscriber (F4, T11)", async () => {
     const world = await fresh();
     const sandbox = await sandboxIn(world);
+    const hook = { target_url: "https://shop.example/hooks", events: ["subscriber.created"] };
+    await sandbox.call("POST /api/v1/webhooks", hook);
     const { id, subscriber } = await mailing(sandbox, world);
     const message = { title: "Hello", body: "Ada", channel_ids: [id], subscriberIds: [subscriber] };
     await sandbox.call("POST /api/v1/notifications", message);
     await world.settle();
-    expect(await sandbox.outbox()).toHaveLength(1);
+    expect(await sandbox.outbox()).toHaveLength(2);
     await sandbox.call(`DELETE /api/v1/subscribers/${subscriber}`);
     await sandbox.move({ advance: "1h" });
     expect(await sandbox.outbox()).toEqual([]);

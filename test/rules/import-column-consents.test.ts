@@ -38,8 +38,9 @@ describe("consent is translated conservatively", () => {
     ["Subscribe", AT, "", { status: "opted_in" }],
     ["SUBSCRIBED", "", "", { status: "unknown", said: "SUBSCRIBED" }],
     ["NEVER_SUBSCRIBED", AT, "", { status: "unknown" }],
-    ["UNSUBSCRIBED", AT, "", { status: "opted_out" }],
-    ["SUBSCRIBED", AT, "USER_SUPPRESSED", { status: "suppressed" }],
+    ["UNSUBSCRIBED", AT, "", { status: "opted_out", at: INSTANT }],
+    ["SUBSCRIBED", AT, "USER_SUPPRESSED", { status: "suppressed", at: undefined }],
+    ["SUBSCRIBED", AT, "UNSUBSCRIBED", { status: "opted_out", at: INSTANT }],
     ["", "", "HARD_BOUNCE", { status: "suppressed" }],
     ["", AT, "", { status: "unknown" }],
   ])(
@@ -77,19 +78,27 @@ describe("consent is translated conservatively", () => {
   it.each([
     [
       { CONFIRM_TIME: "2025-03-01 09:30:00", CONFIRM_IP: "1.2.3.4", OPTIN_TIME: "" },
-      { status: "opted_in", at: INSTANT, ip: "1.2.3.4" },
+      { status: "opted_in", at: INSTANT, ip: "1.2.3.4", source: "import" },
     ],
     [
       { OPTIN_TIME: "2025-03-01 09:30:00", OPTIN_IP: "1.2.3.4", CONFIRM_TIME: "" },
       { status: "opted_in", ip: "1.2.3.4" },
     ],
     [{ OPTIN_TIME: AT, UNSUB_TIME: AT }, { status: "opted_out" }],
-    [{ OPTIN_TIME: AT, CLEAN_TIME: AT }, { status: "suppressed" }],
+    [
+      { CONFIRM_TIME: AT, OPTIN_IP: "1.2.3.4" },
+      { status: "opted_in", ip: "1.2.3.4" },
+    ],
+    [
+      { OPTIN_TIME: AT, CLEAN_TIME: AT },
+      { status: "suppressed", at: INSTANT },
+    ],
+    [{ Status: "nonsubscribed", CLEAN_TIME: AT }, { status: "suppressed" }],
     [{ Status: "cleaned", CONFIRM_TIME: AT }, { status: "suppressed" }],
     [{ Status: "unsubscribed", CONFIRM_TIME: AT }, { status: "opted_out" }],
     [{ Status: "pending", OPTIN_TIME: AT }, { status: "opted_out" }],
     [{ Status: "nonsubscribed", CONFIRM_TIME: AT }, { status: "unknown" }],
-    [{ Status: "transactional" }, { status: "unknown" }],
+    [{ Status: "transactional", OPTIN_TIME: AT }, { status: "unknown" }],
     [{ OPTIN_TIME: "" }, { status: "unknown" }],
   ])("the consent of an export of platform_b with %j (IMP-12)", (cells, expected) => {
     expect(b(cells as Record<string, string>).consent).toMatchObject(expected);

@@ -1,0 +1,50 @@
+// The outbox of a sandbox: its pages, and how long it is kept (F4).
+import { expect, it } from "vitest";
+import { DAY } from "../../shared/kernel/clock.ts";
+import { entriesOf } from "../support/pages.ts";
+import { addPeople } from "../support/people.ts";
+import { openChannels } from "../support/reached.ts";
+import { sandboxIn } from "../support/sandboxes.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { fresh } = worlds();
+
+/** A sandbox whose outbox has so many mails. */
+async function mailed(count: number) {
+  const world = await fresh();
+  const sandbox = await sandboxIn(world);
+  const { email = "" } = await openChannels(world, sandbox.tenant, "email");
+  await addPeople(world, sandbox.tenant, count, (n) => ({ email: `p${n}@shop.example` }));
+  const body = { title: "Hello", body: "All", channel_ids: [email], target: { type: "all" } };
+  await sandbox.call("POST /api/v1/notifications", body);
+  await world.settle();
+  return { world, sandbox };
+}
+
+it("the pages of an outbox together hold each message once, in their order (F4)", async () => {
+  const { sandbox } = await mailed(205);
+  const list = (page: string) => sandbox.tenant.call(`GET /v1/test/outbox${page}`);
+
+  const found = await entriesOf<{ id: string; to: string }>(list);
+
+  expect(new Set(found.map(({ to }) => to)).size).toBe(205);
+  expect(found.map(({ id }) => id)).toEqual(found.map(({ id }) => id).sort());
+});
+
+it("a cursor of an outbox is refused in another sandbox (F4, GEN-8)", async () => {
+  const { world, sandbox } = await mailed(101);
+  const { next_cursor } = (await sandbox.tenant.call("GET /v1/test/outbox")).body;
+
+  const { tenant } = await sandboxIn(world);
+  expect((await tenant.call(`GET /v1/test/outbox?cursor=${encodeURIComponent(next_cursor)}`)).status).toBe(422);
+});
+
+it("the outbox keeps a message for 30 days of real time, however far the time of the sandbox is moved (F4)", async () => {
+  const { world, sandbox } = await mailed(1);
+
+  await sandbox.move({ advance: "100d" });
+  expect(await sandbox.outbox()).toHaveLength(1);
+
+  await world.advance(33 * DAY);
+  expect(await sandbox.outbox()).toEqual([]);
+});
