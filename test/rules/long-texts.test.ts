@@ -6,9 +6,15 @@ import { isTitle } from "../../shared/rules/import-names.ts";
 import { readPhone } from "../../shared/rules/import-phones.ts";
 import { signedName } from "../../shared/rules/import-signs.ts";
 import { withTriggerValues } from "../../shared/rules/journey-run.ts";
+import { legacyEncoding } from "../../shared/store/files/legacy-encodings.ts";
 
 const SIZE = 60_000;
 const blanks = " ".repeat(SIZE);
+
+/** In windows-1252. */
+async function* fileOf(text: string) {
+  yield Buffer.from(text, "latin1");
+}
 
 it.each<[reader: string, part: string, read: () => unknown]>([
   ["a cell of a file", "blanks", () => textOf(`a${blanks}b`)],
@@ -17,10 +23,12 @@ it.each<[reader: string, part: string, read: () => unknown]>([
   ["an address", "dots", () => readEmail(`a@b${".".repeat(SIZE)}c`)],
   ["a number", "digits", () => readPhone("1".repeat(SIZE), "DE", undefined)],
   ["a reference of a journey", "blanks", () => withTriggerValues(`{{ trigger.${blanks}`, {})],
-])("%s of many %s is read at once (D2)", (_reader, _part, read) => {
+  ["a file in another encoding", "letters", () => legacyEncoding(fileOf(`${"a".repeat(SIZE)} café`))],
+  ["a word in another encoding", "signs", () => legacyEncoding(fileOf(`café café café a${"¶".repeat(SIZE)}é`))],
+])("%s of many %s is read at once (D2)", async (_reader, _part, read) => {
   const { user: before } = process.cpuUsage();
 
-  read();
+  await read();
 
   expect(process.cpuUsage().user - before).toBeLessThan(500_000);
 });

@@ -33,11 +33,11 @@ function encodingByNames(head: string): Encoding | undefined {
 }
 
 /** A word with bytes beyond ASCII. */
-const WORD = /[a-z]*[\x80-\xff][a-z\x80-\xff]*/gi;
+const WORD = /(?<![a-z])[a-z]*[\x80-\xff][a-z\x80-\xff]*/gi;
 const MAX_WORDS = 1_000;
 /** What stands between letters of one word. */
 const WITHIN = /[’‘´`·–—ªº\u00a0\u00adß]/g;
-const AROUND = /^[^\p{L}]+|[^\p{L}]+$/gu;
+const AROUND = /^[^\p{L}]+|(?<!\P{L})[^\p{L}]+$/gu;
 /** No word has a small letter before a capital one with a mark, nor two capitals before a small one. */
 const MIXED = /\p{Ll}(?![A-Z])\p{Lu}|\p{Lu}{2}\p{Ll}/u;
 const VOWELS = /[аеёиоуыэюяіїєў]/gi;
