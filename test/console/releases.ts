@@ -29,7 +29,7 @@ export function releaseStories(open: () => Promise<Tab>): void {
     await press(page, "Review and send");
     const dialog = page.locator("dialog[open]");
     await dialog.getByText("subscriber.nick is empty for 96 people.").waitFor();
-    await dialog.getByText(/sends? in the last 7 days: /).waitFor();
+    await dialog.getByText(/sends? in the last 7 days(:|, such as) /).waitFor();
     await dialog.getByText("https://example.com/sale is a placeholder: nobody outside can open it.").waitFor();
     const act = dialog.getByRole("button", { name: "Send to 2,400 people" });
     const isOff = async () => (await act.getAttribute("aria-disabled")) === "true";
@@ -270,5 +270,23 @@ export function releaseStories(open: () => Promise<Tab>): void {
       .getByRole("button", { name: /^Publish/ })
       .and(page.locator("[aria-disabled=true]"))
       .waitFor();
+  });
+
+  it("a journey is not activated before its branches have conditions, and its sheet says so (CON-3)", async () => {
+    const { page, visit } = await open();
+    const dialog = page.locator("dialog[open]");
+    await visit("journeys");
+    await press(page, "New journey");
+    await dialog.getByLabel("Name").fill("Upgrade");
+    await dialog.getByLabel("Trigger event").fill("upgraded");
+    await press(page, "Create the draft");
+    await press(page, /^Insert a step after/);
+    await press(page, "Branch");
+    await press(page, "Save");
+    await page.getByText("The journey is saved.").waitFor();
+    await press(page, "Activate");
+    await dialog.getByText("A branch has no condition.").waitFor();
+    await dialog.locator("button[aria-disabled=true]", { hasText: "Activate it" }).waitFor();
+    expect(await violationsInThemes(page)).toEqual({});
   });
 }

@@ -1,6 +1,7 @@
 // The health of a channel: how its provider answered last, how fast it may send, and what uses it.
 import type { ChannelHealth } from "../../../sdk/src/types.gen.ts";
 import type { Query } from "../../app/query.ts";
+import { pathTo } from "../../app/router.ts";
 import { reasonText } from "../../app/sentences.ts";
 import { number, share } from "../../app/time.ts";
 import { Badge } from "../../components/badge.tsx";
@@ -21,6 +22,12 @@ export function Health({ query, isInApp }: { query: Query<ChannelHealth>; isInAp
               ...(isInApp ? [] : factsOfProvider(found)),
               found.bounce_rate !== null && ["Bounced", shareOfMails(found.bounce_rate)],
               found.complaint_rate !== null && ["Complaints", shareOfMails(found.complaint_rate)],
+              found.domain !== null && [
+                "Suppressed",
+                <a key="suppressed" href={pathTo("suppressions")}>
+                  Addresses that bounced or complained
+                </a>,
+              ],
               ["Used by", <UsedBy key="used" used={found.used_by} />],
             ]}
           />

@@ -31,6 +31,7 @@ export function Activate({ journey, activate, isChanged }: ActivateProps) {
     setAsking(false);
     if (done) say("The journey is active.");
   };
+  const open = Object.values(journey.steps.steps ?? {}).filter(isOpen);
   const sends = Object.values(journey.steps.steps ?? {}).filter(({ type }) => type === "send");
   return (
     <>
@@ -51,7 +52,17 @@ export function Activate({ journey, activate, isChanged }: ActivateProps) {
           who={<Who journey={journey} />}
           when={[{ at: undefined, words: "From now on, whenever it is triggered" }]}
           by={meansOf(sends)}
-          gaps={sends.length === 0 ? "It has no message." : sends.map((step) => <Missing key={step.id} step={step} />)}
+          gaps={
+            <>
+              {open.map((step) => (
+                <p key={step.id} class="fault">
+                  {step.type === "branch" ? "A branch has no condition." : "A wait has no event."}
+                </p>
+              ))}
+              {sends.length === 0 ? "It has no message." : sends.map((step) => <Missing key={step.id} step={step} />)}
+            </>
+          }
+          refusal={open.length > 0 ? "Finish the steps first." : undefined}
           stops={<p>{stopsOf(sends)}</p>}
           onRelease={act}
           close={() => setAsking(false)}
@@ -60,6 +71,11 @@ export function Activate({ journey, activate, isChanged }: ActivateProps) {
     </>
   );
 }
+
+/** A step that lacks what it decides by. */
+const isOpen = (step: JourneyStep): boolean =>
+  (step.type === "branch" && step.branch?.condition === undefined) ||
+  (step.type === "wait_for_event" && !step.wait_for_event?.event_name);
 
 function Who({ journey: { trigger, entry_rules } }: { journey: Journey }) {
   const { segment_id = "" } = trigger;

@@ -188,10 +188,11 @@ function renderingOf(
   };
 }
 
+const withoutValue = (unknown: readonly string[]): string =>
+  `Without a value: ${unknown.join(", ")}. A fallback stands in its place: {{ ${unknown[0]} | default: "there" }}.`;
+
 const unknownWarning = (unknown: readonly string[]): Warning[] =>
-  unknown.length === 0
-    ? []
-    : [{ code: "unknown_variables", message: `Without a value: ${unknown.join(", ")}. Use the filter default.` }];
+  unknown.length === 0 ? [] : [{ code: "unknown_variables", message: withoutValue(unknown) }];
 
 function smsWarnings(text: string, { encoding, segments }: ReturnType<typeof smsSegments>): Warning[] {
   const warnings: Warning[] = [];
