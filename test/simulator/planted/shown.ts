@@ -6,7 +6,7 @@ export const shownBugs: readonly Bug[] = [
     name: "messages of an experience that ended are still shown",
     area: "experiences",
     file: "shared/rules/experience-states.ts",
-    find: 'status === ("live" satisfies ExperienceStatus);',
+    find: 'status === ("live" satisfies ExperienceStatus) && (until === undefined || now < Date.parse(until));',
     replace: 'status !== ("paused" satisfies ExperienceStatus);',
   },
   {
