@@ -140,10 +140,19 @@ describe("reviews of templates", () => {
     expect(await shown()).not.toHaveProperty("status_reason");
   });
 
+  it("of two reviews of one second the one that came later counts (WAT-5, D-WAT)", async () => {
+    const { shown, review } = await submitted();
+    await review("PENDING", 20);
+
+    await review("APPROVED", 20);
+
+    expect(await shown()).toMatchObject({ status: "approved" });
+  });
+
   it.each([
     ["another template", "REJECTED", 30, "4711"],
     ["an earlier review", "REJECTED", 10],
-    ["a review of the same moment", "REJECTED", 20],
+    ["the begin of a review in the second of its end", "PENDING", 20],
     ["a review that is not known", "SOMETHING_NEW", 30],
   ])("a callback of %s changes no template (WAT-5, D-WAT)", async (_, event, seconds, provider_id?: string) => {
     const { shown, review } = await submitted();

@@ -4,7 +4,7 @@ import { timestamp } from "../../kernel/clock.ts";
 import { ApiError, invalid, notFound } from "../../kernel/errors.ts";
 import { byText } from "../../kernel/order.ts";
 import { chatAppTemplateMoves, providerName, type verdictOf } from "../../rules/chat-app-template-states.ts";
-import { absent, all, any, below, is } from "../conditions.ts";
+import { absent, all, any, atMost, below, is } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { uuidOfText } from "../hash.ts";
 import { type ChangeOf, checkItem, type NewRowOf, putItem, ref } from "../item.ts";
@@ -110,8 +110,8 @@ export async function noteSubmission(
 }
 
 /**
- * Records the provider's verdict on a submitted template (WAT-5). A callback gives the time `at` of its verdict: an
- * older one is ignored. @returns undefined where it does not apply.
+ * Records the provider's verdict on a submitted template (WAT-5). A callback gives the second `at` of its verdict: an
+ * older one is ignored, and so is the begin of a review in the second of its end. @returns undefined where it does not apply.
  */
 export function noteVerdict(
   store: Store,
@@ -120,9 +120,11 @@ export function noteVerdict(
 ): Promise<ChatAppTemplateRow | undefined> {
   const change = verdictChange(store, verdict);
   const isSubmitted = is("provider_template_id", providerId);
-  const isNewer = at === undefined ? isSubmitted : all(isSubmitted, any(absent("verdict_at"), below("verdict_at", at)));
   const noting = { ...change, set: { ...change.set, verdict_at: at } };
-  return whereItHolds(store.change(ChatAppTemplateItem, keyOf(template), noting, isNewer));
+  if (at === undefined) return whereItHolds(store.change(ChatAppTemplateItem, keyOf(template), noting, isSubmitted));
+  const isAfter = verdict.status === "pending" ? below("verdict_at", at) : atMost("verdict_at", at);
+  const applies = all(isSubmitted, any(absent("verdict_at"), isAfter));
+  return whereItHolds(store.change(ChatAppTemplateItem, keyOf(template), noting, applies));
 }
 
 const verdictChange = ({ clock }: Store, { status, reason }: Verdict): ChangeOf<typeof ChatAppTemplateItem> => ({
