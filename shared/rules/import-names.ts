@@ -86,16 +86,26 @@ export const usualNames: Record<Standard, readonly string[]> = {
   tags: ["tags", "tag"],
 };
 
+const OF_SOMEBODY_ELSE =
+  /owner|besitzer|inhaber|referr|sender|^from|from$|reply|salesrep|agent|manager|assistant|emergency|notfall|invitedby|createdby|modifiedby|fax/;
+const SECOND = /secondary|alternat|backup|second/;
 /** Somebody else's, or a second one. */
-const OF_OTHERS =
-  /owner|besitzer|inhaber|referr|sender|^from|reply|salesrep|agent|manager|assistant|emergency|notfall|secondary|alternat|backup|second|invitedby|createdby|modifiedby|fax/;
-export const isOfOthers = (name: string): boolean => OF_OTHERS.test(columnKey(name));
+export const isOfOthers = (name: string): boolean =>
+  OF_SOMEBODY_ELSE.test(columnKey(name)) || SECOND.test(columnKey(name));
 
 const NAMES_ADDRESS = new RegExp(
   "mail|courriel|correo|epost|sahkopost|メール|邮箱|郵箱|邮件|郵件|почт|пошт|이메일".normalize("NFKD"),
 );
 /** Whether a column of addresses of mail may be that of the person. */
 export const isLikeEmail = (name: string): boolean => NAMES_ADDRESS.test(columnKey(name)) && !isOfOthers(name);
+
+/** Texts, in which an address is somebody's. */
+const OF_A_MAIL = /subject|betreff|body|text|message|error|content|html|template|campaign/;
+/** Whether it may be one of the person's, a second one included. */
+export const namesOwnEmail = (name: string): boolean => {
+  const key = columnKey(name);
+  return NAMES_ADDRESS.test(key) && !OF_SOMEBODY_ELSE.test(key) && !OF_A_MAIL.test(key);
+};
 
 /** `Telefon (mobil)`. */
 const REMARK = /(?<!\s)\s*[([][^)\]]*[)\]]\s*$/;

@@ -258,6 +258,16 @@ describe("/api/v1/suppressions", () => {
     ],
     ["a row of two addresses", "email,phone\na@example.com,+49 151 1234567\n", ["+491511234567", "a@example.com"]],
     ["several addresses in a cell", "email\na@example.com; B <b@example.com>\n", ["a@example.com", "b@example.com"]],
+    [
+      "several columns of addresses",
+      "email,second_email\na@example.com,b@example.com\n",
+      ["a@example.com", "b@example.com"],
+    ],
+    [
+      "no address of another",
+      "email,owner email,email subject\na@example.com,o@example.com,c@example.com\n",
+      ["a@example.com"],
+    ],
     ["numbers of the workspace's region", "Phone\n0151 1234567\n", ["+491511234567"]],
     ["numbers of the row's country", "Phone,Country\n07912 345678,GB\n", ["+447912345678"]],
     ["numbers without a plus", "msisdn,reason\n447700900123,STOP\n", ["+447700900123"]],

@@ -9,9 +9,9 @@ import { textOf } from "../../../shared/rules/import-cells.ts";
 import {
   columnKey,
   isCountryColumn,
-  isLikeEmail,
   isLikePhone,
   isTitle,
+  namesOwnEmail,
   type PluslessNumbers,
   pluslessOf,
   rankOf,
@@ -67,12 +67,10 @@ interface Reading {
 
 function columnsOf(header: readonly string[]): Columns {
   const keys = header.map(columnKey);
-  const isUsual = (_: string, i: number) =>
-    ADDRESSES.includes(keys[i] ?? "") ||
-    [rankOf("email", keys[i] ?? ""), rankOf("phone", keys[i] ?? "")].some((rank) => rank !== undefined);
-  const isLike = (name: string) => isLikeEmail(name) || isLikePhone(name);
-  const known = header.some(isUsual) ? isUsual : isLike;
-  const addresses = header.flatMap((name, at) => (known(name, at) ? [{ at, lacksPlus: pluslessOf(name, keys) }] : []));
+  const isUsual = (key: string) =>
+    ADDRESSES.includes(key) || rankOf("email", key) !== undefined || rankOf("phone", key) !== undefined;
+  const isKnown = (name: string) => isUsual(columnKey(name)) || namesOwnEmail(name) || isLikePhone(name);
+  const addresses = header.flatMap((name, at) => (isKnown(name) ? [{ at, lacksPlus: pluslessOf(name, keys) }] : []));
   const firstOf = (names: readonly string[]) => keys.findIndex((key) => names.includes(key));
   return { addresses, note: firstOf(NOTES), time: firstOf(TIMES), country: header.findIndex(isCountryColumn) };
 }
