@@ -24,7 +24,7 @@ it("an opt-out is stored once as a chat-app consent of every subscriber with the
         channel: "chat_app",
         status: "opted_out",
         express: false,
-        consented_at: "2026-11-20T11:59:00.000Z",
+        consented_at: "2026-11-20T11:59:00.999Z",
         source: "inbound_message",
         evidence: { text: " Stop\n" },
       },
@@ -78,6 +78,33 @@ it("the newest consent counts: a late opt-out is only added to the history (AMB-
 
   await post(wrote("STOP", { id: "wamid.2", seconds: at }));
   expect(await tenant.store.get(Profile, { id: anna })).toMatchObject({ "c:chat_app": "opted_out" });
+});
+
+it("an opt-out holds after an opt-in of the same second, of which its time does not say more (AMB-90)", async () => {
+  const { world, tenant, post, person } = await inboundWorld();
+  const anna = await person("anna");
+  await world.advance(300);
+  await tenant.upsert({ external_id: "anna", consent: { channel: "chat_app", status: "opted_in" } });
+  await world.advance(300);
+
+  await post(wrote("STOP", { seconds: at }));
+
+  expect(await tenant.store.get(Profile, { id: anna })).toMatchObject({ "c:chat_app": "opted_out" });
+});
+
+it("an opt-out by a clock ahead of us is none of the future: a later opt-in ends it (AMB-130, AMB-131)", async () => {
+  const { world, tenant, id, post, person } = await inboundWorld();
+  const anna = await person("anna");
+  await post(wrote("STOP", { seconds: at + 3_600 }));
+  await world.advance(1_000);
+  await tenant.upsert({ external_id: "anna", consent: { channel: "chat_app", status: "opted_in" } });
+
+  const body = { subscriberIds: [anna], channel_ids: [id], title: "Hello", body: "again" };
+  const send = (await tenant.call("POST /api/v1/notifications", body)).body;
+  await world.settle();
+
+  const { counts } = (await tenant.call(`GET /api/v1/notifications/${send.id}`)).body;
+  expect(counts).toMatchObject({ delivered: 1, skipped: 0 });
 });
 
 it("a message that says STOP opts out whoever gets its phone number later (AMB-130)", async () => {

@@ -1,5 +1,6 @@
 // Reads a signed callback of the chat app: verdicts on templates and text messages. Everything else is ignored.
 import * as v from "valibot";
+import { SECOND } from "../../../shared/kernel/clock.ts";
 import { ApiError } from "../../../shared/kernel/errors.ts";
 import { checkJson } from "../../../shared/rules/json-limits.ts";
 
@@ -19,7 +20,7 @@ export interface ReceivedMessage {
   /** E.164. */
   phone: string;
   text: string;
-  /** Milliseconds, by the provider's clock. */
+  /** Milliseconds, by the provider's clock: the end of its second, because it is not before anything of that second. */
   at: number;
 }
 
@@ -103,7 +104,7 @@ function messageOf(value: unknown): ReceivedMessage[] {
   const { success, output } = v.safeParse(Written, value);
   const text = success ? (output.text?.body ?? output.button?.text) : undefined;
   if (!success || text === undefined) return [];
-  return [{ id: output.id, phone: `+${output.from}`, text, at: output.timestamp * 1_000 }];
+  return [{ id: output.id, phone: `+${output.from}`, text, at: output.timestamp * SECOND + SECOND - 1 }];
 }
 
 function jsonOf(raw: Buffer): unknown {

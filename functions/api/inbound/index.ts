@@ -127,7 +127,7 @@ async function storeVerdicts(store: Store, channel: string, verdicts: readonly R
 async function storeOptOuts(store: Store, messages: readonly ReceivedMessage[]): Promise<void> {
   for (const { id, phone, text, at } of messages.filter((message) => isOptOut(message.text))) {
     const address = { id: addressId("phone", phone), text: phone };
-    await transacted(store, [optOutWrite("phone", address, "chat_app", timestamp(at))]);
+    await transacted(store, [optOutWrite("phone", address, "chat_app", timestamp(Math.min(at, store.clock.now())))]);
     for (const subscriber of await findByPhone(store, phone))
       await recordOptOut(store, subscriber, { channel: "chat_app", message: id, text, at });
   }
