@@ -16,9 +16,12 @@ async function mailed(count: number) {
   const { email = "" } = await openChannels(world, sandbox.tenant, "email");
   await addPeople(world, sandbox.tenant, count, (n) => ({ email: `p${n}@shop.example` }));
   const body = { title: "Hello", body: "All", channel_ids: [email], target: { type: "all" } };
-  await sandbox.call("POST /api/v1/notifications", body);
-  await world.settle();
-  return { world, sandbox };
+  const mail = async () => {
+    await sandbox.call("POST /api/v1/notifications", body);
+    await world.settle();
+  };
+  await mail();
+  return { world, sandbox, mail };
 }
 
 it("the pages of an outbox together hold each message once, in their order (F4)", async () => {
@@ -40,10 +43,11 @@ it("a cursor of an outbox is refused in another sandbox (F4, GEN-8)", async () =
 });
 
 it("the outbox keeps a message for 30 days of real time, however far the time of the sandbox is moved (F4)", async () => {
-  const { world, sandbox } = await mailed(1);
+  const { world, sandbox, mail } = await mailed(1);
 
   await sandbox.move({ advance: "100d" });
-  expect(await sandbox.outbox()).toHaveLength(1);
+  await mail();
+  expect(await sandbox.outbox()).toHaveLength(2);
 
   await world.advance(33 * DAY);
   expect(await sandbox.outbox()).toEqual([]);

@@ -252,6 +252,22 @@ describe("a delivery whose worker died in an attempt", () => {
     expect(outside.received).toHaveLength(2);
   });
 
+  it("an answer that comes after that of the next attempt is in the log and decides nothing (AMB-104)", async () => {
+    const worker = mortal("post-webhook");
+    const { world, tenant, webhook, upsert, log } = await setting({ hooks: worker.hooks });
+    worker.dieAt(RECORD, "before");
+    await upsert();
+    await world.advance(20 * SECOND);
+    worker.revive();
+    await world.advance(HOUR);
+    const [{ id }] = await log();
+    const late = { n: 1, at: world.clock.now(), result: { kind: "answered", status: 500 }, outcome: "failed" } as const;
+    await recordAttempt(tenant.store, { webhook, id }, late, { extraItems: [] });
+
+    const attempts = [500, 200].map((status_code, i) => ({ n: i + 1, status_code }));
+    expect(await log()).toMatchObject([{ outcome: "delivered", last_status_code: 200, attempts }]);
+  });
+
   it("an answer that comes after its attempt was given up ends the failures in a row (WHK-11, AMB-103)", async () => {
     let giveUp: ((id: string) => Promise<unknown>) | undefined;
     const { world, tenant, webhook, outside, upsert, log } = await setting({
