@@ -138,19 +138,27 @@ it.each([
   for (const run of found) expect(run.current_step).toBe(step);
 });
 
+/** The row of the n-th run. */
+const runRow = (
+  journey_id: string,
+  run: { id: string; subscriber: string; status: "active" | "completed" },
+  n: number,
+) => ({
+  ...{ id: run.id, journey_id, version: 1, subscriber_id: run.subscriber, status: run.status },
+  ...{ step: "pause", seq: 1, entered_at: timestamp(START + n), context: toJson<Cause>({}) },
+});
+
 /** Puts completed and active runs by turns, each newer than the one before it. @returns the ids of the active ones */
 async function putRuns({ store }: Tenant, journey: string, count: number, shardOf: (n: number) => string) {
-  const context = toJson<Cause>({});
   const runs = Array.from({ length: count }, (_, n) => ({
     id: store.ids.uuidAt(START + n).slice(0, -1) + shardOf(n),
     status: n % 2 === 0 ? ("active" as const) : ("completed" as const),
     subscriber: store.ids.uuid(),
   }));
-  const writes = runs.flatMap(({ id, status, subscriber }, n) => {
-    const ids = { id, journey_id: journey, version: 1, subscriber_id: subscriber };
-    const row = { ...ids, status, step: "pause", seq: 1, entered_at: timestamp(START + n), context };
+  const writes = runs.flatMap((run, n) => {
+    const { id, status, subscriber } = run;
     return [
-      putItem(RunItem, newestKey({ subscriber, journey }), row),
+      putItem(RunItem, newestKey({ subscriber, journey }), runRow(journey, run, n)),
       putItem(RunEntry, runEntryKey(journey, id), { subscriber, status }),
     ];
   });
@@ -168,6 +176,19 @@ it("the pages of runs with a status together hold each of them once, newest firs
   const listed = await entriesOf<{ id: string }>((page) => call(route + page), "status=active");
 
   expect(listed.map((run) => run.id)).toEqual(runs.toReversed());
+});
+
+it("the pages of the runs of one person together hold each of them once, newest first (RDA-13)", async () => {
+  const { tenant, call, create, person } = await setting();
+  const [journey, subscriber] = [await create(delayed("3d")), await person("ada")];
+  const ids = Array.from({ length: 205 }, (_, n) => tenant.store.ids.uuidAt(START + n));
+  const rowOf = (id: string, n: number) => runRow(journey, { id, subscriber, status: "completed" }, n);
+  await tenant.store.writeAll(ids.map((run, n) => putItem(RunItem, { subscriber, journey, run }, rowOf(run, n))));
+
+  const route = `GET /api/v1/journeys/${journey}/runs`;
+  const listed = await entriesOf<{ id: string }>((page) => call(route + page), `subscriber_id=${subscriber}`);
+
+  expect(listed.map(({ id }) => id)).toEqual(ids.toReversed());
 });
 
 it.each([

@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { DAY, MINUTE } from "../../shared/kernel/clock.ts";
 import { countedSetting, graphOf } from "../support/journeys.ts";
+import { entriesOf } from "../support/pages.ts";
 import type { TestWorld } from "../support/world.ts";
 import { shared, worlds } from "../support/worlds.ts";
 
@@ -41,6 +42,21 @@ async function twoVersions(world: TestWorld) {
   await enter("cay");
   return { ...all, id, first, second };
 }
+
+it("the pages of the versions of a journey together hold each of them once, newest first (F20, RDA-13)", async () => {
+  const { call, active, activate, definition, send } = await countedSetting(await fresh());
+  const says = (title: string) => graphOf({ hi: send(title, "end"), end: "exit" });
+  const id = await active(says("1"));
+  for (let n = 2; n <= 22; n++) {
+    await call(`POST /api/v1/journeys/${id}/pause`);
+    await call(`PUT /api/v1/journeys/${id}`, definition(says(`${n}`)));
+    await activate(id);
+  }
+
+  const listed = await entriesOf<{ version: number }>((page) => call(`GET /api/v1/journeys/${id}/versions${page}`));
+
+  expect(listed.map(({ version }) => version)).toEqual(Array.from({ length: 22 }, (_, n) => 22 - n));
+});
 
 describe("after the people of the first version have ended", () => {
   const ended = shared(async ({ fresh }) => {
