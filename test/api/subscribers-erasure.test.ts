@@ -149,6 +149,20 @@ describe("what an erasure leaves", () => {
     expect(await holding(world, MARK)).toEqual([]);
   });
 
+  it("the log of a webhook that was deleted names nobody who is erased (SUB-9)", async () => {
+    const { world, tenant } = await withTenant();
+    const hook = { target_url: "https://hooks.example.com/in", events: ["subscriber.created"] };
+    const { id } = (await tenant.call("POST /api/v1/webhooks", hook)).body;
+    const ada = await tenant.upsert({ external_id: "canary-ada" });
+    await world.settle();
+    await tenant.call(`DELETE /api/v1/webhooks/${id}`);
+
+    await erase(tenant, ada);
+    await world.advance(5 * MINUTE);
+
+    expect(JSON.stringify(await wholeTable(world))).not.toContain("canary-ada");
+  });
+
   it("rows of a subscriber that are written during the erasure are removed within minutes (SUB-9)", async () => {
     const { world, tenant, ids } = await withPeople(1);
     const [id] = ids as [string];
