@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { DAY, HOUR, MINUTE, SECOND } from "../../shared/kernel/clock.ts";
 import { hook, log, receiving, type Setting, upsert } from "../support/hooks.ts";
+import { operate } from "../support/people.ts";
 import { requests } from "../support/requests.ts";
 import { worlds } from "../support/worlds.ts";
 
@@ -72,6 +73,19 @@ describe("retries", () => {
       { outcome: "failed", attempt_count: 1, last_status_code: status },
     ]);
   });
+});
+
+it("a delivery is not tried again while its workspace is suspended (AMB-86)", async () => {
+  const here = await setting();
+  await hook(here, ["subscriber.created"]);
+  here.outside.answer(() => 503);
+  await upsert(here, { external_id: "ada" });
+  await here.world.settle();
+  await operate(here.world, here.tenant, { status: "suspended" });
+
+  await here.world.advance(MINUTE);
+
+  expect(here.outside.received).toHaveLength(1);
 });
 
 describe("consecutive failures", () => {
