@@ -30,7 +30,7 @@ const NOT_WANTED = any(
   "(?:veut|souhaite|desire)(?:plus|pas) geen(?:\\w*ontvangen|aanbied|reclame|nieuws) nie(?:chce|zycze)?otrzymyw",
   "^never(?:e?mail|contact|text|market)(?!ed) ^blocke?mails?$ ^(?:is)?(?:e?mail|contact|newsletter|marketing)s?(?:is)?muted?$ ^removeme$",
   "^left(?:the)?(?:mailing|e?mail|newsletter)?list(?:at|on|date)?$ removedfrom(?:the)?(?:mailing|e?mail|newsletter)?list",
-  "^remover(?:da|de)(?:la)?list[ae] (?:e?mail|newsletter|marketing|sms|contact)stop(?:ped)?(?:at|on|date)?$",
+  "^remover(?:da|de)(?:la)?list[ae] (?:e?mail|newsletter|marketing|sms|contact)stop(?:ped|(?:ped)?(?:at|on|date))$",
   "(?:removid[oa]|excluid[oa]|rimoss[oa]|retiree?|eliminad[oa])(?:da|de|du|dalla|del)?(?:la)?list[ae]",
   "(?:mail|sms|whatsapp|kontakt|werbe|werbungs|newsletter|anschreib)(?:verbot|stopp|sperre) ^sperre(?:e?mail|sms|whatsapp|newsletter|werbung) werbesperr sperrkennzeichen(?:werb|mail|newsletter)",
 );

@@ -36,7 +36,7 @@ const ASIDE = any(
   "reason (?<!excludedfrom|^e?mail|^sms|^marketing)campaign title url link token hash$ (?:unsub(?:scribe[rd]?)?|optout)(?:key|code|id|u?uid|guid)$ ^listunsubscribe$ page$ popup shown$ displayed$ language locale$ sprache$ langue$ idioma$ lingua$ (?<!be)taal$ jezyk$ (?:mails?|newsletters?)received (?:newsletter|subscri(?:ption|ber)|consent|optin)(?:id|version|mode|format|score|rating|revenue|coupon|discount|amount|edition|variant)$ rate$ count number ^total bounces$",
   "^(marketing)?emailsbounced cookie analytics tracking totrack softbounc bounce[ds]?soft expir ablauf gu?e?ltigbis validuntil caduc scadenza vervald wygas terms privacy source$ method$ (?<!hir)level$ (?<!optin|confirmation)pending(?!optin|confirmation) open click",
   "(?<!con)sent$ delivered$ order payment card invoice purchase pedido pago compra commande paiement ordine",
-  "pagament rechnung zahlung betaling zamow gelesen gesehen geo?e?ffnet gelezen geopend grund$ raison motivo reden$ powod anzahl nombrede aantal liczba",
+  "pagament rechnung zahlung betaling zamow ^(?:vertrag|contract)(?!.*(?:mail|news|werb|market)) gelesen gesehen geo?e?ffnet gelezen geopend grund$ raison motivo reden$ powod anzahl nombrede aantal liczba",
 );
 
 const SUPPRESSED = any(

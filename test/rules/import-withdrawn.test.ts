@@ -106,6 +106,8 @@ it.each([
   ["Vertragskündigung", "2024-01-01"],
   ["Email campaign name", "no"],
   ["Email verified", "no"],
+  ["Mail stop", "MS-12"],
+  ["Vertrag gekündigt", "ja"],
   ["Werbung per Post", "nein"],
   ["Unsubscribed", "ЛОЖЬ"],
   ["Unsubscribed", "YANLIŞ"],
