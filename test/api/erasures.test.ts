@@ -81,6 +81,19 @@ describe("GET /api/v1/erasures/:id", () => {
     expect([differing, own]).toEqual([[store], { ...less, [store]: 1 }]);
   });
 
+  it("the receipt of an erasure adds up what is found at several places: a list and a segment (F14)", async () => {
+    const { world, tenant } = await withTenant();
+    const [id] = (await addPeople(world, tenant, 1, () => ({ attributes: { plan: "pro" } }))) as [string];
+    await listed(tenant, id);
+    const rule = { attribute: { plan: { $eq: "pro" } } };
+    await tenant.call("POST /api/v1/segments", { name: "Pros", is_dynamic: false, rule });
+    await world.settle();
+    await tenant.call(`DELETE /api/v1/subscribers/${id}`);
+    await world.advance(5 * MINUTE);
+
+    expect((await countsOf(tenant, id)).memberships).toBe(2);
+  });
+
   it("the receipt of an erasure is no credential (F14)", async () => {
     const { world, tenant } = await withTenant();
     const id = await erasedSubscriber(world, tenant);

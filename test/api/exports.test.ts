@@ -104,6 +104,17 @@ it("an export is pending until its file is made (RDA-16)", async () => {
   expect(await get(id)).toMatchObject({ status: "completed", rows: 1, error: null });
 });
 
+it("the three days of a file begin when it is whole (RDA-16)", async () => {
+  const { world, begin, get } = await setting();
+  const id = await begin({ kind: "subscribers" });
+  world.clock.jumpTo(world.clock.now() + HOUR);
+  await world.settle();
+
+  const { completed_at, expires_at, created_at } = await get(id);
+  expect(Date.parse(completed_at) - Date.parse(created_at)).toBeGreaterThanOrEqual(HOUR);
+  expect(Date.parse(expires_at) - Date.parse(completed_at)).toBe(3 * DAY);
+});
+
 it("exports are listed in pages (RDA-16)", async () => {
   const { call, begin } = await setting();
   const made = [await begin({ kind: "subscribers" }), await begin({ kind: "report" })];

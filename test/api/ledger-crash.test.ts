@@ -1,6 +1,6 @@
 // The worker crashes between any two of its steps: no send arrives twice, and what may have gone out is unconfirmed.
 import { expect, it } from "vitest";
-import { MINUTE } from "../../shared/kernel/clock.ts";
+import { HOUR, MINUTE } from "../../shared/kernel/clock.ts";
 import { mortal } from "../support/mortal.ts";
 import { jobOf, post } from "../support/notify.ts";
 import { addPeople } from "../support/people.ts";
@@ -56,3 +56,22 @@ it(
   },
   PATIENCE_MS,
 );
+
+it("a send whose messages ended among the dead letters is taken up by its watch (OPS-1, AMB-57)", async () => {
+  const worker = mortal("deliver");
+  const { world, tenant } = await withTenant({ hooks: worker.hooks });
+  const { ios } = await openChannels(world, tenant, "ios-push");
+  const people = await addPeople(world, tenant, 3);
+  for (const id of people) await addPhone(world, tenant, id, "ios");
+  worker.dieAt(1, "before");
+  const { id } = (await post(world, tenant, { target: { type: "all" }, channel_ids: [ios] })).body;
+  await world.settle();
+  for (let hour = 0; hour < 3 && world.sqs.depth("deliver-dead").visible === 0; hour++) await world.advance(HOUR);
+  expect(world.sqs.depth("deliver-dead").visible).toBeGreaterThan(0);
+  worker.revive();
+
+  await world.advance(HOUR);
+
+  expect(await jobOf(tenant, id)).toMatchObject({ status: "completed", counts: { delivered: 3 } });
+  expect(await outboxOf(world)).toHaveLength(3);
+});

@@ -227,6 +227,12 @@ describe("the protocol", () => {
     expect(later.body[0].error.code).toBe(-32600);
   });
 
+  it("a batch of notifications alone is accepted without a body (AGT-1)", async () => {
+    const note = { jsonrpc: "2.0", method: "notifications/initialized" };
+
+    expect(await mcp.post(key, [note, note])).toMatchObject({ status: 202, body: "" });
+  });
+
   it("a batch of more than ten messages is refused (AGT-1)", async () => {
     const answer = await mcp.post(
       key,

@@ -1,6 +1,6 @@
 // The hosted page on which subscribers choose among topics (TPC-4).
 import { expect, it } from "vitest";
-import { follow, mailing } from "../support/mails.ts";
+import { consentsOf, follow, mailing } from "../support/mails.ts";
 import { send, wholeTable } from "../support/people.ts";
 import { choicesOf } from "../support/topics.ts";
 import { shared, worlds } from "../support/worlds.ts";
@@ -106,6 +106,16 @@ it("the form of the preference page chooses among the topics that it showed, onc
     "topic:deals opted_in preferences_page",
     "topic:news opted_out preferences_page",
   ]);
+});
+
+it("the button below the topics of the preference page opts out of all marketing mail (TPC-4, AMB-130)", async () => {
+  const { world, tenant, ada, shown } = await withPage(makers);
+  const forms = [...(await shown()).matchAll(/<form[^>]*action="([^"]*)"/g)].map(([, action]) => action!);
+
+  await follow(world, "POST", forms.at(-1)!);
+  await world.settle();
+
+  expect(await consentsOf(tenant, ada)).toMatchObject({ items: [{ channel: "email", status: "opted_out" }] });
 });
 
 it("a send of a topic skips who opted out of it on the preference page (TPC-4)", async () => {

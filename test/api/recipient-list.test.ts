@@ -65,6 +65,17 @@ it("a send lists who waits for the end of quiet hours, and until when (RDA-4)", 
   expect(await recipients(world, tenant, job.id, "state=delivered")).toMatchObject([{ subscriber_id: ada }]);
 });
 
+it("pages of a list of recipients that begin behind the first chunk say who waits (RDA-4)", async () => {
+  const { world, tenant, ids } = await quietSetting(withTenant, {
+    ...{ channels: ["email"], quiet: { start: "10:00", end: "20:00", timezone_mode: "workspace" } },
+  });
+  await addPeople(world, tenant, 220, (n) => ({ email: `p${n}@example.com` }));
+  const { job } = await send(world, tenant, { target: { type: "all" }, channel_ids: [ids.email] });
+  const all = await recipients(world, tenant, job.id, "limit=60");
+
+  expect(all.filter(({ state }) => state === "deferred")).toHaveLength(220);
+});
+
 it("a list of recipients gives each channel its own state, reason and time: a mail in quiet hours beside a message of the inbox (RDA-4)", async () => {
   const { world, tenant, ids, person, explain } = await quietSetting(withTenant, { channels: ["email"] });
   const ben = await person("ben", "Asia/Tokyo", { email: "ben@example.com" });

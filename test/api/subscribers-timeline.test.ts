@@ -56,7 +56,11 @@ const lived = shared(async ({ withTenant }) => {
       await identify(world, tenant, "visitor", ada);
     },
     () => ingest(world, tenant, { event_name: "signed_up", subscriber_id: ada }),
-    () => call(`POST /api/v1/subscribers/${ada}/consents`, { channel: "email", status: "opted_out" }),
+    // Its time in the timeline is when it was recorded.
+    () =>
+      call(`POST /api/v1/subscribers/${ada}/consents`, {
+        ...{ channel: "email", status: "opted_out", consented_at: "2026-11-01T00:00:00Z" },
+      }),
     () => send(world, tenant, { subscriberIds: [ada], channel_ids: [ios], title: "Push" }),
     () => send(world, tenant, { subscriberIds: [ada], title: "Inbox" }),
   ];

@@ -106,6 +106,7 @@ describe("a move of a sandbox's time", () => {
   it.each([
     ["backwards", "to", { to: timestamp(START - HOUR) }],
     ["by more than 400 days", "advance", { advance: "401d" }],
+    ["by a duration and to a time", "body", { advance: "1h", to: "2026-12-01T00:00:00Z" }],
     ["by a duration that is not whole", "advance", { advance: "1.5h" }],
     ["nowhere", "body", {}],
   ])("a move %s is refused with 422, naming %s (F4)", async (_, field, body) => {
@@ -234,6 +235,21 @@ describe("a sandbox", () => {
     expect(await sandbox.outbox()).toHaveLength(2);
     await sandbox.call(`DELETE /api/v1/subscribers/${subscriber}`);
     await sandbox.move({ advance: "1h" });
+    expect(await sandbox.outbox()).toEqual([]);
+  });
+
+  it("the outbox of a sandbox forgets the webhooks that name an erased subscriber (F4, T11)", async () => {
+    const world = await fresh();
+    const sandbox = await sandboxIn(world);
+    const target_url = "https://shop.example/hooks";
+    await sandbox.call("POST /api/v1/webhooks", { target_url, events: ["subscriber.created"] });
+    const subscriber = await sandbox.person("ada");
+    await world.settle();
+    expect(await sandbox.outbox()).toMatchObject([{ channel: "webhook" }]);
+
+    await sandbox.call(`DELETE /api/v1/subscribers/${subscriber}`);
+    await sandbox.move({ advance: "1h" });
+
     expect(await sandbox.outbox()).toEqual([]);
   });
 

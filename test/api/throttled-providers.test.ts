@@ -1,6 +1,6 @@
 // A provider that gets too many messages: what it throttles was not tried, waits, and goes out when it may.
 import { expect, it } from "vitest";
-import { HOUR, timestamp } from "../../shared/kernel/clock.ts";
+import { DAY, HOUR, timestamp } from "../../shared/kernel/clock.ts";
 import { jobOf } from "../support/notify.ts";
 import { addPeople, send } from "../support/people.ts";
 import { addPhone, ledgerOf, openChannels, outboxOf, spoil } from "../support/reached.ts";
@@ -43,6 +43,17 @@ it.each(["ios-push", "android-push", "email", "sms", "chat_app"] as const)(
     expect(rows.map(({ state, tries }) => [state, (tries as string[]).length])).toEqual(people.map(() => ["sent", 1]));
   },
 );
+
+it("who was throttled to the end has failed, with a row that says so (AMB-111)", async () => {
+  const { world, tenant, people, channel, body } = await setting("sms");
+  await spoil(world, { channel, outcome: "rate_limited", times: 100_000 });
+  const { job } = await send(world, tenant, { ...body, subscriberIds: people.slice(0, 1) });
+  await world.advance(DAY + HOUR);
+
+  expect(await jobOf(tenant, job.id)).toMatchObject({ status: "failed", counts: { failed: 1 } });
+  const rows = await ledgerOf(tenant, people[0]!);
+  expect(rows.map(({ state }) => state)).toEqual(["failed"]);
+});
 
 it("a chunk that waits through more than sixteen messages is not stopped as a loop (OPS-1, AMB-111)", async () => {
   const { world, tenant, channel, body } = await setting("sms");

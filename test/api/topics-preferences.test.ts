@@ -48,6 +48,15 @@ it("a status that was changed among preferences as they were read is a choice (A
   expect(await choicesOf(tenant, ada)).toEqual(["topic:news opted_out preferences"]);
 });
 
+it("the answer to a choice says what holds from now on (TPC-3)", async () => {
+  const { world, tenant, person } = await setting();
+  await person("ada");
+  const body = { external_id: "ada", topics: { news: "opted_out" } };
+  const { topics } = (await world.call("PUT /v1/preferences", { as: tenant.sdk, body })).body;
+
+  expect(topics).toContainEqual(expect.objectContaining({ key: "news", status: "opted_out" }));
+});
+
 it("a choice that is made again adds no consent (TPC-3)", async () => {
   const { tenant, person, choose } = await setting();
   const ada = await person("ada");

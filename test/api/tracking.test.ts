@@ -134,6 +134,18 @@ describe("batches", () => {
     expect((await events()).map(({ event_name }) => event_name)).toEqual(["Bought"]);
   });
 
+  it("what a message of a batch says itself wins over what the batch says for all (CLI-1)", async () => {
+    const track = { type: "track", userId: "ada" };
+    const batch = [
+      { ...track, event: "Here", integrations: { All: true } },
+      { ...track, event: "Elsewhere" },
+    ];
+    const { body } = await send("batch", { batch, integrations: { All: false } });
+
+    expect(body).toMatchObject({ accepted: 1, dropped: { excluded: 1 } });
+    expect((await events()).map(({ event_name }) => event_name)).toEqual(["Here"]);
+  });
+
   it("a batch is understood where a library is given the address of the service alone (CLI-1)", async () => {
     const body = { batch: [{ type: "track", userId: "ada", event: "Bought" }] };
     const answer = await setting.world.call("POST /v1/batch", { headers: basic(keys.server), body });

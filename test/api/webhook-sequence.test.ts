@@ -145,6 +145,15 @@ describe("first attempts of a group", () => {
     expect(outside.received).toHaveLength(9);
   });
 
+  it("first attempts of a group are not made once their endpoint is switched off (WHK-10, AMB-124)", async () => {
+    const { world, tenant, webhook, outside, accept } = await setting();
+    await accept("ada", "ben");
+    await tenant.call(`PATCH /api/v1/webhooks/${webhook}`, { active: false });
+    await world.settle();
+
+    expect(outside.received).toEqual([]);
+  });
+
   it("the others of a group keep their numbers where its message comes again after one of them was made (AMB-124)", async () => {
     const worker = mortal("post-webhook");
     const { world, accept, list, sequences } = await setting({ hooks: worker.hooks });

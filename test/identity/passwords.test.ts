@@ -161,6 +161,15 @@ describe("a change of the password", () => {
     await expectEnded(other);
   });
 
+  it("a change of the password is in the audit trail of its workspace (ACC-3, RDA-23)", async () => {
+    const session = await register();
+    await change(session, PASSWORD);
+    await world.settle();
+    const { body } = await world.call("GET /api/v1/audit", { as: bearer(await login(NEW)) });
+
+    expect(body.items).toMatchObject([{ outcome: "ok", status: 204 }]);
+  });
+
   it("a change of the password ends the tokens of resets that were mailed before (ACC-3)", async () => {
     const session = await register();
     const token = await forgot();

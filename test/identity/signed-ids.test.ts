@@ -48,6 +48,14 @@ describe("where signed ids are demanded", () => {
     expect(await upsertAda(hash(key))).toMatchObject({ status: 403, body: { code: "FORBIDDEN" } });
   });
 
+  it("of four hashes any may be that of the user, and no later one (ACC-8)", async () => {
+    const { key, upsertAda } = await demanded();
+    const others = (n: number) => Array.from({ length: n }, (_, i) => userHash(key, `other${i}`));
+
+    expect((await upsertAda([...others(3), userHash(key, "ada")].join())).status).toBe(200);
+    expect((await upsertAda([...others(4), userHash(key, "ada")].join())).status).toBe(403);
+  });
+
   it("an upsert with the user's hash is answered with the hash of the subscriber (ACC-8)", async () => {
     const { key, ada } = await demanded();
 

@@ -52,6 +52,7 @@ describe("the source", () => {
   it.each([
     ["text with paragraphs", "One\ntwo\n\nThree & <four>", "One\ntwo\n\nThree & <four>"],
     ["HTML", "<p>Hi <b>Ada</b></p>", "Hi Ada"],
+    ["text with line ends of Windows", ...Array(2).fill("One\r\ntwo\r\n\r\nThree & <four>\r\n")],
     ["HTML after spaces", " \n<!doctype html><p>Hi</p>", "Hi"],
     ["text that begins with a sign", "< 5 euros & more", "< 5 euros & more"],
   ])("the source of a mail makes both bodies of %s (D-EMAIL)", (_, body, text) => {

@@ -1,0 +1,25 @@
+// What the brake of a step remembers of the last messages (F21).
+import { expect, it } from "vitest";
+import { attemptsOf, laneBound, NO_STEP_ATTEMPTS, type StepWindow, slide } from "../../shared/rules/step-brake.ts";
+
+const attempts = (passed: number, errors = 0) => ({ tried: { sms: passed }, errors: { sms: errors }, passed });
+
+it("a full half of the window of a step counts until the next one is full (F21)", () => {
+  const known = (window: StepWindow) => attemptsOf([window.before, window.now]);
+  let window = slide({ now: NO_STEP_ATTEMPTS, before: NO_STEP_ATTEMPTS }, attempts(130, 40));
+  expect(known(window)).toEqual(attempts(130, 40));
+
+  window = slide(window, attempts(100));
+  expect(known(window)).toEqual(attempts(230, 40));
+
+  window = slide(window, attempts(30));
+  expect(known(window)).toMatchObject({ passed: 130, errors: {} });
+});
+
+it("a lane lets more messages be under way the more passed, and few while its errors are above the limit (F21)", () => {
+  const limits = { max_error_rate: 0.2 };
+
+  expect(laneBound(limits, attempts(800, 160))).toBe(100);
+  expect(laneBound(limits, attempts(800, 161))).toBe(50);
+  expect(laneBound(limits, attempts(8))).toBe(50);
+});
