@@ -16,7 +16,12 @@ import { listExists } from "../../../shared/store/lists/lists.ts";
 import { addedChoices, channelChoicesOf, choicesOf } from "../../../shared/store/subscribers/import-counts.ts";
 import type { Rejected } from "../../../shared/store/subscribers/import-items.ts";
 import { settleLeftImportPacks, settlePacksOf } from "../../../shared/store/subscribers/import-packs.ts";
-import { type ProblemKind, problemRows } from "../../../shared/store/subscribers/import-problems.ts";
+import {
+  keptBytes,
+  MAX_KEPT_BYTES,
+  type ProblemKind,
+  problemRows,
+} from "../../../shared/store/subscribers/import-problems.ts";
 import {
   claimImport,
   columnsOf,
@@ -181,11 +186,11 @@ async function importBatches(context: WorkerContext, started: ImportJob, until: 
   const room = (await audienceSize.room(plans[source.plan].subscribers)) - (started.would_create ?? 0);
   let reading: Reading = { source, started, job: started, room, created: 0, earliest: clock.now() };
   const format = { delimiter: started.delimiter ?? ",", encoding: started.encoding };
-  for await (const batch of batchesOf(readRecords(source.bytes, format))) {
-    const imported = await importBatch(context, reading, batch);
+  for await (const { rows, isLast } of batchesOf(readRecords(source.bytes, format))) {
+    const imported = await importBatch(context, reading, rows);
     if (imported.kind === "ended") return "ended";
     reading = imported.reading;
-    if (batch.length === BATCH_ROWS && (clock.now() >= until || !hasRoom(reading))) return "unfinished";
+    if (!isLast && (clock.now() >= until || !hasRoom(reading))) return "unfinished";
   }
   await finishImport(context, started.id);
   return "ended";
@@ -198,15 +203,20 @@ async function importBatches(context: WorkerContext, started: ImportJob, until: 
 const hasRoom = ({ job, room, created }: Reading): boolean =>
   job.dry_run === true || created === 0 || created + BATCH_ROWS <= room;
 
-async function* batchesOf(records: AsyncIterable<Record>): AsyncGenerator<readonly Record[]> {
-  let batch: Record[] = [];
+/** Each row of a batch may be rejected, and they are kept together. */
+async function* batchesOf(
+  records: AsyncIterable<Record>,
+): AsyncGenerator<{ rows: readonly Record[]; isLast: boolean }> {
+  let rows: Record[] = [];
+  let bytes = 0;
   for await (const record of records) {
-    batch.push(record);
-    if (batch.length < BATCH_ROWS) continue;
-    yield batch;
-    batch = [];
+    rows.push(record);
+    bytes += keptBytes(record.cells);
+    if (rows.length < BATCH_ROWS && bytes < MAX_KEPT_BYTES) continue;
+    yield { rows, isLast: false };
+    [rows, bytes] = [[], 0];
   }
-  if (batch.length > 0) yield batch;
+  if (rows.length > 0) yield { rows, isLast: true };
 }
 
 async function importBatch(

@@ -9,12 +9,8 @@ import {
   NO_PHONES,
   oneChoice,
 } from "../../../shared/store/subscribers/import-counts.ts";
-import {
-  type ConsentSummary,
-  MAX_CELL_CHARACTERS,
-  type PhoneSummary,
-  type Rejected,
-} from "../../../shared/store/subscribers/import-items.ts";
+import type { ConsentSummary, PhoneSummary, Rejected } from "../../../shared/store/subscribers/import-items.ts";
+import { keptCells } from "../../../shared/store/subscribers/import-problems.ts";
 import type { ChoiceOutcomes } from "../../../shared/store/subscribers/imported-consents.ts";
 import type { ImportJob } from "../../../shared/store/subscribers/imports.ts";
 import type { GoodRow } from "./persons.ts";
@@ -53,7 +49,7 @@ export function openTally(job: ImportJob) {
   const reported = ({ line, cells }: Record, reason: string): Rejected => ({
     line: job.line + line,
     reason,
-    cells: cells.map((cell) => cell.slice(0, MAX_CELL_CHARACTERS)),
+    cells: keptCells(cells),
   });
   return {
     taken,

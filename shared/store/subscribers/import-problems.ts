@@ -3,7 +3,31 @@ import type { StoreReader } from "../context.ts";
 import { fromJson } from "../json-text.ts";
 import type { Key } from "../model.ts";
 import { pagesOf } from "../table.ts";
-import { type Rejected, RejectedRows } from "./import-items.ts";
+import { MAX_CELL_CHARACTERS, type Rejected, RejectedRows } from "./import-items.ts";
+
+/** Of a row, and of the rows of a batch: these are kept together in one item, which has at most 400 KB. */
+const MAX_ROW_BYTES = 131_072;
+export const MAX_KEPT_BYTES = 196_608;
+
+/** What is kept of the cells of a row: the first characters of each, and of a very wide row the first cells. */
+export function keptCells(cells: readonly string[]): string[] {
+  const kept: string[] = [];
+  let left = MAX_ROW_BYTES;
+  for (const cell of cells) {
+    const text = cell.slice(0, MAX_CELL_CHARACTERS);
+    left -= bytesOf(text);
+    if (left < 0) break;
+    kept.push(text);
+  }
+  return kept;
+}
+
+/** How many bytes a row takes where it is kept. */
+export const keptBytes = (cells: readonly string[]): number =>
+  keptCells(cells).reduce((sum, text) => sum + bytesOf(text), 0);
+
+/** As JSON, with a comma. */
+const bytesOf = (text: string): number => Buffer.byteLength(JSON.stringify(text)) + 1;
 
 export type ProblemKind = "rejected" | "warnings";
 

@@ -22,11 +22,11 @@ import {
   type ConsentSummary,
   ImportItem,
   ImportSample,
-  MAX_CELL_CHARACTERS,
   type PhoneSummary,
   type Rejected,
   RejectedRows,
 } from "./import-items.ts";
+import { keptCells } from "./import-problems.ts";
 
 export type ImportJob = RowOf<typeof ImportItem>;
 type ImportChange = NonNullable<ChangeOf<typeof ImportItem>["set"]>;
@@ -121,8 +121,7 @@ const knownOf = ({ mapping, topics, types }: ImportJob) => ({
 
 /** Stores the first row of a file. */
 export async function storeSample(store: Store, job: string, cells: readonly string[]): Promise<void> {
-  const shown = cells.map((cell) => cell.slice(0, MAX_CELL_CHARACTERS));
-  await store.put(ImportSample, { job }, { cells: toJson(shown), expires: expiry(store) });
+  await store.put(ImportSample, { job }, { cells: toJson(keptCells(cells)), expires: expiry(store) });
 }
 
 /** The columns of a file that was read, as the API shows them: also of one that needs a mapping to be imported. */
