@@ -1,10 +1,10 @@
-// Suppressions and opt-outs of addresses: they hold for whoever has the address, and for nobody who left it.
+// Suppressions of addresses: they hold for whoever has the address, and for nobody who left it.
 import { describe, expect, it } from "vitest";
-import { consentsOf, follow, mailing } from "../support/mails.ts";
+import { mailing } from "../support/mails.ts";
+import { client } from "../support/opt-outs.ts";
 import { entriesOf } from "../support/pages.ts";
 import { send } from "../support/people.ts";
 import { mend, openChannels, spoil } from "../support/reached.ts";
-import type { Tenant } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
@@ -13,13 +13,6 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const BOUNCES = "bounce@simulator.amazonses.com";
 const COMPLAINS = "complaint@simulator.amazonses.com";
-
-const client = (tenant: Tenant) => ({
-  call: async (route: string, body?: object) => tenant.call(route, body),
-  upsert: async (external_id: string, more: object): Promise<string> => await tenant.upsert({ external_id, ...more }),
-  statusesOf: async (id: string): Promise<string[]> =>
-    (await consentsOf(tenant, id)).items.map(({ status }: { status: string }) => status),
-});
 
 /** A workspace that mails, in which an address is suppressed because of what its provider said. */
 async function suppressed(email: string) {
@@ -113,74 +106,6 @@ it("a number that its provider calls deactivated is not tried again, whoever has
   expect(found).toMatchObject({ kind: "phone", address: phone, reason: "bounce", source: "provider" });
   await call(`DELETE /api/v1/suppressions/${found.id}?reason=Number%20is%20back`);
   expect((await text(ada)).counts.delivered).toBe(1);
-});
-
-describe("the opt-out by a link", () => {
-  it("the opt-out by a link opts out every subscriber that has the address, and who gets it later (AMB-130)", async () => {
-    const { world, tenant } = await withTenant();
-    const { ada, channel, mail } = await mailing(world, tenant);
-    const { upsert, statusesOf } = client(tenant);
-    const twin = await upsert("twin", { email: "ADA@example.com", consent: { status: "opted_in" } });
-    await world.advance(SECOND);
-    await follow(world, "POST", (await mail()).mail.unsubscribe!);
-    const later = await upsert("later", { email: "ada@example.com" });
-    for (const subscriber of [ada, twin, later]) {
-      expect((await statusesOf(subscriber))[0]).toBe("opted_out");
-      const { job } = await send(world, tenant, { subscriberIds: [subscriber], channel_ids: [channel] });
-      expect(job.skip_reasons).toEqual({ no_consent: 1 });
-    }
-  });
-
-  it("the opt-out by a link does not stop transactional mail (AMB-130)", async () => {
-    const { world, tenant } = await withTenant();
-    const { channel, mail } = await mailing(world, tenant);
-    const twin = await client(tenant).upsert("twin", { email: "ada@example.com" });
-    await follow(world, "POST", (await mail()).mail.unsubscribe!);
-    const wish = { subscriberIds: [twin], channel_ids: [channel], category: "transactional" };
-
-    expect((await send(world, tenant, wish)).job.counts.delivered).toBe(1);
-  });
-
-  it("the opt-out by a link ends for a person who opts in after it, and for nobody else (AMB-130)", async () => {
-    const { world, tenant } = await withTenant();
-    const { ada, channel, mail } = await mailing(world, tenant);
-    const { upsert } = client(tenant);
-    const twin = await upsert("twin", { email: "ada@example.com" });
-    await follow(world, "POST", (await mail()).mail.unsubscribe!);
-    await world.advance(SECOND);
-    await upsert("twin", { consent: { status: "opted_in" } });
-    const reasonsOf = async (subscriber: string) =>
-      (await send(world, tenant, { subscriberIds: [subscriber], channel_ids: [channel] })).job.skip_reasons;
-
-    expect(await reasonsOf(twin)).toEqual({});
-    expect(await reasonsOf(ada)).toEqual({ no_consent: 1 });
-  });
-
-  it("the opt-out by a link holds for who gets the address after the erasure of whom the mail went to (AMB-130)", async () => {
-    const { world, tenant } = await withTenant();
-    const { ada, channel, mail } = await mailing(world, tenant);
-    const { unsubscribe } = (await mail()).mail;
-    await tenant.call(`DELETE /api/v1/subscribers/${ada}`);
-    await world.settle();
-
-    await follow(world, "POST", unsubscribe!);
-
-    const bob = await client(tenant).upsert("bob", { email: "ada@example.com" });
-    const { job } = await send(world, tenant, { subscriberIds: [bob], channel_ids: [channel] });
-    expect(job.skip_reasons).toEqual({ no_consent: 1 });
-  });
-
-  it("the opt-out by a link is of the address that the mail went to (AMB-130)", async () => {
-    const { world, tenant } = await withTenant();
-    const { channel, mail } = await mailing(world, tenant);
-    const { upsert } = client(tenant);
-    const { unsubscribe } = (await mail()).mail;
-    await upsert("ada", { email: "new@example.com" });
-    await follow(world, "POST", unsubscribe!);
-    const bob = await upsert("bob", { email: "new@example.com" });
-
-    expect((await send(world, tenant, { subscriberIds: [bob], channel_ids: [channel] })).job.counts.delivered).toBe(1);
-  });
 });
 
 describe("/api/v1/suppressions", () => {
@@ -305,12 +230,16 @@ describe("/api/v1/suppressions", () => {
   it("the note of a suppression is gone after the erasure of a subscriber with the address (AMB-128, SUB-9)", async () => {
     const { world, tenant } = await withTenant();
     const { call, upsert } = client(tenant);
-    const ada = await upsert("ada", { email: "ada@example.com" });
-    await call("POST /api/v1/suppressions", { address: "ada@example.com", note: "Ada asked on the phone" });
+    const [email, phone] = ["ada@example.com", "+4915112345678"];
+    const ada = await upsert("ada", { email, attributes: { phone } });
+    for (const address of [email, phone])
+      await call("POST /api/v1/suppressions", { address, note: "Ada asked on the phone" });
 
     await call(`DELETE /api/v1/subscribers/${ada}`);
     await world.advance(5 * MINUTE);
 
-    expect((await call("GET /api/v1/suppressions")).body.items).toMatchObject([{ address: null, note: null }]);
+    expect((await call("GET /api/v1/suppressions")).body.items).toMatchObject(
+      Array(2).fill({ address: null, note: null }),
+    );
   });
 });
