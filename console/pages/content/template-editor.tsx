@@ -130,7 +130,11 @@ function Usage({ id }: { id: string }) {
   return (
     <Card title="Used by">
       <Loaded query={usage} skeleton={<Skeleton rows={1} />}>
-        {({ used_by }) => <UsedBy used={used_by} />}
+        {({ used_by }) => (
+          <div class="initial">
+            <UsedBy used={used_by} />
+          </div>
+        )}
       </Loaded>
     </Card>
   );
