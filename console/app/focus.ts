@@ -6,6 +6,8 @@ const PARTS = "dialog, .content > *";
 
 /** From what was focused by keyboard last to the top of the document. */
 let path: readonly Element[] = [];
+/** Firefox takes a focus by script, which a key led to, for one by a pointer. */
+let isByKey = false;
 /** Where the keyboard went on from there, then where it came from. */
 let around: readonly HTMLElement[] = [];
 
@@ -15,7 +17,7 @@ function pathOf(element: Element): readonly Element[] {
 }
 
 function note({ target }: FocusEvent): void {
-  path = target instanceof Element && target.matches(":focus-visible") ? pathOf(target) : [];
+  path = target instanceof Element && (isByKey || target.matches(":focus-visible")) ? pathOf(target) : [];
   const all = path.length > 0 ? [...document.querySelectorAll<HTMLElement>(FOCUSABLE)] : [];
   const at = all.indexOf(target as HTMLElement);
   around = [...all.slice(at + 1), ...all.slice(0, Math.max(0, at)).reverse()];
@@ -49,6 +51,8 @@ export function enterAdded(button: Element): void {
 }
 
 export function keepFocus(): void {
+  addEventListener("keydown", () => (isByKey = true), true);
+  addEventListener("pointerdown", () => (isByKey = false), true);
   addEventListener("focusin", note);
   new MutationObserver(repair).observe(document.body, { childList: true, subtree: true });
 }
