@@ -60,20 +60,6 @@ it("an export of subscribers has a column for each attribute, and no formulas (R
   ]);
 });
 
-it("an export of subscribers says what counts with their addresses (RDA-16, AMB-128)", async () => {
-  const { world, call, upsert, begin, linesOf } = await setting();
-  await upsert(ADA);
-  for (const channel of ["sms", "chat_app"])
-    await upsert({ external_id: "ada", consent: { channel, status: "opted_in" } });
-  await world.advance(MINUTE);
-  for (const address of [ADA.email, ADA.attributes.phone]) await call("POST /api/v1/suppressions", { address });
-  const id = await begin({ kind: "subscribers" });
-  await world.settle();
-
-  const suppressed = `suppressed,${timestamp(world.clock.now())}`;
-  expect((await linesOf(id))[1]).toContain(`,,,${[suppressed, suppressed, suppressed]},y,`);
-});
-
 it("a file of exported subscribers is imported as it is (RDA-16)", async () => {
   const { world, upsert, begin, linesOf } = await setting();
   await upsert(ADA);

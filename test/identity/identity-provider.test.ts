@@ -128,6 +128,16 @@ it("an invitation of a member who was removed makes nobody a member at the provi
   expect((await signIn(GRACE, { tenant_id: tenant })).status).toBe(403);
 });
 
+it("a sign-in makes no member beyond the seats of the plan (ACC-16, D-PLAN)", async () => {
+  const { world, connected, signIn } = await signInWorld();
+  const { tenant } = await connected({ default_role: "viewer" });
+  await world.host.invoke("operator", { tenant_id: tenant, plan: "free" });
+  const eve = { ...GRACE, sub: "eve-1", email: "eve@lovelace.example" };
+
+  expect((await signIn(GRACE, { tenant_id: tenant })).status).toBe(201);
+  expect((await signIn(eve, { tenant_id: tenant })).body.code).toBe("QUOTA_EXCEEDED");
+});
+
 describe("a workspace that demands its provider", () => {
   const DEMAND = { required: true, default_role: "viewer" };
 

@@ -240,7 +240,7 @@ describe("a subject of a provider", () => {
   });
 
   it("who is invited gets the role of the invitation, which is used then (ACC-16)", async () => {
-    const { world, owner, invite, signIn, tenant } = await setting();
+    const { world, owner, invite, signIn, tenant } = await setting({ default_role: "analyst" });
     await invite(GRACE.email, "developer");
     const session = await signIn(GRACE, { tenant_id: tenant });
 
