@@ -1,5 +1,6 @@
 // Agencies keep the workspaces of their clients and act in them (D-AGENCY, AMB-99).
 import { beforeEach, expect, it } from "vitest";
+import { accountsIn } from "../support/accounts.ts";
 import { type Headers, type Tenant, type TestWorld, testWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -81,11 +82,14 @@ it("agencies are part of the Enterprise plan only (D-AGENCY)", async () => {
 it.each([{ kind: "standard" }, { plan: "premium" }])(
   "an agency that is none any more is out of its clients at once, and no token of before is renewed: %j (D-AGENCY, AMB-145)",
   async (change) => {
-    const tenant = await agency();
-    const as = await tenant.dashboard();
+    const owner = await accountsIn(() => world).register();
+    const tenant_id = owner.body.tenant.id;
+    await operate({ tenant_id, kind: "agency" });
+    const as = bearer(owner);
     const inside = bearer(await session(as, (await create(as)).body.id));
+    expect((await world.call("GET /api/v1/lists", { as: inside })).status).toBe(200);
 
-    await operate({ tenant_id: tenant.id, ...change });
+    await operate({ tenant_id, ...change });
 
     expect((await world.call("GET /api/v1/lists", { as: inside })).status).toBe(401);
     expect((await world.call("POST /api/v1/auth/tokens/read-only", { as: inside })).status).toBe(401);
