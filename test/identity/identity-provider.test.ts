@@ -128,6 +128,16 @@ it("an invitation of a member who was removed makes nobody a member at the provi
   expect((await signIn(GRACE, { tenant_id: tenant })).status).toBe(403);
 });
 
+it("an invitation that a sign-in used is not accepted by its mail any more (ACC-16, AMB-78)", async () => {
+  const { world, connected, signIn, post } = await signInWorld();
+  const { tenant, invite } = await connected();
+  await invite(GRACE.email, "developer");
+  const token = await mailedToken(world, GRACE.email, "You are invited");
+  expect((await signIn(GRACE, { tenant_id: tenant })).status).toBe(201);
+
+  expect((await post("invitations/accept", { token, name: "Grace", password: PASSWORD })).status).toBe(404);
+});
+
 it("a sign-in makes no member beyond the seats of the plan (ACC-16, D-PLAN)", async () => {
   const { world, connected, signIn } = await signInWorld();
   const { tenant } = await connected({ default_role: "viewer" });
