@@ -56,10 +56,13 @@ export function lookForConversions(world: World, event: Event): void {
   const look = () => {
     if (event.erased) return false;
     const definition = world.definitions.find(({ event_name }) => event_name === event.event_name);
+    if (!definition) return false;
     const owner = ownerOf(world, event);
     const own = everyTouch(world.jobs).filter(({ recipient }) => recipient.subscriber_id === owner);
-    if (definition) event.looks.push({ definition, at: world.now, touches: new Set(own.map((touch) => touch.at)) });
-    return definition !== undefined;
+    const value = definition.value_property === null ? 0 : event.properties[definition.value_property];
+    const touches = new Set(own.map((touch) => touch.at));
+    event.looks.push({ definition, revenue: Number.isInteger(value) ? value : 0, at: world.now, touches });
+    return true;
   };
   if (look()) for (const wait of LOOKS) at(world, world.now + wait, look);
 }
@@ -77,10 +80,7 @@ export function conversionsAfter(world: World, subscriber: string, time: number)
     // A send after a look, or of its instant, is known at the next.
     const seen = event.looks.filter(({ at, touches }) => at > time || touches.has(time));
     const look = seen.find(({ definition }) => after >= 0 && after <= definition.window_seconds * 1000);
-    if (!look) return [];
-    const { definition } = look;
-    const value = definition.value_property === null ? 0 : event.properties[definition.value_property];
-    return [{ event, revenue: Number.isInteger(value) ? value : 0 }];
+    return look ? [{ event, revenue: look.revenue }] : [];
   });
 }
 

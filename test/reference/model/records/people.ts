@@ -84,8 +84,8 @@ export interface Event {
   source: string;
   idempotency_key: string | null;
   order: number;
-  /** Whenever it was looked at: the definition in force, and when messages had reached its person by then. */
-  looks: { definition: Definition; at: number; touches: Set<number> }[];
+  /** Whenever it was looked at: the definition in force, its value, and when messages had reached its person by then. */
+  looks: { definition: Definition; revenue: number; at: number; touches: Set<number> }[];
 }
 export interface Import {
   id: string;
