@@ -74,7 +74,7 @@ export function Audit() {
         columns={[
           { title: "When", cell: ({ at }) => <Time at={at} /> },
           { title: "What happened", cell: sentenceOf },
-          { title: "From", isMinor: true, cell: ({ ip }) => <span class="dim whole">{ip ?? "–"}</span> },
+          { title: "From", isMinor: true, cell: ({ ip }) => <span class="dim">{ip ?? "–"}</span> },
         ]}
       />
     </>
