@@ -172,18 +172,22 @@ const AREAS: Record<string, Looks> = {
       6,
     ).map(({ id }) => look("/api/v1/insights/lift", { job_id: id })),
   ],
-  hooks: ({ hooks }, isEnd) => [
-    look("/api/v1/webhooks"),
-    ...(isEnd ? [look("/v1/hooks", {}, "server")] : []),
-    ...hooks.flatMap(({ id, events }) => [
-      look(`/api/v1/webhooks/${id}`),
-      look(`/api/v1/webhooks/${id}/deliveries`, { limit: "7" }),
-      look(`/api/v1/webhooks/${id}/deliveries`, { missing: "true", limit: "3" }),
-      ...(isEnd
-        ? events.map((event_type) => look(`/api/v1/webhooks/${id}/deliveries`, { event_type, limit: "2" }))
-        : []),
-    ]),
-  ],
+  hooks: ({ hooks, hookDeliveries }, isEnd) => {
+    // Schedules may have made thousands.
+    const limitOf = (few: string) => (hookDeliveries.length > 300 ? "100" : few);
+    return [
+      look("/api/v1/webhooks"),
+      ...(isEnd ? [look("/v1/hooks", {}, "server")] : []),
+      ...hooks.flatMap(({ id, events }) => [
+        look(`/api/v1/webhooks/${id}`),
+        look(`/api/v1/webhooks/${id}/deliveries`, { limit: limitOf("7") }),
+        look(`/api/v1/webhooks/${id}/deliveries`, { missing: "true", limit: limitOf("3") }),
+        ...(isEnd
+          ? events.map((event_type) => look(`/api/v1/webhooks/${id}/deliveries`, { event_type, limit: limitOf("2") }))
+          : []),
+      ]),
+    ];
+  },
   exports: ({ exports }, isEnd) => [
     look("/api/v1/exports", isEnd ? { limit: "2" } : {}),
     ...last(exports, isEnd ? 10 : 1).map(({ id }) => look(`/api/v1/exports/${id}`)),
