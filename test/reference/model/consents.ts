@@ -109,15 +109,23 @@ export function stated(world: World, subscriber: Subscriber, consent: Body, befo
   return row;
 }
 
-/** A confirmation is of one address: the owner of the next one is asked anew. */
-export function addressChanged(world: World, subscriber: Subscriber, before: string | null): void {
+/**
+ * A confirmation is of one address: the owner of the next one is asked anew.
+ * @param stated the channel that the same call says something of: that is asked instead
+ */
+export function addressChanged(
+  world: World,
+  subscriber: Subscriber,
+  before: string | null,
+  stated?: string | undefined,
+): void {
   if (isSameAddress(before, subscriber.email)) return;
   const channels = new Set(
     world.consents.filter((row) => row.subscriber_id === subscriber.id).map((row) => row.channel),
   );
   for (const channel of channels) {
     const row = currentConsent(world, subscriber.id, channel)!;
-    if (row.status !== "opted_in" || !row.isConfirmed) continue;
+    if (channel === stated || row.status !== "opted_in" || !row.isConfirmed) continue;
     const said = { channel, status: "pending", consented_at: world.now, source: "address_changed" };
     const next = recordConsent(world, subscriber, { ...said });
     const isLeft = ({ of, subscriber_id }: Body) => subscriber_id === subscriber.id && channel === `list:${of}`;

@@ -38,7 +38,7 @@ function change(world: World, subscriber: Subscriber, body: Body): string | null
   if (body.email !== undefined) subscriber.email = body.email;
   mergeAttributes(subscriber, body);
   subscriber.updated_at = world.now;
-  addressChanged(world, subscriber, before);
+  addressChanged(world, subscriber, before, body.consent && (body.consent.channel ?? "email"));
   return before;
 }
 
