@@ -45,6 +45,7 @@ export const permissionOfScope: { readonly [S in Scope | AgentScope]?: Permissio
   "messages:send": "send",
   "write:drafts": "content:write",
   "write:send": "send",
+  "test:write": "credentials:manage",
 };
 
 export function holds(role: Role, permission: Permission): boolean {

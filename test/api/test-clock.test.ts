@@ -118,6 +118,20 @@ describe("a move of a sandbox's time", () => {
     expect(answer.body.fields).toEqual({ [field]: expect.any(String) });
   });
 
+  it.each([
+    ["developer", 202],
+    ["marketer", 403],
+  ] as const)(
+    "the time of a sandbox is moved by who may make a key that moves it: a %s gets %i (F4, ATH-R5)",
+    async (role, status) => {
+      const world = await fresh();
+      const { tenant } = await sandboxIn(world);
+      const as = await tenant.dashboard(role);
+
+      expect((await world.call("POST /v1/test/clock", { as, body: { advance: "1h" } })).status).toBe(status);
+    },
+  );
+
   it("the time of a workspace that is no sandbox is not moved: 409 (F4)", async () => {
     const { tenant } = await withTenant();
 

@@ -57,7 +57,7 @@ const endpoint = endpoints({
 export const sandbox = [
   endpoint(
     "POST /v1/test/clock",
-    { permission: "team:manage", uses: [platformWrite] },
+    { permission: "credentials:manage", uses: [platformWrite] },
     {
       summary: "Move the time of a sandbox forward, and run what falls due in between",
       description:
