@@ -25,7 +25,7 @@ export const access: Record<string, Access> = {
   "notifications.cancel": {"permission":"send","effect":"write"},
   "notifications.resume": {"permission":"send","effect":"write"},
   "tests.testNotifications": {"permission":"send","effect":"write"},
-  "tests.clock": {"permission":"team:manage","effect":"write"},
+  "tests.clock": {"permission":"credentials:manage","effect":"write"},
   "templates.create": {"permission":"content:write","effect":"write"},
   "templates.update": {"permission":"content:write","effect":"write"},
   "templates.delete": {"permission":"content:write","effect":"write"},
