@@ -2,6 +2,7 @@
 import { expect, it } from "vitest";
 import { DAY } from "../../shared/kernel/clock.ts";
 import type { RecipientState } from "../../shared/rules/recipient-states.ts";
+import { mailing } from "../support/mails.ts";
 import { entriesOf } from "../support/pages.ts";
 import { addPeople, send } from "../support/people.ts";
 import { quietSetting } from "../support/quiet-hours.ts";
@@ -105,6 +106,19 @@ it("a send to one inbox lists its recipient, also once the message has expired (
   expect(await recipients(world, tenant, job.id)).toMatchObject(expected);
   await world.advance(33 * DAY);
   expect(await recipients(world, tenant, job.id)).toMatchObject(expected);
+});
+
+it("whom the inbox reached stays delivered, though the mail came back and the message has expired (RDA-4, AMB-139)", async () => {
+  const { world, tenant } = await withTenant();
+  const { ada, channel } = await mailing(world, tenant, "bounce@simulator.amazonses.com");
+  const { channels } = (await tenant.call("GET /api/v1/channels")).body;
+  const { id: inbox } = channels.find(({ type }: { type: string }) => type === "in_app");
+  const { job } = await send(world, tenant, { subscriberIds: [ada], channel_ids: [channel, inbox] });
+  await world.advance(33 * DAY);
+
+  expect(await recipients(world, tenant, job.id)).toMatchObject([{ state: "delivered", reason: null }]);
+  const explained = (await tenant.call(`GET /api/v1/notifications/${job.id}/recipients/${ada}`)).body;
+  expect(explained).toMatchObject({ decision: "sent", state: "delivered", reason: null });
 });
 
 it("a send that failed whole lists nobody, as its counts say, though it was planned (AMB-139)", async () => {

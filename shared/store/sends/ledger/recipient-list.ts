@@ -24,8 +24,8 @@ import type { JobRecord } from "../jobs/job-record.ts";
 import { isStopped } from "../jobs/stopped.ts";
 import { ChannelOutcome, channelOutcomes, lostInbox } from "./channel-outcomes.ts";
 import { matches, mayHold, type RecipientFilter } from "./recipient-filter.ts";
-import { lostReason, recipientOutcome } from "./recipient-outcome.ts";
-import { CLOCK_TOLERANCE_MS, touchesBetween } from "./touches.ts";
+import { lostReason, type RecipientOutcome, recipientOutcome } from "./recipient-outcome.ts";
+import { CLOCK_TOLERANCE_MS, type TouchRow, touchesBetween } from "./touches.ts";
 
 export const ListedRecipient = v.object({
   /** Null for one who was erased. */
@@ -252,9 +252,15 @@ async function outcomeOf(
   const isDeferred = quietEndOf(waits) !== undefined;
   const outcome = recipientOutcome(job, { ...ofJob, skip: undefined, isDeferred });
   const { decision, state, reason, attempts, at } = outcome;
-  if (decision === "not_in_audience" && hasExpired(store, job, recipient))
-    return { state: "delivered", reason: null, channel: "in_app", channels: [] };
   const { targets } = recipient;
+  if (wasInInbox(store, job, recipient, { outcome, ledger }))
+    return {
+      state: "delivered",
+      reason: null,
+      channel: "in_app",
+      channels: channelOutcomes(job, { ...ofJob, targets, waits }),
+      at,
+    };
   const lost = decision === "not_in_audience" && isInbox ? lostReason(job, subscriber) : undefined;
   if (lost) return { state: "failed", reason: lost, channel: "in_app", channels: lostInbox(targets, lost) };
   const channels = channelOutcomes(job, { ...ofJob, targets, waits });
@@ -271,8 +277,19 @@ function windowOf({ dispatched_at, completed_at }: JobRecord) {
   return { from: Date.parse(dispatched_at) - CLOCK_TOLERANCE_MS, to };
 }
 
-/** The message of a recipient's inbox, which is its own ledger, is gone by now. */
-export const hasExpired = ({ clock }: StoreReader, { dispatched_at }: JobRecord, { targets }: Recipient): boolean =>
-  targets.some(({ channel }) => channel === "in_app") &&
-  dispatched_at !== null &&
-  Date.parse(dispatched_at) + MESSAGE_LIFETIME_MS <= clock.now();
+/**
+ * Whether the inbox reached somebody by a message that is gone by now: it was its own ledger. Of a smart send that tried
+ * another channel it may never have been its turn.
+ */
+export function wasInInbox(
+  { clock }: StoreReader,
+  { dispatched_at, channel_arbitration_mode: mode }: JobRecord,
+  { targets }: Recipient,
+  { outcome: { decision, state }, ledger }: { outcome: RecipientOutcome; ledger: readonly TouchRow[] },
+): boolean {
+  const isOpen = decision === "not_in_audience" || (decision === "sent" && state !== "delivered" && mode !== "smart");
+  const isInInbox = targets.some(({ channel }) => channel === "in_app");
+  const isTold = ledger.some(({ channel }) => channel === "in_app");
+  const isGone = dispatched_at !== null && Date.parse(dispatched_at) + MESSAGE_LIFETIME_MS <= clock.now();
+  return isOpen && isInInbox && !isTold && isGone;
+}

@@ -25,7 +25,7 @@ import { withContent } from "../jobs/job-content.ts";
 import type { Job } from "../jobs/job-record.ts";
 import { getJob } from "../jobs/jobs.ts";
 import { channelOutcomes, lostInbox, stopOf } from "../ledger/channel-outcomes.ts";
-import { hasExpired } from "../ledger/recipient-list.ts";
+import { wasInInbox } from "../ledger/recipient-list.ts";
 import { lostReason, newestByAddress, type RecipientOutcome, recipientOutcome } from "../ledger/recipient-outcome.ts";
 import {
   type ChunkRef,
@@ -162,10 +162,10 @@ function outcomeAt(
 ): RecipientOutcome {
   const skip = place.kind === "skipped" ? place.reason : undefined;
   const outcome = recipientOutcome(job, { ...known, skip, isOutside: place.kind === "outside" });
+  if (place.kind === "recipient" && wasInInbox(store, job, place.recipient, { outcome, ledger: known.ledger }))
+    return { ...outcome, decision: "sent", state: "delivered", reason: null };
   if (outcome.decision !== "not_in_audience") return outcome;
   if (place.kind === "outside") return { ...outcome, reason: place.reason };
-  if (place.kind === "recipient" && hasExpired(store, job, place.recipient))
-    return { ...outcome, decision: "sent", state: "delivered" };
   const isInbox = place.kind === "recipient" && place.recipient.targets.some(({ channel }) => channel === "in_app");
   const lost = isInbox ? lostReason(job, subscriber) : undefined;
   if (lost) return { ...outcome, decision: "sent", state: "failed", reason: lost };
