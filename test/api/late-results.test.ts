@@ -97,6 +97,22 @@ describe("a mail that comes back", () => {
     ]);
   });
 
+  it("the webhook of the end of a send counts what had come back by then (AMB-139, WEV-8)", async () => {
+    const { world, tenant } = await withTenant();
+    const { ada, channel } = await mailing(world, tenant, BOUNCES);
+    const { sms = "" } = await openChannels(world, tenant, "sms");
+    await tenant.call(`PATCH /api/v1/subscribers/${ada}`, { attributes: { phone: PHONE } });
+    const read = reader(world, tenant);
+    const wish = { target_url: "https://hooks.example.com/in", events: ["notification.terminal"] };
+    const hook = await read("POST /api/v1/webhooks", wish);
+    await spoil(world, { channel: "sms", outcome: "transient", times: 10 });
+    await send(world, tenant, { subscriberIds: [ada], channel_ids: [channel, sms] });
+    await world.advance(40 * MINUTE);
+
+    const { items } = await read(`GET /api/v1/webhooks/${hook.id}/deliveries`);
+    expect(items).toMatchObject([{ payload: { data: { delivered: 0 } } }]);
+  });
+
   it("mails of one arm that come back leave the deliveries of the other (AMB-139, CRP-1)", async () => {
     const { world, tenant } = await withTenant();
     const { ada, channel } = await mailing(world, tenant);

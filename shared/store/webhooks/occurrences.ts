@@ -11,6 +11,7 @@ import { segmentMovesOf } from "../lists/segment-moves.ts";
 import { ReportedInteraction } from "../sends/interactions/items.ts";
 import { JobItem } from "../sends/jobs/job-items.ts";
 import { jobOf } from "../sends/jobs/jobs.ts";
+import { countsNow } from "../sends/jobs/late.ts";
 import { TouchItem } from "../sends/ledger/ledger-items.ts";
 import { Profile } from "../subscribers/items.ts";
 import { attributesOf, countSubscribers, isLiving, type LivingProfile } from "../subscribers/subscribers.ts";
@@ -103,8 +104,9 @@ const ended = (change: Change<typeof JobItem>): OccurrenceSource => ({
   change,
   events: ["notification.terminal"],
   occurrences: () => {
-    const { id, status, counts, completed_at, created_at } = jobOf(change.after);
-    const { delivered, failed } = counts;
+    const job = jobOf(change.after);
+    const { id, status, completed_at, created_at } = job;
+    const { delivered, failed } = countsNow(job, job);
     const data = { job_id: id, status, delivered, failed, total: delivered + failed };
     return [{ event: "notification.terminal", key: id, at: Date.parse(completed_at ?? created_at), data }];
   },
