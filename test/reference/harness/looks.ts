@@ -15,7 +15,8 @@ export interface Look {
 const look = (path: string, query: Record<string, string> = {}, as = "owner"): Look => ({ path, query, as });
 
 /** Small pages, unless a schedule made hundreds of sends. */
-const pageOf = ({ jobs }: World): string => (jobs.length > 300 ? "100" : "3");
+const pageOf = ({ jobs }: World): string =>
+  jobs.length > 300 || jobs.flatMap(({ recipients }) => recipients).length > 1_000 ? "100" : "3";
 
 const last = <T>(items: T[], count: number) => items.slice(-count);
 

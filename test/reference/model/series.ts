@@ -4,7 +4,6 @@ import { conversionsAfter, everyTouch, isOfOneMoment, type Touch, windowOf } fro
 import { CLICKS, channelOf, OPENS } from "./interactions.ts";
 import { ANY, type Body, DAY, HOUR, invalid, iso, isUuid, MINUTE, type Request, Unordered } from "./kit.ts";
 import type { Channel, Interaction, Job, Recipient } from "./records/sends.ts";
-import { isUnderWay } from "./tallies.ts";
 import type { World } from "./world.ts";
 
 /** Something that one figure counts. */
@@ -197,7 +196,7 @@ export function series(world: World, { query }: Request) {
  */
 function ofSource(world: World, type: string, id: string | undefined, window: [number, number]): Body {
   if (!isUuid(id)) invalid("source_id");
-  if (isUnderWay(world.jobs.filter(({ source }) => source.id === id))) return ANY;
+  if (world.jobs.some(({ source, status }) => source.id === id && status === "processing")) return ANY;
   const isOwn = ({ job: { source, error } }: Fact) => source.type === type && source.id === id && !error;
   const isEngagement = ({ measure }: Fact) => /^(opened|clicked)/.test(measure);
   const dated = factsOf(world)
