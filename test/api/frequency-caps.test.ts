@@ -185,7 +185,6 @@ describe("what is sent all the same", () => {
     const ada = await person("ada");
     const channel_ids = [ids.ios, ids.email];
     expect((await push({ channel_ids })).delivered_by_channel).toEqual({ ios: 1, email: 1 });
-
     const job = await push({ channel_ids });
 
     expect(job).toMatchObject({ ...REACHED, delivered_by_channel: { email: 1 }, skip_reasons: {} });
@@ -216,7 +215,6 @@ describe("what is sent all the same", () => {
 
   it.each(["ios", "in_app"])("a capped send to nobody by %s ends too (D-CAP, AMB-57)", async (channel) => {
     const { push, ids } = await setting([DAILY]);
-
     const job = await push({ subscriberIds: ["nobody"], target: undefined, channel_ids: [ids[channel]] });
 
     expect(job).toMatchObject({ status: "completed", skip_reasons: { unknown_subscriber: 1 } });
@@ -245,10 +243,10 @@ it("a cap counts what campaigns, journeys, schedules and sends of the API send t
 
   await world.advance(2 * MINUTE);
   expect(await channelsReached()).toHaveLength(1);
-  await sendByAll();
-  expect(await channelsReached()).toHaveLength(4);
-  await sendByAll();
-  expect(await channelsReached()).toHaveLength(4);
+  for (let n = 0; n < 2; n++) {
+    await sendByAll();
+    expect(await channelsReached()).toHaveLength(4);
+  }
 });
 
 it("sends that run at once do not pass the cap: each subscriber gets exactly that many (D-CAP, F16)", async () => {
@@ -259,14 +257,12 @@ it("sends that run at once do not pass the cap: each subscriber gets exactly tha
   const made = await Promise.all(Array.from({ length: 6 }, () => tenant.call("POST /api/v1/notifications", body)));
   await world.settle();
 
-  const counts = { delivered: 0, skipped: 0 };
-  for (const { body: sent } of made) {
-    const job = (await call(`GET /api/v1/notifications/${sent.id}`)).body;
-    expect(job.status).toBe("completed");
-    counts.delivered += job.counts.delivered;
-    counts.skipped += job.counts.skipped;
-  }
-  expect(counts).toEqual({ delivered: 50, skipped: 100 });
+  const jobs = await Promise.all(
+    made.map(async ({ body: { id } }) => (await call(`GET /api/v1/notifications/${id}`)).body),
+  );
+  const sum = (name: string) => jobs.reduce((all, { counts }) => all + counts[name], 0);
+  expect(jobs.filter(({ status }) => status !== "completed")).toEqual([]);
+  expect([sum("delivered"), sum("skipped")]).toEqual([50, 100]);
   for (const id of people) expect(await inboxOf(world, tenant, id)).toHaveLength(2);
 });
 

@@ -188,16 +188,13 @@ describe("a subject of a provider", () => {
     expect((await signIn({ ...ADA, ...person }, { tenant_id: tenant })).status).toBe(403);
   });
 
-  it.each([true, "true"])(
-    "a subject of a provider is linked by an address of a proven domain that is verified: %j, and stays linked when the address changes (ACC-16)",
-    async (email_verified) => {
-      const { signIn, tenant, user } = await setting({ default_role: "viewer" });
-      expect((await signIn({ ...ADA, email_verified }, { tenant_id: tenant })).body.user.id).toBe(user.id);
-      const moved = { ...ADA, email: "countess@elsewhere.example", email_verified: false };
-      const renamed = await signIn(moved, { tenant_id: tenant });
-      expect(renamed.body.user).toMatchObject({ id: user.id, email: ADA.email });
-    },
-  );
+  it("a subject of a provider is linked by a verified address of a proven domain, and stays linked when the address changes (ACC-16)", async () => {
+    const { signIn, tenant, user } = await setting({ default_role: "viewer" });
+    expect((await signIn({ ...ADA, email_verified: "true" }, { tenant_id: tenant })).body.user.id).toBe(user.id);
+    const moved = { ...ADA, email: "countess@elsewhere.example", email_verified: false };
+    const renamed = await signIn(moved, { tenant_id: tenant });
+    expect(renamed.body.user).toMatchObject({ id: user.id, email: ADA.email });
+  });
 
   it("a subject of a provider is known by the provider's user information where the ID token says nothing of the person (ACC-16)", async () => {
     const { provider, signIn, tenant, user } = await setting();
