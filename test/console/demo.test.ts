@@ -159,6 +159,7 @@ describe.skipIf(!hasBrowser)("the demo in Chromium", () => {
     await page.keyboard.press("Escape");
     await page.locator("button.chart-node.has-fault:focus").waitFor();
     await page.keyboard.press("Enter");
+    await page.locator("section.chart-panel h2:focus").waitFor();
     await to("Title");
     await page.keyboard.type("Your trial has ended");
     await to("Body");
