@@ -22,16 +22,16 @@ import {
 import { type BrakeView, brakeView, haltJob } from "../../../shared/store/sends/jobs/brake.ts";
 import type { JobRecord } from "../../../shared/store/sends/jobs/job-record.ts";
 import { findJob } from "../../../shared/store/sends/jobs/jobs.ts";
-import { shared } from "./memory.ts";
+import { readShared } from "./memory.ts";
 import { type Prepared, recipientOf, type Work } from "./work.ts";
 
 /** How long the figures of a send are used. */
 const FRESH_MS = 500;
-/** Of one chunk alone the brake must be surer than of all: there are many of them (in standard deviations). */
-const SURE_OF_ONE = 4;
+/** The certainty that the errors of one chunk need, in standard deviations: of many chunks, some are bad by chance. */
+const CHUNK_CERTAINTY = 4;
 
 const viewOf = ({ store, clock, figures }: Work, job: JobRecord): Promise<BrakeView> =>
-  shared(clock, figures, `${store.tenant} ${job.id}`, { ms: FRESH_MS, read: () => brakeView(store, job) });
+  readShared(clock, figures, `${store.tenant} ${job.id}`, { ms: FRESH_MS, read: () => brakeView(store, job) });
 
 /** The limit that the figures of a send have passed so far. */
 export async function breachNow(work: Work, job: JobRecord): Promise<Breach | undefined> {
@@ -69,10 +69,12 @@ export async function waitOfChunk(work: Work): Promise<number> {
 export const isCounted = ({ deliverySettings: settings }: Pick<JobRecord, "deliverySettings">): boolean =>
   settings?.brake !== undefined || settings?.isCounted === true;
 
-export const counting = (job: JobRecord, progress: Progress): Progress =>
+/** With first tries counted, where the figures of the send count. */
+export const withFigures = (job: JobRecord, progress: Progress): Progress =>
   isCounted(job) ? { ...progress, tried: progress.tried ?? {} } : progress;
 
-export const noteRound = ({ job }: Work, progress: Progress): void => {
+/** Notes whether every address of the chunk was tried once. */
+export const notePassed = ({ job }: Work, progress: Progress): void => {
   if (isCounted(job)) progress.passed ||= isPassed(progress);
 };
 
@@ -100,7 +102,7 @@ export async function keepCanaryFirst(work: Work, progress: Progress): Promise<v
 
 const noFigures = () => ({ tried: {}, errors: {}, bounced: 0, complained: 0, opted_out: 0, passed: 0 });
 
-/** Looks at what one worker found out of one chunk: a provider that fails at once is noticed within a group. */
+/** Watches the errors of one chunk as they come: a provider that fails at once is noticed within a group. */
 export function createChunkWatch(work: Work) {
   let job: JobRecord = work.job;
   let local = noFigures();
@@ -109,10 +111,11 @@ export function createChunkWatch(work: Work) {
       if (isFirstTry(unit, outcome)) countFirstTry(local, channel, outcome);
     },
     haltIfBad: async (): Promise<void> => {
-      const limits = job.deliverySettings?.brake;
-      const breach = limits && breachOf({ max_error_rate: limits.max_error_rate }, local, SURE_OF_ONE);
-      const newest = breach && (await findJob(work.store, job.id));
-      if (!breach || !newest || newest.halted) return;
+      const { max_error_rate } = job.deliverySettings?.brake ?? {};
+      const breach = breachOf({ max_error_rate }, local, CHUNK_CERTAINTY);
+      if (!breach) return;
+      const newest = await findJob(work.store, job.id);
+      if (!newest || newest.halted) return;
       if (newest.releasedAt === job.releasedAt) return halt(work, newest, breach);
       // The send was halted and resumed meanwhile: figures from before count no more, and the limits may be others.
       job = newest;

@@ -3,11 +3,13 @@ import { type CountedCap, capsOn, type FrequencyCap } from "../../../shared/rule
 import { classOf } from "../../../shared/rules/channel-types.ts";
 import type { Progress } from "../../../shared/rules/progress.ts";
 import { progressText } from "../../../shared/rules/progress-text.ts";
+import type { ItemWrite, RowOf } from "../../../shared/store/item.ts";
 import { oldRow } from "../../../shared/store/refusals.ts";
-import { countedIn, countWrites } from "../../../shared/store/sends/audience/caps.ts";
+import { type Capping, countedIn, countWrites } from "../../../shared/store/sends/audience/caps.ts";
 import { type Advanced, advance } from "../../../shared/store/sends/chunks/claims.ts";
+import type { Job } from "../../../shared/store/sends/jobs/job-record.ts";
 import { SendCounter } from "../../../shared/store/sends/ledger/ledger-items.ts";
-import type { Held, Prepared, Work } from "./work.ts";
+import type { LeasedChunk, Prepared, Work } from "./work.ts";
 
 type Claimed = Exclude<Advanced, { kind: "refused" }>;
 
@@ -22,18 +24,15 @@ interface FirstMessages {
  * Claims a group and counts its messages in one transaction, so that neither a crash nor another job can come between.
  * Messages that a cap refuses stay in the group and are skipped.
  */
-export async function claimCapped(work: Work, { lease, progress }: Held, prepared: Prepared[]): Promise<Claimed> {
+export async function claimCapped(
+  work: Work,
+  { lease, progress }: LeasedChunk,
+  prepared: Prepared[],
+): Promise<Claimed> {
   const { store, chunkRef, clock, job } = work;
-  const { category, deliverySettings } = job;
-  const capping = { timezone: deliverySettings?.timezone ?? "UTC", now: clock.now() };
+  const capping = { timezone: job.deliverySettings?.timezone ?? "UTC", now: clock.now() };
   for (;;) {
-    const counts = firstMessages(prepared).flatMap((one) => {
-      const channels = one.messages.map(({ channel }) => channel);
-      const met = capsOn(deliverySettings?.caps ?? [], category, channels).filter(
-        (cap) => !wasCounted(progress, one, cap),
-      );
-      return countWrites(capping, one.subscriber, met).map((count) => ({ ...count, one }));
-    });
+    const counts = firstMessages(prepared).flatMap((first) => countsOf(job, progress, first, capping));
     const counted = withCounted(progress, counts);
     progress.capped = prepared.flatMap(({ isCapped }, i) => (isCapped ? [progress.from + i] : []));
     const writes = counts.map(({ write }) => write);
@@ -44,13 +43,22 @@ export async function claimCapped(work: Work, { lease, progress }: Held, prepare
       Object.assign(progress, counted);
       return claimed;
     }
-    for (const [i, { caps, one }] of counts.entries()) {
-      const counter = oldRow(SendCounter, claimed.failures[i]);
-      if (!counter) continue;
-      const reached = caps.map((cap) => countedIn(counter, cap)).filter(({ count, max }) => count >= max);
-      for (const cap of reached) skip(prepared, one, cap);
-    }
+    for (const [i, count] of counts.entries()) skipReached(prepared, count, oldRow(SendCounter, claimed.failures[i]));
   }
+}
+
+/** The messages of a recipient, as one kind of window counts them. */
+interface MessageCount {
+  first: FirstMessages;
+  caps: readonly FrequencyCap[];
+  write: ItemWrite<"workspace">;
+}
+
+function countsOf(job: Job, progress: Progress, first: FirstMessages, capping: Capping): MessageCount[] {
+  const channels = first.messages.map(({ channel }) => channel);
+  const caps = capsOn(job.deliverySettings?.caps ?? [], job.category, channels);
+  const uncounted = caps.filter((cap) => !wasCounted(progress, first, cap));
+  return countWrites(capping, first.subscriber, uncounted).map((count) => ({ ...count, first }));
 }
 
 type Counted = Pick<Progress, "counted" | "countedBy">;
@@ -61,19 +69,17 @@ function wasCounted({ counted, countedBy }: Counted, { recipient }: FirstMessage
   return ((set >> BigInt(recipient)) & 1n) === 1n;
 }
 
-function withCounted(
-  before: Counted,
-  counts: readonly { one: FirstMessages; caps: readonly FrequencyCap[] }[],
-): Counted {
-  const now = { counted: before.counted, countedBy: { ...before.countedBy } };
-  for (const { one, caps } of counts) {
-    const bit = 1n << BigInt(one.recipient);
+function withCounted({ counted: before, countedBy: beforeBy }: Counted, counts: readonly MessageCount[]): Counted {
+  let counted = before;
+  const countedBy = { ...beforeBy };
+  for (const { first, caps } of counts) {
+    const bit = 1n << BigInt(first.recipient);
     for (const { channel_class } of caps) {
-      if (channel_class === undefined) now.counted |= bit;
-      else now.countedBy[channel_class] = (now.countedBy[channel_class] ?? 0n) | bit;
+      if (channel_class === undefined) counted |= bit;
+      else countedBy[channel_class] = (countedBy[channel_class] ?? 0n) | bit;
     }
   }
-  return now;
+  return { counted, countedBy };
 }
 
 /** Retries were counted before. What is refused for another reason is not counted at all. */
@@ -86,13 +92,24 @@ function firstMessages(prepared: readonly Prepared[]): FirstMessages[] {
   });
 }
 
+/** Skips what the caps of a count refuse. @param counter the row that refused it, if it was this one */
+function skipReached(
+  prepared: Prepared[],
+  { first, caps }: MessageCount,
+  counter: RowOf<typeof SendCounter> | undefined,
+): void {
+  if (!counter) return;
+  const reached = caps.map((cap) => countedIn(counter, cap)).filter(({ count, max }) => count >= max);
+  for (const cap of reached) skip(prepared, first, cap);
+}
+
 /** Replaces the messages of a recipient that a reached cap concerns: all of them, or those of the cap's class. */
 function skip(prepared: Prepared[], { messages }: FirstMessages, cap: CountedCap): void {
   for (const message of messages) {
     if (cap.channel_class !== undefined && classOf(message.channel) !== cap.channel_class) continue;
-    const place = prepared.indexOf(message);
-    if (place < 0) continue;
+    const i = prepared.indexOf(message);
+    if (i < 0) continue;
     const outcome = { status: "skipped", reason: "capped", seen: cap } as const;
-    prepared[place] = { ...message, isCapped: true, send: async () => outcome };
+    prepared[i] = { ...message, isCapped: true, send: async () => outcome };
   }
 }

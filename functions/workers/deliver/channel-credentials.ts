@@ -5,7 +5,7 @@ import { MINUTE } from "../../../shared/kernel/clock.ts";
 import type { ChannelType } from "../../../shared/rules/channel-types.ts";
 import { openCredentials } from "../../../shared/store/channels/credentials.ts";
 import { CredentialsItem } from "../../../shared/store/channels/items.ts";
-import { shared } from "./memory.ts";
+import { readShared } from "./memory.ts";
 import type { Work } from "./work.ts";
 
 /** How long credentials stay in clear. */
@@ -23,7 +23,7 @@ export async function credentialsFor(
     const row = await store.get(CredentialsItem, { channel: via.id });
     return row && openCredentials(vault, via.id, row);
   };
-  const found = await shared(clock, opened, version, { ms: OPEN_MS, read });
+  const found = await readShared(clock, opened, version, { ms: OPEN_MS, read });
   // Those that do not exist are read again.
   if (!found) opened.delete(version);
   return found;

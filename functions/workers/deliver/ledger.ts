@@ -8,7 +8,7 @@ import type { ItemWrite } from "../../../shared/store/item.ts";
 import { release } from "../../../shared/store/sends/chunks/claims.ts";
 import { touchWrite } from "../../../shared/store/sends/ledger/touches.ts";
 import { talliedBy } from "./tally.ts";
-import { type Held, isThrottle, recipientOf, type Sent, targetOf, timesOf, type Work } from "./work.ts";
+import { isThrottle, type LeasedChunk, recipientOf, type Sent, targetOf, timesOf, type Work } from "./work.ts";
 
 /** The longest delay of a queue. */
 export const MAX_DELAY_MS = 15 * MINUTE;
@@ -20,9 +20,9 @@ const WRITING_MS = 15 * SECOND;
 export type Ledger = ReturnType<typeof createLedger>;
 
 /** The ledger rows of a round, written in batches after the outcomes they record. */
-export function createLedger(work: Work, held: Held) {
+export function createLedger(work: Work, leased: LeasedChunk) {
   const { store, chunkRef, chunk, addressees, clock, log } = work;
-  const { progress } = held;
+  const { progress } = leased;
   /** One place for each unit; undefined for one that has no row. */
   let rows: (ItemWrite<"workspace"> | undefined)[] = [];
   let isHandedOver = false;
@@ -34,9 +34,9 @@ export function createLedger(work: Work, held: Held) {
     const isGroupInProgress = progress.noted + progress.pending.length < progress.to;
     if (isGroupInProgress) return;
     try {
-      await inTime(releaseChunk(work, held, 0)).catch(async (error) => {
+      await inTime(releaseChunk(work, leased, 0)).catch(async (error) => {
         log({ level: "warn", message: "outcomes are handed over", ...chunkRef, ...errorFields(error) });
-        await handOver(work, held);
+        await handOver(work, leased);
         isHandedOver = true;
       });
       rows = [];
@@ -68,7 +68,7 @@ export function createLedger(work: Work, held: Held) {
       const seen = outcome.status === "skipped" ? outcome.seen : undefined;
       const isWaiting = isThrottle(outcome) && verdict.state === "retryable";
       const touch = { subscriber, target, arm, verdict, tries, providerId, isShortened, seen, claimedWith };
-      rows.push(isInInbox || isWaiting ? undefined : touchWrite(timesOf(held), chunkRef, touch));
+      rows.push(isInInbox || isWaiting ? undefined : touchWrite(timesOf(leased), chunkRef, touch));
     },
     write: () => write(rows.length),
     /** Whether a message has the outcomes, and continues the chunk. */
@@ -95,13 +95,13 @@ async function before<T>(clock: Clock, time: number, writing: Promise<T>): Promi
 }
 
 /** The queue takes what the table does not: a message with the outcomes continues the chunk. */
-const handOver = ({ deliverQueue, message }: Work, { lease: { step }, progress }: Held): Promise<void> =>
+const handOver = ({ deliverQueue, message }: Work, { lease: { step }, progress }: LeasedChunk): Promise<void> =>
   deliverQueue.send([{ ...message, outcomes: { step, progress: progressText(progress) } }]);
 
 /** Releases the chunk with its progress. Beyond a queue's longest delay, a timer continues it. */
 export async function releaseChunk(
   work: Work,
-  { lease, progress }: Held,
+  { lease, progress }: LeasedChunk,
   ms: number,
 ): Promise<{ kind: "wait"; ms: number }> {
   const { store, timers, clock, chunkRef, job, chunk } = work;
@@ -111,7 +111,7 @@ export async function releaseChunk(
   const deferred = waitingFor(progress).size;
   const tally = talliedBy(chunk, progress);
   const { category } = job;
-  const held = { chunkRef, lease, progress: progressText(progress) };
-  await release(store, held, { waits, deferred, tally, category });
+  const state = { chunkRef, lease, progress: progressText(progress) };
+  await release(store, state, { waits, deferred, tally, category });
   return { kind: "wait", ms };
 }

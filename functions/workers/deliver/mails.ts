@@ -19,31 +19,32 @@ export async function mailFor(
   bodies: MailBodies,
 ): Promise<{ parts: MailParts; unsubscribeUrl?: string }> {
   const { store, clock, job } = work;
-  const { id, category, topic } = job;
-  const urlOf = await work.mailLinks();
-  const whose = { tenant: store.tenant, subscriber };
-  const sent = { ...whose, job: id, arm, sentAt: Math.floor(clock.now() / SECOND) };
-  const address = mailAddressId(profile);
-  const of = { job: id, sentAt: Math.floor(at / SECOND) };
-  const token =
-    address && ({ kind: "unsubscribe", ...whose, address, channel: "email", scope: "marketing", of } as const);
-  const unsubscribe = token && category === "marketing" ? urlOf(token) : undefined;
+  const { id, category, topic, confirms } = job;
+  const linkTo = await work.mailLinks();
+  const recipient = { tenant: store.tenant, subscriber };
   const owner = category === "marketing" ? await ownerOf(work) : undefined;
+
+  const address = mailAddressId(profile);
+  const mail = { job: id, sentAt: Math.floor(at / SECOND) };
+  const leaving =
+    address &&
+    ({ kind: "unsubscribe", ...recipient, address, channel: "email", scope: "marketing", of: mail } as const);
+  const unsubscribeUrl = leaving && category === "marketing" ? linkTo(leaving) : undefined;
+
   const tagged = taggedBodies(bodies, utmQueryOf(owner?.utm_defaults, job));
-  const parts = mailParts(
-    job.confirms ? withConfirmLink(tagged, urlOf({ kind: "confirm", ...whose, ...job.confirms })) : tagged,
-    {
-      unsubscribe,
-      sender: senderOf(owner),
-      words: footerWordsFor(profile && attributesOf(profile).locale),
-      preferences: token && topic && urlOf(token, PREFERENCES),
-      // Who has yet to agree is not watched.
-      ...(!job.confirms && {
-        open: urlOf({ kind: "open", ...sent }),
-        click: (target, link, links) =>
-          fitsMailToken(target) ? urlOf({ kind: "click", ...sent, link, links, target }) : target,
-      }),
-    },
-  );
-  return { parts, ...(unsubscribe !== undefined && { unsubscribeUrl: unsubscribe }) };
+  const linked = confirms ? withConfirmLink(tagged, linkTo({ kind: "confirm", ...recipient, ...confirms })) : tagged;
+  const tracked = { ...recipient, job: id, arm, sentAt: Math.floor(clock.now() / SECOND) };
+  const parts = mailParts(linked, {
+    unsubscribe: unsubscribeUrl,
+    sender: senderOf(owner),
+    words: footerWordsFor(profile && attributesOf(profile).locale),
+    preferences: leaving && topic && linkTo(leaving, PREFERENCES),
+    // Opens and clicks of somebody who has yet to agree are not tracked.
+    ...(!confirms && {
+      open: linkTo({ kind: "open", ...tracked }),
+      click: (target, link, links) =>
+        fitsMailToken(target) ? linkTo({ kind: "click", ...tracked, link, links, target }) : target,
+    }),
+  });
+  return { parts, ...(unsubscribeUrl !== undefined && { unsubscribeUrl }) };
 }

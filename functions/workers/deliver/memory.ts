@@ -27,8 +27,8 @@ interface Read<T> {
   value: Promise<T>;
 }
 
-/** What was read less than `ms` ago, or is read now: all that ask meanwhile share the read. One that fails is forgotten. */
-export function shared<T>(
+/** Reads at most once in `ms`: callers in between share the read, also while it is under way. One that fails is forgotten. */
+export function readShared<T>(
   { now }: Pick<Clock, "now">,
   memory: ReturnType<typeof recent<Read<T>>>,
   name: string,

@@ -4,7 +4,7 @@ import type { ChannelType } from "../../../shared/rules/channel-types.ts";
 import { groupEnd, type Progress, putOff, type Unit, unitsOf } from "../../../shared/rules/progress.ts";
 import { channelRate, learnedRate, slowDown, takeSlot } from "../../../shared/store/channels/pace.ts";
 import { credentialsFor } from "./channel-credentials.ts";
-import { shared } from "./memory.ts";
+import { readShared } from "./memory.ts";
 import { channelIdOf, isThrottle, type Sent, targetOf, type WaitQueue, type Work } from "./work.ts";
 
 /** How long an environment remembers whether a channel has a rate. */
@@ -47,7 +47,7 @@ export async function takeSlots(
 async function slotOf(work: Work, type: ChannelType, channel: string, n: number) {
   const { store, clock, rates, job } = work;
   const read = () => (type === "email" ? mailRate(work, channel) : channelRate(store, channel));
-  const rate = await shared(clock, rates, `${store.tenant} ${channel}`, { ms: FRESH_MS, read });
+  const rate = await readShared(clock, rates, `${store.tenant} ${channel}`, { ms: FRESH_MS, read });
   return rate === undefined ? undefined : takeSlot(store, channel, { n, category: job.category });
 }
 

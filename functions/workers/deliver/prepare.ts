@@ -38,7 +38,7 @@ import { topicRefusal } from "./topic-choices.ts";
 import { type Prepared, recipientOf, targetOf, type WaitQueue, type Work } from "./work.ts";
 
 /** What the messages of a round are made of. */
-interface Sources {
+interface MessageSources {
   work: Work;
   times: RoundTimes;
   rows: RecipientRows;
@@ -89,7 +89,7 @@ export function createMessageBuilder(work: Work, times: RoundTimes): MessageBuil
         ? deferredInbox(work, times)
         : await prepareInbox(work, times, inApp);
 
-      const sources: Sources = { work, times, rows, waiting, texts, template };
+      const sources: MessageSources = { work, times, rows, waiting, texts, template };
       const prepared: Prepared[] = [];
       for (const unit of group) prepared.push(await prepareMessage(sources, unit, inbox, refusalOf(unit)));
       return { prepared, write };
@@ -99,7 +99,7 @@ export function createMessageBuilder(work: Work, times: RoundTimes): MessageBuil
 
 /** Who of a group must not be sent to any more, and whose inbox gets the message. */
 async function choicesIn(
-  { work, times, rows, waiting }: Pick<Sources, "work" | "times" | "rows" | "waiting">,
+  { work, times, rows, waiting }: Pick<MessageSources, "work" | "times" | "rows" | "waiting">,
   group: readonly Unit[],
 ): Promise<{ refusalOf(unit: Unit): SendOutcome | undefined; inApp: Recipient[] }> {
   const { job, chunk } = work;
@@ -118,7 +118,7 @@ async function choicesIn(
 }
 
 async function prepareMessage(
-  sources: Sources,
+  sources: MessageSources,
   unit: Unit,
   inbox: Inbox,
   refusal: SendOutcome | undefined,
@@ -127,7 +127,7 @@ async function prepareMessage(
   const { store, chunkRef, chunk } = work;
   const { subscriber } = recipientOf(chunk, unit);
   const { channel, device: deviceId } = targetOf(chunk, unit);
-  const claimedWith = claimedOf(sources, unit);
+  const claimedWith = claimedWithOf(sources, unit);
   const refused = (outcome: SendOutcome, as = subscriber): Prepared => ({
     unit,
     channel,
@@ -151,7 +151,7 @@ async function prepareMessage(
 }
 
 /** What holds for the address of a unit; undefined where nothing of its subscriber was read. */
-function claimedOf({ work: { job, chunk }, rows }: Sources, unit: Unit): ClaimedWith | undefined {
+function claimedWithOf({ work: { job, chunk }, rows }: MessageSources, unit: Unit): ClaimedWith | undefined {
   const { subscriber } = recipientOf(chunk, unit);
   const { channel } = targetOf(chunk, unit);
   const profile = rows.profileOf(subscriber);
@@ -180,7 +180,7 @@ type MessageTo =
 const decided = (outcome: SendOutcome): MessageTo => ({ kind: "decided", outcome });
 
 async function messageTo(
-  { work, times: { at }, rows, texts, template }: Sources,
+  { work, times: { at }, rows, texts, template }: MessageSources,
   unit: Unit,
   channel: ProvidedChannel,
   device: DeviceRow | undefined,
@@ -215,13 +215,15 @@ async function messageTo(
     ...(arm && { variant: arm }),
     ...(bodies && (await mailFor(work, { subscriber, arm, profile, at }, bodies))),
   };
-  const hash = filled ? filledHash(filled.template.parameters) : texts.isStatic ? undefined : saidHash(words);
+  // What is the same for everybody can be rendered again later.
+  const saidTexts = texts.isStatic ? undefined : saidHash(words);
+  const hash = filled ? filledHash(filled.template.parameters) : saidTexts;
   return { kind: "message", said: hash, send: () => providerOf(providers, channel).send(credentials, message) };
 }
 
 /** Why the address of a subscriber must not be sent to any more, as far as that is known from what was read now. */
 function addressRefusal(
-  { work: { job }, rows }: Pick<Sources, "work" | "rows">,
+  { work: { job }, rows }: Pick<MessageSources, "work" | "rows">,
   channel: ProvidedChannel,
   profile: LivingProfile | undefined,
 ): SendOutcome | undefined {

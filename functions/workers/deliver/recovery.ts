@@ -4,78 +4,81 @@ import { prepareInApp } from "../../../shared/providers/in-app.ts";
 import { elementAt } from "../../../shared/rules/element-at.ts";
 import {
   note,
+  type Progress,
   RETRY_AFTER_MS,
   type SendOutcome,
   type Unit,
   unitsOf,
   type Verdict,
 } from "../../../shared/rules/progress.ts";
+import type { Target } from "../../../shared/rules/reach.ts";
 import { lateSkips } from "../../../shared/rules/reasons.ts";
-import { type ItemWrite, type RowOf, ref } from "../../../shared/store/item.ts";
+import { type ItemWrite, type RowOf, ref, rowOf } from "../../../shared/store/item.ts";
+import type { Item } from "../../../shared/store/model.ts";
+import type { Recipient } from "../../../shared/store/sends/chunks/recipients.ts";
 import { messageId } from "../../../shared/store/sends/inbox/inbox.ts";
 import { Message } from "../../../shared/store/sends/inbox/inbox-items.ts";
 import { TouchItem } from "../../../shared/store/sends/ledger/ledger-items.ts";
 import { type RoundTimes, recorded, touchKey, touchWrite } from "../../../shared/store/sends/ledger/touches.ts";
 import { namesNow } from "../../../shared/store/subscribers/ledger-erasure.ts";
 import { leftTopic } from "./topic-choices.ts";
-import { type Held, recipientOf, targetOf, timesOf, type Work } from "./work.ts";
+import { type LeasedChunk, recipientOf, targetOf, timesOf, type Work } from "./work.ts";
 
-type LedgerRow = RowOf<typeof Message> | RowOf<typeof TouchItem> | undefined;
+/** What the ledger has of one address. */
+type LedgerEntry =
+  | { kind: "touch"; row: RowOf<typeof TouchItem> }
+  /** The message of an inbox is its own entry of the ledger. */
+  | { kind: "message" }
+  | { kind: "none" };
+
+/** A unit whose worker stopped before its ledger row was known to be written. */
+interface ClaimedUnit {
+  unit: Unit;
+  recipient: Recipient;
+  target: Target;
+  entry: LedgerEntry;
+  /** What the claim says of it; undefined of the group that was in progress. */
+  claimed: Verdict | undefined;
+  /** A cap skips it. */
+  isCapped: boolean;
+}
 
 /**
  * Completes the progress of a lease whose worker stopped, and writes the ledger rows that it left out.
  * @param isStopped the send itself was stopped: no inbox message is written any more
  */
-export async function recover(work: Work, held: Held, { isStopped = false } = {}): Promise<void> {
-  const { store, clock, chunkRef, chunk, addressees } = work;
-  const { progress } = held;
-  const times = timesOf(held);
-  const units = unitsOf(progress, addressees).slice(progress.noted, progress.to);
-  const isCapped = (i: number) => progress.capped.includes(progress.noted + i);
-  const rows = await ledgerRows(work, units, times.at);
-  const unwritten = units.filter((unit, i) => {
-    const isInProgress = progress.noted + i >= progress.from;
-    return isInProgress && targetOf(chunk, unit).channel === "in_app" && !rows[i] && !isCapped(i);
-  });
-  const { left, late, inbox } = await completeInboxes(work, times, unwritten, { isStopped });
+export async function recover(work: Work, leased: LeasedChunk, { isStopped = false } = {}): Promise<void> {
+  const { store, clock, chunkRef, chunk } = work;
+  const { progress } = leased;
+  const times = timesOf(leased);
+  const units = await readClaimed(work, leased);
+  const inboxes = await completeInboxes(work, times, units.filter(isUnwritten), { isStopped });
 
-  const ids = units.map((unit) => recipientOf(chunk, unit).subscriber);
+  const ids = units.map(({ recipient }) => recipient.subscriber);
   const names = await namesNow(store, chunkRef, chunk.plannedAt, [...new Set(ids)]);
   const missing: ItemWrite<"workspace">[] = [];
-  for (const [i, unit] of units.entries()) {
-    const { subscriber, arm } = recipientOf(chunk, unit);
-    const target = targetOf(chunk, unit);
-    const isInbox = target.channel === "in_app";
-    const isWritten = rows[i] !== undefined || inbox.has(subscriber);
-    const found = isInbox
-      ? inboxVerdict(isWritten, left.has(subscriber), isStopped && late.includes(unit))
-      : recorded(touchIn(rows[i]), unit.tries.length);
-    // The inbox is its own ledger.
-    const isNoted = ({ state }: Verdict) => (isInbox ? state === "sent" : found !== undefined);
-    const touch = { subscriber: names.get(subscriber) ?? subscriber, target, arm };
-
-    if (progress.noted + i < progress.from) {
-      const verdict = elementAt(progress.pending, i);
-      const tries = verdict.state === "skipped" ? unit.tries : [...unit.tries, times.at];
-      if (!isNoted(verdict)) missing.push(touchWrite(times, chunkRef, { ...touch, verdict, tries }));
-      continue;
-    }
-
-    const reported = found ? outcomeOf(found, unit) : UNKNOWN;
-    const outcome = isCapped(i) ? CAPPED : reported;
-    const addressee = elementAt(addressees, unit.recipient);
-    const isFallback = addressee.isSmart && unit.due > 0 && unit.tries.length === 0;
-    if (outcome.status === "unknown" && isFallback) progress.fallbackConflicts++;
-    const { tries, ...verdict } = note(progress, unit, addressee, { outcome, at: clock.now() });
-    if (!isNoted(verdict) || isCapped(i)) missing.push(touchWrite(times, chunkRef, { ...touch, verdict, tries }));
+  for (const one of units) {
+    const { unit, recipient, target, claimed } = one;
+    const found = isInbox(one) ? inboxVerdict(one, inboxes) : touchVerdict(one);
+    const { tries, ...verdict } = claimed
+      ? { ...claimed, tries: triesOf(unit, claimed, times) }
+      : noteFound(work, progress, one, found, clock.now());
+    if (isInLedger(one, found, verdict)) continue;
+    const { subscriber, arm } = recipient;
+    const touch = { subscriber: names.get(subscriber) ?? subscriber, target, arm, verdict, tries };
+    missing.push(touchWrite(times, chunkRef, touch));
   }
   await store.writeAll(missing);
   Object.assign(progress, { from: progress.to, noted: progress.to, pending: [], capped: [] });
 }
 
-/** The rows of these addresses, in their order: the message of an inbox is its own entry of the ledger. */
-const ledgerRows = ({ store, chunkRef, chunk }: Work, units: readonly Unit[], at: number): Promise<LedgerRow[]> =>
-  store.getEach(
+/** The units of a round that were claimed and may have no ledger row yet, with what the ledger has of them. */
+async function readClaimed(work: Work, leased: LeasedChunk): Promise<ClaimedUnit[]> {
+  const { store, chunkRef, chunk, addressees } = work;
+  const { noted, from, to, pending, capped } = leased.progress;
+  const { at } = timesOf(leased);
+  const units = unitsOf(leased.progress, addressees).slice(noted, to);
+  const rows = await store.getEach(
     units.map((unit) => {
       const { subscriber } = recipientOf(chunk, unit);
       const target = targetOf(chunk, unit);
@@ -84,38 +87,94 @@ const ledgerRows = ({ store, chunkRef, chunk }: Work, units: readonly Unit[], at
         : ref(TouchItem, touchKey(subscriber, at, chunkRef.job, target));
     }),
   );
+  return units.map((unit, i) => {
+    const target = targetOf(chunk, unit);
+    const isInProgress = noted + i >= from;
+    return {
+      unit,
+      recipient: recipientOf(chunk, unit),
+      target,
+      entry: entryOf(target, rows[i]),
+      claimed: isInProgress ? undefined : elementAt(pending, i),
+      isCapped: isInProgress && capped.includes(noted + i),
+    };
+  });
+}
+
+function entryOf({ channel }: Target, row: Item | undefined): LedgerEntry {
+  if (!row) return { kind: "none" };
+  return channel === "in_app" ? { kind: "message" } : { kind: "touch", row: rowOf(TouchItem, row) };
+}
+
+const isInbox = ({ target }: ClaimedUnit): boolean => target.channel === "in_app";
+
+/** The inbox message of a group in progress that no worker wrote before its claim. */
+const isUnwritten = (one: ClaimedUnit): boolean =>
+  isInbox(one) && one.claimed === undefined && one.entry.kind === "none" && !one.isCapped;
+
+const triesOf = (unit: Unit, { state }: Verdict, { at }: RoundTimes): number[] =>
+  state === "skipped" ? unit.tries : [...unit.tries, at];
+
+/** Notes the outcome of a unit of the group in progress: what the ledger says, or that it is not known. */
+function noteFound(
+  { addressees }: Work,
+  progress: Progress,
+  { unit, isCapped }: ClaimedUnit,
+  found: Verdict | undefined,
+  at: number,
+): Verdict & { tries: number[] } {
+  const reported = found ? outcomeOf(found, unit) : UNKNOWN;
+  const outcome = isCapped ? CAPPED : reported;
+  const addressee = elementAt(addressees, unit.recipient);
+  const isFallback = addressee.isSmart && unit.due > 0 && unit.tries.length === 0;
+  if (outcome.status === "unknown" && isFallback) progress.fallbackConflicts++;
+  return note(progress, unit, addressee, { outcome, at });
+}
+
+/** An inbox message that was sent is its own ledger row. */
+function isInLedger(one: ClaimedUnit, found: Verdict | undefined, { state }: Verdict): boolean {
+  if (one.isCapped) return false;
+  return isInbox(one) ? state === "sent" : found !== undefined;
+}
+
+const touchVerdict = ({ entry, unit }: ClaimedUnit): Verdict | undefined =>
+  entry.kind === "touch" ? recorded(entry.row, unit.tries.length) : undefined;
 
 interface CompletedInboxes {
   /** Those who left the topic of the send meanwhile. */
   left: ReadonlySet<string>;
-  /** Whose message follows its claim. */
-  late: readonly Unit[];
+  /** Whose message follows its claim, and is not written because the send was stopped. */
+  canceled: readonly ClaimedUnit[];
   /** Whose inbox has the message by now. */
-  inbox: ReadonlySet<string>;
+  written: ReadonlySet<string>;
 }
 
 /** Where caps count, inbox rows follow the claim: a recipient that was counted gets its row now. */
 async function completeInboxes(
   work: Work,
   times: RoundTimes,
-  unwritten: readonly Unit[],
+  unwritten: readonly ClaimedUnit[],
   { isStopped }: { isStopped: boolean },
 ): Promise<CompletedInboxes> {
-  const subscriberOf = (unit: Unit) => recipientOf(work.chunk, unit).subscriber;
-  const left = await leftTopic(work, unwritten.map(subscriberOf));
-  const late = work.job.deliverySettings?.caps ? unwritten.filter((unit) => !left.has(subscriberOf(unit))) : [];
+  const left = await leftTopic(
+    work,
+    unwritten.map(({ recipient }) => recipient.subscriber),
+  );
+  const late = work.job.deliverySettings?.caps
+    ? unwritten.filter(({ recipient }) => !left.has(recipient.subscriber))
+    : [];
   const isWriting = late.length > 0 && !isStopped;
-  const inbox = isWriting ? await writeLateInbox(work, times, late) : new Set<string>();
-  return { left, late, inbox };
+  const written = isWriting ? await writeLateInbox(work, times, late) : new Set<string>();
+  return { left, canceled: isStopped ? late : [], written };
 }
 
 /** @returns the subscribers whose inbox has the message. */
 async function writeLateInbox(
   { store, job, chunkRef, chunk }: Work,
   round: RoundTimes,
-  units: readonly Unit[],
+  units: readonly ClaimedUnit[],
 ): Promise<Set<string>> {
-  const recipients = units.map((unit) => recipientOf(chunk, unit));
+  const recipients = units.map(({ recipient }) => recipient);
   const { plannedAt } = chunk;
   const times = { ...round, repeats: true };
   const { delivered, write } = await prepareInApp(store, job, chunkRef, times, { recipients, plannedAt });
@@ -123,14 +182,14 @@ async function writeLateInbox(
   return delivered;
 }
 
-const touchIn = (row: LedgerRow): RowOf<typeof TouchItem> | undefined => (row && "state" in row ? row : undefined);
-
 /** A message that no worker wrote before the claim was refused, or could not be rendered. */
-const inboxVerdict = (isWritten: boolean, hasLeft: boolean, isCanceled: boolean): Verdict => {
-  if (isWritten) return { state: "sent" };
-  if (isCanceled) return { state: "skipped", reason: "canceled" };
-  return hasLeft ? { state: "skipped", reason: "topic_opt_out" } : { state: "failed", reason: "template_error" };
-};
+function inboxVerdict(one: ClaimedUnit, { left, canceled, written }: CompletedInboxes): Verdict {
+  const { subscriber } = one.recipient;
+  if (one.entry.kind === "message" || written.has(subscriber)) return { state: "sent" };
+  if (canceled.includes(one)) return { state: "skipped", reason: "canceled" };
+  if (left.has(subscriber)) return { state: "skipped", reason: "topic_opt_out" };
+  return { state: "failed", reason: "template_error" };
+}
 
 const CAPPED: SendOutcome = { status: "skipped", reason: "capped" };
 

@@ -5,7 +5,7 @@ import { progressText } from "../../../shared/rules/progress-text.ts";
 import { advance } from "../../../shared/store/sends/chunks/claims.ts";
 import { assignmentWrite } from "../../../shared/store/sends/ledger/touches.ts";
 import { namesNow } from "../../../shared/store/subscribers/ledger-erasure.ts";
-import { type Held, recipientOf, targetOf, timesOf, type WaitQueue, type Work } from "./work.ts";
+import { type LeasedChunk, recipientOf, targetOf, timesOf, type WaitQueue, type Work } from "./work.ts";
 
 export interface Assignments {
   /** Writes the rows of those that have none yet. */
@@ -18,16 +18,16 @@ export interface Assignments {
  */
 export async function beginRound(
   work: Work,
-  held: Held,
+  leased: LeasedChunk,
   waiting: WaitQueue,
 ): Promise<{ kind: "begun"; assignments: Assignments } | { kind: "lost" }> {
   const { store, chunkRef, addressees, clock, job, chunk } = work;
-  const { lease, progress } = held;
+  const { lease, progress } = leased;
   const isNew = lease.step === 0;
   const isFixed = !isNew && progress.at !== undefined;
   progress.at ??= isNew ? lease.at : clock.now();
   waiting.putOff(progress);
-  const assignments = createAssignments(work, held);
+  const assignments = createAssignments(work, leased);
   // Where caps count, the inbox is written after the claim of a group, which knows the time.
   const writesInbox =
     !job.deliverySettings?.caps &&
@@ -35,7 +35,7 @@ export async function beginRound(
   if (!isFixed && (writesInbox || assignments.missing() > 0)) {
     const claimed = await advance(store, { chunkRef, lease, progress: progressText(progress) });
     if (claimed.kind !== "claimed") return { kind: "lost" };
-    held.lease = claimed.lease;
+    leased.lease = claimed.lease;
   }
   await assignments.record();
   return { kind: "begun", assignments };
@@ -58,10 +58,10 @@ async function record(
 }
 
 /** The rows of the ledger that say who is in the control group, and who was not tried in the first round. */
-export function createAssignments(work: Work, held: Held) {
+export function createAssignments(work: Work, leased: LeasedChunk) {
   const { job, chunk } = work;
-  const { progress } = held;
-  const { at, assignedAt } = timesOf(held);
+  const { progress } = leased;
+  const { at, assignedAt } = timesOf(leased);
   const isFirstRound = at === assignedAt;
   const recorded = new Set<number>();
 

@@ -6,7 +6,7 @@ import { progressText } from "../../../shared/rules/progress-text.ts";
 import { noteAnswer } from "../../../shared/store/channels/health.ts";
 import { type Advanced, advance } from "../../../shared/store/sends/chunks/claims.ts";
 import type { SendState } from "../../../shared/store/sends/jobs/send-state.ts";
-import { createChunkWatch, keepCanaryFirst, noteRound } from "./brake.ts";
+import { createChunkWatch, keepCanaryFirst, notePassed } from "./brake.ts";
 import { claimCapped } from "./caps.ts";
 import { reachedBefore } from "./inboxes.ts";
 import { createLedger, type Ledger, releaseChunk } from "./ledger.ts";
@@ -22,8 +22,8 @@ import {
   channelIdOf,
   closeWith,
   type End,
-  type Held,
   isThrottle,
+  type LeasedChunk,
   type Prepared,
   type Sent,
   targetOf,
@@ -43,38 +43,40 @@ export async function deliverByProviders(work: Work): Promise<End> {
   const { clock, chunk } = work;
   const taken = await takeChunk(work);
   if (taken.kind === "wait") return taken;
-  const { held } = taken;
+  const { leased } = taken;
   for (;;) {
-    const worked = await workRound(work, held);
+    const worked = await workRound(work, leased);
     if (worked.kind !== "worked") return worked;
-    noteRound(work, held.progress);
-    await settleEarlierMails(work, held.progress);
-    const begins = nextRound(held.progress, clock.now());
+    notePassed(work, leased.progress);
+    await settleEarlierMails(work, leased.progress);
+    const begins = nextRound(leased.progress, clock.now());
     if (begins === undefined)
-      return closeWith(work, { kind: "lease", lease: held.lease }, talliedBy(chunk, held.progress));
-    if (begins > clock.now()) return releaseChunk(work, held, begins - clock.now());
+      return closeWith(work, { kind: "lease", lease: leased.lease }, talliedBy(chunk, leased.progress));
+    if (begins > clock.now()) return releaseChunk(work, leased, begins - clock.now());
   }
 }
 
 /** Works through a round. When a request fails, the outcomes that are known by then are written first. */
-async function workRound(work: Work, held: Held): Promise<{ kind: "worked" } | Interrupted> {
-  const ledger = createLedger(work, held);
+async function workRound(work: Work, leased: LeasedChunk): Promise<{ kind: "worked" } | Interrupted> {
+  const ledger = createLedger(work, leased);
   try {
-    return await workGroups(work, held, ledger);
+    return await workGroups(work, leased, ledger);
   } catch (error) {
-    try {
-      if (!ledger.isHandedOver()) await ledger.write();
-    } catch (refusal) {
-      if (!ledger.isHandedOver()) throw refusal;
-    }
+    const unwritten = ledger.isHandedOver() ? undefined : await errorOf(ledger.write());
     if (ledger.isHandedOver()) return { kind: "handed over" };
-    throw error;
+    throw unwritten ?? error;
   }
 }
 
+const errorOf = (work: Promise<void>): Promise<unknown> =>
+  work.then(
+    () => undefined,
+    (error) => error,
+  );
+
 interface Round {
   work: Work;
-  held: Held;
+  leased: LeasedChunk;
   ledger: Ledger;
   waiting: WaitQueue;
   assignments: Assignments;
@@ -82,19 +84,19 @@ interface Round {
   watch: ReturnType<typeof createChunkWatch>;
 }
 
-/** Sends one group after the other, until the round or the worker's time is over. `held` has the newest lease. */
-async function workGroups(work: Work, held: Held, ledger: Ledger): Promise<{ kind: "worked" } | Interrupted> {
+/** Sends one group after the other, until the round or the worker's time is over. `leased` has the newest lease. */
+async function workGroups(work: Work, leased: LeasedChunk, ledger: Ledger): Promise<{ kind: "worked" } | Interrupted> {
   const { clock } = work;
-  const { progress } = held;
+  const { progress } = leased;
   const waiting = await createWaitQueue(work, progress);
   await keepCanaryFirst(work, progress);
   const watch = createChunkWatch(work);
   const slots = await takeSlots(work, progress, waiting);
-  if (slots.kind === "wait") return releaseChunk(work, held, slots.until - clock.now());
-  const begun = await beginRound(work, held, waiting);
+  if (slots.kind === "wait") return releaseChunk(work, leased, slots.until - clock.now());
+  const begun = await beginRound(work, leased, waiting);
   if (begun.kind === "lost") return { kind: "wait", ms: SECOND };
-  const builder = createMessageBuilder(work, timesOf(held));
-  const round: Round = { work, held, ledger, waiting, assignments: begun.assignments, builder, watch };
+  const builder = createMessageBuilder(work, timesOf(leased));
+  const round: Round = { work, leased, ledger, waiting, assignments: begun.assignments, builder, watch };
   for (;;) {
     const step = await nextStep(round);
     const done = step.kind === "group" ? await sendGroup(round, step) : step;
@@ -108,7 +110,7 @@ async function workGroups(work: Work, held: Held, ledger: Ledger): Promise<{ kin
         return { kind: "worked" };
       case "wait":
         await ledger.write();
-        return releaseChunk(work, held, done.ms);
+        return releaseChunk(work, leased, done.ms);
       case "stop":
         return stopRound(round, done.sendState);
       case "late":
@@ -125,7 +127,7 @@ interface Group {
 /** What the round does next: a group, unless it is over or has to wait. */
 async function nextStep({
   work,
-  held: { progress },
+  leased: { progress },
   waiting,
   assignments,
 }: Round): Promise<({ kind: "group" } & Group) | { kind: "over" } | { kind: "wait"; ms: number }> {
@@ -149,9 +151,9 @@ type GroupEnd =
   /** The claim took so long that the send was asked about again, and it was stopped or that could not be read. */
   | { kind: "late"; sendState: SendState | "unread" };
 
-async function sendGroup({ work, held, ...round }: Round, { units, group }: Group): Promise<GroupEnd> {
+async function sendGroup({ work, leased, ...round }: Round, { units, group }: Group): Promise<GroupEnd> {
   const { ledger, waiting, builder, watch } = round;
-  const { progress } = held;
+  const { progress } = leased;
   // A group that is refused anyway is handed to no provider.
   const isRefused = group.every(waiting.refusal);
   const asked = isRefused ? "open" : await askGate(work);
@@ -161,7 +163,7 @@ async function sendGroup({ work, held, ...round }: Round, { units, group }: Grou
   if (confirmed !== "open") return { kind: "stop", sendState: confirmed };
   await write();
 
-  const claimed = await claimGroup(work, held, prepared);
+  const claimed = await claimGroup(work, leased, prepared);
   if (claimed.kind === "lost") return claimed;
   // Nothing may come between the claim and the calls, unless the claim itself took long.
   const late = isRefused ? "open" : await confirmClaimed(work);
@@ -182,25 +184,25 @@ async function sendGroup({ work, held, ...round }: Round, { units, group }: Grou
   return { kind: "sent" };
 }
 
-/** Claims the units after those that are claimed, as many as there are messages. `held` has the newest lease. */
+/** Claims the units after those that are claimed, as many as there are messages. `leased` has the newest lease. */
 async function claimGroup(
   work: Work,
-  held: Held,
+  leased: LeasedChunk,
   prepared: Prepared[],
 ): Promise<{ kind: "claimed" } | { kind: "lost" }> {
-  const { progress } = held;
+  const { progress } = leased;
   const { from, to } = progress;
   Object.assign(progress, { from: to, to: to + prepared.length });
   const claiming: Promise<Advanced> = work.job.deliverySettings?.caps
-    ? claimCapped(work, held, prepared)
-    : advance(work.store, { chunkRef: work.chunkRef, lease: held.lease, progress: progressText(progress) });
+    ? claimCapped(work, leased, prepared)
+    : advance(work.store, { chunkRef: work.chunkRef, lease: leased.lease, progress: progressText(progress) });
   const claimed = await claiming.catch((error) => {
     // No message of the group was sent.
     Object.assign(progress, { from, to, capped: [] });
     throw error;
   });
   if (claimed.kind !== "claimed") return { kind: "lost" };
-  held.lease = claimed.lease;
+  leased.lease = claimed.lease;
   return { kind: "claimed" };
 }
 
@@ -213,30 +215,30 @@ async function confirmClaimed(work: Work): Promise<SendState | "unread"> {
 }
 
 /** The round goes on later as it is: inbox messages of the group that was claimed last may have been written in it. */
-async function giveBack({ work, held, ledger }: Round, sendState: SendState | "unread"): Promise<Interrupted> {
-  const { progress } = held;
+async function giveBack({ work, leased, ledger }: Round, sendState: SendState | "unread"): Promise<Interrupted> {
+  const { progress } = leased;
   Object.assign(progress, { to: progress.from, capped: [] });
   await ledger.write();
-  const released = await releaseChunk(work, held, STOPPED_MS);
+  const released = await releaseChunk(work, leased, STOPPED_MS);
   return sendState === "unread" ? released : { kind: "stop", sendState };
 }
 
 /** Leaves what no group has claimed to the next round, which begins when the send goes on. */
-async function stopRound({ work, held, ledger, assignments }: Round, sendState: SendState): Promise<Interrupted> {
+async function stopRound({ work, leased, ledger, assignments }: Round, sendState: SendState): Promise<Interrupted> {
   const { addressees, clock, chunk } = work;
   await ledger.write();
-  const { progress } = held;
+  const { progress } = leased;
   const units = unitsOf(progress, addressees);
   const group = units.slice(progress.to, groupEnd(units, progress.to));
   const inbox = group.filter((unit) => targetOf(chunk, unit).channel === "in_app");
-  const reached = await reachedBefore(work, timesOf(held), inbox);
+  const reached = await reachedBefore(work, timesOf(leased), inbox);
   // Where a stopped worker has written messages of the group, another round would write them a second time.
   if (reached.size === 0) {
     endRound(progress, addressees, clock.now());
     await assignments.record();
     nextRound(progress, clock.now());
   }
-  await releaseChunk(work, held, STOPPED_MS);
+  await releaseChunk(work, leased, STOPPED_MS);
   return { kind: "stop", sendState };
 }
 

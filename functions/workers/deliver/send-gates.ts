@@ -2,6 +2,7 @@
 // long (docs/decisions/0068). All chunks of an environment share an answer for a moment, so that a pause, suspension or
 // deletion takes hold within a group of calls and costs next to nothing otherwise (AMB-112, AMB-113).
 import { SECOND } from "../../../shared/kernel/clock.ts";
+import type { JobRecord } from "../../../shared/store/sends/jobs/job-record.ts";
 import { findJob } from "../../../shared/store/sends/jobs/jobs.ts";
 import { type SendState, sendStateOf } from "../../../shared/store/sends/jobs/send-state.ts";
 import type { WorkspaceRecord } from "../../../shared/store/workspaces/workspaces.ts";
@@ -44,28 +45,31 @@ function answerOf(work: Work, within: number, { isRead }: { isRead: boolean }): 
   const cached = gates.get(nameOf(work));
   if (cached && clock.now() - cached.at < within) return cached;
   const known = isRead ? work.known : undefined;
-  const ask = async (): Promise<SendState> => {
-    const job = isRead ? work.job : await findJob(store, chunkRef.job);
-    if (!job) return "ended";
-    const read = async () => {
-      if (known) return known.owner;
-      const owner = await workspace();
-      answer.owner = owner;
-      return owner;
-    };
-    const sendState = await sendStateOf(store, read, job);
-    const breach = sendState === "open" ? await breachNow(work, job) : undefined;
-    if (!breach) return sendState;
-    await halt(work, job, breach);
-    return "halted";
+  const readOwner = async () => {
+    if (known) return known.owner;
+    const owner = await workspace();
+    answer.owner = owner;
+    return owner;
   };
-  const sendState = ask().catch((error) => {
+  const readState = async (): Promise<SendState> => {
+    const job = isRead ? work.job : await findJob(store, chunkRef.job);
+    return job ? haltIfBreached(work, job, await sendStateOf(store, readOwner, job)) : "ended";
+  };
+  const sendState = readState().catch((error) => {
     gates.delete(nameOf(work));
     throw error;
   });
   const answer: GateAnswer = { at: known?.at ?? clock.now(), sendState, owner: known?.owner };
   gates.set(nameOf(work), answer);
   return answer;
+}
+
+/** The state of a send, which halts here if its figures have passed a limit. */
+async function haltIfBreached(work: Work, job: JobRecord, sendState: SendState): Promise<SendState> {
+  const breach = sendState === "open" ? await breachNow(work, job) : undefined;
+  if (!breach) return sendState;
+  await halt(work, job, breach);
+  return "halted";
 }
 
 /** The workspace of a send, as the gate read it before this group: it costs no read of its own. */

@@ -4,19 +4,20 @@ import { newProgress } from "../../../shared/rules/progress.ts";
 import { progressOf } from "../../../shared/rules/progress-text.ts";
 import { takeOver } from "../../../shared/store/sends/chunks/claims.ts";
 import { type ClaimState, leaseOf, newLease } from "../../../shared/store/sends/chunks/leases.ts";
-import { counting } from "./brake.ts";
+import { withFigures } from "./brake.ts";
 import { recover } from "./recovery.ts";
-import type { Held, Work } from "./work.ts";
+import type { LeasedChunk, Work } from "./work.ts";
 
 /** @param isStopped its send was stopped, so that it is taken before its time too */
 export async function takeChunk(
   work: Work,
   { isStopped = false } = {},
-): Promise<{ kind: "taken"; held: Held } | { kind: "wait"; ms: number }> {
+): Promise<{ kind: "taken"; leased: LeasedChunk } | { kind: "wait"; ms: number }> {
   const { store, clock, ids, chunkRef, job, claim } = work;
   const now = clock.now();
   const owner = ids.uuid();
-  if (!claim) return { kind: "taken", held: { lease: newLease(owner, now), progress: counting(job, newProgress()) } };
+  if (!claim)
+    return { kind: "taken", leased: { lease: newLease(owner, now), progress: withFigures(job, newProgress()) } };
   if (claim.lease >= now) return { kind: "wait", ms: claim.lease + 1 - now };
   const waiting = progressOf(claim.progress);
   const due = waiting.to === 0 && waiting.work ? Math.min(...waiting.work.map((unit) => unit.due)) : 0;
@@ -24,9 +25,9 @@ export async function takeChunk(
 
   const taken = await takeOver(store, chunkRef, owner, claim);
   if (taken.kind === "lost") return { kind: "wait", ms: SECOND };
-  const held = { lease: leaseOf(taken.claim), progress: counting(job, progressOf(newestText(work, taken.claim))) };
-  await recover(work, held, { isStopped });
-  return { kind: "taken", held };
+  const leased = { lease: leaseOf(taken.claim), progress: withFigures(job, progressOf(newestText(work, taken.claim))) };
+  await recover(work, leased, { isStopped });
+  return { kind: "taken", leased };
 }
 
 /** What a worker handed over that could not write it, unless the chunk has gone on since. */

@@ -27,7 +27,7 @@ export async function createWaitQueue(work: Work, progress: Progress): Promise<W
   const ended = units.flatMap((unit) => unit.quiet ?? []);
   const gate: Gate = ended.length > 0 ? await gateOf(work, Math.min(...ended)) : { kind: "open" };
   const waited = units.filter((unit) => unit.quiet !== undefined).map((unit) => recipientOf(chunk, unit).subscriber);
-  const left = await whoLeft(work, waited);
+  const left = await leftJourney(work, waited);
   const zoned = quiet.timezone_mode === "subscriber" ? units.map((unit) => recipientOf(chunk, unit).subscriber) : [];
   const ids = [...new Set(zoned)].filter((id) => !isPseudonym(id));
   const profiles = await getProfiles(store, ids);
@@ -87,13 +87,12 @@ async function gateOf({ store, workspace, clock, job }: Work, ended: number): Pr
 }
 
 /** Those whose run exited or was canceled while the message of its step waited: it is not for them any more (JND-9). */
-async function whoLeft({ store, job }: Work, subscribers: readonly string[]): Promise<ReadonlySet<string>> {
+async function leftJourney({ store, job }: Work, subscribers: readonly string[]): Promise<ReadonlySet<string>> {
   const { type, id: journey } = job.source;
   if (type !== "journey" || journey === null) return new Set();
-  const known = [...new Set(subscribers)].filter((subscriber) => !isPseudonym(subscriber));
-  const places = known.map((subscriber) => ({ subscriber, journey }));
-  const runs = await runsAt(store, places, job.created_at);
-  return new Set(
-    runs.flatMap((run) => (run?.status === "exited" || run?.status === "canceled" ? [run.subscriber_id] : [])),
-  );
+  const living = [...new Set(subscribers)].filter((subscriber) => !isPseudonym(subscriber));
+  const visits = living.map((subscriber) => ({ subscriber, journey }));
+  const runs = (await runsAt(store, visits, job.created_at)).filter((run) => run !== undefined);
+  const over = runs.filter(({ status }) => status === "exited" || status === "canceled");
+  return new Set(over.map((run) => run.subscriber_id));
 }

@@ -57,17 +57,17 @@ async function windUpProvided(work: Work): Promise<End> {
   const { clock, addressees, chunk } = work;
   const taken = await takeChunk(work, { isStopped: true });
   if (taken.kind === "wait") return taken;
-  const { held } = taken;
-  const { lease, progress } = held;
+  const { leased } = taken;
+  const { lease, progress } = leased;
 
   // A worker that stopped before it claimed its group may have written its inbox messages.
   const units = unitsOf(progress, addressees).slice(progress.to);
   const inbox = units.filter((unit) => targetOf(chunk, unit).channel === "in_app");
-  const reached = await reachedBefore(work, timesOf(held), inbox);
+  const reached = await reachedBefore(work, timesOf(leased), inbox);
   for (const unit of reached) noteReached(progress, unit, "in_app");
 
   endRound(progress, addressees, clock.now());
-  await createAssignments(work, held).record();
+  await createAssignments(work, leased).record();
   cancelRest(progress);
   return closeWith(work, { kind: "lease", lease }, talliedBy(chunk, progress), { isStopped: true });
 }

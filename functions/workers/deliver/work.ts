@@ -125,14 +125,14 @@ export const closeWith = (
   closing: { job, chunkRef, hold, tally, isFinal: chunk.next === undefined, isStopped },
 });
 
-/** What a worker holds of a chunk. Each claim replaces the lease, and each step changes the progress. */
-export interface Held {
+/** A chunk that this worker has. Each claim replaces the lease, and each step changes the progress. */
+export interface LeasedChunk {
   lease: Lease;
   progress: Progress;
 }
 
 /** The times of the round; before the first one begins, that of the claim. */
-export const timesOf = ({ lease, progress }: Held): RoundTimes => ({
+export const timesOf = ({ lease, progress }: LeasedChunk): RoundTimes => ({
   at: progress.at ?? lease.at,
   assignedAt: lease.at,
 });
