@@ -2,9 +2,10 @@
 import { expect, it } from "vitest";
 import { inviting } from "../support/accounts.ts";
 import { auditOf } from "../support/audit.ts";
+import { delayed } from "../support/journeys.ts";
 import { multipartBody } from "../support/multipart.ts";
 import { pictures } from "../support/pictures.ts";
-import { worlds } from "../support/worlds.ts";
+import { shared, worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
 
@@ -72,3 +73,52 @@ it.each([true, false])(
     expect(await verify()).toMatchObject({ valid: true, broken: null });
   },
 );
+
+const HOOK = { target_url: "https://example.com/hooks", events: ["subscriber.created"] };
+
+/** A workspace in which one of everything with a name was made. */
+const oneOfEach = shared(async ({ withTenant }) => {
+  const { world, tenant } = await withTenant();
+  const { call, list } = auditOf(world, tenant);
+  const content = { title: "Spring", body: "b" };
+  const channel_ids = (await call("GET /api/v1/channels")).body.channels.map(({ id }: { id: string }) => id);
+  const make = async (thing: string, body: object) => {
+    const { status, body: made } = await call(`POST /api/v1/${thing}`, { name: "Spring", ...body });
+    expect(status, JSON.stringify(made)).toBe(201);
+    return made;
+  };
+  await make("campaigns", { messages: [{ content, channel_ids }] });
+  await make("templates", { content });
+  await make("segments", { rule: { attribute: { vip: { $eq: true } } } });
+  await make("in-app/experiences", { format: "banner", content });
+  await make("notifications", { ...content, target: { type: "all" } });
+  await make("channels", { type: "email" });
+  await make("topics", { key: "spring" });
+  await make("webhooks", { name: undefined, ...HOOK });
+  await make("agent-keys", { scopes: ["read"] });
+  const { key } = await make("server-keys", { scopes: ["hooks:write"] });
+  await call("POST /v1/hooks", HOOK, { authorization: `Bearer ${key}` });
+  const { id } = await make("journeys", { trigger: { type: "event", event_name: "signed_up" }, steps: delayed("1d") });
+  await call(`POST /api/v1/journeys/${id}/brakes/resume`, { version: 1, step: "pause" });
+  return list;
+});
+
+it.each([
+  ["campaigns.create", "campaign", "Spring"],
+  ["templates.create", "template", "Spring"],
+  ["segments.create", "segment", "Spring"],
+  ["experiences.create", "experience", "Spring"],
+  ["notifications.create", "notification", "Spring"],
+  ["channels.create", "channel", "Spring"],
+  ["topics.create", "topic", "Spring"],
+  ["webhooks.create", "webhook", "example.com"],
+  ["hooks.create", "webhook", "example.com"],
+  ["account.createAgentKey", "agent_key", "Spring"],
+  ["account.createServerKey", "server_key", "Spring"],
+  ["journeys.create", "journey", "Spring"],
+  ["brakes.resume", "journey", "Spring"],
+])("an entry of %s is of a %s that is called %s (RDA-23)", async (action, kind, name) => {
+  const list = await oneOfEach();
+
+  expect((await list(`?action=${action}`)).map(({ subject }) => subject)).toMatchObject([{ kind, name }]);
+});

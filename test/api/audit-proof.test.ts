@@ -53,6 +53,9 @@ describe("verification", () => {
     ["another actor in a row", "changed", 3, ({ key, change }) => change(key(3), { actor: "nobody" })],
     ["another time in a row", "changed", 3, ({ key, change }) => change(key(3), { at: "2026-01-01T00:00:00.000Z" })],
     ["another target in a row", "changed", 3, ({ key, change }) => change(key(3), { target: "x" })],
+    ["another role in a row", "changed", 3, ({ key, change }) => change(key(3), { role: "viewer" })],
+    ["another network address in a row", "changed", 3, ({ key, change }) => change(key(3), { ip: "192.0.2.1" })],
+    ["another request in a row", "changed", 3, ({ key, change }) => change(key(3), { request_id: "x" })],
     ["another outcome in a row", "changed", undefined, ({ key, change }) => change(key(4), { outcomes })],
     [
       "another outcome at the end of the chain",
@@ -104,14 +107,30 @@ describe("crashes", () => {
     expect(await verify()).toMatchObject({ valid: true, verified: 1 });
   });
 
-  it("an end of the trail that was removed is missed behind a call that began while another one ran (F22, RDA-23)", async () => {
-    const { world, tenant, verify } = await setting();
+  /** Another environment that adds to the same chain, each time. */
+  function environmentOf({ world, tenant }: Awaited<ReturnType<typeof setting>>, request_id = "r") {
     const id = tenant.id as TenantId;
     const deps = world.depsFor("test");
     const owner = { tenant: id, secrets: secrets.open(deps)(id) };
-    const trail = auditTrail.open(deps)(id);
-    const entry = { action: "lists.create", actor_type: "user", actor: "ada", request_id: "r", ip: "::1" } as const;
-    const record = (run: () => Promise<unknown>) => trail.record(owner, entry, run, () => ({ status: 201 }));
+    const ids = { ...deps.ids, bytes: (n: number) => Buffer.alloc(n) };
+    const trail = auditTrail.open({ ...deps, ids })(id);
+    const entry = { action: "lists.create", actor_type: "user", actor: "ada", request_id, ip: "::1" } as const;
+    return (run: () => Promise<unknown>) => trail.record(owner, entry, run, () => ({ status: 201 }));
+  }
+
+  it("the removal of the last row is found where a call of another environment, which had begun before it, ended after it (F22, RDA-23)", async () => {
+    const here = await setting();
+    const [one, other] = [environmentOf(here), environmentOf(here, "s")];
+    await one(() => other(async () => undefined));
+    await here.tenant.rows.remove({ pk: `T#${here.tenant.id}#AUDIT#0`, sk: "000000000002" });
+
+    expect(await here.verify()).toMatchObject({ valid: false, broken: { id: "0-2", reason: "end_missing" } });
+  });
+
+  it("an end of the trail that was removed is missed behind a call that began while another one ran (F22, RDA-23)", async () => {
+    const here = await setting();
+    const { world, tenant, verify } = here;
+    const record = environmentOf(here);
     const one = () => record(async () => undefined);
     await one();
     // It takes over the outcome of the first, and leaves none for the call within it.

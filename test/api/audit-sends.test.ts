@@ -30,9 +30,21 @@ describe("the sends of a server key in the audit trail", () => {
     const entries = await list();
 
     expect(entries).toMatchObject([
-      { action: "notifications.create", actor: { type: "server_key" }, outcome: "ok", sends: { count: 2 } },
+      {
+        action: "notifications.create",
+        actor: { type: "server_key" },
+        outcome: "ok",
+        sends: { count: 2, from: "2026-11-20T12:00:00.000Z", to: "2026-11-20T12:15:00.000Z" },
+      },
     ]);
     expect(await verify()).toMatchObject({ valid: true, verified: 1 });
+  });
+
+  it("sends that were sealed get no second entry of the audit trail when their day is counted again (RDA-23)", async () => {
+    const { world, list } = await sealed();
+    await world.advance(DAY);
+
+    expect(await list()).toHaveLength(1);
   });
 
   it("sends of a server key break the verification of the audit trail at their entry where one says something else than it said (RDA-23)", async () => {

@@ -21,16 +21,18 @@ const NOTE = { occurred_at: "2026-11-01T00:00:00Z", text: "one" };
 describe("what is in it", () => {
   it("an entry says what a user changed, and that it was done (RDA-23)", async () => {
     const { tenant, call, list } = await setting();
-    const { id } = (await call("POST /api/v1/lists", { name: "first" })).body;
+    const { body, headers } = await call("POST /api/v1/lists", { name: "first" });
 
     expect(await list()).toMatchObject([
       {
         action: "lists.create",
-        target: id,
+        target: body.id,
         actor: { type: "user", id: tenant.owner, role: "owner" },
         outcome: "ok",
         status: 201,
         code: null,
+        request_id: headers["x-request-id"],
+        ip: "203.0.113.7",
       },
     ]);
   });
@@ -212,9 +214,19 @@ describe("its pages and filters", () => {
 
     expect(await labels("?action=templates")).toEqual(Array(8).fill("templates.create ok"));
     expect(await labels("?action=templates.delete")).toEqual([]);
+    expect(await labels("?action=templates.creat")).toEqual([]);
     expect(await list(`?actor=${marketer}`)).toHaveLength(12);
     expect(between).toHaveLength(2);
     expect(between.every(({ at }) => at >= minute(10) && at <= minute(11))).toBe(true);
+  });
+
+  it("a period of the audit trail that ends before it begins is refused with 422 (RDA-23)", async () => {
+    const { call } = await setting();
+
+    const { status, body } = await call("GET /api/v1/audit?from=2026-11-02T00:00:00Z&to=2026-11-01T00:00:00Z");
+
+    expect(status).toBe(422);
+    expect(Object.keys(body.fields)).toEqual(["to"]);
   });
 
   it("a viewer may verify the audit trail (RDA-23)", async () => {

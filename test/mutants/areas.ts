@@ -80,14 +80,10 @@ export const areas: Readonly<Record<string, Area>> = {
   },
   usage: {
     code: ["shared/**/*usage*.ts", "shared/**/{plans,sends-ahead}.ts", group("billing")],
-    suites: api(
-      "events-quota",
-      "events-budgets",
-      "journeys-budgets",
-      "sends-ahead",
-      "sends-settled",
-      "subscriber-counts",
-    ),
+    suites: [
+      "test/identity/{quotas,plans,operator}.test.ts",
+      ...api("events-quota", "events-budgets", "journeys-budgets", "sends-ahead", "sends-settled", "subscriber-counts"),
+    ],
     scenarios: ["quota"],
   },
   audit: {

@@ -12,6 +12,8 @@ export interface Entry {
   dry_run: boolean;
   status: number | null;
   code: string | null;
+  request_id: string;
+  ip: string | null;
   sends: { count: number; from: string; to: string } | null;
 }
 
