@@ -130,6 +130,20 @@ describe("the outcome of a journey's send step", () => {
     expect((await stats(id)).steps.m.outcomes).toEqual({ sent: 1, failed: 1 });
   });
 
+  it("the outcome of a journey's send step is bounced where the mail comes back while a worker notes that it is not confirmed (AMB-142)", async () => {
+    const { tenant, reached, call, recounted, id } = await mailingJourney();
+    await reached("ada@example.com");
+    const [{ id: job }] = (await call(`GET /api/v1/notifications?source_type=journey&source_id=${id}`)).body.items;
+    const ada = await tenant.upsert({ external_id: "ada" });
+    const send = { job, journey: id, step: "m" };
+    await Promise.all([
+      followOne(tenant.store, send, ada, { outcome: "failed" }),
+      followOne(tenant.store, send, ada, { outcome: "bounced", after: "failed" }),
+    ]);
+
+    expect((await recounted(id)).steps.m!.outcomes).toEqual({ bounced: 1 });
+  });
+
   /** What happens to a message that was sent, just when a worker stores what it read before of the run. */
   const bouncingWhen = async (worker: string) => {
     let meanwhile: (() => Promise<void>) | undefined;

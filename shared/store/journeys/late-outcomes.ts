@@ -1,9 +1,9 @@
 // What became of a message of a journey's step after its run went on: the step's outcome follows it (AMB-142).
 import { timeOfUuid } from "../../kernel/ids.ts";
-import { absent, all, is, present } from "../conditions.ts";
+import { above, absent, all, is } from "../conditions.ts";
 import type { Store } from "../context.ts";
-import { changeItem } from "../item.ts";
-import { transacted } from "../refusals.ts";
+import { changeItem, type ItemWrite } from "../item.ts";
+import { busy, contended, done, transacted, untilUncontended } from "../refusals.ts";
 import type { JobRecord } from "../sends/jobs/job-record.ts";
 import { listPlanned } from "../sends/ledger/recipient-list.ts";
 import { CLOCK_TOLERANCE_MS } from "../sends/ledger/touches.ts";
@@ -50,27 +50,41 @@ function outcomeOf(state: string, reason: string | null): string | undefined {
  */
 export async function followOne(
   store: Store,
+  send: StepSend,
+  subscriber: string,
+  later: { outcome: string; after?: "failed" | "bounced" },
+): Promise<void> {
+  await untilUncontended(busy.transient("The outcome of a step is changed by others."), async () => {
+    const move = await moveOf(store, send, subscriber, later);
+    if (!move) return done(undefined);
+    return (await transacted(store, move)) ? done(undefined) : contended;
+  });
+}
+
+/** The writes that move the outcome of a run; undefined where nothing is to be moved. */
+async function moveOf(
+  store: Store,
   { job, journey, step }: StepSend,
   subscriber: string,
   { outcome, after }: { outcome: string; after?: "failed" | "bounced" },
-): Promise<void> {
+): Promise<ItemWrite<"workspace">[] | undefined> {
   const prefix = runPrefix(journey);
   const rows = await store.queryAll(RunItem, { subscriber }, { from: prefix, to: `${prefix}~` });
   const followed = `f:${job}` as const;
   const known = rows.find((one) => one[followed] !== undefined);
   const row = known ?? runOf(rows, step, timeOfUuid(job));
   const before = known?.[followed] ?? "sent";
-  if (!row || before === outcome || (known && before !== after)) return;
+  if (!row || before === outcome || (known && before !== after)) return undefined;
 
   const left = `o:${step}|${before}` as const;
   const add: OutcomeAddends = { [left]: -1, [`o:${step}|${outcome}`]: 1 };
   const set: Partial<RunRow> = {};
   set[followed] = outcome;
   const isAsRead = known ? is(followed, before) : absent(followed);
-  await transacted(store, [
-    changeItem(RunItem, rowKeyOf(row), { set, add }, all(is("id", row.id), present(left), isAsRead)),
+  return [
+    changeItem(RunItem, rowKeyOf(row), { set, add }, all(is("id", row.id), above(left, 0), isAsRead)),
     ...countWrites(journey, row.id, add),
-  ]);
+  ];
 }
 
 /**
