@@ -1,4 +1,4 @@
-// The outbox of a sandbox: its pages, and how long it is kept (F4).
+// The outbox of a sandbox: what it says of a message, its pages, and how long it is kept (F4).
 import { expect, it } from "vitest";
 import { DAY } from "../../shared/kernel/clock.ts";
 import { entriesOf } from "../support/pages.ts";
@@ -10,12 +10,12 @@ import { worlds } from "../support/worlds.ts";
 const { fresh } = worlds();
 
 /** A sandbox whose outbox has so many mails. */
-async function mailed(count: number) {
+async function mailed(count: number, more: object = {}) {
   const world = await fresh();
   const sandbox = await sandboxIn(world);
   const { email = "" } = await openChannels(world, sandbox.tenant, "email");
   await addPeople(world, sandbox.tenant, count, (n) => ({ email: `p${n}@shop.example` }));
-  const body = { title: "Hello", body: "All", channel_ids: [email], target: { type: "all" } };
+  const body = { title: "Hello", body: "All", channel_ids: [email], target: { type: "all" }, ...more };
   const mail = async () => {
     await sandbox.call("POST /api/v1/notifications", body);
     await world.settle();
@@ -23,6 +23,34 @@ async function mailed(count: number) {
   await mail();
   return { world, sandbox, mail };
 }
+
+it("the outbox has the headers of a webhook (F4)", async () => {
+  const world = await fresh();
+  const sandbox = await sandboxIn(world);
+  await sandbox.call("POST /api/v1/webhooks", {
+    target_url: "https://shop.example/hooks",
+    events: ["subscriber.created"],
+  });
+  await sandbox.person("ada");
+  await world.settle();
+
+  const [{ headers }] = await sandbox.outbox();
+  expect(headers).toMatchObject({ "content-type": "application/json" });
+});
+
+it("the outbox has the data of a message and its link to unsubscribe (F4)", async () => {
+  const { sandbox } = await mailed(1, { data: { order: "A-1" } });
+
+  const [{ headers }] = await sandbox.outbox();
+  expect(headers).toEqual({ data: '{"order":"A-1"}', "List-Unsubscribe": expect.stringContaining("/u/") });
+});
+
+it("the outbox has the first 100,000 characters of a long mail (F4)", async () => {
+  const { sandbox } = await mailed(1, { body: "&".repeat(30_000) });
+
+  const [{ body }] = await sandbox.outbox();
+  expect(body).toHaveLength(100_000);
+});
 
 it("the pages of an outbox together hold each message once, in their order (F4)", async () => {
   const { sandbox } = await mailed(205);

@@ -105,6 +105,7 @@ describe("a move of a sandbox's time", () => {
 
   it.each([
     ["backwards", "to", { to: timestamp(START - HOUR) }],
+    ["to the time that it is", "to", { to: timestamp(START) }],
     ["by more than 400 days", "advance", { advance: "401d" }],
     ["by a duration and to a time", "body", { advance: "1h", to: "2026-12-01T00:00:00Z" }],
     ["by a duration that is not whole", "advance", { advance: "1.5h" }],

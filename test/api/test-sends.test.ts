@@ -3,32 +3,16 @@ import { describe, expect, it } from "vitest";
 import { HOUR, timestamp } from "../../shared/kernel/clock.ts";
 import { withBuyers } from "../support/conversions.ts";
 import { addPeople, inboxOf, send } from "../support/people.ts";
-import { addPhone, ledgerOf, openChannels, outboxOf } from "../support/reached.ts";
-import type { Tenant } from "../support/world.ts";
+import { ledgerOf, openChannels, outboxOf } from "../support/reached.ts";
+import { testSend, withTester } from "../support/test-sends.ts";
 import { shared, worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
 
-const testSend = (tenant: Tenant, more: object = {}) =>
-  tenant.call("POST /api/v1/notifications/test", { content: { title: "t", body: "b" }, ...more });
-
-/** A workspace with channels and two people, of whom Ada is its test subscriber, with a phone and an address. */
-async function withTester() {
-  const { world, tenant } = await withTenant();
-  const channels = await openChannels(world, tenant, "ios-push", "email", "sms");
-  const [ada, bob] = (await addPeople(world, tenant, 2, (n) => ({
-    email: `p${n}@example.com`,
-    attributes: { first_name: ["Ada", "Bob"][n]!, phone: "+4915112345678" },
-  }))) as [string, string];
-  await addPhone(world, tenant, ada, "ios");
-  const configure = async (settings: object) =>
-    expect((await tenant.call("PATCH /api/v1/workspace", settings)).status).toBe(200);
-  await configure({ test_subscriber_ids: [ada] });
-  return { world, tenant, channels, ada, bob, configure };
-}
+const setting = async () => withTester(await withTenant());
 
 it("a test send goes to the test subscribers by every channel, and to the caller's own address (RDA-9)", async () => {
-  const { tenant, ada } = await withTester();
+  const { tenant, ada } = await setting();
   await tenant.upsert({ external_id: "p0", consent: { channel: "sms", status: "opted_out" } });
 
   const { body } = await testSend(tenant);
@@ -46,7 +30,7 @@ it("a test send goes to the test subscribers by every channel, and to the caller
 });
 
 it("a test is marked in the title and the subject, and rendered for its recipient (RDA-9)", async () => {
-  const { world, tenant, ada } = await withTester();
+  const { world, tenant, ada } = await setting();
   const subject = "Mail for {{ subscriber.first_name }}";
 
   await testSend(tenant, {
@@ -64,7 +48,7 @@ it("a test is marked in the title and the subject, and rendered for its recipien
 });
 
 it("the links of a test mail are not tracked, and only a subscriber's can be unsubscribed from (RDA-9)", async () => {
-  const { world, tenant } = await withTester();
+  const { world, tenant } = await setting();
 
   await testSend(tenant, { content: { title: "t", body: '<a href="https://shop.example.com/x">Go</a>' } });
 
@@ -76,7 +60,7 @@ it("the links of a test mail are not tracked, and only a subscriber's can be uns
 });
 
 it("a test mail to oneself has the footer of the preview (RDA-9)", async () => {
-  const { world, tenant, configure } = await withTester();
+  const { world, tenant, configure } = await setting();
   const content = { title: "t", body: "b" };
   await configure({ sender_name: "Tidepool" });
 
@@ -90,7 +74,7 @@ it("a test mail to oneself has the footer of the preview (RDA-9)", async () => {
 });
 
 it("no list, report, ledger or bill knows of a test, even if a phone reports a tap on it (RDA-9)", async () => {
-  const { world, tenant, ada } = await withTester();
+  const { world, tenant, ada } = await setting();
   const { call } = tenant;
   const usage = async () => (await call("GET /api/v1/billing")).body.usage;
   const before = await usage();
@@ -123,7 +107,7 @@ it("what is bought after a test counts for the campaign before it (RDA-9, AMB-97
 });
 
 it("a test shows the variant and the person that it is asked for (RDA-9)", async () => {
-  const { world, tenant, bob } = await withTester();
+  const { world, tenant, bob } = await setting();
   const variant_b = { title: "B for {{ subscriber.first_name }}", body: "b" };
 
   const { body } = await testSend(tenant, { variant_b, variant: "b", as_subscriber_id: bob, to: ["me"] });
@@ -133,7 +117,7 @@ it("a test shows the variant and the person that it is asked for (RDA-9)", async
 });
 
 it("a test is sent in quiet hours, and is no message of the day for a frequency cap (RDA-9)", async () => {
-  const { world, tenant, channels, ada, configure } = await withTester();
+  const { world, tenant, channels, ada, configure } = await setting();
   const quiet_hours = { start: "00:00", end: "23:59", timezone_mode: "workspace" };
   await configure({ quiet_hours, frequency_caps: [{ category: "marketing", max: 1, per: "day" }] });
 
@@ -146,7 +130,7 @@ it("a test is sent in quiet hours, and is no message of the day for a frequency 
 });
 
 it("a test by the chat app sends the approved template, filled for its recipient (RDA-9, AMB-90)", async () => {
-  const { world, tenant } = await withTester();
+  const { world, tenant } = await setting();
   const { chat_app = "" } = await openChannels(world, tenant, "chat_app");
   const templates = `/api/v1/channels/${chat_app}/chat-app-templates`;
   const { id } = (await tenant.call(`POST ${templates}`, { name: "Shipped", body: "{{1}}, {{2}} is on its way." }))
@@ -164,7 +148,7 @@ it("a test by the chat app sends the approved template, filled for its recipient
 });
 
 it("a test of a saved template sends its texts, marked (RDA-9)", async () => {
-  const { world, tenant } = await withTester();
+  const { world, tenant } = await setting();
   const saved = { name: "Welcome", content: { title: "Hi {{ subscriber.first_name }}", body: "b" } };
   const { id } = (await tenant.call("POST /api/v1/templates", saved)).body;
 
@@ -174,7 +158,7 @@ it("a test of a saved template sends its texts, marked (RDA-9)", async () => {
 });
 
 it("a test of a mail of a topic links to the preferences of its subscriber (RDA-9)", async () => {
-  const { world, tenant, channels } = await withTester();
+  const { world, tenant, channels } = await setting();
   await tenant.call("POST /api/v1/topics", { key: "news", name: "News" });
 
   const { status } = await testSend(tenant, { channel_ids: [channels.email], topic: "news" });
@@ -185,7 +169,7 @@ it("a test of a mail of a topic links to the preferences of its subscriber (RDA-
 });
 
 it("a test send is in the audit trail (RDA-9)", async () => {
-  const { tenant } = await withTester();
+  const { tenant } = await setting();
 
   await testSend(tenant);
 
@@ -195,7 +179,7 @@ it("a test send is in the audit trail (RDA-9)", async () => {
 });
 
 it("a test skips a test subscriber who was erased (RDA-9)", async () => {
-  const { tenant, ada } = await withTester();
+  const { tenant, ada } = await setting();
   await tenant.call(`DELETE /api/v1/subscribers/${ada}`);
 
   const { body } = await testSend(tenant);
@@ -204,7 +188,7 @@ it("a test skips a test subscriber who was erased (RDA-9)", async () => {
 });
 
 it("the 21st test of an hour in a workspace is refused with 429, and no other workspace's (RDA-9, GEN-8)", async () => {
-  const { world, tenant } = await withTester();
+  const { world, tenant } = await setting();
   const statusOfOne = async () => (await testSend(tenant, { to: ["me"] })).status;
 
   const statuses = await Promise.all(Array.from({ length: 22 }, statusOfOne));

@@ -92,8 +92,8 @@ export const areas: Readonly<Record<string, Area>> = {
     scenarios: ["keys"],
   },
   sandbox: {
-    code: [subject("sandbox"), "shared/**/sandbox*.ts", worker("move-clock")],
-    suites: api("test-clock", "test-sends"),
+    code: [subject("sandbox"), "shared/**/sandbox*.ts", worker("move-clock"), group("tests")],
+    suites: api("test-clock", "test-sends", "sandbox-outbox"),
     scenarios: ["sandboxes"],
   },
   exports: {
