@@ -29,7 +29,7 @@ export interface Person {
 }
 
 /** The addresses that a person has. */
-export interface Known {
+export interface PersonAddresses {
   email?: string | undefined;
   phone?: unknown;
 }
@@ -37,12 +37,12 @@ export interface Known {
 /**
  * The persons of a batch, in the order in which the file names them first.
  * @param isHistorical it starts no journeys
- * @param knownOf those who were there before, by their external ids
+ * @param addressesOf of those who were there before, by their external ids
  */
 export function personsOf(
   batch: readonly GoodRow[],
   isHistorical: boolean,
-  knownOf: (external_id: string) => Known | undefined,
+  addressesOf: (external_id: string) => PersonAddresses | undefined,
 ): Person[] {
   const persons = new Map<string, Person>();
   const held = new Set<string>();
@@ -52,18 +52,21 @@ export function personsOf(
     const before = persons.get(external_id);
     const email = own ?? before?.profile.email;
     const { phone } = { ...before?.profile.attributes, ...attributes };
-    const known = knownOf(external_id);
-    const address = normalizedAddress("email", email ?? known?.email);
-    const number = normalizedAddress("phone", phone ?? known?.phone);
-    const places = [["email", address] as const, ...otherChannels.map((channel) => [channel, number] as const)];
+    const stored = addressesOf(external_id);
+    const address = normalizedAddress("email", email ?? stored?.email);
+    const number = normalizedAddress("phone", phone ?? stored?.phone);
+    const reached = [
+      { channel: "email" as const, to: address },
+      ...otherChannels.map((channel) => ({ channel, to: number })),
+    ];
 
-    const heldBefore = new Set(places.flatMap((place) => (held.has(place.join(" ")) ? [place[0]] : [])));
+    const heldBefore = new Set(reached.filter((one) => held.has(nameOf(one))).map(({ channel }) => channel));
     const isLeft = last.has(external_id) && normalizedAddress("email", last.get(external_id)) !== address;
     const isOfAddress = isByAddress || (own !== undefined && isLeft);
     const isMailRefused = consent?.status === "suppressed" || (consent?.status === "opted_out" && isOfAddress);
-    for (const [channel, of] of places) {
+    for (const { channel, to } of reached) {
       const isRefused = channel === "email" ? isMailRefused : isByAddress && choices[channel]?.status === "opted_out";
-      if (of !== undefined && isRefused) held.add([channel, of].join(" "));
+      if (to !== undefined && isRefused) held.add(nameOf({ channel, to }));
     }
 
     const profile = {
@@ -77,3 +80,6 @@ export function personsOf(
   }
   return [...persons.values()];
 }
+
+/** What a row refuses: a channel to an address or number. */
+const nameOf = ({ channel, to = "" }: { channel: string; to: string | undefined }): string => `${channel} ${to}`;

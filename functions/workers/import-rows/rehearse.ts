@@ -1,4 +1,4 @@
-// What an import would do, told without writing (F13): the rules of the store, applied to what it holds now and to what the rows
+// What an import would do, without writing (F13): the rules of the store, applied to what it holds now and to what the rows
 // before would have left. A worker that goes on with the file remembers no rows of the worker before it.
 import { timestamp } from "../../../shared/kernel/clock.ts";
 import { normalizedAddress, suppressionReasons } from "../../../shared/rules/addresses.ts";
@@ -35,7 +35,7 @@ import { type GoodRow, type Person, personsOf } from "./persons.ts";
 import { KEPT, type Tally } from "./tally.ts";
 
 /** A person as the rows so far would leave it. */
-interface Standing {
+interface PersonState {
   /** The members of its profile for consents. */
   consents: Partial<ProfileRow>;
   email?: string | undefined;
@@ -44,12 +44,12 @@ interface Standing {
 
 export interface Rehearsal {
   /** By external id. */
-  people: Map<string, Standing>;
+  people: Map<string, PersonState>;
   /** By the id of an address; of one without a row, an empty one. */
   addresses: Map<string, Partial<AddressRow>>;
 }
 
-/** Of more people the worker begins to remember anew. */
+/** Beyond so many people, the worker forgets them all and begins anew. */
 const MAX_REMEMBERED = 50_000;
 
 export const openRehearsal = (): Rehearsal => ({ people: new Map(), addresses: new Map() });
@@ -75,15 +75,15 @@ export async function rehearse(
   const root = await secrets.root();
   if (rehearsal.people.size > MAX_REMEMBERED) forget(rehearsal);
   const names = [...rows.map(({ row }) => row.external_id), ...refusing.flatMap((one) => nameOf(one) ?? [])];
-  await meet(store, root, rehearsal, names);
+  await readPeople(store, root, rehearsal, names);
   const persons = personsOf(rows, true, (name) => rehearsal.people.get(name));
   const created = persons.filter(({ profile }) => !rehearsal.people.has(profile.external_id));
   const beyond = new Set(created.slice(Math.max(0, room)));
   const taken = persons.filter((person) => !beyond.has(person));
-  for (const { profile } of taken) enter(rehearsal, profile, timestamp(store.clock.now()));
+  for (const { profile } of taken) applyProfile(rehearsal, profile, timestamp(store.clock.now()));
   tally.taken.created = created.length - beyond.size;
 
-  await lookUp(store, rehearsal, taken, refusing);
+  await readAddresses(store, rehearsal, taken, refusing);
   for (const refusals of refusing) refuse(rehearsal, from, refusals);
   const heldAtStart = new Map(rehearsal.addresses);
   for (const person of persons) {
@@ -100,7 +100,7 @@ function forget({ people, addresses }: Rehearsal): void {
 const nameOf = ({ external_id, email }: Refusals): string | undefined => external_id ?? email?.toLowerCase();
 
 /** Reads those whom no row named before. */
-async function meet(
+async function readPeople(
   store: StoreReader,
   root: Pick<RootSecrets, "idKey">,
   { people }: Rehearsal,
@@ -126,15 +126,15 @@ function consentsIn(profile: ProfileRow): Partial<ProfileRow> {
 }
 
 /** The profile as the rows of the batch leave it. @param at when the address changes, RFC 3339 */
-function enter({ people }: Rehearsal, { external_id, email, attributes }: Person["profile"], at: string): void {
-  const standing: Standing = people.get(external_id) ?? { consents: {} };
-  if (isConfirmedElsewhere(standing.consents, email)) {
-    const again = unconfirmedAgain(standing.consents, at).map(foldedConsent);
-    Object.assign(standing.consents, ...again, { confirmed_address: undefined });
+function applyProfile({ people }: Rehearsal, { external_id, email, attributes }: Person["profile"], at: string): void {
+  const state: PersonState = people.get(external_id) ?? { consents: {} };
+  if (isConfirmedElsewhere(state.consents, email)) {
+    const again = unconfirmedAgain(state.consents, at).map(foldedConsent);
+    Object.assign(state.consents, ...again, { confirmed_address: undefined });
   }
-  standing.email = email ?? standing.email;
-  standing.phone = attributes.phone ?? standing.phone;
-  people.set(external_id, standing);
+  state.email = email ?? state.email;
+  state.phone = attributes.phone ?? state.phone;
+  people.set(external_id, state);
 }
 
 const idOf = (kind: "email" | "phone", text: unknown): string | undefined => {
@@ -143,7 +143,7 @@ const idOf = (kind: "email" | "phone", text: unknown): string | undefined => {
 };
 
 /** Reads the rows of the addresses of people and of rejected rows. */
-async function lookUp(
+async function readAddresses(
   store: StoreReader,
   { people, addresses }: Rehearsal,
   persons: readonly Person[],
@@ -171,7 +171,7 @@ interface Taking {
 }
 
 function takePerson({ rehearsal, from, heldAtStart }: Taking, { profile, rows }: Person, tally: Tally): void {
-  const standing = rehearsal.people.get(profile.external_id)!;
+  const state = rehearsal.people.get(profile.external_id)!;
   const isHeld = (channel: "email" | "sms" | "chat_app", id: string | undefined): boolean => {
     const row = id === undefined ? undefined : heldAtStart.get(id);
     return row?.reason !== undefined || row?.[`o:${channel}`] !== undefined;
@@ -180,18 +180,18 @@ function takePerson({ rehearsal, from, heldAtStart }: Taking, { profile, rows }:
     const { consent, choices, isByAddress } = good.row;
     const { heldBefore, isOfAddress, isLeft } = good;
     tally.countRow(good);
-    const email = good.email ?? standing.email;
-    const number = idOf("phone", standing.phone);
+    const email = good.email ?? state.email;
+    const number = idOf("phone", state.phone);
     if (consent) {
       const isRefused = heldBefore.has("email") || isHeld("email", idOf("email", email));
       const said = { consent, email, isByAddress: isOfAddress, isHeld: isRefused };
-      tally.taken.consents[sayOfMail(rehearsal, standing, { ...from, isLeft }, said)]++;
+      tally.taken.consents[applyMailConsent(rehearsal, state, { ...from, isLeft }, said)]++;
     }
     const held = new Set<string>(otherChannels.filter((one) => heldBefore.has(one) || isHeld(one, number)));
-    tally.countChoices(choose(standing, { ...from, isLeft }, choices, held));
+    tally.countChoices(applyChoices(state, { ...from, isLeft }, choices, held));
     const refusals = refusalsIn(good.row);
-    if (isByAddress) refuseNumber(rehearsal, from, refusals);
-    refuseOthers(rehearsal, from, refusals);
+    if (isByAddress) optOutNumber(rehearsal, from, refusals);
+    optOutOthers(rehearsal, from, refusals);
   }
 }
 
@@ -207,21 +207,21 @@ function leaveOut(rehearsal: Rehearsal, from: From, { rows }: Person, tally: Tal
 /** What a rejected row refuses counts nowhere. */
 function refuse(rehearsal: Rehearsal, from: From, refusals: Refusals): void {
   const { external_id, email, consent, choices } = refusals;
-  const standing = rehearsal.people.get(nameOf(refusals) ?? "");
-  const isByAddress = standing === undefined || external_id === undefined;
-  if (isByAddress) refuseNumber(rehearsal, from, refusals);
-  refuseOthers(rehearsal, from, refusals);
-  if (consent) sayOfMail(rehearsal, standing, from, { consent, email, isByAddress, isHeld: false });
-  if (standing) choose(standing, from, choices, new Set());
+  const state = rehearsal.people.get(nameOf(refusals) ?? "");
+  const isByAddress = state === undefined || external_id === undefined;
+  if (isByAddress) optOutNumber(rehearsal, from, refusals);
+  optOutOthers(rehearsal, from, refusals);
+  if (consent) applyMailConsent(rehearsal, state, from, { consent, email, isByAddress, isHeld: false });
+  if (state) applyChoices(state, from, choices, new Set());
 }
 
-function refuseOthers(rehearsal: Rehearsal, from: From, { consent, otherEmails = [] }: Refusals): void {
+function optOutOthers(rehearsal: Rehearsal, from: From, { consent, otherEmails = [] }: Refusals): void {
   if (consent === undefined) return;
   for (const email of otherEmails)
-    sayOfMail(rehearsal, undefined, from, { consent, email, isByAddress: true, isHeld: false });
+    applyMailConsent(rehearsal, undefined, from, { consent, email, isByAddress: true, isHeld: false });
 }
 
-function refuseNumber({ addresses }: Rehearsal, { created_at }: From, { phone, choices }: Refusals): void {
+function optOutNumber({ addresses }: Rehearsal, { created_at }: From, { phone, choices }: Refusals): void {
   const id = idOf("phone", phone);
   if (id === undefined) return;
   for (const channel of otherChannels) {
@@ -231,7 +231,7 @@ function refuseNumber({ addresses }: Rehearsal, { created_at }: From, { phone, c
   }
 }
 
-interface SaidOfMail {
+interface MailStatement {
   consent: ImportedConsent;
   email: string | undefined;
   isByAddress: boolean;
@@ -239,13 +239,14 @@ interface SaidOfMail {
   isHeld: boolean;
 }
 
-function sayOfMail(
+function applyMailConsent(
   { addresses }: Rehearsal,
-  standing: Standing | undefined,
+  state: PersonState | undefined,
   from: From,
-  { consent: { status, at = from.created_at }, email, isByAddress, isHeld }: SaidOfMail,
+  { consent: { status, at = from.created_at }, email, isByAddress, isHeld }: MailStatement,
 ): ImportedConsent["status"] | "unchanged" {
-  if (status === "unknown" || (status === "opted_in" && isHeld)) return status === "unknown" ? status : "unchanged";
+  if (status === "unknown") return status;
+  if (status === "opted_in" && isHeld) return "unchanged";
   const id = idOf("email", email);
   const row = id === undefined ? undefined : (addresses.get(id) ?? {});
   if (status === "suppressed" && id !== undefined && row) {
@@ -257,11 +258,11 @@ function sayOfMail(
   }
   if (status === "opted_out" && isByAddress && id !== undefined) addresses.set(id, { ...row, "o:email": at });
   const own = status === "opted_in" ? status : "opted_out";
-  return standing ? settle(standing, from, { channel: "email", status: own, consented_at: at }) : "unchanged";
+  return state ? applyConsent(state, from, { channel: "email", status: own, consented_at: at }) : "unchanged";
 }
 
-function choose(
-  standing: Standing,
+function applyChoices(
+  state: PersonState,
   from: From,
   choices: Refusals["choices"],
   held: ReadonlySet<string>,
@@ -269,20 +270,20 @@ function choose(
   const outcomes: ChoiceOutcomes = {};
   for (const [channel, { status, at = from.created_at }] of Object.entries(choices))
     outcomes[channel] =
-      status === "unknown" ? status : settle(standing, from, { channel, status, consented_at: at }, held);
+      status === "unknown" ? status : applyConsent(state, from, { channel, status, consented_at: at }, held);
   return outcomes;
 }
 
 const NONE: ReadonlySet<string> = new Set();
 
-function settle<S extends "opted_in" | "opted_out">(
-  standing: Standing,
+function applyConsent<S extends "opted_in" | "opted_out">(
+  state: PersonState,
   from: From,
   own: ConsentAssertion & { status: S },
   held = NONE,
 ): S | "unchanged" {
-  const assertion = asProven(from, own, standing.consents);
-  const verdict = judged(standing.consents, assertion, held);
-  if (verdict === "new") Object.assign(standing.consents, foldedConsent(assertion));
+  const assertion = asProven(from, own, state.consents);
+  const verdict = judged(state.consents, assertion, held);
+  if (verdict === "new") Object.assign(state.consents, foldedConsent(assertion));
   return verdict === "refused" ? "unchanged" : own.status;
 }

@@ -1,0 +1,147 @@
+// Stores one person of a batch, and what each of its rows says of consent. Rows that cannot be taken are rejected with their
+// reason, and what they refuse is kept.
+import { ApiError } from "../../../shared/kernel/errors.ts";
+import { normalizedAddress } from "../../../shared/rules/addresses.ts";
+import { type OtherChannel, otherChannels } from "../../../shared/rules/import-mapping.ts";
+import { type Refusals, refusalsIn, refusesNothing } from "../../../shared/rules/import-refusals.ts";
+import type { Record } from "../../../shared/store/files/records.ts";
+import { heldNumber } from "../../../shared/store/subscribers/addresses.ts";
+import { recordOfContacts, recordRefusals } from "../../../shared/store/subscribers/import-refusals.ts";
+import {
+  type ImportedFrom,
+  recordImportedChoices,
+  recordImportedConsent,
+} from "../../../shared/store/subscribers/imported-consents.ts";
+import type { ImportJob } from "../../../shared/store/subscribers/imports.ts";
+import type { ProfileRow } from "../../../shared/store/subscribers/items.ts";
+import { attributesOf, ErasedSince, upsertSubscriber } from "../../../shared/store/subscribers/subscribers.ts";
+import type { WorkerContext } from "./context.ts";
+import type { Person, PersonRow } from "./persons.ts";
+import { KEPT, type Tally } from "./tally.ts";
+
+export interface NewSubscribers {
+  /** The external ids that may become new subscribers: all if there is room for all, else the first new ones. */
+  allowed: ReadonlySet<string>;
+  /** The ids of those that were created, by their external ids. */
+  created: ReadonlyMap<string, string>;
+}
+
+/** The persons of a batch are taken one by one, with what is known of all of them. */
+export interface Batch extends NewSubscribers {
+  context: WorkerContext;
+  job: ImportJob;
+  asks: ReadonlySet<string>;
+  tally: Tally;
+  /** Addresses that are suppressed or opted out. */
+  heldMails: ReadonlySet<string>;
+  /** The number of a person that agrees to a channel that sends to it, by external id. */
+  numberOf: ReadonlyMap<string, string>;
+  /** By channel and number. */
+  heldNumbers: ReadonlySet<string>;
+}
+
+export const agreesToMail = ({ row }: PersonRow): boolean => row.consent?.status === "opted_in";
+
+export interface Member {
+  id: string;
+  /** A row says that it agreed to mail, to the address that it has. */
+  isProven: boolean;
+}
+
+/** Stores a person and what its rows say. @returns undefined if there is no such subscriber */
+export async function importPerson(batch: Batch, { profile, rows }: Person): Promise<Member | undefined> {
+  const { context, job, allowed, created } = batch;
+  const { store, secrets } = context;
+  const left = [...rows];
+  let member: Member | undefined;
+  try {
+    const cap = { mayCreate: allowed.has(profile.external_id), saidAt: job.created_at };
+    const isProven = rows.some((row) => agreesToMail(row) && !row.isLeft);
+    const id =
+      created.get(profile.external_id) ?? (await upsertSubscriber(store, await secrets.root(), profile, cap)).id;
+    member = { id, isProven };
+    for (const row of rows) {
+      await takeRow(batch, id, row);
+      left.shift();
+    }
+  } catch (error) {
+    await rejectRows(batch, left, error);
+  }
+  return member;
+}
+
+async function takeRow(batch: Batch, id: string, row: PersonRow): Promise<void> {
+  const { context, job, asks, tally, heldMails, numberOf, heldNumbers } = batch;
+  const { store } = context;
+  const { email, heldBefore, isOfAddress, isLeft, record } = row;
+  const { external_id, consent, choices, isByAddress } = row.row;
+  const from = { ...fromRow(job, record, asks), isLeft };
+  tally.countRow(row);
+  if (consent) {
+    const address = { email, isByAddress: isOfAddress, held: heldMails, isHeldBefore: heldBefore.has("email") };
+    const outcome = await recordImportedConsent(store, id, from, consent, address);
+    tally.taken.consents[outcome]++;
+  }
+  const number = numberOf.get(external_id);
+  const isHeld = (channel: OtherChannel) =>
+    heldBefore.has(channel) || (number !== undefined && heldNumbers.has(heldNumber(channel, number)));
+  const heldChannels = new Set<string>(otherChannels.filter(isHeld));
+  const outcomes = await recordImportedChoices(store, id, from, choices, heldChannels);
+  tally.countChoices(outcomes);
+  await recordOfContacts(store, from, refusalsIn(row.row), isByAddress);
+}
+
+/** Rejects the rows of a person that could not be taken, and keeps what they refuse. @throws an error that is no answer */
+async function rejectRows(batch: Batch, rows: readonly PersonRow[], error: unknown): Promise<void> {
+  const { context, job, asks, tally } = batch;
+  const { store, secrets } = context;
+  if (error instanceof ErasedSince) return leaveOut(batch, error.profile, rows);
+  if (!(error instanceof ApiError)) throw error;
+  const reason = error.code === "QUOTA_EXCEEDED" ? "quota" : error.message;
+  for (const { row, email, record } of rows) {
+    const refusals = { ...refusalsIn(row), email };
+    if (refusesNothing(refusals)) {
+      tally.reject(record, reason);
+      continue;
+    }
+    await recordRefusals(store, await secrets.root(), fromRow(job, record, asks), refusals);
+    tally.reject(record, reason + KEPT);
+  }
+}
+
+const ERASED = "names somebody who was erased after the import began";
+
+/** What the file says of somebody who was erased since is kept nowhere, but for what it refuses for the address. */
+async function leaveOut(
+  { context, job, asks, tally }: Batch,
+  erased: ProfileRow,
+  rows: readonly PersonRow[],
+): Promise<void> {
+  const { store, secrets } = context;
+  for (const { row, record } of rows) {
+    const refusals = refusalsOfAddress(refusalsIn(row), erased);
+    if (!refusesNothing(refusals))
+      await recordRefusals(store, await secrets.root(), fromRow(job, record, asks), refusals);
+    tally.reject({ ...record, cells: [] }, ERASED);
+  }
+}
+
+/** As far as the address is one of the erased profile: the erasure takes its text out of the row. */
+function refusalsOfAddress({ email, phone, consent, choices }: Refusals, erased: ProfileRow): Refusals {
+  const isOwn = (kind: "email" | "phone", text: string | undefined, own: unknown) =>
+    text !== undefined && normalizedAddress(kind, text) === normalizedAddress(kind, own);
+  const isMail = isOwn("email", email, erased.email);
+  const isNumber = isOwn("phone", phone, attributesOf(erased).phone);
+  return {
+    ...(isMail && { email, consent }),
+    ...(isNumber && { phone }),
+    choices: isNumber ? choices : {},
+  };
+}
+
+export const fromRow = (job: ImportJob, { line }: Record, asks: ReadonlySet<string>): ImportedFrom => ({
+  job: job.id,
+  created_at: job.created_at,
+  line: job.line + line,
+  asks,
+});
