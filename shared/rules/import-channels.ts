@@ -1,6 +1,6 @@
 // Of which channel a row speaks. Some platforms write a row for each way to reach somebody, and some files have numbers
 // alone: what such a row says without the name of a channel is not of mail, or not of mail alone (AMB-132).
-import { columnKey } from "./import-names.ts";
+import { columnKey, keysOf } from "./import-names.ts";
 import type { SignedChannel } from "./import-signs.ts";
 
 /** What a column is for the channel of its row: its name, its number at OneSignal, or the address there. */
@@ -17,21 +17,20 @@ const BESIDE = new Map([
 ]);
 /** A bare type is that of a subscription only beside such an address. */
 const hasTokens = (header: readonly string[]): boolean =>
-  header.some((name) => columnKey(name) === "token" && rowColumn(name, header) === "address");
+  keysOf(header).has("token") && rowColumn("token", header) === "address";
 
 /** By the name of a column, and those of its file. */
 export function rowColumn(name: string, header: readonly string[]): RowColumn | undefined {
   const key = columnKey(name);
-  const isOfAddress = key === "devicetype" && header.some((one) => columnKey(one) === "address");
+  const keys = keysOf(header);
+  const isOfAddress = key === "devicetype" && keys.has("address");
   if (CHANNEL.test(key) || isOfAddress || (key === "type" && hasTokens(header))) return "channel";
   const beside = BESIDE.get(key);
-  if (beside) return header.some((one) => beside.includes(columnKey(one))) ? "address" : undefined;
-  const isOfDevices = (key === "devicetype" || key === "identifier") && header.some(isOfADevice);
+  if (beside) return beside.some((one) => keys.has(one)) ? "address" : undefined;
+  const isOfDevices = (key === "devicetype" || key === "identifier") && OF_DEVICES.some((one) => keys.has(one));
   if (!isOfDevices) return undefined;
   return key === "devicetype" ? "device" : "address";
 }
-
-const isOfADevice = (name: string): boolean => OF_DEVICES.includes(columnKey(name));
 
 /** One that is none of ours: a device, or a way to reach somebody that no channel here has. */
 export type RowChannel = SignedChannel | "device" | "other";

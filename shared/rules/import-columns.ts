@@ -187,7 +187,7 @@ function withOwnKeys(cells: readonly Cell[], header: readonly string[], isFree: 
 
 const standardCell = (name: string, standard: Standard, header: readonly string[]): Cell => ({
   standard,
-  ...(standard === "phone" && { lacksPlus: pluslessOf(name, header.map(columnKey)) }),
+  ...(standard === "phone" && { lacksPlus: pluslessOf(name, header) }),
   ...(standard === "consent_status" && { name, timeColumn: timeColumnOf(name, header) }),
   ...(standard === "tags" && { name }),
   ...(standard === "consent_status" && /e?mail/.test(columnKey(name)) && { isOfMail: true }),
@@ -213,7 +213,7 @@ function furtherCell(
     ...(evidence && { evidence }),
     ...(attribute && { attribute }),
     ...(signed && { signed, name, timeColumn: timeColumnOf(name, header) }),
-    ...(phoneRank !== undefined && { phoneRank, lacksPlus: pluslessOf(name, header.map(columnKey)) }),
+    ...(phoneRank !== undefined && { phoneRank, lacksPlus: pluslessOf(name, header) }),
     ...(isCountryColumn(name) && { isCountry: true }),
     ...(ofRow && { rowColumn: ofRow }),
   };

@@ -153,6 +153,19 @@ export const columnKey = (name: string): string =>
         .replaceAll("ı", "i")
         .replaceAll(/[^\p{L}\p{N}]/gu, "");
 
+/** Finds something of a header once, however many of its columns ask: each is compared with all others. */
+export function perHeader<T>(find: (header: readonly string[]) => T): (header: readonly string[]) => T {
+  const found = new WeakMap<readonly string[], { of: T }>();
+  return (header) => {
+    const known = found.get(header) ?? { of: find(header) };
+    found.set(header, known);
+    return known.of;
+  };
+}
+
+/** The keys of all columns of a file. */
+export const keysOf = perHeader((header): ReadonlySet<string> => new Set(header.map(columnKey)));
+
 const ranks = new Map(
   Object.entries(usualNames).map(([field, names]) => [
     field as Standard,
@@ -197,11 +210,13 @@ export type PluslessNumbers = "all" | "long" | "none";
 const PLUSLESS = new Set(["sms", "msisdn"]);
 /** MoEngage and CleverTap, which want the code of the country. */
 const OF_APPS = /^moe(?:unsubscribe|hardbounce|smssubscription|wasubscription)$|^msg(?:email|sms|whatsapp)$/;
-/** Brevo, and who writes an MSISDN, leave out each plus; others have what they were given. @param keys of the file */
-export function pluslessOf(name: string, keys: readonly string[]): PluslessNumbers {
+/** Brevo, and who writes an MSISDN, leave out each plus; others have what they were given. @param header the names of the file */
+export function pluslessOf(name: string, header: readonly string[]): PluslessNumbers {
   if (PLUSLESS.has(columnKey(name))) return "all";
-  return keys.some((key) => key === OF_CUSTOMER_IO || OF_APPS.test(key)) ? "long" : "none";
+  return isOfApps(header) ? "long" : "none";
 }
+
+const isOfApps = perHeader((header) => [...keysOf(header)].some((key) => key === OF_CUSTOMER_IO || OF_APPS.test(key)));
 
 /** Customer.io writes its own id beside the one of the sender. */
 export const OF_CUSTOMER_IO = "cioid";

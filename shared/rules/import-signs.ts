@@ -1,6 +1,6 @@
 // Which names of columns say something of consent, and what (AMB-132).
 import { saysEnded } from "./import-endings.ts";
-import { columnKey, isLikeEmail, isUsualName } from "./import-names.ts";
+import { columnKey, isLikeEmail, isUsualName, keysOf, perHeader } from "./import-names.ts";
 
 /**
  * What a true value in the column says: yes, an opt-out, or that the address is suppressed. Where something else may be
@@ -212,8 +212,7 @@ const ELSEWHERE =
  */
 export function signedName(name: string, header: readonly string[] = []): SignedName | undefined {
   const key = columnKey(name);
-  if (ERROR_CODE.test(key) && header.some((one) => ERROR_TEXT.test(columnKey(one))))
-    return { sign: "status", channels: ["email"], isUnnamed: true };
+  if (ERROR_CODE.test(key) && hasErrorTexts(header)) return { sign: "status", channels: ["email"], isUnnamed: true };
   const negative = (REASON.exec(key) ?? REASON_BEFORE.exec(key))?.[1];
   const sign = (negative !== undefined ? signOf(negative) : nameSign(key)) ?? "word";
   const channels = CHANNELS.flatMap(([channel, form]) => (form.test(key) ? [channel] : []));
@@ -229,6 +228,8 @@ export function signedName(name: string, header: readonly string[] = []): Signed
   return { sign, channels: ["email"], isUnnamed: true, ...moment, ...numbered, ...ofTrade };
 }
 
+const hasErrorTexts = perHeader((header) => [...keysOf(header)].some((key) => ERROR_TEXT.test(key)));
+
 /** Whether a name is one of a column as files have them. */
 export const isKnownName = (name: string): boolean =>
   isUsualName(name) || isLikeEmail(name) || nameSign(columnKey(name)) !== undefined;
@@ -243,16 +244,28 @@ const STATED = /(?:consent|status|state|permission)+$/;
  */
 export function timeColumnOf(name: string, header: readonly string[]): number | undefined {
   const key = columnKey(name);
-  const found = header.findIndex((other) => {
-    const [whole, changed] = WHEN.exec(columnKey(other)) ?? [];
-    if (whole === undefined || columnKey(other) === key) return false;
-    const stated = columnKey(other).slice(0, -whole.length);
+  return timesOf(header)
+    .get(key.replace(STATED, ""))
+    ?.find((time) => time.key !== key)?.at;
+}
+
+/** The columns that say when something was so, by what that is. */
+const timesOf = perHeader((header) => {
+  const times = new Map<string, { key: string; at: number }[]>();
+  for (const [at, name] of header.entries()) {
+    const key = columnKey(name);
+    const [whole, changed] = WHEN.exec(key) ?? [];
+    if (whole === undefined) continue;
+    const stated = key.slice(0, -whole.length);
     const what = stated.replace(STATED, "");
     // `updated_at` alone is of the whole row.
-    return (what !== stated || (changed !== undefined && what !== "")) && what === key.replace(STATED, "");
-  });
-  return found < 0 ? undefined : found;
-}
+    const isOfSomething = what !== stated || (changed !== undefined && what !== "");
+    const others = times.get(what) ?? [];
+    // Of several with one name the first counts.
+    if (isOfSomething && !others.some((other) => other.key === key)) times.set(what, [...others, { key, at }]);
+  }
+  return times;
+});
 
 function nameSign(key: string): Sign | undefined {
   if (CODE.test(key)) return "code";

@@ -23,8 +23,7 @@ export function suggestionFor(name: string, columns: Columns, topics: readonly s
   const taken = new Set(columns.cells.map(({ standard }) => standard));
   const key = snakeCase(name);
   const isFree = (field: Standard) => !taken.has(field);
-  const known = Object.values(presets).flatMap((meanings) => Object.entries(meanings));
-  const alias = known.find(([column, field]) => snakeCase(column) === key && isFree(field))?.[1];
+  const alias = aliases.find(([alias, field]) => alias === key && isFree(field))?.[1];
   if (alias) return alias;
   const close = importFields.filter(isFree).find((field) => isClose(key, field));
   if (close) return close;
@@ -32,6 +31,10 @@ export function suggestionFor(name: string, columns: Columns, topics: readonly s
   if (topic) return consentChannelOf(topic);
   return LOOKS_LIKE_CONSENT.test(key) && isFree("consent_status") ? "consent_status" : null;
 }
+
+const aliases = Object.values(presets).flatMap((meanings) =>
+  Object.entries(meanings).map(([column, field]) => [snakeCase(column), field] as const),
+);
 
 /** How many letters must be changed, added or removed to make one word of another. */
 function typos(one: string, other: string): number {

@@ -5,9 +5,10 @@ import { DAY, MINUTE, SECOND, timestamp } from "../../kernel/clock.ts";
 import { conflict, requireFound } from "../../kernel/errors.ts";
 import type { RowReading } from "../../rules/import-cells.ts";
 import { columnsOfHeader, readHeader } from "../../rules/import-columns.ts";
-import type { ColumnMapping } from "../../rules/import-mapping.ts";
+import { type ColumnMapping, columnName } from "../../rules/import-mapping.ts";
 import { importMoves } from "../../rules/import-states.ts";
 import { meaningOf, suggestionFor } from "../../rules/import-suggestions.ts";
+import { topicKeyOf } from "../../rules/topics.ts";
 import { absent, all, any, atMost, is, oneOf } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { annotationWrite } from "../insights/annotations.ts";
@@ -43,8 +44,10 @@ export const readingOf = (job: ImportJob): RowReading => ({
 
 /** The keys in columns `topic:<key>` of which the workspace had no topic. */
 export function unknownTopicsOf(job: ImportJob): readonly string[] {
+  const isOfTopics = headerOf(job).some((name) => topicKeyOf(columnName(name)));
+  if (!isOfTopics) return [];
   const columns = columnsOf(job);
-  return job.header === undefined || columns.kind === "problem" ? [] : columns.unknownTopics;
+  return columns.kind === "problem" ? [] : columns.unknownTopics;
 }
 
 const KEPT_MS = 30 * DAY;
