@@ -1,5 +1,6 @@
 // A message of a campaign whose job failed as a whole says why, on the campaign and in its report (AMB-123, AMB-126).
 import { expect, it } from "vitest";
+import { equip, fill } from "../../bench/people.ts";
 import { HOUR } from "../../shared/kernel/clock.ts";
 import { CampaignItem } from "../../shared/store/campaigns/items.ts";
 import { at, withCampaigns } from "../support/campaigns.ts";
@@ -98,4 +99,24 @@ it("a campaign adds up why its messages failed, of each of its sends (AMB-123)",
     ...{ delivered: 1, failed: 3, fail_reasons: { [reason]: 3 } },
     by_message: [{ delivered: 0 }, { delivered: 1 }],
   });
+});
+
+it("the report of a campaign says how many of the failed may have got it (AMB-95, CRP-1)", async () => {
+  const { world, tenant, call } = await withCampaigns(await fresh());
+  const { ios } = await openChannels(world, tenant, "ios-push");
+  const ids = await fill(world, tenant, 2);
+  await equip(world, tenant, ids);
+  const message = { content: { title: "t", body: "b" }, channel_ids: [ios] };
+  const { id } = (await call("POST /api/v1/campaigns", { name: "c", messages: [message], target: { type: "all" } }))
+    .body;
+  await spoil(world, { channel: "ios", outcome: "timeout", times: 1 });
+  await call(`POST /api/v1/campaigns/${id}/release`);
+  await world.advance(HOUR);
+
+  expect((await call(`GET /api/v1/campaigns/${id}/report`)).body).toMatchObject({
+    failed: 1,
+    uncertain: 1,
+    delivered: 1,
+  });
+  expect((await call(`GET /api/v1/campaigns/${id}`)).body).toMatchObject({ failed: 1, uncertain: 1 });
 });

@@ -1,6 +1,7 @@
 // Devices that register: recognized, moved between subscribers, limited (DEV-1, D-DEV).
 import { describe, expect, it } from "vitest";
 import { SECOND } from "../../shared/kernel/clock.ts";
+import { markInvalid } from "../../shared/store/subscribers/devices.ts";
 import { browser, phone, subscription, withDevices } from "../support/devices.ts";
 import { type Answer, UNKNOWN } from "../support/world.ts";
 import { shared, worlds } from "../support/worlds.ts";
@@ -178,6 +179,17 @@ describe("registration", () => {
 
     expect(body).toMatchObject({ push_enabled: false, status: "disabled" });
     expect((await register(browser(ada))).body.push_enabled).toBe(false);
+  });
+
+  it("a device whose token is refused while it switches pushes off is invalid rather than disabled (D-DEV)", async () => {
+    const { tenant, ada, register } = await setting();
+    const off = { ...phone(ada), push_enabled: false };
+    const { body } = await register(off);
+
+    await markInvalid(tenant.store, { ...body, platform: off.platform, token: off.token });
+
+    const { items } = (await tenant.call(`GET /api/v1/subscribers/${ada}/devices`)).body;
+    expect(items).toMatchObject([{ status: "invalid", push_enabled: false }]);
   });
 
   const onWeb = (endpoint: string) => ({

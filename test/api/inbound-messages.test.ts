@@ -1,11 +1,11 @@
 // What callbacks of the chat app say: opt-outs of people, each counted once, and reviews of templates (D-WAT, AMB-90).
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { DAY } from "../../shared/kernel/clock.ts";
+import { DAY, HOUR } from "../../shared/kernel/clock.ts";
 import { isOptOut } from "../../shared/rules/chat-app-template-states.ts";
 import { Profile } from "../../shared/store/subscribers/items.ts";
 import { at, inboundIn, received, reviewed, wrote } from "../support/inbound.ts";
-import { wholeTable } from "../support/people.ts";
+import { send, wholeTable } from "../support/people.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
@@ -113,6 +113,20 @@ it("a message that says STOP opts out whoever gets its phone number later (AMB-1
   const later = await person("later");
 
   expect(await consents(later)).toMatchObject([{ channel: "chat_app", status: "opted_out", source: "address" }]);
+});
+
+it("a STOP that comes late does not move the opt-out of its number back: an opt-in between both stays ended (AMB-130)", async () => {
+  const { world, tenant, id, post, person } = await inboundWorld();
+  const bob = await person("bob", null);
+  await tenant.upsert({ external_id: "bob", consent: { channel: "chat_app", status: "opted_in" } });
+  await world.advance(HOUR);
+  await post(wrote("STOP", { seconds: at + 3_600 }));
+  await post(wrote("STOP", { id: "wamid.2", seconds: at - 3_600 }));
+  await person("bob");
+
+  const { job } = await send(world, tenant, { subscriberIds: [bob], channel_ids: [id] });
+
+  expect(job.skip_reasons).toEqual({ no_consent: 1 });
 });
 
 it("a number that was changed, removed or erased matches no subscriber (AMB-90)", async () => {

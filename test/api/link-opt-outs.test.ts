@@ -1,7 +1,7 @@
 // Opt-outs by the link of a mail: they hold for whoever has the address, and for nobody who left it (AMB-130).
 import { describe, expect, it } from "vitest";
 import { SECOND } from "../../shared/kernel/clock.ts";
-import { follow, mailing } from "../support/mails.ts";
+import { consentsOf, follow, mailing } from "../support/mails.ts";
 import { client } from "../support/opt-outs.ts";
 import { send } from "../support/people.ts";
 import { worlds } from "../support/worlds.ts";
@@ -23,6 +23,26 @@ describe("the opt-out by a link", () => {
       expect(job.skip_reasons).toEqual({ no_consent: 1 });
     }
   });
+
+  it.each([
+    ["opted_in", false],
+    ["pending", true],
+  ])(
+    "the opt-out by a link is one of a person whose consent is %s (AMB-129, AMB-130)",
+    async (before, double_opt_in) => {
+      const { world, tenant } = await withTenant();
+      const { ada, mail } = await mailing(world, tenant);
+      const { unsubscribe } = (await mail()).mail;
+      const { call, upsert } = client(tenant);
+      await call("PATCH /api/v1/workspace", { double_opt_in });
+      await upsert("ada", { consent: { status: "opted_in" } });
+      await world.advance(SECOND);
+      await follow(world, "POST", unsubscribe!);
+
+      const { items } = await consentsOf(tenant, ada);
+      expect(items).toMatchObject([{ status: "opted_out", source: "unsubscribe" }, { status: before }]);
+    },
+  );
 
   it("the opt-out by a link does not stop transactional mail (AMB-130)", async () => {
     const { world, tenant } = await withTenant();

@@ -125,6 +125,25 @@ describe("quotas and caps", () => {
     ]);
   });
 
+  it("warns of the plan where an own cap is beyond it or nears too (F25, D-BILL)", async () => {
+    const tenant = await world.tenant({ plan: "starter" });
+    await three(tenant);
+    const as = await tenant.dashboard();
+    const warned = () =>
+      world.logs.flatMap((line) => (line.message === "a workspace nears a limit" ? [[line.percent, line.limit]] : []));
+    await operate({ tenant_id: tenant.id, monthly_send_cap: 200_000, usage: { sends: 79_998 } });
+    await send(as);
+    expect(warned()).toEqual([[80, 100_000]]);
+
+    await operate({ tenant_id: tenant.id, monthly_send_cap: 100_000, usage: { sends: 94_999 } });
+    await send(as);
+
+    expect(warned().slice(1)).toEqual([
+      [95, 100_000],
+      [95, 100_000],
+    ]);
+  });
+
   it("warns of the workspace's own cap too, and of no cap that forbids sending (F25, D-BILL)", async () => {
     const tenant = await world.tenant();
     await three(tenant);

@@ -1,6 +1,6 @@
 // Signing in at the identity provider that the operator named for every workspace.
 import { expect, it } from "vitest";
-import { withMailedToken } from "../support/accounts.ts";
+import { shownCode, withMailedToken } from "../support/accounts.ts";
 import { CLIENT, ISSUER, type Person } from "../support/openid-provider.ts";
 import { ADA, bearer, PASSWORD, signInWorld } from "../support/sign-in.ts";
 
@@ -60,6 +60,22 @@ it("a user who never confirmed the address loses password and sessions to the on
   expect((await signIn(ADA)).status).toBe(201);
   expect((await post("refresh", { refresh_token: squatter.body.refresh_token })).status).toBe(401);
   expect((await post("login", { email: ADA.email, password: PASSWORD })).status).toBe(401);
+});
+
+it("a second factor of a stranger who never confirmed the address keeps out nobody whom the provider knows (ACC-16)", async () => {
+  const { world, post, register, signIn } = await setting();
+  const squatter = await register();
+  const as = bearer(squatter);
+  const { key } = (await post("second-factor/begin", { current_password: PASSWORD }, as)).body;
+  expect((await post("second-factor/confirm", { code: shownCode(key, world.clock.now()) }, as)).status).toBe(200);
+
+  const session = await signIn(ADA);
+
+  expect(session.status).toBe(201);
+  const renewed = await post("refresh", { refresh_token: session.body.refresh_token });
+  expect(renewed.status).toBe(200);
+  const { body } = await world.call("GET /api/v1/auth/second-factor", { as: bearer(renewed) });
+  expect(body).toMatchObject({ enabled: false, recovery_codes_left: 0 });
 });
 
 it("a workspace with a provider of its own is not opened by that of the installation (ACC-17)", async () => {

@@ -274,11 +274,14 @@ describe("a subject of a provider", () => {
       expect(session.body.tenant?.role).toBe("developer");
     });
 
-    it("a subject of a provider is refused once out of every group (ACC-16)", async () => {
-      const { signIn, tenant } = await setting(byGroup);
+    it.each([
+      ["is refused", 403, {}],
+      ["stays a member where everybody has a role", 201, { default_role: "viewer" }],
+    ])("a subject of a provider who is out of every group %s (ACC-16)", async (_, status, more) => {
+      const { signIn, tenant } = await setting({ ...byGroup, ...more });
 
       expect((await signIn({ ...GRACE, groups: ["eng"] }, { tenant_id: tenant })).status).toBe(201);
-      expect((await signIn({ ...GRACE, groups: [] }, { tenant_id: tenant })).status).toBe(403);
+      expect((await signIn({ ...GRACE, groups: [] }, { tenant_id: tenant })).status).toBe(status);
     });
 
     it("who is an owner stays one (ACC-16)", async () => {
