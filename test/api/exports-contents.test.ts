@@ -1,7 +1,9 @@
-// What files of exports hold of addresses and of time (RDA-16).
+// What files of exports hold: their columns, addresses and times, and what an erasure leaves of them (RDA-16).
 import { expect, it } from "vitest";
-import { MINUTE, SECOND, timestamp } from "../../shared/kernel/clock.ts";
+import { DAY, HOUR, MINUTE, SECOND, timestamp } from "../../shared/kernel/clock.ts";
+import { withBuyers } from "../support/conversions.ts";
 import { exporting } from "../support/exports.ts";
+import { send } from "../support/people.ts";
 import { worlds } from "../support/worlds.ts";
 
 const setting = exporting(worlds());
@@ -27,6 +29,48 @@ it("an export of subscribers says what counts with their addresses (RDA-16, AMB-
   expect((await linesOf(id))[1]).toContain(`,,,${[suppressed, suppressed, suppressed]},true`);
 });
 
+const FUNNEL = "sent,delivered,failed,opened,opened_human,clicked,clicked_human,converted,revenue_cents";
+
+it.each([
+  ["recipients", "subscriber_id,external_id,state,reason,channel,variant_id,at,deferred_until"],
+  ["events", "id,event_name,subscriber_id,anonymous_id,occurred_at,received_at,properties"],
+  ["report", `campaign_id,name,status,category,created_at,${FUNNEL}`],
+  ["suppressions", "address,kind,reason,source,note,suppressed_at"],
+])("the columns of an export of %s are %s (RDA-16)", async (kind, columns) => {
+  const { world, tenant, upsert, begin, linesOf } = await setting();
+  const { answer } = await send(world, tenant, { subscriberIds: [await upsert(ADA)] });
+  const id = await begin({ kind, ...(kind === "recipients" && { filter: { notification_id: answer.id } }) });
+  await world.settle();
+
+  expect((await linesOf(id))[0]).toBe(columns);
+});
+
+it("an export of events has those before its end (RDA-16)", async () => {
+  const { world, tenant, upsert, rowsOf } = await setting();
+  const subscriber_id = await upsert(ADA);
+  const [first, second] = [world.clock.now(), world.clock.now() + MINUTE];
+  await world.advance(HOUR);
+  const events = [first, second].map((at) => ({ event_name: "bought", subscriber_id, occurred_at: timestamp(at) }));
+  await world.call("POST /v1/events", { as: tenant.server, body: { events } });
+
+  const rows = await rowsOf({ kind: "events", filter: { end: timestamp(second) } });
+  expect(rows).toEqual([expect.stringContaining(`,${timestamp(first)},`)]);
+});
+
+it("an export of the report counts what was sent within its period (RDA-16)", async () => {
+  const found = await setting();
+  const { world, rowsOf } = found;
+  const { campaign } = await withBuyers(found, 2);
+  await campaign([undefined, timestamp(world.clock.now() + 2 * DAY), timestamp(world.clock.now() + 4 * DAY)]);
+  const time = (days: number) => timestamp(world.clock.now() + days * DAY);
+  await world.advance(5 * DAY);
+  const sentIn = async (filter: object) => (await rowsOf({ kind: "report", filter })).map((row) => row.split(",")[5]);
+
+  expect(await sentIn({})).toEqual(["6"]);
+  expect(await sentIn({ start: time(-4) })).toEqual(["4"]);
+  expect(await sentIn({ start: time(-4), end: time(-2) })).toEqual(["2"]);
+});
+
 it("an export of events has none that came after it was asked for (RDA-16)", async () => {
   const { world, tenant, upsert, begin, linesOf } = await setting();
   const event = { event_name: "bought", subscriber_id: await upsert(ADA) };
@@ -50,4 +94,24 @@ it("an export of suppressions leaves out the address of who was erased (RDA-16, 
   await world.advance(5 * MINUTE);
 
   expect(await rowsOf({ kind: "suppressions" })).toEqual([expect.stringMatching(/^other@example\.com,email,manual,/)]);
+});
+
+it("an erasure deletes the files of recipients, events and suppressions, and its receipt counts them (RDA-16, SUB-9, F14)", async () => {
+  const { world, tenant, call, upsert, begin, get, objectNames } = await setting();
+  const ada = await upsert(ADA);
+  const { answer } = await send(world, tenant, { subscriberIds: [ada] });
+  const made = [
+    await begin({ kind: "recipients", filter: { notification_id: answer.id } }),
+    await begin({ kind: "events" }),
+    await begin({ kind: "suppressions" }),
+  ];
+  await world.settle();
+
+  await call(`DELETE /api/v1/subscribers/${ada}`);
+  await world.advance(5 * MINUTE);
+
+  for (const id of made) expect((await get(id)).status).toBe("expired");
+  expect(await objectNames()).toEqual([]);
+  const { removed } = (await call(`GET /api/v1/erasures/${ada}`)).body;
+  expect(removed).toContainEqual({ store: "export_files", count: 3 });
 });

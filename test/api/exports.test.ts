@@ -143,7 +143,7 @@ it("an export has expired after three days (RDA-16)", async () => {
 
   await world.advance(3 * DAY + HOUR);
 
-  expect(await get(id)).toMatchObject({ status: "expired", url: null, expires_at: null });
+  expect(await get(id)).toMatchObject({ status: "expired", rows: 0, url: null, expires_at: null });
 });
 
 it("an export of a list has its members alone (RDA-16)", async () => {

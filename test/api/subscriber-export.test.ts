@@ -1,6 +1,7 @@
 // Everything about a person: nothing is left out, whatever does not fit into one answer, and nobody else's.
 import { expect, it } from "vitest";
 import { cliOf } from "../support/cli.ts";
+import { withBuyers } from "../support/conversions.ts";
 import type { Tenant } from "../support/world.ts";
 import { shared, worlds } from "../support/worlds.ts";
 
@@ -60,6 +61,16 @@ it("the export of a subscriber begins with the profile, anonymous ids, devices, 
     consents: [{ source: "checkout", evidence: { text: "Send me news" } }],
     conversions: [],
   });
+});
+
+it("the export of a subscriber names the sends and the sources after which they converted (F14)", async () => {
+  const { tenant, ids, define, campaign, buy } = await withBuyers(await withTenant(), 2);
+  await define();
+  const { id, jobs } = await campaign();
+  await buy(ids[0]!, 100);
+
+  const conversions = await Promise.all(ids.map(async (who) => (await exportOf(tenant, who)).body.conversions.sort()));
+  expect(conversions).toEqual([[`campaign#${id}`, `job#${jobs[0]}`], []]);
 });
 
 it("the pages of an export together hold every message of the inbox once, and nobody else's (F14)", async () => {
