@@ -15,7 +15,7 @@ const any = (...lines: string[]) =>
   new RegExp(`^(?:${lines.flatMap((line) => line.normalize("NFKD").replaceAll(/\p{M}/gu, "").split(" ")).join("|")})$`);
 const words = (...texts: string[]) => new Set(texts.flatMap((text) => text.split(" ")).map(columnKey));
 export const IN_WORDS = words(
-  "opted_in optin opt_in subscribed subscribe granted given agreed accepted allowed allow send confirmed erteilt erlaubt",
+  "opted_in optin opt_in subscribed subscribe granted given agreed accepted allowed allow send confirmed erteilt erlaubt explicitly_opted_in explicit_opt_in",
 );
 /** Where a name says no, these say that it is not so. */
 export const CONTRARY = words(
@@ -142,7 +142,7 @@ export function suppressionOf(text: string): "opted_out" | "suppressed" | undefi
 /** What a status, a reason or a type says that may be one of anything: an opt-out, or that the address is suppressed. */
 const OUT_WORDS = [
   "unsub[a-z]*\\d* opt(ed)?out\\d* (global(ly)?|group|list|manual(ly)?|self|auto(matic)?(ally)?|user|admin)(unsub[a-z]*|opt(ed)?out) bl(ock|ack)listed donot(email|contact|mail)",
-  "noemails? nomarketing nonewsletters? dnc dne onholdoptout (un|non)marketable nonmarketingcontact abgemeldet abbestellt desabonnee? desinscrite? (dad[oa])?debaja desuscrit[oa] disiscritt[oa]",
+  "noemails? nomarketing nonewsletters? dnc dne onholdoptout (un|non)marketable nonmarketingcontacts? (kein|nicht)marketingkontakte? contactnonmarketing contactono(de)?marketing contattonon(di)?marketing contatonao(de)?marketing (niet|geen)marketingcontact abgemeldet abbestellt desabonnee? desinscrite? (dad[oa])?debaja desuscrit[oa] disiscritt[oa]",
   "leiratkozott dezabonat[a]? απεγγραφ[α-ω]* descadastrad[oa] cancelouinscricao uitgeschreven afgemeld wypisan[yae]",
   // The names of lists and groups
   "optouts? bl(ack|ock)list donot(email|contact|mail)list dnclist desabonnes desinscrits bajas desuscrit[oa]s disiscritti descadastrad[oa]s",
@@ -174,7 +174,7 @@ const STANDING_OUT = any(
   ...OUT_WORDS,
   "blocked stop(ped|all)? arret cancell?ed removed deleted noconsent redacted ausgetragen gesperrt baja archived revoked",
   "widerrufen gel(?:o|oe)scht erased gdprdeleted anonymi[sz]ed avregistrerad aboneliktencikti unactivated",
-  "заблокирован[аы]? заблокован[ао]? bloque[e]? bloquead[oa] bloccat[oa] geblokkeerd zablokowan[ye] removid[oa] eliminad[oa] eliminat[oa] borrad[oa] excluid[oa] supprimee? usuniet[ya] verwijderd entfernt manuallydeactivated",
+  "заблокирован[аы]? заблокован[ао]? bloque[e]? bloquead[oa] bloccat[oa] geblokkeerd zablokowan[ye] removid[oa] eliminad[oa] eliminat[oa] borrad[oa] exclu(?:id[oa]|ded|e)? esclus[oa] ausgeschlossen uitgesloten wykluczon[yae] supprimee? usuniet[ya] verwijderd entfernt manuallydeactivated",
   "zuru?e?ckgewiesen abmeldung widerruf widersprochen widerspruch bajavoluntaria not(?:yet)?opt(?:ed)?in resilie[e]? gekundigt gekuendigt",
   "withdrawn nopermission optoutrequested cancellat[oa] no(?:more)?(?:e?mails?|marketing|newsletters?|contact|communications?|promotions?|sms|texts?)",
 );

@@ -11,7 +11,7 @@ import type { PluslessNumbers, Standard } from "./import-names.ts";
 import { readPhone } from "./import-phones.ts";
 import { regionOf } from "./import-places.ts";
 import { type SignedName, signedName } from "./import-signs.ts";
-import { cellValue, tagsOf, type Value } from "./import-values.ts";
+import { cellValue, isMissing, tagsOf, type Value } from "./import-values.ts";
 
 export interface RowReading extends ConsentReading {
   /** ISO 3166: where phone numbers without a country code are from, whatever the row says. */
@@ -42,6 +42,8 @@ export interface Sorted {
   said?: string;
   /** As its columns have them, the most usual name first. */
   phones: WrittenPhone[];
+  /** Whether the time of its consent is that of a yes. */
+  isTimeOfYes?: boolean;
 }
 
 interface WrittenPhone {
@@ -88,6 +90,7 @@ export function sortCells({ cells, types }: Columns, row: readonly string[]): So
   ] of cells.entries()) {
     const value = textOf(row[i] ?? "");
     if (value === "" || (standard && OF_WHOM.includes(standard) && NO_VALUE.test(value))) continue;
+    if (standard && standard !== "consent_status" && isMissing(value)) continue;
     const refused = cell.name === undefined ? undefined : refusedInJson(cell.name, value);
     if (refused) sorted.signed.push(...refused);
     if (standard === "external_id" && LOST_DIGITS.test(value)) sorted.isIdLost = true;
@@ -96,11 +99,13 @@ export function sortCells({ cells, types }: Columns, row: readonly string[]): So
     if (standard === "consent_status" && !signed && !refused && !cell.isOfMail) sorted.said = value;
     const time = timeColumn === undefined ? undefined : textOf(row[timeColumn] ?? "") || undefined;
     if (standard === "consent_status" && time !== undefined) sorted.standard.consent_at ??= time;
+    if (cell.isTimeOfYes) sorted.isTimeOfYes = true;
     if (standard === "tags" && !refused) sorted.signed.push(...signedTags(value));
     if (cell.rowColumn === "address") sorted.address = value;
     else if (cell.rowColumn) sorted.channel = rowChannelOf(cell.rowColumn, value) ?? sorted.channel;
     if (evidence) sorted.evidence[evidence] = value;
-    if (attribute) sorted.attributes[attribute] = cellValue(value, types[i] ?? "text");
+    const type = types[i] ?? "text";
+    if (attribute && (type === "text" || !isMissing(value))) sorted.attributes[attribute] = cellValue(value, type);
     if (topic && signed) topicOf(topic).signed.push({ signed, value, time });
     else if (topic) topicOf(topic).said = value;
     else if (signed && !refused) sorted.signed.push({ signed: ofNamedChannels(signed, value), value, time });

@@ -10,6 +10,8 @@ const CHANNEL =
   /^(?:(?:subscription|endpoint|contact|consent|optin|marketing|communication|permission|message|messaging)(?:channel|medium|type)|channel|channeltype)$/;
 /** Only beside one of these is a `device_type` the channel of a row. */
 const OF_DEVICES = ["identifier", "notificationtypes", "invalididentifier"];
+/** Airship writes a row for each way to reach somebody: an address beside its kind, or a column of each kind. */
+const OF_AIRSHIP = ["address", "nameduser", "msisdn"];
 /** Pinpoint and OneSignal write an address of any channel beside the name of that channel. */
 const BESIDE = new Map([
   ["address", ["channeltype", "endpointstatus", "devicetype"]],
@@ -23,7 +25,7 @@ const hasTokens = (header: readonly string[]): boolean =>
 export function rowColumn(name: string, header: readonly string[]): RowColumn | undefined {
   const key = columnKey(name);
   const keys = keysOf(header);
-  const isOfAddress = key === "devicetype" && keys.has("address");
+  const isOfAddress = key === "devicetype" && OF_AIRSHIP.some((one) => keys.has(one));
   if (CHANNEL.test(key) || isOfAddress || (key === "type" && hasTokens(header))) return "channel";
   const beside = BESIDE.get(key);
   if (beside) return beside.some((one) => keys.has(one)) ? "address" : undefined;

@@ -22,6 +22,7 @@ import {
   bareName,
   columnKey,
   isCountryColumn,
+  isTimeOfYes,
   type PluslessNumbers,
   phoneLead,
   pluslessOf,
@@ -65,6 +66,8 @@ export interface Cell {
   rowColumn?: RowColumn;
   /** A standard field whose name is about mail. */
   isOfMail?: boolean;
+  /** The time of the row's consent is that of a yes, and not of what takes it back. */
+  isTimeOfYes?: boolean;
 }
 
 /** Why a file, or a row of it, cannot be imported. */
@@ -190,6 +193,7 @@ const standardCell = (name: string, standard: Standard, header: readonly string[
   ...(standard === "phone" && { lacksPlus: pluslessOf(name, header) }),
   ...(standard === "consent_status" && { name, timeColumn: timeColumnOf(name, header) }),
   ...(standard === "tags" && { name }),
+  ...(standard === "consent_at" && isTimeOfYes(name) && { isTimeOfYes: true }),
   ...(standard === "consent_status" && /e?mail/.test(columnKey(name)) && { isOfMail: true }),
 });
 

@@ -44,6 +44,8 @@ export interface ConsentReading extends TimeForm {
   /** When those agreed of whom the file has no time. */
   consent_at?: string | undefined;
   consent_source?: string | undefined;
+  /** The time of the row's consent is that of a yes alone. */
+  isTimeOfYes?: boolean | undefined;
 }
 
 type Standards = { consent_status?: string; consent_at?: string; consent_source?: string };
@@ -57,7 +59,10 @@ interface Claim {
   said?: string | undefined;
 }
 
-type Translator = (standard: Standards, evidence: Record<string, string>) => Claim | undefined;
+type Translator = (
+  standard: Standards & { refused_at?: string | undefined },
+  evidence: Record<string, string>,
+) => Claim | undefined;
 
 /** Responsys writes `I` and `O` for the permission of a channel. */
 const OUT_LETTER = /^o$/i;
@@ -66,18 +71,18 @@ const LEFT_LETTER = /^u$/i;
 
 /** Conservative: a status without proof is no opt-in (IMP-12). */
 const translators: Record<ImportSource, Translator> = {
-  csv: ({ consent_status: said, consent_at: time }) => {
+  csv: ({ consent_status: said, consent_at: time, refused_at }) => {
     if (said === undefined) return undefined;
     const status = OUT_LETTER.test(said) || LEFT_LETTER.test(said) ? "opted_out" : negativeOf(said);
-    if (status) return { status, time };
+    if (status) return { status, time: refused_at };
     return isYes(said) ? { status: "opted_in", time, said } : { status: "unknown", said };
   },
-  platform_a: ({ consent_status: said, consent_at: time }, { "email suppressions": suppressions }) => {
+  platform_a: ({ consent_status: said, consent_at: time, refused_at }, { "email suppressions": suppressions }) => {
     const status = suppressions && suppressionOf(suppressions);
-    if (status) return { status, time: status === "opted_out" ? time : undefined };
+    if (status) return { status, time: status === "opted_out" ? refused_at : undefined };
     if (said === undefined || /^never/i.test(said)) return { status: "unknown" };
     const negative = negativeOf(said);
-    if (negative) return { status: negative, time };
+    if (negative) return { status: negative, time: refused_at };
     return IN_WORDS.has(columnKey(said)) ? { status: "opted_in", time, said } : { status: "unknown" };
   },
   platform_b: ({ consent_status: said = "" }, evidence) => {
@@ -118,7 +123,7 @@ const OTHER_STATUS = /^[02-9]$/;
 
 /** What a cell says by itself. */
 function ownClaimOf({ signed, value }: SignedCell, form: TimeForm): Claim | undefined {
-  const { sign, isBare, isNumbered, isUnnamed, isOfTrade } = signed;
+  const { sign, isBare, isNumbered, isUnnamed, isOfTrade, isProof } = signed;
   const isPreference = sign === "in" || (sign === "status" && !isUnnamed);
   if (isPreference && isNoneOf(value)) return { status: "opted_out" };
   if (isNothing(value)) return undefined;
@@ -138,7 +143,7 @@ function ownClaimOf({ signed, value }: SignedCell, form: TimeForm): Claim | unde
   if (sign === "code") return /^-\d/.test(value) ? { status: "opted_out" } : undefined;
   const time = readTime(value, form) === undefined ? undefined : value;
   if (sign === "in") {
-    if (time !== undefined) return undefined;
+    if (time !== undefined) return isProof && { status: "opted_in", time, said: value };
     const status = isNumbered && isSecond(value) ? "opted_out" : negativeOf(value);
     if (status) return { status };
     return isYes(value) ? { status: "opted_in", said: value } : undefined;
@@ -163,7 +168,7 @@ export function readConsent(
   }: { standard: Standards; evidence: Record<string, string>; signed: readonly SignedCell[] },
   reading: ConsentReading,
 ): ImportedConsent | undefined {
-  const stated = translators[source](standard, evidence);
+  const stated = translators[source]({ ...standard, refused_at: refusedAt(standard.consent_at, reading) }, evidence);
   const { consent_source = source === "platform_b" ? "import" : undefined } = reading;
   return settled(stated ? [stated] : [], signed, standard, { ...reading, consent_source });
 }
@@ -210,15 +215,19 @@ export function readChoice(
   reading: ConsentReading,
 ): ImportedChoice | undefined {
   const consent_at = time ?? standard.consent_at;
-  const stated = said === undefined ? [] : [statedChoice(said, consent_at)];
+  const stated = said === undefined ? [] : [statedChoice(said, consent_at, time ?? refusedAt(consent_at, reading))];
   const found = settled(stated, signed, { ...standard, ...(consent_at !== undefined && { consent_at }) }, reading);
   if (!found || found.status === "unknown") return found && { status: "unknown" };
   const { status, at, source } = found;
   return { status: status === "suppressed" ? "opted_out" : status, at, source };
 }
 
-function statedChoice(said: string, time: string | undefined): Claim {
-  if (negativeOf(said)) return { status: "opted_out", time };
+/** An opt-out that had the time of the yes before it would lose against what the person says here in between. */
+const refusedAt = (consent_at: string | undefined, { isTimeOfYes }: ConsentReading): string | undefined =>
+  isTimeOfYes ? undefined : consent_at;
+
+function statedChoice(said: string, time: string | undefined, refused_at: string | undefined): Claim {
+  if (negativeOf(said)) return { status: "opted_out", time: refused_at };
   return isYes(said) ? { status: "opted_in", time } : { status: "unknown" };
 }
 

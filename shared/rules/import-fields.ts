@@ -22,6 +22,11 @@ import { type ColumnType, saysYesOrNo } from "./import-values.ts";
 export const OF_WHOM: readonly Standard[] = ["external_id", "email", "phone"];
 /** A name with a prefix comes after the same name without it, and before less usual ones. */
 const BEHIND_A_PREFIX = 0.5;
+/** A column in which nothing stands comes after each other one for the same. */
+const EMPTY = 1_000_000;
+const BEHIND_ALL = 1_000;
+/** Where one of these is the first name, `Name` is the last one. */
+const BESIDE_A_NAME = ["vorname", "voornaam", "prenom", "imie"];
 
 /** By its index, the field of each column that has the best name for one. */
 export function usualFields(
@@ -32,6 +37,11 @@ export function usualFields(
   const fields = new Map<number, Standard>();
   const keys = header.map((name) => columnKey(bareName(name)));
   const rank = (field: Standard, i: number): number => {
+    const own = filledRank(field, i);
+    // Each row has the first of its numbers that can be read.
+    return own < EMPTY && field !== "phone" && types[i] === "empty" ? EMPTY : own;
+  };
+  const filledRank = (field: Standard, i: number): number => {
     const name = columnName(header[i] ?? "");
     if (!isFree[i] || fields.has(i) || EVIDENCE[source].includes(name)) return Number.POSITIVE_INFINITY;
     // An id may be 0 or x.
@@ -41,7 +51,8 @@ export function usualFields(
     // As our own exports name it, whatever else is an attribute there.
     if (field === "phone" && header[i]?.trim() === field) return Number.NEGATIVE_INFINITY;
     if (field === "external_id" && keys[i] === "id" && keys.includes(OF_CUSTOMER_IO)) return -1;
-    const rank = rankOf(field, keys[i] ?? "");
+    const isLastName = field === "last_name" && keys[i] === "name" && BESIDE_A_NAME.some((one) => keys.includes(one));
+    const rank = isLastName ? BEHIND_ALL : rankOf(field, keys[i] ?? "");
     if (rank === undefined) return Number.POSITIVE_INFINITY;
     const lead = field === "phone" ? phoneLead(header[i] ?? "") : 0;
     return (bareName(name) === name ? rank : rank + BEHIND_A_PREFIX) - lead;
@@ -58,9 +69,13 @@ export function usualFields(
     (signedName(name)?.sign ?? "word") === "word" &&
     rowColumn(name, header) === undefined;
   const takeLike = (field: Standard, isLike: (name: string, type: ColumnType | undefined) => boolean) => {
-    if (taken.has(field) || [...fields.values()].includes(field)) return;
+    const [named] = [...fields].find(([, one]) => one === field) ?? [];
+    const isNamed = named !== undefined && (field === "phone" || types[named] !== "empty");
+    if (taken.has(field) || isNamed) return;
     const like = header.findIndex((name, i) => isPlain(name, i) && isLike(name, types[i]));
-    if (like >= 0) fields.set(like, field);
+    if (like < 0) return;
+    if (named !== undefined) fields.delete(named);
+    fields.set(like, field);
   };
   takeLike("email", (name, type) => type === "address" && isLikeEmail(name));
   takeLike("phone", (name, type) => !saysYesOrNo(type) && type !== "address" && isLikePhone(name));

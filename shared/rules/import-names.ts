@@ -30,6 +30,10 @@ export const usualNames: Record<Standard, readonly string[]> = {
     customer nr | kundennr | kunden id | codice cliente | numero cliente | código cliente | código de cliente |
     número de cliente | n° client | no client | n° cliente | no cliente | numéro client | identifiant client | id klienta | numer klienta | klant id | member id |
     membership number | mitgliedsnummer | réf client | référence client | 会員id | 会員番号 | 顧客id | 顧客番号 | お客様番号 |
+    kd nr | mitglieds nr | code client | numéro de client | id de cliente | nº de cliente | id do cliente | código do cliente |
+    nº do cliente | número do cliente | id utente | codice utente | klantnr | nr klienta | identyfikator klienta | klant nummer |
+    id utilisateur | id de usuario | id usuario | benutzer id | nutzer id | gebruikers id | id użytkownika | id do usuário |
+    id do utilizador |
     customer number | named user | named user id | extern id | kundennummer | client id | id client | id cliente | klantnummer | identity |
     müşteri no | müşteri numarası | kundnummer | kundenr | asiakasnumero | 用户id | 会员id | 會員id | 會員編號 | 客户id | 회원id | 회원번호 | 고객번호
   `),
@@ -51,21 +55,28 @@ export const usualNames: Record<Standard, readonly string[]> = {
     tél | gsm | handynr | mobiltelefonnummer | nr telefonu | numéro mobile | teléfono celular | phone 1 value |
     mobiltelefon | mobil | rufnummer | whatsapp number | mobiel nummer | mobile telephone | cell number |
     cell phone number | numero cellulare | número de telemóvel | numer komórkowy | numéro de portable |
-    número de celular | número móvil | phone number mobile | msisdn | natel | billing phone | customer phone |
+    número de celular | número móvil | phone number mobile | msisdn | natel |
+    mobilfunknummer | mobilfunk | mobilfunknr | mobilnr | mobilrufnummer | telefon mobil | tel mobil | telefon privat | phone e164 |
+    mobile e164 | tlf | tlf móvil | teléfono de contacto | número de contacto | telefone de contacto | numero di cellulare |
+    telefoonnummer mobiel | mobiele nummer | gsm nummer | tel komórkowy | nr telefonu komórkowego | nr tel | tel cellulare | billing phone | customer phone |
     customer mobile | shipping phone | cep telefonu | cep | telefon numarası | телефон | 手机 | 手机号 | 手机号码 | 手機 | 手機號碼 | 行動電話 | 전화 | 휴대폰번호 | 휴대폰 | 전화번호 | 携帯電話 | 携帯電話番号 | 携帯番号 | 携帯 | 電話番号 | 電話
   `),
   first_name: listed(`
-    first_name | fname | given name | first | vorname | prénom | nombre | nome | voornaam | imię | 名
+    first_name | fname | given name | forename | first | vorname | rufname | prénom | nombre | nombres | primer nombre | nome |
+    primeiro nome | nome próprio | voornaam | imię | 名
   `),
   last_name: listed(`
-    last_name | lname | surname | family name | last | nachname | nom | nom de famille | apellidos | apellido |
-    cognome | sobrenome | apelido | achternaam | nazwisko | 姓 | 苗字
+    last_name | lname | surname | family name | last | nachname | familienname | nom | nom de famille | apellidos | apellido |
+    primer apellido | cognome | sobrenome | apelido | último nome | achternaam | familienaam | nazwisko | 姓 | 苗字
   `),
   timezone: listed(`
-    timezone id | iana time zone | timezone | time zone | tz | zeitzone | fuseau horaire | zona horaria | tijdzone
+    timezone id | iana time zone | timezone | time zone | timezone name | tz | zeitzone | fuseau horaire | zona horaria |
+    huso horario | fuso orario | fuso horário | tijdzone | strefa czasowa
   `),
   locale: listed(`
-    locale | language | language code | preferred language | customer locale | lang | sprache | langue | 言語
+    locale | language | language code | preferred language | preferred locale | customer locale | lang | sprache | langue |
+    idioma | lingua | taal | język | korrespondenzsprache | bevorzugte sprache | langue préférée | idioma preferido |
+    lingua preferita | voorkeurstaal | preferowany język | 言語
   `),
   consent_status: listed(`
     consent_status | email marketing consent | email consent | email consent status | email marketing status |
@@ -85,6 +96,10 @@ export const usualNames: Record<Standard, readonly string[]> = {
   `),
   tags: ["tags", "tag"],
 };
+
+/** Beside a status, these say when it became so; other times of a consent are those of a yes: `Opt-in Time`. */
+const OF_EITHER = new Set(["consentat", "consenttimestamp", "emailconsenttimestamp", "emailmarketingconsenttimestamp"]);
+export const isTimeOfYes = (name: string): boolean => !OF_EITHER.has(columnKey(bareName(name)));
 
 const OF_SOMEBODY_ELSE =
   /owner|besitzer|inhaber|referr|sender|^from|from$|reply|salesrep|agent|manager|assistant|emergency|notfall|invitedby|createdby|modifiedby|fax/;
@@ -127,7 +142,10 @@ const COUNTRY = listed(`
   country | country code | country region | default address country code | address country | land | mailing country |
   mailing country code | billing country | shipping country | home country | country name | pays | país | paese |
   nazione | kraj | mobile country | address 1 country | address 1 country region | home country region |
-  business country region | location country | 国 | 国名 | 国家 | 國家 | 국가 | страна | країна | ülke | země | krajina | maa | phone country code | dial code | calling code |
+  business country region | location country | land region | pays région | país región | país região | paese regione |
+  paese area geografica | kraj region | country iso | country iso code | country of residence | ländercode | länderkennung |
+  landcode | landescode | wohnland | code pays | pays de résidence | código de país | código país | país de residencia |
+  código do país | país de residência | codice paese | paese di residenza | kod kraju | land regio | 国 | 国名 | 国家 | 國家 | 국가 | страна | країна | ülke | země | krajina | maa | phone country code | dial code | calling code |
   country calling code
 `);
 /** Mailchimp writes the code of a country there, and others an address. */

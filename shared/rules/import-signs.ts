@@ -22,6 +22,8 @@ export interface SignedName {
   isBare?: true;
   /** A time there is the moment of a yes. */
   isMoment?: true;
+  /** A time there is a yes, though no other column says one. */
+  isProof?: true;
   /** Its answers may be numbered: 1 is a yes, 2 a no; of a status each but 1. */
   isNumbered?: true;
   /** A status of customers or leads: who is inactive or pending there buys nothing. */
@@ -55,7 +57,7 @@ const OUT = any(
   "unsub unsuscri optout optedout optingout robinson dont?o?t?(e?mail|contact|send|market)",
   "donot(?!modify|edit|delete|change|track) nolonger(contact|e?mail|send) nomail noemail nomarketing nonewsletter nocontact no(?:more)?(?:sms|texts) blacklist",
   "blocklist blocked denylist revoked revocat withdraw ^dnc(email|mail|sms)?$ dnc$ ^(is)?dne$ removed?frommailing emailoff",
-  "marketingoff ^(is|msg)?dnd dnd$ rejects?(ed)?(e?mail|sms|market|newsletter|promo) globallyunsub notsubscribed declined excluded?(?:from|for)(?:campaign|e?mail|market|newsletter) (marketing|e?mail|contact|sms)notallowed",
+  "marketingoff ^(is|msg)?dnd dnd$ rejects?(ed)?(e?mail|sms|market|newsletter|promo) globallyunsub no[nt]subscribed declined excluded?(?:from|for)(?:campaign|e?mail|market|newsletter) (marketing|e?mail|contact|sms)notallowed",
   "marketingsuspended ^deactivated(at|on|date)?$ ^(is)?deleted(at|on|date)?$ ^removed(at|on|date)$ ^(is)?deceased(at|on|date)?$ ^verstorben ^nontransactional$ ^archived?(at|on|date|time)?$ (un|non)(market|mail|e?mail|contact)able invalididentifier",
   "(?:global(?:ly)?|email|marketing)(?:is)?ineligible",
   "^(?:is|has|hat)?(?:not|never|nicht|keine?n?|ohne|pas|sans|sin|senza|sem|nao|niet|geen|zonder|nie|bez)(?:yet|mehr)?(?:opt(?:ed)?in|subscri|consent|agree|accept|permi|allow|einwillig|zustimm|angemeld|abonn|inscri|suscri|iscri|consen|acept|aceit|toestem|ingeschr|aangem|zgod|zapis)",
@@ -119,7 +121,7 @@ const ASKED = any(
   "^canbe(?:contact|e?mail|text) ^promotions$ ^mailings?$ ^doi(?:confirmed|bestatigt|bestaetigt)$ autori[zs] akkoord einverstand einverstaend accordcommercial magmailen darf\\w*kontaktiert",
   "(?:mailings?|e?mailings?|e?mails?|e?mailcontact|sms|texting|texts|whatsapp|newsletters?|marketing|subscription)(?:is|ist|are|status)*(?:aktiv|active|actif|activo|attivo|ativo|enabled|ok|okay|allowed)$",
   "^(?:preferences?|notifications?|prefs?|settings?|comm?s?prefs?|contact(?:by|via)|reach(?:by|via))(?:e?mails?|sms|whatsapp|newsletters?|marketing)$ (?:e?mail|sms|marketing)campaigns$ ^mailing(?:s|list)?status$ ^abo(?:nnement)?s?status$ ^(?:statut|etat|estado|stato|situacao)(?:de|del|della|do|da|d|la|l)*(?:emailing|e?mail|correo|abonnement|assinatura)$",
-  "^(?:mkt|mktg|marketing)perm(?:ission)?s?(?:e?mail|sms|whatsapp)?$ ^active(?:e?mail|newsletter)?subscri ^(?:wants|gets)(?:e?mail|market|update|offer|promo|sms|text|news) ^marketing(?:e?mail|sms|whatsapp|and|und)+$",
+  "^(?:mkt|mktg|marketing)perm(?:ission)?s?(?:e?mail|sms|whatsapp)?$ ^active(?:(?:e?mail|newsletter)subscri|subscriber) ^(?:wants|gets)(?:e?mail|market|update|offer|promo|sms|text|news) ^marketing(?:e?mail|sms|whatsapp|and|und)+$",
   "(?:electronic|commercial|marketing|promotional|digital)communications?$ communicationscommerciales$ comunicac(?:iones|oes)(?:comerciales|comerciais|electronicas|eletronicas)$ comunicazionicommerciali$ ^prospection(?:commerciale|e?mail|sms)?$",
   "^permi(?:so|te|sao|ssao|tido|tir)(?:de|para|o|el|la)*(?:e?mail|correo|contact|contat|envi|sms|whatsapp|public|comunic|market)",
   "(?:mailings?|infos?|informationen|news|kontakt|kontaktaufnahme|werbung|angebote|e?mails?|sms|whatsapp)(?:ist)?(?:er|ge)wue?nscht ^(?:handy|mobil)werbung$",
@@ -181,7 +183,7 @@ const OF_A_MOMENT = new RegExp(
     "abonne acceptation accepte recueilli depuis de du la le suscripcion consentimiento suscrito aceptacion alta fecha desde del el",
     "iscrizione iscritto consenso accettazione dal il data della di consentimento inscricao inscrito assinatura aceite em da do toestemming",
     "gegeven ingeschreven inschrijving aangemeld aanmelding sinds op van zgody zgoda zapisu zapisany subskrypcji od dnia utc gmt",
-    "nieuwsbrief nyhetsbrev nyhedsbrev boletin infolettre 同意 登録 購読 開始 承諾 許可 配信 メルマカ 日時 日 s d",
+    "nieuwsbrief nyhetsbrev nyhedsbrev boletin infolettre newsletters a aux au les alla zum zur 同意 登録 購読 開始 承諾 許可 配信 メルマカ 日時 日 s d",
   ]
     .flatMap((line) => line.normalize("NFKD").split(" "))
     .join("|")})+$`,
@@ -221,11 +223,13 @@ export function signedName(name: string, header: readonly string[] = []): Signed
   const isNumbered = sign === "status" ? NUMBERED_STATUS.test(key) : sign === "in" && /optin(?!statusid)/.test(key);
   const numbered = isNumbered && ({ isNumbered: true } as const);
   const moment = sign === "in" && key.length <= MAX_MOMENT && OF_A_MOMENT.test(key) && ({ isMoment: true } as const);
+  // Airship has one of these times for who gets mail, and nothing else.
+  const proof = key === "commercialoptedin" && ({ isProof: true } as const);
   if (channels.length > 0) return { sign, channels, ...moment, ...(BARE.test(key) && { isBare: true }), ...numbered };
   if (ELSEWHERE.test(key)) return undefined;
   if (sign === "out" && EVERYWHERE.test(key)) return { sign, channels: signedChannels };
   const ofTrade = sign === "status" && /^(?:customer|lead)/.test(key) && ({ isOfTrade: true } as const);
-  return { sign, channels: ["email"], isUnnamed: true, ...moment, ...numbered, ...ofTrade };
+  return { sign, channels: ["email"], isUnnamed: true, ...moment, ...proof, ...numbered, ...ofTrade };
 }
 
 const hasErrorTexts = perHeader((header) => [...keysOf(header)].some((key) => ERROR_TEXT.test(key)));

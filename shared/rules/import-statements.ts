@@ -28,20 +28,25 @@ export function statementsOf(
   hasMail: boolean,
   reading: RowReading,
 ): Statements {
+  const own = sorted.isTimeOfYes ? { ...reading, isTimeOfYes: true } : reading;
   const unnamed = unnamedOf(sorted.channel, { hasMail, hasNumber: sorted.phones.length > 0, isOfNumbers, numbersOf });
-  return { consent: ofMail(source, sorted, unnamed, reading), choices: choicesOf(sorted, unnamed, reading) };
+  return { consent: ofMail(source, sorted, unnamed, own), choices: choicesOf(sorted, unnamed, own) };
 }
 
-/** Pinpoint writes `ALL` in `OptOut`. */
+/** `ALL`, as Pinpoint writes it in `OptOut`; in a row of one channel it is of all messages there. */
 const isOfAll = ({ signed, value }: SignedCell): boolean => signed.sign === "out" && /^all$/i.test(value);
 /** The keyword by which people answer messages. */
 const isOfMessages = ({ signed, value }: SignedCell): boolean =>
   (signed.sign === "out" || signed.sign === "status") && /^(?:stop(?: ?all)?|arr[eê]t)$/i.test(value);
 
-const ofChannel = (signed: readonly SignedCell[], channel: SignedChannel, isUnnamedToo: boolean): SignedCell[] =>
+const ofChannel = (
+  { signed, channel: ofRow }: Pick<Sorted, "signed" | "channel">,
+  channel: SignedChannel,
+  isUnnamedToo: boolean,
+): SignedCell[] =>
   signed.filter(
     (cell) =>
-      isOfAll(cell) ||
+      (ofRow === undefined && isOfAll(cell)) ||
       (channel === "sms" && isOfMessages(cell)) ||
       (cell.signed.isUnnamed ? isUnnamedToo : cell.signed.channels.includes(channel)),
   );
@@ -67,10 +72,11 @@ export const isRefusal = (said: { status: ImportedConsent["status"] } | undefine
 
 function ofMail(
   source: ImportSource,
-  { standard, evidence, signed, said }: Sorted,
+  sorted: Sorted,
   unnamed: Unnamed,
   reading: RowReading,
 ): ImportedConsent | undefined {
+  const { standard, evidence, said } = sorted;
   const { consent_status: _, consent_at: __, ...others } = standard;
   return saidOf("email", unnamed, (isUnnamedToo) =>
     readConsent(
@@ -78,7 +84,7 @@ function ofMail(
       {
         standard: isUnnamedToo || said === undefined ? standard : others,
         evidence,
-        signed: ofChannel(signed, "email", isUnnamedToo),
+        signed: ofChannel(sorted, "email", isUnnamedToo),
       },
       reading,
     ),
@@ -86,7 +92,7 @@ function ofMail(
 }
 
 function choicesOf(sorted: Sorted, unnamed: Unnamed, reading: RowReading): ImportedChoices {
-  const { standard, topics, signed, said } = sorted;
+  const { standard, topics, said } = sorted;
   const choices: Record<string, ImportedChoice> = {};
   for (const [key, said] of Object.entries(topics)) {
     const choice = readChoice(said, standard, reading);
@@ -97,7 +103,7 @@ function choicesOf(sorted: Sorted, unnamed: Unnamed, reading: RowReading): Impor
   for (const channel of otherChannels) {
     const own = sorted.channels[channel];
     const choice = saidOf(channel, unnamed, (isUnnamedToo) => {
-      const signedOf = ofChannel(signed, channel, isUnnamedToo);
+      const signedOf = ofChannel(sorted, channel, isUnnamedToo);
       if (own) return readChoice({ ...own, signed: signedOf }, others, reading);
       return isUnnamedToo
         ? readChoice({ said, signed: signedOf }, standard, reading)

@@ -67,6 +67,10 @@ interface LocalForm {
   decimals: Set<number>;
 }
 
+/** What databases, spreadsheets and data frames write for no value. `Null` and `Nil` are names. */
+export const isMissing = (text: string): boolean =>
+  /^(?:NULL|null|N\/A|n\/a|#N\/A|#NV|<NA>|NaN|nan|None|undefined|\\N|-+)$/.test(text);
+
 /** Whether a row has the cells of a header. Spreadsheets end rows with empty ones. */
 export const isWhole = (row: readonly string[], columns: number): boolean =>
   row.length >= columns && row.slice(columns).every((cell) => cell.trim() === "");
@@ -88,7 +92,7 @@ export function columnTypes(delimiter = ","): { see(row: readonly string[]): voi
       point: { isOf: true, isShown: false, isExact: true, decimals: new Set() },
     };
     const seen = columns[i];
-    if (value === "") return;
+    if (value === "" || isMissing(value)) return;
     seen.isBoolean &&= Object.hasOwn(BOOLEANS, value.toLowerCase());
     seen.isOfAnswers &&= isYes(value) || isNo(value);
     const decimals = PLAIN_NUMBER.exec(value)?.[3]?.length;
@@ -140,7 +144,7 @@ function typeOf({
 
 export function fitsType(value: string, type: ColumnType): boolean {
   // Where all whole rows say yes, a status in another row may say anything else.
-  if (value === "" || ["text", "answers", "empty", "address", "phone"].includes(type)) return true;
+  if (value === "" || isMissing(value) || ["text", "answers", "empty", "address", "phone"].includes(type)) return true;
   if (type === "boolean") return Object.hasOwn(BOOLEANS, value.toLowerCase());
   return type === "number" || type === "binary"
     ? PLAIN_NUMBER.test(value)

@@ -25,6 +25,17 @@ it.each([
   expect(await consents("x2")).toEqual([]);
 });
 
+it("an opt-out beside the time of the yes before it counts against what was said since (AMB-131, AMB-132)", async () => {
+  const { run, consents, world, tenant } = await setting();
+  const consent = { status: "opted_in", consented_at: "2025-06-01T00:00:00Z" };
+  const person = { external_id: "x1", email: "x1@example.com", consent };
+  await world.call("POST /api/v1/subscribers/upsert", { as: tenant.server, body: person });
+
+  await run("external_id,email,Email Marketing Status,Opt-in Time\nx1,x1@example.com,unsubscribed,2024-03-04\n");
+
+  expect((await consents("x1"))[0]).toMatchObject({ channel: "email", status: "opted_out" });
+});
+
 it("an id may be 0 or 1 (IMP-9)", async () => {
   const { run, members } = await setting();
 

@@ -75,6 +75,9 @@ describe("values", () => {
     [["-5", "=1+1"], "text"],
     [["+5"], "text"],
     [["", ""], "empty"],
+    [["5", "NULL", "\\N"], "number"],
+    [["true", "N/A", "-"], "boolean"],
+    [["NULL", "NULL"], "empty"],
   ])("a column of %j is of type %s (AMB-133)", (cells, type) => {
     const seen = columnTypes();
     for (const cell of cells) seen.see([cell]);

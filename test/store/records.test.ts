@@ -197,3 +197,14 @@ it.each([
 ])("%s is no UTF-8 (AMB-133)", async (_, bytes) => {
   await expect(read(bytes, 2)).rejects.toThrow("the file is not UTF-8 text");
 });
+
+it("the mark of a file that was joined to another is no part of a cell (AMB-133)", async () => {
+  const records = await read(Buffer.from('id;note\nu1;a\n\uFEFF"u2";"b;c"\nu3;d\n'), 3);
+  expect(cellsOf(records)).toEqual([
+    ["id", "note"],
+    ["u1", "a"],
+    ["u2", "b;c"],
+    ["u3", "d"],
+  ]);
+  expect(records.at(-1)?.end).toBe(32);
+});

@@ -70,6 +70,8 @@ export async function* readRecords(
   }
 }
 
+/** The mark of UTF-8, before a record within the file. */
+const MARK = /^\uFEFF+/;
 /** What ends a record, and that it may have any number of cells. */
 const FORM = { relax_column_count: true, record_delimiter: ["\r\n", "\n", "\r"] } satisfies Options;
 
@@ -90,6 +92,8 @@ interface Row {
 /** One row, or where a quote that nothing closes has joined several lines, each of them. */
 function rowsIn({ record, info, raw }: Found, delimiter: string): Row[] {
   const whole = { cells: record, ...info };
+  // Where files were joined, each begins with its own mark.
+  if (MARK.test(raw)) return [{ ...whole, cells: cellsIn(raw.replace(MARK, ""), delimiter)[0] ?? record }];
   if (!record.some((cell) => /[\r\n]/.test(cell)) || isWellFormed(raw, delimiter)) return [whole];
   const rows: Row[] = [];
   let { bytes, lines } = info;
