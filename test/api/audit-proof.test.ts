@@ -127,6 +127,16 @@ describe("crashes", () => {
     expect(await here.verify()).toMatchObject({ valid: false, broken: { id: "0-2", reason: "end_missing" } });
   });
 
+  it("an environment that starts behind more rows than it would walk past goes on at the end of the chain (RDA-23)", async () => {
+    const here = await setting();
+    const [one, other] = [environmentOf(here), environmentOf(here, "s")];
+    for (let n = 0; n < 201; n++) await one(async () => undefined);
+
+    await other(async () => undefined);
+
+    expect(await here.verify()).toMatchObject({ valid: true, verified: 202 });
+  });
+
   it("an end of the trail that was removed is missed behind a call that began while another one ran (F22, RDA-23)", async () => {
     const here = await setting();
     const { world, tenant, verify } = here;

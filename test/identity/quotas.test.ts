@@ -38,6 +38,8 @@ describe("quotas and caps", () => {
     const as = await tenant.dashboard();
     const cap = (monthly_send_cap: number | null) =>
       world.call("PATCH /api/v1/billing", { as, body: { monthly_send_cap } });
+    await cap(2);
+    expect((await send(as)).body.message).toContain("0 of 2");
     expect((await cap(4)).body.monthly_send_cap).toBe(4);
     expect((await send(as)).status).toBe(201);
     const refused = await send(as);
@@ -92,6 +94,20 @@ describe("quotas and caps", () => {
     expect(body.period_start).toBe("2026-11-01T00:00:00.000Z");
     expect(body.period_end).toBe("2026-12-01T00:00:00.000Z");
     expect(body.forecast.sends_at_period_end).toBe(Math.round((95_002 * 30) / 19.5));
+  });
+
+  it("warns again of the same shares once an operator has set what is used (F25, D-BILL)", async () => {
+    const tenant = await world.tenant({ plan: "starter" });
+    const allowance = { plan: "starter", sendCap: 90_000 } as const;
+    for (let n = 0; n < 2; n++) {
+      await operate({ tenant_id: tenant.id, usage: { sends: 80_000, events: 800_000 } });
+      for (const metered of ["sends", "events", "sends", "events"] as const)
+        await warnOfUsage(tenant.store, metered, allowance);
+    }
+
+    const warned = world.logs.filter(({ message }) => message === "a workspace nears a limit");
+    const limits = ["the plan's sends", "the workspace's own monthly send cap", "the plan's events"];
+    expect(warned.map(({ limit_of }) => limit_of)).toEqual([...limits, ...limits]);
   });
 
   it("warns once, however many find out at the same moment (F25, D-BILL)", async () => {
@@ -198,6 +214,31 @@ describe("quotas and caps", () => {
 
     expect([await usageIn("2026-11"), await usageIn("2026-12")]).toEqual([3, 0]);
   });
+
+  it.each([
+    ["starter", [100_000, 1_000_000, 25_000, 1_073_741_824, 5, 300, 5, 90, 3]],
+    ["premium", [10_000_000, 100_000_000, 2_000_000, 107_374_182_400, 200, 3_000, 100, null, 20]],
+  ] as const)(
+    "the bill of a %s workspace has each limit of its plan under its name (D-BILL, D-PLAN)",
+    async (plan, [
+      sends,
+      events,
+      subscribers,
+      asset_bytes,
+      dynamic_segments,
+      requests_per_minute,
+      team_members,
+      lookback_days,
+      event_conditions_per_rule,
+    ]) => {
+      const { body } = await (await world.tenant({ plan })).call("GET /api/v1/billing");
+
+      expect(body.limits).toEqual({
+        ...{ sends, events, subscribers, asset_bytes, dynamic_segments, requests_per_minute, team_members },
+        ...{ lookback_days, event_conditions_per_rule },
+      });
+    },
+  );
 
   it("a new period begins at zero", async () => {
     const tenant = await world.tenant();
