@@ -55,7 +55,7 @@ const delayedTimer =
   ({ message, delaySeconds = 0 }: Delayed<unknown>): SandboxTimerInput => ({
     at: clock.now() + delaySeconds * SECOND,
     name: `${queue}#${hashOf(JSON.stringify(message))}`,
-    work: { queue, message },
+    work: { kind: "message", queue, message },
   });
 
 /** The fair-queue group of a message: the workspace that it names. */

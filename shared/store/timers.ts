@@ -39,7 +39,11 @@ export function openTimers(deps: Deps): (tenant: TenantId) => Timers {
         setSandboxTimers(
           deps,
           sandbox,
-          timers.map(({ kind, id, at }) => ({ at, name: `${kind}#${nameOf(id)}`, work: { kind, id } })),
+          timers.map(({ kind, id, at }) => ({
+            at,
+            name: `${kind}#${nameOf(id)}`,
+            work: { kind: "due", due: kind, id },
+          })),
         ),
     });
   const table = openPlatformTable(deps, "DUE#");

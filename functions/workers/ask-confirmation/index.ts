@@ -22,6 +22,7 @@ import { askingOf } from "../../../shared/store/subscribers/confirmations.ts";
 import { attributesOf } from "../../../shared/store/subscribers/subscribers.ts";
 import { topicName } from "../../../shared/store/topics/topics.ts";
 import { allowanceOf } from "../../../shared/store/workspaces/usage.ts";
+import type { WorkspaceRecord } from "../../../shared/store/workspaces/workspaces.ts";
 
 const uses = [storeWrite, timers, workspaceRead] as const;
 type WorkerContext = Context<typeof uses> & RuntimeContext;
@@ -39,33 +40,66 @@ export const askConfirmation = queueWorker(
   },
 );
 
+type Asking = Extract<Awaited<ReturnType<typeof askingOf>>, { kind: "asks" }>;
+
+interface Question {
+  asking: Asking;
+  settings: WorkspaceRecord;
+  /** The channel by which the mail is sent. */
+  mailer: string;
+  /** The name of the topic or list that the opt-in is about; undefined if it is about all mail. */
+  about: string | undefined;
+}
+
 async function ask(context: WorkerContext, subscriber: string, channel: string): Promise<"decided" | "refused"> {
-  const { store, clock, log, workspace } = context;
-  const say = (why: string) => {
-    log({ level: "info", message: `nobody is asked to confirm an opt-in: ${why}`, tenant: store.tenant, subscriber });
-    return "decided" as const;
-  };
+  const { store, log } = context;
   const list = listIdOf(channel);
   if (list !== undefined) await leaveUnconfirmed(store, list, subscriber);
-  const asking = await askingOf(store, subscriber, channel);
-  if (asking.kind !== "asks") return say(asking.kind);
-  const [settings, mailer] = await Promise.all([workspace(), mailChannel(store)]);
-  if (settings?.status !== "active") return say("not active");
-  if (mailer === undefined) return say("no channel of e-mail");
+  const verdict = await decide(context, subscriber, channel);
+  const asked = verdict.kind === "ask" ? await sendQuestion(context, subscriber, channel, verdict.question) : verdict;
+  if (asked.kind !== "skip") return asked.kind;
+  const message = `nobody is asked to confirm an opt-in: ${asked.why}`;
+  log({ level: "info", message, tenant: store.tenant, subscriber });
+  return "decided";
+}
 
-  const { address, profile, write } = asking;
-  const confirms = { channel, address, askedAt: Math.floor(clock.now() / SECOND) };
-  const { code, words } = languageOf(attributesOf(profile).locale);
+type Skip = { kind: "skip"; why: string };
+const skip = (why: string): Skip => ({ kind: "skip", why });
+
+/** Whether the owner of the address is asked. It reads only. */
+async function decide(
+  { store, workspace }: WorkerContext,
+  subscriber: string,
+  channel: string,
+): Promise<{ kind: "ask"; question: Question } | Skip> {
+  const asking = await askingOf(store, subscriber, channel);
+  if (asking.kind !== "asks") return skip(asking.kind);
+  const [settings, mailer] = await Promise.all([workspace(), mailChannel(store)]);
+  if (settings?.status !== "active") return skip("not active");
+  if (mailer === undefined) return skip("no channel of e-mail");
+
+  const list = listIdOf(channel);
   const topic = topicKeyOf(channel);
   const about = list === undefined ? await topicName(store, topic) : await listName(store, list);
-  const isOfMail = list === undefined && topic === undefined;
-  if (!isOfMail && about === undefined) return say("what it is about is gone");
-  const said = mailThatAsks({ code, words }, { sender: senderOf(settings)[0] ?? settings.name, about });
+  const isOfAllMail = list === undefined && topic === undefined;
+  if (!isOfAllMail && about === undefined) return skip("what it is about is gone");
+  return { kind: "ask", question: { asking, settings, mailer, about } };
+}
+
+async function sendQuestion(
+  { store, clock, timers }: WorkerContext,
+  subscriber: string,
+  channel: string,
+  { asking: { address, profile, write }, settings, mailer, about }: Question,
+): Promise<{ kind: "decided" | "refused" } | Skip> {
+  const confirms = { channel, address, askedAt: Math.floor(clock.now() / SECOND) };
+  const language = languageOf(attributesOf(profile).locale);
+  const mail = mailThatAsks(language, { sender: senderOf(settings)[0] ?? settings.name, about });
   const id = jobIdOf("api", clock.now(), store.ids.bytes(10));
-  const send = { id, spec: { ...specOf(mailer, said), confirms }, given: [subscriber], extraItems: [write] };
-  const started = await startSend(store, context.timers, allowanceOf(settings), send).catch(beyondAllowance);
-  if (started.kind === "beyond allowance") return say(started.kind);
-  return started.kind === "refused" ? "refused" : "decided";
+  const send = { id, spec: { ...specOf(mailer, mail), confirms }, given: [subscriber], extraItems: [write] };
+  const started = await startSend(store, timers, allowanceOf(settings), send).catch(beyondAllowance);
+  if (started.kind === "beyond allowance") return skip(started.kind);
+  return { kind: started.kind === "refused" ? "refused" : "decided" };
 }
 
 /** A new statement asks again, once there is room. @throws everything else */

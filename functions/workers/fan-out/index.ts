@@ -28,12 +28,23 @@ export const fanOutJobs = queueWorker(
   },
 );
 
-async function awaitJob(
-  { clock, log, fanOutQueue }: WorkerContext,
-  message: Extract<Message<"fan-out">, { job: string }>,
-): Promise<void> {
-  const mayAppear = "since" in message && message.since !== undefined && clock.now() < message.since + APPEARING_MS;
-  if (mayAppear) return fanOutQueue.send([message], { delaySeconds: APPEARING_RETRY_SECONDS });
+type JobMessage = Extract<Message<"fan-out">, { job: string }>;
+
+/** When the timer of a message was set, before its job was stored; 0 for a message of another origin. */
+function setAt(message: JobMessage): number {
+  switch (message.kind) {
+    case "fire":
+    case "watch":
+    case "release":
+      return message.since ?? 0;
+    default:
+      return 0;
+  }
+}
+
+async function awaitJob({ clock, log, fanOutQueue }: WorkerContext, message: JobMessage): Promise<void> {
+  if (clock.now() < setAt(message) + APPEARING_MS)
+    return fanOutQueue.send([message], { delaySeconds: APPEARING_RETRY_SECONDS });
   const { kind, job } = message;
   log({ level: "info", message: "a job does not exist", kind, job });
 }

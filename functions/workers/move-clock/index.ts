@@ -163,9 +163,10 @@ async function nextTimers(store: WorkerContext["store"], at: number, to: number)
 async function forward({ store, tenant, sandboxTargets }: WorkerContext, rows: readonly TimerRow[]): Promise<void> {
   const entries = rows.flatMap(({ at, since, work }) => {
     const wanted = fromJson(work);
-    if ("queue" in wanted) return [{ queue: wanted.queue, message: wanted.message }];
-    const { queue }: { queue: QueueName } = dueKinds[wanted.kind];
-    return messagesOf(wanted.kind, [{ tenant, id: wanted.id, at, since }]).map((message) => ({ queue, message }));
+    if (wanted.kind === "message") return [{ queue: wanted.queue, message: wanted.message }];
+    const { due, id } = wanted;
+    const { queue }: { queue: QueueName } = dueKinds[due];
+    return messagesOf(due, [{ tenant, id, at, since }]).map((message) => ({ queue, message }));
   });
   for (const [queue, some] of Map.groupBy(entries, (entry) => entry.queue)) await sandboxTargets.send(queue, some);
   await store.removeRows(rows);

@@ -33,12 +33,13 @@ export async function outboundEvents(
   changes: Changes,
   storeOf: (tenant: TenantId) => StoreReader,
 ): Promise<OutboundEvent[]> {
-  const found = occurrenceSources(changes).map(async ({ change, occurrences }) => {
-    const { tenant, position, at } = change;
-    const found = await occurrences(storeOf(tenant as TenantId));
-    return found.map((one) => outboundEvent({ tenant, position, at }, one));
-  });
-  return (await Promise.all(found)).flat();
+  const events = await Promise.all(
+    occurrenceSources(changes).map(async ({ change, occurrences }) => {
+      const found = await occurrences(storeOf(change.tenant as TenantId));
+      return found.map((one) => outboundEvent(originOf(change), one));
+    }),
+  );
+  return events.flat();
 }
 
 function outboundEvent(origin: Origin, { event, key, at, data }: Occurrence): OutboundEvent {

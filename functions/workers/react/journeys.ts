@@ -27,51 +27,83 @@ type SegmentMove = Extract<StepMessage, { kind: "moves" }>["moves"][number];
 /** Subscribers or events of one message. */
 const PER_MESSAGE = 100;
 
-/** Queues what may start or move runs: events, also of visitors who were identified, memberships, changed attributes, and journeys that were resumed or archived. */
-export async function queueJourneys(
-  changes: Changes,
-  { stepJourneyQueue: queue, activeJourneys, watchVersions }: WorkerContext,
-): Promise<void> {
+/** Queues what may start or move runs. */
+export async function queueJourneys(changes: Changes, context: WorkerContext): Promise<void> {
+  const { stepJourneyQueue: queue, activeJourneys, watchVersions } = context;
+  await queue.send(sweeps(changes));
+  for (const [tenant, touched] of touchedByTenant(changes)) {
+    const index = await activeJourneys.of(tenant, watchVersions.of(tenant));
+    if (index.journeys.size === 0) continue;
+    const identified = identifiedMessages(tenant, touched, index);
+    await queue.send([...runMessages(tenant, touched, index), ...identified]);
+    await queue.send(identified, { delaySeconds: ALIAS_AGAIN_SECONDS });
+  }
+}
+
+/** What concerns all runs of a journey: it was resumed, archived, deleted or migrated, or one of its sends has ended. */
+function sweeps(changes: Changes): StepMessage[] {
   const wasPaused = ({ before }: Change<typeof JourneyItem>) => before?.status === "paused";
-  await queue.send([
+  return [
     ...changes.of(JourneyItem, "journey").filter(becomes("active")).filter(wasPaused).map(sweeping("resume")),
     ...changes.of(JourneyItem, "journey").filter(becomes("archived")).map(sweeping("cancel")),
     ...changes.of(DeletedJourney, "journey-gone").filter(isNew).map(sweeping("delete")),
     ...changes.of(StepState, "journey-step").filter(isReleased).map(releasing),
     ...changes.of(MigrationItem, "migration").filter(isNew).map(migrating),
     ...changes.of(JobItem, "job").filter(hasLost).map(following),
-  ]);
+  ];
+}
+
+/** What changed in one workspace that may start or move single runs. */
+interface Touched {
+  memberships: readonly Change<typeof SegmentMembership>[];
+  /** Of static segments, whose members are packed. */
+  leaves: readonly Change<typeof MemberLeaf>[];
+  events: ReturnType<typeof newEvents>;
+  profiles: readonly Change<typeof Profile>[];
+  /** Visitors who were identified. */
+  aliases: readonly Change<typeof SubscriberAlias>[];
+}
+
+function touchedByTenant(changes: Changes): Map<string, Touched> {
   const memberships = ofTenants(changes.of(SegmentMembership, "membership"));
   const leaves = ofTenants(changes.of(MemberLeaf, "leaf"));
-  const reacting = Map.groupBy(newEvents(changes), ({ tenant }) => tenant);
+  const events = Map.groupBy(newEvents(changes), ({ tenant }) => tenant);
   const profiles = ofTenants(changes.of(Profile, "subscriber"));
   const aliases = ofTenants(changes.of(SubscriberAlias, "alias").filter(isNew));
-  const touched = [memberships, leaves, reacting, profiles, aliases].flatMap((some) => [...some.keys()]);
-  for (const tenant of new Set(touched)) {
-    const index = await activeJourneys.of(tenant, watchVersions.of(tenant));
-    if (index.journeys.size === 0) continue;
-    const awaited = (reacting.get(tenant) ?? []).filter(({ event_name }) => isAwaited(event_name, index));
-    const events = awaited.map(({ id }) => id);
-    const moves = [
-      ...(memberships.get(tenant) ?? []).flatMap((change) => moveOf(change, index)),
-      ...(leaves.get(tenant) ?? []).flatMap((change) => movesOf(change, index)),
-    ];
-    const moved = (profiles.get(tenant) ?? []).filter((change) => changesRun(change, index));
-    const people = [...new Set(moved.map(({ after }) => after.id))];
-    const linked = index.byEvent.size === 0 ? [] : (aliases.get(tenant) ?? []).map(({ after }) => after.subscriber);
-    const identified = chunksOf([...new Set(linked)], PER_MESSAGE).map((some) => ({
-      kind: "identified" as const,
-      tenant,
-      people: some,
-    }));
-    await queue.send([
-      ...chunksOf(events, PER_MESSAGE).map((some) => ({ kind: "events" as const, tenant, events: some })),
-      ...chunksOf(moves, PER_MESSAGE).map((some) => ({ kind: "moves" as const, tenant, moves: some })),
-      ...chunksOf(people, PER_MESSAGE).map((some) => ({ kind: "people" as const, tenant, people: some })),
-      ...identified,
-    ]);
-    await queue.send(identified, { delaySeconds: ALIAS_AGAIN_SECONDS });
-  }
+  const tenants = new Set([memberships, leaves, events, profiles, aliases].flatMap((some) => [...some.keys()]));
+  const touchedIn = (tenant: string): Touched => ({
+    memberships: memberships.get(tenant) ?? [],
+    leaves: leaves.get(tenant) ?? [],
+    events: events.get(tenant) ?? [],
+    profiles: profiles.get(tenant) ?? [],
+    aliases: aliases.get(tenant) ?? [],
+  });
+  return new Map([...tenants].map((tenant) => [tenant, touchedIn(tenant)]));
+}
+
+function runMessages(
+  tenant: string,
+  { memberships, leaves, events, profiles }: Touched,
+  index: JourneyIndex,
+): StepMessage[] {
+  const awaited = events.filter(({ event_name }) => isAwaited(event_name, index)).map(({ id }) => id);
+  const moves = [
+    ...memberships.flatMap((change) => moveOf(change, index)),
+    ...leaves.flatMap((change) => movesOf(change, index)),
+  ];
+  const changed = profiles.filter((change) => changesRun(change, index)).map(({ after }) => after.id);
+  return [
+    ...chunksOf(awaited, PER_MESSAGE).map((some) => ({ kind: "events" as const, tenant, events: some })),
+    ...chunksOf(moves, PER_MESSAGE).map((some) => ({ kind: "moves" as const, tenant, moves: some })),
+    ...chunksOf([...new Set(changed)], PER_MESSAGE).map((some) => ({ kind: "people" as const, tenant, people: some })),
+  ];
+}
+
+/** What visitors did before they were identified may concern the runs of their subscribers now. */
+function identifiedMessages(tenant: string, { aliases }: Touched, { byEvent }: JourneyIndex): StepMessage[] {
+  if (byEvent.size === 0) return [];
+  const subscribers = [...new Set(aliases.map(({ after }) => after.subscriber))];
+  return chunksOf(subscribers, PER_MESSAGE).map((some) => ({ kind: "identified", tenant, people: some }));
 }
 
 const sweeping =

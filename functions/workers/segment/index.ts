@@ -38,9 +38,14 @@ export const evaluateSegments = queueWorker(
   },
 );
 
-/** Where one of the times is not known, that of all together is not. */
-const newestOf = (a: number | undefined, b: number | undefined): number | undefined =>
-  a === undefined || b === undefined ? undefined : Math.max(a, b);
+/** What a message says of one subscriber twice. What is not known of one of the two is not known of both together. */
+const merged = (first: Subject, second: Subject): Subject => ({
+  subscriber: first.subscriber,
+  segments: first.segments && second.segments && new Set([...first.segments, ...second.segments]),
+  firedAt: second.firedAt ?? first.firedAt,
+  at: first.at === undefined || second.at === undefined ? undefined : Math.max(first.at, second.at),
+  isHistorical: first.isHistorical === true && second.isHistorical === true,
+});
 
 /** The subscribers that a message names, each once; anonymous ids by their subscribers. */
 async function collectSubjects(
@@ -54,15 +59,9 @@ async function collectSubjects(
     segments: Iterable<string> | undefined,
     { firedAt, isHistorical = false, at }: Pick<Subject, "firedAt" | "isHistorical" | "at">,
   ) => {
+    const subject = { subscriber, segments: segments && new Set(segments), firedAt, at, isHistorical };
     const existing = subjects.get(subscriber);
-    const both = existing?.segments && segments ? new Set([...existing.segments, ...segments]) : undefined;
-    subjects.set(subscriber, {
-      subscriber,
-      segments: existing ? both : segments && new Set(segments),
-      firedAt: firedAt ?? existing?.firedAt,
-      at: existing ? newestOf(existing.at, at) : at,
-      isHistorical: isHistorical && (existing?.isHistorical ?? true),
-    });
+    subjects.set(subscriber, existing ? merged(existing, subject) : subject);
   };
   if (message.window)
     add(message.window.subscriber, index.windowed, { firedAt: message.window.at, at: message.window.at });

@@ -11,7 +11,9 @@ import { WorkspaceId } from "../workspaces/items.ts";
 const AT_DIGITS = 15;
 
 /** What happens at the time of a timer: that of a due row, or a message that was to be delayed in its queue. */
-export type TimerWork = { kind: DueKind; id: string } | { queue: QueueName; message: unknown };
+export type TimerWork =
+  | { kind: "due"; due: DueKind; id: string }
+  | { kind: "message"; queue: QueueName; message: unknown };
 
 export const SandboxTimer = item({
   about: "Something that happens later in a sandbox, by the time of the sandbox.",

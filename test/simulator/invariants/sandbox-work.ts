@@ -69,9 +69,9 @@ export const sandboxWork: Invariant = {
     const checkTimer = (tenant: string, { pk, at, since, work, sk }: Item) => {
       const wanted = JSON.parse(String(work)) as TimerWork;
       const messages =
-        "queue" in wanted
+        wanted.kind === "message"
           ? [wanted.message]
-          : messagesOf(wanted.kind, [
+          : messagesOf(wanted.due, [
               { tenant: tenant as TenantId, id: wanted.id, at: Number(at), since: Number(since) },
             ]);
       if (messages.some((message) => !sent.has(JSON.stringify(message))))
