@@ -1,18 +1,25 @@
 // Lines of CSV files (RFC 4180) that no spreadsheet takes for formulas, whichever separator its locale has: some split a
 // line at semicolons or tabs, and then what follows one of these begins a cell.
 
-/** Full-width signs begin a formula as well, and spreadsheets drop control characters before one. */
-const FORMULA = /^[\s\p{C}]*[=+\-@＝＋－＠]/u;
+/** Full-width and small signs begin a formula as well, and spreadsheets drop control characters before one. */
+const FORMULA = /^[\s\p{C}]*[=+\-@＝＋－＠﹦﹢﹣﹫]/u;
+/** Who splits a line at another sign than the comma reads quotes of a cell as its own: `""=1+1` is `=1+1` there. */
+const FORMULA_IN_QUOTES = /^[\s\p{C}"]*[=+\-@＝＋－＠﹦﹢﹣﹫]/u;
 const PARTS = /([,;|\t\r\n])/;
 /** Numbers and phone numbers begin so too, and do no harm; also at the end of a list in JSON. */
-const NUMBER = /^\s*[+-]?\d[\d ().]*(?:e[+-]?\d+)?[\]}"]*$/;
+const NUMBER = /^[\s"]*[+-]?\d[\d ().]*(?:e[+-]?\d+)?[\]}"]*$/;
 
 /** A cell of which no part would be taken for a formula: an apostrophe stands before what would. */
-const harmless = (cell: string): string =>
-  cell
-    .split(PARTS)
-    .map((part) => (FORMULA.test(part) && !NUMBER.test(part) ? `'${part}` : part))
+const harmless = (cell: string): string => {
+  const parts = cell.split(PARTS);
+  return parts
+    .map((part, i) => {
+      const before = parts[i - 1] ?? ",";
+      const form = before === "," ? FORMULA : FORMULA_IN_QUOTES;
+      return form.test(part) && !NUMBER.test(part) ? `'${part}` : part;
+    })
     .join("");
+};
 
 const quoted = (cell: string): string => (/[",;|\t\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell);
 

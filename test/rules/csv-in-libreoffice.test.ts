@@ -26,7 +26,7 @@ const before = [
   '"\n',
   "'",
 ];
-const hostile = before.flatMap((start) => signs.map((sign) => start + sign));
+const hostile = before.flatMap((start) => signs.flatMap((sign) => [start + sign, `${start + sign};b`]));
 const cells = hostile.flatMap((text) => [text, { word: text }, [text], { [text]: 1 }]);
 const file = cells.map((cell, n) => csvLine([String(n), cellOf(cell), "end"])).join("");
 

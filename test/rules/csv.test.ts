@@ -40,4 +40,47 @@ describe("a cell", () => {
     for (const separator of [",", ";", "\t", "\n"])
       for (const part of partsOf(line, separator)) expect(/^[=+\-@]/.test(part)).toBe(false);
   });
+
+  it("no cell begins a formula for who splits lines at other signs, whatever stands before it in quotes (RDA-16, D14)", () => {
+    const starts = [
+      "",
+      "a;",
+      'a;"',
+      'a;""',
+      'a;" "',
+      'a|"',
+      'a\t"',
+      'a\n"',
+      '"',
+      '";"',
+      ';";";',
+      ',";"',
+      '\\"',
+      'a;","',
+    ];
+    const texts = starts.flatMap((start) =>
+      ["=1+1", "+cmd", "﹦1+1"].flatMap((sign) => ["", ";b", "|b", '";b', '",b'].map((end) => start + sign + end)),
+    );
+    const lines = texts.flatMap((text) =>
+      [text, [text, text], { [text]: text }].map((cell) => ["0", cellOf(cell), cellOf(cell)]),
+    );
+    const begun = [",", ";", "\t", "|", ",;", ",;\t|"].flatMap((separators) =>
+      lines.flatMap((cells) => opened(csvLine(cells), separators).filter((cell) => /^[\s\p{C}]*[=+@﹦]/u.test(cell))),
+    );
+    expect(begun).toEqual([]);
+  });
 });
+
+/** The cells that a spreadsheet opens: a quote at the beginning of one holds it together, and what follows the closing quote stands as it is. */
+function opened(text: string, separators: string): string[] {
+  const ending = new RegExp(`[${separators}\\r\\n]`);
+  const cells: string[] = [];
+  for (let rest = text; rest !== ""; ) {
+    const [held = "", inside = ""] = /^"((?:[^"]|"")*)"/.exec(rest) ?? [];
+    const after = rest.slice(held.length);
+    const end = ending.exec(after)?.index ?? after.length;
+    cells.push(inside.replaceAll('""', '"') + after.slice(0, end));
+    rest = after.slice(end + 1);
+  }
+  return cells;
+}
