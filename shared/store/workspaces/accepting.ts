@@ -37,17 +37,36 @@ export async function acceptInvitation(
   checks: AcceptanceChecks,
 ): Promise<{ user: UserRow; tenant: TenantId; role: Role }> {
   const digest = hashOf(token);
+  const { admit, proveSecondFactor, ...others } = checks;
+  const once = {
+    ...others,
+    admit: onceFor(admit, (email) => email),
+    proveSecondFactor: onceFor(proveSecondFactor, factorOf),
+  };
   return untilUncontended(busy.conflict("The team is changing at the moment. Try again."), async () => {
     const invitation = await requireInvitation(platform, digest);
     const { tenant, email, role, mailed = false } = invitation;
     const team = await readTeam(platform, tenant);
     requireSeat(team);
-    const invited = await invitedUser(platform, { email, name, password, mailed, workspace: team.name }, checks);
+    const invited = await invitedUser(platform, { email, name, password, mailed, workspace: team.name }, once);
     if (invited.kind === "wrong password") return refusePassword(platform, { digest, tenant, email });
     const joined = await join(platform, { digest, invitation, team }, invited);
     return joined === "joined" ? done({ user: invited.user, tenant, role }) : contended;
   });
 }
+
+/** Another attempt is no other guess, and a code that was right is used up: a check is made once while nothing has changed. */
+function onceFor<T>(check: (of: T) => Promise<void>, stateOf: (of: T) => string): (of: T) => Promise<void> {
+  const made = new Map<string, Promise<void>>();
+  return (of) => {
+    const known = made.get(stateOf(of)) ?? check(of);
+    made.set(stateOf(of), known);
+    return known;
+  };
+}
+
+/** The second factor that is in force: one that came between is asked for. */
+const factorOf = ({ totp = "" }: UserRow): string => totp;
 
 type InvitationRow = RowOf<typeof InvitationItem>;
 

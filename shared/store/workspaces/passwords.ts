@@ -1,11 +1,11 @@
 // New passwords and confirmed addresses: by a mailed token, or by the password that was valid until now
 // (docs/decisions/0033).
 import { DAY, HOUR, SECOND, timestamp } from "../../kernel/clock.ts";
-import { conflict, notFound } from "../../kernel/errors.ts";
+import { conflict, notFound, unauthorized } from "../../kernel/errors.ts";
 import { absent, all, asRead, is, present } from "../conditions.ts";
 import type { Platform } from "../context.ts";
 import { hashOf } from "../hash.ts";
-import { changeItem, type ItemWrite, type RowOf, removeItem } from "../item.ts";
+import { changeItem, checkItem, type ItemWrite, type RowOf, removeItem } from "../item.ts";
 import { busy, contended, done, orRefuse, transacted, untilUncontended, whereItHolds } from "../refusals.ts";
 import { hashPassword, membershipsOf } from "./identity.ts";
 import { MemberItem, UserItem } from "./identity-items.ts";
@@ -16,6 +16,7 @@ const MAIL_KEPT_MS = HOUR;
 const VALID_MS: Record<MailPurpose, number> = { reset: HOUR, confirm: DAY };
 const TOKEN_BYTES = 32;
 const SALT_BYTES = 16;
+const ENDED_MEANWHILE = "The session has ended meanwhile. Log in again.";
 /** Sessions that end in the transaction of a new password. It may hold 100 items. */
 const MAX_ENDED_TOGETHER = 90;
 
@@ -91,7 +92,8 @@ async function replacePassword(
   return untilUncontended(busy.conflict("Sessions of this user begin at the moment. Try again."), async () => {
     const user = await find();
     const writes = await passwordWrites(platform, user, hash, how);
-    const isDone = await transacted(platform, [...writes, ...(how.along ? [how.along] : [])]);
+    const isOpen = how.kept === undefined ? [] : [checkItem(UserSession, { user: user.id, id: how.kept }, present())];
+    const isDone = await transacted(platform, [...writes, ...isOpen, ...(how.along ? [how.along] : [])]);
     if (!isDone) return contended;
     if (how.isProven) await unmark(platform, user.id);
     return done({ ...user, password: hash });
@@ -109,7 +111,8 @@ export async function passwordWrites(
   { isProven = false, joins = false, kept }: { isProven?: boolean; joins?: boolean; kept?: string | undefined } = {},
 ): Promise<ItemWrite<"platform">[]> {
   const set = { password: hash, ...(isProven && { confirmed_at: timestamp(platform.clock.now()) }) };
-  const remove = isProven && user.confirmed_at === undefined ? secondFactorFields : [];
+  // Whoever had the old password may have been offered a key.
+  const remove = isProven && user.confirmed_at === undefined ? secondFactorFields : (["totp_next"] as const);
   return accountWrites(platform, user, { set, remove, add: joins ? { joined: 1 } : {} }, kept);
 }
 
@@ -122,7 +125,7 @@ interface AccountChange {
   add?: { joined?: number };
 }
 
-/** The writes that change what a user signs in with, and end the sessions there are but for `kept`, as those above. */
+/** The writes that change what a user signs in with, and end the sessions there are but for `kept`, as those above. @throws 401 where that one has ended */
 export async function accountWrites(
   platform: Platform,
   user: UserRow,
@@ -130,6 +133,7 @@ export async function accountWrites(
   kept: string | undefined,
 ): Promise<ItemWrite<"platform">[]> {
   const rows = await platform.queryAll(UserSession, { user: user.id });
+  if (kept !== undefined && !rows.some(({ id }) => id === kept)) throw unauthorized(ENDED_MEANWHILE);
   const open = withParents(rows, kept);
   const sessions = rows.filter(({ id }) => !open.has(id));
   const ended = sessions.map(({ id }) => removeItem(UserSession, { user: user.id, id }));

@@ -127,10 +127,7 @@ async function sessionWrites(
 ): Promise<ItemWrite<"platform">[]> {
   const rows = await platform.queryAll(UserSession, { user });
   const change = isProven ? { set: { second_factor: true as const } } : { remove: ["second_factor" as const] };
-  const open = withParents(rows, kept);
-  return rows
-    .filter(({ id }) => open.has(id))
-    .map(({ id }) => changeItem(UserSession, { user, id }, change, is("id", id)));
+  return [...withParents(rows, kept)].map((id) => changeItem(UserSession, { user, id }, change, is("id", id)));
 }
 
 async function changeTogether(platform: Platform, writes: readonly ItemWrite<"platform">[]): Promise<void> {
