@@ -217,11 +217,13 @@ describe("quota", () => {
   it("the asset after the 10,000th is refused (docs/decisions/0021#page-lists)", async () => {
     const { world, tenant } = await withTenant();
     await quickStore(world, tenant).put(AssetTotals, {}, { bytes: 1, assets: 9_999, changes: 1 });
-    expect((await upload(world, tenant, { file: pictures.png })).status).toBe(201);
+    const { id } = (await upload(world, tenant, { file: pictures.png })).body;
 
     const { status, body } = await upload(world, tenant, { file: pictures.png });
 
     expect(status).toBe(429);
-    expect(body.code).toBe("QUOTA_EXCEEDED");
+    expect(body).toMatchObject({ code: "QUOTA_EXCEEDED", message: expect.stringContaining("10000 assets") });
+    await remove(tenant, id);
+    expect((await upload(world, tenant, { file: pictures.png })).status).toBe(201);
   });
 });

@@ -21,7 +21,7 @@ describe("lift", () => {
     const lift = async () => (await call(`GET /api/v1/insights/lift?job_id=${job}`)).body;
     expect(await lift()).toMatchObject({ conversion_configured: false, window_days: 7, lift_percentage_points: 0 });
     await define({ window_seconds: 100_000 });
-    await define({ event_name: "visit", window_seconds: 3_600 });
+    await define({ event_name: "browse", window_seconds: 3_600 });
     for (const who of treated.slice(0, 3)) await buy(who, 100);
     await buy(treated[0]!, 50);
     await buy(heldOut[0]!, 30);
@@ -67,7 +67,8 @@ describe("heatmap", () => {
         { weekday: 5, hour: 12, delivered: 4, opened: 1 },
       ],
     });
-    expect((await heatmap("?days=1")).cells).toHaveLength(1);
+    expect((await heatmap("?days=2")).cells).toHaveLength(1);
+    expect((await heatmap("?days=3")).cells).toHaveLength(2);
     expect((await heatmap("?days=5000")).window_days).toBe(365);
   });
 });

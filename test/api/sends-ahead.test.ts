@@ -58,6 +58,22 @@ it("what was taken ahead and not used is returned, and deliveries are counted on
   expect(await usedBy(world, tenant)).toBe(BUSY + 3);
 });
 
+it("sends in a quarter-hour that was settled before its end are counted by its next settlement (D-BILL)", async () => {
+  const { world, tenant } = await withTenant();
+  const people = await addPeople(world, tenant, 5);
+  await sendAll(world, tenant, people, BUSY);
+  await fanOutQueue
+    .open(world.depsFor("fan-out"))(tenant.id)
+    .send([{ kind: "settle", tenant: tenant.id, quarter: quarterAt(world.clock.now()) }]);
+  await world.settle();
+  expect(await usedBy(world, tenant)).toBe(BUSY);
+  await sendAll(world, tenant, people.slice(0, 3));
+
+  await world.advance(31 * MINUTE);
+
+  expect(await usedBy(world, tenant)).toBe(BUSY + 3);
+});
+
 it("a lower cap applies at once, also to what was taken ahead (ERR-4)", async () => {
   const { world, tenant } = await withTenant();
   const people = await addPeople(world, tenant, 5);

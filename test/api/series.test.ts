@@ -134,6 +134,7 @@ it.each([
   ["from today", "?start=2026-11-21T12:00:00Z", 1],
   ["until three days ago", "?end=2026-11-18T12:00:00Z", 0],
   ["of the last hour", "?interval=hour&start=2026-11-21T11:30:00Z", 1],
+  ["of 366 days", "?start=2025-11-20T12:00:00Z&end=2026-11-21T12:00:00Z", 2],
   ["of a campaign that does not exist", `?source_type=campaign&source_id=${UNKNOWN}`, 0],
 ])("a series %s has the buckets of that alone (RDA-10)", async (_, query, buckets) => {
   const { series } = await sold();

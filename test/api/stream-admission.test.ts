@@ -94,6 +94,29 @@ describe("admission", () => {
     }
   });
 
+  it.each([
+    ["the plan has no messages in the app", "free", "", 403, { error: "in_app_not_permitted", upgrade_required: true }],
+    ["its query names what it does not know", "starter", "&since=yesterday", 422, { code: "VALIDATION_ERROR" }],
+  ] as const)("a stream is refused where %s (SSE-1, ERR-8)", async (_, plan, query, status, body) => {
+    const { tenant, world } = await withTenant({ plan });
+    const { open } = await addReader(world, tenant);
+
+    const refused = await open({}, query);
+
+    expect(refused.status).toBe(status);
+    expect(JSON.parse(refused.text)).toMatchObject(body);
+  });
+
+  it("a stream of a dashboard counts for the requests of a minute (LIM-1)", async () => {
+    const { world, tenant } = await withTenant({ plan: "starter" });
+    const { id } = await addReader(world, tenant);
+    const as = await tenant.dashboard();
+    await Promise.all(Array.from({ length: 299 }, () => world.call("GET /api/v1/me", { as })));
+
+    expect((await openStream(world, `?subscriber_id=${id}`, as)).status).toBe(200);
+    expect((await openStream(world, `?subscriber_id=${id}`, as)).status).toBe(429);
+  });
+
   it("a stream is refused with 503 near the limit of open ones, until another has ended (SSE-5, docs/decisions/0021#live-streams)", async () => {
     const { world, tenant, open } = await withReader({ env: { STREAM_CONCURRENCY: "6" } });
     const [other] = (await addPeople(world, tenant, 1, () => ({ external_id: "other" }))) as [string];

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { DAY, MINUTE, SECOND } from "../../shared/kernel/clock.ts";
 import { messageWrite } from "../../shared/store/sends/inbox/inbox.ts";
 import { addPeople, inboxOf, quickStore, send } from "../support/people.ts";
+import { sandboxIn } from "../support/sandboxes.ts";
 import { addReader } from "../support/sse.ts";
 import { START } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
@@ -175,6 +176,23 @@ describe("resumption", () => {
     expect(titlesOf(await open({}, `&last_event_id=${id}`))).toEqual(["missed"]);
     const last = everything.frames().at(-1)!.id;
     expect(titlesOf(await open({ "last-event-id": last }, `&last_event_id=${id}`))).toEqual([]);
+  });
+
+  it("a stream of a sandbox whose time was moved goes on behind its last message (SSE-4, F4)", async () => {
+    const world = await fresh();
+    const { tenant, move } = await sandboxIn(world);
+    const { open, tell } = await addReader(world, tenant);
+    await move({ advance: "3d" });
+    const first = await open();
+    await tell("long ago");
+    await world.advance(80 * SECOND);
+    await tell("seen");
+    const last = first.frames().at(-1)!.id;
+    await tell("missed");
+
+    const second = await open({ "last-event-id": last });
+
+    expect(second.frames().map(({ data }) => data.title)).toEqual(["missed"]);
   });
 
   it("a message of a recovery run arrives late and once, on open and on resumed streams (SSE-4)", async () => {

@@ -56,6 +56,21 @@ it("a move whose worker never comes back gives way to another one after 45 minut
   expect(Date.parse(now)).toBeGreaterThanOrEqual(START + 2 * HOUR);
 });
 
+it("a move that another worker has is looked at again, and taken over when that worker's time is over (F4)", async () => {
+  const world = await fresh();
+  const { call, tenant } = await sandboxIn(world);
+  await call("POST /v1/test/clock", { advance: "1h" });
+  const platform = platformWrite.open(quickDeps(world))(tenant.id);
+  const set = { owner: "another", lease_until: world.clock.now() + MINUTE };
+  await platform.change(ClockMove, { tenant: tenant.id }, { set });
+  await world.settle();
+  expect((await call("GET /v1/test/clock")).move.status).toBe("running");
+
+  await world.advance(2 * MINUTE);
+
+  expect((await call("GET /v1/test/clock")).move.status).toBe("completed");
+});
+
 it("of the time of a sandbox no process sees what was before the end of its latest move, whatever its clock says (F4)", () => {
   const end = START + HOUR;
 

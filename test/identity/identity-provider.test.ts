@@ -5,6 +5,7 @@ import { mailedToken } from "../support/accounts.ts";
 import { CLIENT, ISSUER } from "../support/openid-provider.ts";
 import { wholeTable } from "../support/people.ts";
 import { ADA, bearer, GRACE, PASSWORD, PROVIDER_ROUTE, SETTINGS, signInWorld } from "../support/sign-in.ts";
+import { openStream } from "../support/sse.ts";
 
 describe("an identity provider", () => {
   it("an identity provider is set with its secret, where it sends people back to, and what its domains must say in DNS (ACC-14)", async () => {
@@ -176,6 +177,15 @@ describe("a workspace that demands its provider", () => {
     expect((await me(owner)).body).toMatchObject({ sign_in_missing: true });
     expect((await me(session)).body).toMatchObject({ sign_in_missing: false });
     expect((await topics(session)).status).toBe(200);
+  });
+
+  it("a workspace that demands its provider opens no live stream to a session by a password (ACC-17)", async () => {
+    const { world, owner } = await demanded();
+
+    const refused = await openStream(world, "?subscriber_id=ada", bearer(owner));
+
+    expect(refused.status).toBe(403);
+    expect(JSON.parse(refused.text).code).toBe("SIGN_IN_REQUIRED");
   });
 
   it("a workspace that demands its provider begins no session by a password (ACC-17)", async () => {
