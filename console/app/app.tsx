@@ -46,20 +46,27 @@ const FactorMissing = () => (
 
 const loaded = new Map<string, ComponentType>();
 
+const entryOf = (page: string) => pages.find(({ name }) => name === page);
+
+async function load(page: string): Promise<void> {
+  const module = await entryOf(page)?.load();
+  if (module) loaded.set(page, module.View);
+}
+
+/** While the workspace opens. What cannot be loaded is said where it is shown, which asks again. */
+export const loadAhead = (page: string): Promise<void> => load(page).catch(() => undefined);
+
 function Routed() {
   const { page } = place.value;
-  const entry = pages.find(({ name }) => name === page);
+  const entry = entryOf(page);
   const [failed, setFailed] = useState<ServiceError>();
   const [, setLoaded] = useState("");
   const View = loaded.get(page);
   useEffect(() => {
     setFailed(undefined);
     if (!entry || loaded.has(page)) return;
-    entry.load().then(
-      (module) => {
-        loaded.set(page, module.View);
-        setLoaded(page);
-      },
+    load(page).then(
+      () => setLoaded(page),
       (cause) =>
         setFailed(new ServiceError("A part of the console could not be loaded.", { status: 0, code: "", cause })),
     );

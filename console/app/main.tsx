@@ -2,7 +2,7 @@
 import { effect } from "@preact/signals";
 import { render } from "preact";
 import { calls } from "./api.ts";
-import { App } from "./app.tsx";
+import { App, loadAhead } from "./app.tsx";
 import { keepFocus } from "./focus.ts";
 import { startKeys } from "./keys.ts";
 import { forgetAll } from "./query.ts";
@@ -16,8 +16,10 @@ const root = document.getElementById("app")!;
 /** The operator page of a deployment has no session. */
 const isOperate = place.value.tenant === "" && place.value.page === "operate";
 const start = place.value.tenant || (place.value.page === "" ? lastWorkspace() : "");
-if (start) void open(start);
-else session.value = { kind: "closed" };
+if (start) {
+  void loadAhead(place.value.page || "home");
+  void open(start);
+} else session.value = { kind: "closed" };
 
 /** Whose data the cache and the call log hold. */
 let holder = "";

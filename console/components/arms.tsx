@@ -1,9 +1,10 @@
 // A message that may have a second arm: both as tabs of its card, and the share that gets the first.
 import type { ComponentChildren } from "preact";
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { saidBy } from "../../shared/rules/channel-content.ts";
+import { usePlace } from "../app/places.ts";
 import { Button } from "./button.tsx";
-import { ContentEditor } from "./content-editor.tsx";
+import { ContentEditor, tabOf } from "./content-editor.tsx";
 import { type Content, contentOf, faultsUnder, type Own } from "./content-model.ts";
 import { Check } from "./field.tsx";
 import { type Message, MessageEditor } from "./message-editor.tsx";
@@ -44,10 +45,23 @@ export const contentOfB = (a: Content, b: Content): Content =>
 
 export const armsInWords = (split: number): string => `${split}% get A, ${100 - split}% get B`;
 
-export const ArmTabs = ({ arm, show }: { arm: Arm; show: (arm: Arm) => void }) => (
+interface ArmTabsProps {
+  arm: Arm;
+  show: (arm: Arm) => void;
+  /** Those in which something is refused. */
+  refused?: readonly Arm[];
+}
+
+export const ArmTabs = ({ arm, show, refused = [] }: ArmTabsProps) => (
   <>
     {(["a", "b"] as const).map((one) => (
-      <Button key={one} kind="quiet" pressed={one === arm} onClick={() => show(one)}>
+      <Button
+        key={one}
+        kind="quiet"
+        icon={refused.includes(one) ? "warning" : undefined}
+        pressed={one === arm}
+        onClick={() => show(one)}
+      >
         Variant {one.toUpperCase()}
       </Button>
     ))}
@@ -76,6 +90,8 @@ interface ArmedMessageProps {
   onArms: (part: Partial<Arms>) => void;
   /** What the API says is wrong, by a path that begins at the message. */
   faults: Record<string, string>;
+  /** The beginning of the paths of the message. */
+  at?: string;
   /** What is wrong with the content, if the paths of that are others. */
   own?: Record<string, string>;
   shown: Own | "";
@@ -86,8 +102,23 @@ interface ArmedMessageProps {
   children?: ComponentChildren;
 }
 
+const IN_MESSAGE = /^(title|body|(content|variant_b)\..+)$/;
+
 export function ArmedMessage(props: ArmedMessageProps) {
-  const { title = "Message", actions, message, onMessage, arms, onArms, faults, own, shown, show, name } = props;
+  const {
+    title = "Message",
+    actions,
+    message,
+    onMessage,
+    arms,
+    onArms,
+    faults,
+    at = "",
+    own,
+    shown,
+    show,
+    name,
+  } = props;
   const [arm, setArm] = useState<Arm>("a");
   // The same object until another answer comes: an editor shows what is refused once.
   const key = JSON.stringify(faults);
@@ -99,13 +130,24 @@ export function ArmedMessage(props: ArmedMessageProps) {
     const refused = ([ofA, ofB] as const).map((one) => Object.keys(one).length > 0);
     if (refused[0] !== refused[1]) setArm(refused[0] ? "a" : "b");
   }, [key]);
+  const refused = (["a", "b"] as const).filter((one) => Object.keys(one === "a" ? ofA : ofB).length > 0);
+  const { end, enter } = useEntry();
+  usePlace({
+    has: (path) => path.startsWith(at) && IN_MESSAGE.test(path.slice(at.length)),
+    show: (path) => {
+      const isOfB = path.startsWith(`${at}variant_b.`);
+      setArm(isOfB ? "b" : "a");
+      (isOfB ? showOfB : show)(tabOf(path.slice(at.length).replace(/^(content|variant_b)\./, "")));
+      enter();
+    },
+  });
   return (
     <Card
       title={title}
       actions={
         (arms.ab || actions) && (
           <>
-            {arms.ab && <ArmTabs arm={arm} show={setArm} />}
+            {arms.ab && <ArmTabs arm={arm} show={setArm} refused={refused} />}
             {actions}
           </>
         )
@@ -140,6 +182,25 @@ export function ArmedMessage(props: ArmedMessageProps) {
         }}
       />
       {props.children}
+      <span ref={end} hidden />
     </Card>
   );
+}
+
+/** Moves the focus to what is refused in the card that has this end, once it is shown. */
+function useEntry() {
+  const end = useRef<HTMLSpanElement>(null);
+  const [entered, setEntered] = useState({});
+  const isFirst = useRef(true);
+  useEffect(() => {
+    const card = end.current?.closest(".card");
+    const place =
+      card?.querySelector<HTMLElement>('[aria-invalid="true"]') ?? card?.querySelector<HTMLElement>(".fault");
+    if (!isFirst.current) {
+      place?.focus();
+      place?.scrollIntoView({ block: "center" });
+    }
+    isFirst.current = false;
+  }, [entered]);
+  return { end, enter: () => setEntered({}) };
 }

@@ -1,18 +1,16 @@
 // The editor of a message: title and text for every channel, and a tab for each channel that says something else.
-import type { ComponentChildren, ComponentType } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import type { ComponentChildren } from "preact";
+import { useEffect } from "preact/hooks";
 import { channelFields } from "../../shared/rules/channel-content.ts";
 import { classOf } from "../../shared/rules/channel-types.ts";
 import { useQuery } from "../app/query.ts";
 import { pathText } from "../app/refusal.ts";
 import { channelName } from "../app/sentences.ts";
-import { plural } from "../app/time.ts";
-import { readDesign } from "../mail/design.ts";
-import type { Made, MailEditor } from "../mail/editor.tsx";
 import { Button } from "./button.tsx";
 import { ButtonList, type MessageButton } from "./button-list.tsx";
 import { type Content, type Own, owners, ownOf, sharedOf } from "./content-model.ts";
 import { TextField } from "./field.tsx";
+import { MailDesign } from "./mail-design.tsx";
 import { useLastWritten, Variables } from "./variables.tsx";
 
 export interface ContentEditorProps {
@@ -57,9 +55,11 @@ export function useOwners(content: Content): readonly Own[] {
 
 const isOf = (channel: Own, path: string): boolean => `${path}.`.startsWith(`by_channel.${channel}.`);
 
+/** Where a fault is shown, by its path. */
+export const tabOf = (path: string): Own | "" => owners.find((one) => isOf(one, path)) ?? "";
+
 export function ContentEditor({ content, onInput, faults, shown, show, hint, original }: ContentEditorProps) {
-  const hasFault = (tab: Own | "") =>
-    Object.keys(faults).some((path) => (tab ? isOf(tab, path) : !owners.some((one) => isOf(one, path))));
+  const hasFault = (tab: Own | "") => Object.keys(faults).some((path) => tabOf(path) === tab);
   const refused = (["", ...owners] as const).find(hasFault);
   // What is refused must be seen, also where another tab is open.
   useEffect(() => {
@@ -106,9 +106,7 @@ export function ContentEditor({ content, onInput, faults, shown, show, hint, ori
             hint={hint}
           />
           <Unplaced
-            of={Object.entries(faults).filter(
-              ([path]) => path !== "title" && path !== "body" && !owners.some((one) => isOf(one, path)),
-            )}
+            of={Object.entries(faults).filter(([path]) => path !== "title" && path !== "body" && tabOf(path) === "")}
           />
         </>
       ) : (
@@ -130,7 +128,7 @@ export function ContentEditor({ content, onInput, faults, shown, show, hint, ori
 const Unplaced = ({ of }: { of: readonly (readonly [path: string, reason: string])[] }) => (
   <>
     {of.map(([path, reason]) => (
-      <p key={path} class="fault" role="alert">
+      <p key={path} class="fault" role="alert" tabIndex={-1}>
         {pathText(path)}: {reason}
       </p>
     ))}
@@ -161,6 +159,8 @@ function OwnFields({ channel, content, onInput, faults, original }: OwnProps) {
       {channel === "email" && !original && (
         <MailDesign
           design={design}
+          html={typeof own.html === "string" ? own.html : ""}
+          fault={design === undefined ? undefined : faultAt("html")}
           onInput={({ subject, preheader, ...made }) =>
             change({
               ...made,
@@ -171,9 +171,7 @@ function OwnFields({ channel, content, onInput, faults, original }: OwnProps) {
         />
       )}
       <Unplaced
-        of={refused
-          .filter(([path]) => !hasInput(path))
-          .map(([path, reason]) => [path === "html" ? "design" : path, reason] as const)}
+        of={refused.filter(([path]) => !hasInput(path) && !(path === "html" && design !== undefined && !original))}
       />
       {texts.map(({ name, ...field }) => (
         <TextField
@@ -205,45 +203,5 @@ function OwnFields({ channel, content, onInput, faults, original }: OwnProps) {
         </div>
       )}
     </>
-  );
-}
-
-interface MailDesignProps {
-  /** What was kept of it, as text. */
-  design: string | undefined;
-  /** Undefined fields are dropped. */
-  onInput: (part: Partial<Record<keyof Made, string | undefined>>) => void;
-}
-
-type Editor = ComponentType<Parameters<typeof MailEditor>[0]>;
-
-/** The HTML of a mail made of blocks: the editor is loaded when it is opened. */
-function MailDesign({ design: kept, onInput }: MailDesignProps) {
-  const [Opened, setOpened] = useState<{ Editor: Editor }>();
-  const [isLoading, setLoading] = useState(false);
-  const design = readDesign(kept);
-  const open = async () => {
-    setLoading(true);
-    const { MailEditor: Editor } = await import("../mail/editor.tsx");
-    setLoading(false);
-    setOpened({ Editor });
-  };
-  return (
-    <div class="actions">
-      <Button icon="pencil" isBusy={isLoading} onClick={() => void open()}>
-        {design ? "Edit the design" : "Design with blocks"}
-      </Button>
-      {design ? (
-        <>
-          <span class="dim">{plural(design.blocks.length, "block")}</span>
-          <Button kind="quiet" onClick={() => onInput({ design: undefined })}>
-            Edit the HTML instead
-          </Button>
-        </>
-      ) : (
-        <span class="dim">Or write HTML below.</span>
-      )}
-      {Opened && <Opened.Editor design={design} onInput={onInput} close={() => setOpened(undefined)} />}
-    </div>
   );
 }

@@ -3,8 +3,9 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { ServiceError } from "../../sdk/src/errors.ts";
 import { useAction } from "../app/action.ts";
+import { placeOf } from "../app/places.ts";
 import type { Query } from "../app/query.ts";
-import { refusalText } from "../app/refusal.ts";
+import { pathText, refusalText } from "../app/refusal.ts";
 import { pathTo } from "../app/router.ts";
 import { isLocal } from "../app/session.ts";
 import { Act, Button } from "./button.tsx";
@@ -79,6 +80,31 @@ export function reasonOf(error: ServiceError): string {
     : refusalText(error);
 }
 
+/** The same of each field: a button where the field is on the screen, perhaps behind a tab. */
+export function Reasons({ error }: { error: ServiceError }) {
+  const fields = Object.entries(error.fields ?? {});
+  if (!fields.some(([path]) => placeOf(path))) return <>{reasonOf(error)}</>;
+  return (
+    <>
+      {fields.map(([path, reason]) => {
+        const place = placeOf(path);
+        return (
+          <span key={path} class="reason">
+            {place ? (
+              <button type="button" class="link" onClick={() => place.show(path)}>
+                {pathText(path)}
+              </button>
+            ) : (
+              pathText(path)
+            )}
+            : {reason}
+          </span>
+        );
+      })}
+    </>
+  );
+}
+
 function Countdown({ seconds, done }: { seconds: number; done: () => void }) {
   const [left, setLeft] = useState(Math.ceil(seconds));
   useEffect(() => {
@@ -100,7 +126,7 @@ export function Failure({ error, retry }: { error: ServiceError; retry?: (() => 
       <Icon name="warning" />
       <span>
         {title && <b>{title} </b>}
-        {error.status !== 412 && !(wait !== undefined && retry) && reasonOf(error)}{" "}
+        {error.status !== 412 && !(wait !== undefined && retry) && <Reasons error={error} />}{" "}
         {wait !== undefined && retry && <Countdown seconds={wait} done={retry} />}
         {(error.status === 402 || error.code === "FEATURE_NOT_AVAILABLE" || error.code === "QUOTA_EXCEEDED") && (
           <a href={pathTo("settings", "plan")}>See the plan and its usage</a>

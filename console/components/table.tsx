@@ -18,6 +18,8 @@ export interface Column<T> {
   isNumber?: boolean;
   /** Left out in the window of a phone. */
   isMinor?: boolean;
+  /** Words of the console's own, which are not broken. */
+  isWord?: boolean;
   /** Whether a row has something there; the column is left out while none has. */
   has?: (row: T) => boolean;
   cell: (row: T) => ComponentChildren;
@@ -36,8 +38,8 @@ interface TableProps<T> {
   csv?: string | undefined;
 }
 
-const classOf = ({ isNumber, isMinor }: Column<never>): string =>
-  [isNumber && "num", isMinor && "minor"].filter(Boolean).join(" ");
+const classOf = ({ isNumber, isMinor, isWord }: Column<never>): string =>
+  [isNumber && "num", isMinor && "minor", isWord && "word"].filter(Boolean).join(" ");
 
 export function Table<T>({ caption, rows, columns: all, keyOf, hrefOf, selected, csv }: TableProps<T>) {
   const body = useRef<HTMLTableSectionElement>(null);

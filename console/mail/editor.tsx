@@ -27,6 +27,8 @@ export interface Made {
 interface EditorProps {
   /** Undefined: a starter is chosen first. */
   design: Design | undefined;
+  /** The id of the block whose settings are shown first. */
+  at?: string | undefined;
   onInput: (made: Made) => void;
   close: () => void;
 }
@@ -37,7 +39,7 @@ function keep(event: Event): void {
   event.stopPropagation();
 }
 
-export function MailEditor({ design: given, onInput, close }: EditorProps) {
+export function MailEditor({ design: given, at, onInput, close }: EditorProps) {
   const [design, setDesign] = useState(given);
   const set = (next: Design, more: Pick<Made, "subject" | "preheader"> = {}) => {
     setDesign(next);
@@ -50,7 +52,11 @@ export function MailEditor({ design: given, onInput, close }: EditorProps) {
   return (
     <Dialog title={design ? "Design the email" : "Begin with"} close={close} class="mail-editor">
       <form class="whole" noValidate onSubmit={keep}>
-        {design ? <Bench design={design} onInput={set} close={close} /> : <Starters begin={begin} close={close} />}
+        {design ? (
+          <Bench design={design} at={at} onInput={set} close={close} />
+        ) : (
+          <Starters begin={begin} close={close} />
+        )}
       </form>
     </Dialog>
   );
@@ -78,16 +84,16 @@ function Starters({ begin, close }: { begin: (starter: Starter) => void; close: 
   );
 }
 
-interface BenchProps {
+interface BenchProps extends Pick<EditorProps, "at"> {
   design: Design;
   onInput: (design: Design) => void;
   close: () => void;
 }
 
-function Bench({ design, onInput, close }: BenchProps) {
+function Bench({ design, at, onInput, close }: BenchProps) {
   const { change, undo, redo } = useHistory(design, onInput);
-  const [chosen, choose] = useState<string | undefined>();
-  const { bench, edit, onKeyDown } = useWay(choose);
+  const [chosen, choose] = useState(at);
+  const { bench, edit, onKeyDown } = useWay(choose, at);
   const [width, setWidth] = useState(WIDTHS.Desktop);
   const [isDark, setDark] = useState(false);
   const { blocks } = design;
@@ -177,10 +183,10 @@ function Written(props: BlockFormProps) {
 }
 
 /** The way from a block into its settings, and back: between them are all blocks and the mail. */
-function useWay(choose: (id: string) => void) {
+function useWay(choose: (id: string) => void, at: string | undefined) {
   const bench = useRef<HTMLDivElement>(null);
   // A new object each time, so that the block that is chosen already is entered too.
-  const [entered, setEntered] = useState<{ id: string }>();
+  const [entered, setEntered] = useState(at === undefined ? undefined : { id: at });
   const focus = (selector: string) => bench.current?.querySelector<HTMLElement>(selector)?.focus();
   useEffect(() => {
     if (entered) focus("[aria-label=Settings] :is(input, textarea, select)");

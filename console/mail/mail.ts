@@ -56,6 +56,17 @@ export function mailHtml({ look, blocks }: Design, editing?: Editing): string {
   return `<!doctype html><html lang="en" xmlns:o="urn:schemas-microsoft-com:office:office"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><meta name="color-scheme" content="light dark"><meta name="supported-color-schemes" content="light dark"><!--[if mso]><xml><o:OfficeDocumentSettings><o:PixelsPerInch>96</o:PixelsPerInch></o:OfficeDocumentSettings></xml><![endif]--><style>${STYLES}</style></head><body class="page" style="margin:0;padding:0;background:${look.page}">${page}</body></html>`;
 }
 
+/** The number of the block that a place of the HTML is in; -1 where it is in none. */
+export function blockAt(design: Design, place: number): number {
+  const rows = design.blocks.map((block) => rowHtml(block, design.look, undefined));
+  const start = mailHtml(design).indexOf(rows.join(""));
+  let end = start;
+  return rows.findIndex((row) => {
+    end += row.length;
+    return place >= start && place < end;
+  });
+}
+
 /** The classes by which colours follow a dark mailbox. */
 const FOLLOWING = / ?class="[tmal]"/g;
 

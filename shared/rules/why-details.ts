@@ -78,6 +78,9 @@ interface ReachedCap {
   count: number;
 }
 
+/** What `moment` writes. */
+export const MOMENT = /(\d{4}-\d\d-\d\d) (\d\d:\d\d) UTC/g;
+
 /** `2026-11-20 23:00 UTC` */
 export const moment = (at: string): string => `${at.slice(0, 10)} ${at.slice(11, 16)} UTC`;
 

@@ -61,7 +61,7 @@ it("an entry names whose invitation was withdrawn, and the address may be invite
 });
 
 it.each([true, false])(
-  "an entry of an import says whether it was a dry run: %s, and the trail is whole (RDA-23)",
+  "an entry of an import has the name of its list and says whether it was a dry run: %s, and the trail is whole (RDA-23)",
   async (dry_run) => {
     const { world, call, list, verify, upload } = await setting();
     const listId = (await call("POST /api/v1/lists", { name: "People" })).body.id;
@@ -69,7 +69,8 @@ it.each([true, false])(
     const { import_job_id } = await upload("POST /api/v1/lists/import", { listId, dry_run: String(dry_run) }, file);
     await world.settle();
 
-    expect(await list("?action=imports")).toMatchObject([{ outcome: "ok", target: import_job_id, dry_run }]);
+    const subject = { kind: "import", id: import_job_id, name: "People" };
+    expect(await list("?action=imports")).toMatchObject([{ outcome: "ok", target: import_job_id, dry_run, subject }]);
     expect(await verify()).toMatchObject({ valid: true, broken: null });
   },
 );

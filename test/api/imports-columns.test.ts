@@ -54,6 +54,12 @@ describe("columns", () => {
     );
   });
 
+  it("the sample of a column is from the first row that has something in it (RDA-14)", async () => {
+    const { run } = await setting();
+    const { columns } = await run("email,City,Note,Fax\na@x.example,,,\nb@x.example,Oslo,,\nc@x.example,Rome,hi,\n");
+    expect(columns.map(({ sample }: { sample: string }) => sample)).toEqual(["a@x.example", "Oslo", "hi", ""]);
+  });
+
   const untouched = shared((own) => importing(own)());
   it.each([
     ["no JSON", "{", "mapping"],
@@ -139,9 +145,12 @@ describe("columns", () => {
     expect((await page("", await world.tenant())).items).toEqual([]);
   });
 
-  it("an erasure removes the sample that names its subscriber (RDA-14, SUB-9)", async () => {
+  it.each([
+    ["alone", "external_id,email\nu1,canary@x.example\n"],
+    ["in a row below the first", "external_id,email\nu2,\nu1,canary@x.example\n"],
+  ])("an erasure removes the sample that names its subscriber %s (RDA-14, SUB-9)", async (_, csv) => {
     const { world, tenant, run, as } = await setting();
-    const { import_job_id } = await run("external_id,email\nu1,canary@x.example\n");
+    const { import_job_id } = await run(csv);
     const [{ id }] = (await world.call("GET /api/v1/subscribers?external_id=u1", { as: await as() })).body.items;
     expect(await tenant.store.get(ImportSample, { job: import_job_id })).toBeDefined();
     await world.call(`DELETE /api/v1/subscribers/${id}`, { as: await as() });

@@ -15,7 +15,7 @@ import { operatorPageStories } from "./operator-page.ts";
 import { peopleStories } from "./people.ts";
 import { releaseStories } from "./releases.ts";
 import { reportStories } from "./reports.ts";
-import { longNameStories, others, phoneStories, shown, widerThan } from "./shown.ts";
+import { longNameStories, misfits, others, phoneStories, shown } from "./shown.ts";
 import { stories } from "./stories.ts";
 
 /** `PICTURES=1` makes those of the documentation anew. */
@@ -101,7 +101,7 @@ describe.skipIf(!hasBrowser)("the demo in Chromium", () => {
         if (theme === colorScheme) await takePicture(page, `${FOLDER}${picture}.png`, isKept);
       }
       await page.emulateMedia({ colorScheme: "light" });
-      expect({ picture, tooWide: await widerThan(page, 360) }).toEqual({ picture, tooWide: [] });
+      expect({ picture, misfits: await misfits(page) }).toEqual({ picture, misfits: [] });
       if (picture === "insights") await withoutColours(page, `${FOLDER}insights-grey.png`);
     }
     // Without the answers of the pages before.
@@ -115,7 +115,7 @@ describe.skipIf(!hasBrowser)("the demo in Chromium", () => {
       budget(path);
       expect({ path, isTooLong: (await rows()) > MAX_ROWS }).toEqual({ path, isTooLong: false });
       expect({ path, found: await violationsInThemes(page) }).toEqual({ path, found: {} });
-      expect({ path, tooWide: await widerThan(page, 360) }).toEqual({ path, tooWide: [] });
+      expect({ path, misfits: await misfits(page) }).toEqual({ path, misfits: [] });
     }
     expect([...new Set(faults)]).toEqual([]);
   }, 180_000);

@@ -4,6 +4,7 @@ import { onColour } from "../../console/mail/colours.ts";
 import { type Block, type Design, PLAIN, readDesign } from "../../console/mail/design.ts";
 import { kinds, newBlock, types } from "../../console/mail/kinds.ts";
 import { inTheme, mailHtml, sampled } from "../../console/mail/mail.ts";
+import { blockOf } from "../../console/mail/refused.ts";
 import { designOf, starters } from "../../console/mail/starters.ts";
 import { contentProblems } from "../../shared/rules/content-grammar.ts";
 import { validateTemplate } from "../../shared/rules/render.ts";
@@ -13,6 +14,20 @@ const htmlOf = (...blocks: Block[]): string => mailHtml(designed(...blocks));
 const TEXT = { ...newBlock("text"), type: "text", size: "normal", align: "left" } as const;
 
 describe("a block", () => {
+  it("what the service refuses is said of the block that it stands in, and of none where the HTML is another (CON-3)", () => {
+    const own = { ...newBlock("html"), code: "<p>\n{{ subscriber.name | shout }}</p>" } as Block;
+    const design = designed({ ...TEXT, text: "Hello" }, own, { ...TEXT, text: "Bye" });
+    const html = mailHtml(design);
+    const [above = ""] = html.split("{{");
+    const reason = `undefined filter: shout, line:${above.split("\n").length}, col:${above.split("\n").at(-1)!.length + 1}`;
+    const refused = { id: own.id, name: "HTML, block 2 of 3", reason: "undefined filter: shout" };
+    expect(blockOf(design, html, reason)).toEqual(refused);
+    expect(validateTemplate(html)).toBe(reason);
+    expect(blockOf(design, `${html} `, reason)).toBe(undefined);
+    expect(blockOf(design, html, "undefined filter: shout, line:1, col:1")).toBe(undefined);
+    expect(blockOf(design, html, "is too long")).toBe(undefined);
+  });
+
   it("a block of a mail is escaped as text, but for what the service fills in (CON-3)", () => {
     const text = `1 < 2 & "3" {{ subscriber.name | default: "a <b>" }}`;
     expect(htmlOf({ ...TEXT, text })).toContain(

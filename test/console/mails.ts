@@ -87,7 +87,7 @@ export function mailStories(open: () => Promise<Tab>): void {
     await page.getByRole("button", { name: "Save the template" }).click();
     await page
       .getByRole("alert")
-      .getByText(/^Design: /)
+      .getByText(/^Heading, block \d+ of \d+: output .* not closed$/)
       .waitFor();
     expect(await shown.getByRole("button", { name: "Email" }).getAttribute("aria-pressed")).toBe("true");
     expect(await violationsInThemes(page)).toEqual({});
@@ -163,5 +163,39 @@ export function mailStories(open: () => Promise<Tab>): void {
       }
     }
     await mail.close();
+  });
+
+  it("a refused text of a designed mail is named by its block, and of two variants each by the way to it (CON-3)", async () => {
+    const { page, visit } = await open();
+    const dialog = page.locator("dialog.mail-editor");
+    const reach = (name: string) => page.getByRole("button", { name, exact: true });
+    await visit("send");
+    await page.getByRole("group", { name: "Content for" }).getByRole("button", { name: "Email" }).click();
+    await reach("Design with blocks").click();
+    await dialog.getByRole("button", { name: /^Welcome/ }).click();
+    const blocks = dialog.getByRole("list", { name: "Blocks" }).getByRole("button");
+    await blocks.filter({ hasText: "Begin now" }).click();
+    await dialog.getByLabel("Label").fill("{{ subscriber.first_name | shout }}");
+    const size = await blocks.count();
+    await reach("Done").click();
+    const refused = page.locator("main .fault", { hasText: "undefined filter: shout" });
+    await refused.getByText(new RegExp(`^Button, block \\d+ of ${size}: undefined filter: shout$`)).waitFor();
+    await page.getByLabel("Compare with a variant B").check();
+    await page.getByLabel("Title of B").fill("{{ subscriber.first_name | whisper }}");
+    await page.getByLabel("Body of B").fill("Hello");
+    await reach("Variant b, title").waitFor();
+
+    await reach("Email, HTML").click();
+    await refused.and(page.locator(":focus")).waitFor();
+    expect(await violations(page)).toEqual([]);
+    await reach("Variant b, title").focus();
+    await page.keyboard.press("Enter");
+    await page.getByLabel("Title of B").and(page.locator(":focus")).waitFor();
+    await reach("Variant A").click();
+    await reach("Show the block").click();
+    await dialog.getByLabel("Label").and(page.locator(":focus")).waitFor();
+    expect(await dialog.getByLabel("Label").inputValue()).toBe("{{ subscriber.first_name | shout }}");
+    await reach("Done").click();
+    await reach("Start over").click();
   });
 }

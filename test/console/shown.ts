@@ -91,8 +91,22 @@ const BROKEN = `(() => {
   ];
 })()`;
 
+/** Words of tables that are broken into two lines: those of no more letters than a column has room for. */
+const BROKEN_WORDS = `[...document.querySelectorAll("main td")].flatMap((cell) => {
+  const walker = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+  const broken = [];
+  for (let node = walker.nextNode(); node; node = walker.nextNode())
+    for (const { 0: word, index } of node.data.matchAll(/(?<!\\S)[A-Za-z]{2,12}(?!\\S)/g)) {
+      const range = document.createRange();
+      range.setStart(node, index);
+      range.setEnd(node, index + word.length);
+      if (range.getClientRects().length > 1) broken.push(word);
+    }
+  return broken;
+})`;
+
 /** What must be scrolled sideways in a window of this width: the page, and tables by their names. */
-export async function widerThan(page: Page, width: number): Promise<unknown> {
+async function widerThan(page: Page, width: number): Promise<unknown> {
   const size = page.viewportSize()!;
   await page.setViewportSize({ width, height: size.height });
   const tooWide = await page.evaluate(`[
@@ -103,6 +117,19 @@ export async function widerThan(page: Page, width: number): Promise<unknown> {
   ]`);
   await page.setViewportSize(size);
   return tooWide;
+}
+
+/** What does not fit the window of a phone, and in that of a small screen either. */
+export async function misfits(page: Page): Promise<unknown> {
+  const size = page.viewportSize()!;
+  const broken: unknown[] = [];
+  for (const width of [360, 1024]) {
+    await page.setViewportSize({ width, height: size.height });
+    const words = (await page.evaluate(BROKEN_WORDS)) as string[];
+    broken.push(...words.map((word) => `${word} is broken at ${width}`));
+  }
+  await page.setViewportSize(size);
+  return [await widerThan(page, 360), broken].flat();
 }
 
 const PHONE = { width: 360, height: 740 };

@@ -86,6 +86,7 @@ function Sends() {
         {
           title: "Source",
           isMinor: true,
+          isWord: true,
           cell: ({ source }) => <span class="dim">{SOURCES[source.type] ?? source.type}</span>,
         },
         { title: "People", isMinor: true, isNumber: true, cell: ({ counts }) => number(counts.total) },

@@ -216,6 +216,7 @@ function MessagePart({ message, n, faults, change, remove, shown, show }: Messag
       onArms={change}
       name={`source-${n}`}
       faults={faults}
+      at={`messages[${n}].`}
       shown={shown}
       show={show}
     >

@@ -44,7 +44,12 @@ export function Experiences() {
       }}
       columns={[
         { title: "Name", cell: ({ name }) => name },
-        { title: "Format", isMinor: true, cell: ({ format }) => <span class="dim">{inWords(format)}</span> },
+        {
+          title: "Format",
+          isMinor: true,
+          isWord: true,
+          cell: ({ format }) => <span class="dim">{inWords(format)}</span>,
+        },
         { title: "Status", cell: (experience) => <Badge state={experience.status} /> },
         { title: "Created", cell: ({ created_at }) => <Time at={created_at} /> },
       ]}

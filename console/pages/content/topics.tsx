@@ -23,7 +23,7 @@ export function Topics() {
       columns={[
         { title: "Name", cell: ({ name }) => <b>{name}</b> },
         { title: "Key", isMinor: true, cell: ({ key }) => <code>{key}</code> },
-        { title: "Default", cell: (topic) => DEFAULTS[topic.default] },
+        { title: "Default", isWord: true, cell: (topic) => DEFAULTS[topic.default] },
         {
           title: "Description",
           isMinor: true,

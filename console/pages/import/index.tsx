@@ -40,7 +40,7 @@ function Past() {
         { title: "List", cell: ({ list }) => list.name ?? "a deleted list" },
         { title: "Started", isMinor: true, cell: ({ created_at }) => <Time at={created_at} /> },
         { title: "Status", cell: ({ status }) => <Badge state={status} /> },
-        { title: "Type", isMinor: true, cell: ({ dry_run }) => (dry_run ? "dry run" : "import") },
+        { title: "Type", isMinor: true, isWord: true, cell: ({ dry_run }) => (dry_run ? "dry run" : "import") },
         { title: "Rows", isNumber: true, cell: ({ processed_rows }) => number(processed_rows) },
         { title: "Rejected", isNumber: true, cell: ({ failed_rows }) => number(failed_rows) },
       ]}

@@ -140,6 +140,7 @@ function Columns({ job: { columns }, meaningOf, suggest }: { job: Import } & Pic
           },
           {
             title: "Mapped to",
+            isWord: true,
             cell: (column) => (
               <div class="stack tight">
                 {meaningOf?.(column) ?? meaningText(column.meaning)}

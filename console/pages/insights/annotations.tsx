@@ -30,6 +30,8 @@ export function Annotations({ start }: { start: string }) {
         { title: "What", cell: ({ text }) => text },
         {
           title: "Kind",
+          isMinor: true,
+          isWord: true,
           cell: ({ kind, source }) => <span class="dim">{source === "manual" ? "note" : inWords(kind)}</span>,
         },
       ]}

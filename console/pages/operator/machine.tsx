@@ -139,7 +139,7 @@ export function Meter() {
           rows={services}
           keyOf={([service]) => service}
           columns={[
-            { title: "Service", cell: ([, name]) => name },
+            { title: "Service", isWord: true, cell: ([, name]) => name },
             { title: "Since the start, or the last reset", cell: textOf },
           ]}
         />

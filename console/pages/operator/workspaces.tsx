@@ -72,7 +72,7 @@ export function Workspaces() {
           keyOf={({ id }) => id}
           columns={[
             { title: "Name", cell: ({ name }) => <b>{name}</b> },
-            { title: "Plan", isMinor: true, cell: ({ plan }) => <span class="capital">{plan}</span> },
+            { title: "Plan", isMinor: true, isWord: true, cell: ({ plan }) => <span class="capital">{plan}</span> },
             { title: "Status", isMinor: true, cell: ({ status }) => <Badge state={status} /> },
             { title: "Subscribers", isMinor: true, isNumber: true, cell: ({ usage }) => number(usage.subscribers) },
             { title: "Sends", isMinor: true, isNumber: true, cell: ({ usage }) => number(usage.sends) },

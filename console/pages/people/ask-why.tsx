@@ -6,6 +6,7 @@ import { useQuery } from "../../app/query.ts";
 import { pathTo } from "../../app/router.ts";
 import { Button } from "../../components/button.tsx";
 import { Select, SelectField } from "../../components/field.tsx";
+import { InWords } from "../../components/in-words.tsx";
 import { Card } from "../../components/page.tsx";
 import { NONE } from "../../components/pickers.tsx";
 import { Loaded, Skeleton } from "../../components/states.tsx";
@@ -105,7 +106,7 @@ function Answer({ person, kind, about }: AnswerProps) {
     <Loaded query={why} skeleton={<Skeleton rows={2} />}>
       {({ in_words }) => (
         <div aria-live="polite" class="stack tight">
-          <p>{in_words}</p>
+          <InWords text={in_words} />
           <p>
             <a href={pathTo(pages[kind], about, kind === "send" ? { person } : {})}>{links[kind]}</a>
           </p>

@@ -2,6 +2,7 @@
 import { useQuery } from "../../app/query.ts";
 import { channelName } from "../../app/sentences.ts";
 import { momentText, plural } from "../../app/time.ts";
+import { InWords } from "../../components/in-words.tsx";
 import { SeenAs } from "../../components/seen.tsx";
 import { Loaded, Skeleton } from "../../components/states.tsx";
 import { nameOf, outcomeText } from "../../components/step-words.ts";
@@ -18,7 +19,7 @@ export function MessageSeen({ person, send }: MessageProps) {
     <Loaded query={recipient} skeleton={<Skeleton rows={2} />}>
       {({ in_words, messages }) => (
         <>
-          <p>{in_words}</p>
+          <InWords text={in_words} />
           {messages.map(({ channel, title, body, html, attributes_changed }) => (
             <div key={channel} class="stack tight">
               <h4>{channelName(channel)}</h4>
@@ -60,7 +61,7 @@ export function JourneyWalk({ person, entry: { ref, data } }: WalkProps) {
       <Loaded query={whole} skeleton={<Skeleton rows={2} />}>
         {({ in_words, runs, assumes }) => (
           <>
-            <p>{in_words}</p>
+            <InWords text={in_words} />
             {runs.map(
               ({ id, waiting_until, current_step }) =>
                 waiting_until && (

@@ -67,7 +67,7 @@ export function happeningsOf(entries: readonly Entry[]): Happening[] {
 }
 
 const titleOf = ({ kind, title, subject }: Entry): string =>
-  kind === "consent" ? channelName(title) : inPlain(subject?.name ?? title);
+  kind === "consent" || kind === "device" ? channelName(title) : inPlain(subject?.name ?? title);
 
 export function byDay(all: readonly Happening[]): { day: string; happenings: Happening[] }[] {
   return [...Map.groupBy(all, ({ day }) => day)].map(([day, happenings]) => ({ day, happenings }));

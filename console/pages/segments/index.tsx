@@ -36,7 +36,7 @@ function All() {
       columns={[
         { title: "Name", cell: ({ name }) => name },
         { title: "People", isNumber: true, cell: ({ count }) => number(count) },
-        { title: "Type", isMinor: true, cell: (segment) => <Kind segment={segment} /> },
+        { title: "Type", isMinor: true, isWord: true, cell: (segment) => <Kind segment={segment} /> },
         { title: "Updated", isMinor: true, cell: ({ updated_at }) => <Time at={updated_at} /> },
       ]}
       add={{ operation: "segments.create", label: "New segment", by: pathTo("segments", "new") }}

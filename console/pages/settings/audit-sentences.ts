@@ -36,7 +36,7 @@ export const kinds: Record<string, Kind> = {
   devices: { title: "Devices", noun: "device" },
   preferences: { title: "Preferences", noun: "person", page: "people" },
   inbox: { title: "Inbox", noun: "message" },
-  imports: { title: "Imports and exports", noun: "import" },
+  imports: { title: "Imports and exports", noun: "import", page: "import" },
   channels: { title: "Channels", noun: "channel", page: "channels" },
   webhooks: { title: "Webhooks", noun: "webhook", page: "webhooks" },
   insights: { title: "Conversions", noun: "conversion" },

@@ -29,7 +29,7 @@ export function Clients() {
       empty={{ about: "Each client has a workspace of its own, with people, channels and a plan of its own." }}
       columns={[
         { title: "Name", cell: ({ name }) => name },
-        { title: "Plan", cell: ({ plan }) => plan },
+        { title: "Plan", isWord: true, cell: ({ plan }) => plan },
         { title: "Created", cell: ({ created_at }) => <Time at={created_at} /> },
       ]}
       actions={({ id, name }) => (

@@ -48,7 +48,7 @@ export function Team() {
         columns={[
           { title: "Name", cell: ({ name }) => name },
           { title: "Email", isMinor: true, cell: ({ email }) => email },
-          { title: "Role", cell: ({ role }) => role },
+          { title: "Role", isWord: true, cell: ({ role }) => role },
           { title: "Since", isMinor: true, cell: ({ created_at }) => <Time at={created_at} /> },
         ]}
         edit={{
@@ -104,7 +104,7 @@ function Invitations() {
       empty={{ title: "There are no open invitations." }}
       columns={[
         { title: "Email", cell: ({ email }) => email },
-        { title: "Role", cell: ({ role }) => role },
+        { title: "Role", isWord: true, cell: ({ role }) => role },
         { title: "Valid until", cell: ({ expires_at }) => <Time at={expires_at} /> },
       ]}
       add={{

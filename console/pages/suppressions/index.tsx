@@ -52,7 +52,7 @@ export function View() {
       }}
       columns={[
         { title: "Address", cell: (row) => (row.address ? <b>{row.address}</b> : <span class="dim">Erased</span>) },
-        { title: "Reason", cell: ({ reason }) => REASONS[reason] },
+        { title: "Reason", isWord: true, cell: ({ reason }) => REASONS[reason] },
         {
           title: "Source",
           isMinor: true,

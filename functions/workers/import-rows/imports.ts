@@ -33,7 +33,7 @@ import {
   moveImport,
   noteProgress,
   releaseImport,
-  storeSample,
+  storeSamples,
 } from "../../../shared/store/subscribers/imports.ts";
 import { listTopics } from "../../../shared/store/topics/topics.ts";
 import type { WorkerContext } from "./context.ts";
@@ -119,7 +119,7 @@ async function beginImport(context: WorkerContext, job: ImportJob): Promise<Impo
   const { store, workspace } = context;
   const survey = await surveyFile(context, job, job.encoding);
   if (!survey) return failImport(context, job, "the file is not there");
-  const { header, first, total } = survey;
+  const { header, samples, total } = survey;
   if (!header) return failImport(context, job, "the file is empty");
   const { cells, delimiter, encoding, end: offset, line } = header;
   const excess = excessOf(cells);
@@ -131,7 +131,7 @@ async function beginImport(context: WorkerContext, job: ImportJob): Promise<Impo
   const known = cells.some(namesSomebody) ? { topics } : { topics, types };
   const columns = columnsOf({ ...job, header: toJson(cells), ...known });
   if (columns.kind === "problem" && cells.some(namesSomebody)) return failImport(context, job, columns.problem);
-  if (first) await storeSample(store, job.id, first.cells);
+  await storeSamples(store, job.id, samples);
   if (columns.kind === "problem")
     return failImport(context, job, columns.problem, { header: toJson(cells), topics, types });
   const settings = await workspace();

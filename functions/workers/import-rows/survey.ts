@@ -13,9 +13,12 @@ import type { WorkerContext } from "./context.ts";
 /** Where the first line is a row, it is not shown as names of columns. */
 export const namesSomebody = (cell: string): boolean => /@|\d{7}/.test(cell);
 
+const MAX_SAMPLES = 5;
+
 interface Survey {
   header: Record | undefined;
-  first: Record | undefined;
+  /** Rows that show what the columns hold: the first, and some below it with a cell where all above are empty. */
+  samples: readonly (readonly string[])[];
   total: number;
   types: readonly ColumnType[];
 }
@@ -54,17 +57,25 @@ function openSurvey(mapped: ReadonlyMap<string, string>) {
   const above: Record[] = [];
   let isBelowHeading = false;
   let header: Record | undefined;
-  let first: Record | undefined;
+  const samples: (readonly string[])[] = [];
+  /** Columns without a cell in the samples. */
+  let empty: readonly number[] = [];
   let total = 0;
   let columns = columnTypes();
-  const seeRow = (record: Record, cells: number) => {
+  const seeRow = ({ cells }: Record, count: number) => {
     total++;
-    first ??= record;
     // The cells of a row that is rejected for their number may be those of other columns.
-    if (isWhole(record.cells, cells)) columns.see(record.cells);
+    const ownCells = isWhole(cells, count);
+    const isFilled = (column: number) => (cells[column] ?? "").trim() !== "";
+    if (total === 1 || (ownCells && samples.length < MAX_SAMPLES && empty.some(isFilled))) {
+      samples.push(cells);
+      empty = empty.filter((column) => !isFilled(column));
+    }
+    if (ownCells) columns.see(cells);
   };
   const begin = (found: Record, rows: readonly Record[]) => {
     header = found;
+    empty = [...found.cells.keys()];
     columns = columnTypes(found.delimiter);
     for (const row of rows) seeRow(row, found.cells.length);
   };
@@ -84,7 +95,7 @@ function openSurvey(mapped: ReadonlyMap<string, string>) {
   const end = (): Survey => {
     const [only, ...rows] = above;
     if (!header && only) begin(only, rows);
-    return { header, first, total, types: columns.types() };
+    return { header, samples, total, types: columns.types() };
   };
   return { see, end };
 }

@@ -183,7 +183,11 @@ const kindsOfGroups: Record<string, NamedKind> = {
   topics: "topic",
   webhooks: "webhook",
   hooks: "webhook",
+  imports: "import",
 };
+
+/** Of a group, and not about its kind: their targets are found nowhere by it. */
+const unnamed = new Set(["imports.createExport", "imports.createListsImportUpload"]);
 
 /** Of groups that are about several kinds. */
 function kindOfOperation(operation: string): "agent_key" | "server_key" | typeof INVITATION | undefined {
@@ -195,6 +199,7 @@ function kindOfOperation(operation: string): "agent_key" | "server_key" | typeof
 function subjectOf(action: string, target: string | undefined): AuditEntryShape["subject"] {
   const [group = "", operation = ""] = action.split(".");
   const [id = ""] = target?.split("/") ?? [];
+  if (unnamed.has(action)) return null;
   const kind = kindsOfGroups[group] ?? (["account", "team"].includes(group) ? kindOfOperation(operation) : undefined);
   return kind && id ? { kind, id, name: null } : null;
 }

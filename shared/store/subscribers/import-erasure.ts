@@ -13,7 +13,7 @@ import { readRecords } from "../files/records.ts";
 import { fromJson } from "../json-text.ts";
 import { whereItHolds } from "../refusals.ts";
 import { ImportItem, ImportSample, MAX_CELL_CHARACTERS, RejectedRows } from "./import-items.ts";
-import { hasEnded, type ImportJob } from "./imports.ts";
+import { hasEnded, type ImportJob, samplesOf } from "./imports.ts";
 import type { ProfileRow } from "./items.ts";
 import { attributesOf } from "./subscribers.ts";
 
@@ -59,7 +59,7 @@ export async function eraseFromImports(store: Store, traces: ImportTraces): Prom
   if (identifiers.size === 0) return 0;
   let deleted = 0;
   for (const job of jobs) {
-    deleted += await eraseSample(store, traces, job);
+    deleted += await eraseSamples(store, traces, job);
     if (hasEnded(job) && (job.failed ?? 0) + (job.warned ?? 0) > 0) deleted += await eraseRejected(store, traces, job);
   }
   const jobOf = new Map(jobs.map((job) => [job.id, job]));
@@ -128,10 +128,10 @@ async function isNamedInFile(traces: ImportTraces, id: string, encoding?: Encodi
   }
 }
 
-/** The row that shows what columns hold. */
-async function eraseSample(store: Store, traces: ImportTraces, { id: job }: ImportJob): Promise<number> {
-  const sample = await store.get(ImportSample, { job });
-  if (!sample || !isNamedIn(traces, fromJson(sample.cells))) return 0;
+/** The rows that show what columns hold. */
+async function eraseSamples(store: Store, traces: ImportTraces, { id: job }: ImportJob): Promise<number> {
+  const samples = await samplesOf(store, job);
+  if (!samples.some((cells) => isNamedIn(traces, cells))) return 0;
   await store.remove(ImportSample, { job });
   return 1;
 }

@@ -91,11 +91,16 @@ export const ImportItem = entity("import", {
 });
 
 export const ImportSample = item({
-  about: "The first row of an import, to show what its columns hold.",
+  about:
+    "The first row of an import, and those below with a cell where all above are empty: they show what columns hold.",
   pk: ({ job }: { job: string }) => `import#${job}`,
   sk: () => "S",
   prefix: "S",
-  row: { cells: json<readonly string[]>(), expires: v.number() },
+  row: {
+    cells: json<readonly string[]>(),
+    more: v.optional(json<readonly (readonly string[])[]>()),
+    expires: v.number(),
+  },
   writers: ["import-rows", "erase"],
   lifetime: "30 days",
   personal: "removed",

@@ -27,7 +27,7 @@ import {
   type Rejected,
   RejectedRows,
 } from "./import-items.ts";
-import { keptCells } from "./import-problems.ts";
+import { keptBytes, keptCells, MAX_KEPT_BYTES } from "./import-problems.ts";
 
 export type ImportJob = RowOf<typeof ImportItem>;
 type ImportChange = NonNullable<ChangeOf<typeof ImportItem>["set"]>;
@@ -122,22 +122,36 @@ const knownOf = ({ mapping, topics, types }: ImportJob) => ({
   types: types && fromJson(types),
 });
 
-/** Stores the first row of a file. */
-export async function storeSample(store: Store, job: string, cells: readonly string[]): Promise<void> {
-  await store.put(ImportSample, { job }, { cells: toJson(keptCells(cells)), expires: expiry(store) });
+/** Stores rows of a file that show what its columns hold, the first one first. */
+export async function storeSamples(store: Store, job: string, rows: readonly (readonly string[])[]): Promise<void> {
+  let left = MAX_KEPT_BYTES;
+  const kept = rows.filter((row) => {
+    left -= keptBytes(row);
+    return left >= 0;
+  });
+  const [cells, ...more] = kept.map(keptCells);
+  if (!cells) return;
+  const others = more.length > 0 ? { more: toJson(more) } : {};
+  await store.put(ImportSample, { job }, { cells: toJson(cells), ...others, expires: expiry(store) });
+}
+
+/** None where the file has no rows, and once one of them named somebody who was erased. */
+export async function samplesOf(store: StoreReader, job: string): Promise<readonly (readonly string[])[]> {
+  const row = await store.get(ImportSample, { job });
+  return row ? [fromJson(row.cells), ...(row.more ? fromJson(row.more) : [])] : [];
 }
 
 /** The columns of a file that was read, as the API shows them: also of one that needs a mapping to be imported. */
 export async function describeColumns(store: StoreReader, job: ImportJob) {
   if (job.header === undefined) return [];
   const columns = columnsOfHeader(headerOf(job), job.source, knownOf(job));
-  const row = await store.get(ImportSample, { job: job.id });
-  const sample = row ? fromJson(row.cells) : [];
+  const samples = await samplesOf(store, job.id);
+  const sampleOf = (column: number) => samples.find((cells) => cells[column]?.trim())?.[column];
   const topics = job.topics && fromJson(job.topics);
   return headerOf(job).map((header, i) => ({
     header,
     meaning: meaningOf(columns.cells[i] ?? {}),
-    sample: sample[i] ?? null,
+    sample: sampleOf(i) ?? samples[0]?.[i] ?? null,
     suggestion: columns.cells[i]?.attribute === undefined ? null : suggestionFor(header, columns, topics),
   }));
 }
