@@ -18,6 +18,7 @@ import { SeenAs } from "./seen.tsx";
 import { Failure } from "./states.tsx";
 
 const WAIT_MS = 400;
+const IN_LINE = /, line:\d+, col:\d+$/;
 
 interface PreviewProps {
   message: Message;
@@ -90,7 +91,10 @@ function SeenBySomebody({ content, channel, send }: SeenProps & { channel: Own }
   const body = { content, ...send, ...(person && { render_for: person.id }) };
   const settled = useSettled(isKnown ? body : undefined, WAIT_MS);
   const preview = useQuery("templates.preview", [settled ?? body], { when: settled !== undefined });
-  const faults = Object.values(preview.error?.fields ?? {});
+  // Of a design the editor says in which block it is.
+  const faults = Object.entries(preview.error?.fields ?? {}).map(([path, reason]) =>
+    content.by_channel?.email?.design && path.endsWith("email.html") ? reason.replace(IN_LINE, "") : reason,
+  );
   const rendering = preview.data?.renderings.find((one) => classOf(one.channel) === channel);
   return (
     <>
