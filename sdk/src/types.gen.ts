@@ -969,7 +969,7 @@ export interface AuditEntry {
   /** The same with its kind and name, where it is a thing with a name */
   subject: {
     /** The kind: `custom` for annotations of members, another one for those of the service */
-    kind: "campaign" | "journey" | "segment" | "list" | "template" | "channel" | "experience" | "image" | "schedule" | "topic" | "webhook" | "server_key" | "agent_key" | "notification" | "subscriber" | "import" | "invitation";
+    kind: "campaign" | "journey" | "segment" | "list" | "template" | "channel" | "experience" | "image" | "schedule" | "topic" | "webhook" | "server_key" | "agent_key" | "notification" | "subscriber" | "invitation" | "import";
     /** The id, as the service assigned it */
     id: string;
     /** The name, for people */

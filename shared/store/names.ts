@@ -12,7 +12,6 @@ import { ScheduleItem } from "./schedules/items.ts";
 import { SegmentItem } from "./segments/items.ts";
 import { withContents } from "./sends/jobs/job-content.ts";
 import { findJobs } from "./sends/jobs/jobs.ts";
-import { ImportItem } from "./subscribers/import-items.ts";
 import { getProfiles, nameOf } from "./subscribers/subscribers.ts";
 import { TemplateItem } from "./templates/items.ts";
 import { TopicItem } from "./topics/items.ts";
@@ -35,13 +34,12 @@ export const namedKinds = [
   "agent_key",
   "notification",
   "subscriber",
-  "import",
 ] as const;
 export type NamedKind = (typeof namedKinds)[number];
 
 /**
  * A thing with its name; `null` where it has none, or was deleted. Of a topic the id is its key; the name of a webhook is its
- * host, that of an image its file, that of a schedule its template, that of an import its list, and that of a subscriber their full name, or the external id where none is known.
+ * host, that of an image its file, that of a schedule its template, and that of a subscriber their full name, or the external id where none is known.
  */
 export const Named = v.object({ id: v.string(), name: v.nullable(v.string()) });
 export type Named = v.InferOutput<typeof Named>;
@@ -101,12 +99,6 @@ const readers: Record<NamedKind, Reader> = {
   },
   subscriber: async (store, ids) =>
     (await getProfiles(store, ids, { eventual: true })).map((one) => one && (nameOf(one) ?? one.external_id)),
-  import: async (store, ids) => {
-    const rows = await store.getAll(ImportItem, idKeys(ids), { eventual: true });
-    const lists = idKeys(rows.flatMap((row) => row?.list ?? []));
-    const names = new Map((await store.getAll(ListItem, lists, { eventual: true })).map((row) => [row?.id, row?.name]));
-    return rows.map((row) => row && names.get(row.list));
-  },
 };
 
 /** The names of these things, each kind read together. */
