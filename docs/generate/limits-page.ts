@@ -75,6 +75,10 @@ and written for several at once, so it is reached somewhat late. Limits of sizes
 | network address; workspace | live streams at once, of those that the deployment may have ([deploy.md](deploy.md), "Limits") | ${percent(ADDRESS_SHARE)}, but at least ${MIN_PER_ADDRESS}; ${percent(WORKSPACE_SHARE)}, and a 503 | each holds an invocation of Lambda | the SDK tries again, and the app reads the inbox |
 | everybody together | requests to the gateway | ${count(STAGE_LIMIT.throttlingRateLimit)} a second | the bill of a flood; a web ACL with a rate rule stops one machine before it (\`webAclArn\`) | the SDK tries again; the operator raises \`STAGE_LIMIT\` |
 
-A browser is known where somebody signed in with the password before, by a cookie that only sign-ins get, for 180 days. No limit ends
-an open session.
+A browser is known where somebody signed in with the password before, or chose it, by a cookie that only sign-ins get, for 180 days. A new
+password ends the others: whoever had the old one made as many known browsers as they liked, each with guesses of its own. No limit ends an
+open session.
+
+The limit of a domain counts strangers alone: an address that the operator invited (\`invite\`, [deploy.md](deploy.md)) registers also where it is used up. Where
+registration is open, one person uses up that of a large provider of mailboxes in two hours; the operator then invites who asks.
 `;

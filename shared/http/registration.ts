@@ -82,15 +82,16 @@ export async function inviteToRegister(platform: Platform, email: string): Promi
   return { email, until: timestamp(at) };
 }
 
-/** @throws 403 if this address may not register on this deployment. */
+/** @returns whether the operator invited this address @throws 403 if it may not register on this deployment. */
 export async function admitRegistration(
   platform: PlatformReader,
   mode: RegistrationMode,
   email: string,
-): Promise<void> {
-  if (mode === "open") return;
+): Promise<boolean> {
   if (mode === "closed") throw new ApiError("FORBIDDEN", "Registration is closed. Ask the operator for a workspace.");
   const invite = await platform.get(RegistrationInvite, { email });
-  if (!invite || invite.expires * SECOND <= platform.clock.now())
+  const isInvited = invite !== undefined && invite.expires * SECOND > platform.clock.now();
+  if (mode === "invite" && !isInvited)
     throw new ApiError("FORBIDDEN", "Registration is by invitation. Ask the operator to invite this address.");
+  return isInvited;
 }

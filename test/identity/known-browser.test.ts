@@ -5,6 +5,7 @@ import { DAY } from "../../shared/kernel/clock.ts";
 import type { TenantId } from "../../shared/kernel/ids.ts";
 import { platformWrite } from "../../shared/store/context.ts";
 import { type AttemptLimit, countAttempt } from "../../shared/store/workspaces/attempts.ts";
+import { mailedToken, NEW } from "../support/accounts.ts";
 import { testWorld } from "../support/world.ts";
 
 const ADA = { email: "ada@lovelace.example", password: "correct horse battery" };
@@ -74,3 +75,27 @@ it("guesses at the passwords of all use up the limit that all share, and not tha
   expect(statuses.at(-1)).toBe(429);
   expect((await login({ ...OWN_PAGE, cookie })).status).toBe(200);
 });
+
+it.each(["changed", "reset by mail"])(
+  "a password that is %s ends known browsers, but for the one where it was chosen (D11)",
+  async (how) => {
+    const { world, login, cookieOf, guessed } = await setting();
+    const session = await login(OWN_PAGE);
+    const others = [cookieOf(session), cookieOf(await login(OWN_PAGE))];
+    const choose = async () => {
+      const as = { authorization: `Bearer ${session.body.access_token}` };
+      const changing = { current_password: ADA.password, password: NEW };
+      if (how === "changed")
+        return world.call("POST /api/v1/auth/password/change", { as, headers: OWN_PAGE, body: changing });
+      await world.call("POST /api/v1/auth/password/forgot", { body: { email: ADA.email } });
+      const resetting = { token: await mailedToken(world, ADA.email, "Reset"), password: NEW };
+      return world.call("POST /api/v1/auth/password/reset", { headers: OWN_PAGE, body: resetting });
+    };
+    const own = cookieOf(await choose());
+    await guessed(2);
+
+    const signedIn = (cookie: string) => login({ ...OWN_PAGE, cookie }, { password: NEW });
+    for (const cookie of others) expect((await signedIn(cookie)).status).toBe(429);
+    expect((await signedIn(own)).status).toBe(200);
+  },
+);

@@ -91,6 +91,22 @@ describe("registration", () => {
     expect(statuses).toEqual([...Array(10).fill(201), 429]);
   });
 
+  it.each(["open", "invite"])(
+    "an address that the operator invited registers though its domain was used up, with registration %s (LIM-4)",
+    async (mode) => {
+      world = await testWorld({ env: { REGISTRATION: mode } });
+      for (let i = 0; i < 10; i++) {
+        if (i % 4 === 0) await world.advance(3_600_000);
+        expect((await register({ email: `a${i}@same.example` })).status).toBe(mode === "open" ? 201 : 403);
+      }
+      const invited = { email: "grace@same.example" };
+      if (mode === "open") expect((await register(invited)).status).toBe(429);
+      await world.host.invoke("operator", { invite: invited });
+
+      expect((await register(invited)).status).toBe(201);
+    },
+  );
+
   it("a header of the client does not change its address (LIM-4)", async () => {
     const statuses = [];
     for (let i = 0; i < 6; i++) {

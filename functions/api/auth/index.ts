@@ -71,8 +71,9 @@ export const auth = group("auth", "Registration, sessions, passwords and invitat
       const { platform, signer } = context;
       refuseWeak(body.password, [body.email, body.workspace_name]);
       await countFrom(platform, REGISTRATIONS_PER_ADDRESS, sourceIp);
-      await countAttempt(platform, REGISTRATIONS_PER_DOMAIN, body.email.slice(body.email.lastIndexOf("@") + 1));
-      await admitRegistration(platform, registration, body.email);
+      const isInvited = await admitRegistration(platform, registration, body.email);
+      if (!isInvited)
+        await countAttempt(platform, REGISTRATIONS_PER_DOMAIN, body.email.slice(body.email.lastIndexOf("@") + 1));
       await sharedLimits.password(platform);
       const { user, tenant, secret } = await createAccount(context, body, { plan, isConfirmed: false });
       if (canMail) await requestMail(platform, body.email, "confirm");
@@ -111,7 +112,7 @@ export const auth = group("auth", "Registration, sessions, passwords and invitat
       const beginning = { ...wanted, user: userOf(user), password: user.password, secondFactor };
       const session = await begin({ platform, signer }, { headers, sourceIp }, beginning);
       if (!isOwnPage(headers)) return session;
-      return withCookie(session, browserCookie(serviceUrl, await rememberBrowser(platform, body.email, known)));
+      return withCookie(session, browserCookie(serviceUrl, await rememberBrowser(platform, user, known)));
     },
   ),
 

@@ -3,8 +3,10 @@ import type { Cookie } from "../../../shared/http/cookies.ts";
 import { isSecureOrigin } from "../../../shared/http/cookies.ts";
 import { DAY, MINUTE, SECOND } from "../../../shared/kernel/clock.ts";
 import type { Platform } from "../../../shared/store/context.ts";
+import { hashOf } from "../../../shared/store/hash.ts";
+import { ref } from "../../../shared/store/item.ts";
 import { type AttemptLimit, countAttempt } from "../../../shared/store/workspaces/attempts.ts";
-import { KnownBrowser } from "../../../shared/store/workspaces/identity-items.ts";
+import { KnownBrowser, UserItem } from "../../../shared/store/workspaces/identity-items.ts";
 import { countGuess } from "./limits.ts";
 
 export const GUESSES_IN_BROWSER: AttemptLimit = { kind: "login-browser", max: 10, windowMs: 15 * MINUTE };
@@ -14,7 +16,7 @@ const KEPT_SECONDS = (180 * DAY) / SECOND;
 const TOKEN_BYTES = 24;
 const TOKEN = /^[\w-]{32}$/;
 
-type Platformed = Pick<Platform, "get" | "put" | "change" | "clock" | "ids">;
+type Platformed = Pick<Platform, "getEach" | "put" | "change" | "clock" | "ids">;
 
 /** Makes the cookie of a browser: sent with sign-ins alone. */
 export const browserCookie = (origin: string, value: string): Cookie => ({
@@ -46,14 +48,23 @@ export async function countSignIn(
 }
 
 async function knownToken(platform: Platformed, email: string, token: string): Promise<string | undefined> {
-  const row = TOKEN.test(token) ? await platform.get(KnownBrowser, { email: email.toLowerCase(), token }) : undefined;
-  return row && row.expires * SECOND > platform.clock.now() ? token : undefined;
+  if (!TOKEN.test(token)) return undefined;
+  const [row, user] = await platform.getEach([
+    ref(KnownBrowser, { email: email.toLowerCase(), token }),
+    ref(UserItem, { email }),
+  ]);
+  const isCurrent = row !== undefined && user !== undefined && row.password === hashOf(user.password);
+  return isCurrent && row.expires * SECOND > platform.clock.now() ? token : undefined;
 }
 
-/** Notes that a user signed in here. @param known its token, if it was known @returns its token */
-export async function rememberBrowser(platform: Platformed, email: string, known: string | undefined): Promise<string> {
+/** Notes that a user signed in here, or chose the password. @param known its token, if it was known @returns its token */
+export async function rememberBrowser(
+  platform: Platformed,
+  { email, password }: { email: string; password: string },
+  known?: string,
+): Promise<string> {
   const token = known ?? platform.ids.bytes(TOKEN_BYTES).toString("base64url");
   const expires = Math.ceil(platform.clock.now() / SECOND) + KEPT_SECONDS;
-  await platform.put(KnownBrowser, { email: email.toLowerCase(), token }, { expires });
+  await platform.put(KnownBrowser, { email: email.toLowerCase(), token }, { password: hashOf(password), expires });
   return token;
 }

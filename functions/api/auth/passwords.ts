@@ -2,12 +2,13 @@
 import * as v from "valibot";
 import { said, TrimmedTextUpTo } from "../../../shared/contract/schemas.ts";
 import { requireUser } from "../../../shared/http/authenticate.ts";
-import { endpoints } from "../../../shared/http/endpoint.ts";
+import { endpoints, withCookie } from "../../../shared/http/endpoint.ts";
 import { Password, refuseWeak } from "../../../shared/http/registration.ts";
 import { unauthorized } from "../../../shared/kernel/errors.ts";
 import { mailing } from "../../../shared/providers/mailer.ts";
 import { withAsciiDomain } from "../../../shared/rules/contacts.ts";
 import { platformWrite } from "../../../shared/store/context.ts";
+import { serviceUrl } from "../../../shared/store/workspaces/account-mails.ts";
 import { countAttempt, countFrom } from "../../../shared/store/workspaces/attempts.ts";
 import { findUser, userOf } from "../../../shared/store/workspaces/identity.ts";
 import {
@@ -19,7 +20,9 @@ import {
 } from "../../../shared/store/workspaces/passwords.ts";
 import { factorKeys } from "../../../shared/store/workspaces/second-factors.ts";
 import { begin, firstOpen, issuing, Session } from "./begin.ts";
+import { isOwnPage } from "./browser.ts";
 import { Code, proveSecondFactor } from "./codes.ts";
+import { browserCookie, rememberBrowser } from "./known-browser.ts";
 import { CONFIRMATIONS_PER_USER, countReset, LOGINS_PER_ADDRESS, PASSWORDS_PER_USER, sharedLimits } from "./limits.ts";
 
 const Token = v.pipe(v.string(), v.maxLength(128));
@@ -49,7 +52,7 @@ export const passwords = [
 
   endpoint(
     "POST /api/v1/auth/password/reset",
-    { uses: [...issuing, factorKeys, sharedLimits] },
+    { uses: [...issuing, factorKeys, sharedLimits, serviceUrl] },
     {
       summary: "Set a new password by a mailed token",
       description:
@@ -68,7 +71,7 @@ export const passwords = [
       ],
     },
     async ({ body: { token, password, code }, ...call }) => {
-      const { platform, sharedLimits, sourceIp } = call;
+      const { platform, sharedLimits, serviceUrl, headers, sourceIp } = call;
       await countFrom(platform, LOGINS_PER_ADDRESS, sourceIp);
       await sharedLimits.password(platform);
       const found = await userOfToken(platform, token, "reset");
@@ -80,13 +83,23 @@ export const passwords = [
       // Whoever proves the mailbox of an address that was never confirmed takes the place of a stranger.
       const secondFactor = isConfirmed && (await proveSecondFactor(call, found, code));
       const user = await resetPassword(platform, token, password);
-      return begin(call, call, { ...membership, user: userOf(user), password: user.password, secondFactor });
+      const beginning = { ...membership, user: userOf(user), password: user.password, secondFactor };
+      const session = await begin(call, call, beginning);
+      return isOwnPage(headers)
+        ? withCookie(session, browserCookie(serviceUrl, await rememberBrowser(platform, user)))
+        : session;
     },
   ),
 
   endpoint(
     "POST /api/v1/auth/password/change",
-    { credentials: ["dashboard"], effect: "own", openWhileSuspended: true, openBeforeSecondFactor: true },
+    {
+      credentials: ["dashboard"],
+      effect: "own",
+      openWhileSuspended: true,
+      openBeforeSecondFactor: true,
+      uses: [serviceUrl],
+    },
     {
       summary: "Change the caller's password; all other sessions end",
       body: v.strictObject({
@@ -95,13 +108,16 @@ export const passwords = [
       }),
       errors: ["RATE_LIMITED", "CONFLICT"],
     },
-    async ({ platform, caller, body: { current_password, password } }) => {
+    async ({ platform, serviceUrl, headers, caller, body: { current_password, password } }) => {
       const { user: own, email, name, session, workspace } = requireUser(caller);
       refuseWeak(password, [email, name, workspace.name]);
       await countAttempt(platform, PASSWORDS_PER_USER, own);
       const user = await findUser(platform, email, current_password);
       if (!user) throw unauthorized("The current password is wrong.");
-      await changePassword(platform, user, password, session);
+      const changed = await changePassword(platform, user, password, session);
+      return isOwnPage(headers)
+        ? withCookie(undefined, browserCookie(serviceUrl, await rememberBrowser(platform, changed)))
+        : undefined;
     },
   ),
 

@@ -203,7 +203,11 @@ export const KnownBrowser = platformItem({
   about:
     "A browser in which the user of an e-mail address signed in, by the hash of both: guesses of others do not keep it out.",
   pk: ({ email, token }: { email: string; token: string }) => `BROWSER#${hashOf(`${email} ${token}`)}`,
-  row: { expires: v.number() },
+  row: {
+    /** SHA-256 of the stored password hash: whoever had an earlier password has no known browser. */
+    password: v.optional(v.string()),
+    expires: v.number(),
+  },
   writers: ["api-auth"],
   lifetime: "180 days after the last sign-in there",
   purge: "kept",

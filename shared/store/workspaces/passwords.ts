@@ -73,14 +73,14 @@ export async function changePassword(
   { email, password: current }: { email: string; password: string },
   password: string,
   kept: string | undefined,
-): Promise<void> {
+): Promise<UserRow> {
   const hash = await newHash(platform, password);
   const find = async () => {
     const user = await platform.get(UserItem, { email });
     if (!user || user.password !== current) throw conflict("The password was changed meanwhile.");
     return user;
   };
-  await replacePassword(platform, find, hash, { kept });
+  return replacePassword(platform, find, hash, { kept });
 }
 
 async function replacePassword(
