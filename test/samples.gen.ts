@@ -913,6 +913,11 @@ export async function insightsGetSeries(service: Endpoints) {
   return answer;
 }
 
+export async function insightsGetDeliverability(service: Endpoints) {
+  const answer = await service.insights.getDeliverability();
+  return answer;
+}
+
 export async function insightsGetLift(service: Endpoints) {
   const answer = await service.insights.getLift({ job_id: "5f1b9c5e-2f5a-4f0e-9d3b-8a4c1e7d2b60" });
   return answer;

@@ -206,6 +206,7 @@ export const routes: RouteTable = {
     getSummary: {"route":"GET /api/v1/insights/summary","credentials":["dashboard"],"query":true},
     getHeatmap: {"route":"GET /api/v1/insights/heatmap","credentials":["dashboard"],"query":true},
     getSeries: {"route":"GET /api/v1/insights/series","credentials":["dashboard"],"query":true},
+    getDeliverability: {"route":"GET /api/v1/insights/deliverability","credentials":["dashboard"],"query":true},
     getLift: {"route":"GET /api/v1/insights/lift","credentials":["dashboard"],"query":true},
     getConfig: {"route":"GET /api/v1/insights/config","credentials":["dashboard"]},
     config: {"route":"POST /api/v1/insights/config","credentials":["dashboard"],"body":"json"},

@@ -1753,6 +1753,27 @@ export interface CredentialConfirmation {
   vapid_public_key?: string | undefined;
 }
 
+export interface Deliverability {
+  /** Who runs the mailboxes, by the domain of the address. `other` has every other domain, those of companies too */
+  mailbox_provider: "gmail" | "microsoft" | "yahoo" | "apple" | "gmx" | "t_online" | "orange" | "free" | "libero" | "seznam" | "mail_ru" | "proton" | "qq" | "netease" | "other";
+  /** Mails that were accepted: `delivered` and `bounced` */
+  sent: number;
+  /** Mails that did not come back */
+  delivered: number;
+  /** Mails that came back */
+  bounced: number;
+  /** Recipients who called the mail spam. Gmail tells no sender of it */
+  complained: number;
+  /** Recipients who opted out by a link of the mail */
+  unsubscribed: number;
+  /** Recipients who opened the mail, without machines; on the day of the open */
+  opened_human: number;
+  /** `bounced` of `sent`, from 0 to 1; `null` where nothing was sent */
+  bounce_rate: number | null;
+  /** `complained` of `sent`, from 0 to 1; `null` where nothing was sent */
+  complaint_rate: number | null;
+}
+
 export interface DevicesSubscriber {
   /** The id, as the service assigned it */
   id: string;
@@ -2297,6 +2318,25 @@ export interface ImportsImport {
   warnings_url?: string | undefined;
   /** When it was created. RFC 3339. */
   created_at: string;
+}
+
+export interface InsightsDeliverability {
+  /** When the day begins. RFC 3339. */
+  at: string;
+  /** Who runs the mailboxes, by the domain of the address. `other` has every other domain, those of companies too */
+  mailbox_provider: "gmail" | "microsoft" | "yahoo" | "apple" | "gmx" | "t_online" | "orange" | "free" | "libero" | "seznam" | "mail_ru" | "proton" | "qq" | "netease" | "other";
+  /** Mails that were accepted: `delivered` and `bounced` */
+  sent: number;
+  /** Mails that did not come back */
+  delivered: number;
+  /** Mails that came back */
+  bounced: number;
+  /** Recipients who called the mail spam. Gmail tells no sender of it */
+  complained: number;
+  /** Recipients who opted out by a link of the mail */
+  unsubscribed: number;
+  /** Recipients who opened the mail, without machines; on the day of the open */
+  opened_human: number;
 }
 
 export interface Invitation {
@@ -7007,6 +7047,20 @@ export interface InsightsGetSeriesAnswer {
   buckets: Series[];
 }
 
+export interface InsightsGetDeliverabilityQuery {
+  /** RFC 3339. */
+  start?: string | undefined;
+  /** RFC 3339. */
+  end?: string | undefined;
+}
+
+export interface InsightsGetDeliverabilityAnswer {
+  /** Of the whole period, the largest first */
+  rows: Deliverability[];
+  /** Of each day */
+  buckets: InsightsDeliverability[];
+}
+
 export interface InsightsGetLiftQuery {
   job_id: string;
 }
@@ -8364,6 +8418,8 @@ export interface Endpoints {
     getHeatmap(query?: InsightsGetHeatmapQuery, options?: CallOptions): Promise<InsightsGetHeatmapAnswer>;
     /** Get figures over time: of the workspace, a channel, a category, a campaign or a journey. `GET /api/v1/insights/series` */
     getSeries(query?: InsightsGetSeriesQuery, options?: CallOptions): Promise<InsightsGetSeriesAnswer>;
+    /** Get how mails arrive, by the provider of the mailboxes and by day. `GET /api/v1/insights/deliverability` */
+    getDeliverability(query?: InsightsGetDeliverabilityQuery, options?: CallOptions): Promise<InsightsGetDeliverabilityAnswer>;
     /** Get the lift of a send against its control group. `GET /api/v1/insights/lift` */
     getLift(query: InsightsGetLiftQuery, options?: CallOptions): Promise<InsightsGetLiftAnswer>;
     /** List conversion definitions. `GET /api/v1/insights/config` */

@@ -17,6 +17,10 @@ export function noteReached({ reached }: RecipientNotes, { recipient }: OfRecipi
   reached[channel] = (reached[channel] ?? 0n) | (1n << BigInt(recipient));
 }
 
+export function noteMailbox({ mailboxes }: { mailboxes: Record<string, number> }, mailbox: string | undefined): void {
+  if (mailbox !== undefined) mailboxes[mailbox] = (mailboxes[mailbox] ?? 0) + 1;
+}
+
 /** Notes why an address was not reached. Of several reasons one counts for the recipient. */
 export function noteReason({ why }: RecipientNotes, { recipient }: OfRecipient, reason: string): void {
   const before = why[recipient];

@@ -1,4 +1,5 @@
 // The text form of progress in the row of a claim: a few hundred bytes as long as nothing fails.
+import { isKnownProvider } from "./mailbox-providers.ts";
 import {
   byPlace,
   type LedgerState,
@@ -19,7 +20,7 @@ export function progressText({ work, next, pending, counted, countedBy, reached,
     ...Object.fromEntries(plain),
     ...(work && { work: unitsText(work) }),
     ...(next.length > 0 && { next: unitsText(next) }),
-    ...(pending.length > 0 && { pending: pending.map(({ state, reason }) => letterOf(state) + (reason ?? "")) }),
+    ...(pending.length > 0 && { pending: pending.map(verdictText) }),
     ...(counted !== 0n && { counted: counted.toString(36) }),
     ...(!isEmpty(countedBy) && { countedBy: setsText(countedBy) }),
     ...(!isEmpty(reached) && { reached: setsText(reached) }),
@@ -40,14 +41,23 @@ export function progressOf(text = "{}"): Progress {
     ...rest,
     ...(work !== undefined && { work: unitsIn(work) }),
     next: unitsIn(next),
-    pending: pending.map((entry: string): Verdict => {
-      const reason = entry.slice(1);
-      return { state: shortStates.get(entry.charAt(0)) ?? "unknown", ...(reason && { reason }) };
-    }),
+    pending: pending.map(verdictIn),
     counted: fromBase36(counted),
     countedBy: setsIn(countedBy),
     reached: setsIn(reached),
   };
+}
+
+/** A letter for the state, then the reason. A capital: before the reason is the provider of the mailbox, with a colon. */
+const verdictText = ({ state, reason = "", mailbox }: Verdict): string =>
+  mailbox === undefined ? letterOf(state) + reason : `${letterOf(state).toUpperCase()}${mailbox}:${reason}`;
+
+function verdictIn(text: string): Verdict {
+  const letter = text.charAt(0);
+  const state = shortStates.get(letter.toLowerCase()) ?? "unknown";
+  const cut = letter === letter.toLowerCase() ? 0 : text.indexOf(":");
+  const [mailbox, reason] = [text.slice(1, cut), text.slice(cut + 1)];
+  return { state, ...(reason && { reason }), ...(isKnownProvider(mailbox) && { mailbox }) };
 }
 
 /** Units grouped by their time, as many wait for the same hour: `due!quiet=recipient.target@since~try,…;…` */

@@ -5,7 +5,8 @@ import { classesOf } from "./arbitration.ts";
 import type { CountedCap } from "./caps.ts";
 import { classOf } from "./channel-types.ts";
 import { elementAt } from "./element-at.ts";
-import { noteReached, noteReason, type RecipientNotes } from "./progress-notes.ts";
+import type { KnownProvider } from "./mailbox-providers.ts";
+import { noteMailbox, noteReached, noteReason, type RecipientNotes } from "./progress-notes.ts";
 import type { Target } from "./reach.ts";
 import { EXPIRED, type LateSkip, RATE_LIMITED, UNCONFIRMED } from "./reasons.ts";
 
@@ -49,6 +50,8 @@ export interface Unit {
 export interface Verdict {
   state: LedgerState;
   reason?: string | undefined;
+  /** Of a mail that is not tried again. */
+  mailbox?: KnownProvider | undefined;
 }
 
 export interface Progress extends RecipientNotes {
@@ -73,6 +76,8 @@ export interface Progress extends RecipientNotes {
   countedBy: Record<string, bigint>;
   /** Units of later rounds. */
   next: Unit[];
+  /** Mails handed over, by the provider of their mailboxes. */
+  mailboxes: Record<string, number>;
   /** Smart sends: classes with attempts in progress, and whether all failures in them are permanent. */
   open: Record<number, { left: number; mayFallBack: boolean }>;
   fallbackSteps: number;
@@ -105,6 +110,7 @@ export const newProgress = (): Progress => ({
   countedBy: {},
   next: [],
   reached: {},
+  mailboxes: {},
   why: {},
   open: {},
   fallbackSteps: 0,
@@ -137,15 +143,16 @@ export function note(
   progress: Progress,
   unit: Unit,
   addressee: Addressee,
-  { outcome, at }: { outcome: SendOutcome; at: number },
+  { outcome, at, mailbox }: { outcome: SendOutcome; at: number; mailbox?: KnownProvider | undefined },
 ): Verdict & { tries: number[] } {
   const tries = [...unit.tries, at];
   const target = elementAt(addressee.targets, unit.target);
   noteFirstTry(progress, unit, target.channel, outcome);
   if (outcome.status === "accepted") {
     noteReached(progress, unit, target.channel);
+    noteMailbox(progress, mailbox);
     completeUnit(progress, unit, addressee, { isPermanent: false, at });
-    return { state: "sent", tries };
+    return { state: "sent", mailbox, tries };
   }
   if (outcome.status === "skipped") {
     noteReason(progress, unit, outcome.reason);
@@ -165,7 +172,7 @@ export function note(
   noteReason(progress, unit, reason);
   const isPermanent = outcome.status === "rejected" && !isOver(reason);
   completeUnit(progress, unit, addressee, { isPermanent, at });
-  return { state: outcome.status === "unknown" ? "unknown" : "failed", reason, tries };
+  return { state: outcome.status === "unknown" ? "unknown" : "failed", reason, mailbox, tries };
 }
 
 /** Counts for the brake (F21). Retries do not count, or an address that fails would count several times. */
@@ -237,10 +244,6 @@ export function putOff(
 export function endRound(progress: Progress, addressees: readonly Addressee[], now: number): void {
   putOff(progress, addressees, ({ due, quiet }) => ({ due: Math.max(due, now), quiet }));
 }
-
-/** The recipients who were not tried yet, in the first round. */
-export const untried = ({ next }: Progress): Set<number> =>
-  new Set(next.filter(({ tries }) => tries.length === 0).map(({ recipient }) => recipient));
 
 /** The recipients that wait for the end of quiet hours. */
 export const waitingFor = ({ work = [], to, next }: Progress): Set<number> =>

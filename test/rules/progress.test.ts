@@ -3,6 +3,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { resultOf } from "../../functions/workers/deliver/tally.ts";
+import { knownProviders } from "../../shared/rules/mailbox-providers.ts";
 import {
   type Addressee,
   newProgress,
@@ -41,6 +42,7 @@ const verdict = fc.record(
       "skipped" as const,
     ),
     reason: fc.stringMatching(/^[a-z_ :=;,.~!-]{1,20}$/),
+    mailbox: fc.constantFrom(...knownProviders),
   },
   { requiredKeys: ["state"] },
 );
@@ -59,6 +61,7 @@ const progress = fc.record({
   countedBy: fc.dictionary(fc.constantFrom("push", "email"), bits),
   next: units,
   reached: fc.dictionary(fc.constantFrom("ios", "email", "in_app"), bits),
+  mailboxes: fc.dictionary(fc.constantFrom(...knownProviders), fc.integer({ min: 1, max: 200 })),
   why: fc.dictionary(fc.nat(199).map(String), fc.constantFrom("capped", "no_device", "5: x=y;z")),
   open: fc.constant({}),
   fallbackSteps: fc.nat(9),

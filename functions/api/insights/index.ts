@@ -20,6 +20,7 @@ import { funnelOf, heatmapOf, liftOfJob, summaryOf } from "../../../shared/store
 import { conversionGroups } from "../../../shared/store/insights/items.ts";
 import { seriesOf } from "../../../shared/store/insights/series.ts";
 import { Named } from "../../../shared/store/names.ts";
+import { deliverability } from "./deliverability.ts";
 
 const MAX_DAYS = 365;
 
@@ -205,6 +206,8 @@ export const insights = group("insights", "Results of sends, and the lift they c
       return { buckets: await seriesOf(store, query, window) };
     },
   ),
+
+  deliverability(COUNTED_LATE),
 
   endpoint(
     "GET /api/v1/insights/lift",

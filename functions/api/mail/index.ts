@@ -262,6 +262,10 @@ async function optOutWrites(store: StoreReader, { subscriber, of }: Extract<Mail
   if (row?.opted_out) return [];
   const mail = row ? { job: row.job, at: timeOfTouch(row) } : sent;
   if (!mail) return [];
-  const counted = await lateWrites(store, mail.job, subscriber, { kind: "unsubscribed", at: mail.at });
+  const counted = await lateWrites(store, mail.job, subscriber, {
+    kind: "unsubscribed",
+    at: mail.at,
+    mailbox: row?.mailbox,
+  });
   return row ? [optedOutWrite(subscriber, row), ...counted] : counted;
 }

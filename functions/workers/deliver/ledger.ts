@@ -2,6 +2,7 @@
 import { type Clock, MINUTE, SECOND } from "../../../shared/kernel/clock.ts";
 import { errorFields } from "../../../shared/kernel/log.ts";
 import { elementAt } from "../../../shared/rules/element-at.ts";
+import { mailboxProviderOf } from "../../../shared/rules/mailbox-providers.ts";
 import { note, waitingFor } from "../../../shared/rules/progress.ts";
 import { progressText } from "../../../shared/rules/progress-text.ts";
 import type { ItemWrite } from "../../../shared/store/item.ts";
@@ -56,11 +57,12 @@ export function createLedger(work: Work, leased: LeasedChunk) {
   };
 
   return {
-    note: ({ message: { unit, subscriber, claimedWith }, outcome }: Sent): void => {
+    note: ({ message: { unit, subscriber, address, claimedWith }, outcome }: Sent): void => {
       const { arm } = recipientOf(chunk, unit);
       const target = targetOf(chunk, unit);
       const addressee = elementAt(addressees, unit.recipient);
-      const { tries, ...verdict } = note(progress, unit, addressee, { outcome, at: clock.now() });
+      const mailbox = address?.kind === "email" ? mailboxProviderOf(address.address) : undefined;
+      const { tries, ...verdict } = note(progress, unit, addressee, { outcome, at: clock.now(), mailbox });
       progress.pending.push(verdict);
       // The inbox is its own ledger.
       const isInInbox = target.channel === "in_app" && verdict.state === "sent";

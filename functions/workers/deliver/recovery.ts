@@ -128,7 +128,7 @@ function noteFound(
   const addressee = elementAt(addressees, unit.recipient);
   const isFallback = addressee.isSmart && unit.due > 0 && unit.tries.length === 0;
   if (outcome.status === "unknown" && isFallback) progress.fallbackConflicts++;
-  return note(progress, unit, addressee, { outcome, at });
+  return note(progress, unit, addressee, { outcome, at, mailbox: found?.mailbox });
 }
 
 /** An inbox message that was sent is its own ledger row. */

@@ -1,6 +1,6 @@
 // The start of a round: its time is fixed in a claim before anything is written of it, and the first round records in
 // the ledger who is held out and who waits (AMB-109, AMB-110).
-import { unitsOf, untried } from "../../../shared/rules/progress.ts";
+import { type Progress, unitsOf } from "../../../shared/rules/progress.ts";
 import { progressText } from "../../../shared/rules/progress-text.ts";
 import { advance } from "../../../shared/store/sends/chunks/claims.ts";
 import { assignmentWrite } from "../../../shared/store/sends/ledger/touches.ts";
@@ -81,3 +81,7 @@ export function createAssignments(work: Work, leased: LeasedChunk) {
     },
   };
 }
+
+/** The recipients who were not tried yet, in the first round. */
+const untried = ({ next }: Progress): Set<number> =>
+  new Set(next.filter(({ tries }) => tries.length === 0).map(({ recipient }) => recipient));

@@ -12,6 +12,7 @@ export function talliedBy(chunk: Chunk, progress: Progress): Tally {
   return {
     ...plain,
     ...reached,
+    mailboxes: progress.mailboxes,
     delivered_by_arm: byArm(chunk, (_, n) => isAmong(reachedIn(progress), n)),
     // A recipient that is skipped only now was not accepted into delivery after all.
     counts: { ...counts, delivered, failed, sent: counts.sent - skipped, skipped: counts.skipped + skipped },

@@ -12,6 +12,22 @@ import type { LateResult } from "../sends/jobs/job-items.ts";
 import type { Category } from "../sends/jobs/job-spec.ts";
 import { HourCount } from "./items.ts";
 
+/**
+ * What is counted of mails by the provider of their mailboxes: few, and by a letter, for each open and each mail that comes back
+ * writes the row of its day, which is billed by its length.
+ */
+export const mailboxFigures = {
+  delivered: "d",
+  bounced: "b",
+  complained: "c",
+  unsubscribed: "u",
+  opened_human: "o",
+} as const;
+export type MailboxFigure = keyof typeof mailboxFigures;
+const isMailboxFigure = (name: string): name is MailboxFigure => Object.hasOwn(mailboxFigures, name);
+
+const mailboxCounter = (mailbox: string, figure: MailboxFigure): string => `m|${mailbox}|${mailboxFigures[figure]}`;
+
 /** What is counted at a time: attributes of `HourCount` and how much is added to each. */
 export interface Counted {
   /** A timestamp. */
@@ -32,7 +48,8 @@ export function dayWrites(shard: string, counted: readonly Counted[]): ItemWrite
 export const outcomesOf = (addends: Record<string, number>): Record<string, number> =>
   Object.fromEntries(
     Object.entries(addends).filter(
-      ([name]) => name.startsWith("by:") || ["n:delivered", "n:failed", "n:skipped"].includes(name),
+      ([name]) =>
+        name.startsWith("by:") || name.startsWith("box:") || ["n:delivered", "n:failed", "n:skipped"].includes(name),
     ),
   );
 
@@ -48,6 +65,7 @@ export function outcomeCounters(
 ): Record<string, number> {
   const parts = Object.entries(outcomes).map(([name, n]): Record<string, number> => {
     if (name.startsWith("by:")) return { [`c|${name.slice("by:".length)}|delivered`]: n };
+    if (name.startsWith("box:")) return { [mailboxCounter(name.slice("box:".length), "delivered")]: n };
     const outcome = name.slice("n:".length);
     const ofCategory = { [`k|${category}|${outcome}`]: n };
     return outcome === "delivered" ? { ...ofCategory, [`delivered:${at.slice(11, 13)}`]: n } : ofCategory;
@@ -74,19 +92,29 @@ export const countedOutcomeWrites = (
 
 /**
  * First opens and clicks of a recipient.
+ * @param mailbox the provider of the recipient's mailbox
  * @param marks stages that the recipient reached first, or by one channel first: `opened`, `opened@email`
  * @param n -1 takes them back
  */
-export function countedStages(at: string, category: Category, marks: readonly string[], n: 1 | -1 = 1): Counted {
+export function countedStages(
+  at: string,
+  { category, mailbox }: { category: Category; mailbox: string | undefined },
+  marks: readonly string[],
+  n: 1 | -1 = 1,
+): Counted {
   const add: Record<string, number> = {};
   for (const mark of marks) {
     const [stage = "", channel] = mark.split("@");
     if (!isCounted(stage)) continue;
     add[channel === undefined ? `k|${category}|${stage}` : `c|${channel}|${stage}`] = n;
     if (mark === "opened") add[`opened:${at.slice(11, 13)}`] = n;
+    if (mark === OPENED_MAIL && mailbox !== undefined) add[mailboxCounter(mailbox, "opened_human")] = n;
   }
   return { at, add };
 }
+
+/** The mark of a person who opened the mail. */
+export const OPENED_MAIL = "opened_human@email";
 
 const countedStageNames = ["opened", "opened_human", "clicked", "clicked_human"] as const satisfies readonly Stage[];
 const isCounted = (stage: string): boolean => countedStageNames.some((name) => name === stage);
@@ -108,16 +136,20 @@ export function countedConversion(at: string, kind: string, revenue: number, n: 
 
 /** The writes that count what came back of a mail, on the day of the mail: a day's numbers add up at every moment. */
 export function lateDayWrites(subscriber: string, late: LateResult, category: Category): ItemWrite<"workspace">[] {
-  const { kind, at, isUnsure = false } = late;
+  const { kind, at, isUnsure = false, mailbox } = late;
   const fate = fateOf(late);
   const isOfRecipient = kind === "arrived" || kind === "bounced";
   const ofCategory = isOfRecipient ? fate && fateOfDay(fate, at, category, 1) : { [`k|${category}|${kind}`]: 1 };
-  const ofChannel = {
-    ...(kind !== "arrived" && { [`c|email|${kind}`]: 1 }),
-    ...(kind === "arrived" && { "c|email|delivered": 1 }),
-    ...(kind === "bounced" && !isUnsure && { "c|email|delivered": -1 }),
+  const ofMail = {
+    ...(kind === "arrived" ? { delivered: 1 } : { [kind]: 1 }),
+    ...(kind === "bounced" && !isUnsure && { delivered: -1 }),
   };
-  return dayWrites(hashOf(subscriber).slice(0, 1), [{ at: timestamp(at), add: { ...ofChannel, ...ofCategory } }]);
+  const add: Record<string, number> = { ...ofCategory };
+  for (const [name, n] of Object.entries(ofMail)) {
+    add[`c|email|${name}`] = n;
+    if (mailbox !== undefined && isMailboxFigure(name)) add[mailboxCounter(mailbox, name)] = n;
+  }
+  return dayWrites(hashOf(subscriber).slice(0, 1), [{ at: timestamp(at), add }]);
 }
 
 /** The writes that take back what a mail meant for its recipient. @param at when the mail was sent, in milliseconds */

@@ -106,6 +106,8 @@ export const HourCount = item({
     "k|*": v.number(),
     /** Of the day by type of channel: `c|email|delivered`. */
     "c|*": v.number(),
+    /** Of the mails of the day by the provider of their mailboxes, with the letters of `mailboxFigures`: `m|gmail|d`. */
+    "m|*": v.number(),
   },
   writers: ["fan-out", "deliver", "api-notifications", "api-mail", "attribute", "mail-event"],
 });

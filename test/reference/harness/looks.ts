@@ -155,8 +155,10 @@ const AREAS: Record<string, Looks> = {
     ...last(jobs, 2).flatMap(({ created_at }) => [
       look("/api/v1/insights/series", { interval: "hour", start: iso(created_at) }),
       look("/api/v1/insights/series", { group_by: "channel", start: iso(created_at) }),
+      look("/api/v1/insights/deliverability", { start: iso(created_at), end: iso(created_at + DAY) }),
     ]),
     look("/api/v1/insights/series", { group_by: "category" }),
+    look("/api/v1/insights/deliverability"),
     ...["campaign", "journey", "channel"].map((group_by) => look("/api/v1/insights/summary", { group_by })),
     ...(isEnd ? sources({ campaigns, journeys }) : []),
     ...campaigns.flatMap(({ id, status }) =>

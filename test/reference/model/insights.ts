@@ -3,6 +3,7 @@ import { type Operation, ok, read, write } from "./access.ts";
 import { conversionsAfter, converted, engagement, type Touch, touchesOf, windowDays, windowOf } from "./attribution.ts";
 import { jobsOf } from "./campaign-moves.ts";
 import { requiredText } from "./checks.ts";
+import { deliverability } from "./deliverability.ts";
 import { contentOf } from "./delivering.ts";
 import { channelOf } from "./interactions.ts";
 import { About, ANY, type Body, invalid, isUuid, notFound, OneOf, type Request, Unordered } from "./kit.ts";
@@ -145,6 +146,7 @@ export const insightOperations: Operation[] = [
   read("GET /api/v1/insights/funnel", funnel),
   read("GET /api/v1/insights/heatmap", heatmap),
   read("GET /api/v1/insights/series", series),
+  read("GET /api/v1/insights/deliverability", deliverability),
   read("GET /api/v1/insights/summary", summary),
   read("GET /api/v1/insights/lift", lift),
   read("GET /api/v1/insights/config", (world) =>

@@ -26,9 +26,9 @@ function report(world: World, { body }: Request) {
   const { job_id, interaction, platform } = body;
   // AMB-106: a report equal in every field is a duplicate and counts once.
   if (world.interactions.some(({ said }) => same(said, { ...body, occurred_at }))) return { status: 202 };
-  const subscriber_id = found(world.subscribers, body.subscriber_id)?.id ?? null;
+  const { id: subscriber_id = null, email = null } = found(world.subscribers, body.subscriber_id) ?? {};
   const variant_id = armFor(world, job, body.variant_id, subscriber_id);
-  const row = { job_id, interaction, platform, subscriber_id, variant_id, occurred_at, received_at: world.now };
+  const row = { job_id, interaction, platform, subscriber_id, variant_id, occurred_at, received_at: world.now, email };
   world.interactions.push({ ...row, said: { ...body, occurred_at } });
 
   // WEV-9: the arm only for A/B sends.

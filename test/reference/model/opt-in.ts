@@ -78,7 +78,7 @@ function saved(world: World, subscriber: Subscriber, form: Form): void {
 
 function clicked(world: World, { job_id, subscriber_id }: Sent): void {
   const [interaction, platform] = ["email_clicked", "email"];
-  const row = { job_id, interaction, platform, subscriber_id, variant_id: null };
+  const row = { job_id, interaction, platform, subscriber_id, variant_id: null, email: null };
   world.interactions.push({ ...row, occurred_at: world.now, received_at: world.now, said: null });
   notifyHooks(world, "notification.interaction", { job_id, interaction_type: interaction, platform });
 }

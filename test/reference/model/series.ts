@@ -65,7 +65,7 @@ function outcomesOf(job: Job, recipient: Recipient, isByChannel: boolean): Fact[
 }
 
 /** A report that says it is older counts when it comes, as one of a client's event would be refused (EVT-17). */
-const timeOf = ({ occurred_at, received_at }: Interaction) =>
+export const timeOf = ({ occurred_at, received_at }: Interaction) =>
   received_at - occurred_at < 2 * DAY ? occurred_at : received_at;
 
 /**

@@ -58,6 +58,8 @@ interface Arbitration extends Omit<ArbitrationReport, "chosen"> {
 }
 
 export interface Tally extends v.InferOutput<v.ObjectSchema<typeof tallyFields, undefined>> {
+  /** Mails handed over, by the provider of their mailboxes; those of others are left out. */
+  mailboxes: Record<string, number>;
   /** Recipients reached, by arm; empty of a send without arms. */
   delivered_by_arm: Record<string, number>;
   arbitration: Arbitration;
@@ -85,6 +87,7 @@ export const tallyAttributes = {
   "skip:*": v.number(),
   "fail:*": v.number(),
   "by:*": v.number(),
+  "box:*": v.number(),
   "arm:*": v.number(),
   "chosen:*": v.number(),
   "arb:*": v.number(),
@@ -106,6 +109,7 @@ export function addends(tally: Tally): Record<string, number> {
     skip: tally.skip_reasons,
     fail: tally.fail_reasons,
     by: tally.delivered_by_channel,
+    box: tally.mailboxes,
     arm: tally.delivered_by_arm,
     chosen,
     arb: plain,
@@ -145,6 +149,7 @@ export function tallyOf(row: object): Tally {
     skip_reasons: under("skip"),
     fail_reasons: under("fail"),
     delivered_by_channel: under("by"),
+    mailboxes: under("box"),
     delivered_by_arm: under("arm"),
     arbitration: { ...NO_ARBITRATION, ...under("arb"), chosen: under("chosen") },
     attempts: { tried: under("try"), errors: under("err"), passed: under("pass").chunks ?? 0 },

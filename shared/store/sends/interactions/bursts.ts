@@ -7,7 +7,7 @@ import { BURST_MS, isBurst, type MachineVerdict } from "../../../rules/tracking.
 import { all, is } from "../../conditions.ts";
 import type { Store } from "../../context.ts";
 import { familyOf } from "../../families.ts";
-import { countedStages, dayWrites } from "../../insights/hours.ts";
+import { countedStages, dayWrites, OPENED_MAIL } from "../../insights/hours.ts";
 import { changeItem, type RowOf } from "../../item.ts";
 import { reachedWrites } from "../../journeys/totals.ts";
 import { whereItHolds } from "../../refusals.ts";
@@ -63,6 +63,10 @@ export const retractions = (
 
 const isHuman = (name: string): name is HumanMark => /^(opened|clicked)_human/.test(name);
 
+/** What is removed with marks of a person: whose mailbox it was belongs to one of them. */
+export const withMailbox = (retracted: readonly HumanMark[]): (HumanMark | "mailbox")[] =>
+  retracted.includes(OPENED_MAIL) ? [...retracted, "mailbox"] : [...retracted];
+
 interface Recipient {
   job: JobRecord;
   subscriber: string | undefined;
@@ -89,12 +93,12 @@ export async function retractBurst(
     ...taken.map(({ at, mark }) => dayCounters(job, at, [mark], -1)),
   ]);
   const isAsRead = all(...retracted.map((mark) => is(mark, row[mark] ?? "")));
-  const back = taken.map(({ at, mark }) => countedStages(at, job.category, [mark], -1));
+  const back = taken.map(({ at, mark }) => countedStages(at, { ...job, mailbox: row.mailbox }, [mark], -1));
   await whereItHolds(
     store.transact([
       changeItem(ReportedInteraction, interactionKey(job_id, digest), { set: { machine: "burst", retracted } }),
       changeItem(InteractionCount, { job: job_id, shard: digest.slice(0, 1) }, { add }),
-      changeItem(Engagement, { subscriber, job: job_id }, { remove: retracted }, isAsRead),
+      changeItem(Engagement, { subscriber, job: job_id }, { remove: withMailbox(retracted) }, isAsRead),
       ...reachedWrites(job, stagesAmong(retracted), -1),
       ...dayWrites(digest.slice(1, 2), back),
     ]),

@@ -3,13 +3,15 @@
 import { createHash } from "node:crypto";
 import { DAY, MINUTE, timestamp } from "../../../kernel/clock.ts";
 import { invalid, namedError } from "../../../kernel/errors.ts";
+import { normalizedAddress } from "../../../rules/addresses.ts";
 import type { ChannelClass } from "../../../rules/channel-types.ts";
 import { addedUp } from "../../../rules/counting.ts";
 import { channelOf, type Interaction, type Platform, type Stage, stagesOf } from "../../../rules/interactions.ts";
+import { type KnownProvider, mailboxProviderOf } from "../../../rules/mailbox-providers.ts";
 import type { MachineVerdict } from "../../../rules/tracking.ts";
 import { absent, all, is } from "../../conditions.ts";
 import type { Store } from "../../context.ts";
-import { countedStages, dayWrites } from "../../insights/hours.ts";
+import { countedStages, dayWrites, OPENED_MAIL } from "../../insights/hours.ts";
 import { changeItem, type ItemWrite, type NewRowOf, putItem, type RowOf, ref } from "../../item.ts";
 import { reachedWrites } from "../../journeys/totals.ts";
 import { failuresOf } from "../../refusals.ts";
@@ -22,7 +24,15 @@ import { isTestId } from "../jobs/job-ids.ts";
 import { JobItem } from "../jobs/job-items.ts";
 import type { JobRecord } from "../jobs/job-record.ts";
 import { jobOf } from "../jobs/jobs.ts";
-import { burstVerdict, linkFollowed, retractable, retractBurst, retractions, stagesAmong } from "./bursts.ts";
+import {
+  burstVerdict,
+  linkFollowed,
+  retractable,
+  retractBurst,
+  retractions,
+  stagesAmong,
+  withMailbox,
+} from "./bursts.ts";
 import { Engagement, InteractionCount, interactionKey, ReportedInteraction } from "./items.ts";
 import { countersOf, dayCounters } from "./totals.ts";
 
@@ -100,6 +110,8 @@ interface Recipient {
   subscriber: string | undefined;
   /** The stages that the subscriber reached with the job before. */
   engagement: RowOf<typeof Engagement> | undefined;
+  /** The provider of their mailbox now. */
+  mailbox: KnownProvider | undefined;
 }
 
 async function readContext(
@@ -117,12 +129,15 @@ async function readContext(
   if (named === undefined) {
     const [job, existing] = await store.getEach(refs, { eventual });
     const isNamed = device_id !== undefined;
-    return { job, isCounted: existing !== undefined, isNamed, subscriber: undefined, engagement: undefined };
+    const nobody = { subscriber: undefined, engagement: undefined, mailbox: undefined };
+    return { job, isCounted: existing !== undefined, isNamed, ...nobody };
   }
   const person = [ref(Profile, { id: named }), ref(Engagement, { subscriber: named, job: job_id })] as const;
   const [job, existing, profile, engagement] = await store.getEach([...refs, ...person], { eventual });
-  const subscriber = profile && isLiving(profile) ? named : undefined;
-  return { job, isCounted: existing !== undefined, isNamed: true, subscriber, engagement };
+  const living = profile && isLiving(profile) ? profile : undefined;
+  const address = normalizedAddress("email", living?.email);
+  const mailbox = address === undefined ? undefined : mailboxProviderOf(address);
+  return { job, isCounted: existing !== undefined, isNamed: true, subscriber: living && named, engagement, mailbox };
 }
 
 /** A stage, also by channel, or an answer by class of channels: attributes of `Engagement`. */
@@ -132,7 +147,7 @@ function writesOf(
   store: Store,
   report: Report,
   digest: string,
-  { job, subscriber, engagement }: Recipient & { job: JobRecord },
+  { job, subscriber, engagement, mailbox }: Recipient & { job: JobRecord },
 ): ItemWrite<"workspace">[] {
   const { job_id, interaction, platform, occurred_at, action_id, machine } = report;
   const receivedAt = store.clock.now();
@@ -177,14 +192,16 @@ function writesOf(
   const followed = linkFollowed(report, receivedAt);
   const isMarked = marks.length > 0 || retracted.length > 0 || followed;
   if (subscriber !== undefined && isMarked)
-    writes.push(markWrite({ subscriber, job: job_id }, engagement, { marks, followed, retracted, received_at }));
+    writes.push(
+      markWrite({ subscriber, job: job_id }, engagement, { marks, followed, retracted, received_at, mailbox }),
+    );
   if (subscriber !== undefined && isFirstAnswer) writes.push(...noteEngagement(store, subscriber, report));
   const reached = stages.filter((stage) => firsts.includes(stage));
   writes.push(...reachedWrites(job, reached), ...reachedWrites(job, stagesAmong(retracted), -1));
   writes.push(
     ...dayWrites(digest.slice(1, 2), [
-      countedStages(at, job.category, firsts),
-      ...taken.map(({ at: then, mark }) => countedStages(then, job.category, [mark], -1)),
+      countedStages(at, { ...job, mailbox }, firsts),
+      ...taken.map(({ at: then, mark }) => countedStages(then, { ...job, mailbox: engagement?.mailbox }, [mark], -1)),
     ]),
   );
   return writes;
@@ -199,16 +216,28 @@ function markWrite(
     followed,
     retracted,
     received_at,
+    mailbox,
   }: {
     marks: readonly Mark[];
     followed: ReturnType<typeof linkFollowed>;
     retracted: ReturnType<typeof retractable>;
     received_at: string;
+    mailbox: KnownProvider | undefined;
   },
 ): ItemWrite<"workspace"> {
-  const set = { ...Object.fromEntries(marks.map((mark) => [mark, received_at])), ...followed };
+  const isOpened = marks.includes(OPENED_MAIL);
+  const set = {
+    ...Object.fromEntries(marks.map((mark) => [mark, received_at])),
+    ...followed,
+    ...(isOpened && { mailbox }),
+  };
   const when = [...marks.map((mark) => absent(mark)), ...retracted.map((mark) => is(mark, engagement?.[mark] ?? ""))];
-  return changeItem(Engagement, key, { set, remove: retracted }, when.length > 0 ? all(...when) : undefined);
+  return changeItem(
+    Engagement,
+    key,
+    { set, remove: withMailbox(retracted) },
+    when.length > 0 ? all(...when) : undefined,
+  );
 }
 
 /** The arm that a report counts for. Clients need not name it: that of the recipient is drawn (ABH-1, INT-8). */

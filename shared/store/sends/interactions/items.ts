@@ -2,6 +2,7 @@
 // so that a burst of reports has no hot key.
 import * as v from "valibot";
 import { interactions, platforms } from "../../../rules/interactions.ts";
+import { knownProviders } from "../../../rules/mailbox-providers.ts";
 import { machineVerdicts } from "../../../rules/tracking.ts";
 import { item } from "../../item.ts";
 
@@ -61,6 +62,8 @@ export const Engagement = item({
     "clicked*": v.string(),
     /** When each link of the mail was followed last, in milliseconds. */
     "l:*": v.number(),
+    /** Whose mailbox it was in which the mail was opened by a person; absent for a provider without figures of its own. */
+    mailbox: v.optional(v.picklist(knownProviders)),
     /** The classes of channels in which the job was answered. */
     "answered@*": v.string(),
   },

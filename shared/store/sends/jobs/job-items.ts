@@ -194,6 +194,8 @@ export interface LateResult {
   at: number;
   /** Of a mail that arrived or came back: no other channel reached the recipient. */
   isAlone?: boolean;
+  /** The provider of its mailbox; undefined for any other. */
+  mailbox?: string | undefined;
   /** Its provider had not answered, so the tally has it as failed. Of a mail that arrived it is so. */
   isUnsure?: boolean;
 }

@@ -78,11 +78,11 @@ export async function lateWrites(
   store: StoreReader,
   id: string,
   subscriber: string,
-  { kind, at, isAlone = false, isUnsure = kind === "arrived" }: LateResult,
+  { kind, at, mailbox, isAlone = false, isUnsure = kind === "arrived" }: LateResult,
 ): Promise<ItemWrite<"workspace">[]> {
   const job = await findJob(store, id);
   if (!job) return [];
-  const result = { kind, at, isAlone, isUnsure };
+  const result = { kind, at, mailbox, isAlone, isUnsure };
   const fate = fateOf(result);
   const add = {
     [`late:${kind}`]: 1,

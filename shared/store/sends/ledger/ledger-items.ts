@@ -2,6 +2,7 @@
 import * as v from "valibot";
 import type { CountedCap } from "../../../rules/caps.ts";
 import { channelTypes } from "../../../rules/channel-types.ts";
+import { knownProviders } from "../../../rules/mailbox-providers.ts";
 import { ledgerStates } from "../../../rules/progress.ts";
 import { recipientFates } from "../../../rules/recipient-fates.ts";
 import { item } from "../../item.ts";
@@ -41,6 +42,8 @@ export const TouchItem = item({
     channel: v.optional(v.picklist(channelTypes)),
     device: v.optional(v.string()),
     reason: v.optional(v.string()),
+    /** The provider of the mailbox of a mail that is not tried again; absent for any other provider. */
+    mailbox: v.optional(v.picklist(knownProviders)),
     /** Why the provider of a mail could not deliver it yet. */
     bounce: v.optional(v.string()),
     /** Its recipient complained about the mail. */

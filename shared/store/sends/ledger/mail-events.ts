@@ -133,7 +133,8 @@ const recordCounted = (
     const before = await store.get(TouchItem, key);
     if (!before || !takes(before)) return done(unchanged(before));
     const isAlone = counted !== "complained" && !(await isReached(store, { job, subscriber }));
-    const late = { kind: counted, at, isAlone, isUnsure: before.state === "unknown" };
+    const { mailbox } = before;
+    const late = { kind: counted, at, mailbox, isAlone, isUnsure: before.state === "unknown" };
     const alone = fateOf(late);
     const counting = { ...change, set: { ...change.set, ...(alone && { alone }) } };
     const isWritten = await transacted(store, [

@@ -73,6 +73,7 @@ export function touchWrite(times: RoundTimes, chunkRef: ChunkRef, touch: Touch):
     state: verdict.state,
     assigned_at: earlierClaim(times),
     reason: verdict.reason?.slice(0, MAX_REASON_CHARACTERS),
+    mailbox: verdict.mailbox,
     provider_id: providerId,
     shortened: isShortened,
     arm,
@@ -103,8 +104,8 @@ export function assignmentWrite(
 /** The outcome for an address that was tried `tries` times before; undefined if the next attempt left no row. */
 export function recorded(row: TouchRow | undefined, tries: number): Verdict | undefined {
   if (!row || isAssignment(row.state)) return undefined;
-  const { state, reason } = row;
-  return state === "skipped" || (row.tries?.length ?? 0) > tries ? { state, reason } : undefined;
+  const { state, reason, mailbox } = row;
+  return state === "skipped" || (row.tries?.length ?? 0) > tries ? { state, reason, mailbox } : undefined;
 }
 
 /** The clock of the process that begins a round may be so far from that of the process that dispatched its job. */

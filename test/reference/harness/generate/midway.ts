@@ -89,12 +89,12 @@ export function changedOvernight(draft: Draft): void {
     channel_ids: channels,
     ...smart,
   });
+  const email = random.pick(["bo@example.com", "bo@gmail.com", "bo@yahoo.fr"]);
   const changes = [
     () => register(false),
     () => phone(random.pick([null, "0151", "+4915112345679"])),
     () => post(draft, SECOND, `/api/v1/subscribers/${person}/consents`, { status: "opted_out", channel: "sms" }),
-    () =>
-      ask(draft, SECOND, { method: "PATCH", path: `/api/v1/subscribers/${person}`, body: { email: "bo@example.com" } }),
+    () => ask(draft, SECOND, { method: "PATCH", path: `/api/v1/subscribers/${person}`, body: { email } }),
     () => ask(draft, SECOND, { method: "PATCH", path: `/api/v1/channels/${channels[0]}`, body: { active: false } }),
     () => ask(draft, SECOND, { ...deletion, path: `/api/v1/channels/${random.pick(channels)}` }),
   ];

@@ -15,14 +15,14 @@ import {
 } from "./draft.ts";
 
 const EMAILS = [
-  ...["ada@example.com", "bo@example.com", "Ada@example.com"],
+  ...["ada@example.com", "bo@example.com", "Ada@example.com", "bo@gmail.com", "Ada@Hotmail.co.uk"],
   ...["bounce@simulator.amazonses.com", "complaint@simulator.amazonses.com", "not an address", "c@d"],
 ];
 
 export function upsert(draft: Draft): void {
   const { random } = draft;
   const external_id = random.pick(PEOPLE);
-  const email = random.chance(0.85) ? random.pick(EMAILS.slice(0, 3)) : random.pick(EMAILS);
+  const email = random.chance(0.85) ? random.pick(EMAILS.slice(0, 5)) : random.pick(EMAILS);
   const body = {
     external_id,
     ...(random.chance(0.7) && { email }),

@@ -114,6 +114,8 @@ export interface Interaction {
   subscriber_id: string | null;
   variant_id: string | null;
   received_at: number;
+  /** The address of its subscriber when it came. */
+  email: string | null;
   /** The report itself. */
   said: Body;
 }
