@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { tokenSigner } from "../../shared/http/signing.ts";
 import type { TenantId } from "../../shared/kernel/ids.ts";
+import { annotate } from "../../shared/store/insights/annotations.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
@@ -78,6 +79,28 @@ describe("annotations", () => {
 
     expect(auto).toMatchObject({ source: "auto", kind: "plan_change", created_by: null });
     expect(await remove(auto.id)).toMatchObject({ status: 403, body: { code: "FORBIDDEN" } });
+  });
+
+  it("an annotation that its user deleted is not listed any more, and is not there to delete again (ANN-5)", async () => {
+    const { write, list, remove } = await setting();
+    const [{ body: one }, { body: other }] = [await write(), await write({ text: "Other" })];
+
+    expect((await remove(one.id)).status).toBe(204);
+
+    expect((await list()).body.annotations).toEqual([other]);
+    expect((await remove(one.id)).status).toBe(404);
+  });
+
+  it("more annotations than are read at a time are all listed (ANN-2)", async () => {
+    const { tenant, list } = await setting();
+    // 2,600 of half a KB are more than the megabyte of one read.
+    await Promise.all(
+      Array.from({ length: 2_600 }, (_, n) =>
+        annotate(tenant.store, { kind: "plan_change", text: `${n}`.padEnd(500) }),
+      ),
+    );
+
+    expect((await list()).body.annotations).toHaveLength(2_600);
   });
 
   it("an annotation for the agency alone is written, seen and deleted only in an agency's session (ANN-3, ANN-4, D-AGENCY)", async () => {

@@ -7,11 +7,14 @@ import { worlds } from "../support/worlds.ts";
 
 const setting = exporting(worlds());
 
-it("an export of a list that is deleted before it is made fails, and leaves no file (RDA-16)", async () => {
+it.each([
+  ["list", {}],
+  ["segment", { rule: { attribute: { vip: { $eq: true } } } }],
+])("an export of a %s that is deleted before it is made fails, and leaves no file (RDA-16)", async (kind, more) => {
   const { world, call, begin, get, objectNames } = await setting();
-  const { id: list } = (await call("POST /api/v1/lists", { name: "Readers" })).body;
-  const id = await begin({ kind: "list", filter: { list_id: list } });
-  expect((await call(`DELETE /api/v1/lists/${list}`)).status).toBe(204);
+  const { id: group } = (await call(`POST /api/v1/${kind}s`, { name: "Readers", ...more })).body;
+  const id = await begin({ kind, filter: { [`${kind}_id`]: group } });
+  expect((await call(`DELETE /api/v1/${kind}s/${group}`)).status).toBe(204);
   await world.settle();
 
   expect(await get(id)).toMatchObject({ status: "failed", url: null, error: "what is exported was deleted" });

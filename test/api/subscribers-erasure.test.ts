@@ -210,6 +210,15 @@ describe("the deletion of many", () => {
     expect(await idsListed(world, other)).toEqual([foreign]);
   });
 
+  it("a deletion of many erases the properties of their events where it is asked to (SUB-12)", async () => {
+    const { world, tenant, ids } = await withPeople(2);
+
+    await tenant.call("POST /api/v1/subscribers/bulk-delete", { subscriber_ids: ids, erase_properties: true });
+    await world.settle();
+
+    for (const id of ids) expect((await tenant.call(`GET /api/v1/erasures/${id}`)).body.properties_erased).toBe(true);
+  });
+
   it("an id that a deletion of many repeats counts once, whatever the case of its letters (AMB-36)", async () => {
     const { tenant, ids } = await withPeople(1);
     const [id] = ids as [string];

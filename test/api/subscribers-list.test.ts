@@ -127,6 +127,26 @@ describe("filters", () => {
   });
 });
 
+describe("filters together", () => {
+  const phone = encodeURIComponent("+4915112345678");
+
+  it.each([
+    ["external_id=p1&email=p1@example.com", ["p1"]],
+    ["external_id=p1&email=p2@example.com", []],
+    ["external_id=p1&updated_since=2031-01-01T00:00:00Z", []],
+    [`q=${phone}&email=p2@example.com`, ["p2"]],
+    [`q=${phone}&updated_since=2031-01-01T00:00:00Z`, []],
+  ])("subscribers are listed by all that is asked: %s (D-SUB-LIST, RDA-6)", async (query, expected) => {
+    const { world, tenant } = await withTenant();
+    const attributes = { phone: "+4915112345678" };
+    await addPeople(world, tenant, 3, (n) => ({ email: `p${n}@example.com`, attributes }));
+
+    const { items } = (await tenant.call(`GET /api/v1/subscribers?${query}`)).body;
+
+    expect(items.map(({ external_id }: { external_id: string }) => external_id)).toEqual(expected);
+  });
+});
+
 describe("who may read", () => {
   it("the dashboard has the same list, and a single read (D-SUB-LIST, SUB-15)", async () => {
     const { world, tenant } = await withTenant();

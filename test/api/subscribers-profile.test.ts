@@ -34,6 +34,18 @@ it("a subscriber is read with its devices, consents, lists and segments (RDA-20)
   });
 });
 
+it("a subscriber is read with its dynamic and static segments, the newest first, and the timeline has both (RDA-20, RDA-5)", async () => {
+  const { world, tenant, id, read } = await member();
+  const rule = { attribute: { external_id: { $exists: true } } };
+  await tenant.call("POST /api/v1/segments", { name: "Everybody", rule });
+  await world.settle();
+
+  const names = (await read()).segments.map(({ name }: { name: string }) => name);
+  expect(names).toEqual(["Everybody", "Paying"]);
+  const { items } = (await tenant.call(`GET /api/v1/subscribers/${id}/timeline?kinds=segment`)).body;
+  expect(items.map(({ title }: { title: string }) => title).sort()).toEqual(names);
+});
+
 it("a subscriber who is edited keeps what was not named, and leaves the segment that no longer fits (RDA-7)", async () => {
   const { world, tenant, id, read } = await member();
   const change = { email: "ada@example.com", attributes: { plan: "free" }, timezone: "Europe/Berlin" };

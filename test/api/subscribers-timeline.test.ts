@@ -1,6 +1,6 @@
 // The timeline of a subscriber (RDA-5).
 import { expect, it } from "vitest";
-import { MINUTE, SECOND, timestamp } from "../../shared/kernel/clock.ts";
+import { DAY, MINUTE, SECOND, timestamp } from "../../shared/kernel/clock.ts";
 import { chunksOf } from "../../shared/rules/chunks.ts";
 import { identify, ingest } from "../support/events.ts";
 import { attribute, graphOf, journeySetting } from "../support/journeys.ts";
@@ -171,6 +171,10 @@ it("a timeline has a message that waits for the end of quiet hours, and a send t
     { title: "Later", state: "deferred", data: { channel: "ios", reason: "quiet_hours", deferred_until: until } },
   ]);
   expect(await timeline(world, tenant, ben, "kinds=message&limit=1")).toEqual(entries);
+
+  await world.advance(6 * DAY);
+  const [mail] = entries;
+  expect(await timeline(world, tenant, ben, "kinds=message")).toContainEqual(mail);
 });
 
 it("a timeline has what happened at the steps of a journey's run, with its reason (RDA-5)", async () => {
@@ -215,6 +219,9 @@ it("a timeline has what started no run of a journey, and why (RDA-5)", async () 
   ]);
   expect(await timeline(world, tenant, ada, "kinds=journey&limit=1")).toEqual(entries);
   expect(entries[0]).toMatchObject({ ref: id, subject: { id, name: "Welcome" } });
+  await world.advance(MINUTE);
+  await call(`POST /api/v1/journeys/${id}/pause`);
+  expect(await timeline(world, tenant, ada, "kinds=journey")).toEqual(entries);
 });
 
 it("a device that takes no push is disabled, as in the list of devices (RDA-5)", async () => {

@@ -126,6 +126,18 @@ describe("/api/v1/suppressions", () => {
     expect(await found("reason=bounce")).toBe(0);
     expect(await found("source=operator")).toBe(5);
     expect(await found("source=file")).toBe(0);
+    expect(await found("reason=manual&source=file")).toBe(0);
+  });
+
+  it("a suppression is among the consents of who has the address, with its reason and its note (AMB-128)", async () => {
+    const { tenant } = await withTenant();
+    const { call, upsert } = client(tenant);
+    const ada = await upsert("ada", { email: "ada@example.com" });
+    await call("POST /api/v1/suppressions", { address: "ada@example.com", note: "asked by phone" });
+
+    const [consent] = (await call(`GET /api/v1/subscribers/${ada}/consents`)).body.items;
+    expect(consent).toMatchObject({ channel: "email", status: "suppressed", source: "manual" });
+    expect(consent.evidence.text).toBe("asked by phone");
   });
 
   it.each([

@@ -255,3 +255,21 @@ describe("concurrent work", () => {
     expect(await login(world, "ada@team.example")).toMatchObject({ status: 200, body: { tenant: { id: other.id } } });
   });
 });
+
+it("what a purged workspace used in each month stays in the costs of that month (D-BILL, RDA-19)", async () => {
+  const world = await fresh();
+  const tenant = await world.tenant();
+  await operate(world, tenant, { usage: { sends: 5, events: 16 } });
+  await world.advance(14 * DAY);
+  await operate(world, tenant, { usage: { sends: 7, events: 3 } });
+  await deletedLongAgo(world, tenant);
+  await pass30Days(world);
+  const usedIn = async (period: string) => {
+    const { workspaces } = (await world.host.invoke("operator", { cost: { period } })) as { workspaces: object[] };
+    return workspaces;
+  };
+
+  expect(await rowsOf(world, tenant)).toHaveLength(1);
+  expect(await usedIn("2026-11")).toMatchObject([{ id: tenant.id, sends: 5, events: 16 }]);
+  expect(await usedIn("2026-12")).toMatchObject([{ id: tenant.id, sends: 7, events: 3 }]);
+});

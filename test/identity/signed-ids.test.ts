@@ -142,6 +142,15 @@ describe("keys that sign ids", () => {
     expect(await statusWith(second.key)).toBe(200);
   });
 
+  it("an upsert is answered with a hash by the newest key, which holds when the older one is deleted (ACC-8)", async () => {
+    const { upsertAda, key, id, second, remove } = await two();
+    const ada = (await upsertAda(userHash(key, "ada"))).body;
+
+    await remove(id);
+
+    expect(ada.user_hash).toBe(subscriberHash(second.key, ada.id));
+  });
+
   it("the last key stays while signed ids are demanded: 409 (ACC-8)", async () => {
     const { id, second, remove, demand } = await two();
     await remove(id);
