@@ -30,35 +30,62 @@ it("what a workspace wrote before it was suspended is published (CLI-3)", async 
   expect(await archived(world)).toHaveLength(1);
 });
 
-it("the purge of a deleted workspace publishes nothing, and other workspaces go on (CLI-3)", async () => {
+/** A workspace with a subscriber and an event, which was deleted. */
+async function deleted() {
   const { world, tenant } = await setting();
-  const other = await world.tenant();
   const { id } = await upsert(world, tenant, "ada");
   await ingest(world, tenant, { events: [{ subscriber_id: id, event_name: "bought" }] });
   await operate(world, tenant, { status: "deleted" });
   await world.settle();
-  const [before, objects] = [world.eventbridge.events(BUS).length, await archived(world)];
+  return { world, tenant };
+}
+
+it("the purge of a deleted workspace publishes nothing (CLI-3)", async () => {
+  const { world, tenant } = await deleted();
+  const eventsBefore = world.eventbridge.events(BUS).length;
+  const objectsBefore = await archived(world);
+
   await pass30Days(world);
+
   expect(await rowsOf(world, tenant)).toHaveLength(1);
-  expect(world.eventbridge.events(BUS)).toHaveLength(before);
-  expect(await archived(world)).toEqual(objects);
+  expect(world.eventbridge.events(BUS)).toHaveLength(eventsBefore);
+  expect(await archived(world)).toEqual(objectsBefore);
+});
+
+it("other workspaces are published after the purge of a deleted one (CLI-3)", async () => {
+  const { world, tenant } = await deleted();
+  const other = await world.tenant();
+  await pass30Days(world);
 
   await upsert(world, other, "grace");
   await world.settle();
+
   expect(entriesOnBus(world, "subscriber.created").map(({ tenant_id }) => tenant_id)).toEqual([tenant.id, other.id]);
 });
 
-it("an event of a sandbox says so and has the sandbox's time, in the archive by the hour of its writing (CLI-3)", async () => {
+/** A sandbox that is 40 days ahead, with a subscriber who was created at `now` in real time. */
+async function sandboxAhead() {
   const { world } = await setting();
   const { tenant, move, person } = await sandboxIn(world);
   await move({ advance: "40d" });
   const now = world.clock.now();
   await person("ada");
   await world.settle();
+  return { world, tenant, now };
+}
+
+it("an event of a sandbox says so on the bus, with the time of the sandbox (CLI-3)", async () => {
+  const { world, tenant, now } = await sandboxAhead();
+
   const [entry] = entriesOnBus(world, "subscriber.created");
   expect(entry).toMatchObject({ sandbox: true, tenant_id: tenant.id, events: [{ data: { external_id: "ada" } }] });
-  const [{ timestamp: told }] = entry!.events as unknown as [{ timestamp: string }];
-  expect(Date.parse(told)).toBeGreaterThan(now + 39 * DAY);
+  const [event] = entry!.events as unknown as [{ timestamp: string }];
+  expect(Date.parse(event.timestamp)).toBeGreaterThan(now + 39 * DAY);
+});
+
+it("an event of a sandbox is archived by the real hour of its writing (CLI-3)", async () => {
+  const { world, tenant, now } = await sandboxAhead();
+
   const hour = timestamp(now).slice(0, 13).replace("T", "-");
   expect(await archived(world)).toEqual([expect.stringContaining(`workspace=${tenant.id}/hour=${hour}/`)]);
 });
