@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { contents, operationsOf } from "../docs/generate/contents.ts";
 import { guides } from "../docs/generate/guides.ts";
 import type { OpenApi } from "../docs/generate/openapi.ts";
-import { buildDocumentation, type SiteFiles } from "../docs/site/build.ts";
+import { buildDocumentation } from "../docs/site/build.ts";
 import { pagePolicy } from "../docs/site/page.ts";
 import { webhookEvents } from "../shared/rules/webhook-events.ts";
 import { hasBrowser, launchBrowser } from "./support/browser.ts";
@@ -33,10 +33,10 @@ const isPage = (path: string) => path.startsWith("/docs") && !path.startsWith("/
 const pages = [...site.keys()].filter(isPage);
 
 /** As much of a browser as the script asks for. */
-function show(path: string, files: SiteFiles = site) {
-  const html = files.get(path)!.content.toString();
+function show(path: string) {
+  const html = site.get(path)!.content.toString();
   const [, data = ""] = /id="document">([^<]*)<\/script>/.exec(html) ?? [];
-  const scripts = [...html.matchAll(/<script defer src="([^"]+)"/g)].map(([, from]) => files.get(from!)!.content);
+  const scripts = [...html.matchAll(/<script defer src="([^"]+)"/g)].map(([, from]) => site.get(from!)!.content);
   const listeners: Record<string, () => void> = {};
   const createElement = (tag: string): Node => {
     const children: Node["children"] = [];

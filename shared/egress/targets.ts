@@ -21,17 +21,13 @@ export type Allowed = { kind: "allowed"; target: Target } | { kind: "refused"; r
  * Reads the URL of a request. `exempts` names hosts that are not checked (loopback, in the local service).
  * @returns its target, or why it is refused. The addresses of a name are checked when connecting.
  */
-export function targetOf(
-  text: string,
-  exempts: (host: string, port: number) => boolean = () => false,
-  ports: readonly number[] = [HTTPS_PORT],
-): Allowed {
+export function targetOf(text: string, exempts: (host: string, port: number) => boolean = () => false): Allowed {
   if (text.length > MAX_URL) return { kind: "refused", reason: `must be at most ${MAX_URL} characters` };
   const url = URL.parse(text);
   if (!url?.hostname) return { kind: "refused", reason: "must be an absolute URL" };
   if (url.protocol !== "https:") return { kind: "refused", reason: "must be an https URL" };
   if (url.username || url.password) return { kind: "refused", reason: "must not contain a user name or password" };
-  return hostOf(url, exempts, ports);
+  return hostOf(url, exempts, [HTTPS_PORT]);
 }
 
 /** The same for a host name or address with a port, such as those of mail servers. */

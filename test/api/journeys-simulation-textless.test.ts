@@ -11,7 +11,7 @@ const { fresh } = worlds();
 const NAME = "{{ subscriber.first_name }}";
 
 /** A journey of one message, with one person who has a first name and one who has none. */
-async function setting(content: object, more: object = {}) {
+async function setting(content: object) {
   const world = await fresh();
   const { tenant, create, activate, person, track, channel: in_app, call, simulate } = await simulating(world);
   const opened = await openChannels(world, tenant, "sms", "chat_app");
@@ -22,9 +22,8 @@ async function setting(content: object, more: object = {}) {
   const filled = JSON.parse(JSON.stringify(content).replace("TEMPLATE", template_id));
   const channels = { in_app, sms, chat_app };
   const journey = async (...types: (keyof typeof channels)[]) => {
-    const message = {
-      send: { channel_ids: types.map((type) => channels[type]), content: filled, ...more, next: "end" },
-    };
+    const channel_ids = types.map((type) => channels[type]);
+    const message = { send: { channel_ids, content: filled, next: "end" } };
     const id = await create(graphOf({ message, end: "exit" }));
     await activate(id);
     return id;

@@ -16,7 +16,7 @@ const scheduled = scheduling(worlds());
 async function setting(change: object = {}, options: Parameters<typeof scheduled>[0] = {}) {
   const here = await scheduled(options);
   const { tenant } = here;
-  const call = async (route: string, body?: object) => (await here.call(route, body)).body;
+  const call = async (route: string) => (await here.call(route)).body;
   const { id, template_id } = (await here.create({ cron_expression: "0 1 * * *", ...change })).body;
   const get = () => here.get(id);
   const patch = async (body: object) => (await here.patch(id, body)).body;

@@ -55,8 +55,7 @@ describe("consents", () => {
     const here = await setting();
     await hook(here, ["consent.changed", "subscriber.unsubscribed"]);
     const { id } = await upsert(here, { external_id: "ada", email: "ada@example.com" });
-    const say = (status: string, channel = "email") =>
-      api(here, `POST /api/v1/subscribers/${id}/consents`, { channel, status });
+    const say = (status: string) => api(here, `POST /api/v1/subscribers/${id}/consents`, { channel: "email", status });
     await say("opted_in");
     await say("opted_out");
     await say("opted_out");

@@ -12,8 +12,7 @@ const TYPE = `multipart/form-data; boundary=${BOUNDARY}`;
 const part = (disposition: string, body: string, type?: string) =>
   `--${BOUNDARY}\r\nContent-Disposition: form-data; ${disposition}\r\n${type ? `Content-Type: ${type}\r\n` : ""}\r\n${body}\r\n`;
 const field = (name: string, value: string) => part(`name="${name}"`, value);
-const file = (body: string, name = "file", filename = "a.csv") =>
-  part(`name="${name}"; filename="${filename}"`, body, "text/csv");
+const file = (body: string, name = "file") => part(`name="${name}"; filename="a.csv"`, body, "text/csv");
 const form = (...parts: string[]) => Buffer.from(`${parts.join("")}--${BOUNDARY}--\r\n`);
 const FILE_BYTES = 1_000;
 

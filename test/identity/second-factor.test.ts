@@ -25,8 +25,8 @@ const register = () =>
 const codeOf = (key: string) => authenticator.clone({ epoch: world.clock.now() }).generate(key);
 
 /** Sets up the second factor in a session. The next step of time begins, so that a new code is there. */
-async function enrol(session: Answer, current_password = PASSWORD): Promise<{ key: string; recovery: string[] }> {
-  const begun = await post("second-factor/begin", { current_password }, bearer(session));
+async function enrol(session: Answer): Promise<{ key: string; recovery: string[] }> {
+  const begun = await post("second-factor/begin", { current_password: PASSWORD }, bearer(session));
   expect(begun.status).toBe(201);
   const { key } = begun.body;
   const confirmed = await post("second-factor/confirm", { code: codeOf(key) }, bearer(session));

@@ -45,7 +45,7 @@ async function stage() {
   return { world, tenant, ids, ada, bob };
 }
 
-const adas = (world: TestWorld, query = "") => outboxOf(world, query).then(byChannel);
+const adas = (world: TestWorld) => outboxOf(world).then(byChannel);
 const byChannel = (items: OutboxItem[]) => Object.fromEntries(items.map((item) => [item.channel, item]));
 
 describe("GET /_local/outbox", () => {

@@ -2,10 +2,9 @@
 import { describe, expect, it } from "vitest";
 import { readHeader } from "../../shared/rules/import-columns.ts";
 import { readRow } from "../../shared/rules/import-rows.ts";
-import type { ImportSource } from "../../shared/rules/import-sources.ts";
 import { columnsOf, READING, rowOf } from "../support/rows.ts";
 
-const row = (cells: Record<string, string>, source: ImportSource = "csv") => rowOf(cells, { source });
+const row = (cells: Record<string, string>) => rowOf(cells, { source: "csv" });
 
 describe("header", () => {
   it.each([

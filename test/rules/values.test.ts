@@ -5,8 +5,8 @@ import { comparisonIn } from "../../shared/rules/values.ts";
 
 const NEW_YORK = "America/New_York";
 
-const selected = (values: unknown[], operators: object, zone = NEW_YORK) => {
-  const satisfies = compilePredicate({ at: operators }, comparisonIn(zone));
+const selected = (values: unknown[], operators: object) => {
+  const satisfies = compilePredicate({ at: operators }, comparisonIn(NEW_YORK));
   return values.filter((at) => satisfies({ at }));
 };
 

@@ -82,7 +82,7 @@ it("a place that an attribute of the user hides is named (F26)", async () => {
   expect(lost).toEqual(["Location.country"]);
 });
 
-const send = (TemplateName: string, NextActivity?: string) => ({ EMAIL: { TemplateName, NextActivity } });
+const send = (TemplateName: string) => ({ EMAIL: { TemplateName } });
 const journeyOf = (more: object) => {
   const start = { EventStartCondition: { EventFilter: { Dimensions: { EventType: { Values: ["signed_up"] } } } } };
   const templates = ["One", "Two"].map((TemplateName) => ({

@@ -9,7 +9,7 @@ export async function upload(world: TestWorld, tenant: Tenant, parts: AssetForm)
   return world.call("POST /api/v1/in-app/assets", { as: await tenant.dashboard(), raw, headers });
 }
 
-export const list = async (tenant: Tenant, query = "") => tenant.call(`GET /api/v1/in-app/assets${query}`);
+export const list = async (tenant: Tenant) => tenant.call("GET /api/v1/in-app/assets");
 
 export const remove = async (tenant: Tenant, id: string) => tenant.call(`DELETE /api/v1/in-app/assets/${id}`);
 

@@ -61,17 +61,18 @@ export async function ownerOf(service: ServiceProcess): Promise<Record<string, s
   return { authorization: `Bearer ${answer?.body.access_token}` };
 }
 
+const LANES = 6;
+
 /** Works until the service dies or `isOver`: each lane writes only people of its own. */
 export async function load(
   service: ServiceProcess,
   ledger: Ledger,
   random: Random,
   isOver: () => boolean,
-  lanes = 6,
 ): Promise<void> {
   const owner = await ownerOf(service);
   await Promise.all(
-    Array.from({ length: lanes }, (_, lane) => runLane({ service, ledger, owner }, random.fork(), lane, isOver)),
+    Array.from({ length: LANES }, (_, lane) => runLane({ service, ledger, owner }, random.fork(), lane, isOver)),
   );
 }
 

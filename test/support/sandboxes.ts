@@ -33,7 +33,7 @@ export const sandboxIn = async (world: TestWorld): Promise<Calls> =>
   callsOf(world, await world.tenant({ kind: "sandbox" }));
 
 /** A journey over 30 days, and a subscriber in it. */
-export async function month({ call, person, inApp, tenant }: Calls, world: TestWorld, name = "ada") {
+export async function month({ call, person, inApp, tenant }: Calls, world: TestWorld) {
   const channel = await inApp();
   const send = (title: string, next: string) => ({
     send: { channel_ids: [channel], content: { title, body: "b" }, next },
@@ -46,11 +46,11 @@ export async function month({ call, person, inApp, tenant }: Calls, world: TestW
     e: send("Day 30", "f"),
     f: "exit",
   });
-  const event_name = `${name}_signed_up`;
+  const event_name = "signed_up";
   const trigger = { type: "event", event_name };
-  const { id } = await call("POST /api/v1/journeys", { name: `Month of ${name}`, trigger, steps });
+  const { id } = await call("POST /api/v1/journeys", { name: "Month", trigger, steps });
   await call(`POST /api/v1/journeys/${id}/activate`);
-  const subscriber = await person(name);
+  const subscriber = await person("ada");
   await call("POST /v1/events", { event_name, subscriber_id: subscriber }, tenant.sdk);
   await world.settle();
   return { id, subscriber };

@@ -23,11 +23,11 @@ export async function targetExists(store: StoreReader, target: Target | null): P
   return !group || groupExists(store, group);
 }
 
-/** @throws 422 naming `<field>.list_id` or `<field>.segment_id` if the workspace has no such list or segment (AMB-93). */
-export async function requireTarget(store: StoreReader, target: Target | null, field = "target"): Promise<void> {
+/** @throws 422 naming `target.list_id` or `target.segment_id` if the workspace has no such list or segment (AMB-93). */
+export async function requireTarget(store: StoreReader, target: Target | null): Promise<void> {
   const group = groupOf(target);
   if (!group || (await groupExists(store, group))) return;
-  throw invalid({ [`${field}.${group.kind}_id`]: `no such ${group.kind} in this workspace` });
+  throw invalid({ [`target.${group.kind}_id`]: `no such ${group.kind} in this workspace` });
 }
 
 /** The number of subscribers in a target, from the counters. */

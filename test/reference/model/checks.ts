@@ -24,20 +24,20 @@ export function optionalInstant(body: Body, field: string): number | null {
 }
 
 /** SUB-12, AMB-36: 1 to 1,000 ids; repeats count once. */
-export function idList(body: Body, field: string, max = 1000): string[] {
+export function idList(body: Body, field: string): string[] {
   const ids = body?.[field];
-  if (!Array.isArray(ids) || ids.length === 0 || ids.length > max) invalid(field);
+  if (!Array.isArray(ids) || ids.length === 0 || ids.length > 1000) invalid(field);
   return [...new Set<string>(ids)];
 }
 
 /** AMB-84. */
-export function checkEmail(value: unknown, field = "email"): void {
+export function checkEmail(value: unknown): void {
   if (
     value !== undefined &&
     value !== null &&
     !(typeof value === "string" && /^[^\s@]+@[^\s@.]+(\.[^\s@.]+)+$/.test(value))
   )
-    invalid(field);
+    invalid("email");
 }
 
 export function optionalRecord(body: Body, field: string): void {

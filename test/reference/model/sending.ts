@@ -14,7 +14,8 @@ import type { Delivery, Job, Recipient } from "./records/sends.ts";
 import { defaultOf } from "./topics.ts";
 import { at, found, newId, type World } from "./world.ts";
 
-export function createJob(world: World, asked: Body, source: Job["source"], id = newId(world, "job")): Job {
+export function createJob(world: World, asked: Body, source: Job["source"]): Job {
+  const id = newId(world, "job");
   const spec = { ...asked, ...(asked.topic && { topic_default: defaultOf(world, asked.topic) }) };
   const job: Job = {
     ...{ id, unit: id, status: "queued", spec, source, sent: 0, settings: world.settings, recipients: [], error: null },

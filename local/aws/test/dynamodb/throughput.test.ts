@@ -11,10 +11,10 @@ const open = (capacity: Partial<CapacitySettings> = ONE) => world({ capacity, ta
 type World = Awaited<ReturnType<typeof open>>;
 
 /** Puts items until one is refused. @returns how many were taken. */
-async function fill({ put }: World, name = "p", more = {}): Promise<number> {
+async function fill({ put }: World, name = "p"): Promise<number> {
   for (let n = 0; ; n++)
     try {
-      await put({ ...key(`${name}${n}`), ...more });
+      await put(key(`${name}${n}`));
     } catch (error) {
       expect(error).toMatchObject({ name: "ThrottlingException" });
       return n;

@@ -10,13 +10,12 @@ const deleting = (of: Item, more: Wire = {}) => ({ Delete: { TableName, Key: of,
 const checking = (of: Item, ConditionExpression: string, more: Wire = {}) => ({
   ConditionCheck: { TableName, Key: of, ConditionExpression, ...more },
 });
-const updating = (of: Item, UpdateExpression: string, values?: Item, more: Wire = {}) => ({
+const updating = (of: Item, UpdateExpression: string, values?: Item) => ({
   Update: {
     TableName,
     Key: of,
     UpdateExpression,
     ...(values && { ExpressionAttributeValues: values }),
-    ...more,
   },
 });
 const getting = (of: Item, more: Wire = {}) => ({ Get: { TableName, Key: of, ...more } });

@@ -117,7 +117,8 @@ export function form(
 }
 
 /** A body in chunks, with trailers. */
-export function chunked(text: string, trailers: Record<string, string>, size = 4): Options {
+export function chunked(text: string, trailers: Record<string, string>): Options {
+  const size = 4;
   let body = "";
   for (let at = 0; at < text.length; at += size) {
     const chunk = text.slice(at, at + size);

@@ -228,7 +228,8 @@ export function toldOfAnEnd(draft: Draft): void {
 export function liveStream(draft: Draft): void {
   const { random, commands } = draft;
   const person = personOf(draft);
-  const does = (does: "open" | "close", wait = random.pick([SECOND, 3 * SECOND])) => {
+  const does = (does: "open" | "close") => {
+    const wait = random.pick([SECOND, 3 * SECOND]);
     draft.now += wait;
     commands.push({ kind: "stream", wait, person: person.slice(1), does });
   };
