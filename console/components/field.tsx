@@ -181,14 +181,17 @@ interface ChoicesProps<V extends string> {
   onInput: (value: V) => void;
   fault?: string | undefined;
   hint?: ComponentChildren;
+  /** Below each other, with their notes in line. */
+  isListed?: boolean;
 }
 
-export function Choices<V extends string>({ legend, name, value, options, onInput, fault, hint }: ChoicesProps<V>) {
+export function Choices<V extends string>(props: ChoicesProps<V>) {
+  const { legend, name, value, options, onInput, fault, hint, isListed } = props;
   const isMany = typeof value !== "string";
   return (
     <fieldset class="field">
       <legend>{legend}</legend>
-      <div class="choices">
+      <div class={isListed ? "choices listed" : "choices"}>
         {listOf(options).map((option) => (
           <label key={option.value} class="choice" title={option.note}>
             <input

@@ -23,7 +23,9 @@ export function useLastWritten() {
       inside.current?.querySelector<Written>("input[type=text]");
     if (!input) return;
     const end = input.value.length;
-    input.setRangeText(text, written?.selectionStart ?? end, written?.selectionEnd ?? end, "end");
+    // Where nobody put it, it is a word of its own.
+    const blank = written || /(^|\s)$/.test(input.value) ? "" : " ";
+    input.setRangeText(blank + text, written?.selectionStart ?? end, written?.selectionEnd ?? end, "end");
     input.dispatchEvent(new Event("input", { bubbles: true }));
     input.focus();
   };

@@ -6,6 +6,8 @@ import { presets } from "./import-sources.ts";
 import { consentChannelOf, topicKeyOf } from "./topics.ts";
 
 const LOOKS_LIKE_CONSENT = /consent|opt.?in|opt.?out|subscri|newsletter|mailing_list/;
+/** In the languages of the service: `newsletter_seit`, `opt_in_date`. */
+const SAYS_WHEN = /(^|_)(at|on|since|date|time|when|seit|am|datum|zeit|depuis|fecha|desde|data|dal|sinds|od)(_|$)/;
 const MAX_TYPOS = 2;
 /** A name of four letters with two others is another one. */
 const LETTERS_PER_TYPO = 2.5;
@@ -29,7 +31,8 @@ export function suggestionFor(name: string, columns: Columns, topics: readonly s
   if (close) return close;
   const topic = topics.find((one) => one === key && !columns.cells.some((cell) => cell.topic === one));
   if (topic) return consentChannelOf(topic);
-  return LOOKS_LIKE_CONSENT.test(key) && isFree("consent_status") ? "consent_status" : null;
+  const field = SAYS_WHEN.test(key) ? "consent_at" : "consent_status";
+  return LOOKS_LIKE_CONSENT.test(key) && isFree(field) ? field : null;
 }
 
 const aliases = Object.values(presets).flatMap((meanings) =>

@@ -60,6 +60,16 @@ describe("columns", () => {
     expect(columns.map(({ sample }: { sample: string }) => sample)).toEqual(["a@x.example", "Oslo", "hi", ""]);
   });
 
+  it("a column that says when somebody agreed may be meant for the time, and not for the status (RDA-14)", async () => {
+    const { run } = await setting();
+    const { columns } = await run("email,Newsletter,Newsletter seit\na@x.example,ja,2025-01-10\n");
+    expect(columns.map(({ suggestion }: { suggestion: string }) => suggestion)).toEqual([
+      null,
+      "consent_status",
+      "consent_at",
+    ]);
+  });
+
   const untouched = shared((own) => importing(own)());
   it.each([
     ["no JSON", "{", "mapping"],

@@ -41,8 +41,15 @@ export function firstRunStories(open: () => Promise<Tab>): void {
     const followed = context.waitForEvent("page");
     await outbox.frameLocator("figure.letter iframe").getByRole("link").first().click();
     const confirmation = await followed;
-    await confirmation.getByRole("button", { name: "Confirm the address" }).click();
+    const confirm = confirmation.getByRole("button", { name: "Confirm the address" });
+    await confirm.waitFor();
+    expect(await confirmation.getByRole("textbox").count()).toBe(0);
+    await confirm.click();
     await confirmation.getByText("Your address is confirmed").waitFor();
+    await confirmation.reload();
+    await confirm.click();
+    await confirmation.getByText("This link was used already, or it is too old").waitFor();
+    await confirmation.getByRole("link", { name: "Go on in your workspace" }).waitFor();
     await Promise.all([outbox.close(), confirmation.close()]);
     await press("Save and verify");
     await page.getByText("can send").waitFor();
@@ -57,9 +64,11 @@ export function firstRunStories(open: () => Promise<Tab>): void {
       .first()
       .click();
     const heading = dialog.getByLabel("Heading text");
+    await dialog.getByText("Insert a variable").click();
+    await dialog.getByRole("button", { name: /^first_name/ }).click();
+    expect(await heading.inputValue()).toMatch(/\S \{\{ subscriber\.first_name \}\}$/);
     await heading.fill("It is here, !");
     await heading.press("ArrowLeft");
-    await dialog.getByText("Insert a variable").click();
     await dialog.getByLabel("Where it is empty").fill("friend");
     await dialog.getByRole("button", { name: /^first_name/ }).click();
     expect(await heading.inputValue()).toBe("It is here, {{ subscriber.first_name | default: 'friend' }}!");

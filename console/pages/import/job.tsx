@@ -1,8 +1,9 @@
 // One import: progress, consent, rejected rows with their reasons, and what each column was taken for.
 import type { ComponentChildren } from "preact";
+import { useEffect } from "preact/hooks";
 import type { Import } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
-import { useQuery } from "../../app/query.ts";
+import { invalidate, useQuery } from "../../app/query.ts";
 import { pathTo } from "../../app/router.ts";
 import { number, plural } from "../../app/time.ts";
 import { Badge } from "../../components/badge.tsx";
@@ -22,13 +23,19 @@ interface JobProps {
   meaningOf?: ((column: Import["columns"][number]) => ComponentChildren) | undefined;
   /** Takes what a column may be meant for. */
   suggest?: ((header: string, meaning: string) => void) | undefined;
+  /** What columns are said to mean since. */
+  taken?: readonly string[] | undefined;
   children?: (job: Import) => ComponentChildren;
 }
 
-export function Job({ id, meaningOf, suggest, children }: JobProps) {
+export function Job({ id, meaningOf, suggest, taken, children }: JobProps) {
   const job = useQuery("imports.getListsImport", [id], {
     every: (known) => (!known || isOpen(known) ? EVERY_MS : undefined),
   });
+  // Those below it say the same of it.
+  useEffect(() => {
+    if (job.data && !isOpen(job.data)) invalidate("imports.listListsImports");
+  }, [job.data?.status]);
   const cancel = useAction("imports.cancelListImport", { stale: ["imports."] });
   return (
     <Loaded query={job} skeleton={<Skeleton rows={6} />}>
@@ -36,7 +43,7 @@ export function Job({ id, meaningOf, suggest, children }: JobProps) {
         <div class="stack">
           {cancel.error && <Failure error={cancel.error} />}
           <Outcome job={found} cancel={() => void cancel.run(id)} />
-          {found.columns.length > 0 && <Columns job={found} meaningOf={meaningOf} suggest={suggest} />}
+          {found.columns.length > 0 && <Columns job={found} meaningOf={meaningOf} suggest={suggest} taken={taken} />}
           {found.rejected_sample.length > 0 && <Rejected job={found} />}
           {children?.(found)}
         </div>
@@ -121,7 +128,9 @@ const countsOf = (summary: object): string =>
     .map(([name, count]) => `${plural(count, "row")} ${inWords(name)}`)
     .join(", ");
 
-function Columns({ job: { columns }, meaningOf, suggest }: { job: Import } & Pick<JobProps, "meaningOf" | "suggest">) {
+type ColumnsProps = { job: Import } & Pick<JobProps, "meaningOf" | "suggest" | "taken">;
+
+function Columns({ job: { columns }, meaningOf, suggest, taken = [] }: ColumnsProps) {
   return (
     <Card title="Column mapping" flush>
       <Table
@@ -144,7 +153,7 @@ function Columns({ job: { columns }, meaningOf, suggest }: { job: Import } & Pic
             cell: (column) => (
               <div class="stack tight">
                 {meaningOf?.(column) ?? meaningText(column.meaning)}
-                {suggest && <Meant column={column} suggest={suggest} />}
+                {suggest && !taken.includes(column.suggestion ?? "") && <Meant column={column} suggest={suggest} />}
               </div>
             ),
           },

@@ -33,6 +33,7 @@ export function Wizard() {
           id={dryRun}
           meaningOf={(column) => <Meaning column={column} mapping={mapping} set={setMapping} />}
           suggest={suggest}
+          taken={Object.values(mapping)}
         >
           {(job) => (
             <>

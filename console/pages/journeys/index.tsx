@@ -85,6 +85,7 @@ function Add({ close }: { close: () => void }) {
       <Choices
         legend="Begin with"
         name="begin"
+        isListed
         value={values.begin}
         options={[
           { value: EMPTY, label: EMPTY },

@@ -21,6 +21,8 @@ export interface EntryField {
   autocomplete?: string;
   hint?: string;
   initial?: string;
+  /** Nobody has to read it. */
+  isGiven?: boolean;
 }
 
 interface EntryProps<F extends string> {
@@ -37,6 +39,8 @@ interface EntryProps<F extends string> {
 
 export function Entry<F extends string>({ title, about, fields, action, submit, onSubmit, children }: EntryProps<F>) {
   const entries = Object.entries(fields) as [F, EntryField][];
+  const shown = entries.filter(([name, { isGiven }]) => !isGiven || action.error?.fields?.[name]);
+  const isSpent = action.error?.status === 404 && shown.length < entries.length;
   const initial = Object.fromEntries(entries.map(([name, field]) => [name, field.initial ?? ""]));
   const [values, setValues] = useState(initial as Record<F, string>);
   const [code, setCode] = useState<string>();
@@ -57,7 +61,7 @@ export function Entry<F extends string>({ title, about, fields, action, submit, 
             <p class="dim">{about}</p>
           </div>
         )}
-        {entries.map(([name, { initial: _, ...field }]) => (
+        {shown.map(([name, { initial: _, isGiven: __, ...field }]) => (
           <TextField
             key={name}
             required
@@ -79,7 +83,13 @@ export function Entry<F extends string>({ title, about, fields, action, submit, 
             fault={action.error?.fields?.code}
           />
         )}
-        <FormFault error={action.error} placed={entries.map(([name]) => name)} />
+        {isSpent ? (
+          <p class="banner bad" role="alert">
+            This link was used already, or it is too old: ask for another one.
+          </p>
+        ) : (
+          <FormFault error={action.error} placed={shown.map(([name]) => name)} />
+        )}
         <Button kind="primary" type="submit" wide isBusy={action.isBusy}>
           {submit}
         </Button>
@@ -90,11 +100,10 @@ export function Entry<F extends string>({ title, about, fields, action, submit, 
 }
 
 /** The token of a mailed link; it can also be typed. */
-export const tokenField = (label: string): EntryField => ({
-  label,
-  initial: place.value.query.get("token") ?? "",
-  autocomplete: "off",
-});
+export function tokenField(label: string): EntryField {
+  const token = place.value.query.get("token") ?? "";
+  return { label, initial: token, isGiven: token !== "", autocomplete: "off" };
+}
 
 export const newPassword: EntryField = {
   label: "New password",

@@ -58,12 +58,13 @@ export function Confirm() {
   const confirm = useAction("auth.confirmEmail");
   const workspace = lastWorkspace();
   const [isDone, setDone] = useState(false);
+  const back = workspace ? <a href={workspacePath(workspace)}>Go on in your workspace</a> : <BackToSignIn />;
   if (isDone)
     return (
       <>
         <h1>Your address is confirmed</h1>
         <p role="status">You may now send messages, invite colleagues and add credentials.</p>
-        {workspace ? <a href={workspacePath(workspace)}>Go on in your workspace</a> : <BackToSignIn />}
+        {back}
       </>
     );
   return (
@@ -77,6 +78,9 @@ export function Confirm() {
         const done = await confirm.run(values);
         if (done) setDone(true);
       }}
-    />
+    >
+      {/* Where another email is asked for. */}
+      {confirm.error && back}
+    </Entry>
   );
 }
