@@ -144,6 +144,16 @@ it("a message in two arms reaches each person in the arm that the preview drew (
   expect(sent).toEqual(drawn);
 });
 
+it("a message in two arms that says nothing of their share goes to half in each (CMP-12)", async () => {
+  const { world, call, channel } = await withBuyers(await withTenant());
+  const arms = { content: { title: "A", body: "b" }, variant_b: { title: "B", body: "b" }, channel_ids: [channel] };
+  const { id } = (await call("POST /api/v1/campaigns", { name: "c", messages: [arms] })).body;
+  const [{ job_id }] = (await call(`POST /api/v1/campaigns/${id}/release`)).body.messages;
+  await world.settle();
+
+  expect((await call(`GET /api/v1/notifications/${job_id}`)).body).toMatchObject({ split_percentage: 50 });
+});
+
 it("the report of a campaign counts each arm of a message (CMP-12, CRP-1)", async () => {
   const { call, react, id, job_id, sent } = await drawnCampaign();
 

@@ -97,6 +97,21 @@ describe("recurring schedules of a campaign", () => {
     expect(await actives()).toEqual([true]);
   });
 
+  it("the schedules of a campaign are deleted with it, and fire no more (CMP-17, RDA-12)", async () => {
+    const { id, schedules, set, act, release, call, world, inbox } = await withSchedules(2);
+    await release(id);
+    await act(id, "archive");
+    await set(schedules[0]!, true);
+    await world.settle();
+    const before = await inbox();
+
+    expect((await call(`DELETE /api/v1/campaigns/${id}`)).status).toBe(204);
+
+    await world.advance(2 * HOUR);
+    expect(await inbox()).toEqual(before);
+    expect((await call("GET /api/v1/schedules")).body).toMatchObject({ data: [], total: 0 });
+  });
+
   it("a worker that read the campaign before it was paused or resumed again changes nothing (AMB-67)", async () => {
     const { id, actives, act, release, world, tenant } = await withSchedules(1);
     const store = quickStore(world, tenant);

@@ -136,6 +136,20 @@ describe("replace", () => {
     expect(await get(id)).toEqual({ ...body, ...UNTOUCHED });
   });
 
+  it("a draft that is put again keeps the ids of its messages, and gives the new ones ids of their own (CMP-16)", async () => {
+    const { create, call, channel_ids } = await setting();
+    const { id, messages } = (await create()).body;
+    const texts = ["One", "Two"].map((title) => ({ content: text(title), channel_ids }));
+    const put = async () =>
+      (await call(`PUT /api/v1/campaigns/${id}`, { name: "Anew", messages: texts })).body.messages;
+
+    const [first, second] = await put();
+
+    expect(first.id).toBe(messages[0].id);
+    expect(second.id).not.toBe(first.id);
+    expect(await put()).toEqual([first, second]);
+  });
+
   it("PUT of a campaign is refused with 422 for an unknown template, and changes nothing (CMP-16)", async () => {
     const { create, call, get, channel_ids } = await setting();
     const { id } = (await create()).body;

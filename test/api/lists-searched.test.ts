@@ -69,7 +69,8 @@ it("campaigns are found by a part of their present name and by time (RDA-12)", a
 it("a copy is a draft of its own, without times that have passed (RDA-12)", async () => {
   const { world, call, create } = await campaigns();
   const later = timestamp(world.clock.now() + HOUR);
-  const id = await create("Sale", { scheduled_at: later, holdout_percentage: 5 });
+  const safety = { max_bounce_rate: 0.1 };
+  const id = await create("Sale", { scheduled_at: later, holdout_percentage: 5, safety });
   await call(`POST /api/v1/campaigns/${id}/release`);
   const copy = async () => (await call(`POST /api/v1/campaigns/${id}/duplicate`)).body;
   expect(await copy()).toMatchObject({
@@ -77,6 +78,7 @@ it("a copy is a draft of its own, without times that have passed (RDA-12)", asyn
     status: "draft",
     holdout_percentage: 5,
     scheduled_at: later,
+    safety,
   });
   await world.advance(2 * HOUR);
   const second = await copy();

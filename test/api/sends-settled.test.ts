@@ -1,6 +1,9 @@
 // What sends that are planned by workers use of the quota: an estimate first, then what they sent (docs/decisions/0093).
 import { expect, it } from "vitest";
+import { fill } from "../../bench/people.ts";
 import { DAY, HOUR, MINUTE } from "../../shared/kernel/clock.ts";
+import { SMALL_AUDIENCE } from "../../shared/store/sends/audience/audiences.ts";
+import { JobItem } from "../../shared/store/sends/jobs/job-items.ts";
 import { usageOf } from "../../shared/store/workspaces/usage.ts";
 import { inMs, jobOf, post } from "../support/notify.ts";
 import { addPeople, operate, quickStore } from "../support/people.ts";
@@ -82,6 +85,20 @@ it("a send that a deletion stopped before it was planned uses nothing (D-BILL, A
   await world.advance(HOUR);
   await operate(world, tenant, { status: "active" });
   expect((await jobOf(tenant, id)).status).toBe("canceled");
+  expect(await usedIn(world, tenant)).toBe(0);
+});
+
+it("a send to many that a deletion stopped before it was dispatched uses nothing (D-BILL, AMB-112)", async () => {
+  const { world, tenant } = await withTenant();
+  await fill(world, tenant, SMALL_AUDIENCE + 1);
+  await world.settle();
+  const { id } = (await post(world, tenant, everybody)).body;
+  expect(await usedIn(world, tenant)).toBe(SMALL_AUDIENCE + 1);
+
+  await operate(world, tenant, { status: "deleted" });
+  await world.advance(HOUR);
+
+  expect((await tenant.store.get(JobItem, { job: id }))?.status).toBe("canceled");
   expect(await usedIn(world, tenant)).toBe(0);
 });
 

@@ -166,6 +166,16 @@ describe("/api/v1/suppressions", () => {
     expect(a).toMatchObject({ reason: "imported", note: "hard bounce", suppressed_at: "2024-03-04T05:06:07.000Z" });
   });
 
+  it("an import of suppressions names the first hundred rows without an address, and counts all (AMB-128)", async () => {
+    const { tenant } = await withTenant();
+    const csv = `email\n${"nobody\n".repeat(101)}ada@example.com\n`;
+
+    const { body } = await client(tenant).call("POST /api/v1/suppressions/import", { csv });
+
+    expect(body).toMatchObject({ suppressed: 1, rejected: 101 });
+    expect(body.problems).toHaveLength(100);
+  });
+
   it.each([
     ["SendGrid", "email,created,group_id,group_name\nada@example.com,1683195072,14,News\n", "2023-05-04T10:11:12.000Z"],
     ["SES", "EmailAddress,Reason,LastUpdateTime\nada@example.com,BOUNCE,2023-05-04T10:11:12.5+00:00\n", "2023-05-04"],
@@ -176,6 +186,7 @@ describe("/api/v1/suppressions", () => {
     ],
     ["Mailgun", 'address,code,error,created_at\nada@example.com,550,x,"Thu, 04 May 2023 10:11:12 UTC"\n', "2023-05-04"],
     ["no header", "Ada <ada@example.com>\n", "2026-11-20"],
+    ["a clock that is ahead", "email,created\nada@example.com,2027-05-04\n", "2026-11-20"],
   ])("a file of suppressed addresses as of %s is read (AMB-128)", async (_, csv, at) => {
     const { tenant } = await withTenant();
     const { call } = client(tenant);

@@ -97,6 +97,21 @@ it("the schedule of a minute is made once, however many batches have timers of i
   expect(making.seen()).toBe(1);
 });
 
+it("the schedule of a minute that could not be made is made by the next try (OPS-1)", async () => {
+  const making = requests({ of: "react", operation: "CreateSchedule" });
+  making.each(() => {
+    if (making.seen() === 1) throw new Error("The scheduler is not there.");
+  });
+  const world = await fresh({ hooks: making.hooks });
+  const tenant = await world.tenant();
+  await timers
+    .open(quickDeps(world))(tenant.id)
+    .set([{ kind: "journey-runs", id: timerIdIn(world), at: START + HOUR }]);
+  await world.advance(HOUR);
+
+  expect(droppedOf(world)).toHaveLength(1);
+});
+
 it("a sweep of timers that fails goes on where it was (OPS-1)", async () => {
   const forwarding = requests({ of: "due", service: "sqs" });
   forwarding.each(() => {

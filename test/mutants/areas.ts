@@ -30,6 +30,7 @@ export const areas: Readonly<Record<string, Area>> = {
       "test/rules/{progress,quiet-hours,split}*.test.ts",
       ...api("delivery", "rounds", "single-sends", "notifications", "quiet-hours", "frequency-caps", "split-holdout"),
       ...api("smart", "ledger-crash", "late-delivery", "inbox", "recipients", "brake", "preview", "pacing", "stops"),
+      ...api("lists-searched"),
     ],
     scenarios: ["sends", "pushes", "nights", "timers", "topics", "brakes"],
   },

@@ -6,6 +6,7 @@ import { resultOf } from "../../functions/workers/deliver/tally.ts";
 import { knownProviders } from "../../shared/rules/mailbox-providers.ts";
 import {
   type Addressee,
+  isPassed,
   newProgress,
   nextRound,
   note,
@@ -151,4 +152,15 @@ it("a throttle leaves the tries as they are, waits longer each time, and fails a
   expect(throttle(waiting, start + day - 1).next?.due).toBe(start + day);
   const last = throttle(waiting, start + day);
   expect([last.next, last.verdict.reason, last.why]).toEqual([undefined, "rate_limited", { 0: "rate_limited" }]);
+});
+
+it.each<[what: string, waits: Partial<Unit>, isPast: boolean]>([
+  ["waits for the end of quiet hours is not worked through", { quiet: 2_000 }, false],
+  ["waits for a provider that throttles is not worked through", { throttledSince: 1_000 }, false],
+  ["waits for another time alone is worked through", {}, true],
+])("a chunk all of which %s, so that others may begin or not (F21)", (_, waits, isPast) => {
+  const unit: Unit = { recipient: 0, target: 0, tries: [], due: 2_000, ...waits };
+
+  expect(isPassed({ ...newProgress(), work: [unit] })).toBe(isPast);
+  expect(isPassed({ ...newProgress(), next: [unit] })).toBe(isPast);
 });
