@@ -161,6 +161,16 @@ describe("admission", () => {
     expect(await codeOf(openFrom("203.0.113.3", other, reader.id))).toBe(200);
   });
 
+  it("addresses of one IPv6 network count as one for its share of the streams (OPS-2)", async () => {
+    const { world, tenant, id } = await withReader({ env: { STREAM_CONCURRENCY: "40" } });
+    const openFrom = async (sourceIp: string) =>
+      (await openStream(world, `?subscriber_id=${id}`, tenant.sdk, sourceIp)).status;
+    for (let n = 0; n < 20; n++) expect(await openFrom(`2001:db8:1:2::${n}`)).toBe(200);
+
+    expect(await openFrom("2001:db8:1:2::20")).toBe(429);
+    expect(await openFrom("2001:db8:1:3::1")).toBe(200);
+  });
+
   it("503 while invocations of the stream function are throttled, and 200 afterwards (SSE-5, ERR-18)", async () => {
     const streaming = requests({ of: "stream" });
     streaming.fail(awsFailure("ThrottlingException", "Rate exceeded"));

@@ -1,0 +1,86 @@
+// Conversion definitions: which events count, and what they are worth (CNV).
+import { expect, it } from "vitest";
+import { withBuyers } from "../support/conversions.ts";
+import { shared, worlds } from "../support/worlds.ts";
+
+const { withTenant } = worlds();
+
+const setting = async (people?: number) => withBuyers(await withTenant(), people);
+
+/** A workspace in which nobody was sent anything. */
+const empty = shared(async (own) => withBuyers(await own.withTenant(), 0));
+
+const definitionsOf = async ({ call }: Awaited<ReturnType<typeof setting>>) =>
+  (await call("GET /api/v1/insights/config")).body.definitions;
+
+it("conversion definitions are listed by their events, with a window of a week (CNV-1, CNV-2, CNV-3)", async () => {
+  const found = await setting(0);
+  expect(await definitionsOf(found)).toEqual([]);
+
+  await found.define({ event_name: "signup", value_property: undefined });
+  await found.define();
+
+  expect(await definitionsOf(found)).toEqual([
+    { event_name: "purchase", value_property: "cents", window_seconds: 604_800 },
+    { event_name: "signup", value_property: null, window_seconds: 604_800 },
+  ]);
+});
+
+it("a definition of the same event replaces the one before (CNV-4)", async () => {
+  const found = await setting(0);
+  await found.define();
+
+  await found.define({ window_seconds: 60, value_property: "amount" });
+
+  expect(await definitionsOf(found)).toEqual([
+    { event_name: "purchase", value_property: "amount", window_seconds: 60 },
+  ]);
+});
+
+it("a definition is removed by its event, once (CNV-5)", async () => {
+  const { call, define } = await setting(0);
+  await define();
+  const remove = async (query: string) => (await call(`DELETE /api/v1/insights/config${query}`)).status;
+
+  expect(await remove("?event_name=purchase")).toBe(204);
+
+  expect(await remove("?event_name=purchase")).toBe(404);
+});
+
+it("a definition with a property that no event can have is refused with 422 (CNV-2)", async () => {
+  const { define } = await empty();
+
+  expect((await define({ value_property: "🎉".repeat(257) })).status).toBe(422);
+});
+
+it("the value of a definition may be in any property that an event can have (CNV-2, EVT-6)", async () => {
+  const { define } = await empty();
+
+  expect((await define({ value_property: "🎉".repeat(256) })).status).toBe(204);
+});
+
+it("a workspace has 100 conversion definitions at most, each of which can still be replaced and removed (CNV-4)", async () => {
+  const { call, define } = await setting(0);
+  for (let n = 0; n < 100; n++) expect((await define({ event_name: `event-${n}` })).status).toBe(204);
+
+  expect(await define({ event_name: "one more" })).toMatchObject({ status: 429, body: { code: "QUOTA_EXCEEDED" } });
+  expect((await define({ event_name: "event-7", window_seconds: 60 })).status).toBe(204);
+  await call("DELETE /api/v1/insights/config?event_name=event-7");
+  expect((await define({ event_name: "one more" })).status).toBe(204);
+});
+
+it.each([
+  ["a number in a text", "700", 0],
+  ["a list of one number", [700], 0],
+  ["half a cent", 699.5, 700],
+])(
+  "the value of a conversion that is %s counts in whole cents: %j is %i (CNV-2, D-ATTRIB)",
+  async (_, cents, revenue) => {
+    const { ids, define, campaign, buy, funnel } = await setting(1);
+    await define();
+    const { id } = await campaign();
+    await buy(ids[0]!, undefined, { properties: { cents } });
+
+    expect(await funnel(id)).toMatchObject({ conversions: 1, revenue_cents: revenue });
+  },
+);
