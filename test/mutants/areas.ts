@@ -99,12 +99,12 @@ export const areas: Readonly<Record<string, Area>> = {
   },
   exports: {
     code: [subject("exports"), "shared/**/*export*.ts", "functions/**/*export*.ts"],
-    suites: api("exports", "events-export", "subscriber-export"),
+    suites: api("exports", "events-export", "events-erasing", "subscriber-export"),
     scenarios: ["events"],
   },
   stream: {
     code: ["functions/stream/*.ts", "shared/**/stream-items.ts"],
-    suites: api("stream"),
+    suites: ["test/identity/signed-ids.test.ts", ...api("stream", "experiences-{delivery,hiding}")],
     scenarios: ["live"],
   },
 };
