@@ -1,6 +1,6 @@
 // Schemas that several groups share.
 import * as v from "valibot";
-import { hasAtMost } from "../rules/characters.ts";
+import { asSeen, hasAtMost } from "../rules/characters.ts";
 import { isInternationalAddress, isLocale, withAsciiDomain } from "../rules/contacts.ts";
 import { isTimeZone } from "../rules/time-zones.ts";
 import { parseTimestamp } from "../rules/timestamps.ts";
@@ -82,6 +82,10 @@ export const TextUpTo = (max: number) => v.pipe(v.string(), v.maxLength(max));
 /** Text that is not empty, without spaces around it: `max` in characters. */
 // @__NO_SIDE_EFFECTS__
 export const TrimmedTextUpTo = (max: number) => v.pipe(v.string(), v.trim(), v.nonEmpty(), maxCharacters(max));
+
+/** The name of a thing that people find by it, in the one form that looks so: `max` in characters. */
+// @__NO_SIDE_EFFECTS__
+export const NameUpTo = (max: number) => v.pipe(v.string(), v.transform(asSeen), v.nonEmpty(), maxCharacters(max));
 
 /** An optional description: `max` in characters. `null` is none. */
 export const DescriptionUpTo = (max: number) => v.nullish(v.pipe(v.string(), maxCharacters(max)));

@@ -7,6 +7,24 @@ export const hasAtMost = (text: string, maxLength: number): boolean =>
 /** Whether a text has nothing that can be seen: it is empty, or only spaces and invisible characters. */
 export const isBlank = (text: string): boolean => /^[\s\p{Cf}]*$/u.test(text);
 
+/** Between letters that join, and after an emoji, these change how it looks; nobody sees them elsewhere. */
+const SHAPES = "\\u200c\\u200d\\ufe00-\\ufe0f\\u{e0020}-\\u{e007f}\\u{e0100}-\\u{e01ef}";
+const UNSEEN = new RegExp(`(?![${SHAPES}])\\p{DI}`, "gu");
+const UNSEEN_SHAPES = new RegExp(
+  `(?<=^|[\\s\\p{ASCII}\\p{sc=Latn}\\p{sc=Grek}\\p{sc=Cyrl}])(?!\\ufe0f\\u20e3)[${SHAPES}]+|[\\u200c\\u200d]+$`,
+  "gu",
+);
+
+/** A name as it looks: two that nobody can tell apart are one text. */
+export const asSeen = (name: string): string =>
+  name
+    .replaceAll(UNSEEN, "")
+    .replaceAll(/[\s\p{Cc}]+/gu, " ")
+    .trim()
+    .replaceAll(UNSEEN_SHAPES, "")
+    .trim()
+    .normalize("NFC");
+
 export const BLANK = "must not be blank";
 
 /** Text as it stands in HTML, also in the value of an attribute. */

@@ -160,7 +160,7 @@ export interface ListFilter {
 
 function filtered(all: readonly Listed[], { status, waits, q, from, to }: ListFilter) {
   const [first, last] = [from && uuidPrefixOf(Date.parse(from)), to && `${uuidPrefixOf(Date.parse(to))}~`];
-  const part = q?.toLowerCase();
+  const part = q?.normalize("NFC").toLowerCase();
   return all
     .map((one, place) => ({ ...one, place }))
     .filter(

@@ -1,7 +1,7 @@
 // The keys and the settings of a workspace, and who is calling.
 import * as v from "valibot";
 import { roles, scopes } from "../../../shared/contract/roles.ts";
-import { OneOf, said, Timestamp, TrimmedTextUpTo } from "../../../shared/contract/schemas.ts";
+import { NameUpTo, OneOf, said, Timestamp } from "../../../shared/contract/schemas.ts";
 import { requireUser } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { requireOwnScopes } from "../../../shared/http/gates.ts";
@@ -93,7 +93,7 @@ export const account = group("account", "Keys and settings of a workspace, and t
         "A member gives only what the member's own role holds: `messages:send` needs the permission `send`, which a " +
         "developer lacks.",
       body: v.strictObject({
-        name: TrimmedTextUpTo(128),
+        name: NameUpTo(128),
         scopes: v.optional(v.pipe(Scopes, v.minLength(1, "must name at least one scope"))),
       }),
       example: { body: { name: "Order service", scopes: ["messages:send", "subscribers:write"] } },

@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { MessageContent, VariantB } from "../../../shared/contract/message-content.ts";
 import { chatAppFields } from "../../../shared/contract/message-text.ts";
 import { SafetyInput } from "../../../shared/contract/safety.ts";
-import { TemplateId, TimestampInput, TrimmedTextUpTo } from "../../../shared/contract/schemas.ts";
+import { NameUpTo, TemplateId, TimestampInput } from "../../../shared/contract/schemas.ts";
 import { ChannelIds, Percentage, Target } from "../../../shared/contract/send-input.ts";
 import { TopicOfSend } from "../../../shared/contract/topic-key.ts";
 import { invalid } from "../../../shared/kernel/errors.ts";
@@ -49,7 +49,7 @@ const messagesOf = <M extends v.GenericSchema>(message: M) =>
   );
 
 const settings = {
-  name: TrimmedTextUpTo(MAX_NAME_CHARACTERS),
+  name: NameUpTo(MAX_NAME_CHARACTERS),
   category: v.optional(v.picklist(["transactional", "marketing"], "must be transactional or marketing"), "marketing"),
   topic: TopicOfSend,
   target: v.optional(Target, { type: "all" }),

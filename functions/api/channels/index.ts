@@ -1,6 +1,6 @@
 // Channels: the ways a workspace sends, the verification of their credentials, and the templates of the chat app.
 import * as v from "valibot";
-import { Force, OneOf, said, TrimmedTextUpTo } from "../../../shared/contract/schemas.ts";
+import { Force, NameUpTo, OneOf, said } from "../../../shared/contract/schemas.ts";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { callbacks } from "../../../shared/http/callbacks.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
@@ -27,7 +27,7 @@ const MAX_RATE = 10_000;
 /** Dollars for a message. */
 const MAX_PRICE = 100;
 
-const Name = TrimmedTextUpTo(MAX_NAME_CHARACTERS);
+const Name = NameUpTo(MAX_NAME_CHARACTERS);
 
 const NewChannel = v.strictObject({
   type: OneOf(channelTypes),

@@ -1,7 +1,7 @@
 // In-app experiences: authored as drafts, published to an audience, paused, resumed and ended.
 import * as v from "valibot";
 import { numberedPage, pageFields } from "../../../shared/contract/paging.ts";
-import { OneOf, said, TimestampInput, TrimmedTextUpTo } from "../../../shared/contract/schemas.ts";
+import { NameUpTo, OneOf, said, TimestampInput } from "../../../shared/contract/schemas.ts";
 import { Percentage } from "../../../shared/contract/send-input.ts";
 import { type Caller, workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
@@ -30,7 +30,7 @@ import {
 import { pauseExperience } from "../../../shared/store/experiences/moves.ts";
 import type { Allowance } from "../../../shared/store/workspaces/usage.ts";
 
-const Name = TrimmedTextUpTo(MAX_NAME_CHARACTERS);
+const Name = NameUpTo(MAX_NAME_CHARACTERS);
 
 /** INX-26: an empty one clears it. */
 const Time = v.union([v.literal(""), TimestampInput], "must be an RFC 3339 timestamp, or empty for none");

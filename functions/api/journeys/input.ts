@@ -3,7 +3,7 @@
 import * as v from "valibot";
 import { grammar } from "../../../shared/contract/grammar.ts";
 import { byChannelProblems } from "../../../shared/contract/message-content.ts";
-import { Id, JsonObject, maxCharacters, said, TrimmedTextUpTo } from "../../../shared/contract/schemas.ts";
+import { Id, JsonObject, maxCharacters, NameUpTo, said } from "../../../shared/contract/schemas.ts";
 import { invalid } from "../../../shared/kernel/errors.ts";
 import { BLANK, isBlank } from "../../../shared/rules/characters.ts";
 import { MAX_EVENT_NAME_CHARACTERS } from "../../../shared/rules/event-limits.ts";
@@ -79,7 +79,7 @@ export const EntryRulesInput = said(
 );
 
 export const JourneyInput = v.strictObject({
-  name: TrimmedTextUpTo(MAX_NAME_CHARACTERS),
+  name: NameUpTo(MAX_NAME_CHARACTERS),
   trigger: v.pipe(JourneyTrigger, grammar("JourneyTrigger")),
   entry_rules: v.nullish(v.pipe(EntryRulesInput, grammar("EntryRules"))),
   steps: v.pipe(JsonObject, grammar("JourneyGraph")),

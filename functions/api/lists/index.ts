@@ -1,7 +1,7 @@
 // Subscriber lists: subscribers added by hand or by import, as a target of sends.
 import * as v from "valibot";
 import { cursor, numberedPage, pageFields } from "../../../shared/contract/paging.ts";
-import { DescriptionUpTo, SomeOf, said, TextUpTo, TrimmedTextUpTo, Uuid } from "../../../shared/contract/schemas.ts";
+import { DescriptionUpTo, NameUpTo, SomeOf, said, TextUpTo, Uuid } from "../../../shared/contract/schemas.ts";
 import { SearchText } from "../../../shared/contract/search-text.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { secrets, timers, workspaceRead } from "../../../shared/store/capabilities.ts";
@@ -23,7 +23,7 @@ const MAX_NAME_CHARACTERS = 128;
 const MAX_DESCRIPTION_CHARACTERS = 1_000;
 const MAX_IDS = 1_000;
 
-const Name = TrimmedTextUpTo(MAX_NAME_CHARACTERS);
+const Name = NameUpTo(MAX_NAME_CHARACTERS);
 const Description = DescriptionUpTo(MAX_DESCRIPTION_CHARACTERS);
 
 const DoubleOptIn = said(

@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import { grammar } from "../../../shared/contract/grammar.ts";
 import { cursor, cursorsOf, MAX_PER_PAGE } from "../../../shared/contract/paging.ts";
-import { Force, JsonObject, TrimmedTextUpTo, titled, Uuid } from "../../../shared/contract/schemas.ts";
+import { Force, JsonObject, NameUpTo, titled, Uuid } from "../../../shared/contract/schemas.ts";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { editAsSeen, IF_MATCH, tagged } from "../../../shared/http/if-match.ts";
@@ -33,7 +33,7 @@ const MAX_RULE_BYTES = 65_536;
 /** A rule may be nested deeper and have more keys than other bodies. */
 const RULE_LIMITS = { depth: RULE_JSON_DEPTH, keys: 60 * RULE_NODES };
 
-const Name = TrimmedTextUpTo(MAX_NAME_CHARACTERS);
+const Name = NameUpTo(MAX_NAME_CHARACTERS);
 const Rule = v.pipe(
   JsonObject,
   v.check(

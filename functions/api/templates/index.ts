@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { CustomData } from "../../../shared/contract/custom-data.ts";
 import { MessageContent } from "../../../shared/contract/message-content.ts";
 import { pageFields } from "../../../shared/contract/paging.ts";
-import { Force, OneOf, SomeOf, said, TextUpTo, TrimmedTextUpTo, Uuid } from "../../../shared/contract/schemas.ts";
+import { Force, NameUpTo, OneOf, SomeOf, said, TextUpTo, Uuid } from "../../../shared/contract/schemas.ts";
 import { TopicOfSend } from "../../../shared/contract/topic-key.ts";
 import { attributesSeenBy } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
@@ -29,7 +29,7 @@ import {
 
 const MAX_NAME_CHARACTERS = 200;
 
-const Name = TrimmedTextUpTo(MAX_NAME_CHARACTERS);
+const Name = NameUpTo(MAX_NAME_CHARACTERS);
 
 const NewTemplate = v.strictObject({ name: Name, content: MessageContent });
 

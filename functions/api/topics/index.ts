@@ -1,6 +1,6 @@
 // Topics: what messages are about, so that subscribers can opt in and out of each (TPC-1).
 import * as v from "valibot";
-import { DescriptionUpTo, said, TrimmedTextUpTo } from "../../../shared/contract/schemas.ts";
+import { DescriptionUpTo, NameUpTo, said } from "../../../shared/contract/schemas.ts";
 import { TopicKey } from "../../../shared/contract/topic-key.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { topicDefaults } from "../../../shared/rules/topics.ts";
@@ -19,7 +19,7 @@ import {
 const MAX_NAME_CHARACTERS = 128;
 const MAX_DESCRIPTION_CHARACTERS = 500;
 
-const Name = TrimmedTextUpTo(MAX_NAME_CHARACTERS);
+const Name = NameUpTo(MAX_NAME_CHARACTERS);
 const Description = DescriptionUpTo(MAX_DESCRIPTION_CHARACTERS);
 const Default = said(
   "Whether a subscriber without a choice is in the topic",

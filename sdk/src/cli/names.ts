@@ -5,6 +5,9 @@ import type { Resource } from "./resource.ts";
 
 type Caller = Pick<Connection, "call">;
 
+/** A name as the service keeps it: in one form of Unicode, with single spaces. */
+export const seenName = (name: string): string => name.replaceAll(/\s+/g, " ").trim().normalize("NFC");
+
 /** How each list is read: the field that holds its items, and how its pages are asked for. */
 const lists = {
   templates: { method: "templates.list", items: "data", paging: "per_page" },
@@ -40,7 +43,9 @@ const singular = (kind: Listed) => kind.slice(0, -1);
 /** The id of what has this name or id. @throws CommandError if there is none, or more than one. */
 export async function idOf(caller: Caller, kind: Listed, nameOrId: string): Promise<string> {
   const all = await listAll(caller, kind);
-  const [found, ...more] = all.filter(({ id, name }) => id === nameOrId || name === nameOrId);
+  const [found, ...more] = all.filter(
+    ({ id, name }) => id === nameOrId || name === nameOrId || name === seenName(nameOrId),
+  );
   if (!found) throw new CommandError(`There is no ${singular(kind)} ${nameOrId}.`);
   if (more.length > 0) {
     const ids = [found, ...more].map(({ id }) => String(id));

@@ -72,7 +72,7 @@ export async function getList(store: StoreReader, id: string): Promise<Subscribe
 
 /** Newest first; `name` matches anywhere in the name, in any case. */
 export async function listLists(store: StoreReader, { name = "", ...page }: PageQuery & { name?: string | undefined }) {
-  const wanted = name.toLowerCase();
+  const wanted = name.normalize("NFC").toLowerCase();
   const names = (await listNames(store, ListItem)).filter((one) => one.name.toLowerCase().includes(wanted));
   const { from, to } = offsetOf(page);
   const ids = names.slice(from, to).map(({ id }) => id);

@@ -71,7 +71,7 @@ export async function listTemplates(
   store: StoreReader,
   { name = "", ...page }: PageQuery & { name?: string | undefined },
 ) {
-  const wanted = name.toLowerCase();
+  const wanted = name.normalize("NFC").toLowerCase();
   const names = (await listNames(store, TemplateItem)).filter((one) => one.name.toLowerCase().includes(wanted));
   const { from, to } = offsetOf(page);
   const ids = names.slice(from, to).map(({ id }) => id);

@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync, renameSync, statSync, writeFileS
 import { join, relative } from "node:path";
 import { CommandError } from "../command.ts";
 import { makeFolder } from "../folders.ts";
+import { seenName } from "../names.ts";
 import { isObject, type Resource } from "../resource.ts";
 import { type Kind, kinds } from "./kinds.ts";
 
@@ -84,13 +85,13 @@ function readKind(
     const { renamed_from, ...rest } = document;
     if (renamed_from !== undefined && typeof renamed_from !== "string")
       problems.push(`${file}: renamed_from must be a text`);
-    const key = given.trim();
+    const key = seenName(given);
     const other = found.get(key);
     if (other) problems.push(`${file}: ${other.file} has the name ${key} too`);
     const filled = withEnvironment({ ...rest, [keyField]: key }, env, (variable) =>
       problems.push(`${file}: the environment has no ${variable}`),
     );
-    const renamedFrom = typeof renamed_from === "string" ? renamed_from.trim() : undefined;
+    const renamedFrom = typeof renamed_from === "string" ? seenName(renamed_from) : undefined;
     found.set(key, { file, key, renamedFrom, document: filled });
   }
   return found;

@@ -110,7 +110,7 @@ function textSearch(store: StoreReader) {
   };
   return async ({ name, title, content }: JobRow, { q, hidesTitles = false }: JobFilter): Promise<boolean> => {
     if (q === undefined) return true;
-    const text = q.toLowerCase();
+    const text = q.normalize("NFC").toLowerCase();
     if (name?.toLowerCase().includes(text)) return true;
     if (hidesTitles) return false;
     if (title?.toLowerCase().includes(text)) return true;
