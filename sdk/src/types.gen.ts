@@ -7761,7 +7761,7 @@ export interface AccountListServerKeysAnswer {
 }
 
 export interface AccountCreateAgentKeyBody {
-  /** The name, for people */
+  /** What the key is for, as the list shows it */
   name: string;
   /** `read`: counts, reports and definitions without personal data. `read:pii`: with it. `write:drafts`: makes drafts. `write:send`: plans sends and confirms them. Each of the others holds `read` as well */
   scopes?: ("read" | "read:pii" | "write:drafts" | "write:send")[] | undefined;

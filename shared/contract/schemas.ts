@@ -85,7 +85,8 @@ export const TrimmedTextUpTo = (max: number) => v.pipe(v.string(), v.trim(), v.n
 
 /** The name of a thing that people find by it, in the one form that looks so: `max` in characters. */
 // @__NO_SIDE_EFFECTS__
-export const NameUpTo = (max: number) => v.pipe(v.string(), v.transform(asSeen), v.nonEmpty(), maxCharacters(max));
+export const NameUpTo = (max: number) =>
+  v.pipe(TrimmedTextUpTo(max), v.transform(asSeen), v.nonEmpty(), maxCharacters(max));
 
 /** An optional description: `max` in characters. `null` is none. */
 export const DescriptionUpTo = (max: number) => v.nullish(v.pipe(v.string(), maxCharacters(max)));

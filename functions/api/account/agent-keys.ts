@@ -1,7 +1,7 @@
 // Keys for agents: what a member gives to a program that calls the tools of `/v1/mcp`.
 import * as v from "valibot";
 import { agentScopes } from "../../../shared/contract/roles.ts";
-import { NameUpTo, said, WholeNumber } from "../../../shared/contract/schemas.ts";
+import { said, TrimmedTextUpTo, WholeNumber } from "../../../shared/contract/schemas.ts";
 import { endpoints } from "../../../shared/http/endpoint.ts";
 import { requireOwnScopes } from "../../../shared/http/gates.ts";
 import { platformRead, platformWrite, storeRead, storeWrite } from "../../../shared/store/context.ts";
@@ -13,7 +13,7 @@ const MAX_DAYS = 365;
 const NAMED = "must be one of read, read:pii, write:drafts, write:send";
 
 const NewAgentKey = v.strictObject({
-  name: said("What the key is for, as the list shows it", NameUpTo(128)),
+  name: said("What the key is for, as the list shows it", TrimmedTextUpTo(128)),
   scopes: said(
     "`read`: counts, reports and definitions without personal data. `read:pii`: with it. `write:drafts`: makes " +
       "drafts. `write:send`: plans sends and confirms them. Each of the others holds `read` as well",
