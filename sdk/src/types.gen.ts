@@ -929,6 +929,22 @@ export interface Annotation {
   created_by: string | null;
   /** When it was created. RFC 3339. */
   created_at: string;
+  /** Who wrote it; `null` for one of the service itself */
+  creator: {
+    /** The id, as the service assigned it */
+    id: string;
+    /** The name, for people */
+    name: string | null;
+  } | null;
+  /** What the service noted it of, with its kind and name; `null` for one that a user wrote */
+  subject: {
+    /** The kind: `custom` for annotations of members, another one for those of the service */
+    kind: "campaign" | "journey" | "segment" | "list" | "template" | "channel" | "experience" | "image" | "schedule" | "import" | "topic" | "webhook" | "server_key" | "agent_key" | "notification" | "subscriber";
+    /** The id, as the service assigned it */
+    id: string;
+    /** The name, for people */
+    name: string | null;
+  } | null;
 }
 
 export interface Asset {
@@ -969,7 +985,7 @@ export interface AuditEntry {
   /** The same with its kind and name, where it is a thing with a name */
   subject: {
     /** The kind: `custom` for annotations of members, another one for those of the service */
-    kind: "campaign" | "journey" | "segment" | "list" | "template" | "channel" | "experience" | "image" | "schedule" | "topic" | "webhook" | "server_key" | "agent_key" | "notification" | "subscriber" | "invitation" | "import";
+    kind: "campaign" | "journey" | "segment" | "list" | "template" | "channel" | "experience" | "image" | "schedule" | "import" | "topic" | "webhook" | "server_key" | "agent_key" | "notification" | "subscriber" | "invitation";
     /** The id, as the service assigned it */
     id: string;
     /** The name, for people */
@@ -2498,6 +2514,18 @@ export interface JourneyOfPerson {
   journey_id: string;
   /** The subscriber */
   subscriber_id: string;
+  journey: {
+    /** The id, as the service assigned it */
+    id: string;
+    /** The name, for people */
+    name: string | null;
+  };
+  subscriber: {
+    /** The id, as the service assigned it */
+    id: string;
+    /** The name, for people */
+    name: string | null;
+  };
   /** The answer in a few sentences */
   in_words: string;
   /** Events of the last 90 days that could start a run, newest first, at most 100; of a segment only its newest entry, or exit, is known */
@@ -2636,6 +2664,25 @@ export interface JourneysJourney {
     count: number;
     /** The messages that the rate is of */
     tried: number;
+  } | undefined;
+  journey: {
+    /** The id, as the service assigned it */
+    id: string;
+    /** The name, for people */
+    name: string | null;
+  };
+  subscriber: {
+    /** The id, as the service assigned it */
+    id: string;
+    /** The name, for people */
+    name: string | null;
+  };
+  /** The segment that was entered, or left, where that started it */
+  segment?: {
+    /** The id, as the service assigned it */
+    id: string;
+    /** The name, for people */
+    name: string | null;
   } | undefined;
 }
 
@@ -3306,6 +3353,18 @@ export interface Recipient {
   notification_id: string;
   /** The subscriber */
   subscriber_id: string;
+  notification: {
+    /** The id, as the service assigned it */
+    id: string;
+    /** The name, for people */
+    name: string | null;
+  };
+  subscriber: {
+    /** The id, as the service assigned it */
+    id: string;
+    /** The name, for people */
+    name: string | null;
+  };
   /** What was decided about the recipient */
   decision: "sent" | "deferred" | "held_out" | "skipped" | "not_in_audience" | "pending" | "canceled";
   /** What became of the recipient */
@@ -7157,6 +7216,28 @@ export interface AnnotationsCreateBody {
   visibility?: "tenant" | "agency_only" | undefined;
 }
 
+export interface AnnotationsCreateAnswer {
+  /** The id, as the service assigned it */
+  id: string;
+  /** When it happened. RFC 3339. */
+  occurred_at: string;
+  /** The end of what it marks; left out for a point in time. RFC 3339. */
+  ends_at?: string | undefined;
+  text: string;
+  /** Where the consent was given, such as the name of a form. Free text */
+  source: "auto" | "manual";
+  /** The kind: `custom` for annotations of members, another one for those of the service */
+  kind: string;
+  /** Who sees it: the workspace, or its agency only */
+  visibility: "tenant" | "agency_only";
+  /** What it refers to */
+  ref_id?: string | undefined;
+  /** The member who created it; `null` if the service did */
+  created_by: string | null;
+  /** When it was created. RFC 3339. */
+  created_at: string;
+}
+
 export interface HooksCreateBody {
   /** The https address that events are sent to */
   target_url: string;
@@ -8433,7 +8514,7 @@ export interface Endpoints {
     /** List annotations of a time range, oldest first. `GET /api/v1/annotations` */
     list(query: AnnotationsListQuery, options?: CallOptions): Promise<AnnotationsListAnswer>;
     /** Create an annotation. `POST /api/v1/annotations` */
-    create(body: AnnotationsCreateBody, options?: CallOptions): Promise<Annotation>;
+    create(body: AnnotationsCreateBody, options?: CallOptions): Promise<AnnotationsCreateAnswer>;
     /** Delete an annotation that a user wrote. `DELETE /api/v1/annotations/:id` */
     delete(id: string, options?: CallOptions): Promise<void>;
   };

@@ -1,5 +1,6 @@
 // The names of things that are mentioned by id: a short form of a UUIDv7 is its time, so different things look alike.
 import * as v from "valibot";
+import { Named } from "../contract/named.ts";
 import { CampaignItem } from "./campaigns/items.ts";
 import { ChannelItem } from "./channels/items.ts";
 import type { StoreReader } from "./context.ts";
@@ -12,7 +13,8 @@ import { ScheduleItem } from "./schedules/items.ts";
 import { SegmentItem } from "./segments/items.ts";
 import { withContents } from "./sends/jobs/job-content.ts";
 import { findJobs } from "./sends/jobs/jobs.ts";
-import { getProfiles, nameOf } from "./subscribers/subscribers.ts";
+import { ImportItem } from "./subscribers/import-items.ts";
+import { displayName, getProfiles } from "./subscribers/subscribers.ts";
 import { TemplateItem } from "./templates/items.ts";
 import { TopicItem } from "./topics/items.ts";
 import { WebhookItem } from "./webhooks/items.ts";
@@ -28,6 +30,7 @@ export const namedKinds = [
   "experience",
   "image",
   "schedule",
+  "import",
   "topic",
   "webhook",
   "server_key",
@@ -36,13 +39,6 @@ export const namedKinds = [
   "subscriber",
 ] as const;
 export type NamedKind = (typeof namedKinds)[number];
-
-/**
- * A thing with its name; `null` where it has none, or was deleted. Of a topic the id is its key; the name of a webhook is its
- * host, that of an image its file, that of a schedule its template, and that of a subscriber their full name, or the external id where none is known.
- */
-export const Named = v.object({ id: v.string(), name: v.nullable(v.string()) });
-export type Named = v.InferOutput<typeof Named>;
 
 /** What a send comes from, with its name. */
 export const NamedSource = v.object({ type: v.string(), ...Named.entries });
@@ -81,6 +77,12 @@ const readers: Record<NamedKind, Reader> = {
     const names = new Map((await store.getAll(TemplateItem, idKeys(templates))).map((row) => [row?.id, row?.name]));
     return rows.map((row) => row && names.get(row.template_id));
   },
+  import: async (store, ids) => {
+    const rows = await store.getAll(ImportItem, idKeys(ids), { eventual: true });
+    const lists = [...new Set(rows.flatMap((row) => row?.list ?? []))];
+    const names = await readers.list(store, lists);
+    return rows.map((row) => row && names[lists.indexOf(row.list)]);
+  },
   topic: async (store, ids) => {
     const keys = ids.map((key) => ({ key }));
     const rows = await store.getAll(TopicItem, keys, { eventual: true });
@@ -98,7 +100,7 @@ const readers: Record<NamedKind, Reader> = {
     return ids.map((id) => names.get(id));
   },
   subscriber: async (store, ids) =>
-    (await getProfiles(store, ids, { eventual: true })).map((one) => one && (nameOf(one) ?? one.external_id)),
+    (await getProfiles(store, ids, { eventual: true })).map((one) => one && displayName(one)),
 };
 
 /** The names of these things, each kind read together. */

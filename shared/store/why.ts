@@ -2,6 +2,7 @@
 // name, the person by id, external id or e-mail address.
 
 import * as v from "valibot";
+import { Named } from "../contract/named.ts";
 import { isUuid, said, titled } from "../contract/schemas.ts";
 import { invalid } from "../kernel/errors.ts";
 import { byText } from "../kernel/order.ts";
@@ -11,7 +12,6 @@ import { getCampaign, listCampaigns } from "./campaigns/campaigns.ts";
 import type { StoreReader } from "./context.ts";
 import { getJourney, type Journey, listJourneys } from "./journeys/journeys.ts";
 import { JourneyOfPerson, journeyOfPerson } from "./journeys/person.ts";
-import { Named } from "./names.ts";
 import type { RootSecrets } from "./secrets.ts";
 import { messagesSince } from "./sends/inbox/inbox.ts";
 import { listJobs } from "./sends/jobs/job-list.ts";

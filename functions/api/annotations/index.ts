@@ -4,7 +4,7 @@ import { TextUpTo, TimestampInput, TrimmedTextUpTo } from "../../../shared/contr
 import type { Caller } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { ApiError, invalid } from "../../../shared/kernel/errors.ts";
-import { storeRead, storeWrite } from "../../../shared/store/context.ts";
+import { platformRead, storeRead, storeWrite } from "../../../shared/store/context.ts";
 import { visibilities } from "../../../shared/store/insights/annotation-items.ts";
 import {
   Annotation,
@@ -13,6 +13,8 @@ import {
   listAnnotations,
   writeAnnotation,
 } from "../../../shared/store/insights/annotations.ts";
+import { NamedAnnotation, withNames } from "../../../shared/store/insights/named-annotations.ts";
+import { memberName } from "../../../shared/store/workspaces/members.ts";
 
 const MAX_TEXT_CHARACTERS = 500;
 const kinds: readonly string[] = ["custom", ...autoKinds];
@@ -41,7 +43,7 @@ const endpoint = endpoints({ credentials: ["dashboard"], uses: [] });
 export const annotations = group("annotations", "What happened when, for charts.", [
   endpoint(
     "GET /api/v1/annotations",
-    { agents: "read", uses: [storeRead] },
+    { agents: "read", uses: [storeRead, platformRead] },
     {
       summary: "List annotations of a time range, oldest first",
       query: v.object({
@@ -50,14 +52,15 @@ export const annotations = group("annotations", "What happened when, for charts.
         kinds: v.optional(TextUpTo(256)),
       }),
       example: { query: { from: "2026-11-01T00:00:00.000Z", to: "2026-11-30T00:00:00.000Z" } },
-      returns: v.object({ annotations: v.array(Annotation) }),
+      returns: v.object({ annotations: v.array(NamedAnnotation) }),
     },
-    async ({ store, caller, query: { from, to, kinds: wanted } }) => {
+    async ({ store, platform, tenant, caller, query: { from, to, kinds: wanted } }) => {
       if (to < from) throw invalid({ to: "must not be before from" });
       const chosen = wanted?.split(",").map((kind) => kind.trim());
       const unknown = chosen?.find((kind) => !kinds.includes(kind));
       if (unknown !== undefined) throw invalid({ kinds: `names ${unknown || "nothing"}, which is no kind` });
-      return { annotations: await listAnnotations(store, { from, to, kinds: chosen, isAgency: isAgency(caller) }) };
+      const found = await listAnnotations(store, { from, to, kinds: chosen, isAgency: isAgency(caller) });
+      return { annotations: await withNames(store, found, (user) => memberName(platform, tenant, user)) };
     },
   ),
 

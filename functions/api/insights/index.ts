@@ -2,6 +2,7 @@
 import * as v from "valibot";
 import { SendCost } from "../../../shared/contract/cost.ts";
 import { liftEntries } from "../../../shared/contract/lift.ts";
+import { Named } from "../../../shared/contract/named.ts";
 import { personal } from "../../../shared/contract/personal.ts";
 import { Id, maxCharacters, OneOf, said, Timestamp, Uuid, WholeNumber } from "../../../shared/contract/schemas.ts";
 import { windowFields, windowOf } from "../../../shared/contract/window.ts";
@@ -19,7 +20,6 @@ import {
 import { funnelOf, heatmapOf, liftOfJob, summaryOf } from "../../../shared/store/insights/insights.ts";
 import { conversionGroups } from "../../../shared/store/insights/items.ts";
 import { seriesOf } from "../../../shared/store/insights/series.ts";
-import { Named } from "../../../shared/store/names.ts";
 import { deliverability } from "./deliverability.ts";
 
 const MAX_DAYS = 365;

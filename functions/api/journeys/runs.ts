@@ -4,13 +4,15 @@ import { cursor, cursorPage, cursorsOf, MAX_PER_PAGE } from "../../../shared/con
 import { OneOf, said, Uuid } from "../../../shared/contract/schemas.ts";
 import { endpoints } from "../../../shared/http/endpoint.ts";
 import { notFound } from "../../../shared/kernel/errors.ts";
+import { elementAt } from "../../../shared/rules/element-at.ts";
 import { runStatuses } from "../../../shared/rules/run-states.ts";
 import { secrets, workspaceRead } from "../../../shared/store/capabilities.ts";
 import { storeRead, storeWrite } from "../../../shared/store/context.ts";
 import { getJourney } from "../../../shared/store/journeys/journeys.ts";
+import { NamedRun, withNames } from "../../../shared/store/journeys/named-runs.ts";
 import { JourneyOfPerson, journeyOfPerson } from "../../../shared/store/journeys/person.ts";
 import { listRuns } from "../../../shared/store/journeys/run-list.ts";
-import { cancelRun, Run } from "../../../shared/store/journeys/runs.ts";
+import { cancelRun } from "../../../shared/store/journeys/runs.ts";
 import { getProfile } from "../../../shared/store/subscribers/subscribers.ts";
 
 const MAX_STEP_CHARACTERS = 256;
@@ -32,16 +34,16 @@ export const journeyRuns = [
           v.optional(v.pipe(v.string(), v.maxLength(MAX_STEP_CHARACTERS))),
         ),
       }),
-      returns: cursorPage(Run),
+      returns: cursorPage(NamedRun),
     },
     async ({ store, secrets, params, query: { cursor, status, subscriber_id, step } }) => {
-      await getJourney(store, params.id);
+      const journey = await getJourney(store, params.id);
       const scope = `runs:${store.tenant}:${params.id}:${status ?? ""}:${subscriber_id ?? ""}:${step ?? ""}`;
       const cursors = cursorsOf(await secrets.root(), scope, Uuid);
       const after = cursors.open(cursor);
       const query = { journey: params.id, status, step, subscriber: subscriber_id, after, limit: MAX_PER_PAGE };
       const { runs, next } = await listRuns(store, query);
-      return { items: runs, next_cursor: cursors.seal(next) };
+      return { items: await withNames(store, journey, runs), next_cursor: cursors.seal(next) };
     },
   ),
 
@@ -67,12 +69,13 @@ export const journeyRuns = [
     { permission: "send", uses: [storeWrite] },
     {
       summary: "Cancel an active run",
-      returns: Run,
+      returns: NamedRun,
       errors: ["CONFLICT"],
     },
     async ({ store, params }) => {
-      await getJourney(store, params.id);
-      return cancelRun(store, params.id, params.runId);
+      const journey = await getJourney(store, params.id);
+      const canceled = await cancelRun(store, params.id, params.runId);
+      return elementAt(await withNames(store, journey, [canceled]), 0);
     },
   ),
 ];

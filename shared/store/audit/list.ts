@@ -1,12 +1,12 @@
 // Reads the audit trail: the newest calls of all chains, each with its outcome.
 import * as v from "valibot";
+import { Named } from "../../contract/named.ts";
 import { said, Timestamp, titled } from "../../contract/schemas.ts";
 import type { StoreReader } from "../context.ts";
 import { familyOf } from "../families.ts";
-import { idKeys, type RowOf } from "../item.ts";
+import type { RowOf } from "../item.ts";
 import { fromJson } from "../json-text.ts";
-import { isNamedKind, Named, type NamedKind, namedKinds, namesOf } from "../names.ts";
-import { ImportItem } from "../subscribers/import-items.ts";
+import { isNamedKind, type NamedKind, namedKinds, namesOf } from "../names.ts";
 import { AUDIT_SHARDS, AuditHead, type AuditOutcome, AuditRow, actorTypes } from "./items.ts";
 import { SealedSendsShape, shownSends } from "./sealed-sends.ts";
 
@@ -19,8 +19,6 @@ const MAX_LOOKED_AT = 2_000;
 
 /** Its name is the address that was invited, while it is open, and then the name of the member. */
 const INVITATION = "invitation";
-/** Its name is that of its list. */
-const IMPORT = "import";
 
 const outcomes = ["ok", "refused", "failed", "unknown"] as const;
 
@@ -39,7 +37,7 @@ export const AuditEntryShape = titled("AuditEntry", {
   target: said("The id of what it changed or created", v.nullable(v.string())),
   subject: said(
     "The same with its kind and name, where it is a thing with a name",
-    v.nullable(v.object({ kind: v.picklist([...namedKinds, INVITATION, IMPORT]), ...Named.entries })),
+    v.nullable(v.object({ kind: v.picklist([...namedKinds, INVITATION]), ...Named.entries })),
   ),
   outcome: said("`unknown`: it was interrupted or has not ended, and may have had its effect", v.picklist(outcomes)),
   dry_run: said("It was a dry run, which writes nothing but its report", v.boolean()),
@@ -169,7 +167,7 @@ function wordOf(outcome: AuditOutcome | undefined): AuditEntryShape["outcome"] {
 }
 
 /** What the operations of a group are about, by the name of the group. A halted step is named by its journey. */
-const kindsOfGroups: Record<string, NamedKind | typeof IMPORT> = {
+const kindsOfGroups: Record<string, NamedKind> = {
   campaigns: "campaign",
   journeys: "journey",
   brakes: "journey",
@@ -179,6 +177,7 @@ const kindsOfGroups: Record<string, NamedKind | typeof IMPORT> = {
   assets: "image",
   schedules: "schedule",
   lists: "list",
+  imports: "import",
   segments: "segment",
   channels: "channel",
   subscribers: "subscriber",
@@ -186,7 +185,6 @@ const kindsOfGroups: Record<string, NamedKind | typeof IMPORT> = {
   topics: "topic",
   webhooks: "webhook",
   hooks: "webhook",
-  imports: IMPORT,
 };
 
 /** Of a group, and not about its kind: their targets are found nowhere by it. */
@@ -214,14 +212,9 @@ async function named(
   { memberName, invited }: TeamNames,
 ): Promise<AuditEntryShape[]> {
   const users = [...new Set(entries.flatMap(({ actor }) => (actor.type === "user" ? [actor.id] : [])))];
-  const lists = await listsOf(
-    store,
-    entries.flatMap(({ subject }) => (subject?.kind === IMPORT ? [subject.id] : [])),
-  );
   const wanted = entries.flatMap(({ actor, subject }) => [
     ...(isNamedKind(actor.type) ? [{ kind: actor.type, id: actor.id }] : []),
     ...(subject && isNamedKind(subject.kind) ? [{ kind: subject.kind, id: subject.id }] : []),
-    ...[...lists.values()].map((id) => ({ kind: "list" as const, id })),
   ]);
   const hasInvitation = entries.some(({ subject }) => subject?.kind === INVITATION);
   const [names, invitations, members] = await Promise.all([
@@ -231,8 +224,7 @@ async function named(
   ]);
   const byUser = new Map(members);
   const nameOf = ({ kind, id }: NonNullable<AuditEntryShape["subject"]>): string | null => {
-    if (kind === INVITATION) return invitations.get(id) ?? null;
-    return kind === IMPORT ? names.of("list", lists.get(id) ?? "") : names.of(kind, id);
+    return kind === INVITATION ? (invitations.get(id) ?? null) : names.of(kind, id);
   };
   return entries.map(({ actor, subject, ...rest }) => ({
     ...rest,
@@ -242,12 +234,6 @@ async function named(
     },
     subject: subject && { ...subject, name: nameOf(subject) },
   }));
-}
-
-/** Into which list each of these imports goes; one is kept for 30 days. */
-async function listsOf(store: StoreReader, imports: readonly string[]): Promise<ReadonlyMap<string, string>> {
-  const rows = await store.getAll(ImportItem, idKeys([...new Set(imports)]), { eventual: true });
-  return new Map(rows.flatMap((row): [string, string][] => (row ? [[row.id, row.list]] : [])));
 }
 
 export const auditId = (shard: number, seq: number): string => `${shard}-${seq}`;

@@ -1,6 +1,7 @@
 // One person in one journey (AMB-147): what would have started a run and what came of it, its runs, and what would
 // happen if it were triggered now.
 import * as v from "valibot";
+import { Named, NamedPerson } from "../../contract/named.ts";
 import { said, Timestamp, titled } from "../../contract/schemas.ts";
 import { DAY, timestamp } from "../../kernel/clock.ts";
 import { refusalReasons } from "../../rules/entry-refusals.ts";
@@ -13,14 +14,15 @@ import { familyOf } from "../families.ts";
 import { ClauseResult, explainMembership } from "../segments/explain.ts";
 import { findJobs } from "../sends/jobs/jobs.ts";
 import { CLOCK_TOLERANCE_MS, touchesSince } from "../sends/ledger/touches.ts";
-import type { LivingProfile } from "../subscribers/subscribers.ts";
+import { displayName, type LivingProfile } from "../subscribers/subscribers.ts";
 import type { WorkspaceRecord } from "../workspaces/workspaces.ts";
 import { entriesOf } from "./eligibility.ts";
 import { beyondQuotaNow } from "./entry-quota.ts";
 import type { Journey } from "./journeys.ts";
+import { NamedRun, withNames } from "./named-runs.ts";
 import { RunItem, runPrefix } from "./run-items.ts";
 import { listRuns } from "./run-list.ts";
-import { Run } from "./runs.ts";
+import type { Run } from "./runs.ts";
 import { askedBySteps, skipDetails } from "./step-words.ts";
 import { activeTimes, beyondQuotaOf, causesOf, standingAt, triggerOutcomes } from "./triggers-of-person.ts";
 import { getVersion } from "./versions.ts";
@@ -34,6 +36,8 @@ const refusal = v.picklist(refusalReasons);
 export const JourneyOfPerson = titled("JourneyOfPerson", {
   journey_id: v.string(),
   subscriber_id: v.string(),
+  journey: Named,
+  subscriber: NamedPerson,
   in_words: said("The answer in a few sentences", v.string()),
   triggers: said(
     `Events of the last 90 days that could start a run, newest first, at most ${MAX_TRIGGERS}; of a segment only its newest ` +
@@ -45,7 +49,7 @@ export const JourneyOfPerson = titled("JourneyOfPerson", {
         event_name: said("Empty for a segment", v.string()),
         segment: said(
           "The segment that was entered, or left, where that starts runs",
-          v.optional(v.object({ id: v.string(), name: v.nullable(v.string()), entered: v.boolean() })),
+          v.optional(v.object({ ...Named.entries, entered: v.boolean() })),
         ),
         occurred_at: Timestamp,
         outcome: said(
@@ -58,7 +62,7 @@ export const JourneyOfPerson = titled("JourneyOfPerson", {
       }),
     ),
   ),
-  runs: said(`Newest first, at most ${MAX_RUNS}`, v.array(Run)),
+  runs: said(`Newest first, at most ${MAX_RUNS}`, v.array(NamedRun)),
   waiting: said(
     "What the active run waits for, and what would happen next; `null` without one",
     v.nullable(
@@ -152,12 +156,16 @@ export async function journeyOfPerson(
     newest && askedBySteps(store, newest, graph),
   ]);
   const waiting = waitingOf(newest, graph);
-  const said = { triggers, runs, waiting, now: { would_enter: standing === null, reason: standing, clauses } };
+  const said = { triggers, waiting, now: { would_enter: standing === null, reason: standing, clauses } };
   return {
     journey_id: journey.id,
     subscriber_id: profile.id,
+    journey: { id: journey.id, name: journey.name },
+    subscriber: { id: profile.id, name: displayName(profile) },
+    runs: await withNames(store, journey, runs),
     in_words: journeyInWords({
       ...said,
+      runs,
       exits: graph ? exitsOf(graph) : [],
       failures,
       skips,

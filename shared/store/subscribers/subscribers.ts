@@ -201,6 +201,9 @@ export const PersonName = personal(
 /** What people call a subscriber; `null` where no name is known. */
 export const nameOf = (row: ProfileRow): string | null => fullNameIn(attributesOf(row)) || null;
 
+/** What a person is called where something has to be said. */
+export const displayName = (profile: LivingProfile): string => nameOf(profile) ?? profile.external_id;
+
 /** What a filter or a rule sees of a profile: the attributes, and the fields of the subscriber itself. */
 export function attributesForRules(profile: LivingProfile): Record<string, unknown> {
   const { external_id, email, created_at } = profile;

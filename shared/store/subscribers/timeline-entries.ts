@@ -1,5 +1,6 @@
 // What a timeline shows of a subscriber, by kind (RDA-5).
 import * as v from "valibot";
+import { Named } from "../../contract/named.ts";
 import { said, Timestamp } from "../../contract/schemas.ts";
 import { breachReasons } from "../../rules/brake.ts";
 import { refusalReasons } from "../../rules/entry-refusals.ts";
@@ -8,7 +9,7 @@ import { runStatuses } from "../../rules/run-states.ts";
 import { consentStatuses } from "../../rules/topics.ts";
 import { eventSources } from "../events/items.ts";
 import { RunSteps } from "../journeys/run-steps.ts";
-import { Named, NamedSource } from "../names.ts";
+import { NamedSource } from "../names.ts";
 
 const text = v.nullable(v.string());
 

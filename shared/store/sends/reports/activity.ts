@@ -2,10 +2,11 @@
 // written for it (docs/decisions/0034).
 
 import * as v from "valibot";
+import { Named } from "../../../contract/named.ts";
 import { said, titled } from "../../../contract/schemas.ts";
 import { DAY, timestamp } from "../../../kernel/clock.ts";
 import type { StoreReader } from "../../context.ts";
-import { Named, NamedSource, namedSource, namesOf, wantedSource } from "../../names.ts";
+import { NamedSource, namedSource, namesOf, wantedSource } from "../../names.ts";
 import { listJobs } from "../jobs/job-list.ts";
 import type { JobRecord } from "../jobs/job-record.ts";
 import { getJob } from "../jobs/jobs.ts";

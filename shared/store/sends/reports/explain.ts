@@ -12,7 +12,7 @@ import { CampaignItem } from "../../campaigns/items.ts";
 import type { StoreReader } from "../../context.ts";
 import { ExperienceItem } from "../../experiences/items.ts";
 import { fromJson } from "../../json-text.ts";
-import { getProfiles, type LivingProfile } from "../../subscribers/subscribers.ts";
+import { displayName, getProfiles, type LivingProfile } from "../../subscribers/subscribers.ts";
 import type { WorkspaceRecord } from "../../workspaces/workspaces.ts";
 import { quietEndOf } from "../chunks/deferred.ts";
 import { type Event, eventFor, scopeOf } from "../content/arms.ts";
@@ -85,6 +85,8 @@ export async function explainRecipient(
   return {
     notification_id: job.id,
     subscriber_id: subscriber,
+    notification: { id: job.id, name: job.name ?? job.title },
+    subscriber: { id: subscriber, name: profile ? displayName(profile) : null },
     ...said,
     in_words: sendInWords({
       ...said,

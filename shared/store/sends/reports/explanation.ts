@@ -1,6 +1,7 @@
 // What the API returns of one recipient of a send (F2).
 import * as v from "valibot";
 import { grammar } from "../../../contract/grammar.ts";
+import { Named, NamedPerson } from "../../../contract/named.ts";
 import { personal } from "../../../contract/personal.ts";
 import { said, Timestamp } from "../../../contract/schemas.ts";
 import { channelTypes } from "../../../rules/channel-types.ts";
@@ -145,6 +146,8 @@ export type ShownMessage = v.InferOutput<typeof ShownMessage>;
 export const Explanation = v.object({
   notification_id: v.string(),
   subscriber_id: v.string(),
+  notification: Named,
+  subscriber: NamedPerson,
   decision: v.picklist(decisions),
   state: v.picklist(recipientStates),
   reason: v.nullable(v.string()),
