@@ -939,7 +939,7 @@ export interface Annotation {
   /** What the service noted it of, with its kind and name; `null` for one that a user wrote */
   subject: {
     /** The kind: `custom` for annotations of members, another one for those of the service */
-    kind: "campaign" | "journey" | "segment" | "list" | "template" | "channel" | "experience" | "image" | "schedule" | "import" | "topic" | "webhook" | "server_key" | "agent_key" | "notification" | "subscriber";
+    kind: "campaign" | "journey" | "segment" | "list" | "template" | "channel" | "experience" | "image" | "schedule" | "topic" | "webhook" | "server_key" | "agent_key" | "notification" | "subscriber";
     /** The id, as the service assigned it */
     id: string;
     /** The name, for people */
@@ -985,7 +985,7 @@ export interface AuditEntry {
   /** The same with its kind and name, where it is a thing with a name */
   subject: {
     /** The kind: `custom` for annotations of members, another one for those of the service */
-    kind: "campaign" | "journey" | "segment" | "list" | "template" | "channel" | "experience" | "image" | "schedule" | "import" | "topic" | "webhook" | "server_key" | "agent_key" | "notification" | "subscriber" | "invitation";
+    kind: "campaign" | "journey" | "segment" | "list" | "template" | "channel" | "experience" | "image" | "schedule" | "topic" | "webhook" | "server_key" | "agent_key" | "notification" | "subscriber" | "invitation" | "import";
     /** The id, as the service assigned it */
     id: string;
     /** The name, for people */

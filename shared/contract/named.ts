@@ -4,7 +4,7 @@ import { personal } from "./personal.ts";
 
 /**
  * A thing with its name; `null` where it has none, or was deleted. Of a topic the id is its key; the name of a webhook is its
- * host, that of an image its file, that of a schedule its template, that of an import its list, and that of a subscriber their
+ * host, that of an image its file, that of a schedule its template, and that of a subscriber their
  * full name, or the external id where none is known.
  */
 export const Named = v.object({ id: v.string(), name: v.nullable(v.string()) });

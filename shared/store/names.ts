@@ -13,7 +13,6 @@ import { ScheduleItem } from "./schedules/items.ts";
 import { SegmentItem } from "./segments/items.ts";
 import { withContents } from "./sends/jobs/job-content.ts";
 import { findJobs } from "./sends/jobs/jobs.ts";
-import { ImportItem } from "./subscribers/import-items.ts";
 import { displayName, getProfiles } from "./subscribers/subscribers.ts";
 import { TemplateItem } from "./templates/items.ts";
 import { TopicItem } from "./topics/items.ts";
@@ -30,7 +29,6 @@ export const namedKinds = [
   "experience",
   "image",
   "schedule",
-  "import",
   "topic",
   "webhook",
   "server_key",
@@ -76,12 +74,6 @@ const readers: Record<NamedKind, Reader> = {
     const templates = rows.flatMap((row) => row?.template_id ?? []);
     const names = new Map((await store.getAll(TemplateItem, idKeys(templates))).map((row) => [row?.id, row?.name]));
     return rows.map((row) => row && names.get(row.template_id));
-  },
-  import: async (store, ids) => {
-    const rows = await store.getAll(ImportItem, idKeys(ids), { eventual: true });
-    const lists = [...new Set(rows.flatMap((row) => row?.list ?? []))];
-    const names = await readers.list(store, lists);
-    return rows.map((row) => row && names[lists.indexOf(row.list)]);
   },
   topic: async (store, ids) => {
     const keys = ids.map((key) => ({ key }));

@@ -15,13 +15,13 @@ import { BUS, ofType, synthesize } from "./support/template.ts";
 
 const MAX_ENDPOINT_BYTES = 543 * 1024;
 /** docs/decisions/0016. */
-const MAX_OWN_BYTES = 218 * 1024;
+const MAX_OWN_BYTES = 219 * 1024;
 /** S3 has a protocol of its own (docs/decisions/0016). */
 const S3_BYTES = 122 * 1024;
 /** It contains the endpoints that are tools (docs/decisions/0037). */
 const TOOLS = "api-mcp";
 const MAX_TOOLS_BYTES = 954 * 1024;
-const MAX_TOOLS_OWN_BYTES = 538 * 1024;
+const MAX_TOOLS_OWN_BYTES = 540 * 1024;
 /** It calls the providers within a request (docs/decisions/0040). */
 const TESTS = "api-tests";
 const PROVIDER_BYTES = 160 * 1024;

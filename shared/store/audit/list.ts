@@ -4,9 +4,10 @@ import { Named } from "../../contract/named.ts";
 import { said, Timestamp, titled } from "../../contract/schemas.ts";
 import type { StoreReader } from "../context.ts";
 import { familyOf } from "../families.ts";
-import type { RowOf } from "../item.ts";
+import { idKeys, type RowOf } from "../item.ts";
 import { fromJson } from "../json-text.ts";
 import { isNamedKind, type NamedKind, namedKinds, namesOf } from "../names.ts";
+import { ImportItem } from "../subscribers/import-items.ts";
 import { AUDIT_SHARDS, AuditHead, type AuditOutcome, AuditRow, actorTypes } from "./items.ts";
 import { SealedSendsShape, shownSends } from "./sealed-sends.ts";
 
@@ -19,6 +20,8 @@ const MAX_LOOKED_AT = 2_000;
 
 /** Its name is the address that was invited, while it is open, and then the name of the member. */
 const INVITATION = "invitation";
+/** Its name is that of its list. */
+const IMPORT = "import";
 
 const outcomes = ["ok", "refused", "failed", "unknown"] as const;
 
@@ -37,7 +40,7 @@ export const AuditEntryShape = titled("AuditEntry", {
   target: said("The id of what it changed or created", v.nullable(v.string())),
   subject: said(
     "The same with its kind and name, where it is a thing with a name",
-    v.nullable(v.object({ kind: v.picklist([...namedKinds, INVITATION]), ...Named.entries })),
+    v.nullable(v.object({ kind: v.picklist([...namedKinds, INVITATION, IMPORT]), ...Named.entries })),
   ),
   outcome: said("`unknown`: it was interrupted or has not ended, and may have had its effect", v.picklist(outcomes)),
   dry_run: said("It was a dry run, which writes nothing but its report", v.boolean()),
@@ -167,7 +170,7 @@ function wordOf(outcome: AuditOutcome | undefined): AuditEntryShape["outcome"] {
 }
 
 /** What the operations of a group are about, by the name of the group. A halted step is named by its journey. */
-const kindsOfGroups: Record<string, NamedKind> = {
+const kindsOfGroups: Record<string, NamedKind | typeof IMPORT> = {
   campaigns: "campaign",
   journeys: "journey",
   brakes: "journey",
@@ -177,7 +180,6 @@ const kindsOfGroups: Record<string, NamedKind> = {
   assets: "image",
   schedules: "schedule",
   lists: "list",
-  imports: "import",
   segments: "segment",
   channels: "channel",
   subscribers: "subscriber",
@@ -185,6 +187,7 @@ const kindsOfGroups: Record<string, NamedKind> = {
   topics: "topic",
   webhooks: "webhook",
   hooks: "webhook",
+  imports: IMPORT,
 };
 
 /** Of a group, and not about its kind: their targets are found nowhere by it. */
@@ -212,9 +215,14 @@ async function named(
   { memberName, invited }: TeamNames,
 ): Promise<AuditEntryShape[]> {
   const users = [...new Set(entries.flatMap(({ actor }) => (actor.type === "user" ? [actor.id] : [])))];
+  const lists = await listsOf(
+    store,
+    entries.flatMap(({ subject }) => (subject?.kind === IMPORT ? [subject.id] : [])),
+  );
   const wanted = entries.flatMap(({ actor, subject }) => [
     ...(isNamedKind(actor.type) ? [{ kind: actor.type, id: actor.id }] : []),
     ...(subject && isNamedKind(subject.kind) ? [{ kind: subject.kind, id: subject.id }] : []),
+    ...[...lists.values()].map((id) => ({ kind: "list" as const, id })),
   ]);
   const hasInvitation = entries.some(({ subject }) => subject?.kind === INVITATION);
   const [names, invitations, members] = await Promise.all([
@@ -224,7 +232,8 @@ async function named(
   ]);
   const byUser = new Map(members);
   const nameOf = ({ kind, id }: NonNullable<AuditEntryShape["subject"]>): string | null => {
-    return kind === INVITATION ? (invitations.get(id) ?? null) : names.of(kind, id);
+    if (kind === INVITATION) return invitations.get(id) ?? null;
+    return kind === IMPORT ? names.of("list", lists.get(id) ?? "") : names.of(kind, id);
   };
   return entries.map(({ actor, subject, ...rest }) => ({
     ...rest,
@@ -234,6 +243,12 @@ async function named(
     },
     subject: subject && { ...subject, name: nameOf(subject) },
   }));
+}
+
+/** Into which list each of these imports goes; one is kept for 30 days. */
+async function listsOf(store: StoreReader, imports: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  const rows = await store.getAll(ImportItem, idKeys([...new Set(imports)]), { eventual: true });
+  return new Map(rows.flatMap((row): [string, string][] => (row ? [[row.id, row.list]] : [])));
 }
 
 export const auditId = (shard: number, seq: number): string => `${shard}-${seq}`;

@@ -23,7 +23,6 @@ const KINDS: readonly (readonly [string, readonly NamedKind[]])[] = [
   ["experience_", ["experience"]],
   ["channel_", ["channel"]],
   ["schedule_", ["schedule"]],
-  ["import_", ["import"]],
   ["webhook_", ["webhook"]],
   ["blast_", ["notification", "journey"]],
 ];
