@@ -15,8 +15,17 @@ export const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 const LOCALE = "en-GB";
 const numbers = new Intl.NumberFormat(LOCALE);
 const shares = new Intl.NumberFormat(LOCALE, { style: "percent", maximumFractionDigits: 1 });
+const formats = new Map<string, Intl.DateTimeFormat>();
+/** Made once each: a table has one for each of its times. */
+function formatOf(options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
+  const key = JSON.stringify(options);
+  const format = formats.get(key) ?? new Intl.DateTimeFormat(LOCALE, options);
+  formats.set(key, format);
+  return format;
+}
+
 const moment = (timeZone: string, more: Intl.DateTimeFormatOptions = {}) =>
-  new Intl.DateTimeFormat(LOCALE, {
+  formatOf({
     day: "numeric",
     month: "short",
     hour: "2-digit",
@@ -88,7 +97,7 @@ export const fullTime = (value: string | number, timeZone = zone): string =>
 
 /** `14:32:05`, in the zone of this machine. */
 export const clockTime = (value: string | number): string =>
-  new Intl.DateTimeFormat(LOCALE, { timeStyle: "medium", timeZone: zone }).format(new Date(value));
+  formatOf({ timeStyle: "medium", timeZone: zone }).format(new Date(value));
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -98,7 +107,7 @@ export const daysAgo = (days: number): string =>
   new Date(Math.floor(now() / HOUR_MS) * HOUR_MS - days * DAY_MS).toISOString();
 
 const dayText = (value: string | number, options: Intl.DateTimeFormatOptions): string =>
-  new Intl.DateTimeFormat(LOCALE, { ...options, timeZone: zone }).format(new Date(value));
+  formatOf({ ...options, timeZone: zone }).format(new Date(value));
 
 /** `Today`, `Yesterday`, `Monday 23 November`, with the year when it is another one. */
 export function dayName(value: string | number): string {

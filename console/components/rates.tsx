@@ -18,11 +18,9 @@ export const Rates = ({ of }: { of: readonly (Rate | false)[] }) => (
         rate && (
           <li key={rate.label}>
             <span class="rate-label">{rate.label}</span>
-            <span class="rate-value">
-              <b>{rate.value}</b>
-              {rate.course && <Spark values={rate.course} />}
-            </span>
+            <b class="rate-value">{rate.value}</b>
             <span class="dim">{rate.base}</span>
+            {rate.course && <Spark values={rate.course} />}
           </li>
         ),
     )}

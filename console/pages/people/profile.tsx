@@ -20,14 +20,20 @@ import { Opt } from "./opt.tsx";
 import { Erased, ExportPerson } from "./personal-data.tsx";
 import { PreviewAs } from "./preview-as.tsx";
 import { Reach } from "./reach.tsx";
-import { Timeline } from "./timeline.tsx";
+import { Timeline, useTimelineAhead } from "./timeline.tsx";
 
 const parts = { "": "Timeline", inbox: "Inbox", consents: "Consent history", devices: "Devices" } as const;
 type Part = keyof typeof parts;
 
+function shownPart(): Part {
+  const given = place.value.parts[1] ?? "";
+  return Object.hasOwn(parts, given) ? (given as Part) : "";
+}
+
 export function Profile({ id }: { id: string }) {
   const profile = useQuery("subscribers.get", [id]);
   const isGone = profile.error?.status === 404;
+  useTimelineAhead(id, shownPart() === "" && !isGone);
   const data = isGone ? undefined : profile.data;
   const title = data ? personName(data) : "Person";
   return (
@@ -95,8 +101,7 @@ function About({ profile: { external_id, email, created_at }, title }: { profile
 /** What happened, what is in the inbox, what was agreed to, and on what devices. */
 function Story({ profile }: { profile: SubscriberProfile }) {
   const { id, devices } = profile;
-  const given = place.value.parts[1] ?? "";
-  const shown: Part = Object.hasOwn(parts, given) ? (given as Part) : "";
+  const shown = shownPart();
   return (
     <div class="stack">
       <nav class="tabs" aria-label="Parts of the person">

@@ -1,5 +1,7 @@
 // What happened to a person, newest first, by day: messages with what became of them on each channel, events, consents, journeys.
 import { useState } from "preact/hooks";
+import type { ArgumentsOf } from "../../app/api.ts";
+import { useQuery } from "../../app/query.ts";
 import { pathTo } from "../../app/router.ts";
 import { usePages } from "../../app/rows.ts";
 import { channelName, reasonText } from "../../app/sentences.ts";
@@ -31,14 +33,20 @@ const KINDS = Object.keys(icons).map((kind) => ({
   label: `${kind.charAt(0).toUpperCase()}${kind.slice(1)}s`,
 }));
 
+const asked = (id: string, kind: string): ArgumentsOf<"subscribers.getTimeline"> => [
+  id,
+  { limit: LISTED, ...(kind && { kinds: kind }) },
+];
+
+/** Asks for the timeline while the profile is still read. */
+export const useTimelineAhead = (id: string, when: boolean): void =>
+  void useQuery("subscribers.getTimeline", asked(id, ""), { when });
+
 export function Timeline({ id }: { id: string }) {
   const [kind, setKind] = useState("");
-  const { first, items, more } = usePages(
-    "subscribers.getTimeline",
-    [id, { limit: LISTED, ...(kind && { kinds: kind }) }],
-    (page) => page.items,
-    { every: EVERY_MS },
-  );
+  const { first, items, more } = usePages("subscribers.getTimeline", asked(id, kind), (page) => page.items, {
+    every: EVERY_MS,
+  });
   const all = happeningsOf(items);
   return (
     <>
