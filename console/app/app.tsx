@@ -64,7 +64,8 @@ function Routed() {
   const View = loaded.get(page);
   useEffect(() => {
     setFailed(undefined);
-    if (!entry || loaded.has(page)) return;
+    // What was loaded since the page was drawn is drawn as well.
+    if (!entry || View) return;
     load(page).then(
       () => setLoaded(page),
       (cause) =>
