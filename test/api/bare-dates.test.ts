@@ -39,14 +39,17 @@ it("a dynamic segment follows a change by the workspace's zone (AMB-137)", async
   expect((await call(`GET /api/v1/segments/${id}`)).body.count).toBe(1);
 });
 
-it("the members of a dynamic segment are those of the workspace's new zone (AMB-137)", async () => {
+it.each([
+  ["dynamic segment are those of the workspace's new zone", true, 0],
+  ["static segment stay as they were when the workspace's zone changes", false, 1],
+])("the members of a %s (AMB-137)", async (_, is_dynamic, count) => {
   const { world, call, person } = setting;
   await person("ada", { seen: inBerlin });
-  const { id } = await countOf({ attribute: { seen: { $gte: DAY } } }, true);
+  const { id } = await countOf({ attribute: { seen: { $gte: DAY } } }, is_dynamic);
   await call("PATCH /api/v1/workspace", { timezone: "UTC" });
   await world.settle();
 
-  expect((await call(`GET /api/v1/segments/${id}`)).body.count).toBe(0);
+  expect((await call(`GET /api/v1/segments/${id}`)).body.count).toBe(count);
 });
 
 it("a new zone of the workspace holds for the next change of a person (AMB-137)", async () => {

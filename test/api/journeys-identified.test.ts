@@ -1,7 +1,8 @@
 // Runs of journeys, and what visitors did who are identified later (IDN-2, JND-6, JND-9).
 import { describe, expect, it } from "vitest";
-import { HOUR } from "../../shared/kernel/clock.ts";
+import { HOUR, MINUTE } from "../../shared/kernel/clock.ts";
 import { countedSetting, graphOf } from "../support/journeys.ts";
+import { operate } from "../support/people.ts";
 import type { Tenant, TestWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
@@ -32,6 +33,25 @@ describe("what a visitor did who is identified while a run waits", () => {
     await identify(world, tenant, ada);
 
     expect((await stats(id)).steps.wait.outcomes).toEqual({ "wait:event": 1 });
+  });
+
+  it("is what the run waits for after the suspension that held it (IDN-2, AMB-86)", async () => {
+    const { world, tenant, active, person, track, send, inbox } = await setting();
+    const steps = { wait: { wait_for_event: { ...wait, on_event: "hello" } }, hello: send("Hello") };
+    await active(graphOf(steps));
+    const ada = await person("ada");
+    await track("ada", "signed_up");
+    await world.advance(HOUR);
+    await seen(world, tenant, "paid");
+    const body = { anonymous_id: "anon-1", subscriber_id: ada };
+    await world.call("POST /v1/events/identify", { as: tenant.server, body });
+    await operate(world, tenant, { status: "suspended" });
+    await world.advance(HOUR);
+    await operate(world, tenant, { status: "active" });
+    expect(await inbox(ada)).toEqual([]);
+    await world.advance(6 * MINUTE);
+
+    expect(await inbox(ada)).toEqual(["Hello"]);
   });
 
   it("ends the run where it meets an exit condition (IDN-2, JND-9)", async () => {

@@ -43,6 +43,34 @@ describe("follows", () => {
     expect(await membersOf(world, tenant, id)).toEqual(["before", "new", "other"]);
   });
 
+  it("a dynamic segment follows the e-mail address of a person (SEG-14)", async () => {
+    const { world, tenant } = await withTenant();
+    const id = await segmentOf(world, tenant, { attribute: { email: { $eq: "ada@example.com" } } });
+    const call = async (email: string) => {
+      await tenant.upsert({ external_id: "ada", email });
+      await world.settle();
+      return membersOf(world, tenant, id);
+    };
+
+    expect(await call("old@example.com")).toEqual([]);
+    expect(await call("ada@example.com")).toEqual(["ada"]);
+    expect(await call("new@example.com")).toEqual([]);
+  });
+
+  it("two changes of a person that come at once count in the segments of both (SEG-14)", async () => {
+    const { world, tenant } = await withTenant();
+    const rules = [pro, { attribute: { city: { $eq: "Rome" } } }];
+    const [byPlan, byCity] = [await segmentOf(world, tenant, rules[0]!), await segmentOf(world, tenant, rules[1]!)];
+    await upsert(world, tenant, "ada");
+
+    await tenant.upsert({ external_id: "ada", attributes: { plan: "pro" } });
+    await tenant.upsert({ external_id: "ada", attributes: { city: "Rome" } });
+    await world.settle();
+
+    expect(await membersOf(world, tenant, byPlan)).toEqual(["ada"]);
+    expect(await membersOf(world, tenant, byCity)).toEqual(["ada"]);
+  });
+
   it("an event that lies behind many others decides as one that is the newest (SEG-14)", async () => {
     const { world, tenant } = await withTenant();
     await upsert(world, tenant, "ada", { plan: "free" });

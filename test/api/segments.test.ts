@@ -34,10 +34,10 @@ describe("records", () => {
     }
   });
 
-  it("a name that is taken is 409, on create and on rename, and free again after a deletion (SEG-7, SEG-8)", async () => {
+  it("a name that is taken is 409, on create and on rename, and free again after a deletion or a rename (SEG-7, SEG-8)", async () => {
     const { world, tenant } = await withTenant();
     const id = await segmentOf(world, tenant, pro, { name: "A" });
-    await segmentOf(world, tenant, pro, { name: "B" });
+    const other = await segmentOf(world, tenant, pro, { name: "B" });
     expect((await create(world, tenant, { name: "A", rule: pro })).body.code).toBe("CONFLICT");
     expect((await ask(world, tenant, `PATCH /api/v1/segments/${id}`, { name: "B", rule: pro })).status).toBe(409);
     const race = await Promise.all(
@@ -46,6 +46,8 @@ describe("records", () => {
     expect(race.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409]);
     expect((await ask(world, tenant, `DELETE /api/v1/segments/${id}`)).status).toBe(204);
     expect((await create(world, tenant, { name: "A", rule: pro })).status).toBe(201);
+    expect((await ask(world, tenant, `PATCH /api/v1/segments/${other}`, { name: "D", rule: pro })).status).toBe(200);
+    expect((await create(world, tenant, { name: "B", rule: pro })).status).toBe(201);
   });
 
   const untouched = shared((own) => own.withTenant());
@@ -120,6 +122,8 @@ describe("records", () => {
     }
 
     expect((await patch({ name: "A", rule: pro, is_dynamic: false })).status).toBe(200);
+    const dynamic = await segmentOf(world, tenant, pro, { name: "D" });
+    expect((await patch({ name: "D", rule: pro, is_dynamic: false }, dynamic)).status).toBe(422);
     expect((await patch({ name: "A", rule: pro }, UNKNOWN)).status).toBe(404);
   });
 

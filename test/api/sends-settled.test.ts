@@ -96,7 +96,7 @@ it("a send to many that a deletion stopped before it was dispatched uses nothing
   expect(await usedIn(world, tenant)).toBe(SMALL_AUDIENCE + 1);
 
   await operate(world, tenant, { status: "deleted" });
-  await world.advance(HOUR);
+  await world.advance(MINUTE);
 
   expect((await tenant.store.get(JobItem, { job: id }))?.status).toBe("canceled");
   expect(await usedIn(world, tenant)).toBe(0);
