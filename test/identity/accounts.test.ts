@@ -1,6 +1,6 @@
 // Addresses, sessions and invitations of a user (ACC).
 import { beforeEach, describe, expect, it } from "vitest";
-import { accountsIn, EMAIL, mailedToken, NEW, PASSWORD } from "../support/accounts.ts";
+import { accountsIn, EMAIL, mailedToken, NEW, PASSWORD, shownCode } from "../support/accounts.ts";
 import { type Answer, type TestWorld, testWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -119,6 +119,20 @@ describe("the own sessions", () => {
     ]);
   });
 
+  const chrome = "(KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36";
+  it.each([
+    ["Edge on Windows", `Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 ${chrome} Edg/140.0.0.0`],
+    ["Opera on Linux", `Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 ${chrome} OPR/120.0.0.0`],
+    ["Chrome on Android", `Mozilla/5.0 (Linux; Android 15) AppleWebKit/537.36 ${chrome}`],
+    ["Safari on iOS", "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) Version/18.0 Mobile/15E148 Safari/604.1"],
+    ["curl/8.5.0", "curl/8.5.0"],
+  ])("a user lists the own session of %s by that name (ACC-5)", async (device, agent) => {
+    await register();
+    const session = await login(PASSWORD, { "user-agent": agent });
+
+    expect((await list(session)).find(({ current }: { current: boolean }) => current)).toMatchObject({ device });
+  });
+
   it("a user ends a session with its tokens, and those derived from it (ACC-5)", async () => {
     const { first, second, id } = await two();
     const switched = await post("switch", { tenant_id: first.body.tenant.id }, bearer(first));
@@ -188,6 +202,21 @@ describe("an invitation", () => {
     expect(done.status).toBe(201);
     expect(await me(done)).toBe(200);
     expect(await me(squatter)).toBe(401);
+  });
+
+  it("an invitation whose token is in the mail alone asks no code of somebody who took the address before (ACC-9, ACC-11)", async () => {
+    const owner = await register();
+    const squatter = await register(EMAIL_OF_GRACE);
+    const as = bearer(squatter);
+    const { key } = (await post("second-factor/begin", { current_password: PASSWORD }, as)).body;
+    expect((await post("second-factor/confirm", { code: shownCode(key, world.clock.now()) }, as)).status).toBe(200);
+    await invite(owner);
+
+    const done = await accept(await mailedToken(world, EMAIL_OF_GRACE, "You are invited"), NEW);
+
+    expect(done.status).toBe(201);
+    const { body } = await world.call("GET /api/v1/auth/second-factor", { as: bearer(done) });
+    expect(body).toMatchObject({ enabled: false });
   });
 
   it("an invitation whose mail failed gives its token to who invited, and sets no password of another user (ACC-9)", async () => {

@@ -67,6 +67,16 @@ it("a session that was switched to ends with the one that it came from (AMB-145)
   for (const session of [second, third]) await expectEnded(session);
 });
 
+it("a read-only token ends with the session that it came from (ATH-3, AMB-145)", async () => {
+  const session = await register();
+  const made = await post("tokens/read-only", {}, bearer(session));
+  expect(await me(made)).toBe(200);
+
+  await logout(session);
+
+  expect(await me(made)).toBe(401);
+});
+
 it("a session does not end with one that came from it (AMB-145)", async () => {
   const { first, second } = await derived();
 
