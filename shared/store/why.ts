@@ -23,7 +23,7 @@ import { explainRecipient } from "./sends/reports/explain.ts";
 import { Explanation } from "./sends/reports/explanation.ts";
 import { Profile, type ProfileRow } from "./subscribers/items.ts";
 import { listSubscribers } from "./subscribers/list.ts";
-import { findByExternalId, getProfile, isLiving, type LivingProfile } from "./subscribers/subscribers.ts";
+import { getProfile, isLiving, type LivingProfile, newestOfExternalId } from "./subscribers/subscribers.ts";
 import { pagesOf } from "./table.ts";
 import type { WorkspaceRecord } from "./workspaces/workspaces.ts";
 
@@ -142,14 +142,16 @@ async function jobsOfRun(
   return byPlace.sort(byText(({ created_at }) => created_at)).slice(-MAX_EXPLAINED);
 }
 
-/** A living person, or by its id one that was erased. */
+/** A living person, or by its id or external id one that was erased. */
 async function personBy({ store, root }: WhyDeps, person: string): Promise<ProfileRow> {
   const known = isUuid(person) ? await store.get(Profile, { id: person.toLowerCase() }) : undefined;
   if (known) return known;
   const secrets = await root();
   const byMail = async () => (await listSubscribers(store, secrets, { email: person, limit: 1 })).items[0];
-  const found = (await findByExternalId(store, secrets, person)) ?? (person.includes("@") ? await byMail() : undefined);
-  const profile = found && (await getProfile(store, found.id));
+  const named = await newestOfExternalId(store, secrets, person);
+  if (named && isLiving(named)) return named;
+  const found = person.includes("@") ? await byMail() : undefined;
+  const profile = (found && (await getProfile(store, found.id))) ?? named;
   if (!profile) throw invalid({ person: "no such subscriber in this workspace" });
   return profile;
 }

@@ -138,10 +138,21 @@ export async function profileOfExternalId(
   secrets: IdKey,
   externalId: string,
 ): Promise<LivingProfile | undefined> {
+  const row = await newestOfExternalId(store, secrets, externalId);
+  return row && living(row);
+}
+
+/** The same, or the tombstone of the last one who had this id and was erased. */
+export async function newestOfExternalId(
+  store: StoreReader,
+  secrets: IdKey,
+  externalId: string,
+): Promise<ProfileRow | undefined> {
+  let newest: ProfileRow | undefined;
   for (let generation = 0; ; ) {
     const row = await store.get(Profile, { id: subscriberId(secrets, store.tenant, externalId, generation) });
-    if (!row) return undefined;
-    if (isLiving(row)) return row;
+    if (!row || isLiving(row)) return row ?? newest;
+    newest = row;
     generation = Math.max(generation + 1, row.next ?? 0);
   }
 }
