@@ -1,6 +1,6 @@
 // Why a message went, waits or did not go, in one sentence: by reason, and for one subscriber.
 
-import type { Recipient } from "../../sdk/src/types.gen.ts";
+import type { Recipient, Suppression } from "../../sdk/src/types.gen.ts";
 import type { ChannelType } from "../../shared/rules/channel-types.ts";
 import { channels } from "../../shared/rules/channels.ts";
 import { reasonText } from "../../shared/rules/reason-words.ts";
@@ -54,3 +54,11 @@ export function countSentence({ total, sent, deferred, held_out }: Counts, skipp
   if (sent === total) return `${total > 1 ? "All " : ""}${parts[0]}.`;
   return `Of ${plural(total, "person", "people")}: ${parts.join("; ")}.`;
 }
+
+/** Why an address is suppressed. */
+export const SUPPRESSED: Record<Suppression["reason"], string> = {
+  bounce: "Does not exist",
+  complaint: "Complained",
+  imported: "Imported",
+  manual: "By a colleague",
+};

@@ -5,8 +5,9 @@ import { curveOf } from "../app/curve.ts";
 import { now, number } from "../app/time.ts";
 import { Table } from "./table.tsx";
 
-type Bucket = InsightsGetSeriesAnswer["buckets"][number];
-export type Measure = Exclude<keyof Bucket, "at" | "group">;
+type Figures = Omit<InsightsGetSeriesAnswer["buckets"][number], "at" | "group">;
+export type Measure = keyof Figures;
+type Bucket = { at: string; group: string | null } & Partial<Figures>;
 
 /** What one line shows: a measure of one group, or of all buckets. */
 export interface Line {

@@ -18,6 +18,7 @@ const oneOf =
   <N extends string>(file: () => Promise<{ views: Record<N, ComponentType> }>, page: N) =>
   async (): Promise<Loaded> => ({ View: (await file()).views[page] });
 const data = () => import("./data.ts");
+const figures = () => import("./figures.ts");
 const machine = () => import("./machine.ts");
 
 /** By section of the navigation. */
@@ -35,12 +36,13 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
       "templates lists schedules experiences assets images",
       () => import("./content/index.tsx"),
     ],
+    ["insights", "insights", "i", "heatmap funnel conversions revenue annotations sources", oneOf(figures, "Insights")],
     [
-      "insights",
-      "insights",
-      "i",
-      "heatmap funnel conversions revenue annotations sources",
-      () => import("./insights/index.tsx"),
+      "deliverability",
+      "shield",
+      "d",
+      "email mailbox provider gmail bounces complaints spam spf dkim dmarc",
+      oneOf(figures, "Deliverability"),
     ],
   ],
   People: [

@@ -8,6 +8,7 @@ import { createTabs, openTab, tabTo, takePicture, violations, violationsInThemes
 import { cleanUp, type ServiceProcess, startService } from "../support/service-process.ts";
 import { clientStories } from "./clients.ts";
 import { conflictStories } from "./conflicts.ts";
+import { deliverabilityStories } from "./deliverability.ts";
 import { firstRunStories } from "./first-run.ts";
 import { mailStories } from "./mails.ts";
 import { objectStories } from "./objects.ts";
@@ -285,4 +286,7 @@ describe.skipIf(!hasBrowser)("the demo in Chromium", () => {
     await page.getByText("As a table").first().click();
     await page.getByRole("columnheader", { name: "Email" }).waitFor();
   });
+
+  // It adds people, of whom the others know nothing.
+  deliverabilityStories(open, () => service);
 });

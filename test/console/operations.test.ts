@@ -54,7 +54,6 @@ const without: Readonly<Record<string, string>> = {
   "auth.getJwks": "for verifiers: the keys of tokens",
   "account.getWhoami": "for tools: whose key it is",
   "team.getMember": "the list of members has all of it",
-  "insights.getDeliverability": "for tools and agents",
   "billing.replacePlan": "for the operator, who decides the plan",
   "mcp.create": "for agents",
   "service.getHealthz": "for load balancers and monitors",

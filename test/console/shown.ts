@@ -58,6 +58,7 @@ export const others = [
   "campaigns/new",
   "campaigns/upcoming",
   "suppressions",
+  "deliverability",
   "content/templates/new",
   "content/topics",
   "content/lists",

@@ -1,21 +1,16 @@
 // Suppressions: addresses that get no message, whoever has them, and why.
 import type { Suppression } from "../../../sdk/src/types.gen.ts";
+import { suppressionReasons } from "../../../shared/rules/addresses.ts";
 import { useAction } from "../../app/action.ts";
 import { useFields } from "../../app/fields.ts";
 import { usePages } from "../../app/rows.ts";
+import { SUPPRESSED } from "../../app/sentences.ts";
 import { plural } from "../../app/time.ts";
 import { Collection } from "../../components/collection.tsx";
 import { ActionDialog, DialogButton } from "../../components/dialog.tsx";
 import { TextField } from "../../components/field.tsx";
-import { Search, searched } from "../../components/filters.tsx";
+import { chosenOf, Filter, Search, searched } from "../../components/filters.tsx";
 import { Time } from "../../components/page.tsx";
-
-const REASONS: Record<Suppression["reason"], string> = {
-  bounce: "Does not exist",
-  complaint: "Complained",
-  imported: "Imported",
-  manual: "By a colleague",
-};
 
 /** What the API calls otherwise; a provider is called what it is. */
 const SOURCES: Readonly<Record<string, string>> = { operator: "console or API" };
@@ -24,7 +19,9 @@ const addressOf = ({ address }: Suppression) => address ?? "an erased person's";
 
 export function View() {
   const address = searched();
-  const rows = usePages("suppressions.list", [{ limit: 100, ...(address && { address }) }], ({ items }) => items);
+  const reason = chosenOf("reason", suppressionReasons);
+  const asked = { limit: 100, ...(address && { address }), ...(reason && { reason }) };
+  const rows = usePages("suppressions.list", [asked], ({ items }) => items);
   return (
     <Collection
       noun="suppression"
@@ -38,6 +35,7 @@ export function View() {
       filters={
         <>
           <Search label="Find by address" placeholder="Email or phone number" />
+          <Filter name="reason" label="Reason" options={{ "": "Any reason", ...SUPPRESSED }} />
           <DialogButton
             label="Import"
             icon="import"
@@ -47,12 +45,12 @@ export function View() {
         </>
       }
       empty={{
-        title: address ? `${address} is not suppressed.` : undefined,
+        title: address ? `${address} is not suppressed.` : reason && "No address is suppressed for this reason.",
         about: "An address is added when email to it bounces for good, or when its owner complains.",
       }}
       columns={[
         { title: "Address", cell: (row) => (row.address ? <b>{row.address}</b> : <span class="dim">Erased</span>) },
-        { title: "Reason", isWord: true, cell: ({ reason }) => REASONS[reason] },
+        { title: "Reason", isWord: true, cell: ({ reason }) => SUPPRESSED[reason] },
         {
           title: "Source",
           isMinor: true,

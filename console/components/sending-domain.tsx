@@ -1,11 +1,11 @@
 // The domain that a channel sends mail from: what receivers find of it in DNS, and what is to be published.
-import type { ChannelHealth } from "../../../sdk/src/types.gen.ts";
-import { useAction } from "../../app/action.ts";
-import type { Query } from "../../app/query.ts";
-import { Badge } from "../../components/badge.tsx";
-import { Act } from "../../components/button.tsx";
-import { Card, Code, Time } from "../../components/page.tsx";
-import { Failure } from "../../components/states.tsx";
+import type { ChannelHealth } from "../../sdk/src/types.gen.ts";
+import { useAction } from "../app/action.ts";
+import type { Query } from "../app/query.ts";
+import { Badge } from "./badge.tsx";
+import { Act } from "./button.tsx";
+import { Card, Code, Time } from "./page.tsx";
+import { Failure } from "./states.tsx";
 
 type SenderDomain = NonNullable<ChannelHealth["domain"]>;
 type Standing = SenderDomain["spf"];
