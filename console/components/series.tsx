@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import type { InsightsGetSeriesAnswer } from "../../sdk/src/types.gen.ts";
 import { curveOf } from "../app/curve.ts";
 import { now, number } from "../app/time.ts";
-import { Table } from "./table.tsx";
+import { AsTable } from "./table.tsx";
 
 type Figures = Omit<InsightsGetSeriesAnswer["buckets"][number], "at" | "group">;
 export type Measure = keyof Figures;
@@ -85,23 +85,20 @@ export function Series({ caption, buckets, lines: asked, from, to, flags = [] }:
         <b>{said}</b> <span>({dates[at] === dayOf(now()) ? "so far; days" : "days"} in UTC)</span>
         {flagged.map(({ at: when, text, day }) => day === at && <span key={`${when} ${text}`}> · {text}</span>)}
       </p>
-      <details>
-        <summary>As a table</summary>
-        <Table
-          caption={caption}
-          csv={caption}
-          rows={dates.map((day, n) => ({ day, n })).reverse()}
-          keyOf={({ day }) => String(day)}
-          columns={[
-            { title: "Day, UTC", cell: ({ day }) => dayName(day) },
-            ...lines.map(({ name }, line) => ({
-              title: name,
-              isNumber: true,
-              cell: ({ n }: { n: number }) => number(values[line]?.[n] ?? 0),
-            })),
-          ]}
-        />
-      </details>
+      <AsTable
+        caption={caption}
+        csv={caption}
+        rows={dates.map((day, n) => ({ day, n })).reverse()}
+        keyOf={({ day }) => String(day)}
+        columns={[
+          { title: "Day, UTC", cell: ({ day }) => dayName(day) },
+          ...lines.map(({ name }, line) => ({
+            title: name,
+            isNumber: true,
+            cell: ({ n }: { n: number }) => number(values[line]?.[n] ?? 0),
+          })),
+        ]}
+      />
     </div>
   );
 }

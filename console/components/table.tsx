@@ -104,6 +104,17 @@ export function Table<T>({ caption, rows, columns: all, keyOf, hrefOf, selected,
   );
 }
 
+/** What a chart draws, as figures: made when it is opened, for a chart is drawn anew with each read-out. */
+export function AsTable<T>(props: TableProps<T>) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>As a table</summary>
+      {isOpen && <Table {...props} />}
+    </details>
+  );
+}
+
 /** Blank space for the rows that are not in the document. */
 const Space = ({ height, columns }: { height: number; columns: number }) => (
   // biome-ignore lint/a11y/noAriaHiddenOnFocusable: nothing in it takes the focus

@@ -6,7 +6,7 @@ import { number } from "../../app/time.ts";
 import { chosenOf, Filter } from "../../components/filters.tsx";
 import { Card } from "../../components/page.tsx";
 import { Empty, Loaded, Skeleton } from "../../components/states.tsx";
-import { Table } from "../../components/table.tsx";
+import { AsTable } from "../../components/table.tsx";
 
 /** Monday first; the API counts from Sunday. */
 const WEEKDAYS = [1, 2, 3, 4, 5, 6, 0];
@@ -76,20 +76,17 @@ function Week({ cells, measure }: { cells: readonly Cell[]; measure: Measure }) 
           {number(most)}
         </span>
       </div>
-      <details>
-        <summary>As a table</summary>
-        <Table
-          caption="Messages by weekday and hour"
-          rows={[...cells].sort((a, b) => b[measure] - a[measure])}
-          keyOf={({ weekday, hour }) => `${weekday} ${hour}`}
-          columns={[
-            { title: "Weekday", cell: ({ weekday }) => NAMES[weekday] },
-            { title: "Hour, UTC", cell: ({ hour }) => hourName(hour) },
-            { title: "Delivered", isNumber: true, cell: ({ delivered }) => number(delivered) },
-            { title: "Opened", isNumber: true, cell: ({ opened }) => number(opened) },
-          ]}
-        />
-      </details>
+      <AsTable
+        caption="Messages by weekday and hour"
+        rows={[...cells].sort((a, b) => b[measure] - a[measure])}
+        keyOf={({ weekday, hour }) => `${weekday} ${hour}`}
+        columns={[
+          { title: "Weekday", cell: ({ weekday }) => NAMES[weekday] },
+          { title: "Hour, UTC", cell: ({ hour }) => hourName(hour) },
+          { title: "Delivered", isNumber: true, cell: ({ delivered }) => number(delivered) },
+          { title: "Opened", isNumber: true, cell: ({ opened }) => number(opened) },
+        ]}
+      />
     </>
   );
 }
