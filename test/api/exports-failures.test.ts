@@ -1,6 +1,6 @@
 // Exports that cannot be made (RDA-16).
 import { expect, it } from "vitest";
-import { HOUR, MINUTE } from "../../shared/kernel/clock.ts";
+import { HOUR } from "../../shared/kernel/clock.ts";
 import { exporting } from "../support/exports.ts";
 import { mend, spoil } from "../support/reached.ts";
 import { worlds } from "../support/worlds.ts";
@@ -45,21 +45,5 @@ it("an export whose file could not be stored for a day fails, and says so (RDA-1
   await world.advance(HOUR);
 
   expect(await get(id)).toMatchObject({ status: "failed", error: "it could not be made within a day" });
-  expect(await objectNames()).toEqual([]);
-});
-
-it("the file of an export that names who was erased is deleted as soon as the files can be reached again (RDA-16, SUB-9)", async () => {
-  const { world, call, upsert, begin, objectNames } = await setting();
-  const ada = await upsert({ external_id: "ada" });
-  const id = await begin({ kind: "subscribers" });
-  await world.settle();
-  await spoil(world, { channel: "aws:s3" });
-  await call(`DELETE /api/v1/subscribers/${ada}`);
-  await world.advance(MINUTE);
-  await mend(world);
-  expect(await objectNames()).toEqual([`${id}.csv`]);
-
-  await world.advance(HOUR);
-
   expect(await objectNames()).toEqual([]);
 });
