@@ -6,6 +6,7 @@ import { AnswersItem } from "../../shared/store/subscribers/statistics-items.ts"
 import { jobOf } from "../support/notify.ts";
 import { addPeople, reachedOf, send } from "../support/people.ts";
 import { addPhone, mend, openChannels, spoil } from "../support/reached.ts";
+import { testSend } from "../support/test-sends.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
@@ -35,6 +36,24 @@ describe("ranking of a send", () => {
     expect((await readout()).channel_arbitration.chosen).toEqual([
       { class: "in_app", source: "default", subscribers: 2 },
     ]);
+  });
+
+  it("tests, and pushes that failed, are no deliveries of a person's history (SMA-3, D-ARB, RDA-9)", async () => {
+    const { world, tenant } = await withTenant();
+    const [ada] = (await addPeople(world, tenant, 1)) as [string];
+    const chosen = async (more: object) =>
+      (await send(world, tenant, { subscriberIds: [ada], ...smart, ...more })).job.channel_arbitration.chosen;
+    await tenant.call("PATCH /api/v1/workspace", { test_subscriber_ids: [ada] });
+    for (let n = 0; n < 5; n++) expect((await testSend(tenant)).status).toBe(200);
+    expect(await chosen({})).toMatchObject([{ class: "in_app", source: "default" }]);
+
+    const channel_ids = [(await openChannels(world, tenant, "ios-push")).ios];
+    await addPhone(world, tenant, ada, "ios");
+    await spoil(world, { channel: "ios", outcome: "permanent" });
+    for (let n = 0; n < 5; n++)
+      expect((await send(world, tenant, { subscriberIds: [ada], channel_ids })).job.counts.failed).toBe(1);
+    await mend(world);
+    expect(await chosen({ channel_ids })).toMatchObject([{ class: "push", source: "default" }]);
   });
 
   it("the workspace's history counts from 100 deliveries, for subscribers without their own (SMA-5, D-ARB)", async () => {
