@@ -62,6 +62,15 @@ it("a subscriber who is edited keeps what was not named, and leaves the segment 
   expect((await read()).segments).toEqual([]);
 });
 
+it("a subscriber is read with the newest list first (RDA-20)", async () => {
+  const { world, tenant, id, read } = await member();
+  await world.advance(MINUTE);
+  const list = (await tenant.call("POST /api/v1/lists", { name: "newer" })).body;
+  await tenant.call(`POST /api/v1/lists/${list.id}/subscribers`, { subscriber_ids: [id] });
+
+  expect((await read()).lists.map(({ name }: { name: string }) => name)).toEqual(["newer", "friends"]);
+});
+
 it("a subscriber is read without a list that was deleted (RDA-20)", async () => {
   const { world, tenant, list, read } = await member();
 

@@ -104,6 +104,17 @@ it("a phone number is found as it is dialed in the region of the workspace, and 
   expect(await foundBy()).toEqual([one, one, one, one]);
 });
 
+it("nobody is found by a number that was taken from the profile (RDA-6)", async () => {
+  const { world, tenant } = await withTenant();
+  const phone = "+4915112345678";
+  const [ada] = await addPeople(world, tenant, 1, () => ({ attributes: { phone } }));
+  expect(await found(world, tenant, phone)).toEqual(["p0"]);
+
+  await tenant.call(`PATCH /api/v1/subscribers/${ada}`, { phone: null });
+
+  expect(await found(world, tenant, phone)).toEqual([]);
+});
+
 it("all who share a phone number are found by it, on pages of one (RDA-6)", async () => {
   const { world, tenant } = await withTenant();
   const phone = "+4915112345678";

@@ -99,6 +99,34 @@ it.each([1, 3, 100])("a timeline is the same in pages of %i (RDA-5)", async (lim
   expect(await read(`limit=${limit}`)).toEqual(all);
 });
 
+it("a consent in a timeline is where it was recorded, and says when it was given (RDA-5)", async () => {
+  const { all } = await lived();
+  const consent = all.find(({ kind }) => kind === "consent");
+
+  expect(consent).toMatchObject({ data: { consented_at: "2026-11-01T00:00:00.000Z", express: false } });
+  expect(consent?.at).not.toBe("2026-11-01T00:00:00.000Z");
+});
+
+it.each([
+  ["the inbox", "in_app"],
+  ["a phone", "ios"],
+] as const)("a message by %s in a timeline has the arm of its recipient (RDA-5, ABH-1)", async (_, type) => {
+  const { world, tenant, ids } = await withPeople(1);
+  const [ada = ""] = ids;
+  await openChannels(world, tenant, "ios-push");
+  await addPhone(world, tenant, ada, "ios");
+  const { channels } = (await tenant.call("GET /api/v1/channels")).body;
+  const channel_ids = channels.flatMap((one: { id: string; type: string }) => (one.type === type ? [one.id] : []));
+  const arms = { variant_b: { title: "B", body: "b" }, split_percentage: 1 };
+  await send(world, tenant, { target: { type: "all" }, channel_ids, ...arms });
+
+  const [message] = await timeline(world, tenant, ada, "kinds=message");
+  expect(message).toMatchObject({
+    state: "delivered",
+    data: { channel: type, variant_id: expect.stringMatching(/^[ab]$/) },
+  });
+});
+
 it("a timeline has the kinds alone that are asked for (RDA-5)", async () => {
   const { read, all } = await lived();
 

@@ -14,6 +14,7 @@ import { ListMembership, SegmentMembership } from "../lists/items.ts";
 import type { Key } from "../model.ts";
 import { staticMembershipsOf } from "../segments/static-memberships.ts";
 import { lowestId, messageIdOf, messagesSince } from "../sends/inbox/inbox.ts";
+import { armOfMessage } from "../sends/inbox/inbox-content.ts";
 import { Message } from "../sends/inbox/inbox-items.ts";
 import { isTestId } from "../sends/jobs/job-ids.ts";
 import { listJobs } from "../sends/jobs/job-list.ts";
@@ -77,7 +78,7 @@ const messages: Source = (store, bounds) => {
     (after) => store.query(Message, { subscriber: bounds.subscriber }, { ...range, after }),
     (row) => {
       if (isTestId(row.job)) return [];
-      const data = { ...UNSAID, channel: "in_app", variant_id: row.arm ?? null };
+      const data = { ...UNSAID, channel: "in_app", variant_id: armOfMessage(row) ?? null };
       const at = timestamp(timeOfUuid(messageIdOf(row)));
       return [placedAt(at, row.sk, { kind: "message", state: "delivered", ref: row.job, data })];
     },

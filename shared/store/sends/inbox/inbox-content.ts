@@ -71,6 +71,10 @@ function textOf(job: JobContent, arm: NamedText["arm"]): MessageText {
   return { content, ...(data && { data: toJson(data) }) };
 }
 
+/** The arm of a message: of one whose text is in its row, the text says it. */
+export const armOfMessage = ({ arm, content }: RowOf<typeof Message>): string | undefined =>
+  arm ?? (content && fromJson(content).variant_id);
+
 type TextOf = (row: RowOf<typeof Message>) => MessageText;
 
 /** Reads the contents that these rows name, each once. */
