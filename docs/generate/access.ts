@@ -3,7 +3,7 @@
 import { optInScopes } from "../../shared/contract/roles.ts";
 import type { Access, Credential } from "../../shared/http/access.ts";
 import { type Contents, operationsOf } from "./contents.ts";
-import { ANYBODY_UNITS, type CostRecord, dearCallOf, publicUnits, recordedCosts, shownCost } from "./costs.ts";
+import { ANYBODY_UNITS, type CostRecord, dearCallOf, eachOf, publicUnits, recordedCosts, shownCost } from "./costs.ts";
 
 const kinds: readonly Credential[] = ["sdk", "server", "dashboard", "agent"];
 
@@ -22,11 +22,12 @@ const PUBLIC = "public";
 function withCost(
   cell: string,
   cost: CostRecord["routes"][string][Credential | "public"],
-  rare?: ReturnType<typeof dearCallOf>,
+  { rare, each }: { rare?: ReturnType<typeof dearCallOf>; each?: ReturnType<typeof eachOf> },
 ): string {
   if (cell === "" || cell === "403" || !cost) return cell;
   const most = rare?.units ?? (cell === PUBLIC ? publicUnits(cost) : undefined);
-  return `${cell}<br>${shownCost(cost, most)}${rare ? `<br>(${rare.why})` : ""}`;
+  const why = rare?.why ?? (each && `and ${each.units} u for each ${each.of}`);
+  return `${cell}<br>${shownCost(cost, most)}${why ? `<br>(${why})` : ""}`;
 }
 
 const COSTS = (costs: CostRecord) => `
@@ -40,7 +41,7 @@ A tool costs what it costs in the dashboard, and the call of \`/v1/mcp\`.
 Nothing that is public costs more than ${ANYBODY_UNITS} units and 64 KB, and nothing with the SDK key more than 40 units, 15 for a consent, 2 for each
 event, 3 for each choice of topic, one for each KB of the request, and one for each 8 KB of the answer, such as an inbox of long messages, and one for each 4 KB of the messages that a list by \`status\`, or the reading of all, passes by; the rows of the exceptions say what they cost at most and why, and [0112](decisions/0112-what-a-call-may-cost.md) has them together.
 \`npm run fuzz -- --cost\` fails at a dearer call of those two. What a workspace's other credentials read depends on what it stored: there
-it fails at five times as much as is shown. What a call sets in motion afterwards, such as a change of segments, is not in these
+it fails at five times as much as is shown. What names many costs more for each of them, as its row says (\`test/api/named-costs.test.ts\`). What a call sets in motion afterwards, such as a change of segments, is not in these
 numbers: [0139](decisions/0139-what-a-call-sets-in-motion.md) has it.
 `;
 
@@ -51,13 +52,13 @@ export function accessPage(contents: Contents): string {
   const tables = [...sections].map(([group, operations]) => {
     const rows = operations.map(({ endpoint: { route, access } }) => {
       const open = access.credentials.length === 0;
-      const rare = dearCallOf(route);
+      const [rare, each] = [dearCallOf(route), eachOf(route)];
       const cells = [
         `\`${route}\``,
         ...kinds.map((kind) =>
           open
-            ? withCost(PUBLIC, kind === "sdk" ? costs?.routes[route]?.public : undefined, rare)
-            : withCost(cellOf(access, kind), costs?.routes[route]?.[kind], kind === "sdk" ? rare : undefined),
+            ? withCost(PUBLIC, kind === "sdk" ? costs?.routes[route]?.public : undefined, { rare })
+            : withCost(cellOf(access, kind), costs?.routes[route]?.[kind], kind === "sdk" ? { rare } : { each }),
         ),
         access.feature ? `\`${access.feature}\`` : "",
         access.effect,

@@ -51,6 +51,21 @@ const DEAR: readonly { route: RegExp; units: number; why: string }[] = [
 /** What a route may cost at most, and why, where that is more than others may. */
 export const dearCallOf = (route: string) => DEAR.find((one) => one.route.test(route));
 
+/** Calls of a workspace's own credentials that name many: so many units more for each (docs/decisions/0112). */
+export const EACH: readonly { routes: RegExp; units: number; of: string }[] = [
+  { routes: /^POST .*\/lists\/:id\/subscribers$/, units: 7, of: "person, at most 1,000" },
+  { routes: /^POST .*\/lists\/:id\/subscribers\/remove$/, units: 6, of: "person, at most 1,000" },
+  { routes: /^POST .*\/subscribers\/bulk-delete$/, units: 8, of: "person, at most 1,000" },
+  { routes: /^POST .*\/v1\/notifications$/, units: 3, of: "person that is named, at most 10,000" },
+  { routes: /^POST .*\/notifications\/preview$/, units: 3, of: "person that is named or looked at, at most 10,000" },
+  { routes: /^POST .*\/suppressions\/import$/, units: 3, of: "address, at most 10,000" },
+  { routes: /^POST \/v1\/events$/, units: 3, of: "event, at most 500" },
+  { routes: /^POST \/v1\/(batch|segment\/.*)$/, units: 6, of: "message, at most 500" },
+];
+
+/** What a route costs for each of what it names. */
+export const eachOf = (route: string) => EACH.find((one) => one.routes.test(route));
+
 const STEPS = [1, 2, 3, 4, 6, 8, 10];
 
 /** The next round number that is at least a fifth larger: other random requests find slightly dearer calls. */

@@ -26,6 +26,7 @@ import type { Suppressing } from "../../../shared/store/subscribers/addresses.ts
 import { readAddress, suppress } from "../../../shared/store/subscribers/suppressions.ts";
 import type { WorkspaceRecord } from "../../../shared/store/workspaces/workspaces.ts";
 
+/** A row may have several addresses, of which there may be as many. */
 export const MAX_ROWS = 10_000;
 export const MAX_CHARACTERS = 1_000_000;
 const MAX_CONCURRENT = 25;
@@ -75,7 +76,7 @@ function columnsOf(header: readonly string[]): Columns {
   return { addresses, note: firstOf(NOTES), time: firstOf(TIMES), country: header.findIndex(isCountryColumn) };
 }
 
-/** @throws 400 for a file without a column of addresses, with too many rows, or that is no CSV */
+/** @throws 400 for a file without a column of addresses, with too many rows or addresses, or that is no CSV */
 export async function importSuppressions(
   store: Store,
   csv: string,
@@ -106,6 +107,7 @@ async function read(csv: string, reading: Reading) {
       if (++rows > MAX_ROWS) throw refused(`The file has more than ${MAX_ROWS} rows.`);
       const read = rowOf(cells, columns, reading);
       for (const one of read) found.set(one.address, one);
+      if (found.size > MAX_ROWS) throw refused(`The file has more than ${MAX_ROWS} addresses.`);
       if (read.length === 0) problems.push({ line, reason: "no e-mail address, and no phone number that can be read" });
     }
   } catch (error) {

@@ -86,7 +86,7 @@ export const suppressions = group("suppressions", "Addresses that get no message
       description:
         "The columns of e-mail addresses and phone numbers are found by their usual names, a reason and a time too; a list " +
         "of addresses needs no header. A row may have several, and all are suppressed; numbers without a country code are read " +
-        `by the country of the row, else by the region of the workspace. At most ${MAX_ROWS.toLocaleString("en")} rows; what cannot be read is named and the rest is suppressed. Only an operator ` +
+        `by the country of the row, else by the region of the workspace. At most ${MAX_ROWS.toLocaleString("en")} rows, and as many addresses; what cannot be read is named and the rest is suppressed. Only an operator ` +
         "lifts these. Repeating the call changes nothing.",
       body: v.strictObject({
         csv: v.pipe(v.string(), v.maxLength(MAX_CHARACTERS), v.description("The text of the file")),
