@@ -1,0 +1,78 @@
+// What a preview and the story of a person show is what their providers and the inbox got, to the letter (F8, F2).
+import { expect, it } from "vitest";
+import { htmlOfSource } from "../../console/app/mail-source.ts";
+import { mailHtml } from "../../console/mail/mail.ts";
+import { designOf, starters } from "../../console/mail/starters.ts";
+import { addPhone, openChannels, outboxOf } from "../support/reached.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { withTenant } = worlds();
+
+const NAME = `Kay <&> "Ünal" 'O' – ❤`;
+const [welcome] = starters;
+
+const content = {
+  title: "Hi {{ subscriber.first_name }}",
+  body: "Line one\nLine two {{ subscriber.first_name | upcase }} & <b>bold</b>",
+  by_channel: {
+    email: {
+      subject: "For {{ subscriber.first_name }}",
+      preheader: "Soon",
+      html: mailHtml(designOf(welcome!, "Shop")),
+    },
+    push: {
+      title: "Push {{ subscriber.first_name }}",
+      body: "Body & <i> {{ subscriber.first_name }}",
+      url: "https://shop.example.org/?a=1&b=2",
+      buttons: [{ id: "go", title: "Go {{ subscriber.first_name }}", url: "https://shop.example.org/go" }],
+    },
+    in_app: {
+      title: "In {{ subscriber.first_name }}",
+      body: "In the app & <i>",
+      actions: [{ id: "see", title: "See", url: "https://shop.example.org/see" }],
+    },
+  },
+};
+
+/** Each recipient has links of their own. */
+const withoutLinks = (html: string | undefined): string => (html ?? "").replaceAll(/href="[^"]*"/g, "href");
+
+it("what a preview and an explanation show is what providers and the inbox got, to the letter (F8, F2)", async () => {
+  const { world, tenant } = await withTenant();
+  await openChannels(world, tenant, "android-push", "email");
+  const id = await tenant.upsert({
+    external_id: "kay",
+    email: "kay@example.com",
+    attributes: { first_name: NAME },
+  });
+  await addPhone(world, tenant, id, "android");
+  const channels = (await tenant.call("GET /api/v1/channels")).body.channels;
+  const channel_ids = channels.map((one: { id: string }) => one.id);
+  const wish = { external_ids: ["kay"], category: "transactional", channel_ids, content };
+
+  const { renderings } = (await tenant.call("POST /api/v1/notifications/preview", { ...wish, render_for: id })).body;
+  const sent = (await tenant.call("POST /api/v1/notifications", wish)).body;
+  await world.settle();
+  const { messages } = (await tenant.call(`GET /api/v1/notifications/${sent.id}/recipients/${id}`)).body;
+
+  const shown = (channel: string) => renderings.find((one: { channel: string }) => one.channel === channel);
+  const seen = (channel: string) => messages.find((one: { channel: string }) => one.channel === channel);
+  const got = await outboxOf(world, `?job_id=${sent.id}`);
+  const payloadOf = (channel: string): unknown => got.find((one) => one.channel === channel)?.payload;
+  const html = htmlOfSource(String(payloadOf("email")));
+  expect(withoutLinks(html)).toContain("<body");
+  expect([shown("email").html, seen("email").html].map(withoutLinks)).toEqual(Array(2).fill(withoutLinks(html)));
+  expect([shown("email").title, seen("email").title]).toEqual(Array(2).fill(`For ${NAME}`));
+
+  const push = payloadOf("android") as { notification: object; data: { url: string; buttons: string } };
+  const { title, body, push: opens } = shown("android");
+  expect(push.notification).toEqual({ title, body });
+  expect(push.notification).toEqual({ title: seen("android").title, body: seen("android").body });
+  expect({ url: push.data.url, buttons: JSON.parse(push.data.buttons) }).toEqual(opens);
+
+  const inbox = (await world.call(`GET /v1/in-app/messages?subscriber_id=${id}`, { as: tenant.sdk })).body;
+  const [message] = inbox.items ?? inbox.messages;
+  const { actions } = shown("in_app").in_app;
+  expect(message.content).toEqual({ title: shown("in_app").title, body: shown("in_app").body, actions });
+  expect(message.content).toMatchObject({ title: seen("in_app").title, body: seen("in_app").body });
+});
