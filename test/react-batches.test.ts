@@ -46,7 +46,7 @@ async function outcomes(deliver: (records: Batch["Records"]) => Batch["Records"]
     jobs: JSON.stringify(jobs)
       .match(/"(sent|delivered)":\d+/g)
       ?.sort(),
-    members: await membersOf(world, tenant, segment),
+    members: await membersOf(tenant, segment),
     used: (await call("GET /api/v1/billing")).usage,
     dead: world.sqs.depth("fan-out-dead").visible,
   };

@@ -1,6 +1,6 @@
 // What segments cost: computed first and again, and previewed.
 import { chunksOf } from "../../shared/rules/chunks.ts";
-import { ask, segmentOf } from "../../test/support/segments.ts";
+import { segmentOf } from "../../test/support/segments.ts";
 import { fill } from "../people.ts";
 import { type Cost, costOf, inWorld, most, type Row, taken } from "./cost.ts";
 
@@ -30,7 +30,7 @@ async function computed(people: number): Promise<Cost[]> {
       world,
       { work: "unchanged computation of a segment", size, per: "person", count: people, targets: [most("rcu", 0.06)] },
       async () => {
-        taken(await ask(world, tenant, `POST /api/v1/segments/${id}/recompute`));
+        taken(await tenant.call(`POST /api/v1/segments/${id}/recompute`));
         await world.settle();
       },
     );
@@ -56,7 +56,7 @@ async function previewed({ people, of, wanted, events = 0 }: Previewed): Promise
       await world.settle();
     }
     for (const id of events > MAX_WITH_EVENTS ? ids.slice(0, FEW) : [])
-      taken(await ask(world, tenant, `PATCH /api/v1/subscribers/${id}`, { attributes: { city: "Paris" } }));
+      taken(await tenant.call(`PATCH /api/v1/subscribers/${id}`, { attributes: { city: "Paris" } }));
     await world.settle();
     const query = {
       work: "preview of a rule",
@@ -67,7 +67,7 @@ async function previewed({ people, of, wanted, events = 0 }: Previewed): Promise
       entrance: { as: await tenant.dashboard(), route: "POST /api/v1/segments/preview", body: { attribute: 1 } },
     };
     return costOf(world, query, async () => {
-      taken(await ask(world, tenant, "POST /api/v1/segments/preview", wanted));
+      taken(await tenant.call("POST /api/v1/segments/preview", wanted));
     });
   });
 }

@@ -1,7 +1,7 @@
 // When a schedule runs, in words.
 import { type Cron, parseCron } from "../../shared/rules/cron.ts";
+import { DAY_NAMES, listed } from "./time.ts";
 
-const DAYS = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 const EVERY_DAY = "every day";
 const HOURS_OF_A_DAY = 24;
 const MINUTES_OF_AN_HOUR = 60;
@@ -9,9 +9,6 @@ const MONTHS_OF_A_YEAR = 12;
 const DAYS_OF_A_MONTH = 31;
 /** More moments of a day are no sentence. */
 const MAX_TIMES = 4;
-
-const listed = (words: readonly string[]): string =>
-  words.length < 2 ? (words[0] ?? "") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;
 
 const ordered = (numbers: ReadonlySet<number>): number[] => [...numbers].sort((a, b) => a - b);
 const two = (n: number): string => String(n).padStart(2, "0");
@@ -31,11 +28,11 @@ export function cronWords(expression: string): string {
 function daysOf({ days, weekdays }: Cron): string | undefined {
   if (days.size < DAYS_OF_A_MONTH)
     return days.size <= MAX_TIMES ? `on day ${listed(ordered(days).map(String))} of each month` : undefined;
-  if (weekdays.size === DAYS.length) return EVERY_DAY;
+  if (weekdays.size === DAY_NAMES.length) return EVERY_DAY;
   const chosen = ordered(weekdays);
   if (chosen.join() === "1,2,3,4,5") return "Monday to Friday";
   // The week begins on Monday.
-  const names = chosen.toSorted((a, b) => ((a + 6) % 7) - ((b + 6) % 7)).map((day) => DAYS[day] ?? "");
+  const names = chosen.toSorted((a, b) => ((a + 6) % 7) - ((b + 6) % 7)).map((day) => DAY_NAMES[day] ?? "");
   return `every ${listed(names)}`;
 }
 

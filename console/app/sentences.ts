@@ -4,16 +4,13 @@ import type { Recipient, Suppression } from "../../sdk/src/types.gen.ts";
 import type { ChannelType } from "../../shared/rules/channel-types.ts";
 import { channels } from "../../shared/rules/channels.ts";
 import { reasonText } from "../../shared/rules/reason-words.ts";
-import { momentText, number, plural } from "./time.ts";
+import { listed, momentText, number, plural } from "./time.ts";
 
 export { reasonText };
 
 /** Of a type of channels or a class of them. */
 export const channelName = (channel: string): string =>
   Object.hasOwn(channels, channel) ? channels[channel as ChannelType].label : channel === "push" ? "Push" : channel;
-
-const listed = (words: readonly string[]): string =>
-  words.length < 2 ? (words[0] ?? "") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;
 
 /** What happened to the message of one subscriber. */
 export function explain(name: string, { state, decision, reason, attempts, deferred_until, now }: Recipient): string {

@@ -145,3 +145,12 @@ export function toLocalInput(at: number): string {
   return shifted.toISOString().slice(0, 16);
 }
 export const fromLocalInput = (text: string): string => new Date(text).toISOString();
+
+export const DAY_NAMES = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
+
+/** `Ada, Ben and Cleo` */
+export const listed = (words: readonly string[]): string =>
+  words.length < 2 ? (words[0] ?? "") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;
+
+/** A share of a limit, as exact as it was set: `0.25%` */
+export const percent = (rate: number): string => `${Number((100 * rate).toFixed(2))}%`;

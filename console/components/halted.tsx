@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import type { BrakesResumeBody, Notification } from "../../sdk/src/types.gen.ts";
 import { type Running, useAction } from "../app/action.ts";
 import { channelName } from "../app/sentences.ts";
-import { number, plural } from "../app/time.ts";
+import { number, percent, plural } from "../app/time.ts";
 import { say } from "../app/toast.ts";
 import { Button } from "./button.tsx";
 import { Confirm } from "./dialog.tsx";
@@ -26,8 +26,6 @@ const limitOf = {
   complaint_rate: "max_complaint_rate",
   opt_out_rate: "max_opt_out_rate",
 } as const satisfies Record<Halt["reason"], keyof Safety>;
-
-const percent = (rate: number): string => `${Number((100 * rate).toFixed(2))}%`;
 
 const STALE = ["notifications.", "campaigns."];
 

@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import type { NotificationPreview } from "../../sdk/src/types.gen.ts";
 import type { Running } from "../app/action.ts";
 import { type Query, useQuery } from "../app/query.ts";
-import { money, now, number, plural } from "../app/time.ts";
+import { money, now, number, percent, plural } from "../app/time.ts";
 import { Button } from "./button.tsx";
 import { Dialog } from "./dialog.tsx";
 import { Check, TextField } from "./field.tsx";
@@ -154,8 +154,6 @@ function Cost({ preview: { cost } }: { preview: NotificationPreview }) {
     </p>
   );
 }
-
-const percent = (rate: number): string => `${Number((100 * rate).toFixed(2))}%`;
 
 const limitsOf = (safety: Safety): string =>
   [

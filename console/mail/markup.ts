@@ -1,20 +1,18 @@
 // Pieces of HTML for mails: texts without tags of their own, and tables, which every mailbox program lays out alike.
+import { escapeHtml } from "../../shared/rules/characters.ts";
 
 /** What the service fills in when it sends: left as it is. */
 const LIQUID = /\{\{.*?\}\}|\{%.*?%\}/gs;
-
-const escapeText = (text: string): string =>
-  text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
 
 /** Text and values of attributes; Liquid in them stays as it is. */
 export function escaped(text: string): string {
   let from = 0;
   let html = "";
   for (const { 0: placeholder, index } of text.matchAll(LIQUID)) {
-    html += escapeText(text.slice(from, index)) + placeholder;
+    html += escapeHtml(text.slice(from, index)) + placeholder;
     from = index + placeholder.length;
   }
-  return html + escapeText(text.slice(from));
+  return html + escapeHtml(text.slice(from));
 }
 
 const LINK = /\[([^\]]+)\]\(([^)\s]+)\)/g;

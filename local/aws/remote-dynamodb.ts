@@ -1,6 +1,7 @@
 // A DynamoDB of another process instead of the embedded one: calls are forwarded unchanged, and its streams are polled.
 import { Agent, request } from "node:http";
-import type { DynamoDb, DynamoDbMeter } from "./dynamodb.ts";
+import { emptyMeter } from "./dynamodb/capacity.ts";
+import type { DynamoDb } from "./dynamodb.ts";
 import { type Ask, createRemoteStream } from "./remote-stream.ts";
 import { awsFailure, type Wire } from "./stand-in.ts";
 import { SECOND } from "./time.ts";
@@ -107,8 +108,6 @@ interface Consumed {
 }
 
 /** Units by partition key are not reported, so `hottest` is empty. */
-const emptyMeter = (): DynamoDbMeter => ({ requests: 0, wcu: 0, rcu: 0, by_operation: {}, hottest: [], index_wcu: 0 });
-
 /** Through `node:http`, whose requests an advance of time can detect and wait for. */
 function post(endpoint: string, agent: Agent, target: string, body: string): Promise<{ status: number; text: string }> {
   return new Promise((resolve, reject) => {

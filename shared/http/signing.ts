@@ -2,6 +2,7 @@
 import { createHash, createPublicKey } from "node:crypto";
 import { GetPublicKeyCommand, KMSClient, SignCommand } from "@aws-sdk/client-kms";
 import { type Capability, type Deps, setting, settingAmong } from "../kernel/deps.ts";
+import { tokenPart } from "../kernel/hmac.ts";
 import type { TenantId } from "../kernel/ids.ts";
 import { type PlanName, planNames } from "../rules/plans.ts";
 import { type Store, storeWrite } from "../store/context.ts";
@@ -119,7 +120,7 @@ function openSigner(deps: Deps): Signer {
         iat,
         exp: iat + ACCESS_TOKEN_SECONDS,
       };
-      const text = `${encode({ alg: "RS256", typ: "JWT", kid })}.${encode(claims)}`;
+      const text = `${tokenPart({ alg: "RS256", typ: "JWT", kid })}.${tokenPart(claims)}`;
       const { Signature } = await kms.send(
         new SignCommand({
           KeyId,
@@ -132,5 +133,3 @@ function openSigner(deps: Deps): Signer {
     },
   };
 }
-
-const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");

@@ -1,4 +1,4 @@
-// Keyed hashes under the service's own keys.
+// Keyed hashes under the service's own keys, and the parts of signed tokens.
 import { createHmac, createSecretKey, type Hmac, type KeyObject } from "node:crypto";
 
 const keyObjects = new WeakMap<Buffer, KeyObject>();
@@ -15,3 +15,6 @@ export function hmacUnder(key: Buffer): Hmac {
   }
   return createHmac("sha256", made);
 }
+
+/** A part of a JWT. */
+export const tokenPart = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url");

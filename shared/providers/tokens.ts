@@ -1,15 +1,14 @@
 // Signed tokens that providers require, and a cache for those that may be reused.
 import { createPrivateKey, type KeyObject, sign } from "node:crypto";
 import type { Clock } from "../kernel/clock.ts";
+import { tokenPart } from "../kernel/hmac.ts";
 import { recent } from "../store/recent.ts";
-
-const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
 
 /** A JWT signed with an RSA key (RS256) or one of P-256 (ES256). */
 export function signToken(key: KeyObject | string, header: object, claims: object): string {
   const privateKey = typeof key === "string" ? createPrivateKey(key) : key;
   const alg = privateKey.asymmetricKeyType === "rsa" ? "RS256" : "ES256";
-  const text = `${part({ alg, typ: "JWT", ...header })}.${part(claims)}`;
+  const text = `${tokenPart({ alg, typ: "JWT", ...header })}.${tokenPart(claims)}`;
   const signature = sign("sha256", Buffer.from(text), { key: privateKey, dsaEncoding: "ieee-p1363" });
   return `${text}.${signature.toString("base64url")}`;
 }

@@ -42,7 +42,8 @@ export interface Source {
 /** The clock of the process that took an event may be ahead, and a server may say a time that is (AMB-24). */
 const AHEAD_MS = 6 * 60_000;
 
-const receivedOf = ({ occurred_at, received_at = occurred_at }: KnownEvent): number => Date.parse(received_at);
+/** When an event was received, in milliseconds. */
+export const receivedOf = ({ occurred_at, received_at = occurred_at }: KnownEvent): number => Date.parse(received_at);
 
 /** When an event counts: nothing happens after it was received. */
 const momentOf = (event: KnownEvent): number => Math.min(Date.parse(event.occurred_at), receivedOf(event));

@@ -2,7 +2,7 @@
 // clock of their own.
 import { parseDuration } from "./durations.ts";
 import { type EntryRules, exitsOf, type Graph, type JourneyNode, type Trigger } from "./journey-graph.ts";
-import { type KnownEvent, knowledgeOf, type Source } from "./journey-knowledge.ts";
+import { type KnownEvent, knowledgeOf, receivedOf, type Source } from "./journey-knowledge.ts";
 import { type JourneyMove, nextMove } from "./journey-move.ts";
 import { dependenciesOf } from "./journey-paths.ts";
 import type { Knowledge, Outcome, Position } from "./journey-run.ts";
@@ -229,7 +229,7 @@ async function enter(playing: Playing, now: number, event: KnownEvent | undefine
   const entering: Run = {
     enteredAt: now,
     trigger: event,
-    position: { step: definition.graph.start, at: now, ...(event && { heard: receiptOf(event) }) },
+    position: { step: definition.graph.start, at: now, ...(event && { heard: receivedOf(event) }) },
     isNew: true,
     visited: new Set(),
   };
@@ -272,5 +272,3 @@ function sourceOf(
       }),
   };
 }
-
-const receiptOf = ({ occurred_at, received_at = occurred_at }: KnownEvent): number => Date.parse(received_at);

@@ -128,7 +128,7 @@ describe("batches", () => {
     await world.advance(MINUTE);
 
     expect(await exportAll(world, tenant)).toHaveLength(5);
-    expect(await membersOf(world, tenant, segment)).toHaveLength(5);
+    expect(await membersOf(tenant, segment)).toHaveLength(5);
   });
 
   it("a batch whose request ended early is completed by a repeat of one of its keys (EVT-8, AMB-114)", async () => {

@@ -1,11 +1,12 @@
 // Imports and journeys: people of a file enter segments, and start journeys unless the import says no (AMB-133, AMB-134).
+
 import { expect, it } from "vitest";
 import { importing } from "../support/imports.ts";
 import { delayed, journeySetting } from "../support/journeys.ts";
+import { pro } from "../support/segments.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { fresh } = worlds();
-const pro = { attribute: { plan: { $eq: "pro" } } };
 
 /** A segment of those who have the plan, a journey that its change starts, and imports into a list. */
 async function setting(type: "segment_entered" | "segment_exited") {

@@ -6,26 +6,22 @@ import { MINUTE } from "../../shared/kernel/clock.ts";
 import { removeItem } from "../../shared/store/item.ts";
 import { ListItem } from "../../shared/store/lists/items.ts";
 import { addMembers } from "../../shared/store/lists/lists.ts";
-import { add, ask, named } from "../support/lists.ts";
+import { add, keysOfTable, named } from "../support/lists.ts";
 import { inMs } from "../support/notify.ts";
-import { addPeople, quickStore, send, wholeTable } from "../support/people.ts";
-import type { TestWorld } from "../support/world.ts";
+import { addPeople, quickStore, send } from "../support/people.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
-
-const keysOfTable = async (world: TestWorld) =>
-  (await wholeTable(world)).map(({ pk, sk }) => ({ pk: String(pk.S), sk: String(sk.S) }));
 
 describe("deletion", () => {
   it("a deleted list has no members at once, and leaves none, also of those added at the last moment (D-LIST)", async () => {
     const { world, tenant } = await withTenant();
     const people = await addPeople(world, tenant, 30);
-    const id = await named(world, tenant, "Readers");
-    await add(world, tenant, id, people.slice(0, 25));
-    await ask(world, tenant, `DELETE /api/v1/lists/${id}`);
-    expect((await ask(world, tenant, `GET /api/v1/lists/${id}/subscribers`)).status).toBe(404);
-    expect((await add(world, tenant, id, people)).status).toBe(404);
+    const id = await named(tenant, "Readers");
+    await add(tenant, id, people.slice(0, 25));
+    await tenant.call(`DELETE /api/v1/lists/${id}`);
+    expect((await tenant.call(`GET /api/v1/lists/${id}/subscribers`)).status).toBe(404);
+    expect((await add(tenant, id, people)).status).toBe(404);
     await world.settle();
     const traces = async () =>
       (await keysOfTable(world)).filter(
@@ -44,8 +40,8 @@ describe("sends", () => {
   it("a send to a list reaches its members that pass the filters, and `sent` is their number (NTF-5, AMB-38)", async () => {
     const { world, tenant } = await withTenant();
     const people = await addPeople(world, tenant, 6, (n) => ({ attributes: { n } }));
-    const id = await named(world, tenant, "Readers");
-    await add(world, tenant, id, people.slice(0, 4));
+    const id = await named(tenant, "Readers");
+    await add(tenant, id, people.slice(0, 4));
     const all = await send(world, tenant, target(id));
     expect(all.answer.sent).toBe(4);
     expect(all.job.counts).toEqual(expect.objectContaining({ total: 4, delivered: 4 }));
@@ -57,7 +53,7 @@ describe("sends", () => {
   it("beyond 1,000 members `sent` is the list's count, and each member is reached once (docs/decisions/0021#audience-size)", async () => {
     const { world, tenant } = await withTenant();
     const people = await fill(world, tenant, 1_200);
-    const id = await named(world, tenant, "Readers");
+    const id = await named(tenant, "Readers");
     await addMembers(quickStore(world, tenant), id, people.slice(0, 1_050));
     const { answer, job } = await send(world, tenant, target(id));
 
@@ -69,8 +65,8 @@ describe("sends", () => {
 
   it("a scheduled send whose list was deleted fails and names the reason (D-LIST)", async () => {
     const { world, tenant } = await withTenant();
-    const id = await named(world, tenant, "Readers");
-    const { body } = await ask(world, tenant, "POST /api/v1/notifications", {
+    const id = await named(tenant, "Readers");
+    const { body } = await tenant.call("POST /api/v1/notifications", {
       ...target(id),
       title: "t",
       body: "b",
@@ -79,7 +75,7 @@ describe("sends", () => {
     // As if the deletion had checked just before the send was scheduled.
     await tenant.store.writeAll([removeItem(ListItem, { id })]);
     await world.advance(31 * MINUTE);
-    const job = (await ask(world, tenant, `GET /api/v1/notifications/${body.id}`)).body;
+    const job = (await tenant.call(`GET /api/v1/notifications/${body.id}`)).body;
 
     expect(job.status).toBe("failed");
     expect(job.error).toBe("the list no longer exists");

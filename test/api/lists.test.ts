@@ -5,23 +5,20 @@ import { putItem } from "../../shared/store/item.ts";
 import { addMembers } from "../../shared/store/lists/lists.ts";
 import { countMembers } from "../../shared/store/lists/member-counts.ts";
 import { MAX_ENTITIES, Name } from "../../shared/store/name-index.ts";
-import { add, ask, create, drop, get, named } from "../support/lists.ts";
+import { add, create, drop, get, keysOfTable, named } from "../support/lists.ts";
 import { inMs } from "../support/notify.ts";
 import { pagesOf } from "../support/pages.ts";
-import { addPeople, quickStore, wholeTable } from "../support/people.ts";
+import { addPeople, quickStore } from "../support/people.ts";
 import { recountMembers } from "../support/recounts.ts";
-import { START, type Tenant, type TestWorld, UNKNOWN } from "../support/world.ts";
+import { START, type Tenant, UNKNOWN } from "../support/world.ts";
 import { shared, worlds } from "../support/worlds.ts";
 
 const makers = worlds();
 const { withPeople, withTenant } = makers;
 
-const keysOfTable = async (world: TestWorld) =>
-  (await wholeTable(world)).map(({ pk, sk }) => ({ pk: String(pk.S), sk: String(sk.S) }));
-
-async function allMembers(world: TestWorld, tenant: Tenant, id: string) {
+async function allMembers(tenant: Tenant, id: string) {
   const pages = await pagesOf<{ subscriber_id: string }>((page) =>
-    ask(world, tenant, `GET /api/v1/lists/${id}/subscribers${page}`),
+    tenant.call(`GET /api/v1/lists/${id}/subscribers${page}`),
   );
   return pages.map((members) => members.map(({ subscriber_id }) => subscriber_id));
 }
@@ -30,18 +27,18 @@ describe("records", () => {
   /** A workspace with the lists A and B. */
   const twoLists = async ({ withTenant }: ReturnType<typeof worlds>) => {
     const { world, tenant } = await withTenant();
-    const id: string = (await create(world, tenant, { name: "A", description: "first" })).body.id;
-    await named(world, tenant, "B");
-    const patch = (body: unknown, list = id) => ask(world, tenant, `PATCH /api/v1/lists/${list}`, body);
+    const id: string = (await create(tenant, { name: "A", description: "first" })).body.id;
+    await named(tenant, "B");
+    const patch = (body: unknown, list = id) => tenant.call(`PATCH /api/v1/lists/${list}`, body);
     return { world, tenant, id, patch };
   };
   const common = shared(twoLists);
 
   it("a new list has exactly its fields, and is read with the same (D-LIST)", async () => {
-    const { world, tenant } = await common();
+    const { tenant } = await common();
     const at = new Date(START).toISOString();
 
-    const made = await create(world, tenant, { name: " Readers ", description: "of the newsletter" });
+    const made = await create(tenant, { name: " Readers ", description: "of the newsletter" });
 
     expect(made.status).toBe(201);
     expect(made.body).toEqual({
@@ -53,19 +50,19 @@ describe("records", () => {
       created_at: at,
       updated_at: at,
     });
-    expect((await get(world, tenant, made.body.id)).body).toEqual(made.body);
+    expect((await get(tenant, made.body.id)).body).toEqual(made.body);
   });
 
   it("a list without a description has null for it (D-LIST)", async () => {
-    const { world, tenant } = await common();
+    const { tenant } = await common();
 
-    expect((await create(world, tenant, { name: "Plain" })).body.description).toBeNull();
+    expect((await create(tenant, { name: "Plain" })).body.description).toBeNull();
   });
 
   it("of lists that are created at once with one name, one is, and the others are refused with 409 (AMB-81)", async () => {
-    const { world, tenant } = await common();
+    const { tenant } = await common();
 
-    const answers = await Promise.all(Array.from({ length: 4 }, () => create(world, tenant, { name: "Race" })));
+    const answers = await Promise.all(Array.from({ length: 4 }, () => create(tenant, { name: "Race" })));
 
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409]);
   });
@@ -73,19 +70,19 @@ describe("records", () => {
   it("the name of a list is free in another workspace, and again after its deletion (AMB-81)", async () => {
     const { world, tenant, id } = await twoLists(makers);
 
-    expect((await create(world, await world.tenant(), { name: "A" })).status).toBe(201);
+    expect((await create(await world.tenant(), { name: "A" })).status).toBe(201);
 
-    await ask(world, tenant, `DELETE /api/v1/lists/${id}`);
-    expect((await create(world, tenant, { name: "A" })).status).toBe(201);
+    await tenant.call(`DELETE /api/v1/lists/${id}`);
+    expect((await create(tenant, { name: "A" })).status).toBe(201);
   });
 
   it.each([
     ["blank", 422, { name: "  " }],
     ["taken", 409, { name: "A" }],
   ])("a list whose name is %s is refused with %i (D-LIST, AMB-81)", async (_, status, body) => {
-    const { world, tenant } = await common();
+    const { tenant } = await common();
 
-    expect((await create(world, tenant, body)).status).toBe(status);
+    expect((await create(tenant, body)).status).toBe(status);
   });
 
   it.each([
@@ -110,11 +107,11 @@ describe("records", () => {
   const threeLists = shared(async ({ withPeople }) => {
     const { world, tenant, ids: people } = await withPeople(3);
     for (const [i, name] of ["Alpha", "Beta", "Alphabet"].entries()) {
-      const id = await named(world, tenant, name);
-      await add(world, tenant, id, people.slice(0, i + 1));
+      const id = await named(tenant, name);
+      await add(tenant, id, people.slice(0, i + 1));
       await world.advance(SECOND);
     }
-    return { list: async (query: string) => (await ask(world, tenant, `GET /api/v1/lists${query}`)).body };
+    return { list: async (query: string) => (await tenant.call(`GET /api/v1/lists${query}`)).body };
   });
   const [alphabet, beta, alpha] = [
     { name: "Alphabet", subscriber_count: 3 },
@@ -138,7 +135,7 @@ describe("records", () => {
     );
     await quickStore(world, tenant).writeAll(names);
 
-    const { status, body } = await create(world, tenant, { name: "one more" });
+    const { status, body } = await create(tenant, { name: "one more" });
 
     expect(status).toBe(429);
     expect(body.code).toBe("QUOTA_EXCEEDED");
@@ -149,7 +146,7 @@ describe("members", () => {
   /** A workspace of so many people, and its list Readers. */
   async function withReaders(count: number, { withPeople }: ReturnType<typeof worlds> = makers) {
     const { world, tenant, ids: people } = await withPeople(count);
-    return { world, tenant, people, id: await named(world, tenant, "Readers") };
+    return { world, tenant, people, id: await named(tenant, "Readers") };
   }
 
   it("those who are added to a list are counted as new, as members already or as unknown (D-LIST, AMB-81)", async () => {
@@ -157,34 +154,33 @@ describe("members", () => {
     const [p0, p1] = people as [string, string];
     const [foreign] = (await addPeople(world, await world.tenant(), 1)) as [string];
 
-    expect(await add(world, tenant, id, [p0, p1, p1.toUpperCase(), UNKNOWN, foreign])).toMatchObject({
+    expect(await add(tenant, id, [p0, p1, p1.toUpperCase(), UNKNOWN, foreign])).toMatchObject({
       status: 200,
       body: { added: 2, already_member: 0, pending: 0, not_found: [UNKNOWN, foreign] },
     });
-    expect((await add(world, tenant, id, people)).body).toEqual({
+    expect((await add(tenant, id, people)).body).toEqual({
       added: 1,
       already_member: 2,
       pending: 0,
       not_found: [],
     });
-    expect((await get(world, tenant, id)).body.subscriber_count).toBe(3);
+    expect((await get(tenant, id)).body.subscriber_count).toBe(3);
   });
 
   it("a member of a list is listed with when it entered (D-LIST)", async () => {
     const { world, tenant, people, id } = await withReaders(1);
-    await add(world, tenant, id, people);
+    await add(tenant, id, people);
 
-    expect((await ask(world, tenant, `GET /api/v1/lists/${id}/subscribers`)).body.items).toEqual([
+    expect((await tenant.call(`GET /api/v1/lists/${id}/subscribers`)).body.items).toEqual([
       { subscriber_id: people[0], external_id: "p0", name: null, entered_at: inMs(world, 0) },
     ]);
   });
 
   it("the members of a list are found by the beginning of a name, and nobody beside them (RDA-6)", async () => {
     const { world, tenant, people, id } = await withReaders(2);
-    await add(world, tenant, id, people.slice(0, 1));
+    await add(tenant, id, people.slice(0, 1));
     await world.settle();
-    const found = async (q: string) =>
-      (await ask(world, tenant, `GET /api/v1/lists/${id}/subscribers?q=${q}`)).body.items;
+    const found = async (q: string) => (await tenant.call(`GET /api/v1/lists/${id}/subscribers?q=${q}`)).body.items;
 
     expect(await found("P")).toEqual([
       { subscriber_id: people[0], external_id: "p0", name: null, entered_at: inMs(world, 0) },
@@ -193,49 +189,49 @@ describe("members", () => {
   });
 
   it("those who are removed from a list are counted, and those who were no members named (D-LIST)", async () => {
-    const { world, tenant, people, id } = await withReaders(3);
+    const { tenant, people, id } = await withReaders(3);
     const [member, removed, stranger] = people as [string, string, string];
-    await add(world, tenant, id, [member, removed]);
+    await add(tenant, id, [member, removed]);
 
-    expect(await drop(world, tenant, id, [removed, stranger, UNKNOWN])).toMatchObject({
+    expect(await drop(tenant, id, [removed, stranger, UNKNOWN])).toMatchObject({
       status: 200,
       body: { removed: 1, not_found: [stranger, UNKNOWN] },
     });
-    expect(await allMembers(world, tenant, id)).toEqual([[member]]);
-    expect((await get(world, tenant, id)).body.subscriber_count).toBe(1);
+    expect(await allMembers(tenant, id)).toEqual([[member]]);
+    expect((await get(tenant, id)).body.subscriber_count).toBe(1);
   });
 
   const manyReaders = shared(async (own) => {
     const found = await withReaders(230, own);
-    await add(found.world, found.tenant, found.id, found.people);
+    await add(found.tenant, found.id, found.people);
     return found;
   });
 
   it("the members of a list are on pages of 100, each once (LIM-8)", async () => {
-    const { world, tenant, people, id } = await manyReaders();
+    const { tenant, people, id } = await manyReaders();
 
-    const pages = await allMembers(world, tenant, id);
+    const pages = await allMembers(tenant, id);
 
     expect(pages.map(({ length }) => length)).toEqual([100, 100, 30]);
     expect(pages.flat()).toEqual([...people].sort());
   });
 
   it("the cursor of one list is refused with 422 for another, as is a changed one (LIM-8)", async () => {
-    const { world, tenant, id } = await manyReaders();
-    const { next_cursor } = (await ask(world, tenant, `GET /api/v1/lists/${id}/subscribers`)).body;
-    const other = await named(world, tenant, "Others");
+    const { tenant, id } = await manyReaders();
+    const { next_cursor } = (await tenant.call(`GET /api/v1/lists/${id}/subscribers`)).body;
+    const other = await named(tenant, "Others");
 
     for (const cursor of [`x${next_cursor}`, next_cursor]) {
-      const { status, body } = await ask(world, tenant, `GET /api/v1/lists/${other}/subscribers?cursor=${cursor}`);
+      const { status, body } = await tenant.call(`GET /api/v1/lists/${other}/subscribers?cursor=${cursor}`);
       expect(status).toBe(422);
       expect(Object.keys(body.fields)).toEqual(["cursor"]);
     }
   });
 
   it("the count of a list is that of its members after additions and removals at once (D-LIST)", async () => {
-    const { world, tenant, people, id } = await withReaders(60);
+    const { tenant, people, id } = await withReaders(60);
     const work = [people, people.slice(20), people.slice(0, 40), people].map((ids, i) =>
-      i % 2 === 0 ? add(world, tenant, id, ids) : drop(world, tenant, id, ids),
+      i % 2 === 0 ? add(tenant, id, ids) : drop(tenant, id, ids),
     );
 
     expect((await Promise.all(work)).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
@@ -258,15 +254,15 @@ describe("members", () => {
 
   it("an erased subscriber leaves its lists at both ends, counts included (SUB-9)", async () => {
     const { world, tenant, ids: people } = await withPeople(2);
-    const ids = [await named(world, tenant, "A"), await named(world, tenant, "B")];
-    for (const id of ids) await add(world, tenant, id, people);
+    const ids = [await named(tenant, "A"), await named(tenant, "B")];
+    for (const id of ids) await add(tenant, id, people);
 
-    await ask(world, tenant, `DELETE /api/v1/subscribers/${people[0]}`);
+    await tenant.call(`DELETE /api/v1/subscribers/${people[0]}`);
     await world.settle();
 
     for (const id of ids) {
-      expect(await allMembers(world, tenant, id)).toEqual([[people[1]]]);
-      expect((await get(world, tenant, id)).body.subscriber_count).toBe(1);
+      expect(await allMembers(tenant, id)).toEqual([[people[1]]]);
+      expect((await get(tenant, id)).body.subscriber_count).toBe(1);
     }
     const traces = (await keysOfTable(world)).filter(({ pk, sk }) =>
       sk === people[0] ? pk.includes("#list#") : pk.endsWith(`#U#${people[0]}`),

@@ -3,12 +3,11 @@ import { describe, expect, it } from "vitest";
 import { HOUR } from "../../shared/kernel/clock.ts";
 import { ingest, someEvents } from "../support/events.ts";
 import { addPeople } from "../support/people.ts";
-import { did, segmentOf, upsert } from "../support/segments.ts";
+import { did, pro, segmentOf, upsert } from "../support/segments.ts";
 import { spent } from "../support/spending.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
-const pro = { attribute: { plan: { $eq: "pro" } } };
 const bought = (more: object = {}) => ({ event: { name: "buy", ...more } });
 const buy = { event_name: "buy" };
 

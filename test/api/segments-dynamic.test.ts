@@ -10,12 +10,11 @@ import { reevaluate } from "../../shared/store/segments/reevaluation.ts";
 import { identify, ingest } from "../support/events.ts";
 import { addPeople, quickDeps, quickStore, wholeTable } from "../support/people.ts";
 import { recountMembers } from "../support/recounts.ts";
-import { ask, did, membersOf, segmentOf, upsert } from "../support/segments.ts";
+import { did, membersOf, pro, segmentOf, upsert } from "../support/segments.ts";
 import type { Tenant, TestWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
-const pro = { attribute: { plan: { $eq: "pro" } } };
 const bought = (more: object = {}) => ({ event: { name: "buy", ...more } });
 const buy = { event_name: "buy" };
 
@@ -32,15 +31,15 @@ describe("follows", () => {
     const { world, tenant } = await withTenant();
     await upsert(world, tenant, "before", { plan: "pro" });
     const id = await segmentOf(world, tenant, pro);
-    expect(await membersOf(world, tenant, id)).toEqual(["before"]);
+    expect(await membersOf(tenant, id)).toEqual(["before"]);
     await upsert(world, tenant, "new", { plan: "pro" });
     await upsert(world, tenant, "other", { plan: "free" });
-    expect(await membersOf(world, tenant, id)).toEqual(["before", "new"]);
+    expect(await membersOf(tenant, id)).toEqual(["before", "new"]);
     await upsert(world, tenant, "before", { plan: null });
     await upsert(world, tenant, "other", { plan: "pro" });
-    expect(await membersOf(world, tenant, id)).toEqual(["new", "other"]);
+    expect(await membersOf(tenant, id)).toEqual(["new", "other"]);
     await upsert(world, tenant, "before", { plan: "pro" });
-    expect(await membersOf(world, tenant, id)).toEqual(["before", "new", "other"]);
+    expect(await membersOf(tenant, id)).toEqual(["before", "new", "other"]);
   });
 
   it("a dynamic segment follows the e-mail address of a person (SEG-14)", async () => {
@@ -49,7 +48,7 @@ describe("follows", () => {
     const call = async (email: string) => {
       await tenant.upsert({ external_id: "ada", email });
       await world.settle();
-      return membersOf(world, tenant, id);
+      return membersOf(tenant, id);
     };
 
     expect(await call("old@example.com")).toEqual([]);
@@ -67,8 +66,8 @@ describe("follows", () => {
     await tenant.upsert({ external_id: "ada", attributes: { city: "Rome" } });
     await world.settle();
 
-    expect(await membersOf(world, tenant, byPlan)).toEqual(["ada"]);
-    expect(await membersOf(world, tenant, byCity)).toEqual(["ada"]);
+    expect(await membersOf(tenant, byPlan)).toEqual(["ada"]);
+    expect(await membersOf(tenant, byCity)).toEqual(["ada"]);
   });
 
   it("an event that lies behind many others decides as one that is the newest (SEG-14)", async () => {
@@ -84,7 +83,7 @@ describe("follows", () => {
     const id = await segmentOf(world, tenant, { group: { op: "and", nodes: [pro, bought()] } });
     await upsert(world, tenant, "ada", { plan: "pro" });
 
-    expect(await membersOf(world, tenant, id)).toEqual(["ada"]);
+    expect(await membersOf(tenant, id)).toEqual(["ada"]);
   });
 
   it("a count of events that begins behind many others is complete with the newest one (SEG-14)", async () => {
@@ -96,9 +95,9 @@ describe("follows", () => {
       await world.advance(SECOND);
       await did(world, tenant, ada, { event_name: "view" });
     }
-    expect(await membersOf(world, tenant, id)).toEqual([]);
+    expect(await membersOf(tenant, id)).toEqual([]);
     await did(world, tenant, ada, buy);
-    expect(await membersOf(world, tenant, id)).toEqual(["ada"]);
+    expect(await membersOf(tenant, id)).toEqual(["ada"]);
   });
 
   it("a worker whose rules have changed since writes nothing by the old ones (SEG-14, JND-10)", async () => {
@@ -117,7 +116,7 @@ describe("follows", () => {
     const { world, tenant } = await withTenant();
     const ada = await upsert(world, tenant, "ada");
     await segmentOf(world, tenant, bought({ within: "1h", frequency: { max: 0 } }));
-    await ask(world, tenant, `DELETE /api/v1/subscribers/${ada}`);
+    await tenant.call(`DELETE /api/v1/subscribers/${ada}`);
     await world.settle();
     await again(world, tenant, { people: [{ id: ada }] });
 
@@ -128,9 +127,9 @@ describe("follows", () => {
     const { world, tenant } = await withTenant();
     const id = await segmentOf(world, tenant, { attribute: { plan: { $exists: false } } });
     await upsert(world, tenant, "ada");
-    expect(await membersOf(world, tenant, id)).toEqual(["ada"]);
+    expect(await membersOf(tenant, id)).toEqual(["ada"]);
     await upsert(world, tenant, "ada", { plan: "x" });
-    expect(await membersOf(world, tenant, id)).toEqual([]);
+    expect(await membersOf(tenant, id)).toEqual([]);
   });
 
   it("dynamic segments follow events, with their counts and properties, by either tier (SEG-14, RUL-5, RUL-8)", async () => {
@@ -140,9 +139,9 @@ describe("follows", () => {
     const often = await segmentOf(world, tenant, bought({ frequency: { min: 2 }, where: { total: { $gt: 10 } } }));
     const never = await segmentOf(world, tenant, bought({ frequency: { max: 0 } }));
     const all = async () => [
-      await membersOf(world, tenant, once),
-      await membersOf(world, tenant, often),
-      await membersOf(world, tenant, never),
+      await membersOf(tenant, once),
+      await membersOf(tenant, often),
+      await membersOf(tenant, never),
     ];
     expect(await all()).toEqual([[], [], ["p0", "p1"]]);
     await did(world, tenant, ada, { ...buy, properties: { total: 5 } });
@@ -159,14 +158,14 @@ describe("follows", () => {
     const id = await segmentOf(world, tenant, bought({ frequency: { min: 2 } }));
     await ingest(world, tenant, { anonymous_id: "device", ...buy });
     await did(world, tenant, ada, buy);
-    expect(await membersOf(world, tenant, id)).toEqual([]);
+    expect(await membersOf(tenant, id)).toEqual([]);
     await identify(world, tenant, "device", ada);
     await world.settle();
-    expect(await membersOf(world, tenant, id)).toEqual(["ada"]);
+    expect(await membersOf(tenant, id)).toEqual(["ada"]);
     const more = await segmentOf(world, tenant, bought({ frequency: { min: 3 } }));
     await ingest(world, tenant, { anonymous_id: "device", ...buy });
     await world.settle();
-    expect(await membersOf(world, tenant, more)).toEqual(["ada"]);
+    expect(await membersOf(tenant, more)).toEqual(["ada"]);
   });
 
   it("a subscriber without events leaves within 5 minutes of the end of the window, and not before (AMB-71)", async () => {
@@ -174,7 +173,7 @@ describe("follows", () => {
     const ada = await upsert(world, tenant, "ada");
     const recent = await segmentOf(world, tenant, bought({ within: "2h" }));
     const lapsed = await segmentOf(world, tenant, bought({ within: "2h", frequency: { max: 0 } }));
-    const both = async () => [await membersOf(world, tenant, recent), await membersOf(world, tenant, lapsed)];
+    const both = async () => [await membersOf(tenant, recent), await membersOf(tenant, lapsed)];
     await did(world, tenant, ada, buy);
     expect(await both()).toEqual([["ada"], []]);
     await world.advance(HOUR);
@@ -191,7 +190,7 @@ describe("follows", () => {
     await did(world, tenant, ada, buy);
     const ids: string[] = [];
     for (const within of ["1d", "30m", "3h"]) ids.push(await segmentOf(world, tenant, bought({ within })));
-    const counts = async () => Promise.all(ids.map(async (id) => (await membersOf(world, tenant, id)).length));
+    const counts = async () => Promise.all(ids.map(async (id) => (await membersOf(tenant, id)).length));
     expect(await counts()).toEqual([1, 1, 1]);
     await world.advance(35 * MINUTE);
     expect(await counts()).toEqual([1, 0, 1]);
@@ -208,15 +207,15 @@ describe("follows", () => {
       string,
     ];
     const id = await segmentOf(world, tenant, pro, { name: "S" });
-    expect(await membersOf(world, tenant, id)).toEqual(["p1"]);
-    const changed = await ask(world, tenant, `PATCH /api/v1/segments/${id}`, { name: "S", rule: bought() });
+    expect(await membersOf(tenant, id)).toEqual(["p1"]);
+    const changed = await tenant.call(`PATCH /api/v1/segments/${id}`, { name: "S", rule: bought() });
     expect(changed.body.needs_recompute).toBe(true);
     await world.settle();
-    expect(await membersOf(world, tenant, id)).toEqual([]);
-    expect((await ask(world, tenant, `GET /api/v1/segments/${id}`)).body.needs_recompute).toBe(false);
+    expect(await membersOf(tenant, id)).toEqual([]);
+    expect((await tenant.call(`GET /api/v1/segments/${id}`)).body.needs_recompute).toBe(false);
     await did(world, tenant, ada, buy);
     await did(world, tenant, bob, { event_name: "sell" });
-    expect(await membersOf(world, tenant, id)).toEqual(["p0"]);
+    expect(await membersOf(tenant, id)).toEqual(["p0"]);
   });
 });
 
@@ -234,7 +233,7 @@ describe("converges", () => {
       await world.settle();
       const { items } = (await world.call("GET /v1/subscribers", { as: tenant.server })).body;
       const isPro = JSON.parse(items[0].attributes).plan === "pro";
-      expect(await membersOf(world, tenant, id)).toEqual(isPro ? ["ada"] : []);
+      expect(await membersOf(tenant, id)).toEqual(isPro ? ["ada"] : []);
     }
   });
 
@@ -248,7 +247,7 @@ describe("converges", () => {
     const { left } = await changeMembers(store, group, { leave: people.slice(0, 15) });
     expect(left.length).toBe(15);
     expect((await changeMembers(store, group, { leave: people.slice(0, 15) })).left).toEqual([]);
-    const { count } = (await ask(world, tenant, `GET /api/v1/segments/${id}`)).body;
+    const { count } = (await tenant.call(`GET /api/v1/segments/${id}`)).body;
     expect(count).toBe(25);
     expect(await recountMembers(store, group)).toBe(25);
   });
@@ -259,14 +258,14 @@ describe("converges", () => {
     const id = await segmentOf(world, tenant, bought({ within: "1h" }));
     const lapsed = await segmentOf(world, tenant, bought({ within: "1h", frequency: { max: 0 } }));
     await did(world, tenant, ada, buy);
-    expect(await membersOf(world, tenant, id)).toEqual(["p0"]);
-    expect(await membersOf(world, tenant, lapsed)).toEqual(["p1"]);
-    await ask(world, tenant, `DELETE /api/v1/subscribers/${ada}`);
+    expect(await membersOf(tenant, id)).toEqual(["p0"]);
+    expect(await membersOf(tenant, lapsed)).toEqual(["p1"]);
+    await tenant.call(`DELETE /api/v1/subscribers/${ada}`);
     await world.settle();
-    expect(await membersOf(world, tenant, id)).toEqual([]);
+    expect(await membersOf(tenant, id)).toEqual([]);
     await world.advance(2 * HOUR);
-    expect(await membersOf(world, tenant, id)).toEqual([]);
-    expect(await membersOf(world, tenant, lapsed)).toEqual(["p1"]);
+    expect(await membersOf(tenant, id)).toEqual([]);
+    expect(await membersOf(tenant, lapsed)).toEqual(["p1"]);
     expect((await wholeTable(world)).filter(({ pk }) => pk.S.endsWith(`#U#${ada}`))).toEqual([]);
   });
 

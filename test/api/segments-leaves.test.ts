@@ -9,12 +9,11 @@ import { minuteOf } from "../../shared/store/platform-items.ts";
 import { subscriberId } from "../../shared/store/subscribers/subscribers.ts";
 import { delayed, journeySetting } from "../support/journeys.ts";
 import { addPeople, quickDeps } from "../support/people.ts";
-import { ask, membersOf, segmentOf, upsert } from "../support/segments.ts";
+import { membersOf, pro, segmentOf, upsert } from "../support/segments.ts";
 import type { Tenant, TestWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { withTenant, fresh } = worlds();
-const pro = { attribute: { plan: { $eq: "pro" } } };
 const SHARD = "7";
 
 /** External ids whose subscribers are all in one shard. */
@@ -29,7 +28,7 @@ async function namesInShard(world: TestWorld, tenant: Tenant, count: number): Pr
 }
 
 async function recompute(world: TestWorld, tenant: Tenant, id: string): Promise<void> {
-  await ask(world, tenant, `POST /api/v1/segments/${id}/recompute`);
+  await tenant.call(`POST /api/v1/segments/${id}/recompute`);
   await world.settle();
 }
 
@@ -42,21 +41,21 @@ it("members beyond a leaf are in several, which page, count, grow and shrink; a 
   }));
   const id = await segmentOf(world, tenant, pro, { is_dynamic: false });
   const leaves = () => tenant.store.queryAll(MemberLeaf, { segment: id, shard: SHARD });
-  expect(await membersOf(world, tenant, id)).toEqual(names.slice(0, 90).sort());
+  expect(await membersOf(tenant, id)).toEqual(names.slice(0, 90).sort());
   expect((await leaves()).length).toBe(2);
   const lows = (await leaves()).map(({ sk }) => sk);
   await world.advance(MINUTE);
-  await ask(world, tenant, `PATCH /api/v1/segments/${id}`, { name: "more", rule: { attribute: { n: { $gte: 20 } } } });
+  await tenant.call(`PATCH /api/v1/segments/${id}`, { name: "more", rule: { attribute: { n: { $gte: 20 } } } });
   await recompute(world, tenant, id);
-  expect(await membersOf(world, tenant, id)).toEqual(names.slice(20).sort());
+  expect(await membersOf(tenant, id)).toEqual(names.slice(20).sort());
   expect((await leaves()).map(({ sk }) => sk)).toEqual(expect.arrayContaining(lows));
-  const { body } = await ask(world, tenant, `GET /api/v1/segments/${id}/members`);
+  const { body } = await tenant.call(`GET /api/v1/segments/${id}/members`);
   const minutes = body.items.map(({ entered_at }: { entered_at: string }) => minuteOf(Date.parse(entered_at)));
   expect(new Set(minutes).size).toBe(2);
   await tenant.store.change(MemberCount, { kind: "segment", id, shard: SHARD }, { add: { n: 4, changes: 1 } });
   await world.advance(DAY);
-  expect(await membersOf(world, tenant, id)).toHaveLength(110);
-  await ask(world, tenant, `DELETE /api/v1/segments/${id}`);
+  expect(await membersOf(tenant, id)).toHaveLength(110);
+  await tenant.call(`DELETE /api/v1/segments/${id}`);
   await world.settle();
   expect(await leaves()).toEqual([]);
 });
@@ -90,14 +89,14 @@ it("a membership in a static segment is shown with its subscriber, explained, an
   await upsert(world, tenant, "bob", { plan: "pro" });
   const id = await segmentOf(world, tenant, pro, { is_dynamic: false, name: "Paying" });
   const entered_at = new Date(world.clock.now()).toISOString();
-  const read = async (path: string) => (await ask(world, tenant, `GET /api/v1/${path}`)).body;
+  const read = async (path: string) => (await tenant.call(`GET /api/v1/${path}`)).body;
   expect((await read(`subscribers/${ada}`)).segments).toEqual([{ id, name: "Paying", entered_at }]);
   const { items } = await read(`subscribers/${ada}/timeline?kinds=segment`);
   expect(items).toMatchObject([{ kind: "segment", state: "entered", title: "Paying", ref: id, at: entered_at }]);
   expect(await read(`segments/${id}/members/${ada}`)).toMatchObject({ member: true });
-  await ask(world, tenant, `DELETE /api/v1/subscribers/${ada}`);
+  await tenant.call(`DELETE /api/v1/subscribers/${ada}`);
   await world.settle();
-  expect(await membersOf(world, tenant, id)).toEqual(["bob"]);
+  expect(await membersOf(tenant, id)).toEqual(["bob"]);
 });
 
 it("a shard of members is read whole by pages of every size, also where a page ends with a leaf (SEG-1, AMB-72)", async () => {
@@ -130,8 +129,8 @@ it("the erasure of somebody who left a segment leaves its number of members (SEG
   await upsert(world, tenant, "ada", { plan: "free" });
   await world.settle();
 
-  await ask(world, tenant, `DELETE /api/v1/subscribers/${ada}`);
+  await tenant.call(`DELETE /api/v1/subscribers/${ada}`);
   await world.settle();
 
-  expect(await membersOf(world, tenant, id)).toEqual(["bob"]);
+  expect(await membersOf(tenant, id)).toEqual(["bob"]);
 });

@@ -6,15 +6,12 @@ import { Fill, SegmentItem } from "../../shared/store/segments/items.ts";
 import { ingest } from "../support/events.ts";
 import { addPeople, quickStore, send } from "../support/people.ts";
 import { requests } from "../support/requests.ts";
-import { ask, did, membersOf, segmentOf, upsert } from "../support/segments.ts";
+import { did, getSegment, membersOf, pro, segmentOf, upsert } from "../support/segments.ts";
 import { START, type Tenant, type TestWorld, UNKNOWN } from "../support/world.ts";
 import { shared, worlds } from "../support/worlds.ts";
 
 const { withPeople, withTenant } = worlds();
-const pro = { attribute: { plan: { $eq: "pro" } } };
 
-const get = async (world: TestWorld, tenant: Tenant, id: string) =>
-  (await ask(world, tenant, `GET /api/v1/segments/${id}`)).body;
 describe("static segments", () => {
   /** A static segment of 300 of 320 people, after one of them has left it by the rule, and another would belong to it. */
   async function outdated() {
@@ -27,22 +24,22 @@ describe("static segments", () => {
   }
 
   it("a static segment keeps the members of its creation through changes of people (AMB-17)", async () => {
-    const { world, tenant, id } = await outdated();
+    const { tenant, id } = await outdated();
 
-    const members = await membersOf(world, tenant, id);
+    const members = await membersOf(tenant, id);
 
     expect(members).toHaveLength(300);
     expect(members).toContain("p0");
-    expect((await get(world, tenant, id)).count).toBe(300);
+    expect((await getSegment(tenant, id)).count).toBe(300);
   });
 
   it("a recomputation gives a static segment the members of now (AMB-17)", async () => {
     const { world, tenant, id } = await outdated();
 
-    await ask(world, tenant, `POST /api/v1/segments/${id}/recompute`);
+    await tenant.call(`POST /api/v1/segments/${id}/recompute`);
     await world.settle();
 
-    const members = await membersOf(world, tenant, id);
+    const members = await membersOf(tenant, id);
 
     expect(members).toHaveLength(300);
     expect(members).not.toContain("p0");
@@ -72,7 +69,7 @@ describe("static segments", () => {
 
     const id = await segmentOf(world, tenant, { event: { name: "buy", ...event } }, { is_dynamic: false });
 
-    expect(await membersOf(world, tenant, id)).toEqual(members);
+    expect(await membersOf(tenant, id)).toEqual(members);
   });
 
   /** As if all messages of the first computation were lost. */
@@ -87,12 +84,12 @@ describe("static segments", () => {
     await upsert(world, tenant, "ada", { plan: "pro" });
     const id = await segmentOf(world, tenant, pro, { is_dynamic: false });
     await forget(world, tenant, id);
-    expect(await get(world, tenant, id)).toMatchObject({ needs_recompute: true });
+    expect(await getSegment(tenant, id)).toMatchObject({ needs_recompute: true });
 
     await world.advance(16 * MINUTE);
 
-    expect(await get(world, tenant, id)).toMatchObject({ needs_recompute: false, count: 1 });
-    expect(await get(world, tenant, id)).not.toHaveProperty("last_error");
+    expect(await getSegment(tenant, id)).toMatchObject({ needs_recompute: false, count: 1 });
+    expect(await getSegment(tenant, id)).not.toHaveProperty("last_error");
   });
 
   it("a segment whose computation is late says so until it ends (AMB-123)", async () => {
@@ -103,15 +100,15 @@ describe("static segments", () => {
 
     reading.fail(awsFailure("ThrottlingException", "Slow down."));
     await world.advance(16 * MINUTE);
-    expect(await get(world, tenant, id)).toMatchObject({
+    expect(await getSegment(tenant, id)).toMatchObject({
       needs_recompute: true,
       last_error: { code: "RECOMPUTE_LATE", at: expect.any(String) },
     });
 
     reading.pass();
     await world.advance(16 * MINUTE);
-    expect(await get(world, tenant, id)).toMatchObject({ needs_recompute: false });
-    expect(await get(world, tenant, id)).not.toHaveProperty("last_error");
+    expect(await getSegment(tenant, id)).toMatchObject({ needs_recompute: false });
+    expect(await getSegment(tenant, id)).not.toHaveProperty("last_error");
   });
 });
 
@@ -120,7 +117,7 @@ describe("members", () => {
     const { world, tenant } = await withPeople(120, {}, { plan: "pro" });
     const id = await segmentOf(world, tenant, pro);
 
-    const { items } = (await ask(world, tenant, `GET /api/v1/segments/${id}/members`)).body;
+    const { items } = (await tenant.call(`GET /api/v1/segments/${id}/members`)).body;
 
     expect(items).toHaveLength(100);
     expect(items[0]).toEqual({
@@ -129,7 +126,7 @@ describe("members", () => {
       name: null,
       entered_at: new Date(START).toISOString(),
     });
-    expect(await membersOf(world, tenant, id)).toHaveLength(120);
+    expect(await membersOf(tenant, id)).toHaveLength(120);
   });
 
   /** A segment of those who pay and bought something this week, as Ada did, and Bob did not. */
@@ -140,7 +137,7 @@ describe("members", () => {
     await did(world, tenant, ada, { event_name: "buy" });
     const rule = { group: { op: "and", nodes: [pro, { event: { name: "buy", within: "7d" } }] } };
     const id = await segmentOf(world, tenant, rule);
-    const explain = async (who: string) => (await ask(world, tenant, `GET /api/v1/segments/${id}/members/${who}`)).body;
+    const explain = async (who: string) => (await tenant.call(`GET /api/v1/segments/${id}/members/${who}`)).body;
     return { ada, bob, explain };
   });
   it.each([
@@ -185,7 +182,7 @@ describe("members", () => {
 describe("names", () => {
   it("attribute keys of segments are those that subscribers have or had, in order (SEG-11)", async () => {
     const { world, tenant } = await withTenant();
-    const keysOf = async () => (await ask(world, tenant, "GET /api/v1/segments/attribute-keys")).body;
+    const keysOf = async () => (await tenant.call("GET /api/v1/segments/attribute-keys")).body;
     expect(await keysOf()).toEqual({ keys: [] });
 
     await upsert(world, tenant, "ada", { plan: "pro", age: 3 });
@@ -199,7 +196,7 @@ describe("names", () => {
     await ingest(world, tenant, { event_name: "signed_up", anonymous_id: "a" });
     await ingest(world, tenant, { event_name: "bought", anonymous_id: "a" });
 
-    const { body } = await ask(world, tenant, "GET /api/v1/segments/event-names");
+    const { body } = await tenant.call("GET /api/v1/segments/event-names");
 
     expect(body).toEqual({ names: ["bought", "signed_up"] });
   });

@@ -7,22 +7,18 @@ import { MAX_EXACT } from "../../shared/store/segments/preview.ts";
 import { Profile, SubscriberCount } from "../../shared/store/subscribers/items.ts";
 import { identify, ingest } from "../support/events.ts";
 import { addPeople, quickStore } from "../support/people.ts";
-import { ask, did } from "../support/segments.ts";
+import { did, preview, pro } from "../support/segments.ts";
 import { spentByCall } from "../support/spending.ts";
 import { START, type Tenant, type TestWorld } from "../support/world.ts";
 import { shared, worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
-const pro = { attribute: { plan: { $eq: "pro" } } };
-
-const preview = (world: TestWorld, tenant: Tenant, rule: unknown) =>
-  ask(world, tenant, "POST /api/v1/segments/preview", rule);
 
 const forty = shared(async (own) => {
   const { world, tenant } = await own.withTenant();
   const people = await addPeople(world, tenant, 40, (n) => ({ attributes: { n } }));
   await did(world, tenant, people[7]!, { event_name: "buy" });
-  return { people, preview: (rule: unknown) => preview(world, tenant, rule) };
+  return { people, preview: (rule: unknown) => preview(tenant, rule) };
 });
 
 it("the preview of a rule counts exactly whom it fits, and names them if they are few (SEG-10, D-PREVIEW)", async () => {
@@ -75,9 +71,9 @@ it.each([
 ])(
   "the preview of those who bought %s counts events of known and of anonymous people (SEG-10, D-PREVIEW)",
   async (_, event, count) => {
-    const { world, tenant } = await buyers();
+    const { tenant } = await buyers();
 
-    const { body } = await preview(world, tenant, { event: { name: "buy", ...event } });
+    const { body } = await preview(tenant, { event: { name: "buy", ...event } });
 
     expect(body.estimated_count).toBe(count);
   },
@@ -134,7 +130,7 @@ it.each([
   await store.change(SubscriberCount, { shard: "0" }, { set: { n: count, changes: 1 } });
   const rule = { attribute: { n: { $eq: 1 } } };
 
-  const { body } = await preview(world, tenant, rule);
+  const { body } = await preview(tenant, rule);
   const { rcu, requests } = await spentByPreview(world, tenant, rule);
 
   expect(body.exact).toBe(exact);

@@ -5,7 +5,7 @@ import type { Store } from "../../shared/store/context.ts";
 import { fillPart } from "../../shared/store/segments/fill.ts";
 import { openTimers } from "../../shared/store/timers.ts";
 import { quickDeps } from "../support/people.ts";
-import { ask, membersOf, segmentOf, upsert } from "../support/segments.ts";
+import { membersOf, segmentOf, upsert } from "../support/segments.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
@@ -17,7 +17,7 @@ it("a computation whose write comes after a newer one has ended changes nothing,
   const timers = openTimers(quickDeps(world))(tenant.id);
   const compute = (store: Store, run: number, part: string) =>
     fillPart(store, timers, { segment, run, part }, () => false);
-  const change = (rule: object) => ask(world, tenant, `PATCH /api/v1/segments/${segment}`, { name: "Paying", rule });
+  const change = (rule: object) => tenant.call(`PATCH /api/v1/segments/${segment}`, { name: "Paying", rule });
   const slow: Store = {
     ...tenant.store,
     transact: async (writes) => {
@@ -30,5 +30,5 @@ it("a computation whose write comes after a newer one has ended changes nothing,
   await change({ attribute: { plan: { $eq: "pro" } } });
   await expect(compute(slow, 2, "*")).rejects.toThrow("The worker stopped.");
   await world.advance(10 * MINUTE);
-  expect(await membersOf(world, tenant, segment)).toEqual(["ada"]);
+  expect(await membersOf(tenant, segment)).toEqual(["ada"]);
 });

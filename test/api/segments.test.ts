@@ -6,48 +6,73 @@ import { toJson } from "../../shared/store/json-text.ts";
 import { MemberCount } from "../../shared/store/lists/items.ts";
 import { SegmentItem } from "../../shared/store/segments/items.ts";
 import { addPeople, quickStore, wholeTable } from "../support/people.ts";
-import { ask, membersOf, segmentOf, upsert } from "../support/segments.ts";
-import { START, type Tenant, type TestWorld, UNKNOWN } from "../support/world.ts";
+import { getSegment, membersOf, preview, pro, segmentOf, upsert } from "../support/segments.ts";
+import { START, type Tenant, UNKNOWN } from "../support/world.ts";
 import { shared, worlds } from "../support/worlds.ts";
 
 const { fresh, withTenant } = worlds();
-const pro = { attribute: { plan: { $eq: "pro" } } };
 const flat = { attribute: { key: "plan", value: "pro" } };
 
-const create = (world: TestWorld, tenant: Tenant, body: unknown) => ask(world, tenant, "POST /api/v1/segments", body);
-const get = async (world: TestWorld, tenant: Tenant, id: string) =>
-  (await ask(world, tenant, `GET /api/v1/segments/${id}`)).body;
-const preview = (world: TestWorld, tenant: Tenant, rule: unknown) =>
-  ask(world, tenant, "POST /api/v1/segments/preview", rule);
+const create = (tenant: Tenant, body: unknown) => tenant.call("POST /api/v1/segments", body);
 
 describe("records", () => {
   it("a new segment has exactly its fields, is static by default, and keeps its rule as given (SEG-1, SEG-2, SEG-6)", async () => {
     const { world, tenant } = await withTenant();
     const at = new Date(START).toISOString();
     for (const rule of [pro, flat]) {
-      const made = await create(world, tenant, { name: ` ${JSON.stringify(rule)} `, rule });
+      const made = await create(tenant, { name: ` ${JSON.stringify(rule)} `, rule });
       const fields = { id: expect.any(String), name: JSON.stringify(rule), is_dynamic: false, needs_recompute: true };
       expect(made.status).toBe(201);
       expect(made.body).toEqual({ ...fields, count: 0, rule, created_at: at, updated_at: at });
       await world.settle();
-      expect(await get(world, tenant, made.body.id)).toEqual({ ...made.body, needs_recompute: false });
+      expect(await getSegment(tenant, made.body.id)).toEqual({ ...made.body, needs_recompute: false });
     }
   });
 
-  it("a name that is taken is 409, on create and on rename, and free again after a deletion or a rename (SEG-7, SEG-8)", async () => {
+  /** A workspace with the segments A and B. */
+  async function named() {
     const { world, tenant } = await withTenant();
-    const id = await segmentOf(world, tenant, pro, { name: "A" });
-    const other = await segmentOf(world, tenant, pro, { name: "B" });
-    expect((await create(world, tenant, { name: "A", rule: pro })).body.code).toBe("CONFLICT");
-    expect((await ask(world, tenant, `PATCH /api/v1/segments/${id}`, { name: "B", rule: pro })).status).toBe(409);
+    const a = await segmentOf(world, tenant, pro, { name: "A" });
+    const b = await segmentOf(world, tenant, pro, { name: "B" });
+    return { tenant, a, b };
+  }
+
+  it("a segment with a name that is taken is refused with 409 (SEG-7)", async () => {
+    const { tenant } = await named();
+
+    expect(await create(tenant, { name: "A", rule: pro })).toMatchObject({ status: 409, body: { code: "CONFLICT" } });
+  });
+
+  it("a segment is not renamed to a name that is taken: 409 (SEG-7, SEG-8)", async () => {
+    const { tenant, a } = await named();
+
+    expect((await tenant.call(`PATCH /api/v1/segments/${a}`, { name: "B", rule: pro })).status).toBe(409);
+  });
+
+  it("of four segments of one name at once, one is created (SEG-7)", async () => {
+    const { tenant } = await withTenant();
+
     const race = await Promise.all(
-      Array.from({ length: 4 }, () => create(world, tenant, { name: "C", rule: pro, is_dynamic: true })),
+      Array.from({ length: 4 }, () => create(tenant, { name: "C", rule: pro, is_dynamic: true })),
     );
+
     expect(race.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409]);
-    expect((await ask(world, tenant, `DELETE /api/v1/segments/${id}`)).status).toBe(204);
-    expect((await create(world, tenant, { name: "A", rule: pro })).status).toBe(201);
-    expect((await ask(world, tenant, `PATCH /api/v1/segments/${other}`, { name: "D", rule: pro })).status).toBe(200);
-    expect((await create(world, tenant, { name: "B", rule: pro })).status).toBe(201);
+  });
+
+  it("the name of a segment that was deleted is free (SEG-7)", async () => {
+    const { tenant, a } = await named();
+
+    expect((await tenant.call(`DELETE /api/v1/segments/${a}`)).status).toBe(204);
+
+    expect((await create(tenant, { name: "A", rule: pro })).status).toBe(201);
+  });
+
+  it("the name that a segment gave up is free (SEG-7, SEG-8)", async () => {
+    const { tenant, b } = await named();
+
+    expect((await tenant.call(`PATCH /api/v1/segments/${b}`, { name: "D", rule: pro })).status).toBe(200);
+
+    expect((await create(tenant, { name: "B", rule: pro })).status).toBe(201);
   });
 
   const untouched = shared((own) => own.withTenant());
@@ -57,8 +82,8 @@ describe("records", () => {
     ["rule.group.nodes", { name: "a", rule: { group: { op: "and", nodes: [] } } }],
     ["rule.event.within", { name: "a", rule: { event: { name: "x", within: "0d" } } }],
   ])("a segment is refused with 422 naming %s (SEG-7)", async (field, body) => {
-    const { world, tenant } = await untouched();
-    const { status, body: answer } = await create(world, tenant, body);
+    const { tenant } = await untouched();
+    const { status, body: answer } = await create(tenant, body);
 
     expect(status).toBe(422);
     expect(answer.code).toBe("VALIDATION_ERROR");
@@ -66,15 +91,15 @@ describe("records", () => {
   });
 
   it("a rule of 10 levels is accepted; deeper, wider or endless ones are 422, wherever a rule is given (RUL-3)", async () => {
-    const { world, tenant } = await withTenant();
+    const { tenant } = await withTenant();
     const nested = (depth: number): object =>
       depth === 1 ? pro : { group: { op: "and", nodes: [nested(depth - 1)] } };
-    expect((await create(world, tenant, { name: "deep", rule: nested(10) })).status).toBe(201);
-    expect((await preview(world, tenant, nested(10))).status).toBe(200);
+    expect((await create(tenant, { name: "deep", rule: nested(10) })).status).toBe(201);
+    expect((await preview(tenant, nested(10))).status).toBe(200);
     const wide = { group: { op: "or", nodes: Array.from({ length: 200 }, () => pro) } };
     for (const rule of [nested(11), nested(400), wide]) {
-      expect((await create(world, tenant, { name: "x", rule })).status).toBe(422);
-      expect((await preview(world, tenant, rule)).status).toBe(422);
+      expect((await create(tenant, { name: "x", rule })).status).toBe(422);
+      expect((await preview(tenant, rule)).status).toBe(422);
     }
   });
 
@@ -84,7 +109,7 @@ describe("records", () => {
     const rule = { attribute: { plan: { $eq: "pro" }, age: { $exists: false } } };
     const id = await segmentOf(world, tenant, rule, { is_dynamic: false });
     await world.advance(SECOND);
-    const patch = (body: object) => ask(world, tenant, `PATCH /api/v1/segments/${id}`, body);
+    const patch = (body: object) => tenant.call(`PATCH /api/v1/segments/${id}`, body);
     const same = { attribute: { age: { $exists: false }, plan: { $eq: "pro" } } };
     expect((await patch({ name: "B", rule: same })).body).toMatchObject({
       name: "B",
@@ -99,18 +124,18 @@ describe("records", () => {
     });
     expect(other.body.updated_at > other.body.created_at).toBe(true);
     await world.settle();
-    expect(await get(world, tenant, id)).toMatchObject({ needs_recompute: true, count: 1 });
-    const queued = await ask(world, tenant, `POST /api/v1/segments/${id}/recompute`);
+    expect(await getSegment(tenant, id)).toMatchObject({ needs_recompute: true, count: 1 });
+    const queued = await tenant.call(`POST /api/v1/segments/${id}/recompute`);
     expect(queued.status).toBe(202);
     expect(queued.body).toEqual({ status: "queued" });
     await world.settle();
-    expect(await get(world, tenant, id)).toMatchObject({ needs_recompute: false, count: 0 });
+    expect(await getSegment(tenant, id)).toMatchObject({ needs_recompute: false, count: 0 });
   });
 
   it("a change of a segment needs name and rule, and cannot change is_dynamic (SEG-2, SEG-8, AMB-46)", async () => {
     const { world, tenant } = await withTenant();
     const id = await segmentOf(world, tenant, pro, { is_dynamic: false, name: "A" });
-    const patch = (body: object, of = id) => ask(world, tenant, `PATCH /api/v1/segments/${of}`, body);
+    const patch = (body: object, of = id) => tenant.call(`PATCH /api/v1/segments/${of}`, body);
     for (const [field, body] of [
       ["name", { rule: pro }],
       ["rule", { name: "A" }],
@@ -139,8 +164,8 @@ describe("records", () => {
       return [putItem(SegmentItem, { id }, { ...entity, ...computed, react: "segment" }), count("0"), count("f")];
     });
     await quickStore(world, tenant).writeAll(rows);
-    const first = (await ask(world, tenant, "GET /api/v1/segments")).body;
-    const second = (await ask(world, tenant, `GET /api/v1/segments?cursor=${first.next_cursor}`)).body;
+    const first = (await tenant.call("GET /api/v1/segments")).body;
+    const second = (await tenant.call(`GET /api/v1/segments?cursor=${first.next_cursor}`)).body;
     expect(first.segments.length).toBe(100);
     expect(second.segments.length).toBe(3);
     expect(second.next_cursor).toBe("");
@@ -153,15 +178,15 @@ describe("records", () => {
     const { world, tenant } = await withTenant();
     const people = await addPeople(world, tenant, 30, () => ({ attributes: { plan: "pro" } }));
     const id = await segmentOf(world, tenant, pro);
-    expect(await membersOf(world, tenant, id)).toHaveLength(30);
-    await ask(world, tenant, `DELETE /api/v1/segments/${id}`);
+    expect(await membersOf(tenant, id)).toHaveLength(30);
+    await tenant.call(`DELETE /api/v1/segments/${id}`);
     await world.settle();
     await world.advance(16 * MINUTE);
     const left = (await wholeTable(world)).filter(
       ({ pk, sk }) => !pk.S.startsWith("DUE#") && !pk.S.includes("#FILL#") && (pk.S.includes(id) || sk.S.includes(id)),
     );
     expect(left).toEqual([]);
-    expect((await ask(world, tenant, `GET /api/v1/subscribers/${people[0]}`)).status).toBe(200);
+    expect((await tenant.call(`GET /api/v1/subscribers/${people[0]}`)).status).toBe(200);
   });
 });
 
@@ -169,24 +194,24 @@ describe("plan caps", () => {
   it("a plan without dynamic segments has static ones alone (SEG-7, SEG-13)", async () => {
     const world = await fresh();
     const free = await world.tenant({ plan: "free" });
-    const refused = await create(world, free, { name: "a", rule: pro, is_dynamic: true });
+    const refused = await create(free, { name: "a", rule: pro, is_dynamic: true });
     expect(refused.status).toBe(403);
     expect(refused.body.code).toBe("FEATURE_NOT_AVAILABLE");
-    expect((await create(world, free, { name: "a", rule: pro })).status).toBe(201);
+    expect((await create(free, { name: "a", rule: pro })).status).toBe(201);
   });
 
   it("a plan's number of dynamic segments holds in a race, and a deletion makes room (SEG-13)", async () => {
     const world = await fresh();
     const starter = await world.tenant({ plan: "starter" });
     const made = await Promise.all(
-      Array.from({ length: 7 }, (_, n) => create(world, starter, { name: `d${n}`, rule: pro, is_dynamic: true })),
+      Array.from({ length: 7 }, (_, n) => create(starter, { name: `d${n}`, rule: pro, is_dynamic: true })),
     );
     expect(made.map(({ status }) => status).sort()).toEqual([201, 201, 201, 201, 201, 403, 403]);
-    const { body: bill } = await ask(world, starter, "GET /api/v1/billing");
+    const { body: bill } = await starter.call("GET /api/v1/billing");
     expect(bill.usage.dynamic_segments).toBe(5);
     const [one] = made.filter(({ status }) => status === 201);
-    await ask(world, starter, `DELETE /api/v1/segments/${one!.body.id}`);
-    expect((await create(world, starter, { name: "again", rule: pro, is_dynamic: true })).status).toBe(201);
+    await starter.call(`DELETE /api/v1/segments/${one!.body.id}`);
+    expect((await create(starter, { name: "again", rule: pro, is_dynamic: true })).status).toBe(201);
   });
 
   it("a rule beyond the plan's look-back or event conditions is 422 naming the limit, on create, change and preview (SEG-7, SEG-13, RUL-6)", async () => {
@@ -201,9 +226,9 @@ describe("plan caps", () => {
       [{ group: { op: "or", nodes: [event({ within: "1d" }), event({ within: "2d" })] } }, "at most 1 event"],
     ] as const)
       for (const refused of [
-        await create(world, tenant, { name: "x", rule }),
-        await ask(world, tenant, `PATCH /api/v1/segments/${id}`, { name: "x", rule }),
-        await preview(world, tenant, rule),
+        await create(tenant, { name: "x", rule }),
+        await tenant.call(`PATCH /api/v1/segments/${id}`, { name: "x", rule }),
+        await preview(tenant, rule),
       ]) {
         expect(refused.status).toBe(422);
         expect(refused.body.code).toBe("VALIDATION_ERROR");

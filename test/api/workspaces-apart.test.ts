@@ -40,8 +40,7 @@ describe("of two workspaces in one environment", () => {
       await ingest(world, tenant, { subscriber_id: person, event_name: `bought ${n}` });
     await world.settle();
 
-    for (const [n, { tenant, segment }] of made.entries())
-      expect(await membersOf(world, tenant, segment)).toEqual([`p${n}`]);
+    for (const [n, { tenant, segment }] of made.entries()) expect(await membersOf(tenant, segment)).toEqual([`p${n}`]);
   });
 
   it("a new segment of one follows a batch in which the other, which has an older state, comes first (GEN-8, SEG-14)", async () => {
@@ -55,7 +54,7 @@ describe("of two workspaces in one environment", () => {
     await ingest(world, other, { subscriber_id: second, event_name: "bought" });
     await world.settle();
 
-    expect(await membersOf(world, other, segment)).toEqual(["b"]);
+    expect(await membersOf(other, segment)).toEqual(["b"]);
   });
 
   it("a segment of the second follows an event of its own after one of the first (GEN-8, SEG-14)", async () => {
@@ -66,7 +65,7 @@ describe("of two workspaces in one environment", () => {
     await did(world, one, first, { event_name: "left" });
     await did(world, other, second, { event_name: "bought" });
 
-    expect(await membersOf(world, other, segment)).toEqual(["b"]);
+    expect(await membersOf(other, segment)).toEqual(["b"]);
   });
 
   it("delays of many in journeys of each that end in one minute are all over then (GEN-8, JND-4)", async () => {

@@ -2,10 +2,15 @@
 import { ingest } from "./events.ts";
 import { entriesOf } from "./pages.ts";
 import { recountMembers } from "./recounts.ts";
-import type { Answer, Tenant, TestWorld } from "./world.ts";
+import type { Tenant, TestWorld } from "./world.ts";
 
-export const ask = async (world: TestWorld, tenant: Tenant, route: string, body?: unknown): Promise<Answer> =>
-  world.call(route, { as: await tenant.dashboard(), ...(body !== undefined && { body }) });
+/** A rule that subscribers of the plan "pro" match. */
+export const pro = { attribute: { plan: { $eq: "pro" } } };
+
+export const getSegment = async (tenant: Tenant, id: string) => (await tenant.call(`GET /api/v1/segments/${id}`)).body;
+
+/** How many would match a rule. */
+export const preview = (tenant: Tenant, rule: unknown) => tenant.call("POST /api/v1/segments/preview", rule);
 
 let named = 0;
 
@@ -16,19 +21,19 @@ export async function segmentOf(
   rule: object,
   { is_dynamic = true, name = `Segment ${++named}` } = {},
 ): Promise<string> {
-  const { status, body } = await ask(world, tenant, "POST /api/v1/segments", { name, is_dynamic, rule });
+  const { status, body } = await tenant.call("POST /api/v1/segments", { name, is_dynamic, rule });
   if (status !== 201) throw new Error(`The segment was refused: ${JSON.stringify(body)}`);
   await world.settle();
   return body.id;
 }
 
 /** External ids of the members, and that the count agrees with them. */
-export async function membersOf(world: TestWorld, tenant: Tenant, id: string): Promise<string[]> {
+export async function membersOf(tenant: Tenant, id: string): Promise<string[]> {
   const listed = await entriesOf<{ external_id: string }>((page) =>
-    ask(world, tenant, `GET /api/v1/segments/${id}/members${page}`),
+    tenant.call(`GET /api/v1/segments/${id}/members${page}`),
   );
   const members = listed.map(({ external_id }) => external_id);
-  const { count } = (await ask(world, tenant, `GET /api/v1/segments/${id}`)).body;
+  const { count } = await getSegment(tenant, id);
   const rows = await recountMembers(tenant.store, { kind: "segment", id });
   if (count !== members.length || rows !== members.length)
     throw new Error(`count ${count}, rows ${rows}, members ${members.length}`);

@@ -1,4 +1,5 @@
 // Activity: what goes out now and what went out; one send with its counts; why one person did or did not get it.
+import { jobStatuses } from "../../../shared/rules/job-states.ts";
 import { sendName } from "../../app/placeholders.ts";
 import { pathTo, place, setQuery } from "../../app/router.ts";
 import { usePages } from "../../app/rows.ts";
@@ -12,8 +13,6 @@ import { Time } from "../../components/page.tsx";
 import { Send } from "./send.tsx";
 
 const EVERY_MS = 5_000;
-const STATUSES = ["scheduled", "queued", "processing", "completed", "failed", "canceled"] as const;
-
 export function View() {
   const [id] = place.value.parts;
   return id ? <Send key={id} id={id} /> : <Sends />;
@@ -29,7 +28,7 @@ const SOURCES: Record<string, string> = {
 };
 
 function Sends() {
-  const status = chosenOf("status", STATUSES);
+  const status = chosenOf("status", jobStatuses);
   const withJourneys = place.value.query.get("journeys") === "1";
   const q = searched();
   const where = me.value?.tenant.name ?? "this workspace";
@@ -59,7 +58,7 @@ function Sends() {
             name="status"
             label="Status"
             value={status ?? ""}
-            options={[{ value: "", label: "All statuses" }, ...asOptions(STATUSES)]}
+            options={[{ value: "", label: "All statuses" }, ...asOptions(jobStatuses)]}
           />
           <label class="check">
             <input

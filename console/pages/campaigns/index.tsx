@@ -1,5 +1,7 @@
 // Campaigns: the list, and behind each name its editor while a draft, its report afterwards.
+
 import type { Campaign, CampaignsListAnswer, Summary } from "../../../sdk/src/types.gen.ts";
+import { campaignStatuses } from "../../../shared/rules/campaign-states.ts";
 import { useQuery } from "../../app/query.ts";
 import { pathTo, place } from "../../app/router.ts";
 import { PAGE_SIZE, pageNumber, useNumbered } from "../../app/rows.ts";
@@ -19,8 +21,6 @@ import { Editor } from "./editor.tsx";
 import { Upcoming } from "./upcoming.tsx";
 
 type Listed = CampaignsListAnswer["items"][number];
-
-const STATUSES = ["draft", "scheduled", "live", "completed", "paused", "archived"] as const;
 
 export function View() {
   const [id] = place.value.parts;
@@ -70,7 +70,7 @@ function Opened({ results }: Pick<Listed, "results">) {
 }
 
 function All() {
-  const status = chosenOf("status", STATUSES);
+  const status = chosenOf("status", campaignStatuses);
   const q = searched();
   const asked = {
     page: pageNumber(),
@@ -106,7 +106,7 @@ function All() {
             name="status"
             label="Status"
             value={status ?? ""}
-            options={[{ value: "", label: "All statuses" }, ...asOptions(STATUSES)]}
+            options={[{ value: "", label: "All statuses" }, ...asOptions(campaignStatuses)]}
           />
           <LinkButton icon="clock" href={pathTo("campaigns", "upcoming")}>
             Upcoming

@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import type { Heatmap as Cell } from "../../../sdk/src/types.gen.ts";
 import { useQuery } from "../../app/query.ts";
-import { number } from "../../app/time.ts";
+import { DAY_NAMES, number } from "../../app/time.ts";
 import { chosenOf, Filter } from "../../components/filters.tsx";
 import { Card } from "../../components/page.tsx";
 import { Empty, Loaded, Skeleton } from "../../components/states.tsx";
@@ -10,7 +10,6 @@ import { AsTable } from "../../components/table.tsx";
 
 /** Monday first; the API counts from Sunday. */
 const WEEKDAYS = [1, 2, 3, 4, 5, 6, 0];
-const NAMES = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 const HOURS = Array.from({ length: 24 }, (_, hour) => hour);
 const LEVELS = 7;
 const EVERY_MS = 10_000;
@@ -20,7 +19,7 @@ type Measure = keyof typeof MEASURES;
 type Hour = { weekday: number; hour: number };
 
 const hourName = (hour: number): string => `${String(hour).padStart(2, "0")}:00`;
-const nameOf = ({ weekday, hour }: Hour): string => `${NAMES[weekday]} ${hourName(hour)} UTC`;
+const nameOf = ({ weekday, hour }: Hour): string => `${DAY_NAMES[weekday]} ${hourName(hour)} UTC`;
 
 /** 0 for none, then six equal steps up to the highest value. */
 const levelOf = (value: number, most: number): number => (value === 0 ? 0 : Math.ceil((value / most) * (LEVELS - 1)));
@@ -81,7 +80,7 @@ function Week({ cells, measure }: { cells: readonly Cell[]; measure: Measure }) 
         rows={[...cells].sort((a, b) => b[measure] - a[measure])}
         keyOf={({ weekday, hour }) => `${weekday} ${hour}`}
         columns={[
-          { title: "Weekday", cell: ({ weekday }) => NAMES[weekday] },
+          { title: "Weekday", cell: ({ weekday }) => DAY_NAMES[weekday] },
           { title: "Hour, UTC", cell: ({ hour }) => hourName(hour) },
           { title: "Delivered", isNumber: true, cell: ({ delivered }) => number(delivered) },
           { title: "Opened", isNumber: true, cell: ({ opened }) => number(opened) },
@@ -128,7 +127,7 @@ function Grid({ at, choose, label, countOf, most }: GridProps) {
         <tbody>
           {WEEKDAYS.map((weekday) => (
             <tr key={weekday}>
-              <th scope="row">{NAMES[weekday]?.slice(0, 3)}</th>
+              <th scope="row">{DAY_NAMES[weekday]?.slice(0, 3)}</th>
               {HOURS.map((hour) => (
                 <td
                   key={hour}

@@ -2,6 +2,7 @@
 
 import { useState } from "preact/hooks";
 import type { JourneyDiff, JourneyVersion, SegmentRule } from "../../../sdk/src/types.gen.ts";
+import { isJsonObject } from "../../../shared/kernel/objects.ts";
 import { useQuery } from "../../app/query.ts";
 import { plural } from "../../app/time.ts";
 import { Button } from "../../components/button.tsx";
@@ -112,12 +113,9 @@ const textOf = (value: unknown): string => {
   return text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text;
 };
 
-const isGroup = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
 /** What differs within a setting: the name of each part, with its value before and after. */
 function changesOf(name: string, before: unknown, after: unknown): string[] {
-  if (isGroup(before) && isGroup(after)) {
+  if (isJsonObject(before) && isJsonObject(after)) {
     const parts = [...new Set([...Object.keys(before), ...Object.keys(after)])];
     return parts.flatMap((part) => changesOf(`${name}.${part}`, before[part], after[part]));
   }

@@ -156,4 +156,11 @@ export function openMeter(): Meter {
   };
 }
 
-const emptyMeter = (): DynamoDbMeter => ({ requests: 0, wcu: 0, rcu: 0, by_operation: {}, hottest: [], index_wcu: 0 });
+export const emptyMeter = (): DynamoDbMeter => ({
+  requests: 0,
+  wcu: 0,
+  rcu: 0,
+  by_operation: {},
+  hottest: [],
+  index_wcu: 0,
+});

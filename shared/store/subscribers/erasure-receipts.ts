@@ -4,6 +4,7 @@ import { createHash, createPrivateKey, createPublicKey, hkdfSync, type KeyObject
 import * as v from "valibot";
 import { said, Timestamp } from "../../contract/schemas.ts";
 import { timestamp } from "../../kernel/clock.ts";
+import { tokenPart } from "../../kernel/hmac.ts";
 import { present } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { familyOf } from "../families.ts";
@@ -131,8 +132,6 @@ export function receiptKey(secrets: RootSecrets) {
 /** A JWT (EdDSA) of the claims. */
 export function signReceipt(secrets: RootSecrets, claims: object): string {
   const { kid } = receiptKey(secrets);
-  const text = `${encode({ alg: "EdDSA", typ: "receipt+jwt", kid })}.${encode(claims)}`;
+  const text = `${tokenPart({ alg: "EdDSA", typ: "receipt+jwt", kid })}.${tokenPart(claims)}`;
   return `${text}.${sign(null, Buffer.from(text), signingKey(secrets)).toString("base64url")}`;
 }
-
-const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
