@@ -152,9 +152,9 @@ describe("refused entries", () => {
     const id = await active(delayed("1h"));
     const some = [{ reason: "not_eligible", subscriber: "a", key: "event#1" }] as const;
     await countRefused(tenant.store, id, some);
-    for (let n = 2; n <= 30; n++) await countRefused(tenant.store, id, [{ ...some[0], key: `event#${n}` }]);
+    for (let n = 2; n <= 90; n++) await countRefused(tenant.store, id, [{ ...some[0], key: `event#${n}` }]);
     await countRefused(tenant.store, id, some);
 
-    expect(await refused(id)).toEqual({ not_eligible: 30 });
+    expect(await refused(id)).toEqual({ not_eligible: 90 });
   });
 });
