@@ -103,6 +103,15 @@ it("the health of a channel has the last success and the last error of its provi
   expect(await health()).toMatchObject({ last_success_at: succeeded, last_error });
 });
 
+it("the health of a channel says nothing of an address that its provider knows as dead (RDA-15)", async () => {
+  const { world, send, health } = await pushing();
+  await spoil(world, { channel: "ios", outcome: "invalid_token", times: 1 });
+
+  await send();
+
+  expect(await health()).toMatchObject({ last_success_at: null, last_error: null });
+});
+
 it("the health of a channel has the rate that its provider throttles it to (RDA-15)", async () => {
   const { world, send, health } = await pushing();
   await spoil(world, { channel: "ios", outcome: "rate_limited", times: 2 });

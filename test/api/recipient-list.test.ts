@@ -121,6 +121,21 @@ it("whom the inbox reached stays delivered, though the mail came back and the me
   expect(explained).toMatchObject({ decision: "sent", state: "delivered", reason: null });
 });
 
+it("whose mail came back has the reason of that, though the push failed too (RDA-4, AMB-139)", async () => {
+  const { world, tenant } = await withTenant();
+  const { ada, channel } = await mailing(world, tenant, "bounce@simulator.amazonses.com");
+  const { ios } = await openChannels(world, tenant, "ios-push");
+  await addPhone(world, tenant, ada, "ios");
+  await spoil(world, { channel: "ios", outcome: "permanent", times: 9 });
+
+  const { job } = await send(world, tenant, { subscriberIds: [ada], channel_ids: [channel, ios] });
+  await world.advance(DAY);
+
+  const said = { state: "bounced", reason: "Permanent: General" };
+  expect(await recipients(world, tenant, job.id)).toMatchObject([said]);
+  expect((await tenant.call(`GET /api/v1/notifications/${job.id}/recipients/${ada}`)).body).toMatchObject(said);
+});
+
 it("a send that failed whole lists nobody, as its counts say, though it was planned (AMB-139)", async () => {
   const { world, tenant } = await withTenant();
   const [ada] = await addPeople(world, tenant, 1);

@@ -200,22 +200,29 @@ it("an explanation takes a send and a subscriber of the same workspace, and is 4
   expect((await explain(tenant, "unknown", ada)).status).toBe(404);
 });
 
-it("an attempt is explained by consent, suppression and topic as they were when the message was claimed (F2)", async () => {
-  const { world, tenant } = await withTenant();
-  const { email } = await openChannels(world, tenant, "email");
-  await tenant.call("POST /api/v1/topics", { key: "news", name: "News", default: "in" });
-  const consent = { status: "opted_in", consented_at: new Date(world.clock.now()).toISOString(), source: "form" };
-  const ada = await tenant.upsert({ external_id: "ada", email: "ada@example.com", consent });
-  const { job } = await send(world, tenant, { subscriberIds: [ada], channel_ids: [email], topic: "news" });
-  await suppressAddress(tenant.store, { kind: "email", address: "ada@example.com", reason: "manual" });
+it.each([
+  [null, {}],
+  ["opted_in", { channel: "topic:news", status: "opted_in" }],
+])(
+  "an attempt is explained by consent, suppression and topic (%s) as they were when the message was claimed (F2)",
+  async (topic_choice, choice) => {
+    const { world, tenant } = await withTenant();
+    const { email } = await openChannels(world, tenant, "email");
+    await tenant.call("POST /api/v1/topics", { key: "news", name: "News", default: "in" });
+    const consent = { status: "opted_in", consented_at: new Date(world.clock.now()).toISOString(), source: "form" };
+    const ada = await tenant.upsert({ external_id: "ada", email: "ada@example.com", consent });
+    if (topic_choice !== null) await tenant.upsert({ external_id: "ada", consent: { ...consent, ...choice } });
+    const { job } = await send(world, tenant, { subscriberIds: [ada], channel_ids: [email], topic: "news" });
+    await suppressAddress(tenant.store, { kind: "email", address: "ada@example.com", reason: "manual" });
 
-  const { body } = await explain(tenant, job.id, ada);
+    const { body } = await explain(tenant, job.id, ada);
 
-  expect(body.attempts).toMatchObject([
-    { channel: "email", claimed_with: { consent: "opted_in", suppression: null, topic_choice: null } },
-  ]);
-  expect(body.now.channels).toMatchObject([{ channel: "email", consent: "suppressed" }]);
-});
+    expect(body.attempts).toMatchObject([
+      { channel: "email", claimed_with: { consent: "opted_in", suppression: null, topic_choice } },
+    ]);
+    expect(body.now.channels).toMatchObject([{ channel: "email", consent: "suppressed" }]);
+  },
+);
 
 it("a message is explained as the person got it, and by whether attributes in it have changed since (F2)", async () => {
   const { world, tenant } = await withTenant();
