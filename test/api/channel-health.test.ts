@@ -135,6 +135,16 @@ it("a channel that is not throttled any more has no rate, and a new success (RDA
   expect(healed.last_success_at > throttled).toBe(true);
 });
 
+it("a channel whose slots are all in the past is not busy (RDA-15)", async () => {
+  const { world, ios, call, send, health } = await pushing();
+  await call(`PATCH /${ios}`, { body: { rate_per_second: 1 } });
+  await send();
+
+  await world.advance(HOUR);
+
+  expect(await health()).toMatchObject({ rate_per_second: 1, busy_until: null });
+});
+
 it("a channel that is switched off cannot send, and its health says so (RDA-15)", async () => {
   const { ios, call, health } = await pushing();
 

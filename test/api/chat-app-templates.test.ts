@@ -65,6 +65,17 @@ it("the name of a chat app's template is taken once in a language, however it is
   expect((await post({ language: "de", category: "UTILITY" })).status).toBe(201);
 });
 
+it("the templates of a chat app are listed oldest first (WAT-3)", async () => {
+  const { world, draft, list } = await chatWorld();
+  const names = ["order_shipped", "a_sale", "welcome", "birthday", "goodbye"];
+  for (const name of names) {
+    await draft({ ...ORDER, name });
+    await world.advance(MINUTE);
+  }
+
+  expect((await list()).map(({ name }: { name: string }) => name)).toEqual(names);
+});
+
 it("templates of a chat app belong to chat_app channels of the workspace (WAT-2, WAT-3)", async () => {
   const { world, id, call, create, draft } = await chatWorld();
   const sms = await create("sms");

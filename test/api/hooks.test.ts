@@ -36,6 +36,14 @@ it.each([["http://example.com/"], ["https://127.0.0.1/"]])(
   },
 );
 
+it("an event that a hook names twice is in it once (HOK-2)", async () => {
+  const { world, tenant } = await withTenant();
+
+  const { body } = await create(world, tenant, { events: ["subscriber.created", "subscriber.created"] });
+
+  expect(body.events).toEqual(["subscriber.created"]);
+});
+
 it("the scheme of a hook's target may be in capitals, as RFC 3986 says (HOK-2)", async () => {
   const { world, tenant } = await withTenant();
 
