@@ -168,8 +168,17 @@ export function keyStories(open: () => Promise<Tab>): void {
     await page.locator("dialog[open] input:focus").first().waitFor();
     await page.locator("dialog[open]").getByRole("button", { name: "Close", exact: true }).click();
     await page.locator("dialog[open]").waitFor({ state: "detached" });
+  });
+
+  it("the navigation fits a window of 720 pixels, as a whole (CON-4)", async () => {
+    const { page, visit } = await open();
     await page.setViewportSize({ width: 1280, height: 720 });
+    await visit("settings/keys");
     const foot = await page.getByRole("button", { name: "Sign out" }).boundingBox();
     expect((foot?.y ?? 0) + (foot?.height ?? 0)).toBeLessThanOrEqual(720);
+    const hidden = await page
+      .locator(".nav-body")
+      .evaluate((body: { scrollHeight: number; clientHeight: number }) => body.scrollHeight - body.clientHeight);
+    expect(hidden).toBe(0);
   });
 }

@@ -130,7 +130,7 @@ export async function misfits(page: Page): Promise<unknown> {
     broken.push(...words.map((word) => `${word} is broken at ${width}`));
   }
   await page.setViewportSize(size);
-  return [await widerThan(page, 360), broken].flat();
+  return [await widerThan(page, 360), await widerThan(page, 1024), broken].flat();
 }
 
 const PHONE = { width: 360, height: 740 };
