@@ -105,7 +105,7 @@ describe("asking", () => {
     const said = await call(`POST /api/v1/subscribers/${id}/consents`, { channel: "email", status: "opted_in" });
 
     expect(said.status).toBe(201);
-    expect(said.body.status).toBe("pending");
+    expect(said.body).toMatchObject({ status: "pending", express: true });
     expect(await links()).toHaveLength(1);
   });
 });

@@ -101,8 +101,8 @@ it.each([
   expect(more).toEqual([]);
 });
 
-it("rows with a warning that name an erased subscriber are deleted with their file, where none was rejected (SUB-9)", async () => {
-  const { world, run, job, files, traces, upsert, erase } = await setting();
+it("rows with a warning that name an erased subscriber are deleted with their file, where none was rejected (SUB-9, F14)", async () => {
+  const { world, run, job, files, traces, call, upsert, erase } = await setting();
   const id = await upsert(ADA);
   const warned = await run(`${HEADER}ada-7f3a,,4.91511E+11,Lovelace\n`);
   expect(warned).toMatchObject({ failed_rows: 0, warnings_url: expect.any(String) });
@@ -112,6 +112,10 @@ it("rows with a warning that name an erased subscriber are deleted with their fi
 
   expect(await traces()).toEqual([]);
   expect(await files()).toEqual({});
+  expect((await call(`GET /api/v1/erasures/${id}`)).body.removed).toContainEqual({
+    store: "import_files",
+    count: expect.any(Number),
+  });
   expect(await job(warned.import_job_id)).not.toHaveProperty("warnings_url");
 });
 

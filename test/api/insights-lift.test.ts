@@ -29,6 +29,7 @@ describe("lift", () => {
     const rates = [3 / treated.length, 1 / heldOut.length] as const;
     expect(found).toMatchObject({
       job_id: job,
+      job: { id: job, name: "c" },
       treated: { size: treated.length, converters: 3, conversion_rate: rates[0], revenue_cents: 350 },
       holdout: { size: heldOut.length, converters: 1, conversion_rate: rates[1], revenue_cents: 30 },
       window_days: 2,

@@ -213,6 +213,31 @@ it("complaints and opt-outs by a link are counted with the send (AMB-139)", asyn
   expect(record.counts).toMatchObject({ delivered: 1, bounced: 0, complained: 1, unsubscribed: 1 });
 });
 
+it.each([
+  ["a complaint", COMPLAINS, undefined, { delivered: 1, bounced: 0, complained: 1, failed: 0, uncertain: 0 }],
+  ["a bounce", BOUNCES, undefined, { delivered: 0, bounced: 1, complained: 0, failed: 0, uncertain: 0 }],
+  ["a refusal", "ada@example.com", "permanent", { delivered: 0, bounced: 0, complained: 0, failed: 1, uncertain: 0 }],
+  ["a call without an answer", "ada@example.com", "timeout", { delivered: 0, bounced: 0, complained: 0, uncertain: 1 }],
+])(
+  "the funnel and the days of a category tell %s from all else (ISG-1, RDA-10, AMB-139)",
+  async (_, to, outcome, told) => {
+    const { world, tenant } = await withTenant();
+    const { channel } = await mailing(world, tenant, to);
+    const read = reader(world, tenant);
+    if (outcome) await spoil(world, { channel: "email", outcome, times: 9 });
+    const content = { title: "t", body: "b" };
+    const wish = { name: "News", category: "transactional", target: { type: "all" } };
+    const { id } = await read("POST /api/v1/campaigns", { ...wish, messages: [{ content, channel_ids: [channel] }] });
+    await read(`POST /api/v1/campaigns/${id}/release`);
+    await world.advance(MINUTE);
+
+    expect(await read(`GET /api/v1/insights/funnel?source_type=campaign&source_id=${id}`)).toMatchObject(told);
+    const { delivered, bounced, complained } = told;
+    const { buckets } = await read("GET /api/v1/insights/series?group_by=category");
+    expect(buckets).toMatchObject([{ group: "transactional", delivered, bounced, complained }]);
+  },
+);
+
 it("an opt-out is counted with the send whose link it used, not with a later one (AMB-139)", async () => {
   const { world, tenant } = await withTenant();
   const { mail } = await mailing(world, tenant);

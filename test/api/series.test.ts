@@ -104,6 +104,13 @@ it("a series of one campaign has its converted subscribers and their revenue (RD
   ]);
 });
 
+it("a series of one campaign ends with the day in which its window ends (RDA-10)", async () => {
+  const { series, id, first } = await sold();
+
+  const buckets = await series(`?source_type=campaign&source_id=${id}&end=${first.at.slice(0, 10)}T23:00:00Z`);
+  expect(buckets.map(({ at }) => at)).toEqual([first.at]);
+});
+
 it("a series of one campaign has who converts again among the converted of a day, unless it has them on an earlier day (RDA-10, ISG-1)", async () => {
   const { world, ids, define, campaign, buy, series } = await setting(await withTenant());
   await define();
@@ -134,6 +141,7 @@ it.each([
   ["from today", "?start=2026-11-21T12:00:00Z", 1],
   ["until three days ago", "?end=2026-11-18T12:00:00Z", 0],
   ["of the last hour", "?interval=hour&start=2026-11-21T11:30:00Z", 1],
+  ["of a part of an hour", "?interval=hour&start=2026-11-20T12:30:00Z&end=2026-11-20T12:40:00Z", 1],
   ["of 366 days", "?start=2025-11-20T12:00:00Z&end=2026-11-21T12:00:00Z", 2],
   ["of a campaign that does not exist", `?source_type=campaign&source_id=${UNKNOWN}`, 0],
 ])("a series %s has the buckets of that alone (RDA-10)", async (_, query, buckets) => {

@@ -61,12 +61,27 @@ export const areas: Readonly<Record<string, Area>> = {
   },
   subscribers: {
     code: [subject("subscribers"), worker("erase")],
-    suites: api("subscriber", "identify", "devices", "ledger-erasure", "imports", "erasures", "smart"),
+    suites: api(
+      ...["subscriber", "identify", "devices", "ledger-erasure", "imports", "erasures", "smart", "suppressions"],
+      ...["confirmed", "publishable-profiles", "inbound-messages"],
+    ),
     scenarios: ["sends", "events"],
   },
   insights: {
     code: [subject("insights"), group("insights"), worker("attribute"), rule("{attribution,lift}")],
-    suites: ["test/rules/lift*.test.ts", ...api("insights", "interactions", "series", "annotations")],
+    suites: [
+      "test/rules/lift*.test.ts",
+      ...api(
+        "insights",
+        "interactions",
+        "series",
+        "annotations",
+        "late-results",
+        "campaign-report",
+        "journey-funnel",
+        "conversions-identified",
+      ),
+    ],
     scenarios: ["targets", "experiences"],
   },
   imports: {
