@@ -35,7 +35,7 @@ const any = (...lines: string[]) => new RegExp(lines.flatMap((line) => line.norm
 
 // Names about something else: the reason, the link or the count of a consent, what was opened, an order that was declined.
 const ASIDE = any(
-  "reason (?<!excludedfrom|^e?mail|^sms|^marketing)campaign title url link token hash$ (?:unsub(?:scribe[rd]?)?|optout)(?:key|code|id|u?uid|guid)$ ^listunsubscribe$ page$ popup shown$ displayed$ language locale$ sprache$ langue$ idioma$ lingua$ (?<!be)taal$ jezyk$ (?:mails?|newsletters?)received (?:newsletter|subscri(?:ption|ber)|consent|optin)(?:id|version|mode|format|score|rating|revenue|coupon|discount|amount|edition|variant)$ rate$ count number ^total bounces$",
+  "risk$ probab likelihood propensity ^predict reason (?<!excludedfrom|^e?mail|^sms|^marketing)campaign title url link token hash$ (?:unsub(?:scribe[rd]?)?|optout)(?:key|code|id|u?uid|guid)$ ^listunsubscribe$ page$ popup shown$ displayed$ language locale$ sprache$ langue$ idioma$ lingua$ (?<!be)taal$ jezyk$ (?:mails?|newsletters?)received (?:newsletter|subscri(?:ption|ber)|consent|optin)(?:id|version|mode|format|score|rating|revenue|coupon|discount|amount|edition|variant)$ rate$ count number ^total bounces$",
   "^(marketing)?emailsbounced cookie analytics tracking totrack softbounc bounce[ds]?soft expir ablauf gu?e?ltigbis validuntil caduc scadenza vervald wygas terms privacy source$ method$ (?<!hir)level$ (?<!optin|confirmation)pending(?!optin|confirmation) open click",
   "(?<!con)sent$ delivered$ order payment card invoice purchase pedido pago compra commande paiement ordine",
   "pagament rechnung zahlung betaling zamow ^(?:vertrag|contract)(?!.*(?:mail|news|werb|market)) gelesen gesehen geo?e?ffnet gelezen geopend grund$ raison motivo reden$ powod anzahl nombrede aantal liczba",
@@ -60,7 +60,7 @@ const OUT = any(
   "marketingoff ^(is|msg)?dnd dnd$ rejects?(ed)?(e?mail|sms|market|newsletter|promo) globallyunsub no[nt]subscribed declined excluded?(?:from|for)(?:campaign|e?mail|market|newsletter) (marketing|e?mail|contact|sms)notallowed",
   "marketingsuspended ^deactivated(at|on|date)?$ ^(is)?deleted(at|on|date)?$ ^removed(at|on|date)$ ^(is)?deceased(at|on|date)?$ ^verstorben ^nontransactional$ ^archived?(at|on|date|time)?$ (un|non)(market|mail|e?mail|contact)able invalididentifier",
   "(?:global(?:ly)?|email|marketing)(?:is)?ineligible",
-  "^(?:is|has|hat)?(?:not|never|nicht|keine?n?|ohne|pas|sans|sin|senza|sem|nao|niet|geen|zonder|nie|bez)(?:yet|mehr)?(?:opt(?:ed)?in|subscri|consent|agree|accept|permi|allow|einwillig|zustimm|angemeld|abonn|inscri|suscri|iscri|consen|acept|aceit|toestem|ingeschr|aangem|zgod|zapis)",
+  "^(?:is|has|hat)?(?:not?|never|nicht|keine?n?|ohne|pas|sans|sin|senza|sem|non|nao|niet|geen|zonder|nie|bez)(?:yet|mehr)?(?:opt(?:ed)?in|subscri|consent|agree|accept|permi|allow|einwillig|zustimm|angemeld|abonn|inscri|suscri|iscri|consen|acept|aceit|toestem|ingeschr|aangem|zgod|zapis)",
   "(?:no|not|without)(?:consent|permission)(?!s?set) (optin|confirmation)pending pending(optin|confirmation) ^(is)?unconfirmed$ ^(gdpr)?forgetme$",
   // German
   "abgemeldet abbestell abmeldung abmelde ausgetragen austragung widerruf widerspr werbesperre gesperrt",
@@ -97,7 +97,7 @@ const OUT = any(
 const IN = any(
   "subscribed ^(is)?(email|newsletter|marketing)?subscri(ber|bed|ption|be)$ optin optedin newsletter",
   "accepts?(email|sms|marketing|newsletter|promo|advert) (email|marketing|sms|promo)accept consent permission$",
-  "permissionto(send|contact|e?mail|text|sms|market) marketingallowed allow(s|ed)?(email|marketing|sms|contact) mailinglist emailme$ cancontact",
+  "permissionto(send|contact|e?mail|text|sms|market) marketingallowed allow(s|ed)?(e?mail|news|marketing|sms|contact) mailinglist emailme$ cancontact",
   "marketingmaterials?$ ^(is)?(mailable|emailable|contactable|marketable)$ ^msg(e?mail|sms|whatsapp)$",
   "(e?mail|newsletter)frequency receives?(e?mail|sms|text|news|promo|market|offer|update) ^(e?mail|sms|whatsapp)?(marketing|werbung)$ ^werbung(e?mail|sms|whatsapp)$ (email|marketing|sms|whatsapp)(subscri|enabled|agreed|allowed|stat(?:e|us)$) wasubscri",
   "agreed?to(marketing|email|newsletter) wants(email|mail|news) angemeldet abonniert einwillig zustimmung willigeich ichstimme(?!nicht) stimmeich aceitoreceber",
@@ -105,7 +105,7 @@ const IN = any(
   "(recevoir|recoit|recibir|recibe|riceve(re)?|recebe[r]?|ontvangt?|ontvangen|otrzymuje|otrzymywac)(les|la|el|los|o|os|le|de|een|dela|des|nos|vos|lo|gli|as)?(e?mail|news|correo|nieuws|novidad|novedad|nouvelle|actu|notizi|nowosc|promo|offre|ofert|offert|boletin|publici|pubblicita|comunica|communica|informa|reclame|reklam)",
   "(mail|news|newsletter|infos?|werbung|angebote)erhalten$ (mail|nieuws|news|aanbiedingen|reclame|informatie)ontvangen$ abonne(alanewsletter|newsletter) ^abonn inscrit consentement accepte",
   "infolettre lettred?informations? suscrit suscriptor suscripcion consiente consentimiento acepta boletin iscritt iscrizione consenso accetta inscrito",
-  "inscricao assinante consentimento aceita aceite subscrito boletim ingeschreven inschrijving aangemeld",
+  "inscricao subscricao assinante consentimento aceita aceite subscrito boletim ingeschreven inschrijving aangemeld",
   "toestemming nieuwsbrief zapisan zgod subskryb subskrypc",
   "ニュースレター メルマカ メール配信 メール購読 購読 配信希望 受信許可 配信許可 同意 承諾",
   "(?:eposta|sms|ileti|pazarlama|kampanya|ticari|iys)[a-z]*(?:izin|izni|onay) ebulten bulten(?:abone|$) ^abone$ aboneol",
@@ -181,9 +181,9 @@ const OF_A_MOMENT = new RegExp(
     "since first last updated update changed change modified when einwilligung zustimmung anmelde(?:datum)? anmeldung angemeldet abonniert",
     "bestatigung bestatigt erteilt werbe werbung zeitpunkt datum zeit seit der des am um consentement inscription inscrit abonnement",
     "abonne acceptation accepte recueilli depuis de du la le suscripcion consentimiento suscrito aceptacion alta fecha desde del el",
-    "iscrizione iscritto consenso accettazione dal il data della di consentimento inscricao inscrito assinatura aceite em da do toestemming",
+    "iscrizione iscritto consenso accettazione dal il data della di consentimento inscricao subscricao inscrito assinatura aceite em da do toestemming",
     "gegeven ingeschreven inschrijving aangemeld aanmelding sinds op van zgody zgoda zapisu zapisany subskrypcji od dnia utc gmt",
-    "nieuwsbrief nyhetsbrev nyhedsbrev boletin infolettre newsletters a aux au les alla zum zur 同意 登録 購読 開始 承諾 許可 配信 メルマカ 日時 日 s d",
+    "nieuwsbrief nyhetsbrev nyhedsbrev boletin infolettre newsletters newslettera a al na no aux au les alla zum zur fur voor do wyrazenia udzielenia 同意 登録 購読 開始 承諾 許可 配信 メルマカ 日時 日 s d",
   ]
     .flatMap((line) => line.normalize("NFKD").split(" "))
     .join("|")})+$`,
@@ -207,13 +207,16 @@ const BARE = /^(?:e?mails?|sms|texts?|textmessages?|whatsapp)$/;
 const ELSEWHERE =
   /(?:per|via)(?:post|brief)$|push|fax|messenger|telegram|viber|inapp|calls?$|call(?:permission|consent|optin)|phone|telefon|postal|directmail/;
 
+/** Without spaces, `fecha de suscripción` would read as its end: `desuscripción`. */
+const OF_A_SUBSCRIPTION = /(?:(?<!\p{L})des?[\s_.-]+|(?<=\p{Ll})Des?)(?=su(?:s|bs)cri|inscri|abonn)/giu;
+
 /**
  * What the name of a column says of consent; undefined for one of what no channel here has. One without a channel is of
  * e-mail, and one that forbids all contact is of every channel.
  * @param header the names of the file
  */
 export function signedName(name: string, header: readonly string[] = []): SignedName | undefined {
-  const key = columnKey(name);
+  const key = columnKey(name.replaceAll(OF_A_SUBSCRIPTION, ""));
   if (ERROR_CODE.test(key) && hasErrorTexts(header)) return { sign: "status", channels: ["email"], isUnnamed: true };
   const negative = (REASON.exec(key) ?? REASON_BEFORE.exec(key))?.[1];
   const sign = (negative !== undefined ? signOf(negative) : nameSign(key)) ?? "word";

@@ -161,8 +161,7 @@ it("an erased person is told as such, by the id that a send had for it and by th
   await call(`DELETE /api/v1/subscribers/${ada}`);
   await world.settle();
 
-  const told = await Promise.all([why(ada, { send: "Hello" }), why("ada", { journey: "Welcome" })]);
-  for (const one of told)
+  for (const one of await Promise.all([why(ada, { send: "Hello" }), why("ada", { journey: "Welcome" })]))
     expect(one).toMatchObject({
       subscriber: { id: ada, name: null },
       in_words: expect.stringMatching(/^This person was erased on /),

@@ -78,8 +78,16 @@ describe("the time of a yes", () => {
     expect(said).toMatchObject({ status: "opted_out", at: "2026-03-01T00:00:00.000Z" });
   });
 
-  it("of a newsletter in French has the words between (AMB-132)", () => {
-    const said = consentOf({ "Accepte la newsletter": "Oui", "Date d'inscription à la newsletter": "2026-03-01" });
+  it.each([
+    "Date d'inscription à la newsletter",
+    "Fecha de suscripción al boletín",
+    "Data de inscrição na newsletter",
+    "Data de subscrição",
+    "Datum inschrijving voor nieuwsbrief",
+    "Data zapisu do newslettera",
+    "Data wyrażenia zgody",
+  ])("%s has the words between (AMB-132)", (name) => {
+    const said = consentOf({ Newsletter: "1", [name]: "2026-03-01" });
     expect(said).toMatchObject({ status: "opted_in", at: "2026-03-01T00:00:00.000Z" });
   });
 
@@ -96,6 +104,18 @@ it.each([
   ["Status", "Ausgeschlossen", "opted_out"],
   ["Email status", "nonSubscribed", "opted_out"],
   ["Marketingkontakt-Status", "Kein Marketingkontakt", "opted_out"],
+  ["Fecha de suscripción", "2026-03-01", undefined],
+  ["data_de_subscricao", "2026-03-01", undefined],
+  ["FechaDeSuscripcion", "2026-03-01", undefined],
+  ["Fecha desuscripción", "2026-03-01", "opted_out"],
+  ["Désuscrit", "1", "opted_out"],
+  ["No suscrito", "sí", "opted_out"],
+  ["No acepta publicidad", "1", "opted_out"],
+  ["Non iscritto", "1", "opted_out"],
+  ["No suscrito", "no", undefined],
+  ["Allow mailings", "0", "opted_out"],
+  ["unsubscribe_risk", "0.9", undefined],
+  ["Opt-out probability", "1", undefined],
   ["active_subscription", "false", undefined],
 ])("%s: %s is %s (AMB-132)", (name, value, status) => {
   expect(consentOf({ [name]: value })?.status).toBe(status);
