@@ -12,24 +12,35 @@ export function useSender(channel: string, when = true): string | undefined {
   return from_name && from_email ? `${from_name} <${from_email}>` : from_email;
 }
 
+interface OpensProps {
+  /** Of a tap. */
+  url?: string | undefined;
+  buttons?: readonly { id: string; title: string; url: string }[] | undefined;
+}
+
+/** What a message leads to. */
+export function Opens({ url, buttons = [] }: OpensProps) {
+  const all = [...(url ? [{ id: "", title: "A tap", url }] : []), ...buttons];
+  if (all.length === 0) return null;
+  return (
+    <ul class="hint">
+      {all.map(({ id, title, url: to }) => (
+        <li key={id}>
+          {title}: {to === "" ? "closes the message" : to}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
 /** The message on one channel, with what it opens and what to look at before it is sent. */
 export function Rendered({ rendering }: { rendering: Rendering }) {
   const { channel, title, body, html, push, in_app, warnings } = rendering;
   const from = useSender(channel);
-  const buttons = push?.buttons ?? in_app?.actions ?? [];
-  const opens = [...(push?.url ? [{ id: "", title: "A tap", url: push.url }] : []), ...buttons];
   return (
     <>
       <SeenAs channel={channel} title={title ?? ""} body={body ?? ""} html={html} from={from} />
-      {opens.length > 0 && (
-        <ul class="hint">
-          {opens.map(({ id, title: label, url }) => (
-            <li key={id}>
-              {label}: {url === "" ? "closes the message" : url}
-            </li>
-          ))}
-        </ul>
-      )}
+      <Opens url={push?.url} buttons={push?.buttons ?? in_app?.actions} />
       {warnings.map(({ code, message }) => (
         <p key={code} class="hint" role="note">
           {message}

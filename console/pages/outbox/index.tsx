@@ -3,11 +3,13 @@ import { useState } from "preact/hooks";
 import { providedChannels } from "../../../shared/rules/channel-types.ts";
 import { useLocal, useLocalCall } from "../../app/local.ts";
 import { htmlOfSource, ofEncodedWords } from "../../app/mail-source.ts";
+import { opensOf } from "../../app/push-source.ts";
 import { pathTo, place, setQuery } from "../../app/router.ts";
 import { channelName } from "../../app/sentences.ts";
 import { Button } from "../../components/button.tsx";
 import { SelectField } from "../../components/field.tsx";
 import { Card, Code, Page, Time } from "../../components/page.tsx";
+import { Opens } from "../../components/rendered.tsx";
 import { SeenAs } from "../../components/seen.tsx";
 import { Empty, Skeleton } from "../../components/states.tsx";
 import { Table } from "../../components/table.tsx";
@@ -123,6 +125,7 @@ function Shown({ item: { channel, to, title, body, payload, headers, subscriber_
         from={headers?.From && ofEncodedWords(headers.From)}
         opens
       />
+      {channel !== "email" && <Opens {...opensOf(payload)} />}
       <p class="actions">
         {subscriber_id && !isOfAccount && <a href={pathTo("people", subscriber_id)}>View person</a>}
         {job_id && !isOfAccount && <a href={pathTo("activity", job_id)}>View send</a>}
