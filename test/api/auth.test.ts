@@ -65,24 +65,42 @@ describe("sessions", () => {
 });
 
 describe("keys", () => {
-  it("the SDK key is sk_, the workspace and a signature; it stays the same and works in its header only (ATH-1, GEN-13)", async () => {
+  const keyed = async () => {
     const { world, tenant } = await withTenant();
-    const read = async () => (await tenant.call("GET /api/v1/sdk-key")).body.sdk_key;
-    const key = await read();
-    expect(key).toMatch(/^sk_[A-Za-z0-9_-]+\.[A-Za-z0-9_-]{43}$/);
-    expect(Buffer.from(key.slice(3).split(".")[0], "base64url").toString()).toContain(tenant.id);
-    await world.advance(24 * 60 * MINUTE);
-    expect(await read()).toBe(key);
+    const read = async (): Promise<string> => (await tenant.call("GET /api/v1/sdk-key")).body.sdk_key;
     const upsert = (as: Record<string, string>) =>
       world.call("POST /api/v1/subscribers/upsert", { as, body: { external_id: "a" } });
-    expect((await upsert({ "x-sdk-key": key })).status).toBe(200);
-    expect((await upsert({ "X-SDK-Key": key })).status).toBe(200);
-    for (const as of [
-      bearer(key),
-      { "x-sdk-key": `${key}x` },
-      { "x-sdk-key": key.replace("sk_", "pk_") },
-      { "x-api-key": key },
-    ])
-      expect((await upsert(as)).status).toBe(401);
+    return { world, tenant, read, upsert, key: await read() };
+  };
+
+  it("the SDK key is sk_, the workspace and a signature (ATH-1)", async () => {
+    const { tenant, key } = await keyed();
+
+    expect(key).toMatch(/^sk_[A-Za-z0-9_-]+\.[A-Za-z0-9_-]{43}$/);
+    expect(Buffer.from(key.slice(3).split(".")[0]!, "base64url").toString()).toContain(tenant.id);
+  });
+
+  it("the SDK key stays the same (ATH-1)", async () => {
+    const { world, read, key } = await keyed();
+    await world.advance(24 * 60 * MINUTE);
+
+    expect(await read()).toBe(key);
+  });
+
+  it.each(["x-sdk-key", "X-SDK-Key"])("the SDK key is taken in the header %s (ATH-1, GEN-13)", async (header) => {
+    const { upsert, key } = await keyed();
+
+    expect((await upsert({ [header]: key })).status).toBe(200);
+  });
+
+  it.each<[where: string, as: (key: string) => Record<string, string>]>([
+    ["as a bearer token", bearer],
+    ["in another header", (key) => ({ "x-api-key": key })],
+    ["with a character more", (key) => ({ "x-sdk-key": `${key}x` })],
+    ["with another prefix", (key) => ({ "x-sdk-key": key.replace("sk_", "pk_") })],
+  ])("the SDK key %s is refused with 401 (ATH-1, GEN-13)", async (_, as) => {
+    const { upsert, key } = await keyed();
+
+    expect((await upsert(as(key))).status).toBe(401);
   });
 });

@@ -134,16 +134,37 @@ describe("who decides", () => {
         approval: { status: "declined", decided_by: { name: "admin" }, note: "The price is wrong." },
       },
     });
+  });
+
+  it("a request that was declined is approved by nobody: 409 (RDA-26)", async () => {
+    const { asked, decide } = await setting();
+    const waiting = await asked();
+    await decide("decline", waiting);
+
     expect((await decide("approve", waiting, "owner")).status).toBe(409);
   });
 
-  it("who asked withdraws, and nobody else (RDA-26)", async () => {
-    const { asked, withdraw, decide } = await setting();
+  it("who asked withdraws (RDA-26)", async () => {
+    const { asked, withdraw } = await setting();
+    const waiting = await asked();
+
+    const { status, body } = await withdraw(waiting.id, "marketer");
+
+    expect({ status, approval: body.approval }).toEqual({ status: 200, approval: undefined });
+  });
+
+  it("another than who asked does not withdraw: 403 (RDA-26)", async () => {
+    const { asked, withdraw } = await setting();
     const waiting = await asked();
 
     expect((await withdraw(waiting.id, "admin")).status).toBe(403);
-    const { status, body } = await withdraw(waiting.id, "marketer");
-    expect({ status, approval: body.approval }).toEqual({ status: 200, approval: undefined });
+  });
+
+  it("a request that was withdrawn is approved by nobody: 409 (RDA-26)", async () => {
+    const { asked, withdraw, decide } = await setting();
+    const waiting = await asked();
+    await withdraw(waiting.id, "marketer");
+
     expect((await decide("approve", waiting)).status).toBe(409);
   });
 
@@ -180,13 +201,21 @@ describe("who decides", () => {
 });
 
 describe("the setting", () => {
-  it("what waits when it is switched off stays a draft, and is released or approved (RDA-26)", async () => {
-    const { asked, decide, require, release } = await setting();
-    const [first, second] = [await asked(), await asked()];
+  it("what waits when it is switched off can be approved (RDA-26)", async () => {
+    const { asked, decide, require } = await setting();
+    const waiting = await asked();
     await require(false);
 
-    expect((await decide("approve", first)).body.status).toBe("live");
-    const { body } = await release(second.id);
+    expect((await decide("approve", waiting)).body.status).toBe("live");
+  });
+
+  it("what waits when it is switched off can be released without approval (RDA-26)", async () => {
+    const { asked, require, release } = await setting();
+    const waiting = await asked();
+    await require(false);
+
+    const { body } = await release(waiting.id);
+
     expect({ status: body.status, approval: body.approval }).toEqual({ status: "live", approval: undefined });
   });
 

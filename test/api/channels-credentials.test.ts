@@ -246,19 +246,43 @@ it.each([
   },
 );
 
-it("a chat app with an app secret may call back about existing channels only (CRD-7)", async () => {
-  const { world, tenant } = await withTenant();
-  const { create, upload, call } = await channelCalls(world, tenant);
-  const called = calledWorkspace.open(world.depsFor("test"))("" as TenantId);
-  const ownerOf = async (channel: string) => (await called(channel))?.store.tenant;
-  const [silent, calling] = [await create("chat_app"), await create("chat_app")];
-  await upload(silent, "chat_app", { body: { ...CHAT_APP, app_secret: undefined } });
-  await upload(calling, "chat_app");
-  expect(await ownerOf(silent)).toBeUndefined();
-  expect(await ownerOf(calling)).toEqual(tenant.id);
-  const stranger = await channelCalls(world, await world.tenant());
-  expect((await stranger.call(`DELETE /${calling}?force=true`)).status).toBe(404);
-  expect(await ownerOf(calling)).toBe(tenant.id);
-  await call(`DELETE /${calling}?force=true`);
-  expect(await ownerOf(calling)).toBeUndefined();
+describe("callbacks of a chat app", () => {
+  /** A chat app with these credentials, and the workspace that a callback about its channel is for. */
+  const calling = async (credentials: object = CHAT_APP) => {
+    const { world, tenant } = await withTenant();
+    const { create, upload, call } = await channelCalls(world, tenant);
+    const id = await create("chat_app");
+    await upload(id, "chat_app", { body: credentials });
+    const called = calledWorkspace.open(world.depsFor("test"))("" as TenantId);
+    return { world, tenant, id, call, owner: async () => (await called(id))?.store.tenant };
+  };
+
+  it("a chat app with an app secret may call back about its channel (CRD-7)", async () => {
+    const { tenant, owner } = await calling();
+
+    expect(await owner()).toBe(tenant.id);
+  });
+
+  it("a chat app without an app secret may not call back (CRD-7)", async () => {
+    const { owner } = await calling({ ...CHAT_APP, app_secret: undefined });
+
+    expect(await owner()).toBeUndefined();
+  });
+
+  it("a chat app may not call back about a channel that was deleted (CRD-7)", async () => {
+    const { id, call, owner } = await calling();
+
+    await call(`DELETE /${id}?force=true`);
+
+    expect(await owner()).toBeUndefined();
+  });
+
+  it("another workspace cannot take a channel's callbacks away (CRD-7, GEN-8)", async () => {
+    const { world, tenant, id, owner } = await calling();
+    const stranger = await channelCalls(world, await world.tenant());
+
+    expect((await stranger.call(`DELETE /${id}?force=true`)).status).toBe(404);
+
+    expect(await owner()).toBe(tenant.id);
+  });
 });

@@ -4,7 +4,7 @@ import { groups } from "../../functions/index.ts";
 import type { Endpoint } from "../../shared/http/endpoint.ts";
 import { foreignIds } from "../support/foreign.ts";
 import { openStream } from "../support/sse.ts";
-import { type TestWorld, testWorld } from "../support/world.ts";
+import { type Tenant, type TestWorld, testWorld } from "../support/world.ts";
 
 const endpoints = groups.flatMap((group) => group.endpoints);
 const isChange = ({ route }: Endpoint) => /^(PUT|PATCH) /.test(route);
@@ -47,6 +47,12 @@ it.each(changes.map(({ route }) => route))(
   },
 );
 
+/** Headers of a caller whom these credentials let in. */
+async function headersFor(tenant: Tenant, credentials: Endpoint["access"]["credentials"]) {
+  if (credentials.includes("dashboard")) return tenant.dashboard();
+  return credentials.includes("sdk") ? tenant.sdk : tenant.backend();
+}
+
 it("every endpoint names a parameter that it does not have (AMB-116)", async () => {
   const world = await testWorld();
   const tenant = await world.tenant();
@@ -54,11 +60,7 @@ it("every endpoint names a parameter that it does not have (AMB-116)", async () 
   for (const { route, access, shape } of endpoints) {
     if (access.credentials.length === 0 || access.credentials.includes("agent")) continue;
     const [method, path = ""] = route.split(" ");
-    const as = access.credentials.includes("dashboard")
-      ? await tenant.dashboard()
-      : access.credentials.includes("sdk")
-        ? tenant.sdk
-        : await tenant.backend();
+    const as = await headersFor(tenant, access.credentials);
     const target = `${method} ${path.replaceAll(/:\w+/g, world.ids.uuid())}?misspelt=1`;
     const { status, body } = await world.call(target, { as, ...(shape.body && { body: {} }) });
     if (status !== (shape.refusal ?? 422) || body.fields?.misspelt === undefined) wrong.push({ route, status, body });
