@@ -136,23 +136,26 @@ export async function resultsOf(
   store: StoreReader,
   campaigns: readonly Campaign[],
 ): Promise<(CampaignResults | undefined)[]> {
-  const jobs = await findJobs(store, campaigns.flatMap(jobIdsOf));
-  const known = new Map(jobs.flatMap((job) => (job ? [[job.id, job] as const] : [])));
+  const jobs = (await findJobs(store, campaigns.flatMap(jobIdsOf))).filter((job) => job !== undefined);
+  const byId = new Map(jobs.map((job) => [job.id, job]));
   return Promise.all(
-    campaigns.map(async (campaign) => {
-      const own = jobIdsOf(campaign).flatMap((id) => known.get(id) ?? []);
-      const sends = await Promise.all(
-        own.flatMap((job) =>
-          job.dispatched_at
-            ? [interactionCourse(store, job.id).then((course) => ({ job, at: dayOf(job.dispatched_at!), ...course }))]
-            : [],
-        ),
-      );
-      if (sends.length === 0) return undefined;
-      const { sent, delivered, opened_human, clicked_human, unsubscribed } = campaignTotals(sends);
-      return { sent, delivered, opened_human, clicked_human, unsubscribed, opened_by_day: opensByDay(sends) };
-    }),
+    campaigns.map((campaign) =>
+      resultsOfSends(
+        store,
+        jobIdsOf(campaign).flatMap((id) => byId.get(id) ?? []),
+      ),
+    ),
   );
+}
+
+async function resultsOfSends(store: StoreReader, jobs: readonly JobRecord[]): Promise<CampaignResults | undefined> {
+  const dispatched = jobs.flatMap((job) => (job.dispatched_at ? [{ job, at: dayOf(job.dispatched_at) }] : []));
+  if (dispatched.length === 0) return undefined;
+  const sends = await Promise.all(
+    dispatched.map(async (send) => ({ ...send, ...(await interactionCourse(store, send.job.id)) })),
+  );
+  const { sent, delivered, opened_human, clicked_human, unsubscribed } = campaignTotals(sends);
+  return { sent, delivered, opened_human, clicked_human, unsubscribed, opened_by_day: opensByDay(sends) };
 }
 
 /** By the days since the first of these sends, those of days without opens included. */

@@ -10,7 +10,7 @@ import { EventBlock, EventItem } from "./items.ts";
 import { unpackEvents } from "./packing.ts";
 import type { WatchedNames } from "./watchers.ts";
 
-/** Stores the events of blocks, which are there, everywhere else, and seals them. */
+/** Writes what else follows from the events of stored blocks, and seals the blocks. */
 export async function completeBlocks(store: Store, keys: readonly BlockKey[], watched: WatchedNames): Promise<void> {
   for (const key of keys) await completeBlock(store, key, watched);
 }

@@ -19,12 +19,14 @@ export const watchWrites = (kind: WatcherKind, id: string, names: readonly strin
   newWatchVersion(),
 ];
 
-/** Makes every environment read again what is watched in the workspace. */
-export const newWatchVersion = (): ItemWrite<"workspace"> => changeItem(WatchVersion, {}, { add: { version: 1 } });
+const NEXT_VERSION = { add: { version: 1 } };
 
-/** Makes every environment read again what the watchers of the workspace are. */
+/** Makes every environment read again what is watched in the workspace. */
+export const newWatchVersion = (): ItemWrite<"workspace"> => changeItem(WatchVersion, {}, NEXT_VERSION);
+
+/** The same by a write of its own. */
 export async function watchersChanged(store: Store): Promise<void> {
-  await store.change(WatchVersion, {}, { add: { version: 1 } });
+  await store.change(WatchVersion, {}, NEXT_VERSION);
 }
 
 /** A version of the watchers of a workspace. */

@@ -142,25 +142,31 @@ function subscriberCells(columns: readonly string[], profile: LivingProfile, add
 
 const columnsIn = ({ columns }: ExportJob): string[] => (columns === undefined ? [] : fromJson(columns));
 
-/** The position is the shard and the key after which the next page begins. */
-async function readSubscribers({ store, job }: Source, position = `${SHARDS[0]}`): Promise<Page> {
+/** A position in a walk through all shards: the shard, and the key after which the next page begins. */
+const FIRST_SHARD = `${SHARDS[0]}`;
+
+function nextInShards(shard: string, after: string | undefined): string | undefined {
+  const following = SHARDS[SHARDS.indexOf(shard) + 1];
+  return after === undefined ? following : `${shard} ${after}`;
+}
+
+async function readSubscribers({ store, job }: Source, position = FIRST_SHARD): Promise<Page> {
   const [shard = "", after] = position.split(" ");
   const page = await audiencePage(store, shard, { after, limit: PAGE, eventual: true });
   const columns = columnsIn(job);
   const profiles = page.rows.flatMap((row) => (isProfileRow(row) ? (living(row) ?? []) : []));
   const rows = await subscriberRows(store, columns, profiles);
-  const following = SHARDS[SHARDS.indexOf(shard) + 1];
-  return { rows, next: page.next === undefined ? following : `${shard} ${page.next}` };
+  return { rows, next: nextInShards(shard, page.next) };
 }
 
-/** The position is the shard and that of its last row. Addresses of erased subscribers are left out. */
-async function readSuppressions({ store }: Source, position = `${SHARDS[0]}`): Promise<Page> {
+/** Addresses of erased subscribers are left out. */
+async function readSuppressions({ store }: Source, position = FIRST_SHARD): Promise<Page> {
   const [shard = "", after] = position.split(" ");
   const { items, next } = await suppressionsOfShard(store, shard, { after, limit: PAGE });
   const rows = items
     .filter(({ address }) => address !== null)
     .map((one) => SUPPRESSION.map((name) => cellOf(one[name])));
-  return { rows, next: next === undefined ? SHARDS[SHARDS.indexOf(shard) + 1] : `${shard} ${next}` };
+  return { rows, next: nextInShards(shard, next) };
 }
 
 async function readMembers({ store, job }: Source, kind: Group["kind"], after: string | undefined): Promise<Page> {

@@ -135,8 +135,10 @@ export function usageRefusal(
 }
 
 /** What the plan and, for sends, the workspace's own cap allow in a period. */
-export const limitOf = (metered: Metered, { plan, sendCap }: Allowance) =>
-  Math.min(plans[plan][metered], (metered === "sends" ? sendCap : null) ?? Number.POSITIVE_INFINITY);
+export function limitOf(metered: Metered, { plan, sendCap }: Allowance): number {
+  const quota = plans[plan][metered];
+  return metered === "sends" && sendCap !== null ? Math.min(quota, sendCap) : quota;
+}
 
 const usageKey = ({ clock }: Pick<Store, "clock">) => ({ period: periodAt(clock.now()).name });
 
@@ -151,9 +153,10 @@ export async function warnOfUsage(store: Store, metered: Metered, allowance: All
   const used = metered === "events" ? sumOfEvents(counts) : (row?.sends ?? 0);
   for (const limit of warnedLimits(metered, allowance)) {
     const percent = WARNINGS.find((share) => used >= (limit.max * share) / 100);
-    const threshold = (limit.max * (percent ?? 0)) / 100;
-    if (percent === undefined || (row?.[limit.mark] ?? 0) >= threshold) continue;
-    await warn(store, { ...limit, metered, used, percent, threshold });
+    if (percent === undefined) continue;
+    const threshold = (limit.max * percent) / 100;
+    const wasWarned = (row?.[limit.mark] ?? 0) >= threshold;
+    if (!wasWarned) await warn(store, { ...limit, metered, used, percent, threshold });
   }
 }
 
