@@ -9,7 +9,7 @@ export const compactPhone = (text: string): string => text.replaceAll(/[\s().-]/
 
 const QUOTED = /^(['"‘“])(.*)['"’”]$/;
 /** `ada@example.com (Ada)` */
-const WITH_REMARK = /\s+\([^()@]*\)$/;
+const WITH_REMARK = /(?<!\s)\s+\([^()@]*\)$/;
 const WITH_NAME = /^[^<>]*<([^<>\s]+)>$/;
 
 type Address = { kind: "address"; email: string; others?: readonly string[]; warning?: string };

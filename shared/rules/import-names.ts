@@ -123,7 +123,7 @@ export const namesOwnEmail = (name: string): boolean => {
 };
 
 /** `Telefon (mobil)`. */
-const REMARK = /(?<!\s)\s*[([][^)\]]*[)\]]\s*$/;
+const REMARK = /(?<!\s)\s*[([][^()[\]]*[)\]]\s*$/;
 const NAMES_PHONE =
   /(?<!i|smart|head)(?:phone|mobile|telephone|telefon|telefono|telefone|telefoon|handy|cellulare|celular|movil|portable|telemovel)(?:no|nr|num|number|nummer|s|\d)?$|numero(?:de|di)?(?:telephone|telefono|telefone|mobile|portable|movil)$/;
 /** Whether a column may be that of the phone number, where none has a usual name for it. */

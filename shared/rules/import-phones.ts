@@ -13,6 +13,8 @@ type ReadPhone = { kind: "kept" | "converted"; phone: string } | { kind: "unread
 
 /** What a spreadsheet makes of a long number: its last digits are lost. */
 const EXPONENT = /\d[.,]?e[+-]?\d/i;
+/** Of one cell: what has more is no list of the numbers of a person. */
+const MAX_NUMBERS = 100;
 /** More digits than a number within its country has in most of them. */
 const MIN_ABROAD = 11;
 
@@ -40,7 +42,8 @@ export function readPhone(written: string, region: string | undefined, lacksPlus
   const country = region !== undefined && isSupportedCountry(region) ? region : undefined;
   const whole = readNumber(text, country, lacksPlus);
   if (whole.kind !== "unreadable") return whole;
-  for (const part of text.split(BETWEEN_NUMBERS)) {
+  const parts = text.split(BETWEEN_NUMBERS).filter((part) => /\p{Nd}/u.test(part));
+  for (const part of parts.slice(0, MAX_NUMBERS)) {
     const read = readNumber(part.replaceAll(REMARK, "").trim(), country, lacksPlus);
     if (read.kind !== "unreadable") return { ...read, kind: "converted" };
   }

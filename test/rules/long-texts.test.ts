@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { readEmail } from "../../shared/rules/import-addresses.ts";
 import { textOf } from "../../shared/rules/import-cells.ts";
 import { readHeader } from "../../shared/rules/import-columns.ts";
-import { isTitle } from "../../shared/rules/import-names.ts";
+import { isLikePhone, isTitle } from "../../shared/rules/import-names.ts";
 import { readPhone } from "../../shared/rules/import-phones.ts";
 import { signedName } from "../../shared/rules/import-signs.ts";
 import { withTriggerValues } from "../../shared/rules/journey-run.ts";
@@ -26,6 +26,9 @@ it.each<[reader: string, part: string, read: () => unknown]>([
   ["the name of a column", "`email`", () => signedName("email".repeat(SIZE / 5))],
   ["a header", "plain names", () => readHeader(header("Straße der Grüße"), "csv")],
   ["a header", "tokens with their types", () => readHeader(header("type", "token"), "csv")],
+  ["the name of a column", "parentheses", () => isLikePhone("(".repeat(SIZE))],
+  ["an address", "blanks", () => readEmail(`a${blanks}b`)],
+  ["a number", "commas", () => readPhone(",".repeat(4 * SIZE), "DE", undefined)],
   ["an address", "dots", () => readEmail(`a@b${".".repeat(SIZE)}c`)],
   ["a number", "digits", () => readPhone("1".repeat(SIZE), "DE", undefined)],
   ["a reference of a journey", "blanks", () => withTriggerValues(`{{ trigger.${blanks}`, {})],
