@@ -17,6 +17,7 @@ interface Loaded {
 const oneOf =
   <N extends string>(file: () => Promise<{ views: Record<N, ComponentType> }>, page: N) =>
   async (): Promise<Loaded> => ({ View: (await file()).views[page] });
+const connections = () => import("./connections.ts");
 const data = () => import("./data.ts");
 const figures = () => import("./figures.ts");
 const machine = () => import("./machine.ts");
@@ -53,8 +54,8 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
     ["segments", "segment", "e", "audience rule dynamic members", () => import("./segments/index.tsx")],
   ],
   "Set-up": [
-    ["channels", "channel", "c", "credentials email smtp push sms verify", () => import("./channels/index.tsx")],
-    ["webhooks", "webhook", "w", "endpoint deliveries replay secret", () => import("./webhooks/index.tsx")],
+    ["channels", "channel", "c", "credentials email smtp push sms verify", oneOf(connections, "Channels")],
+    ["webhooks", "webhook", "w", "endpoint deliveries replay secret", oneOf(connections, "Webhooks")],
     [
       "settings",
       "settings",

@@ -1079,6 +1079,26 @@ export interface Billing {
   };
   /** The workspace's own cap on sends; `null` for none */
   monthly_send_cap: number | null;
+  /** What the service took of its AWS account for this usage so far, computed at list prices. What providers charge is in the reports of sends; what is stored is the operator's */
+  cost: {
+    /** In US dollars, if all sends went to many */
+    dollars: number;
+    /** In US dollars, if each send was to one */
+    dollars_at_most: number;
+    sends: {
+      /** In US dollars, if all sends went to many */
+      dollars: number;
+      /** In US dollars, if each send was to one */
+      dollars_at_most: number;
+    };
+    /** The types of events */
+    events: {
+      /** In US dollars, if all sends went to many */
+      dollars: number;
+      /** In US dollars, if each send was to one */
+      dollars_at_most: number;
+    };
+  };
   /** What the period will come to at the present rate */
   forecast: {
     /** Sends by the end of the period */

@@ -8,7 +8,7 @@ import { metered } from "../support/spending.ts";
 import { addReader, openStream } from "../support/sse.ts";
 import { worlds } from "../support/worlds.ts";
 
-const { withTenant } = worlds();
+const { withPeople, withTenant } = worlds();
 
 it("a month at rest costs what docs/deploy.md says, and streams are by far the largest part of one in use (F10)", () => {
   const queues = workers.filter(({ eventSource }) => eventSource === "queue").length;
@@ -178,5 +178,25 @@ it("what a month stores is what the table grows by, with the 100 bytes that AWS 
   for (const [name, bytes] of Object.entries({ subscriber, send, single, event })) {
     const assumed = STORED_BYTES[name as keyof typeof STORED_BYTES];
     expect([name, Math.abs(bytes - assumed) <= assumed / 5 || bytes]).toEqual([name, true]);
+  }
+});
+
+it("a workspace is told what its usage of the month cost so far, as the operator is (F10)", async () => {
+  const { world, tenant, ids } = await withPeople(3);
+  const body = { subscriberIds: ids, title: "t", body: "b" };
+  expect((await tenant.call("POST /api/v1/notifications", body)).status).toBe(201);
+  const events = ids.slice(1).map((subscriber_id) => ({ event_name: "seen", subscriber_id }));
+  expect((await world.call("POST /v1/events", { as: tenant.server, body: { events } })).status).toBe(202);
+  await world.settle();
+  const { usage, cost, period_start } = (await tenant.call("GET /api/v1/billing")).body;
+  const wish = { cost: { period: period_start.slice(0, 7) } };
+  const seen = (await world.host.invoke("operator", wish)) as { workspaces: Record<string, unknown>[] };
+
+  expect(usage).toMatchObject({ sends: 3, events: 2 });
+  const { dollars, dollars_at_most } = cost;
+  expect(seen.workspaces).toMatchObject([{ id: tenant.id, dollars, dollars_at_most }]);
+  for (const name of ["dollars", "dollars_at_most"] as const) {
+    expect(cost.sends[name]).toBeGreaterThan(0);
+    expect(cost.sends[name] + cost.events[name]).toBeCloseTo(cost[name], 6);
   }
 });

@@ -12,6 +12,7 @@ import { Form, FormFault } from "../../components/form.tsx";
 import { Card, type Fact, Facts, Time } from "../../components/page.tsx";
 import { Loaded, Skeleton } from "../../components/states.tsx";
 import { Table } from "../../components/table.tsx";
+import { MonthCost } from "./month-cost.tsx";
 
 interface Row {
   what: string;
@@ -55,6 +56,7 @@ export function Plan() {
             A message counts once per recipient, delivered or not. A send that has not ended counts with its whole
             audience.
           </p>
+          <MonthCost billing={found} />
           <Cap cap={found.monthly_send_cap} />
         </>
       )}

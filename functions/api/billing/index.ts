@@ -1,9 +1,10 @@
 // The plan of a workspace with its limits and its usage, and the workspace's own cap on sends.
 import * as v from "valibot";
-import { Amount, OneOf, Timestamp } from "../../../shared/contract/schemas.ts";
+import { Amount, OneOf, said, Timestamp } from "../../../shared/contract/schemas.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { timestamp } from "../../../shared/kernel/clock.ts";
 import { notFound } from "../../../shared/kernel/errors.ts";
+import { costOfUsage } from "../../../shared/rules/month-cost.ts";
 import { type PlanName, planNames, plans } from "../../../shared/rules/plans.ts";
 import {
   type PlatformReader,
@@ -28,6 +29,11 @@ const Amounts = v.object({
   dynamic_segments: v.number(),
 });
 
+const Dollars = v.object({
+  dollars: said("In US dollars, if all sends went to many", v.number()),
+  dollars_at_most: said("In US dollars, if each send was to one", v.number()),
+});
+
 const Billing = v.object({
   plan: v.picklist(planNames),
   status: v.picklist(["active", "past_due", "canceled"]),
@@ -42,6 +48,11 @@ const Billing = v.object({
     event_conditions_per_rule: v.number(),
   }),
   monthly_send_cap: v.nullable(v.number()),
+  cost: said(
+    "What the service took of its AWS account for this usage so far, computed at list prices. What providers charge is in " +
+      "the reports of sends; what is stored is the operator's",
+    v.object({ ...Dollars.entries, sends: Dollars, events: Dollars }),
+  ),
   forecast: v.object({ sends_at_period_end: v.number() }),
 });
 
@@ -111,8 +122,18 @@ async function billOf(store: StoreReader, platform: PlatformReader) {
     usage: { ...usage, subscribers, asset_bytes, dynamic_segments },
     limits: limitsOf(workspace.plan),
     monthly_send_cap: workspace.monthly_send_cap,
+    cost: {
+      ...dollarsOf(usage),
+      sends: dollarsOf({ ...usage, events: 0 }),
+      events: dollarsOf({ ...usage, sends: 0 }),
+    },
     forecast: { sends_at_period_end: forecast(usage.sends, now) },
   };
+}
+
+function dollarsOf(usage: Parameters<typeof costOfUsage>[0]) {
+  const { least: dollars, most: dollars_at_most } = costOfUsage(usage);
+  return { dollars, dollars_at_most };
 }
 
 function limitsOf(plan: PlanName) {
