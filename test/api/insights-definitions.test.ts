@@ -1,5 +1,9 @@
 // Conversion definitions: which events count, and what they are worth (CNV).
 import { expect, it } from "vitest";
+import { MINUTE, timestamp } from "../../shared/kernel/clock.ts";
+import { eventsOf } from "../../shared/store/events/history.ts";
+import { recordConversion } from "../../shared/store/insights/attribution.ts";
+import { conversionDefinitions } from "../../shared/store/insights/conversions.ts";
 import { withBuyers } from "../support/conversions.ts";
 import { shared, worlds } from "../support/worlds.ts";
 
@@ -84,3 +88,21 @@ it.each([
     expect(await funnel(id)).toMatchObject({ conversions: 1, revenue_cents: revenue });
   },
 );
+
+it("purchases of one person that are counted at the same moment make one converted subscriber (ISG-1, D-ATTRIB)", async () => {
+  const { world, tenant, ids, define, campaign, funnel } = await setting(1);
+  const { id } = await campaign();
+  await world.advance(MINUTE);
+  const events = Array.from({ length: 6 }, (_, n) => {
+    const occurred_at = timestamp(world.clock.now() - n);
+    return { event_name: "purchase", subscriber_id: ids[0], properties: { cents: 100 }, occurred_at };
+  });
+  await world.call("POST /v1/events", { as: tenant.server, body: { events } });
+  await world.settle();
+  await define();
+  const [definition] = await conversionDefinitions(tenant.store);
+  const stored = await eventsOf(tenant.store, ids[0]!, { event_name: "purchase" });
+  await Promise.all(stored.map((event) => recordConversion(tenant.store, ids[0]!, event, definition!)));
+
+  expect(await funnel(id)).toMatchObject({ converted: 1, conversions: 6, revenue_cents: 600 });
+});
