@@ -54,6 +54,28 @@ describe("the opt-out by a link", () => {
     expect((await send(world, tenant, wish)).job.counts.delivered).toBe(1);
   });
 
+  it("a second opt-out by a link, after the person opted in again, holds as the first did (AMB-130)", async () => {
+    const { world, tenant } = await withTenant();
+    const { ada, channel, mail } = await mailing(world, tenant);
+    const { upsert } = client(tenant);
+    const optOut = async (unsubscribe: string) => {
+      await world.advance(SECOND);
+      await follow(world, "POST", unsubscribe);
+    };
+    const { unsubscribe } = (await mail()).mail;
+    await optOut(unsubscribe!);
+    await world.advance(SECOND);
+    await upsert("ada", { consent: { status: "opted_in" } });
+    const twin = await upsert("twin", { email: "ada@example.com", consent: { status: "opted_in" } });
+
+    await optOut(unsubscribe!);
+
+    for (const subscriber of [ada, twin]) {
+      const { job } = await send(world, tenant, { subscriberIds: [subscriber], channel_ids: [channel] });
+      expect(job.skip_reasons).toEqual({ no_consent: 1 });
+    }
+  });
+
   it("the opt-out by a link ends for a person who opts in after it, and for nobody else (AMB-130)", async () => {
     const { world, tenant } = await withTenant();
     const { ada, channel, mail } = await mailing(world, tenant);

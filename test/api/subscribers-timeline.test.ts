@@ -183,6 +183,14 @@ it("a timeline of an unknown kind is refused with 422, naming it (RDA-5)", async
   expect(Object.keys(body.fields)).toEqual([expect.stringContaining("kinds")]);
 });
 
+it("nobody who is unknown, or erased, has a timeline: 404 (RDA-5, SUB-9)", async () => {
+  const { world, tenant, ids } = await withPeople(1);
+  await tenant.call(`DELETE /api/v1/subscribers/${ids[0]}`);
+
+  for (const id of [ids[0], world.ids.uuid()])
+    expect((await tenant.call(`GET /api/v1/subscribers/${id}/timeline`)).status).toBe(404);
+});
+
 it("a timeline has a message that waits for the end of quiet hours, and a send that skipped the person (RDA-5)", async () => {
   const { world, tenant, person, push } = await quietSetting(withTenant, {});
   const ben = await person("ben", "Asia/Tokyo");

@@ -82,6 +82,10 @@ describe("the suppression of an address", () => {
     expect(found).toMatchObject({ kind: "email", address: BOUNCES, reason: "bounce", source: "provider" });
     expect((await call(`DELETE /api/v1/suppressions/${found.id}?reason=Mailbox%20is%20back`)).status).toBe(204);
     expect((await call("GET /api/v1/suppressions")).body.items).toEqual([]);
+    for (const again of ["GET", "DELETE"])
+      expect(
+        (await call(`${again} /api/v1/suppressions/${found.id}${again === "GET" ? "" : "?reason=x"}`)).status,
+      ).toBe(404);
     expect((await to(ada)).skip_reasons).toEqual({});
   });
 });
