@@ -85,11 +85,17 @@ describe("an opt-out in a row that is rejected", () => {
   });
 });
 
-it("an opt-out of SMS in a row that names an address and no person holds for its number (AMB-132)", async () => {
-  const { statusOf } = await afterFile("email,phone,SMS opt out\na@x.example,+491511234567,true\n");
+it.each([
+  ["SMS", "sms"],
+  ["WhatsApp", "chat_app"],
+])(
+  "an opt-out of %s in a row that names an address and no person holds for its number (AMB-132)",
+  async (of, channel) => {
+    const { statusOf } = await afterFile(`email,phone,${of} opt out\na@x.example,+491511234567,true\n`);
 
-  expect(await statusOf("u1", { attributes: { phone: "+491511234567" } }, "sms")).toBe("opted_out");
-});
+    expect(await statusOf("u1", { attributes: { phone: "+491511234567" } }, channel)).toBe("opted_out");
+  },
+);
 
 describe("an opt-out in a row with several addresses", () => {
   it.each([

@@ -66,3 +66,23 @@ it("an opt-out in a row whose person gets another address by a later row holds f
 
   expect(await consents("other")).toMatchObject([{ channel: "email", status: "opted_out", source: "address" }]);
 });
+
+it("an opt-in in a row whose person gets another address by a later row counts where nothing is confirmed (AMB-129, AMB-132)", async () => {
+  const { run, consents } = await setting();
+  const rows = "firm,ada@x.example,yes,2025-01-01T00:00:00Z\nfirm,bob@x.example,,\n";
+  await run(`external_id,email,consent_status,consent_at\n${rows}`);
+
+  expect(await consents("firm")).toMatchObject([{ channel: "email", status: "opted_in" }]);
+});
+
+it.each([
+  ["of the import", "America/New_York", "2025-01-01T15:00:00.000Z"],
+  ["of the workspace, where the import names none", undefined, "2025-01-01T09:00:00.000Z"],
+])("a time without a zone is by the clock %s (AMB-137, D-CSV)", async (_, time_zone, consented_at) => {
+  const { run, consents, tenant } = await setting();
+  await tenant.call("PATCH /api/v1/workspace", { timezone: "Europe/Berlin" });
+  const rows = "f,ada@x.example,yes,2025-01-01 10:00:00\n";
+  await run(`external_id,email,consent_status,consent_at\n${rows}`, { ...(time_zone && { time_zone }) });
+
+  expect(await consents("f")).toMatchObject([{ status: "opted_in", consented_at }]);
+});
