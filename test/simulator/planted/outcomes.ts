@@ -67,8 +67,8 @@ export const outcomesBugs: readonly Bug[] = [
     name: "a timer that fires before its job is stored is dropped",
     area: "timers",
     file: "functions/workers/fan-out/index.ts",
-    find: "  if (mayAppear) return fanOutQueue.send([message], { delaySeconds: APPEARING_RETRY_SECONDS });\n",
-    replace: "",
+    find: "  if (clock.now() < setAt(message) + APPEARING_MS)\n",
+    replace: "  if (clock.now() < setAt(message))\n",
   },
   {
     name: "a job is fired early by the difference of two clocks",
