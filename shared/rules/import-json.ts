@@ -23,11 +23,25 @@ const OF_CHOICES =
 /** A key whose value may say of which channel the others are. */
 const NAMES_CHANNEL = /^(?:channel|medium|type|name)$/;
 
-/** @returns undefined for a cell that is no object, nor a list of some */
+/** @returns undefined for a cell that is no object, nor a list of some, nor pairs of which one refuses something */
 export function refusedInJson(column: string, text: string): SignedCell[] | undefined {
   const value = /^[[{]/.test(text) ? (jsonOf(text) ?? jsonOf(asJson(text))) : undefined;
   const isRead = Array.isArray(value) ? value.some(isObject) : isObject(value);
-  if (!isRead) return undefined;
+  if (isRead) return refusedIn(column, value);
+  const pairs = ABOUT_CONSENT.test(columnKey(column)) ? pairsOf(text) : undefined;
+  const refused = pairs === undefined ? [] : refusedIn(column, pairs);
+  return refused.length > 0 ? refused : undefined;
+}
+
+/** `Email: no; SMS: yes`: one of the keys at least is a channel. */
+function pairsOf(text: string): Value | undefined {
+  const pairs = text.split(/[;,|\n]/).map((part) => part.split(/[:=]/).map((one) => one.trim()));
+  const isOfPairs = pairs.every(([key = "", value = "", ...more]) => /^\p{L}/u.test(key) && value && more.length === 0);
+  const isOfChannels = pairs.some(([key = ""]) => signedName(key)?.isBare);
+  return isOfPairs && isOfChannels ? Object.fromEntries(pairs) : undefined;
+}
+
+function refusedIn(column: string, value: Value | undefined): SignedCell[] {
   const leaves = leavesOf(value, [column]).filter((leaf) => !isNothing(leaf.value));
   const found = leaves.flatMap((leaf) => cellOf(leaf) ?? []);
   const signed = signedName(column);

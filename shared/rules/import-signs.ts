@@ -63,17 +63,17 @@ const OUT = any(
   "^(?:is|has|hat)?(?:not?|never|nicht|keine?n?|ohne|pas|sans|sin|senza|sem|non|nao|niet|geen|zonder|nie|bez)(?:yet|mehr)?(?:opt(?:ed)?in|subscri|consent|agree|accept|permi|allow|einwillig|zustimm|angemeld|abonn|inscri|suscri|iscri|consen|acept|aceit|toestem|ingeschr|aangem|zgod|zapis)",
   "(?:no|not|without)(?:consent|permission)(?!s?set) (optin|confirmation)pending pending(optin|confirmation) ^(is)?unconfirmed$ ^(gdpr)?forgetme$",
   // German
-  "abgemeldet abbestell abmeldung abmelde ausgetragen austragung widerruf widerspr werbesperre gesperrt",
+  "abgemeldet abbestell abmeldung abmelde ausgetragen austragung widerruf(?!s[bfr]) widerspr werbesperre gesperrt",
   "sperrliste sperrvermerk mailsperre kontaktsperre zuru?e?ckgezogen entzogen keine?(?:n|r)?(?:werbung|newsletter|e?mails?|sms|whatsapp) keinkontakt nichtanschreiben nichtkontaktieren",
   "nichtmailen nichtstor nichtstoer nichtmehr gekundigt gekuendigt",
   "keine?(?:einwilligung|einverstandnis|einverstaendnis|zustimmung|erlaubnis)",
   // French
   "desabonn desinscri pasdesms nepas neplus nesouhaite ^stop(e?mail|sms|pub|newsletter|contact|market) consentementretire listenoire refus oppos(e|ition) bloque retrait exclue?(de|des|du)?(e?mail|news|market|campagne)",
   // Spanish
-  "dadode?baja dadadebaja ^baja debaja$ fechabaja bajanewsletter desuscri dessuscri cancelad",
+  "dadode?baja dadadebaja ^baja(?!da|cal) debaja$ fechabaja bajanewsletter desuscri dessuscri cancelad",
   "cancelacionde(la)?suscripcion ^no(contactar|enviar|molestar|desea|quiere) listanegra bloquead revoca rechaza(publicidad|correo|e?mail|news|market|promo)",
   // Italian
-  "disiscri opposizion cancellat cancellaz ^non(disturb|contattare|inviare|mandare|desidera|vuole) nonpiu listanera bloccat",
+  "disiscri opposizion cancellat(?!ion) cancellaz ^non(disturb|contattare|inviare|mandare|desidera|vuole) nonpiu listanera bloccat",
   // Portuguese
   "descadastr desinscri dessubscri desubscri ^(?:datadea?)?remocao ^nao(perturb|incomod|contatar|contactar|enviar|deseja|quer) cancelou",
   // Dutch
@@ -217,6 +217,8 @@ const OF_A_SUBSCRIPTION = /(?:(?<!\p{L})des?[\s_.-]+|(?<=\p{Ll})Des?)(?=su(?:s|b
  */
 export function signedName(name: string, header: readonly string[] = []): SignedName | undefined {
   const key = columnKey(name.replaceAll(OF_A_SUBSCRIPTION, ""));
+  // A block of houses, beside the rest of a Spanish address.
+  if (key === "bloque" && keysOf(header).has("piso")) return undefined;
   if (ERROR_CODE.test(key) && hasErrorTexts(header)) return { sign: "status", channels: ["email"], isUnnamed: true };
   const negative = (REASON.exec(key) ?? REASON_BEFORE.exec(key))?.[1];
   const sign = (negative !== undefined ? signOf(negative) : nameSign(key)) ?? "word";

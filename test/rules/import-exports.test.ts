@@ -113,6 +113,9 @@ it.each([
   ["No acepta publicidad", "1", "opted_out"],
   ["Non iscritto", "1", "opted_out"],
   ["No suscrito", "no", undefined],
+  ["Cancellation date", "2026-03-01", undefined],
+  ["Widerrufsfrist", "2026-03-01", undefined],
+  ["Data cancellazione", "2026-03-01", "opted_out"],
   ["Allow mailings", "0", "opted_out"],
   ["unsubscribe_risk", "0.9", undefined],
   ["Opt-out probability", "1", undefined],
@@ -124,4 +127,19 @@ it.each([
 it("Ometria's word for an opt-in is one, with its time (AMB-132)", () => {
   const said = consentOf({ marketing_optin: "EXPLICITLY_OPTEDIN", timestamp_subscribed: "2026-03-01T10:00:00Z" });
   expect(said).toMatchObject({ status: "opted_in", at: "2026-03-01T10:00:00.000Z" });
+});
+
+it("a block of houses is none of the person (AMB-132)", () => {
+  expect(consentOf({ Calle: "Mayor", Bloque: "3B", Piso: "2" })).toBeUndefined();
+  expect(consentOf({ Bloqué: "oui" })?.status).toBe("opted_out");
+});
+
+it.each([
+  ["Communication preferences", "email:false;sms:true", "opted_out", undefined],
+  ["Marketing preferences", "Email: Yes, SMS: No", undefined, "opted_out"],
+  ["Contact preferences", "Newsletter=unsubscribed|SMS=subscribed", "opted_out", undefined],
+  ["Consent time", "2026-03-01 10:11", undefined, undefined],
+])("%s: of pairs, %s refuses what a no stands beside (AMB-132)", (name, value, mail, sms) => {
+  const { consent, choices } = rowOf({ email: "a@example.com", [name]: value });
+  expect([consent?.status, choices.sms?.status]).toEqual([mail, sms]);
 });
