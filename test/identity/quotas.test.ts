@@ -4,6 +4,7 @@ import { fill } from "../../bench/people.ts";
 import { countSubscribers } from "../../shared/store/subscribers/subscribers.ts";
 import { usageOf, warnOfUsage } from "../../shared/store/workspaces/usage.ts";
 import { operating } from "../support/operating.ts";
+import { wholeTable } from "../support/people.ts";
 import { type Tenant, type TestWorld, testWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -30,6 +31,19 @@ describe("quotas and caps", () => {
     expect(body.message).toContain("99998 of 100000");
     expect((await world.call("GET /api/v1/notifications", { as })).body.items).toEqual([]);
     expect((await world.call("GET /api/v1/billing", { as })).body.usage.sends).toBe(99_998);
+  });
+
+  it("a send that the quota refuses leaves nothing of its plan (ERR-3)", async () => {
+    const tenant = await world.tenant({ plan: "starter" });
+    await three(tenant);
+    await operate({ tenant_id: tenant.id, usage: { sends: 99_998 } });
+    const as = await tenant.dashboard();
+    const planned = async () =>
+      (await wholeTable(world)).map((row) => JSON.stringify(row)).filter((row) => row.includes('"recipients"'));
+
+    expect((await send(as)).status).toBe(402);
+
+    expect(await planned()).toEqual([]);
   });
 
   it("the workspace's own cap refuses with its own code; a cap of 0 stops sending (ERR-4, AMB-87)", async () => {
