@@ -16,44 +16,42 @@ const hostile = BEFORE.flatMap((before) => SIGNS.map((sign) => formula(before, s
 /** What begins as a formula in a part of a file, wherever it is split; an apostrophe before it keeps it a text. */
 const OPEN_FORMULA = /(?:^|[,;|\t\r\n])"?[\s\p{C}]*[=+\-@＝＋－＠]SUM\(1;1\)/u;
 
-async function everyFile(): Promise<Record<string, string>> {
-  const { world, tenant } = await withTenant();
-  const { call } = tenant;
-  const download = async (url: string): Promise<string> => {
-    const link = await world.call(`GET ${new URL(url).pathname}`);
-    const Key = decodeURIComponent(new URL(String(link.headers.location)).pathname.split("/").slice(2).join("/"));
-    const { Body } = await world.s3.operate("GetObject", { Bucket: world.env.IMPORTS_BUCKET, Key });
-    return String(Buffer.from(Body as Uint8Array));
-  };
-  const exported = async (kind: string, filter?: object): Promise<string> => {
-    const { body } = await call("POST /api/v1/exports", { kind, filter });
-    await world.settle();
-    const { status, url } = (await call(`GET /api/v1/exports/${body.id}`)).body;
-    expect([kind, status]).toEqual([kind, "completed"]);
-    return download(url);
-  };
+type Setting = Awaited<ReturnType<typeof withTenant>>;
 
+async function download({ world }: Setting, url: string): Promise<string> {
+  const link = await world.call(`GET ${new URL(url).pathname}`);
+  const Key = decodeURIComponent(new URL(String(link.headers.location)).pathname.split("/").slice(2).join("/"));
+  const { Body } = await world.s3.operate("GetObject", { Bucket: world.env.IMPORTS_BUCKET, Key });
+  return String(Buffer.from(Body as Uint8Array));
+}
+
+async function exported(setting: Setting, kind: string, filter?: object): Promise<string> {
+  const { world, tenant } = setting;
+  const { body } = await tenant.call("POST /api/v1/exports", { kind, filter });
+  await world.settle();
+  const { status, url } = (await tenant.call(`GET /api/v1/exports/${body.id}`)).body;
+  expect([kind, status]).toEqual([kind, "completed"]);
+  return download(setting, url);
+}
+
+/** Subscribers whose ids, addresses and attributes are formulas. */
+async function hostilePeople({ tenant }: Setting): Promise<string[]> {
   const attributes = Object.fromEntries(hostile.slice(0, 40).map((text, n) => [n < 8 ? text : `note${n}`, text]));
   const people: string[] = [];
   for (const sign of SIGNS.slice(0, 4)) {
-    const body = {
-      external_id: formula("", sign),
-      email: `${sign.replace("@", "=")}sum${people.length}@example.com`,
-      attributes,
-    };
-    const made = await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body });
-    expect([made.status, made.body]).toEqual([200, expect.anything()]);
-    people.push(made.body.id);
+    const email = `${sign.replace("@", "=")}sum${people.length}@example.com`;
+    people.push(await tenant.upsert({ external_id: formula("", sign), email, attributes }));
   }
-  const list = (await call("POST /api/v1/lists", { name: "=SUM(1;1)" })).body.id;
-  await call(`POST /api/v1/lists/${list}/subscribers`, { subscriber_ids: people });
-  const rule = { attribute: { note8: { $exists: true } } };
-  const segment = (await call("POST /api/v1/segments", { name: "=SUM(1;1)", rule })).body.id;
-  const sent = (await send(world, tenant, { subscriberIds: people })).answer.id;
-  for (const text of hostile) {
-    const body = { event_name: "bought", subscriber_id: people[0], properties: { [text]: text, list: [text] } };
+  return people;
+}
+
+/** Events, suppressions and campaigns with every formula. */
+async function hostileRecords({ world, tenant }: Setting, subscriber_id: string): Promise<void> {
+  const { call } = tenant;
+  for (const [n, text] of hostile.entries()) {
+    const body = { event_name: "bought", subscriber_id, properties: { [text]: text, list: [text] } };
     await world.call("POST /v1/events", { as: tenant.server, body });
-    await call("POST /api/v1/suppressions", { address: `x${hostile.indexOf(text)}@example.com`, note: text });
+    await call("POST /api/v1/suppressions", { address: `x${n}@example.com`, note: text });
   }
   await call("POST /api/v1/suppressions", { address: "=sum@shop.example", note: "n" });
   const channel = (await call("GET /api/v1/channels")).body.channels[0].id;
@@ -61,27 +59,42 @@ async function everyFile(): Promise<Record<string, string>> {
   for (const name of hostile) await call("POST /api/v1/campaigns", { name, messages });
   await world.settle();
   await world.advance(MINUTE);
+}
 
-  const quoted = (cell: string) => `"${cell}"`;
+/** An import with a row that is rejected, for it has more cells than the header, and one with a warning of its number. */
+async function hostileImport({ world, tenant }: Setting, listId: string) {
   const header = ["external_id", "phone", ...hostile.map((_, n) => `c${n}`), "=SUM(1;1)"].join(",");
-  const cells = (id: string, phone: string) => [id, phone, ...hostile, "=SUM(1;1)"].map(quoted);
-  // A row with more cells than the header is rejected; a phone number that cannot be read is a warning.
+  const cells = (id: string, phone: string) => [id, phone, ...hostile, "=SUM(1;1)"].map((cell) => `"${cell}"`);
   const rows = [[...cells("r1", "1"), "more"], cells("w1", "=SUM(1;1)")].map((row) => row.join(","));
-  const upload = multipartBody({ listId: list }, { filename: "a.csv", content: [header, ...rows].join("\r\n") });
-  const asked = await world.call("POST /api/v1/lists/import", { as: await tenant.dashboard(), ...upload });
+  const upload = multipartBody({ listId }, { filename: "a.csv", content: [header, ...rows].join("\r\n") });
+  const { body } = await world.call("POST /api/v1/lists/import", { as: await tenant.dashboard(), ...upload });
   await world.settle();
-  const done = (await call(`GET /api/v1/lists/import/${asked.body.import_job_id}`)).body;
+  return (await tenant.call(`GET /api/v1/lists/import/${body.import_job_id}`)).body;
+}
+
+async function everyFile(): Promise<Record<string, string>> {
+  const setting = await withTenant();
+  const { world, tenant } = setting;
+  const { call } = tenant;
+  const people = await hostilePeople(setting);
+  const list = (await call("POST /api/v1/lists", { name: "=SUM(1;1)" })).body.id;
+  await call(`POST /api/v1/lists/${list}/subscribers`, { subscriber_ids: people });
+  const rule = { attribute: { note8: { $exists: true } } };
+  const segment = (await call("POST /api/v1/segments", { name: "=SUM(1;1)", rule })).body.id;
+  const sent = (await send(world, tenant, { subscriberIds: people })).answer.id;
+  await hostileRecords(setting, people[0]!);
+  const imported = await hostileImport(setting, list);
 
   return {
-    subscribers: await exported("subscribers"),
-    list: await exported("list", { list_id: list }),
-    segment: await exported("segment", { segment_id: segment }),
-    recipients: await exported("recipients", { notification_id: sent }),
-    events: await exported("events"),
-    report: await exported("report"),
-    suppressions: await exported("suppressions"),
-    rejected: await download(done.rejected_rows_url),
-    warnings: await download(done.warnings_url),
+    subscribers: await exported(setting, "subscribers"),
+    list: await exported(setting, "list", { list_id: list }),
+    segment: await exported(setting, "segment", { segment_id: segment }),
+    recipients: await exported(setting, "recipients", { notification_id: sent }),
+    events: await exported(setting, "events"),
+    report: await exported(setting, "report"),
+    suppressions: await exported(setting, "suppressions"),
+    rejected: await download(setting, imported.rejected_rows_url),
+    warnings: await download(setting, imported.warnings_url),
   };
 }
 

@@ -8,7 +8,7 @@ import { happened, onConditionFailed, transacted } from "../refusals.ts";
 import { shardOf } from "../shards.ts";
 import { writeEach } from "../single-writes.ts";
 import { ImportPack } from "../subscribers/import-items.ts";
-import { type Group, ListMembership, Member, memberKey } from "./items.ts";
+import { ListMembership, listGroup, Member, memberKey } from "./items.ts";
 import { countWrite } from "./member-counts.ts";
 
 /** Of the row of a member. */
@@ -18,15 +18,13 @@ interface MemberRow {
   pack?: string | undefined;
 }
 
-const groupOf = (id: string): Group => ({ kind: "list", id });
-
 /** Adds subscribers to a list. @returns those that entered it with this pack; others are in it already */
 export async function enterWithPack(
   store: Store,
   { id: pack, list }: { id: string; list: string },
   subscribers: readonly string[],
 ): Promise<string[]> {
-  const group = groupOf(list);
+  const group = listGroup(list);
   const distinct = [...new Set(subscribers)];
   const keys = distinct.map((id) => memberKey(group, id));
   const members = await store.getAll(Member, keys);
@@ -51,7 +49,7 @@ export async function settleMembers(
   { id: pack, list }: { id: string; list: string },
   subscribers: readonly string[],
 ): Promise<string[]> {
-  const group = groupOf(list);
+  const group = listGroup(list);
   const listKeys = subscribers.map((subscriber) => ({ subscriber, list }));
   const memberKeys = subscribers.map((id) => memberKey(group, id));
   const [members, memberships] = await Promise.all([
@@ -98,7 +96,7 @@ function removeFromPack(
     hold,
   }: { list: string; id: string; pack: string; hold: ItemWrite<"workspace"> | undefined },
 ): Promise<boolean> {
-  const group = groupOf(list);
+  const group = listGroup(list);
   const shard = shardOf(subscriber);
   const noted = { add: { [`gone:${shard}`]: 1, removals: 1 } };
   return transacted(store, [

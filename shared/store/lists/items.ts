@@ -13,6 +13,8 @@ export interface Group {
   id: string;
 }
 
+export const listGroup = (id: string): Group => ({ kind: "list", id });
+
 /** The fields of a list that are stored as the API returns them. */
 export const listFields = {
   id: v.string(),

@@ -12,7 +12,7 @@ import { getProfiles } from "../subscribers/subscribers.ts";
 import type { Timers } from "../timers.ts";
 import { usersOf } from "../uses.ts";
 import { removeUncounted } from "./imported-members.ts";
-import { type Group, ListItem, listFields, Member, memberKey } from "./items.ts";
+import { ListItem, listFields, listGroup, Member, memberKey } from "./items.ts";
 import { countMembers, countsOfMany } from "./member-counts.ts";
 import { membershipDeletionWrite, planSecondPass } from "./membership-deletion.ts";
 import { changeMembers } from "./memberships.ts";
@@ -37,7 +37,6 @@ interface ListChange {
   double_opt_in?: boolean | undefined;
 }
 
-const groupOf = (id: string): Group => ({ kind: "list", id });
 const nameTaken = () => conflict("The name is already used by another list.");
 
 /** @throws 409 if the name is taken, 429 beyond 10,000 lists (AMB-81). */
@@ -66,7 +65,7 @@ export const requireList = async (store: StoreReader, id: string): Promise<void>
 
 /** @throws 404. */
 export async function getList(store: StoreReader, id: string): Promise<SubscriberList> {
-  const [row, count] = await Promise.all([requireRow(store, id), countMembers(store, groupOf(id))]);
+  const [row, count] = await Promise.all([requireRow(store, id), countMembers(store, listGroup(id))]);
   return listOf(row, count);
 }
 
@@ -95,7 +94,7 @@ export async function updateList(store: Store, id: string, { name, ...change }: 
   const outcome = await changeNamed(store, ListItem, id, { change: { set }, name });
   if (outcome.kind === "taken") throw nameTaken();
   if (outcome.kind !== "changed") throw notFound("list");
-  return listOf(outcome.row, await countMembers(store, groupOf(id)));
+  return listOf(outcome.row, await countMembers(store, listGroup(id)));
 }
 
 /**
@@ -103,7 +102,7 @@ export async function updateList(store: Store, id: string, { name, ...change }: 
  * @throws 404, 409 while a scheduled notification or an experience uses it (D-LIST).
  */
 export async function removeList(store: Store, timers: Timers, id: string): Promise<void> {
-  const group = groupOf(id);
+  const group = listGroup(id);
   await requireList(store, id);
   const [user] = await usersOf(store, group);
   if (user) throw conflict(`The list is named by ${user.kind} ${user.id}.`);
@@ -121,7 +120,7 @@ export interface Added {
 
 /** Adds subscribers to an existing list; a repeat has no effect. Takes any number of ids, and counts each once. */
 export async function addMembers(store: Store, list: string, ids: readonly string[]): Promise<Added> {
-  const group = groupOf(list);
+  const group = listGroup(list);
   const distinct = [...new Set(ids)];
   const memberKeys = distinct.map((id) => memberKey(group, id));
   const [profiles, members] = await Promise.all([getProfiles(store, distinct), store.getAll(Member, memberKeys)]);
@@ -142,7 +141,7 @@ export async function removeMembers(
   list: string,
   ids: readonly string[],
 ): Promise<{ removed: number; not_found: string[] }> {
-  const group = groupOf(list);
+  const group = listGroup(list);
   const distinct = [...new Set(ids)];
   const keys = distinct.map((id) => memberKey(group, id));
   const members = await store.getAll(Member, keys);
