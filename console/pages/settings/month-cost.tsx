@@ -72,7 +72,12 @@ export function MonthCost({ billing: { usage, cost, period_start: start } }: { b
                 keyOf={({ what }) => what}
                 columns={[
                   { title: "Of", cell: ({ what }) => what },
-                  { title: "So far", isNumber: true, cell: ({ amount }) => amount !== undefined && number(amount) },
+                  {
+                    title: "So far",
+                    isMinor: true,
+                    isNumber: true,
+                    cell: ({ amount }) => amount !== undefined && number(amount),
+                  },
                   {
                     title: "Cost",
                     isNumber: true,
