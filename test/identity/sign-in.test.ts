@@ -251,43 +251,6 @@ describe("a subject of a provider", () => {
     expect((await signIn(GRACE, { tenant_id: tenant })).body.tenant.role).toBe("analyst");
   });
 
-  describe("where groups give roles", () => {
-    const byGroup = { groups_claim: "groups", group_roles: [{ group: "eng", role: "developer" }] };
-
-    it("a subject of a provider has the role of the group, also who had another one (ACC-16)", async () => {
-      const { owner, set, signIn, tenant } = await setting({ default_role: "analyst" });
-      await signIn(GRACE, { tenant_id: tenant });
-      await set(owner, byGroup);
-
-      expect((await signIn({ ...GRACE, groups: ["eng"] }, { tenant_id: tenant })).body.tenant.role).toBe("developer");
-    });
-
-    it("a subject of a provider has the role of a group that the provider's user information alone names (ACC-16)", async () => {
-      const { provider, signIn, tenant } = await setting(byGroup);
-      provider.beside = { ...GRACE, groups: ["eng"] };
-      provider.changes = { email: GRACE.email, email_verified: true };
-      const session = await signIn(GRACE, { tenant_id: tenant });
-
-      expect(session.body.tenant?.role).toBe("developer");
-    });
-
-    it.each([
-      ["is refused", 403, {}],
-      ["stays a member where everybody has a role", 201, { default_role: "viewer" }],
-    ])("a subject of a provider who is out of every group %s (ACC-16)", async (_, status, more) => {
-      const { signIn, tenant } = await setting({ ...byGroup, ...more });
-
-      expect((await signIn({ ...GRACE, groups: ["eng"] }, { tenant_id: tenant })).status).toBe(201);
-      expect((await signIn({ ...GRACE, groups: [] }, { tenant_id: tenant })).status).toBe(status);
-    });
-
-    it("who is an owner stays one (ACC-16)", async () => {
-      const { signIn, tenant } = await setting(byGroup);
-
-      expect((await signIn({ ...ADA, groups: ["eng"] }, { tenant_id: tenant })).body.tenant.role).toBe("owner");
-    });
-  });
-
   it("a subject of a provider takes an address from a stranger who registered with it and never confirmed it (ACC-16)", async () => {
     const { register, signIn, tenant, me, post } = await setting({ default_role: "viewer" });
     const stranger = await register(GRACE.email);

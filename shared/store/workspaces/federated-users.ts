@@ -19,6 +19,7 @@ import { FederatedIdentity } from "./provider-items.ts";
 const PASSWORD_BYTES = 32;
 
 type UserRow = RowOf<typeof UserItem>;
+type MemberRow = RowOf<typeof MemberItem>;
 
 /** What a verified ID token says. */
 export interface Asserted {
@@ -50,10 +51,11 @@ export async function signedInUser(platform: Platform, provider: Provider, asser
       return joined ? done(joined) : contended;
     }
 
-    const role = member.role === "owner" ? member.role : keptRole(provider, granted, member.role);
+    const role = member.role === "owner" ? member.role : (granted ?? roleWithoutGroup(provider, member));
     const isLinked = writes.length === 0 || (await transacted(platform, writes));
     if (!isLinked) return contended;
-    if (role !== member.role) await changeRole(platform, { tenant, user: user.id }, { role, by: "owner" });
+    const isByGroup = granted !== undefined;
+    if (role !== member.role) await changeRole(platform, { tenant, user: user.id }, { role, by: "owner", isByGroup });
     return done({ user, tenant, role });
   });
 }
@@ -76,11 +78,11 @@ function roleOf({ group_roles }: Provider, groups: readonly string[]): Role | un
   return mapped.find(({ group }) => groups.includes(group))?.role;
 }
 
-function keptRole(provider: Provider, granted: Role | undefined, role: Role): Role {
-  if (granted !== undefined) return granted;
-  // Who has left all groups of the settings has left the workspace, unless everybody gets a role.
-  if (provider.group_roles !== undefined && provider.default_role === undefined) throw notAMember();
-  return role;
+/** The role of a member who is in no group of the settings. @throws 403 for who is no member then */
+function roleWithoutGroup({ group_roles, default_role }: Provider, { role, by_group }: MemberRow): Role {
+  if (group_roles === undefined) return role;
+  if (default_role === undefined) throw notAMember();
+  return by_group ? default_role : role;
 }
 
 const notAMember = () =>
@@ -162,7 +164,7 @@ async function join(
     putItem(
       MemberItem,
       { tenant, user: id },
-      { ...member, ...(invitation && { invitation: invitation.id }) },
+      { ...member, ...(invitation && { invitation: invitation.id }), ...(granted && { by_group: true }) },
       absent(),
     ),
     putItem(MembershipItem, { user: id, tenant }, member),

@@ -54,6 +54,8 @@ export const MemberItem = platformItem({
     unconfirmed: v.optional(v.literal(true)),
     /** The invitation that was accepted: the audit trail names whom it was for. */
     invitation: v.optional(v.string()),
+    /** The role is that of a group of the identity provider, and ends with it. */
+    by_group: v.optional(v.literal(true)),
   },
   writers: ["api-auth", "api-team", "operator", "purge"],
   purge: "by-key",

@@ -25,13 +25,16 @@ export async function listMembers(platform: PlatformReader, tenant: TenantId): P
 export async function changeRole(
   platform: Platform,
   { tenant, user }: { tenant: TenantId; user: string },
-  { role, by }: { role: Role; by: Role },
+  { role, by, isByGroup = false }: { role: Role; by: Role; isByGroup?: boolean },
 ): Promise<Member> {
   const member = await getMember(platform, tenant, user);
   guardOwners(by, member.role, role);
+  const change = isByGroup
+    ? { set: { role, by_group: true as const } }
+    : { set: { role }, remove: ["by_group" as const] };
   if (member.role !== role)
     await swapMember(platform, [
-      changeItem(MemberItem, { tenant, user }, { set: { role } }, is("role", member.role)),
+      changeItem(MemberItem, { tenant, user }, change, is("role", member.role)),
       ...ownersChange(tenant, member.role, role),
       changeItem(MembershipItem, { user, tenant }, { set: { role } }),
     ]);

@@ -1,0 +1,62 @@
+// The roles that groups of an identity provider give, and take with them (ACC-16).
+import { expect, it } from "vitest";
+import { ADA, bearer, GRACE, signInWorld } from "../support/sign-in.ts";
+
+/** A workspace whose provider speaks for a proven domain. */
+async function setting(more: object = {}) {
+  const found = await signInWorld();
+  return { ...found, ...(await found.connected(more)) };
+}
+
+const byGroup = { groups_claim: "groups", group_roles: [{ group: "eng", role: "developer" }] };
+
+it("a subject of a provider has the role of the group, also who had another one (ACC-16)", async () => {
+  const { owner, set, signIn, tenant } = await setting({ default_role: "analyst" });
+  await signIn(GRACE, { tenant_id: tenant });
+  await set(owner, byGroup);
+
+  expect((await signIn({ ...GRACE, groups: ["eng"] }, { tenant_id: tenant })).body.tenant.role).toBe("developer");
+});
+
+it("a subject of a provider has the role of a group that the provider's user information alone names (ACC-16)", async () => {
+  const { provider, signIn, tenant } = await setting(byGroup);
+  provider.beside = { ...GRACE, groups: ["eng"] };
+  provider.changes = { email: GRACE.email, email_verified: true };
+  const session = await signIn(GRACE, { tenant_id: tenant });
+
+  expect(session.body.tenant?.role).toBe("developer");
+});
+
+it.each([
+  ["is refused", 403, undefined, {}],
+  ["has the default role", 201, "viewer", { default_role: "viewer" }],
+])("a subject of a provider who is out of every group %s (ACC-16)", async (_, status, role, more) => {
+  const { signIn, tenant } = await setting({ ...byGroup, ...more });
+  await signIn({ ...GRACE, groups: ["eng"] }, { tenant_id: tenant });
+  const session = await signIn({ ...GRACE, groups: [] }, { tenant_id: tenant });
+
+  expect([session.status, session.body.tenant?.role]).toEqual([status, role]);
+});
+
+it("a subject of a provider who never was in a group keeps the role of the invitation (ACC-16)", async () => {
+  const { invite, signIn, tenant } = await setting({ ...byGroup, default_role: "viewer" });
+  await invite(GRACE.email, "developer");
+  const grace = { ...GRACE, groups: [] };
+  await signIn(grace, { tenant_id: tenant });
+
+  expect((await signIn(grace, { tenant_id: tenant })).body.tenant.role).toBe("developer");
+});
+
+it("a subject of a provider keeps a role that an owner gave once out of every group (ACC-16)", async () => {
+  const { world, owner, signIn, tenant } = await setting({ ...byGroup, default_role: "viewer" });
+  const { user } = (await signIn({ ...GRACE, groups: ["eng"] }, { tenant_id: tenant })).body;
+  await world.call(`PATCH /api/v1/team/members/${user.id}`, { as: bearer(owner), body: { role: "analyst" } });
+
+  expect((await signIn({ ...GRACE, groups: [] }, { tenant_id: tenant })).body.tenant.role).toBe("analyst");
+});
+
+it("who is an owner stays one (ACC-16)", async () => {
+  const { signIn, tenant } = await setting(byGroup);
+
+  expect((await signIn({ ...ADA, groups: ["eng"] }, { tenant_id: tenant })).body.tenant.role).toBe("owner");
+});
