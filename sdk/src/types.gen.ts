@@ -1085,13 +1085,14 @@ export interface Billing {
     dollars: number;
     /** In US dollars, if each send was to one */
     dollars_at_most: number;
+    /** Of the sends */
     sends: {
       /** In US dollars, if all sends went to many */
       dollars: number;
       /** In US dollars, if each send was to one */
       dollars_at_most: number;
     };
-    /** The types of events */
+    /** Of the events */
     events: {
       /** In US dollars, if all sends went to many */
       dollars: number;
@@ -2534,12 +2535,14 @@ export interface JourneyOfPerson {
   journey_id: string;
   /** The subscriber */
   subscriber_id: string;
+  /** The journey that is asked about */
   journey: {
     /** The id, as the service assigned it */
     id: string;
     /** The name, for people */
     name: string | null;
   };
+  /** The person who is asked about */
   subscriber: {
     /** The id, as the service assigned it */
     id: string;
@@ -2685,12 +2688,14 @@ export interface JourneysJourney {
     /** The messages that the rate is of */
     tried: number;
   } | undefined;
+  /** The journey of the run */
   journey: {
     /** The id, as the service assigned it */
     id: string;
     /** The name, for people */
     name: string | null;
   };
+  /** Whose run it is; nameless once erased */
   subscriber: {
     /** The id, as the service assigned it */
     id: string;
@@ -3373,12 +3378,14 @@ export interface Recipient {
   notification_id: string;
   /** The subscriber */
   subscriber_id: string;
+  /** The send that is asked about */
   notification: {
     /** The id, as the service assigned it */
     id: string;
     /** The name, for people */
     name: string | null;
   };
+  /** The person who is asked about */
   subscriber: {
     /** The id, as the service assigned it */
     id: string;
@@ -7243,6 +7250,7 @@ export interface AnnotationsCreateAnswer {
   occurred_at: string;
   /** The end of what it marks; left out for a point in time. RFC 3339. */
   ends_at?: string | undefined;
+  /** What the chart shows at this time, for people */
   text: string;
   /** Where the consent was given, such as the name of a form. Free text */
   source: "auto" | "manual";

@@ -87,7 +87,7 @@ describe("annotations", () => {
 
     expect((await remove(one.id)).status).toBe(204);
 
-    expect((await list()).body.annotations).toEqual([other]);
+    expect((await list()).body.annotations).toMatchObject([other]);
     expect((await remove(one.id)).status).toBe(404);
   });
 

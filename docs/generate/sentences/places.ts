@@ -19,7 +19,6 @@ export const placeSentences: Record<string, string> = {
   "subscribersCreateConsentBody.text": "What the subscriber agreed to, word for word, as evidence",
   "evidence.text": "What the subscriber agreed to, word for word",
   "annotationsCreateBody.text": "What the chart shows at this time, for people",
-  "Annotation.text": "What the chart shows at this time, for people",
   "warnings.code": "What may go wrong with the message on this channel",
   "schedulesCreateBody.target.type": "Only `all`: a schedule sends to every subscriber",
   "Schedule.target.type": "Only `all`: a schedule sends to every subscriber",

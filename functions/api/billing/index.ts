@@ -51,7 +51,7 @@ const Billing = v.object({
   cost: said(
     "What the service took of its AWS account for this usage so far, computed at list prices. What providers charge is in " +
       "the reports of sends; what is stored is the operator's",
-    v.object({ ...Dollars.entries, sends: Dollars, events: Dollars }),
+    v.object({ ...Dollars.entries, sends: said("Of the sends", Dollars), events: said("Of the events", Dollars) }),
   ),
   forecast: v.object({ sends_at_period_end: v.number() }),
 });

@@ -1,6 +1,6 @@
 // The stored form of chart annotations (ANN).
 import * as v from "valibot";
-import { Timestamp } from "../../contract/schemas.ts";
+import { said, Timestamp } from "../../contract/schemas.ts";
 import { entity } from "../item.ts";
 
 export const visibilities = ["tenant", "agency_only"] as const;
@@ -10,7 +10,7 @@ export const annotationFields = {
   id: v.string(),
   occurred_at: Timestamp,
   ends_at: v.optional(Timestamp),
-  text: v.string(),
+  text: said("What the chart shows at this time, for people", v.string()),
   source: v.picklist(["auto", "manual"]),
   kind: v.string(),
   visibility: v.picklist(visibilities),

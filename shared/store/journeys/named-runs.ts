@@ -11,8 +11,8 @@ import { Run } from "./runs.ts";
 
 export const NamedRun = v.object({
   ...Run.entries,
-  journey: Named,
-  subscriber: NamedPerson,
+  journey: said("The journey of the run", Named),
+  subscriber: said("Whose run it is; nameless once erased", NamedPerson),
   segment: said("The segment that was entered, or left, where that started it", v.optional(Named)),
 });
 export type NamedRun = v.InferOutput<typeof NamedRun>;

@@ -36,8 +36,8 @@ const refusal = v.picklist(refusalReasons);
 export const JourneyOfPerson = titled("JourneyOfPerson", {
   journey_id: v.string(),
   subscriber_id: v.string(),
-  journey: Named,
-  subscriber: NamedPerson,
+  journey: said("The journey that is asked about", Named),
+  subscriber: said("The person who is asked about", NamedPerson),
   in_words: said("The answer in a few sentences", v.string()),
   triggers: said(
     `Events of the last 90 days that could start a run, newest first, at most ${MAX_TRIGGERS}; of a segment only its newest ` +

@@ -146,8 +146,8 @@ export type ShownMessage = v.InferOutput<typeof ShownMessage>;
 export const Explanation = v.object({
   notification_id: v.string(),
   subscriber_id: v.string(),
-  notification: Named,
-  subscriber: NamedPerson,
+  notification: said("The send that is asked about", Named),
+  subscriber: said("The person who is asked about", NamedPerson),
   decision: v.picklist(decisions),
   state: v.picklist(recipientStates),
   reason: v.nullable(v.string()),
