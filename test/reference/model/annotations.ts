@@ -12,9 +12,9 @@ export const NOTED = [
 ];
 
 /** What it says is not promised. */
-export function note(world: World, kind: string, ref_id: Body = ABSENT): void {
+export function note(world: World, kind: string, ref_id: Body = ABSENT, at = world.now): void {
   const said = { source: "auto", kind, ref_id, text: ANY, created_by: null };
-  world.annotations.push({ at: world.now, record: recordOf(world, said) });
+  world.annotations.push({ at, record: recordOf(world, said, at) });
 }
 
 const recordOf = (world: World, said: Body, at = world.now): Body => ({

@@ -115,7 +115,7 @@ function publish(world: World, experience: Experience, given: Body): void {
   note(world, "experience_published", experience.id);
   experience.status = "live";
   const { end_at: end } = spec;
-  if (end) at(world, instant(end)!, () => endIt(world, experience));
+  if (end) at(world, instant(end)!, () => endIt(world, experience, instant(end)!));
 }
 
 function send(world: World, experience: Experience, unit: string | undefined): void {
@@ -162,9 +162,9 @@ function resume(world: World, experience: Experience, given: Body): void {
 }
 
 /** INX-35, AMB-7: recalls for good. */
-function endIt(world: World, experience: Experience): void {
+function endIt(world: World, experience: Experience, at: number): void {
   if (experience.status !== "live" && experience.status !== "paused") return;
-  note(world, "experience_ended", experience.id);
+  note(world, "experience_ended", experience.id, at);
   experience.status = "ended";
   for (const message of messagesOf(world, experience)) message.recalled = true;
   const job = found(world.jobs, experience.job_id);
@@ -181,7 +181,7 @@ const MOVES: Record<string, { from: string[]; run: Move }> = {
   publish: { from: ["draft"], run: publish },
   pause: { from: ["live"], run: pause },
   resume: { from: ["paused"], run: resume },
-  end: { from: ["live", "paused", "ended"], run: endIt },
+  end: { from: ["live", "paused", "ended"], run: (world, experience) => endIt(world, experience, world.now) },
   archive: { from: ["draft", "ended", "archived"], run: archive },
 };
 
