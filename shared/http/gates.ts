@@ -10,7 +10,6 @@ import {
   type Scope,
 } from "../contract/roles.ts";
 import { ApiError, closed } from "../kernel/errors.ts";
-import { isToMany } from "../rules/alone.ts";
 import { plans } from "../rules/plans.ts";
 import type { Platform } from "../store/context.ts";
 import { minuteOf } from "../store/platform-items.ts";
@@ -113,12 +112,24 @@ export function requireOwnScopes(caller: Caller, scopes: readonly (Scope | Agent
   }
 }
 
+/** People that a one-off send may name where the workspace asks a second person (RDA-26, docs/decisions/0137). */
+const MAX_ALONE = 100;
+
+interface Audience {
+  target?: unknown;
+  subscriberIds?: unknown;
+  external_ids?: unknown;
+}
+
+const isToMany = ({ target, subscriberIds, external_ids }: Audience): boolean =>
+  target !== undefined || [subscriberIds, external_ids].some((ids) => Array.isArray(ids) && ids.length > MAX_ALONE);
+
 /** RDA-26: a send to many is a campaign, where that asks a second person. @throws 403. */
-export function requireFew({ isApprovalRequired }: Workspace, send: Parameters<typeof isToMany>[0]): void {
+export function requireFew({ isApprovalRequired }: Workspace, send: Audience): void {
   if (isApprovalRequired && isToMany(send))
     throw new ApiError(
       "APPROVAL_REQUIRED",
-      "This workspace asks a second person before a send to an audience or to more than 100 people: make it a campaign.",
+      `This workspace asks a second person before a send to an audience or to more than ${MAX_ALONE} people: make it a campaign.`,
     );
 }
 

@@ -63,7 +63,6 @@ it("a report of what happened before an operator lifted the address changes noth
   await lift();
 
   await report(first);
-
   expect(await suppressions()).toEqual([]);
 });
 
@@ -73,7 +72,6 @@ it("a bounce after an operator lifted the address suppresses it again (AMB-129)"
   await world.advance(MINUTE);
 
   await report(timestamp(world.clock.now()));
-
   expect(await suppressions()).toHaveLength(1);
 });
 

@@ -9,10 +9,8 @@ import { Filter } from "../../components/filters.tsx";
 import { Page } from "../../components/page.tsx";
 import { Rates } from "../../components/rates.tsx";
 import { Empty, Loaded, Skeleton } from "../../components/states.tsx";
-import { Domains } from "./domains.tsx";
-import { ByProvider, Noticed } from "./providers.tsx";
-import { Suppressed } from "./suppressed.tsx";
-import { Trend } from "./trend.tsx";
+import { ByProvider, Noticed, Trend } from "./providers.tsx";
+import { Domains, Suppressed } from "./sender.tsx";
 
 const RANGES = [7, 30, 90] as const;
 const DAY_MS = 86_400_000;

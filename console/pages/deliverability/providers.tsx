@@ -1,4 +1,5 @@
-// What came of emails at each provider of mailboxes, and where a share is above what large providers put up with.
+// What came of emails at each provider of mailboxes, over time too, and where a share is above what large providers put up with.
+import type { InsightsGetDeliverabilityAnswer } from "../../../sdk/src/types.gen.ts";
 import {
   fineShare,
   JUDGED_FROM,
@@ -9,9 +10,11 @@ import {
   mailVerdict,
 } from "../../app/mailboxes.ts";
 import { pathTo } from "../../app/router.ts";
-import { number, share } from "../../app/time.ts";
+import { now, number, share } from "../../app/time.ts";
 import { Badge } from "../../components/badge.tsx";
+import { chosenOf, Filter } from "../../components/filters.tsx";
 import { Card } from "../../components/page.tsx";
+import { Series } from "../../components/series.tsx";
 import { Table } from "../../components/table.tsx";
 
 type Judged = keyof typeof LIMITS;
@@ -106,6 +109,34 @@ export function Noticed({ rows }: { rows: readonly MailRow[] }) {
         })}
       </ul>
       <p class="hint">Judged from {JUDGED_FROM} emails on.</p>
+    </Card>
+  );
+}
+
+const MEASURES = {
+  bounced: "Bounced",
+  complained: "Complaints",
+  delivered: "Delivered",
+  unsubscribed: "Opted out",
+  opened_human: "Opened",
+} as const;
+/** As many as lines can be told apart. */
+const MAX_LINES = 5;
+
+export function Trend({ rows, buckets, start }: InsightsGetDeliverabilityAnswer & { start: string }) {
+  const measure = chosenOf("of", Object.keys(MEASURES) as (keyof typeof MEASURES)[]) ?? "delivered";
+  const lines = rows
+    .slice(0, MAX_LINES)
+    .map(({ mailbox_provider: group }) => ({ name: mailboxName(group), measure, group }));
+  return (
+    <Card title="Over time" actions={<Filter small name="of" label="Shown" value={measure} options={MEASURES} />}>
+      <Series
+        caption="Emails by day"
+        buckets={buckets.map(({ mailbox_provider: group, ...bucket }) => ({ ...bucket, group }))}
+        lines={lines}
+        from={Date.parse(start)}
+        to={now()}
+      />
     </Card>
   );
 }
