@@ -36,6 +36,20 @@ export function Filter<V extends string>({ name, label, options, value, small, c
 export const chosenOf = <V extends string>(name: string, values: readonly V[]): V | undefined =>
   values.find((one) => one === place.value.query.get(name));
 
+const RANGES = ["7", "30", "90"];
+
+/** How many days back figures go, as the address says. */
+export const chosenDays = (): number => Number(chosenOf("days", RANGES) ?? 30);
+
+export const DaysFilter = () => (
+  <Filter
+    name="days"
+    label="Range"
+    value={String(chosenDays())}
+    options={RANGES.map((value) => ({ value, label: `Last ${value} days` }))}
+  />
+);
+
 /** `q` of the address. */
 export const searched = (): string => place.value.query.get("q") ?? "";
 

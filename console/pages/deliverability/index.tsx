@@ -2,36 +2,27 @@
 import type { InsightsGetDeliverabilityAnswer } from "../../../sdk/src/types.gen.ts";
 import { allMails, fineShare, JUDGED_FROM, LIMITS } from "../../app/mailboxes.ts";
 import { useQuery } from "../../app/query.ts";
-import { pathTo, place } from "../../app/router.ts";
+import { pathTo } from "../../app/router.ts";
 import { daysAgo, now, number, share } from "../../app/time.ts";
 import { LinkButton } from "../../components/button.tsx";
-import { Filter } from "../../components/filters.tsx";
+import { chosenDays, DaysFilter } from "../../components/filters.tsx";
 import { Page } from "../../components/page.tsx";
 import { Rates } from "../../components/rates.tsx";
 import { Empty, Loaded, Skeleton } from "../../components/states.tsx";
 import { ByProvider, Noticed, Trend } from "./providers.tsx";
 import { Domains, Suppressed } from "./sender.tsx";
 
-const RANGES = [7, 30, 90] as const;
 const DAY_MS = 86_400_000;
 
 export function View() {
-  const asked = Number(place.value.query.get("days"));
-  const days = RANGES.find((one) => one === asked) ?? 30;
+  const days = chosenDays();
   const start = daysAgo(days);
   const figures = useQuery("insights.getDeliverability", [{ start }]);
   return (
     <Page
       title="Deliverability"
       about="Whether emails arrive: what your domain proves, and what mailbox providers send back."
-      actions={
-        <Filter
-          name="days"
-          label="Range"
-          value={String(days)}
-          options={RANGES.map((one) => ({ value: String(one), label: `Last ${one} days` }))}
-        />
-      }
+      actions={<DaysFilter />}
     >
       <Loaded query={figures} skeleton={<Skeleton rows={8} />}>
         {({ rows, buckets }) =>
