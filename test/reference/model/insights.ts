@@ -6,7 +6,7 @@ import { requiredText } from "./checks.ts";
 import { deliverability } from "./deliverability.ts";
 import { contentOf } from "./delivering.ts";
 import { channelOf } from "./interactions.ts";
-import { About, ANY, type Body, invalid, isUuid, notFound, OneOf, type Request, Unordered } from "./kit.ts";
+import { About, ANY, type Body, DAY, invalid, isUuid, notFound, OneOf, type Request, Unordered } from "./kit.ts";
 import type { Job, Recipient } from "./records/sends.ts";
 import { heatmap, series, summary } from "./series.ts";
 import { isUnderWay, later } from "./tallies.ts";
@@ -75,12 +75,18 @@ function sendReport(world: World, id: string | undefined): Body {
   return { delivered, ...later(job.recipients), ...engagement(world, [job]) };
 }
 
-/** ISG-1, ISG-2, AMB-97: an unknown source has zeros. */
+const wholeDays = ([start, end]: [number, number]): [number, number] => [
+  Math.floor(start / DAY) * DAY,
+  Math.floor(end / DAY) * DAY + DAY - 1,
+];
+
+/** ISG-1, ISG-2, AMB-97: an unknown source has zeros. Sends of a journey count by whole days. */
 function funnel(world: World, { query }: Request) {
   const { source_type, source_id } = query;
   if (source_type !== "campaign" && source_type !== "journey") invalid();
   if (!isUuid(source_id)) invalid();
-  const [start, end] = windowOf(world, query);
+  const window = windowOf(world, query);
+  const [start, end] = source_type === "journey" ? wholeDays(window) : window;
   const all = world.jobs.filter(({ source }) => source.type === source_type && source.id === source_id);
   const jobs = within(all, start, end);
   return ok(isUnderWay(jobs) ? ANY : totals(world, jobs, touchesOf(jobs, start, end)));
