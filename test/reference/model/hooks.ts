@@ -17,6 +17,7 @@ import {
   type Request,
   SECOND,
   Unordered,
+  Unpromised,
 } from "./kit.ts";
 import { needWebhooks, reaches } from "./plans.ts";
 import type { Hook, HookDelivery } from "./records/sends.ts";
@@ -70,6 +71,10 @@ function attempt(world: World, row: HookDelivery): void {
   // From the first to the last of those in a row.
   const isLong = (hook.failures.at(-1) ?? 0) - (hook.failures[0] ?? 0) >= DAY;
   if (!hook.active || hook.failures.length < FAILURES || !isLong) return;
+  const isBegun = (other: HookDelivery) =>
+    other.hook_id === hook.id && other.created_at === world.now && other.outcome === "pending";
+  if (world.hookDeliveries.some(isBegun))
+    throw new Unpromised("an endpoint is switched off at the instant of an event");
   note(world, "webhook_disabled", hook.id);
   Object.assign(hook, { active: false, disabled_at: world.now });
 }
