@@ -28,9 +28,9 @@ export function Chart(props: ChartProps) {
   const [chosen, setChosen] = useState<Selection>();
   const { nodes, edges, width, height } = useMemo(() => layoutOf(graph), [graph]);
   const isOpen = chosen !== undefined && (chosen.kind !== "step" || graph.steps?.[chosen.id] !== undefined);
-  // A step that was removed is not chosen any more, also once that is undone.
+  // A step that was removed is not chosen any more, also once that is undone. What was chosen since stays.
   useEffect(() => {
-    if (!isOpen) setChosen(undefined);
+    if (!isOpen) setChosen((newest) => (newest === chosen ? undefined : newest));
   }, [isOpen]);
   const countOf = ({ from, way }: PlacedEdge) =>
     way ? (stats?.steps[from]?.outcomes[way.outcome] ?? 0) : from === "" ? entered : 0;
