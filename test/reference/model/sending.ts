@@ -7,8 +7,8 @@ import { quietUntil } from "./caps.ts";
 import { close, closeIfDone, contentOf, start } from "./delivering.ts";
 import { channelsOf, isUsable, reachable } from "./gates.ts";
 import { notifyHooks } from "./hooks.ts";
-import { type Body, DAY, isoOrNull, Refusal, Unpromised } from "./kit.ts";
-import { limits, sendsLeft, usedSends } from "./plans.ts";
+import { type Body, DAY, isoOrNull, MINUTE, Refusal, Unpromised } from "./kit.ts";
+import { limits, periodOf, sendsLeft, usedSends } from "./plans.ts";
 import type { Subscriber } from "./records/people.ts";
 import type { Delivery, Job, Recipient } from "./records/sends.ts";
 import { defaultOf } from "./topics.ts";
@@ -154,7 +154,15 @@ export function isBeyondQuota(world: World): boolean {
   if (sendsLeft(world) >= 1) return false;
   if (world.spent.some(({ at, sends }) => at === world.now && sends > 0))
     throw new Unpromised("sends of one instant compete for the quota");
+  needCertainPeriod(world);
   return true;
+}
+
+/** In a storm a worker may take up late what the next month, which has a quota of its own, then allows. */
+function needCertainPeriod({ now, isStorm }: World): void {
+  const [, end] = periodOf(now);
+  if (isStorm === true && now >= end - 5 * MINUTE)
+    throw new Unpromised("a quota refuses a send in the last minutes of its month");
 }
 
 /** What is not planned in the request holds its audience less the holdout until it ends (docs/decisions/0093). */
@@ -172,8 +180,9 @@ function quotaRefusal(world: World, job: Job): Body {
     reserve(world, job, sends);
     return null;
   } catch (error) {
-    if (error instanceof Refusal) return error.body;
-    throw error;
+    if (!(error instanceof Refusal)) throw error;
+    needCertainPeriod(world);
+    return error.body;
   }
 }
 
