@@ -23,7 +23,7 @@ const units = [
 const plural = (count: number, name: string): string => `${count} ${name}${count === 1 ? "" : "s"}`;
 
 /** `7 days`, `90 minutes`: in the longest unit that leaves no rest. */
-function span(seconds: number): string {
+export function span(seconds: number): string {
   const [name, size] = units.find(([, one]) => seconds % one === 0) ?? ["second", 1];
   return plural(seconds / size, name);
 }

@@ -48,6 +48,8 @@ export interface SaidOfJourney {
   skips?: ReadonlyMap<string, KnownSkip> | undefined;
   /** What the branches and waits of the newest run asked for: a condition, the name of an event. */
   asked?: ReadonlyMap<string, string> | undefined;
+  /** What a step of the newest run is called, by its id. */
+  nameOf: (step: string) => string;
   /** Of the version of the newest run. */
   exits: readonly Exit[];
   isPaused: boolean;
@@ -75,7 +77,7 @@ export function journeyInWords(said: SaidOfJourney): string {
     ...(run?.status === "active" && isPaused
       ? [`The journey is paused: the run goes on once it is resumed.${settingWords("paused")}`]
       : []),
-    ...(run && waiting && waiting.next.length > 0 ? [nextSentence(waiting)] : []),
+    ...(run && waiting && waiting.next.length > 0 ? [nextSentence(waiting, said.nameOf)] : []),
     ...(run || trigger
       ? []
       : [`No run: in 90 days nothing happened that starts this journey${causeWords(startedBy)}.`]),
@@ -127,20 +129,20 @@ function beforeSentence([, ...before]: readonly SaidRun[]): string[] {
   return before.length > 0 ? [`Entered ${before.length + 1} times, before that on ${times.join(", ")}.`] : [];
 }
 
-function runSentences(run: SaidRun, { exits, failures, skips, asked, triggers }: SaidOfJourney): string[] {
+function runSentences(run: SaidRun, { exits, failures, skips, asked, triggers, nameOf }: SaidOfJourney): string[] {
   const { status, entered_at, ended_at, current_step, end_reason, waiting_until, steps, halted } = run;
   const why = end_reason === null ? "" : exitWords(end_reason, exits);
   const ended = `${ended_at === null ? "" : ` on ${moment(ended_at)}`}${why === "" ? "" : ` (${why})`}`;
   const standing =
     status === "active"
-      ? `it is at ${current_step}${waiting_until ? ` until ${moment(waiting_until)}` : ""}`
+      ? `it is at ${nameOf(current_step)}${waiting_until ? ` until ${moment(waiting_until)}` : ""}`
       : `it ${status === "completed" ? "was completed" : `ended as ${status}`}${ended}`;
   return [
     `Entered on ${moment(entered_at)}${lateWords(run, triggers)}; ${standing}.`,
     ...(halted ? [`Its send is halted: ${reasonText(halted.reason)}.`] : []),
     ...steps.flatMap(({ step, outcome }) => {
       const known = { failure: failures?.get(step), skip: skips?.get(step), asked: asked?.get(step) };
-      return outcomeSentence(step, outcome, known) ?? [];
+      return outcomeSentence(atStart(nameOf(step)), outcome, known) ?? [];
     }),
   ];
 }
@@ -149,8 +151,13 @@ function runSentences(run: SaidRun, { exits, failures, skips, asked, triggers }:
 function wayOf(outcome: string, asked: string | undefined): string | undefined {
   const [kind, way] = outcome.split(":");
   if (kind === "branch") return `the condition was ${way === "then" ? "" : "not "}met${asked ? ` (${asked})` : ""}`;
-  return kind === "wait" ? `${asked ?? "the event"} ${way === "event" ? "came" : "did not come in time"}` : undefined;
+  return kind === "wait"
+    ? `${asked ? "it" : "the event"} ${way === "event" ? "came" : "did not come in time"}`
+    : undefined;
 }
+
+/** As the first word of a sentence. */
+export const atStart = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** What a step decided, or why it sent nothing. */
 function outcomeSentence(
@@ -169,8 +176,9 @@ function outcomeSentence(
 
 const EXIT_CONDITION = /^exit_condition:(\d+)$/;
 
-/** Why a run ended; an exit condition by what it is about. */
+/** Why a run ended, unless it went to its end; an exit condition by what it is about. */
 function exitWords(reason: string, exits: SaidOfJourney["exits"]): string {
+  if (reason === "exit") return "";
   const index = EXIT_CONDITION.exec(reason)?.[1];
   if (index === undefined) return reason;
   const exit = exits[Number(index)];
@@ -182,9 +190,12 @@ function exitWords(reason: string, exits: SaidOfJourney["exits"]): string {
   return `its exit condition ${Number(index) + 1}`;
 }
 
-/** `Next: thanks if order_paid comes, else reminder.` */
-function nextSentence({ event_name, next }: NonNullable<SaidOfJourney["waiting"]>): string {
-  const [first, ...others] = next.map(({ to }) => to ?? "the end");
+/** `Next: the message “Thanks” if order_paid comes, else the message “Reminder”.` */
+function nextSentence(
+  { event_name, next }: NonNullable<SaidOfJourney["waiting"]>,
+  nameOf: SaidOfJourney["nameOf"],
+): string {
+  const [first, ...others] = next.map(({ to }) => (to === null ? "the end" : nameOf(to)));
   const otherwise = others.map((to) => `, else ${to}`).join("");
   return `Next: ${first}${event_name === null ? "" : ` if ${event_name} comes`}${otherwise}.`;
 }

@@ -7,11 +7,14 @@ import { isUuid, said, titled } from "../contract/schemas.ts";
 import { invalid } from "../kernel/errors.ts";
 import { byText } from "../kernel/order.ts";
 import { moment } from "../rules/why-details.ts";
+import { atStart } from "../rules/why-journey-words.ts";
 import { erasedInWords } from "../rules/why-words.ts";
 import { getCampaign, listCampaigns } from "./campaigns/campaigns.ts";
 import type { StoreReader } from "./context.ts";
 import { getJourney, type Journey, listJourneys } from "./journeys/journeys.ts";
 import { JourneyOfPerson, journeyOfPerson } from "./journeys/person.ts";
+import { stepNames } from "./journeys/step-words.ts";
+import { getVersion } from "./journeys/versions.ts";
 import type { RootSecrets } from "./secrets.ts";
 import { messagesSince } from "./sends/inbox/inbox.ts";
 import { listJobs } from "./sends/jobs/job-list.ts";
@@ -109,11 +112,14 @@ async function ofJourney(
 ): Promise<Pick<Why, "in_words" | "sends" | "journey">> {
   const found = await journeyOfPerson(store, journey, profile, workspace);
   const [run] = found.runs;
-  const jobs = run ? await jobsOfRun(store, journey.id, profile.id, run) : [];
-  const sends = await Promise.all(
-    jobs.map(({ id }) => explainRecipient(store, workspace, { job: id, subscriber: profile.id })),
-  );
-  const lines = sends.map((send, i) => `${jobs[i]?.step?.id ?? "A message"}: ${send.in_words}`);
+  const [jobs, version] = run
+    ? await Promise.all([jobsOfRun(store, journey.id, profile.id, run), getVersion(store, journey.id, run.version)])
+    : [[]];
+  const [nameOf, ...sends] = await Promise.all([
+    stepNames(store, version?.graph),
+    ...jobs.map(({ id }) => explainRecipient(store, workspace, { job: id, subscriber: profile.id })),
+  ]);
+  const lines = sends.map((send, i) => `${atStart(nameOf(jobs[i]?.step?.id ?? "a message"))}: ${send.in_words}`);
   return { in_words: [found.in_words, ...lines].join("\n"), sends, journey: found };
 }
 

@@ -52,7 +52,7 @@ describe("GET /api/v1/journeys/:id/subscribers/:subscriberId", () => {
       type: "delay",
       next: [{ by: "next", to: "end" }],
     });
-    expect(in_words).toContain("Next: end.");
+    expect(in_words).toContain("Next: the end.");
     expect(runs).toMatchObject([
       {
         current_step: "rest",
@@ -78,7 +78,7 @@ describe("GET /api/v1/journeys/:id/subscribers/:subscriberId", () => {
         { by: "wait:timeout", to: "first" },
       ],
     });
-    expect(in_words).toContain("Next: end if paid comes, else first.");
+    expect(in_words).toContain("Next: the end if paid comes, else the message “Hi”.");
   });
 
   it("a journey, asked about a person, says which way a branch led, and which exit condition ended a run (AMB-147)", async () => {
@@ -93,9 +93,9 @@ describe("GET /api/v1/journeys/:id/subscribers/:subscriberId", () => {
     await world.settle();
     const words = async (who: string) => (await call(`GET /api/v1/journeys/${id}/subscribers/${who}`)).body.in_words;
 
-    expect(await words(ada)).toContain("is_pro: the condition was not met (plan is pro).");
+    expect(await words(ada)).toContain("The branch: the condition was not met (plan is pro).");
     expect(await words(bob)).toContain(
-      "ended as exited on 2026-11-20 12:00 UTC (its exit condition: bought came). is_pro: the condition was met (plan is pro).",
+      "ended as exited on 2026-11-20 12:00 UTC (its exit condition: bought came). The branch: the condition was met (plan is pro).",
     );
   });
 
@@ -141,7 +141,7 @@ describe("GET /api/v1/journeys/:id/subscribers/:subscriberId", () => {
     await say("opted_in");
 
     expect((await call(`GET /api/v1/journeys/${id}/subscribers/${ada}`)).body.in_words).toMatch(
-      /mail: skipped, no consent for this channel \(then; now there is\)\.$/,
+      /The message “Hi”: skipped, no consent for this channel \(then; now there is\)\.$/,
     );
   });
 
@@ -219,7 +219,7 @@ describe("GET /api/v1/journeys/:id/subscribers/:subscriberId", () => {
     await track("ada", "signed_up");
     const { in_words } = (await call(`GET /api/v1/journeys/${id}/subscribers/${ada}`)).body;
     expect(in_words).toMatch(
-      /first: failed, its template is gone, or none of its channels can be used \(now .+ is not verified\)\. second: failed, .+\.$/,
+      /The message “Hi”: failed, its template is gone, or none of its channels can be used \(now .+ is not verified\)\. The message “Hi”: failed, .+\.$/,
     );
   });
 

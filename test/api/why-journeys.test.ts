@@ -23,10 +23,22 @@ it("the steps of a run are told in the order of the journey, with the time of wh
   await track("ada", "signed_up", { occurred_at: timestamp(world.clock.now() - 2 * HOUR) });
 
   expect(await words("ada", { journey: "Welcome" })).toBe(
-    "Entered on 2026-11-20 15:00 UTC, by what occurred on 2026-11-20 13:00 UTC; it was completed on 2026-11-20 14:00 UTC (exit). " +
-      "wait: paid did not come in time. " +
-      `mail: skipped, no consent for this channel (opted out, since ${DAWN}). To change: Channels on the page of the person.`,
+    "Entered on 2026-11-20 15:00 UTC, by what occurred on 2026-11-20 13:00 UTC; it was completed on 2026-11-20 14:00 UTC. " +
+      "The wait for paid: it did not come in time. " +
+      `The message “Hi”: skipped, no consent for this channel (opted out, since ${DAWN}). To change: Channels on the page of the person.`,
   );
+});
+
+it("a message of a template is called by the name of the template (AMB-147)", async () => {
+  const { call, channel, active, track, upsert, words } = await setting();
+  const { id: template_id } = (
+    await call("POST /api/v1/templates", { name: "Greeting", content: { title: "Hi", body: "b" } })
+  ).body;
+  await active(graphOf({ first: { send: { channel_ids: [channel], template_id, next: "end" } }, end: "exit" }));
+  await upsert("ada");
+  await track("ada", "signed_up");
+
+  expect(await words("ada", { journey: "Welcome" })).toContain("\nThe message “Greeting”: Delivered by");
 });
 
 it("of more than ten messages of a run the newest ten are explained (AMB-147)", async () => {
@@ -42,7 +54,9 @@ it("of more than ten messages of a run the newest ten are explained (AMB-147)", 
 
   const why = (await call("GET /api/v1/why?person=ada&journey=Welcome")).body;
 
-  expect(why.in_words.match(/^m\d+: Delivered/gm)).toEqual(ids.slice(1).map((id) => `${id}: Delivered`));
+  expect(why.in_words.match(/^The message “m\d+”: Delivered/gm)).toEqual(
+    ids.slice(1).map((id) => `The message “${id}”: Delivered`),
+  );
   expect(why.sends).toHaveLength(10);
 });
 
@@ -85,7 +99,7 @@ it("a run of a paused journey is said to wait for that (AMB-147)", async () => {
   await world.advance(3 * HOUR);
 
   expect(await words("ada", { journey: "Welcome" })).toContain(
-    "The journey is paused: the run goes on once it is resumed. To change: Activate, on the page of the journey. Next: mail.",
+    "The journey is paused: the run goes on once it is resumed. To change: Activate, on the page of the journey. Next: the message “Hi”.",
   );
 });
 
@@ -112,7 +126,7 @@ it("a failed step names the channel that is off (AMB-147)", async () => {
   await world.advance(3 * HOUR);
 
   expect(await words("ada", { journey: "Welcome" })).toMatch(
-    /mail: failed, its template is gone, or none of its channels can be used \(now .* is switched off\)\./,
+    /The message “Hi”: failed, its template is gone, or none of its channels can be used \(now .* is switched off\)\./,
   );
 });
 

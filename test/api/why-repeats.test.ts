@@ -52,7 +52,7 @@ it("who entered a journey several times is told when, not of the newest run alon
   }
 
   expect(await words("ada", { journey: "Welcome" })).toBe(
-    "Entered on 2026-11-20 16:00 UTC; it was completed on 2026-11-20 16:00 UTC (exit). " +
+    "Entered on 2026-11-20 16:00 UTC; it was completed on 2026-11-20 16:00 UTC. " +
       "Entered 5 times, before that on 2026-11-20 15:00 UTC (completed), 2026-11-20 14:00 UTC (completed), 2026-11-20 13:00 UTC (completed).",
   );
 });
@@ -67,7 +67,7 @@ it("a branch is told with all that it asked for (AMB-147)", async () => {
   await track("ada", "signed_up");
 
   expect(await words("ada", { journey: "Welcome" })).toContain(
-    "asked: the condition was not met (age is at least 18 or bought at least 2 times within 7 days).",
+    "The branch: the condition was not met (age is at least 18 or bought at least 2 times within 7 days).",
   );
 });
 

@@ -23,8 +23,16 @@ import { NamedRun, withNames } from "./named-runs.ts";
 import { RunItem, runPrefix } from "./run-items.ts";
 import { listRuns } from "./run-list.ts";
 import type { Run } from "./runs.ts";
-import { askedBySteps, skipDetails } from "./step-words.ts";
-import { activeTimes, beyondQuotaOf, causesOf, standingAt, triggerOutcomes } from "./triggers-of-person.ts";
+import { askedBySteps, skipDetails, stepNames } from "./step-words.ts";
+import {
+  activeTimes,
+  beyondQuotaOf,
+  causesOf,
+  type Outcome,
+  type PersonalCause,
+  standingAt,
+  triggerOutcomes,
+} from "./triggers-of-person.ts";
 import { getVersion } from "./versions.ts";
 
 const LOOK_BACK_MS = 90 * DAY;
@@ -134,15 +142,6 @@ export async function journeyOfPerson(
     standingAt(entry, now)?.reason ??
     (matches ? await beyondQuotaNow(store, journey, profile.id, workspace) : "not_eligible");
   const usesToday = judged.some(({ isOfToday }) => isOfToday);
-  const triggers = judged.map(({ cause: { at, occurred_at, event, segment }, outcome, run }) => ({
-    at,
-    event_id: event?.id ?? "",
-    event_name: event?.event_name ?? "",
-    ...(segment && { segment }),
-    occurred_at,
-    outcome,
-    run_id: run ?? null,
-  }));
   const [newest] = listed.runs;
   const [version, failures, startedBy] = await Promise.all([
     newest && getVersion(store, newest.journey_id, newest.version),
@@ -151,12 +150,16 @@ export async function journeyOfPerson(
   ]);
   const graph = version?.graph;
   const runs = graph ? listed.runs.map((run) => ({ ...run, steps: inOrder(run.steps, graph) })) : listed.runs;
-  const [skips, asked] = await Promise.all([
+  const [skips, asked, nameOf] = await Promise.all([
     newest && skipDetails(store, newest, { graph, profile, workspace }),
     newest && askedBySteps(store, newest, graph),
+    stepNames(store, graph),
   ]);
-  const waiting = waitingOf(newest, graph);
-  const said = { triggers, waiting, now: { would_enter: standing === null, reason: standing, clauses } };
+  const said = {
+    triggers: judged.map(toldTrigger),
+    waiting: waitingOf(newest, graph),
+    now: { would_enter: standing === null, reason: standing, clauses },
+  };
   return {
     journey_id: journey.id,
     subscriber_id: profile.id,
@@ -166,6 +169,7 @@ export async function journeyOfPerson(
     in_words: journeyInWords({
       ...said,
       runs,
+      nameOf,
       exits: graph ? exitsOf(graph) : [],
       failures,
       skips,
@@ -178,6 +182,20 @@ export async function journeyOfPerson(
     assumes: usesToday ? ["Attributes and rules of entry are those of today, not of the time of the trigger."] : [],
   };
 }
+
+const toldTrigger = ({
+  cause: { at, occurred_at, event, segment },
+  outcome,
+  run,
+}: Outcome & { cause: PersonalCause }) => ({
+  at,
+  event_id: event?.id ?? "",
+  event_name: event?.event_name ?? "",
+  ...(segment && { segment }),
+  occurred_at,
+  outcome,
+  run_id: run ?? null,
+});
 
 /** What a run waits for, by the version that it entered. */
 function waitingOf(run: Run | undefined, graph: Graph | undefined): JourneyOfPerson["waiting"] {

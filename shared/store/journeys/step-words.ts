@@ -1,15 +1,18 @@
-// The steps of a run in words: why they sent nothing to the person, since when the reason holds and what set it; and what
+// The steps of a run in words: what they are called, why they sent nothing to the person, since when the reason holds and what set it; and what
 // branches and waits asked for.
 import { wantedText } from "../../rules/clause-words.ts";
 import type { Graph, JourneyNode } from "../../rules/journey-graph.ts";
 import { withTriggerValues } from "../../rules/journey-run.ts";
+import { stepName } from "../../rules/step-name.ts";
 import { detailOf, holdsStill } from "../../rules/why-details.ts";
 import type { KnownSkip } from "../../rules/why-journey-words.ts";
 import type { StoreReader } from "../context.ts";
+import { idKeys } from "../item.ts";
 import { compiledRule } from "../segments/rules.ts";
 import { PLAIN_SEND } from "../sends/jobs/job-spec.ts";
 import { type JudgedSend, rulesNow } from "../sends/reports/rules-now.ts";
 import type { LivingProfile } from "../subscribers/subscribers.ts";
+import { TemplateItem } from "../templates/items.ts";
 import { topicOfSend } from "../topics/topics.ts";
 import type { WorkspaceRecord } from "../workspaces/workspaces.ts";
 import type { Run } from "./runs.ts";
@@ -71,4 +74,15 @@ export async function askedBySteps(
     return [[step, wantedText(rule)] as const];
   });
   return new Map((await Promise.all(asked)).flat());
+}
+
+/** What the steps of a version are called. A step that it lacks has no other name than its id. */
+export async function stepNames(store: StoreReader, graph: Graph | undefined): Promise<(step: string) => string> {
+  const nodes = Object.entries(graph?.steps ?? {});
+  const templateOf = (node: JourneyNode) => (node.type === "send" ? node.send.template_id : undefined);
+  const templates = [...new Set(nodes.flatMap(([, node]) => templateOf(node) ?? []))];
+  const rows = await store.getAll(TemplateItem, idKeys(templates), { eventual: true });
+  const titles = new Map(templates.map((id, i) => [id, rows[i]?.name]));
+  const names = new Map(nodes.map(([id, node]) => [id, stepName(node, titles.get(templateOf(node) ?? ""))]));
+  return (step) => names.get(step) ?? step;
 }
