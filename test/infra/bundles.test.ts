@@ -13,7 +13,7 @@ import { type BundledWorld, bundleStories, callBundles, requestFor } from "./sup
 import { bundledWorld } from "./support/bundled-world.ts";
 import { BUS, ofType, synthesize } from "./support/template.ts";
 
-const MAX_ENDPOINT_BYTES = 543 * 1024;
+const MAX_ENDPOINT_BYTES = 544 * 1024;
 /** docs/decisions/0016. */
 const MAX_OWN_BYTES = 219 * 1024;
 /** S3 has a protocol of its own (docs/decisions/0016). */
@@ -27,10 +27,10 @@ const TESTS = "api-tests";
 const PROVIDER_BYTES = 160 * 1024;
 /** It explains a person in journeys too (docs/decisions/0016). */
 const EXPLANATIONS = "api-recipients";
-const JOURNEY_BYTES = 35 * 1024;
+const JOURNEY_BYTES = 36 * 1024;
 /** Its simulations know who gets no text (docs/decisions/0016). */
 const JOURNEYS = "api-journeys";
-const TEXTS_BYTES = 11 * 1024;
+const TEXTS_BYTES = 12 * 1024;
 /** They render messages; the text part of a mail is made by html-to-text (docs/decisions/0016). */
 const RENDERING: ReadonlySet<string> = new Set([TOOLS, TESTS, EXPLANATIONS, JOURNEYS, "api-templates"]);
 const TEXT_PART_BYTES = 124 * 1024;
@@ -63,7 +63,7 @@ const names = deployedFunctions(contents).map(({ name }) => name);
 const call = (route: string, headers: Record<string, string>) => callBundles(world, route, headers);
 
 describe("weight", () => {
-  it("the build keeps endpoint bundles within 543 KB, and every function has a bundle of its own", async () => {
+  it("the build keeps endpoint bundles within 544 KB, and every function has a bundle of its own", async () => {
     const sizes = await bundleSizes();
     expect(sizes.map(({ name }) => name)).toEqual([...names].sort());
     const maxOf = (name: string) =>
