@@ -216,8 +216,11 @@ export function indexAttributes<I extends IndexName>(index: I) {
 export interface ItemWrite<W extends Scope = "workspace"> {
   item: AnyItem<W>;
   key: unknown;
-  write: { kind: "put"; row: object } | { kind: "change"; change: object } | { kind: "remove" } | { kind: "check" };
-  when?: Condition | undefined;
+  write:
+    | { kind: "put"; row: object; when: Condition | undefined }
+    | { kind: "change"; change: object; when: Condition | undefined }
+    | { kind: "remove"; when?: Condition | undefined }
+    | { kind: "check"; when: Condition };
 }
 
 export const putItem = <D extends AnyItem>(
@@ -225,27 +228,26 @@ export const putItem = <D extends AnyItem>(
   key: KeyOf<D>,
   row: NewRowOf<D>,
   when?: ConditionOf<D>,
-): ItemWrite<D["scope"]> => ({ item, key, write: { kind: "put", row }, when });
+): ItemWrite<D["scope"]> => ({ item, key, write: { kind: "put", row, when } });
 
 export const changeItem = <D extends AnyItem>(
   item: D,
   key: KeyOf<D>,
   change: ChangeOf<D>,
   when?: ConditionOf<D>,
-): ItemWrite<D["scope"]> => ({ item, key, write: { kind: "change", change }, when });
+): ItemWrite<D["scope"]> => ({ item, key, write: { kind: "change", change, when } });
 
 export const removeItem = <D extends AnyItem>(
   item: D,
   key: KeyOf<D>,
   when?: ConditionOf<D>,
-): ItemWrite<D["scope"]> => ({ item, key, write: { kind: "remove" }, when });
+): ItemWrite<D["scope"]> => ({ item, key, write: { kind: "remove", when } });
 
 /** Of a transaction only: nothing is written, but the condition must hold. */
 export const checkItem = <D extends AnyItem>(item: D, key: KeyOf<D>, when: ConditionOf<D>): ItemWrite<D["scope"]> => ({
   item,
   key,
-  write: { kind: "check" },
-  when,
+  write: { kind: "check", when },
 });
 
 /** Names an item to be read together with others. */

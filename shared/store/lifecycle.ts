@@ -31,7 +31,7 @@ export function moveWrite(
   key: object,
   transition: Transition<AnyItem>,
 ): ItemWrite<"workspace"> {
-  return { item, key, ...writeOf(transition) };
+  return { item, key, write: writeOf(transition) };
 }
 
 /**
@@ -50,13 +50,13 @@ export function move(
   key: object,
   transition: Transition<AnyItem>,
 ): Promise<object> {
-  const { write, when } = writeOf(transition);
-  return changed(item, store.change(item, key, write.change, when));
+  const { change, when } = writeOf(transition);
+  return changed(item, store.change(item, key, change, when));
 }
 
 function writeOf({ lifecycle, action, change = {}, when }: Transition<AnyItem>) {
   const { from, to } = lifecycle[action] ?? { from: [], to: "" };
   const inPlace = oneOf("status", from);
   const moving = { ...change, set: { ...change.set, status: to } };
-  return { write: { kind: "change", change: moving } as const, when: when ? all(inPlace, when) : inPlace };
+  return { kind: "change" as const, change: moving, when: when ? all(inPlace, when) : inPlace };
 }

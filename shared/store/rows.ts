@@ -29,15 +29,14 @@ export interface RawPage {
   next?: Key;
 }
 
+/** A write of a batch. */
+export type BatchWrite = { kind: "put"; item: Item } | { kind: "remove"; key: Key };
+
 /** One write of a transaction. */
 export type RawWrite =
-  | { put: Item; when?: Condition | undefined }
-  | { update: Key; change: Change; when?: Condition | undefined }
-  | { remove: Key; when?: Condition | undefined }
-  | { check: Key; when: Condition };
-
-/** A write of a batch. */
-export type BatchWrite = { put: Item } | { remove: Key };
+  | (BatchWrite & { when?: Condition | undefined })
+  | { kind: "change"; key: Key; change: Change; when?: Condition | undefined }
+  | { kind: "check"; key: Key; when: Condition };
 
 export interface ReadOptions {
   /** Eventually consistent, at half the price. */
@@ -259,18 +258,22 @@ async function writeBatch({ client, TableName, pause }: Requests, batch: WriteRe
 }
 
 const writeRequestOf = ({ allowed }: Requests, write: BatchWrite): WriteRequest =>
-  "put" in write
-    ? { PutRequest: { Item: allowed(write.put) } }
-    : { DeleteRequest: { Key: keyOf(allowed(write.remove)) } };
+  write.kind === "put"
+    ? { PutRequest: { Item: allowed(write.item) } }
+    : { DeleteRequest: { Key: keyOf(allowed(write.key)) } };
 
 function transactItemOf({ TableName, allowed }: Requests, write: RawWrite): TransactItem {
   const target = { TableName, ...returnOldItem };
-  if ("put" in write) return { Put: { ...target, Item: allowed(write.put), ...conditionOf(write.when) } };
-  if ("remove" in write)
-    return { Delete: { ...target, Key: keyOf(allowed(write.remove)), ...conditionOf(write.when) } };
-  if ("check" in write)
-    return { ConditionCheck: { ...target, Key: keyOf(allowed(write.check)), ...conditionOf(write.when) } };
-  return { Update: { ...target, Key: keyOf(allowed(write.update)), ...changeOf(write.change, write.when) } };
+  switch (write.kind) {
+    case "put":
+      return { Put: { ...target, Item: allowed(write.item), ...conditionOf(write.when) } };
+    case "change":
+      return { Update: { ...target, Key: keyOf(allowed(write.key)), ...changeOf(write.change, write.when) } };
+    case "remove":
+      return { Delete: { ...target, Key: keyOf(allowed(write.key)), ...conditionOf(write.when) } };
+    case "check":
+      return { ConditionCheck: { ...target, Key: keyOf(allowed(write.key)), ...conditionOf(write.when) } };
+  }
 }
 
 const tooBusy = () => namedError("ThrottlingException", "The table did not take the whole batch.");

@@ -140,7 +140,7 @@ export const removeListed = async <D extends AnyEntity>(
   when?: Condition<AttributeOf<D>>,
 ): Promise<"removed" | "refused"> => {
   const isThere = when ? all<string>(present(), when) : present();
-  const removal: ItemWrite = { item: entity, key: { id }, write: { kind: "remove" }, when: isThere };
+  const removal: ItemWrite = { item: entity, key: { id }, write: { kind: "remove", when: isThere } };
   const isRemoved = await transacted(store, [removal, removeItem(Status, { kind: entity.kind, id })]);
   return isRemoved ? "removed" : "refused";
 };

@@ -145,22 +145,24 @@ function readsOf(deps: Deps, rows: Rows, prefix: string) {
     for (const row of page.items) read(item, row);
     return page;
   };
+  const getEach = async (refs: readonly Ref[], options?: ReadOptions) => {
+    const found = await rows.getAll(
+      refs.map(({ item, key }) => fullKey(item, key, prefix)),
+      options,
+    );
+    for (const [i, { item }] of refs.entries()) read(item, found[i]);
+    return found;
+  };
   return {
     query,
     get: async (item: AnyItem, key: unknown, options?: ReadOptions) =>
       read(item, await rows.get(fullKey(item, key, prefix), options)),
-    getAll: async (item: AnyItem, keys: readonly unknown[], options?: ReadOptions) => {
-      const full = keys.map((key) => fullKey(item, key, prefix));
-      const found = await rows.getAll(full, options);
-      for (const row of found) read(item, row);
-      return found;
-    },
-    getEach: async (refs: readonly Ref[], options?: ReadOptions) => {
-      const full = refs.map(({ item, key }) => fullKey(item, key, prefix));
-      const found = await rows.getAll(full, options);
-      for (const [i, { item }] of refs.entries()) read(item, found[i]);
-      return found;
-    },
+    getEach,
+    getAll: (item: AnyItem, keys: readonly Ref["key"][], options?: ReadOptions) =>
+      getEach(
+        keys.map((key) => ({ item, key })),
+        options,
+      ),
     queryAll: async (item: Declared, partition: unknown, range: Range = {}) => {
       const all: Item[] = [];
       const read = (after = range.after) => query(item, partition, { ...range, after });
@@ -189,7 +191,7 @@ function writesOf(deps: Deps, rows: Rows, prefix: string) {
       for (const row of found) read(item, row);
       return found;
     },
-    removeRows: (keys: readonly Key[]) => rows.writeAll(keys.map(({ pk, sk }) => ({ remove: { pk, sk } }))),
+    removeRows: (keys: readonly Key[]) => rows.writeAll(keys.map((key) => ({ kind: "remove", key }))),
     transact: (writes: readonly ItemWrite<Scope>[]) => rows.transact(writes.map((write) => rawWriteOf(write, prefix))),
   };
 }
@@ -212,28 +214,15 @@ function rangeOf(item: Declared, partition: unknown, prefix: string, range: Rang
   };
 }
 
-function rawWriteOf({ item, key, write, when }: ItemWrite<Scope>, prefix: string): RawWrite {
+function rawWriteOf({ item, key, write }: ItemWrite<Scope>, prefix: string): RawWrite {
   const full = fullKey(item, key, prefix);
-  switch (write.kind) {
-    case "put":
-      return { put: { ...full, ...write.row }, when };
-    case "change":
-      return { update: full, change: write.change, when };
-    case "remove":
-      return { remove: full, when };
-    case "check":
-      return { check: full, when: when ?? never() };
-  }
+  if (write.kind !== "put") return { ...write, key: full };
+  return { kind: "put", item: { ...full, ...write.row }, when: write.when };
 }
 
 function batchWriteOf({ item, key, write }: ItemWrite<Scope>, prefix: string): BatchWrite {
   const full = fullKey(item, key, prefix);
-  if (write.kind === "remove") return { remove: full };
-  if (write.kind === "put") return { put: { ...full, ...write.row } };
+  if (write.kind === "remove") return { kind: "remove", key: full };
+  if (write.kind === "put") return { kind: "put", item: { ...full, ...write.row } };
   throw new Error("A batch holds puts and removals only.");
 }
-
-/** `checkItem` demands a condition. */
-const never = () => {
-  throw new Error("A check without a condition.");
-};

@@ -32,8 +32,8 @@ async function pushCampaign(people: number) {
   const withhold = async () => {
     const touches = await ledgerOf(tenant, ids[0]!);
     const last = touches.at(-1)!;
-    await tenant.rows.writeAll([{ remove: { pk: last.pk, sk: last.sk } }]);
-    return { touches, write: () => tenant.rows.writeAll([{ put: last }]) };
+    await tenant.rows.writeAll([{ kind: "remove", key: last }]);
+    return { touches, write: () => tenant.rows.writeAll([{ kind: "put", item: last }]) };
   };
   return { ...buyers, ios, release, everyoneBuys, lift, withhold };
 }

@@ -36,7 +36,7 @@ async function crowdedMinute() {
     .open(quickDeps(world))(one.id)
     .set(Array.from({ length: 300 }, (_, n) => timerOf(n)));
   const crowded = Array.from({ length: 600 }, (_, n) => dueRow(other, timerOf(n), 3));
-  await other.rows.writeAll(crowded.map((put) => ({ put })));
+  await other.rows.writeAll(crowded.map((item) => ({ kind: "put", item })));
   return { world, tenant: one, forwarding, dropped: () => droppedOf(world).length };
 }
 

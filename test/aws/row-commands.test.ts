@@ -169,14 +169,17 @@ describe("writes", () => {
 
   it("a batch of writes goes in requests of 25", async () => {
     const { rows, table } = mockedTable();
-    await rows.writeAll(many(60).map((put) => ({ put })));
+    await rows.writeAll(many(60).map((item) => ({ kind: "put", item })));
     const requests = table.commandCalls(BatchWriteCommand).map(({ args: [{ input }] }) => input.RequestItems);
     expect(requests.map((items) => items?.[TableName]?.length)).toEqual([25, 25, 10]);
   });
 
   it("a batch holds puts of rows and removals of keys", async () => {
     const { rows, sent } = mockedTable();
-    await rows.writeAll([{ put: { ...at("a"), n: 1 } }, { remove: at("b") }]);
+    await rows.writeAll([
+      { kind: "put", item: { ...at("a"), n: 1 } },
+      { kind: "remove", key: at("b") },
+    ]);
     const requests = [{ PutRequest: { Item: { ...at("a"), n: 1 } } }, { DeleteRequest: { Key: at("b") } }];
     expect(sent()).toEqual([{ RequestItems: { [TableName]: requests } }]);
   });
@@ -184,10 +187,10 @@ describe("writes", () => {
   it("each write of a transaction names the table and its condition, and asks for the old row", async () => {
     const { rows, sent } = mockedTable();
     await rows.transact([
-      { put: at("a"), when: absent() },
-      { update: at("b"), change: { set: { n: 1 } } },
-      { remove: at("c") },
-      { check: at("d"), when: is("n", 1) },
+      { kind: "put", item: at("a"), when: absent() },
+      { kind: "change", key: at("b"), change: { set: { n: 1 } } },
+      { kind: "remove", key: at("c") },
+      { kind: "check", key: at("d"), when: is("n", 1) },
     ]);
     const common = { TableName, ReturnValuesOnConditionCheckFailure: "ALL_OLD" };
     const notThere = { ConditionExpression: "attribute_not_exists(#0)", ExpressionAttributeNames: { "#0": "pk" } };

@@ -106,14 +106,17 @@ describe("batches", () => {
       .on(BatchWriteCommand)
       .resolvesOnce({ UnprocessedItems: { [TABLE_NAME]: left } })
       .resolvesOnce({ UnprocessedItems: {} });
-    await rows.writeAll([{ put: at("a") }, { put: at("b") }]);
+    await rows.writeAll([
+      { kind: "put", item: at("a") },
+      { kind: "put", item: at("b") },
+    ]);
     expect(sent()[1]).toEqual({ RequestItems: { [TABLE_NAME]: left } });
   });
 
   it("a batch of which something is left eight times ends as a throttle", async () => {
     const { rows, table } = mockedTable();
     table.on(BatchWriteCommand).resolves({ UnprocessedItems: { [TABLE_NAME]: [{ PutRequest: { Item: at("a") } }] } });
-    expect((await errorOf(rows.writeAll([{ put: at("a") }]))).name).toBe("ThrottlingException");
+    expect((await errorOf(rows.writeAll([{ kind: "put", item: at("a") }]))).name).toBe("ThrottlingException");
     expect(table.calls()).toHaveLength(8);
   });
 
@@ -133,7 +136,7 @@ describe("batches", () => {
       return {};
     };
     table.on(BatchWriteCommand).rejectsOnce(failure("ThrottlingException")).callsFake(slow);
-    await errorOf(rows.writeAll(Array.from({ length: 60 }, (_, n) => ({ put: at(`${n}`) }))));
+    await errorOf(rows.writeAll(Array.from({ length: 60 }, (_, n) => ({ kind: "put", item: at(`${n}`) }))));
     expect(ended).toBe(2);
   });
 });
@@ -186,7 +189,10 @@ describe("canceled transactions", () => {
     failure("TransactionCanceledException", {
       CancellationReasons: reasons.map((reason) => (typeof reason === "string" ? { Code: reason } : reason)),
     });
-  const writes: RawWrite[] = [{ put: at("a"), when: absent() }, { put: at("b") }];
+  const writes: RawWrite[] = [
+    { kind: "put", item: at("a"), when: absent() },
+    { kind: "put", item: at("b") },
+  ];
 
   it.each([
     ["met another transaction", canceled("None", "TransactionConflict")],

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { absent, is } from "../../shared/store/conditions.ts";
 import type { Item } from "../../shared/store/model.ts";
 import { failuresOf, onConditionFailed } from "../../shared/store/refusals.ts";
-import { openRows } from "../../shared/store/rows.ts";
+import { openRows, type RawWrite } from "../../shared/store/rows.ts";
 import { TableClient } from "../../shared/store/table-client.ts";
 import { at } from "../support/stores.ts";
 import { answeredDeps, type HttpAnswer, ok, refusal, TABLE_NAME } from "./clients.ts";
@@ -71,7 +71,7 @@ describe("values", () => {
   it("what was left unprocessed is sent as it was", async () => {
     const left = { [TABLE_NAME]: [{ PutRequest: { Item: { ...key, map: { M: {} } } } }] };
     const { rows, requests } = answered(ok({ UnprocessedItems: left }), ok({ UnprocessedItems: {} }));
-    await rows.writeAll([{ put: { ...at("a"), map: {} } }]);
+    await rows.writeAll([{ kind: "put", item: { ...at("a"), map: {} } }]);
     expect(requests.map(({ body }) => body.RequestItems)).toEqual([left, left]);
   });
 
@@ -94,7 +94,10 @@ describe("refusals in prose", () => {
   it("a canceled transaction brings the rows as they were, in the places of their writes", async () => {
     const CancellationReasons = [{ Code: "None" }, { Code: "ConditionalCheckFailed", Message: "no", Item: key }];
     const { rows } = answered(refusal("TransactionCanceledException", 400, { CancellationReasons }));
-    const writes = [{ put: at("b") }, { put: at("a"), when: absent() }];
+    const writes: RawWrite[] = [
+      { kind: "put", item: at("b") },
+      { kind: "put", item: at("a"), when: absent() },
+    ];
     const failures = await failuresOf(rows, writes);
     expect(failures).toEqual([undefined, { old: at("a") }]);
   });
@@ -135,7 +138,7 @@ describe("attempts", () => {
 
   it("each attempt at a transaction carries the same token", async () => {
     const { rows, requests } = answered(refusal("InternalServerError", 500), ok());
-    await rows.transact([{ put: at("a") }]);
+    await rows.transact([{ kind: "put", item: at("a") }]);
     expect(requests[0]?.body.ClientRequestToken).toEqual(expect.any(String));
     expect(requests[1]?.body.ClientRequestToken).toBe(requests[0]?.body.ClientRequestToken);
   });

@@ -159,8 +159,8 @@ const BATCHES_OF_THE_TABLE = 2;
 function reachedActions(text: string): ListedAction[] {
   const batches = text.match(/\.writeAll\(/g)?.length ?? 0;
   return listedActions.filter((action) => {
-    if (action === "ConditionCheckItem") return text.includes('write:{kind:"check"}');
-    if (action === "DeleteItem") return text.includes('write:{kind:"remove"}') || /\.remove\([\w$]+,/.test(text);
+    if (action === "ConditionCheckItem") return text.includes('write:{kind:"check"');
+    if (action === "DeleteItem") return text.includes('write:{kind:"remove"') || /\.remove\([\w$]+,/.test(text);
     return batches > BATCHES_OF_THE_TABLE || text.includes(".removeRows(");
   });
 }

@@ -37,10 +37,10 @@ describe("refusals", () => {
     const other = { ...at("b"), n: 1 };
     await store.put(other);
     const steps = await failuresOf(store, [
-      { put: at("new"), when: absent() },
-      { update: at("a"), change: { add: { n: 1 } }, when: any(absent("n"), is("n", 4)) },
-      { remove: at("missing"), when: present() },
-      { check: at("b"), when: absent() },
+      { kind: "put", item: at("new"), when: absent() },
+      { kind: "change", key: at("a"), change: { add: { n: 1 } }, when: any(absent("n"), is("n", 4)) },
+      { kind: "remove", key: at("missing"), when: present() },
+      { kind: "check", key: at("b"), when: absent() },
     ]);
     expect(steps).toEqual([undefined, { old }, { old: undefined }, { old: other }]);
     expect((await store.query({ pk: "T#shop#X" })).items).toEqual([old, other]);
@@ -49,9 +49,9 @@ describe("refusals", () => {
   it("a passing transaction does all its steps", async () => {
     const store = await prepared();
     await store.transact([
-      { put: at("new"), when: absent() },
-      { update: at("a"), change: { add: { n: 1 } }, when: is("n", 5) },
-      { check: at("a2"), when: absent() },
+      { kind: "put", item: at("new"), when: absent() },
+      { kind: "change", key: at("a"), change: { add: { n: 1 } }, when: is("n", 5) },
+      { kind: "check", key: at("a2"), when: absent() },
     ]);
     expect((await store.query({ pk: "T#shop#X" })).items).toEqual([{ ...old, n: 6 }, at("new")]);
   });
@@ -62,7 +62,10 @@ describe("refusals", () => {
     const handlers: ((error: unknown) => unknown)[] = [oldOf, tooLarge(() => "handled")];
     for (const handler of handlers) await expect(Promise.reject(other).catch(handler)).rejects.toBe(other);
     await expect(failuresOf({ transact: () => Promise.reject(other) }, [])).rejects.toBe(other);
-    const two = store.transact([{ check: at("a"), when: absent() }, { put: at("c") }]);
+    const two = store.transact([
+      { kind: "check", key: at("a"), when: absent() },
+      { kind: "put", item: at("c") },
+    ]);
     await expect(two.catch(oldOf)).rejects.toMatchObject({ name: "ConditionFailed" });
   });
 });
@@ -71,8 +74,8 @@ describe("conflicts and lost replies", () => {
   /** A lost connection is for the SDK's own client to try again. */
   const areClientsDirect = () => false;
   const steps: RawWrite[] = [
-    { put: at("a"), when: absent() },
-    { update: at("n"), change: { add: { n: 1 } } },
+    { kind: "put", item: at("a"), when: absent() },
+    { kind: "change", key: at("n"), change: { add: { n: 1 } } },
   ];
 
   it("a transaction whose reply is lost is done once, however often the client asks", async () => {

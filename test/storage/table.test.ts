@@ -21,12 +21,20 @@ describe("guard", () => {
     () => store.put(at("a", pk)),
     () => store.update(at("a", pk), { set: { n: 1 } }),
     () => store.remove(at("a", pk)),
-    () => store.writeAll([{ put: at("a") }, { put: at("a", pk) }]),
-    () => store.writeAll([{ remove: at("a", pk) }]),
-    () => store.transact([{ put: at("a") }, { put: at("a", pk) }]),
-    () => store.transact([{ update: at("a", pk), change: { set: { n: 1 } } }]),
-    () => store.transact([{ remove: at("a", pk) }]),
-    () => store.transact([{ check: at("a", pk), when: present() }]),
+    () =>
+      store.writeAll([
+        { kind: "put", item: at("a") },
+        { kind: "put", item: at("a", pk) },
+      ]),
+    () => store.writeAll([{ kind: "remove", key: at("a", pk) }]),
+    () =>
+      store.transact([
+        { kind: "put", item: at("a") },
+        { kind: "put", item: at("a", pk) },
+      ]),
+    () => store.transact([{ kind: "change", key: at("a", pk), change: { set: { n: 1 } } }]),
+    () => store.transact([{ kind: "remove", key: at("a", pk) }]),
+    () => store.transact([{ kind: "check", key: at("a", pk), when: present() }]),
   ];
 
   it.each(["T#other#X", "T#shopX#X", "T#shop", "TENANT#shop", "DUE#1#1", "", "t#shop#X"])(
@@ -51,7 +59,7 @@ describe("guard", () => {
 describe("reading", () => {
   it("getAll keeps the order of the keys, repeats and gaps included, 100 distinct ones a request", async () => {
     const { world, store } = await withStore();
-    await store.writeAll(Array.from({ length: 250 }, (_, n) => ({ put: { ...at(`${n}`), n } })));
+    await store.writeAll(Array.from({ length: 250 }, (_, n) => ({ kind: "put", item: { ...at(`${n}`), n } })));
     const wanted = [...Array.from({ length: 250 }, (_, n) => at(`${n}`)), at("7"), at("missing"), at("7")].reverse();
     world.dynamodb.resetMeter();
     const found = await store.getAll(wanted);
@@ -63,7 +71,7 @@ describe("reading", () => {
   it("count is of the whole range, however many pages it is", async () => {
     const { store } = await withStore();
     const text = "x".repeat(90_000);
-    await store.writeAll(Array.from({ length: 30 }, (_, n) => ({ put: { ...at(`${10 + n}`), text } })));
+    await store.writeAll(Array.from({ length: 30 }, (_, n) => ({ kind: "put", item: { ...at(`${10 + n}`), text } })));
     expect((await store.query({ pk: "T#shop#X" })).next).toBeDefined();
     expect(await store.count({ pk: "T#shop#X" })).toBe(30);
     expect(await store.count({ pk: "T#shop#X", from: "20", to: "29" })).toBe(10);
@@ -72,7 +80,9 @@ describe("reading", () => {
 
   it("query takes ranges, both directions, and pages that go on where they ended", async () => {
     const { store } = await withStore();
-    await store.writeAll(Array.from({ length: 9 }, (_, n) => ({ put: { ...at(`k${n}`), text: "x".repeat(200_000) } })));
+    await store.writeAll(
+      Array.from({ length: 9 }, (_, n) => ({ kind: "put", item: { ...at(`k${n}`), text: "x".repeat(200_000) } })),
+    );
     await store.put(at("other"));
     const names: string[] = [];
     let after: { pk: string; sk: string } | undefined;
@@ -99,9 +109,12 @@ describe("writing", () => {
     const unprocessed = (operation: string, count: number) =>
       operation === "BatchWriteItem" && left-- > 0 ? Math.ceil(count / 2) : 0;
     const { world, store } = await withStore({ faults: { unprocessed } });
-    await patiently(world, store.writeAll(Array.from({ length: 60 }, (_, n) => ({ put: { ...at(`${100 + n}`), n } }))));
+    await patiently(
+      world,
+      store.writeAll(Array.from({ length: 60 }, (_, n) => ({ kind: "put", item: { ...at(`${100 + n}`), n } }))),
+    );
     expect((await store.query({ pk: "T#shop#X" })).items).toHaveLength(60);
-    await store.writeAll(Array.from({ length: 59 }, (_, n) => ({ remove: at(`${100 + n}`) })));
+    await store.writeAll(Array.from({ length: 59 }, (_, n) => ({ kind: "remove", key: at(`${100 + n}`) })));
     expect((await store.query({ pk: "T#shop#X" })).items.map(({ n }) => n)).toEqual([59]);
     await store.writeAll([]);
   });
@@ -131,12 +144,17 @@ describe("writing", () => {
     const answer = tooLarge(() => "too large");
     expect(await store.put({ ...at("a"), text }).then(() => "", answer)).toBe("too large");
     expect(await store.update(at("a"), { set: { text } }).then(() => "", answer)).toBe("too large");
-    expect(await store.transact([{ put: at("b") }, { put: { ...at("a"), text } }]).then(() => "", answer)).toBe(
-      "too large",
-    );
-    expect(await store.transact([{ update: at("a"), change: { set: { text } } }]).then(() => "", answer)).toBe(
-      "too large",
-    );
+    expect(
+      await store
+        .transact([
+          { kind: "put", item: at("b") },
+          { kind: "put", item: { ...at("a"), text } },
+        ])
+        .then(() => "", answer),
+    ).toBe("too large");
+    expect(
+      await store.transact([{ kind: "change", key: at("a"), change: { set: { text } } }]).then(() => "", answer),
+    ).toBe("too large");
     await expect(store.put(at("")).catch(answer)).rejects.toThrow();
     expect((await store.query({ pk: "T#shop#X" })).items).toEqual([]);
   });

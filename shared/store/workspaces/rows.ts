@@ -69,7 +69,7 @@ export const workspaceRows: Capability<"workspaceRows", WorkspaceRows> = {
         },
         remove: async (found) => {
           for (const some of chunksOf(found, MAX_ROWS_PER_WRITE))
-            await table.writeAll(some.map(({ pk, sk }) => ({ remove: { pk, sk } })));
+            await table.writeAll(some.map((key) => ({ kind: "remove", key })));
         },
       };
     };

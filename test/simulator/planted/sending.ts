@@ -59,8 +59,8 @@ export const sendingBugs: readonly Bug[] = [
     name: "states are read first and written without a condition",
     area: "cancel",
     file: "shared/store/lifecycle.ts",
-    find: 'return { write: { kind: "change", change: moving } as const, when: when ? all(inPlace, when) : inPlace };',
-    replace: 'return { write: { kind: "change", change: moving } as const, when };',
+    find: 'return { kind: "change" as const, change: moving, when: when ? all(inPlace, when) : inPlace };',
+    replace: 'return { kind: "change" as const, change: moving, when };',
   },
   {
     name: "a scheduled send takes its share of the quota at every attempt",
