@@ -18,7 +18,7 @@ interface MetricAlarm {
   AlarmDescription?: string;
 }
 
-type Found = SeenAlarm & { fullName: string };
+type StackAlarm = SeenAlarm & { fullName: string };
 
 const REASON = "A test by the operator: npm run operate -- alarms ring.";
 
@@ -61,8 +61,8 @@ async function ringAlarm(cloudWatch: CloudWatch, stackName: string, name: string
   await cloudWatch("SetAlarmState", { AlarmName: alarm.fullName, StateValue: "ALARM", StateReason: REASON });
 }
 
-async function alarmsOf(cloudWatch: CloudWatch, stackName: string): Promise<Found[]> {
-  const found: Found[] = [];
+async function alarmsOf(cloudWatch: CloudWatch, stackName: string): Promise<StackAlarm[]> {
+  const found: StackAlarm[] = [];
   let NextToken: string | undefined;
   do {
     const wish = { AlarmNamePrefix: `${stackName}-`, AlarmTypes: ["MetricAlarm"], ...(NextToken && { NextToken }) };
@@ -74,7 +74,7 @@ async function alarmsOf(cloudWatch: CloudWatch, stackName: string): Promise<Foun
 }
 
 /** CloudFormation names an alarm `<stackName>-<logical id>-<letters>`; the CDK ends a logical id with eight of a hash. */
-function seen(stackName: string, alarm: MetricAlarm): Found[] {
+function seen(stackName: string, alarm: MetricAlarm): StackAlarm[] {
   const { AlarmName: fullName, StateValue: state, AlarmDescription: lost = "" } = alarm;
   const [, name] = /^([A-Za-z]+)Alarm[0-9A-F]{8}-[A-Za-z0-9]+$/.exec(fullName.slice(stackName.length + 1)) ?? [];
   if (name === undefined) return [];

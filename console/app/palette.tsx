@@ -41,18 +41,18 @@ const PAGE = 100;
 /** What started a send that stands for itself. */
 const OWN_SENDS = ["api", "notification", "schedule"];
 
-type Found = readonly { id: string; name: string; email?: string | null | undefined }[];
+type Named = readonly { id: string; name: string; email?: string | null | undefined }[];
 
 /** Since the palette was opened. */
-const lookup = createLookup<Found[number]>(MAX_FOUND);
+const lookup = createLookup<Named[number]>(MAX_FOUND);
 
 /** What the API finds in all, and before it what is found without its marks. */
 async function named(
   kind: string,
   text: string,
-  read: (page: number) => Promise<Found>,
-  search: Promise<Found>,
-): Promise<Found> {
+  read: (page: number) => Promise<Named>,
+  search: Promise<Named>,
+): Promise<Named> {
   const [near, far] = await Promise.all([lookup.find(kind, text, numbered(read, PAGE)), search]);
   return [...new Map([...near, ...far].map((one) => [one.id, one])).values()];
 }
@@ -62,7 +62,7 @@ const searches: readonly {
   page: string;
   icon: IconName;
   noun: string;
-  find: (text: string, options: { signal: AbortSignal }) => Promise<Found>;
+  find: (text: string, options: { signal: AbortSignal }) => Promise<Named>;
   hrefOf: (id: string) => string;
 }[] = [
   {
@@ -171,7 +171,7 @@ function useFound(text: string): { hits: readonly Hit[]; isSearching: boolean } 
     if (text.length < 2) return;
     const abort = new AbortController();
     const look = async ({ page, icon, noun, find, hrefOf }: (typeof searches)[number]): Promise<Hit[]> => {
-      const all = await find(text, { signal: abort.signal }).catch((): Found => []);
+      const all = await find(text, { signal: abort.signal }).catch((): Named => []);
       return all.slice(0, MAX_FOUND).map(({ id, name, email }) => ({
         id: `${page}-${id}`,
         title: name,

@@ -107,7 +107,7 @@ export function Collection<T>(props: CollectionProps<T>) {
         </span>
       )}
       <Loaded query={rows.first} skeleton={<Skeleton table rows={props.usual ?? 5} />}>
-        {() => <Found {...props} button={button} head={isBare && !filters && button} act={setOpen} />}
+        {() => <RowsShown {...props} button={button} head={isBare && !filters && button} act={setOpen} />}
       </Loaded>
       {children}
       {open?.kind === "add" && typeof add?.by === "function" && add.by(close)}
@@ -148,14 +148,14 @@ function AddButton({ operation, label, icon = "plus", isMinor, by, open }: Addit
   );
 }
 
-interface FoundProps<T> extends CollectionProps<T> {
+interface RowsProps<T> extends CollectionProps<T> {
   button: ComponentChildren;
   /** Above the rows. */
   head: ComponentChildren;
   act: (open: Open<T>) => void;
 }
 
-function Found<T>({ button, head, act, ...props }: FoundProps<T>) {
+function RowsShown<T>({ button, head, act, ...props }: RowsProps<T>) {
   const { noun, page, card, rows, columns, keyOf, hrefOf, selected, empty, edit, remove, actions, beside } = props;
   const more = rows.more && (
     <>

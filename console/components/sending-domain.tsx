@@ -8,7 +8,7 @@ import { Card, Code, Time } from "./page.tsx";
 import { Failure } from "./states.tsx";
 
 type SenderDomain = NonNullable<ChannelHealth["domain"]>;
-type Standing = SenderDomain["spf"];
+type RecordCheck = SenderDomain["spf"];
 
 const ABOUT = {
   spf: ["SPF", "Says which servers may send for the domain."],
@@ -36,7 +36,7 @@ export function SendingDomain({ channel, health }: { channel: string; health: Qu
       </p>
       <ul class="standings">
         {(["spf", "dkim", "dmarc"] as const).map((part) => (
-          <Part key={part} part={part} standing={domain[part]} />
+          <Part key={part} part={part} check={domain[part]} />
         ))}
       </ul>
     </Card>
@@ -45,10 +45,10 @@ export function SendingDomain({ channel, health }: { channel: string; health: Qu
 
 function Part({
   part,
-  standing: { state, name, record, advice, wanted },
+  check: { state, name, record, advice, wanted },
 }: {
   part: keyof typeof ABOUT;
-  standing: Standing;
+  check: RecordCheck;
 }) {
   const [title, about] = ABOUT[part];
   const open = wanted.filter(({ is_there }) => !is_there);
@@ -77,7 +77,7 @@ function Part({
   );
 }
 
-const quoted = ({ type, value }: Standing["wanted"][number]): string => (type === "TXT" ? `"${value}"` : value);
+const quoted = ({ type, value }: RecordCheck["wanted"][number]): string => (type === "TXT" ? `"${value}"` : value);
 
 const badges = {
   valid: { state: "verified", word: "in order" },

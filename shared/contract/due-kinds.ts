@@ -73,7 +73,7 @@ export const dueKinds = {
   /** The end of a window of a subscriber's dynamic segments. */
   "segment-window": to("segment", ({ tenant, id: subscriber, at }) => ({
     tenant,
-    people: [],
+    subscribers: [],
     visitors: [],
     window: { subscriber, at },
   })),

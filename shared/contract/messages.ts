@@ -71,7 +71,7 @@ export const queues = {
     message: v.object({
       tenant: id,
       /** `historical`: what it changes starts no journey. */
-      people: v.optional(v.array(v.object({ id, ...change, historical: v.optional(v.literal(true)) })), []),
+      subscribers: v.optional(v.array(v.object({ id, ...change, historical: v.optional(v.literal(true)) })), []),
       /** Anonymous ids with events: their subscribers are evaluated. */
       visitors: v.optional(v.array(v.object({ anonymous, ...change })), []),
       window: v.optional(v.object({ subscriber: id, at: v.number() })),
@@ -152,9 +152,9 @@ export const queues = {
         moves: v.array(v.object({ subscriber: id, segment: id, entered: v.boolean(), at: v.string() })),
       }),
       /** The attributes of these subscribers changed. */
-      v.object({ kind: v.literal("people"), tenant: id, people: v.array(id) }),
+      v.object({ kind: v.literal("attributes"), tenant: id, subscribers: v.array(id) }),
       /** What these subscribers did as visitors became theirs. */
-      v.object({ kind: v.literal("identified"), tenant: id, people: v.array(id) }),
+      v.object({ kind: v.literal("identified"), tenant: id, subscribers: v.array(id) }),
       /** A send of a step has ended: the outcomes of its runs follow it. */
       v.object({ kind: v.literal("ended"), tenant: id, job: id }),
       /** All runs of a journey, or those of a shard from one on. */

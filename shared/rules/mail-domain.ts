@@ -11,8 +11,8 @@ export interface WantedRecord {
   isThere: boolean;
 }
 
-/** What is known of one of the three. */
-export interface Standing {
+/** What is known of SPF, DKIM or DMARC of a domain. */
+export interface RecordCheck {
   state: RecordState;
   name: string;
   /** As it was found; `null`: none, or not asked for. */
@@ -26,7 +26,7 @@ export interface Standing {
 /** What DNS answered: all TXT records of a name. */
 export type Answered = { kind: "known"; records: readonly string[] } | { kind: "failed"; reason: string };
 
-const unknown = (name: string, reason: string): Standing => ({
+const unknown = (name: string, reason: string): RecordCheck => ({
   state: "unknown",
   name,
   record: null,
@@ -38,13 +38,13 @@ const SES_INCLUDE = "include:amazonses.com";
 const SPF = /^v=spf1( |$)/i;
 
 /** SPF of the domain in the return address of mails (RFC 7208). @param bySes the record names SES */
-export function spfOf(name: string, answered: Answered, { bySes }: { bySes: boolean }): Standing {
+export function spfOf(name: string, answered: Answered, { bySes }: { bySes: boolean }): RecordCheck {
   if (answered.kind === "failed") return unknown(name, answered.reason);
   const [record = null, ...more] = answered.records.filter((text) => SPF.test(text));
   const value = bySes ? `v=spf1 ${SES_INCLUDE} ~all` : undefined;
   const wanted = (isThere: boolean): WantedRecord[] =>
     value === undefined ? [] : [{ type: "TXT", name, value, isThere }];
-  const refuse = (state: RecordState, advice: string): Standing => ({
+  const refuse = (state: RecordState, advice: string): RecordCheck => ({
     state,
     name,
     record,
@@ -68,7 +68,7 @@ export function spfOf(name: string, answered: Answered, { bySes }: { bySes: bool
 }
 
 /** SES sends with a return address of its own where the domain has none for it: its SPF passes, in the name of SES. */
-export const spfOfSes = (name: string): Standing => ({
+export const spfOfSes = (name: string): RecordCheck => ({
   state: "weak",
   name,
   record: null,
@@ -104,9 +104,9 @@ export const dkimRecordsOf = (
     : Tokens.map((token) => ({ name: `${token}._domainkey.${domain}`, value: `${token}.${zone}` }));
 
 /** @param found the records with whether DNS has them */
-export function dkimOfSes(domain: string, dkim: SesDkim, found: readonly WantedRecord[]): Standing {
+export function dkimOfSes(domain: string, dkim: SesDkim, found: readonly WantedRecord[]): RecordCheck {
   const name = `_domainkey.${domain}`;
-  const standing = (state: RecordState, advice: string | null): Standing => ({
+  const checked = (state: RecordState, advice: string | null): RecordCheck => ({
     state,
     name,
     record: null,
@@ -116,15 +116,15 @@ export function dkimOfSes(domain: string, dkim: SesDkim, found: readonly WantedR
   const missing = found.filter(({ isThere }) => !isThere).length;
   if (dkim.Status !== "SUCCESS") {
     const [state, advice] = DKIM_ADVICE[dkim.Status ?? "NOT_STARTED"] ?? ["unknown", `SES says ${dkim.Status}.`];
-    return standing(state, advice);
+    return checked(state, advice);
   }
-  if (dkim.SigningEnabled === false) return standing("invalid", "DKIM is switched off for the domain at SES.");
+  if (dkim.SigningEnabled === false) return checked("invalid", "DKIM is switched off for the domain at SES.");
   if (missing > 0)
-    return standing("weak", `${missing} of ${found.length} records are gone. SES stops signing when it notices.`);
-  return standing("valid", null);
+    return checked("weak", `${missing} of ${found.length} records are gone. SES stops signing when it notices.`);
+  return checked("valid", null);
 }
 
-export const dkimUnknownToSes = (domain: string): Standing => ({
+export const dkimUnknownToSes = (domain: string): RecordCheck => ({
   state: "missing",
   name: `_domainkey.${domain}`,
   record: null,
@@ -132,7 +132,7 @@ export const dkimUnknownToSes = (domain: string): Standing => ({
   wanted: [],
 });
 
-export const dkimNotAnswered = (domain: string, reason: string): Standing => ({
+export const dkimNotAnswered = (domain: string, reason: string): RecordCheck => ({
   state: "unknown",
   name: `_domainkey.${domain}`,
   record: null,
@@ -141,7 +141,7 @@ export const dkimNotAnswered = (domain: string, reason: string): Standing => ({
 });
 
 /** The keys of a mail server are under selectors that only its owner knows. */
-export const dkimOfServer = (domain: string): Standing => ({
+export const dkimOfServer = (domain: string): RecordCheck => ({
   state: "unknown",
   name: `_domainkey.${domain}`,
   record: null,
@@ -152,7 +152,7 @@ export const dkimOfServer = (domain: string): Standing => ({
 export const dmarcPolicies = ["none", "quarantine", "reject"] as const;
 type DmarcPolicy = (typeof dmarcPolicies)[number];
 
-export interface DmarcStanding extends Standing {
+export interface DmarcCheck extends RecordCheck {
   /** What receivers do with mails that fail; `null` without a valid record. */
   policy: DmarcPolicy | null;
 }
@@ -196,7 +196,7 @@ const tagsOf = (record: string): ReadonlyMap<string, string> =>
   );
 
 /** @param all the answers for the names of `dmarcNamesOf`, in their order */
-export function dmarcOf(domain: string, all: readonly Answered[]): DmarcStanding {
+export function dmarcOf(domain: string, all: readonly Answered[]): DmarcCheck {
   const own = `_dmarc.${domain}`;
   const { name, answered } = dmarcFoundIn(domain, all) ?? { name: own, answered: NOTHING };
   if (answered.kind === "failed") return { ...unknown(name, answered.reason), policy: null };
@@ -214,7 +214,7 @@ export function dmarcOf(domain: string, all: readonly Answered[]): DmarcStanding
   const tags = tagsOf(record);
   const stated = (name === own ? undefined : tags.get("sp")) ?? tags.get("p");
   const policy = dmarcPolicies.find((one) => one === stated?.toLowerCase());
-  const refused = (advice: string): DmarcStanding => ({
+  const refused = (advice: string): DmarcCheck => ({
     state: "invalid",
     name,
     record,

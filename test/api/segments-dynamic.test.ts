@@ -22,7 +22,7 @@ const buy = { event_name: "buy" };
 const again = async (world: TestWorld, tenant: Tenant, message: Partial<Message<"segment">>) => {
   await segmentQueue
     .open(quickDeps(world))(tenant.id)
-    .send([{ tenant: tenant.id, people: [], visitors: [], ...message }]);
+    .send([{ tenant: tenant.id, subscribers: [], visitors: [], ...message }]);
   await world.settle();
 };
 
@@ -118,7 +118,7 @@ describe("follows", () => {
     await segmentOf(world, tenant, bought({ within: "1h", frequency: { max: 0 } }));
     await tenant.call(`DELETE /api/v1/subscribers/${ada}`);
     await world.settle();
-    await again(world, tenant, { people: [{ id: ada }] });
+    await again(world, tenant, { subscribers: [{ id: ada }] });
 
     expect((await wholeTable(world)).filter(({ pk }) => pk.S.endsWith(`#U#${ada}`))).toEqual([]);
   });

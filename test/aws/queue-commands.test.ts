@@ -19,10 +19,10 @@ function mockedSender() {
 
 it("a message is JSON in the group of its workspace", async () => {
   const { sqs, send } = mockedSender();
-  await send([{ message: { tenant: "shop", people: [] } }]);
+  await send([{ message: { tenant: "shop", subscribers: [] } }]);
   expect(sqs.call(0).args[0].input).toEqual({
     QueueUrl,
-    Entries: [{ Id: "0", MessageBody: '{"tenant":"shop","people":[]}', MessageGroupId: "shop" }],
+    Entries: [{ Id: "0", MessageBody: '{"tenant":"shop","subscribers":[]}', MessageGroupId: "shop" }],
   });
 });
 
@@ -62,7 +62,7 @@ it("ten of the largest messages fit in one request", async () => {
   const { send, batches } = mockedSender();
   const id = "x".repeat(128);
   const visitor = { anonymous: "x".repeat(256), segments: Array.from({ length: 4 }, () => id) };
-  const message = { tenant: id, people: [], visitors: Array.from({ length: 100 }, () => visitor) };
+  const message = { tenant: id, subscribers: [], visitors: Array.from({ length: 100 }, () => visitor) };
   await send(Array.from({ length: 10 }, () => ({ message })));
   const [entries = []] = batches();
   const bytes = entries.reduce((sum, { MessageBody = "" }) => sum + Buffer.byteLength(MessageBody), 0);

@@ -1,6 +1,6 @@
 // The identity provider of the workspace: where it is, which domains it speaks for, and who becomes what.
 import { useState } from "preact/hooks";
-import type { IdentityProvider as Found } from "../../../sdk/src/types.gen.ts";
+import type { IdentityProvider } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
 import { type Fields, useFields } from "../../app/fields.ts";
 import { useQuery } from "../../app/query.ts";
@@ -13,7 +13,7 @@ import { Form, FormEnd } from "../../components/form.tsx";
 import { Card, Code } from "../../components/page.tsx";
 import { Loaded, Skeleton } from "../../components/states.tsx";
 
-type Role = NonNullable<Found["default_role"]>;
+type Role = NonNullable<IdentityProvider["default_role"]>;
 const ROLES: readonly Role[] = ["admin", "marketer", "developer", "analyst", "viewer"];
 
 export function Provider() {
@@ -46,7 +46,7 @@ const BackTo = ({ address }: { address: string }) => (
   </>
 );
 
-function Domains({ found: { domains, redirect_uri } }: { found: Found }) {
+function Domains({ found: { domains, redirect_uri } }: { found: IdentityProvider }) {
   const open = domains.filter(({ proven }) => !proven);
   return (
     <Card title="At the provider and in the DNS">
@@ -63,7 +63,7 @@ function Domains({ found: { domains, redirect_uri } }: { found: Found }) {
   );
 }
 
-function Settings({ found }: { found: Found | undefined }) {
+function Settings({ found }: { found: IdentityProvider | undefined }) {
   const set = useAction("auth.replaceIdentityProvider");
   const [isRemoving, setRemoving] = useState(false);
   const form = useFields(() => draftOf(found), set);
@@ -167,7 +167,7 @@ function Roles({ form: { values, set, field } }: PartProps) {
   );
 }
 
-const draftOf = (found: Found | undefined) => ({
+const draftOf = (found: IdentityProvider | undefined) => ({
   issuer: found?.issuer ?? "",
   client_id: found?.client_id ?? "",
   client_secret: "",

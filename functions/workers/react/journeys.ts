@@ -95,7 +95,11 @@ function runMessages(
   return [
     ...chunksOf(awaited, PER_MESSAGE).map((some) => ({ kind: "events" as const, tenant, events: some })),
     ...chunksOf(moves, PER_MESSAGE).map((some) => ({ kind: "moves" as const, tenant, moves: some })),
-    ...chunksOf([...new Set(changed)], PER_MESSAGE).map((some) => ({ kind: "people" as const, tenant, people: some })),
+    ...chunksOf([...new Set(changed)], PER_MESSAGE).map((some) => ({
+      kind: "attributes" as const,
+      tenant,
+      subscribers: some,
+    })),
   ];
 }
 
@@ -103,7 +107,7 @@ function runMessages(
 function identifiedMessages(tenant: string, { aliases }: Touched, { byEvent }: JourneyIndex): StepMessage[] {
   if (byEvent.size === 0) return [];
   const subscribers = [...new Set(aliases.map(({ after }) => after.subscriber))];
-  return chunksOf(subscribers, PER_MESSAGE).map((some) => ({ kind: "identified", tenant, people: some }));
+  return chunksOf(subscribers, PER_MESSAGE).map((some) => ({ kind: "identified", tenant, subscribers: some }));
 }
 
 const sweeping =

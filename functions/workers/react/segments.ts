@@ -58,13 +58,13 @@ export async function queueSegments(
     const visitors = [...touched.visitors].map(([anonymous, touch]) => ({ anonymous, ...changeIn(touch) }));
     const { version } = index;
     await queue.send([
-      ...chunksOf([...subscribers, ...linked], PER_MESSAGE).map((people) => ({
+      ...chunksOf([...subscribers, ...linked], PER_MESSAGE).map((some) => ({
         tenant,
         version,
-        people,
+        subscribers: some,
         visitors: [],
       })),
-      ...chunksOf(visitors, PER_MESSAGE).map((some) => ({ tenant, version, people: [], visitors: some })),
+      ...chunksOf(visitors, PER_MESSAGE).map((some) => ({ tenant, version, subscribers: [], visitors: some })),
     ]);
   }
 }

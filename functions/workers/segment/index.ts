@@ -65,7 +65,7 @@ async function collectSubjects(
   };
   if (message.window)
     add(message.window.subscriber, index.windowed, { firedAt: message.window.at, at: message.window.at });
-  for (const { id, segments, historical, at } of message.people)
+  for (const { id, segments, historical, at } of message.subscribers)
     add(id, segments, { isHistorical: historical === true, at });
   const anonymousIds = message.visitors.map(({ anonymous }) => anonymous);
   const owners = await ownersOf(store, anonymousIds);

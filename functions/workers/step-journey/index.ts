@@ -58,10 +58,10 @@ export const stepJourney = queueWorker(
         return takeEvents(context, message.events);
       case "moves":
         return enterBySegments(context, message.moves);
-      case "people":
-        return driveByAttributes(context, message.people);
+      case "attributes":
+        return driveByAttributes(context, message.subscribers);
       case "identified":
-        return driveIdentified(context, message.people);
+        return driveIdentified(context, message.subscribers);
       case "ended":
         return followSend(context.store, await getJob(context.store, message.job));
       case "sweep":
@@ -156,28 +156,28 @@ async function enterEach<T>(
 }
 
 /** The attributes of subscribers changed: exit conditions may hold. */
-async function driveByAttributes(context: WorkerContext, people: readonly string[]): Promise<void> {
+async function driveByAttributes(context: WorkerContext, subscribers: readonly string[]): Promise<void> {
   const { byAttribute } = await context.activeJourneys.of(context.store.tenant);
-  await driveAll(context, people, byAttribute);
+  await driveAll(context, subscribers, byAttribute);
 }
 
 /** What subscribers did as visitors became theirs: it may be what their runs wait for, or end them (IDN-2, JND-6). */
-async function driveIdentified(context: WorkerContext, people: readonly string[]): Promise<void> {
+async function driveIdentified(context: WorkerContext, subscribers: readonly string[]): Promise<void> {
   const { store, stepJourneyQueue: queue } = context;
   const { byEvent } = await context.activeJourneys.of(store.tenant);
-  const held = await driveAll(context, people, byEvent);
+  const held = await driveAll(context, subscribers, byEvent);
   if (held.length === 0) return;
-  await queue.send([{ kind: "identified", tenant: store.tenant, people: held }], { delaySeconds: HELD_SECONDS });
+  await queue.send([{ kind: "identified", tenant: store.tenant, subscribers: held }], { delaySeconds: HELD_SECONDS });
 }
 
 /** @returns the subscribers whose runs a suspension holds */
 async function driveAll(
   context: WorkerContext,
-  people: readonly string[],
+  subscribers: readonly string[],
   journeysBy: ReadonlyMap<string, readonly string[]>,
 ): Promise<string[]> {
   const journeys = [...new Set([...journeysBy.values()].flat())];
-  const places = people.flatMap((subscriber) => journeys.map((journey) => ({ subscriber, journey })));
+  const places = subscribers.flatMap((subscriber) => journeys.map((journey) => ({ subscriber, journey })));
   const runs = await activeRuns(context.store, places);
   const visits = runs.map((run) => ({ run }));
   const held = await drive(context, visits);

@@ -6,7 +6,7 @@ import { channelStatuses } from "../../rules/channel-states.ts";
 import { channelTypes } from "../../rules/channel-types.ts";
 import { chatAppCategories, chatAppTemplateStatuses } from "../../rules/chat-app-template-states.ts";
 import { priceOf } from "../../rules/cost.ts";
-import type { DmarcStanding, Standing } from "../../rules/mail-domain.ts";
+import type { DmarcCheck, RecordCheck } from "../../rules/mail-domain.ts";
 import { entity, item, type RowOf } from "../item.ts";
 import { fromJson, json } from "../json-text.ts";
 
@@ -129,9 +129,9 @@ export const PaceItem = item({
 /** What each record of the domain says, as far as it could be found out. */
 export interface SenderDomainState {
   domain: string;
-  spf: Standing;
-  dkim: Standing;
-  dmarc: DmarcStanding;
+  spf: RecordCheck;
+  dkim: RecordCheck;
+  dmarc: DmarcCheck;
   checked_at: string;
 }
 

@@ -1,7 +1,7 @@
 // The state of the domain that a channel sends mail from, as it was when the channel was verified last (RDA-24).
 import * as v from "valibot";
 import { said, Timestamp, titled } from "../../contract/schemas.ts";
-import { dmarcPolicies, recordStates, type Standing } from "../../rules/mail-domain.ts";
+import { dmarcPolicies, type RecordCheck, recordStates } from "../../rules/mail-domain.ts";
 import { is } from "../conditions.ts";
 import type { Store } from "../context.ts";
 import { checkItem, putItem } from "../item.ts";
@@ -10,7 +10,7 @@ import { whereItHolds } from "../refusals.ts";
 import { ChannelItem, SenderDomainItem, type SenderDomainState } from "./items.ts";
 import type { OpenVerification } from "./verifications.ts";
 
-const standingFields = {
+const checkFields = {
   state: said("`weak`: it counts, and should say more. `unknown`: it could not be found out", v.picklist(recordStates)),
   name: said("The name in DNS", v.string()),
   record: said("The record as it was found; `null` without one", v.nullable(v.string())),
@@ -30,12 +30,12 @@ const standingFields = {
 
 export const SenderDomain = titled("SenderDomain", {
   domain: said("The domain of the sender's address", v.string()),
-  spf: said("Which servers may send: of the domain in the return address", v.object(standingFields)),
-  dkim: said("Whether mails are signed", v.object(standingFields)),
+  spf: said("Which servers may send: of the domain in the return address", v.object(checkFields)),
+  dkim: said("Whether mails are signed", v.object(checkFields)),
   dmarc: said(
     "What receivers are asked to do with mails in the domain's name that fail both",
     v.object({
-      ...standingFields,
+      ...checkFields,
       policy: said(
         "What receivers do with mails that fail; `null` without a valid record",
         v.nullable(v.picklist(dmarcPolicies)),
@@ -54,7 +54,7 @@ export const senderDomainOf = ({ spf, dkim, dmarc, ...rest }: SenderDomainState)
   dmarc: { ...shown(dmarc), policy: dmarc.policy },
 });
 
-const shown = ({ state, name, record, advice, wanted }: Standing) => ({
+const shown = ({ state, name, record, advice, wanted }: RecordCheck) => ({
   state,
   name,
   record,

@@ -58,8 +58,8 @@ export async function* readRecords(
   feed.on("error", (error) => parser.destroy(error)).pipe(parser);
   let isHidden = separator !== undefined;
   try {
-    for await (const found of parser as AsyncIterable<Found>) {
-      for (const { cells, bytes, lines } of isHidden ? [] : rowsIn(found, delimiter))
+    for await (const parsed of parser as AsyncIterable<ParsedRecord>) {
+      for (const { cells, bytes, lines } of isHidden ? [] : rowsIn(parsed, delimiter))
         yield { cells, end: text.positionOf(bytes), line: lines, delimiter, encoding };
       isHidden = false;
     }
@@ -76,7 +76,7 @@ const MARK = /^\uFEFF+/;
 const FORM = { relax_column_count: true, record_delimiter: ["\r\n", "\n", "\r"] } satisfies Options;
 
 /** A record with its text. */
-interface Found {
+interface ParsedRecord {
   record: string[];
   info: { bytes: number; lines: number };
   raw: string;
@@ -90,7 +90,7 @@ interface Row {
 }
 
 /** One row, or where a quote that nothing closes has joined several lines, each of them. */
-function rowsIn({ record, info, raw }: Found, delimiter: string): Row[] {
+function rowsIn({ record, info, raw }: ParsedRecord, delimiter: string): Row[] {
   const whole = { cells: record, ...info };
   // Where files were joined, each begins with its own mark.
   if (MARK.test(raw)) return [{ ...whole, cells: cellsIn(raw.replace(MARK, ""), delimiter)[0] ?? record }];

@@ -113,8 +113,8 @@ function filesIn(folder: string): string[] {
  */
 export async function* endpointsIn(file: string, name: string, report: Report): AsyncGenerator<Resource> {
   try {
-    for await (const { n, found } of foundIn(file)) {
-      const endpoints = found.filter(isEndpoint);
+    for await (const { n, resources } of linesIn(file)) {
+      const endpoints = resources.filter(isEndpoint);
       if (endpoints.length === 0) report.unmapped({ kind: "files", name: `${name}:${n}` }, "", "is no endpoint");
       yield* endpoints;
     }
@@ -123,16 +123,16 @@ export async function* endpointsIn(file: string, name: string, report: Report): 
   }
 }
 
-interface Found {
-  /** The line. */
+interface FileLine {
+  /** Counted from one. */
   n: number;
-  found: Resource[];
+  resources: Resource[];
 }
 
-function foundIn(file: string): AsyncIterable<Found> | Found[] {
+function linesIn(file: string): AsyncIterable<FileLine> | FileLine[] {
   // What one call of the API returned has its lines for people.
   const document = documentOf(file);
-  if (document !== undefined) return [{ n: 1, found: responsesIn(document, () => undefined) }];
+  if (document !== undefined) return [{ n: 1, resources: responsesIn(document, () => undefined) }];
   const raw = createReadStream(file);
   const input = file.endsWith(".gz") ? raw.pipe(createGunzip()) : raw;
   const lines = linesOf(input);
@@ -152,15 +152,15 @@ async function* linesOf(input: AsyncIterable<Buffer>): AsyncGenerator<string> {
   yield* createInterface({ input: Readable.from(text()), crlfDelay: Number.POSITIVE_INFINITY });
 }
 
-async function* documentsIn(lines: AsyncIterable<string>): AsyncGenerator<Found> {
+async function* documentsIn(lines: AsyncIterable<string>): AsyncGenerator<FileLine> {
   let n = 0;
   for await (const line of lines) {
     n++;
-    if (line.trim() !== "") yield { n, found: responsesIn(parsed(line), () => undefined) };
+    if (line.trim() !== "") yield { n, resources: responsesIn(parsed(line), () => undefined) };
   }
 }
 
-async function* recordsIn(lines: AsyncIterable<string>): AsyncGenerator<Found> {
+async function* recordsIn(lines: AsyncIterable<string>): AsyncGenerator<FileLine> {
   let header: string[] | undefined;
   let cellsOf = cellsBetween(",");
   let text = "";
@@ -174,11 +174,11 @@ async function* recordsIn(lines: AsyncIterable<string>): AsyncGenerator<Found> {
       const first = text;
       cellsOf = cellsBetween([",", ";", "\t"].find((mark) => first.includes(mark)) ?? ",");
       header = cellsOf(first).map((cell) => cell.trim());
-    } else yield { n, found: [endpointOf(header, cellsOf(text))] };
+    } else yield { n, resources: [endpointOf(header, cellsOf(text))] };
     text = "";
   }
   // A quote that is never closed holds the rest of the file.
-  if (text !== "") yield { n, found: [] };
+  if (text !== "") yield { n, resources: [] };
 }
 
 /** The cells of a line of RFC 4180; each begins behind a mark, the first one too, which may be empty. */
