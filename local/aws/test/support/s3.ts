@@ -1,11 +1,13 @@
 // Requests to the embedded S3 as a client makes them: signed in the header, presigned, or from a browser's form.
 import { createHash } from "node:crypto";
+import { expect } from "vitest";
 import { openDatabase } from "../../database.ts";
 import { sign, stringToSign } from "../../s3/signatures.ts";
 import { createS3 } from "../../s3.ts";
 import { type FrozenClock, frozenClock, ids } from "./clock.ts";
 import { onlyWith } from "./services.ts";
 
+export const MB = 1_048_576;
 export const START = Date.UTC(2026, 0, 1, 12);
 const HOST = "127.0.0.1:8000";
 const DATE = "20260101";
@@ -45,6 +47,22 @@ export function s3World(file = ":memory:") {
   };
   return { s3, clock, database, call };
 }
+
+/** The embedded S3 with a bucket, `box`. @param file where it is kept; default: in memory */
+export async function withBucket(file?: string) {
+  const world = s3World(file);
+  expect((await world.call("PUT /box")).status).toBe(200);
+  return world;
+}
+
+/** The error code of an answer. */
+export const codeOf = ({ text }: Answer): string | undefined => /<Code>(.*)<\/Code>/.exec(text)?.[1];
+
+/** All texts of an element of an answer. */
+export const textsOf = (name: string, { text }: Answer): string[] =>
+  [...text.matchAll(new RegExp(`<${name}>([^<]*)</${name}>`, "g"))].map(([, value = ""]) => value);
+
+export const etagOf = (body: string | Buffer): string => `"${createHash("md5").update(body).digest("hex")}"`;
 
 /** The services of an account whose only one in use is S3. */
 export function servicesWithS3() {
