@@ -10,8 +10,11 @@ import { testWorld } from "../support/world.ts";
 
 const EMAIL = "ada@company.example";
 const PASSWORD = "correct horse battery staple";
+/** Behind the life of an access token. */
+const TOKEN_LIVES_MS = 16 * 60_000;
 
-it("a login is saved for its owner alone, renewed, and ended", async () => {
+/** Ada, who has an account, at a command line that keeps its configuration in a folder of its own. */
+async function atCommandLine() {
   const { world, tenant } = await openedCli();
   const registered = { email: EMAIL, password: PASSWORD, name: "Ada", workspace_name: "Company" };
   expect((await world.call("POST /api/v1/auth/register", { body: registered })).status).toBe(201);
@@ -23,26 +26,56 @@ it("a login is saved for its owner alone, renewed, and ended", async () => {
   const env: Record<string, string> = {};
   const cli = await cliOf(world, tenant, { env, fetch, answers: [EMAIL, PASSWORD] });
   env.ENGAGEMENT_CONFIG = join(cli.folder, "config");
+  const login = () => cli.run("login", "--url", BASE_URL);
+  return { world, cli, login, refreshes, file: join(cli.folder, "config/credentials.json") };
+}
+
+it("a command without a login says that there is none", async () => {
+  const { cli } = await atCommandLine();
+
   expect((await cli.run("whoami")).code).toBe(3);
+});
+
+it("a login by plain HTTP is refused before anything is asked", async () => {
+  const { cli } = await atCommandLine();
+
   expect((await cli.run("login", "--url", "http://api.example.com")).code).toBe(2);
-  expect(await cli.run("login", "--url", BASE_URL)).toMatchObject({
-    code: 0,
-    out: [expect.stringContaining("Company")],
-  });
-  const file = join(cli.folder, "config/credentials.json");
+});
+
+it("a login is saved for its owner alone, without the password", async () => {
+  const { login, file } = await atCommandLine();
+
+  expect(await login()).toMatchObject({ code: 0, out: [expect.stringContaining("Company")] });
   expect(statSync(file).mode & 0o777).toBe(0o600);
   expect(readFileSync(file, "utf8")).not.toContain(PASSWORD);
-  await world.advance(16 * 60_000);
-  const whoami = await Promise.all([cli.run("whoami"), cli.run("whoami")]);
-  expect(whoami.map(({ code }) => code)).toEqual([0, 0]);
+});
+
+it("a session that is over is renewed once, also where two commands need it together", async () => {
+  const { world, cli, login, refreshes } = await atCommandLine();
+  await login();
+  await world.advance(TOKEN_LIVES_MS);
+  const both = await Promise.all([cli.run("whoami"), cli.run("whoami")]);
+
+  expect(both.map(({ code }) => code)).toEqual([0, 0]);
   expect(refreshes).toHaveLength(1);
-  // The clock of this machine is a day behind: the service refuses a token that seems valid.
+});
+
+it("a session that only the service knows to be over is renewed: the clock of this machine may be behind", async () => {
+  const { world, cli, login, refreshes, file } = await atCommandLine();
+  await login();
   const saved = JSON.parse(readFileSync(file, "utf8"));
   saved.default.expires_at += 24 * 3_600_000;
   writeFileSync(file, JSON.stringify(saved));
-  await world.advance(16 * 60_000);
+  await world.advance(TOKEN_LIVES_MS);
+
   expect((await cli.run("whoami")).code).toBe(0);
-  expect(refreshes).toHaveLength(2);
+  expect(refreshes).toHaveLength(1);
+});
+
+it("a logout ends the session", async () => {
+  const { cli, login } = await atCommandLine();
+  await login();
+
   expect((await cli.run("logout")).code).toBe(0);
   expect((await cli.run("whoami")).code).toBe(3);
 });
@@ -105,24 +138,26 @@ it("a login at the identity provider ends in the browser of this machine (ACC-15
   expect((await cli.run("whoami")).code).toBe(0);
 });
 
-it("a login at an address that is not that of the API says so", async () => {
+it.each([
+  [`${BASE_URL}/console`, () => Response.json({ message: "Request Entity Too Large" }, { status: 413 })],
+  [`${BASE_URL}/other`, () => Response.json({ code: "NOT_FOUND", message: "No such endpoint." }, { status: 404 })],
+  ["https://www.example.com", () => new Response("<!doctype html>", { headers: { "content-type": "text/html" } })],
+  ["https://other.example.com", () => Response.json({ ok: true })],
+])("a login and a command at %s, which is not the API, say so", async (url, answer) => {
   const { world, tenant } = await openedCli();
-  const page = () => new Response("<!doctype html>", { headers: { "content-type": "text/html" } });
-  const answers: [string, () => Response][] = [
-    [`${BASE_URL}/console`, () => Response.json({ message: "Request Entity Too Large" }, { status: 413 })],
-    [`${BASE_URL}/other`, () => Response.json({ code: "NOT_FOUND", message: "No such endpoint." }, { status: 404 })],
-    ["https://www.example.com", page],
-    ["https://other.example.com", () => Response.json({ ok: true })],
-  ];
-  for (const [url, answer] of answers) {
-    const env = { ENGAGEMENT_EMAIL: EMAIL, ENGAGEMENT_PASSWORD: PASSWORD };
-    const cli = await cliOf(world, tenant, { env, fetch: async () => answer() });
-    const login = { code: 2, notes: [expect.stringContaining(`${url} does not seem to be the address of the API`)] };
-    expect(await cli.run("login", "--url", url)).toMatchObject(login);
-    expect(await cli.run("export", "--url", url)).toMatchObject(login);
-  }
+  const env = { ENGAGEMENT_EMAIL: EMAIL, ENGAGEMENT_PASSWORD: PASSWORD };
+  const cli = await cliOf(world, tenant, { env, fetch: async () => answer() });
+  const refused = { code: 2, notes: [expect.stringContaining(`${url} does not seem to be the address of the API`)] };
+
+  expect(await cli.run("login", "--url", url)).toMatchObject(refused);
+  expect(await cli.run("export", "--url", url)).toMatchObject(refused);
+});
+
+it("a login with a wrong password is told what the service says", async () => {
+  const { world, tenant } = await openedCli();
   const refusing = async () => Response.json({ code: "UNAUTHORIZED", message: "Wrong password." }, { status: 401 });
   const cli = await cliOf(world, tenant, { fetch: refusing, answers: [EMAIL, PASSWORD] });
+
   expect(await cli.run("login", "--url", BASE_URL)).toMatchObject({
     code: 3,
     notes: ["Error: Wrong password. (UNAUTHORIZED)"],
