@@ -11,11 +11,15 @@ const setting = importing({ withTenant });
 describe("columns", () => {
   const csv = "Box,Nam,tier,Note,Newsletter consent\nada@x.example,Byron,gold,secret,yes\nnot-mail,B,1,2,no\n";
 
-  it("an import explains columns with a sample and a suggestion, and shows rejected rows (RDA-14)", async () => {
-    const { run, job, attributes, members } = await setting();
+  const mapping = JSON.stringify({ box: "email", Nam: "attribute:nick", Note: "ignore" });
+  type Columns = { header: string; sample: string; suggestion: string | null }[];
+
+  it("an import that fails still shows its columns, each with a sample (RDA-14)", async () => {
+    const { run } = await setting();
     const failed = await run(csv);
+
     expect(failed.status).toBe("failed");
-    expect(failed.columns.map(({ header, sample }: Record<string, string>) => [header, sample])).toEqual([
+    expect((failed.columns as Columns).map(({ header, sample }) => [header, sample])).toEqual([
       ["Box", "ada@x.example"],
       ["Nam", "Byron"],
       ["tier", "gold"],
@@ -23,35 +27,51 @@ describe("columns", () => {
       ["Newsletter consent", "yes"],
     ]);
     expect(failed.rejected_sample).toEqual([]);
-    const mapping = JSON.stringify({ box: "email", Nam: "attribute:nick", Note: "ignore" });
-    const done = await run(csv, { mapping });
-    expect(done.status).toBe("completed");
-    expect(done.processed_rows).toBe(2);
-    expect(done.failed_rows).toBe(1);
-    expect(done.columns).toEqual([
+  });
+
+  it("an import says what each column meant, and what else it may mean (RDA-14)", async () => {
+    const { run } = await setting();
+    const consent = { header: "Newsletter consent", meaning: "consent evidence", sample: "yes" };
+
+    expect((await run(csv, { mapping })).columns).toEqual([
       { header: "Box", meaning: "email", sample: "ada@x.example", suggestion: null },
       { header: "Nam", meaning: "attribute:nick", sample: "Byron", suggestion: null },
       { header: "tier", meaning: "attribute:tier", sample: "gold", suggestion: null },
       { header: "Note", meaning: "ignore", sample: "secret", suggestion: null },
-      {
-        header: "Newsletter consent",
-        meaning: "consent evidence",
-        sample: "yes",
-        suggestion: "consent_status",
-      },
+      { ...consent, suggestion: "consent_status" },
     ]);
-    expect(done.rejected_sample).toEqual([{ line: 3, reason: "has a bad email address" }]);
+  });
+
+  it("an import counts its rows, and shows those that it rejected (RDA-14)", async () => {
+    const { run, members } = await setting();
+
+    expect(await run(csv, { mapping })).toMatchObject({
+      status: "completed",
+      processed_rows: 2,
+      failed_rows: 1,
+      rejected_sample: [{ line: 3, reason: "has a bad email address" }],
+    });
+    expect(await members()).toHaveLength(1);
+  });
+
+  it("a mapping says which attribute a column becomes, and which column none (RDA-14)", async () => {
+    const { run, attributes } = await setting();
+    await run(csv, { mapping });
+
     expect(await attributes("ada@x.example")).toEqual({
       nick: "Byron",
       tier: "gold",
       newsletter_consent: true,
       imported_consent: "yes",
     });
-    expect(await members()).toHaveLength(1);
+  });
+
+  it("a header with a typing error is suggested for the field that it nearly names (RDA-14)", async () => {
+    const { run, job } = await setting();
     const typo = await run("external_id,emial,Vorname,Newsletter\nu1,a@x.example,A,yes\n");
-    expect((await job(typo.import_job_id)).columns.map(({ suggestion }: { suggestion: string }) => suggestion)).toEqual(
-      [null, "email", null, "consent_status"],
-    );
+    const { columns } = (await job(typo.import_job_id)) as { columns: Columns };
+
+    expect(columns.map(({ suggestion }) => suggestion)).toEqual([null, "email", null, "consent_status"]);
   });
 
   it("the sample of a column is from the first row that has something in it (RDA-14)", async () => {

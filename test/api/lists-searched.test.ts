@@ -88,27 +88,53 @@ it("a copy is a draft of its own, without times that have passed (RDA-12)", asyn
   expect((await call(`POST /api/v1/campaigns/${second.id}/release`)).status).toBe(200);
 });
 
-it("drafts and archived campaigns are deleted, and what those held back is never sent (RDA-12)", async () => {
-  const { world, tenant, call, create } = await campaigns();
+/** A released campaign that goes out in an hour. */
+async function scheduledCampaign() {
+  const setting = await campaigns();
+  const { world, tenant, call, create } = setting;
   const people = await addPeople(world, tenant, 3);
-  const scheduled_at = timestamp(world.clock.now() + HOUR);
-  const id = await create("Sale", { scheduled_at });
+  const id = await create("Sale", { scheduled_at: timestamp(world.clock.now() + HOUR) });
   expect((await call(`POST /api/v1/campaigns/${id}/release`)).status).toBe(200);
-  const remove = () => call(`DELETE /api/v1/campaigns/${id}`);
-  expect((await remove()).status).toBe(409);
-  expect((await remove()).body.message).toEqual(expect.stringContaining("scheduled"));
-  await call(`PATCH /api/v1/campaigns/${id}`, { action: "archive" });
-  const [{ job_id }] = (await call(`GET /api/v1/campaigns/${id}`)).body.messages;
-  expect((await remove()).status).toBe(204);
-  expect((await remove()).status).toBe(404);
+  const archive = () => call(`PATCH /api/v1/campaigns/${id}`, { action: "archive" });
+  return { ...setting, id, people, archive };
+}
+
+it("a campaign that is to be sent is not deleted: 409 with its status (RDA-12)", async () => {
+  const { call, id } = await scheduledCampaign();
+
+  expect(await call(`DELETE /api/v1/campaigns/${id}`)).toMatchObject({
+    status: 409,
+    body: { message: expect.stringContaining("scheduled") },
+  });
+});
+
+it("an archived campaign is deleted, and is gone (RDA-12)", async () => {
+  const { call, id, archive } = await scheduledCampaign();
+  await archive();
+
+  expect((await call(`DELETE /api/v1/campaigns/${id}`)).status).toBe(204);
+  expect((await call(`DELETE /api/v1/campaigns/${id}`)).status).toBe(404);
   expect((await call(`GET /api/v1/campaigns/${id}`)).status).toBe(404);
+  expect((await call("GET /api/v1/campaigns")).body).toMatchObject({ items: [], total: 0 });
+});
+
+it("what a deleted campaign held back is never sent, and says why (RDA-12)", async () => {
+  const { world, tenant, call, id, people, archive } = await scheduledCampaign();
+  await archive();
+  const [{ job_id }] = (await call(`GET /api/v1/campaigns/${id}`)).body.messages;
+  await call(`DELETE /api/v1/campaigns/${id}`);
   await world.advance(DAY);
+
   expect((await call(`GET /api/v1/notifications/${job_id}`)).body).toMatchObject({
     status: "canceled",
     error: "the campaign was deleted",
   });
   expect(await reachedOf(world, tenant, people)).toEqual([]);
-  expect((await call("GET /api/v1/campaigns")).body).toMatchObject({ items: [], total: 0 });
+});
+
+it("a draft of a campaign is deleted (RDA-12)", async () => {
+  const { call, create } = await campaigns();
+
   expect((await call(`DELETE /api/v1/campaigns/${await create("Draft")}`)).status).toBe(204);
 });
 

@@ -117,7 +117,8 @@ describe("admission", () => {
     expect((await openStream(world, `?subscriber_id=${id}`, as)).status).toBe(429);
   });
 
-  it("a stream is refused with 503 near the limit of open ones, until another has ended (SSE-5, docs/decisions/0021#live-streams)", async () => {
+  /** Of six streams at once, one each is left to other readers: five are open. */
+  async function nearLimit() {
     const { world, tenant, open } = await withReader({ env: { STREAM_CONCURRENCY: "6" } });
     const [other] = (await addPeople(world, tenant, 1, () => ({ external_id: "other" }))) as [string];
     expect((await openStream(world, `?subscriber_id=${other}`, tenant.sdk)).status).toBe(200);
@@ -125,21 +126,39 @@ describe("admission", () => {
       expect((await open()).status).toBe(200);
       await world.advance(1);
     }
+    return { world, tenant, open, other };
+  }
+
+  it("a stream is refused with 503 near the limit of open ones, and told when to come again (SSE-5, docs/decisions/0021#live-streams)", async () => {
+    const { open } = await nearLimit();
     const refused = await open();
+
     expect(refused.status).toBe(503);
     expect(JSON.parse(refused.text).code).toBe("SERVICE_UNAVAILABLE");
     expect(Number(refused.headers["retry-after"])).toBeGreaterThan(0);
-    // The function answers the refusal itself, so Lambda counts neither an error nor a throttle for the alarm.
-    expect(withMetrics(world.logs.find(({ message }) => message === "a stream could not open")!, 0)).toMatchObject({
-      StreamsNotOpened: 1,
-      Status: "503",
-    });
+  });
+
+  it("a refused stream is counted for an alarm: the function answers it, so Lambda counts neither an error nor a throttle (SSE-5, D-HEALTH)", async () => {
+    const { world, open } = await nearLimit();
+    await open();
+    const line = world.logs.find(({ message }) => message === "a stream could not open");
+
+    expect(withMetrics(line!, 0)).toMatchObject({ StreamsNotOpened: 1, Status: "503" });
+  });
+
+  it("messages are sent while no more streams may open (SSE-5)", async () => {
+    const { world, tenant, other } = await nearLimit();
+
     expect((await post(world, tenant, { subscriberIds: [other] })).status).toBe(201);
-    // Each is counted as long as it is open.
+  });
+
+  it("streams may open again once others have ended and their last slot is over (SSE-5)", async () => {
+    const { world, open } = await nearLimit();
     await world.advance(70 * SECOND);
-    expect((await open()).status).toBe(503);
-    // They ended after 90 seconds, and their last slot is over.
+    const whileOpen = await open();
     await world.advance(55 * SECOND);
+
+    expect(whileOpen.status).toBe(503);
     expect((await open()).status).toBe(200);
     expect((await open()).status).toBe(200);
   });

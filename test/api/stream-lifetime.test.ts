@@ -5,7 +5,6 @@ import { Message } from "../../shared/store/sends/inbox/inbox-items.ts";
 import { SubscriberStream } from "../../shared/store/sends/inbox/stream-items.ts";
 import { addPeople, operate, quickStore } from "../support/people.ts";
 import { addReader, openStream } from "../support/sse.ts";
-import { START } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { fresh, withTenant } = worlds();
@@ -49,49 +48,89 @@ describe("lifetime", () => {
     expect(stream.text.slice(before)).toMatch(/^id: [0-9a-f-]{36}\.[0-9a-f]{12}\n\n$/);
   });
 
-  it("a viewer that left keeps its invocation until the stream ends; a goodbye ends it at once, that of another does not (AMB-122)", async () => {
+  /** Two streams of a reader whose viewers have left without a word. */
+  async function withLeft() {
     const { world, tenant, id, open } = await withReader();
-    const goodbye = async (stream: Awaited<ReturnType<typeof open>>, as = tenant.sdk, subscriber_id = id) => {
-      const body = { subscriber_id, stream_id: stream.headers["x-stream-id"] };
+    const streams = [await open(), await open()] as const;
+    for (const each of streams) each.disconnect();
+    await world.advance(MINUTE);
+    const goodbye = async (as = tenant.sdk, subscriber_id = id) => {
+      const body = { subscriber_id, stream_id: streams[1].headers["x-stream-id"] };
       const { status } = await world.call("POST /v1/in-app/stream/close", { as, body });
       await world.advance(2 * SECOND);
       return status;
     };
-    const left = await open();
-    const stream = await open();
-    for (const each of [left, stream]) each.disconnect();
-    await world.advance(MINUTE);
-    expect(world.host.running("stream")).toBe(2);
-    const [stranger] = (await addPeople(world, tenant, 1, () => ({ external_id: "stranger" }))) as [string];
-    expect(await goodbye(stream, (await world.tenant()).sdk)).toBe(204);
-    expect(await goodbye(stream, tenant.sdk, stranger)).toBe(204);
-    expect(world.host.running("stream")).toBe(2);
-    expect(await goodbye(stream)).toBe(204);
-    expect(world.host.running("stream")).toBe(1);
-    // It has ended, and its goodbye leaves no row.
-    expect(await goodbye(stream)).toBe(204);
+    const running = () => world.host.running("stream");
+    return { world, tenant, id, goodbye, running };
+  }
+
+  it("a viewer that left keeps its invocation until the stream ends (AMB-122)", async () => {
+    const { world, running } = await withLeft();
+
+    expect(running()).toBe(2);
     await world.advance(LIFETIME - MINUTE);
-    expect(world.host.running("stream")).toBe(0);
+    expect(running()).toBe(0);
+  });
+
+  it("a goodbye ends a stream at once (AMB-122)", async () => {
+    const { goodbye, running } = await withLeft();
+
+    expect(await goodbye()).toBe(204);
+    expect(running()).toBe(1);
+  });
+
+  it("a goodbye of another workspace or of another subscriber ends no stream (AMB-122)", async () => {
+    const { world, tenant, goodbye, running } = await withLeft();
+    const [stranger] = (await addPeople(world, tenant, 1, () => ({ external_id: "stranger" }))) as [string];
+
+    expect(await goodbye((await world.tenant()).sdk)).toBe(204);
+    expect(await goodbye(tenant.sdk, stranger)).toBe(204);
+    expect(running()).toBe(2);
+  });
+
+  it("a goodbye to a stream that has ended leaves no row (AMB-122)", async () => {
+    const { world, tenant, id, goodbye } = await withLeft();
+    await goodbye();
+
+    expect(await goodbye()).toBe(204);
+    await world.advance(LIFETIME - MINUTE);
     expect(await tenant.store.queryAll(SubscriberStream, { subscriber: id })).toEqual([]);
   });
 
-  it("a stream has its retry at once, a keepalive comment every 30 seconds, and a clean end after 90 seconds (SSE-3, ARC-3)", async () => {
+  it("a stream begins with the time after which to come again (SSE-3)", async () => {
+    const { open } = await withReader();
+
+    expect((await open()).retries()).toEqual([2_000]);
+  });
+
+  it("a stream has a keepalive comment every 30 seconds (SSE-3)", async () => {
     const { world, open } = await withReader();
     const stream = await open();
-    expect(stream.retries()).toEqual([2_000]);
-    await world.advance(29 * SECOND);
-    expect(stream.comments()).toBe(0);
-    await world.advance(3 * SECOND);
-    expect(stream.comments()).toBe(1);
-    // A second small write follows each: Lambda may hold the first back until then.
+    const counts: number[] = [];
+    for (const seconds of [29, 3, 30, 25]) {
+      await world.advance(seconds * SECOND);
+      counts.push(stream.comments());
+    }
+
+    expect(counts).toEqual([0, 1, 2, 2]);
+  });
+
+  it("behind a keepalive comment a second small write follows: Lambda may hold the first back until then (SSE-3)", async () => {
+    const { world, open } = await withReader();
+    const stream = await open();
+    await world.advance(32 * SECOND);
+
     expect(stream.text).toMatch(/^retry: 2000\n(id: [0-9a-f-]{36}\n\n){2}: keepalive\n\nid: [0-9a-f-]{36}\n\n$/);
-    await world.advance(30 * SECOND);
-    expect(stream.comments()).toBe(2);
-    await world.advance(START + LIFETIME - 2 * SECOND - world.clock.now());
-    expect(stream.ended).toBe(false);
-    expect(stream.comments()).toBe(2);
+  });
+
+  it("a stream has a clean end after 90 seconds (ARC-3)", async () => {
+    const { world, open } = await withReader();
+    const stream = await open();
+    await world.advance(LIFETIME - 2 * SECOND);
+    const wasOpen = !stream.ended;
     await world.advance(4 * SECOND);
-    expect(stream.ended).toBe(true);
+
+    expect([wasOpen, stream.ended]).toEqual([true, true]);
     expect(stream.text.endsWith("\n\n")).toBe(true);
     expect(world.logs.filter(({ level }) => level !== "info")).toEqual([]);
   });
