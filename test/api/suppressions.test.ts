@@ -189,6 +189,14 @@ describe("/api/v1/suppressions", () => {
       "2023-05-04",
     ],
     ["Mailgun", 'address,code,error,created_at\nada@example.com,550,x,"Thu, 04 May 2023 10:11:12 UTC"\n', "2023-05-04"],
+    [
+      "SES, answered by its command line",
+      '{\n "SuppressedDestinationSummaries": [\n  {\n   "EmailAddress": "ada@example.com",\n   "Reason": "BOUNCE",\n   "LastUpdateTime": "2023-05-04T10:11:12+00:00"\n  }\n ]\n}',
+      "2023-05-04",
+    ],
+    ["SendGrid, in JSON", '[{"created":1683195072,"email":"ada@example.com","reason":"550"}]', "2023-05-04"],
+    ["JSON lines", '{"email":"ada@example.com"}\n{"email":"ada@example.com","reason":"x"}\n', "2026-11-20"],
+    ["JSON", '["ada@example.com"]', "2026-11-20"],
     ["no header", "Ada <ada@example.com>\n", "2026-11-20"],
     ["a clock that is ahead", "email,created\nada@example.com,2027-05-04\n", "2026-11-20"],
   ])("a file of suppressed addresses as of %s is read (AMB-128)", async (_, csv, at) => {
@@ -234,6 +242,14 @@ describe("/api/v1/suppressions", () => {
     const { items } = (await call("GET /api/v1/suppressions")).body;
     expect(items.map(({ address }: { address: string }) => address).toSorted()).toEqual(expected);
   });
+
+  it.each(['{"items":[{"email":"ada@example.com"}', '[{"name":"Ada"}]'])(
+    "%j: JSON that cannot be read, or has no addresses, is refused and not taken for an empty file (AMB-128)",
+    async (csv) => {
+      const { tenant } = await withTenant();
+      expect((await client(tenant).call("POST /api/v1/suppressions/import", { csv })).status).toBe(400);
+    },
+  );
 
   it("a stronger reason leaves nothing of what was said of the weaker one (AMB-128)", async () => {
     const { tenant } = await withTenant();

@@ -1,4 +1,4 @@
-// Reads a file of suppressed addresses, as providers of mail export them (AMB-128).
+// Reads a file of suppressed addresses, as providers of mail export them: CSV or JSON (AMB-128).
 
 import * as v from "valibot";
 import { said } from "../../../shared/contract/schemas.ts";
@@ -25,6 +25,7 @@ import { readRecords } from "../../../shared/store/files/records.ts";
 import type { Suppressing } from "../../../shared/store/subscribers/addresses.ts";
 import { readAddress, suppress } from "../../../shared/store/subscribers/suppressions.ts";
 import type { WorkspaceRecord } from "../../../shared/store/workspaces/workspaces.ts";
+import { beginsAsJson, csvOfJson } from "./json.ts";
 
 /** A row may have several addresses, of which there may be as many. */
 export const MAX_ROWS = 10_000;
@@ -76,13 +77,15 @@ function columnsOf(header: readonly string[]): Columns {
   return { addresses, note: firstOf(NOTES), time: firstOf(TIMES), country: header.findIndex(isCountryColumn) };
 }
 
-/** @throws 400 for a file without a column of addresses, with too many rows or addresses, or that is no CSV */
+/** @throws 400 for a file without a column of addresses, with too many rows or addresses, or that is neither CSV nor JSON */
 export async function importSuppressions(
   store: Store,
-  csv: string,
+  text: string,
   workspace: WorkspaceRecord | undefined,
 ): Promise<v.InferOutput<typeof SuppressionsImported>> {
   const { timezone: zone = "UTC", region } = workspace ?? {};
+  const csv = beginsAsJson(text) ? csvOfJson(text) : text;
+  if (csv === undefined) throw refused("The file begins as JSON and cannot be read as JSON.");
   const { found, problems } = await read(csv, { now: store.clock.now(), zone, region: region ?? undefined });
   let suppressed = 0;
   for (const some of chunksOf([...found.values()], MAX_CONCURRENT)) {

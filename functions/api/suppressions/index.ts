@@ -82,8 +82,9 @@ export const suppressions = group("suppressions", "Addresses that get no message
     "POST /api/v1/suppressions/import",
     { permission: "subscribers:write", uses: [storeWrite, workspaceRead] },
     {
-      summary: "Suppress the addresses of a CSV file",
+      summary: "Suppress the addresses of a file",
       description:
+        "The file is CSV, or JSON as providers answer it: a list of objects, one in an object, or an object in each line. " +
         "The columns of e-mail addresses and phone numbers are found by their usual names, a reason and a time too; a list " +
         "of addresses needs no header. A row may have several, and all are suppressed; numbers without a country code are read " +
         `by the country of the row, else by the region of the workspace. At most ${MAX_ROWS.toLocaleString("en")} rows, and as many addresses; what cannot be read is named and the rest is suppressed. Only an operator ` +

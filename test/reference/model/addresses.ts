@@ -111,9 +111,18 @@ function create(world: World, { body }: Request) {
   return created(record(row));
 }
 
+/** A file, or a list of objects in JSON, alone or in an object: the rows below the names of their keys. */
+function rowsOf(text: string): string[][] {
+  if (!/^[[{]/.test(text)) return parseCsv(text);
+  const value = JSON.parse(text);
+  const objects: Record<string, string>[] = Array.isArray(value) ? value : Object.values(value).find(Array.isArray);
+  const names = [...new Set(objects.flatMap((one) => Object.keys(one)))];
+  return [names, ...objects.map((one) => names.map((name) => one[name] ?? ""))];
+}
+
 /** AMB-128: a file of a provider. Of an address that is in it twice the last row counts; no time is ahead. */
 function importFile(world: World, { body }: Request) {
-  const [header = [], ...rows] = parseCsv(body.csv);
+  const [header = [], ...rows] = rowsOf(body.csv);
   const find = (names: string[]) => header.findIndex((name) => names.includes(name.toLowerCase()));
   const [note, time] = [find(["reason", "note"]), find(["created_at", "date"])];
   const columns = header.flatMap((name, n) => (["email", "phone"].includes(name.toLowerCase()) ? [n] : []));

@@ -91,7 +91,9 @@ export function suppressionFile(draft: Draft): void {
     random.pick(times),
   ]);
   const header = [random.pick(["email", "email", "Phone", "name"]), "reason", random.pick(["created_at", "date"])];
-  const csv = [header, ...rows].map((cells) => cells.join()).join("\n");
+  const objects = rows.map((cells) => Object.fromEntries(header.map((name, n) => [name, cells[n]])));
+  const json = JSON.stringify(random.chance(0.5) ? objects : { Summaries: objects });
+  const csv = random.chance(0.3) ? json : [header, ...rows].map((cells) => cells.join()).join("\n");
   add(draft, { as: dashboardOf(draft), method: "POST", path: "/api/v1/suppressions/import", body: { csv } });
 }
 
