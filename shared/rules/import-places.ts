@@ -3,6 +3,7 @@ import { getCountryCallingCode, isSupportedCountry } from "libphonenumber-js/min
 import { isLocale } from "./contacts.ts";
 import { columnKey, LANGUAGES } from "./import-names.ts";
 import { isTimeZone } from "./time-zones.ts";
+import { zoneOfWindows } from "./windows-zones.ts";
 
 /** Those that people name by a word. */
 const NAMED = [...LANGUAGES, ..."cs da el fi hu ja ko nb no ro ru sv tr uk zh".split(" ")];
@@ -116,10 +117,59 @@ function zoneOfCity(city: string): string | undefined {
   return cities.get(columnKey(city));
 }
 
+const HOUR_MINUTES = 60;
+const MAX_HOURS = 14;
+/** Zones without summer time whose offsets are no whole hours, in minutes. */
+const OF_ODD_OFFSETS = new Map([
+  [210, "Asia/Tehran"],
+  [270, "Asia/Kabul"],
+  [330, "Asia/Kolkata"],
+  [345, "Asia/Kathmandu"],
+  [390, "Asia/Yangon"],
+  [570, "Australia/Darwin"],
+]);
+/** `UTC+2`, `+09:00`, `GMT-5`. */
+const OFFSET = /^(?:UTC|GMT)?\s?([+\u2212-])(\d{1,2})(?::?([0-5]\d))?$/i;
+/** In seconds, as OneSignal writes them: a quarter of an hour at least. */
+const SECONDS = /^-?\d{4,5}$/;
+const QUARTER = 900;
+
+/** A zone that always has this offset, as nobody says which one it is of. Its name has the opposite sign. */
+function zoneOfOffset(text: string): string | undefined {
+  const minutes = offsetOf(text);
+  if (minutes === undefined) return undefined;
+  if (minutes % HOUR_MINUTES !== 0) return OF_ODD_OFFSETS.get(minutes);
+  const hours = minutes / HOUR_MINUTES;
+  const name = hours === 0 ? "UTC" : `Etc/GMT${hours > 0 ? "-" : "+"}${Math.abs(hours)}`;
+  return isTimeZone(name) ? name : undefined;
+}
+
+/** In minutes, east of Greenwich above zero. */
+function offsetOf(text: string): number | undefined {
+  const [, sign, hours = "", minutes = "0"] = OFFSET.exec(text) ?? [];
+  const total = Number(hours) * HOUR_MINUTES + Number(minutes);
+  if (sign !== undefined && Number(hours) <= MAX_HOURS) return sign === "+" ? total : -total;
+  const seconds = Number(text);
+  return SECONDS.test(text) && seconds % QUARTER === 0 ? seconds / HOUR_MINUTES : undefined;
+}
+
+/** An offset and a name, in either order: `(UTC+01:00) Amsterdam, Berlin`, `Europe/Berlin (GMT+1)`. */
+const OFFSET_AND_NAME = /^\(([^()]+)\)\s+(.+)$/;
+const NAME_AND_OFFSET = /^([^()]+?)\s*\(([^()]+)\)$/;
+
+function zoneOfBoth(written: string): string | undefined {
+  const [, before, after] = OFFSET_AND_NAME.exec(written) ?? [];
+  const [, name = after, offset = before] = NAME_AND_OFFSET.exec(written) ?? [];
+  const fixed = zoneOfOffset(offset ?? "");
+  if (name === undefined || fixed === undefined) return undefined;
+  return readZone(name) ?? name.split(",").flatMap((city) => zoneOfCity(city) ?? [])[0] ?? fixed;
+}
+
 /** The IANA name of a time zone. */
 export function readZone(written: string): string | undefined {
   if (isTimeZone(written)) return written;
   const marked = written.replaceAll(/_(?:slash|hyphen|plus|minus)_/g, (mark) => MARKS[mark] ?? mark);
   const zone = marked.replaceAll(/(?<![a-z])[a-z]/g, (letter) => letter.toUpperCase());
-  return isTimeZone(zone) ? zone : zoneOfCity(written);
+  if (isTimeZone(zone)) return zone;
+  return zoneOfCity(written) ?? zoneOfWindows(written) ?? zoneOfOffset(written) ?? zoneOfBoth(written);
 }

@@ -158,9 +158,27 @@ describe("standard columns", () => {
     ["america_slash_argentina_slash_buenos_aires", "America/Argentina/Buenos_Aires"],
     ["Berlin", "Europe/Berlin"],
     ["Eastern Time (US & Canada)", "America/New_York"],
+    ["W. Europe Standard Time", "Europe/Berlin"],
+    ["Central Standard Time (Mexico)", "America/Mexico_City"],
+    ["(UTC+01:00) Amsterdam, Berlin, Bern", "Europe/Amsterdam"],
+    ["(GMT-05:00) Eastern Time (US & Canada)", "America/New_York"],
+    ["Europe/Berlin (GMT+1)", "Europe/Berlin"],
+    ["UTC+2", "Etc/GMT-2"],
+    ["+09:00", "Etc/GMT-9"],
+    ["-18000", "Etc/GMT+5"],
+    ["GMT+05:30", "Asia/Kolkata"],
+    ["UTC+00:00", "UTC"],
   ])("the time zone %s is %s (AMB-133)", (timezone, zone) => {
     expect(row({ email: "a@b.co", timezone })).toMatchObject({ attributes: { timezone: zone }, warnings: [] });
   });
+
+  it.each(["+15", "300", "12345", "-0330", "America/Nowhere", "(x) Berlin"])(
+    "%s is no time zone (AMB-133)",
+    (timezone) => {
+      const warnings = ["has a time zone that cannot be read"];
+      expect(row({ email: "a@b.co", timezone })).toMatchObject({ attributes: {}, warnings });
+    },
+  );
 
   it.each([
     ["German", "de"],
