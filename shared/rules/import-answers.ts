@@ -44,6 +44,11 @@ const SWITCHED_OFF = words(
   "disabled deactivated inactive inaktiv deaktiviert inactif desactive inactivo inattivo inativo inactief nieaktywny inactive inactiva inattiva inativa nieaktywna désactivé désactivée desactivado desactivada disattivato disattivata desativado desativada uitgeschakeld wyłączony wyłączona",
 );
 export const isIdle = (text: string): boolean => SWITCHED_OFF.has(wordOf(text)) || wordOf(text) === "pending";
+const OVER = words(
+  "canceled cancelled expired paused ended stopped terminated churned onhold storniert gekündigt abgelaufen",
+);
+/** Of something that is paid for: it is not paid for any more. */
+export const isOver = (text: string): boolean => OVER.has(wordOf(text));
 /** `Not opted in`, `nicht erlaubt`. */
 const NEGATED = /^(?:not|nicht|pas|niet)(?:yet)?(.+)/;
 const EMPTY = words(
@@ -176,6 +181,8 @@ const STANDING_OUT = any(
   "widerrufen gel(?:o|oe)scht erased gdprdeleted anonymi[sz]ed avregistrerad aboneliktencikti unactivated",
   "заблокирован[аы]? заблокован[ао]? bloque[e]? bloquead[oa] bloccat[oa] geblokkeerd zablokowan[ye] removid[oa] eliminad[oa] eliminat[oa] borrad[oa] exclu(?:id[oa]|ded|e)? esclus[oa] ausgeschlossen uitgesloten wykluczon[yae] supprimee? usuniet[ya] verwijderd entfernt manuallydeactivated",
   "zuru?e?ckgewiesen abmeldung widerruf widersprochen widerspruch bajavoluntaria not(?:yet)?opt(?:ed)?in resilie[e]? gekundigt gekuendigt",
+  // Who never subscribed elsewhere
+  "(?:non|not|never)(?:yet)?subscri(?:bed|bers?) (?:nicht|niemals)abonniert nonabonnee? no(?:esta)?suscrit[oa] noniscritt[oa] naoinscrit[oa] niet(?:ingeschreven|aangemeld) niezapisan[ya]",
   "withdrawn nopermission optoutrequested cancellat[oa] no(?:more)?(?:e?mails?|marketing|newsletters?|contact|communications?|promotions?|sms|texts?)",
 );
 const STANDING_SUPPRESSED = any(

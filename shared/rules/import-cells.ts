@@ -146,10 +146,15 @@ function takeCountry(sorted: Sorted, value: string): void {
   else if (!NO_VALUE.test(value) && !/[@,;]/.test(value)) sorted.region ??= null;
 }
 
-/** A tag may be an opt-out too, of the channel that it names: `unsubscribed`, `sms-optout`. */
+const saysNo = (tag: string): boolean => saysOut(tag) || saysSuppressed(tag);
+
+/**
+ * A tag may be an opt-out too, of the channel that it names: `unsubscribed`, `sms-optout`. Zendesk writes only spaces between
+ * tags.
+ */
 const signedTags = (text: string): SignedCell[] =>
   tagsOf(text)
-    .filter((tag) => saysOut(tag) || saysSuppressed(tag))
+    .flatMap((tag) => (saysNo(tag) ? [tag] : tag.split(/\s+/).filter(saysNo)))
     .map((tag) => {
       const of = signedName(tag);
       const channels = of && !of.isUnnamed ? of.channels : (["email"] as const);

@@ -11,6 +11,7 @@ import {
   isNo,
   isNoneOf,
   isNothing,
+  isOver,
   isSecond,
   isYes,
   negativeOf,
@@ -123,13 +124,14 @@ const OTHER_STATUS = /^[02-9]$/;
 
 /** What a cell says by itself. */
 function ownClaimOf({ signed, value }: SignedCell, form: TimeForm): Claim | undefined {
-  const { sign, isBare, isNumbered, isUnnamed, isOfTrade, isProof } = signed;
+  const { sign, isBare, isNumbered, isUnnamed, isOfTrade, isOfPurchase, isProof } = signed;
   const isPreference = sign === "in" || (sign === "status" && !isUnnamed);
   if (isPreference && isNoneOf(value)) return { status: "opted_out" };
   if (isNothing(value)) return undefined;
   if (isBare && (isYes(value) || isNo(value)))
     return isNo(value) ? { status: "opted_out" } : { status: "opted_in", said: value };
   if (sign === "status" && isOfTrade && isIdle(value)) return undefined;
+  if (sign === "status" && isOfPurchase && (isIdle(value) || isOver(value))) return undefined;
   if (sign === "status") {
     const isOut = (isUnnamed ? LEFT_LETTER : OUT_LETTER).test(value) || (isNumbered && OTHER_STATUS.test(value));
     // Events have names such as `users.messages.email.Unsubscribe`.

@@ -14,6 +14,7 @@ import {
   rankOf,
   type Standard,
 } from "./import-names.ts";
+import { isOfPurchase } from "./import-purchases.ts";
 import { signedName } from "./import-signs.ts";
 import { EVIDENCE, type ImportSource, presets } from "./import-sources.ts";
 import { type ColumnType, saysYesOrNo } from "./import-values.ts";
@@ -50,6 +51,7 @@ export function usualFields(
     if (Object.hasOwn(presets[source], name) && presets[source][name] === field) return Number.NEGATIVE_INFINITY;
     // As our own exports name it, whatever else is an attribute there.
     if (field === "phone" && header[i]?.trim() === field) return Number.NEGATIVE_INFINITY;
+    if (field === "consent_status" && isOfPurchase(keys[i] ?? "", header)) return Number.POSITIVE_INFINITY;
     if (field === "external_id" && keys[i] === "id" && keys.includes(OF_CUSTOMER_IO)) return -1;
     const isLastName = field === "last_name" && keys[i] === "name" && BESIDE_A_NAME.some((one) => keys.includes(one));
     const rank = isLastName ? BEHIND_ALL : rankOf(field, keys[i] ?? "");

@@ -58,7 +58,7 @@ export const usualNames: Record<Standard, readonly string[]> = {
     número de celular | número móvil | phone number mobile | msisdn | natel |
     mobilfunknummer | mobilfunk | mobilfunknr | mobilnr | mobilrufnummer | telefon mobil | tel mobil | telefon privat | phone e164 |
     mobile e164 | tlf | tlf móvil | teléfono de contacto | número de contacto | telefone de contacto | numero di cellulare |
-    telefoonnummer mobiel | mobiele nummer | gsm nummer | tel komórkowy | nr telefonu komórkowego | nr tel | tel cellulare | billing phone | customer phone |
+    telefoonnummer mobiel | mobiele nummer | gsm nummer | tel komórkowy | nr telefonu komórkowego | nr tel | tel cellulare | telefon kom | tel kom | sms address | channels sms address | billing phone | customer phone |
     customer mobile | shipping phone | cep telefonu | cep | telefon numarası | телефон | 手机 | 手机号 | 手机号码 | 手機 | 手機號碼 | 行動電話 | 전화 | 휴대폰번호 | 휴대폰 | 전화번호 | 携帯電話 | 携帯電話番号 | 携帯番号 | 携帯 | 電話番号 | 電話
   `),
   first_name: listed(`

@@ -1,6 +1,8 @@
 // Which names of columns say something of consent, and what (AMB-132).
 import { saysEnded } from "./import-endings.ts";
+import { isOfMoment } from "./import-moments.ts";
 import { columnKey, isLikeEmail, isUsualName, keysOf, perHeader } from "./import-names.ts";
+import { isOfPurchase } from "./import-purchases.ts";
 
 /**
  * What a true value in the column says: yes, an opt-out, or that the address is suppressed. Where something else may be
@@ -28,6 +30,8 @@ export interface SignedName {
   isNumbered?: true;
   /** A status of customers or leads: who is inactive or pending there buys nothing. */
   isOfTrade?: true;
+  /** A status of something that people pay for again and again: who canceled or let it end may still want mail. */
+  isOfPurchase?: true;
 }
 
 /** Any of the forms, between spaces. */
@@ -115,7 +119,7 @@ const IN = any(
 
 /** Names that may ask for something else, such as a privacy notice: a no there is one to mail, a yes agrees to nothing. */
 const ASKED = any(
-  "^(gdpr|dsgvo|rgpd|lgpd|rodo)(ok|okay|status|accepted)?$ ^opt$ ^doi$ ^signmeup$ permissionstat(e|us)$ ^(is)?confirmed$ hearfromus (may|can)we(contact|e?mail|text) ^contactme can(e?mail|contact|text)",
+  "^(gdpr|dsgvo|rgpd|lgpd|rodo)(ok|okay|status|accepted)?$ ^opt$ ^doi$ ^signmeup$ permissionstat(e|us)$ ^(is)?confirmed$ hear(?:from|about|more) (?:like|want|wish|love|happy)to(?:hear|receive|get|know) keepyouinformed etreinforme informiertwerden (may|can)we(contact|e?mail|text) ^contactme can(e?mail|contact|text)",
   "ok(ay)?to(e?mail|contact|sms|text|market) ^send(me|us)?(e?mail|offer|news|promo|market|sms) keepintouch tobecontacted$",
   "(marketing|promotional|promo|commercial)(e?mails|sms|messages|offers)$ (e?mail|sms)(updates|notifications|alerts)$ ^(special|exclusive)?offers$",
   "^canbe(?:contact|e?mail|text) ^promotions$ ^mailings?$ ^doi(?:confirmed|bestatigt|bestaetigt)$ autori[zs] akkoord einverstand einverstaend accordcommercial magmailen darf\\w*kontaktiert",
@@ -170,25 +174,6 @@ const OF_SOMETHING_ELSE = any(
 /** Messages of others. */
 const OF_OTHERS = /thirdpart|partneroffer|drittanbieter|drittpartei|(?:des|aux)tiers|terzi|terceros|terceiros|derden/;
 
-/** A longer name is not tried: the form below has more than one way through a text. */
-const MAX_MOMENT = 60;
-/** A name that is nothing but words for a consent and for a time: no time of a request, a reminder or a mail. */
-const OF_A_MOMENT = new RegExp(
-  `^(?:${[
-    "subscription subscribed subscriber subscribe confirmation confirmed confirm permission agreement agreed acceptance accepted accepts accept",
-    "consented consents consent registration registered signedup signup joined double single optin opted opt in newsletter marketing",
-    "emails email mails mail sms whatsapp text status state granted given obtained collected timestamp datetime date time at on of the is was",
-    "since first last updated update changed change modified when einwilligung zustimmung anmelde(?:datum)? anmeldung angemeldet abonniert",
-    "bestatigung bestatigt erteilt werbe werbung zeitpunkt datum zeit seit der des am um consentement inscription inscrit abonnement",
-    "abonne acceptation accepte recueilli depuis de du la le suscripcion consentimiento suscrito aceptacion alta fecha desde del el",
-    "iscrizione iscritto consenso accettazione dal il data della di consentimento inscricao subscricao inscrito assinatura aceite em da do toestemming",
-    "gegeven ingeschreven inschrijving aangemeld aanmelding sinds op van zgody zgoda zapisu zapisany subskrypcji od dnia utc gmt",
-    "nieuwsbrief nyhetsbrev nyhedsbrev boletin infolettre newsletters newslettera a al na no aux au les alla zum zur fur voor do wyrazenia udzielenia 同意 登録 購読 開始 承諾 許可 配信 メルマカ 日時 日 s d",
-  ]
-    .flatMap((line) => line.normalize("NFKD").split(" "))
-    .join("|")})+$`,
-);
-
 /** The code of an error beside its text, as Mailgun writes those of mails that came back. */
 const ERROR_CODE = /^(?:error|smtp|bounce|response)?code$/;
 const ERROR_TEXT = /^(?:error(?:message|text)?|diagnostic(?:code)?|smtp(?:error|response|message))$/;
@@ -207,6 +192,9 @@ const BARE = /^(?:e?mails?|sms|texts?|textmessages?|whatsapp)$/;
 const ELSEWHERE =
   /(?:per|via)(?:post|brief)$|push|fax|messenger|telegram|viber|inapp|calls?$|call(?:permission|consent|optin)|phone|telefon|postal|directmail/;
 
+/** Which of several addresses a column is of, as Constant Contact writes it: `Email status - other`. */
+const OF_WHICH_ADDRESS = /\s-\s(?:other|work|home)$/i;
+
 /** Without spaces, `fecha de suscripción` would read as its end: `desuscripción`. */
 const OF_A_SUBSCRIPTION = /(?:(?<!\p{L})des?[\s_.-]+|(?<=\p{Ll})Des?)(?=su(?:s|bs)cri|inscri|abonn)/giu;
 
@@ -216,7 +204,7 @@ const OF_A_SUBSCRIPTION = /(?:(?<!\p{L})des?[\s_.-]+|(?<=\p{Ll})Des?)(?=su(?:s|b
  * @param header the names of the file
  */
 export function signedName(name: string, header: readonly string[] = []): SignedName | undefined {
-  const key = columnKey(name.replaceAll(OF_A_SUBSCRIPTION, ""));
+  const key = columnKey(name.replaceAll(OF_A_SUBSCRIPTION, "").replace(OF_WHICH_ADDRESS, ""));
   // A block of houses, beside the rest of a Spanish address.
   if (key === "bloque" && keysOf(header).has("piso")) return undefined;
   if (ERROR_CODE.test(key) && hasErrorTexts(header)) return { sign: "status", channels: ["email"], isUnnamed: true };
@@ -227,14 +215,15 @@ export function signedName(name: string, header: readonly string[] = []): Signed
   // Emarsys and Brevo number the answers to a question of consent.
   const isNumbered = sign === "status" ? NUMBERED_STATUS.test(key) : sign === "in" && /optin(?!statusid)/.test(key);
   const numbered = isNumbered && ({ isNumbered: true } as const);
-  const moment = sign === "in" && key.length <= MAX_MOMENT && OF_A_MOMENT.test(key) && ({ isMoment: true } as const);
+  const moment = sign === "in" && isOfMoment(key) && ({ isMoment: true } as const);
   // Airship has one of these times for who gets mail, and nothing else.
   const proof = key === "commercialoptedin" && ({ isProof: true } as const);
   if (channels.length > 0) return { sign, channels, ...moment, ...(BARE.test(key) && { isBare: true }), ...numbered };
   if (ELSEWHERE.test(key)) return undefined;
   if (sign === "out" && EVERYWHERE.test(key)) return { sign, channels: signedChannels };
   const ofTrade = sign === "status" && /^(?:customer|lead)/.test(key) && ({ isOfTrade: true } as const);
-  return { sign, channels: ["email"], isUnnamed: true, ...moment, ...proof, ...numbered, ...ofTrade };
+  const ofPurchase = sign === "status" && isOfPurchase(key, header) && ({ isOfPurchase: true } as const);
+  return { sign, channels: ["email"], isUnnamed: true, ...moment, ...proof, ...numbered, ...ofTrade, ...ofPurchase };
 }
 
 const hasErrorTexts = perHeader((header) => [...keysOf(header)].some((key) => ERROR_TEXT.test(key)));

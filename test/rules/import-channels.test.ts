@@ -132,7 +132,16 @@ it.each([
   [{ "Subscription status: News": "Not opted out" }, {}],
   [{ "Opt out status": "not unsubscribed" }, {}],
   [{ Status: "nicht abgemeldet" }, {}],
-  [{ Status: "not subscribed" }, { mail: undefined }],
+  [{ Status: "not subscribed" }, { mail: "opted_out" }],
+  [{ Status: "Non-subscribed" }, { mail: "opted_out" }],
+  [{ Estado: "No suscrito" }, { mail: "opted_out" }],
+  [{ tags: "vip newsletter_opt_out gold" }, { mail: "opted_out" }],
+  [{ "Email status - other": "Bounced" }, { mail: "suppressed" }],
+  [{ "Email permission status - other": "Awaiting Confirmation" }, { mail: "opted_out" }],
+  [{ subscription_status: "canceled", next_charge_date: "" }, {}],
+  [{ subscription_status: "canceled" }, { mail: "opted_out" }],
+  [{ subscription_status: "unsubscribed", next_charge_date: "" }, { mail: "opted_out" }],
+  [{ Plan: "gold", Status: "canceled", "Cancel At Period End": "false" }, {}],
   [{ consent_status: "Not subscribed" }, { mail: "opted_out" }],
 ])("%j says %j of consent (AMB-132)", (cells, said) => {
   expect(saidBy({ email: "a@example.com", ...(cells as Record<string, string>) })).toEqual({ ...NOTHING, ...said });
@@ -141,7 +150,7 @@ it.each([
 it("what a row leaves out is a warning (AMB-133)", () => {
   const { warnings, attributes } = rowOf({
     external_id: "u1",
-    timezone: "-18000",
+    timezone: "America/Nowhere",
     locale: "Deutsch (DE)",
     consent_status: "subscribed",
     consent_at: "last spring",

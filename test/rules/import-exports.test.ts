@@ -9,6 +9,8 @@ it.each([
   ["Tel. mobil", "0151 1234567"],
   ["Mobilfunknummer", "0151 1234567"],
   ["Nr tel.", "0151 1234567"],
+  ["Telefon kom.", "0151 1234567"],
+  ["channels.sms.address", "0151 1234567"],
   ["Teléfono de contacto", "0151 1234567"],
   ["mobile_e164", "+491511234567"],
 ])("%s is the phone (AMB-133)", (name, number) => {

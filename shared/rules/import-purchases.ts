@@ -1,0 +1,21 @@
+// Which statuses of a file are of something that people pay for again and again, and say nothing of mail.
+import { keysOf, perHeader } from "./import-names.ts";
+
+/** Columns that only a file of such payments has. */
+const OF_PAYMENTS = new RegExp(
+  `^(?:${[
+    "(?:next|last)(?:charge|billing|renewal|rebill)(?:date|at|on|status)?",
+    "next(?:payment|order|shipment)(?:date|at|on)?",
+    "(?:billing|charge|renewal)(?:interval|period|cycle|frequency)",
+    "cancelatperiodend",
+    "currentperiod(?:start|end)(?:date|at|on)?",
+    "delinquent",
+    "pledgeamount",
+  ].join("|")})$`,
+);
+const STATUS = /^(?:subscriptions?|customer|user|member|membership|patron)?(?:status|state)$/;
+
+const hasPayments = perHeader((header) => [...keysOf(header)].some((key) => OF_PAYMENTS.test(key)));
+
+export const isOfPurchase = (key: string, header: readonly string[]): boolean =>
+  STATUS.test(key) && hasPayments(header);
