@@ -8203,7 +8203,7 @@ export interface Endpoints {
     list(query?: SuppressionsListQuery, options?: CallOptions): Promise<SuppressionsListAnswer>;
     /** Suppress an address. `POST /api/v1/suppressions` */
     create(body: SuppressionsCreateBody, options?: CallOptions): Promise<Suppression>;
-    /** Suppress the addresses of a CSV file. `POST /api/v1/suppressions/import` */
+    /** Suppress the addresses of a file. `POST /api/v1/suppressions/import` */
     import(body: SuppressionsImportBody, options?: CallOptions): Promise<SuppressionsImportAnswer>;
     /** Get a suppression. `GET /api/v1/suppressions/:id` */
     get(id: string, options?: CallOptions): Promise<Suppression>;
