@@ -115,7 +115,7 @@ function create(world: World, { body }: Request) {
 function rowsOf(text: string): string[][] {
   if (!/^[[{]/.test(text)) return parseCsv(text);
   const value = JSON.parse(text);
-  const objects: Record<string, string>[] = Array.isArray(value) ? value : Object.values(value).find(Array.isArray);
+  const objects: Record<string, string>[] = Array.isArray(value) ? value : Object.values(value).flat();
   const names = [...new Set(objects.flatMap((one) => Object.keys(one)))];
   return [names, ...objects.map((one) => names.map((name) => one[name] ?? ""))];
 }
