@@ -113,25 +113,40 @@ it("a number that its provider calls deactivated is not tried again, whoever has
 });
 
 describe("/api/v1/suppressions", () => {
-  it("suppressions are listed newest first, page by page, and by address, reason and source (AMB-128)", async () => {
+  const withFive = async () => {
     const { world, tenant } = await withTenant();
     const { call } = client(tenant);
     for (let n = 0; n < 5; n++) {
       await call("POST /api/v1/suppressions", { address: `p${n}@example.com`, note: `n${n}` });
       await world.advance(SECOND);
     }
+    return call;
+  };
+
+  it("suppressions are listed newest first, page by page (AMB-128)", async () => {
+    const call = await withFive();
     const listed = await entriesOf<{ note: string }>((page) => call(`GET /api/v1/suppressions${page}`), "limit=2");
+
     expect(listed.map(({ note }) => note)).toEqual(["n4", "n3", "n2", "n1", "n0"]);
-    const found = async (query: string) => (await call(`GET /api/v1/suppressions?${query}`)).body.items.length;
-    expect(await found("address=P3@EXAMPLE.com")).toBe(1);
-    expect(await found("address=p9@example.com")).toBe(0);
-    expect(await found("address=p3@example.com&reason=bounce")).toBe(0);
-    expect(await found("reason=manual")).toBe(5);
-    expect(await found("reason=bounce")).toBe(0);
-    expect(await found("source=operator")).toBe(5);
-    expect(await found("source=file")).toBe(0);
-    expect(await found("reason=manual&source=file")).toBe(0);
   });
+
+  it.each([
+    ["address=P3@EXAMPLE.com", 1],
+    ["address=p9@example.com", 0],
+    ["address=p3@example.com&reason=bounce", 0],
+    ["reason=manual", 5],
+    ["reason=bounce", 0],
+    ["source=operator", 5],
+    ["source=file", 0],
+    ["reason=manual&source=file", 0],
+  ])(
+    "suppressions are listed by address, reason and source: of five by ?%s there are %i (AMB-128)",
+    async (query, n) => {
+      const call = await withFive();
+
+      expect((await call(`GET /api/v1/suppressions?${query}`)).body.items).toHaveLength(n);
+    },
+  );
 
   it("a suppression is among the consents of who has the address, with its reason and its note (AMB-128)", async () => {
     const { tenant } = await withTenant();

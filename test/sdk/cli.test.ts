@@ -36,32 +36,61 @@ it.runIf(existsSync("/proc"))(
   },
 );
 
-it("the command line sends to one subscriber, tails it, imports a file and simulates a journey", async () => {
-  const { world, tenant, cli } = await openedCli();
+it("a file is imported from the command line, and its rejected rows are told", async () => {
+  const { cli } = await openedCli();
   cli.write("people.csv", "external_id,email,first_name\nada,ada@example.com,Ada\nbob,not-an-address,Bob\n");
   const imported = await cli.run("import", "people.csv", "--list", "Readers", "--create");
+
   expect(imported.out.join("\n")).toMatch(/completed: 2 rows, 1 rejected[\s\S]*line 3/);
   expect(imported.code).toBe(1);
-  const sent = await cli.run("send", "--to", "ada", "--title", "Hello {{ subscriber.first_name }}", "--body", "b");
-  expect(sent).toMatchObject({ code: 0, out: [expect.stringMatching(/^delivered/)] });
+});
+
+it("a send from the command line says what became of it, and the tail shows it", async () => {
+  const { tenant, cli } = await openedCli();
+  await tenant.upsert({ external_id: "ada" });
+
+  expect(await cli.run("send", "--to", "ada", "--title", "Hello", "--body", "b")).toMatchObject({
+    code: 0,
+    out: [expect.stringMatching(/^delivered/)],
+  });
   expect((await cli.run("tail", "--once")).out).toEqual([expect.stringMatching(/delivered.*in_app.*ada/)]);
+});
+
+it("a send to nobody fails", async () => {
+  const { cli } = await openedCli();
+
+  expect((await cli.run("send", "--to", "nobody", "--title", "t", "--body", "b")).code).toBe(1);
+});
+
+/** A command line beside Ada, and a journey that begins when she signs up. */
+async function withJourney() {
+  const opened = await openedCli();
+  await opened.tenant.upsert({ external_id: "ada" });
   const steps = { start: "end", steps: { end: { id: "end", type: "exit" } } };
   const body = { name: "Onboarding", trigger: { type: "event", event_name: "signed_up" }, steps };
-  expect((await tenant.call("POST /api/v1/journeys", body)).status).toBe(201);
-  const simulated = await cli.run("simulate", "Onboarding", "--subscriber", "ada");
-  expect(simulated).toMatchObject({
+  expect((await opened.tenant.call("POST /api/v1/journeys", body)).status).toBe(201);
+  return opened;
+}
+
+it("a journey is simulated for one subscriber", async () => {
+  const { cli } = await withJourney();
+
+  expect(await cli.run("simulate", "Onboarding", "--subscriber", "ada")).toMatchObject({
     code: 0,
     out: [expect.stringContaining("exit"), expect.stringContaining("on end")],
   });
+});
+
+it("a journey is simulated against what happened", async () => {
+  const { world, tenant, cli } = await withJourney();
   await world.call("POST /v1/events", { as: tenant.server, body: { event_name: "signed_up", external_id: "ada" } });
   await world.advance(1_000);
   const window = ["--from", timestamp(world.clock.now() - HOUR), "--to", timestamp(world.clock.now())];
-  const history = await cli.run("simulate", "Onboarding", ...window);
-  expect(history).toMatchObject({
+
+  expect(await cli.run("simulate", "Onboarding", ...window)).toMatchObject({
     code: 0,
     out: expect.arrayContaining(["1 runs of 1 subscribers: 0 active, 1 completed, 0 exited"]),
   });
-  expect((await cli.run("send", "--to", "nobody", "--title", "t", "--body", "b")).code).toBe(1);
 });
 
 it("the command line says why a person got a send, and what a journey did with a person, in words", async () => {
@@ -98,21 +127,36 @@ it("tail goes on with what is new, and leaves out what is older than where it be
   expect(out[3]).toMatch(/delivered.*in_app.*p7 {2}t$/);
 });
 
-it("forwards the deliveries of a webhook to this machine, and replays those before (F11)", async () => {
-  const { world, tenant, cli } = await openedCli();
+/** A webhook that is told of new subscribers, two of them, and a receiver on this machine. */
+async function withHook() {
+  const opened = await openedCli();
   const hook = { target_url: "https://hooks.example.com/in", events: ["subscriber.created"] };
-  expect((await tenant.call("POST /api/v1/webhooks", hook)).status).toBe(201);
-  for (const external_id of ["ada", "bob"]) await tenant.upsert({ external_id });
-  await world.settle();
+  expect((await opened.tenant.call("POST /api/v1/webhooks", hook)).status).toBe(201);
+  for (const external_id of ["ada", "bob"]) await opened.tenant.upsert({ external_id });
+  await opened.world.settle();
   const { to, received } = await receiver();
-  expect((await cli.run("listen", "--to", to, "--once")).code).toBe(0);
-  expect(received).toEqual([]);
-  const replayed = await cli.run("listen", "--to", to, "--once", "--since", "1h", "--secret", "s");
-  expect(replayed.code).toBe(0);
-  // Changes of two subscribers are announced in any order.
-  expect(received.map(({ body }) => JSON.parse(body).data.external_id).sort()).toEqual(["ada", "bob"]);
-  for (const { body, signature } of received) expect(verifyWebhook("s", body, signature)).toBe(true);
+  const told = () => received.map(({ body }) => JSON.parse(body).data.external_id);
+  return { ...opened, to, received, told };
+}
 
+it("a listener forwards nothing from before it began, unless it is asked for (F11)", async () => {
+  const { cli, to, told } = await withHook();
+
+  expect((await cli.run("listen", "--to", to, "--once")).code).toBe(0);
+  expect(told()).toEqual([]);
+});
+
+it("a listener replays the deliveries since a time, signed with the secret that it is given (F11)", async () => {
+  const { cli, to, received, told } = await withHook();
+
+  expect((await cli.run("listen", "--to", to, "--once", "--since", "1h", "--secret", "s")).code).toBe(0);
+  // Changes of two subscribers are announced in any order.
+  expect(told().sort()).toEqual(["ada", "bob"]);
+  for (const { body, signature } of received) expect(verifyWebhook("s", body, signature)).toBe(true);
+});
+
+it("a listener goes on after the service was down, and forwards each delivery once (F11)", async () => {
+  const { world, tenant, to, told } = await withHook();
   let pauses = 0;
   const pause = async () => {
     if (++pauses === 1) await tenant.upsert({ external_id: "carla" });
@@ -125,9 +169,10 @@ it("forwards the deliveries of a webhook to this machine, and replays those befo
   };
   const following = await cliOf(world, tenant, { pause, fetch });
   const { code, notes } = await following.run("listen", "--to", to, "--secret", "s");
+
   expect(code).toBe(0);
   expect(notes.filter((note) => note.endsWith("Trying again."))).toHaveLength(1);
-  expect(received.slice(2).map(({ body }) => JSON.parse(body).data.external_id)).toEqual(["carla"]);
+  expect(told()).toEqual(["carla"]);
 });
 
 describe("what is misspelt or refused is explained, with its exit code:", () => {
