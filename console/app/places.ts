@@ -1,17 +1,19 @@
 // The way from what is refused, in a list, to where it is mended: also in a tab or an arm that is not shown.
-import { useEffect } from "preact/hooks";
+import { createContext } from "preact";
+import { useContext, useLayoutEffect } from "preact/hooks";
 
 interface Place {
   /** Whether the API means something in here by the path. */
   has: (path: string) => boolean;
-  /** Shows it, and gives it the focus. */
-  show: (path: string) => void;
+  /** Shows it with what is wrong, if the API refused it, and gives it the focus. */
+  show: (path: string, reason?: string) => void;
 }
 
 const places = new Set<Place>();
 
 export function usePlace(place: Place): void {
-  useEffect(() => {
+  // Before any effect asks for a place: that of a render before may be gone.
+  useLayoutEffect(() => {
     places.add(place);
     return () => void places.delete(place);
   });
@@ -19,3 +21,19 @@ export function usePlace(place: Place): void {
 
 /** Undefined where nothing on the screen has it. */
 export const placeOf = (path: string): Place | undefined => [...places].find(({ has }) => has(path));
+
+/** Closes what covers the places: a dialog that lists what is wrong. */
+export const Cover = createContext<() => void>(() => undefined);
+
+/** @returns undefined where nothing on the screen has the path */
+export function useLead(): (path: string, reason?: string) => (() => void) | undefined {
+  const uncover = useContext(Cover);
+  return (path, reason) => {
+    const place = placeOf(path);
+    if (!place) return undefined;
+    return () => {
+      uncover();
+      place.show(path, reason);
+    };
+  };
+}

@@ -138,7 +138,7 @@ export function ArmedMessage(props: ArmedMessageProps) {
       const isOfB = path.startsWith(`${at}variant_b.`);
       setArm(isOfB ? "b" : "a");
       (isOfB ? showOfB : show)(tabOf(path.slice(at.length).replace(/^(content|variant_b)\./, "")));
-      enter();
+      enter(path);
     },
   });
   return (
@@ -187,20 +187,22 @@ export function ArmedMessage(props: ArmedMessageProps) {
   );
 }
 
-/** Moves the focus to what is refused in the card that has this end, once it is shown. */
+/** Moves the focus to what is refused in the card that has this end, or to the field of the path, once it is shown. */
 function useEntry() {
   const end = useRef<HTMLSpanElement>(null);
-  const [entered, setEntered] = useState({});
+  const [entered, setEntered] = useState({ path: "" });
   const isFirst = useRef(true);
   useEffect(() => {
     const card = end.current?.closest(".card");
-    const place =
-      card?.querySelector<HTMLElement>('[aria-invalid="true"]') ?? card?.querySelector<HTMLElement>(".fault");
+    const field = entered.path.split(".").at(-1);
+    const place = ['[aria-invalid="true"]', ".fault", `[name="${field}"]`, ".channel-tabs [aria-pressed=true]"]
+      .map((one) => card?.querySelector<HTMLElement>(one))
+      .find((one) => one);
     if (!isFirst.current) {
       place?.focus();
       place?.scrollIntoView({ block: "center" });
     }
     isFirst.current = false;
   }, [entered]);
-  return { end, enter: () => setEntered({}) };
+  return { end, enter: (path: string) => setEntered({ path }) };
 }

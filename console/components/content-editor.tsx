@@ -89,6 +89,7 @@ export function ContentEditor({ content, onInput, faults, shown, show, hint, ori
       {shown === "" ? (
         <>
           <TextField
+            name="title"
             label={`Title${suffix}`}
             value={content.title}
             placeholder={sharedOf(content).title}
@@ -97,6 +98,7 @@ export function ContentEditor({ content, onInput, faults, shown, show, hint, ori
             hint="The subject of an email, the title of a push."
           />
           <TextField
+            name="body"
             label={`Body${suffix}`}
             rows={5}
             value={content.body}
@@ -176,6 +178,7 @@ function OwnFields({ channel, content, onInput, faults, original }: OwnProps) {
       {texts.map(({ name, ...field }) => (
         <TextField
           key={name}
+          name={name}
           {...field}
           label={original ? `${field.label} of B` : field.label}
           value={String(own[name] ?? "")}

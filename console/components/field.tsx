@@ -58,6 +58,8 @@ export interface TextProps {
   type?: "text" | "email" | "password" | "search" | "number" | "date" | "datetime-local" | "url" | "time";
   autocomplete?: string;
   placeholder?: string;
+  /** By which it is found; unlike that of any other of its card. */
+  name?: string;
   required?: boolean;
   rows?: number;
   code?: boolean;
@@ -82,6 +84,7 @@ export function TextField({ label, value, onInput, hint, fault, rows, code, auto
             dir="auto"
             rows={rows}
             class={code ? "code" : undefined}
+            name={rest.name}
             placeholder={rest.placeholder}
             required={rest.required}
             value={value}

@@ -1,8 +1,11 @@
 // Who a release reaches: numbers by reason with people to look at, and what its messages lack.
 import { type ComponentChildren, Fragment } from "preact";
 import { useState } from "preact/hooks";
+import { ServiceError } from "../../sdk/src/errors.ts";
 import type { NotificationPreview, NotificationsCreateBody } from "../../sdk/src/types.gen.ts";
+import { classOf } from "../../shared/rules/channel-types.ts";
 import { sendName } from "../app/placeholders.ts";
+import { useLead } from "../app/places.ts";
 import { type Query, useQuery } from "../app/query.ts";
 import { pathTo } from "../app/router.ts";
 import { channelName, reasonText } from "../app/sentences.ts";
@@ -46,8 +49,32 @@ function linesOf({ counts, samples, skip_reasons, skipped_samples }: Notificatio
   return lines.filter(({ count }) => count > 0);
 }
 
-export function Who({ preview: { data, error, refresh } }: { preview: Query<NotificationPreview> }) {
-  if (error) return <Failure error={error} retry={refresh} />;
+interface WhoProps {
+  preview: Query<NotificationPreview>;
+  at: string | undefined;
+}
+
+const OF_MESSAGE = /^(title|body|content|variant_b|template_id|split_percentage|channel_ids|scheduled_at)\b/;
+
+/** What the preview of one message refuses, by the paths of the whole. */
+function underMessage(error: ServiceError, at: string): ServiceError {
+  const fields = Object.entries(error.fields ?? {}).map(([path, reason]) => [
+    OF_MESSAGE.test(path) ? at + path : path,
+    reason,
+  ]);
+  const { message, status, code, requestId, retryAfterSeconds } = error;
+  const given = {
+    status,
+    code,
+    requestId,
+    retryAfterSeconds,
+    ...(error.fields && { fields: Object.fromEntries(fields) }),
+  };
+  return new ServiceError(message, given);
+}
+
+export function Who({ preview: { data, error, refresh }, at = "" }: WhoProps) {
+  if (error) return <Failure error={underMessage(error, at)} retry={refresh} />;
   if (!data) return <Skeleton rows={3} />;
   const { counts, exact, by_class } = data;
   const reached = Object.entries(by_class);
@@ -112,25 +139,84 @@ export function Others() {
   );
 }
 
-const problemsOf = ({ rendered, warnings = [], renderings }: NotificationPreview): readonly string[] => [
-  ...new Set([
-    ...Object.entries(rendered.unknown_variables).map(
-      ([name, count]) => `${name} is empty for ${plural(count, "person", "people")}.`,
-    ),
-    ...(rendered.failed > 0 ? [`The template fails for ${plural(rendered.failed, "person", "people")}.`] : []),
-    ...warnings.map(({ message }) => message),
-    ...renderings.flatMap((one) =>
-      one.warnings.filter(({ code }) => code !== "unknown_variables").map(({ message }) => message),
-    ),
-  ]),
-];
+/** What is to be looked at, and the path of the field where it is mended. */
+interface Problem {
+  text: string;
+  path: string;
+}
 
-const Problem = ({ text }: { text: string }) => (
-  <p class="reach warn">
-    <Icon name="warning" />
-    <span>{text}</span>
-  </p>
-);
+/** The paths of the texts of a message. */
+function textsOf(value: unknown, path: string): readonly (readonly [path: string, text: string])[] {
+  if (typeof value === "string") return [[path, value]];
+  return Object.entries(Object(value)).flatMap(([name, one]) => textsOf(one, path ? `${path}.${name}` : name));
+}
+
+/** The first field of a message that is meant, else its body; the template where it has one. */
+function placeIn(
+  { template_id, title, body, content, variant_b }: NotificationsCreateBody,
+  isMeant: (text: string, path: string) => boolean,
+): string {
+  if (template_id) return "template_id";
+  const found = textsOf({ title, body, content, variant_b }, "").find(([path, text]) => isMeant(text, path));
+  return found?.[0] ?? (content ? "content.body" : "body");
+}
+
+/** The link that a fault is about. */
+const LINK = /https?:\/\/[^\s]+?(?=\/?\s)|(?<=“)[^”]+/;
+
+function problemsOf(body: NotificationsCreateBody, preview: NotificationPreview): readonly Problem[] {
+  const { rendered, warnings = [], renderings } = preview;
+  const all = [
+    ...Object.entries(rendered.unknown_variables).map(([name, count]) => ({
+      text: `${name} is empty for ${plural(count, "person", "people")}.`,
+      path: placeIn(body, (text) => text.includes(name)),
+    })),
+    ...(rendered.failed > 0
+      ? [
+          {
+            text: `The template fails for ${plural(rendered.failed, "person", "people")}.`,
+            path: placeIn(body, (text) => text.includes("{{") || text.includes("{%")),
+          },
+        ]
+      : []),
+    ...warnings.map(({ message }) => ({ text: message, path: "target" })),
+    ...renderings.flatMap((one) =>
+      one.warnings
+        .filter(({ code }) => code !== "unknown_variables")
+        .map(({ message }) => ({
+          text: message,
+          path: placeIn(body, (_, path) => path.includes(`by_channel.${classOf(one.channel)}.`)),
+        })),
+    ),
+  ];
+  return [...new Map(all.map((one) => [one.text, one])).values()];
+}
+
+interface ProblemProps extends Problem {
+  /** Beginning of the paths of the message, where there may be several. */
+  at?: string | undefined;
+  template?: string | undefined;
+}
+
+/** It leads to its field, where that is on the screen behind; one of a template to the template. */
+function Problem({ text, path, at = "", template }: ProblemProps) {
+  const isOfMessage = OF_MESSAGE.test(path);
+  const show = useLead()(isOfMessage ? at + path : path);
+  return (
+    <p class="reach warn">
+      <Icon name="warning" />
+      {show ? (
+        <button type="button" class="link" onClick={show}>
+          {text}
+        </button>
+      ) : isOfMessage && template ? (
+        <a href={pathTo("content", `templates/${template}`)}>{text}</a>
+      ) : (
+        <span>{text}</span>
+      )}
+    </p>
+  );
+}
 
 const Complete = ({ text }: { text: string }) => (
   <p class="reach good">
@@ -148,25 +234,32 @@ function listed(hosts: readonly string[]): string {
 
 interface GapsProps {
   preview: NotificationPreview | undefined;
+  /** What the preview is of. */
+  body: NotificationsCreateBody | undefined;
+  at: string | undefined;
   children: ComponentChildren;
 }
 
 /** What is empty, fails, or is not known, of some of the messages. */
-export function Gaps({ preview, children }: GapsProps) {
-  const problems = preview ? problemsOf(preview) : [];
+export function Gaps({ preview, body = {}, at, children }: GapsProps) {
+  const problems = preview ? problemsOf(body, preview) : [];
   const links = checkLinks(preview?.renderings ?? [], location.origin);
+  const faults = links.faults.map((text) => {
+    const link = LINK.exec(text)?.[0] ?? text;
+    return { text, path: placeIn(body, (one) => one.includes(link)) };
+  });
   return (
     <>
-      {problems.map((text) => (
-        <Problem key={text} text={text} />
+      {problems.map((one) => (
+        <Problem key={one.text} {...one} at={at} template={body.template_id} />
       ))}
       {preview && problems.length === 0 && (
-        <Complete text={`${links.faults.length === 0 ? "Nothing: every" : "Every"} variable has a value.`} />
+        <Complete text={`${faults.length === 0 ? "Nothing: every" : "Every"} variable has a value.`} />
       )}
-      {links.faults.map((text) => (
-        <Problem key={text} text={text} />
+      {faults.map((one) => (
+        <Problem key={one.text} {...one} at={at} template={body.template_id} />
       ))}
-      {links.count > 0 && links.faults.length === 0 && (
+      {links.count > 0 && faults.length === 0 && (
         <Complete
           text={`${plural(links.count, "link")}${links.hosts.length > 0 ? `, to ${listed(links.hosts)}` : ""}.`}
         />
@@ -179,17 +272,22 @@ export function Gaps({ preview, children }: GapsProps) {
 interface MissingProps {
   name: string;
   body: NotificationsCreateBody;
+  /** Beginning of the paths of the message. */
+  at?: string;
 }
 
 /** The same of one of several messages. */
-export function MissingIn({ name, body }: MissingProps) {
+export function MissingIn({ name, body, at }: MissingProps) {
   const { data, error } = useQuery("recipients.previewNotifications", [body]);
-  if (error) return <Problem text={`${name}: ${Object.values(error.fields ?? {})[0] ?? error.message}`} />;
-  const problems = data ? problemsOf(data) : [];
+  if (error) {
+    const [path, reason] = Object.entries(error.fields ?? {})[0] ?? ["content.body", error.message];
+    return <Problem text={`${name}: ${reason}`} path={path} at={at} template={body.template_id} />;
+  }
+  const problems = data ? problemsOf(body, data) : [];
   return (
     <>
-      {problems.map((text) => (
-        <Problem key={text} text={`${name}: ${text}`} />
+      {problems.map(({ text, path }) => (
+        <Problem key={text} text={`${name}: ${text}`} path={path} at={at} template={body.template_id} />
       ))}
       {data && problems.length === 0 && <Complete text={`${name}: nothing.`} />}
     </>

@@ -1,8 +1,9 @@
 // What is asked before anything reaches people: who, when, how, what is missing, what it costs, what stops it.
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import type { NotificationPreview } from "../../sdk/src/types.gen.ts";
+import type { NotificationPreview, NotificationsCreateBody } from "../../sdk/src/types.gen.ts";
 import type { Running } from "../app/action.ts";
+import { Cover } from "../app/places.ts";
 import { type Query, useQuery } from "../app/query.ts";
 import { money, now, number, percent, plural } from "../app/time.ts";
 import { Button } from "./button.tsx";
@@ -26,6 +27,9 @@ interface ReleaseSheetProps {
   action: Running;
   /** Who gets it, where that is known before. */
   preview?: Query<NotificationPreview>;
+  /** What the preview is of, and the beginning of its paths where it is one of several messages. */
+  body?: NotificationsCreateBody;
+  at?: string;
   /** Who gets it, where nobody can be counted yet. */
   who?: ComponentChildren;
   when: readonly Moment[];
@@ -44,7 +48,7 @@ interface ReleaseSheetProps {
 }
 
 export function ReleaseSheet(props: ReleaseSheetProps) {
-  const { title, act, action, preview, who, when, by, gaps, onRelease, close } = props;
+  const { title, act, action, preview, body, at, who, when, by, gaps, onRelease, close } = props;
   const [typed, setTyped] = useState("");
   const [isLateMeant, setLateMeant] = useState(false);
   const counts = preview?.data?.counts;
@@ -54,62 +58,66 @@ export function ReleaseSheet(props: ReleaseSheetProps) {
     props.refusal ?? refusalOf({ preview, isLate: isLate && !isLateMeant, typed: isMany ? typed : undefined });
   return (
     <Dialog title={title} close={close} class="sheet">
-      <Form error={action.error} onSubmit={() => !refusal && onRelease()}>
-        <div class="release">
-          <Section icon="people" title="Who">
-            {preview ? <Who preview={preview} /> : who}
-          </Section>
-          <Section icon="clock" title="When">
-            <Moments all={when} />
-            {isLate && (
-              <Check label="It goes out at once: this time has passed" checked={isLateMeant} onInput={setLateMeant} />
-            )}
-          </Section>
-          <Section icon="activity" title="This week">
-            <Others />
-          </Section>
-          <Section icon="channel" title="How">
-            <Facts of={by} />
-          </Section>
-          <Section icon="warning" title="Missing">
-            {preview && !preview.data && !preview.error && <Skeleton rows={1} />}
-            <Gaps preview={preview?.data}>{gaps}</Gaps>
-          </Section>
-          {preview?.data && (
-            <Section icon="insights" title="Cost">
-              <Cost preview={preview.data} />
+      <Cover.Provider value={close}>
+        <Form error={action.error} onSubmit={() => !refusal && onRelease()}>
+          <div class="release">
+            <Section icon="people" title="Who">
+              {preview ? <Who preview={preview} at={at} /> : who}
             </Section>
+            <Section icon="clock" title="When">
+              <Moments all={when} />
+              {isLate && (
+                <Check label="It goes out at once: this time has passed" checked={isLateMeant} onInput={setLateMeant} />
+              )}
+            </Section>
+            <Section icon="activity" title="This week">
+              <Others />
+            </Section>
+            <Section icon="channel" title="How">
+              <Facts of={by} />
+            </Section>
+            <Section icon="warning" title="Missing">
+              {preview && !preview.data && !preview.error && <Skeleton rows={1} />}
+              <Gaps preview={preview?.data} body={body} at={at}>
+                {gaps}
+              </Gaps>
+            </Section>
+            {preview?.data && (
+              <Section icon="insights" title="Cost">
+                <Cost preview={preview.data} />
+              </Section>
+            )}
+            <Section icon="shield" title="Safeguards">
+              <Stops safety={props.safety} reached={counts?.sent ?? 0}>
+                {props.stops}
+              </Stops>
+            </Section>
+          </div>
+          {props.refusal && <p class="banner bad">{props.refusal}</p>}
+          {action.error && <Failure error={action.error} />}
+          {isMany && (
+            <TextField
+              label={`Type ${number(counts.sent)} to confirm the number of people`}
+              value={typed}
+              onInput={setTyped}
+              autocomplete="off"
+            />
           )}
-          <Section icon="shield" title="Safeguards">
-            <Stops safety={props.safety} reached={counts?.sent ?? 0}>
-              {props.stops}
-            </Stops>
-          </Section>
-        </div>
-        {props.refusal && <p class="banner bad">{props.refusal}</p>}
-        {action.error && <Failure error={action.error} />}
-        {isMany && (
-          <TextField
-            label={`Type ${number(counts.sent)} to confirm the number of people`}
-            value={typed}
-            onInput={setTyped}
-            autocomplete="off"
-          />
-        )}
-        <div class="actions end">
-          <Button onClick={close}>Cancel</Button>
-          <Button
-            kind="primary"
-            icon="send"
-            type="submit"
-            needs={action.operation}
-            refusal={refusal}
-            isBusy={action.isBusy}
-          >
-            {counts ? `${act} ${plural(counts.sent, "person", "people")}` : preview ? act.split(" ")[0] : act}
-          </Button>
-        </div>
-      </Form>
+          <div class="actions end">
+            <Button onClick={close}>Cancel</Button>
+            <Button
+              kind="primary"
+              icon="send"
+              type="submit"
+              needs={action.operation}
+              refusal={refusal}
+              isBusy={action.isBusy}
+            >
+              {counts ? `${act} ${plural(counts.sent, "person", "people")}` : preview ? act.split(" ")[0] : act}
+            </Button>
+          </div>
+        </Form>
+      </Cover.Provider>
     </Dialog>
   );
 }

@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { ServiceError } from "../../sdk/src/errors.ts";
 import { useAction } from "../app/action.ts";
-import { placeOf } from "../app/places.ts";
+import { useLead } from "../app/places.ts";
 import type { Query } from "../app/query.ts";
 import { pathText, refusalText } from "../app/refusal.ts";
 import { pathTo } from "../app/router.ts";
@@ -82,16 +82,17 @@ export function reasonOf(error: ServiceError): string {
 
 /** The same of each field: a button where the field is on the screen, perhaps behind a tab. */
 export function Reasons({ error }: { error: ServiceError }) {
+  const lead = useLead();
   const fields = Object.entries(error.fields ?? {});
-  if (!fields.some(([path]) => placeOf(path))) return <>{reasonOf(error)}</>;
+  if (!fields.some(([path]) => lead(path))) return <>{reasonOf(error)}</>;
   return (
     <>
       {fields.map(([path, reason]) => {
-        const place = placeOf(path);
+        const show = lead(path, reason);
         return (
           <span key={path} class="reason">
-            {place ? (
-              <button type="button" class="link" onClick={() => place.show(path)}>
+            {show ? (
+              <button type="button" class="link" onClick={show}>
                 {pathText(path)}
               </button>
             ) : (

@@ -14,6 +14,7 @@ import { mailStories } from "./mails.ts";
 import { objectStories } from "./objects.ts";
 import { operatorPageStories } from "./operator-page.ts";
 import { peopleStories } from "./people.ts";
+import { releaseProblemStories } from "./release-problems.ts";
 import { releaseStories } from "./releases.ts";
 import { reportStories } from "./reports.ts";
 import { longNameStories, misfits, others, phoneStories, shown } from "./shown.ts";
@@ -217,6 +218,7 @@ describe.skipIf(!hasBrowser)("the demo in Chromium", () => {
   peopleStories(open);
   reportStories(open);
   releaseStories(open);
+  releaseProblemStories(open);
   mailStories(open);
   clientStories(open, () => service);
   firstRunStories(open);

@@ -2,6 +2,8 @@
 import { useState } from "preact/hooks";
 import type { Campaign, CampaignsUpdateBody, Target } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
+import { may } from "../../app/may.ts";
+import { usePlace } from "../../app/places.ts";
 import { useQuery } from "../../app/query.ts";
 import { go, pathTo } from "../../app/router.ts";
 import { momentText, now, plural } from "../../app/time.ts";
@@ -16,7 +18,7 @@ import { Card, Facts, Page, Time } from "../../components/page.tsx";
 import { ChannelNames, TopicName } from "../../components/release-facts.tsx";
 import { Failure, Loaded, Skeleton } from "../../components/states.tsx";
 import { Approval, stateOf } from "./approval.tsx";
-import { Editor } from "./editor.tsx";
+import { Editor, hasInput, type Opened } from "./editor.tsx";
 import { Release, Resume } from "./release.tsx";
 import { Report } from "./report.tsx";
 
@@ -37,8 +39,14 @@ export function CampaignView({ id }: { id: string }) {
   const campaign = useQuery("campaigns.get", [id], { every: EVERY_MS });
   const update = useAction("campaigns.update");
   const duplicate = useAction("campaigns.duplicate");
-  const [isEditing, setEditing] = useState(false);
+  const [editing, edit] = useState<Opened | "">();
+  const isEditing = editing !== undefined;
   const { data } = campaign;
+  // What stands in the way of its release leads into the editor.
+  usePlace({
+    has: (path) => !isEditing && data?.status === "draft" && may("campaigns.replace").allowed && hasInput(path),
+    show: (path, reason) => edit({ path, reason }),
+  });
   const error = update.error ?? duplicate.error;
   return (
     <Page
@@ -68,7 +76,7 @@ export function CampaignView({ id }: { id: string }) {
             )}
             {data.status === "draft" && !isEditing && (
               <>
-                <Button icon="pencil" needs="campaigns.replace" onClick={() => setEditing(true)}>
+                <Button icon="pencil" needs="campaigns.replace" onClick={() => edit("")}>
                   Edit
                 </Button>
                 <Release campaign={data} />
@@ -99,7 +107,11 @@ export function CampaignView({ id }: { id: string }) {
       {error && <Failure error={error} />}
       <Loaded query={campaign} skeleton={<Skeleton rows={8} />}>
         {(found) =>
-          isEditing ? <Editor campaign={found} done={() => setEditing(false)} /> : <Shown campaign={found} />
+          isEditing ? (
+            <Editor campaign={found} at={editing || undefined} done={() => edit(undefined)} />
+          ) : (
+            <Shown campaign={found} />
+          )
         }
       </Loaded>
     </Page>

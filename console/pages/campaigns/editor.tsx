@@ -1,10 +1,12 @@
 // A campaign as a draft: audience, one or several messages, control group.
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
+import { ServiceError } from "../../../sdk/src/errors.ts";
 import type { Campaign } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
 import { call } from "../../app/api.ts";
 import { type Fields, fieldsOf } from "../../app/fields.ts";
 import { useKept } from "../../app/kept.ts";
+import { placeOf } from "../../app/places.ts";
 import { go, pathTo, place } from "../../app/router.ts";
 import { zone } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
@@ -28,14 +30,21 @@ import { SafetyPicker } from "../../components/safety.tsx";
 import { TestSend } from "../../components/test-send.tsx";
 import { bodyOf, type Draft, draftOf, EMPTY, type MessageDraft } from "./draft.ts";
 
+/** Where it is opened, with what is wrong there if the API refused it. */
+export interface Opened {
+  path: string;
+  reason?: string | undefined;
+}
+
 interface EditorProps {
   campaign?: Campaign;
+  at?: Opened | undefined;
   /** Of a draft that is edited on its page: back to what it says. */
   done?: () => void;
 }
 
-export function Editor({ campaign, done }: EditorProps) {
-  const content = <DraftForm campaign={campaign} done={done} />;
+export function Editor({ campaign, at, done }: EditorProps) {
+  const content = <DraftForm campaign={campaign} at={at} done={done} />;
   if (campaign) return content;
   return (
     <Page
@@ -49,14 +58,14 @@ export function Editor({ campaign, done }: EditorProps) {
 }
 
 /** Fields with an input of their own. */
-const hasInput = (path: string): boolean =>
+export const hasInput = (path: string): boolean =>
   /^((name|target|topic|safety)\b|messages\[\d+\]\.((content|variant_b)\b|split_percentage$|template_id$|channel_ids$|scheduled_at$))/.test(
     path,
   );
 
 type Parted<T> = { [K in keyof T]: T[K] | undefined };
 
-function DraftForm({ campaign, done }: Parted<EditorProps>) {
+function DraftForm({ campaign, at: opened, done }: Parted<EditorProps>) {
   const list = place.value.query.get("list") ?? "";
   const kept = useKept(`campaign.${campaign?.id ?? list}`, () => draftOf(campaign));
   const draft = kept.value;
@@ -66,7 +75,8 @@ function DraftForm({ campaign, done }: Parted<EditorProps>) {
   const create = useAction("campaigns.create");
   const replace = useAction("campaigns.replace");
   const action = campaign ? replace : create;
-  const fields = action.error?.fields ?? {};
+  const error = useOpened(opened, action.error);
+  const fields = error?.fields ?? {};
   const change = (at: number, part: Partial<MessageDraft>) =>
     kept.set({ messages: messages.map((message, n) => (n === at ? { ...message, ...part } : message)) });
   const guard = useGuard(campaign && bodyOf(kept.begun, usable), () =>
@@ -90,7 +100,7 @@ function DraftForm({ campaign, done }: Parted<EditorProps>) {
     done?.();
   };
   return (
-    <Form error={action.error} kind="composer" onSubmit={save}>
+    <Form error={error} kind="composer" onSubmit={save}>
       <div class="stack">
         <Settings form={fieldsOf(draft, kept.set, fields)} />
         {messages.map((message, n) => (
@@ -120,6 +130,17 @@ function DraftForm({ campaign, done }: Parted<EditorProps>) {
       {guard.question}
     </Form>
   );
+}
+
+/** Goes to the place that it was opened at. @returns what the API refused: there, until it refuses something else */
+function useOpened(at: Opened | undefined, newest: ServiceError | undefined): ServiceError | undefined {
+  const [before] = useState(
+    () => at?.reason && new ServiceError(at.reason, { status: 422, code: "", fields: { [at.path]: at.reason } }),
+  );
+  useEffect(() => {
+    if (at) placeOf(at.path)?.show(at.path, at.reason);
+  }, []);
+  return newest ?? (before || undefined);
 }
 
 interface PreviewsProps {

@@ -74,7 +74,8 @@ export function Sheet({ campaign, asked, close }: SheetProps) {
   const approve = useAction("campaigns.approve", { stale: STALE });
   const { title, act } = wordsOf(asked !== undefined);
   const isForTwo = asked !== undefined || asksSecondPerson();
-  const preview = useQuery("recipients.previewNotifications", [bodyOf(campaign, messages[0])], {
+  const body = bodyOf(campaign, messages[0]);
+  const preview = useQuery("recipients.previewNotifications", [body], {
     every: PREVIEW_EVERY_MS,
   });
   // Who is shown is who gets it: the draw of the preview counts (AMB-140).
@@ -92,6 +93,8 @@ export function Sheet({ campaign, asked, close }: SheetProps) {
       act={act}
       action={asked ? approve : release}
       preview={preview}
+      body={body}
+      at="messages[0]."
       when={messages.map((message) => ({
         ...(messages.length > 1 && { name: nameOf(message) }),
         at: message.scheduled_at,
@@ -113,7 +116,14 @@ export function Sheet({ campaign, asked, close }: SheetProps) {
       ]}
       gaps={messages
         .slice(1)
-        .map((message) => <MissingIn key={message.id} name={nameOf(message)} body={bodyOf(campaign, message)} />)}
+        .map((message, n) => (
+          <MissingIn
+            key={message.id}
+            name={nameOf(message)}
+            body={bodyOf(campaign, message)}
+            at={`messages[${n + 1}].`}
+          />
+        ))}
       safety={safety}
       onRelease={run}
       close={close}

@@ -94,6 +94,7 @@ function Release({ draft, reach: { body, chosen, preview }, send, submit, close 
       act={act}
       action={send}
       preview={preview}
+      body={body}
       when={[{ at: body.scheduled_at, ...(asksFor(draft) && { words: "Once approved" }) }]}
       by={[
         ...meansOf({ channel_ids: chosen, category: draft.category, topic: draft.topic, holdout: draft.holdout }),

@@ -1,0 +1,62 @@
+// What stands in the way of a release leads to where it is mended.
+import type { Page } from "playwright-core";
+import { expect, it } from "vitest";
+import { type Tab, violations } from "../support/console-tab.ts";
+
+async function draft(page: Page, name: string): Promise<void> {
+  await page.getByLabel("Name").fill(name);
+  await page.getByLabel("Title").fill("Hello {{ subscriber.nick }}");
+  await page.getByLabel("Body", { exact: true }).fill("The sale begins on Friday.");
+}
+
+const press = (page: Page, name: string) => page.getByRole("button", { name, exact: true }).click();
+
+const focused = (page: Page, label: string) =>
+  page.getByLabel(label, { exact: true }).and(page.locator(":focus")).waitFor();
+
+export function releaseProblemStories(open: () => Promise<Tab>): void {
+  it("a problem of a campaign leads from its release sheet to the field of its message (CON-3)", async () => {
+    const { page, visit } = await open();
+    await visit("campaigns/new");
+    await draft(page, "To be mended");
+    await press(page, "Add a message");
+    await page.getByLabel("Title").last().fill("The end");
+    await page.getByLabel("Body", { exact: true }).last().fill("Bye, {{ subscriber.pet }}.");
+    await press(page, "Save the draft");
+    await press(page, "Release");
+    await press(page, "subscriber.nick is empty for 96 people.");
+    await page.getByLabel("Title").first().and(page.locator(":focus")).waitFor();
+    expect(await page.locator("dialog[open]").count()).toBe(0);
+    await press(page, "Cancel");
+    await press(page, "Release");
+    await press(page, "The end: subscriber.pet is empty for 96 people.");
+    await page.getByLabel("Body", { exact: true }).last().and(page.locator(":focus")).waitFor();
+    expect(await violations(page)).toEqual([]);
+  });
+
+  it("what the release of a campaign is refused for is marked at its field (CON-3)", async () => {
+    const { page, visit } = await open();
+    await visit("campaigns/new");
+    await draft(page, "To be refused");
+    await press(page, "Save the draft");
+    const fields = { name: "says too little", "messages[0].channel_ids[0]": "cannot send" };
+    await page.route("**/release?*", (route) => route.fulfill({ status: 422, json: { message: "Refused.", fields } }));
+    await press(page, "Release");
+    await page.getByRole("button", { name: /^Release to \d+ people$/ }).click();
+    await press(page, "Name");
+    await focused(page, "Name");
+    await page.getByText("says too little").waitFor();
+    expect(await violations(page)).toEqual([]);
+  });
+
+  it("a problem of a send leads from its release sheet to the field of the message (CON-3)", async () => {
+    const { page, visit } = await open();
+    await visit("send");
+    await page.getByLabel("Title").fill("The sale");
+    await page.getByLabel("Body", { exact: true }).fill("Look, {{ subscriber.nick }}: https://example.com/sale/.");
+    await press(page, "Review and send");
+    await press(page, "https://example.com/sale/ is a placeholder: nobody outside can open it.");
+    await focused(page, "Body");
+    await press(page, "Start over");
+  });
+}
