@@ -214,7 +214,6 @@ describe.skipIf(!hasBrowser)("in Chromium", () => {
     });
     await visit("content/schedules");
     await page.getByRole("button", { name: "New schedule" }).click();
-    await dialog.getByLabel("In-app").check();
     letThrough();
     await dialog.getByLabel("Repeats").selectOption("By a cron expression");
     expect(await dialog.getByLabel("Cron expression").inputValue()).toBe("0 9 * * 1");

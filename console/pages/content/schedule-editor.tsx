@@ -9,7 +9,7 @@ import { now, zone } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
 import { FormDialog } from "../../components/dialog.tsx";
 import { SelectField, TextField } from "../../components/field.tsx";
-import { ChannelPicker, TopicPicker } from "../../components/pickers.tsx";
+import { ChannelPicker, TopicPicker, useUsableChannels } from "../../components/pickers.tsx";
 import { meansOf } from "../../components/release-facts.tsx";
 import { Moments } from "../../components/release-moments.tsx";
 import { ReleaseSheet } from "../../components/release-sheet.tsx";
@@ -20,11 +20,14 @@ const SHOWN = 3;
 
 interface Draft {
   template_id: string;
-  channel_ids: string[];
+  /** Undefined until one is chosen. */
+  channel_ids: string[] | undefined;
   topic: string;
   cron_expression: string;
   timezone: string;
 }
+
+type Chosen = Draft & { channel_ids: string[] };
 
 interface EditorProps {
   templates: readonly Template[];
@@ -34,10 +37,21 @@ interface EditorProps {
 export function ScheduleEditor({ templates, close }: EditorProps) {
   const create = useAction("schedules.create", { stale: ["schedules.", "billing."] });
   const [isReleasing, setReleasing] = useState(false);
-  const start: Draft = { template_id: "", channel_ids: [], topic: "", cron_expression: START_CRON, timezone: zone };
+  const start: Draft = {
+    template_id: "",
+    channel_ids: undefined,
+    topic: "",
+    cron_expression: START_CRON,
+    timezone: zone,
+  };
   const form = useFields(start, create);
-  // The templates may arrive after the dialog has opened.
-  const draft = { ...form.values, template_id: form.values.template_id || (templates[0]?.id ?? "") };
+  const usual = useUsualChannel();
+  // The templates and the channels may arrive after the dialog has opened.
+  const draft = {
+    ...form.values,
+    template_id: form.values.template_id || (templates[0]?.id ?? ""),
+    channel_ids: form.values.channel_ids ?? usual,
+  };
   const save = async () => {
     const { topic, ...given } = draft;
     const done = await create.run({ ...given, ...(topic && { topic }), target: { type: "all" } });
@@ -51,7 +65,8 @@ export function ScheduleEditor({ templates, close }: EditorProps) {
     const name = templates.find(({ id }) => id === draft.template_id)?.name ?? "the template";
     return <Release name={name} draft={draft} action={create} save={save} close={() => setReleasing(false)} />;
   }
-  const missing = draft.template_id ? "Choose at least one channel." : "Write a template first.";
+  const noChannel = form.values.channel_ids ? "Choose at least one channel." : "Connect a channel that can send first.";
+  const missing = draft.template_id ? noChannel : "Write a template first.";
   return (
     <FormDialog
       title="New schedule"
@@ -66,12 +81,19 @@ export function ScheduleEditor({ templates, close }: EditorProps) {
   );
 }
 
-function Inputs({
-  form: { field },
-  templates,
-  draft,
-}: { form: Fields<Draft>; draft: Draft } & Pick<EditorProps, "templates">) {
-  const { value: chosen, ...channels } = field("channel_ids");
+/** The first that reaches people who are elsewhere, else the in-app one. */
+function useUsualChannel(): string[] {
+  const usable = useUsableChannels();
+  const usual = usable.find(({ type }) => type !== "in_app") ?? usable[0];
+  return usual ? [usual.id] : [];
+}
+
+interface InputsProps extends Pick<EditorProps, "templates"> {
+  form: Fields<Draft>;
+  draft: Chosen;
+}
+
+function Inputs({ form: { field }, templates, draft }: InputsProps) {
   const times = timesOf(draft);
   return (
     <>
@@ -84,7 +106,7 @@ function Inputs({
       <ScheduleTimes {...field("cron_expression")} />
       <TextField label="Time zone" {...field("timezone")} required />
       {times.length > 0 && <Moments all={times.slice(0, 1).map((one) => ({ ...one, name: "Next" }))} />}
-      <ChannelPicker chosen={chosen} {...channels} />
+      <ChannelPicker {...field("channel_ids")} chosen={draft.channel_ids} />
       <TopicPicker {...field("topic")} />
     </>
   );
@@ -113,7 +135,7 @@ function isZone(name: string): boolean {
 
 interface ReleaseProps {
   name: string;
-  draft: Draft;
+  draft: Chosen;
   action: ReturnType<typeof useAction<"schedules.create">>;
   save: () => Promise<void>;
   close: () => void;
@@ -135,6 +157,7 @@ function Release({ name, draft, action, save, close }: ReleaseProps) {
       act="Schedule for"
       action={action}
       preview={preview}
+      body={body}
       when={timesOf(draft)}
       by={[["Template", name], ...meansOf({ channel_ids, category: "marketing", topic })]}
       onRelease={save}
