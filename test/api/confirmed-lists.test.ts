@@ -100,6 +100,16 @@ describe("a list that asks", () => {
     expect(await links()).toHaveLength(1);
   });
 
+  it("who opts out of SMS meanwhile joins by the link all the same (AMB-129)", async () => {
+    const { world, call, ada, add, links, count } = await setting();
+    await add();
+    await call(`POST /api/v1/subscribers/${ada}/consents`, { channel: "sms", status: "opted_out" });
+
+    await follow(world, "POST", (await links())[0]!);
+
+    expect(await count()).toBe(1);
+  });
+
   it("a member who gets another address is none until its owner confirms (AMB-129)", async () => {
     const { world, upsert, add, links, count } = await setting();
     await add();

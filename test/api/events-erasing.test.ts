@@ -40,16 +40,18 @@ it.each([
   expect(await actorsOf(world, tenant)).toEqual({ ...hidden, late: [null, null] });
 });
 
-it("what a device does after its subscriber's erasure is exported with its anonymous id (EXP-11, SUB-16)", async () => {
+it("what a device reports after its subscriber's erasure is exported with its anonymous id, whenever it happened (EXP-11, SUB-16)", async () => {
   const { world, tenant, ids } = await withPeople(1);
   await identify(world, tenant, "shared", ids[0]!);
   await tenant.call(`DELETE /api/v1/subscribers/${ids[0]}`);
   await world.advance(90 * SECOND);
 
   await ingest(world, tenant, { event_name: "next", anonymous_id: "shared" });
+  const occurred_at = timestamp(START - MINUTE);
+  await ingest(world, tenant, { event_name: "of before", anonymous_id: "shared", occurred_at });
   await world.advance(5 * MINUTE);
 
-  expect(await actorsOf(world, tenant)).toEqual({ next: [null, "shared"] });
+  expect(await actorsOf(world, tenant)).toEqual({ next: [null, "shared"], "of before": [null, "shared"] });
 });
 
 it("events of an erased subscriber are exported at once without their ids, and otherwise as before (EXP-11, SUB-16, D-EXPORTDEL)", async () => {

@@ -1,5 +1,6 @@
 // The reader of a file dies between any two of its steps: every row is taken and counted once, whatever others do meanwhile.
 import { expect, it } from "vitest";
+import { runner } from "../../local/clock.ts";
 import { HOUR, MINUTE, SECOND } from "../../shared/kernel/clock.ts";
 import { countMembers } from "../../shared/store/lists/member-counts.ts";
 import { recountPart } from "../../shared/store/recount.ts";
@@ -173,3 +174,23 @@ it(
   },
   PATIENCE_MS,
 );
+
+it("an import whose reader dies for hours, until no message of it is left, goes on by its watchdog (IMP-2)", async () => {
+  let isDying = true;
+  const steps = new Map<unknown, number>();
+  const step = () => {
+    const n = (steps.get(runner.getStore()) ?? 0) + 1;
+    steps.set(runner.getStore(), n);
+    if (isDying && n > 5) throw new Error("the worker died");
+  };
+  const { world, list, post, job } = await open({
+    hooks: (name) => (name === "import-rows" ? { before: step, after: () => undefined } : {}),
+  });
+  const { body } = await post({ listId: list }, { filename: "a.csv", content: people(ROWS) });
+  await world.advance(2 * HOUR);
+  expect((await job(body.import_job_id)).status).not.toBe("completed");
+
+  isDying = false;
+  await world.advance(RETRY_MS);
+  expect(await job(body.import_job_id)).toMatchObject({ status: "completed", processed_rows: ROWS });
+});

@@ -1,6 +1,7 @@
 // Imports and journeys: people of a file enter segments, and start journeys unless the import says no (AMB-133, AMB-134).
 
 import { expect, it } from "vitest";
+import { HOUR } from "../../shared/kernel/clock.ts";
 import { importing } from "../support/imports.ts";
 import { delayed, journeySetting } from "../support/journeys.ts";
 import { pro } from "../support/segments.ts";
@@ -96,4 +97,14 @@ it("start_journeys is true or false (AMB-133)", async () => {
 
   expect(status).toBe(422);
   expect(body.fields).toEqual({ start_journeys: "must be true or false" });
+});
+
+it("who was imported with start_journeys false starts journeys by a rule that is made later (AMB-133)", async () => {
+  const { world, run, members, started, change } = await setting("segment_entered");
+  await run(file("free"), QUIET);
+  await world.advance(HOUR);
+  await change({ attribute: { plan: { $eq: "free" } } });
+
+  expect(await members()).toBe(2);
+  expect(await started()).toBe(2);
 });

@@ -1,5 +1,6 @@
 // Rows of a file that name the same person (D-CSV, D-CONSENT, AMB-132).
 import { describe, expect, it } from "vitest";
+import { MINUTE } from "../../shared/kernel/clock.ts";
 import { importing } from "../support/imports.ts";
 import { worlds } from "../support/worlds.ts";
 
@@ -85,4 +86,33 @@ it.each([
   await run(`external_id,email,consent_status,consent_at\n${rows}`, { ...(time_zone && { time_zone }) });
 
   expect(await consents("f")).toMatchObject([{ status: "opted_in", consented_at }]);
+});
+
+it.each([
+  ["by the same file", "2025-01-01", "2025-01-01", { suppressed: 1, unchanged: 0 }],
+  ["by a file that says another time", "2025-02-01", "2025-01-01", { suppressed: 0, unchanged: 1 }],
+  ["by an operator, at the instant of the import", "manual", "", { suppressed: 0, unchanged: 1 }],
+])(
+  "a row of an address that is suppressed already, %s, counts as what it changed (IMP-12, AMB-128)",
+  async (_, before, now, counted) => {
+    const { run, tenant } = await setting();
+    const csv = (at: string) => `external_id,email,consent_status,consent_at\nada,ada@x.example,bounced,${at}\n`;
+    if (before === "manual") await tenant.call("POST /api/v1/suppressions", { address: "ada@x.example" });
+    else await run(csv(before));
+
+    for (const dry_run of ["true", "false"])
+      expect((await run(csv(now), { dry_run })).consent_summary).toMatchObject(counted);
+  },
+);
+
+it("a proof of who was erased and came again is of the address that they have, though its row names none (AMB-129, AMB-132)", async () => {
+  const { run, consents, tenant, world } = await setting();
+  await tenant.call("PATCH /api/v1/workspace", { double_opt_in: true });
+  const ada = { external_id: "ada", email: "ada@x.example" };
+  await tenant.call(`DELETE /api/v1/subscribers/${await tenant.upsert(ada)}`);
+  await tenant.upsert(ada);
+  await world.advance(MINUTE);
+  await run("external_id,email,consent_status,consent_at\nada,,yes,2025-01-01\nada,ada@x.example,,\n");
+
+  expect(await consents("ada")).toMatchObject([{ status: "opted_in" }]);
 });

@@ -163,6 +163,16 @@ describe("marks", () => {
     expect((await read(world, tenant, id, message.id)).body).toEqual({ ...body, read_at: at(START + MINUTE) });
   });
 
+  it("a message that was read with all others keeps its read_at where it is dismissed and read again (INB-7, INB-9)", async () => {
+    const { world, tenant, id } = await withMessages(1);
+    await readAll(world, tenant, id);
+    await world.advance(MINUTE);
+    const [{ id: message }] = await inboxOf(world, tenant, id);
+    const { body } = await dismiss(world, tenant, id, message);
+
+    expect([body.read_at, (await read(world, tenant, id, message)).body]).toEqual([at(START), body]);
+  });
+
   it("a read message that is dismissed keeps its read_at (INB-9, AMB-37)", async () => {
     const { world, tenant, id } = await withMessages(1);
     const [message] = await inboxOf(world, tenant, id);

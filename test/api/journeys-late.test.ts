@@ -79,3 +79,26 @@ it("a wait does not take what occurred after its window, which a send of a late 
 
   expect(await results()).toEqual([{ "wait:timeout": 1 }, { "wait:event": 1 }, 1]);
 });
+
+it("of events of one instant a wait ends by the one that was received first, also where its worker comes late (AMB-136)", async () => {
+  const { world, active, person, send, inbox, tenant } = await countedSetting(await fresh());
+  const wait = { wait_for_event: { event_name: "paid", within: "1d", on_event: "thanks", on_timeout: "end" } };
+  await active(graphOf({ wait, thanks: send("{{ event.item }}", "end"), end: "exit" }));
+  const names = Array.from({ length: 6 }, (_, n) => `person-${n}`);
+  const ids = await Promise.all(names.map((name) => person(name)));
+  const accept = async (minute: number, event_name: string, item: string) => {
+    world.clock.jumpTo(START + minute * MINUTE);
+    const occurred_at = new Date(START + Math.min(minute, 2) * MINUTE).toISOString();
+    const events = names.map((external_id) => ({
+      ...{ event_name, external_id, occurred_at, properties: { item } },
+      idempotency_key: `${external_id} ${event_name} ${item}`,
+    }));
+    expect((await world.call("POST /v1/events", { as: tenant.server, body: { events } })).status).toBe(202);
+  };
+  await accept(1, "signed_up", "a trial");
+  await accept(2, "paid", "a lamp");
+  await accept(3, "paid", "a chair");
+  await world.settle();
+
+  expect(await Promise.all(ids.map(inbox))).toEqual(ids.map(() => ["a lamp"]));
+});

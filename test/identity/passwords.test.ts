@@ -1,7 +1,7 @@
 // Passwords of a user, forgotten and changed (ACC-1 to ACC-3).
 import { beforeEach, describe, expect, it } from "vitest";
 import { accountsIn, EMAIL, mailedToken, NEW, PASSWORD } from "../support/accounts.ts";
-import { wholeTable } from "../support/people.ts";
+import { operate, wholeTable } from "../support/people.ts";
 import { spent } from "../support/spending.ts";
 import { type Answer, type TestWorld, testWorld } from "../support/world.ts";
 
@@ -93,6 +93,23 @@ describe("a forgotten password", () => {
 
     expect(done!.status).toBe(200);
     for (const begun of logins.filter(({ status }) => status === 200)) expect(await me(begun)).toBe(401);
+  });
+
+  it("a reset begins its session in the first workspace of the user that is open (ACC-2, D-TENANT)", async () => {
+    const owner = await register("grace@navy.example");
+    await world.advance(60_000);
+    const first = await register();
+    const invited = { email: EMAIL, role: "viewer" };
+    await world.call("POST /api/v1/team/invitations", { as: bearer(owner), body: invited });
+    const token = await mailedToken(world, EMAIL, "You are invited");
+    const joined = await post("invitations/accept", { token, name: "Ada", password: PASSWORD });
+    expect(joined.status).toBe(201);
+    const tenantOf = async (answer: Answer) =>
+      (await world.call("GET /api/v1/me", { as: bearer(answer) })).body.tenant.id;
+
+    expect(await tenantOf(await reset(await forgot()))).toBe(first.body.tenant.id);
+    await operate(world, { id: first.body.tenant.id }, { status: "deleted" });
+    expect(await tenantOf(await reset(await forgot(), "a third password"))).toBe(owner.body.tenant.id);
   });
 
   it("a reset that is asked for an address without a user gets the same answer at the same cost (ACC-1)", async () => {

@@ -90,7 +90,7 @@ export const addDevice = (
 /** What the operator does to a workspace. */
 export async function operate(
   world: TestWorld,
-  tenant: Tenant,
+  tenant: Pick<Tenant, "id">,
   change: Parameters<typeof changeWorkspace>[2],
 ): Promise<void> {
   await changeWorkspace(platformWrite.open(quickDeps(world))(nobody), tenant.id, change);
