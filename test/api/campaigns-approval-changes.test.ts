@@ -73,7 +73,8 @@ describe("what has changed since", () => {
     const { status, body } = await decide("approve", waiting);
     await world.settle();
 
-    expect({ status, fields: Object.keys(body.fields) }).toEqual({ status: 409, fields: ["scheduled_at"] });
+    const fields = { scheduled_at: "has passed since its release was asked for" };
+    expect({ status, fields: body.fields }).toEqual({ status: 409, fields });
     expect(await inbox()).toEqual([]);
   });
 
