@@ -45,6 +45,21 @@ describe("addresses", () => {
     expect(await news(id)).toMatchObject({ state: "skipped" });
   });
 
+  it("an opt-in of before confirmations were asked is none for another address that comes with a new one (AMB-129)", async () => {
+    const { world, call, upsert, consent, asked, statusOf } = await setting();
+    await call("PATCH /api/v1/workspace", { double_opt_in: false });
+    const id = (await upsert({ email: "own@example.com", consent })).body.id;
+    await call("PATCH /api/v1/workspace", { double_opt_in: true });
+    expect((await statusOf(id))[0].status).toBe("opted_in");
+    await world.advance(MINUTE);
+    await upsert({ email: "victim@example.com", consent });
+
+    expect([(await statusOf(id))[0].status, (await asked()).map(({ to }) => to)]).toEqual([
+      "pending",
+      ["victim@example.com"],
+    ]);
+  });
+
   it("restating the opt-in for another address asks that one (AMB-129)", async () => {
     const { world, upsert, consent, asked, statusOf } = await setting();
     const id = (await upsert({ email: "own@example.com", consent })).body.id;

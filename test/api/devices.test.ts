@@ -151,6 +151,21 @@ describe("registration", () => {
     expect(await see(1)).toBe(201);
   });
 
+  it("a device that comes with the token of one of 20 takes its place, and removes no other (D-DEV)", async () => {
+    const { world, ada, bob, register, devicesOf } = await setting();
+    await register(phone(bob, { device_id: "tablet", token: "of-bob" }));
+    for (let n = 0; n < 20; n++) {
+      await register(phone(ada, { device_id: `d${n}`, token: `token-${n}` }));
+      await world.advance(SECOND);
+    }
+
+    expect((await register(phone(ada, { device_id: "tablet", token: "token-5" }))).status).toBe(200);
+
+    const names = (await devicesOf(ada)).map((one: { device_id: string }) => one.device_id);
+    const kept = Array.from({ length: 20 }, (_, n) => `d${n}`).filter((name) => name !== "d5");
+    expect(names.sort()).toEqual([...kept, "tablet"].sort());
+  });
+
   it("an external_id creates the subscriber as upsert does, and finds it the next time (D-DEV, AMB-107)", async () => {
     const { tenant, register } = await setting();
     const body = { external_id: "ada", platform: "android", token: "fcm" };

@@ -72,6 +72,11 @@ describe("a number that opted out", () => {
       `external_id,phone,SMS consent,SMS consent timestamp,email\n,${ADA},no,,a@x.example\nu1,${ADA},yes,2025-01-01,\n`,
     ],
     [
+      "in an earlier row, of somebody whose own row before has it,",
+      "",
+      `external_id,phone,SMS consent,SMS consent timestamp,email\n,${ADA},no,,a@x.example\nu1,${ADA},,,\nu1,,yes,2025-01-01,\n`,
+    ],
+    [
       "in an earlier row, of somebody whose row has none,",
       `external_id,phone\nu1,${ADA}\n`,
       `external_id,phone,SMS consent,SMS consent timestamp,email\n,${ADA},no,2024-03-05,a@x.example\nu1,,yes,2025-01-01,\n`,

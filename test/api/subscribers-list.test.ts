@@ -134,6 +134,10 @@ describe("filters together", () => {
     ["external_id=p1&email=p1@example.com", ["p1"]],
     ["external_id=p1&email=p2@example.com", []],
     ["external_id=p1&updated_since=2031-01-01T00:00:00Z", []],
+    ["external_id=p1&q=P1@", ["p1"]],
+    ["external_id=p1&q=p2", []],
+    [`external_id=p1&q=${phone}`, ["p1"]],
+    ["external_id=p1&q=%2B4915112345679", []],
     [`q=${phone}&email=p2@example.com`, ["p2"]],
     [`q=${phone}&updated_since=2031-01-01T00:00:00Z`, []],
   ])("subscribers are listed by all that is asked: %s (D-SUB-LIST, RDA-6)", async (query, expected) => {

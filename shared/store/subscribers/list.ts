@@ -11,8 +11,8 @@ import type { RootSecrets } from "../secrets.ts";
 import { newestOfShards, wantedPage } from "../sorted.ts";
 import { SubscribersByAge } from "./items.ts";
 import { findByPhone } from "./phones.ts";
-import { searchSubscribers } from "./search.ts";
-import { findByExternalId, getProfiles, type LivingProfile, type Subscriber, subscriberOf } from "./subscribers.ts";
+import { isFoundBy, searchSubscribers } from "./search.ts";
+import { getProfiles, type LivingProfile, profileOfExternalId, type Subscriber, subscriberOf } from "./subscribers.ts";
 
 export interface SubscriberQuery {
   limit: number;
@@ -45,14 +45,19 @@ export async function listSubscribers(
   query: SubscriberQuery,
   region: () => Promise<string | null | undefined> = async () => undefined,
 ): Promise<SubscriberPage> {
-  if (query.external_id !== undefined) {
-    const found = await findByExternalId(store, secrets, query.external_id);
-    return { items: [found].filter((one) => one !== undefined).filter(matches(query)), next_cursor: "" };
+  const isWanted = matches(query);
+  const { q, external_id } = query;
+  const owners = q === undefined ? [] : await ownersOfPhone(store, q, region);
+  if (external_id !== undefined) {
+    const profile = await profileOfExternalId(store, secrets, external_id);
+    const isFound =
+      profile !== undefined &&
+      (q === undefined || (owners.length > 0 ? owners.some(({ id }) => id === profile.id) : isFoundBy(profile, q)));
+    return { items: isFound ? subscribersIn(profile).filter(isWanted) : [], next_cursor: "" };
   }
-  if (query.q !== undefined) {
-    const owners = await ownersOfPhone(store, query.q, region);
-    if (owners.length > 0) return pageOfOwners(owners.filter(matches(query)), store, secrets, { ...query, q: query.q });
-    return searchSubscribers(store, secrets, { ...query, q: query.q }, matches(query));
+  if (q !== undefined) {
+    if (owners.length > 0) return pageOfOwners(owners.filter(isWanted), store, secrets, { ...query, q });
+    return searchSubscribers(store, secrets, { ...query, q }, isWanted);
   }
   const cursors = cursorsOf(secrets, `subscribers:${store.tenant}`, Position);
   const nextRows = newestOfShards(
@@ -63,7 +68,6 @@ export async function listSubscribers(
     cursors.open(query.cursor),
     query.limit,
   );
-  const isWanted = matches(query);
   return wantedPage({ cursors, limit: query.limit, max: MAX_EXAMINED }, async (count) => {
     const places = (await nextRows(Math.min(MAX_CONCURRENT, count))).map(({ i2sk }) => i2sk);
     const profiles = await getProfiles(store, places.map(idOf), { eventual: true });

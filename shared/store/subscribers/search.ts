@@ -121,12 +121,17 @@ export async function searchSubscribers(
 
 const subscriberIn = (position: string) => position.slice(position.lastIndexOf("#") + 1);
 
-/** An entry may be older than the profile, and a profile may have several that match. */
-const isFirstMatch = (profile: LivingProfile, looks: readonly Look[], position: string): boolean => {
+const matchesIn = (profile: LivingProfile, looks: readonly Look[]): EntryKey[] => {
   const fitting = looks.filter(({ fits }) => fits(profile));
-  const matching = entriesOf(profile).filter(({ text }) => fitting.some(({ prefix }) => text.startsWith(prefix)));
-  return matching.map(positionOf).sort(inBytes)[0] === position;
+  return entriesOf(profile).filter(({ text }) => fitting.some(({ prefix }) => text.startsWith(prefix)));
 };
+
+/** An entry may be older than the profile, and a profile may have several that match. */
+const isFirstMatch = (profile: LivingProfile, looks: readonly Look[], position: string): boolean =>
+  matchesIn(profile, looks).map(positionOf).sort(inBytes)[0] === position;
+
+/** Whether a search finds somebody who is known already. */
+export const isFoundBy = (profile: LivingProfile, q: string): boolean => matchesIn(profile, looksFor(q)).length > 0;
 
 /** The order of sort keys. */
 const inBytes = (one: string, other: string) => Buffer.compare(Buffer.from(one), Buffer.from(other));

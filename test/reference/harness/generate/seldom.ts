@@ -57,7 +57,7 @@ export function search(draft: Draft): void {
   const [path, query] = random.pick<[string, Record<string, string>]>([
     ["subscribers", { q: random.pick(["ad", "B", "love", "a@"]) }],
     ["subscribers", { email: random.pick(["ADA@example.com", "bo@example.com"]) }],
-    ["subscribers", { external_id: random.pick(PEOPLE) }],
+    ["subscribers", { external_id: random.pick(PEOPLE), q: "ad" }],
     ["subscribers", { updated_since: iso(draft.now - random.pick([SECOND, MINUTE, HOUR])), limit: "2" }],
     ["lists", { name: random.pick(["sum", "WIN"]) }],
     ["campaigns", { status: random.pick(["draft", "live", "completed", "archived"]) }],
