@@ -24,9 +24,8 @@ export async function createWaitQueue(work: Work, progress: Progress): Promise<W
   const { quiet, timezone = "UTC" } = job.deliverySettings ?? {};
   if (!quiet) return NOTHING_WAITS;
   const units = unitsOf(progress, addressees).slice(progress.to);
-  const ended = units.flatMap((unit) => unit.quiet ?? []);
-  const gate: Gate = ended.length > 0 ? await gateOf(work, Math.min(...ended)) : { kind: "open" };
   const waited = units.filter((unit) => unit.quiet !== undefined).map((unit) => recipientOf(chunk, unit).subscriber);
+  const gateAt: GateAt = waited.length > 0 ? await readGate(work) : () => OPEN;
   const left = await leftJourney(work, waited);
   const zoned = quiet.timezone_mode === "subscriber" ? units.map((unit) => recipientOf(chunk, unit).subscriber) : [];
   const ids = [...new Set(zoned)].filter((id) => !isPseudonym(id));
@@ -50,14 +49,16 @@ export async function createWaitQueue(work: Work, progress: Progress): Promise<W
         const { subscriber } = recipientOf(chunk, unit);
         if (isPseudonym(subscriber) || gone.has(subscriber) || !disturbs(targetOf(chunk, unit).channel))
           return undefined;
-        if (unit.quiet !== undefined && gate.kind === "over") return undefined;
-        if (unit.quiet !== undefined && gate.kind === "wait") return { due: gate.until };
+        const gate = unit.quiet === undefined ? OPEN : gateAt(unit.quiet);
+        if (gate.kind === "over") return undefined;
+        if (gate.kind === "wait") return { due: gate.until };
         const until = endIn(zones.get(subscriber) ?? timezone);
         return until === undefined ? undefined : { due: until, quiet: until };
       });
     },
     refusal: (unit) => {
       if (unit.quiet === undefined) return undefined;
+      const gate = gateAt(unit.quiet);
       if (gate.kind === "over") return gate.outcome;
       return left.has(recipientOf(chunk, unit).subscriber) ? CANCELED : undefined;
     },
@@ -65,25 +66,32 @@ export async function createWaitQueue(work: Work, progress: Progress): Promise<W
   };
 }
 
-/** Whether messages that waited since `ended` may be sent now: the workspace is active, the journey not paused. */
+/** Whether a message that waited may be sent now: the workspace is active, the journey not paused. */
 type Gate =
   | { kind: "open" }
   /** Not yet: check again at this time, in milliseconds. */
   | { kind: "wait"; until: number }
   /** Not any more. */
   | { kind: "over"; outcome: SendOutcome };
+const OPEN: Gate = { kind: "open" };
 
-async function gateOf({ store, workspace, clock, job }: Work, ended: number): Promise<Gate> {
+/** By the end of the quiet hours that it waited for: those of a chunk end at different times. */
+type GateAt = (ended: number) => Gate;
+
+async function readGate({ store, workspace, clock, job }: Work): Promise<GateAt> {
   const now = clock.now();
   const { min, max, share } = CHECK_AGAIN_MS;
-  const wait = Math.min(max, Math.max(min, (now - ended) * share));
-  const later: Gate = { kind: "wait", until: Math.ceil((now + wait) / min) * min };
+  const later: GateAt = (ended) => {
+    const wait = Math.min(max, Math.max(min, (now - ended) * share));
+    return { kind: "wait", until: Math.ceil((now + wait) / min) * min };
+  };
   if ((await workspace())?.status !== "active")
-    return now - ended > TOO_LATE_MS ? { kind: "over", outcome: { status: "rejected", reason: EXPIRED } } : later;
-  if (job.source.type !== "journey" || job.source.id === null) return { kind: "open" };
+    return (ended) =>
+      now - ended > TOO_LATE_MS ? { kind: "over", outcome: { status: "rejected", reason: EXPIRED } } : later(ended);
+  if (job.source.type !== "journey" || job.source.id === null) return () => OPEN;
   const status = await statusOf(store, job.source.id);
-  if (status === "active") return { kind: "open" };
-  return status === "paused" ? later : { kind: "over", outcome: CANCELED };
+  if (status === "active") return () => OPEN;
+  return status === "paused" ? later : () => ({ kind: "over", outcome: CANCELED });
 }
 
 /** Those whose run exited or was canceled while the message of its step waited: it is not for them any more (JND-9). */
