@@ -171,6 +171,19 @@ it("the canary gets a send first, and the others after its wait (F21)", async ()
   expect(await jobOf(tenant, job)).toMatchObject({ status: "completed", counts: { delivered: 250 } });
 });
 
+it("a send that is resumed after its canary halted it goes to everyone at once (F21)", async () => {
+  const { world, ids, provider, begin, resume } = await pushing(250);
+  provider.outcomeOf = () => "permanent";
+  const safety = { max_error_rate: 0.2, canary_percent: 40, canary_wait_minutes: 600 };
+  const job = await begin({ safety });
+  provider.outcomeOf = () => undefined;
+
+  expect((await resume(job)).status).toBe(200);
+  await world.advance(20 * MINUTE);
+
+  expect(provider.calls.toSorted()).toEqual(ids.toSorted());
+});
+
 it("the bounces of the canary stop the others (F21)", async () => {
   const { world, tenant } = await withTenant();
   await mailing(world, tenant);

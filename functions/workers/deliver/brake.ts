@@ -18,6 +18,7 @@ import {
   type Progress,
   putOff,
   type SendOutcome,
+  type Unit,
 } from "../../../shared/rules/progress.ts";
 import { type BrakeView, brakeView, haltJob } from "../../../shared/store/sends/jobs/brake.ts";
 import type { JobRecord } from "../../../shared/store/sends/jobs/job-record.ts";
@@ -98,6 +99,16 @@ export async function keepCanaryFirst(work: Work, progress: Progress): Promise<v
       ? undefined
       : { due: Math.max(unit.due, due), quiet, throttledSince };
   });
+}
+
+/** With nobody waiting for the canary any more, once the send was resumed. */
+export function withoutCanaryWait({ resumedWith }: JobRecord, progress: Progress, now: number): Progress {
+  if (!resumedWith) return progress;
+  const ended = (unit: Unit): Unit => {
+    const waitsForElse = unit.tries.length > 0 || unit.quiet !== undefined || unit.throttledSince !== undefined;
+    return waitsForElse ? unit : { ...unit, due: Math.min(unit.due, now) };
+  };
+  return { ...progress, work: progress.work?.map(ended), next: progress.next.map(ended) };
 }
 
 const noFigures = () => ({ tried: {}, errors: {}, bounced: 0, complained: 0, opted_out: 0, passed: 0 });

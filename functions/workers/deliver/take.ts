@@ -4,7 +4,7 @@ import { newProgress } from "../../../shared/rules/progress.ts";
 import { progressOf } from "../../../shared/rules/progress-text.ts";
 import { takeOver } from "../../../shared/store/sends/chunks/claims.ts";
 import { type ClaimState, leaseOf, newLease } from "../../../shared/store/sends/chunks/leases.ts";
-import { withFigures } from "./brake.ts";
+import { withFigures, withoutCanaryWait } from "./brake.ts";
 import { recover } from "./recovery.ts";
 import type { LeasedChunk, Work } from "./work.ts";
 
@@ -19,13 +19,14 @@ export async function takeChunk(
   if (!claim)
     return { kind: "taken", leased: { lease: newLease(owner, now), progress: withFigures(job, newProgress()) } };
   if (claim.lease >= now) return { kind: "wait", ms: claim.lease + 1 - now };
-  const waiting = progressOf(claim.progress);
+  const readFrom = (text: string | undefined) => withoutCanaryWait(job, progressOf(text), now);
+  const waiting = readFrom(claim.progress);
   const due = waiting.to === 0 && waiting.work ? Math.min(...waiting.work.map((unit) => unit.due)) : 0;
   if (due > now && !isStopped) return { kind: "wait", ms: due - now };
 
   const taken = await takeOver(store, chunkRef, owner, claim);
   if (taken.kind === "lost") return { kind: "wait", ms: SECOND };
-  const leased = { lease: leaseOf(taken.claim), progress: withFigures(job, progressOf(newestText(work, taken.claim))) };
+  const leased = { lease: leaseOf(taken.claim), progress: withFigures(job, readFrom(newestText(work, taken.claim))) };
   await recover(work, leased, { isStopped });
   return { kind: "taken", leased };
 }

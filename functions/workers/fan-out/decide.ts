@@ -118,7 +118,9 @@ async function mayResume(work: Work): Promise<Verdict> {
   const sendState = await stateOf(work);
   if (sendState !== "open") return stopped(work, sendState);
   if (job.status === "queued") return mayDispatch(work, sendState);
-  return job.direct ? mayDeliver(work) : { kind: "rescue", isOpen: true, mayBeLast: false };
+  // Nobody waits for the canary of a resumed send any more.
+  const endsWaits = job.resumedWith !== undefined;
+  return job.direct ? mayDeliver(work) : { kind: "rescue", isOpen: true, mayBeLast: false, endsWaits };
 }
 
 function mayRelease(work: Work, range: string | undefined): Verdict {

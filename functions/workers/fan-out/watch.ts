@@ -87,21 +87,24 @@ async function inTurn<T>(ranges: readonly string[], look: (range: string) => Pro
   return found;
 }
 
-/** @param isOpen the send may go on: otherwise what is complete is closed, and nothing is sent */
-export async function rescue(
-  work: Work,
-  { isOpen, mayBeLast }: { isOpen: boolean; mayBeLast: boolean },
-): Promise<void> {
+interface Rescue {
+  /** The send may go on: otherwise what is complete is closed, and nothing is sent. */
+  isOpen: boolean;
+  /** Chunks that wait look whether they still have to. */
+  endsWaits?: boolean | undefined;
+}
+
+export async function rescue(work: Work, { mayBeLast, ...how }: Rescue & { mayBeLast: boolean }): Promise<void> {
   const { store, job } = work;
-  for (const range of job.ranges ?? []) await rescueRange(work, range, { isOpen });
+  for (const range of job.ranges ?? []) await rescueRange(work, range, how);
   if (mayBeLast) await finishJob(store, job.id);
 }
 
-async function rescueRange(work: Work, range: string, { isOpen }: { isOpen: boolean }): Promise<void> {
+async function rescueRange(work: Work, range: string, { isOpen, endsWaits = false }: Rescue): Promise<void> {
   const { store, clock, fanOutQueue, deliverQueue, job } = work;
   const { state, claims, open } = await openChunks(work, range);
   if (state.closed) return;
-  const isWaiting = (chunk: number) => (claims.get(chunk)?.waits ?? 0) > clock.now() + EARLY_MS;
+  const isWaiting = (chunk: number) => !endsWaits && (claims.get(chunk)?.waits ?? 0) > clock.now() + EARLY_MS;
   if (isOpen && !state.planned) await fanOutQueue.send([{ kind: "plan", tenant: store.tenant, job: job.id, range }]);
   if (isOpen) await deliverQueue.send(open.filter(({ chunk }) => !isWaiting(chunk)));
   if (state.planned && open.length === 0) await closeRange(store, job, range);

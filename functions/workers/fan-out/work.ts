@@ -35,8 +35,8 @@ export type Verdict =
   | { kind: "plan"; range: string; settings: DeliverySettings }
   /** Its recipients are on its row: it has one message. */
   | { kind: "deliver" }
-  /** Messages of its ranges and chunks may be lost, or were dropped while it was held. */
-  | { kind: "rescue"; isOpen: boolean; mayBeLast: boolean }
+  /** Messages of its ranges and chunks may be lost, or were dropped while it was held; with `endsWaits` also of those that wait. */
+  | { kind: "rescue"; isOpen: boolean; mayBeLast: boolean; endsWaits?: boolean }
   /** The chunks that waited until now go on, of all ranges or of one. */
   | { kind: "release"; range: string | undefined }
   /** It was stopped: its chunks are closed with what is known of them. */
