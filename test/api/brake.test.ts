@@ -1,10 +1,10 @@
 // The brake of a send (F21): it stops itself before many have got what goes wrong, and goes on or ends on command.
 import { expect, it } from "vitest";
 import type { Hooks } from "../../local/aws/index.ts";
-import { DAY, MINUTE } from "../../shared/kernel/clock.ts";
+import { DAY, MINUTE, SECOND } from "../../shared/kernel/clock.ts";
 import { isCanary } from "../../shared/rules/brake.ts";
 import { mailing } from "../support/mails.ts";
-import { cancel, jobOf, post } from "../support/notify.ts";
+import { cancel, inMs, jobOf, post } from "../support/notify.ts";
 import { addPeople } from "../support/people.ts";
 import { pushProvider, withPhones } from "../support/push-provider.ts";
 import { requests } from "../support/requests.ts";
@@ -106,6 +106,18 @@ it("a halted send that is resumed reaches the rest, and each recipient once (F21
   expect(done.halted).toBeUndefined();
 });
 
+it("a send that is resumed at the moment of its halt goes on at once (F21)", async () => {
+  const { world, provider, begin, resume } = await pushing(150);
+  provider.outcomeOf = () => "permanent";
+  const job = await begin({ safety: { max_error_rate: 0.2 } });
+  provider.outcomeOf = () => undefined;
+
+  await resume(job);
+  await world.advance(SECOND);
+
+  expect(provider.calls).toHaveLength(150);
+});
+
 it("a send that was resumed cannot be resumed again: 409 (F21)", async () => {
   const { world, provider, job, resume } = await haltedSend();
   provider.outcomeOf = () => undefined;
@@ -126,6 +138,44 @@ it("a resumed send that still goes wrong halts again, by the limit of its resume
   expect(await jobOf(tenant, job)).toMatchObject({ status: "processing", halted: { limit: 0.9, rate: 1 } });
   expect(provider.calls.length).toBeGreaterThan(before);
   expect(provider.calls.length).toBeLessThan(500);
+});
+
+it("a resume changes the limits that it names, and no other (F21)", async () => {
+  const { provider, begin, resume } = await pushing(150);
+  provider.outcomeOf = () => "permanent";
+  const job = await begin({ safety: { max_error_rate: 0.2, max_bounce_rate: 0.03 } });
+
+  const { body } = await resume(job, { safety: { max_error_rate: 0.9 } });
+
+  expect(body.safety).toMatchObject({ max_error_rate: 0.9, max_bounce_rate: 0.03 });
+});
+
+it("what went wrong before a send was resumed does not slow it down (F21)", async () => {
+  const { world, ids, provider, begin, resume } = await pushing(1_200);
+  provider.outcomeOf = () => "permanent";
+  const job = await begin({ safety: { max_error_rate: 0.01 } });
+  provider.outcomeOf = () => undefined;
+
+  await world.advance(SECOND);
+  await resume(job);
+  await world.advance(15 * SECOND);
+
+  expect(new Set(provider.calls).size).toBe(ids.length);
+});
+
+it("while errors are above their limit without being sure, one chunk begins after the other (F21)", async () => {
+  const { world, tenant, provider, begin } = await pushing(1_200);
+  // Two of nine in the first chunk of each range, then all.
+  provider.outcomeOf = () => {
+    const n = provider.calls.length - 1;
+    return n >= 400 || n % 9 === 0 || n % 9 === 4 ? "permanent" : undefined;
+  };
+
+  const job = await begin({ safety: { max_error_rate: 0.2 } });
+  await world.advance(MINUTE);
+
+  expect((await jobOf(tenant, job)).halted).toMatchObject({ reason: "error_rate" });
+  expect(provider.calls).toHaveLength(410);
 });
 
 it("a halted send that is canceled ends with what it did, and cannot be resumed (F21)", async () => {
@@ -169,6 +219,24 @@ it("the canary gets a send first, and the others after its wait (F21)", async ()
 
   expect(provider.calls.toSorted()).toEqual(ids.toSorted());
   expect(await jobOf(tenant, job)).toMatchObject({ status: "completed", counts: { delivered: 250 } });
+});
+
+it("nobody follows the canary while a part of the audience is still planned (F21)", async () => {
+  const planning = requests({ of: "fan-out", operation: "GetItem", naming: "all/8-f" });
+  const { world, ids, provider, begin } = await pushing(250, planning.hooks);
+  planning.fail();
+  const safety = { canary_percent: 20, canary_wait_minutes: 1 };
+  // Workers plan what is sent later, however few get it.
+  const job = await begin({ safety, scheduled_at: inMs(world, MINUTE) });
+  const canary = new Set(ids.filter((id) => isCanary(job, id, 20)));
+
+  await world.advance(10 * MINUTE);
+  expect(provider.calls.length).toBeGreaterThan(0);
+  expect(provider.calls.filter((id) => !canary.has(id))).toEqual([]);
+
+  planning.pass();
+  await world.advance(DAY);
+  expect(provider.calls.toSorted()).toEqual(ids.toSorted());
 });
 
 it("a send that is resumed after its canary halted it goes to everyone at once (F21)", async () => {

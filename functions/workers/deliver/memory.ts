@@ -49,6 +49,8 @@ export interface GateAnswer {
   /** When it was asked for, in milliseconds. */
   at: number;
   sendState: Promise<SendState>;
+  /** It came, and was no. */
+  isStopped?: true;
   owner?: WorkspaceRecord | undefined;
 }
 export const sendGates: Memory<"gates", GateAnswer> = remembered("gates", 100);

@@ -43,7 +43,9 @@ const nameOf = ({ store, chunkRef }: Work): string => `${store.tenant} ${chunkRe
 function answerOf(work: Work, within: number, { isRead }: { isRead: boolean }): GateAnswer {
   const { store, workspace, clock, gates, chunkRef } = work;
   const cached = gates.get(nameOf(work));
-  if (cached && clock.now() - cached.at < within) return cached;
+  // What ends a stop sends a message to each chunk once: one that follows a stop looks for itself.
+  const mayHaveEnded = isRead && cached?.isStopped;
+  if (cached && !mayHaveEnded && clock.now() - cached.at < within) return cached;
   const known = isRead ? work.known : undefined;
   const readOwner = async () => {
     if (known) return known.owner;
@@ -53,7 +55,9 @@ function answerOf(work: Work, within: number, { isRead }: { isRead: boolean }): 
   };
   const readState = async (): Promise<SendState> => {
     const job = isRead ? work.job : await findJob(store, chunkRef.job);
-    return job ? haltIfBreached(work, job, await sendStateOf(store, readOwner, job)) : "ended";
+    const found = job ? await haltIfBreached(work, job, await sendStateOf(store, readOwner, job)) : "ended";
+    if (found !== "open") answer.isStopped = true;
+    return found;
   };
   const sendState = readState().catch((error) => {
     gates.delete(nameOf(work));
