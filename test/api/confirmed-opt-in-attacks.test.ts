@@ -8,6 +8,7 @@ import { spoil } from "../support/reached.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
+const AGREED = "2026-01-01T00:00:00.000Z";
 
 async function setting() {
   const { world, tenant } = await withTenant();
@@ -45,20 +46,26 @@ describe("addresses", () => {
     expect(await news(id)).toMatchObject({ state: "skipped" });
   });
 
-  it("an opt-in of before confirmations were asked is none for another address that comes with a new one (AMB-129)", async () => {
-    const { world, call, upsert, consent, asked, statusOf } = await setting();
-    await call("PATCH /api/v1/workspace", { double_opt_in: false });
-    const id = (await upsert({ email: "own@example.com", consent })).body.id;
-    await call("PATCH /api/v1/workspace", { double_opt_in: true });
-    expect((await statusOf(id))[0].status).toBe("opted_in");
-    await world.advance(MINUTE);
-    await upsert({ email: "victim@example.com", consent });
+  it.each([
+    ["now", undefined],
+    ["with the time that it had", AGREED],
+  ])(
+    "an opt-in of before confirmations were asked is none for another address that states it %s (AMB-129)",
+    async (_, consented_at) => {
+      const { world, call, upsert, consent, asked, statusOf } = await setting();
+      await call("PATCH /api/v1/workspace", { double_opt_in: false });
+      const id = (await upsert({ email: "own@example.com", consent: { ...consent, consented_at: AGREED } })).body.id;
+      await call("PATCH /api/v1/workspace", { double_opt_in: true });
+      expect((await statusOf(id))[0].status).toBe("opted_in");
+      await world.advance(MINUTE);
+      await upsert({ email: "victim@example.com", consent: { ...consent, consented_at } });
 
-    expect([(await statusOf(id))[0].status, (await asked()).map(({ to }) => to)]).toEqual([
-      "pending",
-      ["victim@example.com"],
-    ]);
-  });
+      expect([(await statusOf(id))[0].status, (await asked()).map(({ to }) => to)]).toEqual([
+        "pending",
+        ["victim@example.com"],
+      ]);
+    },
+  );
 
   it("restating the opt-in for another address asks that one (AMB-129)", async () => {
     const { world, upsert, consent, asked, statusOf } = await setting();

@@ -52,12 +52,13 @@ const rule = <Q extends keyof Queues, D extends AnyItem>(
 
 const CONSENT = "c:";
 
-/** The channels of consents that are pending by a new statement. */
+/** The channels of consents that are pending by a new statement, which may have the time of the one before. */
 function newlyPending({ before, after }: Change<typeof Profile>): string[] {
   const channels = Object.keys(after).flatMap((name) => (name.startsWith(CONSENT) ? [name.slice(CONSENT.length)] : []));
-  return channels.filter(
-    (channel) => after[`c:${channel}`] === "pending" && after[`ct:${channel}`] !== before?.[`ct:${channel}`],
-  );
+  return channels.filter((channel) => {
+    const [status, time] = [`c:${channel}`, `ct:${channel}`] as const;
+    return after[status] === "pending" && (before?.[status] !== "pending" || before[time] !== after[time]);
+  });
 }
 
 const rules: readonly Rule[] = [
