@@ -66,8 +66,8 @@ export function Series({ caption, buckets, lines: asked, from, to, flags = [] }:
   const flagged = flags
     .map((flag) => ({ ...flag, day: Math.round((dayOf(Date.parse(flag.at)) - first) / DAY_MS) }))
     .filter(({ day }) => day >= 0 && day < count);
-  const figures = lines.map(({ name }, n) => `${number(values[n]?.[at] ?? 0)} ${name.toLowerCase()}`);
-  const said = `${dayName(dates[at] ?? first)}: ${figures.join(", ")}`;
+  const figures = lines.map(({ name }, n) => `${name} ${number(values[n]?.[at] ?? 0)}`);
+  const said = `${dayName(dates[at] ?? first)}: ${figures.join("; ")}`;
   return (
     <div class="series">
       <ul class="legend">
