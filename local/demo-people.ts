@@ -16,6 +16,9 @@ const PLACES = [
   ["Warsaw", "PL", "Europe/Warsaw"],
 ] as const;
 
+/** Where their mailboxes are, in turn; nobody can have such an address at Gmail. */
+const MAILBOXES =
+  "example.com gmail.com outlook.com gmail.com yahoo.com gmail.com icloud.com outlook.com gmail.com gmx.net".split(" ");
 /** When those of the file were asked for their consent. */
 const ASKED_BEFORE = 30 * DAY;
 /** Every fifth signs up in the app. */
@@ -42,7 +45,7 @@ function describePerson(n: number, random: () => number): Described {
   const external_id = n === 0 ? "ada" : `${first_name}.${last_name}`.toLowerCase();
   return {
     external_id,
-    email: `${external_id}@example.com`,
+    email: `${external_id}${n === 0 ? "" : "_demo"}@${MAILBOXES[n % MAILBOXES.length]}`,
     timezone,
     isPro,
     consent: draw < 0.85 ? "opted_in" : draw < 0.93 ? "opted_out" : undefined,

@@ -81,6 +81,9 @@ export async function interact(
     if (state !== "delivered" || random() > 0.42) continue;
     const seen = { job_id, platform: "web", subscriber_id, occurred_at, ...(variant_id && { variant_id }) };
     await client.app("POST /api/v1/notifications/interactions", { ...seen, interaction: "inapp_impression" });
+    // Who is drawn anew for each would change the rest of the week.
+    if (subscriber_id.charCodeAt(0) % 2 === 0)
+      await client.app("POST /api/v1/notifications/interactions", { ...seen, interaction: "email_opened" });
     if (random() < 0.35)
       await client.app("POST /api/v1/notifications/interactions", { ...seen, interaction: "inapp_click" });
   }

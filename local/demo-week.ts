@@ -121,6 +121,8 @@ async function connect(client: Client): Promise<string> {
     events: ["notification.terminal"],
     description: "Warehouse",
   });
+  for (const address of ["left.the.company@example.com", "asked.by.phone@example.com"])
+    await client.owner("POST /api/v1/suppressions", { address, note: "Asked for it by phone" });
   const list = await client.owner("POST /api/v1/lists", { name: "Newsletter", description: "Asked for news" });
   return String(list.id);
 }
