@@ -146,6 +146,7 @@ describe("a list that asks", () => {
     const { body } = await call(`GET /api/v1/subscribers/${ada}`);
 
     expect(done.status).toBe(200);
+    expect(String(done.body)).toContain("no longer applies");
     expect(body.lists).toEqual([]);
   });
 

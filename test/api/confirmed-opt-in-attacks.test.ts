@@ -67,8 +67,8 @@ describe("addresses", () => {
     },
   );
 
-  it("restating the opt-in for another address asks that one (AMB-129)", async () => {
-    const { world, upsert, consent, asked, statusOf } = await setting();
+  it("restating the opt-in for another address asks that one, by one statement (AMB-129)", async () => {
+    const { world, call, upsert, consent, asked, statusOf } = await setting();
     const id = (await upsert({ email: "own@example.com", consent })).body.id;
     await follow(world, "POST", (await asked())[0]!.link);
     await world.advance(MINUTE);
@@ -78,6 +78,8 @@ describe("addresses", () => {
       "pending",
       ["own@example.com", "victim@example.com"],
     ]);
+    const { items } = (await call(`GET /api/v1/subscribers/${id}/consents`)).body;
+    expect(items.map(({ status }: { status: string }) => status)).toEqual(["pending", "opted_in", "pending"]);
   });
 
   it("an address that opted out by a link is not opted in again by who has confirmed another (AMB-129)", async () => {

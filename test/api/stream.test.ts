@@ -230,6 +230,21 @@ describe("resumption", () => {
     expect(second.frames()).toEqual([]);
   });
 
+  it("a message that is written late brings a client that resumed none that it had before (SSE-4)", async () => {
+    const { world, tenant, id, open, tell } = await withReader();
+    const began = world.clock.now();
+    const first = await open();
+    await tell("old");
+    await world.advance(70 * SECOND);
+    await tell("new");
+    const second = await open({ "last-event-id": first.frames().at(-1)!.id });
+    const late = { subscriber: id, content: { title: "late", body: "World" }, late_at: world.clock.now() };
+    await quickStore(world, tenant).writeAll([messageWrite("left", began + 15 * SECOND, late)]);
+    await world.advance(MINUTE);
+
+    expect(second.frames().map(({ data }) => data.title)).toEqual(["late"]);
+  });
+
   it("an invalid Last-Event-ID opens a fresh stream (SSE-4)", async () => {
     const { open, tell } = await withReader();
     await tell("old");

@@ -138,6 +138,7 @@ it("all who share a phone number are found by it, on pages of one (RDA-6)", asyn
   await addPeople(world, tenant, 3, (n) => ({ external_id: `c${n}`, attributes: { phone } }));
 
   expect((await found(world, tenant, phone, 1)).sort()).toEqual(["c0", "c1", "c2"]);
+  expect((await search(world, tenant, `q=${encodeURIComponent(phone)}&limit=3`)).next_cursor).toBe("");
 });
 
 it("a search pages through every match in order, and counts without reading them (RDA-6)", async () => {

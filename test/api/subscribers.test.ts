@@ -224,6 +224,23 @@ describe("consent", () => {
     expect((await consents(tenant, body.id)).body.items).toHaveLength(2);
   });
 
+  it.each(["sdk", "server"] as const)(
+    "of two assertions of one time, by a key of kind %s, the one that came later counts (D-CONSENT)",
+    async (kind) => {
+      const { world, tenant } = await withTenant();
+      const as = kind === "sdk" ? tenant.sdk : await tenant.backend("subscribers:write");
+      const route = kind === "sdk" ? "POST /api/v1/subscribers/upsert" : "POST /v1/subscribers/upsert";
+      const consented_at = "2026-01-01T00:00:00.000Z";
+      const say = (status: string) =>
+        world.call(route, { as, body: { external_id: "ada", consent: { status, consented_at } } });
+      const { id } = (await say("opted_in")).body;
+      for (const status of ["opted_out", "opted_in"]) {
+        expect((await say(status)).status).toBe(200);
+        expect((await tenant.call(`GET /api/v1/subscribers/${id}`)).body.consents).toMatchObject([{ status }]);
+      }
+    },
+  );
+
   it("consented_at may be five minutes ahead; beyond it is 422 and nothing is written (D-CONSENT, AMB-117)", async () => {
     const { world, tenant } = await withTenant();
     const consentAt = (at: number) => ({ status: "opted_in", consented_at: new Date(at).toISOString() });
