@@ -20,8 +20,8 @@ export interface Attribution {
   last: Touch | undefined;
 }
 
-/** The changes of one conversion fit into one transaction. */
-const MAX_JOBS = 20;
+/** The row of a conversion names each: 88 KB. */
+const MAX_JOBS = 2_000;
 
 /** @param windowSeconds how long after a touch a conversion counts for it, the end included */
 export function attribute(touches: readonly Touch[], occurredAt: number, windowSeconds: number): Attribution {

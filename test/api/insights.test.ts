@@ -138,6 +138,32 @@ describe("funnel and summary", () => {
     expect(await summary("channel")).toMatchObject([{ conversions: 1, revenue_cents: 700 }]);
   });
 
+  it("a conversion counts for a campaign however many sends came after its message (D-ATTRIB)", async () => {
+    const { world, tenant, ids, channel, define, campaign, buy, funnel, call } = await setting(1);
+    await define();
+    const first = await campaign([undefined], { holdout_percentage: 0 });
+    for (let n = 0; n < 45; n++) await send(world, tenant, { subscriberIds: ids, channel_ids: [channel] });
+    await world.advance(SECOND);
+    const last = await campaign();
+    await buy(ids[0]!, 100);
+
+    const lift = (await call(`GET /api/v1/insights/lift?job_id=${first.jobs[0]}`)).body;
+    expect(lift.treated).toMatchObject({ size: 1, converters: 1 });
+    expect(await funnel(first.id)).toMatchObject({ converted: 1, revenue_cents: 100, conversions: 0 });
+    expect(await funnel(last.id)).toMatchObject({ converted: 1, revenue_cents: 100, conversions: 1 });
+  });
+
+  it("a conversion that comes twice counts once for each of many sends (D-ATTRIB)", async () => {
+    const { world, tenant, ids, channel, define, campaign, buy, funnel } = await setting(1);
+    await define();
+    const first = await campaign();
+    for (let n = 0; n < 45; n++) await send(world, tenant, { subscriberIds: ids, channel_ids: [channel] });
+    await buy(ids[0]!, 100);
+    await world.advance(HOUR);
+
+    expect(await funnel(first.id)).toMatchObject({ converted: 1, revenue_cents: 100 });
+  });
+
   it("a subscriber of two messages of one campaign converts once (ISG-1)", async () => {
     const { world, ids, define, campaign, buy, funnel } = await setting();
     await define();

@@ -1,8 +1,9 @@
 // What comes back after a message was handed over changes every number that was made before.
 import { describe, expect, it } from "vitest";
-import { follow, mailing, tellOfMail } from "../support/mails.ts";
+import { follow, mailing, mailsOf, tellOfMail } from "../support/mails.ts";
 import { send } from "../support/people.ts";
 import { ledgerOf, openChannels, spoil } from "../support/reached.ts";
+import { testSend } from "../support/test-sends.ts";
 import type { Tenant, TestWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
@@ -251,6 +252,19 @@ it("an opt-out is counted with the send whose link it used, not with a later one
 
   expect(await countsOf(job)).toBe(1);
   expect(await countsOf(receipt)).toBe(0);
+});
+
+it("an opt-out by the link of a test mail is counted with no send (AMB-139, RDA-9)", async () => {
+  const { world, tenant } = await withTenant();
+  const { ada, channel, mail } = await mailing(world, tenant);
+  const { job } = await mail();
+  const read = reader(world, tenant);
+  await read("PATCH /api/v1/workspace", { test_subscriber_ids: [ada] });
+  expect((await testSend(tenant, { to: [ada], channel_ids: [channel] })).status).toBe(200);
+  await follow(world, "POST", (await mailsOf(world)).at(-1)!.unsubscribe!);
+
+  expect((await read(`GET /api/v1/notifications/${job.id}`)).counts.unsubscribed).toBe(0);
+  expect((await read(`GET /api/v1/subscribers/${ada}/consents`)).items).toMatchObject([{ status: "opted_out" }]);
 });
 
 it("an opt-out is counted once with a send, also of who opted in again and uses its link another time (AMB-139)", async () => {

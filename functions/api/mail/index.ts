@@ -12,7 +12,7 @@ import { languageOf } from "../../../shared/rules/translations.ts";
 import { type PlatformReader, platformRead, type StoreReader } from "../../../shared/store/context.ts";
 import { type MailLinkOpener, openedMailLink } from "../../../shared/store/mail-links.ts";
 import { lateWrites } from "../../../shared/store/sends/jobs/late.ts";
-import { mailOfSecond, newestMailOf, optedOutWrite, timeOfTouch } from "../../../shared/store/sends/ledger/touches.ts";
+import { mailOfSecond, optedOutWrite, timeOfTouch } from "../../../shared/store/sends/ledger/touches.ts";
 import { unsubscribe } from "../../../shared/store/subscribers/addresses.ts";
 import { confirm, confirmationOf } from "../../../shared/store/subscribers/confirmations.ts";
 import { attributesOf, getProfile, type LivingProfile } from "../../../shared/store/subscribers/subscribers.ts";
@@ -253,19 +253,15 @@ async function readerOf<K extends "unsubscribe" | "confirm">(
 }
 
 /**
- * What counts an opt-out with the send whose link it used (AMB-139); a link that names none counts with the newest mail.
- * None for a recipient who opted out by the same mail before, and has opted in again since.
+ * What counts an opt-out with the send whose link it used (AMB-139): none by the link of a test send, and none for a
+ * recipient who opted out by the same mail before, and has opted in again since.
  */
 async function optOutWrites(store: StoreReader, { subscriber, of }: Extract<MailToken, { kind: "unsubscribe" }>) {
-  const sent = of && { job: of.job, at: of.sentAt * SECOND };
-  const row = await (sent ? mailOfSecond(store, subscriber, sent) : newestMailOf(store, subscriber));
+  if (!of) return [];
+  const sentAt = of.sentAt * SECOND;
+  const row = await mailOfSecond(store, subscriber, { job: of.job, at: sentAt });
   if (row?.opted_out) return [];
-  const mail = row ? { job: row.job, at: timeOfTouch(row) } : sent;
-  if (!mail) return [];
-  const counted = await lateWrites(store, mail.job, subscriber, {
-    kind: "unsubscribed",
-    at: mail.at,
-    mailbox: row?.mailbox,
-  });
+  const at = row ? timeOfTouch(row) : sentAt;
+  const counted = await lateWrites(store, of.job, subscriber, { kind: "unsubscribed", at, mailbox: row?.mailbox });
   return row ? [optedOutWrite(subscriber, row), ...counted] : counted;
 }

@@ -1,5 +1,4 @@
 // What a conversion counts for, stored once: a row that names it, and the counters of its sends and sources.
-
 import { SECOND } from "../../kernel/clock.ts";
 import { namedError } from "../../kernel/errors.ts";
 import { timeOfUuid } from "../../kernel/ids.ts";
@@ -30,6 +29,8 @@ import {
 } from "./items.ts";
 
 const MAX_ATTEMPTS = 8;
+/** Sends that one transaction counts a conversion for: of each at most a job and a source, and the first conversion of both. */
+const SENDS_TOGETHER = 20;
 
 /**
  * Counts an event for what touched its subscriber. The same event again adds what was not known before, and changes
@@ -47,18 +48,24 @@ export async function recordConversion(
   if (attribution.jobs.length === 0) return "settled";
   const jobIds = attribution.jobs.map(({ job }) => job);
   const [jobs, isOpen] = await Promise.all([findJobs(store, jobIds), isBeingDelivered(store, open, occurredAt)]);
-  const facts = { subscriber, event, revenue: revenueOf(event, value_property), attribution, jobs };
-  await untilUncontended(
+  const facts = { subscriber, event, revenue: revenueOf(event, value_property), last: lastOf(attribution, jobs) };
+  const sends = attribution.jobs.map((send, i) => ({ ...send, record: jobs[i] }));
+  // What is counted of the newer ones is known to the transaction after it.
+  for (let from = 0; from < sends.length; from += SENDS_TOGETHER)
+    await countFor(store, facts, sends.slice(from, from + SENDS_TOGETHER));
+  return isOpen ? "awaiting" : "settled";
+}
+
+const countFor = (store: Store, facts: Facts, sends: readonly CountedSend[]): Promise<void> =>
+  untilUncontended(
     () => namedError("ThrottlingException", "Too many conversions of one subscriber at once."),
     async () => {
-      const writes = await conversionWrites(store, facts);
+      const writes = await conversionWrites(store, facts, sends);
       const isCounted = writes.length === 0 || (await transacted(store, writes));
       return isCounted ? done(undefined) : contended;
     },
     MAX_ATTEMPTS,
   );
-  return isOpen ? "awaiting" : "settled";
-}
 
 /** The touches of all sends that a subscriber was assigned in, from one time to another, and those without an outcome. */
 async function touchesOf(
@@ -113,12 +120,14 @@ function revenueOf({ properties }: StoredEvent, property: string | null): number
   return typeof value === "number" && Number.isFinite(value) ? Math.round(value) : 0;
 }
 
+type CountedSend = Attribution["jobs"][number] & { record: JobRecord | undefined };
+
 interface Facts {
   subscriber: string;
   event: StoredEvent;
   revenue: number;
-  attribution: Attribution;
-  jobs: readonly (JobRecord | undefined)[];
+  /** The send of the last touch, and the type of the channel by which it came. */
+  last: { job: JobRecord; channel: string | undefined } | undefined;
 }
 
 /** What a conversion is counted for, on the day on which the send of its touch was dispatched. */
@@ -132,12 +141,15 @@ const nameOf = ({ group, id }: Credit) => `${group}#${id}`;
 const placeOf = (credit: Credit) => `${nameOf(credit)}#${credit.day}`;
 
 /** The writes that make a conversion count for what it did not count for yet; none if there is nothing. */
-async function conversionWrites(store: Store, facts: Facts): Promise<ItemWrite<"workspace">[]> {
-  const { subscriber, event, revenue, attribution } = facts;
+async function conversionWrites(
+  store: Store,
+  { subscriber, event, revenue, last: lastSend }: Facts,
+  sends: readonly CountedSend[],
+): Promise<ItemWrite<"workspace">[]> {
   const day = dayOf(event.occurred_at);
   const key = { day, at: event.occurred_at, event: event.id };
-  const sources = sourcesOf(facts);
-  const assigned = attribution.jobs.filter(({ isAssigned }) => isAssigned);
+  const sources = sourcesOf(sends);
+  const assigned = sends.filter(({ isAssigned }) => isAssigned);
   const converting = [...assigned.map(({ job }) => `job#${job}`), ...sources.map(nameOf)];
   const [old, ...converted] = await store.getEach([
     ref(Conversion, key),
@@ -149,9 +161,10 @@ async function conversionWrites(store: Store, facts: Facts): Promise<ItemWrite<"
     jobs: assigned.filter((one) => !before.jobs.includes(jobName(one))),
     sources: sources.filter((one) => !before.sources.has(nameOf(one))),
   };
-  const last = lastOf(facts);
-  const kind = kindOf(facts);
-  const lastAt = lastJobOf(facts)?.dispatched_at ?? undefined;
+  const last = lastCredits(lastSend);
+  /** The category and the type of channel of the last touch. */
+  const kind = lastSend && `${lastSend.job.category}|${lastSend.channel ?? ""}`;
+  const lastAt = lastSend?.job.dispatched_at ?? undefined;
   const isMoved = last.map(placeOf).sort().join() !== before.last.map(placeOf).sort().join() || kind !== old?.last_kind;
   if (old && !isMoved && added.jobs.length + added.sources.length === 0) return [];
   const counted = new Set([...added.jobs.map(({ job }) => `job#${job}`), ...added.sources.map(nameOf)]);
@@ -214,10 +227,10 @@ function countedIn(row: RowOf<typeof Conversion> | undefined) {
 }
 
 /** The sources of the sends that reached the subscriber, each once, by the newest of its sends. */
-function sourcesOf({ attribution, jobs }: Facts): Credit[] {
+function sourcesOf(sends: readonly CountedSend[]): Credit[] {
   const sources = new Map<string, Credit>();
-  for (const [i, { isDelivered }] of attribution.jobs.entries()) {
-    const credit = isDelivered ? creditOf(jobs[i]) : undefined;
+  for (const { isDelivered, record } of sends) {
+    const credit = isDelivered ? creditOf(record) : undefined;
     if (credit && !sources.has(nameOf(credit))) sources.set(nameOf(credit), credit);
   }
   return [...sources.values()];
@@ -231,27 +244,20 @@ const creditOf = (job: JobRecord | undefined): Credit | undefined => {
 
 const dispatchDay = ({ dispatched_at, created_at }: JobRecord): string => dayOf(dispatched_at ?? created_at);
 
-const lastJobOf = ({ attribution: { jobs: assigned, last }, jobs }: Facts): JobRecord | undefined =>
-  last && jobs[assigned.findIndex((each) => each.job === last.job)];
-
-/** The source of the last touch, and the channel of the touch: these get the conversion alone (AMB-97). */
-function lastOf(facts: Facts): Credit[] {
-  const job = lastJobOf(facts);
-  if (!job) return [];
-  const source = creditOf(job);
-  const channel = channelOf(job, facts);
-  const byChannel = channel && { group: "channel" as const, id: channel, day: dispatchDay(job) };
-  return [...(source ? [source] : []), ...(byChannel ? [byChannel] : [])];
+function lastOf({ jobs: sends, last }: Attribution, jobs: readonly (JobRecord | undefined)[]): Facts["last"] {
+  const job = last && jobs[sends.findIndex((send) => send.job === last.job)];
+  return job && { job, channel: last.channel };
 }
 
-/** The channel of the last touch: of several of its type, the one that the send went by. */
-const channelOf = ({ deliverySettings }: JobRecord, { attribution }: Facts): string | undefined =>
-  deliverySettings?.via.find(({ type }) => type === attribution.last?.channel)?.id;
-
-/** The category and the type of channel of the last touch. */
-function kindOf(facts: Facts): string | undefined {
-  const job = lastJobOf(facts);
-  return job && `${job.category}|${facts.attribution.last?.channel ?? ""}`;
+/** The source of the last touch, and the channel of the touch: these get the conversion alone (AMB-97). */
+function lastCredits(last: Facts["last"]): Credit[] {
+  if (!last) return [];
+  const { job, channel: type } = last;
+  // Of several channels of the type, the one that the send went by.
+  const channel = job.deliverySettings?.via.find((one) => one.type === type)?.id;
+  const source = creditOf(job);
+  const byChannel = channel && { group: "channel" as const, id: channel, day: dispatchDay(job) };
+  return [...(source ? [source] : []), ...(byChannel ? [byChannel] : [])];
 }
 
 type Last = readonly [at: string | undefined, kind: string | undefined];

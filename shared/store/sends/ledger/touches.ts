@@ -1,5 +1,5 @@
 // The send ledger: one row per address of a recipient, under the subscriber by time. It is the touch of attribution.
-import { DAY, MINUTE, SECOND, timestamp } from "../../../kernel/clock.ts";
+import { MINUTE, SECOND, timestamp } from "../../../kernel/clock.ts";
 import type { CountedCap } from "../../../rules/caps.ts";
 import type { Verdict } from "../../../rules/progress.ts";
 import type { Target } from "../../../rules/reach.ts";
@@ -125,18 +125,6 @@ export const touchesBetween = (
 /** The ledger of a subscriber since a time, oldest first. */
 export const touchesSince = (store: StoreReader, subscriber: string, since: number): Promise<TouchRow[]> =>
   store.queryAll(TouchItem, { subscriber }, touchesFrom(timestamp(since)));
-
-/** How long after a mail an opt-out counts as one of it. */
-const OPT_OUT_MS = 7 * DAY;
-/** Rows of a subscriber that are looked at for it. */
-const NEWEST_ROWS = 20;
-
-/** The newest mail that a subscriber got within a week: an opt-out counts there (F21). */
-export async function newestMailOf(store: StoreReader, subscriber: string): Promise<TouchRow | undefined> {
-  const range = touchesFrom(timestamp(store.clock.now() - OPT_OUT_MS));
-  const page = await store.query(TouchItem, { subscriber }, { ...range, newestFirst: true, limit: NEWEST_ROWS });
-  return page.items.find(({ channel, state }) => channel === "email" && state === "sent");
-}
 
 /** The mail of a send that began in a second. */
 export async function mailOfSecond(
