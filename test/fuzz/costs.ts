@@ -117,27 +117,41 @@ export function openCosts() {
 const usual = (times: readonly number[]): number =>
   times.toSorted((a, b) => a - b)[Math.floor(times.length * 0.9)] ?? 0;
 
-/** For docs/costs.json: what a run found, or one before it. @param known of routes that are gone it keeps nothing */
-export function recordOf(dearest: readonly Dearest[], requests: number, known?: CostRecord): CostRecord {
-  const larger = (one: Dearest, old?: CallCost): CallCost => ({
+/**
+ * For docs/costs.json: what a run found, or one before it.
+ * @param there the routes that there are: of others nothing is kept
+ */
+export function recordOf(
+  { dearest, requests }: { dearest: readonly Dearest[]; requests: number },
+  there: readonly string[],
+  known?: CostRecord,
+): CostRecord {
+  const refused = dearest.find(({ by }) => by === "refused");
+  const nothing = { units: 0, bytes: 0, milliseconds: 0 };
+  const routes: CostRecord["routes"] = {};
+  for (const route of there.toSorted()) {
+    const old = known?.routes[route];
+    const found = dearest.filter((one) => one.route === route && one.by !== "refused");
+    const larger = found.map((one) => [one.by, largerOf(one, one.by === "refused" ? undefined : old?.[one.by])]);
+    if (old || found.length > 0) routes[route] = { ...old, ...Object.fromEntries(larger) };
+  }
+  return {
+    requests: requests + (known?.requests ?? 0),
+    refused: refused ? largerOf(refused, known?.refused) : (known?.refused ?? nothing),
+    routes,
+  };
+}
+
+/** A run that only met refusals of a call does not say how long it takes. */
+const LIKE = 0.5;
+
+function largerOf(one: Dearest, old?: CallCost): CallCost {
+  const taken = Math.max(1, Math.round(one.milliseconds));
+  const isLike = !old || one.units >= old.units * LIKE;
+  return {
     units: Math.max(one.units, old?.units ?? 0),
     bytes: Math.max(one.bytes, old?.bytes ?? 0),
     // Of the run that was disturbed least.
-    milliseconds: Math.min(Math.max(1, Math.round(one.milliseconds)), old?.milliseconds ?? Number.POSITIVE_INFINITY),
-  });
-  const routes: CostRecord["routes"] = {};
-  for (const one of dearest.toSorted((a, b) => (a.route < b.route ? -1 : 1)))
-    if (one.by !== "refused")
-      routes[one.route] = {
-        ...known?.routes[one.route],
-        ...routes[one.route],
-        [one.by]: larger(one, known?.routes[one.route]?.[one.by]),
-      };
-  const refused = dearest.find(({ by }) => by === "refused");
-  const nothing = { units: 0, bytes: 0, milliseconds: 0 };
-  return {
-    requests: requests + (known?.requests ?? 0),
-    refused: refused ? larger(refused, known?.refused) : (known?.refused ?? nothing),
-    routes,
+    milliseconds: isLike ? Math.min(taken, old?.milliseconds ?? taken) : old.milliseconds,
   };
 }

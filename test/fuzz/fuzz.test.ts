@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { accessPage } from "../../docs/generate/access.ts";
 import { contents } from "../../docs/generate/contents.ts";
 import { recordedCosts } from "../../docs/generate/costs.ts";
-import { tooDear } from "./costs.ts";
+import { recordOf, tooDear } from "./costs.ts";
 import { fuzz } from "./fuzz.ts";
 
 it("random requests lead to described answers, never to a 5xx or to data of another workspace (GEN-8, D-HTTPCODES)", async () => {
@@ -52,4 +52,36 @@ it("a request that is dearer than docs/access.md says is found, and one that tak
   expect(tooDear({ ...cost, by: "sdk", units: 1, bytes: 20_001, given: 1 }, known)).toBeUndefined();
   expect(tooDear({ ...cost, by: "dashboard", units: 150, bytes: 10 }, known)).toBeUndefined();
   expect(tooDear({ ...cost, by: "dashboard", units: 151, bytes: 10 }, known)).toContain("takes 151 units");
+});
+
+it("a record keeps what the run did not reach, but for routes that are gone (D2)", () => {
+  const said = { units: 20, bytes: 100, milliseconds: 200 };
+  const known = { requests: 10, refused: said, routes: { "GET /gone": { sdk: said }, "GET /rare": { public: said } } };
+  const none = { given: 0, events: 0, consents: false } as const;
+  const dearest = [
+    { ...none, route: "GET /new", by: "sdk", units: 3, bytes: 4, milliseconds: 2 },
+    { ...none, route: "GET /rare", by: "dashboard", units: 1, bytes: 1, milliseconds: 1 },
+  ] as const;
+  expect(recordOf({ dearest, requests: 5 }, ["GET /rare", "GET /new"], known)).toEqual({
+    requests: 15,
+    refused: said,
+    routes: {
+      "GET /new": { sdk: { units: 3, bytes: 4, milliseconds: 2 } },
+      "GET /rare": { public: said, dashboard: { units: 1, bytes: 1, milliseconds: 1 } },
+    },
+  });
+});
+
+it("a run that met only refusals of a call leaves the time that it takes (D2)", () => {
+  const said = { units: 20, bytes: 100, milliseconds: 200 };
+  const known = { requests: 10, refused: said, routes: { "POST /login": { public: said } } };
+  const met = (units: number) => ({
+    dearest: [
+      { route: "POST /login", by: "public", units, bytes: 9, milliseconds: 5, given: 0, events: 0, consents: false },
+    ] as const,
+    requests: 1,
+  });
+  const timeOf = (units: number) =>
+    recordOf(met(units), ["POST /login"], known).routes["POST /login"]?.public?.milliseconds;
+  expect([timeOf(3), timeOf(15)]).toEqual([200, 5]);
 });

@@ -1,5 +1,6 @@
 // `npm run fuzz`: see USAGE.
 import { writeFile } from "node:fs/promises";
+import { contents, operationsOf } from "../../docs/generate/contents.ts";
 import { recordedCosts } from "../../docs/generate/costs.ts";
 import { readArguments, wholeNumber } from "../../tools/arguments.ts";
 import { columnsOf } from "../../tools/text-table.ts";
@@ -50,8 +51,11 @@ const rows = dearest
   .filter(({ by }) => by === "public" || by === "sdk" || by === "refused")
   .slice(0, SHOWN)
   .map((one) => [one.route, one.by, String(one.units), String(one.bytes)]);
-if (values.record)
-  await writeFile(RECORD, `${JSON.stringify(recordOf(dearest, requests, recordedCosts()), null, 2)}\n`);
+if (values.record) {
+  const there = operationsOf(contents).map(({ endpoint }) => endpoint.route);
+  const record = recordOf({ dearest, requests }, there, recordedCosts());
+  await writeFile(RECORD, `${JSON.stringify(record, null, 2)}\n`);
+}
 if (values.cost)
   console.log(columnsOf([["dearest request of", "by", "units", "bytes"], ...rows], ["dearest request of", "by"]));
 if (refusing.length > 0) console.log(`Routes that took no request: ${refusing.join(", ")}`);
