@@ -1,5 +1,6 @@
 // The cells of an imported row by what they hold, and the addresses among them.
 
+import { withoutMark } from "./csv.ts";
 import { saysOut, saysSuppressed } from "./import-answers.ts";
 import { type RowChannel, rowChannelOf } from "./import-channels.ts";
 import type { Columns } from "./import-columns.ts";
@@ -180,17 +181,10 @@ export const readId = (text: string): string => text.replace(WRITTEN_AS_DECIMAL,
 const AROUND = /^[\s\p{Cf}]+|(?<![\s\p{Cf}])[\s\p{Cf}]+$/gu;
 /** What keeps a spreadsheet from reading a text as a number: `="0151"`. */
 const AS_TEXT = /^="([^"]*)"$/;
-/** The same in some exports: `'0151`, `'=1+1`. */
-const MARKED_NUMBER = /^'(?=\+?\d[\d\s().+/-]*$|[=@])/;
 const NULL_OF_DATABASES = /^\\N$/;
 /** A cell without what surrounds its value. */
 export const textOf = (cell: string): string =>
-  cell
-    .replaceAll(AROUND, "")
-    .replace(AS_TEXT, "$1")
-    .replace(MARKED_NUMBER, "")
-    .replaceAll(AROUND, "")
-    .replace(NULL_OF_DATABASES, "");
+  withoutMark(cell.replaceAll(AROUND, "").replace(AS_TEXT, "$1")).replaceAll(AROUND, "").replace(NULL_OF_DATABASES, "");
 /** What became of a phone number. */
 export type PhoneKind = "kept" | "converted" | "unreadable";
 

@@ -3,6 +3,7 @@ import { expect, it } from "vitest";
 import { DAY, HOUR, MINUTE, SECOND, timestamp } from "../../shared/kernel/clock.ts";
 import { withBuyers } from "../support/conversions.ts";
 import { exporting } from "../support/exports.ts";
+import { multipartBody } from "../support/multipart.ts";
 import { send } from "../support/people.ts";
 import { worlds } from "../support/worlds.ts";
 
@@ -27,6 +28,24 @@ it("an export of subscribers says what counts with their addresses (RDA-16, AMB-
 
   const suppressed = `suppressed,${timestamp(world.clock.now())}`;
   expect((await linesOf(id))[1]).toContain(`,,,${[suppressed, suppressed, suppressed]},true`);
+});
+
+it("an import of exported subscribers finds the same people, by ids that a spreadsheet would take for formulas (RDA-16)", async () => {
+  const { world, tenant, call, upsert, begin, linesOf } = await setting();
+  const ids = ["-Nx7", "+abc=", "@ada", "=1", "＋x", "'-Nx7"];
+  for (const external_id of ids) await upsert({ external_id, attributes: { note: "a\0b" } });
+  const id = await begin({ kind: "subscribers" });
+  await world.settle();
+  const content = `${(await linesOf(id)).join("\r\n")}\r\n`;
+  const list = (await call("POST /api/v1/lists", { name: "All" })).body.id;
+  const request = multipartBody({ listId: list }, { filename: "people.csv", content });
+
+  const { body: begun } = await world.call("POST /api/v1/lists/import", { as: await tenant.dashboard(), ...request });
+  await world.settle();
+
+  expect((await call(`GET /api/v1/lists/import/${begun.import_job_id}`)).body).toMatchObject({ failed_rows: 0 });
+  const { items } = (await call("GET /api/v1/subscribers?limit=50")).body;
+  expect(items.map((one: { external_id: string }) => one.external_id).sort()).toEqual(ids.sort());
 });
 
 const FUNNEL = "sent,delivered,failed,opened,opened_human,clicked,clicked_human,converted,revenue_cents";

@@ -2,6 +2,7 @@
 import { parse } from "csv-parse/sync";
 import { describe, expect, it } from "vitest";
 import { cellOf, csvLine } from "../../shared/rules/csv.ts";
+import { textOf } from "../../shared/rules/import-cells.ts";
 
 /** What a spreadsheet that splits lines at this separator sees, where the quotes of the file do not help. */
 const partsOf = (line: string, separator: string) => line.split(separator).map((part) => part.replace(/^"|"$/g, ""));
@@ -17,7 +18,7 @@ describe("a cell", () => {
     ["after a tab", "a\t+cmd", "a\t'+cmd"],
     ["after a line break", "a\n=1+1", "a\n'=1+1"],
     ["after spaces", "  =1+1", "'  =1+1"],
-    ["after a control character", "\0=1+1", "'\0=1+1"],
+    ["after a control character", "\u0001=1+1", "'\u0001=1+1"],
     ["in full width", "＝1+1", "'＝1+1"],
     ["as a number and a command", "-2+cmd", "'-2+cmd"],
   ])("a cell with a formula %s is text in every locale (RDA-16)", (_, value, expected) => {
@@ -30,6 +31,17 @@ describe("a cell", () => {
       expect(readBack(csvLine([cellOf(value)]))).toBe(String(value));
     },
   );
+
+  it.each(["-Nx7", "+abc=", "@ada", "=1", "＝1", "'=1", "''-a", "'-5", "'0151", "'+49 151", "'s", "-5"])(
+    "an import reads %s as it was exported (RDA-16, AMB-133)",
+    (value) => {
+      expect(textOf(readBack(csvLine([cellOf(value)])))).toBe(value);
+    },
+  );
+
+  it("a cell with the byte 0 leaves a file of text (RDA-16)", () => {
+    expect(csvLine(["a\0b", "\0=1"])).toBe("ab,'=1\r\n");
+  });
 
   it("a cell with a separator of any locale is quoted (RDA-16)", () => {
     expect(csvLine(["a;b", "c\td", "e|f", "g"])).toBe('"a;b","c\td","e|f",g\r\n');

@@ -87,8 +87,10 @@ export const exportEndpoints = [
     {
       summary: "Export subscribers, a list, a segment, recipients of a notification, events or reports of campaigns",
       description:
-        "The CSV file is made in the background: read the export until it is `completed`. A file of subscribers can be " +
-        "imported again as it is; attributes beyond 500 names share the column `other_attributes`, as JSON. What is written meanwhile may be missing. At most three are made at a time. When a " +
+        "The CSV file is made in the background: read the export until it is `completed`. A file of subscribers with at most " +
+        "100 attributes can be imported again as it is, one with more of them when columns are mapped to be ignored; " +
+        "attributes beyond 500 names share the column `other_attributes`, as JSON. An apostrophe marks what spreadsheets " +
+        "would take for a formula, and an import leaves it out at the beginning of a cell. What is written meanwhile may be missing. At most three are made at a time. When a " +
         "subscriber is erased, the files that may name them are deleted.",
       body: NewExport,
       returns: v.object({ id: v.string() }),
