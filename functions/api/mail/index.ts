@@ -16,7 +16,7 @@ import { mailOfSecond, optedOutWrite, timeOfTouch } from "../../../shared/store/
 import { unsubscribe } from "../../../shared/store/subscribers/addresses.ts";
 import { confirm, confirmationOf } from "../../../shared/store/subscribers/confirmations.ts";
 import { attributesOf, getProfile, type LivingProfile } from "../../../shared/store/subscribers/subscribers.ts";
-import { choose, preferencesOf } from "../../../shared/store/topics/preferences.ts";
+import { askingOf, choose, preferencesOf } from "../../../shared/store/topics/preferences.ts";
 import { hasTopics, listTopics, MAX_TOPICS } from "../../../shared/store/topics/topics.ts";
 import { getWorkspace } from "../../../shared/store/workspaces/workspaces.ts";
 import {
@@ -86,9 +86,11 @@ export const mail = group("mail", "The links of e-mails.", [
         profile: read,
         language,
         sender,
+        isPurged,
       } = await readerOf("unsubscribe", call, {
         eventual: true,
       });
+      if (isPurged) return gonePage(language, sender);
       // What would end here by a read that is a moment old is read again; the others have conditions.
       const profile = isOpen(read) ? read : await getProfile(store, link.subscriber);
       const isNew = isOpen(profile);
@@ -131,7 +133,7 @@ export const mail = group("mail", "The links of e-mails.", [
       text: asPage,
     },
     async (call) => {
-      const { store, token, profile, language, sender } = await readerOf("unsubscribe", call);
+      const { store, link, token, profile, language, sender } = await readerOf("unsubscribe", call);
       if (!profile) return gonePage(language, sender);
       const form = new URLSearchParams(call.raw.toString("utf8"));
       const [shown, ticked] = [new Set(form.getAll("shown")), new Set(form.getAll("in"))];
@@ -140,7 +142,8 @@ export const mail = group("mail", "The links of e-mails.", [
       const choices = Object.fromEntries(
         keys.map((key) => [key, ticked.has(key) ? ("opted_in" as const) : ("opted_out" as const)]),
       );
-      const chosen = await choose(store, profile, choices, { source: "preferences_page" });
+      const choosing = { source: "preferences_page", asking: askingOf(topics), owned: link.address };
+      const chosen = await choose(store, profile, choices, choosing);
       if (!chosen) return gonePage(language, sender);
       return preferencesPage(language, { token, sender, topics: preferencesOf(chosen, topics), isSaved: true });
     },
@@ -249,7 +252,7 @@ async function readerOf<K extends "unsubscribe" | "confirm">(
     getWorkspace(platform, store.tenant),
   ]);
   const language = languageOf(profile && attributesOf(profile).locale, headers["accept-language"]);
-  return { store, link, token, profile, language, sender: senderOf(workspace) };
+  return { store, link, token, profile, language, sender: senderOf(workspace), isPurged: workspace === undefined };
 }
 
 /**

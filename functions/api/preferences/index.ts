@@ -8,7 +8,7 @@ import { secrets } from "../../../shared/store/capabilities.ts";
 import { type StoreReader, storeRead, storeWrite } from "../../../shared/store/context.ts";
 import type { Secrets } from "../../../shared/store/secrets.ts";
 import { getProfile, type LivingProfile, profileOfExternalId } from "../../../shared/store/subscribers/subscribers.ts";
-import { type Choices, choose, Preference, preferencesOf } from "../../../shared/store/topics/preferences.ts";
+import { askingOf, type Choices, choose, Preference, preferencesOf } from "../../../shared/store/topics/preferences.ts";
 import { listTopics, MAX_TOPICS } from "../../../shared/store/topics/topics.ts";
 
 const subscriberFields = {
@@ -81,9 +81,7 @@ export const preferences = group("preferences", "What a subscriber wants to hear
       const current = preferencesOf(profile, all);
       const choices = Array.isArray(topics) ? changesTo(current, topics) : topics;
       requireTopics(current, choices);
-      const pending = new Set(all.flatMap(({ key, double_opt_in }) => (double_opt_in ? [key] : [])));
-      const said = { source: sourceOf[caller.kind], pending };
-      const chosen = await choose(store, profile, choices, said);
+      const chosen = await choose(store, profile, choices, { source: sourceOf[caller.kind], asking: askingOf(all) });
       if (!chosen) throw notFound("subscriber");
       return { subscriber_id: profile.id, topics: preferencesOf(chosen, all) };
     },

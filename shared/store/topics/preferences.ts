@@ -10,7 +10,8 @@ import type { Store } from "../context.ts";
 import { familyOf } from "../families.ts";
 import { type ConditionOf, changeItem } from "../item.ts";
 import { busy, contended, done, transacted, untilUncontended } from "../refusals.ts";
-import { type ConsentAssertion, consentChange, consentWrite } from "../subscribers/consents.ts";
+import { mailAddressId } from "../subscribers/address-items.ts";
+import { type ConsentAssertion, confirmedAsRead, consentChange, consentWrite } from "../subscribers/consents.ts";
 import { isAlive, Profile } from "../subscribers/items.ts";
 import { getProfile, type LivingProfile } from "../subscribers/subscribers.ts";
 import { topicFields } from "./items.ts";
@@ -48,7 +49,16 @@ export function preferencesOf(profile: LivingProfile, topics: readonly Topic[]):
   }));
 }
 
-const NONE: ReadonlySet<string> = new Set();
+/** The keys of topics into which nobody opts without a confirmation. */
+export const askingOf = (topics: readonly Topic[]): ReadonlySet<string> =>
+  new Set(topics.filter(({ double_opt_in }) => double_opt_in).map(({ key }) => key));
+
+interface Choosing {
+  source: string;
+  asking: ReadonlySet<string>;
+  /** The id of the address whose owner chooses: that confirms, while it is the subscriber's (AMB-129). */
+  owned?: string | undefined;
+}
 
 /** How often choices are read anew while others are made. */
 const MAX_ATTEMPTS = 8;
@@ -58,7 +68,6 @@ const MAX_ATTEMPTS = 8;
  * those that were read: a late request of a process that is gone replaces none that was made after it.
  * @param read the subscriber as it was read, which is read again only if others chose meanwhile: a profile may be large
  * @param choices by the keys of topics that exist
- * @param options.pending the keys of those into which nobody opts without a confirmation
  * @returns the subscriber after it; undefined if it is not there any more
  * @throws 503 while others are made again and again
  */
@@ -66,14 +75,14 @@ export async function choose(
   store: Store,
   read: LivingProfile,
   choices: Choices,
-  { source, pending = NONE }: { source: string; pending?: ReadonlySet<string> },
+  choosing: Choosing,
 ): Promise<LivingProfile | undefined> {
   let profile: LivingProfile | undefined = read;
   return untilUncontended(
     busy.unavailable("Other choices are made at the moment. Try again."),
     async () => {
       if (!profile) return done(undefined);
-      const outcome = await record(store, profile, choices, { source, pending });
+      const outcome = await record(store, profile, choices, choosing);
       if (outcome.kind === "recorded") return done(outcome.profile);
       profile = await getProfile(store, read.id);
       return contended;
@@ -91,14 +100,16 @@ async function record(
   store: Store,
   profile: LivingProfile,
   choices: Choices,
-  { source, pending }: { source: string; pending: ReadonlySet<string> },
+  { source, asking, owned }: Choosing,
 ): Promise<Recorded> {
   const current = new Map<string, string>(familyOf(profile, "c:"));
   const times = new Map<string, string>(familyOf(profile, "ct:"));
   const isAsRead = (channel: string): ConditionOf<typeof Profile> => asRead(`ct:${channel}`, times.get(channel));
+  const isOwner = owned !== undefined && mailAddressId(profile) === owned;
+  const asks = (key: string, status: string) => status === "opted_in" && asking.has(key);
   const changed = Object.entries(choices)
     .filter(([key, status]) => current.get(consentChannelOf(key)) !== status)
-    .map(([key, status]) => [key, status === "opted_in" && pending.has(key) ? ("pending" as const) : status] as const);
+    .map(([key, status]) => [key, asks(key, status) && !isOwner ? ("pending" as const) : status] as const);
   let after = profile;
   for (const some of chunksOf(changed, CHOICES_AT_ONCE)) {
     const now = store.clock.now();
@@ -110,8 +121,13 @@ async function record(
         source,
       }),
     );
-    const change = consentChange(...consents);
-    const when = all(isAlive(), ...consents.map(({ channel }) => isAsRead(channel)));
+    const confirmed = confirmedAsRead(
+      profile,
+      some.filter(([key, status]) => asks(key, status)).map(([key]) => consentChannelOf(key)),
+    );
+    const { set, remove } = consentChange(...consents);
+    const change = { set: { ...set, ...confirmed.set }, remove };
+    const when = all(isAlive(), ...confirmed.when, ...consents.map(({ channel }) => isAsRead(channel)));
     const isWritten = await transacted(store, [
       changeItem(Profile, { id: profile.id }, change, when),
       ...consents.map((consent) => consentWrite(store, { subscriber: profile.id, id: store.ids.uuidAt(now) }, consent)),

@@ -23,14 +23,14 @@ export function consentAssertion(world: World, body: Body, prefix: string): Body
   return { channel, status, consented_at, source, evidence: { ip, text, import_job_id: null } };
 }
 
-/** @param isOfAddress what a file says is of the address that the person has */
+/** @param isOfAddress what a file says, or who has a mail, is of the address that the person has */
 export function recordConsent(world: World, subscriber: Subscriber, consent: Body, isOfAddress = true): Consent {
-  const { channel, status, consented_at, source = null, import_job_id = null } = consent;
+  const { channel, status, consented_at, source = null, import_job_id = null, isByMail = false } = consent;
   const { evidence = { ip: null, text: null, import_job_id } } = consent;
   const held = currentConsent(world, subscriber.id, channel);
-  // A proof in a file is as good as a confirmation (docs/decisions/0101-the-confirmed-opt-in.md).
-  const isProven =
-    source === "confirmed_opt_in" || (evidence.import_job_id !== null && isOfAddress && asks(world, channel));
+  // A proof in a file or a mail is as good as a confirmation (docs/decisions/0101-the-confirmed-opt-in.md).
+  const isProof = isByMail || evidence.import_job_id !== null;
+  const isProven = source === "confirmed_opt_in" || (isProof && isOfAddress && asks(world, channel));
   const isStill = held?.status === "opted_in" && held.isConfirmed;
   const row: Consent = {
     ...{ id: newId(world, "consent"), subscriber_id: subscriber.id, channel, status, consented_at, source, evidence },

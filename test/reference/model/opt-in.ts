@@ -1,6 +1,6 @@
 // The confirmed opt-in (AMB-129, docs/decisions/0101-the-confirmed-opt-in.md) and the links of mails (AMB-130, AMB-143, AMB-149).
 import { addressOf, askedAt, isSameAddress, liftByOwner, mayBeAsked, optOutAddress } from "./addresses.ts";
-import { currentConsent, recordConsent } from "./consents.ts";
+import { currentConsent, recordConsent, stated } from "./consents.ts";
 import { isUsable } from "./gates.ts";
 import { notifyHooks } from "./hooks.ts";
 import { ANY, DAY, Refusal } from "./kit.ts";
@@ -55,7 +55,7 @@ export function follow(
     return { status: 302, location: mail.links[0]! };
   }
   if (link === "preferences") {
-    if (method === "POST" && subscriber) saved(world, subscriber, form);
+    if (method === "POST" && subscriber) saved(world, subscriber, mail, form);
   } else if (method === "POST" && link === "unsubscribe") unsubscribed(world, subscriber, mail);
   else if (method === "POST" && subscriber) confirmed(world, subscriber, mail);
   return { status: 200 };
@@ -66,13 +66,18 @@ interface Form {
   in: string[];
 }
 
-/** TPC-4: a choice for each topic that the page showed; the others stay. Its reader has the mail: nothing is asked again. */
-function saved(world: World, subscriber: Subscriber, form: Form): void {
+/**
+ * TPC-4: a choice for each topic that the page showed; the others stay. Its reader has the mail: nothing is asked again, unless
+ * the address of the person is another one by now.
+ */
+function saved(world: World, subscriber: Subscriber, { to }: Sent, form: Form): void {
+  const isOwner = isSameAddress(subscriber.email, to);
   for (const { key } of world.topics.filter((topic) => form.shown.includes(topic.key))) {
     const [channel, status] = [`topic:${key}`, form.in.includes(key) ? "opted_in" : "opted_out"];
-    const isNews = currentConsent(world, subscriber.id, channel)?.status !== status;
+    if (currentConsent(world, subscriber.id, channel)?.status === status) continue;
     const said = { channel, status, consented_at: world.now, source: ANY };
-    if (isNews) recordConsent(world, subscriber, said);
+    if (isOwner) recordConsent(world, subscriber, { ...said, isByMail: true });
+    else stated(world, subscriber, said);
   }
 }
 

@@ -22,8 +22,8 @@ export const mannersBugs: readonly Bug[] = [
     name: "a late request replaces a choice of topics that was made after it",
     area: "sending",
     file: "shared/store/topics/preferences.ts",
-    find: "all(isAlive(), ...consents.map(({ channel }) => isAsRead(channel)))",
-    replace: "isAlive()",
+    find: "all(isAlive(), ...confirmed.when, ...consents.map(({ channel }) => isAsRead(channel)))",
+    replace: "all(isAlive(), ...confirmed.when)",
   },
   {
     name: "a cap is counted without being checked",
