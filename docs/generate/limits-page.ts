@@ -80,5 +80,14 @@ password ends the others: whoever had the old one made as many known browsers as
 open session.
 
 The limit of a domain counts strangers alone: an address that the operator invited (\`invite\`, [deploy.md](deploy.md)) registers also where it is used up. Where
-registration is open, one person uses up that of a large provider of mailboxes in two hours; the operator then invites who asks.
+registration is open, one person uses up that of a large provider of mailboxes in two hours; the operator then invites who asks. Each
+subdomain is a domain, so whoever has one of their own makes as many workspaces as they have network addresses, five an hour with each.
+
+## What is not limited
+
+| what | why | what it costs at most | what helps |
+|---|---|---|---|
+| requests with server keys, but by the limit of the gateway, which all share | the contract does not count them (LIM-3), and a server sends for all users of a product | ${count(STAGE_LIMIT.throttlingRateLimit)} readings of 100 subscribers a second are about 75 dollars an hour, and the others are refused meanwhile | \`npm run operate -- workspaces\`, and suspending the workspace ([deploy.md](deploy.md), "First workspace") |
+| new subscribers with a publishable key, but by the requests and units above, and by the plan | who is new is a visitor like any other; limits of these keys are of keys and addresses, never of a workspace (AMB-146) | a plan that has no room left: on the smallest a thousand subscribers, in ten seconds | signed ids ([guide](guides/in-app.md#before-you-go-live-signed-ids)); a larger plan |
+| units of a workspace's own requests | the limits of a plan count requests (LIM-1) | a call that names many costs up to 20,000 units ([access.md](access.md)): sixty a minute are 0.75 dollars | the same |
 `;

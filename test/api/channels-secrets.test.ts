@@ -20,6 +20,8 @@ import {
   uploads,
 } from "../support/channels.ts";
 import { opened } from "../support/opened-credentials.ts";
+import { send } from "../support/people.ts";
+import { addPhone, openChannels, outboxOf, spoil } from "../support/reached.ts";
 import { UNKNOWN } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
@@ -146,4 +148,21 @@ it("a data key is decrypted once in five minutes (ARC-13)", async () => {
   await world.advance(1);
   await open();
   expect(calls).toEqual(["DecryptCommand", "DecryptCommand"]);
+});
+
+it("a message that is tried again goes by no channel that was deleted a minute ago (CRD-2)", async () => {
+  const { world, tenant } = await withTenant();
+  const { ios } = await openChannels(world, tenant, "ios-push");
+  const ada = String(await tenant.upsert({ external_id: "ada" }));
+  await addPhone(world, tenant, ada, "ios");
+  await spoil(world, { channel: "ios", outcome: "transient", times: 1 });
+  const { job } = await send(world, tenant, { subscriberIds: [ada], channel_ids: [ios] });
+  await tenant.call(`DELETE /api/v1/channels/${ios}?force=true`);
+
+  await world.advance(60 * MINUTE);
+
+  expect(job.status).toBe("processing");
+  expect(await outboxOf(world)).toEqual([]);
+  const { status, counts } = (await tenant.call(`GET /api/v1/notifications/${job.id}`)).body;
+  expect([status, counts]).toMatchObject(["failed", { failed: 1 }]);
 });

@@ -8,8 +8,8 @@ import { CredentialsItem } from "../../../shared/store/channels/items.ts";
 import { readShared } from "./memory.ts";
 import type { Work } from "./work.ts";
 
-/** How long credentials stay in clear. */
-const OPEN_MS = 5 * MINUTE;
+/** How long credentials stay in clear, and go on when they were replaced, or their channel deleted. */
+const OPEN_MS = MINUTE;
 
 /** The credentials of a send's channel; undefined if it has none. */
 export async function credentialsFor(
