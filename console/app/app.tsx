@@ -1,12 +1,12 @@
 // Chooses between sign-in and the shell with the page of the address.
-import { Component, type ComponentChildren, type ComponentType } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { Component, type ComponentChildren } from "preact";
+import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 import { ServiceError } from "../../sdk/src/errors.ts";
 import { Button } from "../components/button.tsx";
 import { Page } from "../components/page.tsx";
 import { SecondFactor } from "../components/second-factor.tsx";
 import { Empty, Failure, Skeleton } from "../components/states.tsx";
-import { pages } from "../pages/index.ts";
+import { type Loaded, pages } from "../pages/index.ts";
 import { Again, SignIn } from "../pages/sign-in/index.tsx";
 import { ProviderMissing } from "../pages/sign-in/provider.tsx";
 import { pathTo, place } from "./router.ts";
@@ -44,24 +44,33 @@ const FactorMissing = () => (
   </Page>
 );
 
-const loaded = new Map<string, ComponentType>();
+const loaded = new Map<string, Loaded>();
 
 const entryOf = (page: string) => pages.find(({ name }) => name === page);
 
 async function load(page: string): Promise<void> {
   const module = await entryOf(page)?.load();
-  if (module) loaded.set(page, module.View);
+  if (module) loaded.set(page, module);
 }
 
 /** While the workspace opens. What cannot be loaded is said where it is shown, which asks again. */
 export const loadAhead = (page: string): Promise<void> => load(page).catch(() => undefined);
 
-function Routed() {
+/** What the page of the address shows first, while the workspace opens. */
+export async function askAhead(): Promise<void> {
   const { page } = place.value;
+  await loadAhead(page);
+  loaded.get(page)?.ahead?.(place.value);
+}
+
+function Routed() {
+  const { page, parts } = place.value;
   const entry = entryOf(page);
   const [failed, setFailed] = useState<ServiceError>();
   const [, setLoaded] = useState("");
-  const View = loaded.get(page);
+  const { View, ahead } = loaded.get(page) ?? {};
+  // Before its views ask, which they do once they are drawn.
+  useLayoutEffect(() => ahead?.(place.value), [ahead, parts.join("/")]);
   useEffect(() => {
     setFailed(undefined);
     // What was loaded since the page was drawn is drawn as well.

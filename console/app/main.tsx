@@ -2,7 +2,7 @@
 import { effect } from "@preact/signals";
 import { render } from "preact";
 import { calls } from "./api.ts";
-import { App, loadAhead } from "./app.tsx";
+import { App, askAhead, loadAhead } from "./app.tsx";
 import { keepFocus } from "./focus.ts";
 import { startKeys } from "./keys.ts";
 import { forgetAll } from "./query.ts";
@@ -18,7 +18,7 @@ const isOperate = place.value.tenant === "" && place.value.page === "operate";
 const start = place.value.tenant || (place.value.page === "" ? lastWorkspace() : "");
 if (start) {
   void loadAhead(place.value.page || "home");
-  void open(start);
+  void open(start, askAhead);
 } else session.value = { kind: "closed" };
 
 /** Whose data the cache and the call log hold. */

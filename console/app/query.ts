@@ -62,6 +62,12 @@ function entryOf<O extends Operation>(operation: O, given: ArgumentsOf<O>): Entr
   return entry;
 }
 
+/** Asks before anything on the screen does, which then finds the answer or the question under way. */
+export function ask<O extends Operation>(operation: O, ...given: ArgumentsOf<O>): void {
+  const entry = entryOf(operation, given);
+  if (Date.now() - entry.state.value.at > FRESH_MS) void entry.load();
+}
+
 export type Query<T> = Read<T> & { refresh(): void };
 
 type Every = number | undefined;

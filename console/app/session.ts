@@ -96,8 +96,8 @@ async function renew(tenant: string): Promise<string> {
   }
 }
 
-/** Opens the workspace of the address by its cookie. */
-export async function open(tenant: string): Promise<void> {
+/** Opens the workspace of the address by its cookie. @param ahead asks what the page needs, as soon as that can be asked */
+export async function open(tenant: string, ahead?: () => Promise<void>): Promise<void> {
   session.value = { kind: "opening" };
   try {
     const fresh = tenant && (await renew(tenant));
@@ -105,6 +105,7 @@ export async function open(tenant: string): Promise<void> {
       session.value = { kind: "closed" };
       return;
     }
+    void ahead?.();
     await readMe();
     remember(tenant);
   } catch (error) {

@@ -1,5 +1,6 @@
 // Contents of the console: every page, in the order of the navigation. Each is loaded when it is opened.
 import type { ComponentType } from "preact";
+import type { Address } from "../app/router.ts";
 import { isLocal } from "../app/session.ts";
 import type { IconName } from "../components/icon.tsx";
 
@@ -9,8 +10,10 @@ import type { IconName } from "../components/icon.tsx";
  */
 type Row = readonly [name: string, icon: IconName, key: string, words: string, load: () => Promise<Loaded>];
 
-interface Loaded {
+export interface Loaded {
   View: ComponentType;
+  /** Asks at once what its views would ask one after another. */
+  ahead?: (place: Address) => void;
 }
 
 /** Of pages that share a file. */

@@ -17,6 +17,7 @@ import { peopleStories } from "./people.ts";
 import { releaseProblemStories } from "./release-problems.ts";
 import { releaseStories } from "./releases.ts";
 import { reportStories } from "./reports.ts";
+import { roundStories } from "./rounds.ts";
 import { longNameStories, misfits, others, phoneStories, shown } from "./shown.ts";
 import { stories } from "./stories.ts";
 
@@ -212,6 +213,7 @@ describe.skipIf(!hasBrowser)("the demo in Chromium", () => {
   });
 
   phoneStories(open);
+  roundStories(open);
   longNameStories(open);
   objectStories(open);
   conflictStories(open);

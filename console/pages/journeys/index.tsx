@@ -1,7 +1,8 @@
 // Journeys: the list, and behind each name its steps with the people in them.
 import { useAction } from "../../app/action.ts";
 import { useFields } from "../../app/fields.ts";
-import { go, pathTo, place } from "../../app/router.ts";
+import { ask } from "../../app/query.ts";
+import { type Address, go, pathTo, place } from "../../app/router.ts";
 import { usePages } from "../../app/rows.ts";
 import { number } from "../../app/time.ts";
 import { Badge } from "../../components/badge.tsx";
@@ -16,6 +17,18 @@ import { graphOf, starters } from "./starters.ts";
 import { triggerText } from "./steps.ts";
 
 const EVERY_MS = 10_000;
+
+/** Of one its chart, with the people and the brakes on it; of all, their list. */
+export function ahead({ parts: [id] }: Address): void {
+  if (!id) {
+    ask("journeys.list", {});
+    return;
+  }
+  ask("journeys.get", id);
+  ask("journeys.getStats", id);
+  ask("brakes.list", id);
+  ask("channels.list");
+}
 
 export function View() {
   const [id] = place.value.parts;

@@ -4,7 +4,7 @@ import type { CampaignsCreateBody, NotificationPreview, NotificationsCreateBody 
 import { type Running, useAction } from "../../app/action.ts";
 import { fieldsOf } from "../../app/fields.ts";
 import { inPlain } from "../../app/placeholders.ts";
-import { useQuery } from "../../app/query.ts";
+import { ask, useQuery } from "../../app/query.ts";
 import { go, pathTo } from "../../app/router.ts";
 import { channelName, countSentence, reasonText } from "../../app/sentences.ts";
 import { asksSecondPerson } from "../../app/session.ts";
@@ -28,6 +28,11 @@ import { Sample } from "./sample.tsx";
 /** A preview is valid for ten minutes. */
 const PREVIEW_EVERY_MS = 300_000;
 const PREVIEW_WAIT_MS = 500;
+
+export function ahead(): void {
+  ask("channels.list");
+  ask("topics.list");
+}
 
 export function View() {
   const editor = useDraft();
