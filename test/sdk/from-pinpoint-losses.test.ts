@@ -116,6 +116,34 @@ it("a wait of seconds lasts to the next minute (F26)", async () => {
   expect(read("journeys/j").steps.steps.w.delay.duration).toBe("2m");
 });
 
+it.each([
+  ["yes and no", "ConditionalSplit", (Condition: object) => ({ Condition, FalseActivity: "m" })],
+  ["several", "MultiCondition", (Condition: object) => ({ Branches: [{ Condition }], DefaultActivity: "m" })],
+])("a split between %s of which no condition is left lasts as long as before (F26)", async (_, type, of) => {
+  const EventCondition = { Dimensions: { EventType: { Values: ["_email.open"] } }, MessageActivity: "m" };
+  const condition = type === "MultiCondition" ? { EventCondition } : { Conditions: [{ EventCondition }] };
+  const split = { ...of(condition), EvaluationWaitTime: { WaitFor: "P2D" } };
+  const { read } = await convertedOf({
+    "all.json": journeyOf({ StartActivity: "s", Activities: { s: { [type]: split }, m: send("One") } }),
+  });
+  expect(read("journeys/j").steps.steps.s.delay).toEqual({ duration: "2d", next: "m" });
+});
+
+it("conditions of a start are named, also where it has several events (F26)", async () => {
+  const Dimensions = {
+    EventType: { Values: ["signed_up", "registered"] },
+    Attributes: { from: { AttributeType: "INCLUSIVE", Values: ["web"] } },
+    Metrics: { amount: { ComparisonOperator: "EQUAL", Value: 5 } },
+  };
+  const StartCondition = { EventStartCondition: { EventFilter: { Dimensions } } };
+  const Activities = { m: send("One") };
+  const { lost } = await convertedOf({ "all.json": journeyOf({ StartActivity: "m", Activities, StartCondition }) });
+  expect(lost).toEqual([
+    "StartCondition.EventStartCondition.EventType",
+    "StartCondition.EventStartCondition.EventFilter",
+  ]);
+});
+
 const segmentOf = (Dimensions: object) =>
   JSON.stringify({ Item: [{ Id: "s", Name: "S", SegmentType: "DIMENSIONAL", Dimensions }] });
 

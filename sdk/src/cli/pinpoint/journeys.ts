@@ -74,14 +74,10 @@ function startOf(
     const filter = isObject(event.EventFilter) ? event.EventFilter : {};
     const start = eventOf(filter.Dimensions);
     if (start.kind === "unsaid") report.unmapped(at, `StartCondition.EventStartCondition.${start.field}`, start.reason);
-    if (start.kind === "event" && start.where) {
-      const on = Object.keys(start.where).join(", ");
-      report.unmapped(
-        at,
-        "StartCondition.EventStartCondition.EventFilter",
-        `has conditions on ${on}: a trigger has none`,
-      );
-    }
+    const { Attributes, Metrics } = isObject(filter.Dimensions) ? filter.Dimensions : {};
+    const on = Object.keys(Object.assign({}, Attributes, Metrics)).join(", ");
+    const field = "StartCondition.EventStartCondition.EventFilter";
+    if (on !== "") report.unmapped(at, field, `has conditions on ${on}: a trigger has none`);
     const eligibility = typeof event.SegmentId === "string" ? audiences.ruleOf(event.SegmentId) : undefined;
     if (eligibility?.kind === "unsaid")
       report.unmapped(at, "StartCondition.EventStartCondition.SegmentId", eligibility.reason);
@@ -254,15 +250,14 @@ function splitStep(id: string, config: Resource, next: Next, around: ActivityCon
   );
   if (ruled.kind === "unsaid") {
     context.report.unmapped(at, `${field}.${ruled.field}`, `${ruled.reason}: all take the path of no`);
-    steps.set(id, { pass: next(FalseActivity) });
-    return;
   }
-  addBranches(id, [{ rule: ruled.rule, to: next(TrueActivity) }], next(FalseActivity), { wait, around });
+  const branches = ruled.kind === "unsaid" ? [] : [{ rule: ruled.rule, to: next(TrueActivity) }];
+  addBranches(id, branches, next(FalseActivity), { wait, around });
 }
 
 /** A branch for each condition, one after the other. */
 function branchSteps(id: string, config: Resource, next: Next, around: ActivityContext): void {
-  const { at, context, steps } = around;
+  const { at, context } = around;
   const { Branches, DefaultActivity, EvaluationWaitTime } = config;
   const wait = waitBefore(EvaluationWaitTime, `Activities.${id}.MultiCondition`, around);
   const branches = (Array.isArray(Branches) ? Branches : []).filter(isObject).flatMap((branch) => {
@@ -277,11 +272,10 @@ function branchSteps(id: string, config: Resource, next: Next, around: ActivityC
     );
     return [];
   });
-  if (branches.length === 0) steps.set(id, { pass: next(DefaultActivity) });
-  else addBranches(id, branches, next(DefaultActivity), { wait, around });
+  addBranches(id, branches, next(DefaultActivity), { wait, around });
 }
 
-/** @param otherwise where those go of whom no rule holds */
+/** Without a rule, the time that the split took stays. @param otherwise where those go of whom no rule holds */
 function addBranches(
   id: string,
   branches: readonly { rule: Resource; to: string }[],
@@ -289,7 +283,9 @@ function addBranches(
   { wait, around: { steps, activities } }: { wait: string | undefined; around: ActivityContext },
 ): void {
   const nameOf = (i: number) => (i === 0 && !wait ? id : freeId(`${id}-${i + 1}`, activities));
-  if (wait) steps.set(id, { id, type: "delay", delay: { duration: wait, next: nameOf(0) } });
+  const first = branches.length > 0 ? nameOf(0) : otherwise;
+  if (wait) steps.set(id, { id, type: "delay", delay: { duration: wait, next: first } });
+  else if (branches.length === 0) steps.set(id, { pass: otherwise });
   for (const [i, { rule, to }] of branches.entries()) {
     const name = nameOf(i);
     const branch: Resource = { condition: rule, else: i + 1 < branches.length ? nameOf(i + 1) : otherwise };
