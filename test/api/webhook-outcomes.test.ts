@@ -2,7 +2,8 @@
 import { describe, expect, it } from "vitest";
 import { MINUTE } from "../../shared/kernel/clock.ts";
 import { hook, receiving, type Setting, upsert } from "../support/hooks.ts";
-import { follow, mailing, mailsOf } from "../support/mails.ts";
+import { follow, mailing, mailsOf, tellOfMail } from "../support/mails.ts";
+import { ledgerOf } from "../support/reached.ts";
 import { worlds } from "../support/worlds.ts";
 
 const setting = receiving(worlds());
@@ -37,6 +38,22 @@ describe("late results", () => {
       reason: event === "message.bounced" ? expect.any(String) : null,
     });
     expect(others).toEqual([]);
+  });
+
+  it("a mail that bounces and is complained of is an event of each (CLI-2)", async () => {
+    const here = await setting();
+    await hook(here, ["message.bounced", "message.complained"]);
+    const to = "bounce@simulator.amazonses.com";
+    const { ada, mail } = await mailing(here.world, here.tenant, to);
+    const { job } = await mail();
+    await here.world.advance(MINUTE);
+    const [row] = await ledgerOf(here.tenant, ada);
+    const at = [String(Date.parse(String(row!.sk).split("#")[1]!))];
+    const tags = { tenant: [here.tenant.id], job: [job.id], subscriber: [ada], at };
+    const complaint = { complainedRecipients: [{ emailAddress: to }] };
+    await tellOfMail(here.world, { eventType: "Complaint", mail: { tags }, complaint });
+
+    expect((await told(here)).map(([type]) => type)).toEqual(["message.bounced", "message.complained"]);
   });
 
   it("recipients whose mails bounce in the same second are an event each (CLI-2, WEV-1)", async () => {

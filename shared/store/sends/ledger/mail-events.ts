@@ -30,6 +30,8 @@ interface FateChange {
 
 const sent = oneOf("state", ["sent", "unknown"]);
 const isSent = ({ state }: Pick<RowOf<typeof TouchItem>, "state">) => state === "sent" || state === "unknown";
+/** A complaint may overtake a bounce, or come after one: some servers deliver a mail and say that they did not. */
+const left = oneOf("state", ["sent", "unknown", "bounced"]);
 
 /** The rows that an event may change, and how. A complaint changes no state: it is about the subscriber. */
 const changes: Partial<Record<MailEvent["fate"], FateChange>> = {
@@ -47,8 +49,8 @@ const changes: Partial<Record<MailEvent["fate"], FateChange>> = {
   },
   deferred: { when: sent, takes: isSent, change: (reason) => ({ set: { bounce: reason } }) },
   complained: {
-    when: all(sent, absent("complained")),
-    takes: (row) => isSent(row) && row.complained === undefined,
+    when: all(left, absent("complained")),
+    takes: (row) => (isSent(row) || row.state === "bounced") && row.complained === undefined,
     change: () => ({ set: { complained: true, react: "fate" } }),
     counted: "complained",
   },
