@@ -12,22 +12,41 @@ describe.each(places)("queues in %s", (place) => {
   const queueWorld = queuesIn(place);
 
   describe("queues", () => {
-    test("queues are created once, found by name and listed", async () => {
-      const { client, create } = queueWorld();
+    test("a queue is created once, with the attributes that it was created with", async () => {
+      const { create } = queueWorld();
       const url = await create("jobs", { VisibilityTimeout: "60" });
+
       expect(url).toBe("http://sqs.local/000000000000/jobs");
       expect(await create("jobs", { VisibilityTimeout: "60" })).toBe(url);
       expect(await create("jobs")).toBe(url);
       expect(await nameOf(create("jobs", { VisibilityTimeout: "61" }))).toBe("QueueNameExists");
-      await create("other");
-      await create("jobs-2");
-      const listed = await client.send(new sqs.ListQueuesCommand({ QueueNamePrefix: "jobs" }));
-      expect(listed.QueueUrls).toEqual([url, `${url}-2`]);
+    });
+
+    test("a queue is found by its name", async () => {
+      const { client, create } = queueWorld();
+      const url = await create("jobs");
+
+      expect((await client.send(new sqs.GetQueueUrlCommand({ QueueName: "jobs" }))).QueueUrl).toBe(url);
+    });
+
+    test.each([
+      ["jobs", ["jobs", "jobs-2"]],
+      ["x", undefined],
+    ])("queues are listed by the beginning of their names: %s", async (QueueNamePrefix, names) => {
+      const { client, create } = queueWorld();
+      for (const name of ["jobs", "other", "jobs-2"]) await create(name);
+      const { QueueUrls } = await client.send(new sqs.ListQueuesCommand({ QueueNamePrefix }));
+
+      expect(QueueUrls?.map((url) => url.split("/").at(-1))).toEqual(names);
+    });
+
+    test("queues are listed page by page", async () => {
+      const { client, create } = queueWorld();
+      for (const name of ["jobs", "other", "jobs-2"]) await create(name);
       const first = await client.send(new sqs.ListQueuesCommand({ MaxResults: 2 }));
       const second = await client.send(new sqs.ListQueuesCommand({ MaxResults: 2, NextToken: first.NextToken }));
+
       expect([first.QueueUrls?.length, second.QueueUrls?.length, second.NextToken]).toEqual([2, 1, undefined]);
-      expect((await client.send(new sqs.GetQueueUrlCommand({ QueueName: "jobs" }))).QueueUrl).toBe(url);
-      expect((await client.send(new sqs.ListQueuesCommand({ QueueNamePrefix: "x" }))).QueueUrls).toBeUndefined();
     });
 
     test("queues tell their attributes", async () => {

@@ -213,44 +213,6 @@ test.each<[string, string, Record<string, Value>?]>([
   );
 });
 
-test("unused or malformed names and values are refused", async () => {
-  const { refused } = await world();
-  const put = (more: Record<string, unknown>) => refused("PutItem", { Item: key("a"), ...more });
-  const condition = { ConditionExpression: "attribute_exists(a)" };
-  expect(await put({ ...condition, ExpressionAttributeValues: { ":a": N(1), ":b": N(1) } })).toBe(
-    enveloped("Value provided in ExpressionAttributeValues unused in expressions: keys: {:a, :b}"),
-  );
-  expect(await put({ ...condition, ExpressionAttributeNames: { "#a": "a" } })).toBe(
-    enveloped("Value provided in ExpressionAttributeNames unused in expressions: keys: {#a}"),
-  );
-  expect(await put({ ...condition, ExpressionAttributeNames: {} })).toBe(
-    enveloped("ExpressionAttributeNames must not be empty"),
-  );
-  expect(await put({ ...condition, ExpressionAttributeNames: { a: "a" } })).toBe(
-    enveloped('ExpressionAttributeNames contains invalid key: Syntax error; key: "a"'),
-  );
-  expect(await put({ ...condition, ExpressionAttributeValues: { a: N(1) } })).toBe(
-    enveloped('ExpressionAttributeValues contains invalid key: Syntax error; key: "a"'),
-  );
-  expect(await put({ ...condition, ExpressionAttributeNames: { "#a": "" } })).toBe(
-    enveloped("ExpressionAttributeNames contains invalid value: Empty attribute name for key #a"),
-  );
-  expect(await put({ ...condition, ExpressionAttributeNames: { [`#${"a".repeat(255)}`]: "a" } })).toBe(
-    enveloped(
-      "ExpressionAttributeNames contains invalid key: The expression attribute map contains a key that is too long; size of key: 256",
-    ),
-  );
-  expect(await put({ ExpressionAttributeNames: { "#a": "a" } })).toBe(
-    enveloped("ExpressionAttributeNames can only be specified when using expressions"),
-  );
-  expect(await put({ ExpressionAttributeValues: { ":a": N(1) } })).toBe(
-    enveloped("ExpressionAttributeValues can only be specified when using expressions"),
-  );
-  expect(await refused("Scan", { ExpressionAttributeValues: { ":a": N(1) } })).toBe(
-    invalid("ExpressionAttributeValues can only be specified when using expressions: FilterExpression is null"),
-  );
-});
-
 test("an expression may have 4,096 bytes and not one more", async () => {
   const { put, refused } = await world();
   const long = (bytes: number) => `attribute_not_exists(${"a".repeat(bytes - 22)})`;

@@ -1,8 +1,8 @@
-// Streams and time to live: a record per change, in commit order, for 24 hours.
+// Streams: a record per change, in commit order, for 24 hours.
 import { describe, expect, test } from "vitest";
 import type { Wire } from "../../stand-in.ts";
-import { DAY, HOUR, MINUTE, SECOND } from "../../time.ts";
-import { invalid, key, N, S, START, tableInput, world } from "../support/dynamodb-world.ts";
+import { DAY, HOUR, SECOND } from "../../time.ts";
+import { key, N, S, START, tableInput, world } from "../support/dynamodb-world.ts";
 
 const streamed = (stream = "NEW_AND_OLD_IMAGES") => world({ table: { stream } });
 const ARN = "arn:aws:dynamodb:us-east-1:000000000000:table/things/stream/2026-01-01T00:00:00.000";
@@ -136,103 +136,72 @@ test("listeners hear of every committed write, and of none that failed", async (
 });
 
 describe("the streams API", () => {
-  test("the streams API describes a stream and reads its shard from either end", async () => {
-    const { call, put, clock, refused } = await streamed();
+  test("the streams API lists the stream of a table", async () => {
+    const { call } = await streamed();
+
     expect(await call("ListStreams", { TableName: "things" })).toEqual({
       Streams: [{ StreamArn: ARN, TableName: "things", StreamLabel: "2026-01-01T00:00:00.000" }],
     });
+  });
+
+  test("the streams API refuses a stream that there is not", async () => {
+    const { refused } = await streamed();
+
+    expect(await refused("DescribeStream", { StreamArn: `${ARN}x` })).toBe(
+      `ResourceNotFound: Requested resource not found: Stream: ${ARN}x not found`,
+    );
+  });
+
+  /** The one shard of the stream, which has `a`, `b` and, after the iterator `latest` was made, `c`. */
+  async function withShard() {
+    const { call, put, clock, refused } = await streamed();
     const { StreamDescription } = await call("DescribeStream", { StreamArn: ARN });
     const [shard] = (StreamDescription as { Shards: Wire[] }).Shards;
     const iterator = async (ShardIteratorType: string, more: Wire = {}) =>
       (await call("GetShardIterator", { StreamArn: ARN, ShardId: shard!.ShardId, ShardIteratorType, ...more }))
         .ShardIterator;
     const read = async (ShardIterator: unknown, more: Wire = {}) => {
-      const { Records, NextShardIterator } = await call("GetRecords", { ShardIterator, ...more });
-      return { names: Records as { dynamodb: { Keys: Wire; SequenceNumber: string } }[], next: NextShardIterator };
+      const { Records, NextShardIterator: next } = await call("GetRecords", { ShardIterator, ...more });
+      const changes = (Records as { dynamodb: { Keys: Wire; SequenceNumber: string } }[]).map(
+        ({ dynamodb }) => dynamodb,
+      );
+      return { next, names: changes.map(({ Keys }) => Keys.pk), numbers: changes.map((one) => one.SequenceNumber) };
     };
-    const pks = ({ names }: Awaited<ReturnType<typeof read>>) => names.map(({ dynamodb }) => dynamodb.Keys.pk);
-
-    await put(key("a"));
-    await put(key("b"));
+    for (const name of ["a", "b"]) await put(key(name));
     const latest = await iterator("LATEST");
     await put(key("c"));
+    return { clock, refused, iterator, read, latest };
+  }
+
+  test("the streams API reads a shard from its beginning, page by page", async () => {
+    const { iterator, read } = await withShard();
     const first = await read(await iterator("TRIM_HORIZON"), { Limit: 2 });
-    expect(pks(first)).toEqual([S("a"), S("b")]);
-    expect(pks(await read(first.next))).toEqual([S("c")]);
-    expect(pks(await read(latest))).toEqual([S("c")]);
-    const { SequenceNumber } = first.names[1]!.dynamodb;
-    expect(pks(await read(await iterator("AT_SEQUENCE_NUMBER", { SequenceNumber })))).toEqual([S("b"), S("c")]);
-    expect(pks(await read(await iterator("AFTER_SEQUENCE_NUMBER", { SequenceNumber })))).toEqual([S("c")]);
 
+    expect(first.names).toEqual([S("a"), S("b")]);
+    expect((await read(first.next)).names).toEqual([S("c")]);
+  });
+
+  test("the streams API reads what came after an iterator for the latest was made", async () => {
+    const { read, latest } = await withShard();
+
+    expect((await read(latest)).names).toEqual([S("c")]);
+  });
+
+  test.each([
+    ["AT_SEQUENCE_NUMBER", [S("b"), S("c")]],
+    ["AFTER_SEQUENCE_NUMBER", [S("c")]],
+  ])("the streams API reads a shard from a record on: %s", async (type, names) => {
+    const { iterator, read } = await withShard();
+    const [, SequenceNumber] = (await read(await iterator("TRIM_HORIZON"))).numbers;
+
+    expect((await read(await iterator(type, { SequenceNumber }))).names).toEqual(names);
+  });
+
+  test("an iterator of the streams API has expired after an hour", async () => {
+    const { clock, refused, latest } = await withShard();
     clock.jumpTo(clock.now() + HOUR);
+
     expect(await refused("GetRecords", { ShardIterator: latest })).toMatch(/^ExpiredIterator: /);
-    expect(await refused("DescribeStream", { StreamArn: `${ARN}x` })).toBe(
-      `ResourceNotFound: Requested resource not found: Stream: ${ARN}x not found`,
-    );
-  });
-});
-
-describe("time to live", () => {
-  const enable = { TableName: "things", TimeToLiveSpecification: { Enabled: true, AttributeName: "ends" } };
-  const second = START / SECOND;
-
-  test("items are deleted when their second has passed, recorded as the service's own removals, and cost nothing", async () => {
-    const { db, call, put, get, clock } = await streamed();
-    await put({ ...key("before"), ends: N(second + 10) });
-    await call("UpdateTimeToLive", enable);
-    await put({ ...key("soon"), ends: N(second + 10) });
-    await put({ ...key("later"), ends: N(second + 1000) });
-    await put({ ...key("text"), ends: S(String(second)) });
-    await put({ ...key("ancient"), ends: N(second - 6 * 365 * 24 * 3600) });
-    await put(key("never"));
-    expect(db.expire()).toBe(0);
-    expect(await get(key("soon"))).toBeDefined();
-
-    clock.jumpTo(clock.now() + 10 * SECOND);
-    const { wcu } = db.meter();
-    const heard: string[] = [];
-    db.onWrite((_, partitionKey) => heard.push(partitionKey));
-    expect(db.expire()).toBe(2);
-    expect(heard.sort()).toEqual(["before", "soon"]);
-    expect(db.meter().wcu).toBe(wcu);
-    expect((await call("Scan", { Select: "COUNT" })).Count).toBe(4);
-    const removals = db.records("things", "", 20).filter(({ eventName }) => eventName === "REMOVE");
-    expect(removals.map(({ userIdentity }) => userIdentity)).toEqual(
-      removals.map(() => ({ type: "Service", principalId: "dynamodb.amazonaws.com" })),
-    );
-    expect(db.expire()).toBe(0);
-  });
-
-  test("a changed or removed expiry counts", async () => {
-    const { db, call, put, update, clock } = await world();
-    await call("UpdateTimeToLive", enable);
-    await put({ ...key("longer"), ends: N(second + 1) });
-    await put({ ...key("kept"), ends: N(second + 1) });
-    await update(key("longer"), "SET ends = :e", { ":e": N(second + 100) });
-    await update(key("kept"), "REMOVE ends");
-    clock.jumpTo(clock.now() + 50 * SECOND);
-    expect(db.expire()).toBe(0);
-    clock.jumpTo(clock.now() + 50 * SECOND);
-    expect(db.expire()).toBe(1);
-  });
-
-  test("it is described, and neither switched on nor off twice", async () => {
-    const { call, refused, clock } = await world();
-    const described = async () => (await call("DescribeTimeToLive", { TableName: "things" })).TimeToLiveDescription;
-    const disable = { ...enable, TimeToLiveSpecification: { Enabled: false, AttributeName: "ends" } };
-    expect(await described()).toEqual({ TimeToLiveStatus: "DISABLED" });
-    expect(await refused("UpdateTimeToLive", disable)).toBe(invalid("TimeToLive is already disabled"));
-    await call("UpdateTimeToLive", enable);
-    expect(await described()).toEqual({ TimeToLiveStatus: "ENABLED", AttributeName: "ends" });
-    expect(await refused("UpdateTimeToLive", enable)).toBe(invalid("TimeToLive is already enabled"));
-    const other = { ...enable, TimeToLiveSpecification: { Enabled: false, AttributeName: "other" } };
-    expect(await refused("UpdateTimeToLive", other)).toContain("TimeToLive is active on a different AttributeName");
-    expect(await refused("UpdateTimeToLive", disable)).toBe(
-      invalid("Time to live has been modified multiple times within a fixed interval"),
-    );
-    clock.jumpTo(clock.now() + 30 * MINUTE);
-    await call("UpdateTimeToLive", disable);
-    expect(await described()).toEqual({ TimeToLiveStatus: "DISABLED" });
   });
 });
 
