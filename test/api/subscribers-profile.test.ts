@@ -1,6 +1,7 @@
 // A subscriber as a person reads and edits it (RDA-20, RDA-7).
 import { describe, expect, it } from "vitest";
 import { MINUTE, timestamp } from "../../shared/kernel/clock.ts";
+import { changeMembers } from "../../shared/store/lists/memberships.ts";
 import { addDevice, addPeople } from "../support/people.ts";
 import { worlds } from "../support/worlds.ts";
 
@@ -44,6 +45,18 @@ it("a subscriber is read with its dynamic and static segments, the newest first,
   expect(names).toEqual(["Everybody", "Paying"]);
   const { items } = (await tenant.call(`GET /api/v1/subscribers/${id}/timeline?kinds=segment`)).body;
   expect(items.map(({ title }: { title: string }) => title).sort()).toEqual(names);
+});
+
+it("a subscriber is read with a segment that is older than a hundred which it has left (RDA-20)", async () => {
+  const { world, tenant, id, segment, read } = await member();
+  await world.advance(MINUTE);
+  for (let n = 0; n < 101; n++) {
+    const group = { kind: "segment", id: world.ids.uuidAt(world.clock.now()) } as const;
+    await changeMembers(tenant.store, group, { enter: [id] });
+    await changeMembers(tenant.store, group, { leave: [id] });
+  }
+
+  expect((await read()).segments).toMatchObject([{ id: segment.id }]);
 });
 
 it("a subscriber who is edited keeps what was not named, and leaves the segment that no longer fits (RDA-7)", async () => {

@@ -267,3 +267,23 @@ it("a device that takes no push is disabled, as in the list of devices (RDA-5)",
 
   expect(await timeline(world, tenant, ada)).toMatchObject([{ kind: "device", state: "disabled" }]);
 });
+
+it("a timeline has a run of one journey beside more of another than are read at once (RDA-5, F14)", async () => {
+  const { world, tenant, active, person, track, onEvent } = await journeySetting(await fresh());
+  const steps = graphOf({ end: "exit" });
+  await active(steps, { name: "First" });
+  await active(steps, { name: "Second", trigger: onEvent("bought"), entry_rules: { allow_reentry: true } });
+  const ada = await person("ada");
+  await track("ada", "signed_up");
+  const events = Array.from({ length: 510 }, () => ({ event_name: "bought", subscriber_id: ada }));
+  await ingest(world, tenant, { events });
+  await world.settle();
+
+  const runs = await timeline(world, tenant, ada, "kinds=journey&limit=100");
+  expect(
+    Object.fromEntries([...Map.groupBy(runs, ({ title }) => title)].map(([title, all]) => [title, all.length])),
+  ).toEqual({
+    First: 2,
+    Second: 2 * 510,
+  });
+});

@@ -69,11 +69,13 @@ async function listsOf(store: StoreReader, subscriber: string) {
 
 /** Dynamic segments by the rows of the subscriber, static ones by their leaves; the newest of both. */
 async function segmentsOf(store: StoreReader, subscriber: string) {
-  const range = { newestFirst: true, limit: MAX_MEMBERSHIPS, eventual: true, filter: is("member", true) };
-  const [{ items }, inLeaves] = await Promise.all([
-    store.query(SegmentMembership, { subscriber }, range),
+  // Those that were left lie between: a page of so many rows may have none of the others.
+  const range = { newestFirst: true, eventual: true, filter: is("member", true) };
+  const [present, inLeaves] = await Promise.all([
+    store.queryAll(SegmentMembership, { subscriber }, range),
     staticMembershipsOf(store, subscriber),
   ]);
+  const items = present.slice(0, MAX_MEMBERSHIPS);
   const keys = items.map(({ segment_id: id }) => ({ id }));
   const rows = await store.getAll(SegmentItem, keys, { eventual: true });
   const others = inLeaves.map(({ segment: { id, name }, entered_at }) => ({ id, name, entered_at }));

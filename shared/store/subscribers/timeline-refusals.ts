@@ -23,7 +23,6 @@ const LOOK_BACK_MS = 90 * DAY;
 /** Of the newest journeys, so many are looked at. */
 const MAX_JOURNEYS = 100;
 const MAX_EVENTS = 100;
-const MAX_RUNS = 500;
 
 const isRefusal = (outcome: string): outcome is RefusalReason => refusalReasons.some((reason) => reason === outcome);
 
@@ -42,7 +41,7 @@ export const refusals: Source = async (store, { subscriber, before, limit }) => 
     names.length === 0 ? [] : eventsOf(store, subscriber, { event_name: names, ...range }),
     activeTimes(store, journeys, from),
     beyondQuotaOf(store, subscriber),
-    store.query(RunItem, { subscriber }, { newestFirst: true, limit: MAX_RUNS, eventual: true }),
+    store.queryAll(RunItem, { subscriber }, { eventual: true }),
   ]);
   if (!profile) return [];
 
@@ -55,7 +54,7 @@ export const refusals: Source = async (store, { subscriber, before, limit }) => 
         ? (byName.get(event_name) ?? []).map(causeOfEvent)
         : await causesOf(store, journey, subscriber, range);
     if (causes.length === 0) continue;
-    const own = runs.items.filter((row) => row.journey_id === journey.id && !isWithdrawn(row)).map(runOf);
+    const own = runs.filter((row) => row.journey_id === journey.id && !isWithdrawn(row)).map(runOf);
     const newestFirst = own.toSorted((a, b) => (a.entered_at < b.entered_at ? 1 : -1));
     const known = { runs: newestFirst, times, beyondQuota, now };
     const { outcomeOf } = await entriesOf(store, journey, profile, known);

@@ -33,8 +33,6 @@ import type { TimelineEntry } from "./timeline-entries.ts";
 import { type Bounds, isBefore, type Placed, placedAt, type Source } from "./timeline-places.ts";
 import { refusals } from "./timeline-refusals.ts";
 
-/** Rows of a kind that a subscriber has few of. */
-const MAX_FEW = 500;
 const EVENT_PAGE = 50;
 
 /** Reads rows newest first until `limit` of their entries are before the page's place, or none are left. */
@@ -119,10 +117,11 @@ const events: Source = async (store, bounds) => {
   return (await Promise.all(actors.map((actor) => eventsOfActor(store, actor, bounds)))).flat();
 };
 
-const few = { newestFirst: true, limit: MAX_FEW, eventual: true };
+/** All rows of a kind that most subscribers have few of: their keys are not in the order of their times. */
+const all = { eventual: true };
 
 const consents: Source = async (store, { subscriber }) =>
-  (await store.query(ConsentItem, { subscriber }, few)).items.map((row) => {
+  (await store.queryAll(ConsentItem, { subscriber }, all)).map((row) => {
     const { id, channel, status, recorded_at, consented_at, source, express } = consentOf(row);
     return placedAt(recorded_at, id, {
       kind: "consent",
@@ -134,8 +133,7 @@ const consents: Source = async (store, { subscriber }) =>
   });
 
 const journeys: Source = async (store, { subscriber }) => {
-  const page = await store.query(RunItem, { subscriber }, few);
-  const items = page.items.filter((row) => !isWithdrawn(row));
+  const items = (await store.queryAll(RunItem, { subscriber }, all)).filter((row) => !isWithdrawn(row));
   const halts = await haltsOf(
     store,
     items.map(({ journey_id: journey, version, step, status, since }) => ({
@@ -157,7 +155,7 @@ const journeys: Source = async (store, { subscriber }) => {
 };
 
 const segments: Source = async (store, { subscriber }) =>
-  (await store.query(SegmentMembership, { subscriber }, few)).items.flatMap((row) => {
+  (await store.queryAll(SegmentMembership, { subscriber }, all)).flatMap((row) => {
     const { segment_id: ref, entered_at, exited_at, member } = row;
     return [
       placedAt(entered_at, `${row.sk}#0`, { kind: "segment", state: "entered", ref }),
@@ -173,7 +171,7 @@ const staticSegments: Source = async (store, { subscriber }) =>
   );
 
 const lists: Source = async (store, { subscriber }) =>
-  (await store.query(ListMembership, { subscriber }, few)).items.map(({ sk, list_id: ref, entered_at }) =>
+  (await store.queryAll(ListMembership, { subscriber }, all)).map(({ sk, list_id: ref, entered_at }) =>
     placedAt(entered_at, sk, { kind: "list", state: "entered", ref }),
   );
 
