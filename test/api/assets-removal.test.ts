@@ -13,19 +13,35 @@ const { withTenant } = worlds();
 const notNow = awsFailure("AccessDenied", "Not now.", { status: 403 });
 
 describe("delete", () => {
-  it("the removal of an asset removes its row, its object and its URL (AST-4)", async () => {
+  const withRemoved = async () => {
     const { world, tenant } = await withTenant();
-    const { id, url } = (await upload(world, tenant, { file: pictures.png })).body;
+    const removed = (await upload(world, tenant, { file: pictures.png })).body;
     const kept = (await upload(world, tenant, { file: pictures.gif })).body;
-    expect((await remove(tenant, id)).status).toBe(204);
-    expect((await list(tenant)).body.items.map((asset: { id: string }) => asset.id)).toEqual([kept.id]);
+    expect((await remove(tenant, removed.id)).status).toBe(204);
     await world.settle();
-    expect((await ask(world, url)).status).toBe(404);
+    return { world, tenant, removed, kept };
+  };
+
+  it("a removed asset is not listed, and its bytes do not count (AST-4)", async () => {
+    const { tenant, kept } = await withRemoved();
+
+    expect((await list(tenant)).body.items.map((asset: { id: string }) => asset.id)).toEqual([kept.id]);
+    expect(await storedBytes(tenant)).toBe(pictures.gif.length);
+  });
+
+  it("the URL of a removed asset is gone with its object (AST-4)", async () => {
+    const { world, removed, kept } = await withRemoved();
+
+    expect((await ask(world, removed.url)).status).toBe(404);
     expect((await ask(world, kept.url)).status).toBe(200);
     expect(await objects(world)).toHaveLength(1);
+  });
+
+  it("nothing names a removed asset any more, but for the audit trail (AST-4)", async () => {
+    const { world, removed } = await withRemoved();
     await world.advance(16 * MINUTE);
-    expect(JSON.stringify(outsideAudit(await wholeTable(world)))).not.toContain(id);
-    expect(await storedBytes(tenant)).toBe(pictures.gif.length);
+
+    expect(JSON.stringify(outsideAudit(await wholeTable(world)))).not.toContain(removed.id);
   });
 
   it("the object of a removed asset is gone before the answer, although no worker has run (AST-4, AMB-118)", async () => {

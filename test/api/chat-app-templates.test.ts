@@ -76,49 +76,79 @@ it("the templates of a chat app are listed oldest first (WAT-3)", async () => {
   expect((await list()).map(({ name }: { name: string }) => name)).toEqual(names);
 });
 
-it("templates of a chat app belong to chat_app channels of the workspace (WAT-2, WAT-3)", async () => {
-  const { world, id, call, create, draft } = await chatWorld();
+it("a channel of another type has no templates of a chat app (WAT-2, WAT-3)", async () => {
+  const { call, create } = await chatWorld();
   const sms = await create("sms");
+
   expect(await call(`POST /${sms}/chat-app-templates`, { body: ORDER })).toMatchObject({
     status: 422,
     body: { fields: { type: expect.any(String) } },
   });
   expect((await call(`GET /${sms}/chat-app-templates`)).body).toEqual({ items: [] });
-  const template = await draft();
-  const stranger = await channelCalls(world, await world.tenant());
-  for (const channel of [id, UNKNOWN]) {
-    expect((await stranger.call(`POST /${channel}/chat-app-templates`, { body: ORDER })).status).toBe(404);
-    expect((await stranger.call(`GET /${channel}/chat-app-templates`)).status).toBe(404);
-    for (const action of ["submit", "refresh"])
-      expect((await stranger.call(`POST /${channel}/chat-app-templates/${template.id}/${action}`)).status).toBe(404);
-  }
-  const other = await create("chat_app");
-  for (const action of ["submit", "refresh"]) {
-    expect((await call(`POST /${id}/chat-app-templates/${UNKNOWN}/${action}`)).status).toBe(404);
-    expect((await call(`POST /${other}/chat-app-templates/${template.id}/${action}`)).status).toBe(404);
-  }
 });
 
-it("a template of a chat app is submitted once from draft, and refreshed only after its submission (WAT-4, WAT-5, WAT-6, D-WAT)", async () => {
-  const { world, draft, submit, refresh, list } = await chatWorld();
+const actions = ["submit", "refresh"] as const;
+
+it.each([
+  ["a channel of another workspace", (id: string) => id],
+  ["a channel that there is not", () => UNKNOWN],
+])("templates of a chat app are not found by %s (WAT-2, WAT-3, GEN-8)", async (_, channelOf) => {
+  const { world, id, draft } = await chatWorld();
   const template = await draft();
-  expect(await refresh(template.id)).toMatchObject({ status: 409, body: { code: "CONFLICT" } });
+  const { call } = await channelCalls(world, await world.tenant());
+  const path = `/${channelOf(id)}/chat-app-templates`;
+  const answers = [await call(`POST ${path}`, { body: ORDER }), await call(`GET ${path}`)];
+  for (const action of actions) answers.push(await call(`POST ${path}/${template.id}/${action}`));
+
+  expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404]);
+});
+
+it.each(actions)(
+  "%s finds no template of a chat app that there is not, or of another channel (WAT-4)",
+  async (action) => {
+    const { id, call, create, draft } = await chatWorld();
+    const template = await draft();
+    const other = await create("chat_app");
+
+    expect((await call(`POST /${id}/chat-app-templates/${UNKNOWN}/${action}`)).status).toBe(404);
+    expect((await call(`POST /${other}/chat-app-templates/${template.id}/${action}`)).status).toBe(404);
+  },
+);
+
+it("a template of a chat app is pending once it is submitted, with the provider's id and the time (WAT-4)", async () => {
+  const { world, draft, submit } = await chatWorld();
+  const { id } = await draft();
   await world.advance(MINUTE);
-  const submitted = await submit(template.id);
-  expect(submitted).toMatchObject({
+
+  expect(await submit(id)).toMatchObject({
     status: 200,
-    body: {
-      id: template.id,
-      status: "pending",
-      provider_template_id: expect.any(String),
-      updated_at: "2026-11-20T12:01:00.000Z",
-    },
+    body: { id, status: "pending", provider_template_id: expect.any(String), updated_at: "2026-11-20T12:01:00.000Z" },
   });
-  const again = await submit(template.id);
+});
+
+it("a template of a chat app is submitted once: 409 with its status (WAT-4, D-WAT)", async () => {
+  const { draft, submit } = await chatWorld();
+  const { id } = await draft();
+  await submit(id);
+  const again = await submit(id);
+
   expect(again.status).toBe(409);
   expect(again.body.message).toContain("pending");
-  expect(await refresh(template.id)).toMatchObject({ status: 200, body: { status: "approved" } });
-  expect((await submit(template.id)).status).toBe(409);
+});
+
+it("a template of a chat app is refreshed only after its submission (WAT-5)", async () => {
+  const { draft, refresh } = await chatWorld();
+
+  expect(await refresh((await draft()).id)).toMatchObject({ status: 409, body: { code: "CONFLICT" } });
+});
+
+it("a refreshed template of a chat app has the provider's answer, also in the list (WAT-5, WAT-6)", async () => {
+  const { draft, submit, refresh, list } = await chatWorld();
+  const { id } = await draft();
+  await submit(id);
+
+  expect(await refresh(id)).toMatchObject({ status: 200, body: { status: "approved" } });
+  expect((await submit(id)).status).toBe(409);
   expect((await list())[0]).toMatchObject({ status: "approved" });
 });
 

@@ -16,20 +16,41 @@ const { withTenant } = worlds();
 const used = async (tenant: Tenant) => (await tenant.call("GET /api/v1/billing")).body.usage.events;
 
 describe("quota", () => {
-  it("the last event of the quota is taken, the next is 402 and stores nothing, and repeats cost nothing (AMB-40, ERR-3)", async () => {
+  /** A workspace whose quota takes ten more events, and events with keys from `from` on. */
+  const withTenLeft = async () => {
     const { world, tenant } = await withTenant({ plan: "free" });
     await setUsage(quickStore(world, tenant), { events: 99_990 });
-    const keyed = (from: number, count: number) => ({
-      events: someEvents(count, (n) => ({ idempotency_key: `key ${from + n}` })),
+    const post = (from: number, count: number) =>
+      ingest(world, tenant, { events: someEvents(count, (n) => ({ idempotency_key: `key ${from + n}` })) });
+    return { world, tenant, post };
+  };
+
+  it("the last event of the quota is taken, and the next is not (AMB-40)", async () => {
+    const { tenant, post } = await withTenLeft();
+
+    expect((await post(0, 10)).status).toBe(202);
+    expect((await post(10, 1)).status).toBe(402);
+    expect(await used(tenant)).toBe(100_000);
+  });
+
+  it("a batch beyond the quota of events is refused whole, with the numbers, and stores nothing (ERR-3)", async () => {
+    const { world, tenant, post } = await withTenLeft();
+    await post(0, 7);
+
+    expect(await post(7, 4)).toMatchObject({
+      status: 402,
+      body: { code: "PAYMENT_REQUIRED", message: expect.stringContaining("99997 of 100000") },
     });
-    expect((await ingest(world, tenant, keyed(0, 7))).status).toBe(202);
-    const beyond = await ingest(world, tenant, keyed(7, 4));
-    expect(beyond.status).toBe(402);
-    expect(beyond.body.code).toBe("PAYMENT_REQUIRED");
-    expect(beyond.body.message).toContain("99997 of 100000");
-    expect((await ingest(world, tenant, keyed(0, 10))).status).toBe(202);
-    expect((await ingest(world, tenant, keyed(0, 10))).status).toBe(202);
-    expect((await ingest(world, tenant, keyed(10, 1))).status).toBe(402);
+    await world.advance(SECOND);
+    expect(await exportAll(world, tenant)).toHaveLength(7);
+  });
+
+  it("events that come again cost nothing of the quota (AMB-40)", async () => {
+    const { world, tenant, post } = await withTenLeft();
+    const statuses = [];
+    for (const count of [7, 10, 10]) statuses.push((await post(0, count)).status);
+
+    expect(statuses).toEqual([202, 202, 202]);
     await world.advance(SECOND);
     expect(await exportAll(world, tenant)).toHaveLength(10);
     expect(await used(tenant)).toBe(100_000);
@@ -111,25 +132,38 @@ describe("durability", () => {
 });
 
 describe("credentials", () => {
-  it("a revoked key may ingest events up to a minute, and nothing else, and its use does not extend the minute (ATH-R6)", async () => {
+  const withShortKey = async () => {
     const { world, tenant } = await withTenant();
     const { body: made } = await tenant.call("POST /api/v1/server-keys", { name: "short" });
-    const key = { authorization: `Bearer ${made.key}` };
+    const as = { authorization: `Bearer ${made.key}` };
     const send = async () =>
-      (await world.call("POST /v1/events", { as: key, body: { event_name: "x", anonymous_id: "y" } })).status;
-    const others = async () => [
-      (await world.call("GET /v1/events/export", { as: key })).status,
-      (await world.call("POST /v1/events/identify", { as: key, body: {} })).status,
-    ];
-    expect(await send()).toBe(202);
-    expect(await others()).toEqual([200, 422]);
-    await tenant.call(`DELETE /api/v1/server-keys/${made.id}`);
-    expect(await others()).toEqual([401, 401]);
-    await world.advance(30 * SECOND);
-    expect(await send()).toBe(202);
-    await world.advance(29_900);
-    expect(await send()).toBe(202);
-    await world.advance(200);
-    expect(await send()).toBe(401);
+      (await world.call("POST /v1/events", { as, body: { event_name: "x", anonymous_id: "y" } })).status;
+    const revoke = () => tenant.call(`DELETE /api/v1/server-keys/${made.id}`);
+    return { world, as, send, revoke };
+  };
+
+  it("a revoked key ingests no more events after a minute, and its use does not extend the minute (ATH-R6)", async () => {
+    const { world, send, revoke } = await withShortKey();
+    await send();
+    await revoke();
+    const statuses = [];
+    for (const ms of [30 * SECOND, 29_900, 200]) {
+      await world.advance(ms);
+      statuses.push(await send());
+    }
+
+    expect(statuses).toEqual([202, 202, 401]);
+  });
+
+  it.each([
+    ["GET /v1/events/export", undefined, 200],
+    ["POST /v1/events/identify", {}, 422],
+  ])("a revoked key is refused at once by %s (ATH-R6)", async (route, body, before) => {
+    const { world, as, revoke } = await withShortKey();
+    const call = async () => (await world.call(route, { as, ...(body && { body }) })).status;
+    expect(await call()).toBe(before);
+    await revoke();
+
+    expect(await call()).toBe(401);
   });
 });

@@ -29,19 +29,40 @@ async function agency(): Promise<Tenant> {
   return tenant;
 }
 
-it("an agency makes a client's workspace, goes in and writes what only agencies see (AMB-99, D-AGENCY, ANN-3, ANN-4)", async () => {
+/** An agency and the workspace of its client Baker. */
+async function withClient() {
   const tenant = await agency();
   const as = await tenant.dashboard();
   const made = await create(as, "Baker");
+  return { tenant, as, made, id: made.body.id as string };
+}
+
+it("an agency makes a client's workspace, and lists it (AMB-99, D-AGENCY)", async () => {
+  const { as, made } = await withClient();
+
   expect(made).toMatchObject({ status: 201, body: { name: "Baker", status: "active" } });
-  const listed = await world.call(`GET ${CLIENTS}`, { as });
-  expect(listed.body).toEqual({ items: [made.body], next_cursor: "" });
-  const opened = await session(as, made.body.id);
+  expect((await world.call(`GET ${CLIENTS}`, { as })).body).toEqual({ items: [made.body], next_cursor: "" });
+});
+
+it("an agency goes into a client's workspace as its owner (AMB-99, D-AGENCY)", async () => {
+  const { tenant, as, id } = await withClient();
+  const opened = await session(as, id);
+
   expect(opened).toMatchObject({ status: 201, body: { token_type: "Bearer", expires_in: 900 } });
-  expect(claims(opened)).toMatchObject({ tid: made.body.id, agency: tenant.id, sub: tenant.owner, role: "owner" });
-  expect((await annotate(bearer(opened))).status).toBe(201);
+  expect(claims(opened)).toMatchObject({ tid: id, agency: tenant.id, sub: tenant.owner, role: "owner" });
+});
+
+it("what only agencies see is written from inside a client's workspace (ANN-3, ANN-4)", async () => {
+  const { as, id } = await withClient();
+
+  expect((await annotate(bearer(await session(as, id)))).status).toBe(201);
   expect((await annotate(as)).body.code).toBe("FORBIDDEN");
-  const { channels } = (await world.call("GET /api/v1/channels", { as: bearer(opened) })).body;
+});
+
+it("a client's workspace begins with an inbox (AMB-99)", async () => {
+  const { as, id } = await withClient();
+  const { channels } = (await world.call("GET /api/v1/channels", { as: bearer(await session(as, id)) })).body;
+
   expect(channels).toEqual([expect.objectContaining({ type: "in_app", status: "active" })]);
 });
 
@@ -113,21 +134,25 @@ it("the role of the agency applies at the client, and a read-only member stays r
   expect((await session(owner, id)).status).toBe(404);
 });
 
-it("a suspended agency stays out, a deleted client is closed and gone once purged (D-AGENCY, D-TENANT)", async () => {
-  const tenant = await agency();
-  const as = await tenant.dashboard();
-  const { id } = (await create(as)).body;
+it("a suspended agency stays out of its clients until it is active again (D-AGENCY, D-TENANT)", async () => {
+  const { tenant, as, id } = await withClient();
   const inside = bearer(await session(as, id));
   const statusInside = async () => (await world.call("GET /api/v1/lists", { as: inside })).status;
   await operate({ tenant_id: tenant.id, status: "suspended" });
+
   expect((await session(as, id)).body.code).toBe("TENANT_SUSPENDED");
   expect(await statusInside()).toBe(401);
   await operate({ tenant_id: tenant.id, status: "active" });
   expect(await statusInside()).toBe(200);
+});
+
+it("a deleted client is closed, and gone once it is purged (D-AGENCY, D-TENANT)", async () => {
+  const { tenant, as, id } = await withClient();
   await operate({ tenant_id: id, status: "deleted" });
   expect((await session(as, id)).body.code).toBe("TENANT_DELETED");
   await world.advance(31 * 24 * 3_600_000);
   const later = await tenant.dashboard();
+
   expect((await session(later, id)).status).toBe(404);
   expect((await world.call(`GET ${CLIENTS}`, { as: later })).body.items).toEqual([]);
 });
