@@ -8,7 +8,7 @@ import { importing, people } from "../support/imports.ts";
 import { multipartBody } from "../support/multipart.ts";
 import { operate } from "../support/people.ts";
 import { requests } from "../support/requests.ts";
-import { UNKNOWN } from "../support/world.ts";
+import { type Answer, UNKNOWN } from "../support/world.ts";
 import { shared, worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
@@ -205,22 +205,29 @@ describe("consent", () => {
 });
 
 describe("interruptions", () => {
-  it("a separate upload and a repeat of every message change nothing (IMP-2)", async () => {
+  it("a file that was uploaded by itself is imported, and a repeat of every message changes nothing (IMP-2)", async () => {
     const { world, as, list, job, post, members } = await setting();
     const form = (await world.call("POST /api/v1/lists/import/uploads", { as: await as() })).body;
     const upload = multipartBody(form.fields, { filename: "big.csv", content: people(120) });
     const { pathname } = new URL(form.url);
     expect((await world.call(`POST ${pathname}`, upload)).status).toBeLessThan(300);
-    const missing = await post({ listId: list, upload_id: UNKNOWN });
-    expect(missing).toMatchObject({ status: 400, body: { fields: { upload_id: expect.any(String) } } });
-    const started = await post({ listId: list, upload_id: form.upload_id });
-    expect(started.status).toBe(202);
+    expect((await post({ listId: list, upload_id: form.upload_id })).status).toBe(202);
     await world.settle();
     const done = await job(form.upload_id);
-    expect(done).toMatchObject({ status: "completed", processed_rows: 120 });
     await world.advance(DAY);
+
+    expect(done).toMatchObject({ status: "completed", processed_rows: 120 });
     expect(await job(form.upload_id)).toEqual(done);
     expect(await members()).toHaveLength(120);
+  });
+
+  it("an upload that there is not is refused by its field (IMP-2)", async () => {
+    const { list, post } = await setting();
+
+    expect(await post({ listId: list, upload_id: UNKNOWN })).toMatchObject({
+      status: 400,
+      body: { fields: { upload_id: expect.any(String) } },
+    });
   });
 
   it("the form of an upload is valid for 15 minutes of service time (IMP-2, ARC-1)", async () => {
@@ -249,24 +256,41 @@ describe("interruptions", () => {
 });
 
 describe("canceling", () => {
-  it("an import ends after the batch in progress: its rows stay and are counted, the file is deleted (RDA-21)", async () => {
+  /** An import of 350 people, canceled while its first batch is written. */
+  const canceledImport = async () => {
     const batch = requests({ of: "import-rows", operation: "TransactWriteItems" });
     const { world, post, job, list, members, as } = await setting({ hooks: batch.hooks });
     const { body } = await post({ listId: list }, { filename: "people.csv", content: people(350) });
-    const route = `POST /api/v1/lists/import/${body.import_job_id}/cancel`;
+    const cancel = async (id = body.import_job_id) =>
+      world.call(`POST /api/v1/lists/import/${id}/cancel`, { as: await as() });
+    const first: { answer?: Answer } = {};
     batch.next(async () => {
-      expect(await world.call(route, { as: await as() })).toMatchObject({ status: 200, body: { status: "canceled" } });
+      first.answer = await cancel();
     });
     await world.settle();
-    const ended = await job(body.import_job_id);
-    expect(ended.status).toBe("canceled");
-    expect(ended.processed_rows).toBe(100);
-    expect(ended.failed_rows).toBe(0);
+    return { first: first.answer, cancel, ended: await job(body.import_job_id), members };
+  };
+
+  it("a canceled import ends after the batch in progress: its rows stay and are counted (RDA-21)", async () => {
+    const { first, ended, members } = await canceledImport();
+
+    expect(first).toMatchObject({ status: 200, body: { status: "canceled" } });
+    expect(ended).toMatchObject({ status: "canceled", processed_rows: 100, failed_rows: 0 });
     expect(await members()).toHaveLength(100);
-    const again = await world.call(route, { as: await as() });
-    expect(again.status).toBe(409);
-    expect(again.body.message).toBe("The import is canceled and can no longer be canceled.");
-    const unknown = `POST /api/v1/lists/import/${UNKNOWN}/cancel`;
-    expect((await world.call(unknown, { as: await as() })).status).toBe(404);
+  });
+
+  it("an import is canceled once (RDA-21)", async () => {
+    const { cancel } = await canceledImport();
+
+    expect(await cancel()).toMatchObject({
+      status: 409,
+      body: { message: "The import is canceled and can no longer be canceled." },
+    });
+  });
+
+  it("an import that there is not is not canceled (RDA-21)", async () => {
+    const { cancel } = await canceledImport();
+
+    expect((await cancel(UNKNOWN)).status).toBe(404);
   });
 });

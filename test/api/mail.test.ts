@@ -5,6 +5,7 @@ import { type MailToken, openMailToken, sealMailToken } from "../../shared/contr
 import { suppressAddress } from "../../shared/store/subscribers/addresses.ts";
 import { BROWSER, consentsOf, follow, mailing } from "../support/mails.ts";
 import { send, wholeTable } from "../support/people.ts";
+import type { TestWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
@@ -23,46 +24,83 @@ describe("unsubscribing", () => {
     expect(`${receipt.html}${receipt.text}`).not.toMatch(/unsubscribe/i);
   });
 
-  it("footer and pages show the sender's name and postal address, in the subscriber's language (CHC-4)", async () => {
+  const SENDER = { sender_name: "Tom & Söhne", postal_address: "Hauptstr. 1\n10115 Berlin" };
+  /** Ada reads German, and the workspace has a name and an address. */
+  const inGerman = async () => {
     const { world, tenant } = await withTenant();
-    const { mail } = await mailing(world, tenant);
-    const sender = { sender_name: "Tom & Söhne", postal_address: "Hauptstr. 1\n10115 Berlin" };
-    const changed = await tenant.call("PATCH /api/v1/workspace", sender);
-    expect(changed.body).toMatchObject(sender);
-    const body = { external_id: "ada", attributes: { locale: "de-AT" } };
-    await tenant.upsert(body);
-    const { mail: sent } = await mail({ title: "Neu", body: "Hallo" });
-    expect(sent.text).toMatch(/^Hallo\n\n-- \nTom & Söhne\nHauptstr\. 1\n10115 Berlin\nAbmelden: http/);
-    expect(sent.html).toMatch(/Tom &amp; Söhne<br>Hauptstr\. 1<br>10115 Berlin<br><a href="[^"]*">Abmelden<\/a><\/p>/);
-    const page = String((await follow(world, "GET", sent.unsubscribe!)).body);
-    expect(page).toMatch(/<html lang="de">.*<footer>.*Tom &amp; Söhne<br>\nHauptstr\. 1/s);
-    const { mail: receipt } = await mail({ category: "transactional" });
-    expect(receipt.text).not.toContain("Hauptstr");
-    const cleared = { sender_name: null, postal_address: null };
-    await tenant.call("PATCH /api/v1/workspace", cleared);
+    const mailed = await mailing(world, tenant);
+    expect((await tenant.call("PATCH /api/v1/workspace", SENDER)).body).toMatchObject(SENDER);
+    await tenant.upsert({ external_id: "ada", attributes: { locale: "de-AT" } });
+    return { world, tenant, ...mailed };
+  };
+
+  it("the footer shows the sender's name and postal address, in the subscriber's language (CHC-4)", async () => {
+    const { mail } = await inGerman();
+    const { text, html } = (await mail({ title: "Neu", body: "Hallo" })).mail;
+
+    expect(text).toMatch(/^Hallo\n\n-- \nTom & Söhne\nHauptstr\. 1\n10115 Berlin\nAbmelden: http/);
+    expect(html).toMatch(/Tom &amp; Söhne<br>Hauptstr\. 1<br>10115 Berlin<br><a href="[^"]*">Abmelden<\/a><\/p>/);
+  });
+
+  it("the page to unsubscribe shows the sender, in the subscriber's language (CHC-4)", async () => {
+    const { world, mail } = await inGerman();
+    const { unsubscribe } = (await mail()).mail;
+
+    expect(String((await follow(world, "GET", unsubscribe!)).body)).toMatch(
+      /<html lang="de">.*<footer>.*Tom &amp; Söhne<br>\nHauptstr\. 1/s,
+    );
+  });
+
+  it("a transactional mail has no sender below it (CHC-4)", async () => {
+    const { mail } = await inGerman();
+
+    expect((await mail({ category: "transactional" })).mail.text).not.toContain("Hauptstr");
+  });
+
+  it("the footer has no sender once it is cleared (CHC-4)", async () => {
+    const { world, tenant, mail } = await inGerman();
+    await tenant.call("PATCH /api/v1/workspace", { sender_name: null, postal_address: null });
     await world.advance(1_000);
+
     expect((await mail({ body: "Hallo" })).mail.text).toMatch(/^Hallo\n\n-- \nAbmelden: http/);
   });
 
-  it("one click opts out, once however often it is sent, and the next send skips with no_consent (D-EMAIL)", async () => {
+  const clickOf = (world: TestWorld, link: string | undefined) =>
+    world.call(`POST ${link}`, {
+      headers: { "content-type": "application/x-www-form-urlencoded" },
+      raw: Buffer.from("List-Unsubscribe=One-Click"),
+    });
+
+  it("one click opts out of marketing, and the next send skips with no_consent (D-EMAIL)", async () => {
     const { world, tenant } = await withTenant();
-    const { ada, channel, mail } = await mailing(world, tenant);
+    const { channel, mail } = await mailing(world, tenant);
+    expect((await clickOf(world, (await mail()).mail.unsubscribe)).status).toBe(200);
+    const wish = { target: { type: "all" }, channel_ids: [channel] };
+
+    expect((await send(world, tenant, wish)).job.skip_reasons).toEqual({ no_consent: 1 });
+    expect((await send(world, tenant, { ...wish, category: "transactional" })).job.counts.delivered).toBe(1);
+  });
+
+  it("the answer to one click is kept by no cache, and open to no script (D-EMAIL)", async () => {
+    const { world, tenant } = await withTenant();
+    const { mail } = await mailing(world, tenant);
+    const { headers } = await clickOf(world, (await mail()).mail.unsubscribe);
+
+    expect(headers["cache-control"]).toBe("no-store");
+    expect(headers["access-control-allow-origin"]).toBeUndefined();
+  });
+
+  it("an opt-out by a link is stated once, however often it is sent (D-EMAIL)", async () => {
+    const { world, tenant } = await withTenant();
+    const { ada, mail } = await mailing(world, tenant);
     const { unsubscribe } = (await mail()).mail;
-    const form = { "content-type": "application/x-www-form-urlencoded" };
-    const raw = Buffer.from("List-Unsubscribe=One-Click");
-    const clicked = await world.call(`POST ${unsubscribe}`, { headers: form, raw });
-    expect(clicked.status).toBe(200);
-    expect(clicked.headers["cache-control"]).toBe("no-store");
-    expect(clicked.headers["access-control-allow-origin"]).toBeUndefined();
+    await clickOf(world, unsubscribe);
     await follow(world, "POST", unsubscribe!);
     await Promise.all([follow(world, "POST", unsubscribe!), follow(world, "POST", unsubscribe!)]);
-    const { items } = await consentsOf(tenant, ada);
-    expect(items).toMatchObject([{ channel: "email", status: "opted_out", source: "unsubscribe" }]);
-    const wish = { target: { type: "all" }, channel_ids: [channel] };
-    expect((await send(world, tenant, wish)).job.skip_reasons).toEqual({ no_consent: 1 });
-    // It concerns only marketing.
-    const { job } = await send(world, tenant, { ...wish, category: "transactional" });
-    expect(job.counts.delivered).toBe(1);
+
+    expect((await consentsOf(tenant, ada)).items).toMatchObject([
+      { channel: "email", status: "opted_out", source: "unsubscribe" },
+    ]);
   });
 
   it("a link never expires: after a new opt-in it works again (D-EMAIL)", async () => {

@@ -28,9 +28,8 @@ const confirm = (token: string, as = key) => mcp.tool(as, "confirm_send", { toke
 const sends = async () => (await tenant.call("GET /api/v1/notifications")).body.items;
 
 describe("a send by an agent", () => {
-  it("a send by an agent is planned without being sent, and sent once by its confirmation (AGT-3, F18, D-MCP)", async () => {
-    const planned = await plan();
-    expect(planned).toMatchObject({
+  it("a plan of a send by an agent says whom it would reach and what it costs, and sends nothing (AGT-3, F18)", async () => {
+    expect(await plan()).toMatchObject({
       token: expect.stringMatching(/^plan_[A-Za-z0-9_-]{32}$/),
       expires_at: "2026-11-20T12:10:00.000Z",
       exact: true,
@@ -39,15 +38,25 @@ describe("a send by an agent", () => {
       cost: { sends: 3, used: 0, left: 100_000_000 },
     });
     expect(await sends()).toEqual([]);
-    const done = (await confirm(planned.token)).value;
+  });
+
+  it("a planned send is sent once by its confirmation (AGT-3, D-MCP)", async () => {
+    const { token } = await plan();
+    const done = (await confirm(token)).value;
+    const again = (await confirm(token)).value;
+    await world.settle();
+
     expect(done).toEqual({ id: expect.any(String), sent: 3, replayed: false });
-    expect((await confirm(planned.token)).value).toEqual({ ...done, replayed: true });
+    expect(again).toEqual({ ...done, replayed: true });
+    expect(await sends()).toMatchObject([{ id: done.id, counts: { sent: 3 } }]);
+  });
+
+  it("a confirmed plan is forgotten after an hour (AGT-3)", async () => {
+    const { token } = await plan();
+    await confirm(token);
     await world.advance(HOUR);
-    expect((await confirm(planned.token)).value.code).toBe("NOT_FOUND");
-    const [job, ...others] = await sends();
-    expect(job.id).toEqual(done.id);
-    expect(job.counts.sent).toBe(3);
-    expect(others).toEqual([]);
+
+    expect((await confirm(token)).value.code).toBe("NOT_FOUND");
   });
 
   it("two confirmations at once are one send (AGT-3)", async () => {
@@ -158,17 +167,37 @@ describe("a send by an agent", () => {
     expect(await sends()).toEqual([]);
   });
 
-  it("a token is good for ten minutes, for its key alone, and cannot be guessed (AGT-3)", async () => {
+  it("a plan is confirmed by the key that made it alone (AGT-3)", async () => {
     const { token } = await plan();
     const stranger = createMcp(world, await world.tenant());
     const strange = await stranger.tool(await stranger.key("write:send"), "confirm_send", { token });
+
     expect(strange.value.code).toBe("NOT_FOUND");
     expect((await confirm(token, await mcp.key("write:send"))).value.code).toBe("NOT_FOUND");
-    for (const guess of ["", "plan_", `plan_${"a".repeat(32)}`, "PLAN#x", "../x"])
+    expect(await sends()).toEqual([]);
+  });
+
+  it.each(["", "plan_", `plan_${"a".repeat(32)}`, "PLAN#x", "../x"])(
+    "a token that was guessed confirms nothing: %j (AGT-3)",
+    async (guess) => {
+      await plan();
+
       expect((await confirm(guess)).value.code).toBe("NOT_FOUND");
+    },
+  );
+
+  it("a confirmation takes nothing but its token (AGT-3)", async () => {
+    const { token } = await plan();
     const more = await mcp.tool(key, "confirm_send", { token, title: "Another title" });
+
     expect(more.value.fields).toEqual({ title: "is not a known field" });
+    expect(await sends()).toEqual([]);
+  });
+
+  it("a plan that is ten minutes old is confirmed no more (AGT-3)", async () => {
+    const { token } = await plan();
     await world.advance(10 * MINUTE);
+
     expect((await confirm(token)).value).toMatchObject({
       code: "CONFLICT",
       message: expect.stringContaining("expired"),

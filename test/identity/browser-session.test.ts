@@ -19,22 +19,47 @@ async function login() {
   return made.body as { tenant_id: string; refresh_token: string };
 }
 
-it("keep ends the token that a script saw, and starts a session in a cookie (ACC-7)", async () => {
+async function keptSession() {
   const { tenant_id, refresh_token } = await login();
   const kept = await ask("keep", { refresh_token });
-  expect(kept).toMatchObject({ status: 204 });
+  return {
+    tenant_id,
+    refresh_token,
+    kept,
+    refresh: () => ask("refresh", { tenant_id }, { ...OWN, cookie: cookieOf(kept) }),
+  };
+}
+
+it("keep starts a session in a cookie of its workspace (ACC-7)", async () => {
+  const { tenant_id, kept } = await keptSession();
+
+  expect(kept.status).toBe(204);
   expect(String(kept.headers["set-cookie"])).toMatch(new RegExp(`^r\\.${tenant_id}=[\\w.-]+; ${ATTRIBUTES}$`));
+});
+
+it("keep ends the token that a script saw (ACC-7)", async () => {
+  const { refresh_token } = await keptSession();
+
   expect((await world.call("POST /api/v1/auth/refresh", { body: { refresh_token } })).status).toBe(401);
   expect((await ask("keep", { refresh_token })).status).toBe(401);
+});
 
-  const cookie = cookieOf(kept);
-  const refreshed = await ask("refresh", { tenant_id }, { ...OWN, cookie });
+it("a session in a cookie is refreshed, and no script sees its token (ACC-7)", async () => {
+  const { tenant_id, refresh } = await keptSession();
+  const refreshed = await refresh();
+  const as = { authorization: `Bearer ${refreshed.body.access_token}` };
+
   expect(refreshed).toMatchObject({ status: 200, body: { token_type: "Bearer", expires_in: 900 } });
   expect(refreshed.body).not.toHaveProperty("refresh_token");
-  const as = { authorization: `Bearer ${refreshed.body.access_token}` };
   expect((await world.call("GET /api/v1/me", { as })).body.tenant.id).toBe(tenant_id);
+});
+
+it("the cookie of a session is good for one refresh (ACC-7)", async () => {
+  const { refresh } = await keptSession();
+  await refresh();
   await world.advance(MINUTE);
-  expect((await ask("refresh", { tenant_id }, { ...OWN, cookie })).status).toBe(401);
+
+  expect((await refresh()).status).toBe(401);
 });
 
 it("logout ends the session and removes the cookie (ACC-7)", async () => {

@@ -109,22 +109,36 @@ describe("registration", () => {
   };
   const register = (of: TestWorld) => of.call("POST /api/v1/auth/register", { body: account });
 
-  it("where registration is closed, only the operator makes a workspace, whose owner then logs in (D-AUTH)", async () => {
-    world = await testWorld({ env: { REGISTRATION: "closed" } });
-    const refused = await register(world);
-    expect(refused.status).toBe(403);
-    expect(refused.body.code).toBe("FORBIDDEN");
-    expect(await operate({ register: { ...account, password: "password" } })).toEqual({
-      error: "invalid",
-      fields: { password: expect.any(String) },
+  describe("where registration is closed", () => {
+    beforeEach(async () => {
+      world = await testWorld({ env: { REGISTRATION: "closed" } });
     });
-    const made = await operate({ register: { ...account, plan: "growth" } });
-    expect(made).toMatchObject({ workspace: { name: "Shop", plan: "growth" }, usage: { sends: 0, events: 0 } });
-    expect(await operate({ register: account })).toMatchObject({ error: "conflict" });
-    const { email, password } = account;
-    const session = await world.call("POST /api/v1/auth/login", { body: { email, password } });
-    expect(session.status).toBe(200);
-    expect(session.body.tenant.role).toBe("owner");
+
+    it("a stranger makes no workspace (D-AUTH)", async () => {
+      expect(await register(world)).toMatchObject({ status: 403, body: { code: "FORBIDDEN" } });
+    });
+
+    it("the operator makes a workspace, whose owner then logs in (D-AUTH)", async () => {
+      const made = await operate({ register: { ...account, plan: "growth" } });
+      const { email, password } = account;
+      const session = await world.call("POST /api/v1/auth/login", { body: { email, password } });
+
+      expect(made).toMatchObject({ workspace: { name: "Shop", plan: "growth" }, usage: { sends: 0, events: 0 } });
+      expect(session).toMatchObject({ status: 200, body: { tenant: { role: "owner" } } });
+    });
+
+    it("the operator is told of a password that is too weak (D-AUTH)", async () => {
+      expect(await operate({ register: { ...account, password: "password" } })).toEqual({
+        error: "invalid",
+        fields: { password: expect.any(String) },
+      });
+    });
+
+    it("the operator is told of an address that is taken (D-AUTH)", async () => {
+      await operate({ register: account });
+
+      expect(await operate({ register: account })).toMatchObject({ error: "conflict" });
+    });
   });
 
   it("where registration is by invitation, an address registers that the operator invited within the last 7 days (D-AUTH)", async () => {

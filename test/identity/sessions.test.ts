@@ -78,19 +78,27 @@ describe("login", () => {
     expect((await accept()).status).toBe(201);
   });
 
-  it("a deleted workspace is closed, a suspended one opens for its bill (AMB-86, ERR-7)", async () => {
+  const registered = async (status: "suspended" | "deleted") => {
     const { body } = await register();
     const platform = platformWrite.open(world.depsFor("test"))("" as TenantId);
-    await changeWorkspace(platform, body.tenant.id, { status: "suspended" });
+    await changeWorkspace(platform, body.tenant.id, { status });
+    return { token: body.access_token, as: bearer(body.access_token) };
+  };
+
+  it("a suspended workspace opens for its account and its bill alone (AMB-86, ERR-7)", async () => {
+    const { token, as } = await registered("suspended");
+
     expect((await login()).status).toBe(200);
-    expect((await me(body.access_token)).status).toBe(200);
-    expect((await world.call("GET /api/v1/billing", { as: bearer(body.access_token) })).status).toBe(200);
-    expect((await world.call("GET /api/v1/templates", { as: bearer(body.access_token) })).body.code).toBe(
-      "TENANT_SUSPENDED",
-    );
-    await changeWorkspace(platform, body.tenant.id, { status: "deleted" });
+    expect((await me(token)).status).toBe(200);
+    expect((await world.call("GET /api/v1/billing", { as })).status).toBe(200);
+    expect((await world.call("GET /api/v1/templates", { as })).body.code).toBe("TENANT_SUSPENDED");
+  });
+
+  it("a deleted workspace is closed (AMB-86, ERR-7)", async () => {
+    const { token } = await registered("deleted");
+
     expect((await login()).body.code).toBe("TENANT_DELETED");
-    expect((await me(body.access_token)).body.code).toBe("TENANT_DELETED");
+    expect((await me(token)).body.code).toBe("TENANT_DELETED");
   });
 });
 
