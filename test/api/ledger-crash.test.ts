@@ -3,8 +3,9 @@ import { expect, it } from "vitest";
 import { HOUR, MINUTE } from "../../shared/kernel/clock.ts";
 import { mortal } from "../support/mortal.ts";
 import { jobOf, post } from "../support/notify.ts";
-import { addPeople } from "../support/people.ts";
-import { addPhone, ledgerOf, openChannels, outboxOf } from "../support/reached.ts";
+import { addPeople, inboxOf, operate, send } from "../support/people.ts";
+import { addPhone, ledgerOf, openChannels, outboxOf, spoil } from "../support/reached.ts";
+import { requests } from "../support/requests.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
@@ -74,4 +75,102 @@ it("a send whose messages ended among the dead letters is taken up by its watch 
 
   expect(await jobOf(tenant, id)).toMatchObject({ status: "completed", counts: { delivered: 3 } });
   expect(await outboxOf(world)).toHaveLength(3);
+});
+
+it("who a cap refuses is known as such after a crash, also in a later group (D-CAP, F1)", async () => {
+  const claim = requests({ of: "deliver", operation: "TransactWriteItems", naming: '"F#day#', moment: "after" });
+  const { world, tenant } = await withTenant({ hooks: claim.hooks });
+  const { ios } = await openChannels(world, tenant, "ios-push");
+  const people = await addPeople(world, tenant, 32);
+  for (const id of people) await addPhone(world, tenant, id, "ios");
+  await tenant.call("PATCH /api/v1/workspace", { frequency_caps: [{ category: "marketing", max: 1, per: "day" }] });
+  const capped = people[30]!;
+  await send(world, tenant, { subscriberIds: [capped], channel_ids: [ios] });
+  claim.each((input) => {
+    const isLastGroup = JSON.stringify(input).includes(people[31]!);
+    if (isLastGroup) throw new Error("the worker stopped");
+  });
+
+  const { job } = await send(world, tenant, { subscriberIds: people, channel_ids: [ios] });
+  claim.pass();
+  await world.advance(10 * MINUTE);
+
+  expect(await jobOf(tenant, job.id)).toMatchObject({
+    status: "completed",
+    counts: { sent: 31, delivered: 30, failed: 1, skipped: 1 },
+    skip_reasons: { capped: 1 },
+    fail_reasons: { delivery_unconfirmed: 1 },
+  });
+});
+
+it("a crash at any step of the last attempt leads to no fallback (SMA-6, AMB-96, F1)", async () => {
+  const worker = mortal("deliver");
+  const { world, tenant } = await withTenant({ hooks: worker.hooks });
+  const { ios, email } = await openChannels(world, tenant, "ios-push", "email");
+  const ada = await tenant.upsert({ external_id: "ada", email: "ada@example.com" });
+  await addPhone(world, tenant, ada, "ios");
+  await spoil(world, { channel: "ios", outcome: "transient" });
+  const smart = { subscriberIds: [ada], channel_ids: [ios, email], channel_arbitration_mode: "smart" };
+  const run = async (n: number, moment: "before" | "after") => {
+    const { job } = await send(world, tenant, smart);
+    await world.advance(30 * MINUTE);
+    worker.dieAt(n, moment);
+    await world.advance(10 * MINUTE);
+    const deaths = worker.deaths();
+    worker.revive();
+    await world.advance(10 * MINUTE);
+    const { status, counts, channel_arbitration } = await jobOf(tenant, job.id);
+    const ended = { status, failed: counts.failed, fallbacks: channel_arbitration.fallback_steps };
+    expect(ended, `step ${n} ${moment}`).toEqual({ status: "failed", failed: 1, fallbacks: 0 });
+    return deaths;
+  };
+  const deaths = await run(1_000, "before");
+  expect(deaths.length).toBeGreaterThan(3);
+
+  for (const [n, moment] of deaths) await run(n, moment);
+
+  expect(await outboxOf(world, "?channel=email")).toEqual([]);
+});
+
+it("an inbox message whose worker stopped before it claimed the group counts when the send is stopped (AMB-112, F1)", async () => {
+  const claim = requests({ of: "deliver", operation: "UpdateItem", naming: '"K#request#' });
+  const { world, tenant } = await withTenant({ hooks: claim.hooks });
+  const { ios } = await openChannels(world, tenant, "ios-push");
+  const [first] = (await tenant.call("GET /api/v1/channels")).body.channels;
+  const people = await addPeople(world, tenant, 3);
+  for (const id of people) await addPhone(world, tenant, id, "ios");
+  claim.each(() => {
+    if (claim.seen() > 1) throw new Error("the worker stopped");
+  });
+  const { job } = await send(world, tenant, { subscriberIds: people, channel_ids: [ios, first.id] });
+  await operate(world, tenant, { status: "deleted" });
+  claim.pass();
+  await world.advance(HOUR);
+  await operate(world, tenant, { status: "active" });
+
+  for (const id of people) expect(await inboxOf(world, tenant, id)).toHaveLength(1);
+  expect(await jobOf(tenant, job.id)).toMatchObject({
+    status: "canceled",
+    counts: { total: 3, delivered: 3, failed: 0, skipped: 0 },
+    delivered_by_channel: { in_app: 3 },
+  });
+});
+
+it("a send that is paused closes what its chunks have done, also where its worker stopped before (AMB-113, AMB-57)", async () => {
+  const closing = requests({ naming: "ranges_closed" });
+  const { world, tenant } = await withTenant({ hooks: closing.hooks });
+  const [channel] = (await tenant.call("GET /api/v1/channels")).body.channels;
+  await addPeople(world, tenant, 3);
+  closing.fail();
+  const messages = [{ content: { title: "t", body: "b" }, channel_ids: [channel.id] }];
+  const { id } = (await tenant.call("POST /api/v1/campaigns", { name: "c", messages })).body;
+  const { body } = await tenant.call(`POST /api/v1/campaigns/${id}/release`);
+  await world.advance(HOUR);
+  expect(closing.seen()).toBeGreaterThan(3);
+  await tenant.call(`PATCH /api/v1/campaigns/${id}`, { action: "pause" });
+  closing.pass();
+  await world.advance(12 * HOUR);
+
+  const job = body.messages[0].job_id;
+  expect(await jobOf(tenant, job)).toMatchObject({ status: "completed", counts: { delivered: 3 } });
 });
