@@ -2,6 +2,7 @@
 import { expect, it } from "vitest";
 import { DAY, HOUR, MINUTE } from "../../shared/kernel/clock.ts";
 import { at, text, withCampaigns } from "../support/campaigns.ts";
+import { requests } from "../support/requests.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { fresh } = worlds();
@@ -32,6 +33,20 @@ it("a campaign is live until its last message is sent, and then completed (CMP-1
 
   expect(await inbox()).toEqual(["M0", "M1", "M2"]);
   expect((await get(id)).status).toBe("completed");
+});
+
+it("a message keeps its time where the worker of its campaign comes after that (CMP-19)", async () => {
+  const making = requests({ naming: "JOB#authored" });
+  const { world, several, release, get, job, inbox } = await withCampaigns(await fresh({ hooks: making.hooks }));
+  making.fail();
+  const { id } = await several(at(5 * MINUTE));
+  await release(id);
+  await world.advance(8 * MINUTE);
+  making.pass();
+  await world.advance(20 * MINUTE);
+
+  expect(await job((await get(id)).messages[0].job_id)).toMatchObject({ status: "completed", scheduled_at: at(5 * MINUTE) });
+  expect(await inbox()).toEqual(["M0"]);
 });
 
 it("concurrent releases make one job per message: one succeeds, the others are 409 (CMP-20)", async () => {

@@ -149,12 +149,12 @@ it("the canary of a journey's step is sent to first, and the others after its wa
 async function behindCanary() {
   const moves = requests({ of: "step-journey", operation: "TransactWriteItems" });
   const found = await journeySetting(await ownWorlds.fresh({ hooks: moves.hooks }));
-  const { world, active, person, track, channel } = found;
+  const { world, active, person, track, channel, stats } = found;
   const wait = (on_event: string) => ({ wait_for_event: { event_name: "bought", on_event } });
   const content = { title: "Enjoy {{ event.item }}", body: "b" };
   const safety = { canary_percent: 1, canary_wait_minutes: 20 };
   const thanks = { send: { channel_ids: [channel], content, safety, next: "second" } };
-  await active(graphOf({ first: wait("thanks"), thanks, second: wait("more"), more: found.send("More"), end: "exit" }));
+  const id = await active(graphOf({ first: wait("thanks"), thanks, second: wait("more"), more: found.send("More"), end: "exit" }));
   const ids: string[] = [];
   for (const name of ["ada", "bob", "eve"]) {
     ids.push(await person(name));
@@ -166,8 +166,14 @@ async function behindCanary() {
   // By chance somebody is in the canary; not all of them are.
   expect((await inboxes()).flat().length).toBeLessThan(3);
   await world.advance(MINUTE);
-  return { world, moves, inboxes };
+  return { world, moves, inboxes, outcomesOf: async (step: string) => (await stats(id)).steps[step].outcomes };
 }
+
+it("what a run did before it waits for the canary is counted (F21)", async () => {
+  const { outcomesOf } = await behindCanary();
+
+  expect(await outcomesOf("first")).toEqual({ "wait:event": 3 });
+});
 
 it("a run that waits for the canary is not looked at again before that is over (F21)", async () => {
   const { world, moves } = await behindCanary();

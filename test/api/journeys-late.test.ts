@@ -1,7 +1,8 @@
 // A run begins when its worker gets to it. What its subscriber did between the trigger and that moment counts (JND-9, JND-13).
 import { expect, it } from "vitest";
 import { DAY, HOUR, MINUTE, SECOND } from "../../shared/kernel/clock.ts";
-import { countedSetting, graphOf } from "../support/journeys.ts";
+import { countedSetting, delayed, graphOf } from "../support/journeys.ts";
+import { requests } from "../support/requests.ts";
 import { START } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
@@ -78,6 +79,20 @@ it("a wait does not take what occurred after its window, which a send of a late 
   );
 
   expect(await results()).toEqual([{ "wait:timeout": 1 }, { "wait:event": 1 }, 1]);
+});
+
+it("a run that is over at the instant of its next trigger does not stand in its way (AMB-136)", async () => {
+  const timers = requests({ of: "due" });
+  const { world, active, person, track, runs } = await countedSetting(await fresh({ hooks: timers.hooks }));
+  const id = await active(delayed("1h"), { entry_rules: { allow_reentry: true } });
+  await person("ada");
+  await track("ada", "signed_up");
+  const [first] = await runs(id);
+  timers.fail();
+  world.clock.jumpTo(Date.parse(first.entered_at) + HOUR);
+  await track("ada", "signed_up");
+
+  expect(await runs(id)).toMatchObject([{ status: "active" }, { status: "completed" }]);
 });
 
 it("of events of one instant a wait ends by the one that was received first, also where its worker comes late (AMB-136)", async () => {

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { DAY, HOUR, MINUTE, SECOND, timestamp } from "../../shared/kernel/clock.ts";
 import { TemplateItem } from "../../shared/store/templates/items.ts";
 import { inboxOf, operate } from "../support/people.ts";
+import { requests } from "../support/requests.ts";
 import { scheduling } from "../support/schedules.ts";
 import { START, UNKNOWN } from "../support/world.ts";
 import { shared, worlds } from "../support/worlds.ts";
@@ -230,6 +231,20 @@ describe("firing", () => {
 
     expect(await jobs()).toMatchObject([{ status: "failed" }, { status: "failed" }]);
     expect((await get(id)).next_run_at).toBe("2026-11-23T08:00:00.000Z");
+  });
+
+  it("what a suspended workspace's schedule sends later is of the time of its tick, however late the worker was (AMB-86)", async () => {
+    const working = requests({ of: "run-schedule" });
+    const { world, tenant, create, jobs } = await setting({ hooks: working.hooks });
+    await create({ cron_expression: "0 13 * * *", timezone: "UTC" });
+    await operate(world, tenant, { status: "suspended" });
+    working.fail();
+    await world.advance(HOUR + 2 * MINUTE);
+    working.pass();
+    await world.advance(HOUR);
+    await operate(world, tenant, { status: "active" });
+
+    expect(await jobs()).toMatchObject([{ scheduled_at: timestamp(START + HOUR) }]);
   });
 
   it("a schedule's tick in a suspended workspace waits, and is sent when the workspace is active again (AMB-86)", async () => {

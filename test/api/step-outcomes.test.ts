@@ -57,6 +57,16 @@ describe("the outcome of a journey's send step", () => {
     expect(funnel).toMatchObject({ sent: 1, delivered: 0, bounced: 1 });
   });
 
+  it("the outcome of a journey's send step is that of the run which sent it, where the person ran before (AMB-142)", async () => {
+    const { world, reached, runs, id } = await mailingJourney();
+    await reached("ada@example.com");
+    await world.advance(MINUTE);
+    await reached(BOUNCES);
+
+    const outcomesOf = ({ steps }: { steps: object[] }) => steps.filter((one) => "step" in one && one.step === "m");
+    expect((await runs(id)).map(outcomesOf)).toMatchObject([[{ outcome: "bounced" }], [{ outcome: "sent" }]]);
+  });
+
   it.each([
     ["sent", { eventType: "Delivery" }, { delivered: 1, failed: 0, uncertain: 0, bounced: 0 }],
     [
