@@ -7,11 +7,15 @@ import { actorWrites } from "../../shared/store/events/blocks.ts";
 import { countsOf, readCounts } from "../../shared/store/journeys/counts.ts";
 import { branch, graphOf, journeySetting } from "../support/journeys.ts";
 import { mortal } from "../support/mortal.ts";
+import { addPeople } from "../support/people.ts";
 import { recountRuns } from "../support/recounts.ts";
+import { requests } from "../support/requests.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { fresh } = worlds();
 const PATIENCE_MS = 240_000;
+/** Messages of one request to the table. */
+const BATCH = 25;
 const plan = (value: string) => ({ attribute: { plan: { $eq: value } } });
 
 it(
@@ -173,4 +177,24 @@ it("a crash while many begin with a delay: each begins once and is counted once 
   const steps = await run(10_000, "before");
   expect(steps).toBeGreaterThan(12);
   for (let n = 1; n <= steps; n++) for (const moment of ["before", "after"] as const) await run(n, moment);
+});
+
+it("messages of a pack of which a crash left out a part reach each inbox once (JND-15)", async () => {
+  const writing = requests({ of: "deliver", operation: "BatchWriteItem", naming: "Hello" });
+  const { world, tenant, active, send, inbox } = await journeySetting(await fresh({ hooks: writing.hooks }));
+  await active(graphOf({ hello: send("Hello") }));
+  const people = await addPeople(world, tenant, BATCH + 5);
+  writing.each(() => {
+    if (writing.seen() > 1) throw new Error("the worker stopped");
+  });
+  const events = people.map((subscriber_id) => ({ event_name: "signed_up", subscriber_id }));
+  await world.call("POST /v1/events", { as: tenant.server, body: { events } });
+  await world.advance(12 * MINUTE);
+  const before = await Promise.all(people.map(inbox));
+  expect(before.flat()).toHaveLength(BATCH);
+
+  writing.pass();
+  await world.advance(HOUR);
+
+  expect(await Promise.all(people.map(inbox))).toEqual(people.map(() => ["Hello"]));
 });

@@ -74,6 +74,22 @@ it("sends in a quarter-hour that was settled before its end are counted by its n
   expect(await usedBy(world, tenant)).toBe(BUSY + 3);
 });
 
+it("what was taken ahead is returned once all partitions of its quarter-hour are settled (D-BILL)", async () => {
+  // More than twenty a second are spread over partitions; this one has the first twenty.
+  const reading = requests({ of: "fan-out", operation: "Query", naming: '#JOB#api"' });
+  const { world, tenant } = await withTenant({ hooks: reading.hooks });
+  const people = await addPeople(world, tenant, 5);
+  await sendAll(world, tenant, people, BUSY);
+  reading.fail();
+  await world.advance(31 * MINUTE);
+  expect(reading.seen()).toBeGreaterThan(0);
+
+  reading.pass();
+  await world.advance(31 * MINUTE);
+
+  expect(await usedBy(world, tenant)).toBe(BUSY);
+});
+
 it("a lower cap applies at once, also to what was taken ahead (ERR-4)", async () => {
   const { world, tenant } = await withTenant();
   const people = await addPeople(world, tenant, 5);

@@ -98,6 +98,16 @@ it("what a stopped send did not use is returned, also when it ends in the next m
   expect(await usedIn(world, tenant, "2026-12")).toBe(0);
 });
 
+it("what a send of the next month does not use is returned to that month (D-BILL)", async () => {
+  const { world, tenant, pushed } = await phones();
+  const ahead = Date.parse("2026-12-01T00:05:00.000Z") - world.clock.now();
+  const { id } = (await post(world, tenant, { ...pushed, scheduled_at: inMs(world, ahead) })).body;
+  await world.advance(ahead + MINUTE);
+
+  expect((await jobOf(tenant, id)).counts).toMatchObject({ total: 12, sent: 5 });
+  expect([await usedIn(world, tenant, "2026-11"), await usedIn(world, tenant, "2026-12")]).toEqual([0, 5]);
+});
+
 it("a send that a deletion stopped before it was planned uses nothing (D-BILL, AMB-112)", async () => {
   const { world, tenant, pushed } = await phones();
   const { id } = (await post(world, tenant, pushed)).body;
