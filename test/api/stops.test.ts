@@ -8,7 +8,7 @@ import { findJob } from "../../shared/store/sends/jobs/jobs.ts";
 import { DeviceItem } from "../../shared/store/subscribers/device-items.ts";
 import { Profile } from "../../shared/store/subscribers/items.ts";
 import { jobOf, post } from "../support/notify.ts";
-import { deviceRow, operate, wholeTable } from "../support/people.ts";
+import { deviceRow, inboxOf, operate, wholeTable } from "../support/people.ts";
 import { openChannels, outboxOf, spoil } from "../support/reached.ts";
 import { requests } from "../support/requests.ts";
 import type { Tenant, TestWorld } from "../support/world.ts";
@@ -113,6 +113,31 @@ it.each(["suspended", "paused"] as const)(
     expect(await jobOf(tenant, job)).toMatchObject({ status: "completed", counts: { delivered: PEOPLE } });
   },
 );
+
+it("an inbox message whose worker stopped before a pause is not written again, though one of its group is erased meanwhile (AMB-113, F1)", async () => {
+  const claim = requests({ of: "deliver", operation: "UpdateItem", naming: '"K#all/0-7#' });
+  const { world, tenant } = await withTenant({ hooks: claim.hooks });
+  const { ios } = await openChannels(world, tenant, "ios-push");
+  const [inbox] = (await tenant.call("GET /api/v1/channels")).body.channels;
+  const [gone, ...others] = (await peopleOfOneChunk(world, tenant)).slice(0, 3);
+  claim.each(() => {
+    if (claim.seen() > 1) throw new Error("the worker stopped");
+  });
+  const messages = [{ content: { title: "t", body: "b" }, channel_ids: [ios, inbox.id] }];
+  const { id } = (await tenant.call("POST /api/v1/campaigns", { name: "c", messages })).body;
+  const act = (action: string) => tenant.call(`PATCH /api/v1/campaigns/${id}`, { action });
+  await tenant.call(`POST /api/v1/campaigns/${id}/release`);
+  await world.settle();
+  await tenant.call(`DELETE /api/v1/subscribers/${gone}`);
+  await act("pause");
+  claim.pass();
+  await world.advance(HOUR);
+
+  await act("resume");
+  await world.advance(HOUR);
+
+  for (const one of others) expect(await inboxOf(world, tenant, one)).toHaveLength(1);
+});
 
 it("a queued send of a suspended workspace waits, and reaches everyone once it is active again (AMB-112)", async () => {
   const campaign = await pushCampaign();

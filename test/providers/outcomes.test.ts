@@ -140,6 +140,16 @@ it.each([
   expect(await sendTo("sms", { status: code, body: "<html>" })).toMatchObject({ status });
 });
 
+it.each(providedChannels.filter((channel) => channel !== "email"))(
+  "a 503 of %s is a throttle where it says when to try again, and an attempt where it does not (AMB-111)",
+  async (channel) => {
+    const later = await sendTo(channel, { status: 503, body: "", headers: { "retry-after": "5" } });
+
+    expect(later).toMatchObject({ status: "retryable", isThrottled: true, retryAfterSeconds: 5 });
+    expect(await sendTo(channel, { status: 503, body: "" })).not.toHaveProperty("isThrottled");
+  },
+);
+
 it("SMS with one accepted part is accepted (NTF-23)", async () => {
   const messages = [{ status: "1" }, { status: "0", "message-id": "m-2" }];
   expect(await sendTo("sms", { status: 200, body: { messages } })).toMatchObject({
