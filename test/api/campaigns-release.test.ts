@@ -45,7 +45,10 @@ it("a message keeps its time where the worker of its campaign comes after that (
   making.pass();
   await world.advance(20 * MINUTE);
 
-  expect(await job((await get(id)).messages[0].job_id)).toMatchObject({ status: "completed", scheduled_at: at(5 * MINUTE) });
+  expect(await job((await get(id)).messages[0].job_id)).toMatchObject({
+    status: "completed",
+    scheduled_at: at(5 * MINUTE),
+  });
   expect(await inbox()).toEqual(["M0"]);
 });
 

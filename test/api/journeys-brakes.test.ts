@@ -154,7 +154,9 @@ async function behindCanary() {
   const content = { title: "Enjoy {{ event.item }}", body: "b" };
   const safety = { canary_percent: 1, canary_wait_minutes: 20 };
   const thanks = { send: { channel_ids: [channel], content, safety, next: "second" } };
-  const id = await active(graphOf({ first: wait("thanks"), thanks, second: wait("more"), more: found.send("More"), end: "exit" }));
+  const id = await active(
+    graphOf({ first: wait("thanks"), thanks, second: wait("more"), more: found.send("More"), end: "exit" }),
+  );
   const ids: string[] = [];
   for (const name of ["ada", "bob", "eve"]) {
     ids.push(await person(name));

@@ -2,6 +2,7 @@
 // a provider after a group of calls, and what was held goes on.
 import { expect, it } from "vitest";
 import { DAY, HOUR, MINUTE, SECOND, timestamp } from "../../shared/kernel/clock.ts";
+import { actOnCampaign } from "../../shared/store/campaigns/campaigns.ts";
 import { putItem } from "../../shared/store/item.ts";
 import { Message } from "../../shared/store/sends/inbox/inbox-items.ts";
 import { findJob } from "../../shared/store/sends/jobs/jobs.ts";
@@ -125,15 +126,18 @@ it("an inbox message whose worker stopped before a pause is not written again, t
   });
   const messages = [{ content: { title: "t", body: "b" }, channel_ids: [ios, inbox.id] }];
   const { id } = (await tenant.call("POST /api/v1/campaigns", { name: "c", messages })).body;
-  const act = (action: string) => tenant.call(`PATCH /api/v1/campaigns/${id}`, { action });
   await tenant.call(`POST /api/v1/campaigns/${id}/release`);
   await world.settle();
   await tenant.call(`DELETE /api/v1/subscribers/${gone}`);
-  await act("pause");
-  claim.pass();
+  // As another worker takes it over.
+  claim.next(async () => {
+    await actOnCampaign(tenant.store, id, "pause");
+    world.clock.jumpTo(world.clock.now() + SECOND);
+  });
   await world.advance(HOUR);
+  expect(claim.isAwaited()).toBe(false);
 
-  await act("resume");
+  await tenant.call(`PATCH /api/v1/campaigns/${id}`, { action: "resume" });
   await world.advance(HOUR);
 
   for (const one of others) expect(await inboxOf(world, tenant, one)).toHaveLength(1);
