@@ -191,9 +191,7 @@ function judgeConcurrency(free: number, streams: number | undefined, { fine, not
 }
 
 function noteSettings(settings: Settings, { notes, faults }: Report): void {
-  const { domain, alarmEmail, emailIdentity, monthlyBudget, registration, removal, workers } = settings;
-  if (domain && !domain.certificateArn.includes(":acm:us-east-1:"))
-    faults.push("The certificate of the domain must be in us-east-1, because CloudFront accepts no other region.");
+  const { alarmEmail, emailIdentity, monthlyBudget, registration, removal, workers } = settings;
   if (alarmEmail === undefined) notes.push("No alarmEmail: alarms change their state without notifying anyone.");
   if (monthlyBudget !== undefined && alarmEmail === undefined)
     faults.push("monthlyBudget needs alarmEmail: its warnings are mailed.");

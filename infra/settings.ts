@@ -7,12 +7,21 @@ import { registrations } from "../shared/http/registration.ts";
 import { planNames } from "../shared/rules/plans.ts";
 import { UNKNOWN_COMMIT } from "../tools/release.ts";
 
-const Amount = v.pipe(v.union([v.string(), v.number()]), v.transform(Number), v.integer(), v.minValue(0));
+/** Blanks would count as 0, which lifts a limit. */
+const Numeric = v.pipe(
+  v.union([v.pipe(v.string(), v.regex(/\S/, "must be a number")), v.number()]),
+  v.transform(Number),
+  v.finite(),
+);
+const Amount = v.pipe(Numeric, v.integer(), v.minValue(0));
 const Whole = v.pipe(Amount, v.minValue(1));
+/** Of S3. */
+const MAX_DAYS = 2_147_483_647;
 
 /** The least that AWS lets a queue have, and what it gets where the account allows it. */
 const MIN_CONCURRENCY = 2;
 const USUAL_CONCURRENCY = 10;
+const MAX_CONCURRENCY = 1_000;
 /** With fewer invocations at once, the queues alone can use up the account. */
 export const FEWEST_INVOCATIONS = MIN_CONCURRENCY * queueNames.length;
 
@@ -22,10 +31,15 @@ const arnOf = (service: string) =>
     v.regex(new RegExp(`^arn:aws[\\w-]*:${service}:[a-z0-9-]+:\\d{12}:`), `must be an ARN of ${service}`),
   );
 
+const KeyArn = v.pipe(arnOf("kms"), v.regex(/:key\/[\w-]+$/, "must be the ARN of a key, and of no alias"));
+
 /** The root secrets are in the table, encrypted with the encryption key: neither is of use without the other. */
 const Existing = v.strictObject({
-  table: v.strictObject({ name: v.string(), streamArn: arnOf("dynamodb") }),
-  keys: v.strictObject({ encryption: arnOf("kms"), signing: v.optional(arnOf("kms")) }),
+  table: v.pipe(
+    v.strictObject({ name: v.string(), streamArn: arnOf("dynamodb") }),
+    v.check(({ name, streamArn }) => streamArn.includes(`:table/${name}/stream/`), "has a stream of another table"),
+  ),
+  keys: v.strictObject({ encryption: KeyArn, signing: v.optional(KeyArn) }),
   buckets: v.optional(
     v.strictObject({
       assets: v.optional(v.string()),
@@ -48,6 +62,14 @@ const PublicKey = v.object({
 
 /** What is in the environment of functions, which AWS limits to 4 KB of each (test/infra/sizes.test.ts). */
 const Short = v.pipe(v.string(), v.nonEmpty(), v.maxLength(256));
+const Host = v.pipe(
+  v.string(),
+  v.maxLength(253),
+  v.regex(
+    /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]$/,
+    "must be a domain, such as mail.example.com",
+  ),
+);
 const HttpsAddress = v.pipe(Short, v.url(), v.startsWith("https://", "must be an https URL"));
 /** Four RSA keys of 2,048 bits, or two of 4,096. */
 const MAX_KEYS_CHARACTERS = 2_000;
@@ -63,7 +85,15 @@ const Settings = v.object({
   /** Also the prefix of every function's name. */
   stackName: v.optional(v.pipe(v.string(), v.regex(/^[A-Za-z][A-Za-z0-9-]{0,39}$/)), "Engagement"),
   /** Your own domain for the service. Its certificate must be in us-east-1, as CloudFront requires. */
-  domain: v.optional(v.object({ name: Short, certificateArn: v.string() })),
+  domain: v.optional(
+    v.strictObject({
+      name: Host,
+      certificateArn: v.pipe(
+        v.string(),
+        v.regex(/^arn:aws[\w-]*:acm:us-east-1:\d+:certificate\//, "must be a certificate of ACM in us-east-1"),
+      ),
+    }),
+  ),
   /** The plan of a newly registered workspace. */
   defaultPlan: v.optional(v.picklist(planNames), "enterprise"),
   /** Another issuer of dashboard tokens, with the keys it publishes (D-AUTH). */
@@ -75,11 +105,11 @@ const Settings = v.object({
     v.pipe(v.string(), v.regex(/^[\w.-]{1,256}$/, "must be the name of an event bus of this account")),
   ),
   /** For how many days what happens is kept in the archive, a bucket for Athena. Without it there is none. */
-  archive: v.optional(Whole),
+  archive: v.optional(v.pipe(Whole, v.maxValue(MAX_DAYS))),
   /** The address that alarms are mailed to. Without it they only change their state. */
   alarmEmail: v.optional(v.pipe(v.string(), v.email())),
   /** The domain to send e-mail from: creates its SES identity, and a queue of the outcomes of mails. */
-  emailIdentity: v.optional(v.pipe(v.string(), v.regex(/^(?:[a-z0-9-]{1,63}\.)+[a-z]{2,63}$/, "must be a domain"))),
+  emailIdentity: v.optional(Host),
   /**
    * Reserved for live streams, and their limit. Without it they share the account's concurrency, and their limit is half
    * of it (docs/decisions/0021#live-streams).
@@ -91,9 +121,11 @@ const Settings = v.object({
   /** Who may register: anyone, addresses that the operator invited, or only through the operator (D-AUTH). */
   registration: v.optional(v.picklist(registrations), "closed"),
   /** An amount in US dollars a month: alarmEmail hears when the account spends more. */
-  monthlyBudget: v.optional(v.pipe(v.union([v.string(), v.number()]), v.transform(Number), v.number(), v.minValue(1))),
+  monthlyBudget: v.optional(v.pipe(Numeric, v.minValue(1))),
   /** A web ACL of AWS WAF, in us-east-1, for the distribution. */
-  webAclArn: v.optional(v.pipe(v.string(), v.regex(/^arn:aws[\w-]*:wafv2:us-east-1:/, "must be of us-east-1"))),
+  webAclArn: v.optional(
+    v.pipe(v.string(), v.regex(/^arn:aws[\w-]*:wafv2:us-east-1:\d+:global\//, "must be of us-east-1 and global")),
+  ),
   /** The account's limit of Lambda invocations at once, of which an alarm tells. `npm run deploy` reads it. */
   accountConcurrency: v.optional(Whole, 1_000),
   /** What the table and its indexes can take at once, a second: raised before a large send, never lowered. */
@@ -101,7 +133,7 @@ const Settings = v.object({
     v.strictObject({ reads: v.pipe(Whole, v.minValue(12_000)), writes: v.pipe(Whole, v.minValue(4_000)) }),
   ),
   /** How many invocations a queue may run at once. Without it, what the account allows. */
-  workerConcurrency: v.optional(v.pipe(Whole, v.minValue(MIN_CONCURRENCY))),
+  workerConcurrency: v.optional(v.pipe(Whole, v.minValue(MIN_CONCURRENCY), v.maxValue(MAX_CONCURRENCY))),
   /** `off`: no message and no timer is handled, so nothing is sent; a copy beside a running deployment (docs/operate.md). */
   workers: v.optional(v.picklist(["on", "off"]), "on"),
   /** Of the repository, for `/healthz`. `npm run deploy` reads it. */

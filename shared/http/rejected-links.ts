@@ -45,7 +45,7 @@ export const exportLinks = /* @__PURE__ */ linksOf("exportLinks", "export");
 
 /**
  * The address of the file that a link leads to, valid for five minutes; undefined if the link is not ours or expired, and in a
- * workspace that was deleted (ERR-7).
+ * workspace that is suspended or was deleted (ERR-6, ERR-7).
  */
 export const openedRejectedLink: Capability<"openRejected", (token: string) => Promise<string | undefined>> = {
   as: "openRejected",
@@ -61,7 +61,7 @@ export const openedRejectedLink: Capability<"openRejected", (token: string) => P
         if (!opened) continue;
         if (opened.until * SECOND <= deps.clock.now()) return undefined;
         const workspace = await getWorkspace(platform, opened.tenant);
-        return workspace && workspace.status !== "deleted" ? fileUrl(deps, scope, opened) : undefined;
+        return workspace?.status === "active" ? fileUrl(deps, scope, opened) : undefined;
       }
       return undefined;
     };

@@ -111,18 +111,21 @@ it("exports are listed in pages (RDA-16)", async () => {
   expect([...first.items, ...second.items].map(({ id }) => id).sort()).toEqual(made.sort());
 });
 
-it("the link of an export leads nowhere once its workspace is deleted (RDA-16, ERR-7)", async () => {
-  const { world, tenant, upsert, begin, get, follow } = await setting();
-  await upsert({ external_id: "ada" });
-  const id = await begin({ kind: "subscribers" });
-  await world.settle();
-  const { url } = await get(id);
-  expect((await follow(url)).status).toBe(302);
+it.each(["deleted", "suspended"])(
+  "the link of an export leads nowhere once its workspace is %s (RDA-16, ERR-6, ERR-7)",
+  async (status) => {
+    const { world, tenant, upsert, begin, get, follow } = await setting();
+    await upsert({ external_id: "ada" });
+    const id = await begin({ kind: "subscribers" });
+    await world.settle();
+    const { url } = await get(id);
+    expect((await follow(url)).status).toBe(302);
 
-  await world.host.invoke("operator", { tenant_id: tenant.id, status: "deleted" });
+    await world.host.invoke("operator", { tenant_id: tenant.id, status });
 
-  expect((await follow(url)).status).toBe(404);
-});
+    expect((await follow(url)).status).toBe(404);
+  },
+);
 
 it("the link of an export leads nowhere after a day, and a new one can be had (RDA-16)", async () => {
   const { world, begin, get, follow } = await setting();
