@@ -159,6 +159,16 @@ it("an uploaded file that names the subscriber and that no import has taken is d
   expect(await send({ upload_id: named })).toMatchObject({ code: "BAD_REQUEST" });
 });
 
+it("an uploaded file that nobody can read is deleted with the next erasure, as it may name anybody (SUB-9)", async () => {
+  const { world, upload, files, upsert, erase } = await setting();
+  const id = await upsert(ADA);
+  await upload(`${HEADER}"bob,bob@example.com,,\n`);
+  await erase(id);
+  await world.settle();
+
+  expect(await files()).toEqual({});
+});
+
 it("the erasure waits for an import that was under way, and visits it after its end (SUB-9, F14)", async () => {
   const reading = requests({ of: "import-rows", service: "s3" });
   const { world, call, start, job, traces, upsert, erase } = await setting({ hooks: reading.hooks });
