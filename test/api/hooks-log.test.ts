@@ -153,6 +153,14 @@ it("the log of a webhook has what happened in the last 30 days, and nothing olde
   expect((await call(`POST ${path}/deliveries/${id}/redeliver`)).status).toBe(404);
 });
 
+it("a page of the log of a webhook is as long as was asked, whatever a filter leaves out (D-HOOKS)", async () => {
+  const { outside, upsert, deliveries } = await setting();
+  outside.answer(({ body }) => (body.includes('"c"') ? 400 : 200));
+  for (const name of "abcd") await upsert(name);
+
+  expect(await deliveries("?outcome=delivered&limit=2")).toHaveLength(2);
+});
+
 it("the log of a webhook is filtered by outcome and by type (D-HOOKS)", async () => {
   const { outside, upsert, deliveries } = await setting();
   outside.answer(({ body }) => (JSON.parse(body).data.external_id === "bad" ? 400 : 200));

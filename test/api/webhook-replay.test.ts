@@ -2,10 +2,13 @@
 import { expect, it } from "vitest";
 import { MINUTE } from "../../shared/kernel/clock.ts";
 import { ascending, upTo, withDeliveries } from "../support/hooks.ts";
+import { mortal } from "../support/mortal.ts";
 import { requests } from "../support/requests.ts";
 import { worlds } from "../support/worlds.ts";
 
 const setting = withDeliveries(worlds());
+/** The request after that to the receiver: the endpoint, the delivery, the workspace, the secrets, their key and the claim are before. */
+const POSTED = 7;
 
 /** Deliveries of these subscribers, which all failed, before anything is replayed. */
 async function failed(names: readonly string[], options?: Parameters<typeof setting>[0]) {
@@ -67,3 +70,24 @@ it("a replay sends what it had reopened when a write failed (AMB-124, AMB-104)",
   expect(sequences()).toHaveLength(3);
   expect(sequences()).toEqual(ascending(sequences()));
 });
+
+it.each(["a redelivery", "a replay"])(
+  "%s of deliveries whose worker died after it had posted them together makes four attempts of its own (AMB-104, WHK-10)",
+  async (means) => {
+    const worker = mortal("post-webhook");
+    const { world, outside, accept, list, redeliver, replay } = await setting({ hooks: worker.hooks });
+    worker.dieAt(POSTED, "before");
+    await accept("ada", "ben");
+    await world.advance(55 * MINUTE);
+    worker.revive();
+    expect(outside.received).toHaveLength(2);
+    outside.answer(() => 500);
+
+    if (means === "a replay") await replay();
+    else for (const { id } of (await list()).items) await redeliver(id);
+    await world.advance(MINUTE);
+
+    const failed = { outcome: "failed", attempt_count: 5 };
+    expect((await list()).items).toMatchObject([failed, failed]);
+  },
+);
