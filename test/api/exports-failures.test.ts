@@ -1,6 +1,7 @@
 // Exports that cannot be made (RDA-16).
 import { expect, it } from "vitest";
-import { HOUR } from "../../shared/kernel/clock.ts";
+import { HOUR, MINUTE, timestamp } from "../../shared/kernel/clock.ts";
+import { withBuyers } from "../support/conversions.ts";
 import { exporting } from "../support/exports.ts";
 import { mend, spoil } from "../support/reached.ts";
 import { worlds } from "../support/worlds.ts";
@@ -46,4 +47,19 @@ it("an export whose file could not be stored for a day fails, and says so (RDA-1
 
   expect(await get(id)).toMatchObject({ status: "failed", error: "it could not be made within a day" });
   expect(await objectNames()).toEqual([]);
+});
+
+it("an export of the report that is made an hour late has nothing that was sent after it was asked for (RDA-16)", async () => {
+  const found = await setting();
+  const { world, begin, linesOf } = found;
+  const { campaign } = await withBuyers(found, 2);
+  await campaign([undefined, timestamp(world.clock.now() + HOUR / 2)]);
+  await world.advance(MINUTE);
+  await spoil(world, { channel: "aws:s3" });
+  const id = await begin({ kind: "report" });
+  await world.advance(HOUR);
+  await mend(world);
+  await world.advance(HOUR);
+
+  expect((await linesOf(id)).slice(1).map((row) => row.split(",")[5])).toEqual(["2"]);
 });
