@@ -133,6 +133,17 @@ it("what a file says of where a suppression comes from is nowhere once its perso
   expect((await call("GET /api/v1/suppressions")).body.items).toMatchObject([{ reason: "imported", source: "import" }]);
 });
 
+it("that a suppression comes from a file of addresses stays known once somebody with the address is erased (AMB-128, SUB-9)", async () => {
+  const { world, call, upsert, erase } = await setting();
+  const id = await upsert(ADA);
+  await call("POST /api/v1/suppressions/import", { csv: `email,note\n${ADA.email},Lovelace\n` });
+  await erase(id);
+  await world.settle();
+
+  const { items } = (await call("GET /api/v1/suppressions")).body;
+  expect(items).toMatchObject([{ reason: "imported", source: "file", address: null, note: null }]);
+});
+
 it("an erasure leaves the files of other workspaces (SUB-9, GEN-8)", async () => {
   const { world, run, upload, files, upsert } = await setting();
   await run(`${HEADER}ada-7f3a,bad-address,,Lovelace\n`);

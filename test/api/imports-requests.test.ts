@@ -1,6 +1,6 @@
 // Requests for imports: what is accepted, and what is refused before a row is read (IMP-5 to IMP-7).
 import { expect, it } from "vitest";
-import { importing, people } from "../support/imports.ts";
+import { importing, people, uploadFile } from "../support/imports.ts";
 import type { FilePart } from "../support/multipart.ts";
 import { UNKNOWN } from "../support/world.ts";
 import { shared, worlds } from "../support/worlds.ts";
@@ -36,6 +36,23 @@ it.each<[what: string, status: number, fields: Record<string, string>, file?: Fi
 
   expect((await post({ listId: list, ...fields }, part)).status).toBe(status);
 });
+
+it.each([
+  ["the same", 202, {}],
+  ["a dry run", 409, { dry_run: "true" }],
+  ["one with a mapping", 409, { mapping: '{"email": "ignore"}' }],
+  ["one in another time zone", 409, { time_zone: "Asia/Tokyo" }],
+])(
+  "an upload that is imported already, and is asked for again as %s, is answered with %i (IMP-5)",
+  async (_, status, more) => {
+    const { world, tenant, post, list } = await setting();
+    const upload_id = await uploadFile(world, tenant, people(1));
+    const fields = { listId: list, upload_id, time_zone: "Europe/Berlin" };
+    expect((await post(fields)).status).toBe(202);
+
+    expect((await post({ ...fields, ...more })).status).toBe(status);
+  },
+);
 
 it("an import into no list is refused with 400 (IMP-6)", async () => {
   const { post } = await trying();

@@ -93,8 +93,12 @@ export async function createImport(
     created_at: timestamp(now),
     expires: expiry(store),
   };
+  // A reader notes beside it what it found of what was not said.
+  const said = Object.entries({ list, source, ...reading }) as [keyof ImportJob, unknown][];
   const isSame = (old: ImportJob | undefined) =>
-    old?.list === list && old.source === source && (old.dry_run ?? false) === dry_run;
+    said.every(([name, value]) => value === undefined || old?.[name] === value) &&
+    old?.dry_run === row.dry_run &&
+    old?.mapping === row.mapping;
   await store.put(ImportItem, { id }, row, absent()).catch(
     onConditionFailed(ImportItem, (old) => {
       // The reply to this very write may have been lost, or the same request was made before.
