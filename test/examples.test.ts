@@ -3,10 +3,9 @@
 import { describe, expect, it } from "vitest";
 import { contents, operationsOf } from "../docs/generate/contents.ts";
 import type { OperationObject } from "../docs/generate/openapi.ts";
-import { routeKeyOf } from "../shared/http/endpoint.ts";
 import { MINUTE } from "../shared/kernel/clock.ts";
 import type { JsonSchema } from "../shared/rules/json-schema.ts";
-import { document } from "./support/document.ts";
+import { document, operationOf } from "./support/document.ts";
 import { type ExampleRequest, exampleRequests } from "./support/example-requests.ts";
 import { faultsOf, queryFaultsOf } from "./support/faulty-bodies.ts";
 import { testWorld } from "./support/world.ts";
@@ -15,11 +14,6 @@ const operations = operationsOf(contents).filter(({ isStream }) => !isStream);
 const world = await testWorld();
 const tenant = await world.tenant();
 const requests = await exampleRequests(world, tenant);
-
-const described = (route: string): OperationObject => {
-  const [method = "", path = ""] = routeKeyOf(route).split(" ");
-  return document.paths[path]![method.toLowerCase()]!;
-};
 
 /** The statuses by which an operation succeeds. */
 const successes = ({ responses }: OperationObject) => Object.keys(responses).filter((one) => /^(2\d\d|302)$/.test(one));
@@ -34,7 +28,7 @@ const isOneOf = (named: readonly string[], field: string): boolean =>
   );
 
 describe.each(operations.map(({ endpoint }) => [endpoint.route, endpoint] as const))("%s", (route, endpoint) => {
-  const operation = described(route);
+  const operation = operationOf(route);
   let prepared: ExampleRequest;
 
   it("an endpoint refuses each wrong value in the body of its example by the name of the field (ERR-13, CHN-2, CNV-4, HOK-3, INT-3, INT-4, INT-5, INX-12, INX-13, INX-19, INX-20, SUB-14)", async () => {

@@ -9,9 +9,9 @@ import { errorSchemas } from "../docs/generate/errors.ts";
 import { generatedFiles } from "../docs/generate/files.ts";
 import { declaredItems } from "../docs/generate/items.ts";
 import { limits } from "../docs/generate/limits.ts";
-import type { OpenApi, OperationObject } from "../docs/generate/openapi.ts";
-import { routeKeyOf } from "../shared/http/endpoint.ts";
+import type { OpenApi } from "../docs/generate/openapi.ts";
 import { webhookEvents } from "../shared/rules/webhook-events.ts";
+import { operationOf } from "./support/document.ts";
 import { faultsOf } from "./support/json-schema.ts";
 import { addPeople, send } from "./support/people.ts";
 import { partsOf } from "./support/schema-parts.ts";
@@ -23,11 +23,6 @@ const operations = operationsOf(contents);
 
 const files = await generatedFiles(contents);
 const document: OpenApi = JSON.parse(files.get("docs/openapi.json")!);
-
-const described = (route: string): OperationObject => {
-  const [method = "", path = ""] = routeKeyOf(route).split(" ");
-  return document.paths[path]![method.toLowerCase()]!;
-};
 
 describe("generated files are as the declarations make them: `npm run docs`", () => {
   it.each([...files.keys()])("%s", (path) => {
@@ -54,7 +49,7 @@ describe("the document", () => {
   it("says of a field of a body what its declaration says, not what its name means elsewhere", () => {
     const lost = operations.flatMap(({ endpoint: { route, shape } }) => {
       const { entries = {} } = Object(shape.body) as { entries?: Record<string, v.GenericSchema> };
-      const { properties = {} } = described(route).requestBody?.content["application/json"]?.schema ?? {};
+      const { properties = {} } = operationOf(route, document).requestBody?.content["application/json"]?.schema ?? {};
       return Object.entries(entries).flatMap(([name, one]) => {
         const { wrapped = one } = one as { wrapped?: v.GenericSchema };
         const said = v.getDescription(one) ?? v.getDescription(wrapped);
@@ -66,7 +61,7 @@ describe("the document", () => {
   });
 
   it("covers every endpoint once, under names that are unique (GEN-16)", () => {
-    const all = operations.map(({ endpoint }) => described(endpoint.route).operationId);
+    const all = operations.map(({ endpoint }) => operationOf(endpoint.route, document).operationId);
     expect(new Set(all).size).toBe(all.length);
     expect(Object.values(document.paths).flatMap(Object.keys).length).toBe(all.length);
     expect(JSON.stringify(document.info)).toMatch(/## Resources.*## Authentication.*## States.*## Events.*## Errors/);
@@ -75,7 +70,7 @@ describe("the document", () => {
 
   it("the OpenAPI document says of everything what it is: operations, parameters, limits, webhook events (GEN-16)", () => {
     const silent = operations.flatMap(({ endpoint: { route } }) => {
-      const { description, parameters = [] } = described(route);
+      const { description, parameters = [] } = operationOf(route, document);
       const unsaid = parameters.filter(
         (one) => one.in === "query" && !one.description && !(one.schema as { description?: string }).description,
       );
@@ -96,7 +91,7 @@ describe("the document", () => {
 
   it("the OpenAPI document shows of every operation a request as curl and as code of the SDK, and a response (GEN-16)", () => {
     const without = operations.flatMap(({ endpoint: { route, shape, access }, isStream }) => {
-      const { "x-codeSamples": samples = [], responses } = described(route);
+      const { "x-codeSamples": samples = [], responses } = operationOf(route, document);
       const languages = samples.map(({ lang }) => lang).join();
       const wanted = isStream || shape.text || access.credentials.includes("agent") ? "curl" : "curl,TypeScript";
       const success = Object.values(responses).find((one) => !("$ref" in one));
@@ -131,7 +126,7 @@ describe("the document", () => {
   });
 
   it("the OpenAPI document says no maximum of a page that is none (GEN-16)", () => {
-    const { parameters = [] } = described("GET /api/v1/subscribers");
+    const { parameters = [] } = operationOf("GET /api/v1/subscribers", document);
     expect(parameters.find(({ name }) => name === "limit")!.schema).not.toHaveProperty("maximum");
   });
 
@@ -157,7 +152,7 @@ describe("the document", () => {
           wrong.push(...faultsOf(schema, value, schemas).map((fault) => `${where}: ${fault}`));
     };
     for (const { endpoint } of operations) {
-      const { requestBody, responses: answers, parameters = [] } = described(endpoint.route);
+      const { requestBody, responses: answers, parameters = [] } = operationOf(endpoint.route, document);
       judge(`${endpoint.route} body`, requestBody?.content);
       for (const [status, answer] of Object.entries(answers))
         if (!("$ref" in answer)) judge(`${endpoint.route} ${status}`, answer.content);
@@ -175,7 +170,7 @@ describe("the document", () => {
       .filter(({ endpoint: { shape } }) => shape.body)
       .map(({ endpoint }) => [endpoint.route, endpoint] as const),
   )("%s takes the example of its body; if not, its declaration needs an `example`", (route, { shape }) => {
-    const example = described(route).requestBody!.content["application/json"]!.example;
+    const example = operationOf(route, document).requestBody!.content["application/json"]!.example;
     const { issues } = v.safeParse(shape.body!, example);
     expect(issues?.map(({ message }) => message)).toBeUndefined();
   });

@@ -1,6 +1,7 @@
 // What a session and the SDK key are: the refusals of every credential are derived by test/contract.test.ts.
 import { describe, expect, it } from "vitest";
 import { MINUTE, SECOND } from "../../shared/kernel/clock.ts";
+import { bearer } from "../support/credentials.ts";
 import { START, type TestWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
@@ -11,7 +12,6 @@ const person = {
   name: "Ada",
   workspace_name: "Analytical Engines",
 };
-const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 const claimsOf = (token: string) => JSON.parse(Buffer.from(token.split(".")[1]!, "base64url").toString());
 
 async function registered(world: TestWorld) {

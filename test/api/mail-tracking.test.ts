@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { HOUR, MINUTE, SECOND } from "../../shared/kernel/clock.ts";
 import { interactionTotals } from "../../shared/store/sends/interactions/totals.ts";
 import { NOTHING_BACK } from "../support/late.ts";
-import { follow, mailing, mailsOf } from "../support/mails.ts";
+import { follow, LINKED_BODY, mailing, mailsOf, SHOP } from "../support/mails.ts";
 import { wholeTable } from "../support/people.ts";
 import { receiver } from "../support/receiver.ts";
 import { recountInteractions } from "../support/recounts.ts";
@@ -11,11 +11,6 @@ import type { Tenant, TestWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
-
-const SHOP = "https://shop.example.com";
-const BODY =
-  `<p>Hi {{ subscriber.first_name }}</p><a href="${SHOP}/new?a=1&amp;b=2">New</a> <A class=x HREF='${SHOP}/old'>Old</A>` +
-  `<a href="mailto:a@b.example">Write</a><a href="javascript:alert(1)">Run</a><img src="${SHOP}/x.png">`;
 
 const totalsOf = async (tenant: Tenant, job: string) => {
   const totals = await interactionTotals(tenant.store, job);
@@ -34,7 +29,7 @@ const rowsOf = async (world: TestWorld) =>
 async function mailed(options: Parameters<typeof withTenant>[0] = {}, more: object = {}) {
   const { world, tenant } = await withTenant(options);
   const { mail } = await mailing(world, tenant);
-  const { job, mail: sent } = await mail({ body: BODY, ...more });
+  const { job, mail: sent } = await mail({ body: LINKED_BODY, ...more });
   await world.advance(10 * SECOND);
   return { world, tenant, job, sent, totals: () => totalsOf(tenant, job.id) };
 }
@@ -69,7 +64,7 @@ describe("opens and clicks", () => {
   });
 
   it("an open and a click count for the channel and for the arm of the recipient (D-EMAIL)", async () => {
-    const split = { variant_b: { title: "B", body: BODY }, split_percentage: 50 };
+    const split = { variant_b: { title: "B", body: LINKED_BODY }, split_percentage: 50 };
     const { world, tenant, job, sent } = await mailed({}, split);
     await follow(world, "GET", sent.pixel);
     await follow(world, "GET", sent.clicks[0]!);
@@ -115,7 +110,7 @@ describe("machines", () => {
   async function scanned() {
     const { world, tenant } = await withTenant();
     const { mail } = await mailing(world, tenant);
-    const { job, mail: sent } = await mail({ body: BODY });
+    const { job, mail: sent } = await mail({ body: LINKED_BODY });
     for (const path of [sent.pixel, ...sent.clicks]) await follow(world, "GET", path);
     for (const path of [sent.pixel, ...sent.clicks]) await follow(world, "HEAD", path);
     await world.advance(10 * SECOND);
@@ -162,7 +157,7 @@ describe("machines", () => {
       const { world, tenant } = await withTenant();
       const { mail } = await mailing(world, tenant);
       const more = [1, 2].map((n) => `<a href="${SHOP}/${n}">${n}</a>`).join("");
-      const { job, mail: sent } = await mail({ body: BODY + more });
+      const { job, mail: sent } = await mail({ body: LINKED_BODY + more });
       await world.advance(3 * HOUR);
       const paths = [sent.pixel, ...sent.clicks];
       if (how === "at once") await Promise.all(paths.map((path) => follow(world, "GET", path)));
@@ -189,7 +184,10 @@ it("clicks that turn out to be a machine's are taken back from the arm of their 
   const { world, tenant } = await withTenant();
   const { mail } = await mailing(world, tenant);
   const more = [1, 2].map((n) => `<a href="${SHOP}/${n}">${n}</a>`).join("");
-  const { job, mail: sent } = await mail({ body: BODY + more, variant_b: { title: "B", body: BODY + more } });
+  const { job, mail: sent } = await mail({
+    body: LINKED_BODY + more,
+    variant_b: { title: "B", body: LINKED_BODY + more },
+  });
   await world.advance(3 * HOUR);
   for (const path of sent.clicks) {
     await follow(world, "GET", path);
@@ -204,7 +202,7 @@ it("clicks that turn out to be a machine's are taken back from the arm of their 
 it("a campaign's report has opens by humans and by all, in total, by channel and by message (F19, CRP-3, CRP-4)", async () => {
   const { world, tenant } = await withTenant();
   const { channel } = await mailing(world, tenant);
-  const message = { content: { title: "t", body: BODY }, channel_ids: [channel] };
+  const message = { content: { title: "t", body: LINKED_BODY }, channel_ids: [channel] };
   const body = { name: "News", messages: [message, message], target: { type: "all" } };
   const { body: campaign } = await tenant.call("POST /api/v1/campaigns", body);
   expect((await tenant.call(`POST /api/v1/campaigns/${campaign.id}/release`)).status).toBe(200);

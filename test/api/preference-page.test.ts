@@ -2,13 +2,10 @@
 import { expect, it } from "vitest";
 import { consentsOf, follow, mailing } from "../support/mails.ts";
 import { send, wholeTable } from "../support/people.ts";
-import { choicesOf } from "../support/topics.ts";
+import { choicesOf, DEALS, NEWS } from "../support/topics.ts";
 import { shared, worlds } from "../support/worlds.ts";
 
 const makers = worlds();
-
-const NEWS = { key: "news", name: "News" };
-const DEALS = { key: "deals", name: "Deals", default: "out" };
 
 /** The page of Ada, who is mailed about the topic news, and may choose deals. */
 async function withPage({ withTenant }: ReturnType<typeof worlds>) {

@@ -9,15 +9,11 @@ import { withMetrics } from "../../shared/runtime/metrics.ts";
 import { post } from "../support/notify.ts";
 import { addPeople } from "../support/people.ts";
 import { requests } from "../support/requests.ts";
-import { addReader, openStream } from "../support/sse.ts";
+import { addReader, openStream, reading } from "../support/sse.ts";
 import { worlds } from "../support/worlds.ts";
 
-const { fresh, withTenant } = worlds();
-
-async function withReader(options: Parameters<typeof fresh>[0] = {}) {
-  const { world, tenant } = await withTenant(options);
-  return { world, tenant, ...(await addReader(world, tenant)) };
-}
+const { withTenant } = worlds();
+const withReader = reading({ withTenant });
 
 describe("admission", () => {
   it("?sdk_key= opens the stream, on this route only, and is in no log (AMB-42)", async () => {

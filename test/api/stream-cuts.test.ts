@@ -1,14 +1,9 @@
 // What a live stream writes so that a client sees each message once wherever its connection is cut (docs/decisions/0118).
 import { expect, it } from "vitest";
-import { addReader } from "../support/sse.ts";
+import { reading } from "../support/sse.ts";
 import { worlds } from "../support/worlds.ts";
 
-const { withTenant } = worlds();
-
-async function withReader() {
-  const { world, tenant } = await withTenant();
-  return addReader(world, tenant);
-}
+const withReader = reading(worlds());
 
 /** As version 2 of the library `eventsource`: an id counts as soon as it is read, and data is kept until an empty line. */
 function hastyReader() {

@@ -4,16 +4,12 @@ import { MINUTE, SECOND } from "../../shared/kernel/clock.ts";
 import { Message } from "../../shared/store/sends/inbox/inbox-items.ts";
 import { SubscriberStream } from "../../shared/store/sends/inbox/stream-items.ts";
 import { addPeople, operate, quickStore } from "../support/people.ts";
-import { addReader, openStream } from "../support/sse.ts";
+import { openStream, reading } from "../support/sse.ts";
 import { worlds } from "../support/worlds.ts";
 
-const { fresh, withTenant } = worlds();
+const { withTenant } = worlds();
 const LIFETIME = 90 * SECOND;
-
-async function withReader(options: Parameters<typeof fresh>[0] = {}) {
-  const { world, tenant } = await withTenant(options);
-  return { world, tenant, ...(await addReader(world, tenant)) };
-}
+const withReader = reading({ withTenant });
 
 describe("lifetime", () => {
   it("a stream ends after 90 seconds; one that goes on from its last id loses nothing and sends nothing twice (AMB-122)", async () => {

@@ -4,16 +4,12 @@ import { DAY, MINUTE, SECOND } from "../../shared/kernel/clock.ts";
 import { messageWrite } from "../../shared/store/sends/inbox/inbox.ts";
 import { addPeople, inboxOf, quickStore, send } from "../support/people.ts";
 import { sandboxIn } from "../support/sandboxes.ts";
-import { addReader } from "../support/sse.ts";
+import { addReader, reading } from "../support/sse.ts";
 import { START } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { fresh, withTenant } = worlds();
-
-async function withReader(options: Parameters<typeof fresh>[0] = {}) {
-  const { world, tenant } = await withTenant(options);
-  return { world, tenant, ...(await addReader(world, tenant)) };
-}
+const withReader = reading({ withTenant });
 
 describe("frames", () => {
   it("a message is one frame with an id line and exactly the frame's fields (SSE-1, SSE-2, SSE-6)", async () => {

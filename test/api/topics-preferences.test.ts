@@ -2,14 +2,11 @@
 import { expect, it } from "vitest";
 import { timestamp } from "../../shared/kernel/clock.ts";
 import { wholeTable } from "../support/people.ts";
-import { choicesOf, choosing } from "../support/topics.ts";
+import { choicesOf, choosing, DEALS, NEWS } from "../support/topics.ts";
 import { type Answer, START, UNKNOWN } from "../support/world.ts";
 import { shared, worlds } from "../support/worlds.ts";
 
 const setting = choosing(worlds());
-
-const NEWS = { key: "news", name: "News" };
-const DEALS = { key: "deals", name: "Deals", default: "out" };
 
 type Setting = Awaited<ReturnType<typeof setting>>;
 

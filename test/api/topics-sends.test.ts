@@ -6,17 +6,16 @@ import { inboxOf, send } from "../support/people.ts";
 import { quietSetting, reached, TOKYO_MORNING } from "../support/quiet-hours.ts";
 import { addPhone, openChannels } from "../support/reached.ts";
 import { requests } from "../support/requests.ts";
-import { choosing } from "../support/topics.ts";
+import { choosing, DEALS, NEWS } from "../support/topics.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
 const setting = choosing({ withTenant });
-const DEALS = { key: "deals", name: "Deals", default: "out" };
 const content = { title: "t", body: "b" };
 
 /** Ada, who chose nothing, and Ben, who left the news for the deals. */
 async function withChoices() {
-  const found = await setting([{ key: "news", name: "News" }, DEALS]);
+  const found = await setting([NEWS, DEALS]);
   const [ada, ben] = [await found.person("ada"), await found.person("ben")];
   await found.choose("ben", { news: "opted_out", deals: "opted_in" });
   return { ...found, ada, ben };

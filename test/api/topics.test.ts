@@ -2,12 +2,11 @@
 import { expect, it } from "vitest";
 import { HOUR, SECOND } from "../../shared/kernel/clock.ts";
 import { inboxOf } from "../support/people.ts";
-import { choosing } from "../support/topics.ts";
+import { choosing, DEALS, NEWS } from "../support/topics.ts";
 import { shared, worlds } from "../support/worlds.ts";
 
 const setting = choosing(worlds());
 
-const DEALS = { key: "deals", name: "Deals", default: "out" };
 const content = { title: "t", body: "b" };
 
 it("a topic is created with its defaults, and its name without blanks around it (TPC-1)", async () => {
@@ -29,7 +28,7 @@ it("a topic is changed, but for its key (TPC-1)", async () => {
 });
 
 it("topics are listed by their keys (TPC-1)", async () => {
-  const { call } = await setting([{ key: "news", name: "News" }, DEALS]);
+  const { call } = await setting([NEWS, DEALS]);
 
   expect((await call("GET /api/v1/topics")).body.items).toMatchObject([{ key: "deals" }, { key: "news" }]);
 });

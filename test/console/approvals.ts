@@ -1,10 +1,6 @@
 // A release that a second person approves or declines (RDA-26): both of them in the console.
-import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
-import { type Tab, violationsInThemes } from "../support/console-tab.ts";
-
-const press = (page: Page, name: string | RegExp) =>
-  page.getByRole("button", typeof name === "string" ? { name, exact: true } : { name }).click();
+import { press, type Tab, violationsInThemes } from "../support/console-tab.ts";
 
 async function require({ page, visit }: Tab, isRequired: boolean): Promise<void> {
   await visit("settings");

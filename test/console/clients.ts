@@ -1,7 +1,6 @@
 // The workspaces of an agency's clients, and the templates of a chat app, in a workspace of their own.
-import type { Page } from "playwright-core";
 import { expect, it, onTestFinished } from "vitest";
-import { type Tab, violationsInThemes } from "../support/console-tab.ts";
+import { press, type Tab, violationsInThemes } from "../support/console-tab.ts";
 import type { ServiceProcess } from "../support/service-process.ts";
 
 async function becomes(service: ServiceProcess, kind: "agency" | "standard"): Promise<void> {
@@ -26,8 +25,6 @@ async function openClient({ page, visit, reopen }: Tab, service: ServiceProcess,
   await page.getByRole("button", { name: `Open ${name}` }).click();
   await page.locator("main h1 + p", { hasText: name }).waitFor();
 }
-
-const press = (page: Page, name: string) => page.getByRole("button", { name, exact: true }).click();
 
 export function clientStories(open: () => Promise<Tab>, service: () => ServiceProcess): void {
   it("an agency makes a client's workspace, works in it after a reload, and comes back (CON-3)", async () => {

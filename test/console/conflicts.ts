@@ -1,9 +1,7 @@
 // Two people in two windows change one thing: nothing of either is overwritten without a word.
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
-import { choose, type Tab, violationsInThemes } from "../support/console-tab.ts";
-
-const press = (page: Page, name: string) => page.getByRole("button", { name, exact: true }).click();
+import { choose, press, type Tab, violationsInThemes } from "../support/console-tab.ts";
 
 async function newTemplate(page: Page, visit: Tab["visit"], name: string): Promise<void> {
   await visit("content/templates/new");

@@ -1,6 +1,6 @@
 // The first run of a new workspace: from an empty page to a first designed email in the outbox of this machine.
 import { expect, it } from "vitest";
-import { type Tab, violationsInThemes } from "../support/console-tab.ts";
+import { press, type Tab, violationsInThemes } from "../support/console-tab.ts";
 
 const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==";
 
@@ -8,7 +8,6 @@ export function firstRunStories(open: () => Promise<Tab>): void {
   it("a new workspace leads to a first designed email, which the outbox shows as it was sent (CON-6, CON-3)", async () => {
     const { page, context } = await open();
     const dialog = page.locator("dialog[open]");
-    const press = (name: string) => page.getByRole("button", { name, exact: true }).click();
     const { origin } = new URL(page.url());
     await page.goto("about:blank");
     await context.clearCookies();
@@ -18,9 +17,9 @@ export function firstRunStories(open: () => Promise<Tab>): void {
     await page.getByLabel("Name of the workspace").fill("Lind Ceramics");
     await page.getByLabel("Email", { exact: true }).fill(`mara${crypto.randomUUID()}@lind.example`);
     await page.getByLabel("Password").fill("Kiln-Fires-At-Nine-7");
-    await press("Create the workspace");
+    await press(page, "Create the workspace");
 
-    await press("Add a person");
+    await press(page, "Add a person");
     await dialog.getByLabel("First name").fill("Ines");
     await dialog.getByLabel("Email").fill("ines@lind.example");
     await dialog.getByRole("button", { name: "Add", exact: true }).click();
@@ -30,11 +29,11 @@ export function firstRunStories(open: () => Promise<Tab>): void {
     await page.getByRole("link", { name: "Write it" }).click();
     await page.getByText("Email, push, SMS and chat apps need an account of yours").waitFor();
     await page.getByRole("link", { name: "Connect a channel" }).click();
-    await press("Connect a channel");
-    await press("Continue to credentials");
+    await press(page, "Connect a channel");
+    await press(page, "Continue to credentials");
     await page.getByLabel("From address").fill("hello@lind.example");
     await page.getByLabel("From name (optional)").fill("Lind Töpferei");
-    await press("Save and verify");
+    await press(page, "Save and verify");
     const opened = context.waitForEvent("page");
     await page.getByRole("link", { name: "See the email in the outbox" }).click();
     const outbox = await opened;
@@ -51,13 +50,13 @@ export function firstRunStories(open: () => Promise<Tab>): void {
     await confirmation.getByText("This link was used already, or it is too old").waitFor();
     await confirmation.getByRole("link", { name: "Go on in your workspace" }).waitFor();
     await Promise.all([outbox.close(), confirmation.close()]);
-    await press("Save and verify");
+    await press(page, "Save and verify");
     await page.getByText("can send").waitFor();
     const letter = page.frameLocator("figure.letter iframe");
     await page.getByRole("link", { name: "Write a message" }).click();
 
     await page.getByRole("group", { name: "Content for" }).getByRole("button", { name: "Email" }).click();
-    await press("Design with blocks");
+    await press(page, "Design with blocks");
     await dialog.getByRole("button", { name: /^Launch/ }).click();
     await dialog
       .getByRole("button", { name: /^Heading/ })

@@ -2,13 +2,10 @@
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 import type { NotificationPreview } from "../../sdk/src/types.gen.ts";
-import { choose, type Tab, violations, violationsInThemes } from "../support/console-tab.ts";
+import { choose, press, type Tab, violations, violationsInThemes } from "../support/console-tab.ts";
 import { bodyOf } from "../support/told.ts";
 
 const PREVIEW = "**/api/v1/notifications/preview";
-
-const press = (page: Page, name: string | RegExp) =>
-  page.getByRole("button", typeof name === "string" ? { name, exact: true } : { name }).click();
 
 async function write(page: Page): Promise<void> {
   await page.getByLabel("Title").fill("Hello {{ subscriber.nick }}");

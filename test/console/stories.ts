@@ -1,7 +1,7 @@
 // The work of four people over a week of the demo, in Chromium: each story is a day's work of one of them.
 import { expect, it } from "vitest";
 import type { JourneyBrake } from "../../sdk/src/types.gen.ts";
-import { choose, type Tab, violations } from "../support/console-tab.ts";
+import { choose, press, type Tab, violations } from "../support/console-tab.ts";
 import type { ServiceProcess } from "../support/service-process.ts";
 import { bodyOf } from "../support/told.ts";
 
@@ -49,7 +49,6 @@ const halted: JourneyBrake = {
 export function stories({ service, open }: Bench): void {
   it("a marketer chooses an audience, sends two variants with a subject each, cancels a planned send, and reads the report of a campaign (CON-3, CON-6)", async () => {
     const { page, visit } = await open();
-    const press = (name: string) => page.getByRole("button", { name, exact: true }).click();
     await visit("send");
     await page.getByLabel("A list").check();
     await page.getByLabel("List", { exact: true }).selectOption({ label: "Newsletter (77)" });
@@ -75,8 +74,8 @@ export function stories({ service, open }: Bench): void {
       await subject.filter({ hasText: expected }).waitFor();
       await preview.getByRole("button", { name: "Next person" }).click();
     }
-    await press("Review and send");
-    await press("Send to 77 people");
+    await press(page, "Review and send");
+    await press(page, "Send to 77 people");
     await page.getByText("delivered (100%)").waitFor();
     const job = new URL(page.url()).pathname.split("/").at(-1);
     const outbox = await fetch(`${service().url}/_local/outbox?channel=email&job_id=${job}&limit=200`);
@@ -89,19 +88,19 @@ export function stories({ service, open }: Bench): void {
     await page.getByLabel("Title").fill("Too early");
     await page.getByLabel("Body", { exact: true }).fill("Not yet.");
     await page.getByLabel("Later").check();
-    await press("Review and send");
+    await press(page, "Review and send");
     await page
       .getByText("(in 1 hour)")
       .or(page.getByText("(in 60 minutes)"))
       .or(page.getByText("(in 59 minutes)"))
       .waitFor();
     await page.getByRole("button", { name: /^Schedule for \d+ people$/ }).click();
-    await press("Cancel the send");
+    await press(page, "Cancel the send");
     await page.locator("dialog[open]").getByRole("button", { name: "Cancel the send" }).click();
     await page.getByText("The send is canceled.").waitFor();
     await visit("campaigns");
     await page.locator("main a[data-row]", { hasText: "Winter preview" }).click();
-    await press("Release");
+    await press(page, "Release");
     await page.getByText(/^\d+ (is|are) held out as control group$/).waitFor();
     await page.getByRole("button", { name: /^Release to \d+ people$/ }).click();
     await page.getByText("The campaign is released.").waitFor();
@@ -113,7 +112,6 @@ export function stories({ service, open }: Bench): void {
 
   it("a product manager simulates a journey, changes it, compares the versions, moves runs, plays days, and reads the lift (CON-3)", async () => {
     const { page, visit } = await open();
-    const press = (name: string) => page.getByRole("button", { name, exact: true }).click();
     const saved = () => page.getByText("Not saved yet.").waitFor({ state: "detached" });
     await visit("journeys");
     let items = [halted];
@@ -128,8 +126,8 @@ export function stories({ service, open }: Bench): void {
       expect(await bodyOf(page, route.request())).toEqual({ version: 1, step: "offer" });
       return route.fulfill({ json: { ...halted, status: "canceled" } });
     });
-    await press("Cancel");
-    await press("Cancel the step");
+    await press(page, "Cancel");
+    await press(page, "Cancel the step");
     await page.getByText("The step is canceled.").waitFor();
     await page.unroute("**/brakes/cancel");
     const goesOn = { ...halted, status: "open", halted: null };
@@ -140,7 +138,7 @@ export function stories({ service, open }: Bench): void {
       items = [];
       return route.fulfill({ json: goesOn });
     });
-    await press("Resume");
+    await press(page, "Resume");
     await page.getByText("Custom limits").click();
     const limit = page.getByLabel("Refused or unanswered, %");
     expect(await limit.inputValue()).toBe("20");
@@ -148,41 +146,41 @@ export function stories({ service, open }: Bench): void {
     await limit.clear();
     await limit.fill("30");
     expect(await violations(page)).toEqual([]);
-    await press("Resume it");
+    await press(page, "Resume it");
     await page.getByText("The step goes on.").waitFor();
     await page.locator(".banner", { hasText: "Halted" }).waitFor({ state: "detached" });
     await page.getByRole("link", { name: "Funnel and cost" }).click();
     await page.getByText(/^\$\d\S*, computed at list prices$/).waitFor();
     await page.goBack();
-    await press("Simulate one person");
+    await press(page, "Simulate one person");
     await page.getByLabel("Person", { exact: true }).fill("ada");
     // The one who is called so, and not one of those whose ID begins so.
     await page.locator("button:not([aria-disabled])", { hasText: /^Simulate$/ }).click();
     await page.getByText("reentry window").waitFor();
-    await press("Simulate on history");
-    await press("Simulate");
-    await press("Show on the chart");
+    await press(page, "Simulate on history");
+    await press(page, "Simulate");
+    await press(page, "Show on the chart");
     await page.getByText("Counts of the simulation").waitFor();
-    await press("Show the journey as it is now");
-    await press("Pause");
+    await press(page, "Show the journey as it is now");
+    await press(page, "Pause");
     await page.locator("button.chart-node", { hasText: "A month for free" }).click();
-    await press("Remove the step");
+    await press(page, "Remove the step");
     await page.locator("button.chart-node", { hasText: "A call with us?" }).click();
     await page.getByLabel("Title").fill("Half an hour with us?");
-    await press("Save");
+    await press(page, "Save");
     await saved();
-    await press("Activate");
-    await press("Activate it");
-    await press("Versions");
+    await press(page, "Activate");
+    await press(page, "Activate it");
+    await press(page, "Versions");
     await page.getByText("Gone: Send a message A month for free.").waitFor();
     await page.getByText('content.title from "A call with us?" to "Half an hour with us?"').waitFor();
     await page
       .getByLabel("Runs at: Send a message A month for free")
       .selectOption({ label: "go on at: Send a message Half an hour with us?" });
-    await press("Move the runs");
-    await press("Move them");
+    await press(page, "Move the runs");
+    await press(page, "Move them");
     await page.getByText(/\d runs? moved\./).waitFor();
-    await press("Show version 1 with its numbers");
+    await press(page, "Show version 1 with its numbers");
     await page.locator("button.chart-node", { hasText: "A month for free" }).waitFor();
     expect(await violations(page)).toEqual([]);
     await choose(page, "Advance 72 h");
@@ -233,16 +231,15 @@ export function stories({ service, open }: Bench): void {
 
   it("an operator mends a channel and an endpoint, sees the limits, and sends dead letters again (CON-3, ARC-14, RDA-19)", async () => {
     const { page, visit } = await open();
-    const press = (name: string) => page.getByRole("button", { name, exact: true }).click();
     const row = (text: string) => page.locator("main a[data-row]", { hasText: text });
     await visit("operator");
     await page.getByRole("row", { name: /Demo .* <1% of 100,000,000 sends/ }).waitFor();
     await page.getByLabel("Target").selectOption("verify:email");
     await page.getByLabel("Times").fill("0");
-    await press("Inject the fault");
+    await press(page, "Inject the fault");
     await page.getByText("times: must be at least 1").waitFor();
     await page.getByLabel("Times").fill("1");
-    await press("Inject the fault");
+    await press(page, "Inject the fault");
     await visit("channels");
     await row("Email").click();
     await page.getByText("the journey Welcome").waitFor();
@@ -251,22 +248,22 @@ export function stories({ service, open }: Bench): void {
     await page.getByLabel("Provider").selectOption("ses");
     await page.getByLabel("SES configuration set").waitFor();
     expect(await page.getByLabel("SMTP server").count()).toBe(0);
-    await press("Verify again");
+    await press(page, "Verify again");
     await page.getByText("The provider says").waitFor();
-    await press("Verify again");
+    await press(page, "Verify again");
     await page.getByText("The provider says").waitFor({ state: "detached" });
     await visit("webhooks");
-    await press("Add an endpoint");
+    await press(page, "Add an endpoint");
     await page.getByLabel("URL").fill("https://example.com/hooks");
     await page.getByLabel("subscriber.created").check();
     await page.getByRole("button", { name: "Add the endpoint" }).click();
-    await press("I have stored it");
-    await press("Send a test");
-    await press("Send it");
+    await press(page, "I have stored it");
+    await press(page, "Send a test");
+    await press(page, "Send it");
     await page.getByRole("button", { name: "Attempts of subscriber.created" }).click();
     await page.getByText('"external_id": "customer-1042"').waitFor();
     expect(await violations(page)).toEqual([]);
-    await press("Close");
+    await press(page, "Close");
     await visit("webhooks");
     await row("receiver.example").click();
     await page
@@ -279,7 +276,7 @@ export function stories({ service, open }: Bench): void {
     await page.getByText(/\d+ deliveries sent again, in order\./).waitFor();
     await visit("settings/plan");
     await page.getByLabel("Messages a month").fill("5000");
-    await press("Save");
+    await press(page, "Save");
     await page.getByRole("row", { name: /Messages, of the monthly cap .* 5,000/ }).waitFor();
     await visit("settings/audit");
     await page.getByText("Owner changed the monthly cap").waitFor();
@@ -288,13 +285,13 @@ export function stories({ service, open }: Bench): void {
     expect(await violations(page)).toEqual([]);
     await sendDeadLetter(service().aws, { tenant: service().tenant, channel: "gone" });
     await visit("operator");
-    await press("Show");
+    await press(page, "Show");
     await page.getByText('"channel": "gone"').waitFor();
-    await press("Redrive");
+    await press(page, "Redrive");
     await page.getByText("There are no dead letters.").waitFor();
-    await press("1 hour");
+    await press(page, "1 hour");
     await page.getByText("1 hour passed.").waitFor();
-    await press("Remove all");
+    await press(page, "Remove all");
     await page.getByText("There are no faults now.").waitFor();
   });
 }

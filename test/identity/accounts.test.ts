@@ -1,17 +1,18 @@
 // Addresses, sessions and invitations of a user (ACC).
 import { beforeEach, describe, expect, it } from "vitest";
 import { accountsIn, EMAIL, mailedToken, NEW, PASSWORD, shownCode } from "../support/accounts.ts";
+import { bearerOf } from "../support/credentials.ts";
 import { type Answer, type TestWorld, testWorld } from "../support/world.ts";
 
 let world: TestWorld;
 beforeEach(async () => {
   world = await testWorld();
 });
-const { post, register, login, bearer, me, refresh, reset, forgot, expectEnded } = accountsIn(() => world);
+const { post, register, login, me, refresh, reset, forgot, expectEnded } = accountsIn(() => world);
 
 describe("an address", () => {
   const addKey = async (session: Answer) =>
-    (await world.call("POST /api/v1/server-keys", { as: bearer(session), body: { name: "key" } })).body;
+    (await world.call("POST /api/v1/server-keys", { as: bearerOf(session), body: { name: "key" } })).body;
 
   /** A user of a deployment that demands confirmed addresses, with the token that was mailed. */
   async function unconfirmed() {
@@ -29,7 +30,7 @@ describe("an address", () => {
     ["name an identity provider", "PUT /api/v1/auth/identity-provider", {}],
   ])("who has not confirmed the address does not %s, and does after that (ACC-4)", async (_, route, body) => {
     const { session, token } = await unconfirmed();
-    const attempt = async () => (await world.call(route, { as: bearer(session), body })).body.code;
+    const attempt = async () => (await world.call(route, { as: bearerOf(session), body })).body.code;
 
     expect(await attempt()).toBe("EMAIL_NOT_CONFIRMED");
 
@@ -41,7 +42,7 @@ describe("an address", () => {
     const { session } = await unconfirmed();
     const body = { name: "welcome", content: { title: "t", body: "b" } };
 
-    expect((await world.call("POST /api/v1/templates", { as: bearer(session), body })).status).toBe(201);
+    expect((await world.call("POST /api/v1/templates", { as: bearerOf(session), body })).status).toBe(201);
   });
 
   it("an address is confirmed by a mailed token, which works once (ACC-4)", async () => {
@@ -57,7 +58,7 @@ describe("an address", () => {
     const { session, token } = await unconfirmed();
     await world.advance(60_000);
 
-    expect((await post("email/resend", {}, bearer(session))).status).toBe(204);
+    expect((await post("email/resend", {}, bearerOf(session))).status).toBe(204);
 
     const second = await mailedToken(world, EMAIL, "Confirm");
     expect(second).not.toBe(token);
@@ -66,9 +67,9 @@ describe("an address", () => {
 
   it("a user asks for five further mails an hour that confirm the address (ACC-4, LIM-4)", async () => {
     const { session } = await unconfirmed();
-    for (let n = 0; n < 5; n++) expect((await post("email/resend", {}, bearer(session))).status).toBe(204);
+    for (let n = 0; n < 5; n++) expect((await post("email/resend", {}, bearerOf(session))).status).toBe(204);
 
-    expect((await post("email/resend", {}, bearer(session))).status).toBe(429);
+    expect((await post("email/resend", {}, bearerOf(session))).status).toBe(429);
   });
 
   it("a reset of the password confirms the address (ACC-4)", async () => {
@@ -85,9 +86,9 @@ describe("an address", () => {
 });
 
 describe("the own sessions", () => {
-  const list = async (as: Answer) => (await world.call("GET /api/v1/auth/sessions", { as: bearer(as) })).body.items;
+  const list = async (as: Answer) => (await world.call("GET /api/v1/auth/sessions", { as: bearerOf(as) })).body.items;
   const end = async (as: Answer, id: string) =>
-    (await world.call(`DELETE /api/v1/auth/sessions/${id}`, { as: bearer(as) })).status;
+    (await world.call(`DELETE /api/v1/auth/sessions/${id}`, { as: bearerOf(as) })).status;
 
   /** Two sessions of a user, of which the second is that of a browser. */
   async function two() {
@@ -135,7 +136,7 @@ describe("the own sessions", () => {
 
   it("a user ends a session with its tokens, and those derived from it (ACC-5)", async () => {
     const { first, second, id } = await two();
-    const switched = await post("switch", { tenant_id: first.body.tenant.id }, bearer(first));
+    const switched = await post("switch", { tenant_id: first.body.tenant.id }, bearerOf(first));
 
     expect(await end(second, id)).toBe(204);
 
@@ -163,13 +164,13 @@ describe("an invitation", () => {
   const EMAIL_OF_GRACE = "grace@navy.example";
   const invite = async (session: Answer) =>
     world.call("POST /api/v1/team/invitations", {
-      as: bearer(session),
+      as: bearerOf(session),
       body: { email: EMAIL_OF_GRACE, role: "viewer" },
     });
   const accept = (token: string, password = PASSWORD) => post("invitations/accept", { token, name: "Grace", password });
 
   const withdraw = async (session: Answer, id: string) =>
-    (await world.call(`DELETE /api/v1/team/invitations/${id}`, { as: bearer(session) })).status;
+    (await world.call(`DELETE /api/v1/team/invitations/${id}`, { as: bearerOf(session) })).status;
 
   it("the token of an invitation that was withdrawn is no longer valid (ACC-6)", async () => {
     const owner = await register();
@@ -207,7 +208,7 @@ describe("an invitation", () => {
   it("an invitation whose token is in the mail alone asks no code of somebody who took the address before (ACC-9, ACC-11)", async () => {
     const owner = await register();
     const squatter = await register(EMAIL_OF_GRACE);
-    const as = bearer(squatter);
+    const as = bearerOf(squatter);
     const { key } = (await post("second-factor/begin", { current_password: PASSWORD }, as)).body;
     expect((await post("second-factor/confirm", { code: shownCode(key, world.clock.now()) }, as)).status).toBe(200);
     await invite(owner);
@@ -215,7 +216,7 @@ describe("an invitation", () => {
     const done = await accept(await mailedToken(world, EMAIL_OF_GRACE, "You are invited"), NEW);
 
     expect(done.status).toBe(201);
-    const { body } = await world.call("GET /api/v1/auth/second-factor", { as: bearer(done) });
+    const { body } = await world.call("GET /api/v1/auth/second-factor", { as: bearerOf(done) });
     expect(body).toMatchObject({ enabled: false });
   });
 
@@ -254,7 +255,7 @@ describe("an invitation", () => {
 
     expect(invited.body).toMatchObject({ mailed: false, token: expect.stringMatching(/^[\w-]{43}$/) });
     expect(done.status).toBe(201);
-    const key = await world.call("POST /api/v1/server-keys", { as: bearer(done), body: { name: "key" } });
+    const key = await world.call("POST /api/v1/server-keys", { as: bearerOf(done), body: { name: "key" } });
     expect(key.body.code).toBe("EMAIL_NOT_CONFIRMED");
   });
 });

@@ -1,6 +1,8 @@
 // Agencies keep the workspaces of their clients and act in them (D-AGENCY, AMB-99).
+
 import { beforeEach, expect, it } from "vitest";
 import { accountsIn } from "../support/accounts.ts";
+import { bearerOf } from "../support/credentials.ts";
 import { type Headers, type Tenant, type TestWorld, testWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -17,9 +19,6 @@ const annotate = (as: Headers) =>
     as,
     body: { occurred_at: "2026-11-20T00:00:00Z", text: "ours", visibility: "agency_only" },
   });
-const bearer = ({ body }: { body: { access_token: string } }): Headers => ({
-  authorization: `Bearer ${body.access_token}`,
-});
 const claims = ({ body }: { body: { access_token: string } }) =>
   JSON.parse(Buffer.from(body.access_token.split(".")[1]!, "base64url").toString());
 
@@ -55,13 +54,13 @@ it("an agency goes into a client's workspace as its owner (AMB-99, D-AGENCY)", a
 it("what only agencies see is written from inside a client's workspace (ANN-3, ANN-4)", async () => {
   const { as, id } = await withClient();
 
-  expect((await annotate(bearer(await session(as, id)))).status).toBe(201);
+  expect((await annotate(bearerOf(await session(as, id)))).status).toBe(201);
   expect((await annotate(as)).body.code).toBe("FORBIDDEN");
 });
 
 it("a client's workspace begins with an inbox (AMB-99)", async () => {
   const { as, id } = await withClient();
-  const { channels } = (await world.call("GET /api/v1/channels", { as: bearer(await session(as, id)) })).body;
+  const { channels } = (await world.call("GET /api/v1/channels", { as: bearerOf(await session(as, id)) })).body;
 
   expect(channels).toEqual([expect.objectContaining({ type: "in_app", status: "active" })]);
 });
@@ -70,7 +69,7 @@ it("a token for a client's workspace switches to no other workspace (AMB-145)", 
   const tenant = await agency();
   const as = await tenant.dashboard();
   const { id } = (await create(as)).body;
-  const inside = bearer(await session(as, id));
+  const inside = bearerOf(await session(as, id));
   const answer = await world.call("POST /api/v1/auth/switch", { as: inside, body: { tenant_id: tenant.id } });
 
   expect(answer.status).toBe(404);
@@ -106,8 +105,8 @@ it.each([{ kind: "standard" }, { plan: "premium" }])(
     const owner = await accountsIn(() => world).register();
     const tenant_id = owner.body.tenant.id;
     await operate({ tenant_id, kind: "agency" });
-    const as = bearer(owner);
-    const inside = bearer(await session(as, (await create(as)).body.id));
+    const as = bearerOf(owner);
+    const inside = bearerOf(await session(as, (await create(as)).body.id));
     expect((await world.call("GET /api/v1/lists", { as: inside })).status).toBe(200);
 
     await operate({ tenant_id, ...change });
@@ -121,12 +120,12 @@ it("the role of the agency applies at the client, and a read-only member stays r
   const tenant = await agency();
   const { id } = (await create(await tenant.dashboard())).body;
   expect((await create(await tenant.dashboard("marketer"))).body.code).toBe("FORBIDDEN");
-  const analyst = bearer(await session(await tenant.dashboard("analyst"), id));
+  const analyst = bearerOf(await session(await tenant.dashboard("analyst"), id));
   expect((await world.call("POST /api/v1/lists", { as: analyst, body: { name: "l" } })).body.code).toBe("FORBIDDEN");
-  const viewer = bearer(await session(await tenant.dashboard("viewer"), id));
-  const narrowed = bearer(await session(await tenant.dashboard("owner", { readOnly: true }), id));
-  const owner = bearer(await session(await tenant.dashboard(), id));
-  const asked = bearer(await world.call("POST /api/v1/auth/tokens/read-only", { as: owner }));
+  const viewer = bearerOf(await session(await tenant.dashboard("viewer"), id));
+  const narrowed = bearerOf(await session(await tenant.dashboard("owner", { readOnly: true }), id));
+  const owner = bearerOf(await session(await tenant.dashboard(), id));
+  const asked = bearerOf(await world.call("POST /api/v1/auth/tokens/read-only", { as: owner }));
   for (const as of [viewer, narrowed, asked]) {
     expect((await world.call("GET /api/v1/lists", { as })).status).toBe(200);
     expect((await annotate(as)).body.code).toBe("READ_ONLY_TOKEN");
@@ -136,7 +135,7 @@ it("the role of the agency applies at the client, and a read-only member stays r
 
 it("a suspended agency stays out of its clients until it is active again (D-AGENCY, D-TENANT)", async () => {
   const { tenant, as, id } = await withClient();
-  const inside = bearer(await session(as, id));
+  const inside = bearerOf(await session(as, id));
   const statusInside = async () => (await world.call("GET /api/v1/lists", { as: inside })).status;
   await operate({ tenant_id: tenant.id, status: "suspended" });
 

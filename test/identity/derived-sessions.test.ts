@@ -2,6 +2,7 @@
 import { beforeEach, expect, it } from "vitest";
 import { DAY } from "../../shared/kernel/clock.ts";
 import { accountsIn, PASSWORD } from "../support/accounts.ts";
+import { bearerOf } from "../support/credentials.ts";
 import { requests } from "../support/requests.ts";
 import { type Answer, type TestWorld, testWorld } from "../support/world.ts";
 
@@ -10,36 +11,36 @@ beforeEach(async () => {
   world = await testWorld();
 });
 
-const { post, register, login, bearer, me, refresh, expectEnded } = accountsIn(() => world);
+const { post, register, login, me, refresh, expectEnded } = accountsIn(() => world);
 
 /** A session in the same workspace that comes from another. */
-const switched = (from: Answer, tenant_id: string) => post("switch", { tenant_id }, bearer(from));
+const switched = (from: Answer, tenant_id: string) => post("switch", { tenant_id }, bearerOf(from));
 const logout = (session: Answer) => post("logout", { refresh_token: session.body.refresh_token });
 const write = (session: Answer) =>
   world.call("POST /api/v1/templates", {
-    as: bearer(session),
+    as: bearerOf(session),
     body: { name: "n", content: { title: "t", body: "b" } },
   });
 
 it("a read-only token reads and may not write (ATH-3, ERR-9)", async () => {
-  const made = await post("tokens/read-only", {}, bearer(await register()));
+  const made = await post("tokens/read-only", {}, bearerOf(await register()));
 
   expect(made.status).toBe(201);
-  expect((await world.call("GET /api/v1/templates", { as: bearer(made) })).status).toBe(200);
+  expect((await world.call("GET /api/v1/templates", { as: bearerOf(made) })).status).toBe(200);
   expect(await write(made)).toMatchObject({ status: 403, body: { code: "READ_ONLY_TOKEN" } });
 });
 
 it("a read-only token stays one in whatever it is changed for: by switch, by refresh, by another of its kind (ATH-3)", async () => {
   const session = await register();
-  const made = await post("tokens/read-only", {}, bearer(session));
+  const made = await post("tokens/read-only", {}, bearerOf(session));
   const there = await switched(made, session.body.tenant.id);
   const refreshed = await refresh(there);
   const again = await refresh(refreshed);
-  const other = await post("tokens/read-only", {}, bearer(made));
+  const other = await post("tokens/read-only", {}, bearerOf(made));
 
   for (const one of [there, refreshed, again, other]) {
     expect(await write(one)).toMatchObject({ status: 403, body: { code: "READ_ONLY_TOKEN" } });
-    expect((await world.call("GET /api/v1/me", { as: bearer(one) })).body.read_only).toBe(true);
+    expect((await world.call("GET /api/v1/me", { as: bearerOf(one) })).body.read_only).toBe(true);
   }
 });
 
@@ -48,7 +49,7 @@ it("a switch of a session that is not read-only is not read-only (ATH-3)", async
 
   const there = await switched(session, session.body.tenant.id);
 
-  expect((await world.call("GET /api/v1/me", { as: bearer(there) })).body.read_only).toBe(false);
+  expect((await world.call("GET /api/v1/me", { as: bearerOf(there) })).body.read_only).toBe(false);
 });
 
 /** A session, one that was switched to from it, and one from that. */
@@ -69,7 +70,7 @@ it("a session that was switched to ends with the one that it came from (AMB-145)
 
 it("a read-only token ends with the session that it came from (ATH-3, AMB-145)", async () => {
   const session = await register();
-  const made = await post("tokens/read-only", {}, bearer(session));
+  const made = await post("tokens/read-only", {}, bearerOf(session));
   expect(await me(made)).toBe(200);
 
   await logout(session);
@@ -137,7 +138,7 @@ it("a session that is switched to while the password changes is no origin of ano
   });
   const body = { current_password: PASSWORD, password: "another horse battery" };
 
-  expect((await post("password/change", body, bearer(kept))).status).toBe(204);
+  expect((await post("password/change", body, bearerOf(kept))).status).toBe(204);
 
   expect(await me(first)).toBe(401);
   expect(begun.status).toBe(200);

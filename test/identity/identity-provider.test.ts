@@ -2,9 +2,10 @@
 import { describe, expect, it } from "vitest";
 import { SECOND } from "../../shared/kernel/clock.ts";
 import { mailedToken } from "../support/accounts.ts";
+import { bearerOf } from "../support/credentials.ts";
 import { CLIENT, ISSUER } from "../support/openid-provider.ts";
 import { wholeTable } from "../support/people.ts";
-import { ADA, bearer, GRACE, PASSWORD, PROVIDER_ROUTE, SETTINGS, signInWorld } from "../support/sign-in.ts";
+import { ADA, GRACE, PASSWORD, PROVIDER_ROUTE, SETTINGS, signInWorld } from "../support/sign-in.ts";
 import { openStream } from "../support/sse.ts";
 
 describe("an identity provider", () => {
@@ -75,7 +76,7 @@ describe("an identity provider", () => {
 
   it("an identity provider is set again by what its GET returned (AMB-115)", async () => {
     const { world, connected } = await signInWorld();
-    const as = bearer((await connected({ group_roles: [{ group: "eng", role: "developer" }] })).owner);
+    const as = bearerOf((await connected({ group_roles: [{ group: "eng", role: "developer" }] })).owner);
     const { body: found } = await world.call(`GET ${PROVIDER_ROUTE}`, { as });
     const same = await world.call(`PUT ${PROVIDER_ROUTE}`, { as, body: found });
 
@@ -92,7 +93,7 @@ describe("an identity provider", () => {
     const owner = await register();
 
     expect((await set(owner, more)).body.fields.issuer).toContain(reason);
-    expect((await world.call(`GET ${PROVIDER_ROUTE}`, { as: bearer(owner) })).status).toBe(404);
+    expect((await world.call(`GET ${PROVIDER_ROUTE}`, { as: bearerOf(owner) })).status).toBe(404);
   });
 
   it.each(["javascript:alert(1)", "data:text/html,hello", "file:///etc/passwd", "http://login.example.com/authorize"])(
@@ -117,14 +118,14 @@ it("an invitation of a member who was removed makes nobody a member at the provi
   const { world, connected, signIn, post } = await signInWorld();
   const { owner, tenant } = await connected();
   const invite = async (by: typeof owner, email: string) => {
-    await world.call("POST /api/v1/team/invitations", { as: bearer(by), body: { email, role: "admin" } });
+    await world.call("POST /api/v1/team/invitations", { as: bearerOf(by), body: { email, role: "admin" } });
     return mailedToken(world, email, "You are invited");
   };
   const token = await invite(owner, "alan@navy.example");
   const alan = await post("invitations/accept", { token, name: "Alan", password: PASSWORD });
   await invite(alan, GRACE.email);
 
-  await world.call(`DELETE /api/v1/team/members/${alan.body.user.id}`, { as: bearer(owner) });
+  await world.call(`DELETE /api/v1/team/members/${alan.body.user.id}`, { as: bearerOf(owner) });
 
   expect((await signIn(GRACE, { tenant_id: tenant })).status).toBe(403);
 });
@@ -182,7 +183,7 @@ describe("a workspace that demands its provider", () => {
   it("a workspace that demands its provider opens no live stream to a session by a password (ACC-17)", async () => {
     const { world, owner } = await demanded();
 
-    const refused = await openStream(world, "?subscriber_id=ada", bearer(owner));
+    const refused = await openStream(world, "?subscriber_id=ada", bearerOf(owner));
 
     expect(refused.status).toBe(403);
     expect(JSON.parse(refused.text).code).toBe("SIGN_IN_REQUIRED");
@@ -201,7 +202,7 @@ describe("a workspace that demands its provider", () => {
     await world.advance(SECOND);
     const other = await register("grace@else.example", "Else");
     await post("email/confirm", { token: await mailedToken(world, "grace@else.example", "Confirm") });
-    const invited = { as: bearer(other), body: { email: ADA.email, role: "viewer" } };
+    const invited = { as: bearerOf(other), body: { email: ADA.email, role: "viewer" } };
     await world.call("POST /api/v1/team/invitations", invited);
     const token = await mailedToken(world, ADA.email, "You are invited");
     expect((await post("invitations/accept", { token, name: "Ada", password: PASSWORD })).status).toBe(201);
@@ -256,7 +257,7 @@ describe("a workspace that demands its provider", () => {
     const { world, connected, post } = await signInWorld();
     const { owner, tenant: tenant_id } = await connected();
 
-    expect((await world.call(`DELETE ${PROVIDER_ROUTE}`, { as: bearer(owner) })).status).toBe(204);
+    expect((await world.call(`DELETE ${PROVIDER_ROUTE}`, { as: bearerOf(owner) })).status).toBe(204);
     expect((await post("sign-in/begin", { tenant_id })).status).toBe(404);
   });
 });

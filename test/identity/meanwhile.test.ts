@@ -1,6 +1,7 @@
 // What happens to an account between the steps of a change: its session ends, another key is offered, a team changes.
 import { beforeEach, expect, it } from "vitest";
 import { accountsIn, EMAIL, NEW, PASSWORD, shownCode, withMailedToken } from "../support/accounts.ts";
+import { bearerOf } from "../support/credentials.ts";
 import { requests } from "../support/requests.ts";
 import { type Answer, type TestWorld, testWorld } from "../support/world.ts";
 
@@ -9,12 +10,12 @@ beforeEach(async () => {
   world = await testWorld();
 });
 
-const { post, register, login, bearer, me, change, reset, forgot } = accountsIn(() => world);
+const { post, register, login, me, change, reset, forgot } = accountsIn(() => world);
 const codeOf = (key: string) => shownCode(key, world.clock.now());
 const offered = async (session: Answer): Promise<string> =>
-  (await post("second-factor/begin", { current_password: PASSWORD }, bearer(session))).body.key;
+  (await post("second-factor/begin", { current_password: PASSWORD }, bearerOf(session))).body.key;
 const confirmed = (session: Answer, key: string) =>
-  post("second-factor/confirm", { code: codeOf(key) }, bearer(session));
+  post("second-factor/confirm", { code: codeOf(key) }, bearerOf(session));
 
 it("a code counts for an invitation that others accept theirs beside, in the same team (ACC-11, AMB-78)", async () => {
   await register();
@@ -62,15 +63,15 @@ it.each(
     await world.advance(30_000);
     const session = await post("login", { email: EMAIL, password: PASSWORD, ...(isEnrolled && { code: codeOf(key) }) });
     await world.advance(30_000);
-    const { items } = (await world.call("GET /api/v1/auth/sessions", { as: bearer(session) })).body;
+    const { items } = (await world.call("GET /api/v1/auth/sessions", { as: bearerOf(session) })).body;
     const own = items.find(({ current }: { current: boolean }) => current);
-    listing.next(() => world.call(`DELETE /api/v1/auth/sessions/${own.id}`, { as: bearer(first) }));
+    listing.next(() => world.call(`DELETE /api/v1/auth/sessions/${own.id}`, { as: bearerOf(first) }));
     const body = path === "password/change" ? { current_password: PASSWORD, password: NEW } : { code: codeOf(key) };
 
-    expect([401, 409]).toContain((await post(path, body, bearer(session))).status);
+    expect([401, 409]).toContain((await post(path, body, bearerOf(session))).status);
 
     expect(await me(first)).toBe(200);
-    const { enabled } = (await world.call("GET /api/v1/auth/second-factor", { as: bearer(first) })).body;
+    const { enabled } = (await world.call("GET /api/v1/auth/second-factor", { as: bearerOf(first) })).body;
     expect(enabled).toBe(isEnrolled);
     expect((await login()).body.code ?? "in").toBe(isEnrolled ? "SECOND_FACTOR_REQUIRED" : "in");
   },

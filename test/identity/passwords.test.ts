@@ -1,6 +1,8 @@
 // Passwords of a user, forgotten and changed (ACC-1 to ACC-3).
+
 import { beforeEach, describe, expect, it } from "vitest";
 import { accountsIn, EMAIL, mailedToken, NEW, PASSWORD } from "../support/accounts.ts";
+import { bearerOf } from "../support/credentials.ts";
 import { operate, wholeTable } from "../support/people.ts";
 import { spent } from "../support/spending.ts";
 import { type Answer, type TestWorld, testWorld } from "../support/world.ts";
@@ -9,7 +11,7 @@ let world: TestWorld;
 beforeEach(async () => {
   world = await testWorld();
 });
-const { post, register, login, bearer, me, refresh, reset, change, forgot, expectEnded } = accountsIn(() => world);
+const { post, register, login, me, refresh, reset, change, forgot, expectEnded } = accountsIn(() => world);
 
 describe("a forgotten password", () => {
   it("a forgotten password is reset by the mailed token, which begins a session (ACC-1, ACC-2)", async () => {
@@ -100,12 +102,12 @@ describe("a forgotten password", () => {
     await world.advance(60_000);
     const first = await register();
     const invited = { email: EMAIL, role: "viewer" };
-    await world.call("POST /api/v1/team/invitations", { as: bearer(owner), body: invited });
+    await world.call("POST /api/v1/team/invitations", { as: bearerOf(owner), body: invited });
     const token = await mailedToken(world, EMAIL, "You are invited");
     const joined = await post("invitations/accept", { token, name: "Ada", password: PASSWORD });
     expect(joined.status).toBe(201);
     const tenantOf = async (answer: Answer) =>
-      (await world.call("GET /api/v1/me", { as: bearer(answer) })).body.tenant.id;
+      (await world.call("GET /api/v1/me", { as: bearerOf(answer) })).body.tenant.id;
 
     expect(await tenantOf(await reset(await forgot()))).toBe(first.body.tenant.id);
     await operate(world, { id: first.body.tenant.id }, { status: "deleted" });
@@ -182,7 +184,7 @@ describe("a change of the password", () => {
     const session = await register();
     await change(session, PASSWORD);
     await world.settle();
-    const { body } = await world.call("GET /api/v1/audit", { as: bearer(await login(NEW)) });
+    const { body } = await world.call("GET /api/v1/audit", { as: bearerOf(await login(NEW)) });
 
     expect(body.items).toMatchObject([{ outcome: "ok", status: 204 }]);
   });
@@ -199,10 +201,10 @@ describe("a change of the password", () => {
   it("whoever has an open session guesses its password ten times in 15 minutes, at either place that asks for it (ACC-3, LIM-4)", async () => {
     const session = await register();
     const wrong = { current_password: "wrong horse battery", password: NEW };
-    for (let n = 0; n < 10; n++) expect((await post("password/change", wrong, bearer(session))).status).toBe(401);
+    for (let n = 0; n < 10; n++) expect((await post("password/change", wrong, bearerOf(session))).status).toBe(401);
 
     expect((await change(session, PASSWORD)).status).toBe(429);
-    expect((await post("second-factor/begin", { current_password: PASSWORD }, bearer(session))).status).toBe(429);
+    expect((await post("second-factor/begin", { current_password: PASSWORD }, bearerOf(session))).status).toBe(429);
 
     expect((await login()).status).toBe(200);
     await world.advance(15 * 60_000);
@@ -225,7 +227,7 @@ describe("a change of the password", () => {
   });
 
   it("a token that only reads changes no password (ACC-3)", async () => {
-    const readOnly = await post("tokens/read-only", {}, bearer(await register()));
+    const readOnly = await post("tokens/read-only", {}, bearerOf(await register()));
 
     expect((await change(readOnly, PASSWORD)).body.code).toBe("READ_ONLY_TOKEN");
   });

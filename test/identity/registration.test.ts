@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { timestamp } from "../../shared/kernel/clock.ts";
+import { bearer } from "../support/credentials.ts";
 import { type TestWorld, testWorld } from "../support/world.ts";
 
 const PASSWORD = "correct horse battery";
@@ -11,7 +12,6 @@ beforeEach(async () => {
 
 const ada = { email: "ada@lovelace.example", password: PASSWORD, name: "Ada", workspace_name: "Analytical Engines" };
 const register = (change: object = {}) => world.call("POST /api/v1/auth/register", { body: { ...ada, ...change } });
-const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 const me = async (token: string) => world.call("GET /api/v1/me", { as: bearer(token) });
 
 describe("registration", () => {

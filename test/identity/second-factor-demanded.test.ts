@@ -1,7 +1,9 @@
 // A workspace that demands a second factor (ACC-12).
+
 import { beforeEach, describe, expect, it } from "vitest";
 import { DAY } from "../../shared/kernel/clock.ts";
 import { PASSWORD } from "../support/accounts.ts";
+import { bearerOf } from "../support/credentials.ts";
 import { STEP_MS, secondFactorsIn } from "../support/second-factors.ts";
 import { openStream } from "../support/sse.ts";
 import { type Answer, type TestWorld, testWorld } from "../support/world.ts";
@@ -10,18 +12,18 @@ let world: TestWorld;
 beforeEach(async () => {
   world = await testWorld();
 });
-const { post, register, bearer, login, codeOf, remove, enrol, enrolled, invitedBy } = secondFactorsIn(() => world);
+const { post, register, login, codeOf, remove, enrol, enrolled, invitedBy } = secondFactorsIn(() => world);
 
 const demand = (session: Answer) =>
-  world.call("PATCH /api/v1/workspace", { as: bearer(session), body: { second_factor_required: true } });
+  world.call("PATCH /api/v1/workspace", { as: bearerOf(session), body: { second_factor_required: true } });
 const read = async (session: Answer) =>
-  (await world.call("GET /api/v1/workspace", { as: bearer(session) })).body.code ?? "open";
-const account = async (session: Answer) => (await world.call("GET /api/v1/me", { as: bearer(session) })).body;
+  (await world.call("GET /api/v1/workspace", { as: bearerOf(session) })).body.code ?? "open";
+const account = async (session: Answer) => (await world.call("GET /api/v1/me", { as: bearerOf(session) })).body;
 
 /** An owner with a second factor, and a member without one. */
 async function owned(): Promise<{ owner: Answer; member: Answer }> {
   const { session: owner } = await enrolled();
-  const token = await invitedBy(bearer(owner), "grace@hopper.example", "admin");
+  const token = await invitedBy(bearerOf(owner), "grace@hopper.example", "admin");
   return { owner, member: await post("invitations/accept", { token, name: "Grace", password: PASSWORD }) };
 }
 
@@ -47,9 +49,9 @@ describe("a workspace that demands a second factor", () => {
   });
 
   it.each<[string, (member: Answer) => Promise<Answer>]>([
-    ["a narrowed token", (member) => post("tokens/read-only", {}, bearer(member))],
+    ["a narrowed token", (member) => post("tokens/read-only", {}, bearerOf(member))],
     ["a renewed session", ({ body }) => post("refresh", { refresh_token: body.refresh_token })],
-    ["a session switched to it", (member) => post("switch", { tenant_id: member.body.tenant.id }, bearer(member))],
+    ["a session switched to it", (member) => post("switch", { tenant_id: member.body.tenant.id }, bearerOf(member))],
   ])(
     "a workspace that demands a second factor is closed to %s of a session without one (ACC-12)",
     async (_, derive) => {
@@ -67,13 +69,13 @@ describe("a workspace that demands a second factor", () => {
 
     expect(await read(member)).toBe("open");
     expect(await account(member)).toMatchObject({ second_factor_missing: false });
-    expect(await read(await post("switch", { tenant_id: member.body.tenant.id }, bearer(member)))).toBe("open");
+    expect(await read(await post("switch", { tenant_id: member.body.tenant.id }, bearerOf(member)))).toBe("open");
   });
 
   it("a workspace that demands a second factor opens no live stream to a session without one (ACC-12)", async () => {
     const { owner, member } = await owned();
     await demand(owner);
-    const refused = await openStream(world, "?subscriber_id=ada", bearer(member));
+    const refused = await openStream(world, "?subscriber_id=ada", bearerOf(member));
 
     expect(refused.status).toBe(403);
     expect(JSON.parse(refused.text).code).toBe("SECOND_FACTOR_MISSING");
@@ -83,9 +85,9 @@ describe("a workspace that demands a second factor", () => {
     const { owner, member } = await owned();
     const change = { tenant_id: owner.body.tenant.id, kind: "agency", plan: "enterprise" };
     await world.host.invoke("operator", change);
-    const made = await world.call("POST /api/v1/agency/workspaces", { as: bearer(owner), body: { name: "Baker" } });
+    const made = await world.call("POST /api/v1/agency/workspaces", { as: bearerOf(owner), body: { name: "Baker" } });
     const enter = (session: Answer) =>
-      world.call(`POST /api/v1/agency/workspaces/${made.body.id}/session`, { as: bearer(session) });
+      world.call(`POST /api/v1/agency/workspaces/${made.body.id}/session`, { as: bearerOf(session) });
     const inside = [await enter(owner), await enter(member)];
     const before = await Promise.all(inside.map(read));
     await demand(owner);

@@ -1,7 +1,9 @@
 // How a second factor is set up and removed (ACC-10, ACC-13).
+
 import { authenticator } from "otplib";
 import { beforeEach, describe, expect, it } from "vitest";
 import { EMAIL } from "../support/accounts.ts";
+import { bearerOf } from "../support/credentials.ts";
 import { wholeTable } from "../support/people.ts";
 import { STEP_MS, secondFactorsIn } from "../support/second-factors.ts";
 import { type TestWorld, testWorld } from "../support/world.ts";
@@ -10,7 +12,7 @@ let world: TestWorld;
 beforeEach(async () => {
   world = await testWorld();
 });
-const { post, register, bearer, me, login, codeOf, begin, confirm, remove, enrol } = secondFactorsIn(() => world);
+const { post, register, me, login, codeOf, begin, confirm, remove, enrol } = secondFactorsIn(() => world);
 
 const stored = async () => JSON.stringify(await wholeTable(world));
 
@@ -22,7 +24,7 @@ describe("a second factor", () => {
   ])("%s of an account without one is refused with 409 (ACC-10)", async (path, message) => {
     const session = await register();
 
-    expect(await post(path, { code: "123456" }, bearer(session))).toMatchObject({ status: 409, body: { message } });
+    expect(await post(path, { code: "123456" }, bearerOf(session))).toMatchObject({ status: 409, body: { message } });
   });
 
   it("a second factor is not begun with a wrong password (ACC-10)", async () => {
@@ -53,7 +55,7 @@ describe("a second factor", () => {
     const session = await register();
     await enrol(session);
 
-    expect((await world.call("GET /api/v1/auth/second-factor", { as: bearer(session) })).body).toEqual({
+    expect((await world.call("GET /api/v1/auth/second-factor", { as: bearerOf(session) })).body).toEqual({
       enabled: true,
       recovery_codes_left: 10,
       required: false,
@@ -148,7 +150,7 @@ describe("recovery codes", () => {
   it("recovery codes end when new ones are made (ACC-13)", async () => {
     const session = await register();
     const { key, recovery } = await enrol(session);
-    const renewed = await post("recovery-codes/renew", { code: codeOf(key) }, bearer(session));
+    const renewed = await post("recovery-codes/renew", { code: codeOf(key) }, bearerOf(session));
 
     expect((await login({ code: recovery[0] })).status).toBe(401);
     expect((await login({ code: renewed.body.recovery_codes[0] })).status).toBe(200);

@@ -8,6 +8,7 @@ import { AttemptCount } from "../../shared/store/workspaces/identity-items.ts";
 import { replaceRefreshToken } from "../../shared/store/workspaces/refresh.ts";
 import { changeWorkspace } from "../../shared/store/workspaces/workspaces.ts";
 import { EMAIL, mailedToken, PASSWORD } from "../support/accounts.ts";
+import { bearer } from "../support/credentials.ts";
 import { type TestWorld, testWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -20,7 +21,6 @@ const register = (change: object = {}) => world.call("POST /api/v1/auth/register
 const login = (body: object = {}) =>
   world.call("POST /api/v1/auth/login", { body: { email: ada.email, password: PASSWORD, ...body } });
 const refresh = (refresh_token: string) => world.call("POST /api/v1/auth/refresh", { body: { refresh_token } });
-const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 const me = async (token: string) => world.call("GET /api/v1/me", { as: bearer(token) });
 
 describe("login", () => {

@@ -1,6 +1,7 @@
 // The roles that groups of an identity provider give, and take with them (ACC-16).
 import { expect, it } from "vitest";
-import { ADA, bearer, GRACE, signInWorld } from "../support/sign-in.ts";
+import { bearerOf } from "../support/credentials.ts";
+import { ADA, GRACE, signInWorld } from "../support/sign-in.ts";
 
 /** A workspace whose provider speaks for a proven domain. */
 async function setting(more: object = {}) {
@@ -50,7 +51,7 @@ it("a subject of a provider who never was in a group keeps the role of the invit
 it("a subject of a provider keeps a role that an owner gave once out of every group (ACC-16)", async () => {
   const { world, owner, signIn, tenant } = await setting({ ...byGroup, default_role: "viewer" });
   const { user } = (await signIn({ ...GRACE, groups: ["eng"] }, { tenant_id: tenant })).body;
-  await world.call(`PATCH /api/v1/team/members/${user.id}`, { as: bearer(owner), body: { role: "analyst" } });
+  await world.call(`PATCH /api/v1/team/members/${user.id}`, { as: bearerOf(owner), body: { role: "analyst" } });
 
   expect((await signIn({ ...GRACE, groups: [] }, { tenant_id: tenant })).body.tenant.role).toBe("analyst");
 });

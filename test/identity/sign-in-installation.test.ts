@@ -1,8 +1,9 @@
 // Signing in at the identity provider that the operator named for every workspace.
 import { expect, it } from "vitest";
 import { shownCode, withMailedToken } from "../support/accounts.ts";
+import { bearerOf } from "../support/credentials.ts";
 import { CLIENT, ISSUER, type Person } from "../support/openid-provider.ts";
-import { ADA, bearer, PASSWORD, signInWorld } from "../support/sign-in.ts";
+import { ADA, PASSWORD, signInWorld } from "../support/sign-in.ts";
 
 /** A deployment whose operator named a provider for every workspace. */
 async function setting() {
@@ -17,7 +18,7 @@ it("a member of any workspace signs in, as a public client, and stays linked whe
   expect(session.status).toBe(201);
   expect(session.body.user.id).toEqual(owner.body.user.id);
   expect(provider.proofs).toEqual([""]);
-  expect((await world.call("GET /api/v1/topics", { as: bearer(session) })).status).toBe(200);
+  expect((await world.call("GET /api/v1/topics", { as: bearerOf(session) })).status).toBe(200);
   const renamed = await signIn({ ...ADA, email: "countess@elsewhere.example", email_verified: false });
   expect(renamed.body.user.id).toBe(owner.body.user.id);
   const renewed = await post("refresh", { refresh_token: session.body.refresh_token });
@@ -34,7 +35,7 @@ it("a session that began there is like one of a password: it switches, and ends 
   await post("invitations/accept", { token, name: "Ada", password: PASSWORD });
   const session = await signIn(ADA, { tenant_id: owner.body.tenant.id });
   expect(session.body.tenant.id).toBe(owner.body.tenant.id);
-  const switched = await post("switch", { tenant_id: other.id }, bearer(session));
+  const switched = await post("switch", { tenant_id: other.id }, bearerOf(session));
   expect(switched.body.tenant).toMatchObject({ id: other.id, role: "viewer" });
   await post("logout", { refresh_token: session.body.refresh_token });
   expect((await post("refresh", { refresh_token: switched.body.refresh_token })).status).toBe(401);
@@ -65,7 +66,7 @@ it("a user who never confirmed the address loses password and sessions to the on
 it("a second factor of a stranger who never confirmed the address keeps out nobody whom the provider knows (ACC-16)", async () => {
   const { world, post, register, signIn } = await setting();
   const squatter = await register();
-  const as = bearer(squatter);
+  const as = bearerOf(squatter);
   const { key } = (await post("second-factor/begin", { current_password: PASSWORD }, as)).body;
   expect((await post("second-factor/confirm", { code: shownCode(key, world.clock.now()) }, as)).status).toBe(200);
 
@@ -74,7 +75,7 @@ it("a second factor of a stranger who never confirmed the address keeps out nobo
   expect(session.status).toBe(201);
   const renewed = await post("refresh", { refresh_token: session.body.refresh_token });
   expect(renewed.status).toBe(200);
-  const { body } = await world.call("GET /api/v1/auth/second-factor", { as: bearer(renewed) });
+  const { body } = await world.call("GET /api/v1/auth/second-factor", { as: bearerOf(renewed) });
   expect(body).toMatchObject({ enabled: false, recovery_codes_left: 0 });
 });
 

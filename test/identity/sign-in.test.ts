@@ -2,8 +2,9 @@
 import { createHmac, generateKeyPairSync } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { DAY, MINUTE } from "../../shared/kernel/clock.ts";
+import { bearerOf } from "../support/credentials.ts";
 import { CLIENT, KEY_ID, type OpenIdProvider, signedBy } from "../support/openid-provider.ts";
-import { ADA, bearer, GRACE, PASSWORD, signInWorld } from "../support/sign-in.ts";
+import { ADA, GRACE, PASSWORD, signInWorld } from "../support/sign-in.ts";
 
 /** A workspace whose provider speaks for a proven domain. */
 async function setting(more: object = {}) {
@@ -161,7 +162,7 @@ describe("a sign-in", () => {
     const { register, signIn, tenant, post } = await setting();
     const other = await register("owner@other.example");
     const session = await signIn(ADA, { tenant_id: tenant });
-    const switched = await post("switch", { tenant_id: other.body.tenant.id }, bearer(session));
+    const switched = await post("switch", { tenant_id: other.body.tenant.id }, bearerOf(session));
 
     expect(switched.status).toBe(403);
     expect(switched.body.code).toBe("FORBIDDEN");
@@ -170,7 +171,7 @@ describe("a sign-in", () => {
   it("a sign-in counts as a second factor where the provider says that it asked for more than one (ACC-15)", async () => {
     const { world, signIn, tenant, topics } = await setting();
     const strong = await signIn({ ...ADA, amr: ["pwd", "mfa"] }, { tenant_id: tenant });
-    const demand = { as: bearer(strong), body: { second_factor_required: true } };
+    const demand = { as: bearerOf(strong), body: { second_factor_required: true } };
     expect((await world.call("PATCH /api/v1/workspace", demand)).status).toBe(200);
     const weak = await signIn(ADA, { tenant_id: tenant });
     expect((await topics(weak)).body.code).toBe("SECOND_FACTOR_MISSING");
@@ -241,7 +242,7 @@ describe("a subject of a provider", () => {
 
     expect(session.status).toBe(201);
     expect(session.body.tenant.role).toBe("developer");
-    const left = await world.call("GET /api/v1/team/invitations", { as: bearer(owner) });
+    const left = await world.call("GET /api/v1/team/invitations", { as: bearerOf(owner) });
     expect(left.body.items).toEqual([]);
   });
 

@@ -2,11 +2,10 @@
 import { expect, it } from "vitest";
 import { permissions, roles } from "../../shared/contract/roles.ts";
 import { inviting } from "../support/accounts.ts";
+import { bearer, bearerOf } from "../support/credentials.ts";
 import { worlds } from "../support/worlds.ts";
 
 const own = worlds();
-
-const bearer = ({ access_token }: { access_token: string }) => ({ authorization: `Bearer ${access_token}` });
 
 async function setting() {
   const here = await inviting(own);
@@ -22,7 +21,7 @@ async function setting() {
 it("a removed member is out at once, a changed role counts at once (ATH-3)", async () => {
   const { world, owner, invite, join } = await setting();
   const grace = await join("admin");
-  const as = { authorization: `Bearer ${grace.access_token}` };
+  const as = bearer(grace.access_token);
   const path = `/api/v1/team/members/${grace.user.id}`;
 
   expect((await world.call(`PATCH ${path}`, { as: owner, body: { role: "analyst" } })).body.role).toBe("analyst");
@@ -56,7 +55,7 @@ it.each<[of: string, end: object | undefined]>([
   const { world, owner, invite, accept, join } = await setting();
   const grace = await join("admin");
   const path = `/api/v1/team/members/${grace.user.id}`;
-  const { token } = (await invite("other@grace.example", "admin", bearer(grace))).body;
+  const { token } = (await invite("other@grace.example", "admin", bearer(grace.access_token))).body;
 
   if (change) await world.call(`PATCH ${path}`, { as: owner, body: change });
   else await world.call(`DELETE ${path}`, { as: owner });
@@ -70,7 +69,7 @@ it.each<[of: string, end: object | undefined]>([
 it("an invitation to an owner ends with the ownership of who invited (D-TEAM)", async () => {
   const { world, owner, invite, accept, join } = await setting();
   const grace = await join("owner");
-  const { token } = (await invite("other@grace.example", "owner", bearer(grace))).body;
+  const { token } = (await invite("other@grace.example", "owner", bearer(grace.access_token))).body;
 
   await world.call(`PATCH /api/v1/team/members/${grace.user.id}`, { as: owner, body: { role: "admin" } });
 
@@ -82,10 +81,12 @@ it("an invitation of an agency's member ends with the membership in the agency (
   await world.host.invoke("operator", { tenant_id: tenant.id, kind: "agency" });
   const grace = await join("admin");
   const client = (await world.call("POST /api/v1/agency/workspaces", { as: owner, body: { name: "Client" } })).body.id;
-  const inside = await world.call(`POST /api/v1/agency/workspaces/${client}/session`, { as: bearer(grace) });
+  const inside = await world.call(`POST /api/v1/agency/workspaces/${client}/session`, {
+    as: bearer(grace.access_token),
+  });
   const [first, second] = [
-    await invite("first@navy.example", "admin", bearer(inside.body)),
-    await invite("second@navy.example", "admin", bearer(inside.body)),
+    await invite("first@navy.example", "admin", bearerOf(inside)),
+    await invite("second@navy.example", "admin", bearerOf(inside)),
   ];
   expect((await accept(first.body.token)).status).toBe(201);
 
@@ -97,12 +98,12 @@ it("an invitation of an agency's member ends with the membership in the agency (
 it("keys go on without the member who made them, whom the audit trail names (ATH-2, RDA-23)", async () => {
   const { world, owner, join } = await setting();
   const grace = await join("admin");
-  const as = { authorization: `Bearer ${grace.access_token}` };
+  const as = bearer(grace.access_token);
   const { id, key } = (await world.call("POST /api/v1/server-keys", { as, body: { name: "key" } })).body;
 
   await world.call(`DELETE /api/v1/team/members/${grace.user.id}`, { as: owner });
 
-  expect((await world.call("GET /v1/whoami", { as: { authorization: `Bearer ${key}` } })).status).toBe(200);
+  expect((await world.call("GET /v1/whoami", { as: bearer(key) })).status).toBe(200);
   const { items } = (await world.call(`GET /api/v1/audit?actor=${grace.user.id}`, { as: owner })).body;
   expect(items).toMatchObject([{ action: "account.createServerKey", target: id }]);
 });
@@ -119,7 +120,7 @@ it("a viewer's token carries ro, its role and its workspace (D-TEAM, ATH-3)", as
 it("a viewer who is made more may write at once, but not by a read-only token (D-TEAM, ATH-3)", async () => {
   const { world, owner, join, writeOf } = await setting();
   const grace = await join("viewer");
-  const as = { authorization: `Bearer ${grace.access_token}` };
+  const as = bearer(grace.access_token);
   const narrow = (await world.call("POST /api/v1/auth/tokens/read-only", { as })).body.access_token;
   expect(await writeOf(grace.access_token)).toBe(403);
 
@@ -132,7 +133,7 @@ it("a viewer who is made more may write at once, but not by a read-only token (D
 it("a viewer of one workspace may write where the same user is more (D-TEAM, ATH-3)", async () => {
   const { world, invite, accept, join, writeOf } = await setting();
   const grace = await join("viewer");
-  const as = { authorization: `Bearer ${grace.access_token}` };
+  const as = bearer(grace.access_token);
   const other = await world.tenant();
   await accept((await invite("viewer@navy.example", "admin", await other.dashboard())).body.token);
 

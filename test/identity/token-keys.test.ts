@@ -2,6 +2,7 @@
 import { generateKeyPairSync, sign } from "node:crypto";
 import { beforeEach, expect, it } from "vitest";
 import { accountsIn } from "../support/accounts.ts";
+import { bearerOf } from "../support/credentials.ts";
 import { spent } from "../support/spending.ts";
 import { type TestWorld, testWorld } from "../support/world.ts";
 
@@ -10,7 +11,7 @@ beforeEach(async () => {
   world = await testWorld();
 });
 
-const { register, bearer } = accountsIn(() => world);
+const { register } = accountsIn(() => world);
 
 it("the key that verifies an access token is published (D-AUTH)", async () => {
   const session = await register();
@@ -25,7 +26,7 @@ it("a function reads the published keys once for all endpoints of a function (D-
   const routes = ["GET /api/v1/templates", "GET /api/v1/templates/none"];
   const queries = [];
   for (const route of routes) {
-    const { by_operation } = await spent(world, () => world.call(route, { as: bearer(session) }));
+    const { by_operation } = await spent(world, () => world.call(route, { as: bearerOf(session) }));
     queries.push(by_operation.Query?.requests ?? 0);
   }
 
@@ -35,7 +36,7 @@ it("a function reads the published keys once for all endpoints of a function (D-
 
 it("a read of the published keys that failed is not remembered: the next request reads them (D-AUTH)", async () => {
   const session = await register();
-  const list = async () => (await world.call("GET /api/v1/templates", { as: bearer(session) })).status;
+  const list = async () => (await world.call("GET /api/v1/templates", { as: bearerOf(session) })).status;
   await world.call("POST /_local/faults", { body: { channel: "aws:dynamodb", operation: "Query", times: 100 } });
   expect(await list()).toBe(503);
   await world.call("DELETE /_local/faults");

@@ -5,7 +5,8 @@ import { platformWrite } from "../../shared/store/context.ts";
 import { MemberItem } from "../../shared/store/workspaces/identity-items.ts";
 import { WorkspaceItem } from "../../shared/store/workspaces/items.ts";
 import { RefreshFamily } from "../../shared/store/workspaces/session-items.ts";
-import { bearer, make } from "../support/workspaces.ts";
+import { bearer } from "../support/credentials.ts";
+import { make } from "../support/workspaces.ts";
 import { START, type TestWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 

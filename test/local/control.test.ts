@@ -3,7 +3,8 @@ import { describe, expect, test } from "vitest";
 import type { ServiceName } from "../../local/aws/index.ts";
 import { createFaults, UNDISTURBED } from "../../local/faults.ts";
 import { openOutbox } from "../../local/outbox.ts";
-import { bearer, make } from "../support/workspaces.ts";
+import { bearer } from "../support/credentials.ts";
+import { make } from "../support/workspaces.ts";
 import type { TestWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 

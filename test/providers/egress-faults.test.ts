@@ -1,13 +1,9 @@
 // Receivers that do not keep to HTTP, and headers that HTTP cannot carry.
 import { expect, it } from "vitest";
-import { openEgress } from "../../shared/egress/egress.ts";
-import type { Network } from "../../shared/egress/network.ts";
-import { systemClock } from "../../shared/runtime/system.ts";
-import { answeringNetwork, onLines } from "../support/networks.ts";
+import { answeringNetwork, clientOn, onLines } from "../support/networks.ts";
 
 const purpose = "webhook";
 const url = "https://hooks.example.com/in";
-const clientOn = (network: Network) => openEgress({ clock: systemClock, network });
 
 it.each([false, true])(
   "the egress never throws, and connects for no header that cannot be sent (HTTP/2: %s) (T4)",

@@ -15,7 +15,7 @@ import { openSmtp } from "../../shared/providers/smtp.ts";
 import { egress as capability } from "../../shared/runtime/resources.ts";
 import { systemClock } from "../../shared/runtime/system.ts";
 import { listenOnLoopback } from "../support/loopback.ts";
-import { answeringNetwork, countedNetwork, onLines } from "../support/networks.ts";
+import { answeringNetwork, clientOn, countedNetwork, onLines } from "../support/networks.ts";
 import { selfSigned } from "../support/self-signed.ts";
 import { worlds } from "../support/worlds.ts";
 
@@ -23,7 +23,6 @@ const { fresh } = worlds();
 const purpose = "webhook";
 const url = "https://hooks.example.com/in?a=1";
 const PUBLIC = "93.184.215.14";
-const clientOn = (network: Network) => openEgress({ clock: systemClock, network });
 
 describe("answers", () => {
   it.each([300, 301, 302, 303, 307, 308])("never follows a redirect (%i) (T4)", async (status) => {

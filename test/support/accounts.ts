@@ -6,6 +6,7 @@ import { platformWrite, storeWrite } from "../../shared/store/context.ts";
 import { hashPassword, register as registerUser } from "../../shared/store/workspaces/identity.ts";
 import { beginSession } from "../../shared/store/workspaces/refresh.ts";
 import { totpCode } from "../../shared/store/workspaces/totp.ts";
+import { bearerOf } from "./credentials.ts";
 import type { Answer, Headers, TestWorld } from "./world.ts";
 import type { worlds } from "./worlds.ts";
 
@@ -83,12 +84,11 @@ export function accountsIn(world: () => TestWorld) {
     return { status: 201, headers: {}, body };
   }
   const login = (password = PASSWORD, headers = {}) => post("login", { email: EMAIL, password }, {}, headers);
-  const bearer = ({ body }: Answer) => ({ authorization: `Bearer ${body.access_token}` });
-  const me = async (answer: Answer) => (await world().call("GET /api/v1/me", { as: bearer(answer) })).status;
+  const me = async (answer: Answer) => (await world().call("GET /api/v1/me", { as: bearerOf(answer) })).status;
   const refresh = ({ body }: Answer) => post("refresh", { refresh_token: body.refresh_token });
   const reset = (token: string, password = NEW) => post("password/reset", { token, password });
   const change = (session: Answer, current_password: string, password = NEW) =>
-    post("password/change", { current_password, password }, bearer(session));
+    post("password/change", { current_password, password }, bearerOf(session));
   const forgot = async (email = EMAIL) => {
     expect((await post("password/forgot", { email })).status).toBe(202);
     return mailedToken(world(), email, "Reset your password");
@@ -99,5 +99,5 @@ export function accountsIn(world: () => TestWorld) {
     expect(await me(session)).toBe(401);
     expect((await refresh(session)).status).toBe(401);
   }
-  return { post, register, login, bearer, me, refresh, reset, change, forgot, expectEnded };
+  return { post, register, login, me, refresh, reset, change, forgot, expectEnded };
 }

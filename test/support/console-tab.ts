@@ -226,3 +226,7 @@ export const refusals = [
   ],
   ["nothing yet", () => undefined, "Loading", "Loading"],
 ] as const;
+
+/** Presses a button, named in full or by a pattern. */
+export const press = (page: Page, name: string | RegExp): Promise<void> =>
+  page.getByRole("button", typeof name === "string" ? { name, exact: true } : { name }).click();

@@ -8,7 +8,7 @@ import type { PlanName } from "../../shared/rules/plans.ts";
 import { platformWrite } from "../../shared/store/context.ts";
 import { createAgentKey, createServerKey, revokeKey } from "../../shared/store/workspaces/keys.ts";
 import { changeWorkspace } from "../../shared/store/workspaces/workspaces.ts";
-import type { Headers, Tenant, TestWorld } from "./world.ts";
+import type { Answer, Headers, Tenant, TestWorld } from "./world.ts";
 
 export interface Presented {
   name: string;
@@ -27,7 +27,11 @@ export interface Presented {
 const OPT_IN: readonly Scope[] = ["subscribers:write", "messages:read", "messages:send"];
 
 const respell = (key: string) => `${key.slice(0, -1)}${key.endsWith("A") ? "B" : "A"}`;
-const bearer = (token: string): Headers => ({ authorization: `Bearer ${token}` });
+
+export const bearer = (token: string): Headers => ({ authorization: `Bearer ${token}` });
+
+/** That of the session that an answer began. */
+export const bearerOf = ({ body }: Pick<Answer, "body">): Headers => bearer(body.access_token);
 
 /** All credentials of one workspace, good and bad, in the order a reader would try them. */
 export async function everyCredential(world: TestWorld, tenant: Tenant): Promise<Presented[]> {

@@ -4,6 +4,12 @@ import { send } from "./people.ts";
 import { openChannels, outboxOf } from "./reached.ts";
 import type { Answer, Headers, Tenant, TestWorld } from "./world.ts";
 
+export const SHOP = "https://shop.example.com";
+/** Two links that count, and two that do not. */
+export const LINKED_BODY =
+  `<p>Hi {{ subscriber.first_name }}</p><a href="${SHOP}/new?a=1&amp;b=2">New</a> <A class=x HREF='${SHOP}/old'>Old</A>` +
+  `<a href="mailto:a@b.example">Write</a><a href="javascript:alert(1)">Run</a><img src="${SHOP}/x.png">`;
+
 /** The browser of a human. */
 export const BROWSER = {
   "user-agent": "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36",

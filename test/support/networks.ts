@@ -2,7 +2,9 @@
 import { type Duplex, duplexPair } from "node:stream";
 import { openLine, serveHttp1, serveHttp2 } from "../../local/providers/serving.ts";
 import type { Sink } from "../../local/providers/sink.ts";
+import { openEgress } from "../../shared/egress/egress.ts";
 import type { ConnectOptions, Network } from "../../shared/egress/network.ts";
+import { systemClock } from "../../shared/runtime/system.ts";
 
 export interface CountedNetwork extends Network {
   /** Addresses that were connected to. */
@@ -47,3 +49,6 @@ export function onLines(serve: (line: Duplex, options: ConnectOptions) => void):
     secure: async (line) => line,
   };
 }
+
+/** An egress client that reaches a network of a test. */
+export const clientOn = (network: Network) => openEgress({ clock: systemClock, network });

@@ -1,8 +1,10 @@
 // One-time codes beside the password, made by an authenticator library of others.
+
 import { authenticator } from "otplib";
 import { expect } from "vitest";
 import { SECOND } from "../../shared/kernel/clock.ts";
 import { accountsIn, EMAIL, mailedToken, PASSWORD, withMailedToken } from "./accounts.ts";
+import { bearerOf } from "./credentials.ts";
 import type { Answer, TestWorld } from "./world.ts";
 
 /** How long a code is shown. */
@@ -11,13 +13,13 @@ export const STEP_MS = 30 * SECOND;
 /** What users of `world` do who have second factors. */
 export function secondFactorsIn(world: () => TestWorld) {
   const accounts = accountsIn(world);
-  const { post, bearer } = accounts;
+  const { post } = accounts;
   const codeOf = (key: string) => authenticator.clone({ epoch: world().clock.now() }).generate(key);
   const login = (more: object = {}) => post("login", { email: EMAIL, password: PASSWORD, ...more });
   const begin = (session: Answer, current_password = PASSWORD) =>
-    post("second-factor/begin", { current_password }, bearer(session));
-  const confirm = (session: Answer, code: string) => post("second-factor/confirm", { code }, bearer(session));
-  const remove = (session: Answer, code: string) => post("second-factor/remove", { code }, bearer(session));
+    post("second-factor/begin", { current_password }, bearerOf(session));
+  const confirm = (session: Answer, code: string) => post("second-factor/confirm", { code }, bearerOf(session));
+  const remove = (session: Answer, code: string) => post("second-factor/remove", { code }, bearerOf(session));
 
   /** Sets up the second factor in a session. The next step of time begins, so that a new code is there. */
   async function enrol(session: Answer): Promise<{ key: string; recovery: string[] }> {

@@ -1,5 +1,6 @@
 // A world with an identity provider, and the ways to sign in: by password, and there.
 import { mailedToken } from "./accounts.ts";
+import { bearerOf } from "./credentials.ts";
 import { CLIENT, ISSUER, openIdProvider, type Person } from "./openid-provider.ts";
 import { type Answer, type Headers, testWorld } from "./world.ts";
 
@@ -13,8 +14,6 @@ export const SETTINGS = {
   client_secret: CLIENT.secret,
   domains: ["lovelace.example"],
 };
-
-export const bearer = ({ body }: Answer): Headers => ({ authorization: `Bearer ${body.access_token}` });
 
 export async function signInWorld(options: Parameters<typeof testWorld>[0] = {}) {
   const world = await testWorld(options);
@@ -30,7 +29,7 @@ export async function signInWorld(options: Parameters<typeof testWorld>[0] = {})
     return owner;
   };
   const set = (session: Answer, more: object = {}) =>
-    world.call(`PUT ${PROVIDER_ROUTE}`, { as: bearer(session), body: { ...SETTINGS, ...more } });
+    world.call(`PUT ${PROVIDER_ROUTE}`, { as: bearerOf(session), body: { ...SETTINGS, ...more } });
   const say = (record: { record_name: string; record_value: string }) =>
     world.call("POST /_local/dns", { body: { name: record.record_name, text: record.record_value } });
 
@@ -44,15 +43,15 @@ export async function signInWorld(options: Parameters<typeof testWorld>[0] = {})
     set,
     /** Publishes what a domain must say in DNS. */
     say,
-    me: (session: Answer) => world.call("GET /api/v1/me", { as: bearer(session) }),
-    topics: (session: Answer) => world.call("GET /api/v1/topics", { as: bearer(session) }),
+    me: (session: Answer) => world.call("GET /api/v1/me", { as: bearerOf(session) }),
+    topics: (session: Answer) => world.call("GET /api/v1/topics", { as: bearerOf(session) }),
     /** An owner with a provider whose domain is proven, and the workspace. */
     connected: async (more: object = {}) => {
       const owner = await confirmed();
       await say((await set(owner, more)).body.domains[0]);
       await set(owner, more);
       const invite = (email: string, role: string) =>
-        world.call("POST /api/v1/team/invitations", { as: bearer(owner), body: { email, role } });
+        world.call("POST /api/v1/team/invitations", { as: bearerOf(owner), body: { email, role } });
       return { owner, invite, tenant: String(owner.body.tenant.id), user: owner.body.user };
     },
     begin: async (wanted: object): Promise<{ url: string; binding: string }> =>

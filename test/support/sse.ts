@@ -1,6 +1,7 @@
 // A live stream as a browser sees it: opened through the gateway, read line by line.
 import { addPeople, send } from "./people.ts";
 import type { Headers, Tenant, TestWorld } from "./world.ts";
+import type { worlds } from "./worlds.ts";
 
 export interface Frame {
   id: string;
@@ -101,3 +102,11 @@ export async function addReader(world: TestWorld, tenant: Tenant) {
     (await send(world, tenant, { subscriberIds: [id], title, ...body })).job.id as string;
   return { id, open, tell };
 }
+
+/** A world with a workspace and a subscriber in it who opens live streams. */
+export const reading =
+  ({ withTenant }: Pick<ReturnType<typeof worlds>, "withTenant">) =>
+  async (options: Parameters<typeof withTenant>[0] = {}) => {
+    const { world, tenant } = await withTenant(options);
+    return { world, tenant, ...(await addReader(world, tenant)) };
+  };

@@ -3,9 +3,12 @@ import { consentsOf } from "./mails.ts";
 import type { Tenant } from "./world.ts";
 import type { worlds } from "./worlds.ts";
 
+export const NEWS = { key: "news", name: "News" };
+export const DEALS = { key: "deals", name: "Deals", default: "out" };
+
 export const choosing =
   ({ withTenant }: Pick<ReturnType<typeof worlds>, "withTenant">) =>
-  async (topics: object[] = [{ key: "news", name: "News" }], options: Parameters<typeof withTenant>[0] = {}) => {
+  async (topics: object[] = [NEWS], options: Parameters<typeof withTenant>[0] = {}) => {
     const { world, tenant } = await withTenant(options);
     const { call } = tenant;
     for (const topic of topics) await call("POST /api/v1/topics", topic);

@@ -1,6 +1,6 @@
 // Workspaces that the control surface makes.
 import { expect } from "vitest";
-import type { Headers, TestWorld } from "./world.ts";
+import type { TestWorld } from "./world.ts";
 
 /** Makes a workspace. @returns its credentials */
 export const make = async (world: TestWorld, body: object = {}) => {
@@ -8,5 +8,3 @@ export const make = async (world: TestWorld, body: object = {}) => {
   expect(answer.status).toBe(201);
   return answer.body;
 };
-
-export const bearer = (token: string): Headers => ({ authorization: `Bearer ${token}` });
