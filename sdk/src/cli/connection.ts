@@ -117,7 +117,7 @@ function notTheApi(url: string, status: number): CommandError {
 }
 
 /** Who the commands are: the environment first, then the saved login. @throws CommandError if there is neither. */
-export async function connect(io: Io, wanted: Wanted): Promise<Connection> {
+async function connect(io: Io, wanted: Wanted): Promise<Connection> {
   const { profile = DEFAULT_PROFILE, url: given } = wanted;
   const { ENGAGEMENT_URL, ENGAGEMENT_TOKEN: token, ENGAGEMENT_SERVER_KEY: serverKey } = io.env;
   const { ENGAGEMENT_EMAIL: email, ENGAGEMENT_PASSWORD: password, ENGAGEMENT_WORKSPACE: tenant_id } = io.env;
@@ -145,6 +145,20 @@ export async function connect(io: Io, wanted: Wanted): Promise<Connection> {
     throw usageError(`The saved login is for ${login.url}. Log in to ${given} with another --profile.`);
   const renewing = { ...io, fetch: renewingFetch(io, profile) };
   return connectionOf(renewing, login.url, { accessToken: () => validToken(io, profile) });
+}
+
+/** Does the work of a command, and ends the session that was begun for it. @throws what `connect` and the work throw */
+export async function withConnection<T>(
+  io: Io,
+  wanted: Wanted,
+  work: (connection: Connection) => Promise<T>,
+): Promise<T> {
+  const connection = await connect(io, wanted);
+  try {
+    return await work(connection);
+  } finally {
+    await connection.close();
+  }
 }
 
 /** Renews the token of the saved login where the service refuses it: the clock of this machine may be behind. */

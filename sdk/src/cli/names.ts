@@ -33,9 +33,16 @@ export async function listAll({ call }: Caller, kind: Listed): Promise<Resource[
     const part = answer[items] as Resource[];
     found.push(...part);
     cursor = paging === "cursor" ? String(answer.next_cursor ?? "") : "";
-    const isLast = paging === "cursor" ? cursor === "" : paging === "none" || found.length >= Number(answer.total);
-    if (isLast || (paging !== "cursor" && part.length === 0)) return found;
+    const isAll = paging === "none" || part.length === 0 || found.length >= Number(answer.total);
+    if (paging === "cursor" ? cursor === "" : isAll) return found;
   }
+}
+
+/** The id of a subscriber. @throws CommandError if there is none with the external id */
+export async function subscriberId({ client }: Pick<Connection, "client">, external_id: string): Promise<string> {
+  const [found] = (await client.subscribers.list({ external_id })).items;
+  if (!found) throw new CommandError(`There is no subscriber with the external id ${external_id}.`);
+  return found.id;
 }
 
 const singular = (kind: Listed) => kind.slice(0, -1);

@@ -8,7 +8,7 @@ import { readFolder } from "../config/files.ts";
 import { applyPlan, newNamesOf, type Plan, planOf, type Step } from "../config/plan.ts";
 import { type Movement, movementsOf } from "../config/segments.ts";
 import { readWorkspace } from "../config/workspace.ts";
-import { type Connection, connect } from "../connection.ts";
+import { type Connection, withConnection } from "../connection.ts";
 import type { Io } from "../io.ts";
 
 const folderOf = ({ io, args }: Call) => resolve(io.cwd, args[0] ?? "engagement");
@@ -85,8 +85,7 @@ export const exportConfiguration = command({
   options: {},
   run: async (call) => {
     const { io, options } = call;
-    const connection = await connect(io, options);
-    try {
+    return withConnection(io, options, async (connection) => {
       const { leftOut, written, unchanged, withIds, onlyInFolder } = exportTo(
         folderOf(call),
         await readWorkspace(connection),
@@ -104,9 +103,7 @@ export const exportConfiguration = command({
         io.out(`${written.length} written, ${unchanged} unchanged`);
       }
       return leftOut.length > 0 ? EXIT.blocked : EXIT.ok;
-    } finally {
-      await connection.close();
-    }
+    });
   },
 });
 
@@ -117,8 +114,7 @@ export const diff = command({
   options: { "exit-code": { type: "boolean", about: "Exit code 5 if there are differences" } },
   run: async (call) => {
     const { io, options } = call;
-    const connection = await connect(io, options);
-    try {
+    return withConnection(io, options, async (connection) => {
       const { plan } = await planned(call as Call, connection);
       const movements = await naming(io, (begin) => movementsOf(connection, plan.steps, begin));
       if (options.json) {
@@ -127,9 +123,7 @@ export const diff = command({
         io.out(JSON.stringify({ steps: plan.steps.map(shownStep), segments, only_in_workspace }));
       } else printPlan(io, plan, movements);
       return options["exit-code"] && plan.steps.some(isDifferent) ? EXIT.different : EXIT.ok;
-    } finally {
-      await connection.close();
-    }
+    });
   },
 });
 
@@ -174,8 +168,7 @@ export const apply = command({
   options: applyOptions,
   run: async (call) => {
     const { io, options } = call;
-    const connection = await connect(io, options);
-    try {
+    return withConnection(io, options, async (connection) => {
       const steps = await carryOut(call, connection);
       const blocked = steps.filter(({ action }) => action === "blocked");
       const changed = steps.filter(({ action }) => ["create", "update", "finish"].includes(action));
@@ -187,8 +180,6 @@ export const apply = command({
         );
       }
       return blocked.length > 0 ? EXIT.blocked : EXIT.ok;
-    } finally {
-      await connection.close();
-    }
+    });
   },
 });

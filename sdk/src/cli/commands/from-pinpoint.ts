@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join, relative, resolve, sep } from "node:path";
 import { type Call, command, EXIT } from "../command.ts";
 import { fileNameOf, writeDocument } from "../config/files.ts";
-import { type Connection, connect } from "../connection.ts";
+import { type Connection, withConnection } from "../connection.ts";
 import { makeFolder } from "../folders.ts";
 import { listAll } from "../names.ts";
 import { convertCampaigns } from "../pinpoint/campaigns.ts";
@@ -133,16 +133,15 @@ export const fromPinpoint = command({
     const found = readExport(folder, report);
     const audiences = convert(call, found, out, report);
     reportEmpty(folder, found, audiences, report);
-    if (options.people) {
-      const connection = await connect(io, options);
-      try {
-        await writePeople(call, connection, { folder, found, audiences, report });
-      } finally {
-        writeReport(out, report);
-        await connection.close();
-      }
-    } else await readPeople(folder, found, report, io.now());
-    writeReport(out, report);
+    if (options.people)
+      await withConnection(io, options, (connection) =>
+        // A report also of what was written before a failure.
+        writePeople(call, connection, { folder, found, audiences, report }).finally(() => writeReport(out, report)),
+      );
+    else {
+      await readPeople(folder, found, report, io.now());
+      writeReport(out, report);
+    }
     print(call, out, report);
     return EXIT.ok;
   },

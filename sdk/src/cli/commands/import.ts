@@ -5,7 +5,7 @@ import { resolve } from "node:path";
 import type { ImportOptions } from "../../import.ts";
 import type { Import as Job } from "../../types.gen.ts";
 import { type Call, CommandError, command, EXIT, usageError } from "../command.ts";
-import { type Connection, connect } from "../connection.ts";
+import { type Connection, withConnection } from "../connection.ts";
 import type { Io } from "../io.ts";
 import { idOf, listAll } from "../names.ts";
 import { patiently } from "../patience.ts";
@@ -75,8 +75,7 @@ export const importFile = command({
     const file = resolve(io.cwd, given);
     const found = await stat(file).catch(() => undefined);
     if (!found?.isFile()) throw new CommandError(`There is no file ${given}.`);
-    const connection = await connect(io, options);
-    try {
+    return withConnection(io, options, async (connection) => {
       const list = await listOf(call, connection);
       const startJourneys = options["no-journeys"] !== true;
       const settings: ImportOptions = { source, startJourneys, dryRun: options["dry-run"] === true };
@@ -86,8 +85,6 @@ export const importFile = command({
       if (options.json) io.out(JSON.stringify(job));
       else report(io, job);
       return job.status === "completed" && job.failed_rows === 0 ? EXIT.ok : EXIT.failed;
-    } finally {
-      await connection.close();
-    }
+    });
   },
 });

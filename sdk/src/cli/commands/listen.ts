@@ -2,7 +2,7 @@
 import { createHash, createHmac, randomBytes } from "node:crypto";
 import type { WebhooksWebhook as Delivery } from "../../types.gen.ts";
 import { type Call, CommandError, command, EXIT, usageError } from "../command.ts";
-import { type Connection, connect } from "../connection.ts";
+import { type Connection, withConnection } from "../connection.ts";
 import type { Io } from "../io.ts";
 import { patiently } from "../patience.ts";
 
@@ -130,16 +130,13 @@ export const listen = command({
     if (!/^https?:/.test(options.to ?? "") || !URL.canParse(options.to ?? ""))
       throw usageError("--to is required: an address such as http://localhost:4000/hooks.");
     if (options.since !== undefined) periodOf(options.since);
-    const connection = await connect(io, options);
-    try {
+    return withConnection(io, options, async (connection) => {
       const webhook = await webhookOf(connection, options.webhook);
       const secret = options.secret ?? `local_${randomBytes(24).toString("hex")}`;
       if (options.secret === undefined) io.note(`Signed with the secret ${secret}`);
       io.note(`Forwarding to ${options.to}. Ctrl-C ends it.`);
       const failures = await follow(call, connection, webhook, secret);
       return failures > 0 && options.once ? EXIT.failed : EXIT.ok;
-    } finally {
-      await connection.close();
-    }
+    });
   },
 });

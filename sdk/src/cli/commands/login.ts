@@ -3,7 +3,7 @@ import { createClient } from "../../client.ts";
 import { ServiceError } from "../../errors.ts";
 import type { Session } from "../../types.gen.ts";
 import { type Call, command, EXIT, usageError } from "../command.ts";
-import { beginSession, checkedUrl, connect, DEFAULT_PROFILE } from "../connection.ts";
+import { beginSession, checkedUrl, DEFAULT_PROFILE, withConnection } from "../connection.ts";
 import { loginsFile, readLogins, saveLogin } from "../logins.ts";
 import { loginAtProvider } from "../provider-login.ts";
 
@@ -98,9 +98,8 @@ export const logout = command({
       }
       saveLogin(io, profile, undefined);
     }
-    io.out(
-      options.json ? JSON.stringify({ ended: found !== undefined }) : found ? "Logged out." : "Nobody was logged in.",
-    );
+    const said = found ? "Logged out." : "Nobody was logged in.";
+    io.out(options.json ? JSON.stringify({ ended: found !== undefined }) : said);
     return EXIT.ok;
   },
 });
@@ -111,16 +110,13 @@ export const whoami = command({
   summary: "Show who is logged in, and to which workspace",
   options: {},
   run: async ({ io, options }) => {
-    const connection = await connect(io, { ...options, takesServerKey: true });
-    try {
+    return withConnection(io, { ...options, takesServerKey: true }, async (connection) => {
       const { hasServerKeyOnly, client, url } = connection;
       const me = hasServerKeyOnly ? await client.account.getWhoami() : await client.account.getMe();
       if (options.json) io.out(JSON.stringify({ url, ...me }));
       else for (const [name, value] of Object.entries({ url, ...me })) io.out(`${name}: ${textOf(value)}`);
       return EXIT.ok;
-    } finally {
-      await connection.close();
-    }
+    });
   },
 });
 

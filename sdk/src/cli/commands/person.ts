@@ -3,21 +3,18 @@
 import { renameSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { SubscriberExport, Why } from "../../types.gen.ts";
-import { type Call, CommandError, command, EXIT } from "../command.ts";
-import { type Connection, connect } from "../connection.ts";
+import { type Call, command, EXIT } from "../command.ts";
+import { type Connection, withConnection } from "../connection.ts";
+import { subscriberId } from "../names.ts";
 
 const PERSON = "The person is named by id, external id or e-mail address.";
 
-async function answer({ io, options }: Call, query: object): Promise<number> {
-  const connection = await connect(io, options);
-  try {
+const answer = ({ io, options }: Call, query: object): Promise<number> =>
+  withConnection(io, options, async (connection) => {
     const found = (await connection.call("recipients.getWhy", query)) as unknown as Why;
     io.out(options.json ? JSON.stringify(found) : found.in_words);
     return EXIT.ok;
-  } finally {
-    await connection.close();
-  }
-}
+  });
 
 export const explain = command({
   name: "explain",
@@ -63,11 +60,8 @@ export const exportSubscriber = command({
   options: { out: { type: "string", value: "<file>", about: "Where to write it (default: the standard output)" } },
   run: async ({ io, options, args }) => {
     const [external_id = ""] = args;
-    const connection = await connect(io, options);
-    try {
-      const [found] = (await connection.client.subscribers.list({ external_id })).items;
-      if (!found) throw new CommandError(`There is no subscriber with the external id ${external_id}.`);
-      const document = await everythingAbout(connection, found.id);
+    return withConnection(io, options, async (connection) => {
+      const document = await everythingAbout(connection, await subscriberId(connection, external_id));
       const text = JSON.stringify(document, null, options.json ? 0 : 2);
       if (options.out === undefined) {
         io.out(text);
@@ -80,8 +74,6 @@ export const exportSubscriber = command({
         `${document.inbox.length} messages and ${document.history.length} entries of the history in ${options.out}`,
       );
       return EXIT.ok;
-    } finally {
-      await connection.close();
-    }
+    });
   },
 });

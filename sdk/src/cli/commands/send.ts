@@ -1,8 +1,8 @@
 // Sends a message to one subscriber, and says what became of it.
 import type { RecipientsNotification } from "../../types.gen.ts";
-import { type Call, CommandError, command, EXIT, usageError } from "../command.ts";
-import { type Connection, connect } from "../connection.ts";
-import { idOf } from "../names.ts";
+import { type Call, command, EXIT, usageError } from "../command.ts";
+import { type Connection, withConnection } from "../connection.ts";
+import { idOf, subscriberId } from "../names.ts";
 
 const POLL_MS = 1_000;
 const MAX_WAIT_MS = 60_000;
@@ -33,13 +33,6 @@ async function bodyOf({ options }: Call, { call, hasServerKeyOnly }: Connection)
   };
 }
 
-async function subscriberOf({ client }: Connection, external_id: string): Promise<string> {
-  const { items } = await client.subscribers.list({ external_id });
-  const [found] = items;
-  if (!found) throw new CommandError(`There is no subscriber with the external id ${external_id}.`);
-  return found.id;
-}
-
 /** Waits until the service says what became of the message. */
 async function outcomeOf({ io }: Call, { client }: Connection, job: string, subscriber: string) {
   const until = io.now() + MAX_WAIT_MS;
@@ -66,17 +59,17 @@ export const send = command({
   options,
   run: async (call) => {
     const { io, options } = call;
-    if (options.to === undefined) throw usageError("--to is required: the external id of a subscriber.");
-    const connection = await connect(io, { ...options, takesServerKey: true });
-    try {
+    const { to } = options;
+    if (to === undefined) throw usageError("--to is required: the external id of a subscriber.");
+    return withConnection(io, { ...options, takesServerKey: true }, async (connection) => {
       const { hasServerKeyOnly } = connection;
       const message = await bodyOf(call as Call, connection);
       if (hasServerKeyOnly) {
-        const job = await connection.call("notifications.create", { ...message, external_ids: [options.to] });
+        const job = await connection.call("notifications.create", { ...message, external_ids: [to] });
         io.out(options.json ? JSON.stringify(job) : `Accepted as ${String(job.id)}.`);
         return Array.isArray(job.unknown_ids) && job.unknown_ids.length > 0 ? EXIT.failed : EXIT.ok;
       }
-      const subscriber = await subscriberOf(connection, options.to);
+      const subscriber = await subscriberId(connection, to);
       const job = await connection.call("notifications.create", { ...message, subscriberIds: [subscriber] });
       const outcome = options["no-wait"]
         ? undefined
@@ -85,8 +78,6 @@ export const send = command({
       else if (!outcome) io.out(`Accepted as ${String(job.id)}.`);
       else io.out(`${textOf(outcome)} (${String(job.id)})`);
       return outcome && UNSENT.includes(outcome.state) ? EXIT.failed : EXIT.ok;
-    } finally {
-      await connection.close();
-    }
+    });
   },
 });

@@ -3,9 +3,9 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { HistorySimulation, JourneysSimulateAnswer, JourneysSimulateBody } from "../../types.gen.ts";
 import { type Call, CommandError, command, EXIT, usageError } from "../command.ts";
-import { type Connection, connect } from "../connection.ts";
+import { type Connection, withConnection } from "../connection.ts";
 import type { Io } from "../io.ts";
-import { idOf } from "../names.ts";
+import { idOf, subscriberId } from "../names.ts";
 import { patiently } from "../patience.ts";
 import { parsed } from "../resource.ts";
 
@@ -42,15 +42,12 @@ function readJson(io: Io, file: string): unknown {
   }
 }
 
-async function bodyOf({ io, options }: Call<typeof declared>, { client }: Connection): Promise<object> {
+async function bodyOf({ io, options }: Call<typeof declared>, connection: Connection): Promise<object> {
   const { subscriber, attributes, events, start } = options;
   if ((subscriber === undefined) === (attributes === undefined))
     throw usageError("Either --subscriber, --attributes or --from and --to is required.");
-  const [found] = subscriber === undefined ? [] : (await client.subscribers.list({ external_id: subscriber })).items;
-  if (subscriber !== undefined && !found)
-    throw new CommandError(`There is no subscriber with the external id ${subscriber}.`);
   return {
-    ...(found && { subscriber_id: found.id }),
+    ...(subscriber !== undefined && { subscriber_id: await subscriberId(connection, subscriber) }),
     ...(attributes !== undefined && { sample: { attributes: jsonOf(attributes, "--attributes") } }),
     ...(events !== undefined && { events: readJson(io, events) }),
     ...(start !== undefined && { start_at: start }),
@@ -108,8 +105,7 @@ export const simulate = command({
   run: async (call) => {
     const { io, options, args } = call;
     const [journey = ""] = args;
-    const connection = await connect(io, options);
-    try {
+    return withConnection(io, options, async (connection) => {
       const id = await idOf(connection, "journeys", journey);
       const { from, to, percent } = options;
       if (from !== undefined && to !== undefined) {
@@ -135,8 +131,6 @@ export const simulate = command({
       const { ended } = result;
       io.out(`${ended.at}  ${ended.status} on ${ended.step}${ended.reason ? `: ${ended.reason}` : ""}`);
       return EXIT.ok;
-    } finally {
-      await connection.close();
-    }
+    });
   },
 });

@@ -1,7 +1,7 @@
 // Follows what goes out: each recipient of the newest sends with what became of it.
 import type { ActivityEntry } from "../../types.gen.ts";
 import { command, EXIT, usageError } from "../command.ts";
-import { connect } from "../connection.ts";
+import { withConnection } from "../connection.ts";
 import { patiently } from "../patience.ts";
 
 const POLL_MS = 2_000;
@@ -32,30 +32,29 @@ export const tail = command({
   run: async ({ io, options }) => {
     const size = Number(options.lines ?? 20);
     if (!Number.isInteger(size) || size < 0 || size > 1_000) throw usageError("--lines must be from 0 to 1000.");
-    const connection = await connect(io, options);
-    const known = new Map<string, string>();
-    /** New or changed entries, oldest first; a page that brings nothing new ends the search. */
-    const read = async (isFirst: boolean): Promise<ActivityEntry[]> => {
-      const fresh: ActivityEntry[] = [];
-      let after: string | undefined;
-      for (let page = 0; page < MAX_PAGES; page++) {
-        const query = { limit: 100, ...(after !== undefined && { after }) };
-        const { items, next_cursor } = await connection.client.recipients.getActivity(query);
-        const lastKnown = items.findLastIndex((entry) => known.has(keyOf(entry)));
-        // What follows the last known one is older than where this began.
-        const isEnd = !isFirst && lastKnown >= 0 && lastKnown < items.length - 1;
-        const seen = isEnd ? items.slice(0, lastKnown + 1) : items;
-        const changed = seen.filter((entry) => known.get(keyOf(entry)) !== entry.state);
-        fresh.push(...changed);
-        const isEnough = isFirst ? fresh.length >= size : changed.length === 0;
-        if (isEnd || isEnough || next_cursor === "") break;
-        after = next_cursor;
-      }
-      for (const entry of fresh) known.set(keyOf(entry), entry.state);
-      for (const key of known.keys()) if (known.size > MAX_KNOWN) known.delete(key);
-      return (isFirst ? fresh.slice(0, size) : fresh).reverse();
-    };
-    try {
+    return withConnection(io, options, async (connection) => {
+      const known = new Map<string, string>();
+      /** New or changed entries, oldest first; a page that brings nothing new ends the search. */
+      const read = async (isFirst: boolean): Promise<ActivityEntry[]> => {
+        const fresh: ActivityEntry[] = [];
+        let after: string | undefined;
+        for (let page = 0; page < MAX_PAGES; page++) {
+          const query = { limit: 100, ...(after !== undefined && { after }) };
+          const { items, next_cursor } = await connection.client.recipients.getActivity(query);
+          const lastKnown = items.findLastIndex((entry) => known.has(keyOf(entry)));
+          // What follows the last known one is older than where this began.
+          const isEnd = !isFirst && lastKnown >= 0 && lastKnown < items.length - 1;
+          const seen = isEnd ? items.slice(0, lastKnown + 1) : items;
+          const changed = seen.filter((entry) => known.get(keyOf(entry)) !== entry.state);
+          fresh.push(...changed);
+          const isEnough = isFirst ? fresh.length >= size : changed.length === 0;
+          if (isEnd || isEnough || next_cursor === "") break;
+          after = next_cursor;
+        }
+        for (const entry of fresh) known.set(keyOf(entry), entry.state);
+        for (const key of known.keys()) if (known.size > MAX_KNOWN) known.delete(key);
+        return (isFirst ? fresh.slice(0, size) : fresh).reverse();
+      };
       for (let isFirst = true; ; isFirst = false) {
         const entries = isFirst ? await read(true) : await patiently(io, () => read(false));
         for (const entry of entries ?? []) io.out(options.json ? JSON.stringify(entry) : lineOf(entry));
@@ -63,8 +62,6 @@ export const tail = command({
         await io.pause(POLL_MS);
         if (io.signal.aborted) return EXIT.ok;
       }
-    } finally {
-      await connection.close();
-    }
+    });
   },
 });

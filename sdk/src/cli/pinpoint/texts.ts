@@ -117,7 +117,8 @@ export function liquidOf(text: string, defaults: unknown, report: Report, at: At
     if (fallback !== undefined && fallback !== null && !isText)
       report.unmapped(at, "DefaultSubstitutions", `has a default of ${path} that cannot be said: it is left out`);
     // One value of an attribute is a text here, several are a list: the first of a text is the text.
-    const element = index === undefined ? name : index === 0 ? `${name} | first` : `${name}[${index}]`;
+    const place = index === 0 ? " | first" : `[${index}]`;
+    const element = index === undefined ? name : `${name}${place}`;
     const filter = helper === "" ? "" : ` | ${FILTERS[helper]}${argument ? `: ${argument.replaceAll("'", '"')}` : ""}`;
     return `{{ ${element}${isText ? ` | default: "${fallback}"` : ""}${filter} }}`;
   };
