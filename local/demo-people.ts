@@ -36,6 +36,11 @@ interface Described extends Person {
   attributes: { first_name: string; last_name: string; city: string; country: string; plan: string };
 }
 
+function consentAt(draw: number): Described["consent"] {
+  if (draw < 0.85) return "opted_in";
+  return draw < 0.93 ? "opted_out" : undefined;
+}
+
 function describePerson(n: number, random: () => number): Described {
   const first_name = FIRST[n % FIRST.length]!;
   const last_name = LAST[Math.floor(n / FIRST.length) % LAST.length]!;
@@ -48,7 +53,7 @@ function describePerson(n: number, random: () => number): Described {
     email: `${external_id}${n === 0 ? "" : "_demo"}@${MAILBOXES[n % MAILBOXES.length]}`,
     timezone,
     isPro,
-    consent: draw < 0.85 ? "opted_in" : draw < 0.93 ? "opted_out" : undefined,
+    consent: consentAt(draw),
     attributes: { first_name, last_name, city, country, plan: isPro ? "pro" : "free" },
   };
 }

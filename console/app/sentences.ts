@@ -9,8 +9,10 @@ import { listed, momentText, number, plural } from "./time.ts";
 export { reasonText };
 
 /** Of a type of channels or a class of them. */
-export const channelName = (channel: string): string =>
-  Object.hasOwn(channels, channel) ? channels[channel as ChannelType].label : channel === "push" ? "Push" : channel;
+export function channelName(channel: string): string {
+  if (channel === "push") return "Push";
+  return Object.hasOwn(channels, channel) ? channels[channel as ChannelType].label : channel;
+}
 
 /** What happened to the message of one subscriber. */
 export function explain(name: string, { state, decision, reason, attempts, deferred_until, now }: Recipient): string {

@@ -239,12 +239,17 @@ function SchemaField({ name, field, text, value, fault, required, onInput }: Sch
       />
     );
   const isNumber = field.type === "integer" || field.type === "number";
+  const inputType = () => {
+    if (text.secret) return "password";
+    if (isNumber) return "number";
+    return field.format === "email" ? "email" : "text";
+  };
   return (
     <TextField
       {...described}
       required={required}
       value={String(value ?? "")}
-      type={text.secret ? "password" : isNumber ? "number" : field.format === "email" ? "email" : "text"}
+      type={inputType()}
       autocomplete="off"
       {...(text.rows && { rows: text.rows })}
       known={text.known}

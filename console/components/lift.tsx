@@ -6,7 +6,8 @@ import { amount, plural, share } from "../app/time.ts";
 import { Card, Facts } from "./page.tsx";
 import { Loaded, Skeleton } from "./states.tsx";
 
-const points = (value: number): string => `${value > 0 ? "+" : value < 0 ? "−" : ""}${Math.abs(value).toFixed(1)}`;
+const SIGNS = { "-1": "−", 0: "", 1: "+" } as const;
+const points = (value: number): string => `${SIGNS[Math.sign(value) as -1 | 0 | 1]}${Math.abs(value).toFixed(1)}`;
 
 export type Difference = NonNullable<CampaignsGetReportAnswer["b_over_a"]>["opened"];
 

@@ -5,5 +5,6 @@ import { pathTo } from "../app/router.ts";
 
 export function PersonLink({ id }: { id: string }) {
   const found = useQuery("subscribers.get", [id]);
-  return <a href={pathTo("people", id)}>{found.data ? personName(found.data) : found.error ? "erased" : "…"}</a>;
+  const name = found.data && personName(found.data);
+  return <a href={pathTo("people", id)}>{name ?? (found.error ? "erased" : "…")}</a>;
 }

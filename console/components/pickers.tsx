@@ -16,6 +16,12 @@ interface TargetProps {
   faultAt: (part: string) => string | undefined;
 }
 
+const unchosen = {
+  all: { type: "all" },
+  list: { type: "list", list_id: "" },
+  segment: { type: "segment", segment_id: "" },
+} as const satisfies Record<string, Target>;
+
 export function TargetPicker({ target, onInput, faultAt }: TargetProps) {
   return (
     <>
@@ -24,11 +30,7 @@ export function TargetPicker({ target, onInput, faultAt }: TargetProps) {
         name="target"
         value={target.type}
         options={{ all: "Everyone", list: "A list", segment: "A segment" }}
-        onInput={(type) =>
-          onInput(
-            type === "list" ? { type, list_id: "" } : type === "segment" ? { type, segment_id: "" } : { type: "all" },
-          )
-        }
+        onInput={(type) => onInput(unchosen[type])}
         fault={faultAt("")}
       />
       {target.type === "list" && (

@@ -53,6 +53,7 @@ export function ReleaseSheet(props: ReleaseSheetProps) {
   const [isLateMeant, setLateMeant] = useState(false);
   const counts = preview?.data?.counts;
   const isLate = when.some(({ at }) => at !== undefined && Date.parse(at) <= now());
+  const uncounted = preview ? act.split(" ")[0] : act;
   const isMany = counts !== undefined && counts.sent > MANY;
   const refusal =
     props.refusal ?? refusalOf({ preview, isLate: isLate && !isLateMeant, typed: isMany ? typed : undefined });
@@ -113,7 +114,7 @@ export function ReleaseSheet(props: ReleaseSheetProps) {
               refusal={refusal}
               isBusy={action.isBusy}
             >
-              {counts ? `${act} ${plural(counts.sent, "person", "people")}` : preview ? act.split(" ")[0] : act}
+              {counts ? `${act} ${plural(counts.sent, "person", "people")}` : uncounted}
             </Button>
           </div>
         </Form>

@@ -92,9 +92,14 @@ interface PickerProps {
   exceeded?: Safety;
 }
 
+function kindOf(safety: Safety | null | undefined) {
+  if (safety === undefined) return "same";
+  return safety === null ? "none" : "own";
+}
+
 /** The brake of one send or campaign, or the limits from now on of what was halted. */
 export function SafetyPicker({ safety, onInput, faultAt, exceeded }: PickerProps) {
-  const kind = safety === undefined ? "same" : safety === null ? "none" : "own";
+  const kind = kindOf(safety);
   const start = { same: undefined, none: null, own: exceeded ?? {} };
   const fields = { onInput, faultAt: (name: string) => faultAt(`.${name}`) };
   return (

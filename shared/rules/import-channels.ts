@@ -79,7 +79,8 @@ export function unnamedOf(
 ): Unnamed {
   const isOurs = channel !== undefined && channel !== "device" && channel !== "other";
   const usual = isOfNumbers && !hasMail ? numbersOf : "email";
-  const agreed = channel === undefined ? usual : isOurs ? channel : undefined;
+  const named = isOurs ? channel : undefined;
+  const agreed = channel === undefined ? usual : named;
   if (hasMail) return { agreed, refused: [...new Set<SignedChannel>(["email", ...(isOurs ? [channel] : [])])] };
   if (channel === "device") return { agreed, refused: [] };
   if (isOurs) return { agreed, refused: [channel] };

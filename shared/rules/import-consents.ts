@@ -139,7 +139,8 @@ function ownClaimOf({ signed, value }: SignedCell, form: TimeForm): Claim | unde
     return asClaim(standingOf(value) ?? standingOf(last) ?? (isOut ? "opted_out" : undefined));
   }
   if (sign === "endpoint") return /^inactive$/i.test(value) ? { status: "suppressed" } : undefined;
-  if (sign === "word") return asClaim(saysSuppressed(value) ? "suppressed" : saysOut(value) ? "opted_out" : undefined);
+  if (sign === "word" && saysSuppressed(value)) return asClaim("suppressed");
+  if (sign === "word") return asClaim(saysOut(value) ? "opted_out" : undefined);
   if (sign === "asked") return asClaim(negativeOf(value));
   if (sign === "choices") return A_NO.test(value) ? { status: "opted_out" } : undefined;
   if (sign === "code") return /^-\d/.test(value) ? { status: "opted_out" } : undefined;

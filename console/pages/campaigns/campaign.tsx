@@ -192,11 +192,16 @@ function Settings({ campaign: { target, holdout_percentage, topic, safety, appro
             "Approved by",
             `${approval.decided_by?.name}, as ${approval.requested_by.name} asked`,
           ],
-          ["Brake", safety === undefined ? "workspace default" : safety === null ? "off" : "custom limits"],
+          ["Brake", brakeText(safety)],
         ]}
       />
     </Card>
   );
+}
+
+function brakeText(safety: Campaign["safety"]): string {
+  if (safety === undefined) return "workspace default";
+  return safety === null ? "off" : "custom limits";
 }
 
 function Audience({ target }: { target: Target }) {

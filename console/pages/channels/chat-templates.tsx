@@ -68,8 +68,10 @@ export function ChatTemplates({ channel: { id } }: { channel: Channel }) {
 const isSubmittable = ({ status }: ChatAppTemplate): boolean =>
   chatAppTemplateMoves.submit.from.some((allowed) => allowed === status);
 
+const badges: Readonly<Record<string, string>> = { approved: "verified", rejected: "failed" };
+
 function State({ template: { status, status_reason } }: { template: ChatAppTemplate }) {
-  const state = status === "approved" ? "verified" : status === "rejected" ? "failed" : status;
+  const state = badges[status] ?? status;
   return (
     <>
       <Badge state={state} word={status.replaceAll("_", " ")} />

@@ -2,8 +2,9 @@
 import type { Channel } from "../../../sdk/src/types.gen.ts";
 import { Badge } from "../../components/badge.tsx";
 
+const words: Readonly<Record<string, string>> = { active: "can send", invalid: "cannot send" };
+
 export function ChannelState({ status, active }: Pick<Channel, "status" | "active">) {
   if (!active) return <Badge state="paused" word="disabled" />;
-  const word = status === "active" ? "can send" : status === "invalid" ? "cannot send" : "not verified";
-  return <Badge state={status} word={word} />;
+  return <Badge state={status} word={words[status] ?? "not verified"} />;
 }

@@ -86,12 +86,8 @@ function AddMembers({ id, close }: { id: string; close: () => void }) {
   const form = useFields({ names: "" }, add);
   const { values, field } = form;
   const names = [...new Set(values.names.split(/[\s,;]+/).filter(Boolean))];
-  const refusal =
-    names.length > MAX_TYPED
-      ? `At most ${MAX_TYPED} at once: import a file for more.`
-      : names.length === 0
-        ? "Name somebody first."
-        : undefined;
+  const tooMany = names.length > MAX_TYPED ? `At most ${MAX_TYPED} at once: import a file for more.` : undefined;
+  const refusal = names.length === 0 ? "Name somebody first." : tooMany;
   const run = async () => {
     const { found, unknown } = await resolve(names);
     if (found.length === 0) return say("None of them is known.");

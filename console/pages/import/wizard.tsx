@@ -53,7 +53,7 @@ export function Wizard() {
 
 function FileCard({ upload }: { upload: Upload }) {
   const { file, choose, isNew, dryRun, run, error, fault, isBusy } = upload;
-  const isTooLarge = file !== undefined && file.size > MAX_FILE_BYTES;
+  const tooLarge = file && file.size > MAX_FILE_BYTES ? TOO_LARGE : undefined;
   return (
     <Card title="1. The file">
       <label
@@ -87,7 +87,7 @@ function FileCard({ upload }: { upload: Upload }) {
             kind="primary"
             needs={isNew && may("imports.importLists").allowed ? "lists.create" : "imports.importLists"}
             isBusy={isBusy}
-            refusal={!file ? "Choose a file first." : isTooLarge ? TOO_LARGE : undefined}
+            refusal={file ? tooLarge : "Choose a file first."}
             onClick={() => void run(true)}
           >
             Start the dry run

@@ -32,8 +32,10 @@ export function Chart(props: ChartProps) {
   useEffect(() => {
     if (!isOpen) setChosen((newest) => (newest === chosen ? undefined : newest));
   }, [isOpen]);
-  const countOf = ({ from, way }: PlacedEdge) =>
-    way ? (stats?.steps[from]?.outcomes[way.outcome] ?? 0) : from === "" ? entered : 0;
+  const countOf = ({ from, way }: PlacedEdge) => {
+    if (way) return stats?.steps[from]?.outcomes[way.outcome] ?? 0;
+    return from === "" ? entered : 0;
+  };
   const isWalked = ({ from, to, way }: PlacedEdge) => (way ? walked.has(`${from} ${way.outcome}`) : walked.has(to));
   const usable = useUsableChannels().map(({ id }) => id);
   const insert = (type: StepType) => {

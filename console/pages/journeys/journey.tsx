@@ -143,7 +143,8 @@ function useHalts(journey: string) {
 function Fault({ error, graph }: { error: ServiceError; graph: Journey["steps"] }) {
   const where = (path: string): string => {
     const [, step] = Object.entries(graph.steps ?? {}).find(([id]) => isAbout(path, id)) ?? [];
-    return step ? nameOf(step) : path.startsWith("trigger.") ? "Trigger" : path;
+    if (step) return nameOf(step);
+    return path.startsWith("trigger.") ? "Trigger" : path;
   };
   const lines = Object.entries(error.fields ?? {}).map(([path, reason]) => {
     return `${where(path)}: ${pathText(path.slice(path.lastIndexOf(".") + 1))}: ${reason}.`;

@@ -165,7 +165,8 @@ export function layoutOf(graph: JourneyGraph): Layout {
   const xOf = (id: string) => Math.round((places.get(id)?.x ?? 0) - left);
   const nodes = [...layers].map(([id, layer]): PlacedNode => {
     const step = graph.steps?.[id];
-    return { id, step, kind: id === START ? "start" : step ? "step" : "end", x: xOf(id), y: heightOf(layer) };
+    const known = step ? "step" : "end";
+    return { id, step, kind: id === START ? "start" : known, x: xOf(id), y: heightOf(layer) };
   });
   const hasBack = edges.some(({ isBack }) => isBack);
   const width = Math.ceil(right - left) + (hasBack ? GAP.x : 0);

@@ -132,8 +132,10 @@ function settingOf({ steps: { steps = {} } }: JourneyVersion, id: string, field:
 }
 
 function Difference({ diff, from, to }: { diff: JourneyDiff; from: JourneyVersion; to: JourneyVersion }) {
-  const named = ({ steps: { steps = {} } }: JourneyVersion, id: string | null) =>
-    id === null ? "the end" : steps[id] ? nameOf(steps[id]) : id;
+  const named = ({ steps: { steps = {} } }: JourneyVersion, id: string | null) => {
+    if (id === null) return "the end";
+    return steps[id] ? nameOf(steps[id]) : id;
+  };
   const sentences = [
     ...diff.added.map((id) => `New: ${named(to, id)}.`),
     ...diff.removed.map((id) => `Gone: ${named(from, id)}.`),

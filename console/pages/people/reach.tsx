@@ -95,7 +95,8 @@ function Where({ channel, profile: { email, attributes, devices, consents } }: W
       </small>
     );
   }
-  const address = kind === "email" ? email : typeof phone === "string" ? phone : undefined;
+  const number = typeof phone === "string" ? phone : undefined;
+  const address = kind === "email" ? email : number;
   return (
     <small class="where dim">
       {address ?? (kind === "email" ? "No email address" : "No phone number")}

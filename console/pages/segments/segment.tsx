@@ -78,6 +78,7 @@ function Rule({ segment: { id, name: known, rule: stored, count, updated_at } }:
   const [begun, setBegun] = useState(rule);
   const [round, setRound] = useState(0);
   const isChanged = name !== known || JSON.stringify(rule) !== JSON.stringify(stored);
+  const unchanged = isChanged ? undefined : "Nothing has changed.";
   const guard = useGuard<Body>({ name: kept.begun.name, rule: kept.begun.rule ?? stored }, () =>
     seenBy((options) => call("segments.get", [id, options]), bodyOf),
   );
@@ -107,7 +108,7 @@ function Rule({ segment: { id, name: known, rule: stored, count, updated_at } }:
       name={name}
       onName={(next) => kept.set({ name: next })}
       submit="Save"
-      refusal={!rule ? UNFINISHED : isChanged ? undefined : "Nothing has changed."}
+      refusal={rule ? unchanged : UNFINISHED}
       onSubmit={save}
       buttons={
         <>

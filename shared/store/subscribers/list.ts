@@ -82,7 +82,8 @@ async function ownersOfPhone(
   region: () => Promise<string | null | undefined>,
 ): Promise<Subscriber[]> {
   const text = q.replaceAll(/[\s()./-]/g, "");
-  const numbers = isPhoneNumber(text) ? [text] : isDialed(text) ? numbersDialed(text, await region()) : [];
+  const dialed = isDialed(text) ? numbersDialed(text, await region()) : [];
+  const numbers = isPhoneNumber(text) ? [text] : dialed;
   const owners = await Promise.all(numbers.map((number) => findByPhone(store, number)));
   const profiles = await getProfiles(store, owners.flat(), { eventual: true });
   return profiles.flatMap(subscribersIn);
