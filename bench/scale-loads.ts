@@ -19,7 +19,7 @@ export interface Waits {
   answered(answer: { status: number; body: unknown }): void;
 }
 
-export interface Prepared {
+interface Prepared {
   /** Makes units `from` to `from + count` arrive. Calls the service at once: requests wait while time moves. */
   arrive(from: number, count: number, waits: Waits): Promise<unknown>;
   /** When the units are due, if that is later. */

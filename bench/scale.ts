@@ -7,7 +7,7 @@ import { type TestWorld, testWorld } from "../test/support/world.ts";
 import { columnsOf, short } from "../tools/text-table.ts";
 import { LOAD_SECONDS, type Load, loads, TICK, unitsOf, type Waits } from "./scale-loads.ts";
 
-export interface ScaleOptions {
+interface ScaleOptions {
   /** Parts of names of loads; all loads if none. */
   only: readonly string[];
   /** How many seconds of service time the loads take. A shorter load has a table with less burst. */
@@ -15,7 +15,7 @@ export interface ScaleOptions {
   tell(text: string): void;
 }
 
-export type TableState = "fresh" | "warm";
+type TableState = "fresh" | "warm";
 
 export interface ScaleFigure {
   load: string;

@@ -23,7 +23,7 @@ const ROOT = fileURLToPath(new URL("..", import.meta.url));
 /** It goes with the typeface, as its licence asks. */
 const TYPEFACE_LICENCE = join(dirname(require.resolve("@fontsource-variable/geist")), "LICENSE");
 
-export interface ConsoleFile {
+interface ConsoleFile {
   content: Buffer;
   headers: Record<string, string>;
 }

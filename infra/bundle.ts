@@ -93,7 +93,7 @@ async function replace(file: string, contents: Uint8Array): Promise<void> {
   await rename(fresh, file);
 }
 
-export interface BundleSize {
+interface BundleSize {
   name: string;
   bytes: number;
 }

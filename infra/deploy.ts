@@ -25,7 +25,7 @@ Checks the account, compares the settings with those of the last deployment, the
 
 Example: npm run deploy -- -c stackName=Staging --require-approval never`;
 
-export interface Arguments {
+interface Arguments {
   context: Record<string, string>;
   /** Of the account: environment variables for the checks. */
   account: Record<string, string>;

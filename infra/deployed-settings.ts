@@ -24,7 +24,7 @@ export function rememberSettings(stack: Stack, settings: Settings): void {
   });
 }
 
-export type Deployed =
+type Deployed =
   | { kind: "first" }
   | { kind: "known"; settings: Record<string, unknown> }
   | { kind: "unreadable"; reason: string };
@@ -39,7 +39,7 @@ export const deployedSettings = (parameters: Client, stackName: string): Promise
       name === "ParameterNotFound" ? { kind: "first" } : { kind: "unreadable", reason: name },
   );
 
-export interface SettingChange {
+interface SettingChange {
   name: string;
   before: string;
   after: string;

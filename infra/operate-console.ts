@@ -10,7 +10,7 @@ import type { Invoke } from "./redrive-records.ts";
 const HOST = "127.0.0.1";
 const KEY_BYTES = 24;
 
-export interface OperateConsole {
+interface OperateConsole {
   /** With the key in its fragment, which no server sees. */
   url: string;
   close(): Promise<void>;

@@ -22,13 +22,13 @@ export const TABLE = "engagement";
 export const ASSETS_BUCKET = "engagement-assets";
 export const IMPORTS_BUCKET = "engagement-imports";
 /** What the event bus refused for good. */
-export const PUBLISH_FAILURES = "engagement-unpublished";
+const PUBLISH_FAILURES = "engagement-unpublished";
 const SITE_BUCKET = "engagement-site";
 /** Whose URL tells what stands before the names of all queues. */
 const FIRST_QUEUE: QueueName = "due";
 const SCHEDULE_GROUP = "engagement";
 const SWEEP = "sweep";
-export const SWEEP_EVERY = "rate(5 minutes)";
+const SWEEP_EVERY = "rate(5 minutes)";
 const ENCRYPTION_ALIAS = "alias/engagement-encryption";
 const SIGNING_ALIAS = "alias/engagement-signing";
 
@@ -37,7 +37,7 @@ export const queueArn = (name: string) => `arn:aws:sqs:${REGION}:${ACCOUNT}:${na
 const SCHEDULER_ROLE = `arn:aws:iam::${ACCOUNT}:role/engagement-scheduler`;
 
 /** What the settings name, beside what every deployment has. */
-export interface Published {
+interface Published {
   eventBus?: string | undefined;
   archiveBucket?: string | undefined;
 }

@@ -110,7 +110,7 @@ interface Sleeper {
   resume(): void;
 }
 
-export interface ClockOptions {
+interface ClockOptions {
   /** Service time at the start, in milliseconds; a ticking clock continues from here. */
   start: number;
   ticking: boolean;

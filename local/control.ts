@@ -15,7 +15,7 @@ import { openState, rememberOffset } from "./state.ts";
 import { type Tenancy, Text, TokenWish, WorkspaceChange } from "./tenancy.ts";
 
 /** Handles requests under `/_local`; unknown ones get 404. */
-export type Control = (request: GatewayRequest) => Promise<GatewayResponse>;
+type Control = (request: GatewayRequest) => Promise<GatewayResponse>;
 
 interface ControlRequest {
   id: string;

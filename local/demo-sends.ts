@@ -11,7 +11,7 @@ interface Recipient {
 export type Recipients = ReadonlyMap<string, Recipient>;
 
 /** @returns all of a send by their own ids: what became of each is what costs, so they are read once. */
-export async function recipientsOf(client: Client, job: string): Promise<Recipients> {
+async function recipientsOf(client: Client, job: string): Promise<Recipients> {
   const found = new Map<string, Recipient>();
   let cursor = "";
   do {

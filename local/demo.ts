@@ -46,7 +46,7 @@ const tokenOf = (tenancy: Tenancy, tenant_id: string): Promise<string | undefine
 const JSON_TYPE = "-H 'Content-Type: application/json'";
 
 /** Three commands to paste: upsert a subscriber, listen to its stream, send to it and read its inbox. */
-export function tryIt(url: string, { sdk_key, access_token, subscriber_id }: Demo): [string, string, string] {
+function tryIt(url: string, { sdk_key, access_token, subscriber_id }: Demo): [string, string, string] {
   const sdk = `-H 'X-SDK-Key: ${sdk_key}'`;
   const reader = `subscriber_id=${subscriber_id}`;
   const subscriber = JSON.stringify({ external_id: EXTERNAL_ID, attributes: ATTRIBUTES });
@@ -79,7 +79,7 @@ export const demoVariables = (url: string, demo: Demo): string =>
     .map(([name, value]) => `${name}=${value}\n`)
     .join("");
 
-export interface Addresses {
+interface Addresses {
   url: string;
   aws: string | undefined;
   folder: string;

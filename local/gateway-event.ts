@@ -15,7 +15,7 @@ export interface GatewayRequest {
   signal?: AbortSignal;
 }
 
-export interface EventTarget {
+interface EventTarget {
   routeKey: string;
   parameters?: Record<string, string>;
   /** The function has its own URL behind CloudFront instead of a route of the HTTP API. */

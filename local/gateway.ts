@@ -37,7 +37,7 @@ export interface Gateway {
   stream(request: GatewayRequest, out: StreamOut): Promise<void>;
 }
 
-export interface GatewayDeps {
+interface GatewayDeps {
   clock: Clock;
   ids: Ids;
   host: LambdaHost;

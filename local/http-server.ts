@@ -5,7 +5,7 @@ import { type Gateway, type GatewayRequest, type GatewayResponse, pathOf, refusa
 import type { StreamOut } from "./lambda-stream.ts";
 import type { Log } from "./mapping.ts";
 
-export interface HttpServer {
+interface HttpServer {
   readonly port: number;
   readonly url: string;
   /** Stops listening, gives running requests a moment and closes the rest. */

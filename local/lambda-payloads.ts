@@ -2,7 +2,7 @@
 import { awsFailure } from "./aws/index.ts";
 
 /** What Lambda reports to an invoker about a handler's error. */
-export interface ErrorReport {
+interface ErrorReport {
   errorType: string;
   errorMessage: string;
   trace: string[];

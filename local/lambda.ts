@@ -10,7 +10,7 @@ import { extended, isLoop, type Lineage } from "./lineage.ts";
 
 /** The event is the sender's JSON. Each handler declares the type that it gets. */
 export type Handler = (event: never, context: Context) => unknown;
-export type StreamHandler = (event: never, stream: ResponseStream, context: Context) => unknown;
+type StreamHandler = (event: never, stream: ResponseStream, context: Context) => unknown;
 
 interface Registration {
   name: string;
@@ -22,13 +22,13 @@ interface Registration {
   allowsLoops?: boolean;
 }
 
-export interface BufferedFunction extends Registration {
+interface BufferedFunction extends Registration {
   /** `false` lifts the 6 MB limit of a buffered payload (the local import). */
   payloadLimit?: boolean;
   create(): Handler;
 }
 
-export interface StreamingFunction extends Registration {
+interface StreamingFunction extends Registration {
   create(): StreamHandler;
 }
 

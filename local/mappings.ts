@@ -6,7 +6,7 @@ import { lineageIn } from "./lineage.ts";
 import { backoff, failedIdentifiers, type Mapping, type MappingDeps } from "./mapping.ts";
 import { type StreamMappingOptions, streamMapping } from "./stream-mapping.ts";
 
-export interface QueueMappingOptions {
+interface QueueMappingOptions {
   queue: string;
   function: string;
   /** Up to 10 messages are received at a time; more are gathered without waiting. */

@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import type { DynamoDbMeter } from "./aws/index.ts";
 
-export interface Metered {
+interface Metered {
   dynamodb: { meter(): DynamoDbMeter; resetMeter(): void };
   sqs: { meter(): { requests: number; sent: number; received: number }; resetMeter(): void };
   scheduler: { meter(): { created: number; deleted: number; fired: number }; resetMeter(): void };
@@ -13,7 +13,7 @@ export interface Metered {
   providers: { meter(): { requests: number }; resetMeter(): void };
 }
 
-export interface Meter {
+interface Meter {
   read(): Record<string, unknown>;
   reset(): void;
 }

@@ -17,7 +17,7 @@ interface Firing {
   collapse?: boolean;
 }
 
-export interface TimeDeps {
+interface TimeDeps {
   clock: ServiceClock;
   host: LambdaHost;
   mappings: Pick<Mappings, "all">;

@@ -108,7 +108,7 @@ export type Operation = {
   [G in Group]: `${G}.${keyof Endpoints[G] & string}`;
 }[Group];
 
-export type MethodOf<O extends Operation> = O extends `${infer G extends Group}.${infer M}`
+type MethodOf<O extends Operation> = O extends `${infer G extends Group}.${infer M}`
   ? M extends keyof Endpoints[G]
     ? Endpoints[G][M]
     : never

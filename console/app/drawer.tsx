@@ -8,7 +8,7 @@ import { panel } from "./keys.ts";
 
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
-export function asCurl({ method, path, body }: Pick<Call, "method" | "path" | "body">): string {
+function asCurl({ method, path, body }: Pick<Call, "method" | "path" | "body">): string {
   const lines = [
     `curl ${method === "GET" ? "" : `-X ${method} `}"$BASE_URL"${quoted(path)}`,
     `-H "Authorization: Bearer $ACCESS_TOKEN"`,
@@ -17,7 +17,7 @@ export function asCurl({ method, path, body }: Pick<Call, "method" | "path" | "b
   return lines.join(" \\\n  ");
 }
 
-export function asSdk({ operation, path, body }: Pick<Call, "operation" | "path" | "body">): string {
+function asSdk({ operation, path, body }: Pick<Call, "operation" | "path" | "body">): string {
   const [group = "", method = ""] = operation.split(".");
   const route = routes[group]?.[method];
   if (!route) return "";

@@ -22,7 +22,7 @@ export const changesOf = <T>(begun: Readonly<Record<string, T>>, mine: Readonly<
   );
 
 /** What both changed, each in its own way. */
-export interface Overlap {
+interface Overlap {
   /** `content.title`. */
   path: string;
   mine: Json;

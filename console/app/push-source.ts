@@ -6,7 +6,7 @@ interface PushButton {
   url: string;
 }
 
-export interface PushOpens {
+interface PushOpens {
   /** Of a tap. */
   url?: string;
   buttons?: readonly PushButton[];

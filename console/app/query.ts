@@ -6,7 +6,7 @@ import { plans } from "./access.gen.ts";
 import { type AnswerOf, type ArgumentsOf, call, type Operation } from "./api.ts";
 import { me } from "./session.ts";
 
-export interface Read<T> {
+interface Read<T> {
   data: T | undefined;
   error: ServiceError | undefined;
   isLoading: boolean;

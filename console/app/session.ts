@@ -6,7 +6,7 @@ import { api, clientOf, setToken } from "./api.ts";
 import { place } from "./router.ts";
 import { setCurrency, setServiceTime } from "./time.ts";
 
-export type Me = AccountGetMeAnswer & { now?: string };
+type Me = AccountGetMeAnswer & { now?: string };
 
 type State = { kind: "opening" } | { kind: "closed"; reason?: string } | { kind: "open"; me: Me };
 

@@ -48,7 +48,7 @@ interface CollectionProps<T> {
   children?: ComponentChildren;
 }
 
-export interface Addition {
+interface Addition {
   operation: Operation;
   label: string;
   icon?: IconName;
@@ -59,7 +59,7 @@ export interface Addition {
 }
 
 /** Asked first: a question that follows from these words, or one of its own. */
-export type Removal<T> = RemovalWords<T> & (Asked<T> | { operation: Operation; dialog: Dialog<T> });
+type Removal<T> = RemovalWords<T> & (Asked<T> | { operation: Operation; dialog: Dialog<T> });
 
 interface RemovalWords<T> {
   /** `Delete`, unless it is called differently. */

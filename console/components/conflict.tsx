@@ -10,7 +10,7 @@ import { Failure } from "./states.tsx";
 import { Table } from "./table.tsx";
 
 /** What the service has, with its version. */
-export interface Seen<B> {
+interface Seen<B> {
   body: B;
   version: number | undefined;
 }
@@ -29,7 +29,7 @@ export async function seenBy<T, B>(
   return { body: bodyOf(found), version };
 }
 
-export interface Guard<B> {
+interface Guard<B> {
   /** What may be saved, and over which version; undefined where the person gave up, or where it cannot be told. */
   settle(mine: B): Promise<{ body: B; over: { ifVersion?: number } } | undefined>;
   /** What the service has now: the next change begins with it. */

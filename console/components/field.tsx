@@ -109,7 +109,7 @@ export function TextField({ label, value, onInput, hint, fault, rows, code, auto
   );
 }
 
-export interface Option<V extends string = string> {
+interface Option<V extends string = string> {
   value: V;
   label: string;
   /** Beside the choice. */

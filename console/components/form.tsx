@@ -11,7 +11,7 @@ import { asOptions, Check, Choices, SelectField, TextField } from "./field.tsx";
 import type { IconName } from "./icon.tsx";
 import { ConfirmAgain, reasonOf, titleOf } from "./states.tsx";
 
-export interface FieldSchema {
+interface FieldSchema {
   type?: string | readonly string[];
   enum?: readonly string[];
   items?: FieldSchema;

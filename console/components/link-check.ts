@@ -34,7 +34,7 @@ function faultOf(link: string): string | undefined {
 
 const isOfFooter = (link: string): boolean => URL.canParse(link) && new URL(link).hostname === FOOTER_HOST;
 
-export interface LinkCheck {
+interface LinkCheck {
   /** All links, each once, without those of the service itself. */
   count: number;
   /** The sites that they lead to. */

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { curveOf } from "../app/curve.ts";
 
-export interface Rate {
+interface Rate {
   label: string;
   value: ComponentChildren;
   /** What it is a share of, or what it counts. */

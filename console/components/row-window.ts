@@ -9,7 +9,7 @@ const MIN_AROUND = 6;
 /** Until rows were measured, in pixels. */
 const USUAL_HEIGHT = 37;
 
-export interface RowWindow {
+interface RowWindow {
   /** The first row in the document, and the one after the last. */
   from: number;
   to: number;

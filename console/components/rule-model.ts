@@ -16,7 +16,7 @@ export const operators = [
   { value: "has", label: "is known" },
   { value: "lacks", label: "is not known" },
 ] as const;
-export type Operator = (typeof operators)[number]["value"];
+type Operator = (typeof operators)[number]["value"];
 
 export const frequencies = [
   { value: "min", label: "at least" },
@@ -24,7 +24,7 @@ export const frequencies = [
   { value: "between", label: "between" },
   { value: "never", label: "never" },
 ] as const;
-export type Frequency = (typeof frequencies)[number]["value"];
+type Frequency = (typeof frequencies)[number]["value"];
 
 export interface AttributeRow {
   kind: "attribute";
@@ -60,7 +60,7 @@ const DAY = /^\d{4}-\d{2}-\d{2}$/;
 type Scalar = string | number | boolean | null;
 
 /** `5`, `true` and `null` are what they look like; text in quotes, and everything else, is text. */
-export function scalarOf(text: string): Scalar {
+function scalarOf(text: string): Scalar {
   const trimmed = text.trim();
   if (/^(-?(0|[1-9]\d*)(\.\d+)?|true|false|null)$/.test(trimmed)) return JSON.parse(trimmed) as Scalar;
   return /^".*"$/.test(trimmed) ? trimmed.slice(1, -1) : trimmed;

@@ -93,7 +93,7 @@ const PREHEADER = /mso-hide:all">([^&<]*)/;
 const WEB = /^https?:/;
 
 /** The mail in a frame of an origin of its own, which runs none of its scripts and loads no remote image unasked. */
-export function Letter({ title, html, from = "Your product", opens = false }: LetterProps) {
+function Letter({ title, html, from = "Your product", opens = false }: LetterProps) {
   const frame = useRef<HTMLIFrameElement>(null);
   const [isAsked, setAsked] = useState(false);
   const images = isAsked || !loadsRemote(html, location.origin);

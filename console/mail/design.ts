@@ -52,7 +52,7 @@ export interface Says {
 export type BlockType = keyof Says;
 
 /** With its background, across the whole width of the card, where it has one. */
-export type BlockOf<T extends BlockType> = { id: string; type: T; back?: string } & Says[T];
+type BlockOf<T extends BlockType> = { id: string; type: T; back?: string } & Says[T];
 export type Block = { [T in BlockType]: BlockOf<T> }[BlockType];
 
 export interface Design {

@@ -52,7 +52,7 @@ const DEAR: readonly { route: RegExp; units: number; why: string }[] = [
 export const dearCallOf = (route: string) => DEAR.find((one) => one.route.test(route));
 
 /** Calls of a workspace's own credentials that name many: so many units more for each (docs/decisions/0112). */
-export const EACH: readonly { routes: RegExp; units: number; of: string }[] = [
+const EACH: readonly { routes: RegExp; units: number; of: string }[] = [
   { routes: /^POST .*\/lists\/:id\/subscribers$/, units: 7, of: "person, at most 1,000" },
   { routes: /^POST .*\/lists\/:id\/subscribers\/remove$/, units: 6, of: "person, at most 1,000" },
   { routes: /^POST .*\/subscribers\/bulk-delete$/, units: 8, of: "person, at most 1,000" },

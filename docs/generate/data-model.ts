@@ -19,7 +19,7 @@ const ruleNames: Record<string, string> = {
 };
 
 /** The text that a function makes of the parts of a key: `({ job }) => `J#${job}`` → `J#‹job›`. */
-export function shownKey(make: (parts: never) => string): string {
+function shownKey(make: (parts: never) => string): string {
   const source = String(make)
     .replaceAll(/\(0, ?__vite_ssr_import_\d+__\.(\w+)\)/g, "$1")
     .replaceAll(/\((`[^`]*`)\)/g, (_, text: string) => `(${text.slice(1, -1).replaceAll(/\$\{(\w+)\}/g, "$1")})`)

@@ -101,7 +101,7 @@ export const errorSchemas: Record<string, JsonSchema> = {
 const isLimitedLink = (route: string): boolean => linkOf(route, unitsOf(route.split(" ")[0] ?? "", 0)) !== undefined;
 
 /** Every error code of a route: those of its access and its shape, and those that its handler adds. */
-export function codesOf({ route, access, shape }: Endpoint): ErrorCode[] {
+function codesOf({ route, access, shape }: Endpoint): ErrorCode[] {
   const { credentials, permission, scope, feature, forbidden, effect } = access;
   const closed = credentials.length > 0;
   const given = (when: unknown, code: ErrorCode): ErrorCode[] => (when ? [code] : []);

@@ -2,7 +2,7 @@
 import { EXAMPLE_ID } from "./examples.ts";
 
 /** Stand for ids of the workspace. */
-export const ids = { segment: EXAMPLE_ID, channel: EXAMPLE_ID, template: EXAMPLE_ID };
+const ids = { segment: EXAMPLE_ID, channel: EXAMPLE_ID, template: EXAMPLE_ID };
 
 const send = (id: string, title: string, body: string, next?: string) => ({
   id,

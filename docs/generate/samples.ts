@@ -65,7 +65,7 @@ function bodyOf(body: Sampled["body"]): string[] {
 }
 
 /** A value as the code of a program. */
-export function literal(value: unknown, indent = ""): string {
+function literal(value: unknown, indent = ""): string {
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
   const deeper = `${indent}  `;
   const isList = Array.isArray(value);

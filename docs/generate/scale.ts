@@ -48,11 +48,11 @@ const flow = (n: number, { wcu, rcu, messages, gbSeconds }: Rate, memory: number
 
 export const events = flow(EVENTS, MEASURED.eventOfMany, MEMORY.events);
 export const pushes = flow(PUSHES, PER_RECIPIENT.other, MEMORY.pushes);
-export const requests = perSecond(EVENTS / PER_REQUEST);
+const requests = perSecond(EVENTS / PER_REQUEST);
 /** A block of events, and a chunk of recipients, wake the worker of the table's stream once. */
 const reactions = requests + pushes.messages;
 
-export interface Ceiling {
+interface Ceiling {
   what: string;
   unit: string;
   /** In the busiest second. */
@@ -175,7 +175,7 @@ export const ceilings = (): Ceiling[] => [...ofRequests(), ...ofTable(), ...ofFu
 const storedGb = (EVENTS * STORED_BYTES.event + PUSHES * STORED_BYTES.send) / GB;
 
 /** Dollars of the day, by what AWS bills; `kept`: of each further month that the events are stored. */
-export const dollars = () => ({
+const dollars = () => ({
   events: dollarsOf(EVENTS, MEASURED.eventOfMany, "burst"),
   requests: (EVENTS / PER_REQUEST / MILLION) * RATES.requests,
   pushes: dollarsOf(PUSHES, PER_RECIPIENT.other, "burst"),

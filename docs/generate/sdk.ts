@@ -16,7 +16,7 @@ const FREE_TYPE = `/** Any value of JSON: what a workspace chooses itself, such 
 export type ${FREE} = string | number | boolean | null | ${FREE}[] | { [key: string]: ${FREE} | undefined };`;
 
 /** A JSON Schema as a TypeScript type. */
-export function typeOf(schema: JsonSchema, indent = ""): string {
+function typeOf(schema: JsonSchema, indent = ""): string {
   const { type, properties, additionalProperties, items } = schema;
   if (schema.$ref) return schema.$ref.split("/").at(-1)!;
   if (schema.not) return "undefined";

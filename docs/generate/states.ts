@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 
 const RULES = new URL("../../shared/rules/", import.meta.url);
 
-export interface Lifecycle {
+interface Lifecycle {
   /** `job`, from `shared/rules/job-states.ts` */
   name: string;
   file: string;

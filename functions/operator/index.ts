@@ -22,7 +22,7 @@ import { CostWish, costOf, seeWorkspaces, WorkspacesWish } from "./overview.ts";
 import { DeadLettersWish, RecountWish, RedriveWish, recount, redrive, seeDeadLetters } from "./repair.ts";
 
 type Answer<A extends (...given: never[]) => Promise<object>> = Awaited<ReturnType<A>>;
-export type OperatorAnswer =
+type OperatorAnswer =
   | Refusal
   | Answer<typeof register>
   | Answer<typeof inviteAddress>
@@ -66,7 +66,7 @@ const actions: Record<string, Action> = {
   recount: taking(RecountWish, recount),
 };
 
-export interface OperatorFunction {
+interface OperatorFunction {
   name: "operator";
   about: string;
   /** The event it takes. */

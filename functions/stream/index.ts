@@ -68,7 +68,7 @@ const declaration = endpoint(
   () => Promise.reject(new Error("The stream is served by its own function.")),
 );
 
-export interface StreamFunction {
+interface StreamFunction {
   name: "stream";
   about: string;
   endpoint: typeof declaration;

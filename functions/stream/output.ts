@@ -6,7 +6,7 @@ import { timeOfUuid } from "../../shared/kernel/ids.ts";
 import { fromJson } from "../../shared/store/json-text.ts";
 import type { MessageText } from "../../shared/store/sends/inbox/inbox-content.ts";
 
-export type Frame = ReturnType<typeof frameOf>;
+type Frame = ReturnType<typeof frameOf>;
 
 export interface FeedOutput {
   /** Before all else: how long the viewer waits before it comes back, and where this feed begins. */

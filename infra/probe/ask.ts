@@ -19,7 +19,7 @@ export interface Answer {
 export type Ask = (method: string, path: string, headers?: Record<string, string>, body?: unknown) => Promise<Answer>;
 
 /** Returns what was seen. @throws what was seen, if the contract says otherwise. */
-export type Look = () => Promise<string>;
+type Look = () => Promise<string>;
 
 const PATIENCE_MS = 35_000;
 const BODY_WAITS_MS = 2_000;

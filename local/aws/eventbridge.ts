@@ -4,7 +4,7 @@ import { awsFailure, type StandIn, type Wire } from "./stand-in.ts";
 import { type Clock, SECOND } from "./time.ts";
 
 /** An event as a rule's target gets it. */
-export interface BusEvent {
+interface BusEvent {
   version: "0";
   id: string;
   "detail-type": string;

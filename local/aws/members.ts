@@ -2,7 +2,7 @@
 import { type AwsFailure, awsFailure, type StandIn, unknownOperation, type Wire } from "./stand-in.ts";
 
 /** The members an operation accepts, by operation. */
-export type Members = ReadonlyMap<string, ReadonlySet<string>>;
+type Members = ReadonlyMap<string, ReadonlySet<string>>;
 
 export const membersOf = (table: Record<string, string>): Members =>
   new Map(Object.entries(table).map(([name, members]) => [name, new Set(members.split(" ").filter(Boolean))]));

@@ -6,7 +6,7 @@ import { type Ask, createRemoteStream } from "./remote-stream.ts";
 import { awsFailure, type Wire } from "./stand-in.ts";
 import { SECOND } from "./time.ts";
 
-export interface RemoteDynamoDb extends Omit<DynamoDb, "records"> {
+interface RemoteDynamoDb extends Omit<DynamoDb, "records"> {
   records(table: string, after: string, limit: number): ReturnType<ReturnType<typeof createRemoteStream>["read"]>;
   /** The stream of a table, distinct from those of its predecessors. */
   streamArn(table: string): Promise<string>;

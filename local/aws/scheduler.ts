@@ -20,7 +20,7 @@ import { type Group, openSchedules, type Retry, type Schedule } from "./schedule
 import type { Deps, StandIn, Wire } from "./stand-in.ts";
 import { MINUTE, SECOND } from "./time.ts";
 
-export interface Firing {
+interface Firing {
   /** `false` skips rate() and cron() schedules. */
   recurring?: boolean;
   /** A recurring schedule fires once, however many of its times have passed. */

@@ -21,7 +21,7 @@ export interface Sqs extends StandIn {
   resetMeter(): void;
 }
 
-export interface SqsMeter {
+interface SqsMeter {
   requests: number;
   sent: number;
   received: number;

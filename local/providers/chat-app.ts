@@ -27,7 +27,7 @@ const answers = {
 const MAX_CHARACTERS = 4_096;
 const ADDRESSED = /^\/v\d{1,2}\.\d\/([^/]+)(?:\/([a-z_]+))?$/;
 
-export interface ChatTemplate {
+interface ChatTemplate {
   id: string;
   account: string;
   name: string;

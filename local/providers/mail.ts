@@ -7,7 +7,7 @@ import type { Mailbox } from "../aws/index.ts";
 import type { OutboxItem } from "../outbox.ts";
 import { faultOf, HANGS, record, refusedCredentials, type SinkDeps } from "./sink.ts";
 
-export interface Mail {
+interface Mail {
   headers: Record<string, string>;
   subject: string;
   body: string;

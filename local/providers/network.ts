@@ -26,7 +26,7 @@ export interface LocalNetwork {
   resetMeter(): void;
 }
 
-export interface LocalNetworkDeps extends SinkDeps {
+interface LocalNetworkDeps extends SinkDeps {
   dns: LocalDns;
   database: Database;
   /** `WEBHOOK_ALLOW_LOOPBACK`. */

@@ -25,7 +25,7 @@ export interface SinkAnswer {
 
 /** Never responds: the caller times out. */
 export const HANGS = Symbol("hangs");
-export type Hangs = typeof HANGS;
+type Hangs = typeof HANGS;
 
 export type Sink = (request: SinkRequest) => SinkAnswer | Hangs;
 

@@ -4,7 +4,7 @@ import { packId, unpackId } from "../kernel/ids.ts";
 import { chunksOf } from "../rules/chunks.ts";
 import type { Message, QueueName, RunTimer } from "./messages.ts";
 
-export interface DueTimer {
+interface DueTimer {
   tenant: string;
   /** The entity that the timer is for, in the form of its kind. */
   id: string;

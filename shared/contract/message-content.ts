@@ -8,7 +8,7 @@ import { MessageBody, MessageTitle } from "./message-text.ts";
 import { JsonObject, said } from "./schemas.ts";
 
 /** So that a job with all its texts is one item of the table. */
-export const MAX_BY_CHANNEL_BYTES = 65_536;
+const MAX_BY_CHANNEL_BYTES = 65_536;
 
 /** What is wrong with `by_channel` of a request: its shape, else its texts and URLs. */
 export function byChannelProblems(value: unknown): ContentProblem[] {
@@ -22,7 +22,7 @@ export function byChannelProblems(value: unknown): ContentProblem[] {
 const MAX_PROBLEMS = 20;
 
 /** One without a channel is the same as none. */
-export const ByChannelInput = v.pipe(
+const ByChannelInput = v.pipe(
   JsonObject,
   v.rawCheck(({ dataset, addIssue }) => {
     if (!dataset.typed) return;
@@ -43,7 +43,7 @@ export const ByChannelInput = v.pipe(
   v.transform((value): ByChannel | undefined => (Object.keys(value).length > 0 ? (value as ByChannel) : undefined)),
 );
 
-export const contentFields = { title: MessageTitle, body: MessageBody, by_channel: v.optional(ByChannelInput) };
+const contentFields = { title: MessageTitle, body: MessageBody, by_channel: v.optional(ByChannelInput) };
 export const MessageContent = v.strictObject(contentFields);
 
 /** The second arm of an A/B test. */

@@ -21,7 +21,7 @@ interface Shape {
 
 const shapeOf = (schema: v.GenericSchema): Shape => schema as unknown as Shape;
 
-export const isPersonal = (schema: v.GenericSchema): boolean =>
+const isPersonal = (schema: v.GenericSchema): boolean =>
   (v.getMetadata(schema as never) as Record<string, unknown>)[MARK] === true ||
   (shapeOf(schema).wrapped !== undefined && isPersonal(shapeOf(schema).wrapped!));
 

@@ -48,7 +48,7 @@ const publishedPatterns = ({ bus, archive }: PublishedParts): readonly StreamPat
   ...(archive ? [ledger] : []),
 ];
 
-export interface StreamSource {
+interface StreamSource {
   worker: StreamWorkerName;
   /** One of them must match. Without any, the worker has no source. */
   patterns: readonly StreamPattern[];

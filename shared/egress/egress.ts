@@ -23,7 +23,7 @@ export interface EgressRequest {
   timeoutMs?: number;
 }
 
-export interface Server {
+interface Server {
   purpose: Purpose;
   host: string;
   port: number;
@@ -31,11 +31,11 @@ export interface Server {
   tls: boolean;
 }
 
-export type Connection =
+type Connection =
   | { outcome: "connected"; socket: Duplex; secure(): Promise<Duplex> }
   | { outcome: "not_sent"; reason: string; isRefused: boolean };
 
-export type Records = { kind: "known"; records: readonly string[] } | { kind: "failed"; reason: string };
+type Records = { kind: "known"; records: readonly string[] } | { kind: "failed"; reason: string };
 
 export interface Egress {
   /** Sends one request; never throws. A redirect is an answer, and at most 64 KB of an answer are read. */

@@ -2,7 +2,7 @@
 import type { AgentScope, Permission, Scope } from "../contract/roles.ts";
 import type { Feature } from "../rules/plans.ts";
 
-export type Method = "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
+type Method = "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
 export type Route = `${Method} /${string}`;
 
 /**
@@ -15,7 +15,7 @@ export type Credential = "sdk" | "server" | "dashboard" | "agent";
  * `session` is exempt from the read-only check (login, logout, refresh, switch). `own` changes the account of the caller
  * alone: a viewer may, a token that was made read-only may not.
  */
-export type Effect = "read" | "write" | "own" | "session";
+type Effect = "read" | "write" | "own" | "session";
 
 /** The credentials of a request. */
 export interface Presented {

@@ -98,7 +98,7 @@ export const attributesSeenBy = (caller: Caller): ReadonlySet<string> | undefine
 export const opensWithoutProvider = (role: Role, hasSecondFactor: boolean): boolean =>
   role === "owner" && hasSecondFactor;
 
-export interface AuthenticationDeps {
+interface AuthenticationDeps {
   platform: Pick<Platform, "get" | "getEach">;
   secrets: Secrets;
   tokens: TokenVerifier;

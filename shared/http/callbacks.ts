@@ -8,7 +8,7 @@ import { depsFor } from "../store/sandbox/sandbox.ts";
 import { openPlatformTable } from "../store/table.ts";
 import { type Opener, vaultOpening } from "../store/vault.ts";
 
-export interface Callbacks {
+interface Callbacks {
   /** To be called before the credentials that callbacks need are stored: the row alone has no effect. */
   remember(channel: string): Promise<void>;
   forget(channel: string): Promise<void>;

@@ -88,7 +88,7 @@ export interface Call<S extends Shape = Shape> {
   log(entry: LogEntry): void;
 }
 
-export type Handler<R extends string, S extends Shape, U extends Uses> = (
+type Handler<R extends string, S extends Shape, U extends Uses> = (
   call: Call<S> & { params: ParamsOf<R> } & Context<U>,
 ) => Promise<unknown>;
 
@@ -101,7 +101,7 @@ export interface Endpoint {
   handler: (call: any) => Promise<unknown>;
 }
 
-export interface GroupDefaults<U extends Uses> extends Access {
+interface GroupDefaults<U extends Uses> extends Access {
   uses: U;
   refusal?: 400 | 422;
 }

@@ -38,12 +38,12 @@ const Metadata = v.object({
   userinfo_endpoint: v.optional(v.string()),
   token_endpoint_auth_methods_supported: v.optional(v.array(v.string()), ["client_secret_basic"]),
 });
-export type Metadata = v.InferOutput<typeof Metadata>;
+type Metadata = v.InferOutput<typeof Metadata>;
 
 const Keys = v.custom<Jwks>((value) => isJwks(Object(value)));
 const Token = v.pipe(v.string(), v.maxLength(MAX_TOKEN));
 const TokenAnswer = v.object({ id_token: Token, access_token: v.optional(Token) });
-export type Tokens = v.InferOutput<typeof TokenAnswer>;
+type Tokens = v.InferOutput<typeof TokenAnswer>;
 
 const Text = v.pipe(v.string(), v.nonEmpty(), v.maxLength(255));
 /** Of whom a token is, in the ID token or beside it. */
@@ -87,7 +87,7 @@ export function authorizationUrl(
   return url.href;
 }
 
-export interface Client {
+interface Client {
   id: string;
   secret: string | undefined;
 }
@@ -116,7 +116,7 @@ export async function exchange(
   return asked(egress, TokenAnswer, { url, method: "POST", headers, body: form.toString() });
 }
 
-export interface Expected {
+interface Expected {
   clientId: string;
   nonce: string;
   /** Of the groups, if there are any. */

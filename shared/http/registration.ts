@@ -15,7 +15,7 @@ import type { anyStore, secretsMaker } from "./signing.ts";
 
 /** Anyone; addresses that the operator invited; only through the operator. */
 export const registrations = ["open", "invite", "closed"] as const;
-export type RegistrationMode = (typeof registrations)[number];
+type RegistrationMode = (typeof registrations)[number];
 
 const SALT_BYTES = 16;
 const INVITED_FOR_MS = 7 * DAY;

@@ -15,7 +15,7 @@ interface Window {
 }
 
 /** Counts `by` of a limit. @throws 429 RATE_LIMITED with `Retry-After` until the window ends (ERR-16). */
-export type Sampled = (
+type Sampled = (
   platform: Pick<Platform, "change" | "clock">,
   limit: AttemptLimit,
   who: string,

@@ -21,7 +21,7 @@ const ANSWERED_UNIT_BYTES = 8_192;
 /** So many read units cost what a write unit does. */
 const READS_PER_UNIT = 5;
 
-export interface SdkLimits {
+interface SdkLimits {
   /**
    * Counts a request, and the units that it seems to have. @throws 429 RATE_LIMITED with `Retry-After` until the minute
    * ends (ERR-16).
@@ -34,7 +34,7 @@ export interface SdkLimits {
   ): Promise<(answered: number) => Promise<void>>;
 }
 
-export interface CountedRequest {
+interface CountedRequest {
   caller: Caller;
   /** Whether the path has the token of a mail's link instead of a credential: to change something, or for the page of topics. */
   link: "change" | "page" | undefined;

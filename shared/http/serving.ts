@@ -61,7 +61,7 @@ function cameThroughEdge({ headers }: Arrival, originSecret: string | undefined)
 const digest = (text: string) => createHash("sha256").update(text).digest();
 
 /** Rows of callers are read; counters of requests and the last use of a key are updated. */
-export type CallerRows = Pick<Platform, "get" | "getEach" | "change" | "clock">;
+type CallerRows = Pick<Platform, "get" | "getEach" | "change" | "clock">;
 
 const callerRows: Capability<"platform", CallerRows> = {
   as: "platform",

@@ -12,7 +12,7 @@ import { makeSecrets } from "../store/secrets.ts";
 import { openPlatformTable } from "../store/table.ts";
 import { ACCESS_TOKEN_SECONDS } from "./tokens.ts";
 
-export interface Signer {
+interface Signer {
   /** An access token of 15 minutes for a user in a workspace. */
   accessToken(subject: {
     user: string;

@@ -33,7 +33,7 @@ const Claims = v.object({
   iat: v.number(),
   nbf: v.optional(v.number()),
 });
-export type Claims = v.InferOutput<typeof Claims>;
+type Claims = v.InferOutput<typeof Claims>;
 
 export interface TokenVerifier {
   /** The claims of a good token, else undefined. `now` is service time in milliseconds. */

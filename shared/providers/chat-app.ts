@@ -36,7 +36,7 @@ const THROTTLED = new Set([4, 80007, 130429]);
 /** Codes for unspecified errors: the message may have been accepted. */
 const UNKNOWN = new Set([1, 131000]);
 
-export interface NewChatTemplate {
+interface NewChatTemplate {
   name: string;
   language: string;
   category: (typeof chatAppCategories)[number];
@@ -45,7 +45,7 @@ export interface NewChatTemplate {
 }
 
 /** The provider's own status, `PENDING`, `APPROVED`, `REJECTED` …, with the reason of a rejection. */
-export interface ChatTemplateState {
+interface ChatTemplateState {
   id: string;
   status: string;
   reason?: string;

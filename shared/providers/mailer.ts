@@ -14,10 +14,10 @@ interface ServiceMail {
 }
 
 /** `rejected`: another attempt has no better result. `off`: the installation has no domain for e-mail. */
-export type MailOutcome = "sent" | "rejected" | "failed" | "off";
+type MailOutcome = "sent" | "rejected" | "failed" | "off";
 
 /** Sends a mail, or logs why it was not sent. */
-export type Mailer = (mail: ServiceMail) => Promise<MailOutcome>;
+type Mailer = (mail: ServiceMail) => Promise<MailOutcome>;
 
 /** Whether the service can mail: what is in a mail alone proves that its reader has the mailbox (ACC-9). */
 export const mailing: Capability<"canMail", boolean> = {

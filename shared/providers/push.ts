@@ -26,7 +26,7 @@ export const mergedData = ({ data, push = {}, job, subscriber, variant }: Outgoi
 
 const graphemes = new Intl.Segmenter(undefined, { granularity: "grapheme" });
 
-export interface Fitted<M> {
+interface Fitted<M> {
   message: M;
   isShortened: boolean;
 }

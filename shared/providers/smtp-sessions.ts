@@ -25,7 +25,7 @@ const THROTTLED = /^454 .*(throttling failure|quota exceeded)/i;
 const CLOSING = 421;
 
 /** A reply, or the lack of a way to go on, that decides about a mail. */
-export interface Stop extends Error {
+interface Stop extends Error {
   outcome: Outcome;
   /** Whether the server expects another command. */
   isOpen: boolean;
@@ -56,7 +56,7 @@ export interface Session {
   end(): void;
 }
 
-export interface Sessions {
+interface Sessions {
   /** An idle session with the server and the login of these credentials. */
   idle(credentials: Email): Session | undefined;
   /** Connects, starts TLS and logs in. @throws a `Stop`, or an error of the connection */

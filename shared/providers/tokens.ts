@@ -13,7 +13,7 @@ export function signToken(key: KeyObject | string, header: object, claims: objec
   return `${text}.${signature.toString("base64url")}`;
 }
 
-export interface TokenCache<K, T> {
+interface TokenCache<K, T> {
   /** The cached token, or another one. */
   get(key: K): T;
   delete(key: K): void;

@@ -2,7 +2,7 @@
 import { createCipheriv, createECDH, createHmac } from "node:crypto";
 import { channel } from "node:diagnostics_channel";
 
-export interface SubscriptionKeys {
+interface SubscriptionKeys {
   /** The browser's public key, an uncompressed point of P-256, in base64url. */
   p256dh: string;
   /** 16 bytes in base64url. */

@@ -116,7 +116,7 @@ function pairError({ public_key, private_key }: Vapid): string | undefined {
 }
 
 /** At most 32 base64url characters (RFC 8030): a browser shows only one of two messages of a job. */
-export const topicOf = (job: string): string =>
+const topicOf = (job: string): string =>
   createHash("sha256").update(job).digest().subarray(0, 24).toString("base64url");
 
 function sealedFor(plaintext: Buffer, keys: Addresses["web_push"]["keys"], ids: Ids): Buffer | undefined {

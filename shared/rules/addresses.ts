@@ -24,7 +24,7 @@ export function normalizedAddress(kind: AddressKind, text: unknown): string | un
 }
 
 /** What was said last, on one channel. */
-export interface Said {
+interface Said {
   status: ConsentStatus;
   /** RFC 3339. */
   at: string;

@@ -19,9 +19,9 @@ export interface Ranked {
 }
 
 /** SMA-4. */
-export const PERSONAL_FROM = 5;
+const PERSONAL_FROM = 5;
 /** D-ARB. */
-export const TENANT_FROM = 100;
+const TENANT_FROM = 100;
 const DEFAULT_SCORE = 0.25;
 const DEFAULT_STEP = 0.001;
 

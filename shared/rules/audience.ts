@@ -7,7 +7,7 @@ import { type Contact, type ReachRules, reachOf, type Target, unreachableReasons
 import { armOf, isHeldOut } from "./split.ts";
 
 export const skipReasons = ["unknown_subscriber", ...unreachableReasons] as const;
-export type SkipReason = (typeof skipReasons)[number];
+type SkipReason = (typeof skipReasons)[number];
 
 export interface AudienceRules {
   job: string;
@@ -29,7 +29,7 @@ export interface Candidate {
   subscriber?: CandidateSubscriber | undefined;
 }
 
-export interface CandidateSubscriber {
+interface CandidateSubscriber {
   /** What `subscriber_filters` see. */
   attributes: Record<string, unknown>;
   /** What `device_filters` see, with the ids that `contact` names. */

@@ -69,7 +69,7 @@ export interface Figures {
 }
 
 export const breachReasons = ["error_rate", "bounce_rate", "complaint_rate", "opt_out_rate"] as const;
-export type BreachReason = (typeof breachReasons)[number];
+type BreachReason = (typeof breachReasons)[number];
 
 export interface Breach {
   reason: BreachReason;

@@ -21,7 +21,7 @@ export const channelFields = Object.fromEntries(
 ) as Record<ChannelClass, Readonly<Record<string, ContentField>>>;
 
 /** What a class says itself, with the kind that tells how it is rendered. */
-export type OwnContent = {
+type OwnContent = {
   [K in ContentKind]: { kind: K; content: ContentOf<(typeof contentKinds)[K]> | undefined };
 }[ContentKind];
 

@@ -1,7 +1,7 @@
 // States of a channel and the transitions between them (CHN-8 to CHN-11).
 
 export const channelStatuses = ["pending", "active", "invalid"] as const;
-export type ChannelStatus = (typeof channelStatuses)[number];
+type ChannelStatus = (typeof channelStatuses)[number];
 
 export const channelMoves = {
   /** Credentials were uploaded, or their verification was requested. */

@@ -21,7 +21,7 @@ const by = <const A extends Address>(...addresses: readonly A[]): By<A>[] =>
 export const providedChannels = by("token", "subscription", "email", "phone");
 export type ProvidedChannel = (typeof providedChannels)[number];
 /** Those with an address of a device. */
-export const pushChannels = by("token", "subscription");
+const pushChannels = by("token", "subscription");
 /** Those whose address is in the profile of a subscriber: each has a consent of its own (D-CONSENT). */
 export const consentChannels = by("email", "phone");
 export type ConsentChannel = (typeof consentChannels)[number];

@@ -13,7 +13,7 @@ export const chatAppTemplateStatuses = [
   "archived",
   "deleted",
 ] as const;
-export type ChatAppTemplateStatus = (typeof chatAppTemplateStatuses)[number];
+type ChatAppTemplateStatus = (typeof chatAppTemplateStatuses)[number];
 
 export const chatAppTemplateMoves = {
   /** Sent to the provider for review. From then on the provider sets the status: any status but draft. */

@@ -6,7 +6,7 @@ export function chunksOf<T>(list: readonly T[], size: number): T[][] {
   return chunks;
 }
 
-export interface PartLimits {
+interface PartLimits {
   /** Together, as `sizeOf` measures them; an entry that is larger is a part of its own. */
   size: number;
   count?: number;

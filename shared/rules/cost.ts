@@ -18,10 +18,10 @@ export const SES_MAIL = 0.0001;
 export const MILLION = 1_000_000;
 
 /** A message is sent, received and deleted; receipts and deletions go ten at a time in a burst. */
-export const REQUESTS_PER_MESSAGE = { alone: 3, burst: 1.2 } as const;
+const REQUESTS_PER_MESSAGE = { alone: 3, burst: 1.2 } as const;
 
 /** What work takes of the table and of the queues. */
-export interface Consumed {
+interface Consumed {
   wcu: number;
   rcu: number;
   messages: number;
@@ -144,7 +144,7 @@ export interface SendCost {
 }
 
 /** What the cost of a send follows from. */
-export interface SentTo {
+interface SentTo {
   /** Recipients by the type or class of channels that reaches them; one of several counts in each. */
   reached: Readonly<Record<string, number>>;
   /** Workers plan it, in ranges: sends to more than 1,000. */

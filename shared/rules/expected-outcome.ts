@@ -4,7 +4,7 @@ import { disturbs } from "./quiet-hours.ts";
 import type { Target } from "./reach.ts";
 import { countedReason, type LateSkip } from "./reasons.ts";
 
-export interface Circumstances {
+interface Circumstances {
   /** A smart send tries the classes one after the other. */
   isSmart: boolean;
   /** The end of the quiet hours that the recipient is in; undefined outside quiet hours. */

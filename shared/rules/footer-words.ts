@@ -7,7 +7,7 @@ export interface FooterWords {
 
 const english: FooterWords = { unsubscribe: "Unsubscribe", preferences: "Your preferences" };
 
-export const footerWords: Readonly<Record<string, FooterWords>> = {
+const footerWords: Readonly<Record<string, FooterWords>> = {
   en: english,
   de: { unsubscribe: "Abmelden", preferences: "Ihre Einstellungen" },
   fr: { unsubscribe: "Se désabonner", preferences: "Vos préférences" },

@@ -11,7 +11,7 @@ const types = {
   webp: "image/webp",
 } as const satisfies Record<string, (typeof imageTypes)[number]>;
 
-export type ImageExtension = keyof typeof types;
+type ImageExtension = keyof typeof types;
 
 export interface ImageType {
   extension: ImageExtension;

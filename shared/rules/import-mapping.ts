@@ -2,7 +2,7 @@
 import { type Standard, usualNames } from "./import-names.ts";
 import { topicKeyOf } from "./topics.ts";
 
-export const MAX_KEY = 128;
+const MAX_KEY = 128;
 export const REFUSED_KEYS = ["__proto__", "constructor", "prototype"];
 
 /** What a column may be mapped to: a standard field, `attribute:<key>`, `topic:<key>`, or `ignore`. */

@@ -10,7 +10,7 @@ import { isOfPurchase } from "./import-purchases.ts";
  * a no, of a code one below zero, and in a column of anything else the words that stand for nothing else. An endpoint of
  * Pinpoint is one that is not in use.
  */
-export type Sign = "in" | "asked" | "out" | "suppressed" | "status" | "choices" | "code" | "endpoint" | "word";
+type Sign = "in" | "asked" | "out" | "suppressed" | "status" | "choices" | "code" | "endpoint" | "word";
 
 export type SignedChannel = "email" | "sms" | "chat_app";
 

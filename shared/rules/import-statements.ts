@@ -16,7 +16,7 @@ import type { ImportSource } from "./import-sources.ts";
 import { consentChannelOf } from "./topics.ts";
 
 /** What a row says of mail, and of everything else. */
-export interface Statements {
+interface Statements {
   consent?: ImportedConsent | undefined;
   choices: ImportedChoices;
 }

@@ -1,7 +1,7 @@
 // The statuses of an import job and the moves between them (IMP-2): the condition of each write.
 
 export const importStatuses = ["pending", "processing", "completed", "failed", "canceled"] as const;
-export type ImportStatus = (typeof importStatuses)[number];
+type ImportStatus = (typeof importStatuses)[number];
 
 export const importMoves = {
   /** The worker has read the header of the file. */

@@ -4,7 +4,7 @@ import { changeNear, isTimeZone } from "./time-zones.ts";
 import { parseTimestamp } from "./timestamps.ts";
 
 export const dateOrders = ["ymd", "dmy", "mdy"] as const;
-export type DateOrder = (typeof dateOrders)[number];
+type DateOrder = (typeof dateOrders)[number];
 
 export interface TimeForm {
   /** IANA name. */

@@ -5,7 +5,7 @@ import { type Edge, edgesOf } from "./journey-edges.ts";
 import type { JourneyNode } from "./journey-graph.ts";
 import type { Definition } from "./journey-replay.ts";
 
-export interface JourneyDiff {
+interface JourneyDiff {
   added: string[];
   removed: string[];
   /** Steps of both versions that differ, with the settings that do; `type` where the type changed. */

@@ -22,7 +22,7 @@ export interface Window {
   to: number;
 }
 
-export interface ReplayedSubscriber {
+interface ReplayedSubscriber {
   /** Where the days of bare dates begin (AMB-137). */
   zone(): Promise<string>;
   attributes: Record<string, unknown>;
@@ -38,7 +38,7 @@ export interface ReplayedSubscriber {
 
 export type ReplayRefusal = "already_active" | "reentry_window" | "not_eligible";
 
-export interface Taken {
+interface Taken {
   step: string;
   outcome: string;
   /** In milliseconds. */

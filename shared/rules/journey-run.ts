@@ -41,7 +41,7 @@ export type Arrival =
   | { kind: "sends"; node: JourneyNode & { type: "send" }; position: Position; next: Position | undefined }
   | { kind: "ends"; status: "completed" | "exited"; step: string; reason: string; at: number };
 
-export interface Advance {
+interface Advance {
   outcomes: Outcome[];
   arrival: Arrival;
 }

@@ -28,7 +28,7 @@ interface ContainerPath {
 }
 
 /** What of a value is refused (`a.b[3]`, or empty for the whole), and why. */
-export interface JsonProblem {
+interface JsonProblem {
   path: string;
   reason: string;
 }

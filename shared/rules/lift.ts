@@ -1,11 +1,11 @@
 // The lift of a send: the difference of two conversion rates, with its confidence interval (F9).
 
-export interface Arm {
+interface Arm {
   size: number;
   converters: number;
 }
 
-export interface Lift {
+interface Lift {
   /** Treated rate minus holdout rate, in percentage points (ISG-8). */
   points: number;
   /** Newcombe-Wilson, 95 %, in percentage points; null where an arm is empty. */

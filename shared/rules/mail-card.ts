@@ -1,7 +1,7 @@
 // The frame of mails that the service itself writes: a heading, its lines and one button, in light and dark mailboxes.
 import { escapeHtml } from "./characters.ts";
 
-export interface MailCard {
+interface MailCard {
   lang: string;
   heading: string;
   before: readonly string[];

@@ -79,7 +79,7 @@ export const spfOfSes = (name: string): RecordCheck => ({
 });
 
 /** What SES says of an identity's DKIM, in its own words. */
-export interface SesDkim {
+interface SesDkim {
   SigningEnabled?: boolean | undefined;
   Status?: string | undefined;
   Tokens?: readonly string[] | undefined;

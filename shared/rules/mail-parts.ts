@@ -7,7 +7,7 @@ import type { MailBodies } from "./mail-body.ts";
 
 export type MailParts = MailBodies;
 
-export interface MailUrls {
+interface MailUrls {
   /** Only of marketing mail. */
   unsubscribe?: string | undefined;
   /** Only of mail with a topic. */

@@ -16,7 +16,7 @@ export const UNLIMITED = 1_000;
 export const CUT_ONCE_MS = 2_000;
 
 /** How far the slots of a channel are given, in milliseconds, and its rate after a throttle. */
-export interface Pace {
+interface Pace {
   marketing?: number | undefined;
   transactional?: number | undefined;
   /** The rate at the last throttle, per second, and when that was. */

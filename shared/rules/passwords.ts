@@ -2,8 +2,8 @@
 
 import { elementAt } from "./element-at.ts";
 
-export const MIN_PASSWORD_CHARACTERS = 12;
-export const MAX_PASSWORD_CHARACTERS = 1_024;
+const MIN_PASSWORD_CHARACTERS = 12;
+const MAX_PASSWORD_CHARACTERS = 1_024;
 
 /** Common passwords of twelve and more characters, in lower case. */
 const COMMON = new Set(

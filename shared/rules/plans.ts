@@ -6,7 +6,7 @@ import { channels } from "./channels.ts";
 export const features = ["in_app", "webhooks", "smart_channel", "schedules", "agency"] as const;
 export type Feature = (typeof features)[number];
 
-export interface Plan {
+interface Plan {
   requestsPerMinute: number;
   channelTypes: readonly ChannelType[];
   features: readonly Feature[];

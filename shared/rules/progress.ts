@@ -11,7 +11,7 @@ import type { Target } from "./reach.ts";
 import { EXPIRED, type LateSkip, RATE_LIMITED, UNCONFIRMED } from "./reasons.ts";
 
 /** Recipients of a group: what a crash may leave unconfirmed. */
-export const GROUP_SIZE = 10;
+const GROUP_SIZE = 10;
 const MINUTE_MS = 60_000;
 /** How much later a transient failure is tried again, by attempt (docs/decisions/0013). */
 export const RETRY_AFTER_MS: readonly number[] = [1 * MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS];

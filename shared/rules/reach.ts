@@ -11,7 +11,7 @@ export interface Target {
   device?: string | undefined;
 }
 
-export interface ReachableDevice {
+interface ReachableDevice {
   id: string;
   platform: string;
   status?: string | undefined;

@@ -13,7 +13,7 @@ import {
   validateTemplate,
 } from "./render.ts";
 
-export interface CompiledData<T> {
+interface CompiledData<T> {
   /** Throws an Error named `RenderError` when a limit is exceeded. */
   render(scope: RenderScope, options: Pick<RenderOptions, "now">): { data: T; unknown: string[] };
   /** No string has a placeholder: rendering returns the data. */

@@ -28,7 +28,7 @@ export interface RenderOptions {
   escape: "none" | "html";
 }
 
-export interface Rendered {
+interface Rendered {
   text: string;
   /** Dotted paths of the variables without a value where the text needed one, each once. */
   unknown: string[];

@@ -155,7 +155,7 @@ function reasonsOf(leaf: RuleLeaf, facts: Facts, zone: string | undefined): Reas
 }
 
 /** The limits of a plan for rules (SEG-13). */
-export interface RuleCaps {
+interface RuleCaps {
   /** The longest look-back of an event condition in days; null: unlimited. */
   lookbackDays: number | null;
   eventConditionsPerRule: number;

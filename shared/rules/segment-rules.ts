@@ -25,7 +25,7 @@ export interface EventNode {
   zone?: string;
 }
 
-export interface GroupNode {
+interface GroupNode {
   kind: "group";
   op: "and" | "or";
   nodes: RuleNode[];

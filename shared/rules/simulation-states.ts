@@ -1,7 +1,7 @@
 // The statuses of a simulation on history and the moves between them (F3): the condition of each write.
 
 export const simulationStatuses = ["pending", "processing", "completed", "failed", "canceled"] as const;
-export type SimulationStatus = (typeof simulationStatuses)[number];
+type SimulationStatus = (typeof simulationStatuses)[number];
 
 export const simulationMoves = {
   /** A worker takes it, at first or after another one stopped. */

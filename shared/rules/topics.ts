@@ -1,7 +1,7 @@
 // Whether a subscriber is in a topic: the newest choice, else the topic's default (TPC-2, TPC-3).
 
 export const topicDefaults = ["in", "out"] as const;
-export type TopicDefault = (typeof topicDefaults)[number];
+type TopicDefault = (typeof topicDefaults)[number];
 
 /** The topic of a send, as it was when the send was made. */
 export interface SendTopic {

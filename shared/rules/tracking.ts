@@ -7,7 +7,7 @@
 export const machineVerdicts = ["head", "prefetch", "scanner", "too_soon", "burst"] as const;
 export type MachineVerdict = (typeof machineVerdicts)[number];
 
-export interface TrackedRequest {
+interface TrackedRequest {
   method: string;
   /** Lower-cased names. */
   headers: Readonly<Record<string, string | undefined>>;

@@ -26,7 +26,7 @@ const en = {
 };
 
 type PageWords = { [N in keyof typeof en]: string };
-export type Translation = FooterWords & PageWords;
+type Translation = FooterWords & PageWords;
 
 const translations: Readonly<Record<string, PageWords>> = {
   en,

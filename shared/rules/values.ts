@@ -36,7 +36,7 @@ const valueSchemas: Pick<Comparison, "valueSchema" | "orderSchema" | "valueProbl
  * a day in the zone, and an instant is before, in or after it (AMB-137). A time without a zone is read in this one. What is
  * no time is neither before nor after one. Two e-mail addresses are equal however they are written.
  */
-export const valuesIn = (zone: string): Comparison => ({
+const valuesIn = (zone: string): Comparison => ({
   ...valueSchemas,
   oneOf(operands) {
     const exact = new Set(operands);

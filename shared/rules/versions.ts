@@ -5,7 +5,7 @@ import { namedObject, number, problemsIn } from "./grammar.ts";
 import { compilePredicate, type PredicateProblem, validatePredicate } from "./predicates.ts";
 import { type Comparison, plainValues } from "./values.ts";
 
-export interface Version {
+interface Version {
   major: number;
   minor: number;
   patch: number;

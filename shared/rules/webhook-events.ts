@@ -80,7 +80,7 @@ export function verdictOf(result: AttemptResult, round: number): Verdict {
 }
 
 /** WHK-12: the key is the hex text of the secret's SHA-256. */
-export function signatureOf(secret: string, rawBody: string): string {
+function signatureOf(secret: string, rawBody: string): string {
   const key = createHash("sha256").update(secret).digest("hex");
   return `sha256=${createHmac("sha256", key).update(rawBody).digest("hex")}`;
 }

@@ -18,7 +18,7 @@ export interface KnownSkip {
 }
 
 /** What is said of a journey: a part of what explains one person in it. */
-export interface SaidOfJourney {
+interface SaidOfJourney {
   triggers: readonly {
     at: string;
     occurred_at: string;

@@ -21,7 +21,7 @@ export interface DeadLetter {
   message: unknown;
 }
 
-export interface DeadLetters {
+interface DeadLetters {
   /** Those that the deployment has. */
   queues: readonly DeadQueueName[];
   count(queue: DeadQueueName): Promise<number>;

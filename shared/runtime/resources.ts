@@ -19,7 +19,7 @@ export const egress: Capability<"egress", Egress> = {
   },
 };
 
-export interface Queue<M> {
+interface Queue<M> {
   /** Sends all, ten a request, with the tenant as fair-queue group. @throws if the queue refuses any. */
   send(messages: readonly M[], options?: { delaySeconds?: number }): Promise<void>;
 }

@@ -42,7 +42,7 @@ export interface QueueWorker {
   create(deps: Deps): (event: SQSEvent) => Promise<SQSBatchResponse>;
 }
 
-export interface StreamWorker {
+interface StreamWorker {
   name: string;
   about: string;
   eventSource: "table-stream";

@@ -43,7 +43,7 @@ export const timers: Capability<"timers", Timers> = {
   open: openTimers,
 };
 
-export interface AttributeKeys {
+interface AttributeKeys {
   learn(tenant: string, names: readonly string[]): Promise<void>;
 }
 
@@ -60,7 +60,7 @@ export const attributeKeys: Capability<"attributeKeys", AttributeKeys> = {
 };
 
 /** How many subscribers a workspace has: read at most once a minute per environment, more often near the cap. */
-export interface AudienceSize {
+interface AudienceSize {
   capOf(max: number): Promise<SubscriberCap>;
   /** How many more there may be, read now. */
   room(max: number): Promise<number>;

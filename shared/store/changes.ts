@@ -55,7 +55,7 @@ export const becomes =
 export const ofTenants = <D extends AnyItem>(changes: readonly Change<D>[]): Map<string, Change<D>[]> =>
   Map.groupBy(changes, ({ tenant }) => tenant);
 
-export interface ReactingEvent {
+interface ReactingEvent {
   tenant: string;
   id: string;
   event_name: string;

@@ -7,13 +7,13 @@ import type { tableDefinition } from "./definition.ts";
 import type { Item, Key } from "./model.ts";
 
 /** Attributes by name. A name that ends in `*` stands for all attributes with that prefix (`a:*`). */
-export type Attributes = Readonly<Record<string, v.GenericSchema>>;
+type Attributes = Readonly<Record<string, v.GenericSchema>>;
 
 /** What an erasure does with an item that concerns one subscriber. */
-export type Personal = "removed" | "anonymized" | "scrubbed";
+type Personal = "removed" | "anonymized" | "scrubbed";
 
 /** How the purge of a workspace finds its rows of an item of the platform. `with-members`: as the members go. */
-export type Purge = "by-key" | "by-tenant-attribute" | "with-members" | "kept";
+type Purge = "by-key" | "by-tenant-attribute" | "with-members" | "kept";
 
 /** Partition keys of a workspace's items begin `T#<tenant>#`; items of the platform belong to no workspace. */
 export type Scope = "workspace" | "platform";
@@ -70,10 +70,10 @@ export interface Declaration<P, S, R, W extends Scope = Scope> {
   readonly types?: { partition: P; key: Flat<P & S>; row: R };
 }
 
-export type IndexName = keyof typeof tableDefinition.indexes;
+type IndexName = keyof typeof tableDefinition.indexes;
 
 /** A view of some items by another key: `R` is what a query of it returns. */
-export interface IndexDeclaration<P, S, R, W extends Scope = Scope, I extends IndexName = IndexName> {
+interface IndexDeclaration<P, S, R, W extends Scope = Scope, I extends IndexName = IndexName> {
   readonly scope: W;
   readonly about: string;
   readonly index: I;

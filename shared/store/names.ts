@@ -41,7 +41,7 @@ export type NamedKind = (typeof namedKinds)[number];
 /** What a send comes from, with its name. */
 export const NamedSource = v.object({ type: v.string(), ...Named.entries });
 
-export interface Names {
+interface Names {
   of(kind: NamedKind, id: string): string | null;
 }
 

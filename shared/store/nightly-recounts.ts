@@ -4,7 +4,7 @@ import type { TenantId } from "../kernel/ids.ts";
 import { timers } from "./capabilities.ts";
 import { recountTimer } from "./recount-timer.ts";
 
-export interface NightlyRecounts {
+interface NightlyRecounts {
   /** Plans the next recount of workspaces. A timer that this environment has set costs no request again. */
   plan(tenants: readonly string[]): Promise<void>;
 }

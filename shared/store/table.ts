@@ -22,7 +22,7 @@ import {
 import type { Item, Key } from "./model.ts";
 import { type BatchWrite, openRows, type RawPage, type RawWrite, type ReadOptions, type Rows } from "./rows.ts";
 
-export interface Page<R> {
+interface Page<R> {
   items: R[];
   /** Where the next page begins; absent on the last one. */
   next?: Key;

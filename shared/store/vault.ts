@@ -7,7 +7,7 @@ import type { TenantId } from "../kernel/ids.ts";
 import { bytesFrom } from "./kms.ts";
 
 /** What a secret belongs to: it cannot be opened for another workspace, channel or type. */
-export interface SealContext {
+interface SealContext {
   channel: string;
   type: string;
 }

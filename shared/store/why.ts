@@ -31,7 +31,7 @@ import { pagesOf } from "./table.ts";
 import type { WorkspaceRecord } from "./workspaces/workspaces.ts";
 
 export const whyKinds = ["send", "campaign", "journey"] as const;
-export type WhyKind = (typeof whyKinds)[number];
+type WhyKind = (typeof whyKinds)[number];
 
 export const Why = titled("Why", {
   subscriber: said("The person; the name is the external id", Named),
@@ -48,7 +48,7 @@ export const Why = titled("Why", {
 });
 export type Why = v.InferOutput<typeof Why>;
 
-export interface WhyDeps {
+interface WhyDeps {
   store: StoreReader;
   root(): Promise<RootSecrets>;
   workspace(): Promise<WorkspaceRecord | undefined>;

@@ -11,7 +11,7 @@ export const TABLE_NAME = "engagement";
 
 export const NOW = Date.parse("2026-11-20T21:13:00Z");
 
-export interface AwsDeps extends Deps {
+interface AwsDeps extends Deps {
   /** Milliseconds of each pause. */
   pauses: number[];
 }

@@ -15,14 +15,14 @@ import { fillWorld, isSlow } from "./population.ts";
 import { type Request, requestFor, type Target } from "./requests.ts";
 import type { Source } from "./values.ts";
 
-export interface Finding {
+interface Finding {
   /** The number of the request, from 1. */
   n: number;
   request: string;
   problem: string;
 }
 
-export interface Options {
+interface Options {
   requests: number;
   seed: number;
   /** What a request costs is looked at, too, and compared with what was measured before. */
@@ -41,7 +41,7 @@ const isRare = (endpoint: Endpoint): boolean =>
   isSlow(endpoint) ||
   /PUT .*billing\/plan$|PATCH .*\/(billing|workspace)$|DELETE .*(sessions|server-keys|agent-keys)/.test(endpoint.route);
 
-export interface Result {
+interface Result {
   findings: Finding[];
   /** How many answers had each status. */
   statuses: ReadonlyMap<number, number>;

@@ -21,7 +21,7 @@ const AGENT_SCOPES = ["read", "read:pii", "write:drafts", "write:send"];
 /** The credentials of the workspace that calls, by kind. */
 export type Callers = Record<Credential, Headers>;
 
-export interface Population {
+interface Population {
   known: Known;
   /** By route, what the document shows, with ids that exist. */
   examples: ReadonlyMap<string, ExampleRequest>;

@@ -6,7 +6,7 @@ import { basename, join } from "node:path";
 
 const NOT_COPIED = new Set(["node_modules", ".git", ".data", "coverage", "cdk.out", "dist", ".tools"]);
 
-export type Outcome = { kind: "passed" } | { kind: "failed" } | { kind: "unknown"; why: string };
+type Outcome = { kind: "passed" } | { kind: "failed" } | { kind: "unknown"; why: string };
 
 export interface Copy {
   /** Runs a script of Node and whatever it starts, for at most so long. @throws the signal's reason when it aborts. */

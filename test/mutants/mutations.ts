@@ -2,7 +2,7 @@
 import { stripTypeScriptTypes } from "node:module";
 
 export const operators = ["comparison", "condition", "await", "constant", "return"] as const;
-export type Operator = (typeof operators)[number];
+type Operator = (typeof operators)[number];
 
 export interface Mutation {
   /** Relative to the repository. */

@@ -7,7 +7,7 @@ import { type Engine, embedded } from "./engines.ts";
 import { type Request, requestsOf } from "./requests.ts";
 import { createInput, parityTables } from "./tables.ts";
 
-export interface Disagreement {
+interface Disagreement {
   at: number;
   request: Request;
   ours: Outcome;

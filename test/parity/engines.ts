@@ -34,7 +34,7 @@ export function embedded(): Engine {
   return { name: "ours", operate: db.operate, close: async () => database.close() };
 }
 
-export interface DynamoDbLocal extends Engine {
+interface DynamoDbLocal extends Engine {
   endpoint: string;
 }
 

@@ -2,7 +2,7 @@
 import type { Random } from "../simulator/random.ts";
 import { type Item, numbers, type Value, value, words } from "./random-values.ts";
 
-export interface Expressions {
+interface Expressions {
   condition(): string;
   projection(): string;
   update(): string;

@@ -17,7 +17,7 @@ import type { Kernel } from "./kernel.ts";
 import { keysOf, lineOf } from "./requests.ts";
 import { sdkClients } from "./sdk-clients.ts";
 
-export interface ClientDeps {
+interface ClientDeps {
   kernel: Kernel;
   fleet(): Fleet;
   services: Services;
@@ -30,7 +30,7 @@ export interface ClientDeps {
   carriedOut(process: Process, service: ServiceName, sentAt: number | undefined): void;
 }
 
-export const MAX_ATTEMPTS = 5;
+const MAX_ATTEMPTS = 5;
 const FIRST_BACKOFF_MS = 50;
 /** What the SDK waits at most after a first throttle; where throttles follow from the load, only so does the load pass. */
 const FIRST_THROTTLED_MS = SECOND;

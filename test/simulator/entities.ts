@@ -20,7 +20,7 @@ export function isDueBy(pk: string, at: number): boolean {
   return kind === "DUE" && (Number(minute) + 1) * MINUTE <= at;
 }
 
-export interface Inbox {
+interface Inbox {
   tenant: string;
   subscriber: string;
   message: string;
@@ -34,7 +34,7 @@ export function inboxRow(pk: string, sk: string): Inbox | undefined {
 
 export const isJob = (pk: string): boolean => placeOf(pk)?.kind === "JOB";
 
-export interface JobRows {
+interface JobRows {
   chunks: Item[];
   claims: Item[];
   ranges: Item[];
@@ -62,7 +62,7 @@ export function jobRowsOf(mirror: Mirror, tenant: string, job: string): JobRows 
   return rows;
 }
 
-export interface Audience {
+interface Audience {
   sent: Map<string, "a" | "b" | undefined>;
   heldOut: Set<string>;
   /** Subscribers that the plan skipped, and the reason. */

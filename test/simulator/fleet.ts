@@ -25,7 +25,7 @@ export type Outcome = { answer: unknown } | { failed: string };
 // biome-ignore lint/suspicious/noExplicitAny: handlers of several kinds of events, each given its own
 export type Handler = (event: any, context: any) => Promise<unknown>;
 
-export interface Work {
+interface Work {
   tenants: Iterable<string>;
   timeoutSeconds: number;
   /** Called with the process that does it. */

@@ -27,16 +27,16 @@ export interface Request {
 }
 
 /** What a client has of a live stream when it goes away or the stream ends. */
-export interface Heard {
+interface Heard {
   status: number;
   /** The `id:` lines of the frames, in their order: each begins with the id of its message. */
   positions: string[];
 }
 
 /** A server key is given by its text. */
-export type CredentialKind = "sdk" | "dashboard" | { key: string };
+type CredentialKind = "sdk" | "dashboard" | { key: string };
 
-export interface Stay {
+interface Stay {
   ms: number;
   lastEventId?: string | undefined;
   /** Reads every frame before it goes. */

@@ -7,7 +7,7 @@ import type { ProfileName } from "./profiles.ts";
 import { type Run, simulate } from "./simulate.ts";
 import { watchSites } from "./sites.ts";
 
-export interface BugSearch {
+interface BugSearch {
   bug: Bug;
   /** Absent if no seed found it. */
   run: Run | undefined;

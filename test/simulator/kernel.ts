@@ -5,7 +5,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { HOUR } from "../../shared/kernel/clock.ts";
 import type { Random } from "./random.ts";
 
-export interface Event {
+interface Event {
   at: number;
   /** Tells events of one instant apart: in the order they were made. */
   order: number;

@@ -131,7 +131,7 @@ export interface ServerKey {
 }
 
 /** How a workspace treats its people. */
-export interface Manners {
+interface Manners {
   quiet: QuietHours | undefined;
   /** Marketing a day, of all classes. */
   cap: number | undefined;

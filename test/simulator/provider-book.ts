@@ -52,7 +52,7 @@ export function providerBook(world: SimWorld): ProviderBook {
 }
 
 /** What must or may be true of one address after its last call. */
-export interface Verdict {
+interface Verdict {
   isDelivered: boolean;
   mayBeDelivered: boolean;
   /** Reasons of a failure that are possible; empty for none. */

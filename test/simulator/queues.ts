@@ -13,7 +13,7 @@ export interface Received {
   body: Record<string, unknown>;
 }
 
-export interface QueueDeps {
+interface QueueDeps {
   kernel: Kernel;
   sqs: Sqs;
   fleet: Fleet;

@@ -4,7 +4,7 @@ import type { Call } from "./providers.ts";
 import type { Tenant } from "./tenants.ts";
 import type { SimWorld } from "./world.ts";
 
-export interface Receipt {
+interface Receipt {
   call: Call;
   fate: "delivered" | "bounced" | "complained";
   at: number;

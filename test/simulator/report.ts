@@ -48,7 +48,7 @@ export function tableOf(rows: readonly FoundRow[]): string {
 /** At least this often while something is done. */
 const EVERY_MS = 3 * SECOND;
 
-export interface Progress {
+interface Progress {
   /** So many more are done. Prints at most once in three seconds. */
   add(done: number, violations?: number): void;
   end(): void;

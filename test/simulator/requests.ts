@@ -1,7 +1,7 @@
 // What an AWS request is about: the keys it touches, which the tenant check and the trace need.
 import type { ServiceName, Wire } from "../../local/aws/index.ts";
 
-export interface TouchedKey {
+interface TouchedKey {
   pk: string;
   sk: string;
 }
@@ -46,7 +46,7 @@ interface Entry {
   DelaySeconds?: number;
 }
 
-export const queueOf = (input: Wire): string => String(input.QueueUrl).split("/").at(-1)!;
+const queueOf = (input: Wire): string => String(input.QueueUrl).split("/").at(-1)!;
 
 /** One line of the trace. */
 export function lineOf(service: ServiceName, operation: string, input: Wire): string {

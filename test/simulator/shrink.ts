@@ -2,7 +2,7 @@
 import { type Profile, profiles } from "./profiles.ts";
 import { type Run, type RunOptions, simulate } from "./simulate.ts";
 
-export interface Shrunk {
+interface Shrunk {
   run: Run;
   /** How many runs it took. */
   tries: number;

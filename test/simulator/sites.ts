@@ -5,7 +5,7 @@ import { sourceOf } from "./planting.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 
-export interface Sites {
+interface Sites {
   /** The bugs whose code was executed since the last time. What is evaluated when a file is loaded counts always. */
   take(): Promise<ReadonlySet<Bug>>;
   close(): Promise<void>;

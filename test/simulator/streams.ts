@@ -10,7 +10,7 @@ import type { Fleet, Outcome } from "./fleet.ts";
 import type { Kernel } from "./kernel.ts";
 import { FAULTS_END_MS } from "./profiles.ts";
 
-export interface StreamDeps {
+interface StreamDeps {
   kernel: Kernel;
   fleet: Fleet;
   faults: Faults;

@@ -93,7 +93,7 @@ export interface SimWorld extends FrontDoor {
 
 type RequestListener = (process: Process, service: ServiceName, operation: string, input: Wire) => number | undefined;
 
-export interface WorldOptions {
+interface WorldOptions {
   kernel: Kernel;
   profile: Profile;
   signingKey: string;

@@ -12,7 +12,7 @@ import { fillWorkspace } from "../support/full-workspace.ts";
 import { testWorld } from "../support/world.ts";
 
 /** A row as the table returns it; bytes are base64 text. */
-export type WireRow = Record<string, Record<string, unknown>>;
+type WireRow = Record<string, Record<string, unknown>>;
 
 /** The values of a row. */
 export const valuesOf = (row: WireRow): object =>
@@ -25,7 +25,7 @@ export const valuesOf = (row: WireRow): object =>
     ),
   );
 
-export interface Corpus {
+interface Corpus {
   /** Queue → bodies, one of each shape. */
   messages: Partial<Record<QueueName, object[]>>;
   /** Item → rows, one of each shape. */

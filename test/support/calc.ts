@@ -20,7 +20,7 @@ export const LOCALES: readonly [name: string, id: number][] = [
 export const SEPARATORS = ["44", "59", "9", "44/59/9/124"];
 
 /** A CSV text as Calc opens it: the number of a locale, and what splits a line. */
-export interface Opening {
+interface Opening {
   text: string;
   locale: number;
   separators: string;

@@ -27,7 +27,7 @@ export interface Tab {
   reopen(): Promise<void>;
 }
 
-export interface Bench {
+interface Bench {
   service: ServiceProcess;
   browser: Browser;
   /** What no page may cause is added here. */

@@ -3,7 +3,7 @@ import type { Tenant, TestWorld } from "./world.ts";
 
 export const BUS = "engagement";
 
-export interface Published {
+interface Published {
   id: string;
   event_type: string;
   tenant_id: string;

@@ -33,7 +33,7 @@ export interface Setting {
 export type Settings = Record<string, () => Promise<Setting> | Setting>;
 export type Call = (route: string, body?: object, as?: Headers) => Promise<Answer["body"]>;
 
-export const callsOf =
+const callsOf =
   (world: TestWorld, tenant: Tenant): Call =>
   async (route, body, as) => {
     const answer = await world.call(route, { as: as ?? (await tenant.dashboard()), ...(body && { body }) });

@@ -3,7 +3,7 @@ import type { OperationObject } from "../../docs/generate/openapi.ts";
 import type { JsonSchema } from "../../shared/rules/json-schema.ts";
 import * as judge from "./json-schema.ts";
 
-export interface Fault {
+interface Fault {
   /** Where the wrong value stands, as a refusal names it: `content.actions[0].title`. */
   field: string;
   what: string;

@@ -19,9 +19,9 @@ export const BROWSER = {
 export const SES = { provider: "ses", from_email: "shop@example.com", from_name: "Shop" };
 
 /** The path of a link of the service. */
-export const pathOf = (url: string): string => new URL(url).pathname;
+const pathOf = (url: string): string => new URL(url).pathname;
 
-export interface ReadMail {
+interface ReadMail {
   headers: Record<string, string>;
   text: string;
   html: string;

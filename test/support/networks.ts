@@ -6,7 +6,7 @@ import { openEgress } from "../../shared/egress/egress.ts";
 import type { ConnectOptions, Network } from "../../shared/egress/network.ts";
 import { systemClock } from "../../shared/runtime/system.ts";
 
-export interface CountedNetwork extends Network {
+interface CountedNetwork extends Network {
   /** Addresses that were connected to. */
   connects: string[];
 }

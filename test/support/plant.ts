@@ -2,7 +2,7 @@
 // text in the place of none is a file that there is not yet.
 import { registerHooks } from "node:module";
 
-export type Plant = readonly [path: string, before: string, after: string];
+type Plant = readonly [path: string, before: string, after: string];
 
 const plants: Plant[] = JSON.parse(process.env.PLANT ?? "[]");
 const urlOf = (path: string) => new URL(`../../${path}`, import.meta.url).href;

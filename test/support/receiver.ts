@@ -14,7 +14,7 @@ export interface Received {
 }
 
 /** Its answer: a status, or none. */
-export type Script = (received: Received, n: number) => number | "silence" | "hang up";
+type Script = (received: Received, n: number) => number | "silence" | "hang up";
 
 export interface Receiver {
   network: Network;

@@ -3,7 +3,7 @@
 import type { OpenApi } from "../../docs/generate/openapi.ts";
 import type { JsonSchema } from "../../shared/rules/json-schema.ts";
 
-export interface SchemaPart {
+interface SchemaPart {
   schema: JsonSchema;
   /** The field that it is the schema of; empty for a whole body or a component. */
   name: string;

@@ -5,7 +5,7 @@ import type { Headers, Tenant, TestWorld } from "./world.ts";
 
 const WAIT_MS = 10 * MINUTE;
 
-export type Spent = Pick<DynamoDbMeter, "requests" | "wcu" | "rcu" | "index_wcu" | "by_operation">;
+type Spent = Pick<DynamoDbMeter, "requests" | "wcu" | "rcu" | "index_wcu" | "by_operation">;
 
 /** What `work` spends, and whatever it sets in motion if it waits for that. */
 export async function spent(world: TestWorld, work: () => Promise<unknown>): Promise<Spent> {

@@ -3,7 +3,7 @@ import { addPeople, send } from "./people.ts";
 import type { Headers, Tenant, TestWorld } from "./world.ts";
 import type { worlds } from "./worlds.ts";
 
-export interface Frame {
+interface Frame {
   id: string;
   // biome-ignore lint/suspicious/noExplicitAny: a test reads JSON of any shape
   data: any;

@@ -6,7 +6,7 @@ import { QUIET } from "./quiet-hours.ts";
 
 type Tier = "dashboard" | "sdk" | "server" | "local";
 
-export interface GateCalls {
+interface GateCalls {
   /** Takes a request in a tier. @returns the body of the answer */
   // biome-ignore lint/suspicious/noExplicitAny: answers of many routes
   call(route: string, body?: object, tier?: Tier): Promise<any>;
@@ -23,7 +23,7 @@ export interface Gate {
   reason: string;
 }
 
-export const JOURNEY = "Twelve gates";
+const JOURNEY = "Twelve gates";
 
 /** Makes the twelve in a workspace without anybody else's quiet hours and caps. */
 export async function makeGates({ call, now }: GateCalls): Promise<readonly Gate[]> {

@@ -12,7 +12,7 @@ const PASS = 32;
 const MARGIN = 12;
 const SWEEPS = 6;
 
-export interface Edge {
+interface Edge {
   /** The step that it leaves; empty at the start. */
   from: string;
   /** `next`, `then` and so on; `start` at the start. */
@@ -39,7 +39,7 @@ export interface PlacedEdge extends Edge {
   points: readonly Point[];
 }
 
-export interface Layout {
+interface Layout {
   nodes: readonly PlacedNode[];
   edges: readonly PlacedEdge[];
   width: number;

@@ -2,7 +2,7 @@
 import type { JourneyGraph, JourneyStep } from "../../../sdk/src/types.gen.ts";
 import { ways } from "../../components/step-words.ts";
 
-export interface Starter {
+interface Starter {
   name: string;
   about: string;
   /** The event that begins it. */

@@ -73,7 +73,7 @@ const wayText = ({ id, way }: WayLine, stats: JourneysGetStatsAnswer | undefined
   return `${way.label}: ${plural(count, "person", "people")}`;
 };
 
-export function Insert({ insert }: { insert: (type: StepType) => void }) {
+function Insert({ insert }: { insert: (type: StepType) => void }) {
   const [isOpen, setOpen] = useState(false);
   if (!isOpen) return <Button kind="quiet" icon="plus" label="Insert a step here" onClick={() => setOpen(true)} />;
   return (

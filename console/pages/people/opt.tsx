@@ -6,7 +6,7 @@ import { Badge } from "../../components/badge.tsx";
 import { Button } from "../../components/button.tsx";
 import { inWords } from "../../components/field.tsx";
 
-export type Choice = "opted_in" | "opted_out";
+type Choice = "opted_in" | "opted_out";
 
 const CHOICES = [
   { choice: "opted_in", label: "Opt in", to: "to" },

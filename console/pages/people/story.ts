@@ -8,7 +8,7 @@ import { clockTime, dayName } from "../../app/time.ts";
 export type Entry = SubscribersGetTimelineAnswer["items"][number];
 type Message = Extract<Entry, { kind: "message" }>;
 
-export interface OnChannel {
+interface OnChannel {
   key: string;
   channel: string | null;
   state: Message["state"];
@@ -73,7 +73,7 @@ export function byDay(all: readonly Happening[]): { day: string; happenings: Hap
   return [...Map.groupBy(all, ({ day }) => day)].map(([day, happenings]) => ({ day, happenings }));
 }
 
-export interface Wait {
+interface Wait {
   key: string;
   title: string;
   href: string;

@@ -15,7 +15,7 @@ export async function enter(session: Session): Promise<void> {
   if (place.value.tenant !== tenant) go(workspacePath(tenant, "home"), { replace: true });
 }
 
-export interface EntryField {
+interface EntryField {
   label: string;
   type?: "email" | "password";
   autocomplete?: string;

@@ -15,7 +15,7 @@ interface Kept {
 }
 
 /** Sends the browser to the provider of an address, or of a workspace. */
-export function useProvider() {
+function useProvider() {
   const begin = useAction("auth.beginSignIn");
   const leave = async (wish: { email: string } | { tenant_id: string }) => {
     const done = await begin.run(wish);

@@ -27,7 +27,7 @@ export const issuing = [platformWrite, tokenSigner] as const;
 type IssuingContext = Context<typeof issuing>;
 
 /** The request that a session begins with. */
-export interface Origin {
+interface Origin {
   headers: Readonly<Record<string, string | undefined>>;
   sourceIp: string;
 }
@@ -128,7 +128,7 @@ export async function firstOpen(
 }
 
 /** ERR-7: no session begins or is refreshed in a deleted workspace. */
-export function requireOpen(workspace: WorkspaceRow | undefined): WorkspaceRow {
+function requireOpen(workspace: WorkspaceRow | undefined): WorkspaceRow {
   if (!workspace || workspace.status === "deleted") throw closed();
   return workspace;
 }

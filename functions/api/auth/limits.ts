@@ -39,7 +39,7 @@ const PASSWORDS_TOGETHER = 5;
 const REFRESHES_TOGETHER = 25;
 const EVERYBODY = "all";
 
-export interface SharedLimits {
+interface SharedLimits {
   /** Counts the check of a password, in a browser that is known or elsewhere. @throws 429 */
   password(platform: Counter, isKnown?: boolean): Promise<void>;
   /** Counts the use of a refresh token, from a network address. @throws 429 */

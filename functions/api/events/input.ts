@@ -65,7 +65,7 @@ const Event = v.object({
   received_at: v.optional(v.any()),
 });
 
-export type EventInput = v.InferOutput<typeof Event>;
+type EventInput = v.InferOutput<typeof Event>;
 
 /** What concerns a request as a whole. */
 const requestFields = {

@@ -25,7 +25,7 @@ import { hasConditions } from "./small-groups.ts";
 import { type Agent, type Arguments, holdsScope, shownTo, type Tools } from "./tools.ts";
 
 export const CREATE = "POST /api/v1/notifications";
-export const PREVIEW = "POST /api/v1/notifications/preview";
+const PREVIEW = "POST /api/v1/notifications/preview";
 
 const VALID_MS = 10 * MINUTE;
 /** How long a confirmation may be repeated for the same answer. */

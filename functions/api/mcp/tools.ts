@@ -37,7 +37,7 @@ export interface Tools {
 /** A key holds a scope; every key may read what is not personal. */
 export const holdsScope = ({ scopes }: Agent, scope: AgentScope): boolean => scope === "read" || scopes.includes(scope);
 
-export function endpointOf(route: string): Endpoint {
+function endpointOf(route: string): Endpoint {
   const endpoint = callable.get(route);
   if (!endpoint) throw new Error(`The tool of ${route} has no endpoint in callable.ts.`);
   return endpoint;
@@ -47,7 +47,7 @@ const entriesOf = (schema: v.GenericSchema | undefined): Readonly<Record<string,
   (schema as { entries?: Record<string, unknown> } | undefined)?.entries;
 
 /** Arguments are parameters of the path, of the query, and fields of the body, side by side; a body without fields is `body`. */
-export function inputOf({ route, shape }: Endpoint, given: Arguments) {
+function inputOf({ route, shape }: Endpoint, given: Arguments) {
   const params: Record<string, string> = {};
   const query: Record<string, string> = {};
   const rest: Record<string, unknown> = {};

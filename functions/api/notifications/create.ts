@@ -36,7 +36,7 @@ import type { Allowance } from "../../../shared/store/workspaces/usage.ts";
 const REMEMBERED_MS = DAY;
 const MAX_UNKNOWN_SHOWN = 100;
 
-export interface Created {
+interface Created {
   id: string;
   sent: number;
   /** Given ids of no subscriber: how many, and the first of them (AMB-125). */

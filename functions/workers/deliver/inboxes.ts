@@ -21,7 +21,7 @@ const inboxOf =
     delivered.has(subscriber) ? { status: "accepted" } : rejected("template_error");
 
 /** The messages of a group that are written before it is claimed. */
-export interface InboxWrites {
+interface InboxWrites {
   inbox: Inbox;
   write(): Promise<void>;
 }

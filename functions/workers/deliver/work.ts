@@ -52,7 +52,7 @@ export type WorkerContext = Context<typeof uses> & { clock: Clock; ids: Ids; log
 /** No group begins after this much of a worker's minute. */
 const WORKING_MS = 35 * SECOND;
 
-export interface ChunkState {
+interface ChunkState {
   message: Message<"deliver">;
   job: Job;
   chunk: Chunk;

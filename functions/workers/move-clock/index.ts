@@ -93,7 +93,7 @@ const TAKEN_SECONDS = 30;
 const PAGE = 250;
 
 const uses = [platformWrite, storeWrite, sandboxTargets, moveClockQueue, sandboxRest] as const;
-export type WorkerContext = Context<typeof uses> & RuntimeContext & { tenant: TenantId };
+type WorkerContext = Context<typeof uses> & RuntimeContext & { tenant: TenantId };
 type TimerRow = RowOf<typeof SandboxTimer>;
 
 export const moveClock = queueWorker(

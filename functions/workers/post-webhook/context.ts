@@ -14,7 +14,7 @@ import { acceptedAt, numberLate, STREAM_MS, sequencesOf } from "../../../shared/
 export const uses = [storeWrite, secrets, workspaceRead, egress, timers, postWebhookQueue] as const;
 export type WorkerContext = Context<typeof uses> & { clock: Clock; ids: Ids; log(entry: LogEntry): void };
 
-export type QueueMessage = Message<"post-webhook">;
+type QueueMessage = Message<"post-webhook">;
 export type AttemptMessage = Extract<QueueMessage, { kind: "attempt" }>;
 export type GroupMessage = Extract<QueueMessage, { kind: "group" }>;
 export type ReplayMessage = Extract<QueueMessage, { kind: "replay" }>;

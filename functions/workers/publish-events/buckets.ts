@@ -19,7 +19,7 @@ const OBJECTS_AT_ONCE = 10;
 /** `2026-11-20T12` */
 const HOUR_CHARACTERS = 13;
 
-export interface Archive {
+interface Archive {
   /** Stores records durably: the same records again under the same names. @throws if the bucket refuses any */
   store(records: readonly ArchivedRecord[]): Promise<void>;
 }
@@ -63,7 +63,7 @@ function openArchive({ aws }: Pick<Deps, "aws">, Bucket: string): Archive {
 const folderOf = ({ origin: { tenant, at } }: ArchivedRecord): string =>
   `records/workspace=${tenant}/hour=${timestamp(at).slice(0, HOUR_CHARACTERS).replace("T", "-")}`;
 
-export interface SetAside {
+interface SetAside {
   /** Stores records for `operate redrive`; an alarm tells of it. @throws if the bucket refuses them */
   store(records: readonly DynamoDBRecord[]): Promise<void>;
 }

@@ -11,7 +11,7 @@ const REQUESTS_AT_ONCE = 10;
 /** Pauses before an entry that was refused is sent again; then Lambda delivers its record again, later and later. */
 const PAUSES_MS = [0.2 * SECOND, SECOND];
 
-export interface EventBus {
+interface EventBus {
   /** Puts entries on the bus, each until it is accepted, refused for good, or its attempts are used up. */
   put(entries: readonly BusEntry[]): Promise<Refusals>;
 }

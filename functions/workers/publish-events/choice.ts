@@ -9,7 +9,7 @@ import { WorkspaceItem } from "../../../shared/store/workspaces/items.ts";
 const MAX_CACHED = 1_000;
 const REMEMBERED_MS = MINUTE;
 
-export interface EventsOnBus {
+interface EventsOnBus {
   /** Whether the events that this workspace receives go to the bus. A change is seen within a minute. */
   isChosen(tenant: string): Promise<boolean>;
 }

@@ -114,7 +114,7 @@ export interface DynamoDbMeter {
   index_wcu: number;
 }
 
-export interface Meter {
+interface Meter {
   count(operation: string, bill: Bill): void;
   read(): DynamoDbMeter;
   reset(): void;

@@ -79,11 +79,7 @@ export function bill(engine: Engine, call: Call, write: Write, units: number): v
   call.bill.heat(write.partition, units);
 }
 
-export function perform(
-  engine: Engine,
-  call: Call,
-  write: Write,
-): { before: Stored | undefined; after: Stored | undefined } {
+function perform(engine: Engine, call: Call, write: Write): { before: Stored | undefined; after: Stored | undefined } {
   if (engine.flights.meets(write)) throw transactionConflict();
   const before = engine.storage.read(write.table, write.key);
   if (!holds(write, before)) {

@@ -37,7 +37,7 @@ export const text: Rule = { type: "String" };
 export const flag: Rule = { type: "Boolean" };
 export const MODEL = "com.amazonaws.dynamodb.v20120810";
 export const map: Rule = { type: "Map", called: `${MODEL}.AttributeValue` };
-export const list: Rule = { type: "List" };
+const list: Rule = { type: "List" };
 /** References to names of attributes. */
 export const NAMES: Rule = { type: "Map", values: text, called: "java.lang.String" };
 export const needed = (rule: Rule): Rule => ({ ...rule, required: true });

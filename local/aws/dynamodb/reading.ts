@@ -59,7 +59,7 @@ export function sourceOf(engine: Engine, input: ReadInput): Source {
 }
 
 /** The parts of a read that do not need the table. */
-export interface ReadRequest {
+interface ReadRequest {
   keyCondition: ReturnType<ReturnType<typeof readExpressions>["keyCondition"]> | undefined;
   filter: { passes: Predicate; paths: Path[] } | undefined;
   projection: Path[] | undefined;

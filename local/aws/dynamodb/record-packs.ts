@@ -11,7 +11,7 @@ export interface RecordRow {
   record: string;
 }
 
-export interface RecordPacks {
+interface RecordPacks {
   /** Packs records up to a sequence number, the oldest first; fewer than a pack holds stay as they are. */
   pack(until: number): void;
   /** Packed records of a stream after a sequence number, oldest first, of one pack at least if there are any. */

@@ -7,7 +7,7 @@ const MAX_ROWS = 5_000;
 /** As DynamoDB counts the bytes of items. */
 const MAX_BYTES = 4_194_304;
 
-export interface RowCache {
+interface RowCache {
   get(storage: string, key: RowKey): Stored | undefined;
   /** Of a row that was read. */
   keep(storage: string, key: RowKey, stored: Stored): void;

@@ -13,7 +13,7 @@ export interface Keys {
   range?: KeyPart;
 }
 
-export interface Projection {
+interface Projection {
   ProjectionType?: "ALL" | "KEYS_ONLY" | "INCLUDE";
   NonKeyAttributes?: string[];
 }
@@ -67,7 +67,7 @@ export interface Table {
 }
 
 export const REGION = "us-east-1";
-export const ACCOUNT = "000000000000";
+const ACCOUNT = "000000000000";
 export const tableArn = (name: string): string => `arn:aws:dynamodb:${REGION}:${ACCOUNT}:table/${name}`;
 export const streamArn = (table: string, label: string): string => `${tableArn(table)}/stream/${label}`;
 

@@ -4,7 +4,7 @@ import { accessDenied, invalidArgument, malformed, notImplemented, tooLarge, too
 import { keptHeaders } from "./objects.ts";
 import { type Keys, requireSame, scopeOf, sign, unknownKey } from "./signatures.ts";
 
-export interface Form {
+interface Form {
   /** By lower-case name. */
   fields: Map<string, string>;
   file: Buffer;

@@ -58,7 +58,7 @@ const choosing = new Set([...["list-type", "uploads", "delete", "tagging", "x-id
 /** `bucket.s3.…`, `bucket.localhost`, `bucket.127.0.0.1`; otherwise the bucket is the first part of the path. */
 const virtualHost = /^(.+?)\.(?:s3[.-].*|s3|localhost|127\.0\.0\.1)(?::\d+)?$/;
 
-export interface S3Operation {
+interface S3Operation {
   operation: string;
   input: Wire;
 }

@@ -4,7 +4,7 @@ import { awsFailure } from "../stand-in.ts";
 import { SECOND } from "../time.ts";
 import { accessDenied } from "./errors.ts";
 
-export interface Signed {
+interface Signed {
   method: string;
   /** Still encoded. */
   path: string;
@@ -82,14 +82,14 @@ export function stringToSign(
 }
 
 /** `20261120T120000Z` in milliseconds. */
-export function timeOf(text: string): number {
+function timeOf(text: string): number {
   const [, ...parts] = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(text) ?? [];
   const [year, month, ...rest] = parts.map(Number);
   if (year === undefined) throw accessDenied("X-Amz-Date must be in the ISO8601 Long Format \"yyyyMMdd'T'HHmmss'Z'\"");
   return Date.UTC(year, month! - 1, ...rest);
 }
 
-export const mismatch = () =>
+const mismatch = () =>
   awsFailure(
     "SignatureDoesNotMatch",
     "The request signature we calculated does not match the signature you provided. Check your key and signing method.",

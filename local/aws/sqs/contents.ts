@@ -5,7 +5,7 @@ import { awsFailure, type Wire } from "../stand-in.ts";
 
 export const read = readers("MissingParameter", "InvalidParameterValue");
 
-export interface Attribute {
+interface Attribute {
   DataType: string;
   StringValue?: string;
   /** Base64. */

@@ -29,10 +29,10 @@ export interface MessageRow {
   source: string | null;
 }
 
-export type Arrival = Omit<MessageRow, "seq" | "received" | "first_received" | "source">;
+type Arrival = Omit<MessageRow, "seq" | "received" | "first_received" | "source">;
 export type MessageChange = Partial<Omit<MessageRow, "seq" | "body" | "attributes" | "group_id" | "trace">>;
 
-export interface Order {
+interface Order {
   limit: number;
   newestFirst: boolean;
 }

@@ -12,7 +12,7 @@ export interface Draft {
   delaySeconds: number | undefined;
 }
 
-export interface Take {
+interface Take {
   limit: number;
   /** How long received messages stay invisible. */
   seconds: number;
@@ -20,7 +20,7 @@ export interface Take {
   redrive: Redrive | undefined;
 }
 
-export interface Selection {
+interface Selection {
   system: string[];
   attributes: string[];
 }
@@ -172,7 +172,7 @@ export function createMessages({ clock, ids }: Deps, rows: MessageRows) {
 
 const MAX_READY = 1_000;
 
-export const handleOf = (row: MessageRow, queue: string): string =>
+const handleOf = (row: MessageRow, queue: string): string =>
   Buffer.from(`${row.seq} ${row.received} ${queue} ${row.id}`).toString("base64");
 
 /** The receive that a receipt handle identifies. */

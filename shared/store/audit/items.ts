@@ -10,7 +10,7 @@ export const AUDIT_SHARDS = 8;
 export const actorTypes = ["user", "server_key", "agent_key", "publishable_key"] as const;
 
 /** How many sends, and the sum of a MAC of each: it needs no order and no memory, and can be added up. */
-export interface Seal {
+interface Seal {
   count: number;
   /** Hexadecimal, modulo 2^128. */
   sum: string;
@@ -36,7 +36,7 @@ export interface AuditOutcome {
 }
 
 /** Outcomes of earlier rows of the chain, by their numbers. */
-export type Outcomes = Readonly<Record<string, AuditOutcome>>;
+type Outcomes = Readonly<Record<string, AuditOutcome>>;
 
 export const AuditRow = item({
   about: "A management write that was begun, in one of the chains of the audit trail; it never changes.",

@@ -55,7 +55,7 @@ export const AuditEntryShape = titled("AuditEntry", {
 });
 export type AuditEntryShape = v.InferOutput<typeof AuditEntryShape>;
 
-export interface AuditFilter {
+interface AuditFilter {
   actor?: string | undefined;
   /** An operation, or the first word of its name for all of a group. */
   action?: string | undefined;

@@ -55,7 +55,7 @@ export interface Campaign extends CampaignSpec, Pick<CampaignRow, ServiceField> 
 }
 
 /** A message, with the error of its job where that failed as a whole. */
-export type ReleasedMessage = CampaignMessage & { error?: v.InferOutput<typeof MessageError> };
+type ReleasedMessage = CampaignMessage & { error?: v.InferOutput<typeof MessageError> };
 
 /** What is authored, as it is stored. */
 const stored = ({ target, messages, safety, ...asGiven }: CampaignSpec) => ({

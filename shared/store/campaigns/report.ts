@@ -126,7 +126,7 @@ function chargedBy(channel: string, jobs: readonly JobRecord[]): number | null {
 
 const EVER: Window = { start: 0, end: Number.POSITIVE_INFINITY };
 
-export type CampaignResults = Pick<Funnel, "sent" | "delivered" | "opened_human" | "clicked_human" | "unsubscribed"> & {
+type CampaignResults = Pick<Funnel, "sent" | "delivered" | "opened_human" | "clicked_human" | "unsubscribed"> & {
   /** People who first opened it, by days in UTC from the first dispatch to the last of these days. */
   opened_by_day: number[];
 };

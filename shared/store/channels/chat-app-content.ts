@@ -6,7 +6,7 @@ import type { StoreReader } from "../context.ts";
 import { type ChannelRow, ChatAppTemplateItem } from "./items.ts";
 
 /** The fields of a request. */
-export interface ChatAppInput {
+interface ChatAppInput {
   chat_app_template_id?: string | undefined;
   chat_app_parameters?: string[] | undefined;
 }

@@ -52,7 +52,7 @@ const TIME_CHARACTERS = "2026-11-20T12:00:00.000Z".length;
 
 export const dayOf = (occurredAt: string): string => occurredAt.slice(0, 10);
 
-export interface NewEventRow extends StoredEvent {
+interface NewEventRow extends StoredEvent {
   actor: Actor;
   /** The partition of its day in the export index. */
   shard: string;

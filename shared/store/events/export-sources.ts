@@ -14,7 +14,7 @@ import { unpackEvents } from "./packing.ts";
 
 export type Source = Sorted<StoredEvent>;
 
-export interface Window {
+interface Window {
   /** Places, as `placeOf` gives them: included, and not included. */
   from: string;
   to: string;

@@ -13,7 +13,7 @@ import { type DayShard, noted } from "./days.ts";
 import { dayOf, type ExportedEvent, type StoredEvent } from "./events.ts";
 import { AFTER, openSource, placeOf, type Source } from "./export-sources.ts";
 
-export interface ExportQuery {
+interface ExportQuery {
   /** Included. */
   from?: string | undefined;
   /** Not included; frozen at the first page when it is not given. */

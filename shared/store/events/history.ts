@@ -26,7 +26,7 @@ export const idOfAlone = (sk: string): string => sk.slice(HISTORY.length + TIME_
 export const eventsIn = (row: RowOf<typeof ActorEvents>): StoredEvent[] =>
   unpackEvents(row.events).map((event) => packedEventOf(event, row));
 
-export interface HistoryRange {
+interface HistoryRange {
   /** One name, or several; every name where there is none. */
   event_name?: string | readonly string[] | undefined;
   /** RFC 3339 in UTC with milliseconds, included. */

@@ -118,7 +118,7 @@ async function storeBlocks(store: Store, blocks: readonly NewBlock[], { origin, 
 }
 
 /** The rows of events with keys. */
-export async function storedWith(store: Store, ids: readonly string[]): Promise<EventRow[]> {
+async function storedWith(store: Store, ids: readonly string[]): Promise<EventRow[]> {
   const rows = await store.getAll(EventItem, idKeys(ids));
   return rows.filter((row) => row !== undefined);
 }

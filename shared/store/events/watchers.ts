@@ -39,7 +39,7 @@ export interface Versioned {
  * @param empty the index of a workspace that never had a watcher
  * @returns a function that takes the version as just read, and returns the index of that version or a newer one
  */
-export function cachedByVersion<I extends Versioned>(
+function cachedByVersion<I extends Versioned>(
   empty: I,
   read: (store: StoreReader, version: number) => Promise<I>,
 ): (store: StoreReader, current: Versioned | undefined) => Promise<I> {

@@ -35,7 +35,7 @@ interface Page {
   next: string | undefined;
 }
 
-export interface Source {
+interface Source {
   store: StoreReader;
   /** For the positions in an export of events. */
   root(): Promise<RootSecrets>;

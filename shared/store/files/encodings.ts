@@ -77,7 +77,7 @@ function unmarkedEncoding(start: Uint8Array): Encoding | undefined {
 export const shownEncoding = (start: Uint8Array): Encoding =>
   markedEncoding(start) ?? unmarkedEncoding(start) ?? "utf-8";
 
-export interface Decoded {
+interface Decoded {
   /** In UTF-8, checked. */
   bytes: AsyncIterable<Buffer>;
   /** The byte of the file that belongs to a byte of the text; called with ascending ends of characters. */

@@ -27,7 +27,7 @@ export interface ExportErasing {
   removeExport(id: string): Promise<void>;
 }
 
-export interface ExportWriting extends ExportErasing {
+interface ExportWriting extends ExportErasing {
   /** Puts a whole file. */
   put(id: string, text: string): Promise<void>;
   /** Begins a file of parts. @returns the id of the upload */

@@ -25,7 +25,7 @@ const uploadKey = (tenant: TenantId, id: string) => `${folder(tenant, "uploads")
 export const rejectedKey = (tenant: TenantId, id: string) => `${folder(tenant, "rejected")}${id}${EXTENSION}`;
 export const warningsKey = (tenant: TenantId, id: string) => `${folder(tenant, "rejected")}${id}-warnings${EXTENSION}`;
 
-export interface ImportUploads {
+interface ImportUploads {
   /** Stores a file that was in the request. */
   put(id: string, bytes: Buffer): Promise<void>;
   /** A form with which a browser or server uploads a file of at most `maxBytes` (ARC-1). */
@@ -34,7 +34,7 @@ export interface ImportUploads {
   sizeOf(id: string): Promise<number | undefined>;
 }
 
-export interface ImportReading {
+interface ImportReading {
   /** The file from a byte on; undefined if there is no file. */
   read(id: string, from: number): Promise<AsyncIterable<Uint8Array> | undefined>;
   putProblems(kind: ProblemKind, id: string, csv: string): Promise<void>;

@@ -29,7 +29,7 @@ const isMailboxFigure = (name: string): name is MailboxFigure => Object.hasOwn(m
 const mailboxCounter = (mailbox: string, figure: MailboxFigure): string => `m|${mailbox}|${mailboxFigures[figure]}`;
 
 /** What is counted at a time: attributes of `HourCount` and how much is added to each. */
-export interface Counted {
+interface Counted {
   /** A timestamp. */
   at: string;
   add: Record<string, number>;

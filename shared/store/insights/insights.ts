@@ -188,13 +188,13 @@ export async function summaryOf(store: StoreReader, group: ConversionGroup, wind
     }));
 }
 
-export interface JobConversions {
+interface JobConversions {
   converters: number;
   revenue: number;
 }
 
 /** Conversions after a job: of its recipients, and of its control group. */
-export async function conversionsOfJob(
+async function conversionsOfJob(
   store: StoreReader,
   job: string,
 ): Promise<{ treated: JobConversions; holdout: JobConversions }> {

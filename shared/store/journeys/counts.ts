@@ -13,7 +13,7 @@ import { runRows } from "./run-rows.ts";
 export const COUNT_SHARDS = 8;
 const shards = Array.from({ length: COUNT_SHARDS }, (_, shard) => shard);
 
-export interface JourneyCounts {
+interface JourneyCounts {
   runs: Record<RunStatus, number>;
   steps: Record<string, { active: number; outcomes: Record<string, number> }>;
 }

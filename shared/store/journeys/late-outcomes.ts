@@ -12,7 +12,7 @@ import { countWrites, type OutcomeAddends } from "./counts.ts";
 import { RunItem, type RunRow, rowKeyOf, runPrefix } from "./run-items.ts";
 
 /** The send of a step, as its job says. */
-export interface StepSend {
+interface StepSend {
   job: string;
   journey: string;
   step: string;

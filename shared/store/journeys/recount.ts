@@ -20,7 +20,7 @@ export interface PartialCount {
   sums: Record<string, number>;
 }
 
-export interface RecountedPart {
+interface RecountedPart {
   repaired: number;
   /** Where it continues: `<journey>#<shard>`, or the journey that is done. */
   after?: string | undefined;

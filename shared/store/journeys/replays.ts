@@ -26,7 +26,7 @@ import {
   simulateSend,
 } from "./simulated-sends.ts";
 
-export interface ReplayDeps {
+interface ReplayDeps {
   store: StoreReader;
   root(): Promise<RootSecrets>;
   workspace: WorkspaceRecord;

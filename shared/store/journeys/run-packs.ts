@@ -29,7 +29,7 @@ import {
 import { newestRuns, type RunPlace, runRows } from "./run-rows.ts";
 
 /** A run of a pack: where it was, and what its move adds to the counts. */
-export interface PackMember {
+interface PackMember {
   run: string;
   /** Before the move. */
   seq: number;

@@ -53,7 +53,7 @@ export function openPlans({ store, workspace }: { store: StoreReader; workspace:
   };
 }
 
-export interface CapCounter {
+interface CapCounter {
   countOf(cap: FrequencyCap, timezone: string, at: number): Promise<number>;
   add(cap: FrequencyCap, timezone: string, at: number): void;
 }

@@ -28,7 +28,7 @@ interface SimulatedEvent {
   properties: Record<string, unknown>;
 }
 
-export interface Simulation {
+interface Simulation {
   subscriber_id?: string | undefined;
   sample?:
     | { external_id?: string | undefined; email?: string | undefined; attributes: Record<string, unknown> }
@@ -55,7 +55,7 @@ interface SimulatedStep extends Message {
   clauses: Reason[];
 }
 
-export interface Simulated {
+interface Simulated {
   entry: { at: string; reason: ReplayRefusal | null; clauses: Reason[] };
   steps: SimulatedStep[];
   /** `waiting`: nothing that was given moves the run on. `refused`: no run begins. */

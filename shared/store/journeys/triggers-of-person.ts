@@ -18,7 +18,7 @@ import { QuotaRefusal } from "./run-items.ts";
 import type { RunState } from "./runs.ts";
 
 export const triggerOutcomes = ["entered", ...refusalReasons, "not_active", "not_handled", "not_identified"] as const;
-export type TriggerOutcome = (typeof triggerOutcomes)[number];
+type TriggerOutcome = (typeof triggerOutcomes)[number];
 
 /** What could start a run. */
 export interface PersonalCause {

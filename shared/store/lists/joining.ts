@@ -21,13 +21,13 @@ import { changeMembers, enterWrites } from "./memberships.ts";
 /** Statements that are written at once. */
 const MAX_CONCURRENT = 25;
 
-export interface Joined extends Added {
+interface Joined extends Added {
   /** Those who are asked to confirm first. */
   pending: number;
 }
 
 /** How subscribers come to a list. */
-export interface Joining {
+interface Joining {
   source: string;
   /** The import that adds them. */
   import_job_id?: string;

@@ -24,7 +24,7 @@ const USUAL = 40;
 
 type LeafRow = RowOf<typeof MemberLeaf>;
 
-export interface Leaf {
+interface Leaf {
   /** Its sort key; the first leaf of a shard begins at the digit of the shard. */
   low: string;
   /** Where the next leaf begins; undefined: it is the last one of its shard. */
@@ -36,7 +36,7 @@ export interface Leaf {
 }
 
 /** The number of distinct times, the times, then of each member its id and the number of its time. */
-export function packMembers(members: readonly GroupMember[]): Uint8Array {
+function packMembers(members: readonly GroupMember[]): Uint8Array {
   const times = [...new Set(members.map(({ entered_at }) => entered_at))];
   const bytes = Buffer.alloc(1 + times.length * TIME_BYTES + members.length * (ID_BYTES + 1));
   let end = bytes.writeUInt8(times.length);
@@ -92,7 +92,7 @@ export async function enteredLeaf(
 }
 
 /** The ids of a page: those after `after`, up to and with `until`. */
-export interface IdRange {
+interface IdRange {
   shard: string;
   /** Empty at the beginning of the shard. */
   after: string;
@@ -113,7 +113,7 @@ export async function leavesBetween(
   return leaves.length > 0 ? leaves : [{ low: shard, high: undefined, at: undefined, members: [] }];
 }
 
-export interface LeafChange {
+interface LeafChange {
   leaf: Leaf;
   /** What the leaf is to hold, in the order of the ids. */
   members: GroupMember[];

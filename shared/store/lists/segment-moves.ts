@@ -3,7 +3,7 @@ import type { Change } from "../changes.ts";
 import type { MemberLeaf, SegmentMembership } from "./items.ts";
 import { movesIn, segmentOfLeaf } from "./leaves.ts";
 
-export interface SegmentMove {
+interface SegmentMove {
   subscriber: string;
   segment: string;
   entered: boolean;

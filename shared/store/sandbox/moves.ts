@@ -80,7 +80,7 @@ export async function beginMove(
   return { ...row, pk: "", sk: "" };
 }
 
-export type MoveClaim =
+type MoveClaim =
   | { kind: "claimed"; move: MoveRow }
   /** Another worker has it. */
   | { kind: "held" }

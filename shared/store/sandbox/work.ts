@@ -8,7 +8,7 @@ import { openWorkspaceTable } from "../table.ts";
 import { SandboxWork } from "./items.ts";
 import { depsFor } from "./sandbox.ts";
 
-export interface SandboxWorkplace {
+interface SandboxWorkplace {
   /**
    * Does work of a sandbox at its time, and notes for the mover of its clock that it is under way, each attempt by itself:
    * a message may come twice at once. Work that throws, or whose worker dies, stays noted: it will be delivered again.

@@ -19,7 +19,7 @@ export interface SegmentIndex {
   windowed: readonly string[];
 }
 
-export interface DynamicSegments {
+interface DynamicSegments {
   /**
    * The current rules, including every rule that was stored before the call.
    * @param known a version of the watchers: then the rules of that version, or newer ones

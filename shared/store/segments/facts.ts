@@ -31,7 +31,7 @@ export function changedKeys(before: Image, after: Image): string[] {
 }
 
 /** What segments need of the rows that are stored with a subscriber. */
-export interface SubscriberFacts {
+interface SubscriberFacts {
   /** Ids of the segments that it is in. */
   memberOf: Set<string>;
   /** The time of its timer for the next end of a window, if one is set. */
@@ -121,7 +121,7 @@ async function readActor(store: StoreReader, actor: Actor, history: History, opt
  * Evaluates a rule for a profile, as segments and journeys do. The other rows of the subscriber and its history are
  * read only where the attributes alone do not decide.
  */
-export async function judgeProfile(
+async function judgeProfile(
   store: StoreReader,
   rule: Rule,
   profile: LivingProfile,

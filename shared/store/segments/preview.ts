@@ -28,7 +28,7 @@ const SAMPLE_OF_HISTORIES = 800;
 const MAX_HISTORIES = 50;
 const MAX_IDS = 10;
 
-export interface Preview {
+interface Preview {
   estimated_count: number;
   sample_subscriber_ids: string[];
   exact: boolean;

@@ -33,7 +33,7 @@ export interface Subject {
 type CurrentRules = ReadonlyMap<string, Rule>;
 
 /** The rules that are evaluated, read anew before anything is written, and after it. */
-export interface Rules {
+interface Rules {
   /** No older than what is evaluated. A rule that came later has a computation of its own, which sees that too. */
   first?: CurrentRules;
   /** @returns the same map as before where no rule has changed */

@@ -9,7 +9,7 @@ import { failuresOf, oldRow } from "../refusals.ts";
 import { Alias, Profile, SubscriberAlias } from "./items.ts";
 import { isLiving } from "./subscribers.ts";
 
-export interface Link {
+interface Link {
   /** Whether the anonymous id is this subscriber's after the call (AMB-26). */
   linked: boolean;
   /** Stored events of the anonymous id that this call gave to the subscriber. */

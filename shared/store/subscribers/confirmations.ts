@@ -39,7 +39,7 @@ export async function needsConfirmation(
   return channel === "email" && (await workspace())?.double_opt_in === true;
 }
 
-export type Asking =
+type Asking =
   | { kind: "asks"; profile: LivingProfile; address: string; write: ItemWrite<"workspace"> }
   | { kind: "not pending" | "asked before" | "asked too often" | "no address" | "suppressed" };
 
@@ -73,7 +73,7 @@ export async function askingOf(store: Store, subscriber: string, channel: string
 /** Where mail to a normalized address arrives: `ada+news@example.com` is another name of `ada@example.com`. */
 const mailboxOf = (address: string): string => address.replace(/\+[^@]*@/, "@");
 
-export type Confirmation =
+type Confirmation =
   /** `isDone`: it was confirmed before. */
   { kind: "open" | "confirmed" } | { kind: "gone" };
 

@@ -217,7 +217,7 @@ export async function cancelImport(store: Store, id: string): Promise<ImportJob>
   throw conflict(`The import is ${status} and can no longer be canceled.`);
 }
 
-export interface Progress {
+interface Progress {
   processed: number;
   failed: number;
   consents: ConsentSummary;

@@ -14,7 +14,7 @@ import { findByPhone } from "./phones.ts";
 import { isFoundBy, searchSubscribers } from "./search.ts";
 import { getProfiles, type LivingProfile, profileOfExternalId, type Subscriber, subscriberOf } from "./subscribers.ts";
 
-export interface SubscriberQuery {
+interface SubscriberQuery {
   limit: number;
   cursor?: string | undefined;
   updated_since?: string | undefined;

@@ -3,7 +3,7 @@ import { item } from "../item.ts";
 import { shardOf } from "../shards.ts";
 
 /** `x`: external id, `e`: e-mail address, `n`: last name. */
-export type SearchField = "x" | "e" | "n";
+type SearchField = "x" | "e" | "n";
 
 export const SearchEntry = item({
   about: "A name of a subscriber, normalized, in a shard of the subscribers: a query finds it by its beginning.",

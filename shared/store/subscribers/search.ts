@@ -62,7 +62,7 @@ function looksFor(q: string): Look[] {
 }
 
 /** What a search writes: reads of profiles, and puts and removals of entries. */
-export type SearchWriter = Pick<Store, "getAll" | "writeAll">;
+type SearchWriter = Pick<Store, "getAll" | "writeAll">;
 
 /**
  * Makes the entries of subscribers what their profiles say at this moment, wherever they were in another state.

@@ -86,7 +86,7 @@ export async function upsertSubscriber(
 }
 
 /** @throws 422. For attributes that, with those that are there, are larger than an item can be. */
-export function refuseAttributes(): never {
+function refuseAttributes(): never {
   throw invalid({ attributes: "are, with those that are there already, more than a subscriber can hold" });
 }
 

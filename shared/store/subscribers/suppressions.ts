@@ -36,7 +36,7 @@ const isSuppressed = (row: AddressRow | undefined): row is Suppressed =>
 
 const shown = (row: Suppressed): Suppression => fieldsOrNull(Suppression.entries, row);
 
-export interface SuppressionQuery {
+interface SuppressionQuery {
   limit: number;
   cursor?: string | undefined;
   address?: string | undefined;

@@ -10,7 +10,7 @@ export interface Placed {
 }
 
 /** Where a page begins: entries before this one. */
-export type Before = Pick<Placed, "at" | "id">;
+type Before = Pick<Placed, "at" | "id">;
 
 export interface Bounds {
   subscriber: string;

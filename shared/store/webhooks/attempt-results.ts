@@ -35,7 +35,7 @@ interface WrittenWith {
   lateItems?: readonly ItemWrite<"workspace">[];
 }
 
-export type AttemptRecorded =
+type AttemptRecorded =
   | "recorded"
   /** It was recorded before, or the attempt was given up: what follows from it is another worker's. */
   | "settled before";

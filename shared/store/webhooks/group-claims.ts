@@ -9,7 +9,7 @@ import { acceptedAt, groupsOf } from "./sequences.ts";
 
 const KEPT_MS = 2 * DAY;
 
-export type GroupClaimed =
+type GroupClaimed =
   | { kind: "claimed" }
   /** Each delivery is claimed alone: this worker, or the one that was here before, makes no attempt. */
   | { kind: "apart" }

@@ -18,7 +18,7 @@ import { attributesOf, countSubscribers, isLiving, type LivingProfile } from "..
 import type { Occurrence } from "./deliveries.ts";
 
 /** What a change may tell. Its occurrences, which may be costly, are asked for only where one of the events is wanted. */
-export interface OccurrenceSource {
+interface OccurrenceSource {
   /** Of what: its workspace, its place in the stream, and when it was written. */
   change: Pick<Change, "tenant" | "position" | "at">;
   events: readonly WebhookEvent[];

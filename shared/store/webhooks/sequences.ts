@@ -23,13 +23,13 @@ const SCAN_PAGE = 100;
 const MAX_ATTEMPTS = 10;
 
 /** Deliveries that share a queue message: the number of the first, and all in order. */
-export interface Group {
+interface Group {
   first: number;
   ids: readonly string[];
 }
 
 /** A delivery that the stream reports, and its place in the stream. */
-export interface Accepted {
+interface Accepted {
   id: string;
   acceptedAt: number;
   position: string;

@@ -30,7 +30,7 @@ export interface Asserted {
   groups: readonly string[];
 }
 
-export interface SignedIn {
+interface SignedIn {
   user: UserRow;
   tenant: TenantId;
   role: Role;

@@ -34,7 +34,7 @@ export type User = v.InferOutput<typeof User>;
 export const workspaceKinds = ["standard", "sandbox"] as const;
 export type WorkspaceKind = (typeof workspaceKinds)[number];
 
-export interface Registration {
+interface Registration {
   email: string;
   /** The result of `hashPassword`. */
   secret: string;

@@ -15,9 +15,9 @@ export const providedRoles = [
   "analyst",
   "viewer",
 ] as const satisfies readonly (typeof roles)[number][];
-export type ProvidedRole = (typeof providedRoles)[number];
+type ProvidedRole = (typeof providedRoles)[number];
 
-export interface GroupRole {
+interface GroupRole {
   group: string;
   role: ProvidedRole;
 }

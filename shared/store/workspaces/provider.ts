@@ -90,7 +90,7 @@ export async function removeProvider(platform: Platform, { tenant, domains }: Pr
   ]);
 }
 
-export interface BegunAttempt {
+interface BegunAttempt {
   state: string;
   nonce: string;
   /** Of PKCE, S256. */

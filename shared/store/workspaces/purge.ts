@@ -55,7 +55,7 @@ interface PurgeContext {
   importFiles: { removeSome(): Promise<number> };
 }
 
-export type PurgeStep =
+type PurgeStep =
   | { kind: "unfinished"; retryInMs: number }
   /** It is done, or not this worker's. */
   | { kind: "ended" };

@@ -20,7 +20,7 @@ export const REFRESH_SECONDS = LIFETIME_MS / SECOND;
 const REUSE_GRACE_MS = 10 * SECOND;
 const SECRET_BYTES = 32;
 
-export interface Session {
+interface Session {
   id: string;
   user: string;
   tenant: TenantId;
@@ -28,7 +28,7 @@ export interface Session {
   readOnly?: boolean;
 }
 
-export interface NewSession extends Omit<Session, "id"> {
+interface NewSession extends Omit<Session, "id"> {
   device?: string | undefined;
   address?: string | undefined;
   /** The user as authenticated: the session does not begin if the password has changed since, or the second factor. */
@@ -45,7 +45,7 @@ interface Begun extends Session {
   token: string;
 }
 
-export interface Renewed extends Begun {
+interface Renewed extends Begun {
   begunAt: string;
 }
 

@@ -23,7 +23,7 @@ export interface Allowance {
   sending?: SendingSettings | undefined;
 }
 
-export interface Period {
+interface Period {
   /** `2026-11` */
   name: string;
   start: number;

@@ -3,7 +3,7 @@ import { logicalIdOf } from "../../../infra/names.ts";
 import { deadQueueNames, PUBLISHER, queueNames } from "../../../shared/contract/messages.ts";
 import { BUS, ofType, type Template, textOf } from "./template.ts";
 
-export interface Statement {
+interface Statement {
   actions: string[];
   resources: string[];
   conditions: unknown;

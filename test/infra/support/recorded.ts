@@ -59,14 +59,14 @@ const replacing: Readonly<Record<string, readonly string[]>> = {
 
 export const RECORD = new URL("../deployed-resources.json", import.meta.url);
 
-export interface Recorded {
+interface Recorded {
   type: string;
   /** The properties that cannot change in place, as they are in the template. */
   fixed: Record<string, unknown>;
   /** What becomes of it when it is no longer in the template. */
   kept?: string;
 }
-export type Resources = Readonly<Record<string, Recorded>>;
+type Resources = Readonly<Record<string, Recorded>>;
 
 /** @throws an error with the type whose properties are not known here */
 export const resourcesOf = ({ Resources }: Pick<Template, "Resources">): Resources =>
@@ -82,7 +82,7 @@ function recordedOf({ Type, Properties = {}, DeletionPolicy }: Resource): Record
 export const recorded = (): Resources =>
   (JSON.parse(readFileSync(RECORD, "utf8")) as { resources: Resources }).resources;
 
-export interface Change {
+interface Change {
   id: string;
   type: string;
   kind: "replaced" | "removed";

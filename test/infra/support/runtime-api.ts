@@ -8,7 +8,7 @@ const RESPONSE = /^\/2018-06-01\/runtime\/invocation\/([^/]+)\/response$/;
 const SEPARATOR = Buffer.alloc(8);
 const TIME_MS = 15 * 60_000;
 
-export interface Exchange {
+interface Exchange {
   headers: IncomingHttpHeaders;
   bytes: Buffer;
   ended: boolean;

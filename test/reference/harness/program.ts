@@ -21,7 +21,7 @@ export interface Call {
   /** The text of an imported file. */
   file?: string;
 }
-export interface FaultCommand {
+interface FaultCommand {
   kind: "fault";
   wait: number;
   channel: string;
@@ -29,12 +29,12 @@ export interface FaultCommand {
   times?: number;
   person?: string;
 }
-export interface Wait {
+interface Wait {
   kind: "wait";
   wait: number;
 }
 /** Time passes, and what falls due is done only at its end: workers are late. */
-export interface Late {
+interface Late {
   kind: "late";
   wait: number;
 }
@@ -50,7 +50,7 @@ export interface Link {
   mail: number;
 }
 /** What receivers of webhooks answer from now on. */
-export interface Receiver {
+interface Receiver {
   kind: "receiver";
   wait: number;
   status: number;
@@ -62,12 +62,12 @@ export interface Stream {
   person: string;
   does: "open" | "close";
 }
-export interface ClearFaults {
+interface ClearFaults {
   kind: "clear faults";
   wait: number;
 }
 /** A user signs in, or uses what a session gave (AMB-145). */
-export interface SessionCommand extends SessionStep {
+interface SessionCommand extends SessionStep {
   kind: "session";
   wait: number;
 }
@@ -81,7 +81,7 @@ export interface Program {
 }
 
 /** A name that stands for nothing: the same unknown id on both sides. */
-export function nobody(handle: string): string {
+function nobody(handle: string): string {
   let sum = 7;
   for (const char of handle) sum = (sum * 31 + char.charCodeAt(0)) % 0xffff_ffff;
   return `00000000-0000-4000-8000-0000${sum.toString(16).padStart(8, "0")}`;

@@ -110,7 +110,7 @@ function exactly(bindings: Bindings, expected: Body, got: Body, path: string): R
   return differenceOf(bindings, expected, got, path);
 }
 
-export function fits(bindings: Bindings, expected: Body, got: Body): boolean {
+function fits(bindings: Bindings, expected: Body, got: Body): boolean {
   const mark = bindings.mark();
   if (!differenceOf(bindings, expected, got)) return true;
   bindings.undo(mark);
@@ -188,7 +188,7 @@ function firstOf(bindings: Bindings, { ordered, limit }: FirstOf, got: Body, pat
 }
 
 /** For a reader: what was allowed, with the product's ids where they are known. */
-export function plain(bindings: Bindings, value: Body): Body {
+function plain(bindings: Bindings, value: Body): Body {
   if (value === ANY) return "(anything)";
   if (value === ABSENT) return "(absent)";
   if (typeof value === "string") return value.replace(/#[a-z]+-\d+/g, (id) => bindings.product.get(id) ?? id);

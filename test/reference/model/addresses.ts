@@ -18,7 +18,7 @@ function normal(text: unknown): { kind: "email" | "phone"; key: string } | null 
 export const addressOf = (world: World, text: unknown) => world.addresses.find(({ key }) => key === normal(text)?.key);
 
 /** The address that a channel sends to. */
-export const heldBy = (world: World, subscriber: Subscriber | undefined, channel: string): Address | undefined =>
+const heldBy = (world: World, subscriber: Subscriber | undefined, channel: string): Address | undefined =>
   addressOf(world, channel === "email" ? subscriber?.email : subscriber?.attributes.phone);
 
 function rowOf(world: World, text: unknown): Address | null {

@@ -67,7 +67,7 @@ export function lookForConversions(world: World, event: Event): void {
   if (look()) for (const wait of LOOKS) at(world, world.now + wait, look);
 }
 
-export interface Conversion {
+interface Conversion {
   event: Event;
   revenue: number;
 }

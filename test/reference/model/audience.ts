@@ -34,11 +34,7 @@ const deviceFields = ({ platform, push_enabled, fields }: Device): Record<string
 };
 
 /** Filters are ANDed; a device filter wants a device of the subscriber that matches. One that is gone is none (D-DEV). */
-export function passesFilters(
-  world: World,
-  { device_filters, subscriber_filters }: Body,
-  subscriber: Subscriber,
-): boolean {
+function passesFilters(world: World, { device_filters, subscriber_filters }: Body, subscriber: Subscriber): boolean {
   if (subscriber_filters && !matches(world, subscriber_filters, subscriber.attributes)) return false;
   if (!device_filters) return true;
   return world.devices.some(

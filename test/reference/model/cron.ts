@@ -12,7 +12,7 @@ const RANGES = [
 /** A wildcard of hours may have a step (AMB-63); of days it restricts them (AMB-43). */
 const HOURS = 1;
 
-export interface Cron {
+interface Cron {
   fields: number[][];
   isWild: boolean[];
 }

@@ -137,7 +137,7 @@ function refusalsNow(world: World, job: Job, recipient: Recipient, delivery: Del
   return isFirst && capReason(then, spec, subscriber.id, delivery.class, recipient) ? ["capped"] : [];
 }
 
-export const valuesOf = (world: World, job: Job, subscriber: string): Values => ({
+const valuesOf = (world: World, job: Job, subscriber: string): Values => ({
   subscriber: found(world.subscribers, subscriber) ?? null,
   data: job.spec.data ?? {},
   event: job.spec.event ?? {},

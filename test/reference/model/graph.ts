@@ -28,7 +28,7 @@ function isExitCondition(condition: Body): boolean {
 }
 
 /** Where a step may lead; an empty text completes the run. */
-export function targetsOf(node: Body): string[] {
+function targetsOf(node: Body): string[] {
   const config = node[node.type] ?? {};
   const targets = {
     send: [config.next],
@@ -39,7 +39,7 @@ export function targetsOf(node: Body): string[] {
   return (targets ?? []).filter((target) => typeof target === "string" && target !== "");
 }
 
-export function hasBadDuration(steps: Body): boolean {
+function hasBadDuration(steps: Body): boolean {
   const isBad = (text: Body) => text !== undefined && duration(text) === undefined;
   const nodes: Body[] = Object.values(steps.steps ?? {});
   return nodes.some(({ delay, wait_for_event }) => isBad(delay?.duration) || isBad(wait_for_event?.within));

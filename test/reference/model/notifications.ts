@@ -111,7 +111,7 @@ export function startSend(world: World, body: Body, unit: string | undefined): J
 }
 
 /** D-NTF. Numbers of a send that is under way are not promised before it is over. */
-export function jobRecord(world: World, job: Job): Body {
+function jobRecord(world: World, job: Job): Body {
   const { spec } = job;
   const isOver = ["completed", "failed", "canceled", "scheduled"].includes(job.status);
   return {

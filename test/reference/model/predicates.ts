@@ -3,7 +3,7 @@ import { instantOf } from "./cron.ts";
 import { type Body, DAY, instant, isRecord, same } from "./kit.ts";
 import type { World } from "./world.ts";
 
-export const OPERATORS = ["$eq", "$ne", "$gt", "$gte", "$lt", "$lte", "$in", "$nin", "$exists"];
+const OPERATORS = ["$eq", "$ne", "$gt", "$gte", "$lt", "$lte", "$in", "$nin", "$exists"];
 
 /** NTF-16. */
 const VERSION_KEYS = ["os_version", "sdk_version", "app_version"];

@@ -67,7 +67,7 @@ export interface Reference {
   clearFaults(): void;
 }
 
-export interface ReferenceOptions {
+interface ReferenceOptions {
   now: number;
   bucket: World["bucket"];
 }

@@ -68,7 +68,7 @@ export function subscriberChanged(world: World, subscriber: Subscriber): void {
  * AMB-71: a window that ends changes the membership by itself. The product has five minutes for it, and looks at every
  * full minute: so does this, for journeys go on from there.
  */
-export const LAPSE = 5 * MINUTE;
+const LAPSE = 5 * MINUTE;
 
 function wakeAtWindowEnds(world: World, subscriber: Subscriber): void {
   const windows = world.segments

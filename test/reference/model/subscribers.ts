@@ -57,7 +57,7 @@ function patch(world: World, { body }: Request, { id }: Record<string, string>) 
  * SUB-9, SUB-10, SUB-16, AMB-10: gone are its devices, memberships, inbox and runs; rows of sends and events stay.
  * D-EXPORTDEL: the properties of its events go on request.
  */
-export function eraseSubscriber(world: World, subscriber: Subscriber, isAll: boolean): void {
+function eraseSubscriber(world: World, subscriber: Subscriber, isAll: boolean): void {
   const { id } = subscriber;
   cancelRunsOf(world, id);
   forgetAddress(world, subscriber);

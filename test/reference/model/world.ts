@@ -7,7 +7,7 @@ import type * as sends from "./records/sends.ts";
 
 import type { Token } from "./sessions.ts";
 
-export interface Timer {
+interface Timer {
   at: number;
   order: number;
   run: () => void;

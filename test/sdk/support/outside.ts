@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 const tsc = join(root, "node_modules/typescript/bin/tsc");
 
-export function run(command: string, words: string[], cwd: string, env = process.env): string {
+function run(command: string, words: string[], cwd: string, env = process.env): string {
   const { status, stdout, stderr } = spawnSync(command, words, { cwd, encoding: "utf8", env });
   if (status !== 0) throw new Error(`${command} ${words.join(" ")}: ${stdout}${stderr}`);
   return stdout;

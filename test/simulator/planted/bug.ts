@@ -31,7 +31,7 @@ export const areas = [
 ] as const;
 
 /** A part of a file's text. */
-export interface Patch {
+interface Patch {
   file: string;
   /** Occurs exactly once in the file. */
   find: string;

@@ -7,11 +7,11 @@ import { isJsonObject, withoutUndefined } from "../../../../shared/kernel/object
 import { SERVER_BODY_BYTES } from "../../../../shared/rules/event-limits.ts";
 
 export const messageTypes = ["identify", "track", "page", "screen", "group", "alias"] as const;
-export type MessageType = (typeof messageTypes)[number];
+type MessageType = (typeof messageTypes)[number];
 
 /** The last part of a call's path: the name of a type, its first letter as browsers write it, or a batch. */
 export const calls = [...messageTypes, ...["i", "t", "p", "s", "g", "a"], "batch", "b", "import", "m"] as const;
-export type CallName = (typeof calls)[number];
+type CallName = (typeof calls)[number];
 
 const batchNames: Readonly<Record<string, CallName>> = { b: "batch", import: "batch" };
 const typeOf = (call: string): MessageType | undefined =>
@@ -55,7 +55,7 @@ const Message = v.object({
 });
 export type Message = v.InferOutput<typeof Message>;
 
-export interface ReadMessages {
+interface ReadMessages {
   messages: Message[];
   /** Messages that are larger or deeper than one may be, or that are no objects. */
   unreadable: number;

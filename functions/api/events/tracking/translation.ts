@@ -20,7 +20,7 @@ import { type Bounds, type Fitter, openFitter } from "./fitting.ts";
 import { MAX_MESSAGE_BYTES, type Message } from "./messages.ts";
 
 /** Why a message is left out; each is counted in the answer. */
-export type DropReason =
+type DropReason =
   | "excluded"
   | "no_id"
   | "id_too_long"

@@ -31,7 +31,7 @@ const DEVICES_AT_ONCE = 50;
 /** A candidate, where its range continues after it, and its profile. */
 export type Placed = Candidate & { cursor: string; profile?: LivingProfile };
 
-export interface CandidatePage {
+interface CandidatePage {
   candidates: Placed[];
   /** Where the next page begins; undefined at the end. */
   next: string | undefined;

@@ -46,7 +46,7 @@ export const isHeld = <A extends string>({ owner, step }: Lease, isOpen: Conditi
   all<A | "owner" | "step">(isOpen, is("owner", owner), is("step", step));
 
 /** `busy`: another worker has it until then. `repeats`: another one had it, and may have done a part of it. */
-export type Claiming = { kind: "claimed"; lease: Lease; repeats: boolean } | { kind: "closed" } | Busy;
+type Claiming = { kind: "claimed"; lease: Lease; repeats: boolean } | { kind: "closed" } | Busy;
 type Busy = { kind: "busy"; until: number };
 
 /** Takes a chunk of inboxes for the time of a lease. The lease of another worker is respected until it ends. */

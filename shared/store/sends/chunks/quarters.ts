@@ -47,7 +47,7 @@ export async function directLanes(store: StoreReader): Promise<JobLane[]> {
 
 const periodOf = (quarter: number): string => periodAt(quarter * QUARTER_MS).name;
 
-export interface Settled {
+interface Settled {
   /** The sends that have not ended. */
   open: JobRecord[];
   /** What was counted, as far as it was not counted before. */

@@ -28,7 +28,7 @@ export const isOnJob = ({ range }: { range: string }): boolean => range === SING
 const givenRange = (n: number) => `given/${n}`;
 
 /** Where the candidates of a range come from; `group` of members, else all subscribers of the shards. */
-export type RangeSource =
+type RangeSource =
   | { from: "shards"; shards: readonly string[]; group?: Group }
   | { from: "given"; n: number }
   | { from: "request" };

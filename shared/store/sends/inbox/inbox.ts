@@ -22,7 +22,7 @@ export const MESSAGE_LIFETIME_MS = 30 * DAY;
 export const PROMPT_MS = 30 * SECOND;
 
 export const inboxStatuses = ["unread", "read", "dismissed"] as const;
-export type InboxStatus = (typeof inboxStatuses)[number];
+type InboxStatus = (typeof inboxStatuses)[number];
 
 export const InboxMessage = v.object({
   id: v.string(),
@@ -42,7 +42,7 @@ export function messageId(at: number, job: string, subscriber: string): string {
   return uuidV7(at, createHash("sha256").update(`${job}:${subscriber}`).digest());
 }
 
-export interface Origin {
+interface Origin {
   subscriber: string;
   /** The experience that it belongs to, which may be hidden or recalled. */
   experience?: string | undefined;
@@ -54,7 +54,7 @@ export interface Origin {
   late_at?: number | undefined;
 }
 
-export type Delivery = Origin & (MessageText | NamedText);
+type Delivery = Origin & (MessageText | NamedText);
 
 /** The write of one delivery, which is also its ledger entry (docs/decisions/0013). `at` is the time of the round. */
 export function messageWrite(job: string, at: number, delivery: Delivery): ItemWrite<"workspace"> {

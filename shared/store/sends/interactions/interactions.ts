@@ -36,7 +36,7 @@ import {
 import { Engagement, InteractionCount, interactionKey, ReportedInteraction } from "./items.ts";
 import { countersOf, dayCounters } from "./totals.ts";
 
-export interface Report {
+interface Report {
   job_id: string;
   interaction: Interaction;
   platform: Platform;

@@ -18,7 +18,7 @@ import type { Tally } from "../chunks/tallies.ts";
 import type { JobRecord } from "./job-record.ts";
 import type { DeliverySettings, JobSpec } from "./job-spec.ts";
 
-export type Sent = Pick<JobRecord, "direct" | "ranges" | "target" | "source" | "deliverySettings"> & LookedUp;
+type Sent = Pick<JobRecord, "direct" | "ranges" | "target" | "source" | "deliverySettings"> & LookedUp;
 
 type LookedUp = Pick<JobSpec, "looked_up" | "subscriber_ids_count">;
 

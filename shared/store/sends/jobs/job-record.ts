@@ -27,7 +27,7 @@ export const NOTHING_LATE = {
   lost_a: 0,
   lost_b: 0,
 };
-export type Late = typeof NOTHING_LATE;
+type Late = typeof NOTHING_LATE;
 
 /** A job as its row says it. `withContent` adds what it says. */
 export interface JobRecord

@@ -37,7 +37,7 @@ import type { SendWatch } from "./send-watch.ts";
 
 const WATCH_AFTER_MS = 15 * MINUTE;
 
-export interface Send {
+interface Send {
   /** A UUIDv7 of now, or one derived from what the send belongs to. */
   id: string;
   /** The id is derived, so a repeat finds its own job: the audience is left to the workers, who plan it once. */
@@ -65,7 +65,7 @@ export interface StartedSend {
 }
 
 /** `refused`: a condition of the extra items failed, one place for each. */
-export type Started = ({ kind: "started" } & StartedSend) | { kind: "refused"; failures: readonly Failure[] };
+type Started = ({ kind: "started" } & StartedSend) | { kind: "refused"; failures: readonly Failure[] };
 
 /**
  * Starts a send, now or at its `scheduled_at`. The job row, its share of the quota and the extra items are one

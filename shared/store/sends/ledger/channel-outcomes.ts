@@ -27,7 +27,7 @@ export const ChannelOutcome = v.object({
 export type ChannelOutcome = v.InferOutput<typeof ChannelOutcome>;
 
 /** What is known of one recipient of a send. */
-export interface RecipientFacts {
+interface RecipientFacts {
   /** Of the job and the subscriber, oldest first. */
   ledger: readonly TouchRow[];
   messages: readonly MessageRow[];

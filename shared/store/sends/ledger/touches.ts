@@ -26,7 +26,7 @@ export function chunkRefOf({ job, place }: { job: string; place: string }): Chun
   return { job, range: place.slice(0, cut), n: Number(place.slice(cut + 1)) };
 }
 
-export interface Touch {
+interface Touch {
   subscriber: string;
   target: Target;
   verdict: Verdict;

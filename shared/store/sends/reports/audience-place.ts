@@ -40,7 +40,7 @@ export const outsideReasons = [
   "device_filters",
   "joined_later",
 ] as const;
-export type OutsideReason = (typeof outsideReasons)[number];
+type OutsideReason = (typeof outsideReasons)[number];
 
 export type AudiencePlace =
   /** `waits`: what its chunk has still to do for it. */

@@ -69,7 +69,7 @@ function frequencyOf({ random }: Draft): Body {
 }
 
 /** A rule tree or a flat form; windows only where no journey hangs on the moment they end. */
-export function ruleOf(draft: Draft, depth = 0): Body {
+function ruleOf(draft: Draft, depth = 0): Body {
   const { random } = draft;
   const kind = random.between(0, 9);
   if (kind < 4) return { attribute: predicateOf(draft) };
@@ -113,7 +113,7 @@ export function segment(draft: Draft): void {
 const DURATIONS = ["30m", "1h", "24h", "1d"];
 
 /** A chain of one to four steps, sometimes with something wrong in it. */
-export function graphOf(draft: Draft): Body {
+function graphOf(draft: Draft): Body {
   const { random } = draft;
   const length = random.between(1, 4);
   const steps: Record<string, Body> = {};

@@ -131,7 +131,7 @@ const STORIES: [string[], Make][] = [
 /** How many commands in a hundred begin one. */
 const STORIES_PERCENT = 10;
 
-export interface Scope {
+interface Scope {
   areas: readonly string[];
   /** Commands at most. */
   length?: number;
