@@ -2,12 +2,16 @@
 import { expect, it } from "vitest";
 import { fill } from "../../bench/people.ts";
 import { DAY, HOUR, MINUTE } from "../../shared/kernel/clock.ts";
+import { changeItem } from "../../shared/store/item.ts";
 import { SMALL_AUDIENCE } from "../../shared/store/sends/audience/audiences.ts";
+import { settleStopped } from "../../shared/store/sends/chunks/ranges.ts";
 import { JobItem } from "../../shared/store/sends/jobs/job-items.ts";
-import { usageOf } from "../../shared/store/workspaces/usage.ts";
+import { TemplateItem } from "../../shared/store/templates/items.ts";
+import { sendReservation, usageOf } from "../../shared/store/workspaces/usage.ts";
 import { inMs, jobOf, post } from "../support/notify.ts";
 import { addPeople, operate, quickStore } from "../support/people.ts";
 import { addPhone, openChannels, spoil } from "../support/reached.ts";
+import { requests } from "../support/requests.ts";
 import type { Tenant, TestWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
@@ -15,8 +19,8 @@ const { withTenant } = worlds();
 const everybody = { target: { type: "all" } };
 
 /** Twelve subscribers; five of them have a phone. */
-async function phones() {
-  const { world, tenant } = await withTenant();
+async function phones(options: Parameters<typeof withTenant>[0] = {}) {
+  const { world, tenant } = await withTenant(options);
   const { ios } = await openChannels(world, tenant, "ios-push");
   const people = await addPeople(world, tenant, 12);
   for (const id of people.slice(0, 5)) await addPhone(world, tenant, id, "ios");
@@ -116,6 +120,40 @@ it("a send that a deletion stopped before it was planned uses nothing (D-BILL, A
   await world.advance(HOUR);
   await operate(world, tenant, { status: "active" });
   expect((await jobOf(tenant, id)).status).toBe("canceled");
+  expect(await usedIn(world, tenant)).toBe(0);
+});
+
+it("what a stopped send did not use is returned once where two workers return it at the same time (D-BILL)", async () => {
+  const returning = requests({ operation: "TransactWriteItems", naming: "#USAGE" });
+  const { world, tenant, pushed } = await phones({ hooks: returning.hooks });
+  const { id } = (await post(world, tenant, pushed)).body;
+  await operate(world, tenant, { status: "deleted" });
+  returning.next(() => settleStopped(quickStore(world, tenant), id));
+  await world.advance(HOUR);
+  expect(returning.isAwaited()).toBe(false);
+
+  expect(await usedIn(world, tenant)).toBe(0);
+});
+
+it("what a send has taken is returned where it fails at the same moment (D-BILL)", async () => {
+  const failing = requests({ of: "fan-out", operation: "TransactWriteItems", naming: "no longer exists" });
+  const { world, tenant } = await phones({ hooks: failing.hooks });
+  const template = { name: "News", content: { title: "t", body: "b" } };
+  const template_id = (await tenant.call("POST /api/v1/templates", template)).body.id;
+  const later = { title: undefined, body: undefined, template_id, ...everybody, scheduled_at: inMs(world, MINUTE) };
+  const { id } = (await post(world, tenant, later)).body;
+  await tenant.store.remove(TemplateItem, { id: template_id });
+  // Another worker dispatches it, which had read the template before.
+  failing.next(() => {
+    const store = quickStore(world, tenant);
+    const now = world.clock.now();
+    const taken = changeItem(JobItem, { job: id }, { set: { reserved: 12, reserved_at: now } });
+    return store.transact([taken, sendReservation(12, { plan: "enterprise", sendCap: null }, now)]);
+  });
+  await world.advance(HOUR);
+  expect(failing.isAwaited()).toBe(false);
+
+  expect((await jobOf(tenant, id)).status).toBe("failed");
   expect(await usedIn(world, tenant)).toBe(0);
 });
 
