@@ -1,6 +1,7 @@
 // Quiet hours in the running service (D-QUIET, F15): marketing is deferred to their end, never dropped or repeated.
 import { describe, expect, it } from "vitest";
 import { DAY, MINUTE, timestamp } from "../../shared/kernel/clock.ts";
+import { fanOutQueue } from "../../shared/runtime/resources.ts";
 import { putItem } from "../../shared/store/item.ts";
 import { toJson } from "../../shared/store/json-text.ts";
 import type { Value } from "../../shared/store/model.ts";
@@ -9,6 +10,7 @@ import { ConsentItem, Profile } from "../../shared/store/subscribers/items.ts";
 import { deviceRow, inboxOf } from "../support/people.ts";
 import { dueRows, NEW_YORK_MORNING, QUIET, quietSetting, reached, TOKYO_MORNING } from "../support/quiet-hours.ts";
 import { addPhone, mend, spoil } from "../support/reached.ts";
+import { requests } from "../support/requests.ts";
 import { spent } from "../support/spending.ts";
 import { worlds } from "../support/worlds.ts";
 
@@ -206,6 +208,21 @@ it("all who wait for the same hour share one timer, and cost less than a quarter
   await world.advance(TOKYO_MORNING + MINUTE);
   expect(await reached(world)).toHaveLength(count);
   expect(new Set(await reached(world)).size).toBe(count);
+});
+
+it("a message that waits is sent at its time where its timer came a minute early, by the clock of another process (D-QUIET)", async () => {
+  const timers = requests({ of: "due" });
+  const { world, tenant, person, push } = await quietSetting(() => withTenant({ hooks: timers.hooks }));
+  for (const name of ["ada", "bob"]) await person(name, "America/New_York");
+  const { job } = await push({});
+  timers.fail();
+  await world.advance(NEW_YORK_MORNING - MINUTE);
+  const release = { kind: "release", tenant: tenant.id, job: job.id } as const;
+  await fanOutQueue.open(world.depsFor("fan-out"))(tenant.id).send([release]);
+
+  await world.advance(2 * MINUTE);
+
+  expect(await reached(world)).toHaveLength(2);
 });
 
 describe("a message that waits for the end of quiet hours", () => {

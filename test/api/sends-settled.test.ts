@@ -8,6 +8,7 @@ import { settleStopped } from "../../shared/store/sends/chunks/ranges.ts";
 import { JobItem } from "../../shared/store/sends/jobs/job-items.ts";
 import { TemplateItem } from "../../shared/store/templates/items.ts";
 import { sendReservation, usageOf } from "../../shared/store/workspaces/usage.ts";
+import { setUsage } from "../../shared/store/workspaces/usage-correction.ts";
 import { inMs, jobOf, post } from "../support/notify.ts";
 import { addPeople, operate, quickStore } from "../support/people.ts";
 import { addPhone, openChannels, spoil } from "../support/reached.ts";
@@ -32,8 +33,8 @@ const usedIn = async (world: TestWorld, tenant: Tenant, period = "2026-11") =>
   (await usageOf(quickStore(world, tenant), period)).sends;
 
 /** The first has had the one push of the day that a cap allows. */
-async function phonesWithCap() {
-  const setting = await phones();
+async function phonesWithCap(options: Parameters<typeof phones>[0] = {}) {
+  const setting = await phones(options);
   const { world, tenant, people, pushed } = setting;
   const frequency_caps = [{ category: "marketing", channel_class: "push", max: 1, per: "day" }];
   expect((await tenant.call("PATCH /api/v1/workspace", { frequency_caps })).status).toBe(200);
@@ -121,6 +122,21 @@ it("a send that a deletion stopped before it was planned uses nothing (D-BILL, A
   await operate(world, tenant, { status: "active" });
   expect((await jobOf(tenant, id)).status).toBe("canceled");
   expect(await usedIn(world, tenant)).toBe(0);
+});
+
+it("a send to one ends also where an operator sets what is used at the same moment, and that stays (D-BILL)", async () => {
+  const ending = requests({ of: "deliver", operation: "TransactWriteItems", naming: "#USAGE" });
+  const { world, tenant, toFirst } = await phonesWithCap({ hooks: ending.hooks });
+  // Near its limit nothing is taken ahead.
+  await world.host.invoke("operator", { tenant_id: tenant.id, monthly_send_cap: 2 });
+  ending.next(() => setUsage(quickStore(world, tenant), { sends: 50 }));
+
+  const { id } = (await post(world, tenant, toFirst)).body;
+  await world.settle();
+
+  expect(ending.isAwaited()).toBe(false);
+  expect(await jobOf(tenant, id)).toMatchObject({ status: "completed", skip_reasons: { capped: 1 } });
+  expect(await usedIn(world, tenant)).toBe(50);
 });
 
 it("what a stopped send did not use is returned once where two workers return it at the same time (D-BILL)", async () => {
