@@ -57,14 +57,33 @@ it("campaigns are found by a part of their present name and by time (RDA-12)", a
   await create("Autumn");
   const found = (query: string) => namesOf(world, tenant, `/api/v1/campaigns?${query}`);
   expect(await found("q=SPRING")).toEqual(["Spring sale"]);
-  expect(await found(`from=${timestamp(START + HOUR)}`)).toEqual(["Autumn"]);
-  expect(await found(`to=${timestamp(START + HOUR)}&status=draft`)).toEqual(["Spring sale"]);
+  expect(await found(`from=${timestamp(START + DAY)}`)).toEqual(["Autumn"]);
+  expect(await found(`to=${timestamp(START)}&status=draft`)).toEqual(["Spring sale"]);
   const { messages } = (await call(`GET /api/v1/campaigns/${first}`)).body;
   const [{ content, channel_ids }] = messages;
   await call(`PUT /api/v1/campaigns/${first}`, { name: "Summer", messages: [{ content, channel_ids }] });
   expect(await found("q=spring")).toEqual([]);
   expect(await found("q=summer")).toEqual(["Summer"]);
 });
+
+it.each([
+  ["NFC", "NFD"],
+  ["NFD", "NFC"],
+] as const)(
+  "what is named with a mark in %s is found by one in %s: sends, campaigns and lists (RDA-12, RDA-17)",
+  async (named, asked) => {
+    const { call, create } = await campaigns();
+    const name = "Caf\u00e9".normalize(named);
+    await create(name);
+    await call("POST /api/v1/lists", { name });
+    await call("POST /api/v1/notifications", { external_ids: ["nobody"], title: name, body: "b".repeat(2_000) });
+    const part = encodeURIComponent("F\u00c9".normalize(asked));
+    const found = (query: string) => call(`GET /api/v1/${query}${part}`);
+
+    for (const query of ["campaigns?q=", "lists?name=", "notifications?q="])
+      expect([query, (await found(query)).body.items.length]).toEqual([query, 1]);
+  },
+);
 
 it("a copy is a draft of its own, without times that have passed (RDA-12)", async () => {
   const { world, call, create } = await campaigns();

@@ -110,14 +110,15 @@ function textSearch(store: StoreReader) {
   };
   return async ({ name, title, content }: JobRow, { q, hidesTitles = false }: JobFilter): Promise<boolean> => {
     if (q === undefined) return true;
-    const text = q.normalize("NFC").toLowerCase();
-    if (name?.toLowerCase().includes(text)) return true;
+    const seen = (text: string) => text.normalize("NFC").toLowerCase();
+    const isIn = (text: string | null | undefined) => typeof text === "string" && seen(text).includes(seen(q));
+    if (isIn(name)) return true;
     if (hidesTitles) return false;
-    if (title?.toLowerCase().includes(text)) return true;
+    if (isIn(title)) return true;
     if (content === undefined) return false;
     const stored = titles.get(content) ?? titleOf(content);
     titles.set(content, stored);
-    return (await stored).toLowerCase().includes(text);
+    return isIn(await stored);
   };
 }
 
