@@ -5,13 +5,14 @@ import { follow, mailing, mailsOf } from "../support/mails.ts";
 import { createMcp } from "../support/mcp.ts";
 import { operate, send } from "../support/people.ts";
 import { spoil } from "../support/reached.ts";
+import { requests } from "../support/requests.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
 const AGREED = "2026-01-01T00:00:00.000Z";
 
-async function setting() {
-  const { world, tenant } = await withTenant();
+async function setting(options: Parameters<typeof withTenant>[0] = {}) {
+  const { world, tenant } = await withTenant(options);
   const { channel } = await mailing(world, tenant, "own@example.com");
   const { call } = tenant;
   await call("PATCH /api/v1/workspace", { double_opt_in: true });
@@ -66,6 +67,18 @@ describe("addresses", () => {
       ]);
     },
   );
+
+  it("an address that is changed while its owner confirms has confirmed nothing for the next one (AMB-129)", async () => {
+    const confirming = requests({ of: "api-mail", operation: "TransactWriteItems" });
+    const { world, upsert, consent, asked, news } = await setting({ hooks: confirming.hooks });
+    const id = (await upsert({ email: "own@example.com", consent })).body.id;
+    const { link } = (await asked())[0]!;
+    confirming.next(() => upsert({ email: "victim@example.com" }));
+    await follow(world, "POST", link);
+    await world.advance(MINUTE);
+
+    expect(await news(id)).toMatchObject({ state: "skipped", reason: "no_consent" });
+  });
 
   it("restating the opt-in for another address asks that one, by one statement (AMB-129)", async () => {
     const { world, call, upsert, consent, asked, statusOf } = await setting();

@@ -178,10 +178,10 @@ export const mail = group("mail", "The links of e-mails.", [
     },
     async (call) => {
       const { store, link, language, sender } = await readerOf("confirm", call);
-      const { kind } = await confirmationOf(store, link);
-      if (kind !== "open") return confirmationPages[kind](language, sender);
+      const found = await confirmationOf(store, link);
+      if (found.kind !== "open") return confirmationPages[found.kind](language, sender);
       const text = `${language.words.confirm}. ${language.words.confirmPage}`;
-      const isConfirmed = await confirm(store, link, { ip: call.sourceIp, text });
+      const isConfirmed = await confirm(store, link, { email: found.email, ip: call.sourceIp, text });
       return confirmationPages[isConfirmed ? "confirmed" : "gone"](language, sender);
     },
   ),

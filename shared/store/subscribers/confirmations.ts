@@ -74,8 +74,11 @@ export async function askingOf(store: Store, subscriber: string, channel: string
 const mailboxOf = (address: string): string => address.replace(/\+[^@]*@/, "@");
 
 type Confirmation =
-  /** `isDone`: it was confirmed before. */
-  { kind: "open" | "confirmed" } | { kind: "gone" };
+  /** `email`: as the subscriber has it. */
+  | { kind: "open"; email: string | undefined }
+  /** It was confirmed before. */
+  | { kind: "confirmed" }
+  | { kind: "gone" };
 
 type Confirmed = Pick<Confirming, "subscriber" | "address" | "channel" | "askedAt">;
 
@@ -89,7 +92,7 @@ export async function confirmationOf(store: StoreReader, confirmed: Confirmed): 
   const isOver = store.clock.now() > askedAt * SECOND + CONFIRMS_MS;
   if (status !== "pending" || isOver) return { kind: "gone" };
   const isRefused = await isOptedOutSince(store, confirmed);
-  return { kind: isRefused ? "gone" : "open" };
+  return isRefused ? { kind: "gone" } : { kind: "open", email: profile.email };
 }
 
 /** What was asked before an opt-out is answered by it: a later statement has a mail of its own. */
@@ -111,12 +114,13 @@ async function isOptedOutSince(store: StoreReader, { subscriber, address, channe
 /**
  * Records the opt-in of the owner of an address, with what the page said as its evidence. It ends a bounce or complaint
  * of the address, for whoever confirms has read a mail there. Of a list, it makes a member in the same transaction.
+ * @param said.email as it was read: a change of the address at this moment is confirmed by the owner of the next one
  * @returns false if it is not open any more
  */
 export async function confirm(
   store: Store,
   { subscriber, address, channel }: Confirmed,
-  { ip, text }: { ip: string; text: string },
+  { email, ip, text }: { email: string | undefined; ip: string; text: string },
 ): Promise<boolean> {
   const now = store.clock.now();
   const consent: ConsentAssertion = {
@@ -134,7 +138,7 @@ export async function confirm(
   if (list !== undefined && (await listName(store, list)) === undefined) return false;
   const joins = list === undefined ? [] : await joinWrites(store, list, subscriber);
   const isConfirmed = await transacted(store, [
-    changeItem(Profile, { id: subscriber }, { set }, all(isAlive(), isPending)),
+    changeItem(Profile, { id: subscriber }, { set }, all(isAlive(), isPending, asRead("email", email))),
     consentWrite(store, { subscriber, id: store.ids.uuidAt(now) }, consent, absent()),
     ...joins,
   ]);
