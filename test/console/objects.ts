@@ -211,4 +211,23 @@ export function objectStories(open: () => Promise<Tab>): void {
     await dialog.getByRole("button", { name: "Delete the key" }).click();
     await page.getByText("There are no identity keys yet.").waitFor();
   });
+
+  it("a step of an active journey shows its message, and by what it goes out (CON-3)", async () => {
+    const { page, visit } = await open();
+    await visit("journeys");
+    await page.locator("main a[data-row]", { hasText: "Welcome" }).first().click();
+    await page.locator("button.chart-node", { hasText: "Welcome, [first name]" }).click();
+    const panel = page.locator("section.chart-panel");
+    await panel.getByText("Make your first board in a minute.").waitFor();
+    await panel.getByText("By In-app, Email, marketing").waitFor();
+    expect(await violationsInThemes(page)).toEqual({});
+  });
+
+  it("a person who was put into a list was added to it, in the words of the timeline (CON-3)", async () => {
+    const { page, visit } = await open();
+    await visit("people?q=ada");
+    await page.getByRole("link", { name: "Ada Keller", exact: true }).click();
+    await page.getByLabel("Kind").selectOption("list");
+    await page.locator(".timeline li", { hasText: "Newsletter" }).getByText("added").waitFor();
+  });
 }

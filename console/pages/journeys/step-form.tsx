@@ -3,18 +3,18 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import type { JourneyGraph, JourneyStep, SegmentRule } from "../../../sdk/src/types.gen.ts";
-import { inPlain } from "../../app/placeholders.ts";
 import { Button } from "../../components/button.tsx";
 import { type Content, contentOf, faultsUnder, type Own, writtenOf } from "../../components/content-model.ts";
+import { ContentSeen, TemplateSeen } from "../../components/content-seen.tsx";
 import { DurationField } from "../../components/duration.tsx";
 import { SelectField } from "../../components/field.tsx";
 import { EventField } from "../../components/known.tsx";
 import { type Message, MessageEditor } from "../../components/message-editor.tsx";
 import { MessagePreview } from "../../components/message-preview.tsx";
 import { CategorySelect, ChannelPicker, TopicPicker } from "../../components/pickers.tsx";
+import { MeansOf } from "../../components/release-facts.tsx";
 import { RuleBuilder } from "../../components/rule-builder.tsx";
 import type { Safety } from "../../components/safety.tsx";
-import { SeenAs } from "../../components/seen.tsx";
 import { nameOf, type StepType, settingsOf, stepNames, stepText, typeOf, ways } from "../../components/step-words.ts";
 import { TestSend } from "../../components/test-send.tsx";
 import { BrakeForm } from "./step-brake.tsx";
@@ -58,17 +58,28 @@ export function StepEditor({ graph, id, faults, change }: EditorProps) {
 }
 
 function StepFacts({ type, step }: { type: StepType; step: JourneyStep }) {
-  const { content } = settingsOf(step) as { content?: { title?: string; body?: string } };
   return (
     <>
-      {content ? (
-        <SeenAs channel="in_app" title={inPlain(content.title ?? "")} body={inPlain(content.body ?? "")} />
+      {type === "send" ? (
+        <MessageFacts settings={settingsOf(step) as SendSettings} />
       ) : (
-        <p>
-          {stepNames[type]} {stepText(step)}
-        </p>
+        <p class="initial">{stepText(step) || stepNames[type]}</p>
       )}
       <p class="dim">Pause the journey to change its steps.</p>
+    </>
+  );
+}
+
+/** What it says, on each channel, and by which it goes out. */
+function MessageFacts({ settings }: { settings: SendSettings }) {
+  const { content, template_id, channel_ids = [], category = "marketing", topic } = settings;
+  return (
+    <>
+      {content && <ContentSeen content={contentOf(content)} />}
+      {!content && template_id && <TemplateSeen id={template_id} />}
+      <p class="dim">
+        By <MeansOf channel_ids={channel_ids} category={category} topic={topic} />
+      </p>
     </>
   );
 }
