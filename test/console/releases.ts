@@ -85,6 +85,7 @@ export function releaseStories(open: () => Promise<Tab>): void {
     await press(page, /^Release to \d+ people$/);
     expect(new URL((await released).url()).searchParams.get("preview_id")).toBe(preview_id);
     await page.getByText("The campaign is released.").waitFor();
+    await page.getByText("By In-app, Email").waitFor();
     await choose(page, "Archive");
     await page.getByText("archived").first().waitFor();
   });

@@ -144,7 +144,7 @@ function Shown({ campaign }: { campaign: Campaign }) {
   );
 }
 
-function Messages({ campaign: { messages } }: { campaign: Campaign }) {
+function Messages({ campaign: { messages, status } }: { campaign: Campaign }) {
   return (
     <div class="grid">
       {messages.map(({ id, content, template_id, variant_b, position, job_id, channel_ids, scheduled_at, error }) => (
@@ -168,7 +168,7 @@ function Messages({ campaign: { messages } }: { campaign: Campaign }) {
             </p>
           )}
           {/* What went out has its channels in the report. */}
-          {!job_id && (
+          {(!job_id || status === "scheduled") && (
             <p class="dim">
               By <ChannelNames ids={channel_ids} />
             </p>
