@@ -175,7 +175,10 @@ const DATE_FORMATS = [
 function Proof({ upload: { reading, setReading, start } }: { upload: Upload }) {
   return (
     <Card title="When did they agree?">
-      <p class="dim">People who say yes in the file get marketing only once you say when and where they agreed.</p>
+      <p class="dim">
+        A yes counts only with its time: say when and where they agreed. Else it is not known, and where marketing needs
+        a yes they get none.
+      </p>
       <div class="row">
         <SelectField
           label="Dates such as 03/04/2026"

@@ -177,7 +177,8 @@ function Title({ person, happening: { head, title, channels } }: RowProps) {
   const href = hrefOf(head);
   return (
     <span>
-      {href ? <a href={href}>{title}</a> : title} {head.state && <Badge state={String(head.state)} />}
+      {href ? <a href={href}>{title}</a> : title}{" "}
+      {head.state && <Badge state={String(head.state)} {...(head.kind === "list" && { word: "added" })} />}
       {head.kind === "journey" && head.data.refusal && <span class="dim">{reasonText(head.data.refusal)}</span>}
       {head.kind === "event" && <Properties of={head.data.properties} />}
       {head.kind === "consent" && head.data.source && <span class="dim"> by {head.data.source}</span>}

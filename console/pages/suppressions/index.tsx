@@ -17,6 +17,15 @@ const SOURCES: Readonly<Record<string, string>> = { operator: "console or API" }
 
 const addressOf = ({ address }: Suppression) => address ?? "an erased person's";
 
+/** It breaks before its domain, where it must. */
+const breakable = (address: string) =>
+  address.split(/(?=@)/).map((part) => (
+    <>
+      <wbr />
+      {part}
+    </>
+  ));
+
 export function View() {
   const address = searched();
   const reason = chosenOf("reason", suppressionReasons);
@@ -49,7 +58,10 @@ export function View() {
         about: "An address is added when email to it bounces for good, or when its owner complains.",
       }}
       columns={[
-        { title: "Address", cell: (row) => (row.address ? <b>{row.address}</b> : <span class="dim">Erased</span>) },
+        {
+          title: "Address",
+          cell: (row) => (row.address ? <b>{breakable(row.address)}</b> : <span class="dim">Erased</span>),
+        },
         { title: "Reason", isWord: true, cell: ({ reason }) => SUPPRESSED[reason] },
         {
           title: "Source",
