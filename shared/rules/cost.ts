@@ -81,7 +81,15 @@ const PROFILE_READS: Record<"in_app" | "other", Record<ProfileReads, Partial<Rat
 const CAPPED = { in_app: { wcu: 2.2, rcu: 1 }, other: { wcu: 2.15 } } as const;
 /** Of each who is held out, with an address or without, and of each who is skipped, beside what it takes to find them. */
 const HELD_OUT = { addressed: { wcu: 1.05, rcu: 0.53 }, other: { wcu: 1.05, rcu: 0.03 } } as const;
-const SKIPPED: Partial<Rate> = { wcu: 0.03, rcu: 0.06 };
+const SKIPPED: Partial<Rate> = { wcu: 0.06, rcu: 0.06 };
+/** What holds for an address: of each who is skipped and has one, and each that a smart send does not choose. */
+const ADDRESS_READ: Partial<Rate> = { rcu: 0.5 };
+/** Of each recipient of a smart send, and each who is held out: the answers and the deliveries of three months. */
+const SMART: Partial<Rate> = { rcu: 1.5 };
+
+/** Of each further message to somebody: in an inbox; to a second address, whose profile is read with that of the first. */
+const INBOX_BESIDE: Partial<Rate> = { rcu: 0.9 };
+const SECOND_ADDRESS: Partial<Rate> = { rcu: -1.1 };
 
 /** How the audience of a send is found. */
 export type Audience = "all" | "list" | "segment" | "given";
@@ -147,6 +155,8 @@ export interface SendCost {
 interface SentTo {
   /** Recipients by the type or class of channels that reaches them; one of several counts in each. */
   reached: Readonly<Record<string, number>>;
+  /** How many recipients that are; fewer than messages where some get several. */
+  people?: number;
   /** Workers plan it, in ranges: sends to more than 1,000. */
   isWide: boolean;
   audience: Audience;
@@ -155,6 +165,10 @@ interface SentTo {
   /** Of its audience, whom it does not go to. */
   heldOut?: number;
   skipped?: number;
+  /** How many of them have an address. */
+  skippedWithAddress?: number;
+  /** It chooses the channel of each recipient by what they answer, among so many kinds of addresses of the profile. */
+  smart?: { addressKinds: number } | undefined;
   /** Why profiles are read again before they are sent to. */
   profiles?: ProfileReads | undefined;
   /** Periods that its frequency caps count. */
@@ -172,6 +186,9 @@ function ratesOf(type: string, isBySmtp: boolean): keyof typeof PER_RECIPIENT {
   if (type === "sms" || type === "chat_app" || type === "chat") return "address";
   return type === "in_app" ? type : "other";
 }
+
+const sumOf = (numbers: readonly number[]): number => numbers.reduce((sum, n) => sum + n, 0);
+const isAddress = (rates: keyof typeof PER_RECIPIENT): boolean => rates === "email" || rates === "address";
 
 /**
  * What long profiles take more. All of them are read in pages, by workers without the newest writes; others one by one. Those
@@ -218,10 +235,21 @@ export function takenBy(sentTo: SentTo): Rate {
     if (direct === undefined && found.isById) total.rcu += n * BY_ID_RCU[rates];
     if (profiles && (rates === "in_app" || rates === "other")) add(PROFILE_READS[rates][profiles], n);
     add(CAPPED[rates === "in_app" ? rates : "other"], n * caps);
-    isAddressed ||= n > 0 && (rates === "email" || rates === "address");
+    isAddressed ||= n > 0 && isAddress(rates);
   }
   add(HELD_OUT[isAddressed ? "addressed" : "other"], heldOut);
   add(SKIPPED, skipped);
+  add(ADDRESS_READ, sentTo.skippedWithAddress ?? 0);
+  const messages = sumOf(Object.values(reached));
+  if (sentTo.smart) {
+    add(SMART, heldOut + messages);
+    add(ADDRESS_READ, (heldOut + messages) * Math.max(0, sentTo.smart.addressKinds - 1));
+  }
+  const further = Math.max(0, messages - (sentTo.people ?? messages));
+  add(INBOX_BESIDE, Math.min(further, reached.in_app ?? 0));
+  const addressed = Object.entries(reached).flatMap(([type, n]) => (isAddress(ratesOf(type, isBySmtp)) ? [n] : []));
+  add(SECOND_ADDRESS, Math.min(further, sumOf(addressed) - Math.max(0, ...addressed)));
+  if (direct === undefined && found.isById) total.rcu -= further;
   if (direct === undefined && found.isById) total.rcu += heldOut + skipped;
   return total;
 }

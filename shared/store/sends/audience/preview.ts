@@ -116,6 +116,8 @@ export async function previewSend(
     audience,
     lookedUp: lookedUpIn(spec),
     isBySmtp: isBySmtp(via),
+    mode: spec.channel_arbitration_mode,
+    via,
     long,
     caps,
     ...profileReads(said),
@@ -174,7 +176,7 @@ function countOutcomes(
   }
   const rendered = { recipients: 0, failed: 0, unknown_variables: {} };
   const texts = { samples: [], rendered, rendered_for: null, renderings: [] };
-  const cost = costOfAudience(by_class, counts, { ...rating, failed });
+  const cost = costOfAudience(by_class, counts, skip_reasons, { ...rating, failed });
   const preview: SendPreview = { exact, counts, by_class, skip_reasons, skipped_samples, cost, ...texts };
   return { preview, reached, failed };
 }
@@ -253,16 +255,16 @@ function scaled(preview: SendPreview, factor: number, rating: Rating): SendPrevi
     skipped: grow(skipped),
     held_out: grow(held_out),
   };
-  const by_class = grown(preview.by_class);
+  const [by_class, skip_reasons] = [grown(preview.by_class), grown(preview.skip_reasons)];
   return {
     ...preview,
     counts,
     by_class,
-    cost: costOfAudience(by_class, counts, {
+    cost: costOfAudience(by_class, counts, skip_reasons, {
       ...rating,
       failed: grow(rating.failed ?? 0),
       long: rating.long && grownReads(rating.long, grow),
     }),
-    skip_reasons: grown(preview.skip_reasons),
+    skip_reasons,
   };
 }

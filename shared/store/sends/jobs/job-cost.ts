@@ -1,4 +1,7 @@
 // What a send cost so far, computed from the totals that it has anyway, and what one would cost (F10, docs/decisions/0053).
+
+import { addressKindOf } from "../../../rules/addresses.ts";
+import { type ChannelType, hasConsent } from "../../../rules/channel-types.ts";
 import {
   type Audience,
   costOf,
@@ -18,7 +21,11 @@ import type { Tally } from "../chunks/tallies.ts";
 import type { JobRecord } from "./job-record.ts";
 import type { DeliverySettings, JobSpec } from "./job-spec.ts";
 
-type Sent = Pick<JobRecord, "direct" | "ranges" | "target" | "source" | "deliverySettings"> & LookedUp;
+type Sent = Pick<
+  JobRecord,
+  "direct" | "ranges" | "target" | "source" | "deliverySettings" | "channel_arbitration_mode"
+> &
+  LookedUp;
 
 type LookedUp = Pick<JobSpec, "looked_up" | "subscriber_ids_count">;
 
@@ -26,7 +33,22 @@ type LookedUp = Pick<JobSpec, "looked_up" | "subscriber_ids_count">;
 export const lookedUpIn = ({ looked_up, subscriber_ids_count }: LookedUp): number =>
   looked_up ? (subscriber_ids_count ?? 0) : 0;
 
-type Totals = Pick<Tally, "delivered_by_channel" | "counts"> & Partial<Pick<Tally, "long">>;
+type Totals = Pick<Tally, "delivered_by_channel" | "counts" | "skip_reasons"> & Partial<Pick<Tally, "long">>;
+
+/** Who is skipped for one of these has no address that is looked up. */
+const WITHOUT_ADDRESS = new Set(["no_address", "no_device", "no_channel", "invalid_phone", "unknown_subscriber"]);
+
+/** How many of the skipped have an address, of a send by channels that ask for what holds for it. */
+const skippedWithAddress = (
+  reasons: Readonly<Record<string, number>>,
+  via: readonly { type: ChannelType }[],
+): number =>
+  via.some(({ type }) => hasConsent(type))
+    ? Object.entries(reasons).reduce((sum, [reason, n]) => sum + (WITHOUT_ADDRESS.has(reason) ? 0 : n), 0)
+    : 0;
+
+const smartOf = (mode: JobSpec["channel_arbitration_mode"], via: readonly { type: ChannelType }[]) =>
+  mode === "smart" ? { addressKinds: new Set(via.flatMap(({ type }) => addressKindOf(type) ?? [])).size } : undefined;
 
 /** @param totals of the send until now */
 export function costOfJob(job: Sent, totals: Totals): SendCost {
@@ -36,8 +58,8 @@ export function costOfJob(job: Sent, totals: Totals): SendCost {
 
 /** What a send took of the service, and what its providers charge. @param totals of the send until now */
 export function expensesOf(
-  { direct, ranges = [], target, source, deliverySettings, ...ids }: Sent,
-  { delivered_by_channel, counts, long }: Totals,
+  { direct, ranges = [], target, source, deliverySettings, channel_arbitration_mode: mode, ...ids }: Sent,
+  { delivered_by_channel, counts, skip_reasons, long }: Totals,
 ): { taken: Rate; provider: ProviderCost } {
   const via = deliverySettings?.via ?? [];
   // Of a failed message the channel is not counted: it costs the service as much as one that was accepted.
@@ -48,11 +70,14 @@ export function expensesOf(
   };
   const taken = takenBy({
     reached,
+    people: counts.sent,
     isWide: ranges.length > 1,
     audience: audienceKindOf(target),
     lookedUp: lookedUpIn(ids),
     heldOut: counts.held_out,
     skipped: counts.skipped,
+    skippedWithAddress: skippedWithAddress(skip_reasons, via),
+    smart: smartOf(mode, via),
     profiles: deliverySettings?.profiles,
     caps: countedPeriods(deliverySettings),
     direct: direct && (source.type === "journey" ? "step" : "one"),
@@ -80,6 +105,8 @@ export interface Rating {
   audience: Audience;
   lookedUp: number;
   isBySmtp: boolean;
+  mode: JobSpec["channel_arbitration_mode"];
+  via: readonly { type: ChannelType }[];
   profiles?: ProfileReads | undefined;
   caps: number;
   /** Recipients whose messages have no text: they cost the service as much, and no provider gets them. */
@@ -91,12 +118,14 @@ export interface Rating {
 export const costOfAudience = (
   byClass: Readonly<Record<string, number>>,
   { total, sent, held_out: heldOut, skipped }: Pick<Tally["counts"], "total" | "sent" | "held_out" | "skipped">,
-  { prices, long, failed = 0, ...rating }: Rating,
+  skip_reasons: Tally["skip_reasons"],
+  { prices, long, via, mode, failed = 0, ...rating }: Rating,
 ): SendCost => {
   // The row of a send to one does not say how long its profile is.
   const isOne = total === 1 && sent === 1;
   const reached = failed > 0 ? { ...byClass, other: failed } : byClass;
-  const sentTo = { reached, isWide: total >= WIDE_FROM, heldOut, skipped, ...rating };
+  const looked = { skippedWithAddress: skippedWithAddress(skip_reasons, via), smart: smartOf(mode, via), ...rating };
+  const sentTo = { reached, people: sent, isWide: total >= WIDE_FROM, heldOut, skipped, ...looked };
   const further = isOne ? { direct: "one" as const } : { direct: undefined, long };
   return costOfSend({ ...sentTo, ...further }, providerCost(byClass, prices));
 };
