@@ -219,6 +219,20 @@ export const saysWho = (names: readonly string[]): boolean =>
         )),
   );
 
+/**
+ * Whether a row names columns again: most of its cells are names that the header has too, and one says who somebody is.
+ * @returns whether they are those of the header; undefined for any other row
+ */
+export function namesAgain(cells: readonly string[], header: readonly string[]): "same" | "others" | undefined {
+  const [again, keys] = [cells, header].map((names) => names.map(columnKey).filter((key) => key !== "")) as [
+    string[],
+    string[],
+  ];
+  const known = again.filter((key) => keys.includes(key));
+  if (known.length < 2 || known.length * 2 < again.length || !saysWho(cells)) return undefined;
+  return again.join(" ") === keys.join(" ") ? "same" : "others";
+}
+
 const countryKeys = new Set(COUNTRY.map(columnKey));
 export const isCountryColumn = (name: string): boolean => countryKeys.has(columnKey(name)) || columnKey(name) === CC;
 

@@ -29,3 +29,45 @@ it.each([
   expect([done.status, done.total_rows, done.failed_rows]).toEqual(["completed", 2, 0]);
   expect(await members()).toHaveLength(2);
 });
+
+it.each([
+  [
+    "columns of its own",
+    "email,first_name\na@example.com,Ann\n\nemail,first_name,UNSUB_TIME\nb@example.com,Bob,2024-01-05\n",
+    4,
+  ],
+  [
+    "a title above it",
+    "email,first_name\na@example.com,Ann\n\nUnsubscribed contacts\nemail,first_name\nb@example.com,Bob\n",
+    5,
+  ],
+])(
+  "a file with a second part, with %s, is refused before its first row, since it may say who opted out (AMB-132)",
+  async (_, text, line) => {
+    const { run, members } = await setting();
+
+    const { status, error_message } = await run(text);
+
+    expect([status, error_message]).toEqual([
+      "failed",
+      `line ${line} names columns again: import what is below it as a file of its own`,
+    ]);
+    expect(await members()).toEqual([]);
+  },
+);
+
+it("a header that stands again between rows, as in files that were joined, is a rejected row (AMB-133)", async () => {
+  const { run } = await setting();
+
+  const done = await run("email,first_name\na@example.com,Ann\nemail,first_name\nb@example.com,Bob\n");
+
+  expect([done.status, done.total_rows, done.failed_rows]).toEqual(["completed", 3, 1]);
+});
+
+it("words for ways to reach somebody are no header (AMB-133)", async () => {
+  const { run } = await setting();
+
+  const done = await run("external_id,email,contact_by,then_by\nx1,,Phone,Email\nx2,,Email,Phone\n");
+
+  expect([done.status, done.failed_rows]).toEqual(["completed", 0]);
+});

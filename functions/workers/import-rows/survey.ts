@@ -1,9 +1,9 @@
 // The first reading of an import file: its header, how many rows it has, and what each column holds (AMB-133).
 import { elementAt } from "../../../shared/rules/element-at.ts";
 import { columnName, givenTargets } from "../../../shared/rules/import-mapping.ts";
-import { isTitle, saysWho } from "../../../shared/rules/import-names.ts";
+import { isTitle, namesAgain, saysWho } from "../../../shared/rules/import-names.ts";
 import { type ColumnType, columnTypes, isWhole } from "../../../shared/rules/import-values.ts";
-import { type Encoding, isNotUtf8 } from "../../../shared/store/files/encodings.ts";
+import { type Encoding, isNotUtf8, unreadable } from "../../../shared/store/files/encodings.ts";
 import { legacyEncoding } from "../../../shared/store/files/legacy-encodings.ts";
 import { MAX_TITLES, type Record, readRecords } from "../../../shared/store/files/records.ts";
 import { fromJson } from "../../../shared/store/json-text.ts";
@@ -62,7 +62,14 @@ function openSurvey(mapped: ReadonlyMap<string, string>) {
   let empty: readonly number[] = [];
   let total = 0;
   let columns = columnTypes();
-  const seeRow = ({ cells }: Record, count: number) => {
+  /** The row before is a title. */
+  let isBelowTitle = false;
+  const seeRow = ({ cells, line }: Record, { cells: names }: Record) => {
+    const again = namesAgain(cells, names);
+    if (again === "others" || (again === "same" && isBelowTitle))
+      throw unreadable(`line ${line} names columns again: import what is below it as a file of its own`);
+    isBelowTitle = isTitle(cells);
+    const count = names.length;
     total++;
     // The cells of a row that is rejected for their number may be those of other columns.
     const ownCells = isWhole(cells, count);
@@ -77,10 +84,10 @@ function openSurvey(mapped: ReadonlyMap<string, string>) {
     header = found;
     empty = [...found.cells.keys()];
     columns = columnTypes(found.delimiter);
-    for (const row of rows) seeRow(row, found.cells.length);
+    for (const row of rows) seeRow(row, found);
   };
   const see = (record: Record) => {
-    if (header) return seeRow(record, header.cells.length);
+    if (header) return seeRow(record, header);
     const { cells } = record;
     const mayBeAbove = isTitle(cells) || isHeading(cells);
     if (mayBeAbove && above.length < MAX_TITLES) {
