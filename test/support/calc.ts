@@ -26,7 +26,7 @@ interface Opening {
   separators: string;
 }
 
-const START_LIMIT_MS = 60_000;
+const START_LIMIT_MS = 120_000;
 const MODULE = "Openings";
 
 /** Opens each file of the list and stores it as flat XML: a start of LibreOffice takes longer than all of them. */
