@@ -218,6 +218,7 @@ export function releaseStories(open: () => Promise<Tab>): void {
     await page.getByLabel("URL of button 1").fill("https://example.com/");
     await page.getByLabel("Compare with a variant B").check();
     await press(page, "Variant B");
+    expect(await page.getByLabel("Body").inputValue()).toBe("Half of everything.");
     await page.getByLabel("Title").fill("Winter is over");
     await page.getByLabel("Body").fill("All of it for half.");
     await page.getByLabel(/^Ends/).fill("2030-05-01T09:00");

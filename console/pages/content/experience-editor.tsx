@@ -143,7 +143,10 @@ function Says({ form: { values, set, field, faultAt }, arm, setArm }: SaysProps)
         ab={values.isTest}
         split={values.split}
         note="Each person sees one of the two; buttons are the same."
-        onInput={({ ab = values.isTest, split = values.split }) => set({ isTest: ab, split })}
+        // B has texts of its own, and begins with those of A.
+        onInput={({ ab = values.isTest, split = values.split }) =>
+          set({ isTest: ab, split, ...(ab && !values.b.title && !values.b.body && { b: values.a }) })
+        }
       />
     </Card>
   );
