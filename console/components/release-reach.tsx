@@ -281,15 +281,15 @@ export function MissingIn({ name, body, at }: MissingProps) {
   const { data, error } = useQuery("recipients.previewNotifications", [body]);
   if (error) {
     const [path, reason] = Object.entries(error.fields ?? {})[0] ?? ["content.body", error.message];
-    return <Problem text={`${name}: ${reason}`} path={path} at={at} template={body.template_id} />;
+    return <Problem text={`“${name}”: ${reason}`} path={path} at={at} template={body.template_id} />;
   }
   const problems = data ? problemsOf(body, data) : [];
   return (
     <>
       {problems.map(({ text, path }) => (
-        <Problem key={text} text={`${name}: ${text}`} path={path} at={at} template={body.template_id} />
+        <Problem key={text} text={`“${name}”: ${text}`} path={path} at={at} template={body.template_id} />
       ))}
-      {data && problems.length === 0 && <Complete text={`${name}: nothing.`} />}
+      {data && problems.length === 0 && <Complete text={`“${name}”: nothing.`} />}
     </>
   );
 }

@@ -29,7 +29,7 @@ export function releaseProblemStories(open: () => Promise<Tab>): void {
     expect(await page.locator("dialog[open]").count()).toBe(0);
     await press(page, "Cancel");
     await press(page, "Release");
-    await press(page, "The end: subscriber.pet is empty for 96 people.");
+    await press(page, "“The end”: subscriber.pet is empty for 96 people.");
     await page.getByLabel("Body", { exact: true }).last().and(page.locator(":focus")).waitFor();
     expect(await violations(page)).toEqual([]);
   });

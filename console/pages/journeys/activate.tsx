@@ -83,7 +83,7 @@ function Who({ journey: { trigger, entry_rules } }: { journey: Journey }) {
   return (
     <>
       <p>
-        Everyone for whom <b>{triggerText(trigger)}</b>, from now on
+        Everyone for whom <b>{triggerText(trigger)}</b>
         {segment && (
           <>
             : <a href={pathTo("segments", segment.id)}>{segment.name}</a> has{" "}
