@@ -204,7 +204,8 @@ it("who was erased while an import was under way does not come back by its rows,
   const reading = requests({ of: "import-rows", service: "s3" });
   const { world, call, start, job, traces, upsert, erase } = await setting({ hooks: reading.hooks });
   const id = await upsert(ADA);
-  const rows = `ada-7f3a,,,Lovelace,\n,ada.7f3a@example.com,,Lovelace,yes\nbob,bob@example.com,,,\n`;
+  const moved = "ada-7f3a,lovelace@new.example,,,yes";
+  const rows = `ada-7f3a,,,Lovelace,\n${moved}\n,ada.7f3a@example.com,,Lovelace,yes\nbob,bob@example.com,,,\n`;
   const byAddress = await upsert({ external_id: "ada.7f3a@example.com", email: "ada.7f3a@example.com" });
   const import_job_id = await start(`external_id,email,phone,last_name,unsubscribed\n${rows}`);
   reading.fail();
@@ -216,8 +217,11 @@ it("who was erased while an import was under way does not come back by its rows,
 
   expect(await job(import_job_id)).toMatchObject({
     status: "completed",
-    failed_rows: 2,
-    rejected_sample: [2, 3].map((line) => ({ line, reason: "names somebody who was erased after the import began" })),
+    failed_rows: 3,
+    rejected_sample: [2, 3, 4].map((line) => ({
+      line,
+      reason: "names somebody who was erased after the import began",
+    })),
   });
   expect(await traces()).toEqual([]);
   const { items } = (await call("GET /api/v1/subscribers")).body;

@@ -68,6 +68,24 @@ it("an opt-out in a row whose person gets another address by a later row holds f
   expect(await consents("other")).toMatchObject([{ channel: "email", status: "opted_out", source: "address" }]);
 });
 
+it("an address that opted out is opted in by no file that writes it in capitals (AMB-130)", async () => {
+  const { run } = await setting();
+  await run("email,consent_status\nada@x.example,no\n");
+  const done = await run("external_id,email,consent_status,consent_at\neve,ADA@X.Example,yes,2025-01-01\n");
+
+  expect(done.consent_summary).toMatchObject({ opted_in: 0, unchanged: 1 });
+});
+
+it("an opt-out in a row without an address is of its person alone, whatever addresses other rows give (AMB-130, AMB-132)", async () => {
+  const { run, consents } = await setting();
+  const header = "Customer ID,Email,Unsubscribed";
+  await run(`${header}\nfirm,ada@x.example,\nfirm,,yes\nfirm,bob@x.example,\n`);
+  await run(`${header}\nother,ada@x.example,\n`);
+
+  expect(await consents("firm")).toMatchObject([{ channel: "email", status: "opted_out" }]);
+  expect(await consents("other")).toEqual([]);
+});
+
 it("an opt-in in a row whose person gets another address by a later row counts where nothing is confirmed (AMB-129, AMB-132)", async () => {
   const { run, consents } = await setting();
   const rows = "firm,ada@x.example,yes,2025-01-01T00:00:00Z\nfirm,bob@x.example,,\n";
