@@ -53,6 +53,17 @@ describe("change", () => {
     expect((await read(tenant, before.id)).body).toEqual(answer.body);
   });
 
+  it("a draft whose list was deleted takes any change but that of the audience to that list (INX-25)", async () => {
+    const { tenant } = await withTenant();
+    const audience = { type: "list", list_id: await makeList(tenant) };
+    const { id } = (await create(tenant, { ...READY, audience })).body;
+    await tenant.call(`DELETE /api/v1/lists/${audience.list_id}`);
+
+    expect((await patch(tenant, id, { name: "Other" })).status).toBe(200);
+    expect((await patch(tenant, id, { audience })).status).toBe(400);
+    expect((await patch(tenant, id, { audience: { type: "all" } })).status).toBe(200);
+  });
+
   it("a change of the audience replaces it as a whole (INX-25)", async () => {
     const { tenant } = await withTenant();
     const id = await draft(tenant);
