@@ -90,8 +90,11 @@ const isRefusal = (text: string): boolean =>
     isNegated(wordOf(text)),
   ].some(Boolean);
 
-/** A choice of nothing, where somebody says what they want. */
+/** A choice of nothing, where somebody says what they want; where a name says no, nothing of that. */
 export const isNoneOf = (text: string): boolean => NONE_OF.has(columnKey(text));
+/** `No bounce`. */
+export const isNoBounce = (text: string): boolean =>
+  /^(?:no|keine?|geen|aucune?|brak)(?:hard|soft)?(?:bounces?|complaints?|spam)$/.test(columnKey(text));
 const NONE_OF = words(
   "never jamais nunca nooit nigdy niemals keine keiner aucun aucune ninguno ninguna nessuno nessuna nenhum nenhuma geen żaden żadne żadna nothing nichts rien nada niente",
 );
@@ -111,7 +114,7 @@ export const isClear = (text: string, form: TimeForm): boolean =>
 const CANCELLED = /^(?:cancell?ed|stopp?ed|archived|held|redacted)$/;
 /** Who never confirmed a double opt-in elsewhere has not agreed, and gets nothing here. */
 const UNCONFIRMED =
-  /^pending$|^(?:un|not)confirmed|^notactiv(?:e|ated)|^(?:awaiting|waitingfor|pending)(?:double)?(?:confirm|optin)|^confirmation(?:pending|sent)|^(?:inattesa|nonconferm|oczekuj|niepotwierdz|noconfirmad|pendiente|naoconfirmad|pendente|nichtbestat|unbestat|ausstehend|nonconfirm|enattente|nietbevestigd|onbevestigd|inafwachting|未確認|仮登録|неподтвержд|непідтвердж)/;
+  /^pending$|^(?:un|not)confirmed|^notactiv(?:e|ated)|^(?:awaiting|waitingfor|pending)(?:double)?(?:confirm|optin)|^confirmation(?:pending|sent)|^(?:inattesa|nonconferm|oczekuj|doaktywacji|niepotwierdz|noconfirmad|pendiente|naoconfirmad|pendente|nichtbestat|unbestat|ausstehend|nonconfirm|enattente|nietbevestigd|onbevestigd|inafwachting|未確認|仮登録|неподтвержд|непідтвердж)/;
 
 /** A negative that is denied, `Not opted out`, and no yes before one: `Non-marketable: Hard bounce`, `Not subscribed (bounced)`. */
 const DENIED = new RegExp(
@@ -186,7 +189,7 @@ const STANDING_OUT = any(
   "withdrawn nopermission optoutrequested cancellat[oa] no(?:more)?(?:e?mails?|marketing|newsletters?|contact|communications?|promotions?|sms|texts?)",
 );
 const STANDING_SUPPRESSED = any(
-  "(hard|permanent)?bounced? gebounce?d?t? rebotad[oa] rimbalzat[oa] devolvid[oa] odbit[aey] bereinigt nettoyee? opgeschoond bade?mail(?:address)? cleaned (spam|direct|iss?p)?complain[a-z]* spam(report(ed)?)? mark(?:ed)?asspam",
+  "(hard|permanent)?bounced? gebounce?d?t? rebotad[oa] rimbalzat[oa] devolvid[oa] odbit[aey](?:twardo)? bereinigt nettoyee? opgeschoond bade?mail(?:address)? cleaned (spam|direct|iss?p)?complain[a-z]* spam(report(ed)?)? mark(?:ed)?asspam",
   "(?!un|not)[a-z]*suppressed markedspam abused? bouncing junk quarantined mailblocked",
   "previous(?:spamcomplaint|bounced?) reportedspam (?:abuse|fbl)complain[a-z]* (?:spam)?beschwerde plainte rebond reclamo queja klacht skarga e?mail(?:address)?invalid onholdbounced?",
   "недоступ[а-я]+ недеиствит[а-я]+ жалоба(?:наспам)? скарга(?:наспам)? 退信 投诉 投訴 无效 無效 반송 스팸신고 不達 配信エラー 迷惑メール報告",

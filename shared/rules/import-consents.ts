@@ -9,6 +9,7 @@ import {
   isGood,
   isIdle,
   isNo,
+  isNoBounce,
   isNoneOf,
   isNothing,
   isOver,
@@ -151,10 +152,16 @@ function ownClaimOf({ signed, value }: SignedCell, form: TimeForm): Claim | unde
     if (status) return { status };
     return isYes(value) ? { status: "opted_in", said: value } : undefined;
   }
-  if (isNo(value) || beginsWithNo(value) || CONTRARY.has(columnKey(value)) || isDenied(columnKey(value)))
+  if (
+    isNo(value) ||
+    isNoneOf(value) ||
+    beginsWithNo(value) ||
+    CONTRARY.has(columnKey(value)) ||
+    isDenied(columnKey(value))
+  )
     return undefined;
   if (sign === "out") return { status: "opted_out", time };
-  if (SOFT.test(columnKey(value)) || isGood(value)) return undefined;
+  if (SOFT.test(columnKey(value)) || isGood(value) || isNoBounce(value)) return undefined;
   return { status: (time === undefined && suppressionOf(value)) || "suppressed", time };
 }
 

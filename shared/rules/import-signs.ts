@@ -53,7 +53,7 @@ const SUPPRESSED = any(
   "correo(electronico)?(invalido|novalido|erroneo) e?mailno?valido ongeldige?mail e?mail(adres)?ongeldig",
   "e?mailnieprawidlow nieprawidlowye?mail nieprawidlowyadres cleantime spamreport (?<!anti)spam(at|date|time)?$ abuse(?:report|complain)",
   "bade?mail e?mail(?:address)?\\d?(?:is)?bad$ invalidemail (?:un|non|not)deliverable unzustellbar zuruckgewiesen zurueckgewiesen beschwerde plainte rebond rebot queja",
-  "quejas suprimid supprime rimbalz reclamo soppress devolvid reclamac gebouncet gebounced klacht onderdrukt",
+  "quejas suprimid supprime rimbalz reclamo soppress devolvid reclamac gebounc?e?[td] studsa[dt] klacht onderdrukt",
   "不達 配信エラー 迷惑メール報告 odbity odbite odbita odbici odrzucon skarga unterdruckt unterdrueckt emailsuspended",
 );
 
@@ -62,7 +62,7 @@ const OUT = any(
   "donot(?!modify|edit|delete|change|track) nolonger(contact|e?mail|send) nomail noemail nomarketing nonewsletter nocontact no(?:more)?(?:sms|texts) blacklist",
   "blocklist blocked denylist revoked revocat withdraw ^dnc(email|mail|sms)?$ dnc$ ^(is)?dne$ removed?frommailing emailoff",
   "marketingoff ^(is|msg)?dnd dnd$ rejects?(ed)?(e?mail|sms|market|newsletter|promo) globallyunsub no[nt]subscribed declined excluded?(?:from|for)(?:campaign|e?mail|market|newsletter) (marketing|e?mail|contact|sms)notallowed",
-  "marketingsuspended ^deactivated(at|on|date)?$ ^(is)?deleted(at|on|date)?$ ^removed(at|on|date)$ ^(is)?deceased(at|on|date)?$ ^verstorben ^nontransactional$ ^archived?(at|on|date|time)?$ (un|non)(market|mail|e?mail|contact)able invalididentifier",
+  "marketingsuspended ^deactivated(at|on|date)?$ ^deaktiviert(am|seit)?$ ^(?:desactiv|disattiv|desativ)(?:e|ee|ado|ada|ato|ata)(?:le|el|il|em)?$ ^gedeactiveerd(op)?$ ^(is)?deleted(at|on|date)?$ ^removed(at|on|date)$ ^(is)?deceased(at|on|date)?$ ^verstorben ^nontransactional$ ^archived?(at|on|date|time)?$ (un|non)(market|mail|e?mail|contact)able invalididentifier",
   "(?:global(?:ly)?|email|marketing)(?:is)?ineligible",
   "^(?:is|has|hat)?(?:not?|never|nicht|keine?n?|ohne|pas|sans|sin|senza|sem|non|nao|niet|geen|zonder|nie|bez)(?:yet|mehr)?(?:opt(?:ed)?in|subscri|consent|agree|accept|permi|allow|einwillig|zustimm|angemeld|abonn|inscri|suscri|iscri|consen|acept|aceit|toestem|ingeschr|aangem|zgod|zapis)",
   "(?:no|not|without)(?:consent|permission)(?!s?set) (optin|confirmation)pending pending(optin|confirmation) ^(is)?unconfirmed$ ^(gdpr)?forgetme$",
@@ -145,7 +145,7 @@ const signedChannels = CHANNELS.map(([channel]) => channel);
 const REASON =
   /^(?!.*(?:rate|count|url|soft))(.*(?:bounced?|suppress\w*|unsub\w*|opt(?:ed)?out|complain\w*|abmelde|abbestell))(?:reason\w*|source|grund)$/;
 const REASON_BEFORE =
-  /^(?:motivo|motif|raison|razon|reden|powod)(?:de|di|da|do|du|van|della|dela)?((?:desabonn|desinscri|baja|desuscri|disiscri|cancellaz|descadastr|uitschrij|afmeld|wypis|rezygn)\w*)$/;
+  /^(?:motivo|motif|raison|razon|reden|powod)(?:del?|di|da|do|du|van|della|dela)?((?:hardbounce|(?:rebote|rebond|rimbalzo|rejeicao)(?!s?(?:temporal|suave|soft|temporaire|temporane))|desabonn|desinscri|baja|desuscri|disiscri|cancellaz|descadastr|uitschrij|afmeld|wypis|rezygn)\w*)$/;
 
 /** A negative of every way to reach somebody: nobody is to be contacted. */
 const EVERYWHERE =
