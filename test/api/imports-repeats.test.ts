@@ -68,6 +68,13 @@ it("an opt-out in a row whose person gets another address by a later row holds f
   expect(await consents("other")).toMatchObject([{ channel: "email", status: "opted_out", source: "address" }]);
 });
 
+it("who shares an address with somebody who opts out in the row before is opted in: that is of the person (AMB-130, AMB-132)", async () => {
+  const { run, consents } = await setting();
+  await run("external_id,email,consent_status,consent_at\nf,a@x.example,no,\ng,a@x.example,yes,2025-01-01\n");
+
+  expect(await consents("g")).toMatchObject([{ status: "opted_in" }]);
+});
+
 it("an address that opted out is opted in by no file that writes it in capitals (AMB-130)", async () => {
   const { run } = await setting();
   await run("email,consent_status\nada@x.example,no\n");
