@@ -119,7 +119,7 @@ const IN = any(
 
 /** Names that may ask for something else, such as a privacy notice: a no there is one to mail, a yes agrees to nothing. */
 const ASKED = any(
-  "^(gdpr|dsgvo|rgpd|lgpd|rodo)(ok|okay|status|accepted)?$ ^opt$ ^doi$ ^signmeup$ permissionstat(e|us)$ ^(is)?confirmed$ hear(?:from|about|more) (?:like|want|wish|love|happy)to(?:hear|receive|get|know) keepyouinformed etreinforme informiertwerden (may|can)we(contact|e?mail|text) ^contactme can(e?mail|contact|text)",
+  "^(gdpr|dsgvo|rgpd|lgpd|rodo)(ok|okay|status|accepted)?$ ^opt$ ^doi$ ^signmeup$ permissionstat(e|us)$ ^(is)?confirmed$ hearfromus (?:like|want|wish|love|happy)to(?:hear|receive|get|know) keepyouinformed etreinforme informiertwerden (may|can)we(contact|e?mail|text) ^contactme can(e?mail|contact|text)",
   "ok(ay)?to(e?mail|contact|sms|text|market) ^send(me|us)?(e?mail|offer|news|promo|market|sms) keepintouch tobecontacted$",
   "(marketing|promotional|promo|commercial)(e?mails|sms|messages|offers)$ (e?mail|sms)(updates|notifications|alerts)$ ^(special|exclusive)?offers$",
   "^canbe(?:contact|e?mail|text) ^promotions$ ^mailings?$ ^doi(?:confirmed|bestatigt|bestaetigt)$ autori[zs] akkoord einverstand einverstaend accordcommercial magmailen darf\\w*kontaktiert",

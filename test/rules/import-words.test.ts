@@ -71,6 +71,7 @@ it.each([
   ["Would you like to hear about future events?", "No thanks", "opted_out"],
   ["Would you like to hear about future events?", "Yes please", undefined],
   ["Would you like to receive our programme?", "No", "opted_out"],
+  ["How did you hear about us?", "Spam", undefined],
   ["OK to email?", "N", "opted_out"],
   ["Send me offers", "false", "opted_out"],
   ["Receive updates", "no", "opted_out"],
