@@ -6,8 +6,8 @@ import { api } from "./api.ts";
 import { panel } from "./keys.ts";
 import { createLookup, numbered } from "./lookup.ts";
 import { personName } from "./person-name.ts";
-import { sendName } from "./placeholders.ts";
 import { go, pathTo } from "./router.ts";
+import { sendName } from "./send-name.ts";
 import { signOut } from "./session.ts";
 
 interface Hit {

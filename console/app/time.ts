@@ -24,7 +24,7 @@ function formatOf(options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
   return format;
 }
 
-const moment = (timeZone: string, more: Intl.DateTimeFormatOptions = {}) =>
+const moment = (timeZone: string, more: Intl.DateTimeFormatOptions) =>
   formatOf({
     day: "numeric",
     month: "short",

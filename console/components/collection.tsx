@@ -32,7 +32,7 @@ interface CollectionProps<T> {
   csv?: string;
   /** What the buttons and questions of a row call it. */
   nameOf?: (row: T) => string;
-  /** Where there are no rows; the second sentence says what they are for. */
+  /** Where there are no rows; the second sentence says what they are for. Without an action the button is there. */
   empty?: { title?: string | undefined; about?: ComponentChildren; action?: ComponentChildren };
   /** Above the rows, or in the head of a card. */
   filters?: ComponentChildren;
@@ -59,7 +59,7 @@ interface Addition {
 }
 
 /** Asked first: a question that follows from these words, or one of its own. */
-type Removal<T> = RemovalWords<T> & (Asked<T> | { operation: Operation; dialog: Dialog<T> });
+type Removal<T> = RemovalWords<T> & (Asked<T> | { kind: "dialog"; operation: Operation; dialog: Dialog<T> });
 
 interface RemovalWords<T> {
   /** `Delete`, unless it is called differently. */
@@ -71,6 +71,7 @@ interface RemovalWords<T> {
 }
 
 interface Asked<T> {
+  kind?: "question";
   operation: OperationById;
   stale?: readonly string[];
   /** What follows from it. */
@@ -116,7 +117,7 @@ export function Collection<T>(props: CollectionProps<T>) {
     </>
   );
   // Where there are no rows, what is said of that has the button.
-  const isSaid = rows.first.data !== undefined && rows.items.length === 0 && !(empty && "action" in empty);
+  const isSaid = rows.first.data !== undefined && rows.items.length === 0 && empty?.action === undefined;
   if (page)
     return (
       <Page {...page} actions={!isSaid && button}>
@@ -168,7 +169,7 @@ function RowsShown<T>({ button, head, act, ...props }: RowsProps<T>) {
       <>
         <Empty
           title={empty?.title ?? `There are no ${noun}s yet.`}
-          action={empty && "action" in empty ? empty.action : !card && button}
+          action={empty?.action === undefined ? !card && button : empty.action}
         >
           {empty?.about}
         </Empty>
@@ -243,7 +244,7 @@ interface RemoveProps<T> extends RowProps<T> {
 }
 
 function Remove<T>({ noun, nameOf, remove, row, keyOf, close }: RemoveProps<T>) {
-  if ("dialog" in remove) return <>{remove.dialog(row, close)}</>;
+  if (remove.kind === "dialog") return <>{remove.dialog(row, close)}</>;
   const { operation, stale, about, verb = "Delete", title, act, said, typed } = remove;
   const name = nameOf?.(row);
   return (

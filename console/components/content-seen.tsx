@@ -1,5 +1,5 @@
 // A message as it was written: what every channel shows, and what some show instead.
-import { inPlain } from "../app/placeholders.ts";
+import { inPlain } from "../../shared/rules/placeholders.ts";
 import { useQuery } from "../app/query.ts";
 import { pathTo } from "../app/router.ts";
 import { channelName } from "../app/sentences.ts";

@@ -1,7 +1,7 @@
 // Steps of journeys as people call them: by what they do.
 import type { JourneyStep, SegmentRule } from "../../sdk/src/types.gen.ts";
+import { inPlain } from "../../shared/rules/placeholders.ts";
 import { durationText } from "../app/duration.ts";
-import { inPlain } from "../app/placeholders.ts";
 import { reasonText } from "../app/sentences.ts";
 import { ruleText } from "./rule-model.ts";
 

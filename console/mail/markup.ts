@@ -46,5 +46,5 @@ export const styleOf = (values: Record<string, string | number | undefined>): st
     .join(";");
 
 /** A table that is no table of data. */
-export const table = (rows: string, attributes = ""): string =>
+export const table = (rows: string, attributes: string): string =>
   `<table role="presentation" cellpadding="0" cellspacing="0" border="0" ${attributes}>${rows}</table>`;

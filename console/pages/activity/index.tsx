@@ -1,9 +1,9 @@
 // Activity: what goes out now and what went out; one send with its counts; why one person did or did not get it.
 import { jobStatuses } from "../../../shared/rules/job-states.ts";
-import { sendName } from "../../app/placeholders.ts";
 import { ask } from "../../app/query.ts";
 import { type Address, pathTo, place, setQuery } from "../../app/router.ts";
 import { usePages } from "../../app/rows.ts";
+import { sendName } from "../../app/send-name.ts";
 import { me } from "../../app/session.ts";
 import { number } from "../../app/time.ts";
 import { Badge, stateOf } from "../../components/badge.tsx";

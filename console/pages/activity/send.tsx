@@ -2,9 +2,9 @@
 import { useState } from "preact/hooks";
 import type { Notification, NotificationsGetReportAnswer } from "../../../sdk/src/types.gen.ts";
 import { personName } from "../../app/person-name.ts";
-import { sendName } from "../../app/placeholders.ts";
 import { useQuery } from "../../app/query.ts";
 import { pathTo, place, setQuery } from "../../app/router.ts";
+import { sendName } from "../../app/send-name.ts";
 import { channelName } from "../../app/sentences.ts";
 import { number, share } from "../../app/time.ts";
 import { Badge, stateOf } from "../../components/badge.tsx";

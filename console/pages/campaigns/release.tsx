@@ -1,8 +1,8 @@
 // The release of a campaign, everything that it will send, to whom and when; and how a paused one goes on.
 import { useState } from "preact/hooks";
 import type { Campaign, CampaignsUpdateBody, NotificationsCreateBody } from "../../../sdk/src/types.gen.ts";
+import { inPlain } from "../../../shared/rules/placeholders.ts";
 import { useAction } from "../../app/action.ts";
-import { inPlain } from "../../app/placeholders.ts";
 import { useQuery } from "../../app/query.ts";
 import { asksSecondPerson } from "../../app/session.ts";
 import { now, plural } from "../../app/time.ts";

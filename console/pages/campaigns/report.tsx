@@ -1,7 +1,7 @@
 // The report of a campaign: key figures with their base, funnel, lift, parts, reasons, cost and days.
 import type { ComponentChildren } from "preact";
 import type { Series as Bucket, Campaign, CampaignsGetReportAnswer } from "../../../sdk/src/types.gen.ts";
-import { inPlain } from "../../app/placeholders.ts";
+import { inPlain } from "../../../shared/rules/placeholders.ts";
 import { type Query, useQuery } from "../../app/query.ts";
 import { pathTo } from "../../app/router.ts";
 import { channelName } from "../../app/sentences.ts";

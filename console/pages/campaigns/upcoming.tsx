@@ -1,9 +1,10 @@
 // Everything that will go out, by day: messages of campaigns, sends for later, and the times of schedules.
 import type { Campaign, NotificationsListAnswer, Schedule, Template } from "../../../sdk/src/types.gen.ts";
 import { nextRun, parseCron } from "../../../shared/rules/cron.ts";
-import { inPlain, sendName } from "../../app/placeholders.ts";
+import { inPlain } from "../../../shared/rules/placeholders.ts";
 import { useQuery } from "../../app/query.ts";
 import { pathTo } from "../../app/router.ts";
+import { sendName } from "../../app/send-name.ts";
 import { now, zone } from "../../app/time.ts";
 import { LinkButton } from "../../components/button.tsx";
 import { Icon, type IconName } from "../../components/icon.tsx";

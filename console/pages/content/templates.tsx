@@ -1,8 +1,8 @@
 // Templates: named texts that sends, schedules and journeys refer to.
 import { useState } from "preact/hooks";
 import type { Template } from "../../../sdk/src/types.gen.ts";
+import { inPlain } from "../../../shared/rules/placeholders.ts";
 import { useAction } from "../../app/action.ts";
-import { inPlain } from "../../app/placeholders.ts";
 import { useQuery } from "../../app/query.ts";
 import { pathTo } from "../../app/router.ts";
 import { PAGE_SIZE, pageNumber, useNumbered } from "../../app/rows.ts";
@@ -33,6 +33,7 @@ export function Templates() {
       ]}
       add={{ operation: "templates.create", label: "New template", by: pathTo("content", "templates/new") }}
       remove={{
+        kind: "dialog",
         operation: "templates.delete",
         dialog: (template, close) => <Remove template={template} close={close} />,
       }}

@@ -2,9 +2,9 @@
 import type { Export, ImportsCreateExportBody, Target } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
 import { useFields } from "../../app/fields.ts";
-import { sendName } from "../../app/placeholders.ts";
 import { useQuery } from "../../app/query.ts";
 import { usePages } from "../../app/rows.ts";
+import { sendName } from "../../app/send-name.ts";
 import { fromLocalInput, number, zone } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
 import { Badge } from "../../components/badge.tsx";

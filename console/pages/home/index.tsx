@@ -1,9 +1,9 @@
 // Home: the way to a first message, then how the week is going.
 
 import type { Billing, ChannelsListAnswer, NotificationsListAnswer } from "../../../sdk/src/types.gen.ts";
-import { sendName } from "../../app/placeholders.ts";
 import { useQuery } from "../../app/query.ts";
 import { pathTo } from "../../app/router.ts";
+import { sendName } from "../../app/send-name.ts";
 import { channelName } from "../../app/sentences.ts";
 import { me } from "../../app/session.ts";
 import { now, number, share } from "../../app/time.ts";

@@ -1,9 +1,9 @@
 // What needs somebody today: drafts to finish, what goes out, what failed or was halted, what nears a limit.
 import type { ComponentChildren } from "preact";
 import type { Billing, NotificationsListAnswer } from "../../../sdk/src/types.gen.ts";
-import { sendName } from "../../app/placeholders.ts";
 import { useQuery } from "../../app/query.ts";
 import { pathTo } from "../../app/router.ts";
+import { sendName } from "../../app/send-name.ts";
 import { asksSecondPerson } from "../../app/session.ts";
 import { number, share } from "../../app/time.ts";
 import { stateOf } from "../../components/badge.tsx";

@@ -1,9 +1,9 @@
 // "Why did she not get it?": one question about a send, a campaign or a journey, and its answer in words.
 import { useState } from "preact/hooks";
 import type { SubscriberProfile } from "../../../sdk/src/types.gen.ts";
-import { sendName } from "../../app/placeholders.ts";
 import { useQuery } from "../../app/query.ts";
 import { pathTo } from "../../app/router.ts";
+import { sendName } from "../../app/send-name.ts";
 import { Button } from "../../components/button.tsx";
 import { Select, SelectField } from "../../components/field.tsx";
 import { InWords } from "../../components/in-words.tsx";

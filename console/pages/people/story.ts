@@ -1,6 +1,6 @@
 // A timeline as it is told: the channels of one message in one entry, under the day on which it happened.
 import type { SubscribersGetTimelineAnswer } from "../../../sdk/src/types.gen.ts";
-import { inPlain } from "../../app/placeholders.ts";
+import { inPlain } from "../../../shared/rules/placeholders.ts";
 import { pathTo } from "../../app/router.ts";
 import { channelName } from "../../app/sentences.ts";
 import { clockTime, dayName } from "../../app/time.ts";

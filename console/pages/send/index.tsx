@@ -1,9 +1,9 @@
 // Send: who gets what, exactly. Left the message, right what one person of the audience will see.
 import { useState } from "preact/hooks";
 import type { CampaignsCreateBody, NotificationPreview, NotificationsCreateBody } from "../../../sdk/src/types.gen.ts";
+import { inPlain } from "../../../shared/rules/placeholders.ts";
 import { type Running, useAction } from "../../app/action.ts";
 import { fieldsOf } from "../../app/fields.ts";
-import { inPlain } from "../../app/placeholders.ts";
 import { ask, useQuery } from "../../app/query.ts";
 import { go, pathTo } from "../../app/router.ts";
 import { channelName, countSentence, reasonText } from "../../app/sentences.ts";

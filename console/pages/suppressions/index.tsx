@@ -77,6 +77,7 @@ export function View() {
         by: (close) => <Suppress close={close} />,
       }}
       remove={{
+        kind: "dialog",
         operation: "suppressions.delete",
         verb: "Lift",
         dialog: (row, close) => <Lift row={row} close={close} />,

@@ -1,6 +1,6 @@
 // Variables of a text that nobody's values fill, as people read them.
 import { expect, it } from "vitest";
-import { inPlain } from "../../console/app/placeholders.ts";
+import { inPlain } from "../../shared/rules/placeholders.ts";
 
 it("a variable is called what it is, and the rest of a text stays (CON-3)", () => {
   expect(inPlain("{{ subscriber.first_name | default: 'you' }}, 20 % off {{event.cart.total}}")).toBe(
