@@ -49,6 +49,9 @@ const NEAR_LIMIT = 0.8;
 const BUDGET_SPENT = 80;
 const BUDGET_FORECAST = 100;
 
+const sum = { statistic: Stats.SUM, period: PERIOD };
+const maximum = { statistic: Stats.MAXIMUM, period: PERIOD };
+
 interface Watched {
   declared: Contents;
   queues: Queues;
@@ -131,17 +134,16 @@ function givenUp(worker: string): string {
 function warnings({ declared, queues, lambdas, api }: Watched): Warning[] {
   const stream = lookUp(lambdas, declared.stream.name);
   const publisher = lambdas.get(PUBLISHER);
-  const sum = { statistic: Stats.SUM, period: PERIOD };
   return [
     ...[...queues.dead].map(([name, queue]) => ({
       id: `${logicalIdOf(name)}Dead`,
-      metric: queue.metricApproximateNumberOfMessagesVisible({ statistic: Stats.MAXIMUM, period: PERIOD }),
+      metric: queue.metricApproximateNumberOfMessagesVisible(maximum),
       above: 0,
       lost: deadSentence(declared, name),
     })),
     {
       id: "ReactionsLate",
-      metric: lookUp(lambdas, STREAM_WORKER).metric("IteratorAge", { statistic: Stats.MAXIMUM, period: PERIOD }),
+      metric: lookUp(lambdas, STREAM_WORKER).metric("IteratorAge", maximum),
       above: OLDEST_REACTION_MS,
       lost: `Writes have no effect yet: accepted sends do not start, timers are not set, erasures wait. ${givenUp(STREAM_WORKER)}`,
     },
@@ -150,7 +152,7 @@ function warnings({ declared, queues, lambdas, api }: Watched): Warning[] {
       : [
           {
             id: "PublishedLate",
-            metric: publisher.metric("IteratorAge", { statistic: Stats.MAXIMUM, period: PERIOD }),
+            metric: publisher.metric("IteratorAge", maximum),
             above: OLDEST_PUBLISHED_MS,
             lost: `What happened does not reach the account's event bus or archive. Messages go on. ${givenUp(PUBLISHER)}`,
           },
@@ -189,8 +191,6 @@ function warnings({ declared, queues, lambdas, api }: Watched): Warning[] {
 /** What the account's limits and the services around the functions say. */
 function warningsOfAccount({ accountConcurrency, emailIdentity }: Settings, watched: Watched): Warning[] {
   const { queues, storage, schedules, distributionId } = watched;
-  const sum = { statistic: Stats.SUM, period: PERIOD };
-  const maximum = { statistic: Stats.MAXIMUM, period: PERIOD };
   const edgeMetric = (metricName: string, statistic: string) =>
     new Metric({
       namespace: "AWS/CloudFront",

@@ -1,5 +1,5 @@
 // What one looks at in the console of AWS: a dashboard, and saved queries of the logs (docs/operate.md).
-import { Duration, type Stack } from "aws-cdk-lib";
+import type { Stack } from "aws-cdk-lib";
 import { Dashboard, GraphWidget, type IMetric, type IWidget, MathExpression, Stats } from "aws-cdk-lib/aws-cloudwatch";
 import { CfnQueryDefinition } from "aws-cdk-lib/aws-logs";
 import { isOfStream } from "../shared/contract/messages.ts";
@@ -7,13 +7,12 @@ import { counted, dimensionOf, NAMESPACE } from "../shared/runtime/metrics.ts";
 import type { Api } from "./api.ts";
 import type { DeployedFunction } from "./functions.ts";
 import type { Lambdas } from "./lambdas.ts";
-import { apiMetric } from "./metrics.ts";
+import { apiMetric, PERIOD } from "./metrics.ts";
 import { lookUp } from "./names.ts";
 import type { Queues } from "./queues.ts";
 import type { Settings } from "./settings.ts";
 import type { Storage } from "./storage.ts";
 
-const PERIOD = Duration.minutes(5);
 const HALF = 12;
 
 interface Shown {

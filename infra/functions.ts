@@ -143,7 +143,7 @@ function limited(name: string, { env, grants }: EnvironmentAndGrants): Environme
 const listed = listedActions.map((action) => `dynamodb:${action}`);
 
 /** Env variables and grants of a list of capabilities, without duplicates, in a fixed order. */
-function environmentAndGrantsOf(uses: Uses): Pick<DeployedFunction, "env" | "grants"> {
+function environmentAndGrantsOf(uses: Uses): EnvironmentAndGrants {
   const env = [...new Set(uses.flatMap((use) => use.env))].sort();
   const byPlace = Map.groupBy(
     uses.flatMap(({ grants }) => grants),

@@ -44,7 +44,7 @@ const routes: Route[] = [...contents.groups.flatMap(({ endpoints }) => endpoints
 });
 
 /** Checks every visible line; those of the stream only with credentials. */
-async function probe(base: string, { credentials, register, long = false }: Options = {}): Promise<Check[]> {
+async function probe(base: string, { credentials, register, long = false }: Options): Promise<Check[]> {
   const ask = asker(base);
   const checks = [...(await probeAnswers(ask)), ...(await probeAccess(ask)), ...(await probeAddress(base, ask))];
   try {

@@ -74,7 +74,7 @@ interface TextRules extends Described {
 }
 
 /** A text of `min` to `max` characters. */
-export const text = ({ about, min = 0, max, refusal, tooLong }: TextRules = {}): Grammar => ({
+export const text = ({ about, min = 0, max, refusal, tooLong }: TextRules): Grammar => ({
   check: (value, path, report) => {
     if (typeof value !== "string") report(path, refusal ?? "must be a string");
     else if (value.length < min) report(path, refusal ?? "must not be empty");

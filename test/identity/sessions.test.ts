@@ -17,7 +17,7 @@ beforeEach(async () => {
 });
 
 const ada = { email: EMAIL, password: PASSWORD, name: "Ada", workspace_name: "Analytical Engines" };
-const register = (change: object = {}) => world.call("POST /api/v1/auth/register", { body: { ...ada, ...change } });
+const register = () => world.call("POST /api/v1/auth/register", { body: ada });
 const login = (body: object = {}) =>
   world.call("POST /api/v1/auth/login", { body: { email: ada.email, password: PASSWORD, ...body } });
 const refresh = (refresh_token: string) => world.call("POST /api/v1/auth/refresh", { body: { refresh_token } });

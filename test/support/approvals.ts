@@ -16,7 +16,7 @@ export async function withApprovals(of: TestWorld) {
   const require = (approval_required: boolean) => call("PATCH /api/v1/workspace", { approval_required });
   await require(true);
   /** Asked for by a marketer. */
-  const ask = (id: string, role: Role = "marketer") => as(role, `POST /api/v1/campaigns/${id}/release`);
+  const ask = (id: string) => as("marketer", `POST /api/v1/campaigns/${id}/release`);
   const decide = (action: "approve" | "decline", { id, approval }: Asked, role: Role = "admin", more = {}) =>
     as(role, `POST /api/v1/campaigns/${id}/${action}`, { approval_id: approval.id, ...more });
   const withdraw = (id: string, role: Role) => as(role, `POST /api/v1/campaigns/${id}/withdraw`);

@@ -9,7 +9,7 @@ export async function withCampaigns(world: TestWorld) {
   const tenant = await world.tenant();
   const as = () => tenant.dashboard();
   const call = async (route: string, body?: object) => world.call(route, { as: await as(), ...(body && { body }) });
-  const channel = async (of: Tenant = tenant) => (await of.call("GET /api/v1/channels")).body.channels[0].id as string;
+  const channel = async () => (await tenant.call("GET /api/v1/channels")).body.channels[0].id as string;
   const template = async (of: Tenant = tenant) => {
     const body = { name: world.ids.uuid(), content: text("Template") };
     return (await of.call("POST /api/v1/templates", body)).body.id as string;

@@ -12,7 +12,7 @@ export const pageHeaders = {
   "x-robots-tag": "noindex, nofollow",
 };
 
-const page = (language: string, title: string, content: string, sender: Sender = []): string => `<!doctype html>
+const page = (language: string, title: string, content: string, sender: Sender): string => `<!doctype html>
 <html lang="${language}">
 <head>
 <meta charset="utf-8">

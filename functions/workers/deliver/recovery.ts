@@ -47,7 +47,7 @@ interface ClaimedUnit {
  * Completes the progress of a lease whose worker stopped, and writes the ledger rows that it left out.
  * @param isStopped the send itself was stopped: no inbox message is written any more
  */
-export async function recover(work: Work, leased: LeasedChunk, { isStopped = false } = {}): Promise<void> {
+export async function recover(work: Work, leased: LeasedChunk, { isStopped }: { isStopped: boolean }): Promise<void> {
   const { store, clock, chunkRef, chunk } = work;
   const { progress } = leased;
   const times = timesOf(leased);

@@ -43,11 +43,7 @@ interface Release {
  * CMP-18, CMP-19: one job per message; their ids are set before any job is made.
  * @throws 409 if it is not a draft, or not as it was read
  */
-export async function releaseCampaign(
-  store: Store,
-  draft: Campaign,
-  { draw, approval }: Release = {},
-): Promise<Campaign> {
+export async function releaseCampaign(store: Store, draft: Campaign, { draw, approval }: Release): Promise<Campaign> {
   const { id, name } = draft;
   const releasedAt = store.clock.now();
   const messages = draft.messages.map((message) => ({

@@ -28,7 +28,7 @@ export const isProfileRow = (row: ProfileRow | DeviceRow): row is ProfileRow => 
 export async function audiencePage(
   store: StoreReader,
   shard: string,
-  { after, ...options }: PageOptions = {},
+  { after, ...options }: PageOptions,
 ): Promise<AudiencePage> {
   const { items, next } = await store.queryRows(
     Profile,

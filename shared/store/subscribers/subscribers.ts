@@ -166,7 +166,7 @@ export async function newestOfExternalId(
 export async function eraseSubscriber(
   store: Store,
   id: string,
-  { eraseProperties = false }: { eraseProperties?: boolean } = {},
+  { eraseProperties }: { eraseProperties: boolean },
 ): Promise<boolean> {
   const erased_by = store.ids.uuid();
   const tombstone = {

@@ -48,7 +48,7 @@ export async function recordAttempt(
   store: Store,
   key: Key,
   finished: Finished,
-  { extraItems = [], lateItems = extraItems }: WrittenWith = {},
+  { extraItems = [], lateItems = extraItems }: WrittenWith,
 ): Promise<AttemptRecorded> {
   const { n, at, result, outcome, sequence } = finished;
   const status_code = statusOf(result);

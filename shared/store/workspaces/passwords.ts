@@ -108,7 +108,7 @@ export async function passwordWrites(
   platform: Platform,
   user: UserRow,
   hash: string,
-  { isProven = false, joins = false, kept }: { isProven?: boolean; joins?: boolean; kept?: string | undefined } = {},
+  { isProven = false, joins = false, kept }: { isProven?: boolean; joins?: boolean; kept?: string | undefined },
 ): Promise<ItemWrite<"platform">[]> {
   const set = { password: hash, ...(isProven && { confirmed_at: timestamp(platform.clock.now()) }) };
   // Whoever had the old password may have been offered a key.
