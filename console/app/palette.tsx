@@ -46,23 +46,22 @@ type Named = readonly { id: string; name: string; email?: string | null | undefi
 /** Since the palette was opened. */
 const lookup = createLookup<Named[number]>(MAX_FOUND);
 
+type Find = (text: string, options: { signal: AbortSignal }) => Promise<Named>;
+
 /** What the API finds in all, and before it what is found without its marks. */
-async function named(
-  kind: string,
-  text: string,
-  read: (page: number) => Promise<Named>,
-  search: Promise<Named>,
-): Promise<Named> {
-  const [near, far] = await Promise.all([lookup.find(kind, text, numbered(read, PAGE)), search]);
-  return [...new Map([...near, ...far].map((one) => [one.id, one])).values()];
-}
+const byBoth =
+  (kind: string, read: (page: number) => Promise<Named>, search: Find): Find =>
+  async (text, options) => {
+    const [near, far] = await Promise.all([lookup.find(kind, text, numbered(read, PAGE)), search(text, options)]);
+    return [...new Map([...near, ...far].map((one) => [one.id, one])).values()];
+  };
 
 /** What has a name, by the page that shows it. A search that fails finds nothing; the call log has the error. */
 const searches: readonly {
   page: string;
   icon: IconName;
   noun: string;
-  find: (text: string, options: { signal: AbortSignal }) => Promise<Named>;
+  find: Find;
   hrefOf: (id: string) => string;
 }[] = [
   {
@@ -81,13 +80,11 @@ const searches: readonly {
     page: "campaigns",
     icon: "campaign",
     noun: "campaign",
-    find: (q, options) =>
-      named(
-        "campaigns",
-        q,
-        async (page) => (await api.campaigns.list({ page, page_size: PAGE })).items,
-        api.campaigns.list({ q, page_size: MAX_FOUND }, options).then(({ items }) => items),
-      ),
+    find: byBoth(
+      "campaigns",
+      async (page) => (await api.campaigns.list({ page, page_size: PAGE })).items,
+      async (q, options) => (await api.campaigns.list({ q, page_size: MAX_FOUND }, options)).items,
+    ),
     hrefOf: (id) => pathTo("campaigns", id),
   },
   {
@@ -139,26 +136,22 @@ const searches: readonly {
     page: "templates",
     icon: "content",
     noun: "template",
-    find: (name, options) =>
-      named(
-        "templates",
-        name,
-        async (page) => (await api.templates.list({ page, per_page: PAGE })).data,
-        api.templates.list({ name, per_page: MAX_FOUND }, options).then(({ data }) => data),
-      ),
+    find: byBoth(
+      "templates",
+      async (page) => (await api.templates.list({ page, per_page: PAGE })).data,
+      async (name, options) => (await api.templates.list({ name, per_page: MAX_FOUND }, options)).data,
+    ),
     hrefOf: (id) => pathTo("content", `templates/${id}`),
   },
   {
     page: "lists",
     icon: "content",
     noun: "list",
-    find: (name, options) =>
-      named(
-        "lists",
-        name,
-        async (page) => (await api.lists.list({ page, page_size: PAGE })).items,
-        api.lists.list({ name, page_size: MAX_FOUND }, options).then(({ items }) => items),
-      ),
+    find: byBoth(
+      "lists",
+      async (page) => (await api.lists.list({ page, page_size: PAGE })).items,
+      async (name, options) => (await api.lists.list({ name, page_size: MAX_FOUND }, options)).items,
+    ),
     hrefOf: (id) => pathTo("content", `lists/${id}`),
   },
 ];
