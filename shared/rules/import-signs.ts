@@ -1,8 +1,8 @@
 // Which names of columns say something of consent, and what (AMB-132).
 import { saysEnded } from "./import-endings.ts";
-import { isOfMoment } from "./import-moments.ts";
 import { columnKey, isLikeEmail, isUsualName, keysOf, perHeader } from "./import-names.ts";
 import { isOfPurchase } from "./import-purchases.ts";
+import { isOfMoment } from "./import-times.ts";
 
 /**
  * What a true value in the column says: yes, an opt-out, or that the address is suppressed. Where something else may be

@@ -4,6 +4,7 @@ import * as v from "valibot";
 import { said } from "../../../shared/contract/schemas.ts";
 import { ApiError } from "../../../shared/kernel/errors.ts";
 import { chunksOf } from "../../../shared/rules/chunks.ts";
+import { cellOf } from "../../../shared/rules/csv.ts";
 import { BETWEEN_ADDRESSES, readEmail } from "../../../shared/rules/import-addresses.ts";
 import { textOf } from "../../../shared/rules/import-cells.ts";
 import {
@@ -25,7 +26,6 @@ import { readRecords } from "../../../shared/store/files/records.ts";
 import type { Suppressing } from "../../../shared/store/subscribers/addresses.ts";
 import { readAddress, suppress } from "../../../shared/store/subscribers/suppressions.ts";
 import type { WorkspaceRecord } from "../../../shared/store/workspaces/workspaces.ts";
-import { beginsAsJson, csvOfJson } from "./json.ts";
 
 /** A row may have several addresses, of which there may be as many. */
 export const MAX_ROWS = 10_000;
@@ -167,3 +167,46 @@ const refused = (message: string) => new ApiError("BAD_REQUEST", message);
 async function* bytesOf(csv: string): AsyncGenerator<Buffer> {
   yield Buffer.from(csv);
 }
+
+const BEGINS_AS_JSON = /^\s*(?:\{\s*"|\[\s*[{"])/;
+
+type Row = Record<string, unknown>;
+
+/** JSON, or lines of it, as a file below its names, as SES, SendGrid, Postmark and Mailgun answer it. @returns undefined for a text that is none */
+function csvOfJson(text: string): string | undefined {
+  const values = jsonOf(text) ?? linesOf(text);
+  const rows = values?.flatMap(rowsIn);
+  if (!rows) return undefined;
+  const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+  return [names, ...rows.map((row) => names.map((name) => cellOf(row[name])))].map(lineOf).join("");
+}
+
+/** As they are, since no spreadsheet opens it. */
+const lineOf = (cells: readonly string[]): string =>
+  `${cells.map((cell) => `"${cell.replaceAll('"', '""')}"`).join(",")}\n`;
+
+const beginsAsJson = (text: string): boolean => BEGINS_AS_JSON.test(text);
+
+function jsonOf(text: string): unknown[] | undefined {
+  try {
+    return [JSON.parse(text)];
+  } catch {
+    return undefined;
+  }
+}
+
+function linesOf(text: string): unknown[] | undefined {
+  const values = text.split("\n").flatMap((line) => (line.trim() === "" ? [] : [jsonOf(line)]));
+  return values.every((value) => value !== undefined) ? values.flat() : undefined;
+}
+
+/** The rows may stand in a list beside the number of the page: `{"SuppressedDestinationSummaries": [...]}`. */
+function rowsIn(value: unknown): Row[] {
+  if (typeof value === "string") return [{ address: value }];
+  if (Array.isArray(value)) return value.flatMap(rowsIn);
+  if (!isObject(value)) return [];
+  const list = Object.values(value).find((one) => Array.isArray(one) && one.some(isObject));
+  return list === undefined ? [value] : rowsIn(list);
+}
+
+const isObject = (value: unknown): value is Row => typeof value === "object" && value !== null && !Array.isArray(value);

@@ -1,9 +1,11 @@
 // The steps of a run in words: what they are called, why they sent nothing to the person, since when the reason holds and what set it; and what
 // branches and waits asked for.
-import { wantedText } from "../../rules/clause-words.ts";
+import { SECOND } from "../../kernel/clock.ts";
+import { span, wantedText } from "../../rules/clause-words.ts";
+import { parseDuration } from "../../rules/durations.ts";
 import type { Graph, JourneyNode } from "../../rules/journey-graph.ts";
 import { withTriggerValues } from "../../rules/journey-run.ts";
-import { stepName } from "../../rules/step-name.ts";
+import { inPlain } from "../../rules/placeholders.ts";
 import { detailOf, holdsStill } from "../../rules/why-details.ts";
 import type { KnownSkip } from "../../rules/why-journey-words.ts";
 import type { StoreReader } from "../context.ts";
@@ -85,4 +87,25 @@ export async function stepNames(store: StoreReader, graph: Graph | undefined): P
   const titles = new Map(templates.map((id, i) => [id, rows[i]?.name]));
   const names = new Map(nodes.map(([id, node]) => [id, stepName(node, titles.get(templateOf(node) ?? ""))]));
   return (step) => names.get(step) ?? step;
+}
+
+/**
+ * What a step is called in a sentence: by what it does, for it has no name of its own.
+ * @param template the name of the template of a send, if it has one that exists
+ */
+function stepName(node: JourneyNode, template?: string): string {
+  switch (node.type) {
+    case "send": {
+      const title = node.send.content ? inPlain(node.send.content.title) : template;
+      return title ? `the message “${title}”` : "a message of a template";
+    }
+    case "delay":
+      return `the wait of ${span((parseDuration(node.delay.duration) ?? 0) / SECOND)}`;
+    case "branch":
+      return "the branch";
+    case "wait_for_event":
+      return `the wait for ${node.wait_for_event.event_name}`;
+    default:
+      return "the end";
+  }
 }
