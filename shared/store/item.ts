@@ -251,10 +251,7 @@ export const checkItem = <D extends AnyItem>(item: D, key: KeyOf<D>, when: Condi
 });
 
 /** Names an item to be read together with others. */
-export interface Ref<D extends AnyItem = AnyItem> {
-  item: D;
-  key: KeyOf<D>;
-}
+export type Ref<D extends AnyItem = AnyItem> = { item: D; key: KeyOf<D> };
 export const ref = <D extends AnyItem>(item: D, key: KeyOf<D>): Ref<D> => ({ item, key });
 export type RowsOf<T extends readonly Ref[]> = {
   -readonly [N in keyof T]: T[N] extends Ref<infer D> ? RowOf<D> | undefined : never;

@@ -1,20 +1,19 @@
 // The outcome of each documented answer of a provider, row by row.
 import { expect, it } from "vitest";
-import { HANGS, type SinkAnswer, type SinkRequest } from "../../local/providers/sink.ts";
+import type { SinkAnswer, SinkRequest } from "../../local/providers/sink.ts";
 import type { Outcome } from "../../shared/providers/provider.ts";
 import { openProviders } from "../../shared/providers/providers.ts";
 import { type ProvidedChannel, providedChannels } from "../../shared/rules/channel-types.ts";
-import { answeringNetwork, onLines } from "../support/networks.ts";
-import { sendBy, verifyBy } from "../support/provider-messages.ts";
+import { answeringNetwork } from "../support/networks.ts";
+import { GOOGLE_TOKEN, sendBy } from "../support/provider-messages.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { fresh } = worlds();
-const TOKEN = { status: 200, body: { access_token: "ya29.x", expires_in: 3_600 } };
 
 /** Sends a message by a channel whose provider gives this answer. */
 async function sendTo(channel: ProvidedChannel, answer: SinkAnswer) {
   const world = await fresh();
-  const sink = ({ host }: SinkRequest) => (host === "oauth2.googleapis.com" ? TOKEN : answer);
+  const sink = ({ host }: SinkRequest) => (host === "oauth2.googleapis.com" ? GOOGLE_TOKEN : answer);
   const providers = openProviders({ ...world.depsFor("test"), network: answeringNetwork(sink) });
   return { addressDead: false, ...(await sendBy(providers, channel)) };
 }
@@ -246,7 +245,7 @@ it("a token is requested once, and again after a refusal or its expiry (NTF-23)"
   let status = 200;
   const sink = ({ host }: SinkRequest) => {
     asked.push(host);
-    return host === "oauth2.googleapis.com" ? TOKEN : { status, body: {} };
+    return host === "oauth2.googleapis.com" ? GOOGLE_TOKEN : { status, body: {} };
   };
   const providers = openProviders({ ...world.depsFor("test"), network: answeringNetwork(sink) });
   const tokens = () => asked.filter((host) => host === "oauth2.googleapis.com").length;
@@ -261,47 +260,3 @@ it("a token is requested once, and again after a refusal or its expiry (NTF-23)"
   await sendBy(providers, "android");
   expect(tokens()).toBe(3);
 });
-
-const overHttp = providedChannels.filter((channel) => channel !== "email");
-
-it.each(overHttp)(
-  "%s: a connection that fails after the request leaves the outcome unknown (NTF-23)",
-  async (channel) => {
-    const world = await fresh();
-    const cut = onLines((line) => line.once("data", () => line.destroy()));
-    const tokenThenCut = answeringNetwork(() => TOKEN);
-    const network = {
-      ...cut,
-      connect: (wish: Parameters<typeof cut.connect>[0], signal: AbortSignal) =>
-        (wish.host === "oauth2.googleapis.com" ? tokenThenCut : cut).connect(wish, signal),
-    };
-    const providers = openProviders({ ...world.depsFor("test"), network });
-    expect(await sendBy(providers, channel)).toMatchObject({ status: "unknown" });
-  },
-);
-
-it.each([...overHttp])("%s: a failed connection is retryable (NTF-23)", async (channel) => {
-  const world = await fresh();
-  const refused = { ...onLines(() => undefined), connect: async () => Promise.reject(new Error("refused")) };
-  const providers = openProviders({ ...world.depsFor("test"), network: refused });
-  expect(await sendBy(providers, channel)).toMatchObject({ status: "retryable" });
-  expect(await verifyBy(providers, channel)).toMatchObject({ kind: "undecided" });
-});
-
-it.each(overHttp)(
-  "%s: without an answer the outcome is unknown after the time limit, not before (NTF-23)",
-  async (channel) => {
-    const world = await fresh();
-    const sink = ({ host }: SinkRequest) => (host === "oauth2.googleapis.com" ? TOKEN : HANGS);
-    const providers = openProviders({ ...world.depsFor("test"), network: answeringNetwork(sink) });
-    let outcome: Outcome | undefined;
-    const sending = sendBy(providers, channel).then((found) => {
-      outcome = found;
-    });
-    await world.advance(9_999);
-    expect(outcome).toBeUndefined();
-    await world.advance(1);
-    await sending;
-    expect(outcome).toEqual({ status: "unknown", reason: "no answer in time" });
-  },
-);
