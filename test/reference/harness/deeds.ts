@@ -11,6 +11,9 @@ const LINKS = {
   ...{ click: /\/c\/[\w-]+/, unsubscribe: /\/u\/[\w-]+/, confirm: /\/i\/[\w-]+/, preferences: /\/p\/[\w-]+/ },
 };
 
+/** Where the encoding of a mail cuts a long line. */
+const SOFT_BREAK = "=\r\n";
+
 /** Of the mail that both sides sent. */
 export async function link(
   sides: Sides,
@@ -35,7 +38,7 @@ export async function link(
   const route = `${method} the link to ${link}`;
   if (!theirs && sides.storm) return undefined;
   if (!theirs) return { path: "mail", expected: `a link to ${link}`, got: mailed.at(-1), command: number, route };
-  const path = LINKS[link].exec(theirs.payload)![0];
+  const path = LINKS[link].exec(theirs.payload.replaceAll(SOFT_BREAK, ""))![0];
   const { shown = [], in: ticked = [] } = method === "POST" ? (form ?? {}) : {};
   const fields = [...shown.map((key) => `shown=${key}`), ...ticked.map((key) => `in=${key}`)].join("&");
   const body = undefined;

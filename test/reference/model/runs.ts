@@ -2,7 +2,7 @@
 import { close, closeIfDone, deliverOne } from "./delivering.ts";
 import { reachable } from "./gates.ts";
 import { notifyHooks } from "./hooks.ts";
-import { type Body, duration, isRecord, Unpromised } from "./kit.ts";
+import { type Body, duration, isRecord, SECOND, Unpromised } from "./kit.ts";
 import { sendsLeft } from "./plans.ts";
 import { matches, valuesAt } from "./predicates.ts";
 import type { Event, Subscriber } from "./records/people.ts";
@@ -96,11 +96,18 @@ function leaving(world: World, run: Run, subscriber: Subscriber, node: Body): Bo
     const heard = Math.max(until, run.mover?.received_at ?? 0);
     const { event_name: name, where } = config;
     const event = firstOf(world, run, { name, where }, { since, until, heard, mover: run.mover });
+    const looks = since + SECOND_LOOK - world.now;
+    if (event && isOfBegin(run, event) && looks > 0) return { at: world.now, until, looks };
     if (event) return { at: momentOf(event), outcome: "wait:event", next: config.on_event, event };
   }
   if (world.now < until) return { at: world.now, until };
   return { at: until, outcome: isDelay ? "delayed" : "wait:timeout", next: isDelay ? config.next : config.on_timeout };
 }
+
+/** What is there already when a run begins by a segment is looked at so long after. */
+const SECOND_LOOK = 5 * SECOND;
+const isOfBegin = ({ trigger, mover, since }: Run, event: Event): boolean =>
+  trigger === null && mover === null && momentOf(event) === since;
 
 /** Moves on until a step has to wait. */
 export function tick(world: World, run: Run): void {
@@ -118,6 +125,7 @@ export function tick(world: World, run: Run): void {
     }
     if (move.until !== undefined) {
       wakeAt(world, run, move.until);
+      if (move.looks) at(world, world.now + move.looks, () => tick(world, run));
       return;
     }
     const held = move.sends ? send(world, run, journey, subscriber, move.sends) : null;
@@ -178,7 +186,8 @@ function send(world: World, run: Run, journey: Journey, subscriber: Subscriber, 
   const isBeyond = isPlanned && isBeyondQuota(world);
   const skipped = recipient.state === "skipped";
   if (!isPlanned) job.status = "completed";
-  else if (isOfSeveral(world, job, subscriber)) throw new Unpromised("runs that send together may share one send");
+  else if (isOfSeveral(world, job, subscriber))
+    throw new Unpromised("runs that send together may share one send, or be told of in any order");
   else notifyHooks(world, "notification.dispatched", { job_id: job.id, scheduled_at: null });
   if (isBeyond) {
     job.recipients = [];
@@ -196,13 +205,14 @@ function send(world: World, run: Run, journey: Journey, subscriber: Subscriber, 
   return held;
 }
 
+/** Nor does anything tell receivers which of two journeys a send of theirs at one instant is of. */
 const isOfSeveral = ({ jobs, hooks, now }: World, { source }: Job, { id }: Subscriber): boolean =>
   hooks.some(({ events }) => events.some((type) => type.startsWith("notification."))) &&
   jobs.some(
     (other) =>
-      other.source.id === source.id &&
+      other.source.type === "journey" &&
       other.created_at === now &&
-      other.recipients.some(({ subscriber_id }) => subscriber_id !== id),
+      other.recipients.some(({ subscriber_id }) => subscriber_id !== id || other.source.id !== source.id),
   );
 
 /** Whether a run would send to somebody before it waits (docs/decisions/0110-who-was-not-let-in.md). */

@@ -162,9 +162,20 @@ function bucketsOf(facts: Fact[], width: number, groupsOf: (fact: Fact) => (stri
 const touching = (facts: Fact[], [start, end]: [number, number], width: number): Fact[] =>
   facts.filter(({ at }) => Math.floor(at / width) * width > start - width && Math.floor(at / width) * width <= end);
 
-/** In a storm what a worker does late may fall into the next bucket. */
+/**
+ * In a storm what a worker does late may fall into the next bucket. Who was reached after a mail that came back counts when
+ * either went out.
+ */
 const straddles = (world: World, facts: Fact[], width: number): boolean =>
-  world.isStorm === true && facts.some(({ at }) => at % width >= width - 5 * MINUTE);
+  (world.isStorm === true && facts.some(({ at }) => at % width >= width - 5 * MINUTE)) ||
+  world.jobs.some(({ recipients }) => recipients.some((one) => isReachedAfterMail(one, width)));
+
+function isReachedAfterMail({ deliveries }: Recipient, width: number): boolean {
+  const bucketOf = (time: number) => Math.floor(time / width);
+  const mailed = deliveries.flatMap(({ state, attempts }) => (state === "bounced" ? (attempts.at(-1) ?? []) : []));
+  const arrivals = deliveries.flatMap(({ delivered_at }) => delivered_at ?? []);
+  return mailed.some((mail) => arrivals.some((time) => bucketOf(time) !== bucketOf(mail)));
+}
 
 /** RDA-10. */
 export function series(world: World, { query }: Request) {
