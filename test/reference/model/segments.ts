@@ -54,11 +54,14 @@ export function recompute(world: World, segment: Segment, only?: Subscriber): vo
   if (!only) segment.needs_recompute = false;
 }
 
-/** SEG-14, EVT-12: dynamic membership follows attributes and events without being asked, but after the answer. */
-export function subscriberChanged(world: World, subscriber: Subscriber): void {
+/**
+ * SEG-14, EVT-12: dynamic membership follows attributes and events without being asked, but after the answer. By an event
+ * only that of segments that ask for it: an end of a window just before it has its own time.
+ */
+export function subscriberChanged(world: World, subscriber: Subscriber, event_name?: string): void {
   at(world, world.now, () => {
     if (!world.subscribers.includes(subscriber)) return;
-    refresh(world, subscriber);
+    refresh(world, subscriber, event_name);
     moveRuns(world, subscriber);
     wakeAtWindowEnds(world, subscriber);
   });
@@ -82,9 +85,11 @@ function wakeAtWindowEnds(world: World, subscriber: Subscriber): void {
     }
 }
 
-function refresh(world: World, subscriber: Subscriber): void {
+function refresh(world: World, subscriber: Subscriber, event_name?: string): void {
   if (!world.subscribers.includes(subscriber)) return;
-  for (const segment of world.segments) if (segment.is_dynamic) recompute(world, segment, subscriber);
+  const asks = ({ rule }: Segment) =>
+    event_name === undefined || eventNodes(treeOf(rule)!).some(({ name }) => name === event_name);
+  for (const segment of world.segments) if (segment.is_dynamic && asks(segment)) recompute(world, segment, subscriber);
 }
 
 /** Whether a window ended so lately that the product may not have looked yet. */
