@@ -40,11 +40,12 @@ function repair(): void {
 
 const FIELDS = 'input:not([type="radio"]), select, textarea';
 
-/** What a button is about to add, such as a row above it, gets the focus with its first field. */
+/** What a button is about to add, such as a row above it, gets the focus with its first field, unless it went elsewhere. */
 export function enterAdded(button: Element): void {
   const around = button.closest("form, .card, dialog") ?? document.body;
   const known = new Set(around.querySelectorAll(FIELDS));
   requestAnimationFrame(() => {
+    if (document.activeElement !== button && document.activeElement !== document.body) return;
     const added = [...around.querySelectorAll<HTMLElement>(FIELDS)].find((field) => !known.has(field));
     added?.focus();
   });

@@ -89,6 +89,25 @@ export function keyStories(open: () => Promise<Tab>): void {
     }
   });
 
+  it("a condition that is added takes the focus from nobody who went on meanwhile (CON-4)", async () => {
+    const { page, visit } = await open();
+    await visit("segments/new");
+    await page.getByLabel("Name", { exact: true }).waitFor();
+    // The next field is there with the next picture: what happens before it happens in one task.
+    const focused = await page.evaluate(`(async () => {
+      const button = [...document.querySelectorAll("main button")].findLast(({ textContent }) => textContent === "Event");
+      const name = document.querySelector("main input");
+      button.focus();
+      button.click();
+      name.focus();
+      await new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)));
+      return document.activeElement === name;
+    })()`);
+
+    expect(focused).toBe(true);
+    await page.getByLabel("Event 2", { exact: true }).waitFor();
+  });
+
   it("a page whose content is replaced by that of another address has the focus on its title (CON-4)", async () => {
     const { page, visit } = await open();
     await visit("import");
