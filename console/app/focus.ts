@@ -45,9 +45,8 @@ export function enterAdded(button: Element): void {
   const around = button.closest("form, .card, dialog") ?? document.body;
   const known = new Set(around.querySelectorAll(FIELDS));
   requestAnimationFrame(() => {
-    if (document.activeElement !== button && document.activeElement !== document.body) return;
     const added = [...around.querySelectorAll<HTMLElement>(FIELDS)].find((field) => !known.has(field));
-    added?.focus();
+    if (document.activeElement === button || document.activeElement === document.body) added?.focus();
   });
 }
 
