@@ -178,7 +178,7 @@ interface SentTo {
   /** Its mails go by a mail server. */
   isBySmtp: boolean;
   /** Hundredths of read units that its profiles take beyond ordinary ones: in pages, one by one, and of those sent to. */
-  long?: { pages: number; each: number; sent: number } | undefined;
+  extra?: { pages: number; each: number; sent: number } | undefined;
 }
 
 function ratesOf(type: string, isBySmtp: boolean): keyof typeof PER_RECIPIENT {
@@ -194,8 +194,8 @@ const isAddress = (rates: keyof typeof PER_RECIPIENT): boolean => rates === "ema
  * What long profiles take more. All of them are read in pages, by workers without the newest writes; others one by one. Those
  * with an address in the profile are read again when they are sent to.
  */
-function longReads(
-  { pages, each, sent }: NonNullable<SentTo["long"]>,
+function unitsOf(
+  { pages, each, sent }: NonNullable<SentTo["extra"]>,
   { isById, isWide, reached }: { isById: boolean; isWide: boolean; reached: SentTo["reached"] },
 ): number {
   const isReadAgain = Object.entries(reached).some(
@@ -207,7 +207,7 @@ function longReads(
 
 /** What a send takes of the service. */
 export function takenBy(sentTo: SentTo): Rate {
-  const { reached, isWide, audience, lookedUp, direct, isBySmtp, long, profiles } = sentTo;
+  const { reached, isWide, audience, lookedUp, direct, isBySmtp, extra, profiles } = sentTo;
   const { heldOut = 0, skipped = 0, caps = 0 } = sentTo;
   const total: Rate = { wcu: 0, rcu: lookedUp, messages: 0, gbSeconds: 0 };
   const add = ({ wcu = 0, rcu = 0, messages = 0, gbSeconds = 0 }: Partial<Rate>, n: number) => {
@@ -227,7 +227,7 @@ export function takenBy(sentTo: SentTo): Rate {
     add(found.many, 1);
   }
   if (isWide) add(RANGES, 1);
-  if (long) total.rcu += longReads(long, { isById: found.isById, isWide, reached });
+  if (extra) total.rcu += unitsOf(extra, { isById: found.isById, isWide, reached });
   let isAddressed = false;
   for (const [type, n] of Object.entries(reached)) {
     const rates = ratesOf(type, isBySmtp);

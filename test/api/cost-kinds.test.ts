@@ -10,6 +10,7 @@ const { withTenant } = worlds();
 const PEOPLE = 300;
 const PERSONAL = { title: "Hello {{ subscriber.first_name }}", body: "b" };
 const PLAIN = { title: "Hello", body: "b" };
+const FILTERED = { subscriber_filters: { left_out: { $exists: false } } };
 const PHONE = { attributes: { phone: "+4915112345678" } };
 
 it.each([
@@ -32,6 +33,11 @@ it.each([
   ["two caps", "in_app", "all", PERSONAL, { caps: 2 }],
   ["a cap", "ios-push", "all", PLAIN, { caps: 1 }],
   ["a cap on texts", "sms", "all", PLAIN, { caps: 1 }],
+  ["people whom its filters leave out", "in_app", "all", { ...PLAIN, ...FILTERED }, { others: 700 }],
+  ["people whom its filters leave out", "sms", "list", { ...PLAIN, ...FILTERED }, { others: 700 }],
+  ["people whom its filters leave out", "ios-push", "list", { ...PLAIN, ...FILTERED }, { others: 700 }],
+  ["many whom its filters leave out", "in_app", "list", { ...PLAIN, ...FILTERED }, { others: 2_700 }],
+  ["many whom its filters leave out", "in_app", "all", { ...PLAIN, ...FILTERED }, { others: 2_700 }],
 ] as const)(
   "the preview of a send with %s by %s to %s, and its record, are within a tenth of what it takes (F10)",
   { timeout: 300_000 },
@@ -49,7 +55,7 @@ it.each([
     await world.call("POST /api/v1/topics", { as, body: { key: "news", name: "News", default: "in" } });
     const channels = channel === "in_app" ? undefined : await openChannels(world, tenant, channel);
     const ids = await fill(world, tenant, PEOPLE, channel === "sms" ? PHONE : {});
-    if (others > 0) ids.push(...(await addPeople(world, tenant, others)));
+    if (others > 0) ids.push(...(await addPeople(world, tenant, others, () => ({ attributes: { left_out: true } }))));
     if (channel === "ios-push") await equip(world, tenant, ids);
     const { id: list_id } = (await world.call("POST /api/v1/lists", { as, body: { name: "Everybody" } })).body;
     for (let from = 0; target === "list" && from < ids.length; from += 500)

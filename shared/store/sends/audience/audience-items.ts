@@ -5,7 +5,7 @@ import { item } from "../../item.ts";
 import { json } from "../../json-text.ts";
 import { PLANNED_RANGE } from "../chunks/range-names.ts";
 import { tallyAttributes } from "../chunks/tallies.ts";
-import type { LongReads } from "./long-profiles.ts";
+import type { ExtraReads } from "./extra-reads.ts";
 
 const partition = ({ job }: { job: string }) => `J#${job}`;
 const padded = (n: number) => String(n).padStart(7, "0");
@@ -73,7 +73,7 @@ export const ChunkItem = item({
     /** When its candidates were known to exist, in milliseconds. */
     planned_at: v.number(),
     /** What reading its profiles takes beyond ordinary ones (F10). */
-    long: v.optional(json<LongReads>()),
+    extra: v.optional(json<ExtraReads>()),
     /** Packed recipients, separated by spaces. */
     recipients: v.string(),
     /** Packed ids of the control group. */

@@ -17,7 +17,16 @@ import { getRange, notePlanned, type RangeState } from "../chunks/ranges.ts";
 import type { JobSpec } from "../jobs/job-spec.ts";
 import type { ChunkRef } from "../ledger/touches.ts";
 import { GivenIds } from "./audience-items.ts";
-import { candidatesById, candidatesOf, everyMember, everyone, type Placed, type RangeRef } from "./candidates.ts";
+import {
+  candidatesById,
+  candidatesOf,
+  everyMember,
+  everyone,
+  type Placed,
+  type RangeRef,
+  readsDevices,
+} from "./candidates.ts";
+import { type ExtraReads, NO_EXTRA_READS, readsOfExcluded, sumOfReads } from "./extra-reads.ts";
 
 /**
  * An audience up to this size is planned within the request, so that `sent` is exact
@@ -84,9 +93,13 @@ export async function planSmall(
     : await (group ? everyMember(store, group, rules, SMALL_AUDIENCE) : everyone(store, SMALL_AUDIENCE));
   if (!candidates) return undefined;
   const kept = await keep(store, candidates, rules);
+  const ofExcluded = readsOfExcluded(candidates, kept, { readsDevices: readsDevices(rules) });
   const size = Math.min(CHUNK_SIZE, Math.max(SMALLEST_CHUNK, roundUp(kept.length / SPREAD_OVER)));
   const parts = chunksOf(kept, size);
-  return parts.map((judged, n) => packChunk(judged, n + 1 < parts.length ? String(n + 1) : undefined, now));
+  return parts.map((judged, n) => {
+    const next = n + 1 < parts.length ? String(n + 1) : undefined;
+    return packChunk(judged, { next, plannedAt: now, ...(n === 0 && { ofExcluded }) });
+  });
 }
 
 /**
@@ -141,10 +154,12 @@ export async function planRange(
   { announce, isTimeUp }: { announce(chunks: number[]): Promise<void>; isTimeUp(): boolean },
 ): Promise<RangeState> {
   let state = await getRange(store, job, range);
+  let ofExcluded = NO_EXTRA_READS;
   while (!state.planned && !isTimeUp()) {
     const first = state.chunks;
-    const page = await planPage(store, { job, range, n: first }, state.cursor, rules);
+    const page = await planPage(store, { job, range, n: first }, { cursor: state.cursor, rules, ofExcluded });
     const { chunks, cursor, planned } = page;
+    ofExcluded = page.ofExcluded;
     await announce(Array.from({ length: chunks - first }, (_, i) => first + i));
     const people = state.people + page.people;
     state = await notePlanned(store, job, range, { chunks, people, cursor, planned });
@@ -152,25 +167,36 @@ export async function planRange(
   return state;
 }
 
-/** Makes chunks of one page of candidates. Each continues where the chunk before it in the table ends. */
-async function planPage(store: Store, first: ChunkRef, cursor: string | undefined, rules: AudienceRules) {
+/**
+ * Makes chunks of one page of candidates. Each continues where the chunk before it in the table ends.
+ * @param ofExcluded what reading those took whom the filters left out of pages without a chunk. The first chunk notes it.
+ */
+async function planPage(
+  store: Store,
+  first: ChunkRef,
+  { cursor, rules, ...before }: { cursor: string | undefined; rules: AudienceRules; ofExcluded: ExtraReads },
+) {
   const now = store.clock.now();
   const page = await candidatesOf(store, first, cursor, rules);
   const kept = await keep(store, page.candidates, rules);
+  const ofPage = readsOfExcluded(page.candidates, kept, { readsDevices: readsDevices(rules) });
+  let ofExcluded = sumOfReads(before.ofExcluded, ofPage);
   let { n } = first;
   let people = 0;
   let from = 0;
   while (from < kept.length || (page.next === undefined && from === kept.length)) {
     const judged = kept.slice(from, from + CHUNK_SIZE);
     const isLast = page.next === undefined && from + CHUNK_SIZE >= kept.length;
-    const planned = packChunk(judged, isLast ? undefined : judged.at(-1)?.cursor, now);
+    const next = isLast ? undefined : judged.at(-1)?.cursor;
+    const planned = packChunk(judged, { next, plannedAt: now, ofExcluded });
+    ofExcluded = NO_EXTRA_READS;
     const chunk = await completeChunk(store, { ...first, n }, planned);
     n++;
     people += peopleIn(chunk);
-    if (chunk.next === undefined) return { chunks: n, people, cursor: undefined, planned: true };
+    if (chunk.next === undefined) return { chunks: n, people, cursor: undefined, planned: true, ofExcluded };
     const last = kept.findIndex((candidate) => candidate.cursor === chunk.next);
-    if (last < 0) return { chunks: n, people, cursor: chunk.next, planned: false };
+    if (last < 0) return { chunks: n, people, cursor: chunk.next, planned: false, ofExcluded };
     from = last + 1;
   }
-  return { chunks: n, people, cursor: page.next, planned: false };
+  return { chunks: n, people, cursor: page.next, planned: false, ofExcluded };
 }

@@ -137,6 +137,10 @@ async function givenPage(
   };
 }
 
+/** Whether the devices of candidates that are read by their ids are read too. */
+export const readsDevices = (rules: AudienceRules): boolean =>
+  rules.matchesDevice !== undefined || rules.reach.channels.some(hasDevices);
+
 /** Given ids in their order. Their devices are read only where a filter or a channel needs them. */
 export async function candidatesById(
   store: StoreReader,
@@ -144,7 +148,7 @@ export async function candidatesById(
   rules: AudienceRules,
 ): Promise<Placed[]> {
   const profiles = await getProfiles(store, ids);
-  const needsDevices = rules.matchesDevice !== undefined || rules.reach.channels.some(hasDevices);
+  const needsDevices = readsDevices(rules);
   const candidates: Placed[] = [];
   for (const batch of chunksOf([...ids.entries()], DEVICES_AT_ONCE))
     candidates.push(

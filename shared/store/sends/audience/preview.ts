@@ -20,8 +20,8 @@ import { rendererOf } from "../content/texts.ts";
 import { audienceKindOf, costOfAudience, countedPeriods, isBySmtp, lookedUpIn, type Rating } from "../jobs/job-cost.ts";
 import type { DeliverySettings, JobSpec } from "../jobs/job-spec.ts";
 import { keep } from "./audiences.ts";
-import type { Placed } from "./candidates.ts";
-import { type LongReads, longReadsOf } from "./long-profiles.ts";
+import { type Placed, readsDevices } from "./candidates.ts";
+import { type ExtraReads, readsOfExcluded, readsOfLong, sumOfReads } from "./extra-reads.ts";
 import { channelSettings, deliverySettingsOf, planningRules, profileReads, selectedChannels } from "./planning.ts";
 import { type Future, futuresOf, type Kept, type Sent } from "./preview-futures.ts";
 import { sampleOf } from "./preview-sample.ts";
@@ -110,7 +110,7 @@ export async function previewSend(
   };
   const futures = await futuresOf(store, said, deliverySettings, { sent: kept.filter(isSent), at, seenOf });
   const audience = given === undefined ? audienceKindOf(spec.target) : "given";
-  const [long, caps] = [longReadsOf(kept), countedPeriods(deliverySettings)];
+  const ofExcluded = readsOfExcluded(candidates, kept, { readsDevices: readsDevices(rules) });
   const rating = {
     prices: pricesOf(via),
     audience,
@@ -118,8 +118,9 @@ export async function previewSend(
     isBySmtp: isBySmtp(via),
     mode: spec.channel_arbitration_mode,
     via,
-    long,
-    caps,
+    extra: sumOfReads(readsOfLong(kept), ofExcluded),
+    caps: countedPeriods(deliverySettings),
+    candidates: candidates.length,
     ...profileReads(said),
   };
   const { preview, reached, failed: unread } = countOutcomes(kept, futures, { exact, ...rating });
@@ -137,7 +138,7 @@ export async function previewSend(
   );
   if (exact) return preview;
   const size = given?.length ?? (await countTarget(store, spec.target));
-  return scaled(preview, Math.max(1, size / candidates.length), { ...rating, failed: unread });
+  return scaled(preview, Math.max(1, size / candidates.length), { ...rating, candidates: size, failed: unread });
 }
 
 /** Counts what would become of each candidate. `reached`: the recipients of a message. */
@@ -236,7 +237,7 @@ function addTexts(
 const needsDevices = ({ target, device_filters }: JobSpec, { via }: DeliverySettings): boolean =>
   target?.type !== "all" && (device_filters !== null || via.some(({ type }) => hasDevices(type)));
 
-const grownReads = ({ pages, each, sent }: LongReads, grow: (n: number) => number): LongReads => ({
+const grownReads = ({ pages, each, sent }: ExtraReads, grow: (n: number) => number): ExtraReads => ({
   pages: grow(pages),
   each: grow(each),
   sent: grow(sent),
@@ -263,7 +264,7 @@ function scaled(preview: SendPreview, factor: number, rating: Rating): SendPrevi
     cost: costOfAudience(by_class, counts, skip_reasons, {
       ...rating,
       failed: grow(rating.failed ?? 0),
-      long: rating.long && grownReads(rating.long, grow),
+      extra: rating.extra && grownReads(rating.extra, grow),
     }),
     skip_reasons,
   };

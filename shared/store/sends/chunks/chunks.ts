@@ -13,7 +13,7 @@ import { fromJson, toJson } from "../../json-text.ts";
 import { failuresOf, oldRow, onConditionFailed } from "../../refusals.ts";
 import type { LivingProfile } from "../../subscribers/subscribers.ts";
 import { ChunkItem, ClaimItem, SkippedIds } from "../audience/audience-items.ts";
-import { type LongReads, longReadsOf, NO_LONG_READS } from "../audience/long-profiles.ts";
+import { type ExtraReads, NO_EXTRA_READS, readsOfLong, sumOfReads } from "../audience/extra-reads.ts";
 import { withContent } from "../jobs/job-content.ts";
 import { JobItem } from "../jobs/job-items.ts";
 import type { Job } from "../jobs/job-record.ts";
@@ -36,8 +36,8 @@ export interface Chunk {
   next: string | undefined;
   /** When its candidates were known to exist, in milliseconds. */
   plannedAt: number;
-  /** What reading their profiles takes beyond ordinary ones. */
-  long?: LongReads | undefined;
+  /** What reading its candidates takes beyond the rates of recipients. */
+  extra?: ExtraReads | undefined;
 }
 
 /** A chunk as it is planned: with the ids of its skipped recipients, which are stored in an item of their own. */
@@ -46,14 +46,14 @@ export interface PlannedChunk {
   skippedIds: Record<string, string[]>;
 }
 
-/** Packs judged candidates; the ones that the filters exclude are left out. */
+/** Packs judged candidates. @param ofExcluded what reading those takes that the filters leave out beside them */
 export function packChunk(
   judged: readonly { id: string; judgement: Judgement; profile?: LivingProfile | undefined }[],
-  next: string | undefined,
-  plannedAt: number,
+  { next, plannedAt, ofExcluded = NO_EXTRA_READS }: Pick<Chunk, "next" | "plannedAt"> & { ofExcluded?: ExtraReads },
 ): PlannedChunk {
-  const long = longReadsOf(judged);
-  const chunk: Chunk = { recipients: [], heldOut: [], skipped: {}, next, plannedAt, ...(long && { long }) };
+  const extra = sumOfReads(readsOfLong(judged), ofExcluded);
+  const chunk: Chunk = { recipients: [], heldOut: [], skipped: {}, next, plannedAt };
+  if (extra.pages > 0) chunk.extra = extra;
   const skippedIds: Record<string, string[]> = {};
   for (const { id, judgement } of judged)
     if (judgement.verdict === "send") {
@@ -69,13 +69,13 @@ export function packChunk(
   return { chunk, skippedIds };
 }
 
-const chunkRow = ({ recipients, heldOut, skipped, next, plannedAt, long }: Chunk): NewRowOf<typeof ChunkItem> => ({
+const chunkRow = ({ recipients, heldOut, skipped, next, plannedAt, extra }: Chunk): NewRowOf<typeof ChunkItem> => ({
   planned_at: plannedAt,
   recipients: packRecipients(recipients),
   held_out: heldOut.length > 0 ? heldOut.map(packId).join(" ") : undefined,
   skipped: Object.keys(skipped).length > 0 ? toJson(skipped) : undefined,
   next,
-  long: long && toJson(long),
+  extra: extra && toJson(extra),
 });
 
 /** The write of the ids that a chunk skips, if there are any. */
@@ -96,7 +96,7 @@ export const chunkOf = (row: RowOf<typeof ChunkItem>): Chunk => ({
   skipped: row.skipped ? fromJson(row.skipped) : {},
   next: row.next,
   plannedAt: row.planned_at,
-  ...(row.long !== undefined && { long: fromJson(row.long) }),
+  ...(row.extra !== undefined && { extra: fromJson(row.extra) }),
 });
 
 const wordsIn = (text: string | undefined): string[] => (text ? text.split(" ") : []);
@@ -159,7 +159,7 @@ export function tallyOfChunk(chunk: Chunk): Tally {
       held_out: heldOut.length,
     },
     skip_reasons: skipped,
-    long: chunk.long ?? NO_LONG_READS,
+    extra: chunk.extra ?? NO_EXTRA_READS,
     arbitration: { ...NO_TALLY.arbitration, chosen, suppressed_devices, rank_errors },
   };
 }

@@ -9,7 +9,7 @@ import { addedUp } from "../../../rules/counting.ts";
 import { UNCONFIRMED } from "../../../rules/reasons.ts";
 import type { StepAttempts } from "../../../rules/step-brake.ts";
 import { familyOf } from "../../families.ts";
-import { type LongReads, NO_LONG_READS } from "../audience/long-profiles.ts";
+import { type ExtraReads, NO_EXTRA_READS } from "../audience/extra-reads.ts";
 
 const Numbers = v.record(v.string(), v.number());
 
@@ -67,8 +67,8 @@ export interface Tally extends v.InferOutput<v.ObjectSchema<typeof tallyFields, 
   attempts: StepAttempts;
   /** Among `skipped`, those who were planned as recipients: the lift looks at them (D-ATTRIB). */
   late_skips: number;
-  /** What reading their profiles takes beyond ordinary ones. */
-  long: LongReads;
+  /** What reading its candidates takes beyond the rates of recipients. */
+  extra: ExtraReads;
 }
 
 export const NO_COUNTS: Tally["counts"] = { total: 0, sent: 0, delivered: 0, failed: 0, skipped: 0, held_out: 0 };
@@ -95,7 +95,7 @@ export const tallyAttributes = {
   "err:*": v.number(),
   "pass:*": v.number(),
   "late:*": v.number(),
-  "long:*": v.number(),
+  "extra:*": v.number(),
 };
 
 type GroupOf<Family> = Family extends `${infer Group}:*` ? Group : never;
@@ -117,7 +117,7 @@ export function addends(tally: Tally): Record<string, number> {
     err: tally.attempts.errors,
     pass: { chunks: tally.attempts.passed },
     late: { skips: tally.late_skips },
-    long: tally.long,
+    extra: tally.extra,
   };
   const added: Record<string, number> = {};
   for (const [group, numbers] of Object.entries(groups))
@@ -154,7 +154,7 @@ export function tallyOf(row: object): Tally {
     arbitration: { ...NO_ARBITRATION, ...under("arb"), chosen: under("chosen") },
     attempts: { tried: under("try"), errors: under("err"), passed: under("pass").chunks ?? 0 },
     late_skips: under("late").skips ?? 0,
-    long: { ...NO_LONG_READS, ...under("long") },
+    extra: { ...NO_EXTRA_READS, ...under("extra") },
   };
 }
 

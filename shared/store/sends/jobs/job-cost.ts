@@ -16,7 +16,7 @@ import {
   takenBy,
   WIDE_FROM,
 } from "../../../rules/cost.ts";
-import type { LongReads } from "../audience/long-profiles.ts";
+import type { ExtraReads } from "../audience/extra-reads.ts";
 import type { Tally } from "../chunks/tallies.ts";
 import type { JobRecord } from "./job-record.ts";
 import type { DeliverySettings, JobSpec } from "./job-spec.ts";
@@ -33,7 +33,7 @@ type LookedUp = Pick<JobSpec, "looked_up" | "subscriber_ids_count">;
 export const lookedUpIn = ({ looked_up, subscriber_ids_count }: LookedUp): number =>
   looked_up ? (subscriber_ids_count ?? 0) : 0;
 
-type Totals = Pick<Tally, "delivered_by_channel" | "counts" | "skip_reasons"> & Partial<Pick<Tally, "long">>;
+type Totals = Pick<Tally, "delivered_by_channel" | "counts" | "skip_reasons"> & Partial<Pick<Tally, "extra">>;
 
 /** Who is skipped for one of these has no address that is looked up. */
 const WITHOUT_ADDRESS = new Set(["no_address", "no_device", "no_channel", "invalid_phone", "unknown_subscriber"]);
@@ -59,7 +59,7 @@ export function costOfJob(job: Sent, totals: Totals): SendCost {
 /** What a send took of the service, and what its providers charge. @param totals of the send until now */
 export function expensesOf(
   { direct, ranges = [], target, source, deliverySettings, channel_arbitration_mode: mode, ...ids }: Sent,
-  { delivered_by_channel, counts, skip_reasons, long }: Totals,
+  { delivered_by_channel, counts, skip_reasons, extra }: Totals,
 ): { taken: Rate; provider: ProviderCost } {
   const via = deliverySettings?.via ?? [];
   // Of a failed message the channel is not counted: it costs the service as much as one that was accepted.
@@ -82,7 +82,7 @@ export function expensesOf(
     caps: countedPeriods(deliverySettings),
     direct: direct && (source.type === "journey" ? "step" : "one"),
     isBySmtp: isBySmtp(via),
-    long,
+    extra,
   });
   return { taken, provider: providerCost(delivered_by_channel, pricesOf(via)) };
 }
@@ -111,7 +111,9 @@ export interface Rating {
   caps: number;
   /** Recipients whose messages have no text: they cost the service as much, and no provider gets them. */
   failed?: number;
-  long?: LongReads | undefined;
+  extra?: ExtraReads | undefined;
+  /** How many are judged, with those whom the filters leave out. */
+  candidates: number;
 }
 
 /** @param byClass recipients by the class of channels that would reach them */
@@ -119,13 +121,13 @@ export const costOfAudience = (
   byClass: Readonly<Record<string, number>>,
   { total, sent, held_out: heldOut, skipped }: Pick<Tally["counts"], "total" | "sent" | "held_out" | "skipped">,
   skip_reasons: Tally["skip_reasons"],
-  { prices, long, via, mode, failed = 0, ...rating }: Rating,
+  { prices, extra, via, mode, candidates, failed = 0, ...rating }: Rating,
 ): SendCost => {
   // The row of a send to one does not say how long its profile is.
   const isOne = total === 1 && sent === 1;
   const reached = failed > 0 ? { ...byClass, other: failed } : byClass;
   const looked = { skippedWithAddress: skippedWithAddress(skip_reasons, via), smart: smartOf(mode, via), ...rating };
-  const sentTo = { reached, people: sent, isWide: total >= WIDE_FROM, heldOut, skipped, ...looked };
-  const further = isOne ? { direct: "one" as const } : { direct: undefined, long };
+  const sentTo = { reached, people: sent, isWide: candidates >= WIDE_FROM, heldOut, skipped, ...looked };
+  const further = isOne ? { direct: "one" as const } : { direct: undefined, extra };
   return costOfSend({ ...sentTo, ...further }, providerCost(byClass, prices));
 };
