@@ -131,7 +131,7 @@ function send(world: World, experience: Experience, unit: string | undefined): v
   );
   job.unit = unit ?? job.id;
   const due = start_at ? instant(start_at)! : null;
-  if (due === null || due <= world.now) takeQuota(world, job);
+  if (due === null || due <= world.now) takeQuota(world, job, unit !== undefined);
   experience.job_id = job.id;
   schedule(world, job, due);
 }

@@ -22,7 +22,14 @@ function change(world: World, { body }: Request) {
   return ok(settings(world));
 }
 
-const isSettling = ({ now, jobs }: World) => jobs.some((job) => leavesLate(job) && now < job.taken!.at + 45 * MINUTE);
+const isSettling = (world: World) =>
+  world.jobs.some((job) => leavesLate(job) && world.now < job.taken!.at + 45 * MINUTE) || countsInEitherMonth(world);
+
+/** In a storm a worker may take up late, in this month, what was due in the last minutes of the month before. */
+function countsInEitherMonth({ now, isStorm, spent }: World): boolean {
+  const [start] = periodOf(now);
+  return isStorm === true && spent.some(({ at, sends }) => sends > 0 && at < start && at >= start - 5 * MINUTE);
+}
 
 function forecastOf(world: World): number {
   const [start, end] = periodOf(world.now);
