@@ -189,21 +189,27 @@ const STANDING_OUT = any(
   "withdrawn nopermission optoutrequested cancellat[oa] no(?:more)?(?:e?mails?|marketing|newsletters?|contact|communications?|promotions?|sms|texts?)",
 );
 const STANDING_SUPPRESSED = any(
-  "(hard|permanent)?bounced? gebounce?d?t? rebotad[oa] rimbalzat[oa] devolvid[oa] odbit[aey](?:twardo)? bereinigt nettoyee? opgeschoond bade?mail(?:address)? cleaned (spam|direct|iss?p)?complain[a-z]* spam(report(ed)?)? mark(?:ed)?asspam",
+  "(hard|permanent)?bounced? bounced?(?:hard|perm[a-z]+|definit[a-z]+|dur[oa]?) (?:rebond|rebote|rimbalzo|rejeicao)(?:perm[a-z]+|definit[a-z]+|dur[oa]|hard) (?:harter|dauerhafter|permanenter)bounce e?mail(?:hard)?bounced? e?mail(?:spam)?complain[a-z]* gebounce?d?t? rebotad[oa] rimbalzat[oa] devolvid[oa] odbit[aey](?:twardo)? bereinigt nettoyee? opgeschoond bade?mail(?:address)? cleaned (spam|direct|iss?p)?complain[a-z]* spam(report(ed)?)? mark(?:ed)?asspam",
   "(?!un|not)[a-z]*suppressed markedspam abused? bouncing junk quarantined mailblocked",
-  "previous(?:spamcomplaint|bounced?) reportedspam (?:abuse|fbl)complain[a-z]* (?:spam)?beschwerde plainte rebond reclamo queja klacht skarga e?mail(?:address)?invalid onholdbounced?",
+  "previous(?:spamcomplaint|bounced?) reportedspam (?:contact)?flaggedasspam markedasjunk rejectedby(?:the)?(?:mail)?server (?:abuse|fbl)complain[a-z]* (?:spam)?beschwerde plainte rebond reclamo queja klacht skarga e?mail(?:address)?invalid onholdbounced?",
   "недоступ[а-я]+ недеиствит[а-я]+ жалоба(?:наспам)? скарга(?:наспам)? 退信 投诉 投訴 无效 無效 반송 스팸신고 不達 配信エラー 迷惑メール報告",
   "(shared|domain|global)suppression nomxrecord invalid(email|address)? undeliverable unzustellbar held",
 );
 /** A permanent failure as mail servers write it: `5.1.1`, `550 No such user`; Mailgun has 605 to 607 for what it keeps back. */
 const PERMANENT_FAILURE = /^(?:5(?:\.\d{1,3}\.\d{1,3}|\d\d)|60[5-7])(?:[\s:;-]|$)/;
 
+const TRANSIENT_FAILURE = /^4(?:\.\d{1,3}\.\d{1,3}|\d\d)(?:[\s:;-]|$)/;
+export const saysBounced = (value: string): boolean => /^(?:hard|permanent)?bounce[ds]?$/.test(columnKey(value));
+export const saysTransient = (value: string): boolean => TRANSIENT_FAILURE.test(value);
+export const saysPermanent = (value: string): boolean =>
+  PERMANENT_FAILURE.test(value) || /^(?:hard|permanent)/.test(columnKey(value));
+
 /** What a mail server answers for an address that there is not: `No such user here`, `Domain is unknown`. */
 const NO_SUCH =
-  /\b(?:no such|unknown|invalid|non-?existent|bad destination)\b.{0,20}\b(?:user|mailbox|recipient|address|domain|account)\b|\b(?:user|mailbox|recipient|address|domain|account)\b.{0,60}\b(?:unknown|does ?n[o']t exist|does not exist|not found|unavailable|rejected|invalid)\b/i;
+  /адрес\p{L}* не существует|адреса не існує|\b(?:no such|unknown|invalid|non-?existent|bad destination)\b.{0,20}\b(?:user|mailbox|recipient|address|domain|account)\b|\b(?:user|mailbox|recipient|address|domain|account)\b.{0,60}\b(?:unknown|does ?n[o']t exist|does not exist|not found|unavailable|rejected|invalid)\b/iu;
 /** Words for a mail that came back for good, whatever column they stand in. */
 const SUPPRESSED_ANYWHERE = any(
-  "hardbounce[ds]? onholdbounced? suppressionlist spamcomplaint spamreport(?:ed)? mark(?:ed)?asspam bouncerule",
+  "hardbounce[ds]? onholdbounced? suppressionlist spamcomplaint spamreport(?:ed)? mark(?:ed)?asspam (?:contact)?flaggedasspam bouncerule",
 );
 /** Few cells have a word of these, and each cell of a file is asked. */
 const MAY_SUPPRESS = /bounce|spam|suppress/i;
@@ -222,6 +228,11 @@ export function standingOf(value: string): "opted_out" | "suppressed" | undefine
   if (SOFT.test(key)) return undefined;
   const isDead = STANDING_SUPPRESSED.test(key) || BEGINS_SUPPRESSED.test(key);
   if (isDead || PERMANENT_FAILURE.test(value) || NO_SUCH.test(value)) return "suppressed";
-  const isOut = STANDING_OUT.test(key) || BEGINS_OUT.test(key) || UNCONFIRMED.test(key) || SWITCHED_OFF.has(key);
+  const isOut =
+    STANDING_OUT.test(key) ||
+    STANDING_ANYWHERE.test(key) ||
+    BEGINS_OUT.test(key) ||
+    UNCONFIRMED.test(key) ||
+    SWITCHED_OFF.has(key);
   return isOut ? "opted_out" : undefined;
 }

@@ -2,12 +2,13 @@
 
 import { withoutMark } from "./csv.ts";
 import { saysOut, saysSuppressed } from "./import-answers.ts";
-import { type RowChannel, rowChannelOf } from "./import-channels.ts";
+import { type RowChannel, type RowColumn, rowChannelOf } from "./import-channels.ts";
 import type { Columns } from "./import-columns.ts";
 import type { ConsentReading, SignedCell } from "./import-consents.ts";
 import { OF_WHOM } from "./import-fields.ts";
 import { refusedInJson } from "./import-json.ts";
 import type { OtherChannel } from "./import-mapping.ts";
+import { type LogColumn, partyOf } from "./import-message-logs.ts";
 import type { PluslessNumbers, Standard } from "./import-names.ts";
 import { readPhone } from "./import-phones.ts";
 import { regionOf } from "./import-places.ts";
@@ -39,6 +40,8 @@ export interface Sorted {
   channel?: RowChannel | undefined;
   /** Its address there. */
   address?: string;
+  /** Of a log of messages. */
+  message: Partial<Record<LogColumn, string>>;
   /** What its status says, if the name of its column does not say that it is of mail. */
   said?: string;
   /** As its columns have them, the most usual name first. */
@@ -66,6 +69,7 @@ export function sortCells({ cells, types }: Columns, row: readonly string[]): So
     signed: [],
     topics: {},
     channels: {},
+    message: {},
     phones: [],
   };
   const topicOf = (key: string) => {
@@ -89,7 +93,8 @@ export function sortCells({ cells, types }: Columns, row: readonly string[]): So
       ...cell
     },
   ] of cells.entries()) {
-    const value = textOf(row[i] ?? "");
+    const written = textOf(row[i] ?? "");
+    const value = cell.legend?.get(written.toLowerCase()) ?? written;
     if (value === "" || (standard && OF_WHOM.includes(standard) && NO_VALUE.test(value))) continue;
     if (standard && standard !== "consent_status" && isMissing(value)) continue;
     const refused = cell.name === undefined ? undefined : refusedInJson(cell.name, value);
@@ -102,11 +107,10 @@ export function sortCells({ cells, types }: Columns, row: readonly string[]): So
     if (standard === "consent_status" && time !== undefined) sorted.standard.consent_at ??= time;
     if (cell.isTimeOfYes) sorted.isTimeOfYes = true;
     if (standard === "tags" && !refused) sorted.signed.push(...signedTags(value));
-    if (cell.rowColumn === "address") sorted.address = value;
-    else if (cell.rowColumn) sorted.channel = rowChannelOf(cell.rowColumn, value) ?? sorted.channel;
+    if (cell.rowColumn) takeRowColumn(sorted, cell.rowColumn, value);
     if (evidence) sorted.evidence[evidence] = value;
     const type = types[i] ?? "text";
-    if (attribute && (type === "text" || !isMissing(value))) sorted.attributes[attribute] = cellValue(value, type);
+    if (attribute && (type === "text" || !isMissing(value))) sorted.attributes[attribute] = cellValue(written, type);
     if (topic && signed) topicOf(topic).signed.push({ signed, value, time });
     else if (topic) topicOf(topic).said = value;
     else if (signed && !refused) sorted.signed.push({ signed: ofNamedChannels(signed, value), value, time });
@@ -121,6 +125,7 @@ export function sortCells({ cells, types }: Columns, row: readonly string[]): So
   }
   sorted.phones.sort((a, b) => a.rank - b.rank);
   takeAddress(sorted);
+  takeParty(sorted);
   return sorted;
 }
 
@@ -138,6 +143,12 @@ function ofNamedChannels(signed: SignedName, value: string): SignedName {
     return of && !of.isUnnamed ? of.channels : [];
   });
   return { ...named, channels: [...new Set(channels)] };
+}
+
+function takeRowColumn(sorted: Sorted, column: RowColumn, value: string): void {
+  if (column === "address") sorted.address = value;
+  else if (column === "channel" || column === "device") sorted.channel = rowChannelOf(column, value) ?? sorted.channel;
+  else sorted.message[column] = value;
 }
 
 /** A number of a country that cannot be read is of no other one. */
@@ -167,6 +178,16 @@ function takeAddress({ standard, channel, address, phones }: Sorted): void {
   if (address === undefined) return;
   if (channel === "email") standard.email ??= address;
   if (channel === "sms") phones.push({ text: address, rank: LAST_PHONE, lacksPlus: undefined });
+}
+
+/** Of a log of messages, whoever is not us. */
+function takeParty({ message, phones, signed }: Sorted): void {
+  const party = partyOf(message);
+  if (party?.number === undefined) return;
+  const { number: text, isOut } = party;
+  phones.push({ text, rank: LAST_PHONE, lacksPlus: "long" });
+  const channel = /^whatsapp:/i.test(text) ? "chat_app" : "sms";
+  if (isOut) signed.push({ signed: { sign: "out", channels: [channel] }, value: "true" });
 }
 
 /** What stands for no value where a name, an address or a number would. */

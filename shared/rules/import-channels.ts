@@ -1,10 +1,11 @@
 // Of which channel a row speaks. Some platforms write a row for each way to reach somebody, and some files have numbers
 // alone: what such a row says without the name of a channel is not of mail, or not of mail alone (AMB-132).
+import { type LogColumn, logColumn } from "./import-message-logs.ts";
 import { columnKey, keysOf } from "./import-names.ts";
 import type { SignedChannel } from "./import-signs.ts";
 
-/** What a column is for the channel of its row: its name, its number at OneSignal, or the address there. */
-export type RowColumn = "channel" | "device" | "address";
+/** What a column is for the channel of its row: its name, its number at OneSignal, the address there, or part of a message. */
+export type RowColumn = "channel" | "device" | "address" | LogColumn;
 
 const CHANNEL =
   /^(?:(?:subscription|endpoint|contact|consent|optin|marketing|communication|permission|message|messaging)(?:channel|medium|type)|channel|channeltype)$/;
@@ -25,6 +26,8 @@ const hasTokens = (header: readonly string[]): boolean =>
 export function rowColumn(name: string, header: readonly string[]): RowColumn | undefined {
   const key = columnKey(name);
   const keys = keysOf(header);
+  const ofLog = logColumn(name, header);
+  if (ofLog) return ofLog;
   const isOfAddress = key === "devicetype" && OF_AIRSHIP.some((one) => keys.has(one));
   if (CHANNEL.test(key) || isOfAddress || (key === "type" && hasTokens(header))) return "channel";
   const beside = BESIDE.get(key);
@@ -48,7 +51,7 @@ const CHANNELS: readonly (readonly [RowChannel, RegExp])[] = [
 const DEVICES: Record<string, RowChannel> = { 11: "email", 14: "sms" };
 
 /** Undefined for a cell that does not say it. */
-export function rowChannelOf(column: RowColumn, value: string): RowChannel | undefined {
+export function rowChannelOf(column: "channel" | "device", value: string): RowChannel | undefined {
   const key = columnKey(value);
   if (column === "device" && /^\d+$/.test(key)) return DEVICES[key] ?? "device";
   return CHANNELS.find(([, form]) => form.test(key))?.[0];

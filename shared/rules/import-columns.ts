@@ -1,6 +1,7 @@
 // The columns of an import: our own format and the exports of two other platforms (D-CSV).
 import { type RowColumn, rowColumn } from "./import-channels.ts";
 import { OF_WHOM, usualFields } from "./import-fields.ts";
+import { legendOf } from "./import-legends.ts";
 import {
   ATTRIBUTE,
   type ColumnMapping,
@@ -29,8 +30,9 @@ import {
   rankOf,
   type Standard,
 } from "./import-names.ts";
-import { type SignedName, signedName, timeColumnOf } from "./import-signs.ts";
+import { type SignedName, signedName } from "./import-signs.ts";
 import { EVIDENCE, type ImportSource } from "./import-sources.ts";
+import { timeColumnOf } from "./import-time-columns.ts";
 import { type ColumnType, saysYesOrNo } from "./import-values.ts";
 import { topicKeyOf } from "./topics.ts";
 
@@ -64,6 +66,8 @@ export interface Cell {
   timeColumn?: number | undefined;
   /** It says of which channel the row is, or holds its address there. */
   rowColumn?: RowColumn;
+  /** What the letters or digits in it stand for, by its name. */
+  legend?: ReadonlyMap<string, string>;
   /** A standard field whose name is about mail. */
   isOfMail?: boolean;
   /** The time of the row's consent is that of a yes, and not of what takes it back. */
@@ -116,27 +120,32 @@ export function readHeader(
   return extra ? { kind: "problem", problem: extra } : columns;
 }
 
+const WITH_NUMBERS: readonly (RowColumn | undefined)[] = ["address", "sender", "receiver"];
 const hasNumbers = ({ standard, rowColumn, phoneRank }: Cell): boolean =>
-  standard === "phone" || rowColumn === "address" || phoneRank !== undefined;
+  standard === "phone" || WITH_NUMBERS.includes(rowColumn) || phoneRank !== undefined;
 
 /** What the columns of a header mean, also of one that cannot be imported so. */
 export function columnsOfHeader(
-  header: readonly string[],
+  written: readonly string[],
   source: ImportSource,
   { mapping = {}, topics = [], types = [] }: KnownColumns,
 ): Columns {
+  const legends = written.map(legendOf);
+  // Letters and digits that stand for answers are no numbers or ids.
+  const told = types.map((type, i) => (legends[i] && type !== "empty" ? "answers" : type));
+  const header = written.map((name, i) => legends[i]?.name ?? name);
   const given = givenTargets(mapping);
   const taken = new Set([...given.values()].filter((target) => target !== IGNORED));
-  const names = header.map(columnName);
+  const names = written.map(columnName);
   // Of two columns with one name, a mapping is of the first.
   const targets = names.map((name, i) => {
     const target = given.get(name);
     return target === IGNORED || names.indexOf(name) === i ? target : undefined;
   });
   const isFree = targets.map((target) => target === undefined);
-  const fields = usualFields(header, source, { taken, isFree, types });
+  const fields = usualFields(header, source, { taken, isFree, types: told });
   const unknownTopics: string[] = [];
-  const found = header.map((name, i): Cell => {
+  const cellOf = (name: string, i: number): Cell => {
     const wanted = columnName(name);
     const target = targets[i];
     if (target !== undefined) return mappedCell(name, target, header);
@@ -151,15 +160,19 @@ export function columnsOfHeader(
     if (unknown) unknownTopics.push(unknown);
     const standard = fields.get(i);
     if (standard) return standardCell(name, standard, header);
-    const further = furtherCell(i, source, { taken, header, type: types[i] });
+    const further = furtherCell(i, source, { taken, header, written: written[i] ?? "", type: told[i] });
     return given.has(OTHERS) ? { ...further, attribute: undefined } : further;
+  };
+  const found = header.map((name, i): Cell => {
+    const legend = legends[i]?.words;
+    return { ...cellOf(name, i), ...(legend && { legend }) };
   });
   const saysWho = ({ standard }: Cell, i: number) =>
     (standard === "external_id" || standard === "email") && types[i] !== "empty";
   const ofChat = found.some(({ standard }, i) => standard === "phone" && /whatsapp/i.test(header[i] ?? ""));
   const isOfNumbers = found.some(hasNumbers) && !found.some(saysWho);
   const numbersOf = ofChat ? "chat_app" : "sms";
-  const cells = withOwnKeys(found, header, isFree);
+  const cells = withOwnKeys(found, written, isFree);
   return { kind: "columns", source, cells, isOfNumbers, numbersOf, types, unknownTopics };
 }
 
@@ -200,7 +213,12 @@ const standardCell = (name: string, standard: Standard, header: readonly string[
 function furtherCell(
   i: number,
   source: ImportSource,
-  { taken, header, type }: { taken: ReadonlySet<string>; header: readonly string[]; type: ColumnType | undefined },
+  {
+    taken,
+    header,
+    written,
+    type,
+  }: { taken: ReadonlySet<string>; header: readonly string[]; written: string; type: ColumnType | undefined },
 ): Cell {
   const name = header[i] ?? "";
   const wanted = columnName(name);
@@ -209,7 +227,8 @@ function furtherCell(
   const signed = evidence || topicKeyOf(wanted) ? undefined : (askedBefore(i, header) ?? signedName(name, header));
   // `Email` with a yes or a no is no address, and no attribute `email`.
   const isWay = signed?.isBare && saysYesOrNo(type);
-  const attribute = isWay || (evidence && !KEPT.includes(evidence)) ? undefined : snakeCase(name) || `column_${i + 1}`;
+  const attribute =
+    isWay || (evidence && !KEPT.includes(evidence)) ? undefined : snakeCase(written) || `column_${i + 1}`;
   const ofRow = rowColumn(name, header);
   const rank = taken.has("phone") || saysYesOrNo(type) ? undefined : rankOf("phone", columnKey(bareName(name)));
   const phoneRank = rank === undefined ? undefined : rank - phoneLead(name);

@@ -17,11 +17,13 @@ import {
   isYes,
   negativeOf,
   SOFT,
+  saysBounced,
   saysOut,
   saysSuppressed,
   standingOf,
   suppressionOf,
 } from "./import-answers.ts";
+import { withReasons } from "./import-bounces.ts";
 import { columnKey } from "./import-names.ts";
 import type { SignedName } from "./import-signs.ts";
 import type { ImportSource } from "./import-sources.ts";
@@ -125,7 +127,7 @@ const OTHER_STATUS = /^[02-9]$/;
 
 /** What a cell says by itself. */
 function ownClaimOf({ signed, value }: SignedCell, form: TimeForm): Claim | undefined {
-  const { sign, isBare, isNumbered, isUnnamed, isOfTrade, isOfPurchase, isProof } = signed;
+  const { sign, isBare, isNumbered, isUnnamed, isOfTrade, isOfPurchase, isProof, of } = signed;
   const isPreference = sign === "in" || (sign === "status" && !isUnnamed);
   if (isPreference && isNoneOf(value)) return { status: "opted_out" };
   if (isNothing(value)) return undefined;
@@ -134,6 +136,8 @@ function ownClaimOf({ signed, value }: SignedCell, form: TimeForm): Claim | unde
   if (sign === "status" && isOfTrade && isIdle(value)) return undefined;
   if (sign === "status" && isOfPurchase && (isIdle(value) || isOver(value))) return undefined;
   if (sign === "status") {
+    // Responsys writes `D` and `U` for what can be delivered to.
+    if (of === "address" && LEFT_LETTER.test(value)) return { status: "suppressed" };
     const isOut = (isUnnamed ? LEFT_LETTER : OUT_LETTER).test(value) || (isNumbered && OTHER_STATUS.test(value));
     // Events have names such as `users.messages.email.Unsubscribe`.
     const last = /[a-z]\.([a-z]+)$/i.exec(value)?.[1] ?? "";
@@ -160,7 +164,7 @@ function ownClaimOf({ signed, value }: SignedCell, form: TimeForm): Claim | unde
     isDenied(columnKey(value))
   )
     return undefined;
-  if (sign === "out") return { status: "opted_out", time };
+  if (sign === "out") return { status: of === "reason" && saysBounced(value) ? "suppressed" : "opted_out", time };
   if (SOFT.test(columnKey(value)) || isGood(value) || isNoBounce(value)) return undefined;
   return { status: (time === undefined && suppressionOf(value)) || "suppressed", time };
 }
@@ -180,7 +184,11 @@ export function readConsent(
 ): ImportedConsent | undefined {
   const stated = translators[source]({ ...standard, refused_at: refusedAt(standard.consent_at, reading) }, evidence);
   const { consent_source = source === "platform_b" ? "import" : undefined } = reading;
-  return settled(stated ? [stated] : [], signed, standard, { ...reading, consent_source });
+  const { "email suppressions": reasons } = evidence;
+  return settled(stated ? [stated] : [], withReasons(signed, reading, reasons ? [reasons] : []), standard, {
+    ...reading,
+    consent_source,
+  });
 }
 
 function settled(
@@ -226,7 +234,12 @@ export function readChoice(
 ): ImportedChoice | undefined {
   const consent_at = time ?? standard.consent_at;
   const stated = said === undefined ? [] : [statedChoice(said, consent_at, time ?? refusedAt(consent_at, reading))];
-  const found = settled(stated, signed, { ...standard, ...(consent_at !== undefined && { consent_at }) }, reading);
+  const found = settled(
+    stated,
+    withReasons(signed, reading),
+    { ...standard, ...(consent_at !== undefined && { consent_at }) },
+    reading,
+  );
   if (!found || found.status === "unknown") return found && { status: "unknown" };
   const { status, at, source } = found;
   return { status: status === "suppressed" ? "opted_out" : status, at, source };

@@ -8,6 +8,7 @@ import {
   isLikePhone,
   isNumber,
   isOfOthers,
+  isRecipient,
   maybeAddress,
   OF_CUSTOMER_IO,
   phoneLead,
@@ -80,6 +81,7 @@ export function usualFields(
     fields.set(like, field);
   };
   takeLike("email", (name, type) => type === "address" && isLikeEmail(name));
+  takeLike("email", (name, type) => type === "address" && isRecipient(name, header));
   takeLike("phone", (name, type) => !saysYesOrNo(type) && type !== "address" && isLikePhone(name));
   const isNamed = [...taken, ...fields.values()].some((field) => field === "external_id" || field === "email");
   if (isNamed) return fields;

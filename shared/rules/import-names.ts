@@ -134,6 +134,13 @@ const OF_AN_ADDRESS = new Set(["subscriber", "recipient", "address"]);
 /** Whether a column holds addresses where no other one says who somebody is: MailerLite's `Subscriber`. */
 export const maybeAddress = (key: string): boolean => OF_AN_ADDRESS.has(key);
 
+/** What a log of sends has, and a list of presents has not. */
+const OF_SENDS = /^(?:delivered|bounced|unsubscribed|deliveryid|deliverystatus|messageid|campaign(?:id|name)?)$/;
+const isOfSends = perHeader((header) => [...keysOf(header)].some((key) => OF_SENDS.test(key)));
+/** Who got a message, beside an id of the person. */
+export const isRecipient = (name: string, header: readonly string[]): boolean =>
+  columnKey(name) === "recipient" && isOfSends(header);
+
 const OF_NUMBERS = new Set(["number", "numbers", "no", "nummer", "numero", "contact", "recipient", "subscriber", "to"]);
 /** Whether a column of digits holds phone numbers where no column says who somebody is. */
 export const isNumber = (name: string): boolean => OF_NUMBERS.has(columnKey(name));

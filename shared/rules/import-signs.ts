@@ -1,5 +1,6 @@
 // Which names of columns say something of consent, and what (AMB-132).
 import { saysEnded } from "./import-endings.ts";
+import { isMessageLog, logColumn } from "./import-message-logs.ts";
 import { columnKey, isLikeEmail, isUsualName, keysOf, perHeader } from "./import-names.ts";
 import { isOfPurchase } from "./import-purchases.ts";
 import { isOfMoment } from "./import-times.ts";
@@ -28,6 +29,8 @@ export interface SignedName {
   isProof?: true;
   /** Its answers may be numbered: 1 is a yes, 2 a no; of a status each but 1. */
   isNumbered?: true;
+  /** What it is of, where another column may say why or how. */
+  of?: "bounce" | "hard" | "suppression" | "reason" | "event" | "address";
   /** A status of customers or leads: who is inactive or pending there buys nothing. */
   isOfTrade?: true;
   /** A status of something that people pay for again and again: who canceled or let it end may still want mail. */
@@ -40,7 +43,7 @@ const any = (...lines: string[]) => new RegExp(lines.flatMap((line) => line.norm
 // Names about something else: the reason, the link or the count of a consent, what was opened, an order that was declined.
 const ASIDE = any(
   "risk$ probab likelihood propensity ^predict reason (?<!excludedfrom|^e?mail|^sms|^marketing)campaign title url link token hash$ (?:unsub(?:scribe[rd]?)?|optout)(?:key|code|id|u?uid|guid)$ ^listunsubscribe$ page$ popup shown$ displayed$ language locale$ sprache$ langue$ idioma$ lingua$ (?<!be)taal$ jezyk$ (?:mails?|newsletters?)received (?:newsletter|subscri(?:ption|ber)|consent|optin)(?:id|version|mode|format|score|rating|revenue|coupon|discount|amount|edition|variant)$ rate$ count number ^total bounces$",
-  "^(marketing)?emailsbounced cookie analytics tracking totrack softbounc bounce[ds]?soft expir ablauf gu?e?ltigbis validuntil caduc scadenza vervald wygas terms privacy source$ method$ (?<!hir)level$ (?<!optin|confirmation)pending(?!optin|confirmation) open click",
+  "^(marketing)?emailsbounced bouncede?mails$ cookie analytics tracking totrack softbounc bounce[ds]?soft expir ablauf gu?e?ltigbis validuntil caduc scadenza vervald wygas (?<!newsletter|mail|marketing|sms)terms privacy source$ method$ (?<!hir)level$ (?<!optin|confirmation)pending(?!optin|confirmation) open click",
   "(?<!con)sent$ delivered$ order payment card invoice purchase pedido pago compra commande paiement ordine",
   "pagament rechnung zahlung betaling zamow ^(?:vertrag|contract)(?!.*(?:mail|news|werb|market)) gelesen gesehen geo?e?ffnet gelezen geopend grund$ raison motivo reden$ powod anzahl nombrede aantal liczba",
 );
@@ -52,20 +55,20 @@ const SUPPRESSED = any(
   "ungueltigee?mail e?mailinvalid[eoa] e?mailnonvalid[eoa] indirizzo(e?mail)?nonvalido",
   "correo(electronico)?(invalido|novalido|erroneo) e?mailno?valido ongeldige?mail e?mail(adres)?ongeldig",
   "e?mailnieprawidlow nieprawidlowye?mail nieprawidlowyadres cleantime spamreport (?<!anti)spam(at|date|time)?$ abuse(?:report|complain)",
-  "bade?mail e?mail(?:address)?\\d?(?:is)?bad$ invalidemail (?:un|non|not)deliverable unzustellbar zuruckgewiesen zurueckgewiesen beschwerde plainte rebond rebot queja",
+  "spammed markedas(?:junk|spam) flaggedasspam rue?ckla[eu]+fer bade?mail e?mail(?:address)?\\d?(?:is)?bad$ invalidemail (?:un|non|not)deliverable unzustellbar zuruckgewiesen zurueckgewiesen beschwerde plainte rebond rebot queja",
   "quejas suprimid supprime rimbalz reclamo soppress devolvid reclamac gebounc?e?[td] studsa[dt] klacht onderdrukt",
   "不達 配信エラー 迷惑メール報告 odbity odbite odbita odbici odrzucon skarga unterdruckt unterdrueckt emailsuspended",
 );
 
 const OUT = any(
   "unsub unsuscri optout optedout optingout robinson dont?o?t?(e?mail|contact|send|market)",
-  "donot(?!modify|edit|delete|change|track) nolonger(contact|e?mail|send) nomail noemail nomarketing nonewsletter nocontact no(?:more)?(?:sms|texts) blacklist",
+  "donot(?!modify|edit|delete|change|track|sell|share) nolonger(contact|e?mail|send) nomail noemail nomarketing nonewsletter nocontact no(?:more)?(?:sms|texts) blacklist",
   "blocklist blocked denylist revoked revocat withdraw ^dnc(email|mail|sms)?$ dnc$ ^(is)?dne$ removed?frommailing emailoff",
   "marketingoff ^(is|msg)?dnd dnd$ rejects?(ed)?(e?mail|sms|market|newsletter|promo) globallyunsub no[nt]subscribed declined excluded?(?:from|for)(?:campaign|e?mail|market|newsletter) (marketing|e?mail|contact|sms)notallowed",
   "marketingsuspended ^deactivated(at|on|date)?$ ^deaktiviert(am|seit)?$ ^(?:desactiv|disattiv|desativ)(?:e|ee|ado|ada|ato|ata)(?:le|el|il|em)?$ ^gedeactiveerd(op)?$ ^(is)?deleted(at|on|date)?$ ^removed(at|on|date)$ ^(is)?deceased(at|on|date)?$ ^verstorben ^nontransactional$ ^archived?(at|on|date|time)?$ (un|non)(market|mail|e?mail|contact)able invalididentifier",
   "(?:global(?:ly)?|email|marketing)(?:is)?ineligible",
   "^(?:is|has|hat)?(?:not?|never|nicht|keine?n?|ohne|pas|sans|sin|senza|sem|non|nao|niet|geen|zonder|nie|bez)(?:yet|mehr)?(?:opt(?:ed)?in|subscri|consent|agree|accept|permi|allow|einwillig|zustimm|angemeld|abonn|inscri|suscri|iscri|consen|acept|aceit|toestem|ingeschr|aangem|zgod|zapis)",
-  "(?:no|not|without)(?:consent|permission)(?!s?set) (optin|confirmation)pending pending(optin|confirmation) ^(is)?unconfirmed$ ^(gdpr)?forgetme$",
+  "(?:no|not|without)(?:consent|permission)(?!s?set) (optin|confirmation)pending pending(optin|confirmation) ^(is)?unconfirmed$ ^(gdpr)?forgetme$ righttobeforgotten (?:gdprdelete|erasure|deletion)request",
   // German
   "abgemeldet abbestell abmeldung abmelde ausgetragen austragung widerruf(?!s[bfr]) widerspr werbesperre gesperrt",
   "sperrliste sperrvermerk mailsperre kontaktsperre zuru?e?ckgezogen entzogen keine?(?:n|r)?(?:werbung|newsletter|e?mails?|sms|whatsapp) keinkontakt nichtanschreiben nichtkontaktieren",
@@ -74,7 +77,7 @@ const OUT = any(
   // French
   "desabonn desinscri pasdesms nepas neplus nesouhaite ^stop(e?mail|sms|pub|newsletter|contact|market) consentementretire listenoire refus oppos(e|ition) bloque retrait exclue?(de|des|du)?(e?mail|news|market|campagne)",
   // Spanish
-  "dadode?baja dadadebaja ^baja(?!da|cal) debaja$ fechabaja bajanewsletter desuscri dessuscri cancelad",
+  "dadode?baja dadadebaja diode?baja ^baja(?!da|cal) debaja$ fechabaja bajanewsletter desuscri dessuscri cancelad",
   "cancelacionde(la)?suscripcion ^no(contactar|enviar|molestar|desea|quiere) listanegra bloquead revoca rechaza(publicidad|correo|e?mail|news|market|promo)",
   // Italian
   "disiscri opposizion cancellat(?!ion) cancellaz ^non(disturb|contattare|inviare|mandare|desidera|vuole) nonpiu listanera bloccat",
@@ -103,7 +106,7 @@ const IN = any(
   "accepts?(email|sms|marketing|newsletter|promo|advert) (email|marketing|sms|promo)accept consent permission$",
   "permissionto(send|contact|e?mail|text|sms|market) marketingallowed allow(s|ed)?(e?mail|news|marketing|sms|contact) mailinglist emailme$ cancontact",
   "marketingmaterials?$ ^(is)?(mailable|emailable|contactable|marketable)$ ^msg(e?mail|sms|whatsapp)$",
-  "(e?mail|newsletter)frequency receives?(e?mail|sms|text|news|promo|market|offer|update) ^(e?mail|sms|whatsapp)?(marketing|werbung)$ ^werbung(e?mail|sms|whatsapp)$ (email|marketing|sms|whatsapp)(subscri|enabled|agreed|allowed|stat(?:e|us)$) wasubscri",
+  "(e?mail|newsletter)frequency receives?(e?mail|sms|text|news|promo|market|offer|update) ^(e?mail|sms|whatsapp)?(marketing|werbung)$ ^werbung(e?mail|sms|whatsapp)$ (email|marketing|sms|whatsapp)(subscri|enabled|agreed|allowed|stat(?:e|us)$) wasubscri (?:e?mail|newsletter|sms|whatsapp|marketing)\\w*subscriptionstat(?:e|us)$ (?:e?mail|sms|whatsapp)channel\\w*stat(?:e|us)$ contactallowed$ ^(?:is)?reachable(?:by|via|per)(?:e?mail|sms|whatsapp)$ (?:e?mail|sms|whatsapp)reachable$",
   "agreed?to(marketing|email|newsletter) wants(email|mail|news) angemeldet abonniert einwillig zustimmung willigeich ichstimme(?!nicht) stimmeich aceitoreceber",
   "zugestimmt werbung(erlaubt|ok|per|via) (mail|sms|newsletter|whatsapp)erlaubt keepme(posted|updated|informed) kontakt(per|via|erlaubt|erlaubnis) darfkontaktiert werbeerlaubnis abonne$ abonnee$",
   "(recevoir|recoit|recibir|recibe|riceve(re)?|recebe[r]?|ontvangt?|ontvangen|otrzymuje|otrzymywac)(les|la|el|los|o|os|le|de|een|dela|des|nos|vos|lo|gli|as)?(e?mail|news|correo|nieuws|novidad|novedad|nouvelle|actu|notizi|nowosc|promo|offre|ofert|offert|boletin|publici|pubblicita|comunica|communica|informa|reclame|reklam)",
@@ -122,7 +125,7 @@ const ASKED = any(
   "^(gdpr|dsgvo|rgpd|lgpd|rodo)(ok|okay|status|accepted)?$ ^opt$ ^doi$ ^signmeup$ permissionstat(e|us)$ ^(is)?confirmed$ hearfromus (?:like|want|wish|love|happy)to(?:hear|receive|get|know) keepyouinformed etreinforme informiertwerden (may|can)we(contact|e?mail|text) ^contactme can(e?mail|contact|text)",
   "ok(ay)?to(e?mail|contact|sms|text|market) ^send(me|us)?(e?mail|offer|news|promo|market|sms) keepintouch tobecontacted$",
   "(marketing|promotional|promo|commercial)(e?mails|sms|messages|offers)$ (e?mail|sms)(updates|notifications|alerts)$ ^(special|exclusive)?offers$",
-  "^canbe(?:contact|e?mail|text) ^promotions$ ^mailings?$ ^doi(?:confirmed|bestatigt|bestaetigt)$ autori[zs] akkoord einverstand einverstaend accordcommercial magmailen darf\\w*kontaktiert",
+  "^bulke?mails?$ ^canbe(?:contact|e?mail|text) ^promotions$ ^mailings?$ ^doi(?:confirmed|bestatigt|bestaetigt)$ autori[zs] akkoord einverstand einverstaend accordcommercial magmailen darf\\w*kontaktiert",
   "(?:mailings?|e?mailings?|e?mails?|e?mailcontact|sms|texting|texts|whatsapp|newsletters?|marketing|subscription)(?:is|ist|are|status)*(?:aktiv|active|actif|activo|attivo|ativo|enabled|ok|okay|allowed)$",
   "^(?:preferences?|notifications?|prefs?|settings?|comm?s?prefs?|contact(?:by|via)|reach(?:by|via))(?:e?mails?|sms|whatsapp|newsletters?|marketing)$ (?:e?mail|sms|marketing)campaigns$ ^mailing(?:s|list)?status$ ^abo(?:nnement)?s?status$ ^(?:statut|etat|estado|stato|situacao)(?:de|del|della|do|da|d|la|l)*(?:emailing|e?mail|correo|abonnement|assinatura)$",
   "^(?:mkt|mktg|marketing)perm(?:ission)?s?(?:e?mail|sms|whatsapp)?$ ^active(?:(?:e?mail|newsletter)subscri|subscriber) ^(?:wants|gets)(?:e?mail|market|update|offer|promo|sms|text|news) ^marketing(?:e?mail|sms|whatsapp|and|und)+$",
@@ -143,7 +146,7 @@ const signedChannels = CHANNELS.map(([channel]) => channel);
 
 /** The reason of a negative: where there is one, so was the negative. */
 const REASON =
-  /^(?!.*(?:rate|count|url|soft))(.*(?:bounced?|suppress\w*|unsub\w*|opt(?:ed)?out|complain\w*|abmelde|abbestell))(?:reason\w*|source|grund)$/;
+  /^(?!.*(?:rate|count|url|soft))(.*(?:bounced?|suppress\w*|unsub\w*|opt(?:ed)?out|complain\w*|dnc|donotcontact|abmelde|abbestell))(?:reason\w*|source|grund)$/;
 const REASON_BEFORE =
   /^(?:motivo|motif|raison|razon|reden|powod)(?:del?|di|da|do|du|van|della|dela)?((?:hardbounce|(?:rebote|rebond|rimbalzo|rejeicao)(?!s?(?:temporal|suave|soft|temporaire|temporane))|desabonn|desinscri|baja|desuscri|disiscri|cancellaz|descadastr|uitschrij|afmeld|wypis|rezygn)\w*)$/;
 
@@ -155,7 +158,7 @@ const EVERYWHERE =
 const STATUS_OF_ADDRESS =
   /e?mail.*(?:verification|validation|validity|deliverability)(?:status|result)?$|e?mail(?:delivery)?error$|^(?:neverbounce|zerobounce)/;
 const STATUS =
-  /^(?:([a-z]+list|subscriber|contact|member|customer|profile|user|list|global(?:er)?|person|recipient|lead|subscription|(?:email)?confirmation|optin|doubleoptin|doi)?(status|state|statut|stato|estado)|(removal|exclusion|deletion|stop)?reason|stopstatus|(event)?type|event)$|(?:contact|communication|email|mail|marketing|sms|mobile|whatsapp)(?:permissionstatus|preferences?)$|(?:会員|配信|購読)(?:ステータス|状態|区分)$/;
+  /^(?:([a-z]+list|subscriber|contact|member|customer|profile|user|list|global(?:er)?|person|recipient|lead|subscription|(?:email)?confirmation|optin|doubleoptin|doi)?(status|state|statut|stato|estado)|status(?:explain|explanation|text|name)|sttext|статус|состояние|стан|状态|狀態|상태|durum|stav|(removal|exclusion|deletion|stop)?reason|stopstatus|(event)?type|event(?:name)?)$|(?:contact|communication|email|mail|marketing|sms|mobile|whatsapp)(?:permissionstatus|preferences?)$|(?:会員|配信|購読)(?:ステータス|状態|区分)$/;
 /** Magento numbers them: 1 is a subscriber, and nothing else is. */
 const NUMBERED_STATUS = /^subscriberstatus$/;
 /** Whether somebody's data may be kept is another question; whoever says no to it may mean mail too. */
@@ -172,11 +175,17 @@ const OF_SOMETHING_ELSE = any(
 );
 
 /** Messages of others. */
-const OF_OTHERS = /thirdpart|partneroffer|drittanbieter|drittpartei|(?:des|aux)tiers|terzi|terceros|terceiros|derden/;
+const OF_OTHERS =
+  /thirdpart|partneroffer|(?:optin|newsletters?|mails?|mailings?|offers?|offres?|werbung|angebote|infos?)(?:de|des|von|di|dei|del|nos|unserer)*(?:partenaires|partners|partnern|socios|parceiros)$|drittanbieter|drittpartei|(?:des|aux)tiers|terzi|terceros|terceiros|derden/;
 
 /** The code of an error beside its text, as Mailgun writes those of mails that came back. */
 const ERROR_CODE = /^(?:error|smtp|bounce|response)?code$/;
 const ERROR_TEXT = /^(?:error(?:message|text)?|diagnostic(?:code)?|smtp(?:error|response|message))$/;
+
+/** AWeber writes when somebody left; of a shift, when it ended. */
+const STOP_TIME = /^stop(?:time|date|at|on)$/;
+/** CleverReach writes 0 for who never confirmed. */
+const ACTIVATED = /^(?:aktiviert|activated)$/;
 
 /** The choices of somebody among several lists or groups, as JSON or each in a column of its own. */
 const CHOICES = /subscription(?:preferences|groups?|states)(?!updated)/;
@@ -207,9 +216,16 @@ export function signedName(name: string, header: readonly string[] = []): Signed
   const key = columnKey(name.replaceAll(OF_A_SUBSCRIPTION, "").replace(OF_WHICH_ADDRESS, ""));
   // A block of houses, beside the rest of a Spanish address.
   if (key === "bloque" && keysOf(header).has("piso")) return undefined;
+  if (STOP_TIME.test(key)) return hasStarts(header) ? undefined : { sign: "out", channels: ["email"], isUnnamed: true };
+  if (ACTIVATED.test(key) && hasDeactivated(header)) return { sign: "asked", channels: ["email"], isUnnamed: true };
+  if (logColumn(name, header)) return undefined;
   if (ERROR_CODE.test(key) && hasErrorTexts(header)) return { sign: "status", channels: ["email"], isUnnamed: true };
+  // Postmark has it in each row of its log, whatever the type.
+  if (key === "bouncedat" && keysOf(header).has("typecode")) return undefined;
   const negative = (REASON.exec(key) ?? REASON_BEFORE.exec(key))?.[1];
   const sign = (negative !== undefined ? signOf(negative) : nameSign(key)) ?? "word";
+  // A message may be canceled.
+  if (sign === "status" && isMessageLog(header)) return undefined;
   const channels = CHANNELS.flatMap(([channel, form]) => (form.test(key) ? [channel] : []));
   if (channels.length === 0 && PHONE_REFUSED.test(key)) return { sign, channels: ["sms"] };
   // Emarsys and Brevo number the answers to a question of consent.
@@ -218,52 +234,46 @@ export function signedName(name: string, header: readonly string[] = []): Signed
   const moment = sign === "in" && isOfMoment(key) && ({ isMoment: true } as const);
   // Airship has one of these times for who gets mail, and nothing else.
   const proof = key === "commercialoptedin" && ({ isProof: true } as const);
-  if (channels.length > 0) return { sign, channels, ...moment, ...(BARE.test(key) && { isBare: true }), ...numbered };
+  const kind = ofKind(key, sign, negative !== undefined);
+  const of = kind && ({ of: kind } as const);
+  if (channels.length > 0)
+    return { sign, channels, ...of, ...moment, ...(BARE.test(key) && { isBare: true }), ...numbered };
   if (ELSEWHERE.test(key)) return undefined;
   if (sign === "out" && EVERYWHERE.test(key)) return { sign, channels: signedChannels };
   const ofTrade = sign === "status" && /^(?:customer|lead)/.test(key) && ({ isOfTrade: true } as const);
   const ofPurchase = sign === "status" && isOfPurchase(key, header) && ({ isOfPurchase: true } as const);
-  return { sign, channels: ["email"], isUnnamed: true, ...moment, ...proof, ...numbered, ...ofTrade, ...ofPurchase };
+  return {
+    sign,
+    channels: ["email"],
+    isUnnamed: true,
+    ...of,
+    ...moment,
+    ...proof,
+    ...numbered,
+    ...ofTrade,
+    ...ofPurchase,
+  };
 }
 
+function ofKind(key: string, sign: Sign, isReason: boolean): SignedName["of"] {
+  if (isReason || (sign === "status" && key.endsWith("reason"))) return "reason";
+  if (sign === "status" && STATUS_OF_ADDRESS.test(key)) return "address";
+  if (sign === "status") return /^(?:event(?:type|name)?|type)$/.test(key) ? "event" : undefined;
+  if (sign !== "suppressed") return undefined;
+  if (/hardbounce|bouncedhard/.test(key)) return "hard";
+  if (/suppress/.test(key)) return "suppression";
+  return /bounce/.test(key) ? "bounce" : undefined;
+}
+
+const hasStarts = perHeader((header) =>
+  [...keysOf(header)].some((key) => /^start(?:ed)?(?:time|date|at|on)?$/.test(key)),
+);
+const hasDeactivated = perHeader((header) => [...keysOf(header)].some((key) => /^dea[ck]tivi?(?:ert|ated)$/.test(key)));
 const hasErrorTexts = perHeader((header) => [...keysOf(header)].some((key) => ERROR_TEXT.test(key)));
 
 /** Whether a name is one of a column as files have them. */
 export const isKnownName = (name: string): boolean =>
   isUsualName(name) || isLikeEmail(name) || nameSign(columnKey(name)) !== undefined;
-
-/** What stands at the end of a name that says when something was so, and the words for what. */
-const WHEN = /((?:last)?(?:chang|updat|modifi)ed?)?(?:at|on|date|time|timestamp)$/;
-const STATED = /(?:consent|status|state|permission)+$/;
-
-/**
- * The column that says when what this one states became so: `SMS Marketing Consent Timestamp` beside
- * `SMS Marketing Consent`, `Email status changed at` beside `Email status`. @returns its index
- */
-export function timeColumnOf(name: string, header: readonly string[]): number | undefined {
-  const key = columnKey(name);
-  return timesOf(header)
-    .get(key.replace(STATED, ""))
-    ?.find((time) => time.key !== key)?.at;
-}
-
-/** The columns that say when something was so, by what that is. */
-const timesOf = perHeader((header) => {
-  const times = new Map<string, { key: string; at: number }[]>();
-  for (const [at, name] of header.entries()) {
-    const key = columnKey(name);
-    const [whole, changed] = WHEN.exec(key) ?? [];
-    if (whole === undefined) continue;
-    const stated = key.slice(0, -whole.length);
-    const what = stated.replace(STATED, "");
-    // `updated_at` alone is of the whole row.
-    const isOfSomething = what !== stated || (changed !== undefined && what !== "");
-    const others = times.get(what) ?? [];
-    // Of several with one name the first counts.
-    if (isOfSomething && !others.some((other) => other.key === key)) times.set(what, [...others, { key, at }]);
-  }
-  return times;
-});
 
 function nameSign(key: string): Sign | undefined {
   if (CODE.test(key)) return "code";

@@ -1,0 +1,43 @@
+// Letters and digits in the cells of files, by what the name of their column says that they stand for (AMB-132).
+import { expect, it } from "vitest";
+import { rowOf } from "../support/rows.ts";
+
+const rowWith = (name: string, value: string) => rowOf({ email: "a@example.com", [name]: value });
+
+it.each([
+  ["Status (S=subscribed, U=unsubscribed, C=cleaned)", "S", undefined],
+  ["Status (S=subscribed, U=unsubscribed, C=cleaned)", "u", "opted_out"],
+  ["Status (S=subscribed, U=unsubscribed, C=cleaned)", "C", "suppressed"],
+  ["Status [U: unsubscribed; S: subscribed]", "U", "opted_out"],
+  ["Status [U: unsubscribed; S: subscribed]", "S", undefined],
+  ["Mail status: A - active, X - opted out", "X", "opted_out"],
+  ["Mail status: A - active, X - opted out", "A", undefined],
+  ["Newsletter (1 = ja, 2 = nein)", "2", "opted_out"],
+  ["Newsletter (1 = ja, 2 = nein)", "1", "unknown"],
+  ["Newsletter (0=ja, 1=nein)", "0", "unknown"],
+  ["Newsletter (0=ja, 1=nein)", "1", "opted_out"],
+  ["Newsletter 1=oui 0=non", "0", "opted_out"],
+  ["Abgemeldet (1=nein/2=ja)", "1", undefined],
+  ["Abgemeldet (1=nein/2=ja)", "2", "opted_out"],
+  ["S=subscribed, U=unsubscribed, C=cleaned", "C", "suppressed"],
+  ["Subscribed/Unsubscribed (S/U)", "S", undefined],
+  ["Subscribed/Unsubscribed (S/U)", "U", "opted_out"],
+  ["U/S/C", "U", "opted_out"],
+  ["U/S/C", "C", "suppressed"],
+  ["U/S/C", "S", undefined],
+  ["Gender (F=female, M=male)", "M", undefined],
+  ["Size (S/M/L)", "S", undefined],
+])("%s: %s is %s (AMB-132)", (name, value, status) => {
+  expect(rowWith(name, value).consent?.status).toBe(status);
+});
+
+it("says of another channel what its name says (AMB-132)", () => {
+  const { consent, choices } = rowWith("SMS (1=yes, 2=no)", "2");
+  expect([consent, choices.sms?.status]).toEqual([undefined, "opted_out"]);
+});
+
+it("is proved by a time as a word is, and stays an attribute as it is written (AMB-132)", () => {
+  const cells = { email: "a@example.com", "Consent status (1=opted in, 2=opted out)": "1", consent_at: "2026-03-01" };
+  expect(rowOf(cells).consent).toMatchObject({ status: "opted_in", at: "2026-03-01T00:00:00.000Z" });
+  expect(rowWith("Gender (F=female, M=male)", "M").attributes).toEqual({ gender_f_female_m_male: "M" });
+});

@@ -1,0 +1,152 @@
+// Logs of events and lists of suppressed addresses: another column says why, or how, a mail came back (AMB-132).
+import { describe, expect, it } from "vitest";
+import { rowOf } from "../support/rows.ts";
+
+const consentOf = (cells: Record<string, string>, source: "csv" | "platform_a" = "csv") =>
+  rowOf({ Email: "a@example.com", ...cells }, { source }).consent;
+
+const TIME = "2026-03-01T10:00:00Z";
+
+describe("a mail that came back for a while", () => {
+  it.each([
+    [{ Type: "SoftBounce", TypeCode: "4096", BouncedAt: TIME }, undefined],
+    [{ Type: "AutoResponder", TypeCode: "32", BouncedAt: TIME }, undefined],
+    [{ Type: "HardBounce", TypeCode: "1", BouncedAt: TIME }, "suppressed"],
+    [{ Type: "Unsubscribe", TypeCode: "16", BouncedAt: TIME }, "opted_out"],
+    [{ BounceCategory: "Soft bounce", BounceType: "immediate", SMTPCode: "452" }, undefined],
+    [{ BounceCategory: "Hard bounce", BounceType: "immediate", SMTPCode: "550" }, "suppressed"],
+    [{ event: "bounce", hard_bounce: "false" }, undefined],
+    [{ event: "bounce", hard_bounce: "true" }, "suppressed"],
+    [{ event: "bounce", reason: "421 try later" }, undefined],
+    [{ event: "bounce", reason: "550 no such user" }, "suppressed"],
+    [{ eventName: "emailBounce", recipientState: "SoftBounce" }, undefined],
+    [{ eventName: "emailBounce", recipientState: "HardBounce" }, "suppressed"],
+    [{ "Bounced Hard": "0", "Bounced Soft": "2", "Bounced Date": "2026-03-01" }, undefined],
+    [{ "Bounced Hard": "1", "Bounced Soft": "0", "Bounced Date": "2026-03-01" }, "suppressed"],
+    [{ Bounced: "yes", "Bounce reason": "452 mailbox full" }, "suppressed"],
+    [{ Status: "Bounced", "Bounced Hard": "0" }, "suppressed"],
+  ])("%j means %s (AMB-132)", (cells, status) => {
+    expect(consentOf(cells as Record<string, string>)?.status).toBe(status);
+  });
+
+  it("takes back no complaint and no opt-out in the same row (AMB-132)", () => {
+    expect(consentOf({ event: "bounce", type: "soft", complained: "yes" })?.status).toBe("suppressed");
+    expect(consentOf({ event: "bounce", type: "soft", unsubscribed: "yes" })?.status).toBe("opted_out");
+  });
+});
+
+describe.each(["csv", "platform_a"] as const)("who is suppressed, with source %s", (source) => {
+  it.each([
+    [{ "Email Suppressions": '["UNSUBSCRIBE"]', "Email Suppressions Timestamp": TIME }],
+    [{ "Suppression Reason": "UNSUBSCRIBED", "Suppressed At": TIME }],
+    [{ "Global Suppression Reason": "UNSUBSCRIBE", "Global Suppression Timestamp": TIME }],
+  ])("has opted out where the reason says nothing else: %j (AMB-132)", (cells) => {
+    const at = "2026-03-01T10:00:00.000Z";
+    expect(consentOf(cells as Record<string, string>, source)).toMatchObject({ status: "opted_out", at });
+  });
+
+  it.each([
+    [{ "Email Suppressions": '["HARD_BOUNCE"]', "Email Suppressions Timestamp": TIME }],
+    [{ "Email Suppressions": '["UNSUBSCRIBE","SPAM_COMPLAINT"]', "Email Suppressions Timestamp": TIME }],
+    [{ "Email Suppressions": "", "Email Suppressions Timestamp": TIME }],
+    [{ "Suppressed At": TIME, Status: "unsubscribed" }],
+  ])("stays so for any other reason: %j (AMB-132)", (cells) => {
+    expect(consentOf(cells as Record<string, string>, source)?.status).toBe("suppressed");
+  });
+});
+
+it.each([
+  [{ unsubSource: "HardBounce" }, "suppressed"],
+  [{ unsubSource: "EmailLink" }, "opted_out"],
+  [{ dnc: "1", dnc_reason: "Bounced" }, "suppressed"],
+  [{ dnc: "1", dnc_reason: "Unsubscribed" }, "opted_out"],
+])("a reason of who left says that the mail came back: %j is %s (AMB-132)", (cells, status) => {
+  expect(consentOf(cells as Record<string, string>)?.status).toBe(status);
+});
+
+it.each([
+  ["st_text", "Complaint", "suppressed"],
+  ["st_text", "Delivered", undefined],
+  ["Reason", "Flagged as spam", "suppressed"],
+  ["reason.code", "contactFlaggedAsSpam", "suppressed"],
+  ["spammed", "1700000003", "suppressed"],
+  ["Marked as junk", "2026-03-01", "suppressed"],
+  ["eventName", "emailComplaint", "suppressed"],
+  ["eventName", "emailUnSubscribe", "opted_out"],
+  ["status_explain", "Rejected by mail server", "suppressed"],
+  ["Статус", "Не подтвержден", "opted_out"],
+  ["Статус", "Жалоба на спам", "suppressed"],
+  ["Статус", "Адрес не существует", "suppressed"],
+  ["Статус", "Активный", undefined],
+  ["Statut", "Bounce permanent", "suppressed"],
+  ["Estado", "Rebote duro", "suppressed"],
+  ["EMAIL_DELIVERABILITY_STATUS_", "U", "suppressed"],
+  ["EMAIL_DELIVERABILITY_STATUS_", "D", undefined],
+  ["Rückläufer", "1", "suppressed"],
+  ["Bounced emails", "2", undefined],
+  ["Email channel subscription status", "nonSubscribed", "opted_out"],
+  ["Newsletter terms", "revoked", "opted_out"],
+  ["Newsletter terms", "2026-03-01 10:00:00", undefined],
+  ["Stop Time", "2026-03-01 10:00:00", "opted_out"],
+  ["Stop Time", "", undefined],
+  ["Se dio de baja de todo el correo electrónico", "true", "opted_out"],
+  ["Bulk email", "Do Not Allow", "opted_out"],
+  ["Contact allowed", "No", "opted_out"],
+  ["Reachable by email", "false", "opted_out"],
+  ["Erasure requested", "yes", "opted_out"],
+  ["Right to be forgotten", "yes", "opted_out"],
+  ["Do not sell", "yes", undefined],
+  ["Optin partenaires", "non", undefined],
+])("%s: %s is %s (AMB-132)", (name, value, status) => {
+  expect(consentOf({ [name]: value })?.status).toBe(status);
+});
+
+it("an end beside its start is one of a shift, and who was never activated elsewhere gets nothing (AMB-132)", () => {
+  expect(consentOf({ "Start Time": TIME, "Stop Time": TIME })).toBeUndefined();
+  expect(consentOf({ Aktiviert: "0", Deaktiviert: "" })?.status).toBe("opted_out");
+  expect(consentOf({ Aktiviert: "0" })).toBeUndefined();
+});
+
+it("the recipient of a log is the address of its person, and that of a list of presents is not (AMB-133)", () => {
+  const cells = { customer_id: "u1", recipient: "a@example.com" };
+  expect(rowOf({ ...cells, bounced: "1700000001" }).email).toBe("a@example.com");
+  expect(rowOf({ ...cells, present: "roses" }).email).toBeUndefined();
+});
+
+describe("a log of text messages", () => {
+  const messageOf = (cells: Record<string, string>) => {
+    const { external_id, attributes, consent, choices } = rowOf({
+      From: "+491511111111",
+      To: "+4930123456",
+      Body: "STOP",
+      Direction: "inbound",
+      Status: "received",
+      ErrorCode: "",
+      ...cells,
+    });
+    return [external_id, attributes.phone, consent?.status, choices.sms?.status, choices.chat_app?.status];
+  };
+  const [ADA, US] = ["+491511111111", "+4930123456"];
+  const outbound = { From: US, To: ADA, Direction: "outbound-api" };
+
+  it.each([
+    [{}, "opted_out", undefined],
+    [{ Body: "Stop." }, "opted_out", undefined],
+    [{ Body: "Arrêt" }, "opted_out", undefined],
+    [{ Body: "When do you stop work?" }, undefined, undefined],
+    [{ From: `whatsapp:${ADA}`, To: `whatsapp:${US}` }, undefined, "opted_out"],
+    [{ ...outbound, ErrorCode: "21610" }, "opted_out", undefined],
+    [{ ...outbound, ErrorCode: "30003" }, undefined, undefined],
+    [{ ...outbound, Status: "canceled" }, undefined, undefined],
+  ])("is of whoever is not the sender of the messages, and %j says %s of SMS (AMB-132)", (cells, sms, chat) => {
+    expect(messageOf(cells as Record<string, string>)).toEqual([ADA, ADA, undefined, sms, chat]);
+  });
+
+  it.each([
+    { direction: "mo", originator: "491511111111", recipient: "4930123456", body: "stop" },
+    { direction: "inbound", from: "491511111111", to: "4930123456", message_body: "STOP" },
+  ])("is read as others write it: %j (AMB-132)", (cells) => {
+    const { external_id, choices } = rowOf(cells as Record<string, string>);
+    expect([external_id, choices.sms?.status]).toEqual([ADA, "opted_out"]);
+  });
+});
