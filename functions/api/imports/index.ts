@@ -21,7 +21,6 @@ import { Job, JobWithColumns, jobsOf, MAX_REJECTED_SHOWN } from "./shapes.ts";
 
 /** LIM-6, AMB-83. */
 export const MAX_FILE_BYTES = 52_428_800;
-const FORM_SECONDS = 900;
 
 const Form = v.strictObject({
   // Checked by the handler: whatever is wrong with it is 400 (IMP-6, AMB-34). A form has no longer fields.
@@ -111,7 +110,7 @@ export const imports = group("imports", "CSV files into lists, and exports as CS
     },
     async ({ uploads, clock, ids }) => {
       const upload_id = ids.uuidAt(clock.now());
-      return { upload_id, ...(await uploads.form(upload_id, MAX_FILE_BYTES)), expires_in: FORM_SECONDS };
+      return { upload_id, ...(await uploads.form(upload_id, MAX_FILE_BYTES)) };
     },
   ),
 

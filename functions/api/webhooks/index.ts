@@ -28,6 +28,8 @@ import {
 const Description = v.nullable(v.pipe(v.string(), maxCharacters(500)));
 const Position = v.object({ pk: v.string(), sk: v.string() });
 
+const switchedOff = () => conflict("This endpoint is switched off.");
+
 const endpoint = endpoints({ credentials: ["dashboard"], uses: [] });
 
 export const webhooks = group("webhooks", "Webhook endpoints and their delivery log.", [
@@ -112,7 +114,7 @@ export const webhooks = group("webhooks", "Webhook endpoints and their delivery 
     },
     async ({ store, params, body: { event }, clock, ids }) => {
       const { id: webhook, active } = await getWebhook(store, params.id);
-      if (!active) throw conflict("This endpoint is switched off.");
+      if (!active) throw switchedOff();
       const occurrence = { event, key: `test:${ids.uuid()}`, at: clock.now(), data: webhookSamples[event] };
       const [delivery_id] = await noteDeliveries(store, [{ webhook, occurrence }]);
       return { delivery_id };
@@ -161,7 +163,7 @@ export const webhooks = group("webhooks", "Webhook endpoints and their delivery 
       const { id, active } = await getWebhook(store, params.id);
       const found = await findDelivery(store, id, params.deliveryId);
       if (found?.body === undefined) throw notFound("delivery");
-      if (!active) throw conflict("This endpoint is switched off.");
+      if (!active) throw switchedOff();
       const isReopened = await reopenDelivery(store, id, found.delivery);
       if (!isReopened) throw conflict("This delivery is under way already.");
       return { delivery_id: found.delivery.id };
@@ -188,7 +190,7 @@ export const webhooks = group("webhooks", "Webhook endpoints and their delivery 
     async ({ store, params, body: { from, to, outcome } }) => {
       if (to < from) throw invalid({ to: "must not be before from" });
       const { id, active } = await getWebhook(store, params.id);
-      if (!active) throw conflict("This endpoint is switched off.");
+      if (!active) throw switchedOff();
       return replayDeliveries(store, id, { from: Date.parse(from), to: Date.parse(to), outcome });
     },
   ),

@@ -20,6 +20,12 @@ export type GroupMessage = Extract<QueueMessage, { kind: "group" }>;
 export type ReplayMessage = Extract<QueueMessage, { kind: "replay" }>;
 export type WatchMessage = Extract<QueueMessage, { kind: "watch" }>;
 
+export const attemptOf = (
+  { tenant, webhook }: Pick<AttemptMessage, "tenant" | "webhook">,
+  delivery: string,
+  attempt: number,
+): AttemptMessage => ({ kind: "attempt", tenant, webhook, delivery, attempt });
+
 /** Nothing is sent for a workspace that is closed or suspended, or whose plan has no webhooks. */
 export async function mayPost({ workspace }: WorkerContext): Promise<boolean> {
   const workspaceRecord = await workspace();

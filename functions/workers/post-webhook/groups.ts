@@ -13,7 +13,7 @@ import { claimGroup } from "../../../shared/store/webhooks/group-claims.ts";
 import type { WebhookRow } from "../../../shared/store/webhooks/items.ts";
 import { disableFailing, findWebhook, signingSecrets } from "../../../shared/store/webhooks/webhooks.ts";
 import { perform } from "./attempts.ts";
-import { type AttemptMessage, type GroupMessage, mayPost, requeue, type WorkerContext } from "./context.ts";
+import { attemptOf, type GroupMessage, mayPost, requeue, type WorkerContext } from "./context.ts";
 import { followUp, type Posted, post, record } from "./posting.ts";
 
 /** A delivery whose first attempt is due. */
@@ -28,14 +28,14 @@ export async function performGroup(context: WorkerContext, message: GroupMessage
   const { store } = context;
   const [only, ...others] = message.deliveries;
   if (only !== undefined && others.length === 0) {
-    return perform(context, attemptOf(message, only), message.first);
+    return perform(context, attemptOf(message, only, 1), message.first);
   }
   const [webhook, { due, recorded }] = await Promise.all([
     findWebhook(store, message.webhook),
     readGroup(context, message),
   ]);
   // The message came before. Its worker may have stopped between the results and what follows from them.
-  await Promise.all(recorded.map(({ id, sequence }) => perform(context, attemptOf(message, id), sequence)));
+  await Promise.all(recorded.map(({ id, sequence }) => perform(context, attemptOf(message, id, 1), sequence)));
   if (due.length === 0) return disableFailing(store, message.webhook);
   if (!webhook) return abandon(context, message.webhook, due);
   await performDue(context, { message, webhook, due });
@@ -68,15 +68,6 @@ async function performDue(context: WorkerContext, { message, webhook, due }: Due
       return takeApart(context, message, posted);
   }
 }
-
-/** The first attempt at one delivery of a group, as a message of its own. */
-const attemptOf = ({ tenant, webhook }: GroupMessage, delivery: string): AttemptMessage => ({
-  kind: "attempt",
-  tenant,
-  webhook,
-  delivery,
-  attempt: 1,
-});
 
 /**
  * Deliveries of a group that are pending and were not reopened: those whose first attempt is due, and those of which it is
@@ -130,7 +121,7 @@ async function resumeGroup(
 
 /** Queues each delivery of a claimed group alone. */
 async function takeApart(context: WorkerContext, message: GroupMessage, due: readonly Due[]): Promise<void> {
-  const messages = due.map(({ delivery }) => attemptOf(message, delivery.id));
+  const messages = due.map(({ delivery }) => attemptOf(message, delivery.id, 1));
   await requeue(context, messages, 0);
 }
 

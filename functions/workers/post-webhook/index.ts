@@ -7,14 +7,7 @@ import { dueAttemptOf, findDelivery, isUnderWay } from "../../../shared/store/we
 import { ReplayItem } from "../../../shared/store/webhooks/delivery-items.ts";
 import { pendingDeliveries, watchTimer } from "../../../shared/store/webhooks/watch.ts";
 import { perform } from "./attempts.ts";
-import {
-  type AttemptMessage,
-  type ReplayMessage,
-  requeue,
-  uses,
-  type WatchMessage,
-  type WorkerContext,
-} from "./context.ts";
+import { attemptOf, type ReplayMessage, requeue, uses, type WatchMessage, type WorkerContext } from "./context.ts";
 import { performGroup } from "./groups.ts";
 
 export const postWebhook = queueWorker(
@@ -44,13 +37,7 @@ async function watch(context: WorkerContext, { tenant, minute }: WatchMessage): 
   const lost = pending.filter(({ delivery }) => !isUnderWay(store, delivery));
   log({ level: "warn", message: "the watchdog found pending deliveries", tenant, minute, queued: lost.length });
   await queue.send(
-    lost.map(({ webhook, delivery }) => ({
-      kind: "attempt",
-      tenant,
-      webhook,
-      delivery: delivery.id,
-      attempt: dueAttemptOf(delivery),
-    })),
+    lost.map(({ webhook, delivery }) => attemptOf({ tenant, webhook }, delivery.id, dueAttemptOf(delivery))),
   );
 }
 
@@ -59,7 +46,7 @@ const MAX_MS = 30 * SECOND;
 
 async function performReplay(context: WorkerContext, message: ReplayMessage): Promise<void> {
   const { store, clock, log } = context;
-  const { tenant, webhook, replay } = message;
+  const { webhook, replay } = message;
   const found = await store.get(ReplayItem, { webhook, id: replay });
   if (!found) return log({ level: "warn", message: "a replay was dropped", ...message });
   const until = clock.now() + MAX_MS;
@@ -68,13 +55,7 @@ async function performReplay(context: WorkerContext, message: ReplayMessage): Pr
     const id = found.deliveries[next] ?? "";
     const delivery = (await findDelivery(store, webhook, id))?.delivery;
     if (delivery?.outcome !== "pending") continue;
-    const attempt: AttemptMessage = {
-      kind: "attempt",
-      tenant,
-      webhook,
-      delivery: id,
-      attempt: dueAttemptOf(delivery),
-    };
+    const attempt = attemptOf(message, id, dueAttemptOf(delivery));
     // It may be this replay's own attempt, whose worker stopped: a message of its own looks when its lease has ended.
     if (isUnderWay(store, delivery)) await requeue(context, [attempt], delivery.lease - clock.now());
     else await perform(context, attempt);

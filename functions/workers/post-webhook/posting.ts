@@ -11,7 +11,7 @@ import { type Finished, recordAttempt } from "../../../shared/store/webhooks/att
 import type { DeliveryRecord } from "../../../shared/store/webhooks/deliveries.ts";
 import type { WebhookRow } from "../../../shared/store/webhooks/items.ts";
 import { disableFailing, failureWrite, successWrites } from "../../../shared/store/webhooks/webhooks.ts";
-import { type AttemptMessage, requeue, type WorkerContext } from "./context.ts";
+import { type AttemptMessage, attemptOf, requeue, type WorkerContext } from "./context.ts";
 
 /** A claimed attempt. */
 export interface Attempt {
@@ -68,22 +68,16 @@ export async function record(
   const extraItems = outcome === "delivered" ? successWrites(webhook) : failures;
   // Its attempt was given up, which may have been counted as a failure since the endpoint was read.
   const lateItems = outcome === "delivered" ? successWrites({ ...webhook, consecutive_failures: 1 }) : extraItems;
-  const message = {
-    kind: "attempt" as const,
-    tenant: store.tenant,
-    webhook: webhook.id,
-    delivery: delivery.id,
-    attempt: n,
-  };
+  const attemptAt = (attempt: number) => attemptOf({ tenant: store.tenant, webhook: webhook.id }, delivery.id, attempt);
   const key = { webhook: webhook.id, id: delivery.id };
   const finished: Finished = { n, at, result, outcome, sequence };
   const recorded = await recordAttempt(store, key, finished, { extraItems, lateItems });
   if (recorded === "settled before") {
-    log({ level: "info", message: "an attempt was recorded or given up before", ...message });
+    log({ level: "info", message: "an attempt was recorded or given up before", ...attemptAt(n) });
     return { kind: "settled before" };
   }
   if (verdict.kind !== "retry") return verdict;
-  return { ...verdict, message: { ...message, attempt: n + 1 } };
+  return { ...verdict, message: attemptAt(n + 1) };
 }
 
 /** Queues the next attempts, and disables an endpoint that fails all the time. */

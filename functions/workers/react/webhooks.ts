@@ -18,10 +18,8 @@ export const webhookUses = [anyStore, postWebhookQueue, webhookWatch, activeWebh
 type WorkerContext = Context<typeof webhookUses>;
 
 /** Occurrences become rows of the delivery log; those rows come back through the stream and are sent out. */
-export async function queueWebhooks(
-  changes: Changes,
-  { storeOf, postWebhookQueue: queue, webhookWatch: watch, activeWebhooks, watchVersions }: WorkerContext,
-): Promise<void> {
+export async function queueWebhooks(changes: Changes, context: WorkerContext): Promise<void> {
+  const { storeOf, activeWebhooks, watchVersions } = context;
   const mayBeAsked = occurrenceSources(changes).filter(({ withoutWebhook }) => !withoutWebhook);
   for (const [tenant, sources] of Map.groupBy(mayBeAsked, ({ change }) => change.tenant)) {
     const store = storeOf(tenant as TenantId);
@@ -40,34 +38,28 @@ export async function queueWebhooks(
         ),
     );
   }
-  await queueDeliveries(changes, { storeOf, postWebhookQueue: queue, webhookWatch: watch });
+  await queueDeliveries(changes, context);
 }
 
 /** New deliveries are numbered and queued in groups, reopened ones alone or with their replay. */
 async function queueDeliveries(
   changes: Changes,
-  {
-    storeOf,
-    postWebhookQueue: queue,
-    webhookWatch: watch,
-  }: Pick<WorkerContext, "storeOf" | "postWebhookQueue" | "webhookWatch">,
+  { storeOf, postWebhookQueue: queue, webhookWatch: watch }: WorkerContext,
 ): Promise<void> {
   const pending = changes.of(DeliveryItem, "delivery").filter(({ after }) => after.outcome === "pending");
   const accepted = pending.filter(isNew);
   const reopened = pending.filter(({ before, after }) => before && before.reopened !== after.reopened);
   await watch.cover([...accepted, ...reopened].map(({ tenant, after }) => ({ tenant, delivery: after.id })));
-  for (const [first, ...others] of Map.groupBy(accepted, ({ after }) => after.pk).values()) {
-    if (!first) continue;
-    const { tenant, stream, after } = first;
-    const positions = [first, ...others].map(({ after: row, position }) => ({
-      id: row.id,
-      acceptedAt: acceptedAt(row),
+  for (const ofWebhook of Map.groupBy(accepted, ({ after }) => after.pk).values()) {
+    const { tenant, stream, after } = ofWebhook[0]!;
+    const { webhook } = after;
+    const positions = ofWebhook.map(({ after: { id, lease }, position }) => ({
+      id,
+      acceptedAt: acceptedAt({ id, lease }),
       position,
     }));
-    const groups = await numberAccepted(storeOf(tenant as TenantId), after.webhook, stream, positions);
-    await queue.send(
-      groups.map(({ first, ids }) => ({ kind: "group", tenant, webhook: after.webhook, first, deliveries: [...ids] })),
-    );
+    const groups = await numberAccepted(storeOf(tenant as TenantId), webhook, stream, positions);
+    await queue.send(groups.map(({ first, ids }) => ({ kind: "group", tenant, webhook, first, deliveries: [...ids] })));
   }
   await queue.send(
     reopened

@@ -9,7 +9,7 @@ import {
   PutObjectCommand,
   type S3Client,
 } from "@aws-sdk/client-s3";
-import { createPresignedPost } from "@aws-sdk/s3-presigned-post";
+import { createPresignedPost, type PresignedPostOptions } from "@aws-sdk/s3-presigned-post";
 import { MINUTE, SECOND } from "../../kernel/clock.ts";
 import type { Capability } from "../../kernel/deps.ts";
 import type { TenantId } from "../../kernel/ids.ts";
@@ -29,7 +29,7 @@ interface ImportUploads {
   /** Stores a file that was in the request. */
   put(id: string, bytes: Buffer): Promise<void>;
   /** A form with which a browser or server uploads a file of at most `maxBytes` (ARC-1). */
-  form(id: string, maxBytes: number): Promise<{ url: string; fields: Record<string, string> }>;
+  form(id: string, maxBytes: number): Promise<{ url: string; fields: Record<string, string>; expires_in: number }>;
   /** The size of an uploaded file in bytes; undefined if there is none. */
   sizeOf(id: string): Promise<number | undefined>;
 }
@@ -89,13 +89,11 @@ export const importUploads: Capability<"uploads", ImportUploads> = {
         const object = { Bucket, Key: uploadKey(tenant, id), Body: bytes, ContentType: "text/csv" };
         await client.send(new PutObjectCommand(object));
       },
-      form: (id, maxBytes) =>
-        createPresignedPost(client as S3Client, {
-          Bucket,
-          Key: uploadKey(tenant, id),
-          Conditions: [["content-length-range", 0, maxBytes]],
-          Expires: UPLOAD_SECONDS,
-        }),
+      form: async (id, maxBytes) => {
+        const Conditions: PresignedPostOptions["Conditions"] = [["content-length-range", 0, maxBytes]];
+        const post = { Bucket, Key: uploadKey(tenant, id), Conditions, Expires: UPLOAD_SECONDS };
+        return { ...(await createPresignedPost(client as S3Client, post)), expires_in: UPLOAD_SECONDS };
+      },
       sizeOf: async (id) => {
         try {
           const { ContentLength } = await client.send(new HeadObjectCommand({ Bucket, Key: uploadKey(tenant, id) }));

@@ -5,6 +5,7 @@ import { timeOfUuid, uuidV7 } from "../../kernel/ids.ts";
 import type { Payload, WebhookEvent } from "../../rules/webhook-events.ts";
 import { absent, all, is } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
+import { familyOf } from "../families.ts";
 import { fromJson, type JsonText, toJson } from "../json-text.ts";
 import { onConditionFailed, whereItHolds } from "../refusals.ts";
 import { type Delivery, DeliveryItem, type DeliveryRow, type RecordedAttempt } from "./delivery-items.ts";
@@ -118,8 +119,7 @@ export function givenUp(delivery: DeliveryRecord) {
   };
 }
 
-const ATTEMPT = "t:";
-export const attemptName = (n: number) => `${ATTEMPT}${n}` as const;
+export const attemptName = (n: number) => `t:${n}` as const;
 export const attemptAttribute = (n: number, text: JsonText<RecordedAttempt>): Record<`t:${string}`, typeof text> => ({
   [attemptName(n)]: text,
 });
@@ -129,12 +129,9 @@ export const isKept = (store: StoreReader, { expires }: DeliveryRow): boolean =>
 
 /** The delivery of a row, with its attempts in their order. */
 export function deliveryOf(row: DeliveryRow): DeliveryRecord {
-  const names = Object.keys(row).filter((name): name is `t:${string}` => name.startsWith(ATTEMPT));
-  const attempts = names.flatMap((name) => {
-    const text = row[name];
-    if (text === undefined) return [];
+  const attempts = familyOf(row, "t:").map(([n, text]) => {
     const { at, status_code = null, error = null, duration_ms } = fromJson(text);
-    return { n: Number(name.slice(ATTEMPT.length)), at, status_code, error, duration_ms };
+    return { n: Number(n), at, status_code, error, duration_ms };
   });
   return {
     id: row.id,

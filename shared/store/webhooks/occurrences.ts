@@ -4,6 +4,7 @@ import { topicKeyOf } from "../../rules/topics.ts";
 import type { WebhookEvent } from "../../rules/webhook-events.ts";
 import { becomes, type Change, type Changes, isNew } from "../changes.ts";
 import type { StoreReader } from "../context.ts";
+import { familyOf } from "../families.ts";
 import { StepState } from "../journeys/step-brake-items.ts";
 import { fromJson } from "../json-text.ts";
 import { MemberLeaf, SegmentMembership } from "../lists/items.ts";
@@ -147,13 +148,8 @@ const becomesBounced = (before: Touch | undefined, after: Touch): boolean =>
 export const subscriberIn = (pk: string): string => pk.slice(pk.indexOf(OF_SUBSCRIBER) + OF_SUBSCRIBER.length);
 const OF_SUBSCRIBER = "#U#";
 
-const CONSENT = "c:";
-
-const changedConsents = ({ before, after }: Change<typeof Profile>): `c:${string}`[] =>
-  Object.keys(after).filter(
-    (name): name is `c:${string}` =>
-      name.startsWith(CONSENT) && after[name as `c:${string}`] !== before?.[name as `c:${string}`],
-  );
+const changedConsents = ({ before, after }: Change<typeof Profile>) =>
+  familyOf(after, "c:").filter(([channel, status]) => status !== before?.[`c:${channel}`]);
 
 const changesConsent = (change: Change<typeof Profile>): boolean =>
   isLiving(change.after) && changedConsents(change).length > 0;
@@ -164,11 +160,9 @@ const consentChanged = (change: Change<typeof Profile>): OccurrenceSource => ({
   occurrences: () => {
     const { before, after, at } = change;
     const { id: subscriber_id } = after;
-    return changedConsents(change).flatMap((name): Occurrence[] => {
-      const channel = name.slice(CONSENT.length);
-      const status = after[name];
+    return changedConsents(change).flatMap(([channel, status]): Occurrence[] => {
       const key = `${subscriber_id}:${channel}:${status}:${after[`ct:${channel}`]}`;
-      const data = { subscriber_id, channel, status, previous: before?.[name] ?? null };
+      const data = { subscriber_id, channel, status, previous: before?.[`c:${channel}`] ?? null };
       const isUnsubscribed = status === "opted_out" && topicKeyOf(channel) === undefined;
       return [
         { event: "consent.changed", key, at, data },
