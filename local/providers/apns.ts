@@ -1,12 +1,11 @@
 // The embedded APNs: Apple's headers, provider tokens, limits and reasons.
 import { SECOND } from "../../shared/kernel/clock.ts";
 import {
-  faultOf,
-  HANGS,
+  accept,
+  acceptCredentials,
+  type Refusal,
   readJson,
   readToken,
-  record,
-  refusedCredentials,
   type Sink,
   type SinkAnswer,
   type SinkDeps,
@@ -18,12 +17,12 @@ const TOKEN_SECONDS = 3_600;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const NO_DEVICE = /^0{64}$/;
 
-const answers = {
+const answers: Record<Refusal, readonly [status: number, reason: string]> = {
   permanent: [400, "DeviceTokenNotForTopic"],
   invalid_token: [410, "Unregistered"],
   transient: [503, "ServiceUnavailable"],
   rate_limited: [429, "TooManyRequests"],
-} as const;
+};
 
 export function apnsSink(deps: SinkDeps): Sink {
   const { clock, ids } = deps;
@@ -53,9 +52,8 @@ export function apnsSink(deps: SinkDeps): Sink {
     const wrongToken = tokenError(headers.authorization);
     if (wrongToken) return refuse(403, wrongToken);
     if (NO_DEVICE.test(token)) {
-      const refused = refusedCredentials(deps, "ios", "InvalidProviderToken");
-      if (refused === HANGS) return HANGS;
-      return refused ? refuse(403, refused.said) : refuse(400, "BadDeviceToken");
+      const [words, fine] = ["InvalidProviderToken", refuse(400, "BadDeviceToken")];
+      return acceptCredentials(deps, "ios", { words, refuse: (said) => refuse(403, said), fine });
     }
     if (!UUID.test(id)) return refuse(400, "BadMessageId");
     if (!headers["apns-topic"]) return refuse(400, "MissingTopic");
@@ -67,15 +65,15 @@ export function apnsSink(deps: SinkDeps): Sink {
     const payload = readJson(body);
     const { alert } = (payload?.aps ?? {}) as { alert?: { title?: string; body?: string } };
     if (!payload || !alert) return refuse(400, "BadPayload");
-    const { subscriber_id } = payload;
-    const fault = faultOf(deps, "ios", subscriber_id);
-    if (fault === "timeout") return HANGS;
-    if (fault) {
-      const [status, reason] = answers[fault];
-      return refuse(status, reason);
-    }
-    const whose = { subscriber_id, job_id: payload.notification_id };
-    record(deps, { channel: "ios", to: token, ...whose, title: alert.title, body: alert.body, payload, headers });
-    return { status: 200, headers: { "apns-id": id } };
+    const { subscriber_id, notification_id: job_id } = payload;
+    const { title, body: text } = alert;
+    const message = { channel: "ios", to: token, subscriber_id, job_id, title, body: text, payload, headers } as const;
+    const accepted = { status: 200, headers: { "apns-id": id } };
+    return accept(
+      deps,
+      message,
+      (fault) => refuse(...answers[fault]),
+      () => accepted,
+    );
   };
 }

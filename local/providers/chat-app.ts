@@ -1,16 +1,7 @@
 // The embedded chat app, with the WhatsApp Cloud API: messages, and templates whose review a test can decide.
 import { createHash } from "node:crypto";
 import type { Database } from "../aws/index.ts";
-import {
-  faultOf,
-  HANGS,
-  readJson,
-  record,
-  refusedCredentials,
-  type Sink,
-  type SinkAnswer,
-  type SinkDeps,
-} from "./sink.ts";
+import { accept, acceptCredentials, readJson, type Sink, type SinkAnswer, type SinkDeps } from "./sink.ts";
 
 const refuse = (status: number, code: number, message: string): SinkAnswer => ({
   status,
@@ -24,6 +15,7 @@ const answers = {
   rate_limited: refuse(429, 130429, "(#130429) Rate limit hit"),
 };
 
+const INVALID_TOKEN = "Invalid OAuth access token.";
 const MAX_CHARACTERS = 4_096;
 const ADDRESSED = /^\/v\d{1,2}\.\d\/([^/]+)(?:\/([a-z_]+))?$/;
 
@@ -63,7 +55,7 @@ export function openChatTemplates(database: Database): ChatTemplates {
   return {
     add: save,
     find,
-    named: (name, language) => all().find((providerId) => providerId.name === name && providerId.language === language),
+    named: (name, language) => all().find((template) => template.name === name && template.language === language),
     decide: (id, status, reason = "NONE") => {
       const template = find(id);
       if (template) save({ ...template, status, rejected_reason: reason });
@@ -74,7 +66,7 @@ export function openChatTemplates(database: Database): ChatTemplates {
 export function chatAppSink(deps: SinkDeps & { templates: ChatTemplates }): Sink {
   const { templates } = deps;
 
-  const send = (body: Buffer, headers: Record<string, string>): SinkAnswer | typeof HANGS => {
+  const send = (body: Buffer, headers: Record<string, string>): ReturnType<Sink> => {
     const message = readJson(body) as ChatMessage | undefined;
     const { to, type, text, template } = message ?? {};
     if (message?.messaging_product !== "whatsapp" || !to) return refuse(400, 100, "(#100) Invalid parameter");
@@ -83,22 +75,14 @@ export function chatAppSink(deps: SinkDeps & { templates: ChatTemplates }): Sink
     if (type === "template" && !(template?.name && template.language?.code))
       return refuse(400, 132000, "(#132000) Number of parameters does not match");
     const [job_id, subscriber_id] = (message.biz_opaque_callback_data ?? "").split(":");
-    const fault = faultOf(deps, "chat_app", subscriber_id);
-    if (fault === "timeout") return HANGS;
-    if (fault) return answers[fault];
-    const { title, body: words } = wordsOf(message);
-    const id = record(deps, {
-      channel: "chat_app",
-      to: `+${to}`,
-      subscriber_id,
-      job_id,
-      title,
-      body: words,
-      payload: message,
-      headers,
-    });
-    const contacts = [{ input: to, wa_id: to }];
-    return { status: 200, body: { messaging_product: "whatsapp", contacts, messages: [{ id: `wamid.${id}` }] } };
+    const whose = { channel: "chat_app", to: `+${to}`, subscriber_id, job_id } as const;
+    const answer = { messaging_product: "whatsapp", contacts: [{ input: to, wa_id: to }] };
+    return accept(
+      deps,
+      { ...whose, ...wordsOf(message), payload: message, headers },
+      (fault) => answers[fault],
+      (id) => ({ status: 200, body: { ...answer, messages: [{ id: `wamid.${id}` }] } }),
+    );
   };
 
   const wordsOf = ({ text, template }: ChatMessage) => {
@@ -107,8 +91,8 @@ export function chatAppSink(deps: SinkDeps & { templates: ChatTemplates }): Sink
       return { title, body: body ?? text.body };
     }
     const filled = template?.components?.flatMap(({ parameters = [] }) => parameters.map((one) => one.text)) ?? [];
-    const providerId = templates.named(template?.name ?? "", template?.language?.code ?? "");
-    const body = providerId?.body.replaceAll(/\{\{(\d{1,2})\}\}/g, (whole, n) => filled[Number(n) - 1] ?? whole);
+    const approved = templates.named(template?.name ?? "", template?.language?.code ?? "");
+    const body = approved?.body.replaceAll(/\{\{(\d{1,2})\}\}/g, (whole, n) => filled[Number(n) - 1] ?? whole);
     return { title: template?.name, body: body ?? filled.join(" ") };
   };
 
@@ -143,7 +127,7 @@ export function chatAppSink(deps: SinkDeps & { templates: ChatTemplates }): Sink
 
   return ({ method, path, query, headers, body }) => {
     const [, place = "", edge] = ADDRESSED.exec(path) ?? [];
-    if (!/^Bearer \S+$/.test(headers.authorization ?? "")) return refuse(401, 190, "Invalid OAuth access token.");
+    if (!/^Bearer \S+$/.test(headers.authorization ?? "")) return refuse(401, 190, INVALID_TOKEN);
     if (method === "POST" && edge === "messages") return send(body, headers);
     if (method === "POST" && edge === "message_templates") return createTemplate(place, body);
     if (method === "GET" && edge === "message_templates") return listTemplates(place, query);
@@ -157,10 +141,11 @@ export function chatAppSink(deps: SinkDeps & { templates: ChatTemplates }): Sink
       const { id, name, status, rejected_reason } = template;
       return { status: 200, body: { id, name, status, rejected_reason } };
     }
-    const refused = refusedCredentials(deps, "chat_app", "Invalid OAuth access token.");
-    if (refused === HANGS) return HANGS;
-    if (refused) return refuse(401, 190, refused.said);
-    return { status: 200, body: { id: place, display_phone_number: "+1 555 0100" } };
+    return acceptCredentials(deps, "chat_app", {
+      words: INVALID_TOKEN,
+      refuse: (said) => refuse(401, 190, said),
+      fine: { status: 200, body: { id: place, display_phone_number: "+1 555 0100" } },
+    });
   };
 }
 

@@ -1,12 +1,10 @@
 // The embedded Firebase Cloud Messaging, HTTP v1, with Google's token endpoint before it.
 import { HOUR, SECOND } from "../../shared/kernel/clock.ts";
 import {
-  faultOf,
-  HANGS,
+  accept,
+  acceptCredentials,
   readJson,
   readToken,
-  record,
-  refusedCredentials,
   type Sink,
   type SinkAnswer,
   type SinkDeps,
@@ -69,7 +67,7 @@ export function fcmSink(deps: SinkDeps): Sink {
     return { status: 200, body: { access_token, expires_in: HOUR / SECOND, token_type: "Bearer" } };
   };
 
-  const send = ({ path, headers, body }: SinkRequest): SinkAnswer | typeof HANGS => {
+  const send: Sink = ({ path, headers, body }) => {
     const [, project] = /^\/v1\/projects\/([^/]+)\/messages:send$/.exec(path) ?? [];
     if (!project) return refuse(404, "NOT_FOUND", "Requested entity was not found.");
     const token = /^Bearer (.+)$/.exec(headers.authorization ?? "")?.[1] ?? "";
@@ -77,32 +75,26 @@ export function fcmSink(deps: SinkDeps): Sink {
       return refuse(401, "UNAUTHENTICATED", "Request had invalid authentication credentials.");
     const { message, validate_only } = (readJson(body) ?? {}) as { message?: Message; validate_only?: boolean };
     if (!message?.token) return invalid("message.token", "Recipient of the message is not set.");
-    if (validate_only) {
-      const refused = refusedCredentials(deps, "android", "Permission 'cloudmessaging.messages.create' denied");
-      if (refused === HANGS) return HANGS;
-      if (refused) return refuse(403, "PERMISSION_DENIED", refused.said);
-      return invalid("message.token", "The registration token is not a valid FCM registration token");
-    }
+    if (validate_only)
+      return acceptCredentials(deps, "android", {
+        words: "Permission 'cloudmessaging.messages.create' denied",
+        refuse: (said) => refuse(403, "PERMISSION_DENIED", said),
+        fine: invalid("message.token", "The registration token is not a valid FCM registration token"),
+      });
     const { notification = {}, data = {} } = message;
     const wrong = Object.entries(data).find(([name, value]) => typeof value !== "string" || RESERVED.test(name));
     if (wrong) return invalid(`message.data[${wrong[0]}]`, `Invalid value at 'message.data': ${wrong[0]}`);
     if (Buffer.byteLength(JSON.stringify([notification, data])) > MAX_PAYLOAD_BYTES)
       return invalid("message", "Android message is too big");
-    const fault = faultOf(deps, "android", data.subscriber_id);
-    if (fault === "timeout") return HANGS;
-    if (fault) return answers[fault];
-    const whose = { subscriber_id: data.subscriber_id, job_id: data.notification_id };
+    const { subscriber_id, notification_id: job_id } = data;
     const { title, body: text } = notification;
-    const id = record(deps, {
-      channel: "android",
-      to: message.token,
-      ...whose,
-      title,
-      body: text,
-      payload: message,
-      headers,
-    });
-    return { status: 200, body: { name: `projects/${project}/messages/${id}` } };
+    const whose = { channel: "android", to: message.token, subscriber_id, job_id } as const;
+    return accept(
+      deps,
+      { ...whose, title, body: text, payload: message, headers },
+      (fault) => answers[fault],
+      (id) => ({ status: 200, body: { name: `projects/${project}/messages/${id}` } }),
+    );
   };
 
   return (request) => (request.host === TOKEN_HOST ? issue(request) : send(request));

@@ -38,12 +38,11 @@ export interface SinkDeps {
   faults: Pick<Faults, "take">;
 }
 
+type Message = Omit<OutboxItem, "id" | "at" | "subscriber_id" | "job_id" | "title" | "body"> &
+  Partial<Record<"subscriber_id" | "job_id" | "title" | "body", unknown>>;
+
 /** Puts one accepted message into the outbox. */
-export function record(
-  { clock, ids, outbox }: SinkDeps,
-  item: Omit<OutboxItem, "id" | "at" | "subscriber_id" | "job_id" | "title" | "body"> &
-    Partial<Record<"subscriber_id" | "job_id" | "title" | "body", unknown>>,
-): string {
+export function record({ clock, ids, outbox }: SinkDeps, item: Message): string {
   const id = ids.uuidAt(clock.now());
   const text = (value: unknown) => (typeof value === "string" && value !== "" ? value : null);
   const { subscriber_id, job_id, title, body, headers, ...rest } = item;
@@ -67,6 +66,20 @@ export const faultOf = (
 ): Fault["outcome"] | undefined =>
   faults.take(channel, typeof subscriber === "string" ? subscriber : undefined)?.outcome;
 
+export type Refusal = Exclude<Fault["outcome"], "timeout">;
+
+/** Accepts a valid message into the outbox, unless a fault refuses it. */
+export function accept(
+  deps: SinkDeps,
+  message: Message,
+  refuse: (fault: Refusal) => SinkAnswer,
+  accepted: (id: string) => SinkAnswer,
+): SinkAnswer | Hangs {
+  const fault = faultOf(deps, message.channel, message.subscriber_id);
+  if (fault === "timeout") return HANGS;
+  return fault ? refuse(fault) : accepted(record(deps, message));
+}
+
 /** The error of the credentials, if a fault applies; a fault without a message uses the provider's. */
 export function refusedCredentials(
   { faults }: SinkDeps,
@@ -76,6 +89,17 @@ export function refusedCredentials(
   const fault = faults.take(`verify:${channel}`);
   if (!fault) return undefined;
   return fault.outcome === "timeout" ? HANGS : { said: fault.message ?? words };
+}
+
+/** Accepts valid credentials with `fine`, unless a fault refuses them. `words` are those of the provider. */
+export function acceptCredentials(
+  deps: SinkDeps,
+  channel: SinkChannel,
+  { words, refuse, fine }: { words: string; refuse: (said: string) => SinkAnswer; fine: SinkAnswer },
+): SinkAnswer | Hangs {
+  const refused = refusedCredentials(deps, channel, words);
+  if (refused === HANGS) return HANGS;
+  return refused ? refuse(refused.said) : fine;
 }
 
 /** The parts of a JWT, unverified; undefined if it is not a JWT. */

@@ -1,26 +1,23 @@
 // The embedded SMS provider, with the API of Vonage.
-import { faultOf, HANGS, record, refusedCredentials, type Sink, type SinkAnswer, type SinkDeps } from "./sink.ts";
+import { accept, acceptCredentials, type Refusal, type Sink, type SinkAnswer, type SinkDeps } from "./sink.ts";
 
-const answers = {
+const answers: Record<Refusal, readonly [status: string, text: string]> = {
   permanent: ["6", "The message was invalid"],
   invalid_token: ["33", "Number De-activated"],
   transient: ["5", "Internal Error"],
   rate_limited: ["1", "Throughput Rate Exceeded"],
-} as const;
+};
 
 const PART_CHARACTERS = { text: [160, 153], unicode: [70, 67] } as const;
 
 export function smsSink(deps: SinkDeps): Sink {
   return ({ method, path, query, headers, body }) => {
     if (path === "/account/get-balance") {
-      const refused = refusedCredentials(deps, "sms", "authentication failed");
-      if (refused === HANGS) return HANGS;
-      const isAsked = query.get("api_key") && query.get("api_secret");
-      if (!refused && isAsked) return { status: 200, body: { value: 10.28, autoReload: false } };
-      return {
-        status: 401,
-        body: { "error-code": "401", "error-code-label": refused?.said ?? "authentication failed" },
-      };
+      const words = "authentication failed";
+      const refuse = (said: string) => ({ status: 401, body: { "error-code": "401", "error-code-label": said } });
+      const isSigned = query.get("api_key") && query.get("api_secret");
+      const fine = isSigned ? { status: 200, body: { value: 10.28, autoReload: false } } : refuse(words);
+      return acceptCredentials(deps, "sms", { words, refuse, fine });
     }
     if (method !== "POST" || path !== "/sms/json") return { status: 404, body: { title: "Not found" } };
     const form = Object.fromEntries(new URLSearchParams(body.toString()));
@@ -32,38 +29,34 @@ export function smsSink(deps: SinkDeps): Sink {
     if (!form.to || !form.from || !form.text) return refuse("2", `Missing ${form.to ? "text or from" : "to"} param`);
     if (!/^\d{7,15}$/.test(form.to)) return refuse("3", "Invalid value for param: to");
     const [job_id, subscriber_id] = (form["client-ref"] ?? "").split(":");
-    const fault = faultOf(deps, "sms", subscriber_id);
-    if (fault === "timeout") return HANGS;
-    if (fault) {
-      const [status, text] = answers[fault];
-      return refuse(status, text);
-    }
     const lineEnd = form.text.indexOf("\n");
     const title = lineEnd < 0 ? null : form.text.slice(0, lineEnd);
     // The account's credentials are not part of the message.
     const { api_key: _key, api_secret: _secret, ...payload } = form;
-    const to = `+${form.to}`;
-    const id = record(deps, {
-      channel: "sms",
-      to,
-      subscriber_id,
-      job_id,
-      title,
-      body: form.text.slice(lineEnd + 1),
-      payload,
-      headers,
-    });
-    const [whole, part] = PART_CHARACTERS[form.type === "unicode" ? "unicode" : "text"];
-    const count = form.text.length <= whole ? 1 : Math.ceil(form.text.length / part);
-    const messages = Array.from({ length: count }, (_part, i) => ({
-      to: form.to,
-      "message-id": `${id}-${i}`,
-      status: "0",
-      "remaining-balance": "10.28",
-      "message-price": "0.03",
-      network: "26201",
-      "client-ref": form["client-ref"],
-    }));
-    return { status: 200, body: { "message-count": String(count), messages } };
+    const whose = { channel: "sms", to: `+${form.to}`, subscriber_id, job_id } as const;
+    return accept(
+      deps,
+      { ...whose, title, body: form.text.slice(lineEnd + 1), payload, headers },
+      (fault) => refuse(...answers[fault]),
+      (id) => acceptedParts(form, id),
+    );
   };
+}
+
+function acceptedParts(
+  { to, text = "", type, "client-ref": reference }: Record<string, string>,
+  id: string,
+): SinkAnswer {
+  const [whole, part] = PART_CHARACTERS[type === "unicode" ? "unicode" : "text"];
+  const count = text.length <= whole ? 1 : Math.ceil(text.length / part);
+  const messages = Array.from({ length: count }, (_part, i) => ({
+    to,
+    "message-id": `${id}-${i}`,
+    status: "0",
+    "remaining-balance": "10.28",
+    "message-price": "0.03",
+    network: "26201",
+    "client-ref": reference,
+  }));
+  return { status: 200, body: { "message-count": String(count), messages } };
 }

@@ -2,17 +2,7 @@
 import { createDecipheriv, createPublicKey, verify } from "node:crypto";
 import { DAY, SECOND } from "../../shared/kernel/clock.ts";
 import { keyLog, type LoggedKey } from "../../shared/providers/web-push-encryption.ts";
-import {
-  faultOf,
-  HANGS,
-  readJson,
-  readToken,
-  record,
-  refusedCredentials,
-  type Sink,
-  type SinkAnswer,
-  type SinkDeps,
-} from "./sink.ts";
+import { accept, acceptCredentials, readJson, readToken, type Sink, type SinkAnswer, type SinkDeps } from "./sink.ts";
 
 const SALT_BYTES = 16;
 const TAG_BYTES = 16;
@@ -59,9 +49,8 @@ export function webPushSink(deps: SinkDeps): Sink {
     if (wrong) return refuse(403, wrong);
     if (!/^\d{1,9}$/.test(headers.ttl ?? "")) return refuse(400, "Missing TTL header");
     if (CHECK.test(path)) {
-      const refused = refusedCredentials(deps, "web_push", "VAPID public key mismatch");
-      if (refused === HANGS) return HANGS;
-      return refused ? refuse(403, refused.said) : refuse(404, "No such subscription");
+      const [words, fine] = ["VAPID public key mismatch", refuse(404, "No such subscription")];
+      return acceptCredentials(deps, "web_push", { words, refuse: (said) => refuse(403, said), fine });
     }
     if (headers["content-encoding"] !== "aes128gcm") return refuse(400, "Invalid content encoding");
     if (headers.topic !== undefined && !TOPIC.test(headers.topic)) return refuse(400, "Invalid topic");
@@ -69,14 +58,15 @@ export function webPushSink(deps: SinkDeps): Sink {
     const opened = openPush(body);
     const message = opened && readJson(opened);
     const { subscriber_id, notification_id: job_id } = (message?.data ?? {}) as Record<string, unknown>;
-    const fault = faultOf(deps, "web_push", subscriber_id);
-    if (fault === "timeout") return HANGS;
-    if (fault) return answers[fault];
     const { title, body: words } = (message ?? {}) as Record<string, unknown>;
     const payload = { ...message, encrypted: body.toString("base64url") };
-    const to = `${origin}${path}`;
-    const id = record(deps, { channel: "web_push", to, subscriber_id, job_id, title, body: words, payload, headers });
-    return { status: 201, headers: { location: `${origin}/m/${id}` } };
+    const whose = { channel: "web_push", to: `${origin}${path}`, subscriber_id, job_id } as const;
+    return accept(
+      deps,
+      { ...whose, title, body: words, payload, headers },
+      (fault) => answers[fault],
+      (id) => ({ status: 201, headers: { location: `${origin}/m/${id}` } }),
+    );
   };
 }
 

@@ -85,16 +85,19 @@ const embedded = `    rcs:
       () =>
       ({ method, path, headers, body }) => {
         if (!headers.authorization?.startsWith("Bearer ")) return { status: 401, body: {} };
-        if (method === "GET") return { status: refusedCredentials(observed, "rcs", "") ? 401 : 200, body: {} };
+        const [words, fine] = ["", { status: 200, body: {} }];
+        const refuse = () => ({ status: 401, body: {} });
+        if (method === "GET") return acceptCredentials(observed, "rcs", { words, refuse, fine });
         const { to, text, reference = "" } = (readJson(body) ?? {}) as Record<string, string>;
         if (!path.endsWith("/messages") || !to || !text) return { status: 400, body: {} };
         const [job_id, subscriber_id] = reference.split(":");
-        const fault = faultOf(observed, "rcs", subscriber_id);
-        if (fault === "timeout") return HANGS;
         const statuses = { permanent: 400, invalid_token: 404, transient: 503, rate_limited: 429 } as const;
-        if (fault) return { status: statuses[fault], body: {} };
-        const message = { to, subscriber_id, job_id, body: text, payload: { to, text, reference } };
-        return { status: 200, body: { id: record(observed, { channel: "rcs", ...message, headers }) } };
+        return accept(
+          observed,
+          { channel: "rcs", to, subscriber_id, job_id, body: text, payload: { to, text, reference }, headers },
+          (fault) => ({ status: statuses[fault], body: {} }),
+          (id) => ({ status: 200, body: { id } }),
+        );
       },
 `;
 
@@ -108,7 +111,7 @@ export const plantedChannel: Readonly<Record<string, Change>> = {
   "local/providers/network.ts": [
     [
       'import { HANGS, type Sink, type SinkDeps } from "./sink.ts";',
-      'import { faultOf, readJson, record, refusedCredentials } from "./sink.ts";\n',
+      'import { accept, acceptCredentials, readJson } from "./sink.ts";\n',
     ],
     ["    chat_app: () =>", embedded],
   ],
