@@ -6,7 +6,7 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline/promises";
 import { fileURLToPath } from "node:url";
-import { REFUSED } from "../tools/arguments.ts";
+import { refusal } from "../tools/arguments.ts";
 import { commitOf } from "../tools/release.ts";
 import { preflight, type Report, takenFromAnother } from "./preflight.ts";
 
@@ -83,8 +83,6 @@ function cdkOptions(): Set<string> {
   };
   return new Set([...Object.keys(globalOptions), ...Object.keys(commands.deploy.options)]);
 }
-
-const refusal = (problem: string) => Object.assign(new Error(`${problem} More with --help.`), { exitCode: REFUSED });
 
 function note({ context, rest }: Arguments, pair: string): void {
   const at = pair.indexOf("=");

@@ -1,7 +1,7 @@
 // What each command of `npm run operate` asks the operator function, and what it shows of the answer.
 import type { SeenWorkspace, WorkspaceCost } from "../functions/operator/overview.ts";
 import type { DeadLetter } from "../shared/runtime/dead-letters.ts";
-import { REFUSED } from "../tools/arguments.ts";
+import { refusal } from "../tools/arguments.ts";
 import { columnsOf } from "../tools/text-table.ts";
 import type { Invoke } from "./redrive-records.ts";
 import type { SeenAlarm } from "./ring-alarm.ts";
@@ -11,12 +11,12 @@ export interface Wish {
   subject: string | undefined;
   /** The alarm that is rung, or what is switched. */
   object: string | undefined;
-  options: Record<string, string>;
+  options: { stack?: string; local?: string; near?: string; port?: string };
   isJson: boolean;
 }
 
 export function refuse(problem: string): never {
-  throw Object.assign(new Error(`${problem} More with --help.`), { exitCode: REFUSED });
+  throw refusal(problem);
 }
 
 type Row = Record<string, string | number>;

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { InvokeCommand, LambdaClient } from "@aws-sdk/client-lambda";
 import { deadQueueOf, isOfStream } from "../shared/contract/messages.ts";
 import { awsClients } from "../shared/runtime/aws.ts";
+import { argumentsIn } from "../tools/arguments.ts";
 import { deployedCloudWatch } from "./cloudwatch.ts";
 import { deployedName } from "./names.ts";
 import { commands, refuse, tableOf, type Wish } from "./operate-commands.ts";
@@ -31,7 +32,13 @@ Credentials and region are those of the environment or the profile, as for npm r
 
 Example: npm run operate -- workspaces --near 80`;
 
-const OPTIONS = ["stack", "local", "near", "port"];
+const options = {
+  stack: { type: "string" },
+  local: { type: "string" },
+  near: { type: "string" },
+  port: { type: "string" },
+  json: { type: "boolean" },
+} as const;
 /** Not a report: it serves. */
 const CONSOLE = "console";
 /** What a subject is named for, and what is done to it. */
@@ -41,28 +48,19 @@ const DEPLOYED_ONLY = ["workers", "alarms"];
 
 /** @throws an error that names the argument. */
 export function wishOf(words: readonly string[]): Wish {
-  const rest = [...words];
-  const positionals: string[] = [];
-  const options: Record<string, string> = {};
-  let isJson = false;
-  for (let word = rest.shift(); word !== undefined; word = rest.shift()) {
-    const [name = "", value] = word.startsWith("--") ? word.slice(2).split(/=(.*)/s) : [];
-    if (!word.startsWith("--")) positionals.push(word);
-    else if (name === "json") isJson = true;
-    else if (OPTIONS.includes(name)) options[name] = value ?? rest.shift() ?? refuse(`--${name} needs a value.`);
-    else refuse(`${word} is unknown.`);
-  }
+  const { values, positionals } = argumentsIn({ args: [...words], options, allowPositionals: true });
+  const { json: isJson = false, ...given } = values;
   const [command, subject, object, ...more] = positionals;
   if (command === undefined) return refuse("Name a command.");
   if (command !== CONSOLE && !Object.hasOwn(commands, command)) return refuse(`The command ${command} is unknown.`);
   const tooMany = TAKES_TWO.includes(command) ? more[0] : object;
   if (tooMany !== undefined) return refuse(`${tooMany} is one argument too many.`);
-  if (options.local !== undefined && DEPLOYED_ONLY.includes(command))
+  if (given.local !== undefined && DEPLOYED_ONLY.includes(command))
     return refuse(`${command} is of a deployment, not of the local service.`);
-  if (options.near !== undefined && !/^\d{1,3}$/.test(options.near)) return refuse("--near takes a percentage.");
-  if (options.port !== undefined && !/^\d{1,5}$/.test(options.port)) return refuse("--port takes a port number.");
-  if (options.local !== undefined && !URL.canParse(options.local)) return refuse("--local takes a URL.");
-  return { command, subject, object, options, isJson };
+  if (given.near !== undefined && !/^\d{1,3}$/.test(given.near)) return refuse("--near takes a percentage.");
+  if (given.port !== undefined && !/^\d{1,5}$/.test(given.port)) return refuse("--port takes a port number.");
+  if (given.local !== undefined && !URL.canParse(given.local)) return refuse("--local takes a URL.");
+  return { command, subject, object, options: given, isJson };
 }
 
 /** @throws an error with what the operator function refuses. */

@@ -6,12 +6,25 @@ export const REFUSED = 2;
 
 /** Says in one line what is wrong, and ends the process with 2. */
 export function refuse(problem: string): never {
-  console.error(`${problem} More with --help.`);
+  console.error(refusal(problem).message);
   process.exit(REFUSED);
 }
 
+/** What a command line is refused for, to be thrown. */
+export const refusal = (problem: string) =>
+  Object.assign(new Error(`${problem} More with --help.`), { exitCode: REFUSED });
+
 /** The first sentence of what `parseArgs` says; the others explain its own conventions. */
 const problemOf = ({ message }: Error) => `${message.split(/\.?(?:\s*\n|\s(?=To )|$)/)[0]}.`;
+
+/** The options and positionals, as `parseArgs` of node:util describes them. @throws a refusal of what is none. */
+export function argumentsIn<const T extends ParseArgsConfig>(config: T) {
+  try {
+    return parseArgs(config);
+  } catch (error) {
+    throw refusal(problemOf(error as Error));
+  }
+}
 
 /**
  * The options and positionals of this process, as `parseArgs` of node:util describes them.
@@ -24,9 +37,10 @@ export function readArguments<const T extends ParseArgsConfig>(usage: string, co
     process.exit(0);
   }
   try {
-    return parseArgs(config);
+    return argumentsIn(config);
   } catch (error) {
-    return refuse(problemOf(error as Error));
+    console.error((error as Error).message);
+    process.exit(REFUSED);
   }
 }
 

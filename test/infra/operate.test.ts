@@ -198,10 +198,10 @@ it("all workers of one deployment are switched off and on without a deployment (
 it.each([
   [[], "Name a command."],
   [["list"], "The command list is unknown."],
-  [["workspaces", "--near"], "--near needs a value."],
+  [["workspaces", "--near"], "Option '--near <value>' argument missing."],
   [["workspaces", "--near", "x"], "--near takes a percentage."],
   [["cost", "2026-10", "2026-11"], "2026-11 is one argument too many."],
-  [["cost", "--all"], "--all is unknown."],
+  [["cost", "--all"], "Unknown option '--all'."],
 ])("%j is refused: %s", (words, message) => {
   expect(() => wishOf(words)).toThrow(message);
 });
