@@ -132,23 +132,20 @@ const isPlain = (rule: Rule): boolean => rule === text || rule === map || rule =
 
 function faultsAt(held: unknown, rule: Rule, where: string): string[] {
   if (isAbsent(held)) return [`Value null at '${where}' failed to satisfy constraint: Member must not be null`];
-  const own = constraintsBroken(held, rule).map((constraint) =>
+  const faults = constraintsBroken(held, rule).map((constraint) =>
     rule.listed
       ? `Failed to satisfy constraint: Member must satisfy enum value set: ${rule.listed}`
       : `Value '${rule.keys ? JSON.stringify(held) : shown(held)}' at '${where}' failed to satisfy constraint: ${constraint}`,
   );
-  const inner = rule.inside
-    ? faultsIn(held as Wire, rule.inside, `${where}.`)
-    : rule.each
-      ? (held as unknown[]).flatMap((member, position) =>
-          faultsAt(member, rule.each!, `${where}.${position + 1}.member`),
-        )
-      : rule.values
-        ? Object.entries(held as Wire).flatMap(([key, value]) =>
-            faultsAt(value, rule.values!, `${where}.${key}.member`),
-          )
-        : [];
-  return [...own, ...inner];
+  const { inside, each, values } = rule;
+  if (inside) faults.push(...faultsIn(held as Wire, inside, `${where}.`));
+  if (each)
+    for (const [i, member] of (held as unknown[]).entries())
+      faults.push(...faultsAt(member, each, `${where}.${i + 1}.member`));
+  if (values)
+    for (const [key, value] of Object.entries(held as Wire))
+      faults.push(...faultsAt(value, values, `${where}.${key}.member`));
+  return faults;
 }
 
 function constraintsBroken(held: unknown, { oneOf, min, max, form, keys, type }: Rule): string[] {

@@ -99,13 +99,13 @@ export function streamOperations(engine: Engine): Operations {
           throw validation("Sequence number must be provided for the shard iterator type");
         if (!isAtSequence && sequence !== undefined)
           throw validation(`Sequence number must not be provided for the shard iterator type ${type}`);
-        const after =
-          type === "TRIM_HORIZON"
-            ? ""
-            : type === "LATEST"
-              ? streams.latest()
-              : sequenceText(Number(sequence) - (type === "AT_SEQUENCE_NUMBER" ? 1 : 0));
-        return { ShardIterator: iteratorText(String(StreamArn), after, clock.now()) };
+        const begins: Record<string, () => string> = {
+          TRIM_HORIZON: () => "",
+          LATEST: streams.latest,
+          AT_SEQUENCE_NUMBER: () => sequenceText(Number(sequence) - 1),
+          AFTER_SEQUENCE_NUMBER: () => sequenceText(Number(sequence)),
+        };
+        return { ShardIterator: iteratorText(String(StreamArn), begins[String(type)]!(), clock.now()) };
       },
     },
     GetRecords: {

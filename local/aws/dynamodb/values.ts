@@ -156,18 +156,26 @@ const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$
 const STRAY = /(?:[^AQgw]==|[^AEIMQUYcgkosw048=]=)$/;
 const isBytes = (value: unknown) => isText(value) && BASE64.test(value) && !STRAY.test(value);
 
+const isFlag = (value: unknown) => typeof value === "boolean";
+const isMap = (value: unknown) => typeof value === "object" && value !== null && !Array.isArray(value);
+const isSetOf = (isMember: (member: unknown) => boolean) => (value: unknown) =>
+  Array.isArray(value) && value.every(isMember);
+
+const fits: Record<ValueType, (held: unknown) => boolean> = {
+  S: isText,
+  N: isText,
+  B: isBytes,
+  BOOL: isFlag,
+  NULL: isFlag,
+  M: isMap,
+  L: Array.isArray,
+  SS: isSetOf(isText),
+  NS: isSetOf(isText),
+  BS: isSetOf(isBytes),
+};
+
 function checkShape(type: ValueType, held: unknown): void {
-  const fits =
-    type === "S" || type === "N"
-      ? isText(held)
-      : type === "B"
-        ? isBytes(held)
-        : type === "BOOL" || type === "NULL"
-          ? typeof held === "boolean"
-          : type === "M"
-            ? typeof held === "object" && held !== null && !Array.isArray(held)
-            : Array.isArray(held) && (type === "L" || held.every(type === "BS" ? isBytes : isText));
-  if (!fits) throw serialization(shapeMessage(type, held));
+  if (!fits[type](held)) throw serialization(shapeMessage(type, held));
 }
 
 const COLLECTIONS = new Set<ValueType>(["SS", "NS", "BS", "L", "M"]);

@@ -98,13 +98,9 @@ export function checkBody(body: string): void {
 
 /** The attributes that a receiver requested: by name, `All`, `.*` or `prefix.*`. */
 export function selectAttributes(attributes: Attributes, names: string[]): Attributes {
-  const asked = (name: string) =>
-    names.some((pattern) =>
-      pattern === "All" || pattern === ".*"
-        ? true
-        : pattern.endsWith(".*")
-          ? name.startsWith(pattern.slice(0, -1))
-          : name === pattern,
-    );
-  return Object.fromEntries(Object.entries(attributes).filter(([name]) => asked(name)));
+  const asks = (pattern: string, name: string) =>
+    ["All", ".*", name].includes(pattern) || (pattern.endsWith(".*") && name.startsWith(pattern.slice(0, -1)));
+  return Object.fromEntries(
+    Object.entries(attributes).filter(([name]) => names.some((pattern) => asks(pattern, name))),
+  );
 }
