@@ -78,7 +78,7 @@ export function ContentEditor({ content, onInput, faults, shown, show, hint, ori
           <Button
             key={channel}
             kind="quiet"
-            icon={hasFault(channel) ? "warning" : ownOf(content, channel) ? "pencil" : undefined}
+            icon={(hasFault(channel) && "warning") || (ownOf(content, channel) && "pencil") || undefined}
             pressed={shown === channel}
             onClick={() => show(channel)}
           >

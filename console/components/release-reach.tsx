@@ -202,6 +202,8 @@ interface ProblemProps extends Problem {
 function Problem({ text, path, at = "", template }: ProblemProps) {
   const isOfMessage = OF_MESSAGE.test(path);
   const show = useLead()(isOfMessage ? at + path : path);
+  const elsewhere =
+    isOfMessage && template ? <a href={pathTo("content", `templates/${template}`)}>{text}</a> : <span>{text}</span>;
   return (
     <p class="reach warn">
       <Icon name="warning" />
@@ -209,10 +211,8 @@ function Problem({ text, path, at = "", template }: ProblemProps) {
         <button type="button" class="link" onClick={show}>
           {text}
         </button>
-      ) : isOfMessage && template ? (
-        <a href={pathTo("content", `templates/${template}`)}>{text}</a>
       ) : (
-        <span>{text}</span>
+        elsewhere
       )}
     </p>
   );

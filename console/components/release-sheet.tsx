@@ -195,15 +195,15 @@ function Stops({ safety, reached, children }: StopsProps) {
           {safety && `Its brake halts it: ${limitsOf(safety) || "by the limits of the workspace"}.`}
         </p>
       )}
-      {left === undefined ? (
-        <Skeleton rows={1} />
-      ) : left < reached ? (
+      {left === undefined && <Skeleton rows={1} />}
+      {left !== undefined && left < reached && (
         <p class="banner bad">
           <span>
             <b>The plan has {plural(left, "send")} left in this period.</b> It will be refused.
           </span>
         </p>
-      ) : (
+      )}
+      {left !== undefined && left >= reached && (
         <p class="dim">{plural(left, "send")} of the plan are left in this period.</p>
       )}
     </>

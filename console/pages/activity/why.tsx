@@ -79,6 +79,8 @@ const wantedText = (condition: unknown): string =>
     ? conditionText(condition)
     : `is ${valueText(condition)}`;
 
+const unreachableText = (reason: string | null): string => (reason ? reasonText(reason) : "cannot be reached");
+
 function Now({ now }: { now: NonNullable<Recipient["now"]> }) {
   const { subscriber_filters, topic, channels, quiet_hours, caps } = now;
   return (
@@ -96,7 +98,7 @@ function Now({ now }: { now: NonNullable<Recipient["now"]> }) {
       )}
       {channels.map(({ channel, reachable, reason, consent, devices }) => (
         <Condition key={channel} isMet={reachable}>
-          {channelName(channel)}: {reachable ? "can be reached" : reason ? reasonText(reason) : "cannot be reached"}
+          {channelName(channel)}: {reachable ? "can be reached" : unreachableText(reason)}
           {consent && `, ${inWords(consent)}`}
           {devices > 0 && `, ${plural(devices, "device")}`}
         </Condition>

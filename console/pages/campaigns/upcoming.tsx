@@ -36,6 +36,7 @@ export function Upcoming() {
   const templates = useQuery("templates.list", [{ per_page: 100 }], { when: (schedules.data?.data.length ?? 0) > 0 });
   const all = [scheduled, live, sends, schedules];
   const error = all.find((query) => query.error)?.error;
+  const isAwaited = !error && all.some(({ data }) => !data);
   const until = now() + DAYS * DAY_MS;
   const items = [
     ...[...(scheduled.data?.items ?? []), ...(live.data?.items ?? [])].flatMap(itemsOfCampaign),
@@ -51,11 +52,9 @@ export function Upcoming() {
       about={`The next ${DAYS} days, in ${zone}. Messages of journeys go out as people reach them.`}
     >
       {error && <Failure error={error} />}
-      {items.length > 0 ? (
-        <Days items={items} />
-      ) : all.some(({ data }) => !data) && !error ? (
-        <Skeleton rows={6} />
-      ) : (
+      <Days items={items} />
+      {items.length === 0 && isAwaited && <Skeleton rows={6} />}
+      {items.length === 0 && !isAwaited && (
         <Empty
           title="Nothing is scheduled."
           action={<LinkButton href={pathTo("campaigns", "new")}>New campaign</LinkButton>}

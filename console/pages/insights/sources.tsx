@@ -58,12 +58,10 @@ export function SourcesCard({ start, children }: { start: string; children: Comp
               onInput={(id) => setQuery({ source: id })}
             />
           )}
-          {source ? (
-            <FunnelOf group={group} source={source} start={start} />
-          ) : !isKnown ? (
-            <Skeleton rows={5} />
-          ) : (
-            !namesError && <p class="dim">There is no {group} yet whose messages could be counted.</p>
+          {source && <FunnelOf group={group} source={source} start={start} />}
+          {!source && !isKnown && <Skeleton rows={5} />}
+          {!source && isKnown && !namesError && (
+            <p class="dim">There is no {group} yet whose messages could be counted.</p>
           )}
         </Card>
       )}

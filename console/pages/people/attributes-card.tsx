@@ -28,13 +28,8 @@ export function Attributes({ profile }: { profile: SubscriberProfile }) {
         )
       }
     >
-      {isEditing ? (
-        <AttributesForm id={profile.id} known={known} close={() => setEditing(false)} />
-      ) : known.length > 0 ? (
-        <Facts of={known} />
-      ) : (
-        <p class="dim">None yet.</p>
-      )}
+      {isEditing && <AttributesForm id={profile.id} known={known} close={() => setEditing(false)} />}
+      {!isEditing && (known.length > 0 ? <Facts of={known} /> : <p class="dim">None yet.</p>)}
     </Card>
   );
 }

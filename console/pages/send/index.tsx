@@ -247,13 +247,9 @@ function Shown({ reach: { usable, chosen, missing, asked, preview }, wanted, wan
     );
   return (
     <Card title="Preview">
-      {missing ? (
-        <p class="dim">The preview appears here once the message has a title and a body.</p>
-      ) : preview.error ? (
-        <p class="dim">There is no preview: the reason stands above the button.</p>
-      ) : (
-        <Skeleton rows={4} />
-      )}
+      {missing && <p class="dim">The preview appears here once the message has a title and a body.</p>}
+      {!missing && preview.error && <p class="dim">There is no preview: the reason stands above the button.</p>}
+      {!missing && !preview.error && <Skeleton rows={4} />}
     </Card>
   );
 }
