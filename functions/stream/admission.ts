@@ -1,6 +1,6 @@
 // The limits of open streams: each stream counts itself once in every slot of 30 seconds, for the service, for its
 // workspace and for the viewer's address (docs/decisions/0021#live-streams).
-import { SECOND } from "../../shared/kernel/clock.ts";
+import { SECOND, ttl } from "../../shared/kernel/clock.ts";
 import type { Capability, Deps } from "../../shared/kernel/deps.ts";
 import { ApiError } from "../../shared/kernel/errors.ts";
 import { networkOf } from "../../shared/rules/network-of.ts";
@@ -57,7 +57,7 @@ export async function admitStream(deps: CountingDeps, viewer: Viewer, limit: num
 export async function countStream({ platform, clock, ids }: CountingDeps, viewer: Viewer): Promise<void> {
   const now = clock.now();
   const slot = Math.floor(now / STREAM_SLOT_MS);
-  const expires = Math.ceil((now + KEPT_MS) / SECOND);
+  const expires = ttl(now + KEPT_MS);
   const one = String(ids.bytes(1).readUInt8() % STREAM_COUNTERS);
   await Promise.all(
     [one, ofWorkspace(viewer), ofAddress(viewer)].map((counter) =>

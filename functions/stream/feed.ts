@@ -1,7 +1,7 @@
 // The core of the live stream: polls the inbox past a cursor and writes frames. It does not know Lambda.
 
 import { isUuid } from "../../shared/contract/schemas.ts";
-import { HOUR, MINUTE, SECOND } from "../../shared/kernel/clock.ts";
+import { HOUR, MINUTE, SECOND, ttl } from "../../shared/kernel/clock.ts";
 import type { Deps } from "../../shared/kernel/deps.ts";
 import { notFound } from "../../shared/kernel/errors.ts";
 import { timeOfUuid, uuidV7 } from "../../shared/kernel/ids.ts";
@@ -227,7 +227,7 @@ async function renewLease(
   when?: ConditionOf<typeof SubscriberStream>,
 ): Promise<boolean> {
   const lease = clock.now() + LEASE_MS;
-  const set = { lease, expires: Math.ceil(lease / SECOND) };
+  const set = { lease, expires: ttl(lease) };
   return happened(store.change(SubscriberStream, { subscriber, connection }, { set }, when));
 }
 

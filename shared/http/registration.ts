@@ -1,7 +1,7 @@
 // Who may register on this deployment: a setting of it, with the invitations of the operator.
 import * as v from "valibot";
 import { OwnName, said } from "../contract/schemas.ts";
-import { DAY, SECOND, timestamp } from "../kernel/clock.ts";
+import { DAY, SECOND, timestamp, ttl } from "../kernel/clock.ts";
 import { type Capability, type Context, settingAmong } from "../kernel/deps.ts";
 import { ApiError, invalid } from "../kernel/errors.ts";
 import type { Ids, TenantId } from "../kernel/ids.ts";
@@ -78,7 +78,7 @@ export function refuseWeak(password: string, personal: readonly string[]): void 
 /** Lets an address register on a deployment that takes invited ones only, for 7 days. */
 export async function inviteToRegister(platform: Platform, email: string): Promise<{ email: string; until: string }> {
   const at = platform.clock.now() + INVITED_FOR_MS;
-  await platform.put(RegistrationInvite, { email }, { email, expires: Math.ceil(at / SECOND) });
+  await platform.put(RegistrationInvite, { email }, { email, expires: ttl(at) });
   return { email, until: timestamp(at) };
 }
 

@@ -1,6 +1,7 @@
 // Timers are due rows: put just before the state they belong to; alone they have no effect (docs/decisions/0021#timers).
 
 import type { DueKind } from "../contract/due-kinds.ts";
+import { ttl } from "../kernel/clock.ts";
 import type { Deps } from "../kernel/deps.ts";
 import type { TenantId } from "../kernel/ids.ts";
 import { hashOf } from "./hash.ts";
@@ -50,7 +51,7 @@ export function openTimers(deps: Deps): (tenant: TenantId) => Timers {
   return (tenant) => ({
     set: async (timers) => {
       const rows = timers.map(({ kind, id, at }) => {
-        const expires = Math.ceil(at / 1_000) + KEPT_SECONDS;
+        const expires = ttl(at) + KEPT_SECONDS;
         const row = { react: "due" as const, tenant, kind, id, at, since: deps.clock.now(), expires };
         return [dueKey(at, `${kind}#${tenant}#${nameOf(id)}`), row] as const;
       });

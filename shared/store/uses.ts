@@ -2,7 +2,7 @@
 // counts only while the user still needs the group.
 
 import type { Target } from "../contract/send-input.ts";
-import { DAY, SECOND } from "../kernel/clock.ts";
+import { DAY, ttl } from "../kernel/clock.ts";
 import type { StoreReader } from "./context.ts";
 import { type ItemWrite, putItem, removeItem } from "./item.ts";
 import { type Group, Use, type UserKind } from "./lists/items.ts";
@@ -31,7 +31,7 @@ export function useWrites(
 ): ItemWrite<"workspace">[] {
   const key = keyOf(target, user);
   if (!key) return [];
-  const expires = until === undefined ? undefined : Math.ceil((Date.parse(until) + KEPT_MS) / SECOND);
+  const expires = until === undefined ? undefined : ttl(Date.parse(until) + KEPT_MS);
   return [putItem(Use, key, { expires })];
 }
 

@@ -1,7 +1,7 @@
 // Browsers in which a user signed in before. Guesses of others never keep such a browser out: it has a limit of its own.
 import type { Cookie } from "../../../shared/http/cookies.ts";
 import { isSecureOrigin } from "../../../shared/http/cookies.ts";
-import { DAY, MINUTE, SECOND } from "../../../shared/kernel/clock.ts";
+import { DAY, MINUTE, SECOND, ttl } from "../../../shared/kernel/clock.ts";
 import type { Platform } from "../../../shared/store/context.ts";
 import { hashOf } from "../../../shared/store/hash.ts";
 import { ref } from "../../../shared/store/item.ts";
@@ -64,7 +64,7 @@ export async function rememberBrowser(
   known?: string,
 ): Promise<string> {
   const token = known ?? platform.ids.bytes(TOKEN_BYTES).toString("base64url");
-  const expires = Math.ceil(platform.clock.now() / SECOND) + KEPT_SECONDS;
+  const expires = ttl(platform.clock.now()) + KEPT_SECONDS;
   await platform.put(KnownBrowser, { email: email.toLowerCase(), token }, { password: hashOf(password), expires });
   return token;
 }

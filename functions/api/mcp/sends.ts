@@ -3,7 +3,7 @@
 import * as v from "valibot";
 import { MAX_GIVEN_IDS, NewNotification } from "../../../shared/contract/notification-input.ts";
 import { requireFew } from "../../../shared/http/gates.ts";
-import { MINUTE, SECOND, timestamp } from "../../../shared/kernel/clock.ts";
+import { MINUTE, SECOND, timestamp, ttl } from "../../../shared/kernel/clock.ts";
 import { ApiError, conflict, invalid, notFound } from "../../../shared/kernel/errors.ts";
 import { judge } from "../../../shared/rules/audience.ts";
 import { plans } from "../../../shared/rules/plans.ts";
@@ -73,7 +73,7 @@ export async function planSend({ agent, store, secrets, run }: SendContext, give
       digest: hashOf(content),
       ...((hasConditions(given) || READS_PEOPLE.test(content)) && { conditional: true }),
       until: now + VALID_MS,
-      expires: Math.ceil((now + KEPT_MS) / SECOND),
+      expires: ttl(now + KEPT_MS),
     },
   );
   const { plan: name, sendCap } = agent.workspace;

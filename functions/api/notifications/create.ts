@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import type { NewNotification } from "../../../shared/contract/notification-input.ts";
 import type { Workspace } from "../../../shared/http/authenticate.ts";
 import { requireFew } from "../../../shared/http/gates.ts";
-import { DAY, SECOND } from "../../../shared/kernel/clock.ts";
+import { DAY, ttl } from "../../../shared/kernel/clock.ts";
 import { conflict } from "../../../shared/kernel/errors.ts";
 import { requireFeature } from "../../../shared/rules/plans.ts";
 import { ChannelItem } from "../../../shared/store/channels/items.ts";
@@ -108,7 +108,7 @@ function rememberWrites(
   if (key === undefined) return [];
   const now = clock.now();
   const until = now + REMEMBERED_MS;
-  const row = { ...answer, digest, until, expires: Math.ceil(until / SECOND) };
+  const row = { ...answer, digest, until, expires: ttl(until) };
   return [putItem(IdempotencyRecord, { key }, row, any(absent(), below("until", now)))];
 }
 

@@ -1,5 +1,5 @@
 // Exports (RDA-16): made by a worker, a lease at a time, and forgotten when a subscriber is erased.
-import { DAY, SECOND, timestamp } from "../../kernel/clock.ts";
+import { DAY, timestamp, ttl } from "../../kernel/clock.ts";
 import { invalid, requireFound } from "../../kernel/errors.ts";
 import { exportMoves } from "../../rules/export-states.ts";
 import { absent } from "../conditions.ts";
@@ -43,7 +43,7 @@ export async function createExport(
     filter: toJson(filter),
     status: "pending",
     created_at: timestamp(now),
-    expires: Math.ceil((now + KEPT_MS) / SECOND),
+    expires: ttl(now + KEPT_MS),
   };
   await store.put(ExportItem, { id }, row, absent());
   return getExport(store, id);

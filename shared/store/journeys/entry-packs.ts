@@ -1,7 +1,7 @@
 // Runs that begin in a pack, at the price of single writes (docs/decisions/0123): the row of the newest run first, which
 // guards entry, then the row that finds it from its journey. Who ends a pack that is open puts a withdrawn row in the
 // place of each run that has not begun: it is no run, and the late write of the worker is refused by it.
-import { SECOND, timestamp } from "../../kernel/clock.ts";
+import { timestamp, ttl } from "../../kernel/clock.ts";
 import { absent, any, present } from "../conditions.ts";
 import type { Store } from "../context.ts";
 import type { NewRowOf } from "../item.ts";
@@ -61,7 +61,7 @@ export async function withdrawEntry(store: Store, pack: string, place: RunPlace,
     seq: 0,
     context: toJson({}),
     pack,
-    expires: Math.ceil(now / SECOND) + LATEST_WRITE_SECONDS,
+    expires: ttl(now) + LATEST_WRITE_SECONDS,
   };
   const withdrawing = store.put(RunItem, newestKey(place), withdrawn, any(absent(), present("expires")));
   const row = await inTheWayOf(RunItem, withdrawing);

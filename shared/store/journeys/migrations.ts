@@ -1,7 +1,7 @@
 // Moves waiting runs to another version of their journey (F20). A run keeps its timers: it goes to the corresponding step
 // with the same times. Runs are moved in transactions with the counts and the progress, so each is counted once.
 
-import { DAY, MINUTE, SECOND, timestamp } from "../../kernel/clock.ts";
+import { DAY, MINUTE, timestamp, ttl } from "../../kernel/clock.ts";
 import { invalid, namedError, requireFound } from "../../kernel/errors.ts";
 import { chunksOf } from "../../rules/chunks.ts";
 import type { Graph } from "../../rules/journey-graph.ts";
@@ -63,7 +63,7 @@ export async function createMigration(
     to,
     steps: toJson(steps),
     created_at: timestamp(now),
-    expires: Math.ceil((now + KEPT_MS) / SECOND),
+    expires: ttl(now + KEPT_MS),
   };
   // Without a condition: a repeated attempt would be refused by the row that the first one wrote.
   await store.put(MigrationItem, { journey, migration: id }, row);

@@ -1,6 +1,6 @@
 // Entries that a journey refused, counted by reason (AMB-147).
 
-import { DAY, MINUTE, SECOND } from "../../kernel/clock.ts";
+import { DAY, MINUTE, ttl } from "../../kernel/clock.ts";
 import { numberOfEach } from "../../rules/counting.ts";
 import { type RefusalReason, refusalReasons } from "../../rules/entry-refusals.ts";
 import { absent, is } from "../conditions.ts";
@@ -32,7 +32,7 @@ const QUOTA_KEPT_MS = 90 * DAY;
 export async function countRefused(store: Store, journey: string, refused: readonly Refused[]): Promise<void> {
   if (refused.length === 0) return;
   const beyond = refused.filter(({ reason }) => reason === "over_quota");
-  const expires = Math.ceil((store.clock.now() + QUOTA_KEPT_MS) / SECOND);
+  const expires = ttl(store.clock.now() + QUOTA_KEPT_MS);
   const kept = beyond.map(({ subscriber, key: cause }) =>
     putItem(QuotaRefusal, { subscriber, journey, cause }, { journey_id: journey, cause, expires }),
   );

@@ -3,7 +3,7 @@
 // open. A reader that moves a run settles its open pack first, so that a run that moved in a pack stays in it until it is
 // counted.
 
-import { SECOND } from "../../kernel/clock.ts";
+import { ttl } from "../../kernel/clock.ts";
 import { packId, unpackId, uuidPrefixOf } from "../../kernel/ids.ts";
 import { absent, all, is } from "../conditions.ts";
 import type { Store } from "../context.ts";
@@ -72,7 +72,7 @@ export const moveEach = (store: Store, pack: string, moves: readonly RunChange[]
 
 /** Counts the runs of a pack that moved, once. */
 export async function sealPack(store: Store, { pack, journey, moved }: DecidedPack): Promise<void> {
-  const expires = Math.ceil(store.clock.now() / SECOND) + LATEST_WRITE_SECONDS;
+  const expires = ttl(store.clock.now()) + LATEST_WRITE_SECONDS;
   const counts = sumOf(...moved.map((member) => member.counts));
   await whereItHolds(
     store.transact([putItem(RunPackSeal, { pack }, { expires }, absent()), ...countWrites(journey, pack, counts)]),

@@ -1,5 +1,5 @@
 // Simulations of journeys on stored events (F3): a worker computes them, a lease at a time.
-import { DAY, SECOND, timestamp } from "../../kernel/clock.ts";
+import { DAY, timestamp, ttl } from "../../kernel/clock.ts";
 import { conflict, notFound, requireFound } from "../../kernel/errors.ts";
 import { emptyTally, type ReplayTally } from "../../rules/journey-tally.ts";
 import { simulationMoves } from "../../rules/simulation-states.ts";
@@ -39,7 +39,7 @@ export async function createSimulation(
   await requireTurn(store, SimulationItem, "simulations are computed");
   const now = store.clock.now();
   const id = store.ids.uuidAt(now);
-  const expires = Math.ceil((now + KEPT_MS) / SECOND);
+  const expires = ttl(now + KEPT_MS);
   await timers.set([{ kind: "simulation-watch", id, at: now + JOB_WATCH_MS }]);
   const row: NewRowOf<typeof SimulationItem> = {
     react: "simulation",

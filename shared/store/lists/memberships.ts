@@ -1,7 +1,7 @@
 // Memberships in lists and dynamic segments. Each has a row with its subscriber and a row in a shard of its group, and
 // both change in one transaction with the counter of the shard: counts are exact, and a repeated change has no effect.
 // Those of static segments are in leaves (`leaves.ts`), which are read here too.
-import { DAY, SECOND, timestamp } from "../../kernel/clock.ts";
+import { DAY, timestamp, ttl } from "../../kernel/clock.ts";
 import { chunksOf } from "../../rules/chunks.ts";
 import { absent, any, is, present } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
@@ -54,7 +54,7 @@ export function enterWrites({ group, subscriber, historical, at }: Changing): Me
 function leaveWrites({ group, subscriber, historical, at }: Changing): MembershipWrites {
   const member = removeItem(Member, memberKey(group, subscriber));
   if (group.kind === "list") return [removeItem(ListMembership, { subscriber, list: group.id }, present()), member];
-  const exit = { member: false, exited_at: timestamp(at), expires: Math.ceil((at + EXIT_KEPT_MS) / SECOND) };
+  const exit = { member: false, exited_at: timestamp(at), expires: ttl(at + EXIT_KEPT_MS) };
   const set = { ...exit, ...(historical && { historical }) };
   const change = { set, remove: historical ? [] : (["historical"] as const) };
   return [changeItem(SegmentMembership, { subscriber, segment: group.id }, change, is("member", true)), member];

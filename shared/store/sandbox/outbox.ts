@@ -1,5 +1,5 @@
 // The outbox of a sandbox: what would have been sent, in the order in which it would have been.
-import { SECOND, timestamp } from "../../kernel/clock.ts";
+import { timestamp, ttl } from "../../kernel/clock.ts";
 import type { Deps, Sandbox } from "../../kernel/deps.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { fieldsOf, keyOf, type NewRowOf, type RowOf } from "../item.ts";
@@ -25,7 +25,7 @@ export function openOutbox(deps: Deps, { tenant, wall }: Sandbox): (sent: SentIn
   return async ({ channel, to, body, subscriber_id = null, job_id = null, title = null, headers = {} }) => {
     const now = deps.clock.now();
     const id = deps.ids.uuidAt(now);
-    const expires = Math.ceil(wall.now() / SECOND) + KEPT_SECONDS;
+    const expires = ttl(wall.now()) + KEPT_SECONDS;
     const row: NewRowOf<typeof OutboxItem> = {
       id,
       channel,

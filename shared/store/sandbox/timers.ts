@@ -1,4 +1,5 @@
 // Timers of a sandbox, in the order of its own time. Each has a due row as well, so that time that nobody moves passes.
+import { ttl } from "../../kernel/clock.ts";
 import type { Deps, Sandbox } from "../../kernel/deps.ts";
 import { toJson } from "../json-text.ts";
 import { DueItem, dueKey } from "../platform-items.ts";
@@ -28,7 +29,7 @@ export const clockTimerRow = (tenant: Sandbox["tenant"], at: number, since: numb
       id: "",
       at,
       since,
-      expires: Math.ceil(at / 1_000) + KEPT_SECONDS,
+      expires: ttl(at) + KEPT_SECONDS,
     },
   ] as const;
 

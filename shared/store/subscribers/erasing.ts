@@ -1,6 +1,6 @@
 // The register of erasures that are under way: an export reads it instead of the profile of every subscriber that it
 // names (docs/decisions/0066).
-import { HOUR, SECOND } from "../../kernel/clock.ts";
+import { HOUR, SECOND, ttl } from "../../kernel/clock.ts";
 import { absent, any, atMost, below, present } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { actorText } from "../events/actors.ts";
@@ -43,7 +43,7 @@ export async function noteErasing(
   const row = {
     erase_properties: eraseProperties || undefined,
     until,
-    expires: isLast ? Math.ceil(store.clock.now() / SECOND) + KEPT_SECONDS : undefined,
+    expires: isLast ? ttl(store.clock.now()) + KEPT_SECONDS : undefined,
   };
   await whereItHolds(store.put(ErasingActor, { actor: actorText(actor) }, row, isOlder(until, isLast)));
 }

@@ -1,7 +1,7 @@
 // Import jobs (IMP): how far a file was read, and which of its rows were rejected.
 
 import { WORKER_TIMEOUT_SECONDS } from "../../contract/messages.ts";
-import { DAY, MINUTE, SECOND, timestamp } from "../../kernel/clock.ts";
+import { DAY, MINUTE, SECOND, timestamp, ttl } from "../../kernel/clock.ts";
 import { conflict, requireFound } from "../../kernel/errors.ts";
 import type { RowReading } from "../../rules/import-cells.ts";
 import { columnsOfHeader, readHeader } from "../../rules/import-columns.ts";
@@ -54,7 +54,7 @@ const KEPT_MS = 30 * DAY;
 /** A job without progress for this long is started again. */
 export const IMPORT_WATCH_MS = 10 * MINUTE;
 
-const expiry = ({ clock }: Pick<Store, "clock">) => Math.ceil((clock.now() + KEPT_MS) / SECOND);
+const expiry = ({ clock }: Pick<Store, "clock">) => ttl(clock.now() + KEPT_MS);
 
 /** How a file is read, where its caller says so. */
 export type ImportReadingOptions = {

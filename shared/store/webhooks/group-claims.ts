@@ -1,5 +1,5 @@
 // The first attempts of deliveries that share a queue message are claimed by one row (docs/decisions/0026).
-import { DAY, SECOND } from "../../kernel/clock.ts";
+import { DAY, ttl } from "../../kernel/clock.ts";
 import { absent } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { onConditionFailed } from "../refusals.ts";
@@ -23,7 +23,7 @@ export function claimGroup(
   { owner, isApart }: { owner: string; isApart: boolean },
 ): Promise<GroupClaimed> {
   const now = store.clock.now();
-  const expires = Math.ceil((now + KEPT_MS) / SECOND);
+  const expires = ttl(now + KEPT_MS);
   const row = { owner, lease: now + ATTEMPT_LEASE_MS, apart: isApart || undefined, expires };
   const claimed: GroupClaimed = { kind: isApart ? "apart" : "claimed" };
   return store.put(GroupClaim, key, row, absent()).then(

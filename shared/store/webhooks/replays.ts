@@ -1,5 +1,5 @@
 // Deliveries that are sent again: one alone, or those of a time range in the order of their numbers (F11, AMB-124).
-import { DAY, SECOND, timestamp } from "../../kernel/clock.ts";
+import { DAY, timestamp, ttl } from "../../kernel/clock.ts";
 import { timeOfUuid } from "../../kernel/ids.ts";
 import { absent, all, any, atMost, type Condition, is } from "../conditions.ts";
 import type { Store } from "../context.ts";
@@ -48,7 +48,7 @@ export async function replayDeliveries(
   } while (after && nextFrom === undefined && !failure);
   if (reopened.length > 0) {
     const deliveries = reopened.sort((a, b) => orderOf(a) - orderOf(b)).map((delivery) => delivery.id);
-    const expires = Math.ceil((store.clock.now() + KEPT_MS) / SECOND);
+    const expires = ttl(store.clock.now() + KEPT_MS);
     const row = { react: "replay", id, webhook, deliveries, expires } as const;
     // The id is new: what is there already is this very row, whose reply was lost.
     await whereItHolds(store.put(ReplayItem, { webhook, id }, row, absent()));

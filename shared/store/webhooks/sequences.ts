@@ -1,7 +1,7 @@
 // The sequence numbers of deliveries (AMB-124): from 1 for each endpoint, without gaps, in the order in which the rows of
 // deliveries were written. The table's stream reports the rows of an endpoint in that order
 // (docs/decisions/0026).
-import { DAY, MINUTE, SECOND } from "../../kernel/clock.ts";
+import { DAY, MINUTE, ttl } from "../../kernel/clock.ts";
 import { timeOfUuid } from "../../kernel/ids.ts";
 import { chunksOf } from "../../rules/chunks.ts";
 import { absent, is } from "../conditions.ts";
@@ -183,7 +183,7 @@ async function appendGroup(
     return whereItHolds(store.change(SequenceBlock, { webhook, first: tail.first }, change, is("n", tail.n)));
   }
   const first = tail ? tail.first + tail.n : 1;
-  const expires = Math.ceil((now + KEPT_MS) / SECOND);
+  const expires = ttl(now + KEPT_MS);
   const isEnded = isFollowed && ids.length === MAX_GROUP;
   const row = { ...place, first, ids, starts: [0], n: ids.length, ...(isEnded && { expires }) };
   // Nothing is added to a full block any more, so nobody else can number beside it.

@@ -1,6 +1,6 @@
 // Webhook endpoints of a workspace: at most ten, managed by two groups of endpoints. Their secrets are derived, not stored.
 
-import { DAY, SECOND, timestamp } from "../../kernel/clock.ts";
+import { DAY, timestamp, ttl } from "../../kernel/clock.ts";
 import { invalid, notFound, requireFound } from "../../kernel/errors.ts";
 import { hmacUnder } from "../../kernel/hmac.ts";
 import type { TenantId } from "../../kernel/ids.ts";
@@ -147,7 +147,7 @@ export async function webhooksWithLogs(store: StoreReader): Promise<string[]> {
 
 /** HOK-7: nothing more is delivered to it. Its log expires. @throws 404. */
 export async function deleteWebhook(store: Store, id: string): Promise<void> {
-  const expires = Math.ceil((store.clock.now() + DELETED_KEPT_MS) / SECOND);
+  const expires = ttl(store.clock.now() + DELETED_KEPT_MS);
   await store
     .transact([
       removeItem(WebhookItem, { id }, present()),

@@ -1,5 +1,5 @@
 // Attempts at public endpoints, counted in fixed windows (LIM-4, docs/decisions/0021#login).
-import { SECOND } from "../../kernel/clock.ts";
+import { SECOND, ttl } from "../../kernel/clock.ts";
 import { ApiError } from "../../kernel/errors.ts";
 import { networkOf } from "../../rules/network-of.ts";
 import type { Platform } from "../context.ts";
@@ -27,7 +27,7 @@ export async function countAttempt(
   const window = Math.floor(now / windowMs);
   const endsAt = (window + 1) * windowMs;
   const key = { kind, who: hashOf(who.toLowerCase()), window };
-  const set = { expires: Math.ceil(endsAt / SECOND) + KEPT_SECONDS };
+  const set = { expires: ttl(endsAt) + KEPT_SECONDS };
   const { count } = await platform.change(AttemptCount, key, { add: { count: by }, set });
   if (count <= max) return;
   const seconds = String(Math.max(1, Math.ceil((endsAt - now) / SECOND)));

@@ -1,7 +1,7 @@
 // Who is invited to a workspace (D-TEAM, AMB-78).
 import * as v from "valibot";
 import { holds, type Role } from "../../contract/roles.ts";
-import { DAY, SECOND, timestamp } from "../../kernel/clock.ts";
+import { DAY, timestamp, ttl } from "../../kernel/clock.ts";
 import { ApiError, conflict, notFound, requireFound } from "../../kernel/errors.ts";
 import type { TenantId } from "../../kernel/ids.ts";
 import { type PlanName, plans } from "../../rules/plans.ts";
@@ -115,7 +115,7 @@ async function putInvitation(
   const token = platform.ids.bytes(TOKEN_BYTES).toString("base64url");
   const digest = hashOf(token);
   const invitation: Invitation = { id: platform.ids.uuidAt(now), email, role, expires_at: timestamp(now + INVITED_MS) };
-  const expires = Math.ceil((now + INVITED_MS) / SECOND);
+  const expires = ttl(now + INVITED_MS);
   const ended = team.ended.find((other) => other.email.toLowerCase() === email.toLowerCase());
   const isFree = any(absent(), atMost("expires_at", timestamp(now)), ...(ended ? [is("id", ended.id)] : []));
   const inviter = { by: by.user, by_in: by.of };

@@ -1,6 +1,6 @@
 // New passwords and confirmed addresses: by a mailed token, or by the password that was valid until now
 // (docs/decisions/0033).
-import { DAY, HOUR, SECOND, timestamp } from "../../kernel/clock.ts";
+import { DAY, HOUR, SECOND, timestamp, ttl } from "../../kernel/clock.ts";
 import { conflict, notFound, unauthorized } from "../../kernel/errors.ts";
 import { absent, all, asRead, is, present } from "../conditions.ts";
 import type { Platform } from "../context.ts";
@@ -28,7 +28,7 @@ type UserRow = RowOf<typeof UserItem>;
  */
 export async function requestMail(platform: Platform, email: string, purpose: MailPurpose): Promise<void> {
   const id = platform.ids.uuid();
-  const expires = Math.ceil((platform.clock.now() + MAIL_KEPT_MS) / SECOND);
+  const expires = ttl(platform.clock.now() + MAIL_KEPT_MS);
   await platform.put(AccountMail, { id }, { id, email, purpose, react: "account-mail", expires });
 }
 
@@ -40,7 +40,7 @@ export async function makeToken(
   const user = await platform.get(UserItem, { email });
   if (!user || (purpose === "confirm" && user.confirmed_at !== undefined)) return undefined;
   const token = platform.ids.bytes(TOKEN_BYTES).toString("base64url");
-  const expires = Math.ceil((platform.clock.now() + VALID_MS[purpose]) / SECOND);
+  const expires = ttl(platform.clock.now() + VALID_MS[purpose]);
   const row = { user: user.id, email: user.email, purpose, replaces: hashOf(user.password), expires };
   await platform.put(AccountToken, { digest: hashOf(token) }, row, absent());
   return { token, user };

@@ -1,7 +1,7 @@
 // The identity provider of a workspace: its settings, the domains that are proven, and sign-ins that were begun (ACC-14, ACC-15).
 
 import { createHash } from "node:crypto";
-import { SECOND, timestamp } from "../../kernel/clock.ts";
+import { SECOND, timestamp, ttl } from "../../kernel/clock.ts";
 import type { Capability } from "../../kernel/deps.ts";
 import { conflict } from "../../kernel/errors.ts";
 import type { TenantId } from "../../kernel/ids.ts";
@@ -109,7 +109,7 @@ export async function beginAttempt(
   const [state, nonce, verifier, binding] = Array.from({ length: 4 }, () =>
     platform.ids.bytes(RANDOM_BYTES).toString("base64url"),
   ) as [string, string, string, string];
-  const expires = Math.ceil((platform.clock.now() + ATTEMPT_MS) / SECOND);
+  const expires = ttl(platform.clock.now() + ATTEMPT_MS);
   const row = { tenant, issuer, client_id, nonce, verifier, binding: hashOf(binding), redirect_uri, wanted, expires };
   await platform.put(SignInAttempt, { digest: hashOf(state) }, row, absent());
   return { state, nonce, challenge: createHash("sha256").update(verifier).digest("base64url"), binding };

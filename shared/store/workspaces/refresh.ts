@@ -2,7 +2,7 @@
 // that is valid now (docs/decisions/0021#identity, docs/decisions/0033).
 
 import { createHmac } from "node:crypto";
-import { DAY, SECOND, timestamp } from "../../kernel/clock.ts";
+import { DAY, SECOND, timestamp, ttl } from "../../kernel/clock.ts";
 import type { TenantId } from "../../kernel/ids.ts";
 import { compareTexts } from "../../kernel/order.ts";
 import { absent, all, is, present } from "../conditions.ts";
@@ -288,7 +288,7 @@ const notLaterThan = (origin: SessionRow | undefined, expires: number): number =
 
 function expiry(platform: Platform) {
   const expires_at = platform.clock.now() + LIFETIME_MS;
-  return { expires_at, expires: Math.ceil(expires_at / SECOND) };
+  return { expires_at, expires: ttl(expires_at) };
 }
 
 const FAMILY = /^[0-9a-f-]{36}$/;

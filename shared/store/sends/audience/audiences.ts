@@ -1,5 +1,5 @@
 // How an audience is planned: candidates are judged one by one and packed into chunks.
-import { DAY, SECOND } from "../../../kernel/clock.ts";
+import { DAY, ttl } from "../../../kernel/clock.ts";
 import { type AudienceRules, type Judgement, judge } from "../../../rules/audience.ts";
 import { hasConsent } from "../../../rules/channel-types.ts";
 import { chunksOf } from "../../../rules/chunks.ts";
@@ -67,7 +67,7 @@ export function audienceRules(
 
 /** The writes that keep given ids until the job's time; they precede the job. */
 export function givenWrites(job: string, ids: readonly string[], at: number): ItemWrite<"workspace">[] {
-  const expires = Math.ceil((at + GIVEN_KEPT_MS) / SECOND);
+  const expires = ttl(at + GIVEN_KEPT_MS);
   return chunksOf(ids, GIVEN_PER_ROW).map((batch, n) =>
     putItem(GivenIds, { job, n }, { ids: batch.join(" "), expires }),
   );

@@ -1,5 +1,5 @@
 // Frequency caps: counters by day and week under the subscriber, claimed together with the group (D-CAP).
-import { DAY, SECOND } from "../../../kernel/clock.ts";
+import { DAY, ttl } from "../../../kernel/clock.ts";
 import { type CountedCap, counterOf, type FrequencyCap, windowOf } from "../../../rules/caps.ts";
 import { chunksOf } from "../../../rules/chunks.ts";
 import { absent, all, any, below } from "../../conditions.ts";
@@ -30,7 +30,7 @@ export function countWrites(
       { subscriber, per, window: windowOf(per, timezone, now) },
       {
         add: Object.fromEntries(together.map((cap) => [counterOf(cap), 1])),
-        initial: { expires: Math.ceil((now + KEPT_MS) / SECOND) },
+        initial: { expires: ttl(now + KEPT_MS) },
       },
       all(...together.map((cap) => any(absent(counterOf(cap)), below(counterOf(cap), cap.max)))),
     ),

@@ -1,7 +1,7 @@
 // How an audience is stored: ranges cut into chunks of at most 200 candidates. Each chunk is an immutable snapshot that
 // says where the next one begins, so that the chain has no gaps and no overlaps even when several planners write it
 // (docs/decisions/0002).
-import { DAY, SECOND } from "../../../kernel/clock.ts";
+import { DAY, ttl } from "../../../kernel/clock.ts";
 import { packId, unpackId } from "../../../kernel/ids.ts";
 import type { Judgement } from "../../../rules/audience.ts";
 import { classOf } from "../../../rules/channel-types.ts";
@@ -81,7 +81,7 @@ const chunkRow = ({ recipients, heldOut, skipped, next, plannedAt, extra }: Chun
 /** The write of the ids that a chunk skips, if there are any. */
 function skippedWrites(key: ChunkRef, { chunk, skippedIds }: PlannedChunk): ItemWrite<"workspace">[] {
   if (Object.keys(skippedIds).length === 0) return [];
-  const expires = Math.ceil((chunk.plannedAt + SKIPPED_KEPT_MS) / SECOND);
+  const expires = ttl(chunk.plannedAt + SKIPPED_KEPT_MS);
   return [putItem(SkippedIds, key, { ids: toJson(skippedIds), expires })];
 }
 

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import * as v from "valibot";
 import { Timestamp } from "../../../contract/schemas.ts";
-import { DAY, HOUR, SECOND, timestamp } from "../../../kernel/clock.ts";
+import { DAY, HOUR, SECOND, timestamp, ttl } from "../../../kernel/clock.ts";
 import { notFound } from "../../../kernel/errors.ts";
 import { timeOfUuid, uuidV7 } from "../../../kernel/ids.ts";
 import type { Store, StoreReader } from "../../context.ts";
@@ -60,7 +60,7 @@ type Delivery = Origin & (MessageText | NamedText);
 export function messageWrite(job: string, at: number, delivery: Delivery): ItemWrite<"workspace"> {
   const { subscriber, ...origin } = delivery;
   const content = "content" in delivery ? toJson(delivery.content) : undefined;
-  const expires = Math.ceil((at + MESSAGE_LIFETIME_MS) / SECOND);
+  const expires = ttl(at + MESSAGE_LIFETIME_MS);
   const key = { subscriber, message: messageId(at, job, subscriber) };
   return putItem(Message, key, { job, ...origin, content, expires });
 }
@@ -297,4 +297,4 @@ function covers({ sk, at, except = [], recent }: RowOf<typeof ReadAll>, row: Mes
 
 export const lowestId = (at: number): string => uuidV7(Math.max(0, at), Buffer.alloc(10));
 const oldestId = (store: StoreReader) => lowestId(store.clock.now() - MESSAGE_LIFETIME_MS);
-const expiryOf = (id: string) => Math.ceil((timeOfUuid(id) + MESSAGE_LIFETIME_MS) / SECOND);
+const expiryOf = (id: string) => ttl(timeOfUuid(id) + MESSAGE_LIFETIME_MS);
