@@ -14,16 +14,15 @@ import { forgetRuns, isRun } from "../journeys/runs.ts";
 import { Member, MemberLeaf } from "../lists/items.ts";
 import { forgetMemberships, isMembership } from "../lists/memberships.ts";
 import type { Item, Key } from "../model.ts";
-import { happened, whereItHolds } from "../refusals.ts";
+import { whereItHolds } from "../refusals.ts";
 import { OutboxItem } from "../sandbox/items.ts";
 import { sentTo } from "../sandbox/outbox.ts";
 import { isSandbox } from "../sandbox/sandbox.ts";
 import { forgetStaticMemberships } from "../segments/static-memberships.ts";
 import { ChunkItem } from "../sends/audience/audience-items.ts";
 import { JobItem } from "../sends/jobs/job-items.ts";
-import { deliveryId } from "../webhooks/deliveries.ts";
+import { forgetPayloads } from "../webhooks/deliveries.ts";
 import { DeliveryItem } from "../webhooks/delivery-items.ts";
-import { webhooksWithLogs } from "../webhooks/webhooks.ts";
 import { AddressItem } from "./address-items.ts";
 import { forgetAddresses } from "./addresses.ts";
 import { DeviceItem, DevicePointer } from "./device-items.ts";
@@ -109,7 +108,7 @@ export const places: readonly ErasureStep[] = [
     erase: async (store, subscriber, { tombstone }) =>
       tombstone?.created_at === undefined
         ? {}
-        : { webhook_payloads: await erasePayloads(store, subscriber, tombstone.created_at) },
+        : { webhook_payloads: await forgetPayloads(store, subscriber, tombstone.created_at) },
   },
   {
     name: "the subscriber's own partition, and the rows that its memberships, runs and sends have elsewhere",
@@ -223,22 +222,4 @@ async function scrubProfile(
     .filter((name) => !isNeeded(name));
   if (remove.length > 0)
     await whereItHolds(store.change(Profile, { id: subscriber }, { remove }, present("erased_at")));
-}
-
-/**
- * Removes the bodies of the one event whose payload holds personal data, `subscriber.created`, from the log of every
- * endpoint. The deliveries stay.
- * @param createdAt when the subscriber was created
- * @returns how many bodies were removed.
- */
-async function erasePayloads(store: Store, subscriber: string, createdAt: string): Promise<number> {
-  const event = { event: "subscriber.created", key: subscriber, at: Date.parse(createdAt) } as const;
-  const removed = await Promise.all(
-    (await webhooksWithLogs(store)).map((webhook) =>
-      happened(
-        store.change(DeliveryItem, { webhook, id: deliveryId(webhook, event) }, { remove: ["body"] }, present("body")),
-      ),
-    ),
-  );
-  return removed.filter(Boolean).length;
 }

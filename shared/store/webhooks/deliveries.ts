@@ -1,15 +1,16 @@
 // Deliveries to webhook endpoints: the state of each, with its attempts, and its payload, both kept for 30 days.
 import { createHash } from "node:crypto";
-import { DAY, SECOND, timestamp } from "../../kernel/clock.ts";
+import { DAY, SECOND, timestamp, ttl } from "../../kernel/clock.ts";
 import { timeOfUuid, uuidV7 } from "../../kernel/ids.ts";
 import type { Payload, WebhookEvent } from "../../rules/webhook-events.ts";
-import { absent, all, is } from "../conditions.ts";
+import { absent, all, is, present } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { familyOf } from "../families.ts";
 import { fromJson, type JsonText, toJson } from "../json-text.ts";
-import { onConditionFailed, whereItHolds } from "../refusals.ts";
+import { happened, onConditionFailed, whereItHolds } from "../refusals.ts";
 import { type Delivery, DeliveryItem, type DeliveryRow, type RecordedAttempt } from "./delivery-items.ts";
 import { FIRST_LEASE_MS } from "./sequences.ts";
+import { webhooksWithLogs } from "./webhooks.ts";
 
 /** D-HOOKS. */
 const KEPT_MS = 30 * DAY;
@@ -49,7 +50,7 @@ export async function noteDeliveries(
   wanted: readonly { webhook: string; occurrence: Occurrence }[],
 ): Promise<string[]> {
   const now = store.clock.now();
-  const expires = Math.ceil((now + KEPT_MS) / SECOND);
+  const expires = ttl(now + KEPT_MS);
   const lease = now + FIRST_LEASE_MS;
   return Promise.all(
     wanted.map(async ({ webhook, occurrence }) => {
@@ -62,6 +63,24 @@ export async function noteDeliveries(
       return id;
     }),
   );
+}
+
+/**
+ * Removes the bodies of the one event whose payload holds personal data, `subscriber.created`, from the log of every
+ * endpoint. The deliveries stay.
+ * @param createdAt when the subscriber was created
+ * @returns how many bodies were removed.
+ */
+export async function forgetPayloads(store: Store, subscriber: string, createdAt: string): Promise<number> {
+  const event = { event: "subscriber.created", key: subscriber, at: Date.parse(createdAt) } as const;
+  const removed = await Promise.all(
+    (await webhooksWithLogs(store)).map((webhook) =>
+      happened(
+        store.change(DeliveryItem, { webhook, id: deliveryId(webhook, event) }, { remove: ["body"] }, present("body")),
+      ),
+    ),
+  );
+  return removed.filter(Boolean).length;
 }
 
 /** A delivery and its raw body; the body is undefined after an erasure. */
