@@ -51,17 +51,20 @@ it("a webhook of the dashboard is a hook of server keys, too (D-HOOKS, AMB-100)"
   expect((await world.call("GET /v1/hooks", { as: tenant.server })).body).toMatchObject([{ id: made.id }]);
 });
 
-it("a change of a webhook changes the given fields, and delivers to the new target (D-HOOKS)", async () => {
-  const { change, outside, upsert, made } = await setting();
-  const changes = { description: null, target_url: "https://other.example.com/" };
+it.each([null, ""])(
+  "a change of a webhook changes the given fields, a description of %j to none, and delivers to the new target (D-HOOKS)",
+  async (description) => {
+    const { change, outside, upsert, made } = await setting();
+    const target = { target_url: "https://other.example.com/" };
 
-  const { body } = await change(changes);
-  await upsert("u1");
+    const { body } = await change({ description, ...target });
+    await upsert("u1");
 
-  const { secret: _, ...before } = made;
-  expect(body).toEqual({ ...before, ...changes });
-  expect(outside.received.map(({ to }) => to)).toEqual(["other.example.com"]);
-});
+    const { secret: _, ...before } = made;
+    expect(body).toEqual({ ...before, ...target, description: null });
+    expect(outside.received.map(({ to }) => to)).toEqual(["other.example.com"]);
+  },
+);
 
 it("a change of a webhook is refused with 422 for a target that is no public host (D-HOOKS, ARC-16)", async () => {
   const { change } = await setting();

@@ -118,7 +118,7 @@ export async function changeWebhook(
       updated_at: timestamp(store.clock.now()),
     },
     remove: [
-      ...(description === null ? (["description"] as const) : []),
+      ...(description !== undefined && !description ? (["description"] as const) : []),
       ...(active ? (["disabled_at", "first_failure_at"] as const) : []),
     ],
   };
