@@ -7,8 +7,8 @@ export interface JourneyMove {
   to:
     | { kind: "at"; position: Position }
     | { kind: "ends"; status: "completed" | "exited"; step: string; reason: string; at: number };
-  /** A step that sends, with the event that its texts may refer to, and the outcomes of the steps before it. */
-  send?: { node: JourneyNode & { type: "send" }; event: string | undefined; before: Outcome[] };
+  /** A step that sends, the event that its texts may refer to, the outcomes of the steps before it, and the position there. */
+  send?: { node: JourneyNode & { type: "send" }; event: string | undefined; before: Outcome[]; reached: Position };
   /** When it is to be evaluated again, in milliseconds. */
   times: number[];
   /** It goes on at once. */
@@ -42,7 +42,8 @@ export async function nextMove(
   if (arrival.kind !== "sends") return { outcomes, ...placeOf(graph, arrival, { from: position, now }) };
 
   const { node, next } = arrival;
-  const send = { node, event: lastEventOf(arrival.position) ?? trigger, before: outcomes };
+  const { position: reached } = arrival;
+  const send = { node, event: lastEventOf(reached) ?? trigger, before: outcomes, reached };
   if (!next) {
     const to = {
       kind: "ends",

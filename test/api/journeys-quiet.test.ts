@@ -73,6 +73,30 @@ it("a wait behind a branch ends its duration after the message that waits goes o
 
 const pause = { delay: { duration: "1h", next: "end" } };
 
+it("a delay behind two messages ends its duration after the one that waits, though the other goes out at once (AMB-136, D-QUIET)", async () => {
+  const { active, push, send, withPhone, goesOn, at } = await quietJourneys();
+  const id = await active(
+    graphOf({ first: push("first", "second"), second: send("inbox", "pause"), pause, end: "exit" }),
+  );
+  await withPhone("ada");
+
+  expect(await goesOn(id, "ada")).toBe(at(MORNING + HOUR));
+});
+
+it("a delay behind two messages ends its duration after the one that waits, though the other waited for its canary (AMB-136, F21)", async () => {
+  const { world, active, push, send, withPhone, track, runs, at } = await quietJourneys();
+  const safety = { canary_percent: 1, canary_wait_minutes: 30 };
+  const second = { send: { ...send("inbox", "pause").send, safety } };
+  const id = await active(graphOf({ first: push("first", "second"), second, pause, end: "exit" }));
+  await withPhone("ada");
+  await track("ada", "signed_up");
+  expect((await runs(id))[0].current_step).toBe("second");
+
+  await world.advance(HOUR);
+
+  expect((await runs(id))[0].waiting_until).toBe(at(MORNING + HOUR));
+});
+
 it("a delay is not longer where no message waits: it is transactional, of the app, or reaches nobody (AMB-136)", async () => {
   const { active, push, send, withPhone, person, goesOn, onEvent, track, runs, at } = await quietJourneys();
   const bill = await active(graphOf({ a: push("bill", "pause", { category: "transactional" }), pause, end: "exit" }));

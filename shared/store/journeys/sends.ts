@@ -1,7 +1,7 @@
 // The sends of journeys: one job for the runs that take a step together, in the transaction that moves them (JND-15).
 import { createHash } from "node:crypto";
 import type { JourneyNode } from "../../rules/journey-graph.ts";
-import type { Outcome } from "../../rules/journey-run.ts";
+import type { Outcome, Position } from "../../rules/journey-run.ts";
 import type { Store, StoreReader } from "../context.ts";
 import type { ItemWrite } from "../item.ts";
 import { toJson } from "../json-text.ts";
@@ -33,6 +33,7 @@ export interface SendIntent {
   /** The event that its texts may refer to: that which ended the last wait, else that which started the run. */
   event: string | undefined;
   before: readonly Outcome[];
+  reached: Position;
 }
 
 interface Sender {

@@ -144,9 +144,8 @@ async function canaryWaits(
 function waiting(move: Move, at: number): Move {
   const { run, entry, send } = move;
   if (!send) return move;
-  const { node, event, before } = send;
-  const position = { step: node.id, ...(event !== undefined && event !== run.context.event_id && { spent: event }) };
-  return { run, entry, to: { kind: "at", position }, outcomes: before, times: [at], isBetweenSteps: false };
+  const { at: _came, heard: _heard, ...position } = send.reached;
+  return { run, entry, to: { kind: "at", position }, outcomes: send.before, times: [at], isBetweenSteps: false };
 }
 
 /** The step was canceled after a halt, and its runs with it. */
