@@ -1,4 +1,5 @@
-// A step whose message has no text for somebody: the walk, the simulation on history and the live journey say the same.
+// A step whose message has no text for somebody, or waits for the morning: the walk, the simulation on history and the live
+// journey say the same.
 import { expect, it } from "vitest";
 import { timestamp } from "../../shared/kernel/clock.ts";
 import { graphOf } from "../support/journeys.ts";
@@ -39,7 +40,7 @@ async function setting(content: object) {
     const { runs } = (await call(`GET /api/v1/journeys/${id}/subscribers/${people[external_id]}`)).body;
     return runs[0].steps.find(({ step }: Taken) => step === "message").outcome;
   };
-  return { world, call, journey, people, walk, live, simulate };
+  return { world, call, server: tenant.server, journey, people, walk, live, simulate };
 }
 
 it.each([
@@ -85,4 +86,46 @@ it("a message without a text does not count against a cap, in a walk as in the l
 
   expect((await walk(id, people.bob)).outcome).toBe("failed");
   expect(await live(id, "bob")).toBe("failed");
+});
+
+/** Two messages by SMS, one after the other, and quiet hours whose end they wait for. */
+async function atNight(content: object, frequency_caps: object[] = []) {
+  const found = await setting(content);
+  const { world, call, people } = found;
+  const { channels } = (await call("GET /api/v1/channels")).body;
+  const channel_ids = [channels.find(({ type }: { type: string }) => type === "sms").id];
+  const quiet_hours = { start: "10:00", end: "09:00", timezone_mode: "workspace" };
+  expect((await call("PATCH /api/v1/workspace", { quiet_hours, frequency_caps })).status).toBe(200);
+  const one = (next: string) => ({ send: { channel_ids, content, next } });
+  const steps = graphOf({ first: one("second"), second: one("end"), end: "exit" });
+  const trigger = { type: "event", event_name: "signed_up" };
+  const { id } = (await call("POST /api/v1/journeys", { name: "By night", trigger, steps })).body;
+  await call(`POST /api/v1/journeys/${id}/activate`);
+  const outcomesOf = (taken: readonly Taken[]) =>
+    ["first", "second"].map((step) => taken.find((found) => found.step === step)?.outcome).sort();
+  const walk = async (subscriber_id: string) =>
+    outcomesOf((await call(`POST /api/v1/journeys/${id}/simulate`, { subscriber_id })).body.steps);
+  const live = async (external_id: keyof typeof people) => {
+    const as = found.server;
+    await world.call("POST /v1/events", { as, body: { events: [{ event_name: "signed_up", external_id }] } });
+    await world.settle();
+    await world.advance(24 * 3_600_000);
+    const { runs } = (await call(`GET /api/v1/journeys/${id}/subscribers/${people[external_id]}`)).body;
+    return outcomesOf(runs[0].steps);
+  };
+  return { ...found, id, walk, live };
+}
+
+it("of two messages that wait for one morning a cap of one lets the first through, in a walk and on history as live (D-CAP, D-QUIET)", async () => {
+  const { id, people, walk, live, simulate } = await atNight({ title: "t", body: "b" }, [
+    { category: "marketing", max: 1, per: "day" },
+  ]);
+
+  const outcomes = ["sent", "skipped:capped"];
+  expect(await walk(people.ada)).toEqual(outcomes);
+  expect(await live("ada")).toEqual(outcomes);
+  expect((await simulate(id)).body.result).toMatchObject({
+    skipped: { capped: 1 },
+    sends: [{ day: "2026-11-21", channel: "sms", sent: 1 }],
+  });
 });

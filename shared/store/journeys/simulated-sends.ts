@@ -6,6 +6,7 @@ import { classOf } from "../../rules/channel-types.ts";
 import { expectedOutcome } from "../../rules/expected-outcome.ts";
 import { quietUntil } from "../../rules/quiet-hours.ts";
 import type { Target } from "../../rules/reach.ts";
+import { countedReason, type LateSkip } from "../../rules/reasons.ts";
 import { chatAppAllowance } from "../channels/chat-app-content.ts";
 import type { StoreReader } from "../context.ts";
 import { keep } from "../sends/audience/audiences.ts";
@@ -123,26 +124,41 @@ export async function simulateSend(
     return { kind: "skipped", reason };
   }
   const { profile } = kept;
-  const counts = await Promise.all(caps.map((cap) => counter.countOf(cap, timezone, at)));
-  const full = caps.filter((cap, i) => (counts[i] ?? 0) >= cap.max);
-  const concerns = (channelClass: string | undefined, { channel }: Target) =>
-    channelClass === undefined || channelClass === classOf(channel);
   const shown = { arm: undefined, scope: scopeOf(profile, said, event), now: at };
-  const until = quiet ? quietUntil(quiet, zoneFor(quiet, timezone, profile), at) : undefined;
-  const { now, later, reason } = expectedOutcome(kept.judgement.targets, {
-    isSmart: false,
-    quietUntil: until,
-    refusal: (target) => {
+  const concerns = ({ channel_class }: FrequencyCap, { channel }: Target) =>
+    (channel_class === undefined || channel_class === classOf(channel)) && !failsFirst(hasNoText, shown, channel);
+  const fullAt = async (open: readonly FrequencyCap[], time: number) => {
+    const counts = await Promise.all(open.map((cap) => counter.countOf(cap, timezone, time)));
+    return open.filter((cap, i) => (counts[i] ?? 0) >= cap.max);
+  };
+  const refusalBy =
+    (full: readonly FrequencyCap[]) =>
+    (target: Target): LateSkip | undefined => {
       if (target.channel === "chat_app" && !mayChat(undefined)) return "template_not_approved";
       if (target.channel === "email" && hasNoSubject(undefined, shown.scope, at)) return "blank_subject";
-      const isFull = full.some(({ channel_class }) => concerns(channel_class, target));
-      return isFull && !failsFirst(hasNoText, shown, target.channel) ? "capped" : undefined;
-    },
+      return full.some((cap) => concerns(cap, target)) ? "capped" : undefined;
+    };
+  const until = quiet ? quietUntil(quiet, zoneFor(quiet, timezone, profile), at) : undefined;
+  const expected = expectedOutcome(kept.judgement.targets, {
+    isSmart: false,
+    quietUntil: until,
+    refusal: refusalBy(await fullAt(caps, at)),
   });
+  const { now } = expected;
+  const count = (open: readonly FrequencyCap[], some: readonly Target[], time: number) => {
+    const counted = open.filter((cap) => some.some((target) => concerns(cap, target)));
+    for (const cap of counted) counter.add(cap, timezone, time);
+    return open.filter((cap) => !counted.includes(cap));
+  };
+  const open = count(caps, now, at);
+  // What waits is asked for when it goes out, by the caps that have not counted the message by then.
+  const sentAt = until ?? at;
+  const refusal = refusalBy(await fullAt(open, sentAt));
+  const later = expected.later.filter((target) => refusal(target) === undefined);
+  count(open, later, sentAt);
+  const late = now.length + later.length === 0 ? expected.later.flatMap((target) => refusal(target) ?? []) : [];
+  const reason = expected.reason ?? countedReason(late);
   if (reason !== undefined) return { kind: "skipped", reason };
-  const counted = [...now, ...later].filter(({ channel }) => !failsFirst(hasNoText, shown, channel));
-  for (const cap of caps)
-    if (counted.some((target) => concerns(cap.channel_class, target))) counter.add(cap, timezone, at);
   const isRead = ({ channel }: Target) => !hasNoText(shown, channel);
   const read = { now: now.filter(isRead), later: later.filter(isRead) };
   return read.now.length + read.later.length > 0 ? { kind: "sent", ...read, until } : { kind: "failed" };
