@@ -124,25 +124,39 @@ describe("prices of providers", () => {
     return { ...buyers, sms, ios, price, campaign };
   };
 
-  it("a send, a campaign and its conversions cost what the provider of each channel charges (F10)", async () => {
-    const { call, sms, price, campaign, define, buy, ids, funnel } = await setting();
+  /** A campaign whose price was changed after it was sent, with one conversion. */
+  const soldByCampaign = async () => {
+    const given = await setting();
+    const { call, sms, price, campaign, define, buy, ids } = given;
     await define();
-    expect((await price(sms, 0.08)).body.price_per_message).toBe(0.08);
+    await price(sms, 0.08);
     const { id, job } = await campaign();
-    // What is sent already has the price of its dispatch.
     await price(sms, 0.5);
     await buy(ids[0]!, 100);
     const { cost } = (await call(`GET /api/v1/notifications/${job}`)).body;
-    expect(cost).toMatchObject({ provider_dollars: 0.24, unpriced: [] });
     const report = (await call(`GET /api/v1/campaigns/${id}/report`)).body;
+    return { ...given, id, cost, report };
+  };
+
+  it("a send costs what the provider charged when it was dispatched, not what it charges now (F10)", async () => {
+    const { cost } = await soldByCampaign();
+    expect(cost).toMatchObject({ provider_dollars: 0.24, unpriced: [] });
+  });
+
+  it("a campaign costs what its messages cost, each by the provider of its channel (F10)", async () => {
+    const { cost, report } = await soldByCampaign();
     expect(report.cost.provider_dollars).toBe(0.24);
     expect(report.cost.dollars).toBeGreaterThan(cost.dollars);
-    expect(report.cost.per_conversion).toBe(report.cost.dollars);
+    expect(report.by_message[0].dollars).toBe(cost.dollars);
     expect(report.by_channel).toMatchObject([
       { channel: "in_app", provider_dollars: 0 },
       { channel: "sms", provider_dollars: 0.24 },
     ]);
-    expect(report.by_message[0].dollars).toBe(cost.dollars);
+  });
+
+  it("a campaign with one conversion costs that much per conversion, and its funnel costs the same (F10)", async () => {
+    const { id, funnel, report } = await soldByCampaign();
+    expect(report.cost.per_conversion).toBe(report.cost.dollars);
     const { per_conversion: _, ...rest } = report.cost;
     expect((await funnel(id)).cost).toEqual(rest);
   });

@@ -37,7 +37,8 @@ const content = {
 /** Each recipient has links of their own. */
 const withoutLinks = (html: string | undefined): string => (html ?? "").replaceAll(/href="[^"]*"/g, "href");
 
-it("what a preview and an explanation show is what providers and the inbox got, to the letter (F8, F2)", async () => {
+/** One message to one subscriber, as its preview and its explanation show it, and as providers got it. */
+async function sentToKay() {
   const { world, tenant } = await withTenant();
   await openChannels(world, tenant, "android-push", "email");
   const id = await tenant.upsert({
@@ -59,19 +60,31 @@ it("what a preview and an explanation show is what providers and the inbox got, 
   const seen = (channel: string) => messages.find((one: { channel: string }) => one.channel === channel);
   const got = await outboxOf(world, `?job_id=${sent.id}`);
   const payloadOf = (channel: string): unknown => got.find((one) => one.channel === channel)?.payload;
+  const inbox = async () =>
+    (await world.call(`GET /v1/in-app/messages?subscriber_id=${id}`, { as: tenant.sdk })).body.messages;
+  return { shown, seen, payloadOf, inbox };
+}
+
+it("the mail that a preview and an explanation show is what its provider got, to the letter (F8, F2)", async () => {
+  const { shown, seen, payloadOf } = await sentToKay();
   const html = htmlOfSource(String(payloadOf("email")));
   expect(withoutLinks(html)).toContain("<body");
   expect([shown("email").html, seen("email").html].map(withoutLinks)).toEqual(Array(2).fill(withoutLinks(html)));
   expect([shown("email").title, seen("email").title]).toEqual(Array(2).fill(`For ${NAME}`));
+});
 
+it("the push that a preview and an explanation show is what its provider got, to the letter (F8, F2)", async () => {
+  const { shown, seen, payloadOf } = await sentToKay();
   const push = payloadOf("android") as { notification: object; data: { url: string; buttons: string } };
   const { title, body, push: opens } = shown("android");
   expect(push.notification).toEqual({ title, body });
   expect(push.notification).toEqual({ title: seen("android").title, body: seen("android").body });
   expect({ url: push.data.url, buttons: JSON.parse(push.data.buttons) }).toEqual(opens);
+});
 
-  const inbox = (await world.call(`GET /v1/in-app/messages?subscriber_id=${id}`, { as: tenant.sdk })).body;
-  const [message] = inbox.items ?? inbox.messages;
+it("the message that a preview and an explanation show is what the inbox got, to the letter (F8, F2)", async () => {
+  const { shown, seen, inbox } = await sentToKay();
+  const [message] = await inbox();
   const { actions } = shown("in_app").in_app;
   expect(message.content).toEqual({ title: shown("in_app").title, body: shown("in_app").body, actions });
   expect(message.content).toMatchObject({ title: seen("in_app").title, body: seen("in_app").body });

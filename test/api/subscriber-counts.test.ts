@@ -40,31 +40,43 @@ it("the number of subscribers is exact at once, and stays so when batches of the
   expect((await billOf(tenant)).subscribers).toBe(15);
 });
 
-it("every counter that a customer sees or a limit reads is repaired in the night, with a line in the log (AMB-40)", async () => {
+const repairsIn = ({ logs }: TestWorld) => logs.filter(({ message }) => message === "a counter was repaired");
+
+/** A workspace of 30 subscribers and a list of 8, whose counters say otherwise. */
+async function withWrongCounters() {
   const { world, tenant } = await withTenant();
   const { store } = tenant;
   const ids = await addPeople(world, tenant, 30);
   const list = (await tenant.call("POST /api/v1/lists", { name: "friends" })).body;
   await tenant.call(`POST /api/v1/lists/${list.id}/subscribers`, { subscriber_ids: ids.slice(0, 8) });
   const group = { kind: "list", id: list.id } as const;
-  expect(await countMembers(store, group)).toBe(8);
   await store.change(SubscriberCount, { shard: "a" }, { add: { n: 50, changes: 1 } });
   await store.change(SubscriberCount, { shard: "0f" }, { add: { n: -3, changes: 1 } });
   await store.change(MemberCount, { ...group, shard: "0" }, { add: { n: 4, changes: 1 } });
   await store.put(WebhookCount, {}, { n: 9, changes: 9 });
   await store.put(DynamicSegmentCount, {}, { n: 2, changes: 1 });
   await store.put(AssetTotals, {}, { bytes: 700, assets: 2, changes: 1 });
+  return { world, tenant, store, group };
+}
+
+it("every counter that a customer sees or a limit reads is repaired in the night (AMB-40)", async () => {
+  const { world, tenant, store, group } = await withWrongCounters();
   expect((await billOf(tenant)).subscribers).toBe(77);
   await world.advance(DAY);
   expect(await billOf(tenant)).toMatchObject({ subscribers: 30, asset_bytes: 0, dynamic_segments: 0 });
   expect(await countMembers(store, group)).toBe(8);
   expect((await store.get(WebhookCount, {}))?.n).toBe(0);
   expect((await store.queryAll(SubscriberCount, {})).reduce((sum, { n }) => sum + n, 0)).toBe(30);
-  const repaired = world.logs.filter(({ message }) => message === "a counter was repaired");
+});
+
+it("each counter that is repaired has a line in the log, and one that is right has none (AMB-40)", async () => {
+  const { world, tenant } = await withWrongCounters();
+  await world.advance(DAY);
+  const repaired = repairsIn(world);
   expect(new Set(repaired.map(({ counter }) => counter)).size).toBe(5);
 
   await upsert(world, tenant, "one more");
   await world.advance(DAY);
   expect((await billOf(tenant)).subscribers).toBe(31);
-  expect(world.logs.filter(({ message }) => message === "a counter was repaired")).toHaveLength(repaired.length);
+  expect(repairsIn(world)).toHaveLength(repaired.length);
 });

@@ -20,14 +20,24 @@ describe("refusals", () => {
   };
   const oldOf = onConditionFailed((item: Item | undefined) => ({ refused: item }));
 
-  it("a refused put, update or removal carries the item as it was, and changes nothing", async () => {
+  it.each<[write: string, run: (store: Awaited<ReturnType<typeof prepared>>) => Promise<unknown>]>([
+    ["put", (store) => store.put({ ...at("a"), n: 6 }, absent())],
+    ["update", (store) => store.update(at("a"), { set: { n: 6 } }, below("n", 5))],
+    ["removal", (store) => store.remove(at("a"), is("status", "gone"))],
+  ])("a refused %s carries the item as it was, and changes nothing", async (_, run) => {
     const store = await prepared();
-    expect(await store.put({ ...at("a"), n: 6 }, absent()).catch(oldOf)).toEqual({ refused: old });
-    expect(await store.update(at("a"), { set: { n: 6 } }, below("n", 5)).catch(oldOf)).toEqual({ refused: old });
-    expect(await store.remove(at("a"), is("status", "gone")).catch(oldOf)).toEqual({ refused: old });
-    expect(await store.update(at("b"), { set: { n: 6 } }, present()).catch(oldOf)).toEqual({ refused: undefined });
+    expect(await run(store).catch(oldOf)).toEqual({ refused: old });
     expect(await store.get(at("a"))).toEqual(old);
+  });
+
+  it("a refused update of an item that is not there carries none, and makes none", async () => {
+    const store = await prepared();
+    expect(await store.update(at("b"), { set: { n: 6 } }, present()).catch(oldOf)).toEqual({ refused: undefined });
     expect(await store.get(at("b"))).toBeUndefined();
+  });
+
+  it("a removal gives the item that it removed, once", async () => {
+    const store = await prepared();
     expect(await store.remove(at("a"), all(is("n", 5), oneOf("status", ["there", "here"])))).toEqual(old);
     expect(await store.remove(at("a"))).toBeUndefined();
   });
