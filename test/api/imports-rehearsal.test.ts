@@ -1,7 +1,7 @@
 // A dry run tells what the import would do: its counts are those of the import after it (F13).
 import { expect, it } from "vitest";
 import { fill } from "../../bench/people.ts";
-import { MINUTE } from "../../shared/kernel/clock.ts";
+import { HOUR, MINUTE } from "../../shared/kernel/clock.ts";
 import { countSubscribers } from "../../shared/store/subscribers/subscribers.ts";
 import { importing, people } from "../support/imports.ts";
 import { worlds } from "../support/worlds.ts";
@@ -112,4 +112,30 @@ it("a dry run tells of rows that the plan has no room for (F13, AMB-88)", async 
 
   expect(told).toMatchObject({ failed_rows: 90, new_subscribers: free });
   expect((await job(import_job_id)).failed_rows).toBe(90);
+});
+
+it("who was erased and came again takes no room from a new subscriber of a file (SUB-9, AMB-88)", async () => {
+  const { world, tenant, run } = await setting({ plan: "free" });
+  const erased = await tenant.upsert({ external_id: "ada" });
+  await tenant.call(`DELETE /api/v1/subscribers/${erased}`);
+  await world.advance(HOUR);
+  await tenant.upsert({ external_id: "ada" });
+  await fill(world, tenant, 999 - (await countSubscribers(tenant.store)));
+
+  const told = await run("external_id\nada\nbob\n", { dry_run: "true" });
+  const done = await run("external_id\nada\nbob\n");
+
+  expect(told).toMatchObject({ failed_rows: 0, new_subscribers: 1 });
+  expect(done.failed_rows).toBe(0);
+});
+
+it("who was erased comes again by a file that fills the plan (SUB-9, AMB-88)", async () => {
+  const { world, tenant, run } = await setting({ plan: "free" });
+  const erased = await tenant.upsert({ external_id: "ada" });
+  await tenant.upsert({ external_id: "bob" });
+  await tenant.call(`DELETE /api/v1/subscribers/${erased}`);
+  await world.advance(HOUR);
+  await fill(world, tenant, 999 - (await countSubscribers(tenant.store)));
+
+  expect((await run("external_id\nada\nbob\n")).failed_rows).toBe(0);
 });

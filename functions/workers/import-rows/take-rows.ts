@@ -91,7 +91,8 @@ async function importEach(
   const profiles = await store.getAll(Profile, idKeys(ids));
   const addressesOf = await addressReader(context, names, profiles);
   const persons = personsOf(good, job.start_journeys === false, addressesOf);
-  const { allowed, created } = await createNew(context, pack, { persons, ids, profiles }, room);
+  const isKnown = (name: string) => addressesOf(name) !== undefined;
+  const { allowed, created } = await createNew(context, pack, { persons, ids, profiles, isKnown }, room);
   tally.taken.created = allowed.size;
 
   const agreeing = persons.flatMap(({ rows }) => rows.filter(agreesToMail));
@@ -205,12 +206,20 @@ async function createNew(
     persons,
     ids,
     profiles,
-  }: { persons: readonly Person[]; ids: readonly string[]; profiles: readonly (ProfileRow | undefined)[] },
+    isKnown,
+  }: {
+    persons: readonly Person[];
+    ids: readonly string[];
+    profiles: readonly (ProfileRow | undefined)[];
+    isKnown: (external_id: string) => boolean;
+  },
   room: number,
 ): Promise<NewSubscribers> {
   const inputs = persons.map(({ profile }) => profile);
   const fresh =
-    inputs.length <= room ? inputs : inputs.filter((_, i) => !living(profiles[i])).slice(0, Math.max(0, room));
+    inputs.length <= room
+      ? inputs
+      : inputs.filter(({ external_id }) => !isKnown(external_id)).slice(0, Math.max(0, room));
   const allowed = new Set(fresh.map(({ external_id }) => external_id));
   const unknown = inputs.flatMap((input, i) =>
     profiles[i] || !allowed.has(input.external_id) ? [] : [{ id: ids[i]!, input }],
