@@ -46,6 +46,12 @@ describe("messages", () => {
     });
   });
 
+  it("what identify says wins over the traits that its context has (CLI-1)", async () => {
+    await send("identify", { userId: "ada", traits: { plan: "pro" }, context: { traits: { plan: "free", seats: 3 } } });
+
+    expect(await subscriberOf("ada")).toMatchObject({ attributes: { plan: "pro", seats: 3 } });
+  });
+
   it("track stores the event under its name, of a subscriber that it creates (CLI-1)", async () => {
     await send("track", { userId: "ada", event: "Order Completed", properties: { total: 9.5 }, messageId: "m-1" });
     const { id } = await subscriberOf("ada");
@@ -144,6 +150,19 @@ describe("batches", () => {
 
     expect(body).toMatchObject({ accepted: 1, dropped: { excluded: 1 } });
     expect((await events()).map(({ event_name }) => event_name)).toEqual(["Here"]);
+  });
+
+  it("a phone that two users of a batch were on is the one's who was on it last (CLI-1)", async () => {
+    const on = (userId: string, token: string) => ({
+      type: "identify",
+      userId,
+      context: { device: { type: "ios", token } },
+    });
+    await send("batch", { batch: [on("bob", "aa01"), on("bob", "aa02"), on("ada", "aa02")] });
+    const devicesOf = async (id: string) =>
+      (await setting.call(`GET /api/v1/subscribers/${(await subscriberOf(id)).id}/devices`)).body.items.length;
+
+    expect([await devicesOf("bob"), await devicesOf("ada")]).toEqual([1, 1]);
   });
 
   it("a batch is understood where a library is given the address of the service alone (CLI-1)", async () => {

@@ -98,7 +98,8 @@ async function registerDevices(
 ): Promise<void> {
   const sent = messages.filter(({ device }) => device);
   const known = tier === "client" ? sent.slice(-1) : sent;
-  const byToken = new Map(known.map((one) => [`${one.externalId} ${one.device?.token}`, one]));
+  // A phone that several users of a batch were on is the last one's.
+  const byToken = new Map(known.map((one) => [`${one.device?.platform} ${one.device?.token}`, one]));
   const byUser = Map.groupBy(byToken.values(), ({ externalId }) => externalId);
   for (const some of chunksOf([...byUser], AT_ONCE))
     await Promise.all(
