@@ -48,6 +48,25 @@ it("a subject of a provider who never was in a group keeps the role of the invit
   expect((await signIn(grace, { tenant_id: tenant })).body.tenant.role).toBe("developer");
 });
 
+it("a subject of a provider who was invited signs in again, where there is neither a group nor a default role (ACC-16)", async () => {
+  const { invite, signIn, tenant } = await setting(byGroup);
+  await invite(GRACE.email, "developer");
+  const grace = { ...GRACE, groups: [] };
+  await signIn(grace, { tenant_id: tenant });
+  const session = await signIn(grace, { tenant_id: tenant });
+
+  expect([session.status, session.body.tenant?.role]).toEqual([201, "developer"]);
+});
+
+it("a subject of a provider who was invited and has left a group since is refused without a default role (ACC-16)", async () => {
+  const { invite, signIn, tenant } = await setting(byGroup);
+  await invite(GRACE.email, "viewer");
+  await signIn({ ...GRACE, groups: [] }, { tenant_id: tenant });
+  await signIn({ ...GRACE, groups: ["eng"] }, { tenant_id: tenant });
+
+  expect((await signIn({ ...GRACE, groups: [] }, { tenant_id: tenant })).status).toBe(403);
+});
+
 it("a subject of a provider keeps a role that an owner gave once out of every group (ACC-16)", async () => {
   const { world, owner, signIn, tenant } = await setting({ ...byGroup, default_role: "viewer" });
   const { user } = (await signIn({ ...GRACE, groups: ["eng"] }, { tenant_id: tenant })).body;

@@ -79,8 +79,9 @@ function roleOf({ group_roles }: Provider, groups: readonly string[]): Role | un
 }
 
 /** The role of a member who is in no group of the settings. @throws 403 for who is no member then */
-function roleWithoutGroup({ group_roles, default_role }: Provider, { role, by_group }: MemberRow): Role {
-  if (group_roles === undefined) return role;
+function roleWithoutGroup({ group_roles, default_role }: Provider, { role, by_group, invitation }: MemberRow): Role {
+  const isInvited = invitation !== undefined && !by_group;
+  if (group_roles === undefined || isInvited) return role;
   if (default_role === undefined) throw notAMember();
   return by_group ? default_role : role;
 }
