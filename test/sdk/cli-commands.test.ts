@@ -69,6 +69,16 @@ describe("import", () => {
     expect(items).toMatchObject([{ subscriber_id: ada }]);
   });
 
+  it("an import makes a list once, however its name is spelt (F5)", async () => {
+    const { tenant, cli } = await withAda();
+    cli.write("people.csv", FILE);
+
+    for (const list of ["Les  lecteurs", " Les lecteurs"])
+      expect((await cli.run("import", "people.csv", "--list", list, "--create")).code).toBe(0);
+
+    expect((await tenant.call("GET /api/v1/lists")).body.items).toMatchObject([{ name: "Les lecteurs" }]);
+  });
+
   it("a dry run says that nothing was written (F5, F13)", async () => {
     const { tenant, cli } = await openedCli();
     await tenant.call("POST /api/v1/lists", { name: "Readers" });

@@ -188,3 +188,28 @@ it("an active journey is blocked, a released campaign is left, and the rest is a
     expect.stringContaining("1 changed, 1 blocked"),
   ]);
 });
+
+it("an endpoint without a description is one endpoint still once its file has another address (F17)", async () => {
+  const target_url = "https://hooks.example.com/in";
+  await api(source, "POST /api/v1/webhooks", { target_url, events: ["notification.terminal"] });
+  await cli.run("export");
+  const [[file = "", text = ""] = []] = Object.entries(filesIn(cli.folder)).filter(([path]) =>
+    path.includes("webhooks"),
+  );
+  cli.write(file, { ...JSON.parse(text), target_url: `${target_url}/v2` });
+
+  expect((await cli.run("apply")).code).toBe(0);
+  expect((await cli.run("diff", "--exit-code")).code).toBe(0);
+
+  const { items } = await api(source, "GET /api/v1/webhooks");
+  expect(items).toMatchObject([{ target_url: `${target_url}/v2`, description: target_url }]);
+});
+
+it("apply makes a channel with the price that its file has (F17, F10)", async () => {
+  cli.write("engagement/channels/texts.json", { name: "Texts", type: "sms", price_per_message: 0.05 });
+
+  expect((await cli.run("apply")).code).toBe(0);
+
+  const { channels } = await api(source, "GET /api/v1/channels");
+  expect(channels).toContainEqual(expect.objectContaining({ name: "Texts", price_per_message: 0.05 }));
+});

@@ -47,12 +47,16 @@ export async function subscriberId({ client }: Pick<Connection, "client">, exter
 
 const singular = (kind: Listed) => kind.slice(0, -1);
 
+/** Whether something has this name or id. */
+export const isCalled =
+  (nameOrId: string) =>
+  ({ id, name }: Resource): boolean =>
+    id === nameOrId || name === nameOrId || name === seenName(nameOrId);
+
 /** The id of what has this name or id. @throws CommandError if there is none, or more than one. */
 export async function idOf(caller: Caller, kind: Listed, nameOrId: string): Promise<string> {
   const all = await listAll(caller, kind);
-  const [found, ...more] = all.filter(
-    ({ id, name }) => id === nameOrId || name === nameOrId || name === seenName(nameOrId),
-  );
+  const [found, ...more] = all.filter(isCalled(nameOrId));
   if (!found) throw new CommandError(`There is no ${singular(kind)} ${nameOrId}.`);
   if (more.length > 0) {
     const ids = [found, ...more].map(({ id }) => String(id));

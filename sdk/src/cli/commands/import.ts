@@ -7,7 +7,7 @@ import type { Import as Job } from "../../types.gen.ts";
 import { type Call, CommandError, command, EXIT, usageError } from "../command.ts";
 import { type Connection, withConnection } from "../connection.ts";
 import type { Io } from "../io.ts";
-import { idOf, listAll } from "../names.ts";
+import { idOf, isCalled, listAll } from "../names.ts";
 import { patiently } from "../patience.ts";
 
 const POLL_MS = 1_000;
@@ -24,7 +24,7 @@ const declared = {
 async function listOf({ options }: Call<typeof declared>, connection: Connection): Promise<string> {
   const { list = "", create } = options;
   if (!create) return idOf(connection, "lists", list);
-  const found = (await listAll(connection, "lists")).find(({ id, name }) => id === list || name === list);
+  const found = (await listAll(connection, "lists")).find(isCalled(list));
   return String((found ?? (await connection.client.lists.create({ name: list }))).id);
 }
 

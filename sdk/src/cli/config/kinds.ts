@@ -132,7 +132,9 @@ const webhooks: Kind = {
   },
   update: async ({ call }, id, document, changed) => {
     const { name, ...endpoint } = pick(document, changed);
-    await call("webhooks.update", id, { ...endpoint, ...(name !== undefined && { description: name }) });
+    // One without a description is found by its address, unless that changes.
+    const isNamed = name !== undefined || endpoint.target_url !== undefined;
+    await call("webhooks.update", id, { ...endpoint, ...(isNamed && { description: document.name }) });
   },
 };
 
