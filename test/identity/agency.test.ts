@@ -51,6 +51,19 @@ it("an agency goes into a client's workspace as its owner (AMB-99, D-AGENCY)", a
   expect(claims(opened)).toMatchObject({ tid: id, agency: tenant.id, sub: tenant.owner, role: "owner" });
 });
 
+it("what an agency did at a client has the names of its members, as the agency reads it (D-AGENCY, RDA-23, F2)", async () => {
+  const { as, id } = await withClient();
+  const inside = bearerOf(await session(as, id));
+  const { name } = (await world.call("GET /api/v1/me", { as })).body.user;
+  await annotate(inside);
+
+  const [entry] = (await world.call("GET /api/v1/audit", { as: inside })).body.items;
+  const range = "from=2026-11-19T00:00:00Z&to=2026-11-21T00:00:00Z";
+  const [note] = (await world.call(`GET /api/v1/annotations?${range}`, { as: inside })).body.annotations;
+
+  expect([entry.actor.name, note.creator.name]).toEqual([name, name]);
+});
+
 it("what only agencies see is written from inside a client's workspace (ANN-3, ANN-4)", async () => {
   const { as, id } = await withClient();
 

@@ -35,8 +35,8 @@ const NewAnnotation = v.pipe(
   ),
 );
 
-/** The session of an agency in a client's workspace. */
-const isAgency = (caller: Caller): boolean => caller.kind === "dashboard" && caller.agency !== undefined;
+/** The agency of a session in a client's workspace. */
+const agencyOf = (caller: Caller): string | undefined => (caller.kind === "dashboard" ? caller.agency : undefined);
 
 const endpoint = endpoints({ credentials: ["dashboard"], uses: [] });
 
@@ -56,11 +56,12 @@ export const annotations = group("annotations", "What happened when, for charts.
     },
     async ({ store, platform, tenant, caller, query: { from, to, kinds: wanted } }) => {
       if (to < from) throw invalid({ to: "must not be before from" });
+      const agency = agencyOf(caller);
       const chosen = wanted?.split(",").map((kind) => kind.trim());
       const unknown = chosen?.find((kind) => !kinds.includes(kind));
       if (unknown !== undefined) throw invalid({ kinds: `names ${unknown || "nothing"}, which is no kind` });
-      const found = await listAnnotations(store, { from, to, kinds: chosen, isAgency: isAgency(caller) });
-      return { annotations: await withNames(store, found, (user) => memberName(platform, tenant, user)) };
+      const found = await listAnnotations(store, { from, to, kinds: chosen, isAgency: agency !== undefined });
+      return { annotations: await withNames(store, found, (user) => memberName(platform, { tenant, agency }, user)) };
     },
   ),
 
@@ -76,7 +77,7 @@ export const annotations = group("annotations", "What happened when, for charts.
       status: 201,
     },
     async ({ store, caller, body }) => {
-      if (body.visibility === "agency_only" && !isAgency(caller))
+      if (body.visibility === "agency_only" && agencyOf(caller) === undefined)
         throw new ApiError("FORBIDDEN", "Only an agency's session may write annotations for agencies.");
       return writeAnnotation(store, body, caller.kind === "dashboard" ? caller.user : null);
     },
@@ -86,6 +87,6 @@ export const annotations = group("annotations", "What happened when, for charts.
     "DELETE /api/v1/annotations/:id",
     { permission: "insights:write", uses: [storeWrite] },
     { summary: "Delete an annotation that a user wrote" },
-    ({ store, caller, params }) => deleteAnnotation(store, params.id, { isAgency: isAgency(caller) }),
+    ({ store, caller, params }) => deleteAnnotation(store, params.id, { isAgency: agencyOf(caller) !== undefined }),
   ),
 ]);

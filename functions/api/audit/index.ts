@@ -3,6 +3,7 @@ import * as v from "valibot";
 import { cursor, cursorPage, cursorsOf, limit } from "../../../shared/contract/paging.ts";
 import { said, TimestampInput } from "../../../shared/contract/schemas.ts";
 import { requirePeriod } from "../../../shared/contract/window.ts";
+import { requireUser } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { AuditEntryShape, AuditPosition, listAudit } from "../../../shared/store/audit/list.ts";
 import { auditKey } from "../../../shared/store/audit/macs.ts";
@@ -42,13 +43,14 @@ export const audit = group("audit", "The audit trail: who changed what.", [
       }),
       returns: cursorPage(AuditEntryShape),
     },
-    async ({ store, secrets, platform, tenant, query: { limit, cursor, ...filter } }) => {
+    async ({ store, secrets, platform, tenant, caller, query: { limit, cursor, ...filter } }) => {
       requirePeriod(filter);
+      const { agency } = requireUser(caller);
       const cursors = cursorsOf(await secrets.root(), `audit:${store.tenant}`, AuditPosition);
       const { items, next } = await listAudit(store, filter, {
         position: cursors.open(cursor),
         limit,
-        memberName: (user) => memberName(platform, tenant, user),
+        memberName: (user) => memberName(platform, { tenant, agency }, user),
         invited: () => invitedPeople(platform, tenant),
       });
       return { items, next_cursor: cursors.seal(next) };

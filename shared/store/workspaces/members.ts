@@ -58,12 +58,19 @@ export async function getMember(platform: PlatformReader, tenant: TenantId, user
   return fieldsOf(memberFields, row);
 }
 
-/** The name of a member; undefined for one who has left. */
-export const memberName = async (
+/**
+ * The name of a member; undefined for one who has left.
+ * @param agency that looks at the workspace: its members act there too
+ */
+export async function memberName(
   platform: PlatformReader,
-  tenant: TenantId,
+  { tenant, agency }: { tenant: TenantId; agency: string | undefined },
   user: string,
-): Promise<string | undefined> => (await platform.get(MemberItem, { tenant, user }))?.name;
+): Promise<string | undefined> {
+  const keys = [tenant, ...(agency === undefined ? [] : [agency])].map((team) => ({ tenant: team, user }));
+  const rows = await platform.getAll(MemberItem, keys);
+  return rows.find((row) => row !== undefined)?.name;
+}
 
 function guardOwners(by: Role, from: Role, to: Role | undefined): void {
   if (by !== "owner" && (from === "owner" || to === "owner"))
