@@ -81,6 +81,17 @@ describe("warnings of a quota", () => {
     expect(warned.map(({ limit_of }) => limit_of)).toEqual([...limits, ...limits]);
   });
 
+  it("warns once of events, though an operator has set since what is used of sends (F25, D-BILL)", async () => {
+    const tenant = await world.tenant({ plan: "starter" });
+    const warn = () => warnOfUsage(tenant.store, "events", { plan: "starter", sendCap: null });
+    await operate({ tenant_id: tenant.id, usage: { events: 800_000 } });
+    await warn();
+    await operate({ tenant_id: tenant.id, usage: { sends: 10 } });
+    await warn();
+
+    expect(world.logs.filter(({ message }) => message === "a workspace nears a limit")).toHaveLength(1);
+  });
+
   it("warns once, however many find out at the same moment (F25, D-BILL)", async () => {
     const tenant = await world.tenant({ plan: "starter" });
     await operate({ tenant_id: tenant.id, usage: { sends: 81_000 } });

@@ -14,15 +14,15 @@ export async function setUsage(
   store: Store,
   { sends, events }: { [M in Metered]?: number | undefined },
 ): Promise<void> {
+  if (sends === undefined && events === undefined) return;
   const key = { period: periodAt(store.clock.now()).name };
   const row = sends === undefined ? undefined : await store.get(Usage, key);
   const ahead: { [name: `ahead:${string}`]: number } = {};
   for (const [quarter] of familyOf(row ?? {}, "ahead:"))
     ahead[`ahead:${quarter}`] = await usedAhead(store, Number(quarter));
-  const set_at = sends === undefined ? undefined : store.clock.now();
-  await store.change(Usage, key, {
-    set: { sends, ...ahead, set_at, warned_sends: 0, warned_events: 0, warned_cap: 0 },
-  });
+  const ofSends = sends !== undefined && { sends, set_at: store.clock.now(), warned_sends: 0, warned_cap: 0 };
+  const ofEvents = events !== undefined && { warned_events: 0 };
+  await store.change(Usage, key, { set: { ...ahead, ...ofSends, ...ofEvents } });
   if (events === undefined) return;
   const rows = eventUsageKeys(store).map((shard) =>
     putItem(EventUsage, shard, { events: shareOf(events, shard.shard) }),
