@@ -54,7 +54,7 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
     ["import", "import", "u", "csv file upload list rows mapping", oneOf(data, "Import")],
     ["exports", "export", "x", "csv download file subscribers recipients events report", oneOf(data, "Exports")],
     ["suppressions", "shield", "b", "blocked bounce complaint unsubscribed address lift", oneOf(data, "Suppressions")],
-    ["segments", "segment", "e", "audience rule dynamic members", () => import("./segments/index.tsx")],
+    ["segments", "segment", "e", "audience rule dynamic members", oneOf(data, "Segments")],
   ],
   "Set-up": [
     ["channels", "channel", "c", "credentials email smtp push sms verify", oneOf(connections, "Channels")],
