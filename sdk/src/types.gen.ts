@@ -7935,6 +7935,8 @@ export interface AccountGetMeAnswer {
   second_factor_missing: boolean;
   /** The workspace demands its identity provider, and this session did not begin there: it reaches the account alone */
   sign_in_missing: boolean;
+  /** The service demands a confirmed email address, and the caller's is not: the caller sends, invites and connects nothing */
+  confirmation_missing: boolean;
   /** The workspaces that the user is a member of */
   workspaces: Me[];
   /** The time of the service. RFC 3339. */

@@ -134,15 +134,24 @@ export function requireFew({ isApprovalRequired }: Workspace, send: Audience): v
 }
 
 /** ACC-4: only a member who had not confirmed the address when joining costs a look at the user's row. */
+export async function lacksConfirmation(
+  caller: Caller,
+  platform: Pick<Platform, "get">,
+  isDemanded: boolean,
+): Promise<boolean> {
+  if (!isDemanded || caller.kind !== "dashboard" || !caller.isUnconfirmed) return false;
+  const user = await platform.get(UserItem, { email: caller.email });
+  return user?.confirmed_at === undefined;
+}
+
+/** @throws 403 for what only members with a confirmed address may do */
 export async function requireConfirmed(
   caller: Caller,
   access: Pick<Access, "permission" | "isForConfirmed">,
   platform: Pick<Platform, "get">,
   isDemanded: boolean,
 ): Promise<void> {
-  if (!isDemanded || caller.kind !== "dashboard" || !caller.isUnconfirmed || !needsConfirmed(access)) return;
-  const user = await platform.get(UserItem, { email: caller.email });
-  if (user?.confirmed_at === undefined)
+  if (needsConfirmed(access) && (await lacksConfirmation(caller, platform, isDemanded)))
     throw new ApiError(
       "EMAIL_NOT_CONFIRMED",
       "Confirm your e-mail address first: open the link that was mailed to you.",

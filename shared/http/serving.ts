@@ -71,7 +71,7 @@ const callerRows: Capability<"platform", CallerRows> = {
 };
 
 /** Whether users must confirm their e-mail addresses before they invite, send or add credentials. */
-const addressConfirmation: Capability<"demandsConfirmation", boolean> = {
+export const addressConfirmation: Capability<"demandsConfirmation", boolean> = {
   as: "demandsConfirmation",
   env: ["CONFIRM_ADDRESSES"],
   grants: [],

@@ -18,6 +18,8 @@ export function firstRunStories(open: () => Promise<Tab>): void {
     await page.getByLabel("Email", { exact: true }).fill(`mara${crypto.randomUUID()}@lind.example`);
     await page.getByLabel("Password").fill("Kiln-Fires-At-Nine-7");
     await press(page, "Create the workspace");
+    const toConfirm = page.getByRole("listitem").filter({ hasText: "Confirm your email address" });
+    await toConfirm.getByRole("button", { name: "Send the email again" }).waitFor();
 
     await press(page, "Add a person");
     await dialog.getByLabel("First name").fill("Ines");
@@ -95,6 +97,9 @@ export function firstRunStories(open: () => Promise<Tab>): void {
     await letter.getByRole("heading", { name: "It is here, Ines!" }).waitFor();
     await page.locator("figure.letter").getByText("Lind Töpferei <hello@lind.example>").waitFor();
     await page.getByRole("heading", { name: "Email to ines@lind.example" }).waitFor();
+    await page.getByRole("link", { name: "Home" }).click();
+    await page.getByText("Invite a colleague").waitFor();
+    expect(await toConfirm.count()).toBe(0);
     await page.getByRole("link", { name: "Settings" }).click();
     await expect.poll(() => page.getByLabel("Time zone").inputValue()).toBe("Europe/Berlin");
   });

@@ -38,6 +38,17 @@ describe("an address", () => {
     expect(await attempt()).not.toBe("EMAIL_NOT_CONFIRMED");
   });
 
+  it("who has not confirmed the address is told so by their account until they do (ACC-4)", async () => {
+    const { session, token } = await unconfirmed();
+    const isMissing = async () =>
+      (await world.call("GET /api/v1/me", { as: bearerOf(session) })).body.confirmation_missing;
+
+    expect(await isMissing()).toBe(true);
+
+    await post("email/confirm", { token });
+    expect(await isMissing()).toBe(false);
+  });
+
   it("who has not confirmed the address may write templates (ACC-4)", async () => {
     const { session } = await unconfirmed();
     const body = { name: "welcome", content: { title: "t", body: "b" } };

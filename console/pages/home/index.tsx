@@ -15,12 +15,13 @@ import { DialogButton } from "../../components/dialog.tsx";
 import { Icon } from "../../components/icon.tsx";
 import { Card, Page, Time } from "../../components/page.tsx";
 import { type Line, Series } from "../../components/series.tsx";
-import { Loaded, Skeleton } from "../../components/states.tsx";
+import { ConfirmAgain, Loaded, Skeleton } from "../../components/states.tsx";
 import { Today } from "./today.tsx";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const DAYS = 14;
+const EVERY_MS = 5_000;
 const LINES: readonly Line[] = [
   { name: "Delivered", measure: "delivered" },
   { name: "Opened", measure: "opened" },
@@ -99,19 +100,24 @@ function SetUp({ channels, sends, billing }: SetUpProps) {
   const hasEvents = billing !== undefined && billing.usage.events > 0;
   const events = useQuery("segments.listEventNames", [], { when: billing !== undefined && !hasEvents }).data;
   const team = useQuery("team.listMembers", []).data;
+  const isAsked = me.value?.confirmation_missing === true;
+  // The link of the mail opens another tab.
+  const isUnconfirmed = useQuery("account.getMe", [], { when: isAsked, every: EVERY_MS }).data?.confirmation_missing;
   if (!channels || !sends || !billing || !team || (!hasEvents && !events)) return null;
   const isDone = {
+    address: isUnconfirmed === false,
     person: billing.usage.subscribers > 0,
     message: sends.items.length > 0,
     channel: channels.channels.some(({ type, status }) => type !== "in_app" && status === "active"),
     event: hasEvents || (events?.names.length ?? 0) > 0,
     colleague: team.items.length > 1,
   };
-  const left = STEPS.filter(({ id }) => !isDone[id]);
+  const steps = STEPS.filter(({ id }) => id !== "address" || isAsked);
+  const left = steps.filter(({ id }) => !isDone[id]);
   if (left.length === 0) return null;
-  const done = STEPS.length - left.length;
+  const done = steps.length - left.length;
   return (
-    <Card title={done === 0 ? "Get to your first message" : `Set-up: ${done} of ${STEPS.length} done`}>
+    <Card title={done === 0 ? "Get to your first message" : `Set-up: ${done} of ${steps.length} done`}>
       <ol class="steps">
         {left.map(({ id, title, about, Action }) => (
           <li key={id}>
@@ -133,6 +139,12 @@ function SetUp({ channels, sends, billing }: SetUpProps) {
 }
 
 const STEPS = [
+  {
+    id: "address",
+    title: "Confirm your email address",
+    about: "By the link that was mailed to you. Until then you send, invite and connect nothing.",
+    Action: ConfirmAgain,
+  },
   {
     id: "person",
     title: "Add a person",

@@ -4,8 +4,9 @@ import { roles, scopes } from "../../../shared/contract/roles.ts";
 import { NameUpTo, OneOf, said, Timestamp } from "../../../shared/contract/schemas.ts";
 import { requireUser } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
-import { requireOwnScopes } from "../../../shared/http/gates.ts";
+import { lacksConfirmation, requireOwnScopes } from "../../../shared/http/gates.ts";
 import { editAsSeen, IF_MATCH, tagged } from "../../../shared/http/if-match.ts";
+import { addressConfirmation } from "../../../shared/http/serving.ts";
 import { timestamp } from "../../../shared/kernel/clock.ts";
 import { invalid, notFound, requireFound } from "../../../shared/kernel/errors.ts";
 import { recomputeQueue } from "../../../shared/runtime/resources.ts";
@@ -131,7 +132,7 @@ export const account = group("account", "Keys and settings of a workspace, and t
 
   endpoint(
     "GET /api/v1/me",
-    { openWhileSuspended: true, openBeforeSecondFactor: true, uses: [platformRead] },
+    { openWhileSuspended: true, openBeforeSecondFactor: true, uses: [platformRead, addressConfirmation] },
     {
       summary: "Who the presented dashboard token belongs to",
       description: "`workspaces` are those of the user, oldest membership first. `now` is the time of the service.",
@@ -156,11 +157,15 @@ export const account = group("account", "Keys and settings of a workspace, and t
           "The workspace demands its identity provider, and this session did not begin there: it reaches the account alone",
           v.boolean(),
         ),
+        confirmation_missing: said(
+          "The service demands a confirmed email address, and the caller's is not: the caller sends, invites and connects nothing",
+          v.boolean(),
+        ),
         workspaces: v.array(v.object({ tenant_id: v.string(), name: v.string(), role: v.picklist(roles) })),
         now: Timestamp,
       }),
     },
-    async ({ platform, caller, clock }) => {
+    async ({ platform, caller, clock, demandsConfirmation }) => {
       const me = requireUser(caller);
       const { tenant, name, plan, status, kind, currency, isApprovalRequired: approval_required } = me.workspace;
       const memberships = await membershipsOf(platform, me.user);
@@ -172,6 +177,7 @@ export const account = group("account", "Keys and settings of a workspace, and t
         read_only: me.readOnly,
         second_factor_missing: me.secondFactor.isDemanded && !me.secondFactor.isProven,
         sign_in_missing: me.provider.isDemanded && !me.provider.isProven,
+        confirmation_missing: await lacksConfirmation(me, platform, demandsConfirmation),
         workspaces: memberships.map(({ tenant: tenant_id, role }, i) => ({
           tenant_id,
           name: rows[i]?.name ?? "",
