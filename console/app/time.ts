@@ -42,16 +42,20 @@ export function share(part: number, whole: number): string {
   const value = part / whole;
   return value > 0 && value < SMALLEST / 2 ? `<${shares.format(SMALLEST)}` : shares.format(value);
 }
-const dollars = new Intl.NumberFormat(LOCALE, {
-  style: "currency",
-  currency: "USD",
-  currencyDisplay: "narrowSymbol",
+const DOLLARS = { style: "currency", currency: "USD", currencyDisplay: "narrowSymbol" } as const;
+const cents = new Intl.NumberFormat(LOCALE, DOLLARS);
+const CENT = 0.01;
+/** `$12.35`; what rounds to none and is some is `<$0.01`. */
+export const money = (value: number): string =>
+  value > 0 && value < CENT / 2 ? `<${cents.format(CENT)}` : cents.format(value);
+const exact = new Intl.NumberFormat(LOCALE, {
+  ...DOLLARS,
   maximumFractionDigits: 2,
   maximumSignificantDigits: 3,
   roundingPriority: "morePrecision",
 });
-/** `$12.35`; of small amounts three digits that say something. */
-export const money = (value: number): string => dollars.format(value);
+/** `$12.35`; of small amounts three digits that say something, as of one message. */
+export const price = (value: number): string => exact.format(value);
 const CENTS = { minimumFractionDigits: 2, maximumFractionDigits: 2 } as const;
 const amounts = signal(new Intl.NumberFormat(LOCALE, CENTS));
 

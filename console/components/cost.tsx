@@ -2,8 +2,7 @@
 import type { InsightsGetFunnelAnswer } from "../../sdk/src/types.gen.ts";
 import { pathTo } from "../app/router.ts";
 import { channelName } from "../app/sentences.ts";
-import { money } from "../app/time.ts";
-import { type Fact, Facts } from "./page.tsx";
+import { type Fact, Facts, Money } from "./page.tsx";
 
 interface CostProps {
   cost: Pick<InsightsGetFunnelAnswer["cost"], "dollars" | "service_dollars" | "provider_dollars" | "unpriced">;
@@ -21,10 +20,18 @@ export function CostFacts({ cost, charged, perConversion = null }: CostProps) {
     <>
       <Facts
         of={[
-          ["Total", [<b key="total">{money(dollars)}</b>, ", computed at list prices"]],
-          perConversion !== null && ["Per person converted", money(perConversion)],
-          ["The service", money(service_dollars)],
-          ...providers.map(([name, amount]): Fact => [name, money(amount)]),
+          [
+            "Total",
+            <>
+              <b>
+                <Money of={dollars} />
+              </b>
+              , computed at list prices
+            </>,
+          ],
+          perConversion !== null && ["Per person converted", <Money key="each" of={perConversion} />],
+          ["The service", <Money key="service" of={service_dollars} />],
+          ...providers.map(([name, amount]): Fact => [name, <Money key={name} of={amount} />]),
         ]}
       />
       {unpriced.length > 0 && (

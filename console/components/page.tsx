@@ -2,7 +2,7 @@
 import { type ComponentChildren, type ComponentType, Fragment } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { pathTo, place } from "../app/router.ts";
-import { ago, fullTime, momentText } from "../app/time.ts";
+import { ago, fullTime, momentText, money, price } from "../app/time.ts";
 import { say } from "../app/toast.ts";
 import { Button } from "./button.tsx";
 import { Icon } from "./icon.tsx";
@@ -57,11 +57,12 @@ interface CardProps {
   children: ComponentChildren;
   /** A table that reaches the edges. */
   flush?: boolean;
+  onFocusIn?: () => void;
 }
 
-export function Card({ title, actions, children, flush }: CardProps) {
+export function Card({ title, actions, children, flush, onFocusIn }: CardProps) {
   return (
-    <section class={flush ? "card flush" : "card"}>
+    <section class={flush ? "card flush" : "card"} onFocusIn={onFocusIn}>
       {(title || actions) && (
         <header>
           <h2>{title}</h2>
@@ -87,6 +88,13 @@ export function Time({ at, isDate }: TimeProps) {
     </time>
   );
 }
+
+/** In cents; more of a small amount where it is pointed at, and in files. */
+export const Money = ({ of }: { of: number }) => (
+  <data value={of} title={price(of)}>
+    {money(of)}
+  </data>
+);
 
 export function Figure({ value, label }: { value: ComponentChildren; label: string }) {
   return (

@@ -5,13 +5,13 @@ import type { NotificationPreview, NotificationsCreateBody } from "../../sdk/src
 import type { Running } from "../app/action.ts";
 import { Cover } from "../app/places.ts";
 import { type Query, useQuery } from "../app/query.ts";
-import { money, now, number, percent, plural } from "../app/time.ts";
+import { now, number, percent, plural } from "../app/time.ts";
 import { Button } from "./button.tsx";
 import { Dialog } from "./dialog.tsx";
 import { Check, TextField } from "./field.tsx";
 import { Form } from "./form.tsx";
 import { Icon, type IconName } from "./icon.tsx";
-import { type Fact, Facts } from "./page.tsx";
+import { type Fact, Facts, Money } from "./page.tsx";
 import { type Moment, Moments } from "./release-moments.tsx";
 import { Gaps, Others, Who } from "./release-reach.tsx";
 import type { Safety } from "./safety.tsx";
@@ -157,8 +157,15 @@ const Section = ({ icon, title, children }: SectionProps) => (
 function Cost({ preview: { cost } }: { preview: NotificationPreview }) {
   return (
     <p>
-      <b>{money(cost.dollars)}</b>, computed at list prices
-      {cost.provider_dollars > 0 && <span class="dim">, of which {money(cost.provider_dollars)} for providers</span>}
+      <b>
+        <Money of={cost.dollars} />
+      </b>
+      , computed at list prices
+      {cost.provider_dollars > 0 && (
+        <span class="dim">
+          , of which <Money of={cost.provider_dollars} /> for providers
+        </span>
+      )}
       {cost.unpriced.length > 0 && <span class="dim">. No price is set for {cost.unpriced.join(", ")}</span>}.
     </p>
   );

@@ -170,7 +170,8 @@ export function Pager({ total, what }: { total: number; what: string }) {
 /** What a cell says in words; only what is for readers of screens is left out. */
 function textOf(drawn: Element): string {
   const cell = drawn.cloneNode(true) as Element;
-  for (const time of cell.querySelectorAll("time[datetime]")) time.textContent = time.getAttribute("datetime");
+  for (const one of cell.querySelectorAll("time[datetime], data"))
+    one.textContent = one.getAttribute("datetime") ?? one.getAttribute("value");
   for (const unseen of cell.querySelectorAll(".unseen, .refusal")) unseen.remove();
   const text = cell.textContent?.replace(/\s+/g, " ").trim() ?? "";
   return text === "–" ? "" : text;

@@ -5,13 +5,13 @@ import { inPlain } from "../../../shared/rules/placeholders.ts";
 import { type Query, useQuery } from "../../app/query.ts";
 import { pathTo } from "../../app/router.ts";
 import { channelName } from "../../app/sentences.ts";
-import { amount, money, now, number, plural, share } from "../../app/time.ts";
+import { amount, now, number, plural, share } from "../../app/time.ts";
 import { Breakdown, ByVariant } from "../../components/breakdown.tsx";
 import { CostFacts } from "../../components/cost.tsx";
 import { Funnel } from "../../components/funnel.tsx";
 import { Lift } from "../../components/lift.tsx";
 import { NotDelivered } from "../../components/not-delivered.tsx";
-import { Card } from "../../components/page.tsx";
+import { Card, Money } from "../../components/page.tsx";
 import { Rates } from "../../components/rates.tsx";
 import { type Line, type Measure, Series } from "../../components/series.tsx";
 import { Loaded, Skeleton } from "../../components/states.tsx";
@@ -133,8 +133,15 @@ function KeyFigures({ report, buckets }: KeyFiguresProps) {
         },
         {
           label: "Cost",
-          value: money(cost.dollars),
-          base: cost.per_conversion === null ? "at list prices" : `${money(cost.per_conversion)} a person converted`,
+          value: <Money of={cost.dollars} />,
+          base:
+            cost.per_conversion === null ? (
+              "at list prices"
+            ) : (
+              <>
+                <Money of={cost.per_conversion} /> a person converted
+              </>
+            ),
         },
       ]}
     />
@@ -204,7 +211,7 @@ function Breakdowns({ report }: { report: CampaignsGetReportAnswer }) {
         rows={by_message}
         keyOf={({ position }) => String(position)}
         first={{ title: "Message", cell: ({ label }) => inPlain(label) }}
-        last={{ title: "Cost", isNumber: true, isMinor: true, cell: ({ dollars }) => money(dollars) }}
+        last={{ title: "Cost", isNumber: true, isMinor: true, cell: ({ dollars }) => <Money of={dollars} /> }}
       />
     </>
   );

@@ -7,7 +7,7 @@ import { useQuery } from "../../app/query.ts";
 import { go, pathTo } from "../../app/router.ts";
 import { channelName } from "../../app/sentences.ts";
 import { isLocal } from "../../app/session.ts";
-import { money, now } from "../../app/time.ts";
+import { now, price } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
 import { Act } from "../../components/button.tsx";
 import { AskButton } from "../../components/dialog.tsx";
@@ -237,13 +237,13 @@ function GeneratedCredentials({ channel }: { channel: Channel }) {
 }
 
 /** What the provider charges for a message, from which the cost of sends is computed. */
-function Price({ channel: { id, price_per_message: price, settings } }: { channel: Channel }) {
+function Price({ channel: { id, price_per_message: known, settings } }: { channel: Channel }) {
   const update = useAction("channels.update");
-  const [text, setText] = useState(String(price ?? ""));
+  const [text, setText] = useState(String(known ?? ""));
   const submit = async () => {
     const wanted = text === "" ? null : Number(text);
     const done = await update.run(id, { price_per_message: wanted });
-    if (done) say(wanted === null ? "The price is removed." : `A message costs ${money(wanted)}.`);
+    if (done) say(wanted === null ? "The price is removed." : `A message costs ${price(wanted)}.`);
   };
   const without =
     settings?.provider === "ses"

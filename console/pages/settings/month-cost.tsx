@@ -5,7 +5,7 @@ import { useQuery } from "../../app/query.ts";
 import { pathTo } from "../../app/router.ts";
 import { channelName } from "../../app/sentences.ts";
 import { money, number } from "../../app/time.ts";
-import { Card } from "../../components/page.tsx";
+import { Card, Money } from "../../components/page.tsx";
 import { Loaded, Skeleton } from "../../components/states.tsx";
 import { Table } from "../../components/table.tsx";
 
@@ -20,10 +20,16 @@ interface Line {
 
 const NOTHING: Range = { dollars: 0, dollars_at_most: 0 };
 
-const rangeText = ({ dollars, dollars_at_most }: Range): string => {
-  const [least, most] = [money(dollars), money(dollars_at_most)];
-  return least === most ? least : `${least} to ${most}`;
-};
+const Between = ({ dollars, dollars_at_most }: Range) => (
+  <>
+    {money(dollars) !== money(dollars_at_most) && (
+      <>
+        <Money of={dollars} /> to{" "}
+      </>
+    )}
+    <Money of={dollars_at_most} />
+  </>
+);
 
 /** Of all channels of a type, whose prices may differ. */
 function chargedBy(type: string, messages: number, channels: readonly Channel[]): Range | undefined {
@@ -81,7 +87,7 @@ export function MonthCost({ billing: { usage, cost, period_start: start } }: { b
                   {
                     title: "Cost",
                     isNumber: true,
-                    cell: (line) => (line.cost ? rangeText(line.cost) : <span class="dim">no price</span>),
+                    cell: (line) => (line.cost ? <Between {...line.cost} /> : <span class="dim">no price</span>),
                   },
                 ]}
               />
