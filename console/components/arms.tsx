@@ -98,6 +98,8 @@ interface ArmedMessageProps {
   show: (channel: Own | "") => void;
   /** Unlike that of any other message of the form. */
   name?: string;
+  /** Called with the arm that is looked at: where the focus is, or which was opened. */
+  watch?: (arm: Arm) => void;
   /** Below the message. */
   children?: ComponentChildren;
 }
@@ -118,8 +120,13 @@ export function ArmedMessage(props: ArmedMessageProps) {
     shown,
     show,
     name,
+    watch,
   } = props;
   const [arm, setArm] = useState<Arm>("a");
+  const showArm = (one: Arm) => {
+    setArm(one);
+    watch?.(one);
+  };
   // The same object until another answer comes: an editor shows what is refused once.
   const key = JSON.stringify(faults);
   const ofA = useMemo(() => ({ ...own, ...faultsUnder(faults, "content.") }), [key]);
@@ -128,7 +135,7 @@ export function ArmedMessage(props: ArmedMessageProps) {
   // What is refused must be seen, also where the other arm is open.
   useEffect(() => {
     const refused = ([ofA, ofB] as const).map((one) => Object.keys(one).length > 0);
-    if (refused[0] !== refused[1]) setArm(refused[0] ? "a" : "b");
+    if (refused[0] !== refused[1]) showArm(refused[0] ? "a" : "b");
   }, [key]);
   const refused = (["a", "b"] as const).filter((one) => Object.keys(one === "a" ? ofA : ofB).length > 0);
   const { end, enter } = useEntry();
@@ -136,7 +143,7 @@ export function ArmedMessage(props: ArmedMessageProps) {
     has: (path) => path.startsWith(at) && IN_MESSAGE.test(path.slice(at.length)),
     show: (path) => {
       const isOfB = path.startsWith(`${at}variant_b.`);
-      setArm(isOfB ? "b" : "a");
+      showArm(isOfB ? "b" : "a");
       (isOfB ? showOfB : show)(tabOf(path.slice(at.length).replace(/^(content|variant_b)\./, "")));
       enter(path);
     },
@@ -144,10 +151,11 @@ export function ArmedMessage(props: ArmedMessageProps) {
   return (
     <Card
       title={title}
+      onFocusIn={() => watch?.(arm)}
       actions={
         (arms.ab || actions) && (
           <>
-            {arms.ab && <ArmTabs arm={arm} show={setArm} refused={refused} />}
+            {arms.ab && <ArmTabs arm={arm} show={showArm} refused={refused} />}
             {actions}
           </>
         )
@@ -178,7 +186,7 @@ export function ArmedMessage(props: ArmedMessageProps) {
         note="Each person gets one of the two; the report shows which did better."
         onInput={(part) => {
           onArms(part);
-          if (part.ab !== undefined) setArm(part.ab ? "b" : "a");
+          if (part.ab !== undefined) showArm(part.ab ? "b" : "a");
         }}
       />
       {props.children}

@@ -71,6 +71,7 @@ function DraftForm({ campaign, at: opened, done }: Parted<EditorProps>) {
   const draft = kept.value;
   const { messages } = draft;
   const [shown, setShown] = useState<Own | "">("");
+  const [previewed, preview] = useState<Previewed>({ n: 0, arm: "a" });
   const usable = useUsableChannels().map(({ id }) => id);
   const create = useAction("campaigns.create");
   const replace = useAction("campaigns.replace");
@@ -113,6 +114,7 @@ function DraftForm({ campaign, at: opened, done }: Parted<EditorProps>) {
             remove={messages.length > 1 && (() => kept.set({ messages: messages.filter((_, at) => at !== n) }))}
             shown={shown}
             show={setShown}
+            watch={(arm) => preview({ n, arm })}
           />
         ))}
         <FormEnd action={action} placed={Object.keys(fields).filter(hasInput)} submit="Save the draft">
@@ -126,7 +128,7 @@ function DraftForm({ campaign, at: opened, done }: Parted<EditorProps>) {
           )}
         </FormEnd>
       </div>
-      <Previews draft={draft} usable={usable} channel={shown} />
+      <Previews draft={draft} usable={usable} channel={shown} previewed={previewed} preview={preview} />
       {guard.question}
     </Form>
   );
@@ -143,17 +145,25 @@ function useOpened(at: Opened | undefined, newest: ServiceError | undefined): Se
   return newest ?? (before || undefined);
 }
 
+/** Which message, and which of its arms. */
+interface Previewed {
+  n: number;
+  arm: Arm;
+}
+
 interface PreviewsProps {
   draft: Draft;
   usable: readonly string[];
   channel: Own | "";
+  previewed: Previewed;
+  preview: (previewed: Previewed) => void;
 }
 
-/** One message at a time, as somebody gets it. */
-function Previews({ draft: { name, messages, category, topic }, usable, channel }: PreviewsProps) {
-  const [at, setAt] = useState(0);
-  const [arm, showArm] = useState<Arm>("a");
-  const message = messages[Math.min(at, messages.length - 1)] ?? EMPTY;
+/** One message at a time, as somebody gets it: the one that is worked on, or another that is chosen. */
+function Previews({ draft: { name, messages, category, topic }, usable, channel, previewed, preview }: PreviewsProps) {
+  const { arm } = previewed;
+  const n = Math.min(previewed.n, messages.length - 1);
+  const message = messages[n] ?? EMPTY;
   const { content, template_id, channel_ids = usable, ab, b } = message;
   const isB = ab && arm === "b";
   const { title, body } = sharedOf(content);
@@ -162,16 +172,16 @@ function Previews({ draft: { name, messages, category, topic }, usable, channel 
     <aside class="stack preview" aria-label="Preview">
       {messages.length > 1 && (
         <div class="actions">
-          {messages.map((_, n) => (
-            <Button key={n} kind="quiet" pressed={messages[n] === message} onClick={() => setAt(n)}>
-              Message {n + 1}
+          {messages.map((_, other) => (
+            <Button key={other} kind="quiet" pressed={other === n} onClick={() => preview({ n: other, arm: "a" })}>
+              Message {other + 1}
             </Button>
           ))}
         </div>
       )}
       {ab && (
         <div class="actions">
-          <ArmTabs arm={arm} show={showArm} />
+          <ArmTabs arm={arm} show={(one) => preview({ n, arm: one })} />
         </div>
       )}
       <MessagePreview
@@ -224,9 +234,10 @@ interface MessageProps {
   remove: false | (() => void);
   shown: Own | "";
   show: (channel: Own | "") => void;
+  watch: (arm: Arm) => void;
 }
 
-function MessagePart({ message, n, faults, change, remove, shown, show }: MessageProps) {
+function MessagePart({ message, n, faults, change, remove, shown, show, watch }: MessageProps) {
   return (
     <ArmedMessage
       title={remove ? `Message ${n + 1}` : "Message"}
@@ -240,6 +251,7 @@ function MessagePart({ message, n, faults, change, remove, shown, show }: Messag
       at={`messages[${n}].`}
       shown={shown}
       show={show}
+      watch={watch}
     >
       <ChannelPicker
         chosen={message.channel_ids}
