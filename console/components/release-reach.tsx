@@ -13,7 +13,7 @@ import { now, number, plural } from "../app/time.ts";
 import { Icon } from "./icon.tsx";
 import { checkLinks } from "./link-check.ts";
 import { PersonLink } from "./person.tsx";
-import { Failure, Skeleton } from "./states.tsx";
+import { Failure, Led, Skeleton } from "./states.tsx";
 
 /** People to look at, of each line. */
 const LOOKED_AT = 2;
@@ -199,20 +199,16 @@ interface ProblemProps extends Problem {
 }
 
 /** It leads to its field, where that is on the screen behind; one of a template to the template. */
-function Problem({ text, path, at = "", template }: ProblemProps) {
+export function Problem({ text, path, at = "", template }: ProblemProps) {
   const isOfMessage = OF_MESSAGE.test(path);
   const show = useLead()(isOfMessage ? at + path : path);
-  const elsewhere =
-    isOfMessage && template ? <a href={pathTo("content", `templates/${template}`)}>{text}</a> : <span>{text}</span>;
   return (
     <p class="reach warn">
       <Icon name="warning" />
-      {show ? (
-        <button type="button" class="link" onClick={show}>
-          {text}
-        </button>
+      {!show && isOfMessage && template ? (
+        <a href={pathTo("content", `templates/${template}`)}>{text}</a>
       ) : (
-        elsewhere
+        <Led to={show}>{text}</Led>
       )}
     </p>
   );

@@ -80,6 +80,16 @@ export function reasonOf(error: ServiceError): string {
     : refusalText(error);
 }
 
+/** Words that lead to their place, where that is on the screen. */
+export const Led = ({ to, children }: { to: (() => void) | undefined; children: ComponentChildren }) =>
+  to ? (
+    <button type="button" class="link" onClick={to}>
+      {children}
+    </button>
+  ) : (
+    <span>{children}</span>
+  );
+
 /** The same of each field: a button where the field is on the screen, perhaps behind a tab. */
 export function Reasons({ error }: { error: ServiceError }) {
   const lead = useLead();
@@ -88,17 +98,9 @@ export function Reasons({ error }: { error: ServiceError }) {
   return (
     <>
       {fields.map(([path, reason]) => {
-        const show = lead(path, reason);
         return (
           <span key={path} class="reason">
-            {show ? (
-              <button type="button" class="link" onClick={show}>
-                {pathText(path)}
-              </button>
-            ) : (
-              pathText(path)
-            )}
-            : {reason}
+            <Led to={lead(path, reason)}>{pathText(path)}</Led>: {reason}
           </span>
         );
       })}

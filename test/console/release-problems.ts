@@ -31,6 +31,58 @@ export function releaseProblemStories(open: () => Promise<Tab>): void {
     await press(page, "Release");
     await press(page, "“The end”: subscriber.pet is empty for 96 people.");
     await page.getByLabel("Body", { exact: true }).last().and(page.locator(":focus")).waitFor();
+    await page.locator("aside").getByText("The end", { exact: true }).waitFor();
+    expect(await violations(page)).toEqual([]);
+  });
+
+  it("the preview of a campaign shows the message and the variant that are worked on (CON-3)", async () => {
+    const { page, visit } = await open();
+    await visit("campaigns/new");
+    await draft(page, "To be compared");
+    const preview = page.getByRole("complementary", { name: "Preview" });
+    await page.getByLabel("Compare with a variant B").check();
+    await page.getByLabel("Title of B").fill("The other one");
+    await page.getByLabel("Body of B").fill("It begins on Monday.");
+    await preview.getByText("The other one", { exact: true }).waitFor();
+    await press(page, "Add a message");
+    await page.getByLabel("Title", { exact: true }).fill("The second");
+    await page.getByLabel("Body", { exact: true }).fill("A day later.");
+    await preview.getByText("The second", { exact: true }).waitFor();
+    await page.getByLabel("Title of B").focus();
+    await preview.getByText("The other one", { exact: true }).waitFor();
+    await preview.getByRole("button", { name: "Variant A" }).click();
+    await preview.getByText("The other one", { exact: true }).waitFor({ state: "detached" });
+    expect(await violations(page)).toEqual([]);
+  });
+
+  it("a problem of a journey leads from its activation to its step, in the chart and in the list (CON-3)", async () => {
+    const { page, visit } = await open();
+    const dialog = page.locator("dialog[open]");
+    await visit("journeys");
+    await press(page, "New journey");
+    await dialog.getByLabel("Name").fill("To be led");
+    await dialog.getByLabel("Trigger event").fill("led");
+    await press(page, "Create the draft");
+    await page.getByRole("button", { name: /^Insert a step after/ }).click();
+    await press(page, "Send a message");
+    await page.getByLabel("Title").fill("Hello {{ subscriber.nick }}");
+    await page.getByLabel("Body", { exact: true }).fill("The sale begins.");
+    await page
+      .getByRole("button", { name: /^Insert a step after/ })
+      .first()
+      .click();
+    await press(page, "Branch");
+    await press(page, "Save");
+    await page.getByText("The journey is saved.").waitFor();
+    await press(page, "Activate");
+    await press(page, "A branch has no condition.");
+    await page.getByRole("heading", { name: "Branch", level: 2 }).and(page.locator(":focus")).waitFor();
+    expect(await dialog.count()).toBe(0);
+    await press(page, "List");
+    await press(page, "Activate");
+    await dialog.getByRole("button", { name: /subscriber\.nick is empty for \d+ people\.$/ }).click();
+    await page.locator("button.step-head:focus", { hasText: "Send a message" }).waitFor();
+    await page.getByLabel("Title").waitFor();
     expect(await violations(page)).toEqual([]);
   });
 

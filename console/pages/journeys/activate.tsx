@@ -11,7 +11,7 @@ import { say } from "../../app/toast.ts";
 import { Button } from "../../components/button.tsx";
 import type { Fact } from "../../components/page.tsx";
 import { MeansOf } from "../../components/release-facts.tsx";
-import { MissingIn } from "../../components/release-reach.tsx";
+import { MissingIn, Problem } from "../../components/release-reach.tsx";
 import { ReleaseSheet } from "../../components/release-sheet.tsx";
 import { nameOf, settingsOf, stepText } from "../../components/step-words.ts";
 import { DEFAULT_MAX_AGE, type SendSettings, triggerText } from "./steps.ts";
@@ -55,9 +55,11 @@ export function Activate({ journey, activate, isChanged }: ActivateProps) {
           gaps={
             <>
               {open.map((step) => (
-                <p key={step.id} class="fault">
-                  {step.type === "branch" ? "A branch has no condition." : "A wait has no event."}
-                </p>
+                <Problem
+                  key={step.id}
+                  text={step.type === "branch" ? "A branch has no condition." : "A wait has no event."}
+                  path={placeOf(step)}
+                />
               ))}
               {sends.length === 0 ? "It has no message." : sends.map((step) => <Missing key={step.id} step={step} />)}
             </>
@@ -71,6 +73,8 @@ export function Activate({ journey, activate, isChanged }: ActivateProps) {
     </>
   );
 }
+
+const placeOf = ({ id, type }: JourneyStep): string => `steps.steps.${id}.${type}.`;
 
 /** A step that lacks what it decides by. */
 const isOpen = (step: JourneyStep): boolean =>
@@ -120,7 +124,7 @@ const meansOf = (sends: readonly JourneyStep[]): readonly Fact[] =>
 
 function Missing({ step }: { step: JourneyStep }) {
   const { content, template_id, channel_ids = [], category = "marketing", topic } = sendOf(step);
-  if (channel_ids.length === 0) return <p class="fault">{nameOf(step)}: no channel is chosen.</p>;
+  if (channel_ids.length === 0) return <Problem text={`${nameOf(step)}: no channel is chosen.`} path={placeOf(step)} />;
   const body: NotificationsCreateBody = {
     target: { type: "all" },
     ...(template_id ? { template_id } : { content }),
@@ -128,7 +132,7 @@ function Missing({ step }: { step: JourneyStep }) {
     category,
     ...(topic && { topic }),
   };
-  return <MissingIn name={stepText(step) || "A message"} body={body} />;
+  return <MissingIn name={stepText(step) || "A message"} body={body} at={placeOf(step)} />;
 }
 
 function stopsOf(sends: readonly JourneyStep[]): string {

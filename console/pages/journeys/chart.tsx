@@ -2,6 +2,7 @@
 
 import type { ComponentChildren, TargetedPointerEvent } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { usePlace } from "../../app/places.ts";
 import { number, plural } from "../../app/time.ts";
 import { Button } from "../../components/button.tsx";
 import { useUsableChannels } from "../../components/pickers.tsx";
@@ -10,7 +11,7 @@ import { ChartPanel, type Selection } from "./chart-panel.tsx";
 import { layoutOf, NODE, type PlacedEdge, type PlacedNode } from "./layout.ts";
 import { StepIcon } from "./step-icon.tsx";
 import type { StepsProps } from "./step-list.tsx";
-import { faultsOf, insertStep } from "./steps.ts";
+import { faultsOf, insertStep, stepAt } from "./steps.ts";
 
 interface ChartProps extends StepsProps {
   /** What begins it, in words. */
@@ -49,6 +50,19 @@ export function Chart(props: ChartProps) {
     frame.current?.querySelector<HTMLElement>('[aria-pressed="true"]')?.focus();
     setChosen(undefined);
   };
+  usePlace({
+    has: (path) => stepAt(graph, path) !== undefined || (trigger !== undefined && path.startsWith("trigger.")),
+    show: (path) => {
+      const id = stepAt(graph, path);
+      setChosen(id === undefined ? { kind: "trigger" } : { kind: "step", id });
+    },
+  });
+  // The panel takes room from the chart.
+  useEffect(() => {
+    frame.current
+      ?.querySelector(".chart-node[aria-pressed=true]")
+      ?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }, [chosen]);
   const [zoom, setZoom] = useState(1);
   const fit = () => {
     const { clientWidth = width, clientHeight = height } = frame.current ?? {};

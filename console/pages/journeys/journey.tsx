@@ -6,6 +6,7 @@ import type { ServiceError } from "../../../sdk/src/errors.ts";
 import type { Journey } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
 import { call } from "../../app/api.ts";
+import { useLead } from "../../app/places.ts";
 import { useQuery } from "../../app/query.ts";
 import { pathText } from "../../app/refusal.ts";
 import { pathTo, place, setQuery } from "../../app/router.ts";
@@ -17,13 +18,13 @@ import { seenBy, useGuard } from "../../components/conflict.tsx";
 import { FunnelOf } from "../../components/funnel-of.tsx";
 import { HaltedStep } from "../../components/halted.tsx";
 import { Card, Figure, Page, Time } from "../../components/page.tsx";
-import { Loaded, Skeleton } from "../../components/states.tsx";
+import { Led, Loaded, Skeleton } from "../../components/states.tsx";
 import { nameOf } from "../../components/step-words.ts";
 import { Graph, type Shown, useEdit } from "./graph.tsx";
 import { History } from "./history.tsx";
 import { Moves, useMoves } from "./moves.tsx";
 import { Simulate, type WalkAnswer } from "./simulate.tsx";
-import { isAbout, saidGraph } from "./steps.ts";
+import { saidGraph, stepAt } from "./steps.ts";
 import { Versions } from "./versions.tsx";
 
 const EVERY_MS = 5_000;
@@ -139,20 +140,24 @@ function useHalts(journey: string) {
   );
 }
 
-/** What was refused, at which step. */
+/** What was refused, at which step: its name leads there. */
 function Fault({ error, graph }: { error: ServiceError; graph: Journey["steps"] }) {
-  const where = (path: string): string => {
-    const [, step] = Object.entries(graph.steps ?? {}).find(([id]) => isAbout(path, id)) ?? [];
+  const lead = useLead();
+  const nameAt = (path: string): string => {
+    const step = graph.steps?.[stepAt(graph, path) ?? ""];
     if (step) return nameOf(step);
     return path.startsWith("trigger.") ? "Trigger" : path;
   };
-  const lines = Object.entries(error.fields ?? {}).map(([path, reason]) => {
-    return `${where(path)}: ${pathText(path.slice(path.lastIndexOf(".") + 1))}: ${reason}.`;
-  });
+  const fields = Object.entries(error.fields ?? {});
   return (
     <div class="banner bad" role="alert">
       <span class="stack tight">
-        {lines.length === 0 ? error.message : lines.map((line) => <span key={line}>{line}</span>)}
+        {fields.length === 0 && error.message}
+        {fields.map(([path, reason]) => (
+          <span key={path}>
+            <Led to={lead(path)}>{nameAt(path)}</Led>: {pathText(path.slice(path.lastIndexOf(".") + 1))}: {reason}.
+          </span>
+        ))}
       </span>
     </div>
   );

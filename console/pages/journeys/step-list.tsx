@@ -1,7 +1,8 @@
 // The steps as an indented list: people on each step, how many went each way, and a form for the step that is open.
 
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { JourneyGraph, JourneyStep, JourneysGetStatsAnswer } from "../../../sdk/src/types.gen.ts";
+import { usePlace } from "../../app/places.ts";
 import { plural } from "../../app/time.ts";
 import { Badge } from "../../components/badge.tsx";
 import { Button } from "../../components/button.tsx";
@@ -10,7 +11,7 @@ import { nameOf, type StepType, stepNames, stepText, typeOf, ways } from "../../
 import { BrakeFigures } from "./step-brake.tsx";
 import { StepEditor } from "./step-form.tsx";
 import { icons, StepIcon } from "./step-icon.tsx";
-import { type Edge, faultsOf, insertStep, type Line, linesOf } from "./steps.ts";
+import { type Edge, faultsOf, insertStep, type Line, linesOf, stepAt } from "./steps.ts";
 
 export interface StepsProps {
   /** Whose people and brakes are shown; undefined where the counts are of a simulation. */
@@ -27,6 +28,18 @@ export interface StepsProps {
 
 export function Steps({ journey, halted, graph, stats, faults, change }: StepsProps) {
   const [open, setOpen] = useState("");
+  const list = useRef<HTMLOListElement>(null);
+  const [entered, enter] = useState({ path: "" });
+  usePlace({
+    has: (path) => stepAt(graph, path) !== undefined,
+    show: (path) => {
+      setOpen(stepAt(graph, path) ?? "");
+      enter({ path });
+    },
+  });
+  useEffect(() => {
+    if (entered.path) list.current?.querySelector<HTMLElement>(".step-head[aria-expanded=true]")?.focus();
+  }, [entered]);
   const lines = linesOf(graph);
   const usable = useUsableChannels().map(({ id }) => id);
   const insert = (from: Edge, type: StepType) => {
@@ -35,7 +48,7 @@ export function Steps({ journey, halted, graph, stats, faults, change }: StepsPr
     setOpen(made.id);
   };
   return (
-    <ol class="step-list">
+    <ol class="step-list" ref={list}>
       {lines.map((line, n) => (
         <li key={n} class={`depth-${Math.min(line.depth, 6)}`}>
           {change && line.kind !== "way" && <Insert insert={(type) => insert(line.from, type)} />}

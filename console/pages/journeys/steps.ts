@@ -68,7 +68,11 @@ export function triggerText({ type, ...trigger }: JourneyTrigger): string {
   return type === "segment_entered" ? "a person enters a segment" : "a person leaves a segment";
 }
 
-export const isAbout = (path: string, id: string): boolean => path.split(".").includes(id);
+const isAbout = (path: string, id: string): boolean => path.split(".").includes(id);
+
+/** The step that a path is about. */
+export const stepAt = ({ steps = {} }: JourneyGraph, path: string): string | undefined =>
+  Object.keys(steps).find((id) => isAbout(path, id));
 
 /** What the server says is wrong with a step, by path. */
 export const faultsOf = (faults: Record<string, string>, id: string): [string, string][] =>
