@@ -260,7 +260,7 @@ describe.skipIf(!hasBrowser)("the demo in Chromium", () => {
     await page.getByText("Provider request").click();
     await page.getByText("List-Unsubscribe-Post: List-Unsubscribe=One-Click").waitFor();
     await page.getByRole("link", { name: "View person" }).click();
-    await page.getByRole("heading", { name: "Timeline" }).waitFor();
+    await page.getByRole("heading", { name: "What happened" }).waitFor();
   });
 
   it("one funnel is read, though the names of the sources come before the first of them is known (CON-1)", async () => {

@@ -12,7 +12,7 @@ import { Table } from "../../components/table.tsx";
 export function ConsentHistory({ id }: { id: string }) {
   const consents = useQuery("subscribers.listConsents", [id]);
   return (
-    <Card title="Consent history" flush>
+    <Card title="What was agreed to" flush>
       <Loaded query={consents} skeleton={<Skeleton table rows={4} />}>
         {({ items }) =>
           items.length === 0 ? (

@@ -178,7 +178,7 @@ const version = (parts: { major: number; minor: number; patch: number } | null):
 
 function Devices({ devices }: { devices: SubscriberProfile["devices"] }) {
   return (
-    <Card title="Devices" flush>
+    <Card title="Where push arrives" flush>
       {devices.length === 0 ? (
         <p class="dim inset">There are no devices: push cannot reach this person.</p>
       ) : (
@@ -231,7 +231,7 @@ const MAX_MESSAGES = 50;
 function Inbox({ id }: { id: string }) {
   const inbox = useQuery("inbox.listMessages", [{ subscriber_id: id, limit: MAX_MESSAGES }]);
   return (
-    <Card title="Inbox">
+    <Card title="What the app shows">
       <Loaded query={inbox} skeleton={<Skeleton rows={4} />}>
         {({ messages }) => (
           <>

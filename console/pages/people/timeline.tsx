@@ -52,7 +52,7 @@ export function Timeline({ id }: { id: string }) {
     <>
       <Waiting all={all} />
       <Card
-        title="Timeline"
+        title="What happened"
         actions={
           <>
             <span class="dim">Times in {zone}</span>
