@@ -1,4 +1,4 @@
-// E-mail, if a domain for it is set: its SES identity with DKIM, and the outcomes of mails, delivered to a queue.
+// Email, if a domain for it is set: its SES identity with DKIM, and the outcomes of mails, delivered to a queue.
 import { CfnOutput, type Stack } from "aws-cdk-lib";
 import { EventBus, Rule } from "aws-cdk-lib/aws-events";
 import { SqsQueue } from "aws-cdk-lib/aws-events-targets";

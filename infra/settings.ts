@@ -108,7 +108,7 @@ const Settings = v.object({
   archive: v.optional(v.pipe(Whole, v.maxValue(MAX_DAYS))),
   /** The address that alarms are mailed to. Without it they only change their state. */
   alarmEmail: v.optional(v.pipe(v.string(), v.email())),
-  /** The domain to send e-mail from: creates its SES identity, and a queue of the outcomes of mails. */
+  /** The domain to send email from: creates its SES identity, and a queue of the outcomes of mails. */
   emailIdentity: v.optional(Host),
   /**
    * Reserved for live streams, and their limit. Without it they share the account's concurrency, and their limit is half

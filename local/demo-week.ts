@@ -91,7 +91,7 @@ function publish({ providers: { dns } }: LocalService): void {
 }
 
 /**
- * E-mail beside in-app, rules of sending, what counts as success, an endpoint for webhooks, a list.
+ * Email beside in-app, rules of sending, what counts as success, an endpoint for webhooks, a list.
  * @returns the id of the list.
  */
 async function connect(client: Client): Promise<string> {

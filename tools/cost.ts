@@ -11,7 +11,7 @@ const USAGE = `npm run cost -- [--subscribers N] [--sends N] …: what a month c
   --sends N         in-app messages of sends to many
   --singles N       in-app messages of sends to one, each with its request
   --pushes N        pushes of sends to many
-  --mails N         e-mails by SES
+  --mails N         emails by SES
   --events N        events of the month, with keys, a thousand a request, each of another person
   --published N     outbound events on the account's event bus, four of a workspace and type in an entry
   --requests N      other requests, each of which writes a row

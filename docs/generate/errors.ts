@@ -20,7 +20,7 @@ const messages: Record<ErrorCode, string> = {
   TENANT_DELETED: "This workspace is closed.",
   FEATURE_NOT_AVAILABLE: "The feature is not part of the plan.",
   READ_ONLY_TOKEN: "A read-only token may not write.",
-  EMAIL_NOT_CONFIRMED: "Confirm your e-mail address first.",
+  EMAIL_NOT_CONFIRMED: "Confirm your email address first.",
   SECOND_FACTOR_MISSING: "This workspace demands a second factor. Set one up in your account.",
   SIGN_IN_REQUIRED: "This workspace is opened by its identity provider. Sign in there.",
   APPROVAL_REQUIRED: "This workspace asks a second person before a send to many: make it a campaign.",

@@ -59,10 +59,10 @@ and written for several at once, so it is reached somewhat late. Limits of sizes
 | account | passwords, from all addresses together | ${often(GUESSES)} | guessing that is spread over many machines | stays in open sessions, and signs in in a known browser, at the identity provider, or when it is over |
 | account | current passwords, by somebody signed in | ${often(PASSWORDS_PER_USER)} | an open browser that is not its user's; nobody outside uses it up | ${WAIT} |
 | account | codes of the authenticator, after the right password | ${often(CODES_PER_USER)}, ${often(CODES_A_DAY)} | six digits are guessed in a year without it | signs in with a recovery code: these are not limited |
-| e-mail address | mails that reset a password | ${often(RESETS_AN_HOUR)}, ${often(RESETS_A_DAY)} | a mailbox is not flooded by strangers | uses the newest of the mails, which is good for an hour |
+| email address | mails that reset a password | ${often(RESETS_AN_HOUR)}, ${often(RESETS_A_DAY)} | a mailbox is not flooded by strangers | uses the newest of the mails, which is good for an hour |
 | account | mails that confirm the address | ${often(CONFIRMATIONS_PER_USER)} | as above | uses the newest of the mails |
 | network address; domain of the address | registrations | ${often(REGISTRATIONS_PER_ADDRESS)}; ${often(REGISTRATIONS_PER_DOMAIN)} | workspaces by the thousand | ${WAIT}, or is invited by the operator |
-| workspace; e-mail address | invitations | ${often(INVITATIONS_PER_WORKSPACE)}; ${often(INVITATIONS_PER_EMAIL)} | a workspace is no way to mail strangers | ${WAIT} |
+| workspace; email address | invitations | ${often(INVITATIONS_PER_WORKSPACE)}; ${often(INVITATIONS_PER_EMAIL)} | a workspace is no way to mail strangers | ${WAIT} |
 | network address | refreshes of sessions | ${often(REFRESHES_PER_ADDRESS)} | a client that refreshes in a loop; an office behind one address fits in | ${WAIT}: the session goes on |
 | everybody together | passwords that are checked | ${often(PASSWORDS_OF_ALL)} | the last resort: a password costs a tenth of a second of processor time. Who is refused by an address is not counted | stays in open sessions, or signs in in a known browser or at the identity provider |
 | all known browsers together | passwords that are checked | ${often(PASSWORDS_OF_KNOWN)} | as above, and apart: who guesses has no known browser of the account, so guesses do not use it up | stays in open sessions, or signs in at the identity provider |

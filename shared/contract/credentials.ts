@@ -60,9 +60,9 @@ function schemaOf(field: CredentialField): v.GenericSchema {
     case "email":
       return v.pipe(
         v.string(),
-        v.maxLength(MAX_EMAIL, "must be an e-mail address"),
+        v.maxLength(MAX_EMAIL, "must be an email address"),
         v.transform(withAsciiDomain),
-        v.check(isEmailAddress, "must be an e-mail address"),
+        v.check(isEmailAddress, "must be an email address"),
       );
     case "key":
       return v.pipe(

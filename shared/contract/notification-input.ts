@@ -148,7 +148,7 @@ const TestedSend = v.strictObject({
     v.optional(Uuid),
   ),
   to: said(
-    "Some of the workspace's `test_subscriber_ids`, and `me` for your own address, which gets e-mail only. Default: all of them",
+    "Some of the workspace's `test_subscriber_ids`, and `me` for your own address, which gets email only. Default: all of them",
     v.optional(
       SomeOf(
         v.union([v.literal(OWN_ADDRESS), Uuid], `must be ${OWN_ADDRESS} or a UUID`),

@@ -48,7 +48,7 @@ const WITH_AT = new RegExp(`(?<!${PART})${PART}+(?:@${PART}+)+`, "g");
 const TO_END_OF_ADDRESS = new RegExp(`^.*@${PART}+\\.[A-Za-z]{2,}`);
 const PHONE = /\+\d[\d ().-]{5,17}\d/g;
 
-/** Texts without e-mail addresses and phone numbers, wherever a person has written them. */
+/** Texts without email addresses and phone numbers, wherever a person has written them. */
 export const scrubbed = (text: string): string =>
   text.replaceAll(WITH_AT, (word) => word.replace(TO_END_OF_ADDRESS, REDACTED)).replaceAll(PHONE, REDACTED);
 

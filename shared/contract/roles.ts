@@ -17,7 +17,7 @@ export const permissions = {
 
 export type Permission = keyof typeof permissions;
 
-/** Permissions that a user uses only with a confirmed e-mail address, where the deployment demands one (ACC-4). */
+/** Permissions that a user uses only with a confirmed email address, where the deployment demands one (ACC-4). */
 export const confirmedPermissions: ReadonlySet<Permission> = new Set(["send", "credentials:manage"]);
 
 export const scopes = [

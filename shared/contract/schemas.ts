@@ -99,8 +99,8 @@ const MAX_EMAIL_CHARACTERS = 254;
 /** An address of a subscriber; an international domain is read and stored in ASCII (meaning, 2). */
 export const EmailAddress = v.pipe(
   v.string(),
-  v.maxLength(MAX_EMAIL_CHARACTERS, "must be an e-mail address"),
-  v.check(isInternationalAddress, "must be an e-mail address"),
+  v.maxLength(MAX_EMAIL_CHARACTERS, "must be an email address"),
+  v.check(isInternationalAddress, "must be an email address"),
   v.transform(withAsciiDomain),
 );
 

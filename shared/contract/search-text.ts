@@ -9,7 +9,7 @@ export const SearchText = v.pipe(
   v.nonEmpty(),
   v.maxLength(MAX_SEARCH_CHARACTERS),
   v.description(
-    "The beginning of the external id, the e-mail address, the last or the full name, with or without marks; or the phone " +
+    "The beginning of the external id, the email address, the last or the full name, with or without marks; or the phone " +
       "number, also as it is dialed in the region of the workspace",
   ),
 );

@@ -39,7 +39,7 @@ export const webhookPayloads = {
     v.strictObject({
       subscriber_id: text("The subscriber"),
       external_id: text("The id of the subscriber in your own system"),
-      email: said("The e-mail address, if there is one", v.nullable(v.string())),
+      email: said("The email address, if there is one", v.nullable(v.string())),
       attributes: said("The attributes, as an object", v.record(v.string(), v.any())),
       created: said("Always `true`", v.boolean()),
     }),

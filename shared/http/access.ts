@@ -47,7 +47,7 @@ export interface Access {
   presents?(request: PresentingRequest): Presented;
   /** The endpoint is a tool of `/v1/mcp` for agent keys with this scope (docs/decisions/0037). */
   agents?: AgentScope;
-  /** Needs a confirmed e-mail address (ACC-4), as every endpoint of a permission to send or to manage credentials does. */
+  /** Needs a confirmed email address (ACC-4), as every endpoint of a permission to send or to manage credentials does. */
   isForConfirmed?: boolean;
   /** Credentials whose calls the audit trail leaves out, because they are many and leave records of their own. */
   unaudited?: readonly Credential[];

@@ -154,7 +154,7 @@ export async function requireConfirmed(
   if (needsConfirmed(access) && (await lacksConfirmation(caller, platform, isDemanded)))
     throw new ApiError(
       "EMAIL_NOT_CONFIRMED",
-      "Confirm your e-mail address first: open the link that was mailed to you.",
+      "Confirm your email address first: open the link that was mailed to you.",
     );
 }
 

@@ -33,9 +33,9 @@ export const registrationMode: Capability<"registration", RegistrationMode> = {
 export const AccountEmail = v.pipe(
   v.string(),
   v.trim(),
-  v.maxLength(254, "must be an e-mail address"),
+  v.maxLength(254, "must be an email address"),
   v.transform(withAsciiDomain),
-  v.check(isEmailAddress, "must be an e-mail address"),
+  v.check(isEmailAddress, "must be an email address"),
 );
 export const Password = v.pipe(v.string(), v.maxLength(1_024, "must have at most 1,024 characters"));
 export const NewKind = said(
@@ -55,7 +55,7 @@ type CreationContext = Context<readonly [typeof platformWrite, typeof anyStore, 
 
 /**
  * Makes a user with a workspace of their own, and the root secrets if this is the first one.
- * @throws 422 for a weak password, 409 if the e-mail address is taken.
+ * @throws 422 for a weak password, 409 if the email address is taken.
  */
 export async function createAccount(
   { platform, storeOf, secretsMaker, ids }: CreationContext,

@@ -70,7 +70,7 @@ const callerRows: Capability<"platform", CallerRows> = {
   open: platformWrite.open,
 };
 
-/** Whether users must confirm their e-mail addresses before they invite, send or add credentials. */
+/** Whether users must confirm their email addresses before they invite, send or add credentials. */
 export const addressConfirmation: Capability<"demandsConfirmation", boolean> = {
   as: "demandsConfirmation",
   env: ["CONFIRM_ADDRESSES"],

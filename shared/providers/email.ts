@@ -1,4 +1,4 @@
-// E-mail: one source, sent by SES or by an SMTP server (D-EMAIL).
+// Email: one source, sent by SES or by an SMTP server (D-EMAIL).
 
 import { createHash } from "node:crypto";
 import type { CredentialsFor } from "../contract/credentials.ts";

@@ -13,7 +13,7 @@ interface ServiceMail {
   html: string;
 }
 
-/** `rejected`: another attempt has no better result. `off`: the installation has no domain for e-mail. */
+/** `rejected`: another attempt has no better result. `off`: the installation has no domain for email. */
 type MailOutcome = "sent" | "rejected" | "failed" | "off";
 
 /** Sends a mail, or logs why it was not sent. */
@@ -30,7 +30,7 @@ export const mailing: Capability<"canMail", boolean> = {
   },
 };
 
-/** Sends no mail if the installation has no domain for e-mail. */
+/** Sends no mail if the installation has no domain for email. */
 export const mailer: Capability<"mail", Mailer> = {
   as: "mail",
   env: ["MAIL_SENDER"],

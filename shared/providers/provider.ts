@@ -48,11 +48,11 @@ export interface Outgoing<A = Addresses[ProvidedChannel]> {
   push?: PushExtras | undefined;
   variant?: "a" | "b" | undefined;
   category?: "marketing" | "transactional" | undefined;
-  /** The bodies of an e-mail; without them `body` is its text. */
+  /** The bodies of an email; without them `body` is its text. */
   parts?: { text: string; html: string } | undefined;
   /** The time in the key of its ledger row, in milliseconds: later events of the provider find the row by it. */
   at?: number | undefined;
-  /** The one-click unsubscribe URL (e-mail). */
+  /** The one-click unsubscribe URL (email). */
   unsubscribeUrl?: string | undefined;
   /** An approved template of the chat app, sent in place of title and body. */
   template?: { name: string; language: string; parameters: readonly string[] } | undefined;

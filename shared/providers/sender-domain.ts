@@ -28,7 +28,7 @@ type Identity =
   | { kind: "failed"; reason: string };
 
 /**
- * The state of the domain that credentials of e-mail send from; undefined for other credentials, and in a sandbox, which
+ * The state of the domain that credentials of email send from; undefined for other credentials, and in a sandbox, which
  * nothing leaves. It never throws: what does not answer is `unknown`.
  */
 export const senderDomains: Capability<

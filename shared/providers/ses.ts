@@ -1,4 +1,4 @@
-// E-mail by Amazon SES: our own MIME source, with tags that its events return (D-EMAIL).
+// Email by Amazon SES: our own MIME source, with tags that its events return (D-EMAIL).
 import { GetAccountCommand, GetEmailIdentityCommand, SESv2Client, SendEmailCommand } from "@aws-sdk/client-sesv2";
 import type { CredentialsFor } from "../contract/credentials.ts";
 import { TIMEOUT_MS } from "../egress/egress.ts";

@@ -1,4 +1,4 @@
-// E-mail by any SMTP server. Our own client, because it must know at which byte a message may have been accepted
+// Email by any SMTP server. Our own client, because it must know at which byte a message may have been accepted
 // (docs/decisions/0111).
 
 import type { CredentialsFor } from "../contract/credentials.ts";

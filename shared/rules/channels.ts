@@ -122,7 +122,7 @@ export const channels = {
     letter: "e",
     class: "email",
     rank: 2,
-    content: { kind: "mail", about: "What an e-mail says" },
+    content: { kind: "mail", about: "What an email says" },
     plan: "free",
     address: "email",
     platform: "email",
@@ -137,7 +137,7 @@ export const channels = {
           from: ["ses", "smtp"],
           names: { ses: "SES", smtp: "SMTP" },
           message: "must be ses or smtp",
-          setting: "`ses` or `smtp`; of e-mail channels",
+          setting: "`ses` or `smtp`; of email channels",
           example: "ses",
         },
         from_email: {

@@ -1,4 +1,4 @@
-// The syntax of e-mail addresses (AMB-84), phone numbers and languages (D-ATTR). Only a send shows whether they exist.
+// The syntax of email addresses (AMB-84), phone numbers and languages (D-ATTR). Only a send shows whether they exist.
 
 const EMAIL_LENGTH = 254;
 const LOCAL_LENGTH = 64;

@@ -108,7 +108,7 @@ export const isPriced = (type: string): type is (typeof pricedChannels)[number] 
 /**
  * What the provider of a channel charges for a message, in dollars.
  * @param own the price that the workspace set
- * @param provider of an e-mail channel
+ * @param provider of an email channel
  * @returns undefined if it is not known
  */
 export function priceOf(type: string, own: number | undefined, provider: string | undefined): number | undefined {

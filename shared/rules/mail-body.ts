@@ -1,4 +1,4 @@
-// The two bodies of an e-mail: HTML if it starts with a tag, else text with paragraphs; a text part always (D-EMAIL).
+// The two bodies of an email: HTML if it starts with a tag, else text with paragraphs; a text part always (D-EMAIL).
 import { escapeHtml } from "./characters.ts";
 import { textOfHtml } from "./mail-text.ts";
 

@@ -29,13 +29,13 @@ const COMMON = new Set(
 
 const SEQUENCES = ["0123456789", "abcdefghijklmnopqrstuvwxyz", "qwertyuiopasdfghjklzxcvbnm"];
 
-/** The reason why a password is too weak, or undefined. @param personal what an attacker knows: e-mail address, workspace name */
+/** The reason why a password is too weak, or undefined. @param personal what an attacker knows: email address, workspace name */
 export function weaknessOf(password: string, personal: readonly string[]): string | undefined {
   if (password.length < MIN_PASSWORD_CHARACTERS) return `must have at least ${MIN_PASSWORD_CHARACTERS} characters`;
   if (password.length > MAX_PASSWORD_CHARACTERS) return `must have at most ${MAX_PASSWORD_CHARACTERS} characters`;
   const plain = password.toLowerCase();
   if (personal.some((text) => text.toLowerCase() === plain))
-    return "must not be the e-mail address or the workspace name";
+    return "must not be the email address or the workspace name";
   if (new Set(plain).size === 1) return "must not be one repeated character";
   if (isSequence(plain)) return "must not be a plain sequence";
   if (COMMON.has(plain)) return "is one of the most common passwords";

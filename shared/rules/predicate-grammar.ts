@@ -30,7 +30,7 @@ export const Operators = named(
     about:
       "One or more conditions on one value; all of them must hold. Values of different types are never equal, and a " +
       "number is not compared with a text. Two texts that are times compare as instants, and what is no time is neither " +
-      "before nor after one. E-mail addresses are equal in any case.",
+      "before nor after one. Email addresses are equal in any case.",
   }),
 );
 

@@ -31,7 +31,7 @@ export interface ReachRules {
   /** Usable channels among the selected ones, one of each type. */
   channels: readonly ChannelType[];
   category: "marketing" | "transactional";
-  /** `opt_in`: marketing e-mail only to subscribers that have opted in. */
+  /** `opt_in`: marketing email only to subscribers that have opted in. */
   emailConsent: "opt_out" | "opt_in";
   /** Only subscribers who are in it are reached, whatever the category (TPC-2). */
   topic?: SendTopic | undefined;

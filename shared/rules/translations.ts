@@ -4,15 +4,15 @@ import { type FooterWords, footerWordsFor, languageCode } from "./footer-words.t
 
 const en = {
   /** Above the button: nothing has happened yet. */
-  ask: "Press the button to get no more marketing e-mail from this sender.",
+  ask: "Press the button to get no more marketing email from this sender.",
   /** What unsubscribing did. */
-  noMoreMail: "You will get no more marketing e-mail from this sender.",
+  noMoreMail: "You will get no more marketing email from this sender.",
   unsubscribed: "You are unsubscribed",
   choose: "Choose what you want to hear about.",
   save: "Save",
   saved: "Your choice is saved.",
   noTopics: "This sender has no topics to choose from.",
-  otherwise: "Or unsubscribe from all marketing e-mail of this sender.",
+  otherwise: "Or unsubscribe from all marketing email of this sender.",
   /** The button and the subject of the mail that asks to confirm an opt-in. */
   confirm: "Confirm your subscription",
   confirmAsk: "Somebody, hopefully you, asked for messages to this address. Please confirm that it was you.",

@@ -34,7 +34,7 @@ const valueSchemas: Pick<Comparison, "valueSchema" | "orderSchema" | "valueProbl
 /**
  * Numbers, strings, booleans and null, without coercion (AMB-52). Two texts that are times compare as instants; a bare date is
  * a day in the zone, and an instant is before, in or after it (AMB-137). A time without a zone is read in this one. What is
- * no time is neither before nor after one. Two e-mail addresses are equal however they are written.
+ * no time is neither before nor after one. Two email addresses are equal however they are written.
  */
 const valuesIn = (zone: string): Comparison => ({
   ...valueSchemas,

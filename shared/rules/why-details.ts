@@ -198,7 +198,7 @@ function topicWords({ attempts, now, sent_at }: KnownReason): string | undefined
   return `${key}: ${isLater(chosen_at, sent_at) ? "then; now " : ""}${consentText(choice)}${since}`;
 }
 
-/** `1 of 1 marketing messages by e-mail a day` */
+/** `1 of 1 marketing messages by email a day` */
 function capWords(cap: ReachedCap | undefined): string | undefined {
   if (!cap) return undefined;
   const by = cap.channel_class === undefined ? "" : ` by ${cap.channel_class.replaceAll("_", " ")}`;

@@ -13,7 +13,7 @@ it("an import of suppressions suppresses the addresses of its file and names the
   const load = () => call("POST /api/v1/suppressions/import", { csv: file });
   expect((await load()).body).toEqual({
     ...{ suppressed: 2, unchanged: 0, rejected: 1 },
-    problems: [{ line: 3, reason: "no e-mail address, and no phone number that can be read" }],
+    problems: [{ line: 3, reason: "no email address, and no phone number that can be read" }],
   });
   expect((await load()).body).toMatchObject({ suppressed: 0, unchanged: 2 });
   const [a] = (await call("GET /api/v1/suppressions?address=a@example.com")).body.items;

@@ -48,7 +48,7 @@ it("nobody gets in who is no user here, whose address is not verified, or in a w
   const stranger = await signIn({ ...ADA, sub: "eve-1", email: "eve@lovelace.example" });
 
   expect(stranger.status).toBe(403);
-  expect(stranger.body.message).toBe("Nobody here has your e-mail address. Ask for an invitation.");
+  expect(stranger.body.message).toBe("Nobody here has your email address. Ask for an invitation.");
   expect((await signIn({ ...ADA, email_verified: false })).status).toBe(403);
   expect((await signIn(ADA, { tenant_id: other.id })).status).toBe(401);
   expect((await signIn(ADA, { tenant_id: "installation" })).status).toBe(401);

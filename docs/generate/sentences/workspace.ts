@@ -26,7 +26,7 @@ export const workspaceSentences: Record<string, string> = {
   consecutive_failures: "How many deliveries in a row have failed",
   consent: "What the subscriber agreed to",
   "channels.consent": "The consent for this channel; `null` if there is none",
-  consent_summary: "Rows by what their consent to e-mail did; of a dry run, by what it would do",
+  consent_summary: "Rows by what their consent to email did; of a dry run, by what it would do",
   topic_summary:
     "By the key of each topic in the file, the rows by what their choice did; of a dry run, by what it would do",
   unknown_topics: "Keys in columns `topic:<key>` that name no topic of the workspace: such columns become attributes",
@@ -48,7 +48,7 @@ export const workspaceSentences: Record<string, string> = {
   disabled_at: "When it was disabled after too many failures; `null` while it is enabled",
   dry_run: "Whether the file is only checked and counted. Default: `false`",
   dynamic_segments: "Active dynamic segments",
-  email: "The e-mail address",
+  email: "The email address",
   email_consent_mode: "`opt_out`: marketing mail goes to all who did not object. `opt_in`: only to those who agreed",
   endpoint: "The address of the browser's push service",
   entering: "Subscribers that it would add",

@@ -208,7 +208,7 @@ export const account = group("account", "Keys and settings of a workspace, and t
     {
       summary: "Change the workspace's settings",
       description:
-        "`quiet_hours` defer marketing by push, web push, e-mail, SMS and chat app to their end, in the subscriber's " +
+        "`quiet_hours` defer marketing by push, web push, email, SMS and chat app to their end, in the subscriber's " +
         "`timezone` or the workspace's; `days` are those on which they begin, 0 is Sunday. `frequency_caps` count " +
         "messages to a subscriber by day or week of the workspace's zone; messages beyond a cap are `skipped: capped`. " +
         "Both apply to sends that are dispatched from now on. " +

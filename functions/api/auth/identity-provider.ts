@@ -62,7 +62,7 @@ const ABOUT = {
   issuer: "The issuer, as the provider's own description names it",
   client_id: "Of the client that the provider has for this workspace",
   scope: "What is asked of the provider",
-  domains: "The e-mail domains that the provider speaks for, once a DNS record proves each",
+  domains: "The email domains that the provider speaks for, once a DNS record proves each",
   default_role: "Of whoever signs in first; `null`: they need an invitation or a group with a role",
   groups_claim: "The claim with the groups of the user",
   group: "As the provider names it",

@@ -103,7 +103,7 @@ export const auth = group("auth", "Registration, sessions, passwords and invitat
       const known = await countSignIn(platform, { email: body.email, sourceIp, cookies });
       await sharedLimits.password(platform, known !== undefined);
       const user = await findUser(platform, body.email, body.password);
-      if (!user) throw unauthorized("The e-mail address or the password is wrong.");
+      if (!user) throw unauthorized("The email address or the password is wrong.");
       const secondFactor = await proveSecondFactor({ platform, factorKeys }, user, body.code);
       const { workspace: _, ...wanted } = await firstOpen(platform, user.id, {
         named: body.tenant_id,

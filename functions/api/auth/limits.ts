@@ -73,7 +73,7 @@ export async function countGuess(platform: Counter, email: string, sourceIp: str
   await countAttempt(platform, GUESSES, email);
 }
 
-/** Counts a mail with a token to an e-mail address. @throws 429 */
+/** Counts a mail with a token to an email address. @throws 429 */
 export async function countReset(platform: Counter, email: string): Promise<void> {
   await countAttempt(platform, RESETS_AN_HOUR, email);
   await countAttempt(platform, RESETS_A_DAY, email);

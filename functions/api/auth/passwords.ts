@@ -1,4 +1,4 @@
-// Forgotten, reset and changed passwords, and the confirmation of an e-mail address (ACC-1 to ACC-4).
+// Forgotten, reset and changed passwords, and the confirmation of an email address (ACC-1 to ACC-4).
 import * as v from "valibot";
 import { said, TrimmedTextUpTo } from "../../../shared/contract/schemas.ts";
 import { requireUser } from "../../../shared/http/authenticate.ts";
@@ -125,7 +125,7 @@ export const passwords = [
     "POST /api/v1/auth/email/confirm",
     {},
     {
-      summary: "Confirm an e-mail address by a mailed token",
+      summary: "Confirm an email address by a mailed token",
       body: v.strictObject({ token: Token }),
       errors: ["NOT_FOUND", "RATE_LIMITED"],
     },
@@ -145,7 +145,7 @@ export const passwords = [
       uses: [mailing],
     },
     {
-      summary: "Mail the caller another token to confirm the e-mail address",
+      summary: "Mail the caller another token to confirm the email address",
       description: "No mail is sent to an address that is confirmed already, or where the service has no mail domain.",
       errors: ["RATE_LIMITED"],
     },

@@ -38,7 +38,7 @@ export const signIn = [
     "POST /api/v1/auth/sign-in/begin",
     { uses: [platformWrite, serviceUrl, installationProvider] },
     {
-      summary: "Begin a sign-in at the identity provider of a workspace, or of an e-mail address",
+      summary: "Begin a sign-in at the identity provider of a workspace, or of an email address",
       description:
         "Where neither has one, at that of the installation, if its operator named one. Keep `state` and `binding` where only this browser has them, send the browser to `url`, and give both with the code that " +
         "comes back. A sign-in is valid for ten minutes. With `redirect_port` the provider sends the browser to " +

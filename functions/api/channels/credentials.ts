@@ -116,7 +116,7 @@ const own = {
     "POST /api/v1/channels/:id/credentials/email",
     { uses: [egress] },
     {
-      summary: "Store the sender of an e-mail channel",
+      summary: "Store the sender of an email channel",
       description: `${REPLACES} Through Amazon SES, or an SMTP server on a public host and a port of mail.`,
       body: credentialBody("email"),
       example: { body: credentialExample("email") },

@@ -84,7 +84,7 @@ export const channels = group("channels", "The ways a workspace sends.", [
     {
       summary: "Get whether a channel can send, how its provider answered, and what uses it",
       description:
-        "What the provider answers is noted within five minutes. The rates are those of all e-mail channels that report " +
+        "What the provider answers is noted within five minutes. The rates are those of all email channels that report " +
         "bounces and complaints (SES), over the last 30 days.",
       returns: ChannelHealth,
     },
@@ -100,7 +100,7 @@ export const channels = group("channels", "The ways a workspace sends.", [
         "`rate_per_second` is the most messages that are handed to the provider; null removes the limit, and a " +
         "channel that sends by SES then keeps to nine tenths of what SES lets the account send. A provider " +
         "that throttles lowers the rate for a time in any case. Transactional messages keep a fifth of it. " +
-        "`price_per_message` is what the provider charges, in US dollars; only of e-mail, SMS and chat app. Mails of SES " +
+        "`price_per_message` is what the provider charges, in US dollars; only of email, SMS and chat app. Mails of SES " +
         "have its list price without it. Sends that are dispatched from now on use it.",
       body: ChannelChange,
       returns: Channel,

@@ -52,7 +52,7 @@ const PreferencesForm = v.object({
   ),
 });
 
-export const mail = group("mail", "The links of e-mails.", [
+export const mail = group("mail", "The links of emails.", [
   endpoint(
     "GET /u/:token",
     { uses: [platformRead] },
@@ -72,7 +72,7 @@ export const mail = group("mail", "The links of e-mails.", [
     "POST /u/:token",
     { uses: [platformRead] },
     {
-      summary: "Unsubscribe from marketing e-mail",
+      summary: "Unsubscribe from marketing email",
       description:
         "The target of `List-Unsubscribe` in each marketing mail: one click is enough (RFC 8058). Any body is accepted, " +
         "and a repeat changes nothing. The link never expires. Of a subscriber that was erased, every link answers 200 and says that no more mail is sent.",

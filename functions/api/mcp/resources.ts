@@ -48,7 +48,7 @@ const prompts: Readonly<Record<string, Prompt>> = {
   explain_a_person: {
     title: "Why did this person not get it?",
     description: "Explains what became of a message for one person",
-    arguments: [argument("person", "An external id, e-mail address or id"), argument("message", "Which message")],
+    arguments: [argument("person", "An external id, email address or id"), argument("message", "Which message")],
     text: ({ person, message }) =>
       `Why did ${person} get or not get ${message}? Call recipients_get_why with the person and the name of the send, campaign ` +
       "or journey, and answer in one sentence with the reason, then what would change it.",

@@ -102,10 +102,10 @@ export const recipients = group("recipients", "Who would get a notification, and
     {
       summary: "Explain in words why a person got a send, a campaign or a journey, or did not",
       description:
-        "One call: the person by id, external id or e-mail address, and one of send, campaign and journey by id or name. " +
+        "One call: the person by id, external id or email address, and one of send, campaign and journey by id or name. " +
         "`in_words` is the answer; the rest is what it says.",
       query: v.object({
-        person: said("An id, an external id or an e-mail address", Asked),
+        person: said("An id, an external id or an email address", Asked),
         send: said("The id, name or title of a send: the newest of that name", v.optional(Asked)),
         campaign: said("The id or name of a campaign", v.optional(Asked)),
         journey: said("The id or name of a journey", v.optional(Asked)),

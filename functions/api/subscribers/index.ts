@@ -143,7 +143,7 @@ export const subscribers = group("subscribers", "The users that a workspace send
     "PATCH /api/v1/subscribers/:id",
     { permission: "subscribers:write", uses: [storeWrite] },
     {
-      summary: "Change a subscriber's e-mail address and attributes",
+      summary: "Change a subscriber's email address and attributes",
       description: "Attributes that are not named stay; null removes one.",
       body: SubscriberChange,
       example: { body: { attributes: { plan: "team", trial_ends: null } } },

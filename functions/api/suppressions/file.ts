@@ -111,7 +111,7 @@ async function read(csv: string, reading: Reading) {
       const read = rowOf(cells, columns, reading);
       for (const one of read) found.set(one.address, one);
       if (found.size > MAX_ROWS) throw refused(`The file has more than ${MAX_ROWS} addresses.`);
-      if (read.length === 0) problems.push({ line, reason: "no e-mail address, and no phone number that can be read" });
+      if (read.length === 0) problems.push({ line, reason: "no email address, and no phone number that can be read" });
     }
   } catch (error) {
     throw isUnreadable(error) ? refused(`The file cannot be read: ${error.message}.`) : error;

@@ -24,12 +24,12 @@ const Note = TrimmedTextUpTo(MAX_NOTE_CHARACTERS);
 
 const Address = v.pipe(
   v.string(),
-  v.description("An e-mail address, or a phone number in E.164 form"),
+  v.description("An email address, or a phone number in E.164 form"),
   v.maxLength(MAX_ADDRESS_CHARACTERS, "is no address"),
   v.rawTransform(({ dataset, addIssue, NEVER }) => {
     const address = readAddress(dataset.value);
     if (address) return address;
-    addIssue({ message: "must be an e-mail address, or a phone number in E.164 form" });
+    addIssue({ message: "must be an email address, or a phone number in E.164 form" });
     return NEVER;
   }),
 );
@@ -45,7 +45,7 @@ export const suppressions = group("suppressions", "Addresses that get no message
       description: "A page may be short, or empty with a cursor, where a filter leaves most out.",
       query: v.object({
         address: said(
-          "Only this e-mail address or phone number",
+          "Only this email address or phone number",
           v.optional(v.pipe(v.string(), v.maxLength(MAX_ADDRESS_CHARACTERS, "is no address"))),
         ),
         reason: said("Only those suppressed for this reason", v.optional(OneOf(suppressionReasons))),
@@ -85,7 +85,7 @@ export const suppressions = group("suppressions", "Addresses that get no message
       summary: "Suppress the addresses of a file",
       description:
         "The file is CSV, or JSON as providers answer it: a list of objects, one in an object, or an object in each line. " +
-        "The columns of e-mail addresses and phone numbers are found by their usual names, a reason and a time too; a list " +
+        "The columns of email addresses and phone numbers are found by their usual names, a reason and a time too; a list " +
         "of addresses needs no header. A row may have several, and all are suppressed; numbers without a country code are read " +
         `by the country of the row, else by the region of the workspace. At most ${MAX_ROWS.toLocaleString("en")} rows, and as many addresses; what cannot be read is named and the rest is suppressed. Only an operator ` +
         "lifts these. Repeating the call changes nothing.",

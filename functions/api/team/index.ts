@@ -75,7 +75,7 @@ export const team = group("team", "Members, roles and invitations.", [
     "POST /api/v1/team/invitations",
     { permission: "team:manage", isForConfirmed: true, uses: [platformWrite, mailer, mailing, serviceUrl] },
     {
-      summary: "Invite by e-mail: valid for 7 days, once",
+      summary: "Invite by email: valid for 7 days, once",
       description:
         "Where the service can mail, the token is in a mail to the invited address and nowhere else (`mailed: true`). " +
         "Else it is in this response.",

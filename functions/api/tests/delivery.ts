@@ -129,7 +129,7 @@ async function sendingsTo(
   });
 }
 
-/** By e-mail only: the caller is not a subscriber. The texts are those of the first test subscriber. */
+/** By email only: the caller is not a subscriber. The texts are those of the first test subscriber. */
 const sendingToSelf = ({ via, subscribers }: TestSend, send: Sender, email: string): Sending => ({
   subscriber_id: null,
   channel: "email",

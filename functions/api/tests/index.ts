@@ -81,7 +81,7 @@ async function testSendOf({ store, workspace: settings, secrets, caller, body }:
   const via = selectedOf(channels, spec).map(channelSettings);
   const isToSelf = to ? to.includes(OWN_ADDRESS) : via.some(({ type }) => type === "email");
   if (ids.length === 0 && !isToSelf)
-    throw invalid({ to: "names nobody: set test_subscriber_ids of the workspace, or send by e-mail to yourself" });
+    throw invalid({ to: "names nobody: set test_subscriber_ids of the workspace, or send by email to yourself" });
 
   const [template, shownAs, profiles] = await Promise.all([
     spec.template_id === null ? undefined : getTemplate(store, spec.template_id),

@@ -76,7 +76,7 @@ async function decide(
   if (asking.kind !== "asks") return skip(asking.kind);
   const [settings, mailer] = await Promise.all([workspace(), mailChannel(store)]);
   if (settings?.status !== "active") return skip("not active");
-  if (mailer === undefined) return skip("no channel of e-mail");
+  if (mailer === undefined) return skip("no channel of email");
 
   const list = listIdOf(channel);
   const topic = topicKeyOf(channel);

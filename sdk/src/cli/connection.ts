@@ -85,7 +85,7 @@ function connectionOf(
 
 /**
  * Begins a session.
- * @throws ServiceError if e-mail address or password are wrong; CommandError if the address is that of something else
+ * @throws ServiceError if email address or password are wrong; CommandError if the address is that of something else
  */
 export async function beginSession(
   io: Io,

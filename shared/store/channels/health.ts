@@ -51,7 +51,7 @@ export const ChannelHealth = titled("ChannelHealth", {
   bounce_rate: said("Bounced of delivered, from 0 to 1; `null` where none is reported", Rate),
   complaint_rate: said("Complaints of delivered, from 0 to 1; `null` where none is reported", Rate),
   domain: said(
-    "Of e-mail: what DNS and the provider said of the sender's domain at the last verification; `null` of other channels, " +
+    "Of email: what DNS and the provider said of the sender's domain at the last verification; `null` of other channels, " +
       "and before the first",
     v.nullable(SenderDomain),
   ),

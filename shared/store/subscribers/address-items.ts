@@ -7,7 +7,7 @@ import { json } from "../json-text.ts";
 
 export const AddressItem = item({
   about:
-    "An e-mail address or phone number that is suppressed, or that opted out by a link or a message. It holds for every " +
+    "An email address or phone number that is suppressed, or that opted out by a link or a message. It holds for every " +
     "subscriber with the address. Its id is made of a hash; an erasure removes the address and keeps the rest.",
   pk: ({ id }: { id: string }) => `AD#${id}`,
   row: {

@@ -63,7 +63,7 @@ export async function addressesOf(
   return wanted.map((ids) => Object.fromEntries(ids.map(({ kind }) => [kind, rows[next++]])));
 }
 
-/** Of e-mail addresses, those in normalized form that are suppressed or opted out. One request reads a hundred. */
+/** Of email addresses, those in normalized form that are suppressed or opted out. One request reads a hundred. */
 export async function heldAddresses(store: StoreReader, emails: readonly string[]): Promise<ReadonlySet<string>> {
   const all = emails.flatMap((email) => normalizedAddress("email", email) ?? []);
   const keys = all.map((address) => ({ id: addressId("email", address) }));

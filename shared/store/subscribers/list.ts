@@ -20,7 +20,7 @@ interface SubscriberQuery {
   updated_since?: string | undefined;
   external_id?: string | undefined;
   email?: string | undefined;
-  /** What the external id, the e-mail address, the last name or the full name begins with; or the phone number. */
+  /** What the external id, the email address, the last name or the full name begins with; or the phone number. */
   q?: string | undefined;
 }
 

@@ -2,7 +2,7 @@
 import { item } from "../item.ts";
 import { shardOf } from "../shards.ts";
 
-/** `x`: external id, `e`: e-mail address, `n`: last name. */
+/** `x`: external id, `e`: email address, `n`: last name. */
 type SearchField = "x" | "e" | "n";
 
 export const SearchEntry = item({

@@ -1,4 +1,4 @@
-// Subscribers by the beginning of their external id, e-mail address, last name or full name (docs/decisions/0034, 0131).
+// Subscribers by the beginning of their external id, email address, last name or full name (docs/decisions/0034, 0131).
 // Entries follow from the table's stream, so that an upsert costs nothing more.
 import * as v from "valibot";
 import { cursorsOf } from "../../contract/paging.ts";

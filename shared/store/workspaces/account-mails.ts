@@ -48,7 +48,7 @@ const purposes: Record<MailPurpose, Omit<Letter, "before"> & { before: string; p
     page: "reset",
   },
   confirm: {
-    subject: "Confirm your e-mail address",
+    subject: "Confirm your email address",
     before: "Confirm that this address is yours:",
     label: "Confirm the address",
     after: ["The link works once, within 24 hours. If you did not register, ignore this mail."],

@@ -105,7 +105,7 @@ async function userBehind(platform: Platform, provider: Provider, asserted: Asse
   const email = await spokenFor(platform, provider, asserted.email);
   const existing = await platform.get(UserItem, { email });
   if (!existing && tenant === INSTALLATION)
-    throw new ApiError("FORBIDDEN", "Nobody here has your e-mail address. Ask for an invitation.");
+    throw new ApiError("FORBIDDEN", "Nobody here has your email address. Ask for an invitation.");
   const { user, writes } = existing ? await claimed(platform, existing) : await made(platform, email, asserted.name);
   const row = { tenant, user: user.id, email: user.email, created_at: timestamp(platform.clock.now()) };
   return { user, writes: [putItem(FederatedIdentity, key, row), ...writes] };
@@ -114,10 +114,10 @@ async function userBehind(platform: Platform, provider: Provider, asserted: Asse
 /** @throws 403 for an address that is not verified, or of a domain that the workspace did not prove */
 async function spokenFor(platform: PlatformReader, { tenant }: Provider, email: string | undefined): Promise<string> {
   if (email === undefined)
-    throw new ApiError("FORBIDDEN", "The identity provider did not say that your e-mail address is verified.");
+    throw new ApiError("FORBIDDEN", "The identity provider did not say that your email address is verified.");
   // The operator answers for the provider of the installation.
   if (tenant === INSTALLATION || (await isProven(platform, tenant, domainOf(email)))) return email;
-  throw new ApiError("FORBIDDEN", "The identity provider does not speak for the domain of your e-mail address.");
+  throw new ApiError("FORBIDDEN", "The identity provider does not speak for the domain of your email address.");
 }
 
 /** Whoever proves an address that was never confirmed takes the place of a stranger: password and sessions end. */

@@ -193,7 +193,7 @@ export const RequestCount = platformItem({
 
 export const AttemptCount = platformItem({
   about:
-    "Attempts to register, log in or accept an invitation in a window, by address, domain or e-mail; test sends by workspace.",
+    "Attempts to register, log in or accept an invitation in a window, by address, domain or email; test sends by workspace.",
   pk: ({ kind, who, window }: { kind: string; who: string; window: number }) => `LIMIT#${kind}#${who}#${window}`,
   row: counter,
   writers: ["api-team", "api-auth", "api-tests"],
@@ -203,7 +203,7 @@ export const AttemptCount = platformItem({
 
 export const KnownBrowser = platformItem({
   about:
-    "A browser in which the user of an e-mail address signed in, by the hash of both: guesses of others do not keep it out.",
+    "A browser in which the user of an email address signed in, by the hash of both: guesses of others do not keep it out.",
   pk: ({ email, token }: { email: string; token: string }) => `BROWSER#${hashOf(`${email} ${token}`)}`,
   row: {
     /** SHA-256 of the stored password hash: whoever had an earlier password has no known browser. */

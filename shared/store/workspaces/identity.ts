@@ -47,14 +47,14 @@ interface Registration {
   isConfirmed: boolean;
 }
 
-const isTaken = () => conflict("This e-mail address is already registered.");
+const isTaken = () => conflict("This email address is already registered.");
 
-/** Asked before a password is hashed, which costs most of a registration. @throws 409 if the e-mail address is taken. */
+/** Asked before a password is hashed, which costs most of a registration. @throws 409 if the email address is taken. */
 export async function requireFree(platform: PlatformReader, email: string): Promise<void> {
   if (await platform.get(UserItem, { email })) throw isTaken();
 }
 
-/** Makes a user, a workspace and its owner in one transaction. @throws 409 if the e-mail address is taken. */
+/** Makes a user, a workspace and its owner in one transaction. @throws 409 if the email address is taken. */
 export async function register(
   platform: Platform,
   storeOf: (tenant: TenantId) => Store,

@@ -45,7 +45,7 @@ export const ProviderItem = platformItem({
 
 export const ProvenDomain = platformItem({
   about:
-    "A domain of e-mail addresses that a workspace proved by a DNS record: its provider speaks for these addresses.",
+    "A domain of email addresses that a workspace proved by a DNS record: its provider speaks for these addresses.",
   pk: ({ domain }: { domain: string }) => `DOMAIN#${domain}`,
   sk: ({ tenant }: { tenant: string }) => `TENANT#${tenant}`,
   row: { tenant: WorkspaceId, domain: v.string(), proven_at: Timestamp },

@@ -49,7 +49,7 @@ const FrequencyCap = v.strictObject({
 const IdentityRequired = said("Calls with the publishable key that name a user carry `X-User-Hash`", v.boolean());
 
 const DOUBLE_OPT_IN =
-  "An opt-in to e-mail is `pending` until its owner confirms it by the link of a mail. Default: false";
+  "An opt-in to email is `pending` until its owner confirms it by the link of a mail. Default: false";
 
 const SECOND_FACTOR =
   "Members reach the workspace only in sessions with a second factor. Whoever sets it has one. Default: false";

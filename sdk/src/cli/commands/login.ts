@@ -27,7 +27,7 @@ async function withCode(
 }
 
 const loginOptions = {
-  email: { type: "string", value: "<address>", about: "Your e-mail address; asked for if left out" },
+  email: { type: "string", value: "<address>", about: "Your email address; asked for if left out" },
   workspace: { type: "string", value: "<id>", about: "The id of the workspace, if you belong to more than one" },
   code: { type: "string", value: "<code>", about: "The code of your authenticator; asked for if it is needed" },
   provider: { type: "boolean", about: "Sign in at your company's identity provider, in a browser of this machine" },
@@ -35,8 +35,8 @@ const loginOptions = {
 } as const;
 
 async function addressOf({ io, options }: Call<typeof loginOptions>): Promise<string> {
-  const email = options.email ?? io.env.ENGAGEMENT_EMAIL ?? (await io.ask("E-mail address: "));
-  if (email === "") throw usageError("An e-mail address is required.");
+  const email = options.email ?? io.env.ENGAGEMENT_EMAIL ?? (await io.ask("Email address: "));
+  if (email === "") throw usageError("An email address is required.");
   return email;
 }
 

@@ -7,7 +7,7 @@ import { type Call, command, EXIT } from "../command.ts";
 import { type Connection, withConnection } from "../connection.ts";
 import { subscriberId } from "../names.ts";
 
-const PERSON = "The person is named by id, external id or e-mail address.";
+const PERSON = "The person is named by id, external id or email address.";
 
 const answer = ({ io, options }: Call, query: object): Promise<number> =>
   withConnection(io, options, async (connection) => {

@@ -1,4 +1,4 @@
-// Templates of Pinpoint for e-mail, push, SMS and in-app messages. Those for voice have no counterpart.
+// Templates of Pinpoint for email, push, SMS and in-app messages. Those for voice have no counterpart.
 
 import { isObject, type Resource } from "../resource.ts";
 import type { Report } from "./report.ts";

@@ -40,7 +40,7 @@ export function createWriter(client: Client, report: Report) {
       traits: before?.traits ?? traits,
     });
     if (email !== undefined && !hasNewEmail)
-      report.unmapped(at(endpoint), "Address", "is a second e-mail address of its user");
+      report.unmapped(at(endpoint), "Address", "is a second email address of its user");
     if (phone !== undefined && !hasNewPhone)
       report.unmapped(at(endpoint), "Address", "is a second phone number of its user");
     if (before?.traits && traits && before.traits !== traits)

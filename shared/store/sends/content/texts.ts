@@ -26,7 +26,7 @@ export interface Texts {
   body: string;
   /** Absent where the send has none. */
   data?: NonNullable<Job["data"]>;
-  /** Only of e-mail. */
+  /** Only of email. */
   bodies?: MailBodies;
   /** Only of the inbox, if it has something of its own. */
   inApp?: { image_url?: string; actions?: Button[] };

@@ -135,7 +135,7 @@ const ShownMessage = v.object({
   channel: v.picklist(channelTypes),
   title: personal(v.nullable(v.string())),
   body: personal(v.nullable(v.string())),
-  html: said("Of e-mail, without the links that count clicks", personal(v.optional(v.string()))),
+  html: said("Of email, without the links that count clicks", personal(v.optional(v.string()))),
   attributes_changed: said(
     "It was rendered again, and attributes that it shows have changed since; `null`: whether they have is not known",
     v.nullable(v.boolean()),
