@@ -44,7 +44,7 @@ export interface GatewayError {
   message: string;
 }
 
-/** One or more conditions on one value; all of them must hold. Values of different types are never equal, and a number is not compared with a text. Two texts that are times compare as instants, and what is no time is neither before nor after one. E-mail addresses are equal in any case. */
+/** One or more conditions on one value; all of them must hold. Values of different types are never equal, and a number is not compared with a text. Two texts that are times compare as instants, and what is no time is neither before nor after one. Email addresses are equal in any case. */
 export interface Operators {
   /** Equal to. A list matches if one of its elements does */
   $eq?: string | number | boolean | null | null[] | undefined;
@@ -544,7 +544,7 @@ export interface SubscriberCreatedData {
   subscriber_id: string;
   /** The id of the subscriber in your own system */
   external_id: string;
-  /** The e-mail address, if there is one */
+  /** The email address, if there is one */
   email: string | null;
   /** The attributes, as an object */
   attributes: Record<string, JsonValue>;
@@ -738,7 +738,7 @@ export type ClauseCondition = Operators | VersionOperators;
 
 /** What some channels say instead of title and body. What a channel leaves out falls back to those. */
 export interface ContentByChannel {
-  /** What an e-mail says */
+  /** What an email says */
   email?: EmailContent | undefined;
   /** What an SMS says */
   sms?: SmsContent | undefined;
@@ -752,7 +752,7 @@ export interface ContentByChannel {
   chat_app?: ChatAppContent | undefined;
 }
 
-/** What an e-mail says. */
+/** What an email says. */
 export interface EmailContent {
   /** The subject, with the Liquid subset. Default: `title` of the message */
   subject?: string | undefined;
@@ -1466,7 +1466,7 @@ export interface Channel {
   price_per_message?: number | undefined;
   /** What is known of its credentials, without secrets; absent without credentials */
   settings?: {
-    /** `ses` or `smtp`; of e-mail channels */
+    /** `ses` or `smtp`; of email channels */
     provider?: string | undefined;
     /** The address of the sender */
     from_email?: string | undefined;
@@ -1544,7 +1544,7 @@ export interface ChannelHealth {
   bounce_rate: number | null;
   /** Complaints of delivered, from 0 to 1; `null` where none is reported */
   complaint_rate: number | null;
-  /** Of e-mail: what DNS and the provider said of the sender's domain at the last verification; `null` of other channels, and before the first */
+  /** Of email: what DNS and the provider said of the sender's domain at the last verification; `null` of other channels, and before the first */
   domain: {
     /** The domain of the sender's address */
     domain: string;
@@ -2125,7 +2125,7 @@ export interface IdentityProvider {
   has_client_secret: boolean;
   /** What is asked of the provider */
   scope: string;
-  /** The e-mail domains that the provider speaks for, once a DNS record proves each */
+  /** The email domains that the provider speaks for, once a DNS record proves each */
   domains: ({
     /** The part after the @ of an address */
     domain: string;
@@ -2186,7 +2186,7 @@ export interface Import {
   dry_run: boolean;
   /** `gsm7`, or `ucs2` where a character is not of the GSM alphabet */
   encoding?: "utf-8" | "utf-16le" | "utf-16be" | "windows-1252" | "windows-1250" | "windows-1251" | "windows-1254" | "windows-1253" | "windows-1255" | "windows-1256" | "windows-1257" | "windows-1258" | "windows-874" | "iso-8859-2" | "iso-8859-15" | "koi8-r" | "macintosh" | "shift_jis" | "euc-jp" | "gbk" | "gb18030" | "big5" | "euc-kr" | undefined;
-  /** Rows by what their consent to e-mail did; of a dry run, by what it would do */
+  /** Rows by what their consent to email did; of a dry run, by what it would do */
   consent_summary: {
     /** Rows that opted in */
     opted_in: number;
@@ -2297,7 +2297,7 @@ export interface ImportsImport {
   dry_run: boolean;
   /** `gsm7`, or `ucs2` where a character is not of the GSM alphabet */
   encoding?: "utf-8" | "utf-16le" | "utf-16be" | "windows-1252" | "windows-1250" | "windows-1251" | "windows-1254" | "windows-1253" | "windows-1255" | "windows-1256" | "windows-1257" | "windows-1258" | "windows-874" | "iso-8859-2" | "iso-8859-15" | "koi8-r" | "macintosh" | "shift_jis" | "euc-jp" | "gbk" | "gb18030" | "big5" | "euc-kr" | undefined;
-  /** Rows by what their consent to e-mail did; of a dry run, by what it would do */
+  /** Rows by what their consent to email did; of a dry run, by what it would do */
   consent_summary: {
     /** Rows that opted in */
     opted_in: number;
@@ -2379,7 +2379,7 @@ export interface InsightsDeliverability {
 export interface Invitation {
   /** The id, as the service assigned it */
   id: string;
-  /** The e-mail address */
+  /** The email address */
   email: string;
   /** The role of a member: it decides the permissions */
   role: "owner" | "admin" | "marketer" | "developer" | "analyst" | "viewer";
@@ -3506,7 +3506,7 @@ export interface Recipient {
     title: string | null;
     /** The text, with the Liquid subset */
     body: string | null;
-    /** Of e-mail, without the links that count clicks */
+    /** Of email, without the links that count clicks */
     html?: string | undefined;
     /** It was rendered again, and attributes that it shows have changed since; `null`: whether they have is not known */
     attributes_changed: boolean | null;
@@ -3833,7 +3833,7 @@ export interface Session {
   user: {
     /** The id, as the service assigned it */
     id: string;
-    /** The e-mail address */
+    /** The email address */
     email: string;
     /** The name, for people */
     name: string;
@@ -3916,7 +3916,7 @@ export interface Subscriber {
   id: string;
   /** The id of the subscriber in your own system */
   external_id: string;
-  /** The e-mail address */
+  /** The email address */
   email?: string | undefined;
   /** What is known of the subscriber. In requests an object, in responses its JSON text */
   attributes: string;
@@ -4156,7 +4156,7 @@ export interface SubscriberProfile {
   id: string;
   /** The id of the subscriber in your own system */
   external_id: string;
-  /** The e-mail address */
+  /** The email address */
   email?: string | undefined;
   /** What is known of the subscriber. In requests an object, in responses its JSON text */
   attributes: string;
@@ -4276,7 +4276,7 @@ export interface Suppression {
 export interface TeamMember {
   /** The member */
   user_id: string;
-  /** The e-mail address */
+  /** The email address */
   email: string;
   /** The name, for people */
   name: string;
@@ -4494,7 +4494,7 @@ export interface WorkspacePage {
   } | null;
   /** Calls with the publishable key that name a user carry `X-User-Hash` */
   identity_required: boolean;
-  /** An opt-in to e-mail is `pending` until its owner confirms it by the link of a mail. Default: false */
+  /** An opt-in to email is `pending` until its owner confirms it by the link of a mail. Default: false */
   double_opt_in: boolean;
   /** Members reach the workspace only in sessions with a second factor. Whoever sets it has one. Default: false */
   second_factor_required: boolean;
@@ -4522,7 +4522,7 @@ export interface WorkspacePage {
 export interface SubscribersUpsertBody {
   /** The id of the subscriber in your own system */
   external_id: string;
-  /** The e-mail address */
+  /** The email address */
   email?: string | null | undefined;
   /** What is known of the subscriber. In requests an object, in responses its JSON text */
   attributes?: Record<string, JsonValue> | undefined;
@@ -4554,7 +4554,7 @@ export interface SubscribersUpsertAnswer {
   id: string;
   /** The id of the subscriber in your own system */
   external_id: string;
-  /** The e-mail address */
+  /** The email address */
   email?: string | undefined;
   /** What is known of the subscriber. In requests an object, in responses its JSON text */
   attributes: string;
@@ -4569,7 +4569,7 @@ export interface SubscribersUpsertAnswer {
 export interface SubscribersUpsertWithServerKeyBody {
   /** The id of the subscriber in your own system */
   external_id: string;
-  /** The e-mail address */
+  /** The email address */
   email?: string | null | undefined;
   /** What is known of the subscriber. In requests an object, in responses its JSON text */
   attributes?: Record<string, JsonValue> | undefined;
@@ -4632,7 +4632,7 @@ export interface SubscribersListQuery {
   updated_since?: string | undefined;
   external_id?: string | undefined;
   email?: string | undefined;
-  /** The beginning of the external id, the e-mail address, the last or the full name, with or without marks; or the phone number, also as it is dialed in the region of the workspace */
+  /** The beginning of the external id, the email address, the last or the full name, with or without marks; or the phone number, also as it is dialed in the region of the workspace */
   q?: string | undefined;
 }
 
@@ -4648,7 +4648,7 @@ export interface SubscribersGetExportQuery {
 }
 
 export interface SubscribersUpdateBody {
-  /** The e-mail address */
+  /** The email address */
   email?: string | null | undefined;
   /** What is known of the subscriber. In requests an object, in responses its JSON text */
   attributes?: Record<string, JsonValue> | undefined;
@@ -4900,7 +4900,7 @@ export interface ErasuresListReceiptsAnswer {
 }
 
 export interface SuppressionsListQuery {
-  /** Only this e-mail address or phone number */
+  /** Only this email address or phone number */
   address?: string | undefined;
   /** Only those suppressed for this reason */
   reason?: "bounce" | "complaint" | "imported" | "manual" | undefined;
@@ -4919,7 +4919,7 @@ export interface SuppressionsListAnswer {
 }
 
 export interface SuppressionsCreateBody {
-  /** An e-mail address, or a phone number in E.164 form */
+  /** An email address, or a phone number in E.164 form */
   address: string;
   /** Why */
   note?: string | undefined;
@@ -5434,7 +5434,7 @@ export interface RecipientsGetActivityAnswer {
 }
 
 export interface RecipientsGetWhyQuery {
-  /** An id, an external id or an e-mail address */
+  /** An id, an external id or an email address */
   person: string;
   /** The id, name or title of a send: the newest of that name */
   send?: string | undefined;
@@ -5487,7 +5487,7 @@ export interface TestsTestNotificationsBody {
   preview_id?: string | undefined;
   /** The subscriber whose attributes fill the texts. Default: each recipient's own; for your own address, those of the first test subscriber */
   as_subscriber_id?: string | undefined;
-  /** Some of the workspace's `test_subscriber_ids`, and `me` for your own address, which gets e-mail only. Default: all of them */
+  /** Some of the workspace's `test_subscriber_ids`, and `me` for your own address, which gets email only. Default: all of them */
   to?: ("me" | string)[] | undefined;
 }
 
@@ -6323,7 +6323,7 @@ export interface JourneysSimulateBody {
   sample?: number | {
     /** The id of the subscriber in your own system */
     external_id?: string | undefined;
-    /** The e-mail address */
+    /** The email address */
     email?: string | undefined;
     /** What is known of the subscriber. In requests an object, in responses its JSON text */
     attributes?: Record<string, JsonValue> | undefined;
@@ -7433,7 +7433,7 @@ export interface ListsUpdateBody {
 
 export interface ListsListSubscribersQuery {
   cursor?: string | undefined;
-  /** The beginning of the external id, the e-mail address, the last or the full name, with or without marks; or the phone number, also as it is dialed in the region of the workspace */
+  /** The beginning of the external id, the email address, the last or the full name, with or without marks; or the phone number, also as it is dialed in the region of the workspace */
   q?: string | undefined;
 }
 
@@ -7630,7 +7630,7 @@ export interface EventsListProjectSettingsAnswer {
 }
 
 export interface AuthRegisterBody {
-  /** The e-mail address */
+  /** The email address */
   email: string;
   /** The password: 12 to 1,024 characters, not a common one, not the address or the name of the workspace */
   password: string;
@@ -7643,7 +7643,7 @@ export interface AuthRegisterBody {
 }
 
 export interface AuthLoginBody {
-  /** The e-mail address */
+  /** The email address */
   email: string;
   /** The password */
   password: string;
@@ -7776,7 +7776,7 @@ export interface AuthReplaceIdentityProviderBody {
   client_secret?: string | null | undefined;
   /** What is asked of the provider */
   scope?: string | undefined;
-  /** The e-mail domains that the provider speaks for, once a DNS record proves each */
+  /** The email domains that the provider speaks for, once a DNS record proves each */
   domains: (string | {
     /** The part after the @ of an address */
     domain: string;
@@ -7797,7 +7797,7 @@ export interface AuthReplaceIdentityProviderBody {
 }
 
 export interface AuthBeginSignInBody {
-  /** The e-mail address */
+  /** The email address */
   email?: string | undefined;
   /** The workspace */
   tenant_id?: string | undefined;
@@ -7905,7 +7905,7 @@ export interface AccountGetMeAnswer {
   user: {
     /** The id, as the service assigned it */
     id: string;
-    /** The e-mail address */
+    /** The email address */
     email: string;
     /** The name, for people */
     name: string;
@@ -7995,7 +7995,7 @@ export interface AccountUpdateWorkspaceBody {
   } | null | undefined;
   /** Calls with the publishable key that name a user carry `X-User-Hash` */
   identity_required?: boolean | undefined;
-  /** An opt-in to e-mail is `pending` until its owner confirms it by the link of a mail. Default: false */
+  /** An opt-in to email is `pending` until its owner confirms it by the link of a mail. Default: false */
   double_opt_in?: boolean | undefined;
   /** Members reach the workspace only in sessions with a second factor. Whoever sets it has one. Default: false */
   second_factor_required?: boolean | undefined;
@@ -8076,7 +8076,7 @@ export interface TeamListInvitationsAnswer {
 }
 
 export interface TeamCreateInvitationBody {
-  /** The e-mail address */
+  /** The email address */
   email: string;
   /** The role of a member: it decides the permissions */
   role: "owner" | "admin" | "marketer" | "developer" | "analyst" | "viewer";
@@ -8085,7 +8085,7 @@ export interface TeamCreateInvitationBody {
 export interface TeamCreateInvitationAnswer {
   /** The id, as the service assigned it */
   id: string;
-  /** The e-mail address */
+  /** The email address */
   email: string;
   /** The role of a member: it decides the permissions */
   role: "owner" | "admin" | "marketer" | "developer" | "analyst" | "viewer";
@@ -8185,7 +8185,7 @@ export interface Endpoints {
     get(id: string, options?: CallOptions): Promise<SubscriberProfile>;
     /** Export everything about a subscriber. `GET /api/v1/subscribers/:id/export` */
     getExport(id: string, query?: SubscribersGetExportQuery, options?: CallOptions): Promise<SubscriberExport>;
-    /** Change a subscriber's e-mail address and attributes. `PATCH /api/v1/subscribers/:id` */
+    /** Change a subscriber's email address and attributes. `PATCH /api/v1/subscribers/:id` */
     update(id: string, body: SubscribersUpdateBody, options?: CallOptions): Promise<Subscriber>;
     /** List a subscriber's consent history, newest first. `GET /api/v1/subscribers/:id/consents` */
     listConsents(id: string, options?: CallOptions): Promise<SubscribersListConsentsAnswer>;
@@ -8441,7 +8441,7 @@ export interface Endpoints {
     smsCredentials(id: string, body: ChannelsSmsCredentialsBody, options?: CallOptions): Promise<CredentialConfirmation>;
     /** Store the account of a chat-app channel. `POST /api/v1/channels/:id/credentials/chat_app` */
     chatAppCredentials(id: string, body: ChannelsChatAppCredentialsBody, options?: CallOptions): Promise<CredentialConfirmation>;
-    /** Store the sender of an e-mail channel. `POST /api/v1/channels/:id/credentials/email` */
+    /** Store the sender of an email channel. `POST /api/v1/channels/:id/credentials/email` */
     emailCredentials(id: string, body: ChannelsEmailCredentialsBody, options?: CallOptions): Promise<CredentialConfirmation>;
     /** Draft a chat-app template. `POST /api/v1/channels/:id/chat-app-templates` */
     createChatAppTemplate(id: string, body: ChannelsCreateChatAppTemplateBody, options?: CallOptions): Promise<ChatAppTemplate>;
@@ -8643,9 +8643,9 @@ export interface Endpoints {
     resetPassword(body: AuthResetPasswordBody, options?: CallOptions): Promise<Session>;
     /** Change the caller's password; all other sessions end. `POST /api/v1/auth/password/change` */
     changePassword(body: AuthChangePasswordBody, options?: CallOptions): Promise<void>;
-    /** Confirm an e-mail address by a mailed token. `POST /api/v1/auth/email/confirm` */
+    /** Confirm an email address by a mailed token. `POST /api/v1/auth/email/confirm` */
     confirmEmail(body: AuthConfirmEmailBody, options?: CallOptions): Promise<void>;
-    /** Mail the caller another token to confirm the e-mail address. `POST /api/v1/auth/email/resend` */
+    /** Mail the caller another token to confirm the email address. `POST /api/v1/auth/email/resend` */
     resendEmail(options?: CallOptions): Promise<void>;
     /** Whether the caller has a second factor. `GET /api/v1/auth/second-factor` */
     getSecondFactor(options?: CallOptions): Promise<AuthGetSecondFactorAnswer>;
@@ -8663,7 +8663,7 @@ export interface Endpoints {
     replaceIdentityProvider(body: AuthReplaceIdentityProviderBody, options?: CallOptions): Promise<IdentityProvider>;
     /** Remove the identity provider: members sign in with passwords again. `DELETE /api/v1/auth/identity-provider` */
     deleteIdentityProvider(options?: CallOptions): Promise<void>;
-    /** Begin a sign-in at the identity provider of a workspace, or of an e-mail address. `POST /api/v1/auth/sign-in/begin` */
+    /** Begin a sign-in at the identity provider of a workspace, or of an email address. `POST /api/v1/auth/sign-in/begin` */
     beginSignIn(body: AuthBeginSignInBody, options?: CallOptions): Promise<AuthBeginSignInAnswer>;
     /** Begin a session by what the identity provider sent the browser back with. `POST /api/v1/auth/sign-in/finish` */
     finishSignIn(body: AuthFinishSignInBody, options?: CallOptions): Promise<Session>;
@@ -8715,7 +8715,7 @@ export interface Endpoints {
     deleteMember(userId: string, options?: CallOptions): Promise<void>;
     /** List open invitations. `GET /api/v1/team/invitations` */
     listInvitations(options?: CallOptions): Promise<TeamListInvitationsAnswer>;
-    /** Invite by e-mail: valid for 7 days, once. `POST /api/v1/team/invitations` */
+    /** Invite by email: valid for 7 days, once. `POST /api/v1/team/invitations` */
     createInvitation(body: TeamCreateInvitationBody, options?: CallOptions): Promise<TeamCreateInvitationAnswer>;
     /** Withdraw an invitation: its token is no longer valid. `DELETE /api/v1/team/invitations/:id` */
     deleteInvitation(id: string, options?: CallOptions): Promise<void>;
