@@ -55,7 +55,7 @@ it("a month costs what one adds up by hand, in every dimension that AWS bills (F
     "sends to one, in-app": 2.5 + 0.75 + 1.2 + 0.2667,
     // 1.165 write units, 0.69 read units, 0.0144 requests to the queue and 0.006 GB-seconds each.
     "pushes to many": 2 * (0.7281 + 0.0863 + 0.0058 + 0.08),
-    "emails": 0.1 * (0.7188 + 0.385 + 0.4848 + 0.0933),
+    emails: 0.1 * (0.7188 + 0.385 + 0.4848 + 0.0933),
     "emails, SES": 10,
     // 2 write units, 1.95 read units, 0.0012 requests to the queue and 0.0006 GB-seconds each.
     "events, a thousand a request": 10 * (1.25 + 0.2438 + 0.0005 + 0.008),
