@@ -6,6 +6,12 @@ export type Resource = Record<string, unknown>;
 export const isObject = (value: unknown): value is Resource =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
+/** An object, or an empty one in place of anything else. */
+export const objectIn = (value: unknown): Resource => (isObject(value) ? value : {});
+
+/** The objects of a list; none of anything else. */
+export const objectsIn = (list: unknown): Resource[] => (Array.isArray(list) ? list.filter(isObject) : []);
+
 /** What a text says as JSON; undefined where it is none. */
 export function parsed(text: string): unknown {
   try {

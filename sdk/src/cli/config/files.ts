@@ -5,7 +5,7 @@ import { join, relative } from "node:path";
 import { CommandError } from "../command.ts";
 import { makeFolder } from "../folders.ts";
 import { seenName } from "../names.ts";
-import { isObject, type Resource } from "../resource.ts";
+import { isObject, objectIn, type Resource } from "../resource.ts";
 import { type Kind, kinds } from "./kinds.ts";
 
 export interface FileDocument {
@@ -77,7 +77,7 @@ function readKind(
       problems.push(`${file}: is not JSON: ${document.message}`);
       continue;
     }
-    const given = isObject(document) ? document[keyField] : undefined;
+    const given = objectIn(document)[keyField];
     if (!isObject(document) || typeof given !== "string" || given.trim() === "") {
       problems.push(`${file}: must be a JSON object with a ${keyField}`);
       continue;

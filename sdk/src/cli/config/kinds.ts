@@ -1,7 +1,7 @@
 // What configuration consists of: how each kind is read, compared, created and changed.
 import type { Connection } from "../connection.ts";
 import type { Listed } from "../names.ts";
-import { isObject, type Resource } from "../resource.ts";
+import { objectsIn, type Resource } from "../resource.ts";
 
 /** Whether a resource can be changed now. `left` resources stay as they are, and files do not see `ignored` ones. */
 export type Editability = { is: "editable" } | { is: "left" | "blocked"; reason: string } | { is: "ignored" };
@@ -173,7 +173,7 @@ const campaigns: Kind = {
       : { is: "left", reason: `the campaign is ${String(status)}: a draft needs another name` },
   keyOf: nameOf,
   documentOf: (campaign) => {
-    const messages = (Array.isArray(campaign.messages) ? campaign.messages : []).filter(isObject);
+    const messages = objectsIn(campaign.messages);
     const isRepeated = campaign.scheduled_at === messages[0]?.scheduled_at;
     return {
       ...without(campaign, isRepeated ? ["scheduled_at"] : []),

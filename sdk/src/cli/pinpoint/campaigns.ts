@@ -1,10 +1,10 @@
 // Campaigns of Pinpoint as drafts: one message for each kind of channel.
 
-import { isObject, type Resource } from "../resource.ts";
+import { isObject, objectIn, type Resource } from "../resource.ts";
 import type { Channels, Medium } from "./channels.ts";
 import type { At, Report } from "./report.ts";
 import { type Audiences, BOOKKEEPING, free } from "./segments.ts";
-import { emailContent, liquidBy, pushContent, type Templates } from "./templates.ts";
+import { emailContent, liquidBy, pushContent, reportTemplateVersion, type Templates } from "./templates.ts";
 
 interface Context {
   report: Report;
@@ -76,7 +76,7 @@ const templateFields: readonly [field: string, type: "EMAIL" | "PUSH" | "SMS" | 
 
 function messagesOf(campaign: Resource, at: At, context: Context): Resource[] {
   const { report, templates, channels } = context;
-  const configured = isObject(campaign.TemplateConfiguration) ? campaign.TemplateConfiguration : {};
+  const configured = objectIn(campaign.TemplateConfiguration);
   report.rest(
     at,
     configured,
@@ -92,8 +92,7 @@ function messagesOf(campaign: Resource, at: At, context: Context): Resource[] {
       report.unmapped(at, path, "names a template beside a text of its own, which is sent");
       return [];
     }
-    if (!["latest", "active"].includes(String(named.Version ?? "latest")))
-      report.unmapped(at, `${path}.Version`, `is ${String(named.Version)}: the version in the folder is sent`);
+    reportTemplateVersion(report, at, `${path}.Version`, named.Version);
     const template = templates.nameOf(type, named.Name);
     if (template !== undefined) return [{ template, channels: channels.of(medium) }];
     report.unmapped(at, path, `names ${String(named.Name)}, which is not in the folder`);
@@ -104,7 +103,7 @@ function messagesOf(campaign: Resource, at: At, context: Context): Resource[] {
 
 /** Messages with texts of their own. */
 function ownMessages(campaign: Resource, at: At, { report }: Context): { medium: Medium; content: Resource }[] {
-  const given = isObject(campaign.MessageConfiguration) ? campaign.MessageConfiguration : {};
+  const given = objectIn(campaign.MessageConfiguration);
   const of = (field: string) => (isObject(given[field]) ? given[field] : undefined);
   const liquid = liquidBy(report, at, undefined);
   const found: { medium: Medium; content: Resource }[] = [];

@@ -1,5 +1,5 @@
 // The steps of a converted journey, and where they lead.
-import { isObject, type Resource } from "../resource.ts";
+import { isObject, objectIn, type Resource } from "../resource.ts";
 
 export type Steps = Map<string, Resource>;
 
@@ -26,7 +26,7 @@ export function reachableFrom(start: string, steps: ReadonlyMap<string, Resource
     const step = steps.get(id);
     const config = step?.[String(step.type)];
     for (const field of TARGETS) {
-      const target = isObject(config) ? config[field] : undefined;
+      const target = objectIn(config)[field];
       if (typeof target === "string") reached.add(target);
     }
   }

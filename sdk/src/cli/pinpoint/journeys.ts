@@ -1,11 +1,11 @@
 // Journeys of Pinpoint as drafts: activities become steps. What has no counterpart is passed by, and reported.
-import { isObject, type Resource } from "../resource.ts";
+import { isObject, objectIn, objectsIn, type Resource } from "../resource.ts";
 import type { Channels, Medium } from "./channels.ts";
 import { freeId, reachableFrom, type Steps, withTargets } from "./graph.ts";
 import type { At, Report } from "./report.ts";
 import { combineBy, eventOf, type Ruled, rulesOfDimensions, unsaid } from "./rules.ts";
 import { type Audiences, BOOKKEEPING, free } from "./segments.ts";
-import type { Templates } from "./templates.ts";
+import { reportTemplateVersion, type Templates } from "./templates.ts";
 import { durationOf } from "./texts.ts";
 
 interface Context {
@@ -17,11 +17,8 @@ interface Context {
 
 const KNOWN = ["Id", "Name", "State", "Activities", "StartActivity", "StartCondition", "Limits"];
 
-const messages: Record<string, { medium: Medium; type: "EMAIL" | "PUSH" | "SMS" }> = {
-  EMAIL: { medium: "email", type: "EMAIL" },
-  PUSH: { medium: "push", type: "PUSH" },
-  SMS: { medium: "sms", type: "SMS" },
-};
+const mediums = { EMAIL: "email", PUSH: "push", SMS: "sms" } as const satisfies Record<string, Medium>;
+const messageTypes = ["EMAIL", "PUSH", "SMS"] as const;
 
 export function convertJourneys(found: readonly Resource[], context: Context): Map<string, Resource> {
   const files = new Map<string, Resource>();
@@ -40,7 +37,7 @@ export function convertJourneys(found: readonly Resource[], context: Context): M
 
 /** How often somebody may enter: once, where Pinpoint says nothing else. */
 function reentryOf(limits: unknown, at: At, { report }: Context): Resource {
-  const { EndpointReentryCap: cap = 1, EndpointReentryInterval: interval, ...others } = isObject(limits) ? limits : {};
+  const { EndpointReentryCap: cap = 1, EndpointReentryInterval: interval, ...others } = objectIn(limits);
   report.rest(at, others, [], "Limits.");
   if (cap === 1) {
     report.rest(at, { EndpointReentryInterval: interval }, [], "Limits.");
@@ -64,17 +61,13 @@ function startOf(
   at: At,
   { report, audiences }: Context,
 ): { trigger: Resource; eligibility?: Resource } {
-  const {
-    EventStartCondition: event,
-    SegmentStartCondition: segment,
-    ...others
-  } = isObject(condition) ? condition : {};
+  const { EventStartCondition: event, SegmentStartCondition: segment, ...others } = objectIn(condition);
   report.rest(at, others, [], "StartCondition.");
   if (isObject(event)) {
-    const filter = isObject(event.EventFilter) ? event.EventFilter : {};
+    const filter = objectIn(event.EventFilter);
     const start = eventOf(filter.Dimensions);
     if (start.kind === "unsaid") report.unmapped(at, `StartCondition.EventStartCondition.${start.field}`, start.reason);
-    const { Attributes, Metrics } = isObject(filter.Dimensions) ? filter.Dimensions : {};
+    const { Attributes, Metrics } = objectIn(filter.Dimensions);
     const on = Object.keys(Object.assign({}, Attributes, Metrics)).join(", ");
     const field = "StartCondition.EventStartCondition.EventFilter";
     if (on !== "") report.unmapped(at, field, `has conditions on ${on}: a trigger has none`);
@@ -96,7 +89,7 @@ function startOf(
 }
 
 function graphOf({ Activities, StartActivity }: Resource, at: At, context: Context): Resource {
-  const activities = isObject(Activities) ? Activities : {};
+  const activities = objectIn(Activities);
   const steps: Steps = new Map();
   const end = freeId("end", activities);
   const next = (id: unknown) => {
@@ -111,7 +104,8 @@ function graphOf({ Activities, StartActivity }: Resource, at: At, context: Conte
   const passed = new Map([...steps].flatMap(([id, { pass }]) => (typeof pass === "string" ? [[id, pass]] : [])));
   const beyond = (id: string, seen: readonly string[] = []): string => {
     const to = passed.get(id);
-    return to === undefined || seen.includes(id) ? (to === undefined ? id : end) : beyond(to, [...seen, id]);
+    if (to === undefined) return id;
+    return seen.includes(id) ? end : beyond(to, [...seen, id]);
   };
   const start = beyond(next(StartActivity));
   const kept = [...steps]
@@ -140,62 +134,58 @@ function stepsOf(id: string, activity: Resource, next: Next, around: ActivityCon
   const { report } = context;
   const { Description, ...types } = activity;
   const [[type = "", given = {}] = []] = Object.entries(types);
-  const config = isObject(given) ? given : {};
+  const config = objectIn(given);
   report.rest(at, { Description }, [], `Activities.${id}.`);
   const field = `Activities.${id}.${type}`;
   const pass = (to: unknown, reason: string) => {
     report.unmapped(at, field, reason);
     steps.set(id, { pass: next(to) });
   };
-  const message = messages[type];
-  if (message) sendStep(id, config, { ...message, field, next }, around);
+  const messageType = messageTypes.find((one) => one === type);
+  if (messageType) sendStep(id, config, { type: messageType, field, next }, around);
   else if (type === "ConditionalSplit") splitStep(id, config, next, around);
   else if (type === "MultiCondition") branchSteps(id, config, next, around);
   else if (type === "Wait") {
     const duration = durationOf(isObject(config.WaitTime) ? config.WaitTime.WaitFor : undefined);
     if (duration) steps.set(id, { id, type: "delay", delay: { duration, next: next(config.NextActivity) } });
     else pass(config.NextActivity, `waits for ${waitedFor(config.WaitTime)}: the wait is passed by`);
+    report.rest(at, config, ["NextActivity", "WaitTime"], `${field}.`);
   } else if (type === "RandomSplit") {
-    const branches = (Array.isArray(config.Branches) ? config.Branches : []).filter(isObject);
+    const branches = objectsIn(config.Branches);
     const [largest] = [...branches].sort((a, b) => Number(b.Percentage) - Number(a.Percentage));
     pass(largest?.NextActivity, "splits at random: all take its largest branch");
   } else if (type === "Holdout") pass(config.NextActivity, `holds out ${String(config.Percentage)} %: all go on`);
   else pass(config.NextActivity, "has no counterpart: it is passed by");
-  if (type === "Wait") report.rest(at, config, ["NextActivity", "WaitTime"], `${field}.`);
 }
 
 /** What a wait without a duration waits for. */
 function waitedFor(time: unknown): string {
-  const { WaitFor, WaitUntil } = isObject(time) ? time : {};
+  const { WaitFor, WaitUntil } = objectIn(time);
   return WaitUntil === undefined ? `${String(WaitFor)}, which is no duration` : `the date ${String(WaitUntil)}`;
 }
 
 function sendStep(
   id: string,
   config: Resource,
-  { medium, type, field, next }: { medium: Medium; type: "EMAIL" | "PUSH" | "SMS"; field: string; next: Next },
+  { type, field, next }: { type: (typeof messageTypes)[number]; field: string; next: Next },
   { at, context: { report, templates, channels }, steps }: ActivityContext,
 ): void {
   const template = templates.nameOf(type, config.TemplateName);
   if (template === undefined)
     report.unmapped(at, `${field}.TemplateName`, `is ${String(config.TemplateName)}, which is not in the folder`);
-  const { TemplateVersion: version } = config;
-  if (version !== undefined && version !== "latest" && version !== "active")
-    report.unmapped(at, `${field}.TemplateVersion`, `is ${String(version)}: the version in the folder is sent`);
+  reportTemplateVersion(report, at, `${field}.TemplateVersion`, config.TemplateVersion);
   report.rest(at, config, ["NextActivity", "TemplateName", "TemplateVersion", "MessageConfig"], `${field}.`);
-  if (isObject(config.MessageConfig)) report.rest(at, config.MessageConfig, ["MessageType"], `${field}.MessageConfig.`);
-  const isTransactional = isObject(config.MessageConfig) && config.MessageConfig.MessageType === "TRANSACTIONAL";
+  const messageConfig = objectIn(config.MessageConfig);
+  report.rest(at, messageConfig, ["MessageType"], `${field}.MessageConfig.`);
+  const isTransactional = messageConfig.MessageType === "TRANSACTIONAL";
   const send = {
-    channels: channels.of(medium),
+    channels: channels.of(mediums[type]),
     ...(template === undefined ? { content: { title: id, body: id } } : { template }),
     ...(isTransactional && { category: "transactional" }),
     next: next(config.NextActivity),
   };
   steps.set(id, { id, type: "send", send });
 }
-
-const conditionsOf = (condition: unknown): Resource[] =>
-  isObject(condition) && Array.isArray(condition.Conditions) ? condition.Conditions.filter(isObject) : [];
 
 /** One condition of a split as a rule. @param within how long the split waited: an event counts in that time */
 function ruleOfCondition(condition: Resource, { audiences }: Context, within: string | undefined): Ruled {
@@ -218,7 +208,7 @@ function waitBefore(
   field: string,
   { at, context }: Pick<ActivityContext, "at" | "context">,
 ): string | undefined {
-  const { WaitFor, WaitUntil } = isObject(time) ? time : {};
+  const { WaitFor, WaitUntil } = objectIn(time);
   const wait = durationOf(WaitFor);
   if (!wait && (WaitFor ?? WaitUntil))
     context.report.unmapped(at, `${field}.EvaluationWaitTime`, `is ${String(WaitFor ?? WaitUntil)}: there is no wait`);
@@ -230,7 +220,7 @@ function splitStep(id: string, config: Resource, next: Next, around: ActivityCon
   const { at, context, steps } = around;
   const field = `Activities.${id}.ConditionalSplit`;
   const { Condition, EvaluationWaitTime, TrueActivity, FalseActivity } = config;
-  const conditions = conditionsOf(Condition);
+  const conditions = objectsIn(objectIn(Condition).Conditions);
   const wait = waitBefore(EvaluationWaitTime, field, around);
   const [only] = conditions;
   if (wait && conditions.length === 1 && isObject(only?.EventCondition) && !only.EventCondition.MessageActivity) {
@@ -243,7 +233,7 @@ function splitStep(id: string, config: Resource, next: Next, around: ActivityCon
       return;
     }
   }
-  const operator = isObject(Condition) ? Condition.Operator : undefined;
+  const operator = objectIn(Condition).Operator;
   const ruled = combineBy(
     operator === "ANY" ? "ANY" : "ALL",
     conditions.map((one) => ruleOfCondition(one, context, wait)),
@@ -260,7 +250,7 @@ function branchSteps(id: string, config: Resource, next: Next, around: ActivityC
   const { at, context } = around;
   const { Branches, DefaultActivity, EvaluationWaitTime } = config;
   const wait = waitBefore(EvaluationWaitTime, `Activities.${id}.MultiCondition`, around);
-  const branches = (Array.isArray(Branches) ? Branches : []).filter(isObject).flatMap((branch) => {
+  const branches = objectsIn(Branches).flatMap((branch) => {
     const ruled = isObject(branch.Condition)
       ? ruleOfCondition(branch.Condition, context, wait)
       : unsaid("Condition", "is missing");

@@ -1,6 +1,6 @@
 // Endpoints of Pinpoint as subscribers and devices.
 import type { DevicesCreateBody, JsonValue, SubscribersUpsertBody } from "../../types.gen.ts";
-import { isObject, type Resource } from "../resource.ts";
+import { objectIn, type Resource } from "../resource.ts";
 import type { Report } from "./report.ts";
 import { compact } from "./templates.ts";
 import { keyOf, localeOf } from "./texts.ts";
@@ -15,6 +15,8 @@ const devices: Record<string, { platform: "ios" | "android"; environment?: "sand
   GCM: { platform: "android" },
 };
 const phones = ["SMS", "VOICE"];
+/** Their addresses are the subscriber's own, not those of a device. */
+const contacts = ["EMAIL", ...phones];
 const PHONE = /^\+[1-9]\d{6,14}$/;
 const VERSION = /^\d{1,9}(\.\d{1,9}){0,2}$/;
 export const SOURCE = "pinpoint";
@@ -49,7 +51,7 @@ const isOptedOut = ({ OptOut }: Resource): boolean => !["", "NONE"].includes(Str
 /** One value as a text, several as a list. */
 const valuesOf = (attributes: unknown): Resource =>
   Object.fromEntries(
-    Object.entries(isObject(attributes) ? attributes : {}).map(([name, values]) => [
+    Object.entries(objectIn(attributes)).map(([name, values]) => [
       name,
       Array.isArray(values) && values.length === 1 ? values[0] : values,
     ]),
@@ -57,8 +59,8 @@ const valuesOf = (attributes: unknown): Resource =>
 
 /** Who it is of: files that were imported there may name nobody beside an address. */
 function ownerOf({ Id, ChannelType, Address }: Resource, { UserId }: Resource): string {
-  const isReached = ChannelType === "EMAIL" || phones.includes(String(ChannelType));
-  return String(UserId ?? Id ?? (isReached ? String(Address).trim().toLowerCase() : ""));
+  const isContact = contacts.includes(String(ChannelType));
+  return String(UserId ?? Id ?? (isContact ? String(Address).trim().toLowerCase() : ""));
 }
 
 /**
@@ -66,7 +68,7 @@ function ownerOf({ Id, ChannelType, Address }: Resource, { UserId }: Resource): 
  * @returns undefined for an endpoint that names nobody
  */
 export function personOf(endpoint: Resource, report: Report, now: number): Person | undefined {
-  const user = isObject(endpoint.User) ? endpoint.User : {};
+  const user = objectIn(endpoint.User);
   const external_id = ownerOf(endpoint, user);
   if (external_id === "") return undefined;
   report.rest(at(endpoint), endpoint, KNOWN);
@@ -76,7 +78,7 @@ export function personOf(endpoint: Resource, report: Report, now: number): Perso
   const hasOptedOut = isOptedOut(endpoint);
   const { timezone, locale, ...placeAttributes } = surroundingsOf(endpoint, report);
   const given = {
-    ...(isObject(endpoint.Metrics) ? endpoint.Metrics : {}),
+    ...objectIn(endpoint.Metrics),
     ...valuesOf(endpoint.Attributes),
     ...valuesOf(user.UserAttributes),
   };
@@ -106,10 +108,9 @@ export function personOf(endpoint: Resource, report: Report, now: number): Perso
 
 /** What attributes of the same name hide: those of the user count, then those of the endpoint. */
 function reportHidden(endpoint: Resource, user: Resource, places: Resource, report: Report): void {
-  const values = (of: unknown): Resource => (isObject(of) ? of : {});
   const layers = [
     { field: "Location", own: places },
-    { field: "Metrics", own: values(endpoint.Metrics) },
+    { field: "Metrics", own: objectIn(endpoint.Metrics) },
     { field: "Attributes", own: valuesOf(endpoint.Attributes) },
     { field: "User.UserAttributes", own: valuesOf(user.UserAttributes) },
   ];
@@ -125,8 +126,7 @@ function reportHidden(endpoint: Resource, user: Resource, places: Resource, repo
 function addressesOf(endpoint: Resource, report: Report): { email?: string; phone?: string } {
   const { ChannelType, Address } = endpoint;
   const address = String(Address ?? "");
-  const isReached = ChannelType === "EMAIL" || phones.includes(String(ChannelType));
-  if (isReached && endpoint.EndpointStatus === "INACTIVE") {
+  if (contacts.includes(String(ChannelType)) && endpoint.EndpointStatus === "INACTIVE") {
     report.unmapped(at(endpoint), "EndpointStatus", "is INACTIVE: the address was left out");
     return {};
   }
@@ -143,8 +143,8 @@ interface PlaceAttributes extends Resource {
 }
 
 function surroundingsOf(endpoint: Resource, report: Report): PlaceAttributes {
-  const location = isObject(endpoint.Location) ? endpoint.Location : {};
-  const demographic = isObject(endpoint.Demographic) ? endpoint.Demographic : {};
+  const location = objectIn(endpoint.Location);
+  const demographic = objectIn(endpoint.Demographic);
   report.rest(at(endpoint), location, ["Country", "City", "Region", "PostalCode"], "Location.");
   const deviceFields = devices[String(endpoint.ChannelType)] ? ["AppVersion", "Model", "PlatformVersion"] : [];
   report.rest(at(endpoint), demographic, ["Timezone", "Locale", ...deviceFields], "Demographic.");
@@ -158,7 +158,7 @@ function surroundingsOf(endpoint: Resource, report: Report): PlaceAttributes {
     city: location.City,
     region: location.Region,
     postal_code: location.PostalCode,
-    ...(timezone !== "" && isTimeZone(timezone) && { timezone }),
+    ...(isTimeZone(timezone) && { timezone }),
     ...(locale && { locale }),
   });
 }
@@ -168,15 +168,14 @@ function deviceOf(endpoint: Resource, external_id: string, report: Report): Devi
   const type = String(endpoint.ChannelType);
   const kind = devices[type];
   if (!kind) {
-    if (!["EMAIL", ...phones].includes(type))
-      report.unmapped(at(endpoint), "ChannelType", `${type} has no counterpart`);
+    if (!contacts.includes(type)) report.unmapped(at(endpoint), "ChannelType", `${type} has no counterpart`);
     return undefined;
   }
   if (endpoint.EndpointStatus === "INACTIVE") {
     report.unmapped(at(endpoint), "EndpointStatus", "is INACTIVE: the device was left out");
     return undefined;
   }
-  const { AppVersion, Model, PlatformVersion } = isObject(endpoint.Demographic) ? endpoint.Demographic : {};
+  const { AppVersion, Model, PlatformVersion } = objectIn(endpoint.Demographic);
   const versions = Object.entries({ app_version: AppVersion, os_version: PlatformVersion }).filter(
     ([name, version]) => {
       if (version === undefined || VERSION.test(String(version))) return version !== undefined;

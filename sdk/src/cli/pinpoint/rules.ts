@@ -1,6 +1,6 @@
 // Dimensions of Pinpoint's segments, events and conditions as rules. What a rule cannot say makes the whole unmapped: an
 // audience that is only nearly right is worse than none.
-import { isObject, type Resource } from "../resource.ts";
+import { isObject, objectIn, type Resource } from "../resource.ts";
 import { keyOf, localeOf } from "./texts.ts";
 
 interface Rule {
@@ -77,7 +77,7 @@ function partsOf(dimensions: Resource, keyed: (name: string) => string): Ruled[]
     if (field === "Attributes" || field === "UserAttributes")
       return Object.entries(value).map(([key, dimension]) => {
         const operators = operatorsOf(dimension);
-        const type = isObject(dimension) ? dimension.AttributeType : undefined;
+        const type = objectIn(dimension).AttributeType;
         return operators
           ? attribute(keyed(key), operators)
           : unsaid(`${field}.${key}`, `is compared by ${String(type)}`);
@@ -120,8 +120,8 @@ function negated(rule: Resource): Ruled {
     const { op, nodes } = rule.group as { op: "and" | "or"; nodes: Resource[] };
     return combine(op === "and" ? "or" : "and", nodes.map(negated));
   }
-  const [[key = "", operators] = []] = Object.entries(isObject(rule.attribute) ? rule.attribute : {});
-  const [[name = "", value] = [], ...more] = Object.entries(isObject(operators) ? operators : {});
+  const [[key = "", operators] = []] = Object.entries(objectIn(rule.attribute));
+  const [[name = "", value] = [], ...more] = Object.entries(objectIn(operators));
   const opposite = opposites[name];
   if (!opposite || more.length > 0) return unsaid(key, "cannot be turned round");
   return attribute(key, { [opposite]: value });
@@ -143,7 +143,7 @@ interface EventFound {
 }
 
 export function eventOf(dimensions: unknown): EventFound | Unsaid {
-  const { EventType, Attributes = {}, Metrics = {} } = isObject(dimensions) ? dimensions : {};
+  const { EventType, Attributes = {}, Metrics = {} } = objectIn(dimensions);
   const values = isObject(EventType) && Array.isArray(EventType.Values) ? EventType.Values.map(String) : [];
   const [name, ...others] = values;
   if (name === undefined) return unsaid("EventType", "is missing");

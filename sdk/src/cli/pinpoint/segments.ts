@@ -1,6 +1,6 @@
 // Segments of Pinpoint: dimensional ones become segments, imported ones lists.
 
-import { isObject, type Resource } from "../resource.ts";
+import { isObject, objectIn, objectsIn, type Resource } from "../resource.ts";
 import type { At, Report } from "./report.ts";
 import { combineBy, type Ruled, rulesOfDimensions, SESSION, unsaid } from "./rules.ts";
 
@@ -78,7 +78,7 @@ export function convertSegments(found: readonly Resource[], report: Report): Aud
 function reportHidden({ Dimensions, SegmentGroups }: Resource, at: At, report: Report): void {
   if (!isObject(SegmentGroups) || !Array.isArray(SegmentGroups.Groups) || SegmentGroups.Groups.length === 0) return;
   const groups = JSON.stringify(SegmentGroups);
-  for (const [field, value] of Object.entries(isObject(Dimensions) ? Dimensions : {}))
+  for (const [field, value] of Object.entries(objectIn(Dimensions)))
     if (!groups.includes(JSON.stringify(value))) report.rest(at, { [field]: value }, [], "Dimensions.");
 }
 
@@ -98,17 +98,13 @@ export function free(name: string, taken: ReadonlyMap<string, unknown>): string 
   }
 }
 
-const objectsIn = (list: unknown): Resource[] => (Array.isArray(list) ? list.filter(isObject) : []);
-
 const sourcesOf = ({ SegmentGroups }: Resource): Resource[] =>
-  objectsIn(isObject(SegmentGroups) ? SegmentGroups.Groups : []).flatMap(({ SourceSegments }) =>
-    objectsIn(SourceSegments),
-  );
+  objectsIn(objectIn(SegmentGroups).Groups).flatMap(({ SourceSegments }) => objectsIn(SourceSegments));
 
 function ruleOfSegment({ Dimensions, SegmentGroups }: Resource, source: (id: string) => Ruled): Ruled {
-  const { Groups, Include } = isObject(SegmentGroups) ? SegmentGroups : {};
+  const { Groups, Include } = objectIn(SegmentGroups);
   const groups = objectsIn(Groups);
-  if (groups.length === 0) return rulesOfDimensions(isObject(Dimensions) ? Dimensions : {});
+  if (groups.length === 0) return rulesOfDimensions(objectIn(Dimensions));
   return combineBy(
     Include ?? "ALL",
     groups.map((group) => ruleOfGroup(group, source)),

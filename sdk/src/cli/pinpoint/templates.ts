@@ -1,7 +1,7 @@
 // Templates of Pinpoint for email, push, SMS and in-app messages. Those for voice have no counterpart.
 
-import { isObject, type Resource } from "../resource.ts";
-import type { Report } from "./report.ts";
+import { isObject, objectIn, objectsIn, type Resource } from "../resource.ts";
+import type { At, Report } from "./report.ts";
 import { BOOKKEEPING, free } from "./segments.ts";
 import { defaultsOf, liquidOf, plainTextOf } from "./texts.ts";
 
@@ -19,7 +19,7 @@ const KNOWN = ["TemplateName", "TemplateType", "DefaultSubstitutions", ...BOOKKE
 export type Liquid = (text: unknown, field: string) => string | undefined;
 
 export const liquidBy =
-  (report: Report, at: { kind: string; name: string }, defaults: unknown): Liquid =>
+  (report: Report, at: At, defaults: unknown): Liquid =>
   (text, field) => {
     const liquid = typeof text === "string" ? liquidOf(text, defaults, report, at, field) : "";
     // Of a text nothing may be left, and the service refuses a blank one.
@@ -42,6 +42,12 @@ export function emailContent(
   return { title, body: body || title, by_channel: { email: compact({ subject: title, html: page, text: plain }) } };
 }
 
+/** Another version of a template was meant than the one of the folder. */
+export function reportTemplateVersion(report: Report, at: At, field: string, version: unknown = "latest"): void {
+  if (version !== "latest" && version !== "active")
+    report.unmapped(at, field, `is ${String(version)}: the version in the folder is sent`);
+}
+
 const PLATFORMS = ["APNS", "GCM", "ADM", "Baidu"];
 /** A template has one of these; what ListTemplates returns has none. */
 const CONTENT = ["Subject", "HtmlPart", "TextPart", "Body", "Default", "Content", ...PLATFORMS];
@@ -49,12 +55,7 @@ export const hasContent = (template: Resource): boolean => CONTENT.some((field) 
 const PUSH_FIELDS = ["Title", "Body", "Url", "Action", "Sound", "MediaUrl", "ImageUrl"];
 
 /** @param messages by platform, `Default` among them */
-export function pushContent(
-  messages: Resource,
-  liquid: Liquid,
-  at: { kind: string; name: string },
-  report: Report,
-): Resource {
+export function pushContent(messages: Resource, liquid: Liquid, at: At, report: Report): Resource {
   const of = (platform: string) => (isObject(messages[platform]) ? messages[platform] : undefined);
   const chosen = of("Default") ?? of("APNS") ?? of("GCM") ?? {};
   for (const platform of PLATFORMS) {
@@ -81,22 +82,17 @@ export function pushContent(
   return Object.keys(push).length > 0 ? { ...content, by_channel: { push } } : content;
 }
 
-function inAppContent(
-  { Content }: Resource,
-  liquid: Liquid,
-  at: { kind: string; name: string },
-  report: Report,
-): Resource {
-  const [message, ...others] = (Array.isArray(Content) ? Content : []).filter(isObject);
+function inAppContent({ Content }: Resource, liquid: Liquid, at: At, report: Report): Resource {
+  const [message, ...others] = objectsIn(Content);
   if (others.length > 0) report.unmapped(at, "Content", `has ${others.length + 1} messages: the first was taken`);
   const { HeaderConfig = {}, BodyConfig = {}, ImageUrl, ...rest } = message ?? {};
-  const header = isObject(HeaderConfig) ? HeaderConfig : {};
-  const text = isObject(BodyConfig) ? BodyConfig : {};
+  const header = objectIn(HeaderConfig);
+  const text = objectIn(BodyConfig);
   report.rest(at, header, ["Header"], "Content.HeaderConfig.");
   report.rest(at, text, ["Body"], "Content.BodyConfig.");
   report.rest(at, rest, ["PrimaryBtn", "SecondaryBtn"], "Content.");
   const actions = ["PrimaryBtn", "SecondaryBtn"].flatMap((button) => {
-    const configs = isObject(rest[button]) ? rest[button] : {};
+    const configs = objectIn(rest[button]);
     report.rest(at, configs, ["DefaultConfig"], `Content.${button}.`);
     const given = isObject(configs.DefaultConfig) ? configs.DefaultConfig : undefined;
     if (!given) return [];
@@ -117,7 +113,7 @@ function inAppContent(
   return Object.keys(in_app).length > 0 ? { ...content, by_channel: { in_app } } : content;
 }
 
-function contentOf(template: Resource, at: { kind: string; name: string }, report: Report): Resource | undefined {
+function contentOf(template: Resource, at: At, report: Report): Resource | undefined {
   const defaults = defaultsOf(template);
   if (template.DefaultSubstitutions && !isObject(defaults))
     report.unmapped(at, "DefaultSubstitutions", "is no JSON: there are no defaults");

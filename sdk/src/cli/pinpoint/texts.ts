@@ -1,6 +1,6 @@
 // Texts of Pinpoint, whose placeholders and blocks become Liquid.
 
-import { isObject, parsed, type Resource } from "../resource.ts";
+import { objectIn, parsed, type Resource } from "../resource.ts";
 import { type Node, nodesOf } from "./handlebars.ts";
 import type { At, Report } from "./report.ts";
 
@@ -25,7 +25,7 @@ const OF_THE_SERVICE = ["phone", "timezone", "locale"];
 export const keyOf = (name: string): string => (OF_THE_SERVICE.includes(name) ? `pinpoint_${name}` : name);
 
 const valueAt = (object: unknown, path: string): unknown =>
-  path.split(".").reduce<unknown>((at, name) => (isObject(at) ? at[name] : undefined), object);
+  path.split(".").reduce<unknown>((at, name) => objectIn(at)[name], object);
 
 /** Where a value is here, and which element of a list is meant. */
 function variableOf(path: string): { name: string; index?: number } | undefined {
