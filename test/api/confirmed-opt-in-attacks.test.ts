@@ -1,5 +1,6 @@
 // Attacks on the confirmed opt-in by whoever has the publishable key, and by members who read sends.
 import { describe, expect, it } from "vitest";
+import { awsFailure } from "../../local/aws/index.ts";
 import { MINUTE } from "../../shared/kernel/clock.ts";
 import { follow, mailing, mailsOf } from "../support/mails.ts";
 import { createMcp } from "../support/mcp.ts";
@@ -215,4 +216,26 @@ it.each([0, 1])("no opt-in under a cap of %i sends is a dead letter (AMB-129)", 
 
   expect(await asked()).toHaveLength(monthly_send_cap);
   expect(world.sqs.depth("ask-confirmation-dead").visible).toBe(0);
+});
+
+it("a confirmation during which the table failed ends the bounce of its address when it is repeated (AMB-129)", async () => {
+  const lifting = requests({ of: "api-mail", naming: "lifted_because" });
+  const { world, tenant } = await withTenant({ hooks: lifting.hooks });
+  const { ada, mail } = await mailing(world, tenant, "bounce@simulator.amazonses.com");
+  await mail();
+  await world.advance(MINUTE);
+  await tenant.call("PATCH /api/v1/workspace", { double_opt_in: true });
+  await tenant.upsert({ external_id: "ada", consent: { channel: "email", status: "opted_in" } });
+  await world.settle();
+  const link = (await mailsOf(world)).flatMap(({ text }) => /\/i\/[\w-]+/.exec(text) ?? [])[0]!;
+  await world.advance(MINUTE);
+  lifting.next(() => {
+    throw awsFailure("ServiceUnavailable", "busy");
+  });
+
+  expect((await follow(world, "POST", link)).status).toBe(503);
+  expect((await follow(world, "POST", link)).status).toBe(200);
+
+  expect((await tenant.call("GET /api/v1/suppressions")).body.items).toEqual([]);
+  expect((await tenant.call(`GET /api/v1/subscribers/${ada}`)).body.consents).toMatchObject([{ status: "opted_in" }]);
 });

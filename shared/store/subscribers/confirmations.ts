@@ -10,7 +10,7 @@ import type { Store, StoreReader } from "../context.ts";
 import { changeItem, type ItemWrite } from "../item.ts";
 import { fromJson, toJson } from "../json-text.ts";
 import { joinWrites, listName } from "../lists/joining.ts";
-import { transacted } from "../refusals.ts";
+import { busy, contended, done, failuresOf, untilUncontended } from "../refusals.ts";
 import { isDoubleOptIn } from "../topics/topics.ts";
 import type { WorkspaceRecord } from "../workspaces/workspaces.ts";
 import { AddressItem, addressId, mailAddressId } from "./address-items.ts";
@@ -18,7 +18,7 @@ import { OWN_REASONS } from "./addresses.ts";
 import { type ConsentAssertion, consentWrite, foldedConsent } from "./consents.ts";
 import { ConsentItem, isAlive, Profile, type ProfileRow } from "./items.ts";
 import { getProfile, type LivingProfile } from "./subscribers.ts";
-import { lift } from "./suppressions.ts";
+import { liftWrite } from "./suppressions.ts";
 
 /** The owner of an address is asked no more often, also where others state the opt-in: they may know the address. */
 const MAX_ASKED = 3;
@@ -112,7 +112,7 @@ async function isOptedOutSince(store: StoreReader, { subscriber, address, channe
 }
 
 /**
- * Records the opt-in of the owner of an address, with what the page said as its evidence. It ends a bounce or complaint
+ * Records the opt-in of the owner of an address, with what the page said as its evidence. With it, it ends a bounce or complaint
  * of the address, for whoever confirms has read a mail there. Of a list, it makes a member in the same transaction.
  * @param said.email as it was read: a change of the address at this moment is confirmed by the owner of the next one
  * @returns false if it is not open any more
@@ -137,13 +137,18 @@ export async function confirm(
   const list = listIdOf(channel);
   if (list !== undefined && (await listName(store, list)) === undefined) return false;
   const joins = list === undefined ? [] : await joinWrites(store, list, subscriber);
-  const isConfirmed = await transacted(store, [
-    changeItem(Profile, { id: subscriber }, { set }, all(isAlive(), isPending, asRead("email", email))),
-    consentWrite(store, { subscriber, id: store.ids.uuidAt(now) }, consent, absent()),
-    ...joins,
-  ]);
-  if (!isConfirmed) return false;
-  const row = await store.get(AddressItem, { id: address });
-  if (row?.reason !== undefined && OWN_REASONS.includes(row.reason)) await lift(store, address, "confirmed opt-in");
-  return true;
+  return untilUncontended(busy.transient("The address is suppressed by others at this moment."), async () => {
+    const row = await store.get(AddressItem, { id: address });
+    const isOwn = row?.reason !== undefined && OWN_REASONS.includes(row.reason);
+    const lifts = isOwn ? [liftWrite(store, address, "confirmed opt-in", OWN_REASONS)] : [];
+    const failures = await failuresOf(store, [
+      ...lifts,
+      changeItem(Profile, { id: subscriber }, { set }, all(isAlive(), isPending, asRead("email", email))),
+      consentWrite(store, { subscriber, id: store.ids.uuidAt(now) }, consent, absent()),
+      ...joins,
+    ]);
+    if (failures.length === 0) return done(true);
+    const isRefused = failures.slice(lifts.length).some((failure) => failure !== undefined);
+    return isRefused ? done(false) : contended;
+  });
 }

@@ -5,9 +5,9 @@ import { personal } from "../../contract/personal.ts";
 import { said, Timestamp, titled } from "../../contract/schemas.ts";
 import { timestamp } from "../../kernel/clock.ts";
 import { addressKinds, normalizedAddress, type SuppressionReason, suppressionReasons } from "../../rules/addresses.ts";
-import { present } from "../conditions.ts";
+import { oneOf, present } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
-import { fieldsOrNull } from "../item.ts";
+import { changeItem, fieldsOrNull, type ItemWrite } from "../item.ts";
 import { happened } from "../refusals.ts";
 import type { RootSecrets } from "../secrets.ts";
 import { newestOfShards, wantedPage } from "../sorted.ts";
@@ -118,14 +118,17 @@ export async function suppress(
 
 /** Ends a suppression; who did and why stays at the address. @returns false if there is none. */
 export const lift = (store: Store, id: string, because: string): Promise<boolean> =>
-  happened(
-    store.change(
-      AddressItem,
-      { id },
-      {
-        set: { lifted_at: timestamp(store.clock.now()), lifted_because: because },
-        remove: ["reason", "suppressed_at", "source", "note", "i1pk", "i1sk"],
-      },
-      present("reason"),
-    ),
-  );
+  happened(store.change(AddressItem, { id }, lifting(store, because), present("reason")));
+
+/** The same as a part of a transaction, for these reasons alone. */
+export const liftWrite = (
+  store: Store,
+  id: string,
+  because: string,
+  reasons: readonly SuppressionReason[],
+): ItemWrite<"workspace"> => changeItem(AddressItem, { id }, lifting(store, because), oneOf("reason", reasons));
+
+const lifting = (store: Store, because: string) => ({
+  set: { lifted_at: timestamp(store.clock.now()), lifted_because: because },
+  remove: ["reason", "suppressed_at", "source", "note", "i1pk", "i1sk"] as const,
+});
