@@ -3,7 +3,9 @@ import { expect, it } from "vitest";
 import { HOUR, MINUTE, timestamp } from "../../shared/kernel/clock.ts";
 import { withBuyers } from "../support/conversions.ts";
 import { exporting } from "../support/exports.ts";
+import { addPeople } from "../support/people.ts";
 import { mend, spoil } from "../support/reached.ts";
+import { requests } from "../support/requests.ts";
 import { worlds } from "../support/worlds.ts";
 
 const setting = exporting(worlds());
@@ -47,6 +49,25 @@ it("an export whose file could not be stored for a day fails, and says so (RDA-1
 
   expect(await get(id)).toMatchObject({ status: "failed", error: "it could not be made within a day" });
   expect(await objectNames()).toEqual([]);
+});
+
+it("an export whose worker stopped when its file was put together is made anew, with each row once (ARC-15, RDA-16)", async () => {
+  const completing = requests({ of: "import-rows", operation: "CompleteMultipartUpload", moment: "after" });
+  completing.next(() => {
+    throw new Error("The worker stopped.");
+  });
+  const { world, tenant, begin, get, linesOf, objectNames } = await setting({ hooks: completing.hooks });
+  const people = 240;
+  await addPeople(world, tenant, people, () => ({ attributes: { note: "x".repeat(40_000) } }));
+
+  const id = await begin({ kind: "subscribers" });
+  await world.advance(30 * MINUTE);
+
+  expect(await get(id)).toMatchObject({ status: "completed", rows: people });
+  expect(await linesOf(id)).toHaveLength(people + 1);
+  expect(new Set(await linesOf(id)).size).toBe(people + 1);
+  expect(await objectNames()).toEqual([`${id}.csv`]);
+  expect(completing.seen()).toBe(2);
 });
 
 it("an export of the report that is made an hour late has nothing that was sent after it was asked for (RDA-16)", async () => {

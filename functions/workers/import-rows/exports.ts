@@ -6,7 +6,7 @@ import { SECOND } from "../../../shared/kernel/clock.ts";
 import { ApiError } from "../../../shared/kernel/errors.ts";
 import { csvLine } from "../../../shared/rules/csv.ts";
 import { exportMoves } from "../../../shared/rules/export-states.ts";
-import { type ExportJob, endExport, noteExport } from "../../../shared/store/exports/exports.ts";
+import { type ExportJob, endExport, noteExport, restartExport } from "../../../shared/store/exports/exports.ts";
 import { ExportItem } from "../../../shared/store/exports/items.ts";
 import { columnsOf, readPage } from "../../../shared/store/exports/sources.ts";
 import { fromJson, type JsonText, toJson } from "../../../shared/store/json-text.ts";
@@ -37,11 +37,18 @@ async function makePart(context: WorkerContext, job: ExportJob): Promise<JobPart
   try {
     return await writeFile(context, job);
   } catch (error) {
+    if (isGone(error)) {
+      await restartExport(context.store, job);
+      return "unfinished";
+    }
     if (!(error instanceof ApiError)) throw error;
     await failExport(context, job, "what is exported was deleted");
     return "ended";
   }
 }
+
+/** S3 knows an upload no more once its file is put together, though no reply came or the worker stopped. */
+const isGone = (error: unknown): boolean => error instanceof Error && error.name === "NoSuchUpload";
 
 async function watchOpen({ store, timers, clock }: WorkerContext, id: string): Promise<void> {
   // The timer is set before the export is written, so there may be none.

@@ -2,7 +2,7 @@
 import { DAY, timestamp, ttl } from "../../kernel/clock.ts";
 import { invalid, requireFound } from "../../kernel/errors.ts";
 import { exportMoves } from "../../rules/export-states.ts";
-import { absent } from "../conditions.ts";
+import { absent, is } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
 import type { ExportErasing } from "../files/exports.ts";
 import type { ChangeOf, NewRowOf, RowOf } from "../item.ts";
@@ -80,6 +80,15 @@ export const noteExport = (
   set: NonNullable<ChangeOf<typeof ExportItem>["set"]>,
 ): Promise<"noted" | "lost"> => noteJob(store, ExportItem, job, { lifecycle: exportMoves, set });
 
+const PLACE = ["position", "upload", "parts", "has_rest"] as const;
+
+/** Forgets how far an export has got: its file is made from the first row on, by the next worker. */
+export async function restartExport(store: Store, { id, lease = 0 }: ExportJob): Promise<void> {
+  const change = { set: { lease: 0 }, remove: [...PLACE, "columns", "rows"] as const };
+  const when = is<"lease">("lease", lease);
+  await move(store, ExportItem, { id }, { lifecycle: exportMoves, action: "begin", change, when });
+}
+
 export async function endExport(
   store: Store,
   { id }: ExportJob,
@@ -88,7 +97,7 @@ export async function endExport(
   const { kind, ...figures } = outcome;
   const action = kind === "failed" ? "fail" : "complete";
   const set = { ...figures, completed_at: timestamp(store.clock.now()) };
-  const change = { set, remove: ["lease", "position", "upload", "parts", "has_rest"] as const };
+  const change = { set, remove: ["lease", ...PLACE] as const };
   const ended = await move(store, ExportItem, { id }, { lifecycle: exportMoves, action, change });
   return ended.kind === "changed" ? "ended" : "ended before";
 }
