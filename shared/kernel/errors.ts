@@ -113,12 +113,16 @@ export const malformed = (fields: Fields, message?: string): ApiError => refusal
 /** An error that is known by its name, as those of AWS are. */
 export const namedError = (name: string, message: string): Error => Object.assign(new Error(message), { name });
 
-const unavailable = new Set([
+/** What a dependency is busy with, by names of which some are a 400. */
+const BUSY = new Set([
   "ThrottlingException",
+  "Throttling",
+  "ThrottledException",
   "ProvisionedThroughputExceededException",
   "RequestLimitExceeded",
   "RequestThrottled",
   "RequestThrottledException",
+  "RequestTimeout",
   "ServiceUnavailable",
   "ServiceUnavailableException",
   "KMSInternalException",
@@ -128,12 +132,25 @@ const unavailable = new Set([
   "TimeoutError",
 ]);
 
+/** A connection that broke, or came about with nobody. */
+const BROKEN = new Set(["EAI_AGAIN", "ECONNREFUSED", "ECONNRESET", "EPIPE", "ETIMEDOUT"]);
+
+/** An error of an SDK client has the status of the answer, and one of the network a code. */
+function isUnavailable({
+  name,
+  code = "",
+  $metadata,
+}: Error & { code?: string; $metadata?: { httpStatusCode?: number } }) {
+  const { httpStatusCode: status = 0 } = $metadata ?? {};
+  return BUSY.has(name) || BROKEN.has(code) || status >= 500 || status === 429;
+}
+
 /** Any thrown value as an `ApiError`: a 503 where a dependency was busy, else a 500 without details. */
 export function toApiError(error: unknown, requestId: string): ApiError {
   if (error instanceof ApiError) return error;
   if (error instanceof Error && error.name === "ItemTooLarge")
     return invalid({ body: "holds more than can be stored in one piece (400 KB)" });
-  if (error instanceof Error && unavailable.has(error.name))
+  if (error instanceof Error && isUnavailable(error))
     return new ApiError("SERVICE_UNAVAILABLE", "A dependency of the service is busy. Try again.", {
       headers: { "retry-after": "1" },
     });

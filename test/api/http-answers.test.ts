@@ -42,9 +42,15 @@ describe("answers", () => {
     expect(world.logs).toContainEqual(expect.objectContaining({ level: "error", request_id: headers["x-request-id"] }));
   });
 
-  it("a busy dependency is answered 503 with Retry-After (ERR-18)", async () => {
+  it.each([
+    ["that is unavailable", awsFailure("ServiceUnavailable", "busy")],
+    ["as S3 says that it is", awsFailure("SlowDown", "Reduce your request rate.", { status: 503 })],
+    ["that failed for a moment", awsFailure("InternalFailure", "We encountered an error.", { status: 500 })],
+    ["with too many requests", awsFailure("TooManyRequestsException", "Rate exceeded.", { status: 429 })],
+    ["whose connection broke", Object.assign(new Error("socket hang up"), { code: "ECONNRESET" })],
+  ])("a dependency %s is answered 503 with Retry-After (ERR-18)", async (_, failure) => {
     const query = requests({ operation: "Query" });
-    query.fail(awsFailure("ServiceUnavailable", "busy"));
+    query.fail(failure);
     const { tenant } = await withTenant({ hooks: query.hooks });
     const { status, body, headers } = await tenant.call("GET /api/v1/channels");
 
