@@ -1,6 +1,6 @@
 // Who is calling: SDK key, server key, agent key or dashboard token, each checked against the rows it names.
 import { type AgentScope, type Role, roles, type Scope } from "../contract/roles.ts";
-import { type Clock, HOUR, timestamp } from "../kernel/clock.ts";
+import { type Clock, HOUR, SECOND, timestamp } from "../kernel/clock.ts";
 import type { Deps } from "../kernel/deps.ts";
 import { ApiError, unauthorized } from "../kernel/errors.ts";
 import type { TenantId } from "../kernel/ids.ts";
@@ -186,7 +186,8 @@ async function dashboardCaller(
     claims.agency === undefined ? undefined : platform.get(WorkspaceItem, { tenant: claims.agency }),
   ]);
   if (!workspace || !member || (session !== undefined && !begun)) throw unauthorized();
-  if (begun && !isOfMembership(member, begun.created_at)) throw unauthorized();
+  if (begun && (begun.expires * SECOND <= clock.now() || !isOfMembership(member, begun.created_at)))
+    throw unauthorized();
   if (claims.agency !== undefined && !(agency && opensClients(agency, session))) throw unauthorized();
 
   const { email, name, role, unconfirmed: isUnconfirmed = false } = member;

@@ -1,6 +1,6 @@
 // Sessions and tokens that come from a session: read-only tokens, and those of a switch of workspaces.
 import { beforeEach, expect, it } from "vitest";
-import { DAY } from "../../shared/kernel/clock.ts";
+import { DAY, MINUTE } from "../../shared/kernel/clock.ts";
 import { accountsIn, PASSWORD } from "../support/accounts.ts";
 import { bearerOf } from "../support/credentials.ts";
 import { requests } from "../support/requests.ts";
@@ -106,6 +106,17 @@ it("a session that was switched to twice does not outlive the first one (AMB-145
   await world.advance(11 * DAY);
 
   for (const session of [first, used, fourth]) expect((await refresh(session)).status).toBe(401);
+});
+
+it("the access token of a derived session is good until the session that it came from is over, and no longer (AMB-145)", async () => {
+  const { second } = await derived();
+  await world.advance(30 * DAY - MINUTE);
+  const used = await refresh(second);
+  expect(await me(used)).toBe(200);
+
+  await world.advance(2 * MINUTE);
+
+  expect(await me(used)).toBe(401);
 });
 
 /** A session, and the listing of sessions, right after which something may happen. */
