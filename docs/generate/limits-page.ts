@@ -61,7 +61,7 @@ and written for several at once, so it is reached somewhat late. Limits of sizes
 | account | codes of the authenticator, after the right password | ${often(CODES_PER_USER)}, ${often(CODES_A_DAY)} | six digits are guessed in a year without it | signs in with a recovery code: these are not limited |
 | email address | mails that reset a password | ${often(RESETS_AN_HOUR)}, ${often(RESETS_A_DAY)} | a mailbox is not flooded by strangers | uses the newest of the mails, which is good for an hour |
 | account | mails that confirm the address | ${often(CONFIRMATIONS_PER_USER)} | as above | uses the newest of the mails |
-| network address; domain of the address | registrations | ${often(REGISTRATIONS_PER_ADDRESS)}; ${often(REGISTRATIONS_PER_DOMAIN)} | workspaces by the thousand | ${WAIT}, or is invited by the operator |
+| network address; domain of the address, with its subdomains | registrations | ${often(REGISTRATIONS_PER_ADDRESS)}; ${often(REGISTRATIONS_PER_DOMAIN)} | workspaces by the thousand | ${WAIT}, or is invited by the operator |
 | workspace; email address | invitations | ${often(INVITATIONS_PER_WORKSPACE)}; ${often(INVITATIONS_PER_EMAIL)} | a workspace is no way to mail strangers | ${WAIT} |
 | network address | refreshes of sessions | ${often(REFRESHES_PER_ADDRESS)} | a client that refreshes in a loop; an office behind one address fits in | ${WAIT}: the session goes on |
 | everybody together | passwords that are checked | ${often(PASSWORDS_OF_ALL)} | the last resort: a password costs a tenth of a second of processor time. Who is refused by an address is not counted | stays in open sessions, or signs in in a known browser or at the identity provider |
@@ -80,8 +80,8 @@ password ends the others: whoever had the old one made as many known browsers as
 open session.
 
 The limit of a domain counts strangers alone: an address that the operator invited (\`invite\`, [deploy.md](deploy.md)) registers also where it is used up. Where
-registration is open, one person uses up that of a large provider of mailboxes in two hours; the operator then invites who asks. Each
-subdomain is a domain, so whoever has one of their own makes as many workspaces as they have network addresses, five an hour with each.
+registration is open, one person uses up that of a large provider of mailboxes in two hours; the operator then invites who asks. Subdomains
+count with their domain ([0153](decisions/0153-subdomains-count-with-their-domain.md)), so whoever has one domain makes ten workspaces a day, from any number of network addresses.
 
 ## What is not limited
 

@@ -91,6 +91,19 @@ describe("registration", () => {
     expect(statuses).toEqual([...Array(10).fill(201), 429]);
   });
 
+  it("subdomains of an e-mail domain are counted with it, and domains below a country's own name apart (LIM-4)", async () => {
+    const statuses = [];
+    for (let i = 0; i < 11; i++) {
+      if (i % 4 === 0) await world.advance(3_600_000);
+      statuses.push((await register({ email: `a@s${i}.same.example` })).status);
+    }
+    await world.advance(3_600_000);
+
+    expect(statuses).toEqual([...Array(10).fill(201), 429]);
+    expect((await register({ email: "a@one.co.uk" })).status).toBe(201);
+    expect((await register({ email: "a@mail.same.example" })).status).toBe(429);
+  });
+
   it.each(["open", "invite"])(
     "an address that the operator invited registers though its domain was used up, with registration %s (LIM-4)",
     async (mode) => {

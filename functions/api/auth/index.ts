@@ -16,6 +16,7 @@ import { DAY, HOUR } from "../../../shared/kernel/clock.ts";
 import { ApiError, closed, notFound, unauthorized } from "../../../shared/kernel/errors.ts";
 import { mailing } from "../../../shared/providers/mailer.ts";
 import { withAsciiDomain } from "../../../shared/rules/contacts.ts";
+import { ownedDomainOf } from "../../../shared/rules/owned-domain.ts";
 import { platformRead, platformWrite } from "../../../shared/store/context.ts";
 import { SigningKeyItem } from "../../../shared/store/platform-items.ts";
 import { acceptInvitation } from "../../../shared/store/workspaces/accepting.ts";
@@ -72,8 +73,8 @@ export const auth = group("auth", "Registration, sessions, passwords and invitat
       refuseWeak(body.password, [body.email, body.workspace_name]);
       await countFrom(platform, REGISTRATIONS_PER_ADDRESS, sourceIp);
       const isInvited = await admitRegistration(platform, registration, body.email);
-      if (!isInvited)
-        await countAttempt(platform, REGISTRATIONS_PER_DOMAIN, body.email.slice(body.email.lastIndexOf("@") + 1));
+      const domain = body.email.slice(body.email.lastIndexOf("@") + 1);
+      if (!isInvited) await countAttempt(platform, REGISTRATIONS_PER_DOMAIN, ownedDomainOf(domain));
       await sharedLimits.password(platform);
       const { user, tenant, secret } = await createAccount(context, body, { plan, isConfirmed: false });
       if (canMail) await requestMail(platform, body.email, "confirm");
