@@ -1,5 +1,8 @@
 // What each command of `npm run operate` asks the operator function, and what it shows of the answer.
 import type { SeenWorkspace, WorkspaceCost } from "../functions/operator/overview.ts";
+import { STREAM_WORKER } from "../shared/contract/messages.ts";
+import { streamSources } from "../shared/contract/stream-sources.ts";
+import { HOUR } from "../shared/kernel/clock.ts";
 import type { DeadLetter } from "../shared/runtime/dead-letters.ts";
 import { refusal } from "../tools/arguments.ts";
 import { columnsOf } from "../tools/text-table.ts";
@@ -28,6 +31,15 @@ interface Report {
   note: string;
 }
 type Command = (operate: Invoke, wish: Wish, now: number) => Promise<Report>;
+
+/** How long the stream of the table keeps what nobody handles. AWS drops it then. */
+const STREAM_HOURS = 24;
+
+function waits(): string {
+  const hours =
+    streamSources({ bus: false, archive: false }).find(({ worker }) => worker === STREAM_WORKER)!.maxRecordAgeMs / HOUR;
+  return `Writes wait for ${hours} hours; what follows from older ones is to be redriven (redrive ${STREAM_WORKER}), and after ${STREAM_HOURS} hours it is lost.`;
+}
 
 /** The commands but `console`, by their names. */
 export const commands: Record<string, Command> = {
@@ -101,7 +113,8 @@ export const commands: Record<string, Command> = {
   workers: async (operate, { subject }) => {
     if (subject !== "on" && subject !== "off") return refuse("Say on or off.");
     const answer = (await operate({ workers: subject })) as { workers: number };
-    return { answer, rows: [], note: `${answer.workers} workers are ${subject}, within about a minute.` };
+    const done = `${answer.workers} workers are ${subject}, within about a minute.`;
+    return { answer, rows: [], note: subject === "off" ? `${done} ${waits()}` : done };
   },
 
   alarms: async (operate, { subject, object }) => {

@@ -195,6 +195,16 @@ it("all workers of one deployment are switched off and on without a deployment (
   await expect(operate("workers")).rejects.toThrow("Say on or off.");
 });
 
+it("who switches the workers off is told how long writes wait, and who switches them on is not (RDA-19)", async () => {
+  const said = (words: string[]) => run(wishOf(words), async () => ({ workers: 25 }), 0);
+
+  expect(await said(["workers", "off"])).toBe(
+    "25 workers are off, within about a minute. Writes wait for 12 hours; what follows from older ones is to be redriven " +
+      "(redrive react), and after 24 hours it is lost.",
+  );
+  expect(await said(["workers", "on"])).toBe("25 workers are on, within about a minute.");
+});
+
 it.each([
   [[], "Name a command."],
   [["list"], "The command list is unknown."],
