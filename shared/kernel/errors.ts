@@ -113,36 +113,21 @@ export const malformed = (fields: Fields, message?: string): ApiError => refusal
 /** An error that is known by its name, as those of AWS are. */
 export const namedError = (name: string, message: string): Error => Object.assign(new Error(message), { name });
 
-/** What a dependency is busy with, by names of which some are a 400. */
-const BUSY = new Set([
-  "ThrottlingException",
-  "Throttling",
-  "ThrottledException",
-  "ProvisionedThroughputExceededException",
-  "RequestLimitExceeded",
-  "RequestThrottled",
-  "RequestThrottledException",
-  "RequestTimeout",
-  "ServiceUnavailable",
-  "ServiceUnavailableException",
-  "KMSInternalException",
-  "DependencyTimeoutException",
-  "TransactionConflictException",
-  "InternalServerError",
-  "TimeoutError",
-]);
+/** How busy dependencies begin to say it, some of them with a 400, and how we do. */
+const BUSY =
+  /^(?:InternalServer|KMSInternal|ProvisionedThroughput|Request(?:Limit|Throttled)|ServiceUnavailable|Throttling|TimeoutError|TransactionConflict)/;
 
 /** A connection that broke, or came about with nobody. */
-const BROKEN = new Set(["EAI_AGAIN", "ECONNREFUSED", "ECONNRESET", "EPIPE", "ETIMEDOUT"]);
+const BROKEN = /^E(?:AI_AGAIN|CONNREFUSED|CONNRESET|PIPE|TIMEDOUT)$/;
 
 /** An error of an SDK client has the status of the answer, and one of the network a code. */
 function isUnavailable({
   name,
   code = "",
   $metadata,
-}: Error & { code?: string; $metadata?: { httpStatusCode?: number } }) {
-  const { httpStatusCode: status = 0 } = $metadata ?? {};
-  return BUSY.has(name) || BROKEN.has(code) || status >= 500 || status === 429;
+}: Error & { code?: string; $metadata?: { httpStatusCode?: number } }): boolean {
+  const status = $metadata?.httpStatusCode ?? 0;
+  return BUSY.test(name) || BROKEN.test(code) || status >= 500 || status === 429;
 }
 
 /** Any thrown value as an `ApiError`: a 503 where a dependency was busy, else a 500 without details. */
