@@ -80,7 +80,7 @@ describe("registration", () => {
     expect(statuses).toEqual([201, 409, 409, 409, 409, 429]);
   });
 
-  it("an e-mail domain may be registered with 10 times a day; a body that fails validation does not count (LIM-4, AMB-76)", async () => {
+  it("an email domain may be registered with 10 times a day; a body that fails validation does not count (LIM-4, AMB-76)", async () => {
     const statuses = [];
     for (let i = 0; i < 11; i++) {
       if (i % 4 === 0) await world.advance(3_600_000);
@@ -91,7 +91,7 @@ describe("registration", () => {
     expect(statuses).toEqual([...Array(10).fill(201), 429]);
   });
 
-  it("subdomains of an e-mail domain are counted with it, and domains below a country's own name apart (LIM-4)", async () => {
+  it("subdomains of an email domain are counted with it, and domains below a country's own name apart (LIM-4)", async () => {
     const statuses = [];
     for (let i = 0; i < 11; i++) {
       if (i % 4 === 0) await world.advance(3_600_000);
