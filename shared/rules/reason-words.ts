@@ -110,6 +110,7 @@ const settings: Partial<Record<Reason, string>> = {
   reentry_window: "the rules of entry of the journey",
   too_old: "the trigger of the journey",
   paused: "Activate, on the page of the journey",
+  not_active: "Activate, on the page of the journey",
   quiet_hours: "Settings, Workspace, Quiet hours",
 };
 

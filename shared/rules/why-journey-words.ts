@@ -1,6 +1,7 @@
 // What a journey did with one person, in sentences.
 import { conditionText } from "./clause-words.ts";
 import type { Exit } from "./journey-graph.ts";
+import type { JourneyStatus } from "./journey-states.ts";
 import { reasonText, saidReason, settingWords } from "./reason-words.ts";
 import { moment } from "./why-details.ts";
 import { because } from "./why-words.ts";
@@ -52,7 +53,7 @@ interface SaidOfJourney {
   nameOf: (step: string) => string;
   /** Of the version of the newest run. */
   exits: readonly Exit[];
-  isPaused: boolean;
+  status: JourneyStatus;
   startedBy: StartedBy;
   now: {
     would_enter: boolean;
@@ -64,7 +65,7 @@ interface SaidOfJourney {
 
 /** What a journey did with one person: the newest run, else what came of the newest trigger. */
 export function journeyInWords(said: SaidOfJourney): string {
-  const { triggers, runs, waiting, startedBy, isPaused, now } = said;
+  const { triggers, runs, waiting, startedBy, status, now } = said;
   const [run] = runs;
   const [trigger] = triggers;
   const isNewer = run && trigger && trigger.outcome !== "entered" && trigger.at > run.entered_at;
@@ -74,14 +75,14 @@ export function journeyInWords(said: SaidOfJourney): string {
       : []),
     ...(run ? runSentences(run, said) : []),
     ...beforeSentence(runs),
-    ...(run?.status === "active" && isPaused
+    ...(run?.status === "active" && status === "paused"
       ? [`The journey is paused: the run goes on once it is resumed.${settingWords("paused")}`]
       : []),
     ...(run && waiting && waiting.next.length > 0 ? [nextSentence(waiting, said.nameOf)] : []),
     ...(run || trigger
       ? []
       : [`No run: in 90 days nothing happened that starts this journey${causeWords(startedBy)}.`]),
-    ...(run ? [] : [nowSentence(now)]),
+    ...(run ? [] : [nowSentence(now, status)]),
   ];
   return sentences.join(" ");
 }
@@ -94,8 +95,10 @@ function causeWords(by: StartedBy): string {
 }
 
 /** Whether a state that refused an entry is over. */
-const hasChanged = (outcome: string, { isPaused, now }: SaidOfJourney): boolean =>
-  (outcome === "paused" && !isPaused) || (outcome === "over_quota" && now.would_enter);
+const hasChanged = (outcome: string, { status, now }: SaidOfJourney): boolean =>
+  (outcome === "paused" && status !== "paused") ||
+  (outcome === "not_active" && status !== "draft") ||
+  (outcome === "over_quota" && now.would_enter);
 
 /** @param isSettled what refused it is over, or what changes it is said of now */
 function triggerSentence(
@@ -200,7 +203,15 @@ function nextSentence(
   return `Next: ${first}${event_name === null ? "" : ` if ${event_name} comes`}${otherwise}.`;
 }
 
-function nowSentence({ would_enter, reason, unmet }: SaidOfJourney["now"]): string {
+/** What stands in the place of "the journey was not active", and where that is changed. */
+const notActive: Partial<Record<JourneyStatus, string>> = {
+  draft: `the journey is a draft.${settingWords("not_active")}`,
+  archived: "the journey is archived. To change: Duplicate, on the page of the journey.",
+};
+
+function nowSentence({ would_enter, reason, unmet }: SaidOfJourney["now"], status: JourneyStatus): string {
+  const closed = reason === "not_active" ? notActive[status] : undefined;
+  if (closed !== undefined) return `A trigger would start none now: ${closed}`;
   if (would_enter) return "A trigger would start a run now.";
   const which = reason === "not_eligible" && unmet !== null ? ` (not met: ${unmet})` : "";
   return `A trigger would start none now${because(reason)}${which}.${settingWords(reason)}`;

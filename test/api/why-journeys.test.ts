@@ -80,6 +80,26 @@ it("who was never in a journey is told what begins it, and which rule is not met
   );
 });
 
+it("of a journey that is a draft or archived it is said where that is changed (AMB-147)", async () => {
+  const { call, create, track, upsert, words } = await setting();
+  const id = await create(graphOf({ end: "exit" }), { name: "New" });
+  await upsert("ada");
+  const none = "No run: in 90 days nothing happened that starts this journey (the event signed_up).";
+  const place = "To change: Activate, on the page of the journey.";
+  const isDraft = `A trigger would start none now: the journey is a draft. ${place}`;
+
+  expect(await words("ada", { journey: "New" })).toBe(`${none} ${isDraft}`);
+  await track("ada", "signed_up");
+  expect(await words("ada", { journey: "New" })).toBe(
+    `signed_up came on 2026-11-20 12:00 UTC and started no run: the journey was not active. ${isDraft}`,
+  );
+  await call(`POST /api/v1/journeys/${id}/archive`);
+  expect(await words("ada", { journey: "New" })).toBe(
+    "signed_up came on 2026-11-20 12:00 UTC and started no run: the journey was not active. " +
+      "A trigger would start none now: the journey is archived. To change: Duplicate, on the page of the journey.",
+  );
+});
+
 it("an event that was too old is told when it occurred (AMB-134, AMB-147)", async () => {
   const { world, active, track, upsert, words } = await setting();
   await active(graphOf({ check: branch(attribute("plan", "pro"), "end"), end: "exit" }));

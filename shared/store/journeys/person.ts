@@ -175,7 +175,7 @@ export async function journeyOfPerson(
       skips,
       asked,
       startedBy,
-      isPaused: journey.status === "paused",
+      status: journey.status,
       now: { ...said.now, unmet: unmet ?? null },
     }),
     ...said,
