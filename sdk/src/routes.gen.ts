@@ -14,7 +14,7 @@ export const routes: RouteTable = {
     get: {"route":"GET /api/v1/subscribers/:id","credentials":["dashboard"]},
     getExport: {"route":"GET /api/v1/subscribers/:id/export","credentials":["dashboard"],"query":true},
     update: {"route":"PATCH /api/v1/subscribers/:id","credentials":["dashboard"],"body":"json"},
-    listConsents: {"route":"GET /api/v1/subscribers/:id/consents","credentials":["dashboard"]},
+    listConsents: {"route":"GET /api/v1/subscribers/:id/consents","credentials":["dashboard"],"query":true},
     getTimeline: {"route":"GET /api/v1/subscribers/:id/timeline","credentials":["dashboard"],"query":true},
     createConsent: {"route":"POST /api/v1/subscribers/:id/consents","credentials":["dashboard"],"body":"json"},
   },

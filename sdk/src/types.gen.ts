@@ -3929,11 +3929,11 @@ export interface Subscriber {
 export interface SubscriberExport {
   /** When this page was read. RFC 3339. */
   exported_at: string;
-  /** Who it is, with devices, topics and the newest lists and segments */
+  /** Who it is, with devices, topics, and all lists and segments */
   subscriber?: SubscriberProfile | undefined;
   /** Ids of the visitor that it was before it was identified */
   anonymous_ids?: string[] | undefined;
-  /** The whole history of consents, newest first */
+  /** The whole history of consents, newest first; of a long one, on several pages */
   consents?: SubscribersSubscriber[] | undefined;
   /** Sends and sources after which the subscriber converted */
   conversions?: string[] | undefined;
@@ -4660,9 +4660,15 @@ export interface SubscribersUpdateBody {
   locale?: string | null | undefined;
 }
 
+export interface SubscribersListConsentsQuery {
+  cursor?: string | undefined;
+}
+
 export interface SubscribersListConsentsAnswer {
   /** The items of this page */
   items: SubscribersSubscriber[];
+  /** The cursor of the next page; empty on the last one */
+  next_cursor: string;
 }
 
 export interface SubscribersGetTimelineQuery {
@@ -8188,7 +8194,7 @@ export interface Endpoints {
     /** Change a subscriber's email address and attributes. `PATCH /api/v1/subscribers/:id` */
     update(id: string, body: SubscribersUpdateBody, options?: CallOptions): Promise<Subscriber>;
     /** List a subscriber's consent history, newest first. `GET /api/v1/subscribers/:id/consents` */
-    listConsents(id: string, options?: CallOptions): Promise<SubscribersListConsentsAnswer>;
+    listConsents(id: string, query?: SubscribersListConsentsQuery, options?: CallOptions): Promise<SubscribersListConsentsAnswer>;
     /** List what happened to a subscriber, newest first. `GET /api/v1/subscribers/:id/timeline` */
     getTimeline(id: string, query?: SubscribersGetTimelineQuery, options?: CallOptions): Promise<SubscribersGetTimelineAnswer>;
     /** Record a consent of a subscriber. `POST /api/v1/subscribers/:id/consents` */

@@ -2,6 +2,7 @@
 import { expect, it } from "vitest";
 import { cliOf } from "../support/cli.ts";
 import { withBuyers } from "../support/conversions.ts";
+import { pro, segmentOf } from "../support/segments.ts";
 import type { Tenant } from "../support/world.ts";
 import { shared, worlds } from "../support/worlds.ts";
 
@@ -12,6 +13,7 @@ const SENDS = 205;
 const EVENTS = ["page 0", "page 1", "page 2"];
 
 interface Page {
+  consents?: { source: string }[];
   inbox: { content: { title: string } }[];
   history: { kind: string; title: string }[];
   next_cursor: string;
@@ -128,4 +130,45 @@ it("an erased subscriber has no export (F14)", async () => {
   await tenant.call(`DELETE /api/v1/subscribers/${gone}`);
 
   expect((await exportOf(tenant, gone)).status).toBe(404);
+});
+
+it("the export of a subscriber names segments that are older than the newest hundred (F14)", async () => {
+  const { world, tenant } = await withTenant();
+  const ada = await tenant.upsert({ external_id: "ada", attributes: { plan: "pro" } });
+  await segmentOf(world, tenant, pro, { is_dynamic: false, name: "The oldest" });
+  const nobody = { attribute: { plan: { $eq: "none" } } };
+  for (let n = 0; n < 100; n++)
+    await tenant.call("POST /api/v1/segments", { name: `Newer ${n}`, is_dynamic: false, rule: nobody });
+  await world.settle();
+
+  const { subscriber } = (await exportOf(tenant, ada)).body;
+
+  expect(subscriber.segments).toMatchObject([{ name: "The oldest" }]);
+});
+
+it("a history of more than a thousand consents is read to its end, alone and in the export (D-CONSENT, F14)", async () => {
+  const { world, tenant } = await withTenant();
+  const ada = await tenant.upsert({ external_id: "ada" });
+  const path = `/api/v1/subscribers/${ada}/consents`;
+  for (let n = 0; n < 1_005; n += 15)
+    await Promise.all(
+      Array.from({ length: 15 }, (_, i) =>
+        tenant.call(`POST ${path}`, { status: "opted_in", channel: "sms", source: `answer ${n + i}` }),
+      ),
+    );
+  const said = Array.from({ length: 1_005 }, (_, n) => `answer ${n}`).sort();
+  const sourcesOf = (pages: { consents?: { source: string }[] }[]) =>
+    pages.flatMap(({ consents = [] }) => consents.map(({ source }) => source)).sort();
+
+  const first = (await tenant.call(`GET ${path}`)).body;
+  const second = (await tenant.call(`GET ${path}?cursor=${encodeURIComponent(first.next_cursor)}`)).body;
+  expect(sourcesOf([{ consents: first.items }, { consents: second.items }])).toEqual(said);
+  expect(second.next_cursor).toBe("");
+
+  const pages: Page[] = [];
+  for (let cursor: string | undefined; cursor !== ""; cursor = pages.at(-1)!.next_cursor)
+    pages.push((await exportOf(tenant, ada, cursor)).body);
+  expect(sourcesOf(pages)).toEqual(said);
+  const file = await (await cliOf(world, tenant)).json("export-subscriber", "ada");
+  expect(sourcesOf([file])).toEqual(said);
 });

@@ -1,20 +1,20 @@
 // What a person agreed to and when, with what proves it, newest first.
 import type { SubscribersSubscriber } from "../../../sdk/src/types.gen.ts";
-import { useQuery } from "../../app/query.ts";
 import { pathTo } from "../../app/router.ts";
+import { usePages } from "../../app/rows.ts";
 import { channelName } from "../../app/sentences.ts";
 import { fullTime } from "../../app/time.ts";
 import { Badge } from "../../components/badge.tsx";
 import { Card } from "../../components/page.tsx";
-import { Loaded, Skeleton } from "../../components/states.tsx";
-import { Table } from "../../components/table.tsx";
+import { Failure, Loaded, Skeleton } from "../../components/states.tsx";
+import { More, Table } from "../../components/table.tsx";
 
 export function ConsentHistory({ id }: { id: string }) {
-  const consents = useQuery("subscribers.listConsents", [id]);
+  const { first, items, more } = usePages("subscribers.listConsents", [id, {}], (page) => page.items);
   return (
     <Card title="What was agreed to" flush>
-      <Loaded query={consents} skeleton={<Skeleton table rows={4} />}>
-        {({ items }) =>
+      <Loaded query={first} skeleton={<Skeleton table rows={4} />}>
+        {() =>
           items.length === 0 ? (
             <p class="dim inset">Nothing was answered yet: the rule of the workspace decides.</p>
           ) : (
@@ -35,6 +35,8 @@ export function ConsentHistory({ id }: { id: string }) {
           )
         }
       </Loaded>
+      {more?.error && <Failure error={more.error} />}
+      {more && <More {...more} />}
     </Card>
   );
 }

@@ -68,6 +68,7 @@ async function wholeOf(id: string): Promise<Omit<SubscriberExport, "next_cursor"
   let cursor = next_cursor;
   while (cursor) {
     const page = await call("subscribers.getExport", [id, { cursor }]);
+    whole.consents?.push(...(page.consents ?? []));
     whole.inbox.push(...page.inbox);
     whole.history.push(...page.history);
     cursor = page.next_cursor;

@@ -1,13 +1,13 @@
 // Subscribers: upsert from the client, listing for integrations, erasure from the dashboard.
 import * as v from "valibot";
-import { cursor, cursorPage } from "../../../shared/contract/paging.ts";
+import { cursor, cursorPage, cursorsOf } from "../../../shared/contract/paging.ts";
 import { SomeOf, TrueOrFalse, Uuid } from "../../../shared/contract/schemas.ts";
 import { endpoints, group, type Shape } from "../../../shared/http/endpoint.ts";
 import { notFound, requireFound } from "../../../shared/kernel/errors.ts";
 import { chunksOf } from "../../../shared/rules/chunks.ts";
 import { secrets, workspaceRead } from "../../../shared/store/capabilities.ts";
 import { type StoreReader, storeRead, storeWrite } from "../../../shared/store/context.ts";
-import { consentsOf } from "../../../shared/store/subscribers/consent-history.ts";
+import { consentsOf, MAX_CONSENTS } from "../../../shared/store/subscribers/consent-history.ts";
 import { Consent } from "../../../shared/store/subscribers/consents.ts";
 import { exportSubscriber, SubscriberExport } from "../../../shared/store/subscribers/export.ts";
 import { listSubscribers } from "../../../shared/store/subscribers/list.ts";
@@ -156,16 +156,18 @@ export const subscribers = group("subscribers", "The users that a workspace send
 
   endpoint(
     "GET /api/v1/subscribers/:id/consents",
-    { agents: "read:pii", uses: [storeRead] },
+    { agents: "read:pii", uses: [storeRead, secrets] },
     {
       summary: "List a subscriber's consent history, newest first",
-      description:
-        "What holds for its present addresses comes first: a suppression, and an opt-out by whoever had the address before.",
-      returns: v.object({ items: v.array(Consent) }),
+      description: `What holds for its present addresses comes first: a suppression, and an opt-out by whoever had the address before. A page has ${MAX_CONSENTS} of the history.`,
+      query: v.object({ cursor }),
+      returns: cursorPage(Consent),
     },
-    async ({ store, params }) => {
+    async ({ store, secrets, params, query }) => {
       const profile = requireFound(await getProfile(store, params.id), "subscriber");
-      return { items: await consentsOf(store, profile) };
+      const cursors = cursorsOf(await secrets.root(), `consents:${store.tenant}:${profile.id}`, Uuid);
+      const { items, next } = await consentsOf(store, profile, cursors.open(query.cursor));
+      return { items, next_cursor: cursors.seal(next) };
     },
   ),
 

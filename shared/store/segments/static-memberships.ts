@@ -12,14 +12,22 @@ import { SegmentItem, type SegmentRow } from "./items.ts";
 const MAX_SEGMENTS = 100;
 const CONCURRENT_LEAVES = 50;
 
-/** The static segments among the newest 100 segments that a subscriber is in, newest first. */
+/**
+ * The static segments that a subscriber is in, newest first.
+ * @param isWhole all of them, and not those among the newest 100 segments alone
+ */
 export async function staticMembershipsOf(
   store: StoreReader,
   subscriber: string,
+  { isWhole = false }: { isWhole?: boolean } = {},
 ): Promise<{ segment: SegmentRow; entered_at: string }[]> {
-  const range = { newestFirst: true, limit: MAX_SEGMENTS, eventual: true, filter: is("is_dynamic", false) };
-  const { items: segments } = await store.query(SegmentItem, {}, range);
-  const entered = await Promise.all(segments.map(({ id }) => enteredLeaf(store, id, subscriber, { eventual: true })));
+  const range = { newestFirst: true, eventual: true, filter: is("is_dynamic", false) };
+  const segments = isWhole
+    ? await store.queryAll(SegmentItem, {}, range)
+    : (await store.query(SegmentItem, {}, { ...range, limit: MAX_SEGMENTS })).items;
+  const entered: (string | undefined)[] = [];
+  for (const batch of chunksOf(segments, CONCURRENT_LEAVES))
+    entered.push(...(await Promise.all(batch.map(({ id }) => enteredLeaf(store, id, subscriber, { eventual: true })))));
   return segments.flatMap((segment, i) => {
     const entered_at = entered[i];
     return entered_at === undefined ? [] : [{ segment, entered_at }];

@@ -2,20 +2,34 @@
 import { consentChannels } from "../../rules/channel-types.ts";
 import { channels } from "../../rules/channels.ts";
 import type { StoreReader } from "../context.ts";
+import { keyOf } from "../item.ts";
 import { type Addresses, addressesOf, consentNow } from "./addresses.ts";
 import { type Consent, consentOf } from "./consents.ts";
 import { ConsentItem } from "./items.ts";
 import type { LivingProfile } from "./subscribers.ts";
 
-const MAX_SHOWN = 1_000;
+export const MAX_CONSENTS = 1_000;
 
-/** What holds for the present addresses first (AMB-128, AMB-130), then the history, newest first. */
-export async function consentsOf(store: StoreReader, profile: LivingProfile): Promise<Consent[]> {
-  const [{ items }, [addresses = {}]] = await Promise.all([
-    store.query(ConsentItem, { subscriber: profile.id }, { newestFirst: true, limit: MAX_SHOWN }),
-    addressesOf(store, [profile]),
+/**
+ * What holds for the present addresses first (AMB-128, AMB-130), then the history, newest first.
+ * @param after the last consent of the page before
+ */
+export async function consentsOf(
+  store: StoreReader,
+  profile: LivingProfile,
+  after?: string,
+): Promise<{ items: Consent[]; next: string | undefined }> {
+  const key = { subscriber: profile.id };
+  const position = after === undefined ? undefined : keyOf(ConsentItem, store.tenant, { ...key, consent: after });
+  const [{ items, next }, [addresses = {}]] = await Promise.all([
+    store.query(ConsentItem, key, { newestFirst: true, limit: MAX_CONSENTS, after: position }),
+    after === undefined ? addressesOf(store, [profile]) : [],
   ]);
-  return [...consentsOfAddresses(profile, addresses), ...items.map(consentOf)];
+  const consents = items.map(consentOf);
+  return {
+    items: [...(after === undefined ? consentsOfAddresses(profile, addresses) : []), ...consents],
+    next: next && consents.at(-1)?.id,
+  };
 }
 
 /** Suppressions, and opt-outs that decide in place of what the person said. */

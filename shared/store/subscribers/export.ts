@@ -20,12 +20,14 @@ import { TimelineEntry, timelineKinds } from "./timeline-entries.ts";
 /** Messages and entries of a page; their bytes may end it before. */
 const PAGE_ENTRIES = 200;
 
-/** What the first page alone has is absent on the others. */
+/** What a page has nothing of is absent. */
 export const SubscriberExport = titled("SubscriberExport", {
   exported_at: said("When this page was read", Timestamp),
-  subscriber: said("Who it is, with devices, topics and the newest lists and segments", v.optional(SubscriberProfile)),
+  subscriber: said("Who it is, with devices, topics, and all lists and segments", v.optional(SubscriberProfile)),
   anonymous_ids: v.optional(said("Ids of the visitor that it was before it was identified", v.array(v.string()))),
-  consents: v.optional(said("The whole history of consents, newest first", v.array(Consent))),
+  consents: v.optional(
+    said("The whole history of consents, newest first; of a long one, on several pages", v.array(Consent)),
+  ),
   conversions: v.optional(said("Sends and sources after which the subscriber converted", v.array(v.string()))),
   inbox: said("Messages of the inbox with their texts, newest first", v.array(InboxMessage)),
   history: said(
@@ -36,8 +38,12 @@ export const SubscriberExport = titled("SubscriberExport", {
 });
 type SubscriberExport = v.InferInput<typeof SubscriberExport>;
 
-/** Where a page begins: below a message of the inbox, or at a page of the history. */
-const Position = v.union([v.object({ inbox: v.string() }), v.object({ history: v.string() })]);
+/** Where a page begins: behind a consent, below a message of the inbox, or at a page of the history. */
+const Position = v.union([
+  v.object({ consents: v.string() }),
+  v.object({ inbox: v.string() }),
+  v.object({ history: v.string() }),
+]);
 
 /** Messages that are hidden or recalled are data about the subscriber, too. */
 const everything: Visibility = { look: async () => undefined, shows: () => true, hidden: () => [] };
@@ -51,14 +57,21 @@ export async function exportSubscriber(
 ): Promise<SubscriberExport> {
   const cursors = cursorsOf(secrets, `export:${store.tenant}:${id}`, Position);
   const position = cursors.open(cursor);
-  const [profile, person] = await Promise.all([getProfile(store, id), readProfile(store, id)]);
-  if (!profile || !person) throw notFound("subscriber");
+  const [profile, person] = await Promise.all([
+    getProfile(store, id),
+    cursor === undefined ? readProfile(store, id, { isWhole: true }) : undefined,
+  ]);
+  if (!profile || (!person && cursor === undefined)) throw notFound("subscriber");
   const page = { exported_at: timestamp(store.clock.now()), inbox: [], history: [] };
   if (position && "history" in position) {
     const before = position.history === "" ? undefined : position.history;
     const query = { kinds: timelineKinds, limit: PAGE_ENTRIES, cursor: before };
     const { items: history, next_cursor: next } = await timelineOf(store, secrets, id, query);
     return { ...page, history, next_cursor: cursors.seal(next === "" ? undefined : { history: next }) };
+  }
+  if (position && "consents" in position) {
+    const { items: consents, next } = await consentsOf(store, profile, position.consents);
+    return { ...page, consents, next_cursor: cursors.seal(next === undefined ? { inbox: "" } : { consents: next }) };
   }
   const takes = pageRoom();
   let isFull = false;
@@ -69,7 +82,7 @@ export async function exportSubscriber(
       return !isFull;
     },
     visibility: everything,
-    before: position?.inbox,
+    before: position?.inbox || undefined,
   });
   const last = inbox.at(-1);
   const hasMore = last && (isFull || inbox.length === PAGE_ENTRIES);
@@ -81,5 +94,7 @@ export async function exportSubscriber(
     store.queryAll(Converted, { subscriber: id }, { eventual: true }),
   ]);
   const sources = conversions.map(({ sk }) => sk.slice("X#".length));
-  return { ...page, subscriber: person, anonymous_ids, consents, conversions: sources, inbox, next_cursor };
+  const first = { ...page, subscriber: person, anonymous_ids, consents: consents.items, conversions: sources };
+  if (consents.next === undefined) return { ...first, inbox, next_cursor };
+  return { ...first, next_cursor: cursors.seal({ consents: consents.next }) };
 }

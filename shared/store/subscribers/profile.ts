@@ -31,15 +31,22 @@ export const SubscriberProfile = titled("SubscriberProfile", {
 });
 type SubscriberProfile = v.InferOutput<typeof SubscriberProfile>;
 
-/** Undefined if there is no such subscriber or it was erased. */
-export async function readProfile(store: StoreReader, id: string): Promise<SubscriberProfile | undefined> {
+/**
+ * Undefined if there is no such subscriber or it was erased.
+ * @param isWhole with all of its lists and segments, and not the newest alone
+ */
+export async function readProfile(
+  store: StoreReader,
+  id: string,
+  { isWhole = false }: { isWhole?: boolean } = {},
+): Promise<SubscriberProfile | undefined> {
   const profile = await getProfile(store, id);
   if (!profile) return undefined;
   const [[addresses = {}], devices, lists, segments, topics] = await Promise.all([
     addressesOf(store, [profile]),
     devicesOf(store, id),
-    listsOf(store, id),
-    segmentsOf(store, id),
+    listsOf(store, id, isWhole),
+    segmentsOf(store, id, isWhole),
     listTopics(store),
   ]);
   return {
@@ -59,27 +66,30 @@ function currentConsents(profile: LivingProfile, addresses: Addresses) {
   });
 }
 
-async function listsOf(store: StoreReader, subscriber: string) {
-  const range = { newestFirst: true, limit: MAX_MEMBERSHIPS, eventual: true };
-  const { items } = await store.query(ListMembership, { subscriber }, range);
+async function listsOf(store: StoreReader, subscriber: string, isWhole: boolean) {
+  const range = { newestFirst: true, eventual: true };
+  const items = isWhole
+    ? await store.queryAll(ListMembership, { subscriber }, range)
+    : (await store.query(ListMembership, { subscriber }, { ...range, limit: MAX_MEMBERSHIPS })).items;
   const keys = items.map(({ list_id: id }) => ({ id }));
   const rows = await store.getAll(ListItem, keys, { eventual: true });
   return named(items, rows);
 }
 
 /** Dynamic segments by the rows of the subscriber, static ones by their leaves; the newest of both. */
-async function segmentsOf(store: StoreReader, subscriber: string) {
+async function segmentsOf(store: StoreReader, subscriber: string, isWhole: boolean) {
+  const shown = isWhole ? undefined : MAX_MEMBERSHIPS;
   // Those that were left lie between: a page of so many rows may have none of the others.
   const range = { newestFirst: true, eventual: true, filter: is("member", true) };
   const [present, inLeaves] = await Promise.all([
     store.queryAll(SegmentMembership, { subscriber }, range),
-    staticMembershipsOf(store, subscriber),
+    staticMembershipsOf(store, subscriber, { isWhole }),
   ]);
-  const items = present.slice(0, MAX_MEMBERSHIPS);
+  const items = present.slice(0, shown);
   const keys = items.map(({ segment_id: id }) => ({ id }));
   const rows = await store.getAll(SegmentItem, keys, { eventual: true });
   const others = inLeaves.map(({ segment: { id, name }, entered_at }) => ({ id, name, entered_at }));
-  return [...named(items, rows), ...others].sort((a, b) => (a.id < b.id ? 1 : -1)).slice(0, MAX_MEMBERSHIPS);
+  return [...named(items, rows), ...others].sort((a, b) => (a.id < b.id ? 1 : -1)).slice(0, shown);
 }
 
 /** A group that was deleted is left out, though its memberships may still be there. */

@@ -196,6 +196,8 @@ export const subscriberOperations: Operation[] = [
   read("GET /api/v1/subscribers/:id/export", everythingOf),
   write("PATCH /api/v1/subscribers/:id", "subscribers:write", patch),
   write("DELETE /api/v1/subscribers/:id", "subscribers:write", remove),
-  read("GET /api/v1/subscribers/:id/consents", (world, _, { id }) => ok({ items: consentHistory(world, id) })),
+  read("GET /api/v1/subscribers/:id/consents", (world, _, { id }) =>
+    ok({ items: consentHistory(world, id), next_cursor: "" }),
+  ),
   write("POST /api/v1/subscribers/:id/consents", "subscribers:write", addConsent),
 ];

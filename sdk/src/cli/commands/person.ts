@@ -44,7 +44,8 @@ export const why = command({
 async function everythingAbout({ client }: Connection, id: string): Promise<Omit<SubscriberExport, "next_cursor">> {
   const { next_cursor: second, ...document } = await client.subscribers.getExport(id);
   for (let cursor = second; cursor !== ""; ) {
-    const { inbox, history, next_cursor } = await client.subscribers.getExport(id, { cursor });
+    const { consents = [], inbox, history, next_cursor } = await client.subscribers.getExport(id, { cursor });
+    document.consents?.push(...consents);
     document.inbox.push(...inbox);
     document.history.push(...history);
     cursor = next_cursor;
