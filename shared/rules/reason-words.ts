@@ -83,6 +83,7 @@ const reasons: Record<Reason, string> = {
   not_handled: "not handled yet, or held while the workspace is suspended",
 };
 
+const ACTIVATE = "Activate, on the page of the journey";
 const PERSON = "on the page of the person";
 
 /** Where in the console that is set which decided: after "To change:". Absent where nothing can be changed any more. */
@@ -109,8 +110,8 @@ const settings: Partial<Record<Reason, string>> = {
   not_eligible: "the rules of entry of the journey",
   reentry_window: "the rules of entry of the journey",
   too_old: "the trigger of the journey",
-  paused: "Activate, on the page of the journey",
-  not_active: "Activate, on the page of the journey",
+  paused: ACTIVATE,
+  not_active: ACTIVATE,
   quiet_hours: "Settings, Workspace, Quiet hours",
 };
 

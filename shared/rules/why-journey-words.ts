@@ -65,7 +65,7 @@ interface SaidOfJourney {
 
 /** What a journey did with one person: the newest run, else what came of the newest trigger. */
 export function journeyInWords(said: SaidOfJourney): string {
-  const { triggers, runs, waiting, startedBy, status, now } = said;
+  const { triggers, runs, waiting, startedBy, now } = said;
   const [run] = runs;
   const [trigger] = triggers;
   const isNewer = run && trigger && trigger.outcome !== "entered" && trigger.at > run.entered_at;
@@ -75,14 +75,14 @@ export function journeyInWords(said: SaidOfJourney): string {
       : []),
     ...(run ? runSentences(run, said) : []),
     ...beforeSentence(runs),
-    ...(run?.status === "active" && status === "paused"
+    ...(run?.status === "active" && now.reason === "paused"
       ? [`The journey is paused: the run goes on once it is resumed.${settingWords("paused")}`]
       : []),
     ...(run && waiting && waiting.next.length > 0 ? [nextSentence(waiting, said.nameOf)] : []),
     ...(run || trigger
       ? []
       : [`No run: in 90 days nothing happened that starts this journey${causeWords(startedBy)}.`]),
-    ...(run ? [] : [nowSentence(now, status)]),
+    ...(run ? [] : [nowSentence(said)]),
   ];
   return sentences.join(" ");
 }
@@ -94,11 +94,11 @@ function causeWords(by: StartedBy): string {
   return ` (${by.entered ? "entering" : "leaving"} the segment ${by.name}${unmet})`;
 }
 
-/** Whether a state that refused an entry is over. */
+const OF_STATUS = /paused|not_active/;
+/** Whether a state that refused an entry is over, or for good. */
 const hasChanged = (outcome: string, { status, now }: SaidOfJourney): boolean =>
-  (outcome === "paused" && status !== "paused") ||
-  (outcome === "not_active" && status !== "draft") ||
-  (outcome === "over_quota" && now.would_enter);
+  status === "archived" ||
+  (outcome === "over_quota" ? now.would_enter : OF_STATUS.test(outcome) && outcome !== now.reason);
 
 /** @param isSettled what refused it is over, or what changes it is said of now */
 function triggerSentence(
@@ -203,16 +203,9 @@ function nextSentence(
   return `Next: ${first}${event_name === null ? "" : ` if ${event_name} comes`}${otherwise}.`;
 }
 
-/** What stands in the place of "the journey was not active", and where that is changed. */
-const notActive: Partial<Record<JourneyStatus, string>> = {
-  draft: `the journey is a draft.${settingWords("not_active")}`,
-  archived: "the journey is archived. To change: Duplicate, on the page of the journey.",
-};
-
-function nowSentence({ would_enter, reason, unmet }: SaidOfJourney["now"], status: JourneyStatus): string {
-  const closed = reason === "not_active" ? notActive[status] : undefined;
-  if (closed !== undefined) return `A trigger would start none now: ${closed}`;
+function nowSentence({ status, now: { would_enter, reason, unmet } }: SaidOfJourney): string {
   if (would_enter) return "A trigger would start a run now.";
-  const which = reason === "not_eligible" && unmet !== null ? ` (not met: ${unmet})` : "";
-  return `A trigger would start none now${because(reason)}${which}.${settingWords(reason)}`;
+  const notMet = reason === "not_eligible" && unmet !== null ? ` (not met: ${unmet})` : "";
+  const which = reason === "not_active" ? ` (${status})` : notMet;
+  return `A trigger would start none now${because(reason)}${which}.${settingWords(status === "archived" ? null : reason)}`;
 }

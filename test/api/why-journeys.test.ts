@@ -86,7 +86,7 @@ it("of a journey that is a draft or archived it is said where that is changed (A
   await upsert("ada");
   const none = "No run: in 90 days nothing happened that starts this journey (the event signed_up).";
   const place = "To change: Activate, on the page of the journey.";
-  const isDraft = `A trigger would start none now: the journey is a draft. ${place}`;
+  const isDraft = `A trigger would start none now: the journey was not active (draft). ${place}`;
 
   expect(await words("ada", { journey: "New" })).toBe(`${none} ${isDraft}`);
   await track("ada", "signed_up");
@@ -96,7 +96,7 @@ it("of a journey that is a draft or archived it is said where that is changed (A
   await call(`POST /api/v1/journeys/${id}/archive`);
   expect(await words("ada", { journey: "New" })).toBe(
     "signed_up came on 2026-11-20 12:00 UTC and started no run: the journey was not active. " +
-      "A trigger would start none now: the journey is archived. To change: Duplicate, on the page of the journey.",
+      "A trigger would start none now: the journey was not active (archived).",
   );
 });
 
