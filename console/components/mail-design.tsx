@@ -26,15 +26,15 @@ export function MailDesign({ design: kept, html, fault, onInput }: MailDesignPro
   const design = readDesign(kept);
   const open = async (at?: string) => {
     setLoading(true);
-    const { MailEditor: Editor } = await import("../mail/editor.tsx");
+    const { late } = await import("../mail/late.ts");
     setLoading(false);
-    setOpened({ Editor, at });
+    setOpened({ Editor: late.MailEditor, at });
   };
   // Of what was refused: the design may have changed since.
   useEffect(() => {
     setRefused(undefined);
     if (fault === undefined || !design) return;
-    void import("../mail/refused.ts").then(({ blockOf }) => setRefused(blockOf(design, html, fault)));
+    void import("../mail/late.ts").then(({ late }) => setRefused(late.blockOf(design, html, fault)));
   }, [fault]);
   return (
     <>
