@@ -118,6 +118,7 @@ export function keyStories(open: () => Promise<Tab>): void {
     const buffer = Buffer.from("email\nof-the-keys@example.com\n");
     await page.getByLabel("CSV file").setInputFiles({ name: "keys.csv", mimeType, buffer });
     await page.getByRole("button", { name: "Start the dry run" }).press("Enter");
+    await page.getByRole("region", { name: "Dry run" }).and(page.locator(":focus")).waitFor();
     await page.getByRole("button", { name: "Import 1 row" }).press("Enter");
     await page.getByRole("heading", { name: "Result of the import" }).waitFor();
     await focused("Import");

@@ -1,4 +1,5 @@
 // A file, a list, a dry run; then the meaning of columns may be changed, and the import begins.
+import { useEffect, useRef } from "preact/hooks";
 import type { Import } from "../../../sdk/src/types.gen.ts";
 import { importFields } from "../../app/access.gen.ts";
 import { may } from "../../app/may.ts";
@@ -25,27 +26,34 @@ export function Wizard() {
   const upload = useUpload();
   const { dryRun, mapping, setMapping } = upload;
   const suggest = (header: string, meaning: string) => setMapping({ ...mapping, [header]: meaning });
+  const result = useRef<HTMLElement>(null);
+  // The button that had the focus is gone.
+  useEffect(() => result.current?.focus({ preventScroll: true }), [dryRun]);
   return (
     <>
       <FileCard upload={upload} />
       {dryRun && (
-        <Job
-          id={dryRun}
-          meaningOf={(column) => <Meaning column={column} mapping={mapping} set={setMapping} />}
-          suggest={suggest}
-          taken={Object.values(mapping)}
-        >
-          {(job) => (
-            <>
-              {job.columns.length > MAX_ATTRIBUTES && mapping[OTHERS] === undefined && (
-                <Others leaveOut={() => setMapping({ ...mapping, [OTHERS]: "ignore" })} />
-              )}
-              {(job.phone_summary.unreadable > 0 || upload.reading.phone_region !== "") && <Numbers upload={upload} />}
-              {(job.consent_summary.yes_without_time > 0 || hasProof(upload)) && <Proof upload={upload} />}
-              <ImportCard job={job} upload={upload} />
-            </>
-          )}
-        </Job>
+        <section ref={result} tabIndex={-1} aria-label="Dry run">
+          <Job
+            id={dryRun}
+            meaningOf={(column) => <Meaning column={column} mapping={mapping} set={setMapping} />}
+            suggest={suggest}
+            taken={Object.values(mapping)}
+          >
+            {(job) => (
+              <>
+                {job.columns.length > MAX_ATTRIBUTES && mapping[OTHERS] === undefined && (
+                  <Others leaveOut={() => setMapping({ ...mapping, [OTHERS]: "ignore" })} />
+                )}
+                {(job.phone_summary.unreadable > 0 || upload.reading.phone_region !== "") && (
+                  <Numbers upload={upload} />
+                )}
+                {(job.consent_summary.yes_without_time > 0 || hasProof(upload)) && <Proof upload={upload} />}
+                <ImportCard job={job} upload={upload} />
+              </>
+            )}
+          </Job>
+        </section>
       )}
     </>
   );
