@@ -3,6 +3,7 @@ export interface Access {
   permission?: string;
   feature?: string;
   effect?: string;
+  openWhileSuspended?: boolean;
 }
 
 export interface PlanLimits {
@@ -130,8 +131,8 @@ export const access: Record<string, Access> = {
   "team.deleteInvitation": {"permission":"team:manage","effect":"write"},
   "agency.createWorkspace": {"permission":"team:manage","feature":"agency","effect":"write"},
   "agency.listWorkspaces": {"feature":"agency"},
-  "billing.update": {"permission":"billing:manage","effect":"write"},
-  "billing.replacePlan": {"permission":"billing:manage","effect":"write"},
+  "billing.update": {"permission":"billing:manage","effect":"write","openWhileSuspended":true},
+  "billing.replacePlan": {"permission":"billing:manage","effect":"write","openWhileSuspended":true},
 };
 
 export const permissions: Record<string, string[]> = {"content:write":["owner","admin","marketer"],"send":["owner","admin","marketer"],"subscribers:write":["owner","admin","marketer","developer"],"channels:write":["owner","admin","developer"],"credentials:manage":["owner","admin","developer"],"insights:write":["owner","admin","marketer","analyst"],"team:manage":["owner","admin"],"billing:manage":["owner"]};

@@ -33,10 +33,12 @@ interface Subject {
   role: string;
   readOnly: boolean;
   plan: string;
+  isSuspended?: boolean;
 }
 
-export function judge(operation: string, { role, readOnly, plan }: Subject): Verdict {
-  const { permission, feature, effect } = access[operation] ?? {};
+export function judge(operation: string, { role, readOnly, plan, isSuspended }: Subject): Verdict {
+  const { permission, feature, effect, openWhileSuspended } = access[operation] ?? {};
+  if (effect && isSuspended && !openWhileSuspended) return no("This workspace is suspended.");
   if (effect && readOnly) return no("This session may only read.");
   if (permission && !permissions[permission]?.includes(role))
     return no(`Only ${holdersOf(permission)} may ${DOES[permission]}.`);

@@ -5,5 +5,6 @@ import { me } from "./session.ts";
 export function may(operation: string): Verdict {
   const user = me.value;
   if (!user) return no("You are not signed in.");
-  return judge(operation, { role: user.role, readOnly: user.read_only, plan: user.tenant.plan });
+  const { role, read_only: readOnly, tenant } = user;
+  return judge(operation, { role, readOnly, plan: tenant.plan, isSuspended: tenant.status === "suspended" });
 }

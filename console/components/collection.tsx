@@ -92,12 +92,14 @@ export function Collection<T>(props: CollectionProps<T>) {
   const button = add && <AddButton {...add} open={() => setOpen({ kind: "add" })} />;
   // Under tabs the button stands at the end of the filters, where a page has it at the end of its head.
   const isBare = !page && !card;
+  // Where there are no rows, what is said of that has the button.
+  const isSaid = rows.first.data !== undefined && rows.items.length === 0 && empty?.action === undefined;
   const body = (
     <>
       {filters && !card && (
         <div class={isBare ? "filters ends" : "filters"}>
           {filters}
-          {isBare && button}
+          {isBare && !isSaid && button}
         </div>
       )}
       {filters && (
@@ -116,8 +118,6 @@ export function Collection<T>(props: CollectionProps<T>) {
       {open?.kind === "remove" && remove && <Remove {...props} remove={remove} row={open.row} close={close} />}
     </>
   );
-  // Where there are no rows, what is said of that has the button.
-  const isSaid = rows.first.data !== undefined && rows.items.length === 0 && empty?.action === undefined;
   if (page)
     return (
       <Page {...page} actions={!isSaid && button}>

@@ -64,7 +64,7 @@ const titles: Record<number, string> = {
 };
 
 const titlesOfCodes: Record<string, string> = {
-  TENANT_SUSPENDED: "This workspace is suspended.",
+  TENANT_SUSPENDED: "",
   EMAIL_NOT_CONFIRMED: "",
 };
 

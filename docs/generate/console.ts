@@ -46,14 +46,16 @@ export function consoleAccess(contents: Contents): string {
   const rows = operationsOf(contents)
     .filter(({ endpoint, isStream }) => !isStream && endpoint.access.credentials.includes("dashboard"))
     .flatMap(({ endpoint: { route, access } }) => {
-      const { permission, feature, effect } = access;
+      const { permission, feature, effect, openWhileSuspended } = access;
       const row = {
         ...(permission && { permission }),
         ...(feature && { feature }),
         ...(effect === "write" && { effect }),
       };
+      const isLimited = Object.keys(row).length > 0;
+      if (openWhileSuspended) Object.assign(row, { openWhileSuspended });
       // Everybody may call the others.
-      return Object.keys(row).length > 0 ? [`  ${JSON.stringify(names.get(route))}: ${JSON.stringify(row)},`] : [];
+      return isLimited ? [`  ${JSON.stringify(names.get(route))}: ${JSON.stringify(row)},`] : [];
     });
   const limits = Object.entries(plans).map(([name, { requestsPerMinute, features, channelTypes }]) => [
     name,
@@ -63,6 +65,7 @@ export function consoleAccess(contents: Contents): string {
   permission?: string;
   feature?: string;
   effect?: string;
+  openWhileSuspended?: boolean;
 }
 
 export interface PlanLimits {

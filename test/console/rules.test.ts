@@ -33,6 +33,18 @@ it("every role and plan is judged as the API judges it (CON-5)", () => {
   );
 });
 
+it("while a workspace is suspended nothing is written but what the API takes then (CON-5, ERR-6)", () => {
+  const writes = groups
+    .flatMap(({ endpoints }) => endpoints)
+    .filter(({ access: { effect, credentials } }) => effect === "write" && credentials.includes("dashboard"));
+  const isOpen = (operation: string) =>
+    judge(operation, { role: "owner", readOnly: false, plan: "enterprise", isSuspended: true }).allowed;
+  const open = Object.keys(access).filter((operation) => access[operation]!.effect && isOpen(operation));
+  expect(open).toHaveLength(writes.filter((one) => one.access.openWhileSuspended).length);
+  expect(isOpen("campaigns.create")).toBe(false);
+  expect(isOpen("billing.update")).toBe(true);
+});
+
 it("a person who waits on one channel is counted once (CON-3)", () => {
   const counts = { total: 5, sent: 3, deferred: 2, skipped: 1, held_out: 1 };
   expect(countSentence(counts, { no_consent: 1 })).toBe(
