@@ -100,3 +100,35 @@ it.each(['{"items":[{"email":"ada@example.com"}', '[{"name":"Ada"}]'])(
     expect((await client(tenant).call("POST /api/v1/suppressions/import", { csv })).status).toBe(400);
   },
 );
+
+it.each([
+  ["Klaviyo", "Email,Email Suppressions", "[]", '"[""HARD_BOUNCE""]"'],
+  ["Brevo", "EMAIL,EMAIL_BLACKLISTED", "No", "Yes"],
+  ["SendGrid", "email,event,reason", "delivered,250 ok", "bounce,550 no such user"],
+  ["Postmark", "Email,Type,BouncedAt", "SoftBounce,2026-03-01", "HardBounce,2026-03-01"],
+  ["ActiveCampaign", "Email,Status", "Active", "Bounced"],
+  ["Salesforce", "EmailAddress,BounceCategory", "Soft bounce", "Hard bounce"],
+])("a file of %s of everybody leaves out who is not suppressed, and says so (AMB-128)", async (_, names, no, yes) => {
+  const { tenant } = await withTenant();
+  const { call } = client(tenant);
+  const csv = `${names}\nada@example.com,${no}\nbob@example.com,${yes}\n`;
+
+  expect((await call("POST /api/v1/suppressions/import", { csv })).body).toEqual({
+    ...{ suppressed: 1, unchanged: 0, rejected: 1 },
+    problems: [{ line: 2, reason: "says that nothing is suppressed" }],
+  });
+  expect((await call("GET /api/v1/suppressions")).body.items).toMatchObject([{ address: "bob@example.com" }]);
+});
+
+it.each([
+  ["email,Suppressed At\nada@example.com,2023-05-04\n"],
+  ["email,Blocklisted at,Reason\nada@example.com,2023-05-04,Something else\n"],
+  ["Email,Status,UNSUB_TIME\nada@example.com,,2023-05-04\n"],
+  ["Subscriber,email,DateUnsubscribed\nx,ada@example.com,2023-05-04\n"],
+])("the time in %j is that of the suppression (AMB-128)", async (csv) => {
+  const { tenant } = await withTenant();
+  const { call } = client(tenant);
+  await call("POST /api/v1/suppressions/import", { csv });
+  const [one] = (await call("GET /api/v1/suppressions")).body.items;
+  expect(one).toMatchObject({ address: "ada@example.com", suppressed_at: "2023-05-04T00:00:00.000Z" });
+});

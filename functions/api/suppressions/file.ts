@@ -6,6 +6,8 @@ import { ApiError } from "../../../shared/kernel/errors.ts";
 import { chunksOf } from "../../../shared/rules/chunks.ts";
 import { cellOf } from "../../../shared/rules/csv.ts";
 import { BETWEEN_ADDRESSES, readEmail } from "../../../shared/rules/import-addresses.ts";
+import { isGood, isNo, isNothing, isYes, negativeOf, SOFT, standingOf } from "../../../shared/rules/import-answers.ts";
+import { withReasons } from "../../../shared/rules/import-bounces.ts";
 import { textOf } from "../../../shared/rules/import-cells.ts";
 import {
   columnKey,
@@ -19,6 +21,7 @@ import {
 } from "../../../shared/rules/import-names.ts";
 import { readPhone } from "../../../shared/rules/import-phones.ts";
 import { regionOf } from "../../../shared/rules/import-places.ts";
+import { type SignedName, signedName } from "../../../shared/rules/import-signs.ts";
 import { readTime } from "../../../shared/rules/import-times.ts";
 import type { Store } from "../../../shared/store/context.ts";
 import { isUnreadable } from "../../../shared/store/files/encodings.ts";
@@ -37,14 +40,25 @@ const MAX_NOTE_CHARACTERS = 500;
 export const SuppressionsImported = v.object({
   suppressed: said("Addresses that are suppressed from now on", v.number()),
   unchanged: said("Addresses that were suppressed before", v.number()),
-  rejected: said("Rows without an address that can be read", v.number()),
+  rejected: said("Rows without an address that can be read, and rows that say that it is not suppressed", v.number()),
   problems: said(
     `The first ${MAX_REJECTED} of them, by their line in the file`,
     v.array(v.object({ line: v.number(), reason: v.string() })),
   ),
 });
 
-const NOTES = ["reason", "suppression reason", "bounce reason", "status", "type", "note", "comment"].map(columnKey);
+const NOTES = [
+  "reason",
+  "suppression reason",
+  "bounce reason",
+  "email suppressions",
+  "status",
+  "type",
+  "note",
+  "comment",
+].map(columnKey);
+const NAMES_TIME =
+  /(?:suppress|unsub|bounc|block|complain|spam|clean|remov|event|add)[a-z]*(?:at|on|date|time|timestamp)$|^date(?:of)?(?:suppress|unsub|bounc|undeliver)/;
 const TIMES = ["created", "created at", "date", "time", "timestamp", "suppressed at", "last update time"].map(
   columnKey,
 );
@@ -58,6 +72,8 @@ interface Columns {
   note: number;
   time: number;
   country: number;
+  /** What its names say of consent: files of everybody have some of whom nothing is suppressed. */
+  signed: readonly { at: number; signed: SignedName }[];
 }
 
 /** How the numbers and times of a file are read. */
@@ -74,7 +90,18 @@ function columnsOf(header: readonly string[]): Columns {
   const isKnown = (name: string) => isUsual(columnKey(name)) || namesOwnEmail(name) || isLikePhone(name);
   const addresses = header.flatMap((name, at) => (isKnown(name) ? [{ at, lacksPlus: pluslessOf(name, keys) }] : []));
   const firstOf = (names: readonly string[]) => keys.findIndex((key) => names.includes(key));
-  return { addresses, note: firstOf(NOTES), time: firstOf(TIMES), country: header.findIndex(isCountryColumn) };
+  const time = firstOf(TIMES);
+  const signed = header.flatMap((name, at) => {
+    const one = isUsual(columnKey(name)) ? undefined : signedName(name, header);
+    return one ? [{ at, signed: one }] : [];
+  });
+  return {
+    addresses,
+    note: firstOf(NOTES),
+    time: time < 0 ? keys.findIndex((key) => NAMES_TIME.test(key)) : time,
+    country: header.findIndex(isCountryColumn),
+    signed,
+  };
 }
 
 /** @throws 400 for a file without a column of addresses, with too many rows or addresses, or that is neither CSV nor JSON */
@@ -108,6 +135,10 @@ async function read(csv: string, reading: Reading) {
       if (first && first.kind !== "title") columns = first.columns;
       if (!columns || first?.kind === "header") continue;
       if (++rows > MAX_ROWS) throw refused(`The file has more than ${MAX_ROWS} rows.`);
+      if (isSpared(cells, columns, reading)) {
+        problems.push({ line, reason: "says that nothing is suppressed" });
+        continue;
+      }
       const read = rowOf(cells, columns, reading);
       for (const one of read) found.set(one.address, one);
       if (found.size > MAX_ROWS) throw refused(`The file has more than ${MAX_ROWS} addresses.`);
@@ -126,9 +157,30 @@ function beginning(cells: readonly string[], reading: Reading): { kind: "header"
   const columns = columnsOf(cells);
   if (columns.addresses.length > 0) return { kind: "header", columns };
   const addresses = cells.map((_, at) => ({ at, lacksPlus: "none" as const }));
-  const whole = { addresses, note: -1, time: -1, country: -1 };
+  const whole = { addresses, note: -1, time: -1, country: -1, signed: [] };
   if (rowOf(cells, whole, reading).length > 0) return { kind: "row", columns: whole };
   return { kind: isTitle(cells) ? "title" : "header", columns };
+}
+
+/** Of a status or an event; other words than these leave it open. */
+const GOES_ON =
+  /^(?:active|aktiv|actif|activo|attivo|ativo|actief|aktywny|subscribed|confirmed|new|sent|processed|delivered|opened?|click(?:ed)?|deferr(?:ed|al)|accepted)$/;
+
+/** Whether a row says that its address is not suppressed, or that a mail came back for a while, and nothing against it. */
+function isSpared(cells: readonly string[], { signed }: Columns, { zone }: Reading): boolean {
+  const filled = signed.map(({ at, signed: of }) => ({ signed: of, value: textOf(cells[at] ?? "") }));
+  const told = withReasons(
+    filled.filter(({ value }) => value !== ""),
+    { zone },
+  );
+  const said = told.flatMap(({ signed: { sign }, value }) => {
+    const key = columnKey(value);
+    if (SOFT.test(key)) return [true];
+    if (sign === "status") return standingOf(value) ? [false] : GOES_ON.test(key) ? [true] : [];
+    if (sign === "out" || sign === "suppressed") return [isNo(value) || isNothing(value) || isGood(value)];
+    return sign === "in" && (isYes(value) || negativeOf(value)) ? [negativeOf(value) === undefined] : [];
+  });
+  return said.length > 0 && said.every(Boolean);
 }
 
 /** What a row suppresses: each of its addresses. */
