@@ -5,7 +5,6 @@ import type { Deps } from "../kernel/deps.ts";
 import { ApiError, unauthorized } from "../kernel/errors.ts";
 import type { TenantId } from "../kernel/ids.ts";
 import { errorFields } from "../kernel/log.ts";
-import { planHas } from "../rules/plans.ts";
 import { present } from "../store/conditions.ts";
 import type { Platform } from "../store/context.ts";
 import { hashOf } from "../store/hash.ts";
@@ -18,7 +17,7 @@ import { WorkspaceItem } from "../store/workspaces/items.ts";
 import { tenantOfSdkKey } from "../store/workspaces/sdk-keys.ts";
 import { UserSession } from "../store/workspaces/session-items.ts";
 import type { SendingSettings } from "../store/workspaces/settings.ts";
-import { sendingSettingsOf, type WorkspaceRow } from "../store/workspaces/workspaces.ts";
+import { keepsClients, sendingSettingsOf, type WorkspaceRow } from "../store/workspaces/workspaces.ts";
 import type { Access, Credential, Presented } from "./access.ts";
 import type { TokenVerifier } from "./tokens.ts";
 
@@ -225,8 +224,8 @@ async function dashboardCaller(
  * The members of an agency that is suspended, deleted or no agency any more are out of the workspaces of its clients at once.
  * A token without a session is of a test: it names any workspace as the agency.
  */
-const opensClients = ({ status, kind, plan }: WorkspaceRow, session: string | undefined): boolean =>
-  status === "active" && (session === undefined || (kind === "agency" && planHas(plan, "agency")));
+const opensClients = (agency: WorkspaceRow, session: string | undefined): boolean =>
+  session === undefined ? agency.status === "active" : keepsClients(agency);
 
 /** Whether a session began after its user became a member: who is removed and comes again brings no older one. */
 export const isOfMembership = ({ created_at }: { created_at: string }, begunAt: string): boolean =>

@@ -95,6 +95,25 @@ it("an invitation of an agency's member ends with the membership in the agency (
   expect((await accept(second.body.token)).status).toBe(404);
 });
 
+it.each([{ status: "suspended" }, { status: "deleted" }, { kind: "standard" }, { plan: "premium" }])(
+  "an invitation of an agency's member counts only while the agency keeps clients: not after %j (D-TEAM, D-AGENCY)",
+  async (change) => {
+    const { world, tenant, owner, invite, accept } = await setting();
+    const operate = (of: object) => world.host.invoke("operator", { tenant_id: tenant.id, ...of });
+    await operate({ kind: "agency" });
+    const client = (await world.call("POST /api/v1/agency/workspaces", { as: owner, body: { name: "Client" } })).body
+      .id;
+    const inside = await world.call(`POST /api/v1/agency/workspaces/${client}/session`, { as: owner });
+    const { token } = (await invite("first@navy.example", "admin", bearerOf(inside))).body;
+
+    await operate(change);
+    expect((await accept(token)).status).toBe(404);
+
+    await operate({ status: "active", kind: "agency", plan: "enterprise" });
+    expect((await accept(token)).status).toBe(201);
+  },
+);
+
 it("keys go on without the member who made them, whom the audit trail names (ATH-2, RDA-23)", async () => {
   const { world, owner, join } = await setting();
   const grace = await join("admin");

@@ -22,6 +22,7 @@ import {
 import { InvitationItem, InvitedItem, invitationFields, MemberItem } from "./identity-items.ts";
 import { WorkspaceItem } from "./items.ts";
 import { listMembers, type Member } from "./members.ts";
+import { keepsClients } from "./workspaces.ts";
 
 const INVITED_MS = 7 * DAY;
 const TOKEN_BYTES = 32;
@@ -46,7 +47,10 @@ async function invitationsOf(platform: PlatformReader, tenant: TenantId) {
 
 type Meant = Pick<RowOf<typeof InvitedItem>, "role" | "by" | "by_in">;
 
-/** Whether who invited might still do so: an invitation ends with its inviter's membership, or right to invite (D-TEAM). */
+/**
+ * Whether who invited might still do so: an invitation ends with its inviter's membership, or right to invite (D-TEAM), and one
+ * of an agency's member counts only while the agency keeps clients.
+ */
 export async function areMeant(
   platform: Pick<PlatformReader, "getAll">,
   tenant: TenantId,
@@ -56,7 +60,13 @@ export async function areMeant(
     MemberItem,
     invitations.map(({ by = "", by_in = tenant }) => ({ tenant: by_in, user: by })),
   );
-  return invitations.map(({ role, by }, i) => by === undefined || mayInvite(inviters[i]?.role, role));
+  const agencies = new Set(invitations.flatMap(({ by_in = tenant }) => (by_in === tenant ? [] : [by_in])));
+  const keys = [...agencies].map((agency) => ({ tenant: agency }));
+  const rows = keys.length === 0 ? [] : await platform.getAll(WorkspaceItem, keys);
+  const open = new Set([tenant, ...rows.flatMap((row) => (row && keepsClients(row) ? [row.id] : []))]);
+  return invitations.map(
+    ({ role, by, by_in = tenant }, i) => by === undefined || (open.has(by_in) && mayInvite(inviters[i]?.role, role)),
+  );
 }
 
 /** Only an owner invites an owner. */

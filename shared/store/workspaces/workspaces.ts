@@ -2,6 +2,7 @@
 
 import { withoutNulls } from "../../kernel/objects.ts";
 import { DEFAULT_SAFETY } from "../../rules/brake.ts";
+import { planHas } from "../../rules/plans.ts";
 import { absent, all, present } from "../conditions.ts";
 import type { Platform, PlatformReader } from "../context.ts";
 import { anotherEdit, isStill, versionOf } from "../edits.ts";
@@ -100,3 +101,7 @@ const workspaceRecordOf = (row: WorkspaceRow): WorkspaceRecord => ({
   monthly_send_cap: row.monthly_send_cap ?? null,
   created_at: row.created_at,
 });
+
+/** Whether members of an agency may act in the workspaces of its clients: not while it is suspended, deleted or no agency any more. */
+export const keepsClients = ({ status, kind, plan }: WorkspaceRow): boolean =>
+  status === "active" && kind === "agency" && planHas(plan, "agency");
