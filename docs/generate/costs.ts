@@ -1,6 +1,7 @@
 // The dearest calls that `npm run fuzz -- --cost --record` found: docs/costs.json.
 import { existsSync, readFileSync } from "node:fs";
 import type { Credential } from "../../shared/http/access.ts";
+import { tiers } from "../../shared/rules/event-limits.ts";
 
 export interface CallCost {
   /** Write and read units of the table and its indexes. */
@@ -51,6 +52,8 @@ const DEAR: readonly { route: RegExp; units: number; why: string }[] = [
 /** What a route may cost at most, and why, where that is more than others may. */
 export const dearCallOf = (route: string) => DEAR.find((one) => one.route.test(route));
 
+const PER_REQUEST = tiers.server.eventsPerRequest.toLocaleString("en-US");
+
 /** Calls of a workspace's own credentials that name many: so many units more for each (docs/decisions/0112). */
 const EACH: readonly { routes: RegExp; units: number; of: string }[] = [
   { routes: /^POST .*\/lists\/:id\/subscribers$/, units: 7, of: "person, at most 1,000" },
@@ -59,8 +62,8 @@ const EACH: readonly { routes: RegExp; units: number; of: string }[] = [
   { routes: /^POST .*\/v1\/notifications$/, units: 3, of: "person that is named, at most 10,000" },
   { routes: /^POST .*\/notifications\/preview$/, units: 3, of: "person that is named or looked at, at most 10,000" },
   { routes: /^POST .*\/suppressions\/import$/, units: 3, of: "address, at most 10,000" },
-  { routes: /^POST \/v1\/events$/, units: 3, of: "event, at most 500" },
-  { routes: /^POST \/v1\/(batch|segment\/.*)$/, units: 6, of: "message, at most 500" },
+  { routes: /^POST \/v1\/events$/, units: 3, of: `event, at most ${PER_REQUEST}` },
+  { routes: /^POST \/v1\/(batch|segment\/.*)$/, units: 6, of: `message, at most ${PER_REQUEST}` },
 ];
 
 /** What a route costs for each of what it names. */

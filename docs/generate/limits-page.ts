@@ -23,6 +23,7 @@ import { ADDRESS_SHARE, MIN_PER_ADDRESS, WORKSPACE_SHARE } from "../../functions
 import { STAGE_LIMIT } from "../../infra/limits.ts";
 import { planNames, plans } from "../../shared/rules/plans.ts";
 import type { AttemptLimit } from "../../shared/store/workspaces/attempts.ts";
+import { TABLE_UNITS } from "./scale.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MINUTES = 60;
@@ -87,7 +88,7 @@ count with their domain ([0153](decisions/0153-subdomains-count-with-their-domai
 
 | what | why | what it costs at most | what helps |
 |---|---|---|---|
-| requests with server keys, but by the limit of the gateway, which all share | the contract does not count them (LIM-3), and a server sends for all users of a product | ${count(STAGE_LIMIT.throttlingRateLimit)} readings of 100 subscribers a second are about 75 dollars an hour, and the others are refused meanwhile | \`npm run operate -- workspaces\`, and suspending the workspace ([deploy.md](deploy.md), "First workspace") |
+| requests with server keys, but by the limit of the gateway, which all share | the contract does not count them (LIM-3), and a server sends for all users of a product | what the table takes: ${count(TABLE_UNITS)} write units a second, unless AWS has raised that, are 90 dollars an hour, and eight calls of \`POST /v1/batch\` a second write so many. ${count(STAGE_LIMIT.throttlingRateLimit)} readings of 100 subscribers a second are about 75. The others are refused meanwhile | \`npm run operate -- workspaces\`, and suspending the workspace ([deploy.md](deploy.md), "First workspace") |
 | new subscribers with a publishable key, but by the requests and units above, and by the plan | who is new is a visitor like any other; limits of these keys are of keys and addresses, never of a workspace (AMB-146) | a plan that has no room left: on the smallest a thousand subscribers, in ten seconds | signed ids ([guide](guides/in-app.md#before-you-go-live-signed-ids)); a larger plan |
-| units of a workspace's own requests | the limits of a plan count requests (LIM-1) | a call that names many costs up to 20,000 units ([access.md](access.md)): sixty a minute are 0.75 dollars | the same |
+| units of a workspace's own requests | the limits of a plan count requests (LIM-1) | a call that names many costs up to 20,000 units ([access.md](access.md)): sixty a minute are 45 dollars an hour | the same |
 `;

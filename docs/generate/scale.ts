@@ -20,7 +20,7 @@ const PER_REQUEST = tiers.server.eventsPerRequest;
 /** Memory of what takes events, and of what delivers, in GB (infra/functions.ts). */
 const MEMORY = { events: 0.5, pushes: 1 };
 /** Of AWS, by default: units a second of one table, and of one partition; requests a second of all HTTP APIs of an account. */
-const TABLE_UNITS = 40_000;
+export const TABLE_UNITS = 40_000;
 const PARTITION_UNITS = 1_000;
 const NEW_TABLE_UNITS = 4_000;
 const GATEWAY_REQUESTS = 10_000;
