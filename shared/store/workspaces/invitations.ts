@@ -63,7 +63,7 @@ export async function areMeant(
   const agencies = new Set(invitations.flatMap(({ by_in = tenant }) => (by_in === tenant ? [] : [by_in])));
   const keys = [...agencies].map((agency) => ({ tenant: agency }));
   const rows = keys.length === 0 ? [] : await platform.getAll(WorkspaceItem, keys);
-  const open = new Set([tenant, ...rows.flatMap((row) => (row && keepsClients(row) ? [row.id] : []))]);
+  const open = new Set<string>([tenant, ...rows.flatMap((row) => (row && keepsClients(row) ? [row.id] : []))]);
   return invitations.map(
     ({ role, by, by_in = tenant }, i) => by === undefined || (open.has(by_in) && mayInvite(inviters[i]?.role, role)),
   );
