@@ -1,12 +1,13 @@
 // Events in blocks: how they are packed and split, and what happens to a batch that ended early.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { HOUR, MINUTE, timestamp } from "../../shared/kernel/clock.ts";
+import { DAY, HOUR, MINUTE, timestamp } from "../../shared/kernel/clock.ts";
 import { spanOf } from "../../shared/store/events/block-keys.ts";
 import { type NewEvent, planBlocks } from "../../shared/store/events/blocks.ts";
 import { eventsOf } from "../../shared/store/events/history.ts";
 import { packEvents, unpackEvents } from "../../shared/store/events/packing.ts";
 import { exportAll, ingest, someEvents } from "../support/events.ts";
+import { graphOf } from "../support/journeys.ts";
 import { addPeople, quickStore } from "../support/people.ts";
 import { membersOf, segmentOf } from "../support/segments.ts";
 import { patiently } from "../support/stores.ts";
@@ -176,6 +177,40 @@ describe("batches", () => {
     expect(actors).toHaveLength(2);
     expect(actors).toEqual(expect.arrayContaining([null, bob]));
     expect(await eventsOf(quickStore(world, tenant), ada, { event_name: "buy" })).toEqual([]);
+  });
+
+  it("a batch whose request ended early keeps no properties of a subscriber that was erased with them (SUB-16, D-EXPORTDEL)", async () => {
+    const { world, tenant, refuse } = await breakable();
+    const [ada, bob] = (await addPeople(world, tenant, 2)) as [string, string];
+    refuse("histories");
+    const events = batchOf([ada, bob], () => ({ properties: { note: "x" } }));
+    await patiently(world, ingest(world, tenant, { events }));
+    refuse(undefined);
+
+    await tenant.call(`DELETE /api/v1/subscribers/${ada}?erase_properties=true`);
+    // The register of erasures hides them for a while, whatever is stored.
+    await world.advance(4 * DAY);
+
+    const rows = await exportAll(world, tenant);
+    expect(rows.map(({ properties }) => properties)).toEqual(expect.arrayContaining([{}, { note: "x" }]));
+  });
+
+  it("historical events whose request ended early start no journey by the segment that they complete (EVT-11, AMB-134)", async () => {
+    const { world, tenant, refuse } = await breakable();
+    const people = await addPeople(world, tenant, 3);
+    const segment = await segmentOf(world, tenant, { event: { name: "buy" } });
+    const trigger = { type: "segment_entered", segment_id: segment };
+    const journey = { name: "Welcome", trigger, steps: graphOf({ end: "exit" }) };
+    const { id } = (await tenant.call("POST /api/v1/journeys", journey)).body;
+    await tenant.call(`POST /api/v1/journeys/${id}/activate`);
+    refuse("histories");
+    await patiently(world, ingest(world, tenant, { events: batchOf(people), historical: true }));
+    refuse(undefined);
+
+    await world.advance(2 * MINUTE);
+
+    expect(await membersOf(tenant, segment)).toHaveLength(3);
+    expect((await tenant.call(`GET /api/v1/journeys/${id}/runs`)).body.items).toEqual([]);
   });
 
   it("of batches that race with the same keys each event is stored and paid for once (AMB-114)", async () => {

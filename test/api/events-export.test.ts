@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { DAY, HOUR, MINUTE, SECOND, timestamp } from "../../shared/kernel/clock.ts";
 import { exportAll, exportPage, ingest, someEvents } from "../support/events.ts";
+import { requests } from "../support/requests.ts";
 import { type Headers, START, type Tenant } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
@@ -205,4 +206,17 @@ describe("pages", () => {
     expect(Buffer.byteLength(JSON.stringify(first.items))).toBeLessThanOrEqual(4 * 1_048_576);
     expect(await exportAll(world, tenant)).toHaveLength(200);
   });
+});
+
+it("events of a day are exported, though the note of the day failed before (EVT-11, EXP-7)", async () => {
+  const noting = requests({ of: "api-events", naming: "EVENTDAYS" });
+  const { world, tenant } = await withTenant({ hooks: noting.hooks });
+  noting.fail();
+  expect((await ingest(world, tenant, { events: someEvents(1) })).status).toBe(500);
+  noting.pass();
+
+  // Each is in one of sixteen partitions of the day.
+  for (let n = 0; n < 60; n++) await ingest(world, tenant, { events: someEvents(1) });
+
+  expect(await exportAll(world, tenant, { to: timestamp(START + HOUR) })).toHaveLength(60);
 });
