@@ -4,6 +4,7 @@ import { fill } from "../../bench/people.ts";
 import { HOUR, MINUTE } from "../../shared/kernel/clock.ts";
 import { countSubscribers } from "../../shared/store/subscribers/subscribers.ts";
 import { importing, people } from "../support/imports.ts";
+import { requests } from "../support/requests.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
@@ -138,4 +139,20 @@ it("who was erased comes again by a file that fills the plan (SUB-9, AMB-88)", a
   await fill(world, tenant, 999 - (await countSubscribers(tenant.store)));
 
   expect((await run("external_id\nada\nbob\n")).failed_rows).toBe(0);
+});
+
+it("a dry run that another worker goes on with keeps to what the plan has room for (F13, AMB-88)", async () => {
+  const reading = requests({ of: "import-rows" });
+  const noting = requests({ of: "import-rows", naming: "would_create", moment: "after" });
+  const hooks = (name: string) => ({ ...reading.hooks(name), ...noting.hooks(name) });
+  const { world, tenant, run, job } = await setting({ plan: "free", hooks });
+  await fill(world, tenant, 900);
+  const free = 1_000 - (await countSubscribers(tenant.store));
+  noting.next(() => reading.fail());
+  const { import_job_id } = await run(people(free + 90), { dry_run: "true" });
+  reading.pass();
+
+  await world.advance(HOUR);
+
+  expect(await job(import_job_id)).toMatchObject({ status: "completed", failed_rows: 90, new_subscribers: free });
 });

@@ -43,3 +43,12 @@ it("an id may be 0 or 1 (IMP-9)", async () => {
 
   expect((await members()).map(({ external_id }) => external_id).sort()).toEqual(["0", "1"]);
 });
+
+it("a proof for an address in capitals is a proof where opt-ins are confirmed (AMB-129, AMB-132)", async () => {
+  const { run, consents, tenant } = await setting();
+  await tenant.call("PATCH /api/v1/workspace", { double_opt_in: true });
+
+  await run("external_id,email,consent_status,consent_at\nada,Ada@Example.com,yes,2025-01-01T00:00:00Z\n");
+
+  expect(await consents("ada")).toMatchObject([{ channel: "email", status: "opted_in" }]);
+});
