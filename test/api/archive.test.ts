@@ -100,6 +100,19 @@ describe("what is in the archive", () => {
     ]);
   });
 
+  it("the archive has a mail that was tried again at the time of the try that sent it (CLI-3)", async () => {
+    const { world, tenant } = await setting();
+    const { ada, channel } = await mailing(world, tenant);
+    await world.call("POST /_local/faults", { body: { channel: "email", outcome: "transient", times: 1 } });
+
+    const { body: job } = await post(world, tenant, { subscriberIds: [ada], channel_ids: [channel] });
+    await world.advance(HOUR);
+
+    const { items } = (await tenant.call(`GET /api/v1/notifications/${job.id}/recipients`)).body;
+    const sent = (await archived(world, "outcome")).filter(({ type }) => type === "sent");
+    expect(sent.map(({ occurred_at }) => occurred_at)).toEqual([items[0].at]);
+  });
+
   it("the archive has what became of a mail later (CLI-3)", async () => {
     const { world, tenant } = await setting();
     const { ada, mail } = await mailing(world, tenant, "complaint@simulator.amazonses.com");

@@ -198,6 +198,21 @@ describe("funnel and summary", () => {
     expect(await funnel(id, `&start=${first}`)).toMatchObject({ sent: 8, converted: 1, revenue_cents: 300 });
   });
 
+  it("who converted before and after a purchase that came late is once among the converted of a window (ISG-1, ISG-10)", async () => {
+    const { world, ids, define, campaign, buy, funnel } = await setting();
+    await define();
+    const begun = world.clock.now();
+    const { id } = await campaign([undefined, timestamp(begun + 20 * DAY)]);
+    await world.advance(20 * DAY + HOUR);
+    await buy(ids[0]!, 100);
+    await buy(ids[0]!, 100, { occurred_at: timestamp(begun + HOUR) });
+    await buy(ids[0]!, 100);
+
+    const today = timestamp(world.clock.now() - 2 * HOUR);
+    expect(await funnel(id)).toMatchObject({ sent: 8, converted: 1, revenue_cents: 300 });
+    expect(await funnel(id, `&start=${today}`)).toMatchObject({ sent: 4, converted: 1, revenue_cents: 200 });
+  });
+
   it("the window chooses sends, by default of the last 30 days, and what came of them counts, also after its end (ISG-10)", async () => {
     const { world, ids, define, campaign, buy, funnel, summary } = await setting();
     await define({ window_seconds: 90 * 86_400 });

@@ -1,6 +1,6 @@
 // Figures over time (RDA-10): buckets agree with the jobs, funnels and conversions that they are of.
 import { describe, expect, it } from "vitest";
-import { DAY, HOUR, timestamp } from "../../shared/kernel/clock.ts";
+import { DAY, HOUR, MINUTE, SECOND, timestamp } from "../../shared/kernel/clock.ts";
 import { withBuyers } from "../support/conversions.ts";
 import { graphOf, journeySetting } from "../support/journeys.ts";
 import { UNKNOWN } from "../support/world.ts";
@@ -186,6 +186,21 @@ describe("conversions in a series", () => {
       { group: "transactional", conversions: 1, last_touch_revenue_cents: 30 },
     ]);
   });
+});
+
+it("a conversion that moves to a message of the next day moves in a series too (RDA-10, AMB-97)", async () => {
+  const { world, ids, define, campaign, buy, series } = await setting(await withTenant());
+  await define();
+  await world.advance(12 * HOUR - 2 * MINUTE);
+  await campaign();
+  await world.advance(100 * SECOND);
+  // The clock of the shop is ahead: the next day begins before what is received earlier.
+  await buy(ids[0]!, 700, { occurred_at: timestamp(world.clock.now() + 50 * SECOND) });
+  await world.advance(30 * SECOND);
+  await campaign();
+  await world.advance(HOUR);
+
+  expect(await series()).toMatchObject([{ conversions: 0, last_touch_revenue_cents: 0 }, bought]);
 });
 
 it("a series of a journey has its messages on the day that they were sent (RDA-10)", async () => {

@@ -91,3 +91,16 @@ it.each(["a redelivery", "a replay"])(
     expect((await list()).items).toMatchObject([failed, failed]);
   },
 );
+
+it("a delivery that a replay sent is sent once more when it alone is sent again (AMB-104, F11)", async () => {
+  const { world, outside, replay, redeliver, list } = await failed(["ada"]);
+  await replay();
+  await world.advance(MINUTE);
+  outside.answer(() => 200);
+
+  const [{ id }] = (await list()).items;
+  await redeliver(id);
+  await world.advance(MINUTE);
+
+  expect((await list()).items).toMatchObject([{ id, outcome: "delivered" }]);
+});
