@@ -64,6 +64,19 @@ it("a new zone of the workspace holds for the next change of a person (AMB-137)"
   expect((await call(`GET /api/v1/segments/${id}`)).body.count).toBe(0);
 });
 
+it("what changes of a person once the segments follow a new zone of the workspace is judged by it (AMB-137)", async () => {
+  const { world, call, person } = setting;
+  const { id } = await countOf({ attribute: { seen: { $gte: DAY } } }, true);
+  await person("bob", { seen: inBerlin });
+  await world.settle();
+  await call("PATCH /api/v1/workspace", { timezone: "UTC" });
+  await world.settle();
+  await person("ada", { seen: inBerlin });
+  await world.settle();
+
+  expect((await call(`GET /api/v1/segments/${id}`)).body.count).toBe(0);
+});
+
 it("an event's property is a day of the workspace's zone (AMB-137)", async () => {
   const { track, person } = setting;
   await person("ada");

@@ -123,6 +123,16 @@ it("a send of a topic skips who opted out of it on the preference page (TPC-4)",
   expect((await send(world, tenant, { target: { type: "all" }, topic: "deals" })).job.counts.delivered).toBe(1);
 });
 
+it("a choice on the page of a mail to an address of before is to be confirmed, where the topic asks (TPC-4, AMB-129)", async () => {
+  const { tenant, ada, save } = await withPage(makers);
+  await tenant.call("PATCH /api/v1/topics/deals", { double_opt_in: true });
+  await tenant.upsert({ external_id: "ada", email: "other@example.com" });
+
+  await save("shown=deals&in=deals");
+
+  expect(await choicesOf(tenant, ada)).toEqual(["topic:deals pending preferences_page"]);
+});
+
 it("a preference page opens by no forged token and by no subscriber's id (TPC-4)", async () => {
   const { world, ada, path } = await unchanged();
   const forged = path.slice(0, -4) + (path.at(-4) === "A" ? "B" : "A") + path.slice(-3);

@@ -58,6 +58,14 @@ describe("an identity provider", () => {
     expect(other.body.has_client_secret).toBe(false);
   });
 
+  it("an identity provider forgets its secret where it is set again with null (ACC-14)", async () => {
+    const { register, set } = await signInWorld();
+    const owner = await register();
+    await set(owner);
+
+    expect((await set(owner, { client_secret: null })).body.has_client_secret).toBe(false);
+  });
+
   it("an identity provider has its secret stored sealed (ACC-14)", async () => {
     const { world, register, set } = await signInWorld();
     await set(await register());

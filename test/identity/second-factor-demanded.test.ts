@@ -72,6 +72,14 @@ describe("a workspace that demands a second factor", () => {
     expect(await read(await post("switch", { tenant_id: member.body.tenant.id }, bearerOf(member)))).toBe("open");
   });
 
+  it("a second factor that is set up in a session counts in the one that it was switched to from (ACC-12)", async () => {
+    const { owner, member } = await owned();
+    await demand(owner);
+    await enrol(await post("switch", { tenant_id: member.body.tenant.id }, bearerOf(member)));
+
+    expect(await read(member)).toBe("open");
+  });
+
   it("a workspace that demands a second factor opens no live stream to a session without one (ACC-12)", async () => {
     const { owner, member } = await owned();
     await demand(owner);

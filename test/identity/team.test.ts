@@ -66,6 +66,16 @@ it.each<[of: string, end: object | undefined]>([
   expect((await accept(token)).status).toBe(404);
 });
 
+it("the own workspaces of a member say the role that it has now (D-TEAM)", async () => {
+  const { world, owner, join } = await setting();
+  const grace = await join("admin");
+  await world.call(`PATCH /api/v1/team/members/${grace.user.id}`, { as: owner, body: { role: "viewer" } });
+
+  const { workspaces } = (await world.call("GET /api/v1/me", { as: bearer(grace.access_token) })).body;
+
+  expect(workspaces).toMatchObject([{ tenant_id: grace.tenant.id, role: "viewer" }]);
+});
+
 it("an invitation to an owner ends with the ownership of who invited (D-TEAM)", async () => {
   const { world, owner, invite, accept, join } = await setting();
   const grace = await join("owner");
