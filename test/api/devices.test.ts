@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { SECOND } from "../../shared/kernel/clock.ts";
 import { markInvalid } from "../../shared/store/subscribers/devices.ts";
 import { browser, phone, subscription, withDevices } from "../support/devices.ts";
+import { requests } from "../support/requests.ts";
 import { type Answer, UNKNOWN } from "../support/world.ts";
 import { shared, worlds } from "../support/worlds.ts";
 
@@ -194,6 +195,18 @@ describe("registration", () => {
 
     expect(body).toMatchObject({ push_enabled: false, status: "disabled" });
     expect((await register(browser(ada))).body.push_enabled).toBe(false);
+  });
+
+  it("a device that switches pushes off at the moment of another registration of it stays so (D-DEV)", async () => {
+    const writing = requests({ of: "api-devices", operation: "PutItem" });
+    const { ada, register } = await setting({ hooks: writing.hooks });
+    await register(phone(ada));
+    writing.next(() => register(phone(ada, { push_enabled: false })));
+
+    const { body } = await register(phone(ada, { locale: "de" }));
+
+    expect(writing.isAwaited()).toBe(false);
+    expect(body).toMatchObject({ push_enabled: false, locale: "de" });
   });
 
   it("a device whose token is refused while it switches pushes off is invalid rather than disabled (D-DEV)", async () => {

@@ -161,6 +161,14 @@ describe("retries", () => {
     expect(await outcome(safe.client.templates.get("x"))).toEqual({ id: "1" });
   });
 
+  it("without an answer, a change of what was seen is not repeated: its own success would refuse it", async () => {
+    const { sent, client } = clientOf(lost);
+    const campaign = { name: "Spring", messages: [] };
+    const ended = await outcome(client.campaigns.replace("x", campaign, { ifVersion: 3 }));
+    expect(ended).toMatchObject({ status: 0, code: "NETWORK_ERROR" });
+    expect(sent).toHaveLength(1);
+  });
+
   const circle: Record<string, unknown> = {};
   circle.itself = circle;
   it.each([
@@ -211,20 +219,27 @@ describe("retries", () => {
 });
 
 describe("errors", () => {
-  it("a request that takes too long is a TIMEOUT", async () => {
+  /** A service that answers what `answers` says, and nothing else. */
+  const silent = (answers: (url: string) => Response | undefined = () => undefined) => {
     vi.useRealTimers();
-    const fetch = ((_: string, { signal }: RequestInit) =>
-      new Promise((__, reject) =>
+    const fetch = (async (url: string, { signal }: RequestInit) =>
+      answers(url) ??
+      new Promise((_, reject) =>
         signal!.addEventListener("abort", () => reject(signal!.reason)),
       )) as typeof globalThis.fetch;
-    const client = createClient({
-      baseUrl: "https://api.example.com",
-      accessToken: "t",
-      fetch,
-      timeoutMs: 20,
-      maxRetries: 0,
-    });
+    return { baseUrl: "https://api.example.com", accessToken: "t", fetch, maxRetries: 0 };
+  };
+
+  it("a request that takes too long is a TIMEOUT", async () => {
+    const client = createClient({ ...silent(), timeoutMs: 20 });
     await expect(client.templates.list()).rejects.toMatchObject({ status: 0, code: "TIMEOUT" });
+  });
+
+  it("the upload of a large file has as long as the caller says", async () => {
+    const upload = { upload_id: "u", url: "https://files.example.com/", fields: {} };
+    const client = createClient(silent((url) => (url.endsWith("/uploads") ? json(201, upload) : undefined)));
+    const file = new Blob(["x".repeat(4_000_001)]);
+    await expect(client.importCsv("list", file, { timeoutMs: 50 })).rejects.toMatchObject({ code: "TIMEOUT" });
   });
 
   it.each([

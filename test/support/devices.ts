@@ -18,8 +18,8 @@ export const browser = (subscriber_id: string) => ({ subscriber_id, platform: "w
 /** A workspace with two subscribers, and what their apps do. */
 export const withDevices =
   ({ withPeople }: Pick<ReturnType<typeof worlds>, "withPeople">) =>
-  async () => {
-    const { world, tenant, ids } = await withPeople(2);
+  async (options: Parameters<typeof withPeople>[1] = {}) => {
+    const { world, tenant, ids } = await withPeople(2, options);
     const [ada, bob] = ids as [string, string];
     const register = (body: object, of = tenant): Promise<Answer> =>
       world.call("POST /api/v1/devices", { as: of.sdk, body });
