@@ -1,5 +1,6 @@
 // Service time, which a test clock may move, and how times, numbers and shares are written.
 import { signal } from "@preact/signals";
+import { DAY, HOUR, MINUTE } from "../../shared/kernel/clock.ts";
 
 const offset = signal(0);
 
@@ -103,12 +104,8 @@ export const fullTime = (value: string | number, timeZone = zone): string =>
 export const clockTime = (value: string | number): string =>
   formatOf({ timeStyle: "medium", timeZone: zone }).format(new Date(value));
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
-
 /** In whole hours, so that the same range is the same read. */
-export const daysAgo = (days: number): string =>
-  new Date(Math.floor(now() / HOUR_MS) * HOUR_MS - days * DAY_MS).toISOString();
+export const daysAgo = (days: number): string => new Date(Math.floor(now() / HOUR) * HOUR - days * DAY).toISOString();
 
 const dayText = (value: string | number, options: Intl.DateTimeFormatOptions): string =>
   formatOf({ ...options, timeZone: zone }).format(new Date(value));
@@ -117,7 +114,7 @@ const dayText = (value: string | number, options: Intl.DateTimeFormatOptions): s
 export function dayName(value: string | number): string {
   const date = (at: string | number) => dayText(at, { dateStyle: "short" });
   if (date(value) === date(now())) return "Today";
-  if (date(value) === date(now() - DAY_MS)) return "Yesterday";
+  if (date(value) === date(now() - DAY)) return "Yesterday";
   const isThisYear = dayText(value, { year: "numeric" }) === dayText(now(), { year: "numeric" });
   return dayText(value, { weekday: "long", day: "numeric", month: "long", ...(!isThisYear && { year: "numeric" }) });
 }
@@ -145,7 +142,7 @@ export function ago(value: string | number): string {
 
 /** The value of an `<input type="datetime-local">` in the browser's zone, and back. */
 export function toLocalInput(at: number): string {
-  const shifted = new Date(at - new Date(at).getTimezoneOffset() * 60_000);
+  const shifted = new Date(at - new Date(at).getTimezoneOffset() * MINUTE);
   return shifted.toISOString().slice(0, 16);
 }
 export const fromLocalInput = (text: string): string => new Date(text).toISOString();

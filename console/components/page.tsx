@@ -74,6 +74,9 @@ export function Card({ title, actions, children, flush, onFocusIn }: CardProps) 
   );
 }
 
+/** In place of a value that there is not. */
+export const Dash = () => <span class="dim">–</span>;
+
 interface TimeProps {
   at: string | number | null | undefined;
   /** Where a sentence needs the moment instead of how long it is until then. */
@@ -81,7 +84,7 @@ interface TimeProps {
 }
 
 export function Time({ at, isDate }: TimeProps) {
-  if (!at) return <span class="dim">–</span>;
+  if (!at) return <Dash />;
   return (
     <time dateTime={new Date(at).toISOString()} title={fullTime(at)}>
       {isDate ? momentText(at) : ago(at)}

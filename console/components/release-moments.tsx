@@ -1,4 +1,5 @@
 // When something goes out: in the zone of the reader, and how far away that is.
+import { DAY, HOUR, MINUTE } from "../../shared/kernel/clock.ts";
 import { dateTime, fullTime, now, zone } from "../app/time.ts";
 
 export interface Moment {
@@ -12,15 +13,15 @@ export interface Moment {
 
 const far = new Intl.RelativeTimeFormat("en", { numeric: "always" });
 const UNITS = [
-  ["day", 86_400_000],
-  ["hour", 3_600_000],
-  ["minute", 60_000],
+  ["day", DAY],
+  ["hour", HOUR],
+  ["minute", MINUTE],
 ] as const;
 
 /** `in 3 hours`, `2 days ago`. */
 export function distance(at: string): string {
   const ms = Date.parse(at) - now();
-  const [unit, size] = UNITS.find(([, one]) => Math.abs(ms) >= one) ?? ["minute", 60_000];
+  const [unit, size] = UNITS.find(([, one]) => Math.abs(ms) >= one) ?? ["minute", MINUTE];
   return far.format(Math.round(ms / size), unit);
 }
 

@@ -3,6 +3,7 @@ import { type ComponentChildren, Fragment } from "preact";
 import { useState } from "preact/hooks";
 import { ServiceError } from "../../sdk/src/errors.ts";
 import type { NotificationPreview, NotificationsCreateBody } from "../../sdk/src/types.gen.ts";
+import { DAY } from "../../shared/kernel/clock.ts";
 import { classOf } from "../../shared/rules/channel-types.ts";
 import { useLead } from "../app/places.ts";
 import { type Query, useQuery } from "../app/query.ts";
@@ -119,7 +120,7 @@ export function Who({ preview: { data, error, refresh }, at = "" }: WhoProps) {
   );
 }
 
-const WEEK_MS = 7 * 86_400_000;
+const WEEK_MS = 7 * DAY;
 const NAMED = 3;
 
 /** What else the workspace sends: who gets two messages a day leaves. */

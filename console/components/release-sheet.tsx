@@ -5,6 +5,7 @@ import type { NotificationPreview, NotificationsCreateBody } from "../../sdk/src
 import type { Running } from "../app/action.ts";
 import { Cover } from "../app/places.ts";
 import { type Query, useQuery } from "../app/query.ts";
+import { sendLimitOf } from "../app/send-limit.ts";
 import { now, number, percent, plural } from "../app/time.ts";
 import { Button } from "./button.tsx";
 import { Dialog } from "./dialog.tsx";
@@ -191,8 +192,7 @@ interface StopsProps {
 /** The brake, and what is left of the plan. */
 function Stops({ safety, reached, children }: StopsProps) {
   const billing = useQuery("billing.get", []).data;
-  const limit = billing && Math.min(billing.limits.sends, billing.monthly_send_cap ?? Number.POSITIVE_INFINITY);
-  const left = billing && limit !== undefined ? Math.max(0, limit - billing.usage.sends) : undefined;
+  const left = billing && Math.max(0, sendLimitOf(billing) - billing.usage.sends);
   return (
     <>
       {children ?? (

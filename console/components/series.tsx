@@ -1,6 +1,7 @@
 // Figures by day as lines that differ by dash, read day by day with the slider or the pointer, and the same as a table.
 import { useState } from "preact/hooks";
 import type { InsightsGetSeriesAnswer } from "../../sdk/src/types.gen.ts";
+import { DAY } from "../../shared/kernel/clock.ts";
 import { curveOf } from "../app/curve.ts";
 import { now, number } from "../app/time.ts";
 import { AsTable } from "./table.tsx";
@@ -27,11 +28,10 @@ interface SeriesProps {
   flags?: readonly { at: string; text: string }[];
 }
 
-const DAY_MS = 86_400_000;
 const HEIGHT = 160;
 const days = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", timeZone: "UTC" });
 const dayName = (at: number): string => days.format(at);
-const dayOf = (at: number): number => Math.floor(at / DAY_MS) * DAY_MS;
+const dayOf = (at: number): number => Math.floor(at / DAY) * DAY;
 
 /** The next of 1, 2, 5, 10, 20, 50, …: the top of the scale. */
 function topOf(most: number): number {
@@ -58,13 +58,13 @@ export function Series({ caption, buckets, lines: asked, from, to, flags = [] }:
   // A line that never leaves zero says nothing, unless it is the only one.
   const lines = asked.filter((line, n) => n === 0 || isSeen(line));
   const first = dayOf(from);
-  const count = Math.round((dayOf(to) - first) / DAY_MS) + 1;
-  const dates = Array.from({ length: count }, (_, n) => first + n * DAY_MS);
+  const count = Math.round((dayOf(to) - first) / DAY) + 1;
+  const dates = Array.from({ length: count }, (_, n) => first + n * DAY);
   const [chosen, setChosen] = useState<number>();
   const at = Math.min(chosen ?? count - 1, count - 1);
   const values = valuesOf(lines, buckets, dates);
   const flagged = flags
-    .map((flag) => ({ ...flag, day: Math.round((dayOf(Date.parse(flag.at)) - first) / DAY_MS) }))
+    .map((flag) => ({ ...flag, day: Math.round((dayOf(Date.parse(flag.at)) - first) / DAY) }))
     .filter(({ day }) => day >= 0 && day < count);
   const figures = lines.map(({ name }, n) => `${name} ${number(values[n]?.[at] ?? 0)}`);
   const said = `${dayName(dates[at] ?? first)}: ${figures.join("; ")}`;

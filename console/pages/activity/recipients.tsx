@@ -12,7 +12,7 @@ import { Act } from "../../components/button.tsx";
 import { Collection } from "../../components/collection.tsx";
 import { asOptions, inWords } from "../../components/field.tsx";
 import { chosenOf, Filter } from "../../components/filters.tsx";
-import { Time } from "../../components/page.tsx";
+import { Dash, Time } from "../../components/page.tsx";
 
 interface RecipientsProps {
   send: string;
@@ -84,7 +84,7 @@ export function Recipients({ send, reasons }: RecipientsProps) {
         {
           title: "Why",
           has: ({ reason: why }) => Boolean(why),
-          cell: ({ reason: why }) => (why ? reasonText(why) : <span class="dim">–</span>),
+          cell: ({ reason: why }) => (why ? reasonText(why) : <Dash />),
         },
         { title: "When", cell: ({ at }) => <Time at={at} /> },
       ]}

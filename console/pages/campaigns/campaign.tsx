@@ -1,6 +1,6 @@
 // One campaign: what may be done with it now, and its report.
 import { useState } from "preact/hooks";
-import type { Campaign, CampaignsUpdateBody, Target } from "../../../sdk/src/types.gen.ts";
+import type { Campaign, Target } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
 import { may } from "../../app/may.ts";
 import { usePlace } from "../../app/places.ts";
@@ -23,17 +23,6 @@ import { Release, Resume } from "./release.tsx";
 import { Report } from "./report.tsx";
 
 const EVERY_MS = 5_000;
-
-/** What may follow from a status. */
-const moves: Record<Campaign["status"], readonly CampaignsUpdateBody["action"][]> = {
-  draft: ["archive"],
-  scheduled: ["pause", "archive"],
-  live: ["pause", "archive"],
-  paused: ["resume", "archive"],
-  completed: ["archive"],
-  archived: ["unarchive"],
-};
-const words = { pause: "Pause", archive: "Archive", unarchive: "Unarchive" };
 
 export function CampaignView({ id }: { id: string }) {
   const campaign = useQuery("campaigns.get", [id], { every: EVERY_MS });
@@ -63,16 +52,11 @@ export function CampaignView({ id }: { id: string }) {
       actions={
         data && (
           <>
-            {moves[data.status].map((action) =>
-              action === "resume" ? (
-                <Resume key={action} campaign={data} />
-              ) : (
-                action === "pause" && (
-                  <Act key={action} action={update} given={[id, { action }]}>
-                    {words[action]}
-                  </Act>
-                )
-              ),
+            {data.status === "paused" && <Resume campaign={data} />}
+            {(data.status === "scheduled" || data.status === "live") && (
+              <Act action={update} given={[id, { action: "pause" }]}>
+                Pause
+              </Act>
             )}
             {data.status === "draft" && !isEditing && (
               <>
@@ -86,14 +70,9 @@ export function CampaignView({ id }: { id: string }) {
               <Act action={duplicate} given={[id]} then={(copy) => go(pathTo("campaigns", copy.id))}>
                 Duplicate
               </Act>
-              {moves[data.status].map(
-                (action) =>
-                  (action === "archive" || action === "unarchive") && (
-                    <Act key={action} action={update} given={[id, { action }]}>
-                      {words[action]}
-                    </Act>
-                  ),
-              )}
+              <Act action={update} given={[id, { action: data.status === "archived" ? "unarchive" : "archive" }]}>
+                {data.status === "archived" ? "Unarchive" : "Archive"}
+              </Act>
               {(data.status === "draft" || data.status === "archived") && (
                 <DeleteButton operation="campaigns.delete" id={id} noun="campaign" name={data.name} page="campaigns">
                   Its report can no longer be read.

@@ -18,9 +18,10 @@ import { ReleaseSheet } from "../../components/release-sheet.tsx";
 
 export function Release({ campaign }: { campaign: Campaign }) {
   const isAsked = campaign.approval?.status === "waiting";
+  const ask = isAsked ? "Ask again" : "Ask for approval";
   return (
     <DialogButton
-      label={asksSecondPerson() ? (isAsked ? "Ask again" : "Ask for approval") : "Release"}
+      label={asksSecondPerson() ? ask : "Release"}
       kind={isAsked ? undefined : "primary"}
       icon="send"
       needs="campaigns.release"
@@ -103,16 +104,12 @@ export function Sheet({ campaign, asked, close }: SheetProps) {
       by={[
         messages.length > 1 && ["Messages", plural(messages.length, "message")],
         ...meansOf({ channel_ids, category, topic, holdout: holdout_percentage }),
-        ...messages.flatMap((message): Fact[] =>
-          message.variant_b
-            ? [
-                [
-                  messages.length > 1 ? `Variants of ${nameOf(message)}` : "Variants",
-                  armsInWords(armsOf(message).split),
-                ],
-              ]
-            : [],
-        ),
+        ...messages
+          .filter(({ variant_b }) => variant_b)
+          .map((message): Fact => {
+            const term = messages.length > 1 ? `Variants of ${nameOf(message)}` : "Variants";
+            return [term, armsInWords(armsOf(message).split)];
+          }),
       ]}
       gaps={messages
         .slice(1)

@@ -1,6 +1,7 @@
 // The report of a campaign: key figures with their base, funnel, lift, parts, reasons, cost and days.
 import type { ComponentChildren } from "preact";
 import type { Series as Bucket, Campaign, CampaignsGetReportAnswer } from "../../../sdk/src/types.gen.ts";
+import { DAY } from "../../../shared/kernel/clock.ts";
 import { inPlain } from "../../../shared/rules/placeholders.ts";
 import { type Query, useQuery } from "../../app/query.ts";
 import { pathTo } from "../../app/router.ts";
@@ -74,8 +75,8 @@ function daysOf(buckets: readonly Bucket[]): (Bucket | undefined)[] {
   if (!first) return [];
   const byDay = new Map(buckets.map((bucket) => [Date.parse(bucket.at), bucket]));
   const start = Date.parse(first.at);
-  const count = Math.floor((now() - start) / DAY_MS) + 1;
-  return Array.from({ length: count }, (_, n) => byDay.get(start + n * DAY_MS));
+  const count = Math.floor((now() - start) / DAY) + 1;
+  return Array.from({ length: count }, (_, n) => byDay.get(start + n * DAY));
 }
 
 interface KeyFiguresProps {
@@ -161,13 +162,12 @@ const LINES: readonly Line[] = [
   { name: "Clicked", measure: "clicked" },
   { name: "Converted", measure: "converted" },
 ];
-const DAY_MS = 86_400_000;
 const MAX_DAYS = 30;
 
 /** The days since the first message; at most a month of them. */
 function useSeries({ id }: Campaign) {
-  const today = Math.floor(now() / DAY_MS) * DAY_MS;
-  const start = new Date(today - (MAX_DAYS - 1) * DAY_MS).toISOString();
+  const today = Math.floor(now() / DAY) * DAY;
+  const start = new Date(today - (MAX_DAYS - 1) * DAY).toISOString();
   return useQuery("insights.getSeries", [{ source_type: "campaign", source_id: id, start }]);
 }
 
@@ -183,7 +183,7 @@ function OverTime({ series }: { series: Query<{ buckets: Bucket[] }> }) {
             buckets={buckets}
             lines={LINES}
             // A line has two ends: of a campaign of today it begins on the day before.
-            from={Math.min(Date.parse(first?.at ?? ""), now() - DAY_MS)}
+            from={Math.min(Date.parse(first?.at ?? ""), now() - DAY)}
             to={now()}
           />
         )}

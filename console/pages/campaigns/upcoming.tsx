@@ -1,5 +1,6 @@
 // Everything that will go out, by day: messages of campaigns, sends for later, and the times of schedules.
 import type { Campaign, NotificationsListAnswer, Schedule, Template } from "../../../sdk/src/types.gen.ts";
+import { DAY } from "../../../shared/kernel/clock.ts";
 import { nextRun, parseCron } from "../../../shared/rules/cron.ts";
 import { inPlain } from "../../../shared/rules/placeholders.ts";
 import { useQuery } from "../../app/query.ts";
@@ -12,7 +13,6 @@ import { Card, Page } from "../../components/page.tsx";
 import { distance } from "../../components/release-moments.tsx";
 import { Empty, Failure, Skeleton } from "../../components/states.tsx";
 
-const DAY_MS = 86_400_000;
 const DAYS = 14;
 /** Times of one schedule. */
 const MAX_TIMES = 50;
@@ -37,7 +37,7 @@ export function Upcoming() {
   const all = [scheduled, live, sends, schedules];
   const error = all.find((query) => query.error)?.error;
   const isAwaited = !error && all.some(({ data }) => !data);
-  const until = now() + DAYS * DAY_MS;
+  const until = now() + DAYS * DAY;
   const items = [
     ...[...(scheduled.data?.items ?? []), ...(live.data?.items ?? [])].flatMap(itemsOfCampaign),
     ...(sends.data?.items ?? []).flatMap(itemsOfSend),

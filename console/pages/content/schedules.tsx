@@ -11,6 +11,7 @@ import { dateTime, fullTime } from "../../app/time.ts";
 import { Badge } from "../../components/badge.tsx";
 import { Act } from "../../components/button.tsx";
 import { Collection } from "../../components/collection.tsx";
+import { Dash } from "../../components/page.tsx";
 import { Failure } from "../../components/states.tsx";
 import { ScheduleEditor } from "./schedule-editor.tsx";
 
@@ -76,7 +77,7 @@ function NotInPlan() {
 }
 
 function Next({ schedule: { next_run_at, timezone } }: { schedule: Schedule }) {
-  if (!next_run_at) return <span class="dim">–</span>;
+  if (!next_run_at) return <Dash />;
   return (
     <time dateTime={next_run_at} title={fullTime(next_run_at, timezone)}>
       {dateTime(next_run_at, timezone)} <span class="dim">{timezone}</span>

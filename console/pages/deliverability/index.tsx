@@ -1,5 +1,6 @@
 // Deliverability: do emails arrive? What the domain proves, what each provider of mailboxes sends back, and who is suppressed.
 import type { InsightsGetDeliverabilityAnswer } from "../../../sdk/src/types.gen.ts";
+import { DAY } from "../../../shared/kernel/clock.ts";
 import { allMails, fineShare, JUDGED_FROM, LIMITS } from "../../app/mailboxes.ts";
 import { useQuery } from "../../app/query.ts";
 import { pathTo } from "../../app/router.ts";
@@ -11,8 +12,6 @@ import { Rates } from "../../components/rates.tsx";
 import { Empty, Loaded, Skeleton } from "../../components/states.tsx";
 import { ByProvider, Noticed, Trend } from "./providers.tsx";
 import { Domains, Suppressed } from "./sender.tsx";
-
-const DAY_MS = 86_400_000;
 
 export function View() {
   const days = chosenDays();
@@ -60,11 +59,11 @@ interface WholeProps extends InsightsGetDeliverabilityAnswer {
 /** All providers together, each figure with what it is a share of. */
 function Whole({ rows, buckets, start }: WholeProps) {
   const { sent, delivered, bounced, complained, unsubscribed, opened_human } = allMails(rows);
-  const first = Math.floor(Date.parse(start) / DAY_MS) * DAY_MS;
+  const first = Math.floor(Date.parse(start) / DAY) * DAY;
   const course = (name: "sent" | "bounced" | "complained" | "opened_human"): number[] => {
-    const values = Array.from({ length: Math.floor((now() - first) / DAY_MS) + 1 }, () => 0);
+    const values = Array.from({ length: Math.floor((now() - first) / DAY) + 1 }, () => 0);
     for (const bucket of buckets) {
-      const day = Math.round((Date.parse(bucket.at) - first) / DAY_MS);
+      const day = Math.round((Date.parse(bucket.at) - first) / DAY);
       if (day in values) values[day] = (values[day] ?? 0) + bucket[name];
     }
     return values;

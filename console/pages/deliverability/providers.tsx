@@ -13,7 +13,7 @@ import { pathTo } from "../../app/router.ts";
 import { now, number, share } from "../../app/time.ts";
 import { Badge } from "../../components/badge.tsx";
 import { chosenOf, Filter } from "../../components/filters.tsx";
-import { Card } from "../../components/page.tsx";
+import { Card, Dash } from "../../components/page.tsx";
 import { Series } from "../../components/series.tsx";
 import { Table } from "../../components/table.tsx";
 
@@ -45,7 +45,7 @@ export const ByProvider = ({ rows }: { rows: readonly MailRow[] }) => (
         {
           title: "Complaints",
           isNumber: true,
-          cell: (row) => (tellsComplaints(row) ? judged(row, "complained") : <span class="dim">–</span>),
+          cell: (row) => (tellsComplaints(row) ? judged(row, "complained") : <Dash />),
         },
         {
           title: "Opted out",

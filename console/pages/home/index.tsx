@@ -6,7 +6,7 @@ import { pathTo } from "../../app/router.ts";
 import { sendName } from "../../app/send-name.ts";
 import { channelName } from "../../app/sentences.ts";
 import { me } from "../../app/session.ts";
-import { now, number, share } from "../../app/time.ts";
+import { daysAgo, now, number, share } from "../../app/time.ts";
 import { AddPerson } from "../../components/add-person.tsx";
 import { Badge } from "../../components/badge.tsx";
 import { LinkButton } from "../../components/button.tsx";
@@ -16,10 +16,8 @@ import { Icon } from "../../components/icon.tsx";
 import { Card, Page, Time } from "../../components/page.tsx";
 import { type Line, Series } from "../../components/series.tsx";
 import { ConfirmAgain, Loaded, Skeleton } from "../../components/states.tsx";
-import { Today } from "./today.tsx";
+import { Today, type Use, usesOf } from "./today.tsx";
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 const DAYS = 14;
 const EVERY_MS = 5_000;
 const LINES: readonly Line[] = [
@@ -184,23 +182,22 @@ function AddButton() {
 }
 
 function LastDays({ when }: { when: boolean }) {
-  // Whole hours, so that the same days are the same read.
-  const to = Math.floor(now() / HOUR_MS) * HOUR_MS;
-  const from = to - (DAYS - 1) * DAY_MS;
-  const series = useQuery("insights.getSeries", [{ start: new Date(from).toISOString() }], { when });
+  const start = daysAgo(DAYS - 1);
+  const series = useQuery("insights.getSeries", [{ start }], { when });
   if (!when) return null;
   return (
     <Card title="Last 14 days" actions={<a href={pathTo("insights")}>Insights</a>}>
       <Loaded query={series} skeleton={<Skeleton rows={6} />}>
         {({ buckets }) => (
-          <Series caption="Messages of two weeks" buckets={buckets} lines={LINES} from={from} to={to} />
+          <Series caption="Messages of two weeks" buckets={buckets} lines={LINES} from={Date.parse(start)} to={now()} />
         )}
       </Loaded>
     </Card>
   );
 }
 
-function PlanUsage({ billing: { plan, usage, limits, forecast, monthly_send_cap } }: { billing: Billing }) {
+function PlanUsage({ billing }: { billing: Billing }) {
+  const { plan, forecast } = billing;
   return (
     <>
       <p>
@@ -209,19 +206,19 @@ function PlanUsage({ billing: { plan, usage, limits, forecast, monthly_send_cap 
           plan. At this rate {number(forecast.sends_at_period_end)} sends by the end of the period.
         </span>
       </p>
-      <Usage label="Sends" used={usage.sends} limit={monthly_send_cap ?? limits.sends} />
-      <Usage label="Events" used={usage.events} limit={limits.events} />
-      <Usage label="Subscribers" used={usage.subscribers} limit={limits.subscribers} />
+      {usesOf(billing).map((one) => (
+        <Usage key={one.name} of={one} />
+      ))}
     </>
   );
 }
 
-function Usage({ label, used, limit }: { label: string; used: number; limit: number }) {
+function Usage({ of: { name, used, limit } }: { of: Use }) {
   const part = Math.min(1, used / limit);
   return (
     <div class="stack tight">
       <div class="usage">
-        <span>{label}</span>
+        <span>{name}</span>
         <span class="dim">
           {number(used)} of {number(limit)} ({share(used, limit)})
         </span>

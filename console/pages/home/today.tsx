@@ -3,6 +3,7 @@ import type { ComponentChildren } from "preact";
 import type { Billing, NotificationsListAnswer } from "../../../sdk/src/types.gen.ts";
 import { useQuery } from "../../app/query.ts";
 import { pathTo } from "../../app/router.ts";
+import { sendLimitOf } from "../../app/send-limit.ts";
 import { sendName } from "../../app/send-name.ts";
 import { asksSecondPerson } from "../../app/session.ts";
 import { number, share } from "../../app/time.ts";
@@ -111,13 +112,24 @@ function ofSends({ items }: NotificationsListAnswer): Matter[] {
   });
 }
 
-function ofLimits({ usage, limits, monthly_send_cap }: Billing): Matter[] {
-  const all = [
-    { name: "Sends", used: usage.sends, limit: Math.min(limits.sends, monthly_send_cap ?? limits.sends) },
+export interface Use {
+  name: string;
+  used: number;
+  limit: number;
+}
+
+/** What the plan limits, as far as it is of every day. */
+export function usesOf(billing: Billing): Use[] {
+  const { usage, limits } = billing;
+  return [
+    { name: "Sends", used: usage.sends, limit: sendLimitOf(billing) },
     { name: "Events", used: usage.events, limit: limits.events },
     { name: "Subscribers", used: usage.subscribers, limit: limits.subscribers },
   ];
-  return all.flatMap(({ name, used, limit }): Matter[] =>
+}
+
+const ofLimits = (billing: Billing): Matter[] =>
+  usesOf(billing).flatMap(({ name, used, limit }): Matter[] =>
     used < NEAR * limit
       ? []
       : [
@@ -130,4 +142,3 @@ function ofLimits({ usage, limits, monthly_send_cap }: Billing): Matter[] {
           },
         ],
   );
-}

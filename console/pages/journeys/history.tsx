@@ -1,6 +1,7 @@
 // Simulates the saved journey on what has happened: a window of days, the share of people, counts for the chart.
 import { useState } from "preact/hooks";
 import type { HistorySimulation } from "../../../sdk/src/types.gen.ts";
+import { DAY } from "../../../shared/kernel/clock.ts";
 import { useAction } from "../../app/action.ts";
 import { useQuery } from "../../app/query.ts";
 import { channelName, reasonText } from "../../app/sentences.ts";
@@ -14,7 +15,7 @@ import { Slider } from "../../components/pickers.tsx";
 import { Loaded } from "../../components/states.tsx";
 
 const EVERY_MS = 2_000;
-const WEEK_MS = 7 * 86_400_000;
+const WEEK_MS = 7 * DAY;
 
 interface HistoryProps {
   id: string;

@@ -5,7 +5,7 @@ import { usePages } from "../../app/rows.ts";
 import { channelName } from "../../app/sentences.ts";
 import { fullTime } from "../../app/time.ts";
 import { Badge } from "../../components/badge.tsx";
-import { Card } from "../../components/page.tsx";
+import { Card, Dash } from "../../components/page.tsx";
 import { Failure, Loaded, Skeleton } from "../../components/states.tsx";
 import { More, Table } from "../../components/table.tsx";
 
@@ -28,7 +28,7 @@ export function ConsentHistory({ id }: { id: string }) {
                 { title: "Answer", cell: ({ status }) => <Badge state={status} /> },
                 { title: "Given", cell: ({ consented_at }) => fullTime(consented_at) },
                 { title: "Recorded", cell: ({ recorded_at }) => fullTime(recorded_at) },
-                { title: "Source", cell: ({ source }) => source ?? <span class="dim">–</span> },
+                { title: "Source", cell: ({ source }) => source ?? <Dash /> },
                 { title: "Proof", cell: (one) => <Proof of={one} /> },
               ]}
             />

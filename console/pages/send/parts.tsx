@@ -1,4 +1,5 @@
 // The parts of the composer: audience, content, delivery.
+import { HOUR } from "../../../shared/kernel/clock.ts";
 import type { Fields } from "../../app/fields.ts";
 import { may } from "../../app/may.ts";
 import { now, toLocalInput, zone } from "../../app/time.ts";
@@ -100,7 +101,7 @@ export function Delivery({ form, chosen }: DeliveryProps) {
         name="when"
         value={values.when}
         options={{ now: "Now", later: "Later" }}
-        onInput={(when) => set({ when, at: values.at || toLocalInput(now() + 3_600_000) })}
+        onInput={(when) => set({ when, at: values.at || toLocalInput(now() + HOUR) })}
       />
       {values.when === "later" && (
         <TextField label={`At (${zone})`} type="datetime-local" {...field("at", "scheduled_at")} />

@@ -9,7 +9,7 @@ import { Act } from "../../components/button.tsx";
 import { Collection } from "../../components/collection.tsx";
 import { SchemaForm } from "../../components/form.tsx";
 import { useEventNames } from "../../components/known.tsx";
-import { Card } from "../../components/page.tsx";
+import { Card, Dash } from "../../components/page.tsx";
 import { Failure } from "../../components/states.tsx";
 
 const STALE = ["insights.", "campaigns."];
@@ -31,7 +31,7 @@ export function Conversions() {
         }}
         columns={[
           { title: "Event", cell: ({ event_name }) => event_name },
-          { title: "Revenue in", cell: ({ value_property }) => value_property ?? <span class="dim">–</span> },
+          { title: "Revenue in", cell: ({ value_property }) => value_property ?? <Dash /> },
           { title: "Within", cell: ({ window_seconds }) => span(window_seconds) },
         ]}
         actions={({ event_name }) => (

@@ -10,7 +10,7 @@ import { Collection } from "../../components/collection.tsx";
 import { ActionDialog, DialogButton } from "../../components/dialog.tsx";
 import { TextField } from "../../components/field.tsx";
 import { chosenOf, Filter, Search, searched } from "../../components/filters.tsx";
-import { Time } from "../../components/page.tsx";
+import { Dash, Time } from "../../components/page.tsx";
 
 /** What the API calls otherwise; a provider is called what it is. */
 const SOURCES: Readonly<Record<string, string>> = { operator: "console or API" };
@@ -66,9 +66,9 @@ export function View() {
         {
           title: "Source",
           isMinor: true,
-          cell: ({ source }) => (source && SOURCES[source]) ?? source ?? <span class="dim">–</span>,
+          cell: ({ source }) => (source && SOURCES[source]) ?? source ?? <Dash />,
         },
-        { title: "Note", isMinor: true, cell: ({ note }) => note ?? <span class="dim">–</span> },
+        { title: "Note", isMinor: true, cell: ({ note }) => note ?? <Dash /> },
         { title: "Since", cell: ({ suppressed_at }) => <Time at={suppressed_at} /> },
       ]}
       add={{

@@ -1,12 +1,11 @@
 // The forms for a test of an endpoint and for a replay of its deliveries.
 import type { Webhook } from "../../../sdk/src/types.gen.ts";
+import { DAY } from "../../../shared/kernel/clock.ts";
 import { useAction } from "../../app/action.ts";
 import { useFields } from "../../app/fields.ts";
 import { fromLocalInput, now, plural, toLocalInput } from "../../app/time.ts";
 import { ActionDialog } from "../../components/dialog.tsx";
 import { SelectField, TextField } from "../../components/field.tsx";
-
-const DAY_MS = 86_400_000;
 
 export function Test({ endpoint: { id, events }, close }: { endpoint: Webhook; close: () => void }) {
   const test = useAction("webhooks.test");
@@ -34,7 +33,7 @@ const WHICH = { failed: "Those that failed", delivered: "Those that were deliver
 
 export function Replay({ id, close }: { id: string; close: () => void }) {
   const replay = useAction("webhooks.replay");
-  const start = { from: toLocalInput(now() - DAY_MS), outcome: "failed" as keyof typeof WHICH };
+  const start = { from: toLocalInput(now() - DAY), outcome: "failed" as keyof typeof WHICH };
   const form = useFields(start, replay);
   const { values, field } = form;
   const { from, outcome } = values;

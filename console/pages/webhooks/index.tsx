@@ -9,7 +9,7 @@ import { Button } from "../../components/button.tsx";
 import { Collection } from "../../components/collection.tsx";
 import { Dialog } from "../../components/dialog.tsx";
 import { SchemaForm } from "../../components/form.tsx";
-import { Code, Time } from "../../components/page.tsx";
+import { Code, Dash, Time } from "../../components/page.tsx";
 import { OnlyNow } from "../../components/schema-dialog.tsx";
 import { Endpoint } from "./endpoint.tsx";
 import { EndpointState } from "./state.tsx";
@@ -44,7 +44,7 @@ function All() {
         { title: "URL", cell: ({ target_url }) => target_url },
         { title: "State", cell: (endpoint) => <EndpointState endpoint={endpoint} /> },
         { title: "Events", isMinor: true, cell: ({ events }) => events.join(", ") },
-        { title: "Description", isMinor: true, cell: ({ description }) => description ?? <span class="dim">–</span> },
+        { title: "Description", isMinor: true, cell: ({ description }) => description ?? <Dash /> },
         { title: "Created", isMinor: true, cell: ({ created_at }) => <Time at={created_at} /> },
       ]}
       add={{ operation: "webhooks.create", label: "Add an endpoint", by: (close) => <Add close={close} /> }}
