@@ -2,7 +2,7 @@
 
 import { normalizedAddress } from "./addresses.ts";
 import { readEmail } from "./import-addresses.ts";
-import { isNothing } from "./import-answers.ts";
+import { isClear, isNothing } from "./import-answers.ts";
 import { type PhoneKind, type RowReading, type Sorted, sortCells, takePhone } from "./import-cells.ts";
 import { type Columns, MAX_VALUE_BYTES, type Problem } from "./import-columns.ts";
 import type { ImportedChoices, ImportedConsent } from "./import-consents.ts";
@@ -60,6 +60,7 @@ export function readRow(
     lostId,
     warning,
     phone === "unreadable" ? "has a phone number that cannot be read" : undefined,
+    isUnread(columns, sorted, consent, reading) ? "has a consent that cannot be read" : undefined,
     ...unread,
   ];
   const imported: ImportedRow = {
@@ -77,6 +78,26 @@ export function readRow(
 }
 
 const problem = (text: string): Problem => ({ kind: "problem", problem: text });
+
+const LETTER = /^\p{L}$/u;
+const LETTER_OR_NUMBER = /^(?:\p{L}|\d{1,2})$/u;
+
+/** A letter or a number that stands for an answer nobody knows. What the row says besides is no doubt of it. */
+function isUnread(
+  { source }: Columns,
+  { signed, standard }: Sorted,
+  consent: ImportedConsent | undefined,
+  reading: RowReading,
+): boolean {
+  if (consent !== undefined && consent.status !== "unknown") return false;
+  const codes = signed.flatMap(({ signed: { sign, isOfTrade }, value }) => {
+    if (sign === "in") return LETTER_OR_NUMBER.test(value) ? [value] : [];
+    return sign === "status" && !isOfTrade && LETTER.test(value) ? [value] : [];
+  });
+  // The other platforms have words for who never answered.
+  const stated = source === "csv" && consent?.doubt === undefined ? [standard.consent_status ?? ""] : [];
+  return [...codes, ...stated].some((value) => !isNothing(value) && !isClear(value, reading));
+}
 
 /** A time of consent that cannot be read proves nothing. */
 const unreadTime = ({ consent_at: time }: Sorted["standard"], reading: RowReading): string[] =>

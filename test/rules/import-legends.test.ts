@@ -41,3 +41,21 @@ it("is proved by a time as a word is, and stays an attribute as it is written (A
   expect(rowOf(cells).consent).toMatchObject({ status: "opted_in", at: "2026-03-01T00:00:00.000Z" });
   expect(rowWith("Gender (F=female, M=male)", "M").attributes).toEqual({ gender_f_female_m_male: "M" });
 });
+
+it.each([
+  ["Newsletter", "S", true],
+  ["Newsletter", "7", true],
+  ["Newsletter", "N", false],
+  ["Newsletter", "Weekly", false],
+  ["Status", "C", true],
+  ["Status", "U", false],
+  ["Status", "7", false],
+  ["consent_status", "perhaps", true],
+  ["Email consent", "perhaps", true],
+  ["consent_status", "yes", false],
+  ["consent_status", "N/A", false],
+  ["Newsletter (S=yes, N=no)", "S", false],
+])("%s: that %s cannot be read is a warning: %s (AMB-132)", (name, value, isWarned) => {
+  const warning = "has a consent that cannot be read";
+  expect(rowWith(name, value).warnings).toEqual(isWarned ? [warning] : []);
+});
