@@ -29,6 +29,13 @@ interface KnownReason {
   now: RulesNow | null;
 }
 
+/** When a message went out that waited after its send had begun, RFC 3339. */
+export interface WentOut {
+  at: string;
+  began: string;
+  after: "quiet_hours" | "others" | null;
+}
+
 /** What is said of a send: a part of its explanation. */
 export interface SaidOfSend extends KnownReason {
   decision: string;
@@ -37,6 +44,9 @@ export interface SaidOfSend extends KnownReason {
   goes_at?: string | null;
   /** When the send ended, RFC 3339. */
   ended_at?: string | null;
+  wentOut?: WentOut | undefined;
+  /** Of a send with two texts: which one it was, and the share of those who get it, in percent. */
+  variant?: { arm: "a" | "b"; share: number } | undefined;
   /** How long the others wait after a part of the audience got it, in minutes; of one of the others. */
   othersAfter?: number | undefined;
   /** The status of the campaign that holds it. */

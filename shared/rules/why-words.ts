@@ -20,12 +20,29 @@ export function sendInWords(said: SaidOfSend): string {
   return [
     ...(arrived.length > 0 ? [`Delivered by ${labelsOf(arrived)}.`] : []),
     mainSentence(said),
+    ...wentOutSentence(said),
+    ...variantSentence(said),
     ...experienceSentence(said),
     ...(said.attempts.some(({ complained }) => complained) ? ["The recipient reported it as spam."] : []),
     ...others.map(channelSentence),
     ...leftOutSentences(said),
   ].join(" ");
 }
+
+function wentOutSentence({ wentOut, now }: SaidOfSend): string[] {
+  if (!wentOut) return [];
+  const { at, began, after } = wentOut;
+  const causes = { quiet_hours: ` after quiet hours${hoursOf(now)}`, others: " after a part of the audience" };
+  return [`It went out on ${moment(at)}${after ? causes[after] : ""}; the send began on ${moment(began)}.`];
+}
+
+const variantSentence = ({ variant }: SaidOfSend): string[] =>
+  variant ? [`The text is that of variant ${variant.arm.toUpperCase()}, which ${variant.share} % get by a draw.`] : [];
+
+const hoursOf = (now: SaidOfSend["now"]): string => {
+  const quiet = now?.quiet_hours;
+  return quiet ? ` (${quiet.start} to ${quiet.end}, ${quiet.timezone})` : "";
+};
 
 /** The channels of the send by which nothing went to whom others reached, with what stands against them now. */
 function leftOutSentences({ channels: tried, now }: SaidOfSend): string[] {
@@ -96,9 +113,7 @@ function deferredSentence({ channels: all, now }: SaidOfSend): string {
   const waiting = all.filter(({ state }) => state === "deferred");
   const until = waiting.find(({ deferred_until }) => deferred_until)?.deferred_until;
   const by = waiting.length > 0 && waiting.length < all.length ? ` by ${labelsOf(waiting)}` : "";
-  const quiet = now?.quiet_hours;
-  const hours = quiet ? ` (${quiet.start} to ${quiet.end}, ${quiet.timezone})` : "";
-  return `Not yet${by}: it waits for the end of quiet hours${hours}${until ? `, ${moment(until)}` : ""}.${settingWords("quiet_hours")}`;
+  return `Not yet${by}: it waits for the end of quiet hours${hoursOf(now)}${until ? `, ${moment(until)}` : ""}.${settingWords("quiet_hours")}`;
 }
 
 /** When the first of its addresses is tried again, and what was tried before. */

@@ -81,10 +81,8 @@ export async function whyOf(deps: WhyDeps, person: string, { kind, of }: { kind:
     jobs.map((job) => explainRecipient(deps.store, deps.workspace, { job, subscriber: profile.id })),
   );
   const words = sends.map(({ in_words }, i) => (sends.length > 1 ? `Message ${i + 1}: ${in_words}` : in_words));
-  const in_words =
-    words.length === 0
-      ? `Not sent: ${unsent ?? "the campaign has sent nothing yet"}.`
-      : [...words, ...(before ?? [])].join("\n");
+  const told = words.length === 0 ? [`Not sent: ${unsent ?? "the campaign has sent nothing yet"}.`] : words;
+  const in_words = [...told, ...(before ?? []), ...(await sharedBy(deps, person, profile))].join("\n");
   return { subscriber, about: { kind, id, name }, in_words, sends, journey: null };
 }
 
@@ -146,6 +144,16 @@ async function jobsOfRun(
   const placeOf = (job: JobRecord) => steps.findIndex(({ step }) => step === job.step?.id);
   const byPlace = own.sort((a, b) => placeOf(a) - placeOf(b));
   return byPlace.sort(byText(({ created_at }) => created_at)).slice(-MAX_EXPLAINED);
+}
+
+/** Who was asked for by an address gets at it what others with it get. */
+async function sharedBy({ store, root }: WhyDeps, person: string, { id }: LivingProfile): Promise<string[]> {
+  if (!person.includes("@")) return [];
+  const { items } = await listSubscribers(store, await root(), { email: person, limit: MAX_OTHERS + 1 });
+  const others = items.filter((one) => one.id !== id).slice(0, MAX_OTHERS);
+  return others.length > 0
+    ? [`Others have this address too: ${others.map(({ external_id }) => external_id).join(", ")}.`]
+    : [];
 }
 
 /** A living person, or by its id or external id one that was erased. */

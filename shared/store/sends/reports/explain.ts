@@ -6,7 +6,7 @@ import { DEFAULT_CANARY_WAIT_MINUTES, textOf as haltText, isCanary } from "../..
 import { channelTypes } from "../../../rules/channel-types.ts";
 import type { Unit } from "../../../rules/progress.ts";
 import type { Target } from "../../../rules/reach.ts";
-import { bucket, isHeldOut, type SplitPurpose } from "../../../rules/split.ts";
+import { bucket, HALF, isHeldOut, type SplitPurpose } from "../../../rules/split.ts";
 import { sendInWords } from "../../../rules/why-words.ts";
 import { CampaignItem } from "../../campaigns/items.ts";
 import type { StoreReader } from "../../context.ts";
@@ -38,6 +38,7 @@ import {
 import { type AudiencePlace, audiencePlaceOf } from "./audience-place.ts";
 import type { Explanation, RulesNow, ShownMessage, Wait } from "./explanation.ts";
 import { rulesNow } from "./rules-now.ts";
+import { wentOutOf } from "./went-out.ts";
 
 /**
  * What became of a send's message to a subscriber, and what its rules say of the subscriber now (F2).
@@ -72,7 +73,9 @@ export async function explainRecipient(
   const reason = outcome.reason ?? channels.find((one) => one.state === state)?.reason ?? null;
   const held_out = isHeld || (decision === "pending" && isHeldOut(drawIdOf(job), subscriber, job.holdout_percentage));
   const hasArm = job.variant_b && !held_out && decision !== "not_in_audience";
+  const variant_id = hasArm ? (arm ?? recipient?.arm ?? armIn(job, subscriber)) : null;
   const now = profile ? await rulesNow(store, job, profile, workspace) : null;
+  const othersAfter = waitOfOthers(job, subscriber);
   const said = {
     decision,
     state,
@@ -98,13 +101,15 @@ export async function explainRecipient(
       campaign: job.held ? await campaignStatus(store, job) : undefined,
       experience: await experienceStatus(store, job),
       halt: job.halted && haltText(job.halted),
-      othersAfter: waitOfOthers(job, subscriber),
+      othersAfter,
+      wentOut: wentOutOf(job, channels, { quiet: now?.quiet_hours ?? null, isOther: othersAfter !== undefined }),
+      variant: isOfArm(variant_id) ? { arm: variant_id, share: shareOfArm(job, variant_id) } : undefined,
     }),
     deferred_until: deferred === undefined ? null : timestamp(deferred),
     holdout: shareOf("holdout", job, subscriber, job.holdout_percentage),
     held_out,
-    split: job.variant_b && shareOf("split", job, subscriber, job.split_percentage ?? 50),
-    variant_id: hasArm ? (arm ?? recipient?.arm ?? armIn(job, subscriber)) : null,
+    split: job.variant_b && shareOf("split", job, subscriber, job.split_percentage ?? HALF),
+    variant_id,
     canary: canaryOf(job, subscriber),
     messages: await shownMessages(store, job, profile, { ledger, messages }),
     evaluated_at: timestamp(store.clock.now()),
@@ -185,6 +190,14 @@ function waitOfOthers({ id, deliverySettings }: Job, subscriber: string): number
   const { canary_percent, canary_wait_minutes = DEFAULT_CANARY_WAIT_MINUTES } = deliverySettings?.brake ?? {};
   if (canary_percent === undefined || isCanary(id, subscriber, canary_percent)) return undefined;
   return canary_wait_minutes;
+}
+
+const isOfArm = (variant: string | null): variant is "a" | "b" => variant === "a" || variant === "b";
+
+/** In percent, of who is not held out. */
+function shareOfArm({ split_percentage }: Job, arm: "a" | "b"): number {
+  const ofA = split_percentage ?? HALF;
+  return arm === "a" ? ofA : 100 - ofA;
 }
 
 const shareOf = (purpose: SplitPurpose, job: Job, subscriber: string, percentage: number) => ({

@@ -1,0 +1,29 @@
+// When a message went out, where that was later than its send began, and what it had waited for.
+import { HOUR, MINUTE } from "../../../kernel/clock.ts";
+import { quietUntil } from "../../../rules/quiet-hours.ts";
+import type { WentOut } from "../../../rules/why-details.ts";
+import type { Job } from "../jobs/job-record.ts";
+import type { ChannelOutcome } from "../ledger/channel-outcomes.ts";
+import type { RulesNow } from "./explanation.ts";
+
+const AT_ONCE = 5 * MINUTE;
+/** Quiet hours of many people end at one moment. */
+const SOON = HOUR;
+
+/**
+ * Undefined where it went out at once, and for a step of a journey, whose sends of a day are one.
+ * @param isOther a part of the audience got it first, and this person was not in it
+ */
+export function wentOutOf(
+  { source, dispatched_at: began }: Pick<Job, "source" | "dispatched_at">,
+  channels: readonly ChannelOutcome[],
+  { quiet, isOther }: { quiet: RulesNow["quiet_hours"]; isOther: boolean },
+): WentOut | undefined {
+  const [at] = channels.flatMap((one) => (one.state === "delivered" ? (one.at ?? []) : [])).sort();
+  if (source.type === "journey" || began === null || at === undefined) return undefined;
+  const [from, out] = [Date.parse(began), Date.parse(at)];
+  if (out - from < AT_ONCE) return undefined;
+  const end = quiet ? quietUntil(quiet, quiet.timezone, from) : undefined;
+  if (end !== undefined && out >= end && out < end + SOON) return { at, began, after: "quiet_hours" };
+  return { at, began, after: isOther ? "others" : null };
+}
