@@ -20,14 +20,14 @@ const MAX_OWN_BYTES = 219 * 1024;
 const S3_BYTES = 122 * 1024;
 /** It contains the endpoints that are tools (docs/decisions/0037). */
 const TOOLS = "api-mcp";
-const MAX_TOOLS_BYTES = 958 * 1024;
-const MAX_TOOLS_OWN_BYTES = 544 * 1024;
+const MAX_TOOLS_BYTES = 960 * 1024;
+const MAX_TOOLS_OWN_BYTES = 546 * 1024;
 /** It calls the providers within a request (docs/decisions/0040). */
 const TESTS = "api-tests";
 const PROVIDER_BYTES = 160 * 1024;
 /** It explains a person in journeys too (docs/decisions/0016). */
 const EXPLANATIONS = "api-recipients";
-const JOURNEY_BYTES = 37 * 1024;
+const JOURNEY_BYTES = 39 * 1024;
 /** Its simulations know who gets no text (docs/decisions/0016). */
 const JOURNEYS = "api-journeys";
 const TEXTS_BYTES = 13 * 1024;
