@@ -5,7 +5,7 @@ import { withBuyers } from "../support/conversions.ts";
 import { exporting } from "../support/exports.ts";
 import { addPeople } from "../support/people.ts";
 import { mend, spoil } from "../support/reached.ts";
-import { requests } from "../support/requests.ts";
+import { lostReply, requests } from "../support/requests.ts";
 import { worlds } from "../support/worlds.ts";
 
 const setting = exporting(worlds());
@@ -68,6 +68,19 @@ it("an export whose worker stopped when its file was put together is made anew, 
   expect(new Set(await linesOf(id)).size).toBe(people + 1);
   expect(await objectNames()).toEqual([`${id}.csv`]);
   expect(completing.seen()).toBe(2);
+});
+
+it("an export is begun once where the reply of the table to its beginning is lost (RDA-16)", async () => {
+  const putting = requests({ of: "api-imports", operation: "PutItem", naming: '"export"', moment: "after" });
+  putting.next(lostReply);
+  const { world, begin, get, call } = await setting({ hooks: putting.hooks });
+
+  const id = await begin({ kind: "suppressions" });
+  await world.settle();
+
+  expect(await get(id)).toMatchObject({ status: "completed", rows: 0 });
+  expect((await call("GET /api/v1/exports")).body.items).toHaveLength(1);
+  expect(putting.isAwaited()).toBe(false);
 });
 
 it("an export of the report that is made an hour late has nothing that was sent after it was asked for (RDA-16)", async () => {

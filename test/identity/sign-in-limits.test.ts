@@ -7,6 +7,7 @@ import { discover } from "../../shared/http/openid.ts";
 import type { TenantId } from "../../shared/kernel/ids.ts";
 import { platformWrite } from "../../shared/store/context.ts";
 import { countAttempt } from "../../shared/store/workspaces/attempts.ts";
+import { lostReply, requests } from "../support/requests.ts";
 import { ADA, PASSWORD, signInWorld } from "../support/sign-in.ts";
 
 it("a sign-in is not kept out by passwords that are tried from its network, which has a limit of its own for it (ACC-15, D10)", async () => {
@@ -23,6 +24,16 @@ it("a sign-in is not kept out by passwords that are tried from its network, whic
   const back = { ...provider.signIn(url, ADA), binding };
   const statuses = [await post("sign-in/finish", back), await post("sign-in/begin", { tenant_id: tenant })];
   expect(statuses.map(({ status }) => status)).toEqual([429, 429]);
+});
+
+it("a sign-in begins also where the reply of the table to its beginning is lost (ACC-15)", async () => {
+  const putting = requests({ of: "api-auth", operation: "PutItem", naming: "verifier", moment: "after" });
+  const { post, connected } = await signInWorld({ hooks: putting.hooks });
+  const { tenant } = await connected();
+  putting.next(lostReply);
+
+  expect((await post("sign-in/begin", { tenant_id: tenant })).status).toBe(201);
+  expect(putting.isAwaited()).toBe(false);
 });
 
 it("a provider that does not answer is given up before the time of the request is over, four times asked (ACC-15)", async () => {

@@ -1,5 +1,5 @@
 // Requests to AWS, at which a test lets something happen: another write, a failure, time that passes.
-import type { Hooks, ServiceName, Wire } from "../../local/aws/index.ts";
+import { awsFailure, type Hooks, type ServiceName, type Wire } from "../../local/aws/index.ts";
 
 interface Which {
   /** The function that makes them; any, where none is said. */
@@ -13,6 +13,11 @@ interface Which {
 }
 
 type Work = (input: Wire) => unknown;
+
+/** After a request: it was carried out, and the client does not know and asks again. */
+export function lostReply(): never {
+  throw awsFailure("InternalServerError", "The reply is lost.", { status: 500 });
+}
 
 /** Requests of one kind. Nothing happens at them until it is said; `hooks` are an option of a world. */
 export function requests({ of, moment = "before", ...which }: Which) {

@@ -10,6 +10,7 @@ import { toJson } from "../json-text.ts";
 import { isOpen, JOB_WATCH_MS, noteJob, requireTurn } from "../leased-jobs.ts";
 import { move } from "../lifecycle.ts";
 import { listExists } from "../lists/lists.ts";
+import { whereItHolds } from "../refusals.ts";
 import { SegmentItem } from "../segments/items.ts";
 import { findJob } from "../sends/jobs/jobs.ts";
 import type { Timers } from "../timers.ts";
@@ -45,7 +46,7 @@ export async function createExport(
     created_at: timestamp(now),
     expires: ttl(now + KEPT_MS),
   };
-  await store.put(ExportItem, { id }, row, absent());
+  await whereItHolds(store.put(ExportItem, { id }, row, absent()));
   return getExport(store, id);
 }
 

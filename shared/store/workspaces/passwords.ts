@@ -42,7 +42,7 @@ export async function makeToken(
   const token = platform.ids.bytes(TOKEN_BYTES).toString("base64url");
   const expires = ttl(platform.clock.now() + VALID_MS[purpose]);
   const row = { user: user.id, email: user.email, purpose, replaces: hashOf(user.password), expires };
-  await platform.put(AccountToken, { digest: hashOf(token) }, row, absent());
+  await whereItHolds(platform.put(AccountToken, { digest: hashOf(token) }, row, absent()));
   return { token, user };
 }
 

@@ -10,7 +10,7 @@ import { absent, is, present } from "../conditions.ts";
 import type { Platform, PlatformReader } from "../context.ts";
 import { hashOf } from "../hash.ts";
 import { changeItem, type NewRowOf, putItem, type RowOf, removeItem } from "../item.ts";
-import { happened, transacted } from "../refusals.ts";
+import { happened, transacted, whereItHolds } from "../refusals.ts";
 import { WorkspaceItem } from "./items.ts";
 import { ProvenDomain, ProviderItem, SignInAttempt } from "./provider-items.ts";
 import { type Sealing, sealingBy } from "./sealing.ts";
@@ -111,7 +111,7 @@ export async function beginAttempt(
   ) as [string, string, string, string];
   const expires = ttl(platform.clock.now() + ATTEMPT_MS);
   const row = { tenant, issuer, client_id, nonce, verifier, binding: hashOf(binding), redirect_uri, wanted, expires };
-  await platform.put(SignInAttempt, { digest: hashOf(state) }, row, absent());
+  await whereItHolds(platform.put(SignInAttempt, { digest: hashOf(state) }, row, absent()));
   return { state, nonce, challenge: createHash("sha256").update(verifier).digest("base64url"), binding };
 }
 
