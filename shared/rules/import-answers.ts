@@ -69,6 +69,8 @@ const wordOf = (text: string): string => columnKey(text.trim().replace(/^(-?[012
 
 export const isYes = (text: string): boolean => TICK.test(text) || YES.has(wordOf(text)) || IN_WORDS.has(wordOf(text));
 export const isNo = (text: string): boolean => CROSS.test(text) || NO_WORDS.has(wordOf(text));
+/** Dynamics writes it in columns of ways to reach somebody, and in those that say no already. */
+export const isForbidden = (text: string): boolean => wordOf(text) === "donotallow";
 /** The second answer of a numbered question. */
 export const isSecond = (text: string): boolean => wordOf(text) === "2";
 const isNegated = (key: string): boolean => IN_WORDS.has(NEGATED.exec(key)?.[1] ?? "");
@@ -191,7 +193,7 @@ const STANDING_OUT = any(
 const STANDING_SUPPRESSED = any(
   "(hard|permanent)?bounced? bounced?(?:hard|perm[a-z]+|definit[a-z]+|dur[oa]?) (?:rebond|rebote|rimbalzo|rejeicao)(?:perm[a-z]+|definit[a-z]+|dur[oa]|hard) (?:harter|dauerhafter|permanenter)bounce e?mail(?:hard)?bounced? e?mail(?:spam)?complain[a-z]* gebounce?d?t? rebotad[oa] rimbalzat[oa] devolvid[oa] odbit[aey](?:twardo)? bereinigt nettoyee? opgeschoond bade?mail(?:address)? cleaned (spam|direct|iss?p)?complain[a-z]* spam(report(ed)?)? mark(?:ed)?asspam",
   "(?!un|not)[a-z]*suppressed markedspam abused? bouncing junk quarantined mailblocked",
-  "previous(?:spamcomplaint|bounced?) reportedspam (?:contact)?flaggedasspam markedasjunk rejectedby(?:the)?(?:mail)?server (?:abuse|fbl)complain[a-z]* (?:spam)?beschwerde plainte rebond reclamo queja klacht skarga e?mail(?:address)?invalid onholdbounced?",
+  "feedbackloop previous(?:spamcomplaint|bounced?) reportedspam (?:contact)?flaggedasspam markedasjunk rejectedby(?:the)?(?:mail)?server (?:abuse|fbl)complain[a-z]* (?:spam)?beschwerde plainte rebond reclamo queja klacht skarga e?mail(?:address)?invalid onholdbounced?",
   "недоступ[а-я]+ недеиствит[а-я]+ жалоба(?:наспам)? скарга(?:наспам)? 退信 投诉 投訴 无效 無效 반송 스팸신고 不達 配信エラー 迷惑メール報告",
   "(shared|domain|global)suppression nomxrecord invalid(email|address)? undeliverable unzustellbar held",
 );

@@ -6,6 +6,7 @@ import {
   CONTRARY,
   IN_WORDS,
   isDenied,
+  isForbidden,
   isGood,
   isIdle,
   isNo,
@@ -131,8 +132,8 @@ function ownClaimOf({ signed, value }: SignedCell, form: TimeForm): Claim | unde
   const isPreference = sign === "in" || (sign === "status" && !isUnnamed);
   if (isPreference && isNoneOf(value)) return { status: "opted_out" };
   if (isNothing(value)) return undefined;
-  if (isBare && (isYes(value) || isNo(value)))
-    return isNo(value) ? { status: "opted_out" } : { status: "opted_in", said: value };
+  if (isBare && (isYes(value) || isNo(value) || isForbidden(value)))
+    return !isYes(value) ? { status: "opted_out" } : { status: "opted_in", said: value };
   if (sign === "status" && isOfTrade && isIdle(value)) return undefined;
   if (sign === "status" && isOfPurchase && (isIdle(value) || isOver(value))) return undefined;
   if (sign === "status") {

@@ -1,5 +1,5 @@
 // What the cells of a column are: texts, unless the whole column is of booleans or of numbers.
-import { isNo, isYes } from "./import-answers.ts";
+import { isForbidden, isNo, isYes } from "./import-answers.ts";
 import { checkJson } from "./json-limits.ts";
 
 /**
@@ -94,7 +94,7 @@ export function columnTypes(delimiter = ","): { see(row: readonly string[]): voi
     const seen = columns[i];
     if (value === "" || isMissing(value)) return;
     seen.isBoolean &&= Object.hasOwn(BOOLEANS, value.toLowerCase());
-    seen.isOfAnswers &&= isYes(value) || isNo(value);
+    seen.isOfAnswers &&= isYes(value) || isNo(value) || isForbidden(value);
     const decimals = PLAIN_NUMBER.exec(value)?.[3]?.length;
     seen.isExact &&= PLAIN_NUMBER.test(value) && String(Number(value)) === value;
     seen.decimals = seen.filled === 0 || seen.decimals === decimals ? decimals : undefined;

@@ -71,3 +71,14 @@ it("words for ways to reach somebody are no header (AMB-133)", async () => {
 
   expect([done.status, done.failed_rows]).toEqual(["completed", 0]);
 });
+
+it.each([
+  ["lines of JSON", '{"email":"ada@example.com","unsubscribed":true}\n{"email":"bob@example.com"}\n'],
+  ["a list", '[{"email":"ada@example.com"}]'],
+  ["a list of several lines", '[\n  {\n    "email": "ada@example.com"\n  }\n]\n'],
+])("a file that is JSON (%s) is refused as such, and no row of it is taken (IMP-6)", async (_, content) => {
+  const { run, members } = await setting();
+  const { status, error_message } = await run(content);
+
+  expect([status, error_message, await members()]).toEqual(["failed", "the file is JSON, and not CSV", []]);
+});

@@ -82,6 +82,7 @@ it.each([
   ["Estado", "Rebote duro", "suppressed"],
   ["EMAIL_DELIVERABILITY_STATUS_", "U", "suppressed"],
   ["EMAIL_DELIVERABILITY_STATUS_", "D", undefined],
+  ["Email Status", "Feedback loop", "suppressed"],
   ["Rückläufer", "1", "suppressed"],
   ["Bounced emails", "2", undefined],
   ["Email channel subscription status", "nonSubscribed", "opted_out"],
@@ -149,4 +150,11 @@ describe("a log of text messages", () => {
     const { external_id, choices } = rowOf(cells as Record<string, string>);
     expect([external_id, choices.sms?.status]).toEqual([ADA, "opted_out"]);
   });
+});
+
+it("a column Email of who may be written to, beside the address, is no address (AMB-132)", () => {
+  const rowWith = (Email: string) =>
+    rowOf({ "Email Address": "a@example.com", Email, "Bulk Email": "Allow", Phone: "Do Not Allow" });
+  expect(rowWith("Do Not Allow")).toMatchObject({ email: "a@example.com", consent: { status: "opted_out" } });
+  expect(rowWith("Allow")).toMatchObject({ email: "a@example.com", consent: { status: "unknown" } });
 });

@@ -42,6 +42,7 @@ export async function surveyFile(
   return survey.end();
 }
 
+const BEGINS_AS_JSON = /^\s*(?:\{\s*"|\[\s*\{|[[{]\s*$)/;
 /** An address alone in its line is no name of a column. */
 const isOnlySomebody = (cells: readonly string[]): boolean => cells.length === 1 && cells.some(namesSomebody);
 
@@ -89,6 +90,7 @@ function openSurvey(mapped: ReadonlyMap<string, string>) {
   const see = (record: Record) => {
     if (header) return seeRow(record, header);
     const { cells } = record;
+    if (above.length === 0 && BEGINS_AS_JSON.test(cells.join())) throw unreadable("the file is JSON, and not CSV");
     const mayBeAbove = isTitle(cells) || isHeading(cells);
     if (mayBeAbove && above.length < MAX_TITLES) {
       isBelowHeading ||= !isTitle(cells);
