@@ -1,8 +1,8 @@
-// A chunk that is delivered late does not restore what an erasure removed.
+// A chunk that is delivered late: it does not restore what an erasure removed, and what was bought before its outcome counts.
 import { expect, test } from "vitest";
-import { MINUTE } from "../../shared/kernel/clock.ts";
+import { HOUR, MINUTE } from "../../shared/kernel/clock.ts";
 import { mortal } from "../support/mortal.ts";
-import { wholeTable } from "../support/people.ts";
+import { addPeople, wholeTable } from "../support/people.ts";
 import { addPhone, openChannels } from "../support/reached.ts";
 import { requests } from "../support/requests.ts";
 import { worlds } from "../support/worlds.ts";
@@ -47,4 +47,29 @@ test("a push that is late to who was erased failed for that reason (SUB-9)", asy
   await world.advance(10 * MINUTE);
 
   expect((await tenant.call(`GET /api/v1/notifications/${id}`)).body.fail_reasons).toEqual({ erased: 1 });
+});
+
+test("what is bought counts for the second try of a push, whose outcome is written half an hour later (D-ATTRIB)", async () => {
+  const writing = requests({ of: "deliver", naming: '"sent"' });
+  const { world, tenant } = await withTenant({ hooks: writing.hooks });
+  await tenant.call("POST /api/v1/insights/config", { event_name: "purchase" });
+  const { ios } = await openChannels(world, tenant, "ios-push");
+  const [ada = ""] = await addPeople(world, tenant, 2);
+  await addPhone(world, tenant, ada, "ios");
+  writing.fail();
+  await world.call("POST /_local/faults", { body: { channel: "ios", outcome: "transient", times: 1 } });
+  const messages = [{ content: { title: "Hello", body: "World" }, channel_ids: [ios] }];
+  const { id } = (await tenant.call("POST /api/v1/campaigns", { name: "Spring", messages })).body;
+  await tenant.call(`POST /api/v1/campaigns/${id}/release`);
+  await world.advance(10 * MINUTE);
+  const event = { event_name: "purchase", subscriber_id: ada };
+  await world.call("POST /v1/events", { as: tenant.server, body: event });
+  await world.advance(30 * MINUTE);
+  const funnel = async () =>
+    (await tenant.call(`GET /api/v1/insights/funnel?source_type=campaign&source_id=${id}`)).body;
+  expect(await funnel()).toMatchObject({ delivered: 0, converted: 0 });
+  writing.pass();
+  await world.advance(2 * HOUR);
+
+  expect(await funnel()).toMatchObject({ delivered: 1, converted: 1 });
 });
