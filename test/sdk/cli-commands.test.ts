@@ -155,6 +155,7 @@ describe("simulate", () => {
 
   it.each([
     ["of nobody", [], 2, "Either --subscriber"],
+    ["of a window without its end", ["--subscriber", "ada", "--from", "2026-11-01T00:00:00Z"], 2, "belong together"],
     ["of a stranger", ["--subscriber", "bob"], 1, "There is no subscriber with the external id bob."],
     ["with attributes that are no JSON", ["--attributes", "{plan"], 2, "--attributes is not JSON."],
     [

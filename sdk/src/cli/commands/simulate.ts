@@ -105,6 +105,8 @@ export const simulate = command({
   run: async (call) => {
     const { io, options, args } = call;
     const [journey = ""] = args;
+    if ((options.from === undefined) !== (options.to === undefined))
+      throw usageError("--from and --to belong together: both ends of the window are required.");
     return withConnection(io, options, async (connection) => {
       const id = await idOf(connection, "journeys", journey);
       const { from, to, percent } = options;
