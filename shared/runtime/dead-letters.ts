@@ -11,6 +11,7 @@ import { type DeadQueueName, deadQueueNames, deadQueueOf, PUBLISHER, queueNames 
 import { publishedEnv, publishedParts } from "../contract/stream-sources.ts";
 import { timestamp } from "../kernel/clock.ts";
 import { type Capability, type Deps, setting } from "../kernel/deps.ts";
+import { chunksOf } from "../rules/chunks.ts";
 
 export interface DeadLetter {
   id: string;
@@ -65,10 +66,8 @@ function openDeadLetters(deps: Deps): DeadLetters {
   };
 
   const release = async (queue: DeadQueueName, messages: readonly Message[]) => {
-    for (let at = 0; at < messages.length; at += PER_REQUEST) {
-      const Entries = messages
-        .slice(at, at + PER_REQUEST)
-        .map(({ ReceiptHandle }, n) => ({ Id: String(n), ReceiptHandle, VisibilityTimeout: 0 }));
+    for (const some of chunksOf(messages, PER_REQUEST)) {
+      const Entries = some.map(({ ReceiptHandle }, n) => ({ Id: String(n), ReceiptHandle, VisibilityTimeout: 0 }));
       await client.send(new ChangeMessageVisibilityBatchCommand({ ...placeOf(queue), Entries }));
     }
   };

@@ -7,7 +7,7 @@ import { invalid, notFound } from "../../../shared/kernel/errors.ts";
 import { secrets } from "../../../shared/store/capabilities.ts";
 import { type StoreReader, storeRead, storeWrite } from "../../../shared/store/context.ts";
 import type { Secrets } from "../../../shared/store/secrets.ts";
-import { getProfile, type LivingProfile, profileOfExternalId } from "../../../shared/store/subscribers/subscribers.ts";
+import { findByExternalId, getProfile, type LivingProfile } from "../../../shared/store/subscribers/subscribers.ts";
 import { askingOf, type Choices, choose, Preference, preferencesOf } from "../../../shared/store/topics/preferences.ts";
 import { listTopics, MAX_TOPICS } from "../../../shared/store/topics/topics.ts";
 
@@ -108,7 +108,7 @@ async function requireProfile(
   const profile =
     external_id === undefined
       ? await getProfile(store, subscriber_id ?? "")
-      : await profileOfExternalId(store, await secrets.root(), external_id);
+      : await findByExternalId(store, await secrets.root(), external_id);
   if (!profile) throw notFound("subscriber");
   return profile;
 }

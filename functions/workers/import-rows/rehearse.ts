@@ -24,12 +24,7 @@ import {
   judged,
 } from "../../../shared/store/subscribers/imported-consents.ts";
 import { Profile, type ProfileRow } from "../../../shared/store/subscribers/items.ts";
-import {
-  attributesOf,
-  living,
-  profileOfExternalId,
-  subscriberId,
-} from "../../../shared/store/subscribers/subscribers.ts";
+import { attributesOf, findByExternalId, living, subscriberId } from "../../../shared/store/subscribers/subscribers.ts";
 import type { WorkerContext } from "./context.ts";
 import { type GoodRow, type Person, personsOf } from "./persons.ts";
 import { KEPT, type Tally } from "./tally.ts";
@@ -110,7 +105,7 @@ async function readPeople(
   const profiles = await store.getAll(Profile, idKeys(unseen.map((name) => subscriberId(root, store.tenant, name, 0))));
   for (const [i, name] of unseen.entries()) {
     const first = profiles[i];
-    const known = living(first) ?? (first && (await profileOfExternalId(store, root, name)));
+    const known = living(first) ?? (first && (await findByExternalId(store, root, name)));
     if (known) people.set(name, { consents: consentsIn(known), email: known.email, phone: attributesOf(known).phone });
   }
 }
@@ -158,8 +153,7 @@ async function readAddresses(
     idOf("phone", phone) ?? [],
   ]);
   const unseen = [...new Set(ids.flat())].filter((id) => !addresses.has(id));
-  const keys = unseen.map((id) => ({ id }));
-  const rows = await store.getAll(AddressItem, keys);
+  const rows = await store.getAll(AddressItem, idKeys(unseen));
   for (const [i, id] of unseen.entries()) addresses.set(id, rows[i] ?? {});
 }
 

@@ -20,12 +20,7 @@ import {
 import { recordRefusals } from "../../../shared/store/subscribers/import-refusals.ts";
 import { type ImportJob, readingOf } from "../../../shared/store/subscribers/imports.ts";
 import { Profile, type ProfileRow } from "../../../shared/store/subscribers/items.ts";
-import {
-  attributesOf,
-  living,
-  profileOfExternalId,
-  subscriberId,
-} from "../../../shared/store/subscribers/subscribers.ts";
+import { attributesOf, findByExternalId, living, subscriberId } from "../../../shared/store/subscribers/subscribers.ts";
 import type { WorkerContext } from "./context.ts";
 import { agreesToMail, type Batch, fromRow, importPerson, type Member, type NewSubscribers } from "./import-person.ts";
 import { type GoodRow, type Person, type PersonAddresses, personsOf } from "./persons.ts";
@@ -178,7 +173,7 @@ async function addressReader(
   const found = new Map<string, PersonAddresses>();
   for (const [i, name] of names.entries()) {
     const first = profiles[i];
-    const profile = living(first) ?? (first && (await profileOfExternalId(store, root, name)));
+    const profile = living(first) ?? (first && (await findByExternalId(store, root, name)));
     if (profile) found.set(name, { email: profile.email, phone: attributesOf(profile).phone });
   }
   return (name) => found.get(name);

@@ -8,7 +8,7 @@ import { type PlanName, plans } from "../../rules/plans.ts";
 import { absent, present } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { releaseChannel } from "../dependents.ts";
-import { removeItem } from "../item.ts";
+import { idKeys, removeItem } from "../item.ts";
 import { changeNamed, createNamed, removeNamed } from "../name-index.ts";
 import type { Timers } from "../timers.ts";
 import { type Channel, ChannelItem, type ChannelRow, CredentialsItem } from "./items.ts";
@@ -173,8 +173,7 @@ export async function requireChannels(
 ): Promise<ChannelRow[]> {
   const isPermitted = ({ type }: ChannelRow) => permits(plan, type);
   if (!wanted) return (await listChannels(store)).filter((channel) => isUsable(channel) && isPermitted(channel));
-  const ids = [...new Set(wanted)].map((id) => ({ id }));
-  const chosen = await store.getAll(ChannelItem, ids);
+  const chosen = await store.getAll(ChannelItem, idKeys([...new Set(wanted)]));
   const missing = chosen.indexOf(undefined);
   if (missing >= 0) throw invalid({ [fieldPath(field, missing)]: "no such channel in this workspace" });
   const found = chosen.filter((channel) => channel !== undefined);

@@ -3,6 +3,7 @@ import { SECOND } from "../../kernel/clock.ts";
 import { namedError } from "../../kernel/errors.ts";
 import { timeOfUuid } from "../../kernel/ids.ts";
 import { type Attribution, attribute, type Touch } from "../../rules/attribution.ts";
+import { chunksOf } from "../../rules/chunks.ts";
 import { progressOf } from "../../rules/progress-text.ts";
 import { absent, is } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
@@ -51,8 +52,7 @@ export async function recordConversion(
   const facts = { subscriber, event, revenue: revenueOf(event, value_property), last: lastOf(attribution, jobs) };
   const sends = attribution.jobs.map((send, i) => ({ ...send, record: jobs[i] }));
   // What is counted of the newer ones is known to the transaction after it.
-  for (let from = 0; from < sends.length; from += SENDS_TOGETHER)
-    await countFor(store, facts, sends.slice(from, from + SENDS_TOGETHER));
+  for (const some of chunksOf(sends, SENDS_TOGETHER)) await countFor(store, facts, some);
   return isOpen ? "awaiting" : "settled";
 }
 

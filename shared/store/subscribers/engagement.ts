@@ -11,6 +11,7 @@ import {
   classOf,
   hasDevices,
 } from "../../rules/channel-types.ts";
+import { chunksOf } from "../../rules/chunks.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { familyOf } from "../families.ts";
 import { hashOf } from "../hash.ts";
@@ -119,8 +120,7 @@ export async function personalEngagements(
   profiles: readonly ProfileRow[],
 ): Promise<(Engagements | undefined)[]> {
   const found: (Engagements | undefined)[] = [];
-  for (let from = 0; from < profiles.length; from += MAX_CONCURRENT) {
-    const batch = profiles.slice(from, from + MAX_CONCURRENT);
+  for (const batch of chunksOf(profiles, MAX_CONCURRENT)) {
     const keys = batch.map(({ id: subscriber }) => ({ subscriber }));
     const answers = await store.getAll(AnswersItem, keys, { eventual: true });
     found.push(...(await Promise.all(batch.map(({ id }, n) => personal(store, id, answers[n])))));

@@ -2,6 +2,7 @@
 
 import { chunksOf } from "../../rules/chunks.ts";
 import type { StoreReader } from "../context.ts";
+import { idKeys } from "../item.ts";
 import type { RootSecrets } from "../secrets.ts";
 import { Profile } from "./items.ts";
 import { isLiving, subscriberId } from "./subscribers.ts";
@@ -20,7 +21,7 @@ export interface NamedSubscriber {
 export async function namedByIds(store: StoreReader, ids: readonly string[]): Promise<NamedSubscriber[]> {
   const named: NamedSubscriber[] = [];
   for (const batch of chunksOf(ids, MAX_CONCURRENT)) {
-    const rows = await store.getAll(Profile, batch.map(keyOf));
+    const rows = await store.getAll(Profile, idKeys(batch));
     named.push(...batch.map((id, i) => ({ id, name: id, exists: rows[i] !== undefined && isLiving(rows[i]) })));
   }
   return named;
@@ -46,8 +47,8 @@ async function lookUp(
   const named = externalIds.map((name) => ({ id: idOf(name, 0), name, exists: false }));
   let open = named.map((one) => ({ one, generation: 0 }));
   while (open.length > 0) {
-    const keys = open.map(({ one }) => keyOf(one.id));
-    const rows = await store.getAll(Profile, keys);
+    const ids = open.map(({ one }) => one.id);
+    const rows = await store.getAll(Profile, idKeys(ids));
     open = open.flatMap(({ one, generation }, i) => {
       const row = rows[i];
       one.exists = row !== undefined && isLiving(row);
@@ -59,5 +60,3 @@ async function lookUp(
   }
   return named;
 }
-
-const keyOf = (id: string) => ({ id });

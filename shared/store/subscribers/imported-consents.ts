@@ -7,7 +7,6 @@ import { chunksOf } from "../../rules/chunks.ts";
 import type { ImportedChoice, ImportedChoices, ImportedConsent } from "../../rules/import-consents.ts";
 import { absent, all, any, asRead, below, is, present } from "../conditions.ts";
 import type { Store } from "../context.ts";
-import { familyOf } from "../families.ts";
 import { type ConditionOf, changeItem } from "../item.ts";
 import type { Item } from "../model.ts";
 import { busy, contended, done, failuresOf, transacted, untilUncontended } from "../refusals.ts";
@@ -225,18 +224,18 @@ async function recordSome(
     async () => {
       const profile = await getProfile(store, subscriber);
       const verdicts = [...assertions].map(([key, own]) => {
-        const one = profile ? asProven(from, own, profile) : own;
-        return [key, one, profile ? judged(profile, one, from.held) : "refused"] as const;
+        const assertion = profile ? asProven(from, own, profile) : own;
+        return { key, assertion, verdict: profile ? judged(profile, assertion, from.held) : "refused" };
       });
-      const news = verdicts.flatMap(([_, one, verdict]) => (verdict === "new" ? [one] : []));
+      const news = verdicts.filter(({ verdict }) => verdict === "new").map(({ assertion }) => assertion);
       if (profile && news.length > 0) {
         const isWritten = await writeAll(store, profile, from, news);
         if (!isWritten) return contended;
       }
-      const refused = verdicts.filter(([_key, _one, verdict]) => verdict === "refused");
-      const keys = refused.map(([_, one]) => ({ subscriber, consent: assertionId(from, one) }));
+      const refused = verdicts.filter(({ verdict }) => verdict === "refused");
+      const keys = refused.map(({ assertion }) => ({ subscriber, consent: assertionId(from, assertion) }));
       const recorded = await store.getAll(ConsentItem, keys);
-      return done(Object.fromEntries(refused.flatMap(([key], i) => (recorded[i] ? [] : [[key, "unchanged"]]))));
+      return done(Object.fromEntries(refused.flatMap(({ key }, i) => (recorded[i] ? [] : [[key, "unchanged"]]))));
     },
     MAX_ATTEMPTS,
   );
@@ -252,8 +251,7 @@ export function judged(
   held: ReadonlySet<string>,
 ) {
   if (status !== "opted_out" && held.has(channel)) return "refused";
-  const newest = familyOf(profile, "c:").find(([name]) => name === channel)?.[1];
-  const at = familyOf(profile, "ct:").find(([name]) => name === channel)?.[1];
+  const [newest, at] = [profile[`c:${channel}`], profile[`ct:${channel}`]];
   if (status !== "opted_out" && newest === status && at === consented_at) return "known";
   const isOpen = newest === undefined || newest === "opted_in" || newest === "pending";
   const isNewest = at === undefined || at <= consented_at;

@@ -17,7 +17,6 @@ import { fromJson, toJson } from "../json-text.ts";
 import { move, moveWrite } from "../lifecycle.ts";
 import { onConditionFailed, transacted, whereItHolds } from "../refusals.ts";
 import type { Timers } from "../timers.ts";
-
 import type { Choices } from "./import-counts.ts";
 import {
   type ConsentSummary,

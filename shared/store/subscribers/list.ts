@@ -12,7 +12,7 @@ import { newestOfShards, wantedPage } from "../sorted.ts";
 import { SubscribersByAge } from "./items.ts";
 import { findByPhone } from "./phones.ts";
 import { isFoundBy, searchSubscribers } from "./search.ts";
-import { getProfiles, type LivingProfile, profileOfExternalId, type Subscriber, subscriberOf } from "./subscribers.ts";
+import { findByExternalId, getProfiles, type LivingProfile, type Subscriber, subscriberOf } from "./subscribers.ts";
 
 interface SubscriberQuery {
   limit: number;
@@ -49,7 +49,7 @@ export async function listSubscribers(
   const { q, external_id } = query;
   const owners = q === undefined ? [] : await ownersOfPhone(store, q, region);
   if (external_id !== undefined) {
-    const profile = await profileOfExternalId(store, secrets, external_id);
+    const profile = await findByExternalId(store, secrets, external_id);
     const isFound =
       profile !== undefined &&
       (q === undefined || (owners.length > 0 ? owners.some(({ id }) => id === profile.id) : isFoundBy(profile, q)));

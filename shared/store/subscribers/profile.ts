@@ -5,6 +5,7 @@ import { consentChannels } from "../../rules/channel-types.ts";
 import { consentStatuses } from "../../rules/topics.ts";
 import { is } from "../conditions.ts";
 import type { StoreReader } from "../context.ts";
+import { idKeys } from "../item.ts";
 import { ListItem, ListMembership, SegmentMembership } from "../lists/items.ts";
 import { SegmentItem } from "../segments/items.ts";
 import { staticMembershipsOf } from "../segments/static-memberships.ts";
@@ -71,8 +72,8 @@ async function listsOf(store: StoreReader, subscriber: string, isWhole: boolean)
   const items = isWhole
     ? await store.queryAll(ListMembership, { subscriber }, range)
     : (await store.query(ListMembership, { subscriber }, { ...range, limit: MAX_MEMBERSHIPS })).items;
-  const keys = items.map(({ list_id: id }) => ({ id }));
-  const rows = await store.getAll(ListItem, keys, { eventual: true });
+  const ids = items.map(({ list_id }) => list_id);
+  const rows = await store.getAll(ListItem, idKeys(ids), { eventual: true });
   return named(items, rows);
 }
 
@@ -86,8 +87,8 @@ async function segmentsOf(store: StoreReader, subscriber: string, isWhole: boole
     staticMembershipsOf(store, subscriber, { isWhole }),
   ]);
   const items = present.slice(0, shown);
-  const keys = items.map(({ segment_id: id }) => ({ id }));
-  const rows = await store.getAll(SegmentItem, keys, { eventual: true });
+  const ids = items.map(({ segment_id }) => segment_id);
+  const rows = await store.getAll(SegmentItem, idKeys(ids), { eventual: true });
   const others = inLeaves.map(({ segment: { id, name }, entered_at }) => ({ id, name, entered_at }));
   return [...named(items, rows), ...others].sort((a, b) => (a.id < b.id ? 1 : -1)).slice(0, shown);
 }

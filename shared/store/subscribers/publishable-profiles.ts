@@ -48,7 +48,7 @@ const leavesLittle = ({ attributes, bytes }: Size): boolean =>
 
 /** Whether a change makes a profile larger than it may become: one that was large before may stay as it is. */
 export function growsTooLarge(row: ProfileRow, changed: Readonly<Record<string, Value>>): boolean {
-  const [old, now] = [sizeOf([...familyOf(row, "a:")]), sizeAfter(row, changed)];
+  const [old, now] = [sizeOf(familyOf(row, "a:")), sizeAfter(row, changed)];
   return isTooLarge(now) && (now.attributes > old.attributes || now.bytes > old.bytes);
 }
 

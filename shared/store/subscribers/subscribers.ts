@@ -122,18 +122,8 @@ export async function getProfiles(
   return (await store.getAll(Profile, keys, options)).map(living);
 }
 
-/** The subscriber with this id of the workspace's own; undefined if there is none or it was erased. */
+/** The profile of the subscriber with this id of the workspace's own; undefined if there is none or it was erased. */
 export async function findByExternalId(
-  store: StoreReader,
-  secrets: IdKey,
-  externalId: string,
-): Promise<Subscriber | undefined> {
-  const profile = await profileOfExternalId(store, secrets, externalId);
-  return profile && subscriberOf(profile);
-}
-
-/** The same, as it is stored. */
-export async function profileOfExternalId(
   store: StoreReader,
   secrets: IdKey,
   externalId: string,
