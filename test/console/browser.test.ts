@@ -27,6 +27,7 @@ const ARTEFACTS = new URL("../../artefacts/console/", import.meta.url).pathname;
 
 /** Tabs of pages that read something of their own. */
 const tabs = [
+  "campaigns/upcoming",
   "content/topics",
   "content/lists",
   "content/schedules",
@@ -150,6 +151,10 @@ describe.skipIf(!hasBrowser)("in Chromium", () => {
           .catch((cause: unknown) => {
             throw new Error(`The page ${name} does not say so.`, { cause });
           });
+        // What is not known is not said to be none, and nothing goes on loading.
+        const claims = await page.locator("main .empty").allTextContents();
+        expect({ name, claims }).toEqual({ name, claims: [] });
+        if (refusal !== "nothing yet") await page.locator("[aria-busy=true]").first().waitFor({ state: "detached" });
         if (lookedAtOnEach.includes(refusal) || name === pages[0])
           expect({ name, found: await violationsInThemes(page) }).toEqual({ name, found: {} });
       }
@@ -183,6 +188,7 @@ describe.skipIf(!hasBrowser)("in Chromium", () => {
       ["channels", "Connect a channel"],
       ["send", "Review and send"],
       ["people", "Add a person"],
+      ["campaigns/upcoming", "New campaign"],
     ] as const) {
       await visit(path);
       const found = page.getByRole("button", { name: button, exact: true });

@@ -20,6 +20,10 @@ export function firstRunStories(open: () => Promise<Tab>): void {
     await press(page, "Create the workspace");
     const toConfirm = page.getByRole("listitem").filter({ hasText: "Confirm your email address" });
     await toConfirm.getByRole("button", { name: "Send the email again" }).waitFor();
+    const size = page.viewportSize()!;
+    await page.setViewportSize({ width: 360, height: 800 });
+    expect((await toConfirm.getByText("Confirm your email address").boundingBox())!.height).toBeLessThan(50);
+    await page.setViewportSize(size);
 
     await press(page, "Add a person");
     await dialog.getByLabel("First name").fill("Ines");

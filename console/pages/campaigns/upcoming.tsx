@@ -36,7 +36,7 @@ export function Upcoming() {
   const templates = useQuery("templates.list", [{ per_page: 100 }], { when: (schedules.data?.data.length ?? 0) > 0 });
   const all = [scheduled, live, sends, schedules];
   const error = all.find((query) => query.error)?.error;
-  const isAwaited = !error && all.some(({ data }) => !data);
+  const isKnown = all.every(({ data }) => data);
   const until = now() + DAYS * DAY;
   const items = [
     ...[...(scheduled.data?.items ?? []), ...(live.data?.items ?? [])].flatMap(itemsOfCampaign),
@@ -53,11 +53,15 @@ export function Upcoming() {
     >
       {error && <Failure error={error} />}
       <Days items={items} />
-      {items.length === 0 && isAwaited && <Skeleton rows={6} />}
-      {items.length === 0 && !isAwaited && (
+      {items.length === 0 && !isKnown && !error && <Skeleton rows={6} />}
+      {items.length === 0 && isKnown && (
         <Empty
           title="Nothing is scheduled."
-          action={<LinkButton href={pathTo("campaigns", "new")}>New campaign</LinkButton>}
+          action={
+            <LinkButton href={pathTo("campaigns", "new")} needs="campaigns.create">
+              New campaign
+            </LinkButton>
+          }
         >
           Campaigns, sends and schedules that have a time are listed here.
         </Empty>

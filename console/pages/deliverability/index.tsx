@@ -29,7 +29,7 @@ export function View() {
             <Empty
               title={`No email was sent in the last ${days} days.`}
               action={
-                <LinkButton href={pathTo("send")} icon="send">
+                <LinkButton href={pathTo("send")} icon="send" needs="notifications.create">
                   Write a message
                 </LinkButton>
               }

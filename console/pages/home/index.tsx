@@ -153,7 +153,11 @@ const STEPS = [
     id: "message",
     title: "Send a first message",
     about: "In-app works at once, without any credentials.",
-    Action: () => <LinkButton href={pathTo("send")}>Write it</LinkButton>,
+    Action: () => (
+      <LinkButton href={pathTo("send")} needs="notifications.create">
+        Write it
+      </LinkButton>
+    ),
   },
   {
     id: "channel",

@@ -18,14 +18,16 @@ export function View() {
 
 function PeopleList() {
   const q = searched();
-  const count = useQuery("subscribers.getCount", []).data;
+  const { data: count, error } = useQuery("subscribers.getCount", []);
   const rows = usePages("subscribers.list", [{ limit: 100, ...(q && { q }) }], ({ items }) => items);
   return (
     <Collection
       noun="subscriber"
       page={{
         title: "People",
-        about: count ? `${count.exact ? "" : "About "}${plural(count.count, "person", "people")}` : <Awaited />,
+        about: count
+          ? `${count.exact ? "" : "About "}${plural(count.count, "person", "people")}`
+          : !error && <Awaited />,
       }}
       rows={rows}
       usual={10}

@@ -33,7 +33,11 @@ function Templates({ id }: { id: string }) {
         items.length === 0 ? (
           <Empty
             title="There are no templates yet."
-            action={<LinkButton href={pathTo("content", "templates/new")}>New template</LinkButton>}
+            action={
+              <LinkButton href={pathTo("content", "templates/new")} needs="templates.create">
+                New template
+              </LinkButton>
+            }
           />
         ) : (
           <>
