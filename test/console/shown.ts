@@ -181,14 +181,23 @@ async function enlarge(route: Route): Promise<void> {
   await route.fulfill({ response, body });
 }
 
-const ENLARGED = /\/api\/v1\/(subscribers|notifications|campaigns|journeys|audit|team|lists|segments)\b/;
+const ENLARGED = /\/api\/v1\/(subscribers|notifications|campaigns|journeys|audit|team|lists|segments|channels)\b/;
 
 /** Where names are long and numbers are large. */
 export function longNameStories(open: () => Promise<Tab>): void {
   it("long names and addresses widen no table, neither on a phone nor in a large window (CON-4)", async () => {
     const { page, visit } = await open();
     await page.route(ENLARGED, enlarge);
-    for (const path of ["people", "activity", "campaigns", "journeys", "segments", "content/lists", "settings/audit"])
+    for (const path of [
+      "people",
+      "activity",
+      "campaigns",
+      "journeys",
+      "segments",
+      "content/lists",
+      "channels",
+      "settings/audit",
+    ])
       for (const width of [360, 1280]) {
         await visit(path);
         await page.locator("main tbody tr:not(.blank)").first().waitFor();

@@ -36,7 +36,7 @@ function All() {
       keyOf={({ id }) => id}
       hrefOf={({ id }) => pathTo("channels", id)}
       columns={[
-        { title: "Name", cell: ({ name }) => <span class="one-line">{name}</span> },
+        { title: "Name", cell: ({ name }) => name },
         { title: "Type", isMinor: true, cell: ({ type }) => <span class="one-line">{channelName(type)}</span> },
         { title: "State", cell: ChannelState },
         {

@@ -133,7 +133,8 @@ export function Meter() {
       }
     >
       {(meter.error ?? reset.error) && <p class="banner bad">{meter.error ?? reset.error}</p>}
-      {meter.data ? (
+      {!meter.data && !meter.error && <Skeleton table rows={6} />}
+      {meter.data && (
         <Table
           caption="Requests by service"
           rows={services}
@@ -143,8 +144,6 @@ export function Meter() {
             { title: "Since the start, or the last reset", cell: textOf },
           ]}
         />
-      ) : (
-        <Skeleton table rows={6} />
       )}
     </Card>
   );
