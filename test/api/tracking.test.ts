@@ -116,6 +116,13 @@ describe("messages", () => {
 });
 
 describe("batches", () => {
+  it("a message whose original time cannot be read has its other time (CLI-1)", async () => {
+    const early = timestamp(START - HOUR);
+    const message = { type: "track", anonymousId: "a", event: "x", originalTimestamp: "yesterday", timestamp: early };
+    await send("batch", { batch: [message] });
+    expect(await events()).toMatchObject([{ occurred_at: early }]);
+  });
+
   it("a batch takes messages of all types, and counts what it leaves out (CLI-1)", async () => {
     const batch = [
       { type: "identify", userId: "ada", traits: { plan: "pro", long: "x".repeat(5_000) } },

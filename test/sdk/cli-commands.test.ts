@@ -154,7 +154,8 @@ describe("simulate", () => {
   });
 
   it.each([
-    ["of nobody", [], 2, "Either --subscriber"],
+    ["of nobody", [], 2, "One of --subscriber"],
+    ["of a person in a window", ["--subscriber", "ada", "--from", "2026-11-01", "--to", "2026-11-02"], 2, "only one"],
     ["of a window without its end", ["--subscriber", "ada", "--from", "2026-11-01T00:00:00Z"], 2, "belong together"],
     ["of a stranger", ["--subscriber", "bob"], 1, "There is no subscriber with the external id bob."],
     ["with attributes that are no JSON", ["--attributes", "{plan"], 2, "--attributes is not JSON."],

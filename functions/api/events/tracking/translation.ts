@@ -121,9 +121,9 @@ function contentOf(message: Message): [name: string | undefined, properties: Rec
 
 /** When it happened, by the clock of the service (AMB-135). */
 function timeOf({ timestamp: given, originalTimestamp, sentAt }: Message, { receivedAt }: Receipt): number {
-  const at = Date.parse(originalTimestamp ?? given ?? "");
+  const at = [originalTimestamp, given].map((text) => Date.parse(text ?? "")).find((time) => !Number.isNaN(time));
   const sent = Date.parse(sentAt ?? "");
-  if (Number.isNaN(at)) return receivedAt;
+  if (at === undefined) return receivedAt;
   return correctedTime(at, Number.isNaN(sent) ? undefined : sent, receivedAt);
 }
 

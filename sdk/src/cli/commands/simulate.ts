@@ -44,8 +44,6 @@ function readJson(io: Io, file: string): unknown {
 
 async function bodyOf({ io, options }: Call<typeof declared>, connection: Connection): Promise<object> {
   const { subscriber, attributes, events, start } = options;
-  if ((subscriber === undefined) === (attributes === undefined))
-    throw usageError("Either --subscriber, --attributes or --from and --to is required.");
   return {
     ...(subscriber !== undefined && { subscriber_id: await subscriberId(connection, subscriber) }),
     ...(attributes !== undefined && { sample: { attributes: jsonOf(attributes, "--attributes") } }),
@@ -107,6 +105,9 @@ export const simulate = command({
     const [journey = ""] = args;
     if ((options.from === undefined) !== (options.to === undefined))
       throw usageError("--from and --to belong together: both ends of the window are required.");
+    const { subscriber, attributes, from: window } = options;
+    if ([subscriber, attributes, window].filter((one) => one !== undefined).length !== 1)
+      throw usageError("One of --subscriber, --attributes, or --from with --to is required, and only one.");
     return withConnection(io, options, async (connection) => {
       const id = await idOf(connection, "journeys", journey);
       const { from, to, percent } = options;
