@@ -1,10 +1,10 @@
 // Channels with a rate: chunks wait for their slots, transactional messages do not wait behind marketing, and a throttle
 // slows a channel for a time.
 import { expect, it } from "vitest";
-import { MINUTE, SECOND } from "../../shared/kernel/clock.ts";
+import { DAY, MINUTE, SECOND } from "../../shared/kernel/clock.ts";
 import { channelRate } from "../../shared/store/channels/pace.ts";
-import { jobOf, post } from "../support/notify.ts";
-import { addPeople } from "../support/people.ts";
+import { inMs, jobOf, post } from "../support/notify.ts";
+import { addPeople, operate } from "../support/people.ts";
 import { addPhone, ledgerOf, openChannels, outboxOf, spoil } from "../support/reached.ts";
 import { worlds } from "../support/worlds.ts";
 
@@ -90,4 +90,53 @@ it("a limit of a channel's rate is set, and removed by null (AMB-111)", async ()
   expect((await limit(null)).body).not.toHaveProperty("rate_per_second");
   expect(await channelRate(tenant.store, channel)).toBeUndefined();
   expect((await limit(0)).body.fields).toEqual({ rate_per_second: "must be at least 0.1" });
+});
+
+it("of a message by two channels that are busy each goes when its channel may send it (AMB-111)", async () => {
+  const { world, tenant } = await withTenant();
+  const { ios = "", sms = "" } = await openChannels(world, tenant, "ios-push", "sms");
+  for (const id of [ios, sms]) await tenant.call(`PATCH /api/v1/channels/${id}`, { rate_per_second: 1 });
+  const people = await addPeople(world, tenant, 41, (n) => ({ attributes: { phone: `+49151123456${10 + n}` } }));
+  for (const one of people) await addPhone(world, tenant, one, "ios");
+  await post(world, tenant, { subscriberIds: people.slice(0, 40), channel_ids: [ios] });
+  await post(world, tenant, { subscriberIds: people.slice(0, 10), channel_ids: [sms] });
+  await world.advance(SECOND);
+
+  await post(world, tenant, { subscriberIds: people.slice(40), channel_ids: [sms, ios] });
+  await world.advance(2 * MINUTE);
+
+  const own = (await outboxOf(world)).filter(({ subscriber_id }) => subscriber_id === people[40]);
+  const at = (type: string) => Date.parse(own.find(({ channel }) => channel === type)!.at);
+  expect(at("ios") - at("sms")).toBeGreaterThan(20 * SECOND);
+});
+
+it("a push that was throttled counts once against its cap, while mails of the same send go on (D-CAP, AMB-111)", async () => {
+  const { world, tenant } = await withTenant();
+  const { ios = "", email = "" } = await openChannels(world, tenant, "ios-push", "email");
+  const capOf = (channel_class: string) => ({ category: "marketing", channel_class, max: 1, per: "day" });
+  await tenant.call("PATCH /api/v1/workspace", { frequency_caps: [capOf("push"), capOf("email")] });
+  const people = await addPeople(world, tenant, 12, (n) => ({ email: `p${n}@example.com` }));
+  for (const one of people) await addPhone(world, tenant, one, "ios");
+  await spoil(world, { channel: "ios", outcome: "rate_limited", retry_after_seconds: 60, times: 1 });
+
+  const { id } = (await post(world, tenant, { subscriberIds: people, channel_ids: [ios, email] })).body;
+  await world.advance(10 * MINUTE);
+
+  expect((await jobOf(tenant, id)).skip_reasons).toEqual({});
+  expect(await outboxOf(world)).toHaveLength(24);
+});
+
+it("a send of later that a suspension stopped goes on minutes after the end of that (AMB-112)", async () => {
+  const { world, tenant, channel, people } = await phones(40, 1);
+  const body = { subscriberIds: people, channel_ids: [channel], scheduled_at: inMs(world, 2 * DAY) };
+  const { id } = (await post(world, tenant, body)).body;
+  await world.advance(2 * DAY + 10 * SECOND);
+  await operate(world, tenant, { status: "suspended" });
+  await world.advance(2 * MINUTE);
+  await operate(world, tenant, { status: "active" });
+  expect(await jobOf(tenant, id)).toMatchObject({ status: "processing" });
+  // The watch of the send comes after it.
+  await world.advance(11 * MINUTE);
+
+  expect(await jobOf(tenant, id)).toMatchObject({ status: "completed", counts: { delivered: 40 } });
 });
