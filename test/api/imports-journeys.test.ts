@@ -108,3 +108,30 @@ it("who was imported with start_journeys false starts journeys by a rule that is
   expect(await members()).toBe(2);
   expect(await started()).toBe(2);
 });
+
+it("who entered a segment a moment before such an import starts a journey, where both changes are read together (AMB-133)", async () => {
+  const { world, run, members, started, upsert, change } = await setting("segment_entered");
+  await change({ attribute: { plan: { $in: ["pro", "team"] } } });
+  const { invoke } = world.host;
+  type Records = { dynamodb: { Keys: { pk: { S: string }; sk: { S: string } } } }[];
+  const keyOf = ({ dynamodb: { Keys } }: Records[number]) => `${Keys.pk.S} ${Keys.sk.S}`;
+  let [isHeld, held]: [boolean, Records] = [true, []];
+  world.host.invoke = async (name, event) => {
+    if (name !== "react") return invoke(name, event);
+    const { Records } = event as { Records: Records };
+    const before = new Set(held.map(keyOf));
+    if (isHeld || !Records.some((record) => before.has(keyOf(record)))) {
+      if (isHeld) held.push(...Records);
+      return isHeld ? null : invoke(name, event);
+    }
+    return invoke(name, { Records: [...held.splice(0), ...Records] });
+  };
+  await upsert("ada", "pro");
+  isHeld = false;
+
+  await run(file("team"), QUIET);
+
+  expect(held).toEqual([]);
+  expect(await members()).toBe(2);
+  expect(await started()).toBe(1);
+});

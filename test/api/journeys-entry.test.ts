@@ -189,6 +189,21 @@ describe("exit conditions", () => {
     expect(statuses(await runs(id))).toEqual(["exited"]);
   });
 
+  it("of two conditions that were met before the row of a run the one that was met first is its reason (JND-9)", async () => {
+    const { world, tenant, active, person, runs } = await setting();
+    const id = await active(forever([{ event: { name: "bought" } }, { event: { name: "left" } }]));
+    await person("ada");
+
+    for (const event_name of ["signed_up", "left", "bought"]) {
+      const events = [{ event_name, external_id: "ada" }];
+      await world.call("POST /v1/events", { as: tenant.server, body: { events } });
+      world.clock.jumpTo(world.clock.now() + SECOND);
+    }
+    await world.settle();
+
+    expect(await runs(id)).toMatchObject([{ status: "exited", end_reason: "exit_condition:1" }]);
+  });
+
   it("a condition that is met at entry ends the run at once, with nothing sent (AMB-75)", async () => {
     const { active, person, track, runs, inbox, send } = await setting();
     const exit_conditions = [{ attribute: { plan: { $eq: "gone" } } }];

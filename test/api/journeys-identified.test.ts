@@ -1,7 +1,7 @@
 // Runs of journeys, and what visitors did who are identified later (IDN-2, JND-6, JND-9).
 import { describe, expect, it } from "vitest";
 import { HOUR, MINUTE } from "../../shared/kernel/clock.ts";
-import { countedSetting, graphOf } from "../support/journeys.ts";
+import { branch, countedSetting, graphOf } from "../support/journeys.ts";
 import { operate } from "../support/people.ts";
 import type { Tenant, TestWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
@@ -78,4 +78,23 @@ describe("what a visitor did who is identified while a run waits", () => {
 
     expect((await stats(id)).steps.wait.outcomes).toEqual({});
   });
+});
+
+it("a branch counts what its person did as any of the visitors that they were (IDN-2, D-JNY-RUN)", async () => {
+  const { world, tenant, active, person, track, runs } = await setting();
+  const sawTwice = { event: { name: "seen", frequency: { min: 2 } } };
+  const id = await active(
+    graphOf({ way: branch(sawTwice, "pause", "end"), pause: { delay: { duration: "1d", next: "end" } }, end: "exit" }),
+  );
+  const ada = await person("ada");
+  for (const anonymous_id of ["anon-1", "anon-2"]) {
+    const body = { events: [{ event_name: "seen", anonymous_id }] };
+    await world.call("POST /v1/events", { as: tenant.server, body });
+    await world.call("POST /v1/events/identify", { as: tenant.server, body: { anonymous_id, subscriber_id: ada } });
+    await world.settle();
+  }
+
+  await track("ada", "signed_up");
+
+  expect(await runs(id)).toMatchObject([{ current_step: "pause" }]);
 });

@@ -117,3 +117,20 @@ it("of events of one instant a wait ends by the one that was received first, als
 
   expect(await Promise.all(ids.map(inbox))).toEqual(ids.map(() => ["a lamp"]));
 });
+
+it("a trigger that comes while a run waits starts none, also where its worker comes when the wait is over (AMB-136)", async () => {
+  const timers = requests({ of: "due" });
+  const { world, active, person, track, runs, tenant } = await countedSetting(await fresh({ hooks: timers.hooks }));
+  const id = await active(delayed("1h"), { entry_rules: { allow_reentry: true } });
+  await person("ada");
+  await track("ada", "signed_up");
+  timers.fail();
+
+  world.clock.jumpTo(START + 59 * MINUTE);
+  const body = { events: [{ event_name: "signed_up", external_id: "ada" }] };
+  await world.call("POST /v1/events", { as: tenant.server, body });
+  world.clock.jumpTo(START + 2 * HOUR);
+  await world.settle();
+
+  expect(await runs(id)).toHaveLength(1);
+});

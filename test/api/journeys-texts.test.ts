@@ -96,3 +96,18 @@ it("a step of an unknown category is refused (JND-3)", async () => {
 
   await expect(create(graphOf({ odd: { send }, end: "exit" }))).rejects.toThrow("category");
 });
+
+it("a text of one channel that names the event is of each run's own event, though they send together (D-LIQUID, CHC-1)", async () => {
+  const { world, tenant, active, person } = await journeySetting(await fresh());
+  const { sms } = await openChannels(world, tenant, "sms");
+  const content = { title: "t", body: "b", by_channel: { sms: { body: "{{ event.plan }}" } } };
+  await active(graphOf({ text: { send: { channel_ids: [sms], content, next: "end" } }, end: "exit" }));
+  const plans = ["gold", "silver", "none"];
+  for (const [n, plan] of plans.entries()) await person(plan, { phone: `+49151123456${10 + n}` });
+  const events = plans.map((plan) => ({ event_name: "signed_up", external_id: plan, properties: { plan } }));
+
+  await world.call("POST /v1/events", { as: tenant.server, body: { events } });
+  await world.settle();
+
+  expect((await outboxOf(world)).map(({ body }) => body).sort()).toEqual(plans.toSorted());
+});

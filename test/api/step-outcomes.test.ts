@@ -57,6 +57,14 @@ describe("the outcome of a journey's send step", () => {
     expect(funnel).toMatchObject({ sent: 1, delivered: 0, bounced: 1 });
   });
 
+  it("the outcome of a journey's send step is skipped where a cap held its message back (D-CAP, AMB-142)", async () => {
+    const { reached, call } = await mailingJourney();
+    await call("PATCH /api/v1/workspace", { frequency_caps: [{ category: "marketing", max: 1, per: "day" }] });
+    await reached("ada@example.com");
+
+    expect(await reached("ada@example.com")).toEqual({ sent: 1, "skipped:capped": 1 });
+  });
+
   it("the outcome of a journey's send step is that of the run which sent it, where the person ran before (AMB-142)", async () => {
     const { world, reached, runs, id } = await mailingJourney();
     await reached("ada@example.com");
