@@ -182,6 +182,22 @@ describe("requests", () => {
     expect(outside.received[1]!.headers["x-service-signature-previous"]).toBeUndefined();
   });
 
+  it("after a rotation a verifier of Standard Webhooks takes a delivery by either secret (D-HOOKS)", async () => {
+    const here = await setting();
+    const { id, secret } = await hook(here, ["subscriber.created"]);
+    const rotated = (await here.tenant.call(`POST /api/v1/webhooks/${id}/secret/rotate`)).body.secret;
+    await upsert(here);
+    await here.world.settle();
+
+    const { headers, body } = here.outside.received[0]!;
+    const text = `${headers["webhook-id"]}.${headers["webhook-timestamp"]}.${body}`;
+    const signedBy = (key: string) =>
+      `v1,${createHmac("sha256", Buffer.from(key.slice(6), "base64"))
+        .update(text)
+        .digest("base64")}`;
+    expect(headers["webhook-signature"]).toBe(`${signedBy(rotated)} ${signedBy(secret)}`);
+  });
+
   it("a host with a private address is never connected to, and not retried (ARC-16)", async () => {
     const here = await setting();
     here.outside.addresses.set("inside.example.com", ["10.0.0.7"]);

@@ -1,6 +1,7 @@
 // A replay of webhook deliveries: in the order of their numbers, whatever fails.
 import { expect, it } from "vitest";
-import { MINUTE } from "../../shared/kernel/clock.ts";
+import { VISIBILITY_SECONDS } from "../../shared/contract/messages.ts";
+import { MINUTE, SECOND } from "../../shared/kernel/clock.ts";
 import { ascending, upTo, withDeliveries } from "../support/hooks.ts";
 import { mortal } from "../support/mortal.ts";
 import { requests } from "../support/requests.ts";
@@ -103,4 +104,37 @@ it("a delivery that a replay sent is sent once more when it alone is sent again 
   await world.advance(MINUTE);
 
   expect((await list()).items).toMatchObject([{ id, outcome: "delivered" }]);
+});
+
+it("a delivery that its receiver took is not missing, though it refuses the same when it is replayed (AMB-124, F11)", async () => {
+  const { world, outside, accept, replay, list } = await setting();
+  await accept("ada");
+  await world.settle();
+  outside.answer(() => 400);
+
+  await replay();
+  await world.advance(MINUTE);
+
+  expect((await list()).items).toMatchObject([{ outcome: "failed", last_status_code: 400 }]);
+  expect((await list("?missing=true")).items).toEqual([]);
+});
+
+it("a redelivery whose worker died after a failed attempt makes the rest of its four when its message comes back (AMB-104, WHK-10)", async () => {
+  const worker = mortal("post-webhook");
+  const { world, outside, accept, list, redeliver } = await setting({ hooks: worker.hooks });
+  outside.answer(() => 500);
+  await accept("ada");
+  await world.advance(MINUTE);
+  const [{ id, attempt_count }] = (await list()).items;
+  expect(attempt_count).toBe(4);
+  // Its fifth request notes the answer; the one after it queues the next attempt.
+  worker.dieAt(5, "after");
+  await redeliver(id);
+  await world.advance(SECOND);
+  worker.revive();
+  expect(outside.received).toHaveLength(5);
+
+  await world.advance((VISIBILITY_SECONDS + 10) * SECOND);
+
+  expect((await list()).items).toMatchObject([{ outcome: "failed", attempt_count: 8 }]);
 });
