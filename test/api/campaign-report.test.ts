@@ -201,3 +201,20 @@ it("the report of a single send counts its arms, and what its recipients did (F9
     body: { sent: 4, delivered: 4, clicked_human: 4, by_variant, b_over_a },
   });
 });
+
+it("an arm has reached nobody for whom its message in the inbox has no text (F9, AMB-139)", async () => {
+  const { world, call, channel } = await withBuyers(await withTenant(), 8);
+  const blank = "{{ subscriber.nothing }}";
+  const arms = { title: "A", body: "b", variant_b: { title: blank, body: blank } };
+  const body = { ...arms, target: { type: "all" }, channel_ids: [channel] };
+  const { id } = (await call("POST /api/v1/notifications", body)).body;
+  await world.settle();
+
+  const { counts } = (await call(`GET /api/v1/notifications/${id}`)).body;
+  expect(counts).toMatchObject({ sent: 8, delivered: expect.any(Number), failed: expect.any(Number) });
+  expect(counts.failed).toBeGreaterThan(0);
+  expect((await call(`GET /api/v1/notifications/${id}/report`)).body.by_variant).toMatchObject([
+    { variant_id: "a", delivered: counts.delivered },
+    { variant_id: "b", delivered: 0 },
+  ]);
+});

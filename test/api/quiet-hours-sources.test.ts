@@ -119,3 +119,18 @@ it("a retry that falls into the night waits for the morning (D-QUIET)", async ()
   expect(await reached(world)).toEqual([ada]);
   expect(await job(sent.id)).toMatchObject({ status: "completed", counts: { delivered: 1 } });
 });
+
+it("everybody in each range of a campaign gets its message when quiet hours end (D-QUIET)", async () => {
+  // No quarter of an hour, at which the send is watched.
+  const { world, ids, person, call } = await setting({ quiet: { ...QUIET, end: "08:07" } });
+  const people: string[] = [];
+  for (let n = 0; n < 12; n++) people.push(await person(`p${n}`, "Asia/Tokyo"));
+  const message = { content: { title: "t", body: "b" }, channel_ids: [ids.ios] };
+  const body = { name: "News", messages: [message], target: { type: "all" } };
+  const { id } = (await call("POST /api/v1/campaigns", body)).body;
+  await call(`POST /api/v1/campaigns/${id}/release`);
+
+  await world.advance(TOKYO_MORNING + 8 * MINUTE);
+
+  expect((await reached(world)).sort()).toEqual(people.toSorted());
+});

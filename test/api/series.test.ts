@@ -203,6 +203,16 @@ it("a conversion that moves to a message of the next day moves in a series too (
   expect(await series()).toMatchObject([{ conversions: 0, last_touch_revenue_cents: 0 }, bought]);
 });
 
+it("a message to one is in the series of its day once, while its counters settle (RDA-10)", async () => {
+  const { world, ids, series, tell } = await setting(await withTenant());
+  await tell(ids[0]!);
+
+  for (let quarter = 0; quarter < 8; quarter++) {
+    expect(await series()).toMatchObject([{ sent: 1, delivered: 1 }]);
+    await world.advance(13 * MINUTE);
+  }
+});
+
 it("a series of a journey has its messages on the day that they were sent (RDA-10)", async () => {
   const { world, call, send, active, person, track } = await journeySetting(await fresh());
   const id = await active(graphOf({ first: send("One") }));

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { DAY, MINUTE } from "../../shared/kernel/clock.ts";
 import { noteEngagement } from "../../shared/store/subscribers/engagement.ts";
 import { AnswersItem } from "../../shared/store/subscribers/statistics-items.ts";
+import { mailing } from "../support/mails.ts";
 import { jobOf } from "../support/notify.ts";
 import { addPeople, reachedOf, send } from "../support/people.ts";
 import { addPhone, mend, openChannels, spoil } from "../support/reached.ts";
@@ -172,4 +173,23 @@ describe("fallback", () => {
     expect(ended.channel_arbitration.fallback_steps).toBe(0);
     expect(await reachedOf(world, tenant, [ada])).toEqual([]);
   });
+});
+
+it("a smart send leaves out the class that a person answers best where their address is suppressed (SMA-2, AMB-128)", async () => {
+  const { world, tenant } = await withTenant();
+  const { ada, channel, mail } = await mailing(world, tenant);
+  const { ios } = await openChannels(world, tenant, "ios-push");
+  await addPhone(world, tenant, ada, "ios");
+  const opened = { interaction: "email_opened", platform: "email" };
+  for (let n = 0; n < 5; n++) {
+    await mail();
+    await tenant.store.transact(noteEngagement(tenant.store, ada, opened));
+  }
+  const body = { subscriberIds: [ada], channel_ids: [channel, ios], ...smart };
+  const chosen = async () => (await send(world, tenant, body)).job.channel_arbitration.chosen;
+  expect(await chosen()).toMatchObject([{ class: "email", source: "personal" }]);
+
+  await tenant.call("POST /api/v1/suppressions", { address: "ada@example.com" });
+
+  expect(await chosen()).toMatchObject([{ class: "push" }]);
 });

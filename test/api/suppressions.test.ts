@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { mailing } from "../support/mails.ts";
 import { client } from "../support/opt-outs.ts";
 import { entriesOf } from "../support/pages.ts";
-import { send } from "../support/people.ts";
+import { addPeople, send } from "../support/people.ts";
 import { mend, openChannels, spoil } from "../support/reached.ts";
 import { worlds } from "../support/worlds.ts";
 
@@ -66,6 +66,26 @@ describe("the suppression of an address", () => {
     expect((await call(`GET /api/v1/notifications/${id}`)).body.counts.delivered).toBe(0);
     const explained = await call(`GET /api/v1/notifications/${id}/recipients/${ada}`);
     expect(explained.body).toMatchObject({ reason: "suppressed" });
+  });
+
+  it("the suppression of a number is asked again when a message is sent, also where those before it in the send have none (AMB-128)", async () => {
+    const { world, tenant } = await withTenant();
+    const { email, sms } = await openChannels(world, tenant, "email", "sms");
+    const { call } = client(tenant);
+    const phone = "+4915112345678";
+    const ids = await addPeople(world, tenant, 11, (n) =>
+      n < 10 ? { email: `p${n}@example.com` } : { attributes: { phone } },
+    );
+    const quiet_hours = { start: "10:00", end: "23:00", timezone_mode: "workspace" };
+    await call("PATCH /api/v1/workspace", { quiet_hours });
+    const wish = { subscriberIds: ids, channel_ids: [email, sms], title: "Hi", body: "There" };
+    const { id } = (await call("POST /api/v1/notifications", wish)).body;
+    await world.settle();
+    await call("POST /api/v1/suppressions", { address: phone });
+
+    await world.advance(24 * 60 * MINUTE);
+
+    expect((await call(`GET /api/v1/notifications/${id}`)).body.delivered_by_channel).toEqual({ email: 10 });
   });
 
   it("the suppression of an address is not lifted by an upsert, a consent or an import (AMB-129)", async () => {
