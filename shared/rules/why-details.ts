@@ -45,6 +45,9 @@ export interface SaidOfSend extends KnownReason {
   /** When the send ended, RFC 3339. */
   ended_at?: string | null;
   wentOut?: WentOut | undefined;
+  category?: string;
+  /** When it was first delivered, RFC 3339. */
+  deliveredAt?: string | undefined;
   /** Of a send with two texts: which one it was, and the share of those who get it, in percent. */
   variant?: { arm: "a" | "b"; share: number } | undefined;
   /** How long the others wait after a part of the audience got it, in minutes; of one of the others. */

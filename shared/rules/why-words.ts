@@ -21,6 +21,7 @@ export function sendInWords(said: SaidOfSend): string {
     ...(arrived.length > 0 ? [`Delivered by ${labelsOf(arrived)}.`] : []),
     mainSentence(said),
     ...wentOutSentence(said),
+    ...despiteSentence(said),
     ...variantSentence(said),
     ...experienceSentence(said),
     ...(said.attempts.some(({ complained }) => complained) ? ["The recipient reported it as spam."] : []),
@@ -34,6 +35,18 @@ function wentOutSentence({ wentOut, now }: SaidOfSend): string[] {
   const { at, began, after } = wentOut;
   const causes = { quiet_hours: ` after quiet hours${hoursOf(now)}`, others: " after a part of the audience" };
   return [`It went out on ${moment(at)}${after ? causes[after] : ""}; the send began on ${moment(began)}.`];
+}
+
+/** Why it was delivered to who has opted out now. */
+function despiteSentence({ channels: all, now, category, deliveredAt }: SaidOfSend): string[] {
+  const arrived = all.flatMap(({ channel, state }) => (state === "delivered" ? [channel] : []));
+  const out = now?.channels.find(({ channel, consent }) => consent === "opted_out" && arrived.includes(channel));
+  if (!out) return [];
+  if (category === "transactional") return ["It is transactional: an opt-out does not stop it."];
+  const { consent_at } = out;
+  return consent_at !== null && deliveredAt !== undefined && consent_at > deliveredAt
+    ? [`The opt-out came after it, on ${moment(consent_at)}.`]
+    : [];
 }
 
 const variantSentence = ({ variant }: SaidOfSend): string[] =>

@@ -43,3 +43,20 @@ it("several people with one address are named to who asks by it (F2)", async () 
   );
   expect(await words("ada", { send: "Hi" })).toBe("Delivered by Email.");
 });
+
+it("who got something and has opted out is told why: it was transactional, or came before (F2)", async () => {
+  const { world, upsert, send, words } = await setting();
+  const out = { consent: { status: "opted_out" } };
+  const [ada, bob] = [await upsert("ada", out), await upsert("bob")];
+  await send("Bill", { subscriberIds: [ada], category: "transactional" });
+  await send("News", { subscriberIds: [bob] });
+  await world.advance(HOUR);
+  await upsert("bob", out);
+
+  expect(await words("ada", { send: "Bill" })).toBe(
+    "Delivered by Email. It is transactional: an opt-out does not stop it.",
+  );
+  expect(await words("bob", { send: "News" })).toBe(
+    "Delivered by Email. The opt-out came after it, on 2026-11-20 13:00 UTC.",
+  );
+});

@@ -38,7 +38,7 @@ import {
 import { type AudiencePlace, audiencePlaceOf } from "./audience-place.ts";
 import type { Explanation, RulesNow, ShownMessage, Wait } from "./explanation.ts";
 import { rulesNow } from "./rules-now.ts";
-import { wentOutOf } from "./went-out.ts";
+import { deliveryOf } from "./went-out.ts";
 
 /**
  * What became of a send's message to a subscriber, and what its rules say of the subscriber now (F2).
@@ -102,7 +102,7 @@ export async function explainRecipient(
       experience: await experienceStatus(store, job),
       halt: job.halted && haltText(job.halted),
       othersAfter,
-      wentOut: wentOutOf(job, channels, { quiet: now?.quiet_hours ?? null, isOther: othersAfter !== undefined }),
+      ...deliveryOf(job, channels, { quiet: now?.quiet_hours ?? null, isOther: othersAfter !== undefined }),
       variant: isOfArm(variant_id) ? { arm: variant_id, share: shareOfArm(job, variant_id) } : undefined,
     }),
     deferred_until: deferred === undefined ? null : timestamp(deferred),

@@ -10,16 +10,28 @@ const AT_ONCE = 5 * MINUTE;
 /** Quiet hours of many people end at one moment. */
 const SOON = HOUR;
 
-/**
- * Undefined where it went out at once, and for a step of a journey, whose sends of a day are one.
- * @param isOther a part of the audience got it first, and this person was not in it
- */
-export function wentOutOf(
-  { source, dispatched_at: began }: Pick<Job, "source" | "dispatched_at">,
+interface Waiting {
+  quiet: RulesNow["quiet_hours"];
+  /** A part of the audience got it first, and this person was not in it. */
+  isOther: boolean;
+}
+
+/** What is said of a message that was delivered. */
+export function deliveryOf(
+  job: Pick<Job, "source" | "dispatched_at" | "category">,
   channels: readonly ChannelOutcome[],
-  { quiet, isOther }: { quiet: RulesNow["quiet_hours"]; isOther: boolean },
+  waiting: Waiting,
+) {
+  const [deliveredAt] = channels.flatMap((one) => (one.state === "delivered" ? (one.at ?? []) : [])).sort();
+  return { category: job.category, deliveredAt, wentOut: wentOutOf(job, deliveredAt, waiting) };
+}
+
+/** Undefined where it went out at once, and for a step of a journey, whose sends of a day are one. */
+function wentOutOf(
+  { source, dispatched_at: began }: Pick<Job, "source" | "dispatched_at">,
+  at: string | undefined,
+  { quiet, isOther }: Waiting,
 ): WentOut | undefined {
-  const [at] = channels.flatMap((one) => (one.state === "delivered" ? (one.at ?? []) : [])).sort();
   if (source.type === "journey" || began === null || at === undefined) return undefined;
   const [from, out] = [Date.parse(began), Date.parse(at)];
   if (out - from < AT_ONCE) return undefined;
