@@ -28,13 +28,17 @@ describe("adopted storage", () => {
     buckets: { assets: "old-assets", imports: "old-imports" },
   };
 
-  it("a restored table, the retained keys and buckets are used and none is created (D-HEALTH)", () => {
-    const adopted = synthesize({ context: { existing: JSON.stringify(existing) }, rules: true });
+  const adopted = synthesize({ context: { existing: JSON.stringify(existing) }, rules: true });
+
+  it("where a table, keys and buckets are adopted, none is created (D-HEALTH)", () => {
     for (const type of ["AWS::DynamoDB::Table", "AWS::KMS::Key"]) expect(ofType(adopted, type)).toEqual([]);
     expect(ofType(adopted, "AWS::S3::Bucket").map(([id]) => id.replace(/[0-9A-F]{8}$/, ""))).toEqual([
       "Failures",
       "Site",
     ]);
+  });
+
+  it("functions use a table and keys that are adopted (D-HEALTH)", () => {
     const { Variables } = adopted.Resources.Operator!.Properties.Environment;
     expect(Variables).toMatchObject({ TABLE_NAME: "restored", ENCRYPTION_KEY_ID: "e" });
     expect(adopted.Resources.ApiAuth!.Properties.Environment.Variables.SIGNING_KEY_ID).toBe("s");
@@ -42,11 +46,17 @@ describe("adopted storage", () => {
       ([, { Properties }]) => Properties.EventSourceArn,
     );
     expect(sources).toContain(existing.table.streamArn);
+  });
+
+  it("functions may use no table but one that is adopted (D-HEALTH)", () => {
     const statements = statementsOf(adopted, "ApiTemplates").filter(({ actions }) =>
       actions.some((action) => action.startsWith("dynamodb:")),
     );
     for (const { resources } of statements)
       for (const on of resources) expect(on).toMatch(/:table\/restored(\/index\/|$)/);
+  });
+
+  it("buckets that are adopted get the policies of the deployment (D-HEALTH)", () => {
     const policies = ofType(adopted, "AWS::S3::BucketPolicy").map(([, { Properties }]) => Properties);
     const ofAssets = policies.find(({ Bucket }) => Bucket === "old-assets")!.PolicyDocument.Statement;
     expect(ofAssets.map(({ Effect, Action }: { Effect: string; Action: string }) => `${Effect} ${Action}`)).toEqual([
@@ -75,16 +85,18 @@ describe("adopted storage", () => {
 });
 
 describe("a first deployment", () => {
-  it("two regions share nothing: no name of the account, no replica, and no region but its own is named (F24)", () => {
+  it("a deployment names no region but its own (F24)", () => {
     const regional = JSON.stringify(template.Resources).match(/\b(?:us|eu|ap|sa|ca|me|af|il)-[a-z]+-\d\b/g) ?? [];
     expect(regional).toEqual([]);
-    for (const bucket of only("AWS::S3::Bucket")) {
-      expect(bucket.BucketName).toBeUndefined();
-      expect(bucket.ReplicationConfiguration).toBeUndefined();
-    }
-    expect(ofType(template, "AWS::DynamoDB::GlobalTable")).toEqual([]);
     expect(template.Resources.ApiService!.Properties.Environment.Variables.REGION).toEqual({ Ref: "AWS::Region" });
+  });
 
+  it("a deployment replicates nothing into another region (F24)", () => {
+    for (const bucket of only("AWS::S3::Bucket")) expect(bucket.ReplicationConfiguration).toBeUndefined();
+    expect(ofType(template, "AWS::DynamoDB::GlobalTable")).toEqual([]);
+  });
+
+  it("what is named for the whole account has its region in the name (F24)", () => {
     const names = [
       ...only("AWS::CloudFront::OriginAccessControl").map((it) => it.OriginAccessControlConfig.Name),
       ...only("AWS::CloudFront::ResponseHeadersPolicy").map((it) => it.ResponseHeadersPolicyConfig.Name),
@@ -95,6 +107,7 @@ describe("a first deployment", () => {
     expect(names.length).toBeGreaterThan(4);
     for (const name of names) expect(textOf(name)).toContain("<AWS::Region>");
     for (const role of only("AWS::IAM::Role")) expect(role.RoleName).toBeUndefined();
+    for (const bucket of only("AWS::S3::Bucket")) expect(bucket.BucketName).toBeUndefined();
   });
 
   it("a first deployment registers nobody but through the operator, until the settings say otherwise", () => {

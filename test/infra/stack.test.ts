@@ -246,9 +246,16 @@ describe("e-mail", () => {
     expect(() => synthesize({ context: { emailIdentity: "someone@example.com" } })).toThrow("emailIdentity is wrong");
   });
 
-  it("mailing signs as the domain, and queues what becomes of each mail", () => {
-    const mailing = whole();
-    const the = (type: string) => ofType(mailing, type).map(([id, { Properties }]) => ({ id, ...Properties }))[0];
+  const mailing = whole();
+  const the = (type: string) => ofType(mailing, type).map(([id, { Properties }]) => ({ id, ...Properties }))[0];
+  const destination = () => the("AWS::SES::ConfigurationSetEventDestination").EventDestination;
+  /** Of the rule for what SES reports. */
+  const ruleOfMails = () =>
+    ofType(mailing, "AWS::Events::Rule")
+      .map(([, { Properties }]) => Properties)
+      .find(({ EventPattern }) => EventPattern.source[0] === "aws.ses")!;
+
+  it("mail is sent by one address of the domain alone", () => {
     const senders = ofType(mailing, "AWS::Lambda::Function").flatMap(([, { Properties }]) => {
       const from = Properties.Environment?.Variables.MAIL_SENDER;
       return from ? [from] : [];
@@ -259,6 +266,9 @@ describe("e-mail", () => {
       Action.includes("ses:SendEmail"),
     );
     expect(mail.Condition).toEqual({ StringEquals: { "ses:FromAddress": "no-reply@mail.example.com" } });
+  });
+
+  it("mail is signed as the domain, and goes by TLS", () => {
     const set = the("AWS::SES::ConfigurationSet");
     expect(set).toMatchObject({ Name: "Engagement", DeliveryOptions: { TlsPolicy: "REQUIRE" } });
     expect(the("AWS::SES::EmailIdentity")).toMatchObject({
@@ -266,17 +276,22 @@ describe("e-mail", () => {
       ConfigurationSetAttributes: { ConfigurationSetName: { Ref: set.id } },
     });
     expect(Object.keys(mailing.Outputs)).toEqual(expect.arrayContaining(["DkimRecord1", "DkimRecord2", "DkimRecord3"]));
-    const { EventDestination } = the("AWS::SES::ConfigurationSetEventDestination");
-    expect(EventDestination.MatchingEventTypes).toEqual(expect.arrayContaining(["delivery", "bounce", "complaint"]));
-    expect(textOf(EventDestination.EventBridgeDestination.EventBusArn)).toMatch(/:event-bus\/default$/);
-    const [rule] = ofType(mailing, "AWS::Events::Rule").filter(
-      ([, { Properties }]) => Properties.EventPattern.source[0] === "aws.ses",
-    );
-    const [target] = rule![1].Properties.Targets;
-    expect(rule![1].Properties.EventPattern.detail.mail.tags).toEqual({ "ses:configuration-set": ["Engagement"] });
+  });
+
+  it("what becomes of each mail is queued", () => {
+    const { MatchingEventTypes, EventBridgeDestination } = destination();
+    expect(MatchingEventTypes).toEqual(expect.arrayContaining(["delivery", "bounce", "complaint"]));
+    expect(textOf(EventBridgeDestination.EventBusArn)).toMatch(/:event-bus\/default$/);
+    const { EventPattern, Targets } = ruleOfMails();
+    expect(EventPattern.detail.mail.tags).toEqual({ "ses:configuration-set": ["Engagement"] });
+    const [target] = Targets;
     const queue = mailing.Resources[target.Arn["Fn::GetAtt"][0]]!.Properties;
     expect(queue).toMatchObject({ QueueName: "Engagement-mail-event" });
     expect(queue.RedrivePolicy.deadLetterTargetArn).toEqual(target.DeadLetterConfig.Arn);
+  });
+
+  it("an alarm watches mails of which it is not known what became", () => {
+    const [target] = ruleOfMails().Targets;
     const alarm = Object.values(mailing.Resources).find(
       ({ Type, Properties }) => Type === "AWS::CloudWatch::Alarm" && /mails/.test(Properties.AlarmDescription),
     );

@@ -157,10 +157,17 @@ describe("npm start", () => {
     await expect(fetch(`${url}/_local/health`)).rejects.toThrow();
   });
 
-  test("in memory it keeps nothing, and AWS_PORT mounts the embedded services", async () => {
+  test("in memory it keeps nothing", async () => {
     const folder = newFolder();
-    const { child, fact, url } = await start({ DATA_DIR: ":memory:", AWS_PORT: "0", DEFAULT_PLAN: "starter" });
+    const { child, fact, url } = await start({ DATA_DIR: ":memory:", DEFAULT_PLAN: "starter" });
     expect(fact("workspace")).toContain("plan starter");
+    expect((await fetch(`${url}/_local/nothing`)).status).toBe(404);
+    expect(await kill(child, "SIGINT")).toBe(0);
+    expect(existsSync(join(folder, ":memory:"))).toBe(false);
+  });
+
+  test("AWS_PORT mounts the embedded services for clients outside", async () => {
+    const { fact } = await start({ DATA_DIR: ":memory:", AWS_PORT: "0" });
     const tables = await fetch(fact("embedded AWS"), {
       method: "POST",
       headers: { "x-amz-target": "DynamoDB_20120810.ListTables", "content-type": "application/x-amz-json-1.0" },
@@ -168,9 +175,6 @@ describe("npm start", () => {
     });
     expect(await tables.json()).toEqual({ TableNames: ["engagement"] });
     await askFromOutside(fact("embedded AWS"));
-    expect((await fetch(`${url}/_local/nothing`)).status).toBe(404);
-    expect(await kill(child, "SIGINT")).toBe(0);
-    expect(existsSync(join(folder, ":memory:"))).toBe(false);
   });
 });
 

@@ -81,23 +81,35 @@ test("groups hold schedules; one is always there", async () => {
 });
 
 describe("firing", () => {
-  test("a one-time schedule fires once, with its context, and is deleted if it says so", async () => {
-    const { create, get, standIn, delivered, firesUntil } = scheduleWorld();
-    const Input = JSON.stringify({ at: "<aws.scheduler.scheduled-time>", arn: "<aws.scheduler.schedule-arn>" });
-    const when = { ScheduleExpressionTimezone: "UTC", ActionAfterCompletion: "DELETE" as const };
-    await create("one", "at(2026-01-01T01:30:00)", { ...when, Target: { Input } });
-    await create("kept", "at(2026-01-01T00:00:00)");
+  test("a one-time schedule fires once", async () => {
+    const { create, standIn, firesUntil } = scheduleWorld();
+    await create("one", "at(2026-01-01T01:30:00)");
+    await create("earlier", "at(2026-01-01T00:00:00)");
     expect(standIn.next()).toBe(start);
     expect(await firesUntil(start + DAY)).toEqual(["2026-01-01T00:00", "2026-01-01T01:30"]);
-    expect(delivered[1]).toMatchObject({ arn: queue });
-    expect(JSON.parse(delivered[1]!.input)).toEqual({
+    expect(standIn.next()).toBeUndefined();
+    expect(standIn.meter().fired).toBe(2);
+  });
+
+  test("the input of a schedule has its context filled in", async () => {
+    const { create, delivered, firesUntil } = scheduleWorld();
+    const Input = JSON.stringify({ at: "<aws.scheduler.scheduled-time>", arn: "<aws.scheduler.schedule-arn>" });
+    await create("one", "at(2026-01-01T01:30:00)", { ScheduleExpressionTimezone: "UTC", Target: { Input } });
+    await firesUntil(start + DAY);
+    expect(delivered[0]).toMatchObject({ arn: queue });
+    expect(JSON.parse(delivered[0]!.input)).toEqual({
       at: "2026-01-01T01:30:00Z",
       arn: "arn:aws:scheduler:us-east-1:000000000000:schedule/default/one",
     });
+  });
+
+  test("a schedule that has fired is deleted if it says so, and else kept", async () => {
+    const { create, get, firesUntil } = scheduleWorld();
+    await create("one", "at(2026-01-01T01:30:00)", { ActionAfterCompletion: "DELETE" });
+    await create("kept", "at(2026-01-01T00:00:00)");
+    await firesUntil(start + DAY);
     expect(await nameOf(get("one"))).toBe("ResourceNotFoundException");
     expect((await get("kept")).State).toBe("ENABLED");
-    expect(standIn.next()).toBeUndefined();
-    expect(standIn.meter().fired).toBe(2);
   });
 
   test("a rate starts at once", async () => {
