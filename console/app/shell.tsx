@@ -35,13 +35,13 @@ export function Shell({ children }: { children: ComponentChildren }) {
         {!isOnline.value && (
           <p class="banner bad">
             <Icon name="warning" />
-            This machine is offline. You see what was loaded before.
+            <span>This machine is offline. You see what was loaded before.</span>
           </p>
         )}
         {user?.tenant.status === "suspended" && (
           <p class="banner bad">
             <Icon name="warning" />
-            This workspace is suspended. Only its plan and bill can be changed.
+            <span>This workspace is suspended. Only its plan and bill can be changed.</span>
           </p>
         )}
         {children}

@@ -195,6 +195,11 @@ describe.skipIf(!hasBrowser)("in Chromium", () => {
       await found.and(page.locator("[aria-disabled=true]")).waitFor();
       expect(await page.getByText("This session may only read.").count()).toBeGreaterThan(0);
     }
+    // Once in a row, however many buttons it has.
+    await visit("settings/team");
+    const reasons = await page.evaluate(`[...document.querySelectorAll("main tbody tr")].map(
+      (row) => [...row.querySelectorAll(".refusal")].filter((one) => one.getClientRects().length > 0).length)`);
+    expect(Math.max(...(reasons as number[]))).toBe(1);
   });
 
   it("a template is written, put on a schedule in its zone and paused; an experience goes live and ends (CON-3)", async () => {
