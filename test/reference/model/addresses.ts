@@ -120,6 +120,9 @@ function rowsOf(text: string): string[][] {
   return [names, ...objects.map((one) => names.map((name) => one[name] ?? ""))];
 }
 
+/** Reasons that say that nothing is suppressed, as a file of all events has them (docs/decisions/0151). */
+const NO_REASONS = ["delivered", "soft bounce"];
+
 /** AMB-128: a file of a provider. Of an address that is in it twice the last row counts; no time is ahead. */
 function importFile(world: World, { body }: Request) {
   const [header = [], ...rows] = rowsOf(body.csv);
@@ -127,7 +130,9 @@ function importFile(world: World, { body }: Request) {
   const [note, time] = [find(["reason", "note"]), find(["created_at", "date"])];
   const columns = header.flatMap((name, n) => (["email", "phone"].includes(name.toLowerCase()) ? [n] : []));
   if (columns.length === 0) throw new Refusal(400, { code: "BAD_REQUEST" });
-  const named = rows.map((cells) => [columns.flatMap((n) => normal(cells[n])?.key ?? []), cells] as const);
+  const isSpared = (cells: string[]) => NO_REASONS.includes(cells[note]?.trim() ?? "");
+  const told = rows.filter((cells) => !isSpared(cells));
+  const named = told.map((cells) => [columns.flatMap((n) => normal(cells[n])?.key ?? []), cells] as const);
   const known = new Map(named.flatMap(([keys, cells]) => keys.map((key) => [key, cells] as const)));
   let suppressed = 0;
   for (const [address, cells] of known) {
@@ -136,7 +141,7 @@ function importFile(world: World, { body }: Request) {
     const suppressed_at = Math.min(timeOf(cells[time], world.settings.timezone) ?? world.now, world.now);
     suppress(world, address, { reason: "imported", source: "file", note: cells[note]?.trim() || null, suppressed_at });
   }
-  const rejected = named.filter(([keys]) => keys.length === 0).length;
+  const rejected = rows.length - named.filter(([keys]) => keys.length > 0).length;
   return ok({ suppressed, unchanged: known.size - suppressed, rejected });
 }
 

@@ -87,7 +87,7 @@ export function suppressionFile(draft: Draft): void {
   const times = [iso(draft.now + DAY), iso(draft.now - DAY), "2026-10-01", "", "soon"];
   const rows = Array.from({ length: random.between(1, 3) }, () => [
     random.pick(["bo@example.com", "Ada@example.com", "+4915112345670", "none"]),
-    random.pick(["hard bounce", ""]),
+    random.pick(["hard bounce", "hard bounce", "", "", "delivered", "soft bounce"]),
     random.pick(times),
   ]);
   const header = [random.pick(["email", "email", "Phone", "name"]), "reason", random.pick(["created_at", "date"])];
