@@ -136,4 +136,18 @@ describe("recurring schedules of a campaign", () => {
     await world.settle();
     expect((await get(id)).status).toBe("completed");
   });
+
+  it("a campaign is completed once its last active schedule is deleted (D-CMP-AUTO, SCH-9)", async () => {
+    const { id, schedules, call, release, world, get } = await withSchedules(2);
+    await release(id);
+    await world.settle();
+    await call(`DELETE /api/v1/schedules/${schedules[0]}`);
+    await world.settle();
+    expect((await get(id)).status).toBe("live");
+
+    await call(`DELETE /api/v1/schedules/${schedules[1]}`);
+    await world.settle();
+
+    expect((await get(id)).status).toBe("completed");
+  });
 });

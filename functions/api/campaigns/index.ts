@@ -118,13 +118,13 @@ export const campaigns = group("campaigns", "Several messages to one audience.",
 
   endpoint(
     "DELETE /api/v1/campaigns/:id",
-    { permission: "content:write", uses: [storeWrite] },
+    { permission: "content:write", uses: [storeWrite, timers] },
     {
       summary: "Delete a draft, or an archived campaign with its schedules",
       description: "What an archived campaign still holds back is never sent. Its sends stay in the list of sends.",
       errors: ["CONFLICT"],
     },
-    ({ store, params }) => deleteCampaign(store, params.id),
+    ({ store, timers, params }) => deleteCampaign(store, timers, params.id),
   ),
 
   endpoint(

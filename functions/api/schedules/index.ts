@@ -157,8 +157,8 @@ export const schedules = group("schedules", "Cron schedules.", [
 
   endpoint(
     "DELETE /api/v1/schedules/:id",
-    { permission: "content:write", uses: [storeWrite] },
+    { permission: "content:write", uses: [storeWrite, timers] },
     { summary: "Delete a schedule: it does not fire any more" },
-    ({ store, params }) => deleteSchedule(store, params.id),
+    ({ store, timers, params }) => deleteSchedule(store, timers, params.id),
   ),
 ]);

@@ -117,12 +117,12 @@ async function letGo(store: Store, timers: Timers, { restored, resumed }: Campai
  * Deletes a draft, or an archived campaign with its schedules. What it still holds back is never sent.
  * @throws 404, 409 for a campaign of another status
  */
-export async function deleteCampaign(store: Store, id: string): Promise<void> {
+export async function deleteCampaign(store: Store, timers: Timers, id: string): Promise<void> {
   const { status, messages, released_at } = await getCampaign(store, id);
   if (status !== "draft" && status !== "archived")
     throw conflict(`The campaign is ${status} and cannot be deleted. Archive it first.`);
   if (released_at !== undefined) await cancelJobs(store, messages);
-  for (const schedule of await ownedSchedules(store, id)) await deleteSchedule(store, schedule.id);
+  for (const schedule of await ownedSchedules(store, id)) await deleteSchedule(store, timers, schedule.id);
   const removed = await removeListed(store, CampaignItem, id, oneOf("status", ["draft", "archived"]));
   if (removed === "refused") throw conflict("The campaign was changed meanwhile. Try again.");
 }

@@ -146,8 +146,10 @@ export async function switchOff(store: Store, timers: Timers, id: string, reason
   );
 }
 
-/** SCH-9. @throws 404. */
-export async function deleteSchedule(store: Store, id: string): Promise<void> {
+/** SCH-9. One of a campaign is switched off before, which lets that end (D-CMP-AUTO): a removal is followed by nothing. @throws 404. */
+export async function deleteSchedule(store: Store, timers: Timers, id: string): Promise<void> {
+  const { campaign_id, active } = await requireSchedule(store, id);
+  if (campaign_id !== undefined && active) await changeSchedule(store, timers, id, { active: false });
   const removed = await removeListed(store, ScheduleItem, id);
   if (removed === "refused") throw notFound("schedule");
 }
