@@ -8,7 +8,7 @@ import { fullKey } from "../../shared/store/item.ts";
 import { countDynamicSegments } from "../../shared/store/segments/segments.ts";
 import { countSubscribers } from "../../shared/store/subscribers/subscribers.ts";
 import { WorkspaceEntry, WorkspaceItem } from "../../shared/store/workspaces/items.ts";
-import { usageOf } from "../../shared/store/workspaces/usage.ts";
+import { limitOf, usageOf } from "../../shared/store/workspaces/usage.ts";
 import type { WorkspaceRow } from "../../shared/store/workspaces/workspaces.ts";
 import type { OperatorContext } from "./context.ts";
 
@@ -103,9 +103,9 @@ async function workspaceSeen(row: WorkspaceRow, store: StoreReader): Promise<See
 }
 
 function limitsOf(plan: PlanName, { monthly_send_cap }: WorkspaceRow): Limits {
-  const { sends, events, subscribers, assetBytes, dynamicSegments } = plans[plan];
+  const { events, subscribers, assetBytes, dynamicSegments } = plans[plan];
   return {
-    sends: Math.min(sends, monthly_send_cap ?? sends),
+    sends: limitOf("sends", { plan, sendCap: monthly_send_cap ?? null }),
     events,
     subscribers,
     asset_bytes: assetBytes,

@@ -136,6 +136,12 @@ describe("fallback", () => {
       fallback_dedup_errors: 0,
     });
     expect(await reachedOf(world, tenant, [ada], job.id)).toEqual([ada]);
+  });
+
+  it("who is reached by the fallback of a smart send has no reason, though the attempt before has its own (SMA-6)", async () => {
+    const { world, tenant, ada, body } = await withPhone();
+    await spoil(world, { channel: "ios", outcome: "permanent" });
+    const { job } = await send(world, tenant, body);
     // Counted as delivered, so without the reason of the device: fail_reasons has none either.
     const route = `GET /api/v1/notifications/${job.id}/recipients`;
     const { items } = (await tenant.call(route)).body;

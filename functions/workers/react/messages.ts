@@ -15,6 +15,7 @@ import { becomes, type Change, type Changes, isNew, type ReactOf } from "../../.
 import { ChannelItem } from "../../../shared/store/channels/items.ts";
 import { AssetItem } from "../../../shared/store/experiences/asset-items.ts";
 import { ExportItem } from "../../../shared/store/exports/items.ts";
+import { familyOf } from "../../../shared/store/families.ts";
 import type { AnyItem } from "../../../shared/store/item.ts";
 import { SimulationItem } from "../../../shared/store/journeys/simulation-items.ts";
 import { DeletedMemberships } from "../../../shared/store/lists/items.ts";
@@ -50,15 +51,12 @@ const rule = <Q extends keyof Queues, D extends AnyItem>(
   message: (change: Change<D>) => MessageOf<Q>,
 ): Rule => ({ queue, messagesOf: (changes) => changes.of(item, react).filter(when).map(message) });
 
-const CONSENT = "c:";
-
 /** The channels of consents that are pending by a new statement, which may have the time of the one before. */
 function newlyPending({ before, after }: Change<typeof Profile>): string[] {
-  const channels = Object.keys(after).flatMap((name) => (name.startsWith(CONSENT) ? [name.slice(CONSENT.length)] : []));
-  return channels.filter((channel) => {
-    const [status, time] = [`c:${channel}`, `ct:${channel}`] as const;
-    return after[status] === "pending" && (before?.[status] !== "pending" || before[time] !== after[time]);
-  });
+  const pending = familyOf(after, "c:").flatMap(([channel, status]) => (status === "pending" ? [channel] : []));
+  return pending.filter(
+    (channel) => before?.[`c:${channel}`] !== "pending" || before[`ct:${channel}`] !== after[`ct:${channel}`],
+  );
 }
 
 const rules: readonly Rule[] = [

@@ -121,12 +121,11 @@ export function usageRefusal(
   metered: Metered,
   n: number,
   old: { [M in Metered]?: number } | undefined,
-  { plan, sendCap }: Allowance,
+  allowance: Allowance,
 ): ApiError {
   const used = old?.[metered] ?? 0;
-  const quota = plans[plan][metered];
-  const byCap = metered === "sends" && sendCap !== null && sendCap <= quota;
-  const limit = byCap ? sendCap : quota;
+  const limit = limitOf(metered, allowance);
+  const byCap = metered === "sends" && limit === allowance.sendCap;
   const whose = byCap ? "The workspace's own monthly send cap" : `The plan's quota of ${metered}`;
   return new ApiError(
     byCap ? "SEND_CAP_REACHED" : "PAYMENT_REQUIRED",
