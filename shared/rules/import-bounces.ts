@@ -26,7 +26,11 @@ export function withReasons(
   const isHard = cells.some(({ signed: { of }, value }) =>
     of === "hard" ? isYes(value) || isTime(value) : of !== undefined && saysPermanent(value),
   );
-  const isNotHard = cells.some(({ signed: { of }, value }) => (of === "hard" && isNo(value)) || saysTransient(value));
+  // What was spent may be 450, too.
+  const isNotHard = cells.some(
+    ({ signed: { sign, of }, value }) =>
+      (of === "hard" && isNo(value)) || ((sign !== "word" || of === "code") && saysTransient(value)),
+  );
   return cells.flatMap((cell) => {
     const { signed, value } = cell;
     if (signed.of === "suppression" && isOut && isPlain(cell)) return [{ ...cell, signed: { ...signed, sign: "out" } }];

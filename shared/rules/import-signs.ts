@@ -30,7 +30,7 @@ export interface SignedName {
   /** Its answers may be numbered: 1 is a yes, 2 a no; of a status each but 1. */
   isNumbered?: true;
   /** What it is of, where another column may say why or how. */
-  of?: "bounce" | "hard" | "suppression" | "reason" | "event" | "address";
+  of?: "bounce" | "hard" | "suppression" | "reason" | "event" | "address" | "code";
   /** A status of customers or leads: who is inactive or pending there buys nothing. */
   isOfTrade?: true;
   /** A status of something that people pay for again and again: who canceled or let it end may still want mail. */
@@ -257,6 +257,7 @@ export function signedName(name: string, header: readonly string[] = []): Signed
 
 function ofKind(key: string, sign: Sign, isReason: boolean): SignedName["of"] {
   if (isReason || (sign === "status" && key.endsWith("reason"))) return "reason";
+  if (/^(?:error|smtp|bounce|response)code$/.test(key)) return "code";
   if (sign === "status" && STATUS_OF_ADDRESS.test(key)) return "address";
   if (sign === "status") return /^(?:event(?:type|name)?|type)$/.test(key) ? "event" : undefined;
   if (sign !== "suppressed") return undefined;

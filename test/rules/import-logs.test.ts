@@ -23,6 +23,9 @@ describe("a mail that came back for a while", () => {
     [{ eventName: "emailBounce", recipientState: "HardBounce" }, "suppressed"],
     [{ "Bounced Hard": "0", "Bounced Soft": "2", "Bounced Date": "2026-03-01" }, undefined],
     [{ "Bounced Hard": "1", "Bounced Soft": "0", "Bounced Date": "2026-03-01" }, "suppressed"],
+    [{ "Bounced at": "2026-03-01", "Total spent": "450" }, "suppressed"],
+    [{ BounceCategory: "Technical", BounceType: "delayed", SMTPCode: "421" }, undefined],
+    [{ BounceCategory: "Technical", BounceType: "immediate", SMTPCode: "550" }, "suppressed"],
     [{ Bounced: "yes", "Bounce reason": "452 mailbox full" }, "suppressed"],
     [{ Status: "Bounced", "Bounced Hard": "0" }, "suppressed"],
   ])("%j means %s (AMB-132)", (cells, status) => {
