@@ -46,6 +46,8 @@ const TAKES_TWO = ["alarms", "events-on-bus"];
 /** Of a deployment alone: the local service has no event sources and no alarms in an account. */
 const DEPLOYED_ONLY = ["workers", "alarms"];
 
+const isPort = (text: string): boolean => /^\d{1,5}$/.test(text) && Number(text) <= 65_535;
+
 /** @throws an error that names the argument. */
 export function wishOf(words: readonly string[]): Wish {
   const { values, positionals } = argumentsIn({ args: [...words], options, allowPositionals: true });
@@ -58,7 +60,7 @@ export function wishOf(words: readonly string[]): Wish {
   if (given.local !== undefined && DEPLOYED_ONLY.includes(command))
     return refuse(`${command} is of a deployment, not of the local service.`);
   if (given.near !== undefined && !/^\d{1,3}$/.test(given.near)) return refuse("--near takes a percentage.");
-  if (given.port !== undefined && !/^\d{1,5}$/.test(given.port)) return refuse("--port takes a port number.");
+  if (given.port !== undefined && !isPort(given.port)) return refuse("--port takes a port number.");
   if (given.local !== undefined && !URL.canParse(given.local)) return refuse("--local takes a URL.");
   return { command, subject, object, options: given, isJson };
 }

@@ -211,6 +211,7 @@ it.each([
   [["workspaces", "--near"], "Option '--near <value>' argument missing."],
   [["workspaces", "--near", "x"], "--near takes a percentage."],
   [["cost", "2026-10", "2026-11"], "2026-11 is one argument too many."],
+  [["console", "--port", "65536"], "--port takes a port number."],
   [["cost", "--all"], "Unknown option '--all'."],
 ])("%j is refused: %s", (words, message) => {
   expect(() => wishOf(words)).toThrow(message);
