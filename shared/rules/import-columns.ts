@@ -1,7 +1,7 @@
 // The columns of an import: our own format and the exports of two other platforms (D-CSV).
 import { type RowColumn, rowColumn } from "./import-channels.ts";
+import { legendOf, timeColumnOf } from "./import-column-names.ts";
 import { OF_WHOM, usualFields } from "./import-fields.ts";
-import { legendOf } from "./import-legends.ts";
 import {
   ATTRIBUTE,
   type ColumnMapping,
@@ -32,7 +32,6 @@ import {
 } from "./import-names.ts";
 import { type SignedName, signedName } from "./import-signs.ts";
 import { EVIDENCE, type ImportSource } from "./import-sources.ts";
-import { timeColumnOf } from "./import-time-columns.ts";
 import { type ColumnType, saysYesOrNo } from "./import-values.ts";
 import { topicKeyOf } from "./topics.ts";
 

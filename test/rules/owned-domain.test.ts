@@ -1,6 +1,6 @@
 // What a limit of a domain counts together.
 import { expect, it } from "vitest";
-import { ownedDomainOf } from "../../shared/rules/owned-domain.ts";
+import { ownedDomainOf } from "../../shared/rules/addresses.ts";
 
 it.each([
   ["shop.example", "shop.example"],

@@ -15,8 +15,8 @@ import { anyStore, defaultPlan, secretsMaker, tokenSigner } from "../../../share
 import { DAY, HOUR } from "../../../shared/kernel/clock.ts";
 import { ApiError, closed, notFound, unauthorized } from "../../../shared/kernel/errors.ts";
 import { mailing } from "../../../shared/providers/mailer.ts";
+import { ownedDomainOf } from "../../../shared/rules/addresses.ts";
 import { withAsciiDomain } from "../../../shared/rules/contacts.ts";
-import { ownedDomainOf } from "../../../shared/rules/owned-domain.ts";
 import { platformRead, platformWrite } from "../../../shared/store/context.ts";
 import { SigningKeyItem } from "../../../shared/store/platform-items.ts";
 import { acceptInvitation } from "../../../shared/store/workspaces/accepting.ts";
