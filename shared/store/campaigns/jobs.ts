@@ -17,6 +17,7 @@ import { startSend } from "../sends/jobs/sends.ts";
 import { removeListed } from "../status-index.ts";
 import type { Timers } from "../timers.ts";
 import { topicOfSend } from "../topics/topics.ts";
+import { useWrites } from "../uses.ts";
 import type { Allowance } from "../workspaces/usage.ts";
 import { type Campaign, getCampaign, resumeCampaign, tryMove } from "./campaigns.ts";
 import { CampaignItem, type CampaignMessage } from "./items.ts";
@@ -83,25 +84,46 @@ export async function applyState(store: Store, timers: Timers, campaign: Campaig
     const jobs = await findJobs(store, jobsOf(campaign));
     const open = jobs.flatMap((job) => (job && !isTerminal(job.status) ? [job] : []));
     await Promise.all(
-      open.map((job) => (isHeld(status) ? holdJob(store, job.id) : letGo(store, timers, campaign, job))),
+      open.map((job) => (isHeld(status) ? hold(store, campaign, job) : letGo(store, timers, campaign, job))),
     );
   }
   await switchOwned(store, timers, campaign);
 }
 
+/** Notes that a job needs its list or segment: until its time, or this one if it is later; without one, nobody knows until when. */
+async function noteNeed(
+  store: Store,
+  { target }: Pick<Campaign, "target">,
+  { id, status, scheduled_at }: JobRecord,
+  time?: number,
+): Promise<void> {
+  if (status !== "scheduled") return;
+  const until = time === undefined ? undefined : timestamp(Math.max(time, Date.parse(scheduled_at ?? timestamp(time))));
+  const writes = useWrites(target, { kind: "notification", id, until });
+  if (writes.length > 0) await store.transact(writes);
+}
+
+async function hold(store: Store, campaign: Campaign, job: JobRecord): Promise<void> {
+  await noteNeed(store, campaign, job);
+  await holdJob(store, job.id);
+}
+
 const SKIPPED = "it fell due while the campaign was paused, and was skipped when that was resumed";
 
 /** Releases a job that is held, at the time that the resume decided, or ends it. */
-async function letGo(store: Store, timers: Timers, { restored, resumed }: Campaign, job: JobRecord): Promise<void> {
+async function letGo(store: Store, timers: Timers, campaign: Campaign, job: JobRecord): Promise<void> {
   if (!job.held) return;
+  const { restored, resumed } = campaign;
   const now = store.clock.now();
   if (restored) {
     // What came due while the campaign was archived waits until the user resumes it (AMB-54).
     const isAhead = job.status === "scheduled" && job.scheduled_at !== null && Date.parse(job.scheduled_at) > now;
-    if (isAhead) await releaseJob(store, job.id);
-    return;
+    if (!isAhead) return;
+    await noteNeed(store, campaign, job, now);
+    return releaseJob(store, job.id);
   }
   const time = resumed?.[job.id];
+  await noteNeed(store, campaign, job, time ?? now);
   if (time === null) {
     await moveJob(store, job.id, "abandon", { change: { set: { completed_at: timestamp(now), error: SKIPPED } } });
     return;

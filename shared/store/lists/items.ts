@@ -148,6 +148,6 @@ export const Use = item({
   pk: ({ kind, id }: Group) => `${kind}#${id}:uses`,
   sk: ({ user, user_id }: { user: UserKind; user_id: string }) => `${user}#${user_id}`,
   row: { expires: v.optional(v.number()) },
-  writers: ["api-notifications", "api-experiences", "end-experience"],
+  writers: ["api-notifications", "api-campaigns", "api-experiences", "end-experience", "run-campaign"],
   lifetime: "7 days after its time",
 });
