@@ -114,7 +114,7 @@ export const audiencesBugs: readonly Bug[] = [
     name: "a paused campaign holds nothing",
     area: "campaigns",
     file: campaignJobs,
-    find: "isHeld(status) ? holdJob(store, job.id) : letGo(",
+    find: "isHeld(status) ? hold(store, campaign, job) : letGo(",
     replace: "isHeld(status) ? undefined : letGo(",
   },
 ];
