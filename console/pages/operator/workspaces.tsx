@@ -3,7 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import { useLocalCall } from "../../app/local.ts";
 import { now, number } from "../../app/time.ts";
 import { Badge } from "../../components/badge.tsx";
-import { Card, Time } from "../../components/page.tsx";
+import { Card, Money, Time } from "../../components/page.tsx";
 import { Empty, Skeleton } from "../../components/states.tsx";
 import { Table } from "../../components/table.tsx";
 
@@ -85,7 +85,7 @@ export function Workspaces() {
             {
               title: "Cost this month",
               isNumber: true,
-              cell: ({ id }) => (costs.has(id) ? `$${costs.get(id)!.toFixed(2)}` : "–"),
+              cell: ({ id }) => (costs.has(id) ? <Money of={costs.get(id)!} /> : "–"),
             },
             { title: "Created", isMinor: true, cell: ({ created_at }) => <Time at={created_at} /> },
           ]}
