@@ -95,7 +95,7 @@ describe("an interrupted upload", () => {
       const writing = requests({ service: "s3", operation: "PutObject", moment: when });
       writing.fail(Object.assign(new Error("socket hang up"), { code: "ECONNREFUSED", name: "Broken" }));
       const { world, tenant } = await withTenant({ hooks: writing.hooks });
-      expect((await upload(world, tenant, { file: pictures.png })).status).toBe(500);
+      expect((await upload(world, tenant, { file: pictures.png })).status).toBe(503);
       expect((await list(tenant)).body).toMatchObject({ items: [], total: 0 });
       expect(await storedBytes(tenant)).toBe(pictures.png.length);
       await world.advance(20 * MINUTE);
