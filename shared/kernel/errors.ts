@@ -115,7 +115,7 @@ export const namedError = (name: string, message: string): Error => Object.assig
 
 /** How busy dependencies begin to say it, some of them with a 400, and how we do. */
 const BUSY =
-  /^(?:InternalServer|KMSInternal|ProvisionedThroughput|Request(?:Limit|Throttled)|ServiceUnavailable|Throttling|TimeoutError|TransactionConflict)/;
+  /^(?:InternalServer|KMSInternal|ProvisionedThroughput|Request(?:Limit|Throttled|Timeout)|ServiceUnavailable|Throttl|TimeoutError|TransactionConflict)/;
 
 /** A connection that broke, or came about with nobody. */
 const BROKEN = /^E(?:AI_AGAIN|CONNREFUSED|CONNRESET|PIPE|TIMEDOUT)$/;

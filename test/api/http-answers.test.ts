@@ -46,6 +46,7 @@ describe("answers", () => {
     ["that is unavailable", awsFailure("ServiceUnavailable", "busy")],
     ["as S3 says that it is", awsFailure("SlowDown", "Reduce your request rate.", { status: 503 })],
     ["that failed for a moment", awsFailure("InternalFailure", "We encountered an error.", { status: 500 })],
+    ["that gave up waiting for us", awsFailure("RequestTimeout", "Your socket was not read.", { status: 400 })],
     ["with too many requests", awsFailure("TooManyRequestsException", "Rate exceeded.", { status: 429 })],
     ["whose connection broke", Object.assign(new Error("socket hang up"), { code: "ECONNRESET" })],
   ])("a dependency %s is answered 503 with Retry-After (ERR-18)", async (_, failure) => {

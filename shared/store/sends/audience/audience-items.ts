@@ -72,7 +72,7 @@ export const ChunkItem = item({
   row: {
     /** When its candidates were known to exist, in milliseconds. */
     planned_at: v.number(),
-    /** What reading its profiles takes beyond ordinary ones (F10). */
+    /** What reading its candidates takes beyond the rates of recipients (F10). */
     extra: v.optional(json<ExtraReads>()),
     /** Packed recipients, separated by spaces. */
     recipients: v.string(),
