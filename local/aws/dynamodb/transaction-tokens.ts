@@ -15,7 +15,7 @@ export function clientTokens({ database, clock, tables }: Engine) {
   // Without it, each transaction reads all tokens to find those that are over.
   database.exec("CREATE INDEX IF NOT EXISTS dynamodb_tokens_by_time ON dynamodb_tokens (at)");
   const digest = ({ TransactItems }: Wire) =>
-    createHash("sha256").update(JSON.stringify(TransactItems)).digest("base64");
+    createHash("sha256").update(JSON.stringify(TransactItems, inOrder)).digest("base64");
 
   return {
     /** Whether the transaction was done before. If so, a repeat is billed as a read. */
@@ -43,3 +43,9 @@ export function clientTokens({ database, clock, tables }: Engine) {
     },
   };
 }
+
+/** A client may write the members of a request in another order when it repeats it. */
+const inOrder = (_: string, value: unknown): unknown =>
+  value !== null && typeof value === "object" && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+    : value;

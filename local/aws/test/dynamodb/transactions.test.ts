@@ -174,6 +174,17 @@ test("a client token makes a transaction happen once in ten minutes", async () =
   expect((await get(key("a")))!.n).toEqual(N(2));
 });
 
+test("a repeat of a transaction whose members come in another order is the same transaction", async () => {
+  const { write, get } = await start();
+  const first = updating(key("a"), "ADD n :one", { ":one": N(1) });
+  const again = { Update: Object.fromEntries(Object.entries(first.Update).reverse()) };
+
+  await write([first], { ClientRequestToken: "token" });
+  await write([again], { ClientRequestToken: "token" });
+
+  expect((await get(key("a")))!.n).toEqual(N(1));
+});
+
 test("a cancelled transaction does not use its token up", async () => {
   const { put, write, writeRefused } = await start();
   const check = [checking(key("a"), "attribute_exists(pk)")];
