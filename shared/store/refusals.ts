@@ -91,7 +91,10 @@ export const happened = (write: Promise<unknown>): Promise<boolean> =>
     orRefused(() => false),
   );
 
-/** For a transaction of these writes: whether it was made. False: a condition failed. */
+/**
+ * For a transaction of these writes: whether it was made. False: a condition failed. Of one write too, where its repeat
+ * after a lost reply is to be no refusal (docs/decisions/0028).
+ */
 export const transacted = <W>(
   rows: { transact(writes: readonly W[]): Promise<void> },
   writes: readonly NoInfer<W>[],

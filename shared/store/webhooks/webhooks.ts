@@ -132,8 +132,12 @@ export async function changeWebhook(
 
 /** A new secret; the previous one also signs for 24 hours. @throws 404. */
 export async function rotateSecret(store: Store, secrets: Secrets, id: string): Promise<string> {
-  const row = await change(store, id, { add: { secret_version: 1 }, set: { rotated_at: store.clock.now() } });
-  return webhookSecret(await secrets.root(), store.tenant, row);
+  const rotating = { add: { secret_version: 1 }, set: { rotated_at: store.clock.now() } };
+  // As a transaction, whose repeat after a lost reply changes nothing: two rotations would end the secret of before.
+  await store
+    .transact([changeItem(WebhookItem, { id }, rotating, present())])
+    .catch(orRefuse(() => notFound("webhook")));
+  return webhookSecret(await secrets.root(), store.tenant, await getWebhook(store, id));
 }
 
 const change = (store: Store, id: string, changes: ChangeOf<typeof WebhookItem>): Promise<WebhookRow> =>
