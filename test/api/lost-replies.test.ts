@@ -1,6 +1,11 @@
 // What people do by a write that is made while its reply is lost: the client asks again, and is told that it is done.
 import { expect, it } from "vitest";
+import { MINUTE } from "../../shared/kernel/clock.ts";
 import { getWebhook } from "../../shared/store/webhooks/webhooks.ts";
+import { channelCalls } from "../support/channels.ts";
+import { importing, people } from "../support/imports.ts";
+import { cancel, post } from "../support/notify.ts";
+import { pushProvider, withPhones } from "../support/push-provider.ts";
 import { lostReply, requests } from "../support/requests.ts";
 import { worlds } from "../support/worlds.ts";
 
@@ -25,4 +30,65 @@ it("a secret of a webhook is rotated once, so that the one of before still signs
   const row = await getWebhook(tenant.store, id);
   expect(row.secret_version).toBe(2);
   expect(secret).toMatch(/^whsec_/);
+});
+
+it("a suppression that is lifted is answered as lifted (AMB-129)", async () => {
+  const { tenant, lose, isAwaited } = await losing("api-suppressions", "lifted_because");
+  const { id } = (await tenant.call("POST /api/v1/suppressions", { address: "ada@example.com" })).body;
+  lose();
+
+  expect((await tenant.call(`DELETE /api/v1/suppressions/${id}?reason=Asked`)).status).toBe(204);
+  expect(isAwaited()).toBe(false);
+});
+
+it("an import that is canceled is answered as canceled (RDA-21)", async () => {
+  const cancel = requests({ of: "api-imports", naming: '"canceled"', moment: "after" });
+  const { tenant, post, list } = await importing({ withTenant })({ hooks: cancel.hooks });
+  const { body } = await post({ listId: list }, { filename: "people.csv", content: people(3) });
+  cancel.next(lostReply);
+
+  expect(await tenant.call(`POST /api/v1/lists/import/${body.import_job_id}/cancel`)).toMatchObject({
+    status: 200,
+    body: { status: "canceled" },
+  });
+  expect(cancel.isAwaited()).toBe(false);
+});
+
+it("a halted send that is canceled is answered as canceled (F21)", async () => {
+  const stop = requests({ of: "api-notifications", naming: '"canceled"', moment: "after" });
+  const { provider, providerFaults } = pushProvider();
+  const { world, tenant } = await withTenant({ hooks: stop.hooks, providerFaults });
+  await withPhones(world, tenant, 150);
+  provider.outcomeOf = () => "permanent";
+  const { body } = await post(world, tenant, { target: { type: "all" }, safety: { max_error_rate: 0.2 } });
+  await world.advance(MINUTE);
+  stop.next(lostReply);
+
+  expect(await cancel(tenant, body.id)).toMatchObject({ status: 200, body: { status: "canceled" } });
+  expect(stop.isAwaited()).toBe(false);
+});
+
+it("a template of a chat app that is submitted is answered as submitted (WAT-4)", async () => {
+  const { world, tenant, lose, isAwaited } = await losing("api-channels", '"provider_template_id"');
+  const { create, upload, call } = await channelCalls(world, tenant);
+  const channel = await create("chat_app");
+  await upload(channel, "chat_app");
+  const draft = { name: "order_shipped", body: "Your order {{1}} is on its way." };
+  const { id } = (await call(`POST /${channel}/chat-app-templates`, { body: draft })).body;
+  lose();
+
+  expect(await call(`POST /${channel}/chat-app-templates/${id}/submit`)).toMatchObject({
+    status: 200,
+    body: { status: "pending" },
+  });
+  expect(isAwaited()).toBe(false);
+});
+
+it("a key that signs ids is made once, and answered (ACC-8)", async () => {
+  const { tenant, lose, isAwaited } = await losing("api-account", '"identity_keys"');
+  lose();
+
+  expect((await tenant.call("POST /api/v1/identity-keys")).status).toBe(201);
+  expect((await tenant.call("GET /api/v1/identity-keys")).body.items).toHaveLength(1);
+  expect(isAwaited()).toBe(false);
 });

@@ -8,8 +8,8 @@ import { absent, all, any, atMost, below, is } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { uuidOfText } from "../hash.ts";
 import { type ChangeOf, checkItem, type NewRowOf, putItem, ref } from "../item.ts";
-import { move } from "../lifecycle.ts";
-import { failuresOf, oldRow, whereItHolds } from "../refusals.ts";
+import { moveWrite } from "../lifecycle.ts";
+import { failuresOf, oldRow, transacted, whereItHolds } from "../refusals.ts";
 import {
   ChannelItem,
   ChatAppTemplateItem,
@@ -101,12 +101,14 @@ export async function noteSubmission(
 ): Promise<ChatAppTemplateRow | undefined> {
   const change = verdictChange(store, verdict);
   const lifecycle = { submit: { ...chatAppTemplateMoves.submit, to: verdict.status } };
-  const moved = await move(store, ChatAppTemplateItem, keyOf(template), {
-    lifecycle,
-    action: "submit",
-    change: { ...change, set: { ...change.set, provider_template_id } },
-  });
-  return moved.kind === "changed" ? moved.row : undefined;
+  const isNoted = await transacted(store, [
+    moveWrite(ChatAppTemplateItem, keyOf(template), {
+      lifecycle,
+      action: "submit",
+      change: { ...change, set: { ...change.set, provider_template_id } },
+    }),
+  ]);
+  return isNoted ? store.get(ChatAppTemplateItem, keyOf(template)) : undefined;
 }
 
 /**

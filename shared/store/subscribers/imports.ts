@@ -210,10 +210,13 @@ export async function moveImport(
 
 /** Ends an import after the batch in progress; its rows stay. @throws 404, 409 if it has ended. */
 export async function cancelImport(store: Store, id: string): Promise<ImportJob> {
-  const canceled = await moveImport(store, id, "cancel", { completed_at: timestamp(store.clock.now()) });
-  if (canceled) return canceled;
-  const { status } = await getImport(store, id);
-  throw conflict(`The import is ${status} and can no longer be canceled.`);
+  const change = { set: { completed_at: timestamp(store.clock.now()) } };
+  const isCanceled = await transacted(store, [
+    moveWrite(ImportItem, { id }, { lifecycle: importMoves, action: "cancel", change }),
+  ]);
+  const job = await getImport(store, id);
+  if (!isCanceled) throw conflict(`The import is ${job.status} and can no longer be canceled.`);
+  return job;
 }
 
 interface Progress {

@@ -8,7 +8,7 @@ import { addressKinds, normalizedAddress, type SuppressionReason, suppressionRea
 import { oneOf, present } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { changeItem, fieldsOrNull, type ItemWrite } from "../item.ts";
-import { happened } from "../refusals.ts";
+import { transacted } from "../refusals.ts";
 import type { RootSecrets } from "../secrets.ts";
 import { newestOfShards, wantedPage } from "../sorted.ts";
 import { AddressItem, addressId, SuppressionsByTime } from "./address-items.ts";
@@ -118,7 +118,7 @@ export async function suppress(
 
 /** Ends a suppression; who did and why stays at the address. @returns false if there is none. */
 export const lift = (store: Store, id: string, because: string): Promise<boolean> =>
-  happened(store.change(AddressItem, { id }, lifting(store, because), present("reason")));
+  transacted(store, [changeItem(AddressItem, { id }, lifting(store, because), present("reason"))]);
 
 /** The same as a part of a transaction, for these reasons alone. */
 export const liftWrite = (

@@ -9,7 +9,7 @@ import { hmacUnder } from "../../kernel/hmac.ts";
 import type { TenantId } from "../../kernel/ids.ts";
 import { all, asRead, present } from "../conditions.ts";
 import type { Platform, PlatformReader } from "../context.ts";
-import type { RowOf } from "../item.ts";
+import { changeItem, type RowOf } from "../item.ts";
 import { fromJson, toJson } from "../json-text.ts";
 import { orRefuse } from "../refusals.ts";
 import type { RootSecrets } from "../secrets.ts";
@@ -71,7 +71,7 @@ async function changeKeys(
   const keys = toJson(change(identityKeysOf(row), demanded === true));
   const isAsRead = all(asRead("identity_keys", before), asRead("identity_required", demanded));
   await platform
-    .change(WorkspaceItem, { tenant }, { set: { identity_keys: keys } }, all(present(), isAsRead))
+    .transact([changeItem(WorkspaceItem, { tenant }, { set: { identity_keys: keys } }, all(present(), isAsRead))])
     .catch(orRefuse(() => conflict("The keys are changing at the moment. Try again.")));
 }
 

@@ -201,10 +201,10 @@ export async function cancelJob(store: Store, id: string): Promise<JobRecord> {
 }
 
 async function stopHalted(store: Store, id: string, halt: Halt): Promise<JobRecord | undefined> {
-  return moveJob(store, id, "stop", {
-    change: { set: { completed_at: timestamp(store.clock.now()), error: textOf(halt) } },
-    when: present("halted"),
-  });
+  const change = { set: { completed_at: timestamp(store.clock.now()), error: textOf(halt) } };
+  const stopping = { lifecycle: jobMoves, action: "stop", change, when: present<"halted">("halted") } as const;
+  const isStopped = await transacted(store, [moveWrite(JobItem, { job: id }, stopping)]);
+  return isStopped ? findJob(store, id) : undefined;
 }
 
 export const WORKSPACE_DELETED = "the workspace was deleted";
