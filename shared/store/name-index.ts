@@ -21,7 +21,7 @@ import {
   type RowOf,
   removeItem,
 } from "./item.ts";
-import { contended, done, failuresOf, onConditionFailed, transacted, untilUncontended } from "./refusals.ts";
+import { contended, done, failuresOf, transacted, untilUncontended } from "./refusals.ts";
 
 /** The most entities of one kind in a workspace. */
 export const MAX_ENTITIES = 10_000;
@@ -91,11 +91,14 @@ export async function changeNamed(
   const { kind } = entity;
   const isThere: Condition<string> = when ? all<string>(present(), when) : present();
   const whole = name === undefined ? change : { ...change, set: { ...change.set, name } };
-  const changeAlone = () =>
-    store.change(entity, { id }, whole, isThere).then(
-      (row): NamedChange<object> => ({ kind: "changed", row }),
-      onConditionFailed((current): NamedChange<object> => ({ kind: current ? "refused" : "missing" })),
-    );
+  const read = async (): Promise<NamedChange<object>> => {
+    const row = await store.get(entity, { id });
+    return row ? { kind: "changed", row } : { kind: "missing" };
+  };
+  const changeAlone = async (): Promise<NamedChange<object>> => {
+    const [own] = await failuresOf(store, [changeItem(entity, { id }, whole, isThere)]);
+    return own ? { kind: own.old ? "refused" : "missing" } : read();
+  };
   if (name === undefined) return changeAlone();
   return untilUncontended<NamedChange<object>>(beingChanged, async () => {
     const found = await store.get(entity, { id });
@@ -110,8 +113,7 @@ export async function changeNamed(
     if (moved) return contended;
     if (taken) return done({ kind: "taken" });
     if (own) return own.old ? done({ kind: "refused" }) : contended;
-    const row = await store.get(entity, { id });
-    return done(row ? { kind: "changed", row } : { kind: "missing" });
+    return done(await read());
   });
 }
 

@@ -92,3 +92,33 @@ it("a key that signs ids is made once, and answered (ACC-8)", async () => {
   expect((await tenant.call("GET /api/v1/identity-keys")).body.items).toHaveLength(1);
   expect(isAwaited()).toBe(false);
 });
+
+it.each([
+  ["templates", "api-templates", { name: "A", content: { title: "t", body: "b" } }, { content: { title: "Edited" } }],
+  [
+    "in-app/experiences",
+    "api-experiences",
+    { name: "A", format: "card", content: { title: "Hi", body: "There" } },
+    { name: "Edited" },
+  ],
+])("an edit of what was seen among %s is answered as made (RDA-25)", async (group, of, input, body) => {
+  const { world, tenant, lose, isAwaited } = await losing(of, '"Edited"');
+  const { id } = (await tenant.call(`POST /api/v1/${group}`, input)).body;
+  const { etag } = (await tenant.call(`GET /api/v1/${group}/${id}`)).headers;
+  lose();
+
+  const edit = { as: await tenant.dashboard(), body, headers: { "if-match": String(etag) } };
+  expect((await world.call(`PATCH /api/v1/${group}/${id}`, edit)).status).toBe(200);
+  expect(isAwaited()).toBe(false);
+});
+
+it("an edit of the settings that were seen is answered as made (RDA-25)", async () => {
+  const { world, tenant, lose, isAwaited } = await losing("api-account", '"Another name"');
+  const as = await tenant.dashboard();
+  const { etag } = (await tenant.call("GET /api/v1/workspace")).headers;
+  lose();
+
+  const edit = { as, body: { name: "Another name" }, headers: { "if-match": String(etag) } };
+  expect((await world.call("PATCH /api/v1/workspace", edit)).status).toBe(200);
+  expect(isAwaited()).toBe(false);
+});

@@ -11,7 +11,7 @@ import { type Edited, edited, outdated } from "../edits.ts";
 import { type NewRowOf, putItem } from "../item.ts";
 import { fromJson, toJson } from "../json-text.ts";
 import { groupOf, targetExists } from "../lists/targets.ts";
-import { busy, contended, done, happened, untilUncontended } from "../refusals.ts";
+import { busy, contended, done, transacted, untilUncontended } from "../refusals.ts";
 import { type InteractionTotals, interactionTotals } from "../sends/interactions/totals.ts";
 import { listPage, removeListed, requireRoom, statusWrite } from "../status-index.ts";
 import { type Experience, ExperienceItem, type ExperienceRow } from "./items.ts";
@@ -89,7 +89,7 @@ export async function updateExperience(
     const authored = await checkAcrossFields(store, changed(current, change), change);
     const next = { ...current, ...authored, updated_at: timestamp(store.clock.now()), version: current.version + 1 };
     const isUnchanged = all(is("rev", current.version), is("status", "draft"));
-    const isWritten = await happened(store.put(ExperienceItem, { id }, newRowOf(next), isUnchanged));
+    const isWritten = await transacted(store, [putItem(ExperienceItem, { id }, newRowOf(next), isUnchanged)]);
     return isWritten ? done(edited(next)) : contended;
   });
 }

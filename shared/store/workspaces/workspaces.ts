@@ -6,9 +6,9 @@ import { planHas } from "../../rules/plans.ts";
 import { absent, all, present } from "../conditions.ts";
 import type { Platform, PlatformReader } from "../context.ts";
 import { anotherEdit, isStill, versionOf } from "../edits.ts";
-import type { RowOf } from "../item.ts";
+import { changeItem, type RowOf } from "../item.ts";
 import { fromJson, toJson } from "../json-text.ts";
-import { whereItHolds } from "../refusals.ts";
+import { transacted } from "../refusals.ts";
 import { WorkspaceItem, type workspaceFields } from "./items.ts";
 import type { SendingSettings, WorkspaceSettings } from "./settings.ts";
 
@@ -67,8 +67,8 @@ export async function changeWorkspace(
   const isThere = all<"pk" | "purging_at" | "edits">(present(), absent("purging_at"));
   const when = seen === undefined ? isThere : all<"pk" | "purging_at" | "edits">(isThere, isStill(seen));
   const edit = { set, add: anotherEdit, remove };
-  const row = await whereItHolds(platform.change(WorkspaceItem, { tenant }, edit, when));
-  return row && workspaceRecordOf(row);
+  const isMade = await transacted(platform, [changeItem(WorkspaceItem, { tenant }, edit, when)]);
+  return isMade ? getWorkspace(platform, tenant) : undefined;
 }
 
 export const sendingSettingsOf = (row: WorkspaceRow): SendingSettings => ({
