@@ -142,8 +142,9 @@ export async function rotateRefreshToken(platform: Platform, token: string): Pro
   const use = exchange.kind === "reused" ? undefined : await noteUse(platform, renewed);
   if (use?.kind === "noted") return { ...renewed, begunAt: use.begunAt };
 
-  await platform.remove(RefreshFamily, { family });
+  // The family last: where this fails half-way, the next use of the token ends the rest.
   await endWithDerived(platform, user, id);
+  await platform.remove(RefreshFamily, { family });
   return undefined;
 }
 
@@ -165,8 +166,10 @@ export async function replaceRefreshToken(platform: Platform, token: string): Pr
 /** Ends the session of a token, if there is one. */
 export async function revokeRefreshToken(platform: Platform, token: string): Promise<void> {
   const parts = partsOf(token);
-  const row = parts && (await platform.remove(RefreshFamily, { family: parts.family }));
-  if (row?.session !== undefined) await endWithDerived(platform, row.user, row.session);
+  const row = parts && (await platform.get(RefreshFamily, { family: parts.family }));
+  if (!row) return;
+  if (row.session !== undefined) await endWithDerived(platform, row.user, row.session);
+  await platform.remove(RefreshFamily, { family: parts.family });
 }
 
 /** The sessions of a user, the one used last first. */
@@ -180,7 +183,8 @@ export async function listSessions(platform: PlatformReader, user: string): Prom
 
 /** Ends a session and all that came from it (AMB-145). @returns false if the user has no such session */
 export async function endSession(platform: Platform, user: string, id: string): Promise<boolean> {
-  const isThere = await happened(platform.remove(UserSession, { user, id }, present()));
+  const rows = await platform.queryAll(UserSession, { user });
+  const isThere = rows.some((row) => row.id === id) || derivedFrom(rows, new Set([id])).length > 0;
   if (isThere) await endWithDerived(platform, user, id);
   return isThere;
 }
@@ -201,8 +205,8 @@ function derivedFrom(rows: readonly SessionRow[], origins: ReadonlySet<string>):
   const found = new Set<string>();
   for (let size = -1; size < found.size; ) {
     size = found.size;
-    for (const { id, parent } of rows)
-      if (parent !== undefined && (origins.has(parent) || found.has(parent))) found.add(id);
+    for (const { id, parent = "", first = "" } of rows)
+      if (origins.has(parent) || origins.has(first) || found.has(parent)) found.add(id);
   }
   return [...found];
 }
