@@ -4,6 +4,7 @@ import { awsFailure } from "../../local/aws/index.ts";
 import { bearerOf } from "../support/credentials.ts";
 import { lostReply, requests } from "../support/requests.ts";
 import { secondFactorsIn } from "../support/second-factors.ts";
+import { ADA, signInWorld } from "../support/sign-in.ts";
 import type { Answer } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
@@ -77,4 +78,31 @@ it("an old token ends its session also where it was used while the table failed 
 
   expect([(await refresh(session)).status, (await refresh(session)).status]).toEqual([503, 401]);
   expect(await me(newest)).toBe(401);
+});
+
+it.each(["a code", "a recovery code"])(
+  "%s signs in also where the reply of the table to its use is lost (ACC-11)",
+  async (what) => {
+    const naming = what === "a code" ? '"totp_step"' : '"recovery"';
+    const { met, register, login, enrol, codeOf } = await meeting({ naming, moment: "after" });
+    const { key, recovery } = await enrol(await register());
+    met.next(lostReply);
+
+    expect((await login({ code: what === "a code" ? codeOf(key) : recovery[0] })).status).toBe(200);
+    expect(met.isAwaited()).toBe(false);
+  },
+);
+
+it("a sign-in at a provider goes on where the reply of the table to its end is lost (ACC-15)", async () => {
+  const using = requests({ of: "api-auth", naming: "SIGNIN#", moment: "after" });
+  const { connected, begin, provider, post } = await signInWorld({ hooks: using.hooks });
+  const { tenant } = await connected();
+  const { url, binding } = await begin({ tenant_id: tenant });
+  using.each((input) => {
+    if (!JSON.stringify(input).includes("ReturnValuesOnConditionCheckFailure")) return;
+    using.pass();
+    lostReply();
+  });
+
+  expect((await post("sign-in/finish", { ...provider.signIn(url, ADA), binding })).status).toBe(201);
 });

@@ -121,7 +121,9 @@ export async function endAttempt(
   state: string,
   binding: string,
 ): Promise<RowOf<typeof SignInAttempt> | undefined> {
-  const row = await platform.remove(SignInAttempt, { digest: hashOf(state) });
-  if (!row || row.binding !== hashOf(binding) || row.expires * SECOND <= platform.clock.now()) return undefined;
+  const key = { digest: hashOf(state) };
+  const row = await platform.get(SignInAttempt, key);
+  const isUsedUp = row !== undefined && (await transacted(platform, [removeItem(SignInAttempt, key, present())]));
+  if (!isUsedUp || row.binding !== hashOf(binding) || row.expires * SECOND <= platform.clock.now()) return undefined;
   return row;
 }

@@ -94,15 +94,15 @@ export async function useCode({ platform, factorKeys }: FactorDeps, user: UserRo
     const totp_step = stepOfCode(key, given, platform.clock.now());
     if (totp_step === undefined) return false;
     const isUnused = any<"totp_step">(absent("totp_step"), below("totp_step", totp_step));
-    return happened(platform.change(UserItem, { email }, { set: { totp_step } }, all(isInForce, isUnused)));
+    return transacted(platform, [changeItem(UserItem, { email }, { set: { totp_step } }, all(isInForce, isUnused))]);
   }
   const left = recovery === undefined ? [] : fromJson(recovery);
   const hash = hashOf(given.toUpperCase().replaceAll(/[\s-]/g, ""));
   if (recovery === undefined || !left.includes(hash)) return false;
   const others = toJson(left.filter((one) => one !== hash));
-  return happened(
-    platform.change(UserItem, { email }, { set: { recovery: others } }, all(isInForce, is("recovery", recovery))),
-  );
+  return transacted(platform, [
+    changeItem(UserItem, { email }, { set: { recovery: others } }, all(isInForce, is("recovery", recovery))),
+  ]);
 }
 
 export const isOneTimeCode = (given: string): boolean => /^\d{6}$/.test(given);
