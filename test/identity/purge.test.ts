@@ -1,6 +1,7 @@
 // Purge of a deleted workspace: unchanged for 30 days, then only a tombstone (D-TENANT).
 import { describe, expect, it } from "vitest";
 import { declaredItems } from "../../docs/generate/items.ts";
+import { awsFailure } from "../../local/aws/index.ts";
 import { DAY, HOUR, timestamp } from "../../shared/kernel/clock.ts";
 import type { TenantId } from "../../shared/kernel/ids.ts";
 import { platformWrite } from "../../shared/store/context.ts";
@@ -14,11 +15,15 @@ import { fillWorkspace, join } from "../support/full-workspace.ts";
 import { uploadFile } from "../support/imports.ts";
 import { quickDeps, quickStore, wholeTable } from "../support/people.ts";
 import { deletedLongAgo, objectsOf, operate, pass30Days, rowsOf, wake } from "../support/purge.ts";
-import { requests } from "../support/requests.ts";
+import { lostReply, requests } from "../support/requests.ts";
 import type { Tenant, TestWorld } from "../support/world.ts";
 import { shared, worlds } from "../support/worlds.ts";
 
 const { fresh } = worlds();
+
+function busy(): never {
+  throw awsFailure("ServiceUnavailable", "busy");
+}
 
 const nameOf = ({ pk, sk }: Record<string, { S: string }>) => `${pk?.S} ${sk?.S}`;
 
@@ -223,6 +228,23 @@ describe("concurrent work", () => {
     await quickStore(world, tenant).put(Usage, { period: "2026-12" }, { sends: 1 });
     expect((await rowsOf(world, tenant)).length).toBeGreaterThan(1);
     await world.advance(3 * HOUR);
+    expect(await rowsOf(world, tenant)).toHaveLength(1);
+  });
+
+  it.each([
+    ["the reply to its claim is lost", "UpdateItem", "after", lostReply],
+    ["its worker stopped after its claim", "PutItem", "before", busy],
+  ] as const)("a purge goes on where %s (D-TENANT)", async (_, operation, moment, happens) => {
+    const met = requests({ of: "purge", operation, naming: operation === "PutItem" ? "DUE#" : "purging_at", moment });
+    const world = await fresh({ hooks: met.hooks });
+    const tenant = await world.tenant();
+    await deletedLongAgo(world, tenant);
+    met.next(happens);
+
+    await pass30Days(world);
+    await world.advance(3 * HOUR);
+
+    expect(met.isAwaited()).toBe(false);
     expect(await rowsOf(world, tenant)).toHaveLength(1);
   });
 

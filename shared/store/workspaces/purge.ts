@@ -66,12 +66,14 @@ type PurgeStep =
  */
 export async function purgeStep(context: PurgeContext, isTimeUp: () => boolean): Promise<PurgeStep> {
   const { store, timers, importFiles } = context;
-  const claimed = await claim(context);
+  const isDue = await isOpen(context);
+  // Before the claim: its reply may be lost, and a worker that dies leaves a lease that outlives its message.
+  if (isDue) await timers.set([watchdog(store)]);
+  const claimed = isDue && (await claim(context));
   if (!claimed) {
     store.log({ level: "info", message: "no purge is due, or another worker has it", tenant: store.tenant });
     return { kind: "ended" };
   }
-  await timers.set([watchdog(store)]);
   for (let team = await members(context); team.length > 0; team = await members(context))
     for (const member of team) {
       if (isTimeUp()) return releasePurge(context, claimed, 0);
@@ -91,6 +93,13 @@ const watchdog = ({ tenant, clock }: Store): Timer => ({
   id: tenant,
   at: (Math.floor(clock.now() / HOUR) + 2) * HOUR,
 });
+
+/** Whether the workspace was deleted so long ago that its purge is due, and not purged yet. */
+async function isOpen({ platform, store: { tenant, clock } }: PurgeContext): Promise<boolean> {
+  const { status, deleted_at, purged_at } = (await platform.get(WorkspaceItem, { tenant })) ?? {};
+  if (status !== "deleted" || deleted_at === undefined || purged_at !== undefined) return false;
+  return Date.parse(deleted_at) <= clock.now() - KEPT_MS;
+}
 
 /** Claims a purge that is due, in one conditional write: from the first claim on the workspace cannot be restored. */
 async function claim({ platform, store }: PurgeContext): Promise<WorkspaceRow | undefined> {
