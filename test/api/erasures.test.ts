@@ -5,6 +5,7 @@ import { MINUTE } from "../../shared/kernel/clock.ts";
 import { mortal } from "../support/mortal.ts";
 import { addPeople, send } from "../support/people.ts";
 import { addPhone } from "../support/reached.ts";
+import { lostReply, requests } from "../support/requests.ts";
 import type { Tenant, TestWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
@@ -122,6 +123,21 @@ describe("GET /api/v1/erasures/:id", () => {
 
     expect((await receipt(tenant, id)).body).toMatchObject({ state: "completed", exact: false });
   });
+
+  it.each(["passes_begun", "passes_ended"])(
+    "where the reply to %s is lost, a receipt counts once and is exact (F14)",
+    async (naming) => {
+      const noting = requests({ of: "erase", naming, moment: "after" });
+      const { world, tenant } = await withTenant({ hooks: noting.hooks });
+      noting.next(lostReply);
+      const id = await erasedSubscriber(world, tenant);
+      await world.advance(5 * MINUTE);
+
+      expect((await receipt(tenant, id)).body).toMatchObject({ state: "completed", exact: true });
+      expect(await countsOf(tenant, id)).toMatchObject({ events: 1, sends: 1, consents: 1 });
+      expect(noting.isAwaited()).toBe(false);
+    },
+  );
 
   it("there is no receipt of a living subscriber, an unknown one or another workspace's (F14)", async () => {
     const world = await fresh();

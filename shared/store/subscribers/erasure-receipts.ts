@@ -8,7 +8,8 @@ import { tokenPart } from "../../kernel/hmac.ts";
 import { present } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { familyOf } from "../families.ts";
-import { whereItHolds } from "../refusals.ts";
+import { type ChangeOf, changeItem } from "../item.ts";
+import { transacted } from "../refusals.ts";
 import type { RootSecrets } from "../secrets.ts";
 import { Profile, type ProfileRow } from "./items.ts";
 
@@ -70,8 +71,8 @@ export function addRemoved(sum: Removed, removed: Removed): void {
 
 /** Notes that a pass begins. A pass that began before and has not ended makes the counts estimates. */
 export async function beginPass(store: Store, subscriber: string): Promise<void> {
-  const begun = store.change(Profile, { id: subscriber }, { add: { passes_begun: 1 } }, present("erased_at"));
-  const row = await whereItHolds(begun);
+  const isNoted = await notePass(store, subscriber, { add: { passes_begun: 1 } });
+  const row = isNoted ? await store.get(Profile, { id: subscriber }) : undefined;
   if (!row || (row.passes_begun ?? 0) - (row.passes_ended ?? 0) <= 1 || row.is_estimated) return;
   await store.change(Profile, { id: subscriber }, { set: { is_estimated: true } }, present("erased_at"));
 }
@@ -82,10 +83,12 @@ export async function endPass(store: Store, subscriber: string, removed: Removed
     removedStores.flatMap((name) => (removed[name] ? [[`er:${name}`, removed[name]]] : [])),
   );
   const initial = isLast ? { traces_gone_at: timestamp(store.clock.now()) } : {};
-  await whereItHolds(
-    store.change(Profile, { id: subscriber }, { add: { ...counts, passes_ended: 1 }, initial }, present("erased_at")),
-  );
+  await notePass(store, subscriber, { add: { ...counts, passes_ended: 1 }, initial });
 }
+
+/** As a transaction, whose repeat after a lost reply counts nothing twice (docs/decisions/0028). */
+const notePass = (store: Store, subscriber: string, change: ChangeOf<typeof Profile>): Promise<boolean> =>
+  transacted(store, [changeItem(Profile, { id: subscriber }, change, present("erased_at"))]);
 
 /** The receipt of an erasure; undefined for a subscriber that exists, or never did. */
 export async function receiptOf(store: StoreReader, subscriber: string): Promise<ErasureReceipt | undefined> {
