@@ -1,7 +1,7 @@
 // Configuration as files: what is exported is applied elsewhere, whatever happens on the way.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { beforeEach, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { type Cli, cliOf } from "../support/cli.ts";
 import { fetchOf } from "../support/embedded-fetch.ts";
 import { type Tenant, type TestWorld, testWorld } from "../support/world.ts";
@@ -212,4 +212,54 @@ it("apply makes a channel with the price that its file has (F17, F10)", async ()
 
   const { channels } = await api(source, "GET /api/v1/channels");
   expect(channels).toContainEqual(expect.objectContaining({ name: "Texts", price_per_message: 0.05 }));
+});
+
+describe("a draft of a campaign that another workspace gets by a file", () => {
+  /** What the other workspace has of a campaign of this one, once the files of this one were applied there. */
+  async function elsewhere(more: object, before: (campaign: string) => Promise<unknown> = async () => {}) {
+    const { id: mail } = await api(source, "POST /api/v1/channels", { type: "email", name: "Mail" });
+    const message = { content: { title: "Hello", body: "It is spring." }, channel_ids: [mail] };
+    const { id } = await api(source, "POST /api/v1/campaigns", { name: "Spring", ...message, ...more });
+    await before(id);
+    await cli.run("export");
+    const other = await world.tenant();
+    const there = await cliOf(world, other);
+    for (const [file, text] of Object.entries(filesIn(cli.folder))) there.write(file, text);
+    const { code, notes } = await there.run("apply");
+    expect(code, notes.join("\n")).toBe(0);
+    return (await api(other, "GET /api/v1/campaigns")).items[0];
+  }
+
+  it("a draft has its second arm in the workspace that its file is applied to (F17, CMP-9)", async () => {
+    const arm = { variant_b: { title: "Hi", body: "It is warm." }, split_percentage: 30 };
+
+    expect((await elsewhere(arm)).messages).toMatchObject([arm]);
+  });
+
+  it("a draft whose release was asked for is a draft in the workspace that its file is applied to (F17, RDA-26)", async () => {
+    await api(source, "PATCH /api/v1/workspace", { approval_required: true });
+    const campaign = await elsewhere({}, (id) => api(source, `POST /api/v1/campaigns/${id}/release`));
+
+    expect(campaign).toMatchObject({ name: "Spring", status: "draft" });
+    expect(campaign.approval).toBeUndefined();
+  });
+
+  it("a draft without a brake has none in the workspace that its file is applied to (F17, F21)", async () => {
+    expect((await elsewhere({ safety: null })).safety).toBeNull();
+  });
+});
+
+it("a file takes the brake from a draft that has one (F17, F21)", async () => {
+  await api(source, "POST /api/v1/channels", { type: "email", name: "Mail" });
+  const draft = {
+    name: "Spring",
+    messages: [{ content: { title: "Hello", body: "It is spring." }, channels: ["Mail"] }],
+  };
+  cli.write("engagement/campaigns/spring.json", draft);
+  await cli.run("apply");
+  cli.write("engagement/campaigns/spring.json", { ...draft, safety: null });
+
+  await cli.run("apply");
+
+  expect((await api(source, "GET /api/v1/campaigns")).items).toMatchObject([{ safety: null }]);
 });

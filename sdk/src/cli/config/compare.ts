@@ -1,6 +1,7 @@
 // Compares what a file says with what a workspace has. What a file does not say is left as it is.
 import { isDeepStrictEqual } from "node:util";
 import { isObject, type Resource } from "../resource.ts";
+import type { Kind } from "./kinds.ts";
 
 const TIME = /^\d{4}-\d{2}-\d{2}T[\d:.]+(Z|[+-]\d{2}:\d{2})$/;
 
@@ -20,10 +21,15 @@ function differences(wanted: unknown, found: unknown, path: string): string[] {
 
 /**
  * The paths at which a document differs from the workspace's.
- * @param whole fields of which also what is missing counts
+ * @param of.whole fields of which also what is missing counts
  */
-export const changesOf = (wanted: Resource, found: Resource, whole: readonly string[]): string[] =>
+export const changesOf = (
+  wanted: Resource,
+  found: Resource,
+  { whole, nullable = [] }: Pick<Kind, "whole" | "nullable">,
+): string[] =>
   Object.keys(wanted).flatMap((name) => {
+    if (nullable.includes(name) && (wanted[name] === null) !== (found[name] === null)) return [name];
     if (!whole.includes(name)) return differences(wanted[name], found[name], name);
     const [before, after] = [found[name] ?? null, wanted[name] ?? null];
     return isDeepStrictEqual(after, before) ? [] : [name];

@@ -32,7 +32,7 @@ export function exportTo(folder: string, workspace: Workspace, env: Environment)
       const before = files.get(key);
       for (const id of idsIn(kind.name, document)) result.withIds.push(`${kind.name} ${key}: ${id}`);
       const covers = before && Object.keys(document).every((field) => field in before.document);
-      if (before && covers && changesOf(before.document, document, kind.whole).length === 0) {
+      if (before && covers && changesOf(before.document, document, kind).length === 0) {
         result.unchanged++;
         continue;
       }

@@ -18,6 +18,8 @@ export interface Kind {
   owned: readonly string[];
   /** Fields that are compared as a whole: what is missing in them is removed. */
   whole: readonly string[];
+  /** Fields of which `null` says another thing than nothing. */
+  nullable?: readonly string[];
   /** Fields that cannot be changed. */
   fixed: readonly string[];
   editability(resource: Resource): Editability;
@@ -155,7 +157,10 @@ const journeys: Kind = {
 };
 
 /** What repeats the first message of a campaign. */
-const REPEATED = ["content", "template_id", "channel_ids", "chat_app_template_id", "chat_app_parameters"];
+const REPEATED = [
+  ...["content", "template_id", "chat_app_template_id", "chat_app_parameters"],
+  ...["variant_b", "split_percentage", "channel_ids"],
+];
 const OWNED_BY_MESSAGE = ["id", "position", "job_id", "error"];
 
 const without = (resource: Resource, names: readonly string[]): Resource =>
@@ -164,8 +169,9 @@ const without = (resource: Resource, names: readonly string[]): Resource =>
 const campaigns: Kind = {
   ...named,
   name: "campaigns",
-  owned: [...OWNED, ...REPEATED, "status", "failed", "fail_reasons"],
+  owned: [...OWNED, ...REPEATED, "status", "approval", "last_error"],
   whole: ["target"],
+  nullable: ["safety"],
   fixed: [],
   editability: ({ status }) =>
     status === "draft"
@@ -187,11 +193,13 @@ const campaigns: Kind = {
 /** In an order in which each refers only to those before it. */
 export const kinds: readonly Kind[] = [lists, topics, channels, segments, templates, webhooks, journeys, campaigns];
 
-/** What a file has of a resource: no ids, no states, no times, nothing that is null. */
-export function documentOf({ keyField, owned, documentOf: shape }: Kind, resource: Resource): Resource {
+/** What a file has of a resource: no ids, no states, no times, no null that says nothing. */
+export function documentOf({ keyField, owned, nullable = [], documentOf: shape }: Kind, resource: Resource): Resource {
   const document = without(shape ? shape(resource) : resource, owned);
   const fields = Object.fromEntries(
-    Object.entries(document).filter(([, value]) => value !== null && value !== undefined),
+    Object.entries(document).filter(([name, value]) =>
+      value === null ? nullable.includes(name) : value !== undefined,
+    ),
   );
   return { [keyField]: fields[keyField], ...fields };
 }

@@ -84,7 +84,7 @@ function stepOf(kind: Kind, { file, key, renamedFrom, document }: FileDocument, 
   const step = { kind, key, file, changes: [], document };
   if (!found) return { ...step, action: "create" };
   const { id, editability, resource } = found;
-  const changes = changesOf(document, found.document, kind.whole);
+  const changes = changesOf(document, found.document, kind);
   const known = { ...step, id, found, changes, document: { ...found.document, ...document } };
   if (editability.is === "left") return { ...known, changes: [], action: "left", reason: editability.reason };
   if (changes.length === 0) return { ...known, action: kind.isUnfinished?.(resource) ? "finish" : "same" };
