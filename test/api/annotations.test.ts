@@ -44,6 +44,7 @@ describe("annotations", () => {
   it.each([
     ["a text of 501 signs of two units", "text", { text: "🎉".repeat(501) }],
     ["an end before the beginning", "ends_at", { ends_at: "2026-10-01T00:00:00Z" }],
+    ["a time before 1970", "occurred_at", { occurred_at: "1969-12-31T23:59:59.999Z" }],
   ])("an annotation is refused with 422 for %s (ANN-3)", async (_, field, body) => {
     const { write } = await setting();
     const refused = await write(body);

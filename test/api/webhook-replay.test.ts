@@ -138,3 +138,12 @@ it("a redelivery whose worker died after a failed attempt makes the rest of its 
 
   expect((await list()).items).toMatchObject([{ outcome: "failed", attempt_count: 8 }]);
 });
+
+it("a replay may begin before there were any times (F11)", async () => {
+  const { world, replay, sequences } = await failed(["a"]);
+
+  expect((await replay({ from: "0001-01-01T00:00:00Z" })).body).toEqual({ queued: 1 });
+  await world.advance(MINUTE);
+
+  expect(firstsOf(sequences())).toEqual([1]);
+});

@@ -21,7 +21,10 @@ const kinds: readonly string[] = ["custom", ...autoKinds];
 
 const NewAnnotation = v.pipe(
   v.strictObject({
-    occurred_at: TimestampInput,
+    occurred_at: v.pipe(
+      TimestampInput,
+      v.check((at) => Date.parse(at) >= 0, "must not be before 1970"),
+    ),
     ends_at: v.optional(TimestampInput),
     text: TrimmedTextUpTo(MAX_TEXT_CHARACTERS),
     visibility: v.optional(v.picklist(visibilities, "must be tenant or agency_only"), "tenant"),

@@ -1,7 +1,7 @@
 // The delivery log of a webhook endpoint, by page.
 
 import { pageRoom } from "../../contract/paging.ts";
-import { uuidV7 } from "../../kernel/ids.ts";
+import { uuidPrefixOf } from "../../kernel/ids.ts";
 import { type Envelope, isTaken } from "../../rules/webhook-events.ts";
 import type { StoreReader } from "../context.ts";
 import { keyOf } from "../item.ts";
@@ -26,8 +26,6 @@ interface LogPage extends DeliveryFilter {
 }
 
 const MAX_EXAMINED = 2_000;
-const FIRST = Buffer.alloc(10);
-const LAST = Buffer.alloc(10, 0xff);
 const BLOCK_PAGE = 10;
 const LAST_BLOCK = "N#~";
 
@@ -38,8 +36,8 @@ export async function listDeliveries(
   { limit, after, newestFirst = true, from = 0, to, ...filter }: LogPage,
 ): Promise<{ rows: DeliveryRow[]; examined: number; next?: Key }> {
   const range = {
-    from: `D#${uuidV7(from, FIRST)}`,
-    to: to === undefined ? "D#~" : `D#${uuidV7(to, LAST)}`,
+    from: `D#${uuidPrefixOf(from)}`,
+    to: to === undefined ? "D#~" : `D#${uuidPrefixOf(to)}~`,
     newestFirst,
   };
   const rows: DeliveryRow[] = [];

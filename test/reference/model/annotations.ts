@@ -56,6 +56,7 @@ function list(world: World, { query }: Request) {
 /** ANN-3. */
 function create(world: World, { body }: Request) {
   const at = instant(body.occurred_at) ?? invalid("occurred_at");
+  if (at < 0) invalid("occurred_at");
   const ends = body.ends_at === undefined ? null : (instant(body.ends_at) ?? invalid("ends_at"));
   const text = requiredText(body, "text", 500);
   if (ends !== null && ends < at) invalid("ends_at");
