@@ -237,3 +237,11 @@ describe("refusals with 422", () => {
     expect((await appoint(ada, world.ids.uuid())).status).toBe(422);
   });
 });
+
+it("the settings that GET returned are taken back where one of the test subscribers was erased (RDA-9, AMB-115)", async () => {
+  const { tenant, ada, bob, configure } = await setting();
+  await configure({ test_subscriber_ids: [ada, bob] });
+  await tenant.call(`DELETE /api/v1/subscribers/${ada}`);
+
+  await configure((await tenant.call("GET /api/v1/workspace")).body);
+});

@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { subscriberHash, userHash } from "../../sdk/src/identity.ts";
 import { wholeTable } from "../support/people.ts";
+import { requests } from "../support/requests.ts";
 import { openStream } from "../support/sse.ts";
 import { shared, worlds } from "../support/worlds.ts";
 
@@ -165,6 +166,16 @@ describe("keys that sign ids", () => {
     const { tenant } = await withTenant();
 
     expect((await tenant.call("PATCH /api/v1/workspace", { identity_required: true })).status).toBe(422);
+  });
+
+  it("signed ids are not demanded where the last key is deleted meanwhile: 422 (ACC-8)", async () => {
+    const writing = requests({ operation: "UpdateItem", naming: "identity_required" });
+    const { tenant, id, demand } = await signing(await withTenant({ hooks: writing.hooks }));
+    writing.next(() => tenant.call(`DELETE /api/v1/identity-keys/${id}`));
+
+    expect((await demand(true)).status).toBe(422);
+
+    expect((await tenant.call("GET /api/v1/workspace")).body.identity_required).toBe(false);
   });
 
   it("the keys that sign ids are listed without their secrets, which the table does not hold (ACC-8)", async () => {

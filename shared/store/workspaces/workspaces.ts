@@ -3,7 +3,7 @@
 import { withoutNulls } from "../../kernel/objects.ts";
 import { DEFAULT_SAFETY } from "../../rules/brake.ts";
 import { planHas } from "../../rules/plans.ts";
-import { absent, all, present } from "../conditions.ts";
+import { above, absent, all, present } from "../conditions.ts";
 import type { Platform, PlatformReader } from "../context.ts";
 import { anotherEdit, isStill, versionOf } from "../edits.ts";
 import { changeItem, type RowOf } from "../item.ts";
@@ -43,10 +43,13 @@ const removable = [
   "utm_defaults",
 ] as const;
 
+/** A list in JSON is after the empty one. */
+const hasIdentityKey = above("identity_keys", toJson([]));
+
 /**
  * Changes the given settings; null removes one.
  * @param seen only if it still has this version
- * @returns the workspace after the change; undefined if there is none, or if it has another version.
+ * @returns the workspace after the change; undefined if there is none, if it has another version, or no key for the ids that it demands.
  */
 export async function changeWorkspace(
   platform: Platform,
@@ -64,8 +67,11 @@ export async function changeWorkspace(
     utm_defaults: utm_defaults ? toJson(utm_defaults) : undefined,
   };
   const remove = removable.filter((name) => change[name] === null);
-  const isThere = all<"pk" | "purging_at" | "edits">(present(), absent("purging_at"));
-  const when = seen === undefined ? isThere : all<"pk" | "purging_at" | "edits">(isThere, isStill(seen));
+  const when = all<"pk" | "purging_at" | "edits" | "identity_keys">(
+    ...[present(), absent("purging_at")],
+    ...(seen === undefined ? [] : [isStill(seen)]),
+    ...(change.identity_required ? [hasIdentityKey] : []),
+  );
   const edit = { set, add: anotherEdit, remove };
   const isMade = await transacted(platform, [changeItem(WorkspaceItem, { tenant }, edit, when)]);
   return isMade ? getWorkspace(platform, tenant) : undefined;
