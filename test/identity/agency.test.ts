@@ -182,3 +182,14 @@ it("clients are listed newest first, a hundred a page (D-AGENCY)", async () => {
   expect(first.items.length).toBe(100);
   expect(second.next_cursor).toBe("");
 });
+
+it("a client's sandbox is listed by its age as other clients are (D-AGENCY, F4)", async () => {
+  const as = await (await agency()).dashboard();
+  const made: string[] = [];
+  for (const kind of ["standard", "sandbox", "standard"]) {
+    made.unshift((await world.call(`POST ${CLIENTS}`, { as, body: { name: "Client", kind } })).body.id);
+    await world.advance(1);
+  }
+
+  expect((await world.call(`GET ${CLIENTS}`, { as })).body.items.map(({ id }: { id: string }) => id)).toEqual(made);
+});

@@ -1,16 +1,17 @@
 // Sandbox workspaces: their time can be moved, and what they send is recorded instead of sent (docs/decisions/0072).
 import type { Clock } from "../../kernel/clock.ts";
 import type { Deps } from "../../kernel/deps.ts";
-import { type Ids, type TenantId, uuidOf } from "../../kernel/ids.ts";
+import { type Ids, type TenantId, uuidV8 } from "../../kernel/ids.ts";
 import { openPlatformTable } from "../table.ts";
 import { WorkspaceItem } from "../workspaces/items.ts";
 
 /** The id of a sandbox is a UUID of version 8, that of another workspace of 4 or 7: to tell them costs no read. */
 const SANDBOX_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
-const ID_BYTES = 16;
+const TAIL_BYTES = 10;
 
 export const isSandbox = (tenant: string): tenant is TenantId => SANDBOX_ID.test(tenant);
-export const sandboxId = (ids: Ids): string => uuidOf(ids.bytes(ID_BYTES), 8);
+/** In the order of `at`, as the ids of other clients of an agency are. */
+export const sandboxId = (ids: Ids, at: number): string => uuidV8(at, ids.bytes(TAIL_BYTES));
 
 /** Where the time of a sandbox is, by the row of its workspace. */
 export interface SandboxTime {

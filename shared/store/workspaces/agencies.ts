@@ -34,7 +34,7 @@ export async function createClient(
   { name, plan, kind = "standard" }: { name: string; plan: PlanName; kind?: WorkspaceKind | undefined },
 ): Promise<Client> {
   const now = platform.clock.now();
-  const tenant = v.parse(WorkspaceId, kind === "sandbox" ? sandboxId(platform.ids) : platform.ids.uuidAt(now));
+  const tenant = v.parse(WorkspaceId, kind === "sandbox" ? sandboxId(platform.ids, now) : platform.ids.uuidAt(now));
   const created_at = timestamp(now);
   const hasRoom = any(absent("clients"), below("clients", MAX_CLIENTS));
   const client = newWorkspace({ id: tenant, name, plan, kind, owners: 0, created_at });

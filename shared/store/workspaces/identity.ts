@@ -63,7 +63,7 @@ export async function register(
   const { email, secret, name, workspace_name, plan, kind, isConfirmed } = input;
   const now = platform.clock.now();
   const user: User = { id: platform.ids.uuid(), email, name };
-  const tenant = v.parse(WorkspaceId, kind === "sandbox" ? sandboxId(platform.ids) : platform.ids.uuid());
+  const tenant = v.parse(WorkspaceId, kind === "sandbox" ? sandboxId(platform.ids, now) : platform.ids.uuid());
   const created_at = timestamp(now);
   const member = { user_id: user.id, tenant, role: "owner" as const, email, name, created_at };
   const owner = { ...user, password: secret, created_at, ...(isConfirmed && { confirmed_at: created_at }) };
