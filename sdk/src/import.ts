@@ -9,6 +9,8 @@ const UPLOAD_TIMEOUT_MS = 300_000;
 export interface ImportOptions extends CallOptions {
   /** The format of the columns: our own (`csv`, the default), or another platform's export. */
   source?: "csv" | "platform_a" | "platform_b";
+  /** What columns mean: `{ Mail: "email", Tier: "attribute:tier", Note: "ignore" }`. Others keep their usual meaning. */
+  mapping?: Readonly<Record<string, string>>;
   /** Of times without a zone and of bare dates, as IANA name. Default: the zone of the workspace. */
   timeZone?: string;
   /** How days such as 03/04/2024 are read: `dd/mm/yyyy` or `mm/dd/yyyy`. */
@@ -32,11 +34,12 @@ export const csvImporter =
   (imports: Endpoints["imports"], settings: Settings) =>
   async (listId: string, file: Blob, given: ImportOptions = {}) => {
     const { source = "csv", dryRun = false, timeZone, dateFormat, phoneRegion, encoding, ...rest } = given;
-    const { startJourneys = true, consentAt, consentSource, ...options } = rest;
+    const { mapping, startJourneys = true, consentAt, consentSource, ...options } = rest;
     const fields = {
       listId: requiredId("importCsv", "listId", listId),
       source,
       dry_run: String(dryRun),
+      ...(mapping !== undefined && { mapping: JSON.stringify(mapping) }),
       ...(timeZone !== undefined && { time_zone: timeZone }),
       ...(dateFormat !== undefined && { date_format: dateFormat }),
       ...(phoneRegion !== undefined && { phone_region: phoneRegion }),

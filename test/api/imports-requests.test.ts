@@ -103,3 +103,13 @@ it("a byte more than 50 MB is FILE_TOO_LARGE (IMP-7, LIM-6, AMB-83)", async () =
 
   expect(answer).toMatchObject({ status: 413, body: { code: "FILE_TOO_LARGE" } });
 });
+
+it("an import names its list and its upload in whatever case (IMP-5)", async () => {
+  const { world, tenant, post, list } = await setting();
+  const upload_id = await uploadFile(world, tenant, people(1));
+
+  expect((await post({ listId: list.toUpperCase(), upload_id: upload_id.toUpperCase() })).body).toEqual({
+    import_job_id: upload_id,
+    status: "pending",
+  });
+});

@@ -24,9 +24,9 @@ export const MAX_FILE_BYTES = 52_428_800;
 
 const Form = v.strictObject({
   // Checked by the handler: whatever is wrong with it is 400 (IMP-6, AMB-34). A form has no longer fields.
-  listId: v.optional(v.pipe(v.string(), v.maxLength(FIELD_BYTES))),
+  listId: v.optional(v.pipe(v.string(), v.maxLength(FIELD_BYTES), v.toLowerCase())),
   source: v.optional(OneOf(importSources), "csv"),
-  upload_id: v.optional(Id),
+  upload_id: v.optional(v.pipe(Id, v.toLowerCase())),
   dry_run: v.optional(TrueOrFalse, "false"),
   mapping: said(
     "What columns mean, as JSON: `" +
