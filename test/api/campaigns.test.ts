@@ -136,6 +136,16 @@ describe("replace", () => {
     expect(await get(id)).toEqual({ ...body, ...UNTOUCHED });
   });
 
+  it("a draft that is put as GET returned it sends a message without a time at the release still (CMP-16, AMB-66, AMB-115)", async () => {
+    const { create, call, get, release, channel_ids } = await setting();
+    const message = { content: text("One"), channel_ids };
+    const { id } = (await create({ ...bare, messages: [{ ...message, scheduled_at: at(HOUR) }, message] })).body;
+
+    await call(`PUT /api/v1/campaigns/${id}`, await get(id));
+
+    expect((await release(id)).body.status).toBe("live");
+  });
+
   it("a draft that is put again keeps the ids of its messages, and gives the new ones ids of their own (CMP-16)", async () => {
     const { create, call, channel_ids } = await setting();
     const { id, messages } = (await create()).body;

@@ -6,6 +6,7 @@ import { type Arms, armsBody, armsOf, NO_ARMS } from "../../components/arms.tsx"
 import { contentOf } from "../../components/content-model.ts";
 import type { Message } from "../../components/message-editor.tsx";
 import type { Safety } from "../../components/safety.tsx";
+import { timesOf } from "./times.ts";
 
 export interface MessageDraft extends Message, Arms {
   channel_ids: string[] | undefined;
@@ -21,14 +22,16 @@ export const EMPTY: MessageDraft = {
   ...NO_ARMS,
 };
 
-const messagesOf = (campaign: Campaign): MessageDraft[] =>
-  campaign.messages.map(({ content, template_id, channel_ids, scheduled_at, ...further }) => ({
+function messagesOf(campaign: Campaign): MessageDraft[] {
+  const times = timesOf(campaign);
+  return campaign.messages.map(({ content, template_id, channel_ids, ...further }, n) => ({
     content: content ?? EMPTY.content,
     channel_ids,
     template_id,
-    at: scheduled_at ? toLocalInput(Date.parse(scheduled_at)) : "",
+    at: times[n] ? toLocalInput(Date.parse(times[n])) : "",
     ...armsOf(further),
   }));
+}
 
 export interface Draft {
   name: string;

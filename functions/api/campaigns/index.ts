@@ -26,7 +26,7 @@ import { campaignFailures, haltedSends, reportOf, resultsOf } from "../../../sha
 import { timers } from "../../../shared/store/capabilities.ts";
 import { storeRead, storeWrite } from "../../../shared/store/context.ts";
 import { releases } from "./approvals.ts";
-import { CampaignReplacement, NewCampaign, specOf } from "./input.ts";
+import { CampaignReplacement, NewCampaign, specOf, withoutMirror } from "./input.ts";
 import { CampaignShape, failures, halted, ListedCampaign, shown } from "./shapes.ts";
 
 const message = {
@@ -108,8 +108,8 @@ export const campaigns = group("campaigns", "Several messages to one audience.",
       editAsSeen(headers, CampaignShape, {
         read: () => getCampaign(store, params.id),
         edit: async (seen) => {
-          const { messages } = seen ?? (await getCampaign(store, params.id));
-          const spec = await specOf(store, workspaceOf(caller).plan, body, messages);
+          const draft = seen ?? (await getCampaign(store, params.id));
+          const spec = await specOf(store, workspaceOf(caller).plan, withoutMirror(body, draft), draft.messages);
           return replaceCampaign(store, params.id, spec, seen?.version);
         },
         show: shown,

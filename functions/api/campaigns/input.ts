@@ -8,7 +8,7 @@ import { ChannelIds, Percentage, Target } from "../../../shared/contract/send-in
 import { TopicOfSend } from "../../../shared/contract/topic-key.ts";
 import { invalid } from "../../../shared/kernel/errors.ts";
 import type { PlanName } from "../../../shared/rules/plans.ts";
-import type { CampaignSpec } from "../../../shared/store/campaigns/campaigns.ts";
+import type { Campaign, CampaignSpec } from "../../../shared/store/campaigns/campaigns.ts";
 import type { CampaignMessage } from "../../../shared/store/campaigns/items.ts";
 import { requireChannels } from "../../../shared/store/channels/channels.ts";
 import { requireChatAppContent } from "../../../shared/store/channels/chat-app-content.ts";
@@ -106,6 +106,16 @@ export const CampaignReplacement = v.strictObject({
 });
 
 type Input = v.InferOutput<typeof NewCampaign> | v.InferOutput<typeof CampaignReplacement>;
+
+/** What a GET shows as the time of a campaign without one is that of its first message (AMB-66). */
+export function withoutMirror(
+  { scheduled_at, ...input }: v.InferOutput<typeof CampaignReplacement>,
+  draft: Pick<Campaign, "scheduled_at" | "messages">,
+): v.InferOutput<typeof CampaignReplacement> {
+  const times = [input.messages[0]?.scheduled_at, draft.messages[0]?.scheduled_at];
+  const isMirror = draft.scheduled_at === undefined && times.every((time) => time === scheduled_at);
+  return isMirror ? input : { ...input, scheduled_at };
+}
 
 /** Each template that a request names, with the first field that names it. */
 function templateFields(template: string | undefined, messages: readonly { template_id?: string | undefined }[]) {

@@ -95,6 +95,10 @@ function put(world: World, { body }: Request, { id }: Record<string, string>) {
   checkReferences(world, body);
   if (campaign.status !== "draft") conflict();
   const { name, messages, ...spec } = structuredClone(body);
+  // What GET showed as its time is that of its first message.
+  const shown = [messages[0], campaign.messages[0]].map((message) => instant(message.scheduled_at));
+  if (campaign.spec.scheduled_at === undefined && shown.every((time) => time === instant(spec.scheduled_at)))
+    delete spec.scheduled_at;
   Object.assign(campaign, { name, spec, messages, updated_at: world.now });
   return ok(record(campaign));
 }
