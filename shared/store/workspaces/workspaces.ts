@@ -44,7 +44,7 @@ const removable = [
 ] as const;
 
 /** A list in JSON is after the empty one. */
-const hasIdentityKey = above("identity_keys", toJson([]));
+const hasIdentityKey = () => above("identity_keys", toJson([]));
 
 /**
  * Changes the given settings; null removes one.
@@ -70,7 +70,7 @@ export async function changeWorkspace(
   const when = all<"pk" | "purging_at" | "edits" | "identity_keys">(
     ...[present(), absent("purging_at")],
     ...(seen === undefined ? [] : [isStill(seen)]),
-    ...(change.identity_required ? [hasIdentityKey] : []),
+    ...(change.identity_required ? [hasIdentityKey()] : []),
   );
   const edit = { set, add: anotherEdit, remove };
   const isMade = await transacted(platform, [changeItem(WorkspaceItem, { tenant }, edit, when)]);
