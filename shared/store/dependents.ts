@@ -67,7 +67,7 @@ export async function templateUsers(store: StoreReader, id: string) {
 async function usersWhere(store: StoreReader, uses: (send: Sending) => boolean) {
   const [campaigns, schedules, journeys] = await Promise.all([
     releasedCampaigns(store),
-    activeSchedules(store, uses),
+    sendingSchedules(store, uses),
     activeJourneys(store, uses),
   ]);
   const isUser = ({ messages }: RowOf<typeof CampaignItem>) => fromJson(messages).some(uses);
@@ -77,7 +77,10 @@ async function usersWhere(store: StoreReader, uses: (send: Sending) => boolean) 
 /** As `used_by` says it. */
 export const UsedBy = v.object({
   campaigns: said("Campaigns that are scheduled or live", v.array(Named)),
-  schedules: said("Active schedules", v.array(v.object({ id: v.string(), cron_expression: v.string() }))),
+  schedules: said(
+    "Active schedules, and those that come back with their campaign",
+    v.array(v.object({ id: v.string(), cron_expression: v.string() })),
+  ),
   journeys: said("Active journeys", v.array(Named)),
 });
 
@@ -98,8 +101,8 @@ export function usedBy({ campaigns, schedules, journeys }: Awaited<ReturnType<ty
 export async function refuseUsedTopic(store: StoreReader, key: string): Promise<void> {
   const [campaign] = (await releasedCampaigns(store)).filter(({ topic }) => topic === key);
   if (campaign) throw conflict(`The topic is used by the campaign ${campaign.id}.`);
-  const [schedule] = await activeSchedules(store, ({ topic }) => topic === key);
-  if (schedule) throw conflict(`The topic is used by the active schedule ${schedule.id}.`);
+  const [schedule] = await sendingSchedules(store, ({ topic }) => topic === key);
+  if (schedule) throw conflict(`The topic is used by the ${words(schedule)}.`);
   const [journey] = await activeJourneys(store, ({ topic }) => topic === key);
   if (journey) throw conflict(`The topic is used by the active journey ${journey.id}.`);
 }
@@ -115,15 +118,13 @@ export async function releasedCampaigns(store: StoreReader): Promise<RowOf<typeo
 
 /** What sends again and again. */
 interface Users {
-  schedules: readonly { id: string }[];
+  schedules: readonly Pick<ScheduleRow, "id" | "held_by">[];
   journeys: readonly { id: string }[];
 }
 
 function refuse(what: string, { schedules, journeys }: Users): void {
   if (schedules[0])
-    throw conflict(
-      `The ${what} is used by the active schedule ${schedules[0].id}. With force=true it is switched off.`,
-    );
+    throw conflict(`The ${what} is used by the ${words(schedules[0])}. With force=true it is switched off.`);
   if (journeys[0])
     throw conflict(`The ${what} is used by the active journey ${journeys[0].id}. With force=true it is paused.`);
 }
@@ -133,12 +134,14 @@ async function pauseAll(store: Store, timers: Timers, { schedules, journeys }: U
   for (const { id } of journeys) await pauseJourney(store, id, reason);
 }
 
-async function activeSchedules(store: StoreReader, uses: (send: Sending) => boolean): Promise<ScheduleRow[]> {
-  const states = await store.queryAll(Status, { kind: "schedule" });
-  const active = states.filter(({ status }) => status === "active").map(({ sk }) => ({ id: sk }));
-  const rows = await store.getAll(ScheduleItem, active);
-  return rows.flatMap((row) => (row?.active && uses(row) ? [row] : []));
+/** Active ones, and those that a pause of their campaign holds off: its resume switches them on again. */
+async function sendingSchedules(store: StoreReader, uses: (send: Sending) => boolean): Promise<ScheduleRow[]> {
+  const rows = await store.queryAll(ScheduleItem, {});
+  return rows.filter((row) => (row.active || row.held_by !== undefined) && uses(row));
 }
+
+const words = ({ id, held_by }: Users["schedules"][number]): string =>
+  held_by === undefined ? `active schedule ${id}` : `schedule ${id}, which comes back with its campaign`;
 
 /** What a message, a schedule and a step of a journey have in common. */
 interface Sending {

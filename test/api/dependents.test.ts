@@ -48,12 +48,18 @@ const usedByExperience = async (period: object = { start_at: at(DAY) }): Promise
   return { call, used: `segments/${segment_id}`, user: `in-app/experiences/${id}`, id };
 };
 
-const usedBySchedule = (kind: "templates" | "channels") => async (): Promise<Dependence> => {
-  const { call, channel_ids } = await withCampaigns(await fresh());
+/** @param action on its campaign, which switches the schedule off until that comes back */
+const usedBySchedule = (kind: "templates" | "channels", action?: "pause" | "archive") => async () => {
+  const { call, channel_ids, create, release, act } = await withCampaigns(await fresh());
   const template_id = await templateOf({ call });
-  const cron = { cron_expression: "0 9 * * *", timezone: "UTC", target: { type: "all" } };
+  const campaign_id = action && (await create()).body.id;
+  const cron = { cron_expression: "0 9 * * *", timezone: "UTC", target: { type: "all" }, campaign_id };
   const { id } = (await call("POST /api/v1/schedules", { ...cron, template_id, channel_ids })).body;
-  return { call, used: `${kind}/${kind === "templates" ? template_id : channel_ids[0]}`, user: `schedules/${id}`, id };
+  const used = `${kind}/${kind === "templates" ? template_id : channel_ids[0]}`;
+  const comeBack = () => act(campaign_id, action === "pause" ? "resume" : "unarchive");
+  if (action) await release(campaign_id);
+  if (action) await act(campaign_id, action);
+  return { call, used, user: `schedules/${id}`, id, comeBack };
 };
 
 const usedByJourney = (kind: "templates" | "channels" | "segments") => async (): Promise<Dependence> => {
@@ -79,6 +85,13 @@ const dependences: [name: string, make: () => Promise<Dependence>, left: object,
   ["the segment of an experience to come (SEG-9)", () => usedByExperience(), PAUSED, "experience_paused"],
   ["the template of a schedule (TPL-8, SCH-9)", usedBySchedule("templates"), OFF, "schedule_failed"],
   ["the channel of a schedule (CHN-17, SCH-9)", usedBySchedule("channels"), OFF, "schedule_failed"],
+  [
+    "the template of a paused campaign's schedule (TPL-8)",
+    usedBySchedule("templates", "pause"),
+    OFF,
+    "schedule_failed",
+  ],
+  ["the channel of an archived campaign's schedule", usedBySchedule("channels", "archive"), OFF, "schedule_failed"],
 ];
 
 function expectConflict({ status, body }: Answer, id: string): void {
@@ -106,6 +119,14 @@ it.each(dependences)("%s is deleted with force, which stops its user (AMB-119)",
   const { annotations } = (await call(`GET /api/v1/annotations?from=${at(-DAY)}&to=${at(DAY)}`)).body;
   const text = expect.stringContaining("was deleted");
   expect(annotations).toContainEqual(expect.objectContaining({ kind, ref_id: id, text }));
+});
+
+it("a schedule that a forced deletion met while its campaign was paused stays off after the resume (AMB-119, AMB-67)", async () => {
+  const { call, used, user, comeBack } = await usedBySchedule("templates", "pause")();
+  await call(`DELETE /api/v1/${used}?force=true`);
+  await comeBack();
+
+  expect((await call(`GET /api/v1/${user}`)).body).toMatchObject(OFF);
 });
 
 it("a template says which schedule and which journey would send it (AMB-119)", async () => {

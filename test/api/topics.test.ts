@@ -70,9 +70,13 @@ const sendStep = (inApp: string, topic: string) => ({
   },
 });
 
-async function createSchedule({ call, inApp }: Setting, cron_expression: string): Promise<string> {
+async function createSchedule(
+  { call, inApp }: Setting,
+  cron_expression: string,
+  campaign_id?: string,
+): Promise<string> {
   const template_id = (await call("POST /api/v1/templates", { name: "t", content })).body.id;
-  const body = { cron_expression, timezone: "UTC", template_id, channel_ids: [inApp], topic: "news" };
+  const body = { cron_expression, timezone: "UTC", template_id, channel_ids: [inApp], topic: "news", campaign_id };
   return (await call("POST /api/v1/schedules", { ...body, target: { type: "all" } })).body.id;
 }
 
@@ -99,6 +103,16 @@ it.each<[what: string, use: (at: Setting) => Promise<string>]>([
     },
   ],
   ["an active schedule", (at) => createSchedule(at, "0 9 * * *")],
+  [
+    "the schedule of a paused campaign, which its resume switches on,",
+    async (at) => {
+      const campaign = await createCampaign(at);
+      const id = await createSchedule(at, "0 9 * * *", campaign);
+      await at.call(`POST /api/v1/campaigns/${campaign}/release`);
+      await at.call(`PATCH /api/v1/campaigns/${campaign}`, { action: "pause" });
+      return id;
+    },
+  ],
   ["an active journey", activateJourney],
 ])("a topic is not deleted while %s sends by it, which the refusal names: 409 (TPC-1)", async (_, use) => {
   const found = await setting();

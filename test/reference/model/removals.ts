@@ -21,7 +21,10 @@ function usersOf(world: World, { sends = () => false, journey, campaign }: Uses)
       const definition = definitions.at(-1)!;
       return status === "active" && (journey?.(definition) || stepsOf(definition).some(sends));
     }),
-    schedules: world.schedules.filter(({ active, spec }) => active && sends(spec)),
+    // The return of its campaign switches one on that was switched off with it (AMB-67).
+    schedules: world.schedules.filter(
+      ({ active, switched_off_by, spec }) => (active || switched_off_by !== null) && sends(spec),
+    ),
     campaigns: world.campaigns.filter(
       ({ status, spec, messages }) => ["scheduled", "live"].includes(status) && campaign?.(spec, messages),
     ),
