@@ -3,6 +3,8 @@
 import { describe, expect, it } from "vitest";
 import { HOUR } from "../../shared/kernel/clock.ts";
 import type { CampaignStatus } from "../../shared/rules/campaign-states.ts";
+import { putItem } from "../../shared/store/item.ts";
+import { CampaignSchedule } from "../../shared/store/schedules/items.ts";
 import { switchOwned } from "../../shared/store/schedules/schedules.ts";
 import { openTimers } from "../../shared/store/timers.ts";
 import { withCampaigns } from "../support/campaigns.ts";
@@ -95,6 +97,17 @@ describe("recurring schedules of a campaign", () => {
     expect(await actives()).toEqual([false]);
     await act(id, "resume");
     expect(await actives()).toEqual([true]);
+  });
+
+  it("a pause of a campaign switches off its schedules beyond the first page of their names (CMP-21, AMB-15)", async () => {
+    const { id, actives, act, release, tenant } = await withSchedules(1);
+    const LONG = 1_000;
+    const gone = Array.from({ length: 1_200 }, (_, n) => String(n).padStart(LONG, "0"));
+    await tenant.store.writeAll(gone.map((schedule) => putItem(CampaignSchedule, { campaign: id, schedule }, {})));
+    await release(id);
+    await act(id, "pause");
+
+    expect(await actives()).toEqual([false]);
   });
 
   it("the schedules of a campaign are deleted with it, and fire no more (CMP-17, RDA-12)", async () => {

@@ -7,7 +7,7 @@ import { isTerminal } from "../../rules/job-states.ts";
 import { chatAppContentOf } from "../channels/chat-app-content.ts";
 import { oneOf } from "../conditions.ts";
 import type { Store } from "../context.ts";
-import { deleteSchedule, ownedSchedules, switchOwned } from "../schedules/schedules.ts";
+import { ownedSchedules, removeSchedule, switchOwned } from "../schedules/schedules.ts";
 import type { RootSecrets } from "../secrets.ts";
 import { drawOf } from "../sends/audience/preview-draws.ts";
 import type { JobRecord } from "../sends/jobs/job-record.ts";
@@ -144,7 +144,7 @@ export async function deleteCampaign(store: Store, timers: Timers, id: string): 
   if (status !== "draft" && status !== "archived")
     throw conflict(`The campaign is ${status} and cannot be deleted. Archive it first.`);
   if (released_at !== undefined) await cancelJobs(store, messages);
-  for (const schedule of await ownedSchedules(store, id)) await deleteSchedule(store, timers, schedule.id);
+  for (const schedule of await ownedSchedules(store, id)) await removeSchedule(store, timers, schedule);
   const removed = await removeListed(store, CampaignItem, id, oneOf("status", ["draft", "archived"]));
   if (removed === "refused") throw conflict("The campaign was changed meanwhile. Try again.");
 }

@@ -41,6 +41,7 @@ export type ScheduleRow = NewRowOf<typeof ScheduleItem>;
 
 type Changeable = "cron_expression" | "timezone" | "template_id" | "channel_ids" | "topic" | "active";
 type ScheduleSpec = Pick<ScheduleRow, Changeable | "campaign_id" | "hold">;
+type WantedChange = ScheduleChange | ((current: ScheduleRow) => ScheduleChange | undefined);
 type ScheduleChange = { [F in Changeable | "held_by" | "hold"]?: ScheduleRow[F] | undefined };
 
 /** @throws 422 naming the field (SCH-4, SCH-8). */
@@ -105,10 +106,21 @@ export async function changeSchedule(
   store: Store,
   timers: Timers,
   id: string,
-  wanted: ScheduleChange | ((current: ScheduleRow) => ScheduleChange | undefined),
+  wanted: WantedChange,
 ): Promise<Schedule> {
+  return requireFound(await tryChange(store, timers, id, wanted), "schedule");
+}
+
+/** The same of one that may be deleted meanwhile: undefined then. */
+async function tryChange(
+  store: Store,
+  timers: Timers,
+  id: string,
+  wanted: WantedChange,
+): Promise<Schedule | undefined> {
   for (;;) {
-    const current = await requireSchedule(store, id);
+    const current = await findSchedule(store, id);
+    if (!current) return undefined;
     const change = typeof wanted === "function" ? wanted(current) : wanted;
     if (!change) return scheduleOf(current);
     const { cron_expression = current.cron_expression, timezone = current.timezone, active = current.active } = change;
@@ -129,13 +141,12 @@ export async function changeSchedule(
       status: active === current.active ? undefined : statusOf(active),
     });
     if (changed.kind === "changed") return scheduleOf(changed.row);
-    if (!changed.current) throw notFound("schedule");
   }
 }
 
-/** Switches a schedule off and says why, on itself and in an annotation (AMB-119). */
+/** Switches a schedule off, if it is still there, and says why, on itself and in an annotation (AMB-119). */
 export async function switchOff(store: Store, timers: Timers, id: string, reason: string): Promise<void> {
-  await changeSchedule(store, timers, id, { active: false });
+  await tryChange(store, timers, id, { active: false });
   const text = `A schedule was switched off: ${reason}.`;
   const last_error = { code: "SWITCHED_OFF", message: reason, at: timestamp(store.clock.now()) };
   await whereItHolds(
@@ -146,17 +157,25 @@ export async function switchOff(store: Store, timers: Timers, id: string, reason
   );
 }
 
-/** SCH-9. One of a campaign is switched off before, which lets that end (D-CMP-AUTO): a removal is followed by nothing. @throws 404. */
+/** SCH-9. @throws 404. */
 export async function deleteSchedule(store: Store, timers: Timers, id: string): Promise<void> {
-  const { campaign_id, active } = await requireSchedule(store, id);
-  if (campaign_id !== undefined && active) await changeSchedule(store, timers, id, { active: false });
-  const removed = await removeListed(store, ScheduleItem, id);
+  const removed = await removeSchedule(store, timers, await requireSchedule(store, id));
   if (removed === "refused") throw notFound("schedule");
+}
+
+/** One of a campaign is switched off before, which lets that end (D-CMP-AUTO): a removal is followed by nothing. */
+export async function removeSchedule(
+  store: Store,
+  timers: Timers,
+  { id, campaign_id, active }: Pick<ScheduleRow, "id" | "campaign_id" | "active">,
+): Promise<"removed" | "refused"> {
+  if (campaign_id !== undefined && active) await tryChange(store, timers, id, { active: false });
+  return removeListed(store, ScheduleItem, id);
 }
 
 /** The schedules that belong to a campaign, without deleted ones. */
 export async function ownedSchedules(store: StoreReader, campaign: string): Promise<ScheduleRow[]> {
-  const { items } = await store.query(CampaignSchedule, { campaign });
+  const items = await store.queryAll(CampaignSchedule, { campaign });
   const ids = items.map(({ sk }) => sk.slice("S#".length));
   const rows = await store.getAll(ScheduleItem, idKeys(ids));
   return rows.filter((row) => row !== undefined);
@@ -182,7 +201,7 @@ export async function switchOwned(
     return isOver && hold <= holds ? { active: true, hold: holds } : undefined;
   };
   for (const schedule of await ownedSchedules(store, campaign))
-    if (decide(schedule)) await changeSchedule(store, timers, schedule.id, decide);
+    if (decide(schedule)) await tryChange(store, timers, schedule.id, decide);
 }
 
 /** The job of a tick. The write that advances the schedule decides which attempt at the tick counts. */
