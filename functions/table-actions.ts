@@ -11,7 +11,7 @@ export const furtherActions: Readonly<Record<string, readonly ListedAction[]>> =
   "api-notifications": ["BatchWriteItem", "DeleteItem"],
   "api-templates": ["BatchWriteItem", "DeleteItem"],
   "api-topics": ["DeleteItem"],
-  "api-schedules": ["BatchWriteItem", "DeleteItem"],
+  "api-schedules": ["BatchWriteItem", "ConditionCheckItem", "DeleteItem"],
   "api-campaigns": ["BatchWriteItem", "DeleteItem"],
   "api-journeys": ["BatchWriteItem", "DeleteItem"],
   "api-segments": ["BatchWriteItem", "DeleteItem"],

@@ -82,17 +82,25 @@ export async function requireRoom(store: StoreReader, entity: AnyEntity, noun: s
 
 type ListedRow = { id: string; name?: string | undefined };
 
-/** Puts an entity and its status in one transaction. @throws 429 QUOTA_EXCEEDED beyond 10,000 of a kind. */
+/** Puts an entity and its status in one transaction, with `extraItems`. @throws 429 QUOTA_EXCEEDED beyond 10,000 of a kind. */
 export function createListed<D extends AnyEntity>(
   store: Store,
   entity: D,
   status: string,
   row: NewRowOf<D> & ListedRow,
+  extraItems?: readonly ItemWrite[],
 ): Promise<void>;
-export async function createListed(store: Store, entity: AnyEntity, status: string, row: ListedRow): Promise<void> {
+export async function createListed(
+  store: Store,
+  entity: AnyEntity,
+  status: string,
+  row: ListedRow,
+  extraItems: readonly ItemWrite[] = [],
+): Promise<void> {
   const { id, name } = row;
   await requireRoom(store, entity, "of these");
-  await store.transact([putItem(entity, { id }, row, absent()), statusWrite(entity, id, status, { name })]);
+  const made = [putItem(entity, { id }, row, absent()), statusWrite(entity, id, status, { name })];
+  await store.transact([...made, ...extraItems]);
 }
 
 export interface ListedChange<D> {

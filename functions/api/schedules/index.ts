@@ -5,7 +5,6 @@ import { SomeOf, said, TrueOrFalse, Uuid } from "../../../shared/contract/schema
 import { TopicKey } from "../../../shared/contract/topic-key.ts";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
-import { invalid } from "../../../shared/kernel/errors.ts";
 import type { PlanName } from "../../../shared/rules/plans.ts";
 import { findCampaign } from "../../../shared/store/campaigns/campaigns.ts";
 import { timers } from "../../../shared/store/capabilities.ts";
@@ -17,6 +16,7 @@ import {
   deleteSchedule,
   getSchedule,
   listSchedules,
+  noSuchCampaign,
   readCron,
   Schedule,
 } from "../../../shared/store/schedules/schedules.ts";
@@ -73,7 +73,7 @@ async function requireReferences(
 async function holdOf(store: StoreReader, campaign: string | null | undefined): Promise<number | undefined> {
   if (campaign === undefined || campaign === null) return undefined;
   const found = await findCampaign(store, campaign);
-  if (!found) throw invalid({ campaign_id: "no such campaign in this workspace" });
+  if (!found) throw noSuchCampaign();
   return found.holds ?? 0;
 }
 

@@ -7,11 +7,11 @@ import type { Target } from "../../contract/send-input.ts";
 import { timestamp } from "../../kernel/clock.ts";
 import { beingChanged, conflict, notFound, requireFound } from "../../kernel/errors.ts";
 import { campaignMoves } from "../../rules/campaign-states.ts";
-import { all, is, oneOf } from "../conditions.ts";
+import { absent, all, is, oneOf } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { anotherEdit, type Edited, edited, isStill, outdated, versionOf } from "../edits.ts";
 import { annotationWrite } from "../insights/annotations.ts";
-import { type ChangeOf, fieldsOf, type NewRowOf } from "../item.ts";
+import { type AttributeOf, type ChangeOf, fieldsOf, type NewRowOf } from "../item.ts";
 import { fromJson, toJson } from "../json-text.ts";
 import { changeListed, createListed, type ListedChange, type ListFilter, listPage } from "../status-index.ts";
 import {
@@ -164,6 +164,7 @@ export async function moveCampaign(
 ): Promise<Campaign> {
   const outcome = await changeListed(store, CampaignItem, id, moveOf(store, move, options));
   if (outcome.kind === "changed") return campaignOf(outcome.row);
+  if (outcome.current?.deleting) throw conflict("The campaign is being deleted.");
   // The status would allow it, so something else was changed meanwhile.
   if (campaignMoves[move].from.some((status) => status === outcome.current?.status)) throw beingChanged();
   throw immovable(outcome.current, verbs[move]);
@@ -180,7 +181,7 @@ function moveOf(
   { change = {}, when, ...others }: Partial<Omit<CampaignMove, "status">> = {},
 ): CampaignMove {
   const { from, to } = campaignMoves[move];
-  const mayMove = oneOf("status", from);
+  const mayMove = all<"status" | "deleting">(oneOf("status", from), absent("deleting"));
   return {
     change: {
       ...change,
@@ -188,9 +189,23 @@ function moveOf(
       ...((move === "pause" || move === "archive") && { add: { ...change.add, holds: 1 } }),
     },
     status: to,
-    when: when ? all(mayMove, when) : mayMove,
+    when: when ? all<AttributeOf<typeof CampaignItem>>(mayMove, when) : mayMove,
     ...others,
   };
+}
+
+/**
+ * From now on it does not come back, though its deletion stops half-way: its jobs may be canceled by then.
+ * @throws 404, 409 for a campaign of another status than draft and archived
+ */
+export async function beginDeletion(store: Store, id: string): Promise<Campaign> {
+  const change: CampaignChange = { set: { deleting: true } };
+  const outcome = await changeListed(store, CampaignItem, id, { change, when: oneOf("status", ["draft", "archived"]) });
+  if (outcome.kind === "changed") return campaignOf(outcome.row);
+  const { current } = outcome;
+  throw current
+    ? conflict(`The campaign is ${current.status} and cannot be deleted. Archive it first.`)
+    : notFound("campaign");
 }
 
 const verbs: Record<Move, string> = {

@@ -96,6 +96,8 @@ export const CampaignItem = entity("campaign", {
     archived_from: v.optional(v.picklist(campaignMoves.archive.from)),
     /** How often it was paused or archived. */
     holds: v.optional(v.number()),
+    /** Its deletion began: it takes no move and no schedule any more. */
+    deleting: v.optional(v.literal(true)),
     /** It was unarchived and has not been resumed since. */
     restored: v.optional(v.boolean()),
     /** By job that was held when it was resumed last: its time in milliseconds, or `null`: it is skipped (AMB-138). */

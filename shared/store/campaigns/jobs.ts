@@ -1,11 +1,10 @@
 // What the status of a campaign means for its jobs and its schedules: jobs are made, held and released.
 import { timestamp } from "../../kernel/clock.ts";
-import { conflict } from "../../kernel/errors.ts";
+import { notFound } from "../../kernel/errors.ts";
 import { type OverduePolicy, resumedTimes } from "../../rules/campaign-resume.ts";
 import { isHeld } from "../../rules/campaign-states.ts";
 import { isTerminal } from "../../rules/job-states.ts";
 import { chatAppContentOf } from "../channels/chat-app-content.ts";
-import { oneOf } from "../conditions.ts";
 import type { Store } from "../context.ts";
 import { ownedSchedules, removeSchedule, switchOwned } from "../schedules/schedules.ts";
 import type { RootSecrets } from "../secrets.ts";
@@ -19,7 +18,7 @@ import type { Timers } from "../timers.ts";
 import { topicOfSend } from "../topics/topics.ts";
 import { useWrites } from "../uses.ts";
 import type { Allowance } from "../workspaces/usage.ts";
-import { type Campaign, getCampaign, resumeCampaign, tryMove } from "./campaigns.ts";
+import { beginDeletion, type Campaign, getCampaign, resumeCampaign, tryMove } from "./campaigns.ts";
 import { CampaignItem, type CampaignMessage } from "./items.ts";
 import { timeOf } from "./release.ts";
 
@@ -140,13 +139,11 @@ async function letGo(store: Store, timers: Timers, campaign: Campaign, job: JobR
  * @throws 404, 409 for a campaign of another status
  */
 export async function deleteCampaign(store: Store, timers: Timers, id: string): Promise<void> {
-  const { status, messages, released_at } = await getCampaign(store, id);
-  if (status !== "draft" && status !== "archived")
-    throw conflict(`The campaign is ${status} and cannot be deleted. Archive it first.`);
+  const { messages, released_at } = await beginDeletion(store, id);
   if (released_at !== undefined) await cancelJobs(store, messages);
   for (const schedule of await ownedSchedules(store, id)) await removeSchedule(store, timers, schedule);
-  const removed = await removeListed(store, CampaignItem, id, oneOf("status", ["draft", "archived"]));
-  if (removed === "refused") throw conflict("The campaign was changed meanwhile. Try again.");
+  const removed = await removeListed(store, CampaignItem, id);
+  if (removed === "refused") throw notFound("campaign");
 }
 
 async function cancelJobs(store: Store, messages: Campaign["messages"]): Promise<void> {

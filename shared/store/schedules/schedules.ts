@@ -4,16 +4,17 @@ import * as v from "valibot";
 import type { PageQuery } from "../../contract/paging.ts";
 import { LastError, said, Timestamp } from "../../contract/schemas.ts";
 import { HOUR, MINUTE, timestamp } from "../../kernel/clock.ts";
-import { invalid, notFound, requireFound } from "../../kernel/errors.ts";
+import { type ApiError, invalid, notFound, requireFound } from "../../kernel/errors.ts";
 import type { CampaignStatus } from "../../rules/campaign-states.ts";
 import { type Cron, nextRun, parseCron } from "../../rules/cron.ts";
 import { isTimeZone } from "../../rules/time-zones.ts";
-import { all, atMost, is, present } from "../conditions.ts";
+import { CampaignItem } from "../campaigns/items.ts";
+import { absent, all, atMost, is, present } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { annotationWrite } from "../insights/annotations.ts";
-import { changeItem, fieldsOf, type ItemWrite, idKeys, type NewRowOf } from "../item.ts";
+import { changeItem, checkItem, fieldsOf, type ItemWrite, idKeys, type NewRowOf, putItem } from "../item.ts";
 import { recountTimer } from "../recount-timer.ts";
-import { whereItHolds } from "../refusals.ts";
+import { orRefuse, whereItHolds } from "../refusals.ts";
 import { jobIdOf } from "../sends/jobs/job-ids.ts";
 import { changeListed, createListed, listPage, removeListed, Status } from "../status-index.ts";
 import type { Timers } from "../timers.ts";
@@ -54,7 +55,16 @@ export function readCron({ cron_expression, timezone }: Pick<Schedule, "cron_exp
 
 const statusOf = (active: boolean) => (active ? "active" : "paused");
 
-/** @throws 422 for a bad expression or zone, 429 beyond 10,000 of them. */
+export const noSuchCampaign = (): ApiError => invalid({ campaign_id: "no such campaign in this workspace" });
+
+/** A schedule joins its campaign, unless the deletion of that has begun: it removes those that it finds. */
+function ownWrites({ id: schedule, campaign_id: campaign }: ScheduleRow): ItemWrite<"workspace">[] {
+  if (campaign === undefined) return [];
+  const remains = all<"pk" | "deleting">(present(), absent("deleting"));
+  return [putItem(CampaignSchedule, { campaign, schedule }, {}), checkItem(CampaignItem, { id: campaign }, remains)];
+}
+
+/** @throws 422 for a bad expression or zone, or a campaign that is gone, 429 beyond 10,000 of them. */
 export async function createSchedule(store: Store, timers: Timers, spec: ScheduleSpec): Promise<Schedule> {
   const now = store.clock.now();
   const id = store.ids.uuidAt(now);
@@ -62,7 +72,6 @@ export async function createSchedule(store: Store, timers: Timers, spec: Schedul
   const next = spec.active ? nextRun(cron, spec.timezone, now) : undefined;
   await setTick(store, timers, { id, revision: 1, next });
   const { campaign_id } = spec;
-  if (campaign_id !== undefined) await store.put(CampaignSchedule, { campaign: campaign_id, schedule: id }, {});
   const row: ScheduleRow = {
     ...spec,
     id,
@@ -72,7 +81,7 @@ export async function createSchedule(store: Store, timers: Timers, spec: Schedul
     created_at: timestamp(now),
     updated_at: timestamp(now),
   };
-  await createListed(store, ScheduleItem, statusOf(spec.active), row);
+  await createListed(store, ScheduleItem, statusOf(spec.active), row, ownWrites(row)).catch(orRefuse(noSuchCampaign));
   return scheduleOf(row);
 }
 
