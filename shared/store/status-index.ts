@@ -99,8 +99,11 @@ export async function createListed(
 ): Promise<void> {
   const { id, name } = row;
   await requireRoom(store, entity, "of these");
-  const made = [putItem(entity, { id }, row, absent()), statusWrite(entity, id, status, { name })];
-  await store.transact([...made, ...extraItems]);
+  await store.transact([
+    putItem(entity, { id }, row, absent()),
+    statusWrite(entity, id, status, { name }),
+    ...extraItems,
+  ]);
 }
 
 export interface ListedChange<D> {

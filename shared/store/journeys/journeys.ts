@@ -165,28 +165,16 @@ function pausesOf(row: RowOf<typeof ActiveJourney> | undefined, now: number): Pa
 }
 
 /** JNY-17, JNY-18: changes only the status; timers that fire meanwhile have no effect. @throws 404, 409. */
-export async function pauseJourney(store: Store, id: string): Promise<Journey> {
+export async function pauseJourney(store: Store, id: string, reason?: string): Promise<Journey> {
   const journey = await getJourney(store, id);
-  return changeJourney(store, journey, ...pauseOf(store, journey, "paused"));
-}
-
-/** The same because of what the service found, if it is still active by then (AMB-119). */
-export async function pauseActive(store: Store, id: string, reason: string): Promise<void> {
-  const row = await store.get(JourneyItem, { id });
-  if (!row) return;
-  const journey = journeyOf(row);
-  await writeChange(store, journey, ...pauseOf(store, journey, `paused: ${reason}`));
-}
-
-function pauseOf(store: Store, journey: Journey, text: string): [Set, Move] {
-  const { id, trigger } = journey;
+  const text = reason === undefined ? "paused" : `paused: ${reason}`;
   const extraItems = [
     changeItem(ActiveJourney, { journey: id }, { set: { paused: store.clock.now() } }, present()),
-    ...watchWrites("journey", id, triggerEvents(trigger)),
+    ...watchWrites("journey", id, triggerEvents(journey.trigger)),
     annotationOf(store, "journey_paused", journey, text),
   ];
   const { from, to: status } = journeyMoves.pause;
-  return [{ status }, { from, verb: "paused", extraItems }];
+  return changeJourney(store, journey, { status }, { from, verb: "paused", extraItems });
 }
 
 /** D-JNY-ARCHIVE: its active runs are canceled in the background. @throws 404, 409 from active. */
@@ -253,15 +241,15 @@ async function changeJourney(store: Store, journey: Journey, set: Set, move: Mov
   return outcome.entity;
 }
 
-function writeChange(store: Store, { id, version }: Journey, set: Set, { from, extraItems = [] }: Move) {
+async function tryChange(
+  store: Store,
+  { id, version }: Journey,
+  set: Set,
+  { from, verb, extraItems = [] }: Move,
+): Promise<Edited<Journey>> {
   const change = { set: { ...set, updated_at: timestamp(store.clock.now()) } };
   const when = all(oneOf("status", from), is("version", version));
-  return changeListed(store, JourneyItem, id, { change, status: set.status, when, extraItems });
-}
-
-async function tryChange(store: Store, journey: Journey, set: Set, move: Move): Promise<Edited<Journey>> {
-  const { from, verb } = move;
-  const outcome = await writeChange(store, journey, set, move);
+  const outcome = await changeListed(store, JourneyItem, id, { change, status: set.status, when, extraItems });
   if (outcome.kind === "changed") return edited(journeyOf(outcome.row));
   if (!outcome.current) throw notFound("journey");
   const { status } = outcome.current;
