@@ -1628,7 +1628,7 @@ export interface ChannelHealth {
       /** The name, for people */
       name: string;
     })[];
-    /** Active schedules */
+    /** Active schedules, and those that come back with their campaign */
     schedules: ({
       /** The id, as the service assigned it */
       id: string;
@@ -5663,7 +5663,7 @@ export interface TemplatesGetUsageAnswer {
       /** The name, for people */
       name: string;
     })[];
-    /** Active schedules */
+    /** Active schedules, and those that come back with their campaign */
     schedules: ({
       /** The id, as the service assigned it */
       id: string;
