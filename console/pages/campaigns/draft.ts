@@ -12,6 +12,9 @@ export interface MessageDraft extends Message, Arms {
   channel_ids: string[] | undefined;
   /** Empty: with the campaign. */
   at: string;
+  /** What a chat app shows, which is said by the API alone. */
+  chat_app_template_id?: string | undefined;
+  chat_app_parameters?: string[] | undefined;
 }
 
 export const EMPTY: MessageDraft = {
@@ -25,6 +28,8 @@ export const EMPTY: MessageDraft = {
 function messagesOf(campaign: Campaign): MessageDraft[] {
   const times = timesOf(campaign);
   return campaign.messages.map(({ content, template_id, channel_ids, ...further }, n) => ({
+    chat_app_template_id: further.chat_app_template_id,
+    chat_app_parameters: further.chat_app_parameters,
     content: content ?? EMPTY.content,
     channel_ids,
     template_id,
@@ -66,9 +71,11 @@ export const bodyOf = (draft: Draft, usable: string[]): CampaignsReplaceBody => 
   target: draft.target,
   holdout_percentage: draft.holdout,
   ...(draft.safety !== undefined && { safety: draft.safety }),
-  messages: draft.messages.map(({ content, channel_ids, template_id, at, ...arms }) => ({
+  messages: draft.messages.map(({ content, channel_ids, template_id, at, ...further }) => ({
+    chat_app_template_id: further.chat_app_template_id,
+    chat_app_parameters: further.chat_app_parameters,
     ...(template_id === undefined ? { content: contentOf(content) } : { template_id }),
-    ...armsBody(arms),
+    ...armsBody(further),
     channel_ids: channel_ids ?? usable,
     ...(at && { scheduled_at: fromLocalInput(at) }),
   })),
