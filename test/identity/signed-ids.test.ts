@@ -169,7 +169,7 @@ describe("keys that sign ids", () => {
   });
 
   it("signed ids are not demanded where the last key is deleted meanwhile: 422 (ACC-8)", async () => {
-    const writing = requests({ operation: "UpdateItem", naming: "identity_required" });
+    const writing = requests({ operation: "TransactWriteItems", naming: "identity_required" });
     const { tenant, id, demand } = await signing(await withTenant({ hooks: writing.hooks }));
     writing.next(() => tenant.call(`DELETE /api/v1/identity-keys/${id}`));
 
