@@ -12,11 +12,12 @@ const DEFAULT_MAX_AGE = 72 * HOUR;
 /** Why somebody is not let in, or null (AMB-147). */
 function refusal(world: World, journey: Journey, subscriber: Subscriber, event: Event | null): string | null {
   const { trigger, entry_rules } = journey.active!;
-  if (journey.status === "paused") return "paused";
+  // What is history starts nothing, whatever the state of the journey.
   if (event && trigger.max_age !== "none") {
     const age = event.received_at - event.occurred_at;
     if (age > (duration(trigger.max_age) ?? DEFAULT_MAX_AGE)) return "too_old";
   }
+  if (journey.status === "paused") return "paused";
   const earlier = world.runs.filter((run) => run.journey_id === journey.id && run.subscriber_id === subscriber.id);
   if (earlier.some(({ status }) => status === "active")) return "already_active";
   if (event && earlier.some((run) => endsBehind(world, run, event)))
