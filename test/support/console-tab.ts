@@ -137,8 +137,9 @@ export async function choose(page: Page, name: string): Promise<void> {
 
 const MAX_TABS = 120;
 
-/** Presses Tab until the focus is on what has this name, as people do who have no pointer. */
+/** Presses Tab until the focus is on what has this name, as people do who have no pointer, once the page is there. */
 export async function tabTo(page: Page, name: string): Promise<void> {
+  await page.locator("[aria-busy=true]").first().waitFor({ state: "detached" });
   for (let n = 0; n < MAX_TABS; n++) {
     const label = await page.evaluate(`(({ labels, ariaLabel, textContent }) =>
       labels?.length ? labels[0].textContent : ariaLabel ?? textContent)(document.activeElement).trim()`);
