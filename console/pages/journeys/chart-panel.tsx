@@ -1,7 +1,7 @@
 // The panel beside the chart: the step that is chosen, the trigger, or the kinds of a step to insert.
 
 import type { ComponentChildren } from "preact";
-import { useLayoutEffect, useRef } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { useQuery } from "../../app/query.ts";
 import { plural } from "../../app/time.ts";
 import { Button } from "../../components/button.tsx";
@@ -32,8 +32,8 @@ const titles = { trigger: "Trigger", edge: "Insert a step", step: "" };
 export function ChartPanel({ chosen, trigger, insert, close, ...steps }: PanelProps) {
   const step = chosen.kind === "step" ? steps.graph.steps?.[chosen.id] : undefined;
   const heading = useRef<HTMLHeadingElement>(null);
-  // By keyboard the panel would stand behind all that follows the step in the chart. With it, so that no key goes between.
-  useLayoutEffect(() => heading.current?.focus(), [chosen]);
+  // By keyboard the panel would stand behind all that follows the step in the chart.
+  useEffect(() => heading.current?.focus(), [chosen]);
   return (
     <section
       class="chart-panel"
