@@ -103,6 +103,7 @@ export function peopleStories(open: () => Promise<Tab>): void {
     await dialog.getByRole("button", { name: "Create the draft" }).click();
     const step = page.locator("button.chart-node", { hasText: "Three days left" });
     await step.press("Enter");
+    await page.getByRole("heading").and(page.locator(":focus")).waitFor();
     await page.getByRole("button", { name: "Remove the step" }).press("Enter");
     await step.waitFor({ state: "detached" });
     await page.getByRole("button", { name: "Undo" }).press("Enter");
