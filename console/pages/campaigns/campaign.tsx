@@ -21,6 +21,7 @@ import { Approval, stateOf } from "./approval.tsx";
 import { Editor, hasInput, type Opened } from "./editor.tsx";
 import { Release, Resume } from "./release.tsx";
 import { Report } from "./report.tsx";
+import { timesOf } from "./times.ts";
 
 const EVERY_MS = 5_000;
 
@@ -123,10 +124,12 @@ function Shown({ campaign }: { campaign: Campaign }) {
   );
 }
 
-function Messages({ campaign: { messages, status } }: { campaign: Campaign }) {
+function Messages({ campaign }: { campaign: Campaign }) {
+  const { messages, status } = campaign;
+  const times = timesOf(campaign);
   return (
     <div class="grid">
-      {messages.map(({ id, content, template_id, variant_b, position, job_id, channel_ids, scheduled_at, error }) => (
+      {messages.map(({ id, content, template_id, variant_b, position, job_id, channel_ids, error }, n) => (
         <Card
           key={id}
           title={messages.length > 1 ? `Message ${position + 1}` : "Message"}
@@ -141,9 +144,9 @@ function Messages({ campaign: { messages, status } }: { campaign: Campaign }) {
               <ContentSeen content={content ? contentOfB(content, variant_b) : variant_b} />
             </>
           )}
-          {scheduled_at && (
+          {times[n] && (
             <p class="dim">
-              {Date.parse(scheduled_at) > now() ? "Goes out" : "Sent"} {momentText(scheduled_at)}
+              {Date.parse(times[n]) > now() ? "Goes out" : "Sent"} {momentText(times[n])}
             </p>
           )}
           {/* What went out has its channels in the report. */}

@@ -18,6 +18,7 @@ import { Awaited, isAwaited } from "../../components/states.tsx";
 import { stateOf } from "./approval.tsx";
 import { CampaignView } from "./campaign.tsx";
 import { Editor } from "./editor.tsx";
+import { timesOf } from "./times.ts";
 import { Upcoming } from "./upcoming.tsx";
 
 type Listed = CampaignsListAnswer["items"][number];
@@ -30,11 +31,9 @@ export function View() {
 }
 
 /** When the next message of a campaign that goes out by itself does so. */
-function nextOf({ status, messages }: Pick<Campaign, "status" | "messages">): string | undefined {
-  if (status !== "scheduled" && status !== "live") return undefined;
-  const ahead = messages.flatMap(({ scheduled_at }) =>
-    scheduled_at && Date.parse(scheduled_at) > now() ? [scheduled_at] : [],
-  );
+function nextOf(campaign: Pick<Campaign, "status" | "messages" | "scheduled_at">): string | undefined {
+  if (campaign.status !== "scheduled" && campaign.status !== "live") return undefined;
+  const ahead = timesOf(campaign).flatMap((time) => (time && Date.parse(time) > now() ? [time] : []));
   return ahead.toSorted((a, b) => Date.parse(a) - Date.parse(b))[0];
 }
 

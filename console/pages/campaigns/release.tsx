@@ -15,6 +15,7 @@ import { meansOf } from "../../components/release-facts.tsx";
 import { Moments } from "../../components/release-moments.tsx";
 import { MissingIn } from "../../components/release-reach.tsx";
 import { ReleaseSheet } from "../../components/release-sheet.tsx";
+import { timesOf } from "./times.ts";
 
 export function Release({ campaign }: { campaign: Campaign }) {
   const isAsked = campaign.approval?.status === "waiting";
@@ -43,7 +44,11 @@ type Message = Campaign["messages"][number];
 /** A preview is valid for ten minutes. */
 const PREVIEW_EVERY_MS = 300_000;
 
-const bodyOf = (campaign: Campaign, message: Message | undefined): NotificationsCreateBody => ({
+const bodyOf = (
+  campaign: Campaign,
+  message: Message | undefined,
+  time: string | undefined,
+): NotificationsCreateBody => ({
   target: campaign.target,
   ...(message?.template_id ? { template_id: message.template_id } : { content: message?.content }),
   ...armsBody(armsOf(message ?? {})),
@@ -52,7 +57,7 @@ const bodyOf = (campaign: Campaign, message: Message | undefined): Notifications
   ...(campaign.topic && { topic: campaign.topic }),
   holdout_percentage: campaign.holdout_percentage,
   // What is late goes out at once, and a preview is of a time to come.
-  ...(message?.scheduled_at && Date.parse(message.scheduled_at) > now() && { scheduled_at: message.scheduled_at }),
+  ...(time && Date.parse(time) > now() && { scheduled_at: time }),
 });
 
 const nameOf = ({ content, position }: Message): string =>
@@ -75,7 +80,8 @@ export function Sheet({ campaign, asked, close }: SheetProps) {
   const approve = useAction("campaigns.approve", { stale: STALE });
   const { title, act } = wordsOf(asked !== undefined);
   const isForTwo = asked !== undefined || asksSecondPerson();
-  const body = bodyOf(campaign, messages[0]);
+  const times = timesOf(campaign);
+  const body = bodyOf(campaign, messages[0], times[0]);
   const preview = useQuery("recipients.previewNotifications", [body], {
     every: PREVIEW_EVERY_MS,
   });
@@ -96,9 +102,9 @@ export function Sheet({ campaign, asked, close }: SheetProps) {
       preview={preview}
       body={body}
       at="messages[0]."
-      when={messages.map((message) => ({
+      when={messages.map((message, n) => ({
         ...(messages.length > 1 && { name: nameOf(message) }),
-        at: message.scheduled_at,
+        at: times[n],
         ...(isForTwo && { words: "Once approved" }),
       }))}
       by={[
@@ -117,7 +123,7 @@ export function Sheet({ campaign, asked, close }: SheetProps) {
           <MissingIn
             key={message.id}
             name={nameOf(message)}
-            body={bodyOf(campaign, message)}
+            body={bodyOf(campaign, message, times[n + 1])}
             at={`messages[${n + 1}].`}
           />
         ))}

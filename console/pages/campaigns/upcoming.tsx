@@ -12,6 +12,7 @@ import { Icon, type IconName } from "../../components/icon.tsx";
 import { Card, Page } from "../../components/page.tsx";
 import { distance } from "../../components/release-moments.tsx";
 import { Empty, Failure, Skeleton } from "../../components/states.tsx";
+import { timesOf } from "./times.ts";
 
 const DAYS = 14;
 /** Times of one schedule. */
@@ -70,15 +71,22 @@ export function Upcoming() {
   );
 }
 
-const itemsOfCampaign = ({ id, name, messages }: Pick<Campaign, "id" | "name" | "messages">): Item[] =>
-  messages.flatMap(({ scheduled_at, content, position }) =>
-    scheduled_at
+const itemsOfCampaign = ({
+  id,
+  name,
+  ...planned
+}: Pick<Campaign, "id" | "name" | "messages" | "scheduled_at">): Item[] =>
+  timesOf(planned).flatMap((time, position) =>
+    time
       ? [
           {
             key: `${id} ${position}`,
-            at: Date.parse(scheduled_at),
+            at: Date.parse(time),
             icon: "campaign",
-            name: messages.length > 1 ? `${name}: ${inPlain(content?.title ?? `message ${position + 1}`)}` : name,
+            name:
+              planned.messages.length > 1
+                ? `${name}: ${inPlain(planned.messages[position]?.content?.title ?? `message ${position + 1}`)}`
+                : name,
             kind: "Campaign",
             href: pathTo("campaigns", id),
           },

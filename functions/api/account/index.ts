@@ -9,16 +9,9 @@ import { editAsSeen, IF_MATCH, tagged } from "../../../shared/http/if-match.ts";
 import { addressConfirmation } from "../../../shared/http/serving.ts";
 import { timestamp } from "../../../shared/kernel/clock.ts";
 import { invalid, notFound, requireFound } from "../../../shared/kernel/errors.ts";
-import type { TenantId } from "../../../shared/kernel/ids.ts";
 import { recomputeQueue } from "../../../shared/runtime/resources.ts";
 import { secrets } from "../../../shared/store/capabilities.ts";
-import {
-  type PlatformReader,
-  platformRead,
-  platformWrite,
-  storeRead,
-  storeWrite,
-} from "../../../shared/store/context.ts";
+import { platformRead, platformWrite, storeRead, storeWrite } from "../../../shared/store/context.ts";
 import { edited, outdated } from "../../../shared/store/edits.ts";
 import { watchersChanged } from "../../../shared/store/events/watchers.ts";
 import { getProfiles } from "../../../shared/store/subscribers/subscribers.ts";
@@ -28,6 +21,7 @@ import {
   deleteIdentityKey,
   IdentityKey,
   listIdentityKeys,
+  requireIdentityKey,
 } from "../../../shared/store/workspaces/identity-keys.ts";
 import { WorkspaceItem, workspaceFields } from "../../../shared/store/workspaces/items.ts";
 import {
@@ -83,16 +77,6 @@ const identityKeys = [
 ];
 
 const Scopes = v.array(OneOf(scopes));
-
-/** @throws 422 where signed ids are to be demanded and nobody can sign them. */
-async function requireKey(
-  platform: PlatformReader,
-  tenant: TenantId,
-  { identity_required }: Pick<v.InferOutput<typeof SettingsChange>, "identity_required">,
-): Promise<void> {
-  if (identity_required && (await listIdentityKeys(platform, tenant)).length === 0)
-    throw invalid({ identity_required: "needs an identity key: create one, and let your backend sign ids first" });
-}
 
 export const account = group("account", "Keys and settings of a workspace, and the caller.", [
   endpoint(
@@ -248,7 +232,7 @@ export const account = group("account", "Keys and settings of a workspace, and t
       const testers = await getProfiles(store, body.test_subscriber_ids?.filter((id) => !known.includes(id)) ?? []);
       if (testers.some((profile) => !profile))
         throw invalid({ test_subscriber_ids: "names a subscriber that is not in this workspace" });
-      await requireKey(platform, tenant, body);
+      if (body.identity_required) await requireIdentityKey(platform, tenant);
       if (body.second_factor_required && !(caller.kind === "dashboard" && caller.secondFactor.isProven))
         throw invalid({ second_factor_required: "needs your own second factor first, so that you stay in" });
       const answer = await editAsSeen(headers, WorkspaceSettings, {
@@ -256,7 +240,7 @@ export const account = group("account", "Keys and settings of a workspace, and t
         edit: async (seen) => {
           const workspace = await changeWorkspace(platform, tenant, body, seen?.version);
           if (workspace) return edited(workspace);
-          await requireKey(platform, tenant, body);
+          if (body.identity_required) await requireIdentityKey(platform, tenant);
           if (seen) return outdated;
           throw notFound("workspace");
         },

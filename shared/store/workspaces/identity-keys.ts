@@ -4,7 +4,7 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 import * as v from "valibot";
 import { Timestamp } from "../../contract/schemas.ts";
 import { timestamp } from "../../kernel/clock.ts";
-import { conflict, notFound } from "../../kernel/errors.ts";
+import { conflict, invalid, notFound } from "../../kernel/errors.ts";
 import { hmacUnder } from "../../kernel/hmac.ts";
 import type { TenantId } from "../../kernel/ids.ts";
 import { all, asRead, present } from "../conditions.ts";
@@ -34,6 +34,12 @@ export const identityKeysOf = (row: Pick<RowOf<typeof WorkspaceItem>, "identity_
 
 export async function listIdentityKeys(platform: PlatformReader, tenant: TenantId): Promise<IdentityKey[]> {
   return identityKeysOf(await platform.get(WorkspaceItem, { tenant }));
+}
+
+/** @throws 422 where signed ids are to be demanded and nobody can sign them. */
+export async function requireIdentityKey(platform: PlatformReader, tenant: TenantId): Promise<void> {
+  if ((await listIdentityKeys(platform, tenant)).length === 0)
+    throw invalid({ identity_required: "needs an identity key: create one, and let your backend sign ids first" });
 }
 
 /** Only this response contains the key itself. @throws 409 for a third one. */

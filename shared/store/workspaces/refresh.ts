@@ -237,22 +237,11 @@ async function exchangeSecret(
   return (await isRaced(platform, family, given)) ? { kind: "raced" } : { kind: "reused" };
 }
 
-const advance = (platform: Platform, family: string, given: string, successor: string): Promise<boolean> =>
-  happened(
-    platform.change(
-      RefreshFamily,
-      { family },
-      {
-        set: {
-          ...expiry(platform),
-          current: hashOf(successor),
-          previous: given,
-          previous_until: platform.clock.now() + REUSE_GRACE_MS,
-        },
-      },
-      is("current", given),
-    ),
-  );
+function advance(platform: Platform, family: string, given: string, successor: string): Promise<boolean> {
+  const previous_until = platform.clock.now() + REUSE_GRACE_MS;
+  const set = { ...expiry(platform), current: hashOf(successor), previous: given, previous_until };
+  return happened(platform.change(RefreshFamily, { family }, { set }, is("current", given)));
+}
 
 async function isRaced(platform: Platform, family: string, given: string): Promise<boolean> {
   const row = await platform.get(RefreshFamily, { family });
