@@ -1,6 +1,8 @@
 // What was written and not saved: it is there again after a reload and after another page, until it is saved or given up.
 import { expect, it } from "vitest";
-import { type Tab, violationsInThemes } from "../support/console-tab.ts";
+import type { Campaign } from "../../sdk/src/types.gen.ts";
+import { press, type Tab, violationsInThemes } from "../support/console-tab.ts";
+import { bodyOf } from "../support/told.ts";
 
 export function draftStories(open: () => Promise<Tab>): void {
   it("what is not saved outlives a reload and another page: campaign, segment, journey and template (CON-2)", async () => {
@@ -91,6 +93,30 @@ export function draftStories(open: () => Promise<Tab>): void {
     await page.getByLabel("Name", { exact: true }).fill("Demo");
     await save.press("Enter");
     await page.locator(".workspace b", { hasText: /^Demo$/ }).waitFor();
+  });
+
+  it("a draft keeps the template of a chat app, which the API alone sets, when it is saved (CON-3)", async () => {
+    const { page, visit } = await open();
+    await visit("campaigns/new");
+    await page.getByLabel("Name").fill("By chat");
+    await page.getByLabel("Title").fill("It is on its way");
+    await page.getByLabel("Body", { exact: true }).fill("Your order left us.");
+    await press(page, "Save the draft");
+    await page.getByRole("heading", { name: "By chat", level: 1 }).waitFor();
+    const chat = { chat_app_template_id: "order_shipped", chat_app_parameters: ["No. 7"] };
+    await page.route(/v1\/campaigns\/[\w-]{36}$/, async (route) => {
+      if (route.request().method() !== "GET") return route.continue();
+      const answer = await route.fetch();
+      const campaign = (await answer.json()) as Campaign;
+      const messages = campaign.messages.map((message) => ({ ...message, ...chat }));
+      return route.fulfill({ response: answer, json: { ...campaign, messages } });
+    });
+    await page.reload();
+    await press(page, "Edit");
+    await page.getByLabel("Name").fill("By chat, again");
+    const saved = page.waitForRequest((one) => one.method() === "PUT");
+    await press(page, "Save the draft");
+    expect(await bodyOf(page, await saved)).toMatchObject({ messages: [chat] });
   });
 
   it("who signs in after another, in the same tab, sees nothing of the other's workspace (CON-2)", async () => {
