@@ -9,6 +9,7 @@ import {
   permissionOfScope,
   type Scope,
 } from "../contract/roles.ts";
+import { MINUTE } from "../kernel/clock.ts";
 import { ApiError, closed } from "../kernel/errors.ts";
 import { plans } from "../rules/plans.ts";
 import type { Platform } from "../store/context.ts";
@@ -50,7 +51,7 @@ export async function limitRequests(
     state.left += granted - 1;
     return;
   }
-  const seconds = Math.max(1, Math.ceil(((minute + 1) * 60_000 - now) / 1_000));
+  const seconds = Math.max(1, Math.ceil(((minute + 1) * MINUTE - now) / 1_000));
   throw new ApiError("RATE_LIMITED", "rate limit exceeded", {
     body: { error: "rate limit exceeded", retry_after: seconds },
     headers: { "retry-after": String(seconds) },

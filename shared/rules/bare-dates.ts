@@ -1,8 +1,7 @@
 // Days and times of attributes in a time zone, and whether an instant is before, in or after a day (AMB-137).
+import { DAY } from "../kernel/clock.ts";
 import { startIn } from "./time-zones.ts";
 import { parseTimestamp } from "./timestamps.ts";
-
-const DAY = 86_400_000;
 
 /** Whether a rule names a time or a date: only then the zone matters. */
 export const mentionsTime = (rule: unknown): boolean => /"\d{4}-\d{2}-\d{2}/.test(JSON.stringify(rule) ?? "");

@@ -1,4 +1,5 @@
 // The brake of a send (F21): when its figures are so bad that it stops, and how much of it may begin before they are known.
+import { SECOND } from "../kernel/clock.ts";
 import { wilson } from "./lift.ts";
 import { bucket } from "./split.ts";
 
@@ -167,14 +168,13 @@ export const chunksBefore = (sizes: readonly RangeSize[], range: number, n: numb
     return sum + (planned ? Math.min(chunks, earlier) : earlier);
   }, 0);
 
-const SECOND_MS = 1_000;
-const MAX_WAIT_MS = 15 * 60 * SECOND_MS;
+const MAX_WAIT_MS = 15 * 60 * SECOND;
 
 /** When a chunk asks again that may not begin yet: the number of rounds that it must wait for, and their length so far. */
 export function askAgainIn(before: number, allowed: number, ageMs: number): number {
   const doublings = Math.max(1, Math.ceil(Math.log2((before + 1) / Math.max(1, allowed))));
-  const pace = Math.max(1, ageMs / (60 * SECOND_MS));
-  return Math.min(MAX_WAIT_MS, Math.round(5 * SECOND_MS * doublings * pace));
+  const pace = Math.max(1, ageMs / (60 * SECOND));
+  return Math.min(MAX_WAIT_MS, Math.round(5 * SECOND * doublings * pace));
 }
 
 /** Whether a subscriber is among the ones who get a send first. */

@@ -1,4 +1,5 @@
 // Frequency caps (D-CAP): how many messages of a category a subscriber gets in a day or week, by one class of channels or all.
+import { DAY } from "../kernel/clock.ts";
 import { type ChannelClass, type ChannelType, classOf } from "./channel-types.ts";
 import { wallClock } from "./time-zones.ts";
 
@@ -15,7 +16,6 @@ export interface CountedCap extends FrequencyCap {
   count: number;
 }
 
-const DAY = 86_400_000;
 const MONDAY = 1;
 
 /** The first day, as `2026-11-16`, of the day or week that contains an instant (milliseconds) in a zone. Weeks begin on Mondays. */

@@ -1,4 +1,5 @@
 // Five-field cron expressions, parsed strictly, and when they next fire in a time zone (SCH-10 to SCH-14).
+import { DAY, MINUTE } from "../kernel/clock.ts";
 import { elementAt } from "./element-at.ts";
 import { type ClockChange, changeNear, wallClock } from "./time-zones.ts";
 
@@ -84,8 +85,6 @@ const DAYS_OF_MONTHS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 const canFire = ({ days, months, isEitherDay }: Cron): boolean =>
   isEitherDay || [...months].some((month) => Math.min(...days) <= elementAt(DAYS_OF_MONTHS, month - 1));
 
-const MINUTE = 60_000;
-const DAY = 86_400_000;
 /** From one 29 February to the next there are at most 8 years, around 2100. */
 const MAX_DAYS = 9 * 366;
 

@@ -1,4 +1,5 @@
 // strftime patterns for templates. Those of the library use the time zone of the machine and are a hundred times slower.
+import { DAY, MINUTE } from "../kernel/clock.ts";
 import { elementAt } from "./element-at.ts";
 import { zoneOffsetMinutes } from "./time-zones.ts";
 
@@ -29,7 +30,7 @@ const DIRECTIVES: Record<string, Directive> = {
   e: [({ wall }) => wall.getUTCDate(), -2],
   H: [({ wall }) => wall.getUTCHours(), 2],
   I: [twelve, 2],
-  j: [({ wall }) => Math.floor((wall.getTime() - Date.UTC(wall.getUTCFullYear(), 0, 1)) / 86_400_000) + 1, 3],
+  j: [({ wall }) => Math.floor((wall.getTime() - Date.UTC(wall.getUTCFullYear(), 0, 1)) / DAY) + 1, 3],
   k: [({ wall }) => wall.getUTCHours(), -2],
   l: [twelve, -2],
   L: [({ wall }) => wall.getUTCMilliseconds(), 3],
@@ -53,7 +54,7 @@ const DIRECTIVES: Record<string, Directive> = {
  */
 export function formatDate(at: number, pattern: string, zone: string): string {
   const offset = zone === "UTC" ? 0 : zoneOffsetMinutes(zone, at);
-  const moment: Moment = { at, offset, zone, wall: new Date(at + offset * 60_000) };
+  const moment: Moment = { at, offset, zone, wall: new Date(at + offset * MINUTE) };
   return pattern
     .replace(/%([FTRD])/g, (text, name: string) => COMPOSED[name] ?? text)
     .replace(DIRECTIVE, (text, flag: string, name: string) => (name === "%" ? "%" : written(moment, text, flag, name)));

@@ -1,15 +1,15 @@
 // Durations of journeys and rules: whole minutes, hours or days (JND-4, RUL-6).
+import { DAY, HOUR, MINUTE } from "../kernel/clock.ts";
 import type { Grammar } from "./grammar.ts";
 
 const SHAPE = /^[1-9][0-9]{0,6}[mhd]$/;
-const DAY_MS = 86_400_000;
 const UNITS: ReadonlyMap<string, number> = new Map([
-  ["m", 60_000],
-  ["h", 3_600_000],
-  ["d", DAY_MS],
+  ["m", MINUTE],
+  ["h", HOUR],
+  ["d", DAY],
 ]);
 
-export const MAX_DURATION = 3_650 * DAY_MS;
+export const MAX_DURATION = 3_650 * DAY;
 
 /**
  * Parses a duration of whole units (`30m`, `24h`, `7d`) to milliseconds; undefined if it is malformed (`1.5h`, `10s`,

@@ -1,5 +1,6 @@
 // Limits on the size and the age of events, by the tier of the sender (EVT-2, EVT-6, EVT-14 to EVT-17).
 
+import { HOUR, MINUTE } from "../kernel/clock.ts";
 import { hasAtMost } from "./characters.ts";
 
 /** `client` = SDK key, `server` = server key. */
@@ -13,7 +14,6 @@ interface TierLimits {
   backdatedMs: number;
 }
 
-const HOUR = 3_600_000;
 const KB = 1_024;
 
 export const tiers: Record<Tier, TierLimits> = {
@@ -29,10 +29,10 @@ export const MAX_PROPERTIES = 50;
 export const MAX_PROPERTY_CHARACTERS = 256;
 
 /** AMB-24, AMB-117. */
-const MAX_AHEAD_MS = 5 * 60_000;
+const MAX_AHEAD_MS = 5 * MINUTE;
 
 /** AMB-135: a smaller difference is the way of the request. */
-const MAX_CLOCK_ERROR_MS = 60_000;
+const MAX_CLOCK_ERROR_MS = MINUTE;
 
 /**
  * When an event of the client tier happened, by the clock of the service (AMB-135): its time is shifted by the error of

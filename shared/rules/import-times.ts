@@ -1,4 +1,5 @@
 // Times as files write them: with a zone, in the zone of the import, or as a bare day (AMB-133).
+import { DAY, SECOND } from "../kernel/clock.ts";
 import { columnKey, LANGUAGES } from "./import-names.ts";
 import { changeNear, isTimeZone } from "./time-zones.ts";
 import { parseTimestamp } from "./timestamps.ts";
@@ -42,11 +43,9 @@ const NAMED_ZONES: Record<string, number> = {
   PST: -8,
 };
 const UNIX = /^\d{9,10}(\.\d+)?$|^\d{13}$/;
-const SECOND = 1_000;
 /** The number of a day as spreadsheets count them, of the years 1990 to 2064. */
 const SERIAL = /^(?:3[3-9]|[45]\d)\d{3}(?:[.,]\d+)?$/;
 const SERIAL_START = Date.UTC(1899, 11, 30);
-const DAY_MS = 86_400_000;
 
 const DAY_MONTH =
   /^(?:\p{L}{2,9}\.?,? )?(\d{1,2})(?:\. ?|[ -])(?:de )?(\p{L}{3,12})\.?(?: de)?[ -](\d{4}|\d{2}(?!\d))/u;
@@ -125,7 +124,7 @@ function instantIn(written: string, form: TimeForm): number | undefined {
 
 /** To the second. */
 const serialTime = (text: string): number =>
-  SERIAL_START + Math.round((Number(text.replace(",", ".")) * DAY_MS) / SECOND) * SECOND;
+  SERIAL_START + Math.round((Number(text.replace(",", ".")) * DAY) / SECOND) * SECOND;
 
 /** `YYYY-MM-DD`; undefined for a day that can be read in two ways. */
 function dayOf([_, a = "", mark, b = "", c = ""]: RegExpExecArray, said: DateOrder | undefined): string | undefined {

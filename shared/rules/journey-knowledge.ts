@@ -1,6 +1,7 @@
 // What the engine of journeys asks for, answered from the attributes and events of one subscriber. Runs and simulations
 // differ only in where these come from.
 
+import { MINUTE } from "../kernel/clock.ts";
 import { mentionsTime } from "./bare-dates.ts";
 import { type Exit, exitsOf, type Graph } from "./journey-graph.ts";
 import { type Awaited, type Knowledge, withTriggerValues } from "./journey-run.ts";
@@ -40,7 +41,7 @@ export interface Source {
 }
 
 /** The clock of the process that took an event may be ahead, and a server may say a time that is (AMB-24). */
-const AHEAD_MS = 6 * 60_000;
+const AHEAD_MS = 6 * MINUTE;
 
 /** When an event was received, in milliseconds. */
 export const receivedOf = ({ occurred_at, received_at = occurred_at }: KnownEvent): number => Date.parse(received_at);

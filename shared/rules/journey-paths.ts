@@ -1,5 +1,6 @@
 // Whether a journey can be run: where its steps lead, and everything else that activation requires (JNY-15, JND-16).
 
+import { HOUR } from "../kernel/clock.ts";
 import { isJsonObject } from "../kernel/objects.ts";
 import { NO_DURATION, parseDuration } from "./durations.ts";
 import { fieldPath } from "./field-path.ts";
@@ -119,7 +120,7 @@ export function entryRuleProblems(rules: EntryRules): GraphProblem[] {
   return problems;
 }
 
-const DEFAULT_MAX_AGE = 72 * 3_600_000;
+const DEFAULT_MAX_AGE = 72 * HOUR;
 const WITHOUT_LIMIT = "none";
 
 /** Whether an event is too old, at its receipt, to start a journey of this trigger (AMB-134). */

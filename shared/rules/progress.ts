@@ -1,6 +1,7 @@
 // How far a chunk has got: which addresses were tried with what outcome, and what is still to do. It is stored with
 // every claim, so that a worker that continues after a crash knows all but the outcomes of one group
 // (docs/decisions/0013).
+import { DAY, MINUTE } from "../kernel/clock.ts";
 import { classesOf } from "./arbitration.ts";
 import type { CountedCap } from "./caps.ts";
 import { classOf } from "./channel-types.ts";
@@ -12,12 +13,10 @@ import { EXPIRED, type LateSkip, RATE_LIMITED, UNCONFIRMED } from "./reasons.ts"
 
 /** Recipients of a group: what a crash may leave unconfirmed. */
 const GROUP_SIZE = 10;
-const MINUTE_MS = 60_000;
 /** How much later a transient failure is tried again, by attempt (docs/decisions/0013). */
-export const RETRY_AFTER_MS: readonly number[] = [1 * MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS];
-const DAY_MS = 24 * 60 * MINUTE_MS;
+export const RETRY_AFTER_MS: readonly number[] = [MINUTE, 5 * MINUTE, 30 * MINUTE];
 /** A throttled message waits as long as it has waited, within these bounds, or as long as its provider says. */
-const THROTTLE_WAIT_MS = { min: 2_000, max: MINUTE_MS };
+const THROTTLE_WAIT_MS = { min: 2_000, max: MINUTE };
 
 /** `bounced`: accepted by the provider, which reported later that it came back. `skipped`: a rule of the workspace forbids it. */
 export const ledgerStates = ["sent", "failed", "retryable", "unknown", "bounced", "skipped"] as const;
@@ -212,14 +211,14 @@ function noteThrottle(
   const { reason, retryAfterSeconds = 0 } = outcome;
   const { tries, throttledSince = at } = unit;
   const waited = at - throttledSince;
-  if (waited >= DAY_MS) {
+  if (waited >= DAY) {
     noteReason(progress, unit, RATE_LIMITED);
     completeUnit(progress, unit, addressee, { isPermanent: false, at });
     return { state: "failed", reason: RATE_LIMITED, tries };
   }
   const { min, max } = THROTTLE_WAIT_MS;
   const wait = Math.max(Math.min(max, Math.max(min, waited)), 1_000 * retryAfterSeconds);
-  progress.next.push({ ...unit, throttledSince, due: Math.min(at + wait, throttledSince + DAY_MS) });
+  progress.next.push({ ...unit, throttledSince, due: Math.min(at + wait, throttledSince + DAY) });
   openClass(progress, unit, addressee);
   return { state: "retryable", reason, tries };
 }

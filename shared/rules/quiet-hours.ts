@@ -1,4 +1,5 @@
 // Quiet hours (D-QUIET): whether an instant is within them, by the clocks of a zone, and when they end.
+import { DAY, MINUTE } from "../kernel/clock.ts";
 import type { ChannelType } from "./channel-types.ts";
 import { channels } from "./channels.ts";
 import { type ClockChange, changeNear, wallClock } from "./time-zones.ts";
@@ -14,8 +15,6 @@ export interface QuietHours {
 /** Whether quiet hours defer the messages of a channel: in an inbox, they wait until the user opens the app. */
 export const disturbs = (channel: ChannelType): boolean => channels[channel].address !== "inbox";
 
-const MINUTE = 60_000;
-const DAY = 86_400_000;
 /** How many windows may follow each other without a gap, which happens only by a change of the clocks. */
 const MAX_CONSECUTIVE = 14;
 

@@ -1,4 +1,5 @@
 // Evaluates a rule over attributes and the history of events: whether it holds, until when, and why.
+import { DAY } from "../kernel/clock.ts";
 import { attributesOfKey, compilePredicate, valueAt } from "./predicates.ts";
 import {
   type AttributeNode,
@@ -166,7 +167,7 @@ export function capProblem({ events }: Rule, { lookbackDays, eventConditionsPerR
   if (events.length > eventConditionsPerRule)
     return { path: "", reason: `must have at most ${eventConditionsPerRule} event conditions on this plan` };
   if (lookbackDays === null) return undefined;
-  const tooFar = events.find(({ within = Number.POSITIVE_INFINITY }) => within > lookbackDays * DAY_MS);
+  const tooFar = events.find(({ within = Number.POSITIVE_INFINITY }) => within > lookbackDays * DAY);
   if (!tooFar) return undefined;
   const isAllTime = tooFar.within === undefined;
   const reason = isAllTime
@@ -174,5 +175,3 @@ export function capProblem({ events }: Rule, { lookbackDays, eventConditionsPerR
     : `must look back at most ${lookbackDays} days on this plan`;
   return { path: tooFar.path, reason };
 }
-
-const DAY_MS = 86_400_000;

@@ -1,5 +1,6 @@
 // The grammar of segment rules (RUL-1 to RUL-13): the tree and the flat form.
 
+import { DAY } from "../kernel/clock.ts";
 import { isJsonObject } from "../kernel/objects.ts";
 import { durationText, MAX_DURATION } from "./durations.ts";
 import { MAX_EVENT_NAME_CHARACTERS } from "./event-limits.ts";
@@ -28,7 +29,6 @@ export const RULE_NODES = 200;
 export const RULE_JSON_DEPTH = 3 * RULE_DEPTH + 6;
 /** The highest count in a frequency. */
 const MAX_OCCURRENCES = 10_000;
-export const DAY_MS = 86_400_000;
 
 /** A condition on attributes, which must name one at least. */
 const attributes: Grammar = {
@@ -191,7 +191,7 @@ const flatEvent = object({
     within_days: number({
       about: "Counts only events of this many days. Left out: of all time, on plans without a lookback limit",
       min: 1,
-      max: MAX_DURATION / DAY_MS,
+      max: MAX_DURATION / DAY,
     }),
   },
   required: ["name"],

@@ -1,9 +1,10 @@
 // Segment rules of either form, read as a tree of nodes. Journeys use the same rules for eligibility, branches and exits.
+import { DAY } from "../kernel/clock.ts";
 import { parseDuration } from "./durations.ts";
 import { fieldPath } from "./field-path.ts";
 import { problemAt, problemsIn } from "./grammar.ts";
 import type { Predicate, PredicateProblem } from "./predicates.ts";
-import { DAY_MS, isFlat, predicateOf, SegmentRule } from "./segment-grammar.ts";
+import { isFlat, predicateOf, SegmentRule } from "./segment-grammar.ts";
 
 export interface AttributeNode {
   kind: "attribute";
@@ -92,7 +93,7 @@ function flatNode({ attribute, event }: FlatRule): RuleNode {
       kind: "event",
       path: "event",
       name,
-      within: within_days === undefined ? undefined : within_days * DAY_MS,
+      within: within_days === undefined ? undefined : within_days * DAY,
       min: operator === "lte" ? 0 : count,
       max: operator === "gte" ? undefined : count,
       where: undefined,

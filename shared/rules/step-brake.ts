@@ -1,5 +1,6 @@
 // The brake of a step of a journey that sends (F21, docs/decisions/0077): how many messages may be under way, by what is
 // known of the last ones. A step has lanes, each with its own bound, so that workers cannot pass it together.
+import { SECOND } from "../kernel/clock.ts";
 import type { Limits } from "./brake.ts";
 import { addedUp } from "./counting.ts";
 
@@ -8,8 +9,7 @@ export const LANES = 8;
 const FIRST_MESSAGES = 50;
 /** The figures of a lane that are looked at are of the last messages: of one to two times this many. */
 const LANE_WINDOW = 125;
-const SECOND_MS = 1_000;
-const WAIT_MS = { min: 5 * SECOND_MS, max: 15 * 60 * SECOND_MS };
+const WAIT_MS = { min: 5 * SECOND, max: 15 * 60 * SECOND };
 
 type ByChannel = Readonly<Record<string, number>>;
 

@@ -1,9 +1,8 @@
 // IANA time zones as the runtime knows them (D-ATTR, SCH-1).
+import { DAY, MINUTE } from "../kernel/clock.ts";
 
 const SHAPE = /^[A-Za-z][A-Za-z0-9_+\-/]{0,63}$/;
 const MAX_CACHED = 1_000;
-const MINUTE = 60_000;
-const DAY = 86_400_000;
 /** No zone changes its clocks twice within two days. */
 const NEAR = 26 * 60 * MINUTE;
 

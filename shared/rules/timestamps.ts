@@ -1,4 +1,5 @@
 // RFC 3339 timestamps as clients write them.
+import { MINUTE } from "../kernel/clock.ts";
 
 const SHAPE = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d{1,20}))?(?:[Zz]|([+-])(\d\d):(\d\d))$/;
 const SHORTEST = "2024-01-01T00:00:00Z".length;
@@ -25,7 +26,7 @@ export function parseTimestamp(text: string): number | undefined {
   const date = new Date(0);
   date.setUTCFullYear(year, month - 1, day);
   date.setUTCHours(hour, minute, second, Number((parts[7] ?? "").slice(0, 3).padEnd(3, "0")));
-  const at = date.getTime() - (parts[8] === "-" ? -offset : offset) * 60_000;
+  const at = date.getTime() - (parts[8] === "-" ? -offset : offset) * MINUTE;
   return at < YEAR_0000 || at > YEAR_9999_END ? undefined : at;
 }
 

@@ -1,4 +1,5 @@
 // What a journey did with one person, in sentences.
+import { MINUTE } from "../kernel/clock.ts";
 import { conditionText } from "./clause-words.ts";
 import type { Exit } from "./journey-graph.ts";
 import type { JourneyStatus } from "./journey-states.ts";
@@ -114,8 +115,6 @@ function triggerSentence(
 }
 
 type SaidRun = SaidOfJourney["runs"][number];
-
-const MINUTE = 60_000;
 
 /** Where the event that began it occurred before it was received. */
 function lateWords({ id, entered_at }: SaidRun, triggers: SaidOfJourney["triggers"]): string {

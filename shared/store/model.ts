@@ -8,5 +8,3 @@ export type Value = string | number | boolean | null | Value[] | { [name: string
 
 /** An item as stored: `react` triggers the react worker, `expires` (seconds) lets the table drop it. */
 export type Item = Key & { react?: string; expires?: number } & { [name: string]: Value | undefined };
-
-export const MINUTE_MS = 60_000;

@@ -1,9 +1,10 @@
 // The stored form of what belongs to the service as a whole: timers, secrets, published keys.
 import * as v from "valibot";
 import { dueKindNames } from "../contract/due-kinds.ts";
+import { MINUTE } from "../kernel/clock.ts";
 import { hashOf } from "./hash.ts";
 import { platformItem } from "./item.ts";
-import { type Key, MINUTE_MS } from "./model.ts";
+import type { Key } from "./model.ts";
 import { WorkspaceId } from "./workspaces/items.ts";
 
 /**
@@ -11,7 +12,7 @@ import { WorkspaceId } from "./workspaces/items.ts";
  * (docs/decisions/0021#timers).
  */
 export const DUE_SHARDS = 16;
-export const minuteOf = (at: number): number => Math.floor(at / MINUTE_MS);
+export const minuteOf = (at: number): number => Math.floor(at / MINUTE);
 const shardOfTimer = (timer: string): number => Number.parseInt(hashOf(timer).slice(0, 8), 16) % DUE_SHARDS;
 
 const AT_DIGITS = 15;

@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { SendCost } from "../../../shared/contract/cost.ts";
 import { said, Timestamp, TimestampInput, titled } from "../../../shared/contract/schemas.ts";
 import { endpoints } from "../../../shared/http/endpoint.ts";
-import { type Clock, timestamp } from "../../../shared/kernel/clock.ts";
+import { type Clock, DAY, timestamp } from "../../../shared/kernel/clock.ts";
 import type { Context } from "../../../shared/kernel/deps.ts";
 import { invalid } from "../../../shared/kernel/errors.ts";
 import type { Definition } from "../../../shared/rules/journey-replay.ts";
@@ -25,7 +25,6 @@ import { requireRunnable } from "./input.ts";
 import { JourneyEdge } from "./versions.ts";
 
 const MAX_DAYS = 90;
-const DAY_MS = 86_400_000;
 
 /** What makes a simulation one on history. */
 export const historyFields = {
@@ -124,7 +123,7 @@ function windowOf(now: number, { from, to }: { from: string; to: string }) {
   const window = { from: Date.parse(from), to: Date.parse(to) };
   if (window.to <= window.from) throw invalid({ to: "must be after from" });
   if (window.to > now) throw invalid({ to: "must not lie in the future" });
-  if (window.to - window.from > MAX_DAYS * DAY_MS) throw invalid({ to: `must be at most ${MAX_DAYS} days after from` });
+  if (window.to - window.from > MAX_DAYS * DAY) throw invalid({ to: `must be at most ${MAX_DAYS} days after from` });
   return window;
 }
 

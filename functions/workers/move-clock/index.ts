@@ -2,7 +2,7 @@
 // (docs/decisions/0072).
 import { dueKinds, messagesOf } from "../../../shared/contract/due-kinds.ts";
 import { type JobPart, type QueueName, queueNames, WORKING_MS } from "../../../shared/contract/messages.ts";
-import { SECOND } from "../../../shared/kernel/clock.ts";
+import { MINUTE, SECOND } from "../../../shared/kernel/clock.ts";
 import type { Capability, Context } from "../../../shared/kernel/deps.ts";
 import type { TenantId } from "../../../shared/kernel/ids.ts";
 import { moveClockQueue, targets } from "../../../shared/runtime/resources.ts";
@@ -10,7 +10,6 @@ import { queueWorker, type RuntimeContext } from "../../../shared/runtime/worker
 import { platformWrite, storeWrite } from "../../../shared/store/context.ts";
 import type { RowOf } from "../../../shared/store/item.ts";
 import { fromJson } from "../../../shared/store/json-text.ts";
-import { MINUTE_MS } from "../../../shared/store/model.ts";
 import { DueItem, minuteOf } from "../../../shared/store/platform-items.ts";
 import { SandboxTimer } from "../../../shared/store/sandbox/items.ts";
 import {
@@ -154,7 +153,7 @@ async function nextTimers(store: WorkerContext["store"], at: number, to: number)
   const { items } = await store.query(SandboxTimer, {}, { limit: 1 });
   const [first] = items;
   if (!first || first.at > to) return [];
-  const end = Math.min(to, Math.max(at, (minuteOf(first.at) + 1) * MINUTE_MS - 1));
+  const end = Math.min(to, Math.max(at, (minuteOf(first.at) + 1) * MINUTE - 1));
   const page = await store.query(SandboxTimer, {}, { limit: PAGE });
   return page.items.filter((row) => row.at <= end);
 }

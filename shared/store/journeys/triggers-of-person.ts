@@ -1,7 +1,7 @@
 // What would have started runs of a journey for one person, and what became of it (AMB-147), derived from the events and
 // memberships that are stored, its runs, and when the journey was active.
 
-import { timestamp } from "../../kernel/clock.ts";
+import { MINUTE, timestamp } from "../../kernel/clock.ts";
 import { type RefusalReason, refusalReasons } from "../../rules/entry-refusals.ts";
 import type { EntryRules } from "../../rules/journey-graph.ts";
 import { isTooOld } from "../../rules/journey-paths.ts";
@@ -119,7 +119,7 @@ export interface Outcome {
 }
 
 /** What was received so recently may still be handled. */
-const HANDLED_MS = 15 * 60_000;
+const HANDLED_MS = 15 * MINUTE;
 
 /** What became of a trigger: the run that it started, or what stood in its way then. */
 export function outcomeOf(entry: Entry, cause: PersonalCause): Outcome {
