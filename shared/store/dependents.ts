@@ -7,7 +7,7 @@ import { CampaignItem } from "./campaigns/items.ts";
 import type { Store, StoreReader } from "./context.ts";
 import type { RowOf } from "./item.ts";
 import { ActiveJourney, JourneyItem } from "./journeys/items.ts";
-import { pauseJourney } from "./journeys/journeys.ts";
+import { pauseInUse } from "./journeys/journeys.ts";
 import { fromJson } from "./json-text.ts";
 import { ScheduleItem } from "./schedules/items.ts";
 import { type ScheduleRow, switchOff } from "./schedules/schedules.ts";
@@ -131,7 +131,7 @@ function refuse(what: string, { schedules, journeys }: Users): void {
 
 async function pauseAll(store: Store, timers: Timers, { schedules, journeys }: Users, reason: string): Promise<void> {
   for (const { id } of schedules) await switchOff(store, timers, id, reason);
-  for (const { id } of journeys) await pauseJourney(store, id, reason);
+  for (const { id } of journeys) await pauseInUse(store, id, reason);
 }
 
 /** Active ones, and those that a pause of their campaign holds off: its resume switches them on again. */

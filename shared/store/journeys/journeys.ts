@@ -177,6 +177,16 @@ export async function pauseJourney(store: Store, id: string, reason?: string): P
   return changeJourney(store, journey, { status }, { from, verb: "paused", extraItems });
 }
 
+/** Pauses one that uses what is deleted by force; by then somebody else may have paused or deleted it (AMB-119). */
+export async function pauseInUse(store: Store, id: string, reason: string): Promise<void> {
+  try {
+    await pauseJourney(store, id, reason);
+  } catch (error) {
+    const row = await store.get(JourneyItem, { id });
+    if (row?.status === "active") throw error;
+  }
+}
+
 /** D-JNY-ARCHIVE: its active runs are canceled in the background. @throws 404, 409 from active. */
 export async function archiveJourney(store: Store, id: string): Promise<Journey> {
   const journey = await getJourney(store, id);

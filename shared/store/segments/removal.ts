@@ -8,7 +8,7 @@ import { watchWrites } from "../events/watchers.ts";
 import { pauseUndelivered } from "../experiences/moves.ts";
 import { changeItem } from "../item.ts";
 import { ActiveJourney } from "../journeys/items.ts";
-import { pauseJourney } from "../journeys/journeys.ts";
+import { pauseInUse } from "../journeys/journeys.ts";
 import { fromJson } from "../json-text.ts";
 import { membershipDeletionWrite, planSecondPass } from "../lists/membership-deletion.ts";
 import { removeNamed } from "../name-index.ts";
@@ -67,7 +67,7 @@ async function releaseSegment(
       throw conflict(`The segment is named by ${users[0].kind} ${users[0].id}. force=true deletes it anyway.`);
   }
   const reason = `its segment ${name} was deleted`;
-  for (const journey of journeys) await pauseJourney(store, journey, reason);
+  for (const journey of journeys) await pauseInUse(store, journey, reason);
   for (const campaign of campaigns) await pauseCampaign(store, campaign, reason);
   for (const user of users) if (user.kind === "experience") await pauseUndelivered(store, user.id, reason);
 }
