@@ -154,7 +154,7 @@ function wayOf(outcome: string, asked: string | undefined): string | undefined {
   const [kind, way] = outcome.split(":");
   if (kind === "branch") return `the condition was ${way === "then" ? "" : "not "}met${asked ? ` (${asked})` : ""}`;
   return kind === "wait"
-    ? `${asked ? "it" : "the event"} ${way === "event" ? "came" : "did not come in time"}`
+    ? `${asked ? "it" : "the event"} ${way === "event" ? "came" : "was not received in time"}`
     : undefined;
 }
 

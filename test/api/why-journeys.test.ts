@@ -24,7 +24,7 @@ it("the steps of a run are told in the order of the journey, with the time of wh
 
   expect(await words("ada", { journey: "Welcome" })).toBe(
     "Entered on 2026-11-20 15:00 UTC, by what occurred on 2026-11-20 13:00 UTC; it was completed on 2026-11-20 14:00 UTC. " +
-      "The wait for paid: it did not come in time. " +
+      "The wait for paid: it was not received in time. " +
       `The message “Hi”: skipped, no consent for this channel (opted out, since ${DAWN}). To change: Channels on the page of the person.`,
   );
 });
