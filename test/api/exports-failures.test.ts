@@ -1,6 +1,6 @@
 // Exports that cannot be made (RDA-16).
 import { expect, it } from "vitest";
-import { HOUR, MINUTE, timestamp } from "../../shared/kernel/clock.ts";
+import { HOUR, MINUTE, SECOND, timestamp } from "../../shared/kernel/clock.ts";
 import { withBuyers } from "../support/conversions.ts";
 import { exporting } from "../support/exports.ts";
 import { addPeople } from "../support/people.ts";
@@ -68,6 +68,36 @@ it("an export whose worker stopped when its file was put together is made anew, 
   expect(new Set(await linesOf(id)).size).toBe(people + 1);
   expect(await objectNames()).toEqual([`${id}.csv`]);
   expect(completing.seen()).toBe(2);
+});
+
+it("an export whose worker stopped before it noted how far it had got has each row once (ARC-15, RDA-16)", async () => {
+  const putting = requests({ of: "import-rows", operation: "PutObject", naming: ".rest", moment: "after" });
+  let puts = 0;
+  putting.each(() => {
+    if (++puts === 2) throw new Error("The worker stopped.");
+  });
+  const found = await setting({
+    hooks: (name) => ({
+      ...putting.hooks(name),
+      before: (_, operation) => {
+        // A page takes five seconds: the worker's time is over several times.
+        if (name === "import-rows" && operation === "Query")
+          found.world.clock.jumpTo(found.world.clock.now() + 5 * SECOND);
+      },
+    }),
+  });
+  const { world, tenant, begin, get, linesOf, objectNames } = found;
+  const people = 60;
+  await addPeople(world, tenant, people);
+
+  const id = await begin({ kind: "subscribers" });
+  await world.advance(30 * MINUTE);
+
+  expect(await get(id)).toMatchObject({ status: "completed", rows: people });
+  expect(new Set((await linesOf(id)).slice(1)).size).toBe(people);
+  expect(await linesOf(id)).toHaveLength(people + 1);
+  expect(await objectNames()).toEqual([`${id}.csv`]);
+  expect(puts).toBeGreaterThan(2);
 });
 
 it("an export is begun once where the reply of the table to its beginning is lost (RDA-16)", async () => {

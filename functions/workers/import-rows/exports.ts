@@ -35,16 +35,18 @@ export async function makeExport({ tenant, id, watch }: Message<"import-rows">, 
 
 async function makePart(context: WorkerContext, job: ExportJob): Promise<JobPart> {
   try {
-    return await writeFile(context, job);
+    const draft = await openDraft(context, job);
+    if (draft) return await writeFile(context, job, draft);
+    if (job.upload !== undefined) await context.exportFiles.abort(job.id, job.upload);
   } catch (error) {
-    if (isGone(error)) {
-      await restartExport(context.store, job);
-      return "unfinished";
+    if (error instanceof ApiError) {
+      await failExport(context, job, "what is exported was deleted");
+      return "ended";
     }
-    if (!(error instanceof ApiError)) throw error;
-    await failExport(context, job, "what is exported was deleted");
-    return "ended";
+    if (!isGone(error)) throw error;
   }
+  await restartExport(context.store, job);
+  return "unfinished";
 }
 
 /** S3 knows an upload no more once its file is put together, though no reply came or the worker stopped. */
@@ -77,10 +79,9 @@ interface Draft {
 }
 
 /** Reads pages until the last one or the end of the time. */
-async function writeFile(context: WorkerContext, taken: ExportJob): Promise<JobPart> {
+async function writeFile(context: WorkerContext, taken: ExportJob, draft: Draft): Promise<JobPart> {
   const { store, secrets, clock } = context;
   const until = clock.now() + WORKING_MS;
-  const draft = await openDraft(context, taken);
   const job: ExportJob = { ...taken, columns: draft.columns };
   for (;;) {
     const page = await readPage({ store, root: () => secrets.root(), job }, draft.position);
@@ -103,12 +104,16 @@ async function writeFile(context: WorkerContext, taken: ExportJob): Promise<JobP
   }
 }
 
-async function openDraft({ store, exportFiles: files }: WorkerContext, job: ExportJob): Promise<Draft> {
+/** @returns undefined where a worker stopped before it noted what it had put beside the file: that has later rows already */
+async function openDraft({ store, exportFiles: files }: WorkerContext, job: ExportJob): Promise<Draft | undefined> {
   const { id, position, rows = 0, upload } = job;
   const columns = job.columns ?? toJson(await columnsOf(store, job.kind));
   const header = job.columns === undefined ? csvLine(fromJson(columns)) : "";
   const parts = job.parts === undefined ? [] : fromJson(job.parts);
-  return { columns, parts, upload, text: job.has_rest ? await files.rest(id) : header, rows, position };
+  const begun = { columns, parts, upload, rows, position };
+  if (!job.has_rest) return { ...begun, text: header };
+  const rest = await files.rest(id);
+  return rest.rows === rows ? { ...begun, text: rest.text } : undefined;
 }
 
 /** What was not yet a part of the file becomes one. */
@@ -122,7 +127,7 @@ async function putPart({ exportFiles: files }: WorkerContext, { id }: ExportJob,
 async function noteDraft(context: WorkerContext, job: ExportJob, draft: Draft): Promise<"noted" | "lost"> {
   const { columns, parts, upload, text, rows, position } = draft;
   const has_rest = text !== "";
-  if (has_rest) await context.exportFiles.putRest(job.id, text);
+  if (has_rest) await context.exportFiles.putRest(job.id, { text, rows });
   const soFar = { columns, position, rows, upload, parts: toJson(parts), has_rest };
   const noted = await noteExport(context.store, job, soFar);
   if (noted === "lost") await discard(context, job.id, upload);

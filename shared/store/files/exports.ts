@@ -27,6 +27,12 @@ export interface ExportErasing {
   removeExport(id: string): Promise<void>;
 }
 
+/** What is not yet a part of a file, and how many rows were read by then. */
+interface Rest {
+  text: string;
+  rows: number;
+}
+
 interface ExportWriting extends ExportErasing {
   /** Puts a whole file. */
   put(id: string, text: string): Promise<void>;
@@ -37,8 +43,8 @@ interface ExportWriting extends ExportErasing {
   complete(id: string, upload: string, tags: readonly string[]): Promise<void>;
   /** Succeeds if there is no such upload. */
   abort(id: string, upload: string): Promise<void>;
-  putRest(id: string, text: string): Promise<void>;
-  rest(id: string): Promise<string>;
+  putRest(id: string, rest: Rest): Promise<void>;
+  rest(id: string): Promise<Rest>;
   /** Succeeds if there is none. */
   removeRest(id: string): Promise<void>;
 }
@@ -97,15 +103,17 @@ export const exportWriting: Capability<"exportFiles", ExportWriting> = {
             if (error.name !== "NoSuchUpload") throw error;
           });
         },
-        putRest: async (id, text) => {
-          await client.send(new PutObjectCommand({ Bucket, Key: restKey(tenant, id), Body: text, ContentType: TYPE }));
+        putRest: async (id, { text, rows }) => {
+          const Body = `${rows}\n${text}`;
+          await client.send(new PutObjectCommand({ Bucket, Key: restKey(tenant, id), Body, ContentType: TYPE }));
         },
         removeRest: async (id) => {
           await client.send(new DeleteObjectCommand({ Bucket, Key: restKey(tenant, id) }));
         },
         rest: async (id) => {
           const { Body } = await client.send(new GetObjectCommand({ Bucket, Key: restKey(tenant, id) }));
-          return (await Body?.transformToString()) ?? "";
+          const [rows = "", ...lines] = ((await Body?.transformToString()) ?? "").split("\n");
+          return { text: lines.join("\n"), rows: Number(rows) };
         },
       };
     };
