@@ -30,7 +30,7 @@ import {
 } from "./consents.ts";
 import { isAlive, Profile, type ProfileRow } from "./items.ts";
 import { countWrite, newProfile, type ProfileInput, profileChange, type SubscriberInput } from "./profile-changes.ts";
-import { becomesNearlyFull, growsTooLarge, isNearlyFull, isSmall } from "./publishable-profiles.ts";
+import { becomesNearlyFull, growsTooLarge, isNearlyFull, isSmall, refuseLargeProfile } from "./publishable-profiles.ts";
 
 /** How many subscribers a plan allows and how many there are, as last counted; hence whether one may be added. */
 export interface SubscriberCap {
@@ -243,9 +243,10 @@ async function create(
     const numbers = limit === undefined ? "" : ` (${used} of ${limit})`;
     throw new ApiError("QUOTA_EXCEEDED", `The plan's number of subscribers is reached${numbers}: none can be added.`);
   }
+  const { consent, attributes = {}, isPublishable = false } = input;
+  if (isPublishable) refuseLargeProfile(attributes);
   const profile = newProfile(store, id, input);
   const { pk: _, sk: __, ...row } = profile;
-  const { consent } = input;
   const writes = [putItem(Profile, { id }, row, absent()), countWrite(id, 1)];
   if (consent) writes.push(consentWrite(store, { subscriber: id, id: store.ids.uuidAt(store.clock.now()) }, consent));
   const failures = await failuresOf(store, writes);

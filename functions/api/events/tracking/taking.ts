@@ -13,6 +13,7 @@ import { countEvents } from "../../../../shared/store/events/history.ts";
 import { eventIntake, ingest, type NewEvent } from "../../../../shared/store/events/intake.ts";
 import { linkAlias, ownersOf } from "../../../../shared/store/subscribers/aliases.ts";
 import { registerDevice } from "../../../../shared/store/subscribers/device-registration.ts";
+import type { SubscriberInput } from "../../../../shared/store/subscribers/profile-changes.ts";
 import { findByExternalId, upsertSubscriber } from "../../../../shared/store/subscribers/subscribers.ts";
 import type { Receipt, Translation } from "./translation.ts";
 
@@ -20,6 +21,8 @@ export const takingUses = [storeWrite, secrets, audienceSize, eventIntake] as co
 type Taking = Context<typeof takingUses> & { caller: Caller };
 
 const AT_ONCE = 20;
+/** Attributes of one write: the most that a profile has by the publishable key, and that any request changes. */
+const MAX_AT_ONCE: Record<Tier, number> = { client: 64, server: 200 };
 /** Of one request. Their anonymous ids are bounded with them. */
 export const MAX_USERS: Record<Tier, number> = { client: 3, server: Number.POSITIVE_INFINITY };
 
@@ -79,14 +82,23 @@ async function subscriberOf(
   const counted = await audienceSize.capOf(plans[workspaceOf(caller).plan].subscribers);
   const cap = profiles.length === 0 ? { ...counted, isLikelyNew: true } : counted;
   const email = profiles.findLast((one) => one.email !== undefined)?.email;
-  const attributes = Object.assign({}, ...profiles.map((one) => one.attributes));
-  const input = { external_id, email, attributes, isPublishable: caller.kind === "sdk" };
-  try {
-    return { id: (await upsertSubscriber(store, root, input, cap)).id, isFull: false };
-  } catch (error) {
-    if (!(error instanceof ApiError) || error.code !== "VALIDATION_ERROR") throw error;
-    return { id: (await upsertSubscriber(store, root, { external_id }, cap)).id, isFull: true };
-  }
+  const attributes = Object.entries(Object.assign({}, ...profiles.map((one) => one.attributes)));
+  const isPublishable = caller.kind === "sdk";
+  const most = MAX_AT_ONCE[isPublishable ? "client" : "server"];
+  const [first = {}, ...more] = chunksOf(attributes, most).map((some) => Object.fromEntries(some));
+  let isFull = false;
+  const write = async (some: Pick<SubscriberInput, "email" | "attributes">): Promise<string> =>
+    (await upsertSubscriber(store, root, { external_id, isPublishable, ...some }, cap)).id;
+  const writeWhatFits = (some: Pick<SubscriberInput, "email" | "attributes">): Promise<string | undefined> =>
+    write(some).catch((error: unknown) => {
+      if (!(error instanceof ApiError) || error.code !== "VALIDATION_ERROR") throw error;
+      isFull = true;
+      return undefined;
+    });
+  const id =
+    (await writeWhatFits({ email, attributes: first })) ?? (await writeWhatFits({ email })) ?? (await write({}));
+  for (const some of more) await writeWhatFits({ attributes: some });
+  return { id, isFull };
 }
 
 /** A library that has the publishable key sends for the device that it is on: the one of the last message, of its user. */
