@@ -11,6 +11,7 @@ import { storeWrite } from "../../../../shared/store/context.ts";
 import { anonymousActor } from "../../../../shared/store/events/actors.ts";
 import { countEvents } from "../../../../shared/store/events/history.ts";
 import { eventIntake, ingest, type NewEvent } from "../../../../shared/store/events/intake.ts";
+import type { Value } from "../../../../shared/store/model.ts";
 import { linkAlias, ownersOf } from "../../../../shared/store/subscribers/aliases.ts";
 import { registerDevice } from "../../../../shared/store/subscribers/device-registration.ts";
 import type { SubscriberInput } from "../../../../shared/store/subscribers/profile-changes.ts";
@@ -82,7 +83,7 @@ async function subscriberOf(
   const counted = await audienceSize.capOf(plans[workspaceOf(caller).plan].subscribers);
   const cap = profiles.length === 0 ? { ...counted, isLikelyNew: true } : counted;
   const email = profiles.findLast((one) => one.email !== undefined)?.email;
-  const attributes = Object.entries(Object.assign({}, ...profiles.map((one) => one.attributes)));
+  const attributes = Object.entries<Value>(Object.assign({}, ...profiles.map((one) => one.attributes)));
   const isPublishable = caller.kind === "sdk";
   const most = MAX_AT_ONCE[isPublishable ? "client" : "server"];
   const [first = {}, ...more] = chunksOf(attributes, most).map((some) => Object.fromEntries(some));
