@@ -2,7 +2,7 @@
 // the answers about them.
 import { type Operation, read } from "./access.ts";
 import { limitOf, listing } from "./checks.ts";
-import { type Body, iso, OrderedBy, type Request } from "./kit.ts";
+import { type Body, Exactly, iso, OrderedBy, type Request } from "./kit.ts";
 import { eventsOf } from "./stitching.ts";
 import { existing, found, type World } from "./world.ts";
 
@@ -10,7 +10,7 @@ import { existing, found, type World } from "./world.ts";
 const KINDS: Record<string, (world: World, subscriber: string) => { at: number; entry: Body }[]> = {
   event: (world, subscriber) =>
     eventsOf(world, subscriber).map(({ id: ref, event_name: title, occurred_at: at, ...of }) => {
-      const data = { properties: of.properties, platform: of.platform, source: of.source };
+      const data = { properties: new Exactly(of.properties), platform: of.platform, source: of.source };
       return { at, entry: { ref, title, state: null, data } };
     }),
   consent: ({ consents }, subscriber) =>
