@@ -56,6 +56,17 @@ it("attribute keys are learned from subscribers, without the service's own field
   expect(await namesIn(world, tenant, "attributes")).toEqual(["key 0", "key 1", "key 2", "plan"]);
 });
 
+it("paths through attributes that are too long to be names keep nothing else from following (SUB-3, SEG-11, SEG-14)", async () => {
+  const { world, tenant } = await withTenant({ plan: "enterprise" });
+  const rule = { attribute: { plan: { $eq: "pro" } } };
+  const { id } = (await tenant.call("POST /api/v1/segments", { name: "Pro", is_dynamic: true, rule })).body;
+  await addPeople(world, tenant, 30, (n) => ({ attributes: { [`a${n}`]: { ["x".repeat(15_000)]: 1 } } }));
+  await addPeople(world, tenant, 3, () => ({ attributes: { plan: "pro" } }));
+
+  expect((await tenant.call(`GET /api/v1/segments/${id}`)).body.count).toBe(3);
+  expect(await namesIn(world, tenant, "attributes")).toHaveLength(31);
+});
+
 type Watcher = Parameters<typeof watchWrites>[0];
 it.each<[watched: string, reaction: string | undefined, watchers: Watcher[], before: Watcher[]]>([
   ["that nothing watches", undefined, [], []],

@@ -55,6 +55,18 @@ it("a path through objects and lists, and a field of the subscriber, are known k
   expect((await setting.call("POST /api/v1/segments/preview", { attribute })).body.warnings).toBeUndefined();
 });
 
+it("a path that is too long for the list of keys is not taken for a misspelling (AMB-148)", async () => {
+  const long = "x".repeat(600);
+  await setting.person("bob", { address: { [long]: 1 } });
+  await setting.world.settle();
+  const rule = { attribute: { [`address.${long}`]: { $eq: 1 } } };
+
+  const { body } = await setting.call("POST /api/v1/segments/preview", rule);
+
+  expect(body).toMatchObject({ estimated_count: 1 });
+  expect(body.warnings).toBeUndefined();
+});
+
 it("the list of attribute keys has the paths through objects (AMB-148)", async () => {
   expect((await setting.call("GET /api/v1/segments/attribute-keys")).body.keys).toEqual([
     "address",

@@ -13,6 +13,12 @@ export type Named = "attributes" | "events";
 
 /** SEG-11, SEG-12: the most names that are returned; no more are kept. */
 export const MAX_NAMES: Record<Named, number> = { attributes: 500, events: 200 };
+/** So that all names fit into one row, also those of paths, whose parts may be of any length. */
+const MAX_NAME_BYTES = 512;
+
+/** Whether a name is kept once it was seen. A longer one is none that a person picks from a list. */
+export const isKept = (name: string): boolean => Buffer.byteLength(name) <= MAX_NAME_BYTES;
+
 /** A condition of DynamoDB is limited to 4 KB. */
 const NAMES_PER_WRITE = 50;
 const MAX_CACHED_TENANTS = 1_000;
@@ -36,7 +42,7 @@ export function nameLearner() {
   ): Promise<void> => {
     const place = `${kind} ${store.tenant}`;
     const max = MAX_NAMES[kind];
-    const wanted = new Set(names);
+    const wanted = new Set([...names].filter(isKept));
     let seen = cache.get(place);
     const unseenNames = () => [...wanted].filter((name) => !seen?.has(name));
     if ((seen && seen.size >= max) || unseenNames().length === 0) return;

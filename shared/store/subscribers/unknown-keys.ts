@@ -3,7 +3,7 @@
 import * as v from "valibot";
 import { said, titled } from "../../contract/schemas.ts";
 import type { StoreReader } from "../context.ts";
-import { MAX_NAMES, namesOf } from "./names.ts";
+import { isKept, MAX_NAMES, namesOf } from "./names.ts";
 
 const KeyWarning = titled("KeyWarning", {
   code: v.literal("unknown_attribute"),
@@ -25,7 +25,7 @@ export const KeyWarnings = said(
  * or more keys than are kept.
  */
 export async function unknownKeys(store: StoreReader, keys: readonly string[]): Promise<{ warnings?: KeyWarning[] }> {
-  const asked = [...new Set(keys)].filter((key) => !FIELDS.has(key));
+  const asked = [...new Set(keys)].filter((key) => !FIELDS.has(key) && isKept(key));
   if (asked.length === 0) return {};
 
   const known = new Set(await namesOf(store, "attributes"));
