@@ -13,11 +13,11 @@ export type Named = "attributes" | "events";
 
 /** SEG-11, SEG-12: the most names that are returned; no more are kept. */
 export const MAX_NAMES: Record<Named, number> = { attributes: 500, events: 200 };
-/** So that all names fit into one row, also those of paths, whose parts may be of any length. */
-const MAX_NAME_BYTES = 512;
+/** All names fit into one row, also those of paths, whose parts may be of any length. */
+const MAX_NAME_LENGTH = 256;
 
 /** Whether a name is kept once it was seen. A longer one is none that a person picks from a list. */
-export const isKept = (name: string): boolean => Buffer.byteLength(name) <= MAX_NAME_BYTES;
+export const isKept = (name: string): boolean => name.length <= MAX_NAME_LENGTH;
 
 /** A condition of DynamoDB is limited to 4 KB. */
 const NAMES_PER_WRITE = 50;
