@@ -17,14 +17,12 @@ export interface History {
   /** Takes rows in the order of the table, newest first. @returns whether older rows cannot change a result */
   take(rows: readonly Item[]): boolean;
   add(events: readonly StoredEvent[]): void;
-  /** Whether events before this time cannot change a result. */
-  isDecided(bound: string): boolean;
   times: Facts["times"];
   /** The same without the events that were taken in as historical just now; undefined if there is none. */
   timesBefore(): Facts["times"] | undefined;
 }
 
-/** The most events that are read of an actor where `where` rejects most of them. */
+/** The most events of a name that are looked at for a condition whose `where` rejects most of them. */
 const MAX_EXAMINED = 10_000;
 
 const HISTORICAL_MS = 15 * MINUTE;
@@ -61,25 +59,22 @@ export function openHistory(conditions: readonly EventNode[], now: number, until
       hasHistorical ||= named !== undefined && isJustHistorical(event);
     }
   };
+  const isExhausted = ({ name }: EventNode): boolean => (byName.get(name)?.size ?? 0) > MAX_EXAMINED;
+  /** Whether events before this time cannot change a result. */
   const isDecided = (bound: string) =>
     conditions.every((node) => {
+      if (isExhausted(node)) return true;
       const newer = satisfying(node).filter((event) => event.occurred_at >= bound && !isJustHistorical(event));
       return newer.length >= Math.max(1, occurrencesNeeded(node));
     });
-  let examined = 0;
   return {
     from: Number.isFinite(longest) ? new Date(now - longest).toISOString() : "",
     add,
-    isDecided,
     take: (rows) => {
       const own = rows.filter(({ sk }) => sk.startsWith(HISTORY));
-      for (const row of own) {
-        const events = eventsIn(rowOf(ActorEvents, row));
-        examined += events.length;
-        add(events);
-      }
+      for (const row of own) add(eventsIn(rowOf(ActorEvents, row)));
       const last = own.at(-1);
-      return last !== undefined && (examined >= MAX_EXAMINED || isDecided(untilOf(last.sk)));
+      return last !== undefined && isDecided(untilOf(last.sk));
     },
     times: (node) => timesOf(satisfying(node)),
     timesBefore: () =>
