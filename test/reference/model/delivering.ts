@@ -199,6 +199,10 @@ function accept(world: World, job: Job, recipient: Recipient, delivery: Delivery
 
 /** AMB-139, AMB-142: what comes back later changes every number that was made before; the address is suppressed (AMB-128). */
 function comeBack(world: World, recipient: Recipient, delivery: Delivery, fate: string): void {
+  const others = world.jobs.flatMap(({ recipients }) => recipients.filter((one) => one !== recipient));
+  const isOther = ({ to, attempts }: Delivery) => to === delivery.to && attempts.at(-1) === world.now;
+  if (others.some(({ deliveries }) => deliveries.some(isOther)))
+    throw new Unpromised("of two sends of one instant the later one may find an address suppressed by the earlier one");
   if (found(world.subscribers, recipient.subscriber_id))
     suppress(world, delivery.to, { reason: fate, source: "provider" });
   if (fate === "complaint") {
