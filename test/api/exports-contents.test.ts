@@ -30,6 +30,21 @@ it("an export of subscribers says what counts with their addresses (RDA-16, AMB-
   expect((await linesOf(id))[1]).toContain(`,,,${[suppressed, suppressed, suppressed]},true`);
 });
 
+it("an export has one column for an attribute with values inside it, and loses none that is spelt like a path (RDA-16, AMB-148)", async () => {
+  const { world, upsert, begin, linesOf } = await setting();
+  await upsert({ external_id: "ada", attributes: { address: { city: "Ulm", lines: [{ zip: "89073" }] } } });
+  await upsert({ external_id: "bob", attributes: { "address.city": "Bonn", "home.city": "Rome" } });
+  await world.settle();
+  const id = await begin({ kind: "subscribers" });
+  await world.settle();
+
+  const [header = "", ...rows] = await linesOf(id);
+
+  expect(header.split(",").slice(-3)).toEqual(["address", "home.city", "other_attributes"]);
+  expect(rows.find((row) => row.startsWith("ada,"))).toMatch(/,"{""city"":""Ulm"",.*}",,$/);
+  expect(rows.find((row) => row.startsWith("bob,"))).toMatch(/,,Rome,"{""address.city"":""Bonn""}"$/);
+});
+
 it("an import of exported subscribers finds the same people, by ids that a spreadsheet would take for formulas (RDA-16)", async () => {
   const { world, tenant, call, upsert, begin, linesOf } = await setting();
   const ids = ["-Nx7", "+abc=", "@ada", "=1", "＋x", "'-Nx7"];

@@ -4,6 +4,7 @@ import { timestamp } from "../../kernel/clock.ts";
 import { notFound } from "../../kernel/errors.ts";
 import { cellOf } from "../../rules/csv.ts";
 import { otherChannels, STATUS_OF, TIME_OF, TOPIC_TIME } from "../../rules/import-mapping.ts";
+import { attributesOfKey } from "../../rules/predicates.ts";
 import { consentChannelOf, topicKeyOf } from "../../rules/topics.ts";
 import { findCampaign } from "../campaigns/campaigns.ts";
 import { CampaignItem } from "../campaigns/items.ts";
@@ -74,7 +75,10 @@ const CAMPAIGN = ["campaign_id", "name", "status", "category", "created_at"] as 
 const FUNNEL = ["sent", "delivered", "failed", "opened", "opened_human", "clicked", "clicked_human"] as const;
 const REPORT = [...CAMPAIGN, ...FUNNEL, "converted", "revenue_cents"] as const;
 
-/** A column of JSON, where a workspace has more attributes than names of them are kept: no value is lost by its name. */
+/**
+ * A column of JSON, where a workspace has more attributes than names of them are kept, or one whose name may be a path
+ * through another: no value is lost by its name.
+ */
 const OTHERS = "other_attributes";
 
 /** The columns of the file. Those of subscribers are read by an import as they are. */
@@ -83,10 +87,13 @@ export async function columnsOf(store: StoreReader, kind: ExportKind): Promise<s
   if (kind === "events") return [...EVENT];
   if (kind === "report") return [...REPORT];
   if (kind === "suppressions") return [...SUPPRESSION];
-  const [topics, attributes] = await Promise.all([listTopics(store), namesOf(store, "attributes")]);
+  const [topics, names] = await Promise.all([listTopics(store), namesOf(store, "attributes")]);
+  const known = new Set(names);
+  const attributes = names.filter((name) => attributesOfKey(name).every((one) => one === name || !known.has(one)));
   const own = [...OWN, ...topics.flatMap(({ key }) => [consentChannelOf(key), `${TOPIC_TIME}${key}`])];
   const ofChannels = otherChannels.flatMap((channel) => [STATUS_OF + channel, TIME_OF + channel]);
-  const others = attributes.length < MAX_NAMES.attributes ? [] : [OTHERS];
+  const hasAll = names.length < MAX_NAMES.attributes && attributes.length === names.length;
+  const others = hasAll ? [] : [OTHERS];
   return [...new Set([...own, ...ofChannels, ...attributes, ...others])];
 }
 
