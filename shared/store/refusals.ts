@@ -167,7 +167,8 @@ const ITEM_TOO_LARGE = "ItemTooLarge";
 
 const isSizeMessage = (message: string | undefined) => message !== undefined && /^item size /i.test(message);
 
-const itemTooLarge = () => namedError(ITEM_TOO_LARGE, "An item would be larger than the table takes.");
+/** What `tooLarge` answers, also where it is known before the write. */
+export const itemTooLarge = () => namedError(ITEM_TOO_LARGE, "An item would be larger than the table takes.");
 
 /** Reads a failed single write: a refusal, or the error as it was. */
 export function writeErrorOf(error: unknown): unknown {

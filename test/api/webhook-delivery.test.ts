@@ -34,6 +34,26 @@ describe("events", () => {
     });
   });
 
+  it.each([
+    ["as large as one can be made is told of", 1_835, 200],
+    ["who could not be told of is refused", 2_030, 422],
+  ])("a subscriber %s, and who follows is told of (SUB-7, WEV-1, WEV-6)", async (_, length, status) => {
+    const here = await setting();
+    const { world, tenant, outside } = here;
+    await hook(here, ["subscriber.created"]);
+    const attributes = Object.fromEntries(Array.from({ length: 199 }, (_, n) => [`k${n}`, "x".repeat(length)]));
+    const as = await tenant.backend("subscribers:write");
+    const big = { external_id: "big", attributes: { ...attributes, z: "x".repeat(length) } };
+    const answer = await world.call("POST /v1/subscribers/upsert", { as, body: big });
+    await upsert(here, { external_id: "ada" });
+    await world.settle();
+
+    expect(answer.status).toBe(status);
+    expect(outside.received.map(({ body }) => JSON.parse(body).data.external_id).sort()).toEqual(
+      status === 200 ? ["ada", "big"] : ["ada"],
+    );
+  });
+
   it("a job has an event at its dispatch and at its end (WEV-2, WEV-3, WEV-7, WEV-8, NTF-20, AMB-95)", async () => {
     const here = await setting();
     const { world, tenant, outside } = here;

@@ -60,10 +60,13 @@ export async function createWithPack(
   { id: pack }: ImportPackRef,
   creations: readonly Creation[],
 ): Promise<Creation[]> {
+  const create = async ({ id, input }: Creation): Promise<boolean> => {
+    const { pk: _, sk: __, ...row } = newProfile(store, id, input);
+    const creating = store.put(Profile, { id }, { ...row, pack }, absent());
+    return madeOnce(Profile, creating, (old) => old?.pack === pack);
+  };
   const created = await writeEach(creations, async (creation) => {
-    const { pk: _, sk: __, ...row } = newProfile(store, creation.id, creation.input);
-    const creating = store.put(Profile, { id: creation.id }, { ...row, pack }, absent());
-    const isCreated = await madeOnce(Profile, creating, (old) => old?.pack === pack).catch(tooLarge(() => false));
+    const isCreated = await create(creation).catch(tooLarge(() => false));
     return isCreated ? [creation] : [];
   });
   return created.flat();

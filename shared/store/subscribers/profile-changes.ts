@@ -5,11 +5,12 @@ import { countChange } from "../counters.ts";
 import { changeItem, type ItemWrite, indexKey, keyOf } from "../item.ts";
 import { toJson } from "../json-text.ts";
 import type { Value } from "../model.ts";
+import { itemTooLarge } from "../refusals.ts";
 import { counterShardOf, shardOf } from "../shards.ts";
 import { type ConsentAssertion, foldedConsent } from "./consents.ts";
 import { Profile, type ProfileRow, SubscriberCount, SubscribersByAge } from "./items.ts";
 import { phoneIndexKey } from "./phones.ts";
-import { isNearlyFull } from "./publishable-profiles.ts";
+import { attributeBytes, isNearlyFull } from "./publishable-profiles.ts";
 
 export interface SubscriberInput {
   external_id: string;
@@ -52,6 +53,10 @@ export function profileChange(store: Store, input: ProfileInput, id: string) {
   return { set, remove };
 }
 
+/** Names and values of a new profile. The webhook that tells of it holds as much again in one row, with its attempts. */
+const MAX_NEW_BYTES = 360 * 1_024;
+
+/** @throws as the table does for an item that is too large */
 export function newProfile(store: Store, id: string, input: SubscriberInput): ProfileRow {
   const created_at = timestamp(store.clock.now());
   const row: ProfileRow = {
@@ -62,6 +67,7 @@ export function newProfile(store: Store, id: string, input: SubscriberInput): Pr
     ...(input.consent && foldedConsent(input.consent)),
     ...indexKey(SubscribersByAge, store.tenant, { shard: shardOf(id), created_at, id }),
   };
+  if (attributeBytes(row) > MAX_NEW_BYTES) throw itemTooLarge();
   return isNearlyFull(row) ? { ...row, full: true } : row;
 }
 

@@ -19,6 +19,9 @@ const sizeOf = (entries: readonly (readonly [name: string, text: string])[]): Si
   bytes: entries.reduce((sum, [name, text]) => sum + Buffer.byteLength(name) + Buffer.byteLength(text), 0),
 });
 
+/** Of the names and values of a profile's attributes. */
+export const attributeBytes = (row: ProfileRow): number => sizeOf(familyOf(row, "a:")).bytes;
+
 const isTooLarge = ({ attributes, bytes }: Size): boolean => attributes > MAX_ATTRIBUTES || bytes > MAX_BYTES;
 
 const textsOf = (attributes: Readonly<Record<string, Value>>) =>
