@@ -168,7 +168,7 @@ const ITEM_TOO_LARGE = "ItemTooLarge";
 const isSizeMessage = (message: string | undefined) => message !== undefined && /^item size /i.test(message);
 
 /** What `tooLarge` answers, also where it is known before the write. */
-export const itemTooLarge = () => namedError(ITEM_TOO_LARGE, "An item would be larger than the table takes.");
+export const itemTooLarge = () => namedError(ITEM_TOO_LARGE, "An item would be too large.");
 
 /** Reads a failed single write: a refusal, or the error as it was. */
 export function writeErrorOf(error: unknown): unknown {
