@@ -5,12 +5,13 @@ import { faultOf, HANGS, record, refusedCredentials, type SinkDeps } from "./sin
 
 const MAX_SOURCE_BYTES = 26_214_400;
 
-const answers = {
-  permanent: "554 5.7.1 Message refused",
-  invalid_token: "550 5.1.1 No such mailbox",
+/** Servers name the recipient in what they say of it. */
+const answersTo = (address: string) => ({
+  permanent: `554 5.7.1 <${address}>: Message refused`,
+  invalid_token: `550 5.1.1 <${address}>: No such mailbox`,
   transient: "451 4.3.0 Try again later",
   rate_limited: "454 4.7.0 Throttling failure: Maximum sending rate exceeded",
-} as const;
+});
 
 /** @param isTls TLS from the first byte on. Connections within the process do not actually use TLS. */
 export function converse(deps: SinkDeps, line: Duplex, isTls: boolean): void {
@@ -32,7 +33,7 @@ export function converse(deps: SinkDeps, line: Duplex, isTls: boolean): void {
         hangs = true;
         return;
       }
-      if (fault) return say(answers[fault]);
+      if (fault) return say(answersTo(address)[fault]);
       record(deps, item);
     }
     say("250 2.0.0 Ok: queued");

@@ -57,13 +57,15 @@ export function openSmtp({ egress, clock }: { egress: Egress; clock: Clock }): S
   };
 
   return {
-    send: (credentials, to, source) =>
-      withTimeLimit(clock, TIMEOUT_MS, async (signal) => {
+    send: async (credentials, to, source) => {
+      const outcome = await withTimeLimit(clock, TIMEOUT_MS, async (signal) => {
         const task = sendingTo(credentials, to, source);
         const idle = sessions.idle(credentials);
         const attempt = idle && (await attemptIn(idle, task, signal));
         return attempt?.kind === "decided" ? attempt.outcome : openFor(credentials, task, signal);
-      }),
+      });
+      return outcome.status === "accepted" ? outcome : { ...outcome, reason: countable(outcome.reason) };
+    },
     verify: async (credentials) => {
       const outcome = await withTimeLimit(clock, TIMEOUT_MS, (signal) =>
         openFor(credentials, askingFor(credentials), signal),
@@ -99,6 +101,19 @@ const askingFor =
     expectReply(await ask("RSET"), 250);
     return accepted();
   };
+
+const REPLY = /^(\d{3}(?: \d\.\d{1,3}\.\d{1,3}(?!\S))?)(.*)$/s;
+const NAMES_ITS_OWN = /[\d@<>/]|^\P{L}*$/u;
+
+/**
+ * What a server says of many mails alike: without the addresses, ids, times and links in which its replies differ. A send
+ * counts its failures by their reasons, and keeps these after an erasure.
+ */
+function countable(reason: string): string {
+  const [, codes = "", text = reason] = REPLY.exec(reason) ?? [];
+  if (codes === "") return reason;
+  return [codes, ...text.split(/\s+/).filter((word) => !NAMES_ITS_OWN.test(word))].join(" ");
+}
 
 const brokenOff = (signal: AbortSignal) => (signal.aborted ? "no answer in time" : "the connection broke off");
 

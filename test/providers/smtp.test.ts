@@ -69,6 +69,19 @@ describe("SMTP", () => {
     expect(outcome).toMatchObject(expected);
   });
 
+  it.each([
+    [
+      "550 5.1.1 <ada@example.org>: Recipient address rejected: User unknown",
+      "550 5.1.1 Recipient address rejected: User unknown",
+    ],
+    ["451 4.7.1 Greylisted, try again in 00:04:32", "451 4.7.1 Greylisted, try again in"],
+    ["554 Spam, see https://example.com/why?id=1 a1-20020a17si123 - gsmtp", "554 Spam, see gsmtp"],
+    ["550 5.7.1", "550 5.7.1"],
+  ])("the reason of the reply %s says nothing of its mail alone (D-EMAIL)", async (reply, reason) => {
+    const { outcome } = await talk([...hello, "250 ok", reply]);
+    expect(outcome).toMatchObject({ reason });
+  });
+
   it("SMTP logs in only under TLS, and doubles the dot of a line (D-EMAIL)", async () => {
     const own = { username: "u", password: "p" };
     const { outcome, heard } = await talk([...hello, "235 ok", ...taken], own);
