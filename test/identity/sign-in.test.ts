@@ -27,6 +27,20 @@ describe("a sign-in", () => {
     });
   });
 
+  it("a sign-in by an address begins at no provider of a workspace that was deleted, also where that proved the domain first (ACC-15)", async () => {
+    const { world, tenant: deleted, register, set, say, signIn } = await setting();
+    const owner = await register("owner@elsewhere.example", "Looms");
+    const settings = { default_role: "analyst" };
+    await world.advance(MINUTE);
+    await say((await set(owner, settings)).body.domains[0]);
+    await set(owner, settings);
+    await world.host.invoke("operator", { tenant_id: deleted, status: "deleted" });
+
+    const session = await signIn(GRACE, { email: GRACE.email });
+
+    expect(session.body.tenant).toMatchObject({ id: owner.body.tenant.id, role: "analyst" });
+  });
+
   it("a sign-in begins a session that can be renewed (ACC-15)", async () => {
     const { signIn, tenant, user, me, post } = await setting();
     const session = await signIn(ADA, { email: ADA.email });

@@ -9,7 +9,7 @@ import { byText } from "../../kernel/order.ts";
 import { absent, is, present } from "../conditions.ts";
 import type { Platform, PlatformReader } from "../context.ts";
 import { hashOf } from "../hash.ts";
-import { changeItem, type NewRowOf, putItem, type RowOf, removeItem } from "../item.ts";
+import { changeItem, type NewRowOf, putItem, type RowOf, ref, removeItem } from "../item.ts";
 import { happened, transacted, whereItHolds } from "../refusals.ts";
 import { WorkspaceItem } from "./items.ts";
 import { ProvenDomain, ProviderItem, SignInAttempt } from "./provider-items.ts";
@@ -34,11 +34,17 @@ export const clientSecrets: Capability<"clientSecrets", (tenant: TenantId) => Se
 export const providerOf = (platform: PlatformReader, tenant: string): Promise<Provider | undefined> =>
   platform.get(ProviderItem, { tenant });
 
-/** The provider that speaks for the domain of an address; the one that proved it first. */
+/** The provider that speaks for the domain of an address: of the workspaces that are there, the one that proved it first. */
 export async function providerForAddress(platform: PlatformReader, email: string): Promise<Provider | undefined> {
   const { items } = await platform.query(ProvenDomain, { domain: domainOf(email) });
-  const [first] = items.sort(byText(({ proven_at }) => proven_at));
-  return first && providerOf(platform, first.tenant);
+  for (const { tenant } of items.sort(byText(({ proven_at }) => proven_at))) {
+    const [workspace, provider] = await platform.getEach([
+      ref(WorkspaceItem, { tenant }),
+      ref(ProviderItem, { tenant }),
+    ]);
+    if (provider && workspace && workspace.status !== "deleted") return provider;
+  }
+  return undefined;
 }
 
 export const domainOf = (email: string): string => email.slice(email.lastIndexOf("@") + 1).toLowerCase();
