@@ -1,15 +1,18 @@
 // Events of SES about sent mails: the ledger records them, and dead or unwilling addresses are suppressed (D-EMAIL).
 
 import type { MailEvent } from "../../../shared/contract/mail-events.ts";
+import { MAX_DELAY_SECONDS } from "../../../shared/contract/messages.ts";
 import type { Context } from "../../../shared/kernel/deps.ts";
 import { mailEventQueue } from "../../../shared/runtime/resources.ts";
 import { queueWorker, type RuntimeContext } from "../../../shared/runtime/worker.ts";
 import { storeWrite } from "../../../shared/store/context.ts";
 import { applyFate, recordFate, unconfirmed } from "../../../shared/store/sends/ledger/mail-events.ts";
 
-/** The sender writes its rows within a minute: a row that is missing after these attempts was never written. */
-const MAX_ATTEMPTS = 5;
-const RETRY_SECONDS = 30;
+/**
+ * Half an hour in all: where the sender of a mail stops, another one writes its row once the message comes again. A row that
+ * is missing after that was never written.
+ */
+const RETRY_SECONDS = [30, 60, 120, 240, 480, MAX_DELAY_SECONDS];
 
 const uses = [storeWrite, mailEventQueue] as const;
 
@@ -37,7 +40,7 @@ async function record(event: MailEvent, context: Context<typeof uses> & RuntimeC
   const { tenant, job, subscriber, fate, tries } = event;
   const recorded = await recordFate(store, event);
   if (recorded === "recorded") return;
-  if (tries < MAX_ATTEMPTS)
-    return queue.send([{ ...event, emails: [], tries: tries + 1 }], { delaySeconds: RETRY_SECONDS });
+  const delaySeconds = RETRY_SECONDS[tries];
+  if (delaySeconds !== undefined) return queue.send([{ ...event, emails: [], tries: tries + 1 }], { delaySeconds });
   log({ level: "warn", message: "a mail has no row in the ledger", tenant, job, subscriber, fate });
 }
