@@ -52,7 +52,10 @@ export function openHttp2(clock: Clock, connect: Connect): Pool {
   return async (request) => {
     try {
       const session = await sessionFor(request);
-      return await exchange(session, request);
+      const exchanged = await exchange(session, request);
+      // It may be dead without a word of the network: what is under way on it may end, and the next request has another one.
+      if (exchanged.outcome === "unknown") session.close();
+      return exchanged;
     } catch (error) {
       return notSent(error);
     }

@@ -1,5 +1,7 @@
 // Receivers that do not keep to HTTP, and headers that HTTP cannot carry.
 import { expect, it } from "vitest";
+import { serveHttp2 } from "../../local/providers/serving.ts";
+import { HANGS } from "../../local/providers/sink.ts";
 import { answeringNetwork, clientOn, onLines } from "../support/networks.ts";
 
 const purpose = "webhook";
@@ -43,4 +45,14 @@ it("an answer that changes the protocol ends the request (T4)", async () => {
     outcome: "unknown",
     reason: "the connection was closed",
   });
+});
+
+it("a connection of HTTP/2 on which a request waited in vain carries no other one (NTF-23)", async () => {
+  const answers = [HANGS, { status: 200 }] as const;
+  const network = onLines((line) => serveHttp2(line, () => answers[network.connects.length - 1] ?? HANGS));
+  const client = clientOn(network);
+  const push = () => client.request({ purpose: "ios", url, http2: true, timeoutMs: 200 });
+
+  expect(await push()).toMatchObject({ outcome: "unknown" });
+  expect(await push()).toMatchObject({ outcome: "answered", status: 200 });
 });
