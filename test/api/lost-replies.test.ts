@@ -5,6 +5,7 @@ import { getWebhook } from "../../shared/store/webhooks/webhooks.ts";
 import { channelCalls } from "../support/channels.ts";
 import { importing, people } from "../support/imports.ts";
 import { cancel, post } from "../support/notify.ts";
+import { addPeople, inboxOf } from "../support/people.ts";
 import { pushProvider, withPhones } from "../support/push-provider.ts";
 import { lostReply, requests } from "../support/requests.ts";
 import { worlds } from "../support/worlds.ts";
@@ -121,4 +122,21 @@ it("an edit of the settings that were seen is answered as made (RDA-25)", async 
   const edit = { as, body: { name: "Another name" }, headers: { "if-match": String(etag) } };
   expect((await world.call("PATCH /api/v1/workspace", edit)).status).toBe(200);
   expect(isAwaited()).toBe(false);
+});
+
+it("a message whose write is made, and not known to be, is in its inbox once where frequency caps count (D-CAP)", async () => {
+  const writes = requests({ of: "deliver", operation: "BatchWriteItem", naming: "I#", moment: "after" });
+  const { world, tenant } = await withTenant({ hooks: writes.hooks });
+  const frequency_caps = [{ category: "marketing", max: 5, per: "day" }];
+  await tenant.call("PATCH /api/v1/workspace", { frequency_caps });
+  const ids = await addPeople(world, tenant, 2);
+  writes.next(() => {
+    throw new Error("The reply is lost for good.");
+  });
+
+  await post(world, tenant, { subscriberIds: ids });
+  await world.advance(2 * MINUTE);
+
+  expect(writes.isAwaited()).toBe(false);
+  for (const id of ids) expect(await inboxOf(world, tenant, id)).toHaveLength(1);
 });

@@ -4,14 +4,14 @@ import { rejected } from "../../../shared/providers/provider.ts";
 import type { SendOutcome, Unit } from "../../../shared/rules/progress.ts";
 import { ref } from "../../../shared/store/item.ts";
 import type { Recipient } from "../../../shared/store/sends/chunks/recipients.ts";
-import { messageId } from "../../../shared/store/sends/inbox/inbox.ts";
+import { messageId, messagesSince } from "../../../shared/store/sends/inbox/inbox.ts";
 import { Message } from "../../../shared/store/sends/inbox/inbox-items.ts";
-import type { RoundTimes } from "../../../shared/store/sends/ledger/touches.ts";
+import { CLOCK_TOLERANCE_MS, type RoundTimes } from "../../../shared/store/sends/ledger/touches.ts";
 import { confirmGate } from "./send-gates.ts";
 import { recipientOf, type Work } from "./work.ts";
 
-/** The outcome of a subscriber's inbox message. */
-export type Inbox = (subscriber: string) => Promise<SendOutcome>;
+/** The outcome of the inbox message of a unit. */
+export type Inbox = (subscriber: string, unit: Unit) => Promise<SendOutcome>;
 
 const notWritten: Inbox = async () => ({ status: "retryable", reason: "inbox_unavailable" });
 
@@ -57,25 +57,43 @@ export async function reachedBefore(
 
 /** Writes messages when they are sent. Those of a group, which are sent at the same moment, are written together. */
 export function deferredInbox(work: Work, times: RoundTimes): InboxWrites {
-  const sent = new Set<string>();
+  const sent = new Map<string, Unit>();
   let written: Promise<Inbox> | undefined;
   const write = async () => {
-    const recipients = work.chunk.recipients.filter(({ subscriber }) => sent.has(subscriber));
     // A claimed group must end with an outcome for each recipient.
     const writeNow = async () => {
+      const reached = await reachedInEarlierRound(work, times, sent);
+      const recipients = work.chunk.recipients.filter(({ subscriber: id }) => sent.has(id) && !reached.has(id));
       const { inbox, write: writeRows } = await prepareInbox(work, times, recipients);
       // The send may have been stopped while the rows were read: the messages are tried again when it goes on.
       const sendState = await confirmGate(work);
       if (sendState !== "open") return notWritten;
       await writeRows();
-      return inbox;
+      const outcome: Inbox = async (id, unit) => (reached.has(id) ? { status: "accepted" } : inbox(id, unit));
+      return outcome;
     };
     return writeNow().catch(() => notWritten);
   };
-  const inbox: Inbox = async (subscriber) => {
-    sent.add(subscriber);
+  const inbox: Inbox = async (subscriber, unit) => {
+    sent.set(subscriber, unit);
     written ??= Promise.resolve().then(write);
-    return (await written)(subscriber);
+    return (await written)(subscriber, unit);
   };
   return { inbox, write: async () => undefined };
+}
+
+/** Those of a repeat whose message is there: the write that failed before was carried out, for some of its rows or for all. */
+export async function reachedInEarlierRound(
+  { store, job }: Work,
+  { assignedAt }: RoundTimes,
+  sent: ReadonlyMap<string, Unit>,
+): Promise<ReadonlySet<string>> {
+  const repeated = [...sent].filter(([, { tries }]) => tries.length > 0).map(([subscriber]) => subscriber);
+  const found = await Promise.all(
+    repeated.map(async (subscriber) => {
+      const rows = await messagesSince(store, subscriber, assignedAt - CLOCK_TOLERANCE_MS);
+      return rows.some((row) => row.job === job.id) ? [subscriber] : [];
+    }),
+  );
+  return new Set(found.flat());
 }

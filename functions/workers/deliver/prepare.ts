@@ -140,7 +140,7 @@ async function prepareMessage(
   if (waiting.isGone(subscriber) || rows.isGone(subscriber))
     return refused(rejected("erased"), await forgetInChunk(store, chunkRef, subscriber));
   if (refusal) return refused(refusal);
-  if (channel === "in_app") return { unit, channel, subscriber, send: () => inbox(subscriber) };
+  if (channel === "in_app") return { unit, channel, subscriber, send: () => inbox(subscriber, unit) };
   const device = deviceId === undefined ? undefined : rows.deviceOf(unit);
   if (deviceId !== undefined && !(device && isReachableDevice(deviceOf(device)))) return refused(rejected("no_device"));
   const message = await messageTo(sources, unit, channel, device);

@@ -21,6 +21,7 @@ import { Message } from "../../../shared/store/sends/inbox/inbox-items.ts";
 import { TouchItem } from "../../../shared/store/sends/ledger/ledger-items.ts";
 import { type RoundTimes, recorded, touchKey, touchWrite } from "../../../shared/store/sends/ledger/touches.ts";
 import { namesNow } from "../../../shared/store/subscribers/ledger-erasure.ts";
+import { reachedInEarlierRound } from "./inboxes.ts";
 import { leftTopic } from "./topic-choices.ts";
 import { type LeasedChunk, recipientOf, targetOf, timesOf, type Work } from "./work.ts";
 
@@ -163,9 +164,12 @@ async function completeInboxes(
   const late = work.job.deliverySettings?.caps
     ? unwritten.filter(({ recipient }) => !left.has(recipient.subscriber))
     : [];
-  const isWriting = late.length > 0 && !isStopped;
-  const written = isWriting ? await writeLateInbox(work, times, late) : new Set<string>();
-  return { left, canceled: isStopped ? late : [], written };
+  const units = late.map(({ recipient, unit }) => [recipient.subscriber, unit] as const);
+  const reached = await reachedInEarlierRound(work, times, new Map(units));
+  const missing = late.filter(({ recipient }) => !reached.has(recipient.subscriber));
+  const isWriting = missing.length > 0 && !isStopped;
+  const written = isWriting ? await writeLateInbox(work, times, missing) : [];
+  return { left, canceled: isStopped ? missing : [], written: new Set([...reached, ...written]) };
 }
 
 /** @returns the subscribers whose inbox has the message. */

@@ -43,8 +43,8 @@ export const endingsBugs: readonly Bug[] = [
     name: "a worker that continues a canceled send writes the inbox messages of a claim that counted against a cap",
     area: "cancel",
     file: "functions/workers/deliver/recovery.ts",
-    find: "const isWriting = late.length > 0 && !isStopped;",
-    replace: "const isWriting = late.length > 0;",
+    find: "const isWriting = missing.length > 0 && !isStopped;",
+    replace: "const isWriting = missing.length > 0;",
   },
   {
     name: "an inbox message that was written right before its send was stopped counts as not sent",
