@@ -29,6 +29,8 @@ const SCOPE = "https://www.googleapis.com/auth/firebase.messaging";
 const TOKEN_MS = 50 * MINUTE;
 const MAX_PAYLOAD_BYTES = 4_096;
 const RETRYABLE = new Set(["QUOTA_EXCEEDED", "UNAVAILABLE", "INTERNAL", "UNAUTHENTICATED"]);
+/** Names that Google keeps to itself: it refuses a message for one of them, which other channels carry. */
+const RESERVED = /^(from$|message_type$|google|gcm)/;
 const NO_DEVICE = "credentials-check";
 
 /** Pushes by Firebase Cloud Messaging, with an access token for each service account. */
@@ -121,7 +123,7 @@ function messageOf(outgoing: Outgoing<Addresses["android"]>) {
   const { image_url, sound, badge, collapse_key = job, ttl_seconds } = push;
   const data: Record<string, string> = {};
   for (const [name, value] of Object.entries(mergedData(outgoing)))
-    data[name] = typeof value === "string" ? value : JSON.stringify(value);
+    if (!RESERVED.test(name)) data[name] = typeof value === "string" ? value : JSON.stringify(value);
   return {
     token: address.token,
     notification: { ...(title && { title }), body, ...(image_url !== undefined && { image: image_url }) },

@@ -100,6 +100,16 @@ describe("iOS", () => {
   );
 });
 
+it("Android: a message goes without the values under names that Google keeps to itself (D-PUSH)", async () => {
+  const world = await fresh();
+  const data = { from: "shop", message_type: "sale", "google.a": 1, gcm_id: 2, screen: "sale" };
+
+  expect(await sendBy(providersOf(world), "android", { data })).toMatchObject({ status: "accepted" });
+
+  const ids = { notification_id: JOB, subscriber_id: SUBSCRIBER };
+  expect((await outbox(world))[0].payload.data).toEqual({ screen: "sale", ...ids });
+});
+
 it("Android: a notification with its tag, collapsed by job, and data in strings (D-PUSH)", async () => {
   const world = await fresh();
   await sendBy(providersOf(world), "android", { data: { n: 5, deep: { a: [1] }, s: "x" } });
