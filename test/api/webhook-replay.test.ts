@@ -1,9 +1,12 @@
 // A replay of webhook deliveries: in the order of their numbers, whatever fails.
 import { expect, it } from "vitest";
 import { VISIBILITY_SECONDS } from "../../shared/contract/messages.ts";
-import { MINUTE, SECOND } from "../../shared/kernel/clock.ts";
+import { MINUTE, SECOND, timestamp } from "../../shared/kernel/clock.ts";
+import { putItem } from "../../shared/store/item.ts";
+import { DeliveryItem } from "../../shared/store/webhooks/delivery-items.ts";
 import { ascending, upTo, withDeliveries } from "../support/hooks.ts";
 import { mortal } from "../support/mortal.ts";
+import { quickStore } from "../support/people.ts";
 import { requests } from "../support/requests.ts";
 import { worlds } from "../support/worlds.ts";
 
@@ -137,6 +140,24 @@ it("a redelivery whose worker died after a failed attempt makes the rest of its 
   await world.advance((VISIBILITY_SECONDS + 10) * SECOND);
 
   expect((await list()).items).toMatchObject([{ outcome: "failed", attempt_count: 8 }]);
+});
+
+it("more than a thousand deliveries of one millisecond are replayed once, by one call (F11, D-HOOKS)", async () => {
+  const { world, tenant, webhook, replay } = await setting();
+  const start = world.clock.now();
+  const was = { webhook, event_type: "segment.entered", outcome: "delivered", attempt_count: 1, earlier: 0 } as const;
+  const rows = Array.from({ length: 1_002 }, (_, n) => {
+    const id = world.ids.uuidAt(start + Math.floor(n / 1_001));
+    const row = { ...was, react: "delivery", id, sequence: n + 1, expires: 2e9 } as const;
+    return putItem(DeliveryItem, { webhook, id }, row);
+  });
+  await quickStore(world, tenant).writeAll(rows);
+  const to = timestamp(start + SECOND);
+
+  const { body: first } = await replay({ to });
+
+  expect(first).toEqual({ queued: 1_001, next_from: timestamp(start + 1) });
+  expect((await replay({ from: first.next_from, to })).body).toEqual({ queued: 1 });
 });
 
 it("a replay may begin before there were any times (F11)", async () => {

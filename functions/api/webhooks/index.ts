@@ -176,7 +176,7 @@ export const webhooks = group("webhooks", "Webhook endpoints and their delivery 
     {
       summary: "Send the deliveries of a time range again",
       description:
-        "Both ends of the range are in it. One after the other by `sequence`. A call looks at up to 10,000 and sends at most 1,000. One that fails is attempted again while the next are sent. If there are more, `next_from` is the `from` of the next call.",
+        "Both ends of the range are in it. One after the other by `sequence`. A call looks at 10,000 and sends 1,000, with what is of the same millisecond. One that fails is attempted again while the next are sent. If there are more, `next_from` is the `from` of the next call.",
       body: v.strictObject({
         from: TimestampInput,
         to: TimestampInput,

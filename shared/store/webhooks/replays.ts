@@ -10,9 +10,9 @@ import { DeliveryItem, ReplayItem } from "./delivery-items.ts";
 import { type DeliveryFilter, listDeliveries, numberedDeliveries } from "./delivery-log.ts";
 import { withGroupClaim } from "./group-claims.ts";
 
-/** Deliveries that one replay reopens at most. */
+/** Deliveries that one replay reopens, with those of the same millisecond as the last one. */
 const MAX_REPLAYED = 1_000;
-/** Rows that one replay reads at most: few of a large log may be wanted. */
+/** Rows that one replay reads: few of a large log may be wanted. */
 const MAX_READ = 10_000;
 const PAGE = 100;
 const KEPT_MS = 2 * DAY;
@@ -24,17 +24,18 @@ const KEPT_MS = 2 * DAY;
 export async function replayDeliveries(
   store: Store,
   webhook: string,
-  range: Pick<DeliveryFilter, "from" | "to" | "outcome">,
+  range: Pick<DeliveryFilter, "from" | "outcome"> & { to: number },
 ): Promise<{ queued: number; next_from?: string }> {
   const id = store.ids.uuid();
   const reopened: DeliveryRecord[] = [];
   let found = 0;
   let read = 0;
   let after: Key | undefined;
-  let nextFrom: string | undefined;
+  let { to } = range;
+  let isCut = false;
   let failure: PromiseRejectedResult | undefined;
   do {
-    const page = await listDeliveries(store, webhook, { ...range, newestFirst: false, limit: PAGE, after });
+    const page = await listDeliveries(store, webhook, { ...range, to, newestFirst: false, limit: PAGE, after });
     const deliveries = await numberedDeliveries(store, webhook, page.rows);
     const free = deliveries.filter((delivery) => !isUnderWay(store, delivery));
     const results = await Promise.allSettled(free.map((delivery) => reopenDelivery(store, webhook, delivery, id)));
@@ -44,8 +45,10 @@ export async function replayDeliveries(
     found += deliveries.length;
     read += page.examined;
     after = page.next;
-    if (after && (found >= MAX_REPLAYED || read >= MAX_READ)) nextFrom = timestamp(timeOfUuid(deliveryIn(after)));
-  } while (after && nextFrom === undefined && !failure);
+    // All of a millisecond go together: the next call begins after it, and sends none of them again.
+    const isEnough = found >= MAX_REPLAYED || read >= MAX_READ;
+    if (after && isEnough && !isCut) [to, isCut] = [timeOfUuid(deliveryIn(after)), true];
+  } while (after && !failure);
   if (reopened.length > 0) {
     const deliveries = reopened.sort((a, b) => orderOf(a) - orderOf(b)).map((delivery) => delivery.id);
     const expires = ttl(store.clock.now() + KEPT_MS);
@@ -55,7 +58,8 @@ export async function replayDeliveries(
   }
   // What was reopened is sent all the same: nothing else would queue it before the watchdog looks.
   if (failure) throw failure.reason;
-  return nextFrom === undefined ? { queued: reopened.length } : { queued: reopened.length, next_from: nextFrom };
+  const queued = reopened.length;
+  return isCut && to < range.to ? { queued, next_from: timestamp(to + 1) } : { queued };
 }
 
 /**
