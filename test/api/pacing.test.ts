@@ -140,3 +140,19 @@ it("a send of later that a suspension stopped goes on minutes after the end of t
 
   expect(await jobOf(tenant, id)).toMatchObject({ status: "completed", counts: { delivered: 40 } });
 });
+
+it("sends that a stop held up beyond their slots keep to the rate when they go on (AMB-111)", async () => {
+  const { world, tenant, people, begin } = await phones(20, 1);
+  for (let n = 0; n < 4; n++) await begin(people, "marketing");
+  await operate(world, tenant, { status: "suspended" });
+  await world.advance(30 * MINUTE);
+  const before = (await outboxOf(world)).length;
+  await operate(world, tenant, { status: "active" });
+
+  await world.advance(15 * MINUTE);
+
+  const sent = (await outboxOf(world)).map(({ at }) => Date.parse(at)).toSorted((a, b) => a - b);
+  expect(sent).toHaveLength(80);
+  const after = sent.slice(before);
+  for (const [n, at] of after.entries()) expect(at - (after[n - 8] ?? 0)).toBeGreaterThanOrEqual(8 * SECOND);
+});

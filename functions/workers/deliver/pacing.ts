@@ -1,5 +1,5 @@
 // Keeps a chunk to the rates of its channels: it waits for its slot, and sends no faster in it (AMB-111).
-import { SECOND } from "../../../shared/kernel/clock.ts";
+import { MINUTE, SECOND } from "../../../shared/kernel/clock.ts";
 import type { ChannelType } from "../../../shared/rules/channel-types.ts";
 import { groupEnd, type Progress, putOff, type Unit, unitsOf } from "../../../shared/rules/progress.ts";
 import { channelRate, learnedRate, slowDown, takeSlot } from "../../../shared/store/channels/pace.ts";
@@ -9,6 +9,8 @@ import { channelIdOf, isThrottle, type Sent, targetOf, type WaitQueue, type Work
 
 /** How long an environment remembers whether a channel has a rate. */
 const FRESH_MS = 5 * SECOND;
+/** A chunk that comes later for its slot takes another: those that a stop held up would all go at once. */
+const LATE_MS = MINUTE;
 
 /** Takes slots for what is left of a round, before it begins. What must wait is put off; if all of it must, so must the chunk. */
 export async function takeSlots(
@@ -25,7 +27,10 @@ export async function takeSlots(
   for (const [channel, some] of byChannel) {
     const id = channel === "in_app" ? undefined : channelIdOf(work, channel);
     if (id === undefined) continue;
-    const slot = progress.slots[channel] ?? (await slotOf(work, channel, id, some.length));
+    const held = progress.slots[channel];
+    const isInTime = held && clock.now() - held.at <= LATE_MS;
+    const slot = isInTime ? held : await slotOf(work, channel, id, some.length);
+    delete progress.slots[channel];
     if (!slot) continue;
     progress.slots[channel] = slot;
     if (slot.at > clock.now()) waits.set(channel, slot.at);
