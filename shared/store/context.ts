@@ -40,7 +40,7 @@ export const openStore = (deps: Deps): ((tenant: TenantId) => Store) => {
     clock: deps.clock,
     ids: deps.ids,
     log: deps.log,
-    zone: async () => (await platform.get(WorkspaceItem, { tenant }, { eventual: true }))?.timezone ?? "UTC",
+    zone: async () => (await platform.get(WorkspaceItem, { tenant }))?.timezone ?? "UTC",
   });
 };
 

@@ -1,6 +1,7 @@
 // Bare dates in rules and filters are days of the workspace's zone, wherever a rule is judged (AMB-137).
 import { beforeEach, expect, it } from "vitest";
 import { branch, graphOf, journeySetting } from "../support/journeys.ts";
+import { requests } from "../support/requests.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { fresh } = worlds();
@@ -50,6 +51,22 @@ it.each([
   await world.settle();
 
   expect((await call(`GET /api/v1/segments/${id}`)).body.count).toBe(count);
+});
+
+it("rules that are kept with a new zone of the workspace are read with no zone of before (AMB-137)", async () => {
+  const reads = requests({ of: "segment", operation: "GetItem", naming: "TENANT#" });
+  setting = await journeySetting(await fresh({ hooks: reads.hooks }));
+  const { world, call, person } = setting;
+  await countOf({ attribute: { seen: { $gte: DAY } } }, true);
+  const isConsistent: unknown[] = [];
+  reads.each(({ ConsistentRead }) => isConsistent.push(ConsistentRead));
+  await call("PATCH /api/v1/workspace", { timezone: "UTC" });
+
+  await person("ada", { seen: inBerlin });
+  await world.settle();
+
+  expect(isConsistent).not.toEqual([]);
+  expect(isConsistent).not.toContain(false);
 });
 
 it("a new zone of the workspace holds for the next change of a person (AMB-137)", async () => {
