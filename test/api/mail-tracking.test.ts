@@ -5,6 +5,7 @@ import { interactionTotals } from "../../shared/store/sends/interactions/totals.
 import { NOTHING_BACK } from "../support/late.ts";
 import { follow, LINKED_BODY, mailing, mailsOf, SHOP } from "../support/mails.ts";
 import { wholeTable } from "../support/people.ts";
+import { spoil } from "../support/reached.ts";
 import { receiver } from "../support/receiver.ts";
 import { recountInteractions } from "../support/recounts.ts";
 import type { Tenant, TestWorld } from "../support/world.ts";
@@ -45,6 +46,15 @@ describe("opens and clicks", () => {
       headers: { "content-type": "image/gif", "cache-control": "no-store" },
     });
     expect(String(pixel.body).slice(0, 6)).toBe("GIF89a");
+  });
+
+  it("a click leads to its target while the table takes no count of it (D-EMAIL)", async () => {
+    const { world, sent } = await mailed();
+    await spoil(world, { channel: "aws:dynamodb", operation: "TransactWriteItems" });
+
+    const { status, headers } = await follow(world, "GET", sent.clicks[0]!);
+
+    expect([status, headers.location]).toEqual([302, `${SHOP}/new?a=1&b=2`]);
   });
 
   it("an open and a click are interactions of the recipient (D-EMAIL, AMB-92)", async () => {

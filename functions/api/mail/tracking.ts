@@ -2,7 +2,9 @@
 
 import type { Clicking, Opening } from "../../../shared/contract/mail-tokens.ts";
 import { type Clock, SECOND, timestamp } from "../../../shared/kernel/clock.ts";
+import type { Deps } from "../../../shared/kernel/deps.ts";
 import { requireFound } from "../../../shared/kernel/errors.ts";
+import { errorFields } from "../../../shared/kernel/log.ts";
 import { machineVerdict } from "../../../shared/rules/tracking.ts";
 import type { Store } from "../../../shared/store/context.ts";
 import type { MailLinkOpener } from "../../../shared/store/mail-links.ts";
@@ -13,6 +15,7 @@ interface TrackingContext {
   params: { token: string };
   headers: Readonly<Record<string, string | undefined>>;
   clock: Clock;
+  log: Deps["log"];
 }
 
 /** Nothing is counted for a subscriber or a send that is gone. @throws 404 for an invalid token */
@@ -21,11 +24,17 @@ export async function trackOpen(context: TrackingContext, method: string): Promi
   await countLink(opened.store, opened.link, context, method);
 }
 
-/** @returns the target of the link as it was sent (AMB-149), even if its subscriber was erased since (AMB-143). @throws 404 as above */
+/**
+ * Whoever clicks arrives, also where the table takes no count.
+ * @returns the target of the link as it was sent (AMB-149), even if its subscriber was erased since (AMB-143). @throws 404 as above
+ */
 export async function trackClick(context: TrackingContext, method: string): Promise<string> {
-  const opened = requireFound(await context.openLink("click", context.params.token), "link");
-  await countLink(opened.store, opened.link, context, method);
-  return opened.link.target;
+  const { store, link } = requireFound(await context.openLink("click", context.params.token), "link");
+  await countLink(store, link, context, method).catch((error) => {
+    const { tenant, job } = link;
+    context.log({ level: "warn", message: "a click was not counted", tenant, job, ...errorFields(error) });
+  });
+  return link.target;
 }
 
 /** The time is cut to the second, so that repeated requests cost at most one report a second. */
