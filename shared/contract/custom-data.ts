@@ -21,5 +21,7 @@ export const CustomData = v.pipe(
     const problem = dataset.typed ? validateData(dataset.value) : undefined;
     if (problem) addIssue({ message: problem });
   }),
-  v.description("Custom values for the app. Its strings may hold the Liquid subset"),
+  v.description(
+    "Custom values for the app. Its strings may hold the Liquid subset. Android goes without what Google refuses: `from`, `message_type`, and names that begin with `google` or `gcm`",
+  ),
 );
