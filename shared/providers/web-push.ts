@@ -11,6 +11,7 @@ import {
   type Outgoing,
   type Provider,
   rejected,
+  retryable,
   unverifiable,
   unverified,
 } from "./provider.ts";
@@ -29,6 +30,10 @@ const REUSED_MS = 11 * HOUR;
 const CHECKED_ENDPOINT = "https://updates.push.services.mozilla.com/wpush/v2/credentials-check";
 const REFUSED = new Set([401, 403]);
 const GONE = new Set([404, 410]);
+/** The push services of browsers. A page may name any other host, which speaks for its own subscription alone. */
+const SERVICES =
+  /^(fcm\.googleapis\.com|android\.googleapis\.com|(.+\.)?(push\.services\.mozilla|push\.apple|notify\.windows)\.com)$/;
+const MAX_LOCATION_CHARACTERS = 200;
 
 /** Pushes to browsers (RFC 8030): the content is encrypted for the subscription, and the request signed with the VAPID key. */
 export function webPushProvider({
@@ -75,7 +80,10 @@ export function webPushProvider({
         topic: topicOf(tag),
       };
       const exchange = await egress.request({ purpose: "web_push", url: endpoint, headers, body: sealed });
-      return pushOutcome(exchange, clock.now(), sent, readAnswer);
+      const outcome = pushOutcome(exchange, clock.now(), sent, readAnswer);
+      // No such host slows the channel, nor says how long a send waits.
+      const isOfService = SERVICES.test(new URL(endpoint).hostname);
+      return outcome.status === "retryable" && !isOfService ? retryable(outcome.reason) : outcome;
     },
     // Checks that the keys are a pair, then that a push service accepts their signature. It reports an unknown
     // subscription only after it has checked the signature, or it does not check signatures.
@@ -129,7 +137,7 @@ function sealedFor(plaintext: Buffer, keys: Addresses["web_push"]["keys"], ids: 
 
 const readAnswer = ({ status, headers }: Answered): PushAnswer => ({
   isAccepted: status >= 200 && status < 300,
-  providerId: headers.location,
+  providerId: headers.location?.slice(0, MAX_LOCATION_CHARACTERS),
   reason: status === 413 ? "payload_too_large" : String(status),
   addressDead: GONE.has(status),
 });

@@ -5,7 +5,7 @@ import type { Outcome } from "../../shared/providers/provider.ts";
 import { openProviders } from "../../shared/providers/providers.ts";
 import { type ProvidedChannel, providedChannels } from "../../shared/rules/channel-types.ts";
 import { answeringNetwork } from "../support/networks.ts";
-import { GOOGLE_TOKEN, sendBy } from "../support/provider-messages.ts";
+import { addresses, GOOGLE_TOKEN, sendBy } from "../support/provider-messages.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { fresh } = worlds();
@@ -15,8 +15,11 @@ async function sendTo(channel: ProvidedChannel, answer: SinkAnswer) {
   const world = await fresh();
   const sink = ({ host }: SinkRequest) => (host === "oauth2.googleapis.com" ? GOOGLE_TOKEN : answer);
   const providers = openProviders({ ...world.depsFor("test"), network: answeringNetwork(sink) });
-  return { addressDead: false, ...(await sendBy(providers, channel)) };
+  const message = channel === "web_push" ? { address: subscribedAt("fcm.googleapis.com") } : {};
+  return { addressDead: false, ...(await sendBy(providers, channel, message)) };
 }
+
+const subscribedAt = (host: string) => ({ ...addresses.web_push, endpoint: `https://${host}/send/abc` });
 
 type Row = [answer: string, status: Outcome["status"], more?: object];
 const dead = { addressDead: true };
@@ -222,6 +225,23 @@ it.each(["ios", "android", "web_push", "sms", "chat_app"] as const)(
     expect(await sendTo(channel, answer)).toMatchObject({ status: "retryable", retryAfterSeconds: 17 });
   },
 );
+
+it.each([
+  ["fcm.googleapis.com", { isThrottled: true, retryAfterSeconds: 86_400 }],
+  ["updates.push.services.mozilla.com", { isThrottled: true, retryAfterSeconds: 86_400 }],
+  ["web.push.apple.com", { isThrottled: true, retryAfterSeconds: 86_400 }],
+  ["wns2-par02p.notify.windows.com", { isThrottled: true, retryAfterSeconds: 86_400 }],
+  ["push.example.com", {}],
+  ["notify.windows.com.example.com", {}],
+])("Web Push: what %s says of waiting is of %j for the channel (AMB-111)", async (host, more) => {
+  const world = await fresh();
+  const answer = { status: 429, headers: { "retry-after": "86400" }, body: "" };
+  const providers = openProviders({ ...world.depsFor("test"), network: answeringNetwork(() => answer) });
+
+  const outcome = await sendBy(providers, "web_push", { address: subscribedAt(host) });
+
+  expect(outcome).toEqual({ status: "retryable", reason: "429", ...more });
+});
 
 it.each([
   [400, { error: "invalid_grant" }, "rejected"],
