@@ -5054,7 +5054,7 @@ export interface NotificationsCreateBody {
   chat_app_template_id?: string | undefined;
   /** What fills the variables of the chat-app template, in order */
   chat_app_parameters?: string[] | undefined;
-  /** Custom values for the app. Its strings may hold the Liquid subset */
+  /** Custom values for the app. Its strings may hold the Liquid subset. Android goes without what Google refuses: `from`, `message_type`, and names that begin with `google` or `gcm` */
   data?: Record<string, JsonValue> | undefined;
   /** Ids of channels. A subscriber gets the message on each of them that reaches them, or on the best one in smart mode. Default: all that are active */
   channel_ids?: string[] | undefined;
@@ -5231,7 +5231,7 @@ export interface NotificationsCreateWithServerKeyBody {
   chat_app_template_id?: string | undefined;
   /** What fills the variables of the chat-app template, in order */
   chat_app_parameters?: string[] | undefined;
-  /** Custom values for the app. Its strings may hold the Liquid subset */
+  /** Custom values for the app. Its strings may hold the Liquid subset. Android goes without what Google refuses: `from`, `message_type`, and names that begin with `google` or `gcm` */
   data?: Record<string, JsonValue> | undefined;
   /** Ids of channels. A subscriber gets the message on each of them that reaches them, or on the best one in smart mode. Default: all that are active */
   channel_ids?: string[] | undefined;
@@ -5350,7 +5350,7 @@ export interface RecipientsPreviewNotificationsBody {
   chat_app_template_id?: string | undefined;
   /** What fills the variables of the chat-app template, in order */
   chat_app_parameters?: string[] | undefined;
-  /** Custom values for the app. Its strings may hold the Liquid subset */
+  /** Custom values for the app. Its strings may hold the Liquid subset. Android goes without what Google refuses: `from`, `message_type`, and names that begin with `google` or `gcm` */
   data?: Record<string, JsonValue> | undefined;
   /** Ids of channels. A subscriber gets the message on each of them that reaches them, or on the best one in smart mode. Default: all that are active */
   channel_ids?: string[] | undefined;
@@ -5470,7 +5470,7 @@ export interface TestsTestNotificationsBody {
   chat_app_template_id?: string | undefined;
   /** What fills the variables of the chat-app template, in order */
   chat_app_parameters?: string[] | undefined;
-  /** Custom values for the app. Its strings may hold the Liquid subset */
+  /** Custom values for the app. Its strings may hold the Liquid subset. Android goes without what Google refuses: `from`, `message_type`, and names that begin with `google` or `gcm` */
   data?: Record<string, JsonValue> | undefined;
   /** Ids of channels. A subscriber gets the message on each of them that reaches them, or on the best one in smart mode. Default: all that are active */
   channel_ids?: string[] | undefined;
@@ -5569,7 +5569,7 @@ export interface TemplatesPreviewBody {
     /** What some channels say instead of title and body */
     by_channel?: ContentByChannel | undefined;
   };
-  /** Custom values for the app. Its strings may hold the Liquid subset */
+  /** Custom values for the app. Its strings may hold the Liquid subset. Android goes without what Google refuses: `from`, `message_type`, and names that begin with `google` or `gcm` */
   data?: Record<string, JsonValue> | undefined;
   /** The subscriber whose attributes fill the texts. Left out: a subscriber without attributes */
   render_for?: string | undefined;
