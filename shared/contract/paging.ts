@@ -50,8 +50,10 @@ export const pageFields = <Name extends "per_page" | "page_size">(name: Name) =>
 /** `limit`: clamped to `max`, refused below 1. */
 export const limit = size;
 
+const NO_CURSOR = "is not a cursor of this list";
+
 /** The parameter of a cursor. The longest that is issued has a quarter of this. */
-export const cursor = v.optional(v.pipe(v.string(), v.maxLength(4_096, "is not a cursor of this list")));
+export const cursor = v.optional(v.pipe(v.string(), v.maxLength(4_096, NO_CURSOR)));
 
 /* @__NO_SIDE_EFFECTS__ */
 export const numberedPage = <S extends v.GenericSchema>(item: S) =>
@@ -79,12 +81,17 @@ const sealed = ({ cursorKey }: CursorKey, scope: string, text: string) =>
   `${text}.${sign(cursorKey, scope, text).toString("base64url")}`;
 
 /** @throws 422 on the parameter unless it is exactly a cursor that was issued for this scope. */
-export function openCursor({ cursorKey }: CursorKey, scope: string, cursor: string, parameter = "cursor"): unknown {
+export function openCursor(
+  { cursorKey }: CursorKey,
+  scope: string,
+  cursor: string,
+  parameter = "cursor",
+  reason = NO_CURSOR,
+): unknown {
   const [text = ""] = cursor.split(".");
   const given = Buffer.from(cursor);
   const expected = Buffer.from(sealed({ cursorKey }, scope, text));
-  if (given.length !== expected.length || !timingSafeEqual(given, expected))
-    throw invalid({ [parameter]: "is not a cursor of this list" });
+  if (given.length !== expected.length || !timingSafeEqual(given, expected)) throw invalid({ [parameter]: reason });
   return JSON.parse(Buffer.from(text, "base64url").toString());
 }
 

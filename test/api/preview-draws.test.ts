@@ -104,10 +104,12 @@ describe("preview_id", () => {
     expect((await post("", { ...asked, preview_id })).status).toBe(201);
   });
 
-  it("a preview_id that nobody made is refused (AMB-140)", async () => {
+  it.each(["nonsense", ""])("a preview_id that nobody made is refused as none: %j (AMB-140)", async (preview_id) => {
     const { post, body } = await setting();
+    const refused = await post("", { ...body, preview_id });
 
-    expect((await post("", { ...body, preview_id: "nonsense" })).body.fields).toHaveProperty("preview_id");
+    expect(refused.status).toBe(422);
+    expect(refused.body.fields).toEqual({ preview_id: "is not the id of a preview" });
   });
 });
 
@@ -153,6 +155,13 @@ describe("preview_id of a campaign's release", () => {
     const sent = (await post("", { ...asked, preview_id })).body.id;
     await world.settle();
     expect(await fates(body.messages[0].job_id)).toEqual(await fates(sent));
+  });
+
+  it("a preview_id that is empty releases nothing (AMB-140)", async () => {
+    const { tenant, id, release } = await campaign();
+
+    expect((await release("")).body.fields).toEqual({ preview_id: "is not the id of a preview" });
+    expect((await tenant.call(`GET /api/v1/campaigns/${id}`)).body.status).toBe("draft");
   });
 
   it("a preview_id of another body is refused, and the campaign stays a draft (AMB-140)", async () => {

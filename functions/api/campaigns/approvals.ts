@@ -65,7 +65,8 @@ export const releases = [
     async ({ store, timers, secrets, caller, params, query: { preview_id } }) => {
       const { plan, sendCap, isApprovalRequired } = workspaceOf(caller);
       const draft = await releasable(store, params.id);
-      const draw = preview_id && (await drawOfRelease(store, await secrets.root(), draft, preview_id));
+      const draw =
+        preview_id === undefined ? undefined : await drawOfRelease(store, await secrets.root(), draft, preview_id);
       const warnings = await unknownKeysOfTarget(store, draft.target);
       if (isApprovalRequired) {
         const asked = await askRelease(store, draft, memberOf(caller), draw);

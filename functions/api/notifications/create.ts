@@ -73,8 +73,11 @@ export async function createNotification(
   const recipients = await recipientsOf(ahead, secrets, input);
   const { given, missing } = recipients;
   const { preview_id } = input;
-  const draw = preview_id && drawOf(store, await secrets.root(), preview_id, { spec: asked, named: namedIn(input) });
-  const spec = draw ? { ...asked, draw } : asked;
+  const draw =
+    preview_id === undefined
+      ? undefined
+      : drawOf(store, await secrets.root(), preview_id, { spec: asked, named: namedIn(input) });
+  const spec = draw === undefined ? asked : { ...asked, draw };
   const id = jobIdOf("api", store.clock.now(), store.ids.bytes(10), await jobWidths.isWide(store, "api"));
   const direct = { watch: sendWatch, quota: sendQuota, noWebhooks };
   const extraItems = (started: StartedSend) => rememberWrites(store, key, digest, answerOf(started, recipients));

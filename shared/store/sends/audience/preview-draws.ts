@@ -67,8 +67,9 @@ export function previewId(store: StoreReader, secrets: RootSecrets, draw: string
 
 /** @throws 422 for an id that is none or is too old */
 function opened(store: StoreReader, secrets: RootSecrets, id: string): Sealed {
-  const sealed = v.safeParse(Sealed, openCursor(secrets, scopeOf(store), id, "preview_id"));
-  if (!sealed.success) throw invalid({ preview_id: "is not the id of a preview" });
+  const none = "is not the id of a preview";
+  const sealed = v.safeParse(Sealed, openCursor(secrets, scopeOf(store), id, "preview_id", none));
+  if (!sealed.success) throw invalid({ preview_id: none });
   if (store.clock.now() >= sealed.output.at + VALID_MS)
     throw invalid({ preview_id: "is older than 10 minutes: preview the send again" });
   return sealed.output;
