@@ -46,13 +46,16 @@ describe("create", () => {
     expect((await call("GET /api/v1/schedules")).body.total).toBe(0);
   });
 
-  it("a schedule is refused with 422 for an unknown template (SCH-4, AMB-89)", async () => {
-    const { create } = await unchanged();
+  it.each([UNKNOWN, "welcome", ""])(
+    "a schedule is refused with 422 for the unknown template %j (SCH-4, AMB-89)",
+    async (template_id) => {
+      const { create } = await unchanged();
 
-    const refused = await create({ template_id: UNKNOWN });
+      const refused = await create({ template_id });
 
-    expect(refused).toMatchObject({ status: 422, body: { code: "TEMPLATE_NOT_FOUND" } });
-  });
+      expect(refused).toMatchObject({ status: 422, body: { code: "TEMPLATE_NOT_FOUND" } });
+    },
+  );
 
   it.each(["free", "starter", "growth", "pro"] as const)(
     "a schedule on the plan %s is refused with a 403 of its own, and schedules may be listed (SCH-2, AMB-16)",

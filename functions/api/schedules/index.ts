@@ -1,7 +1,7 @@
 // Cron schedules: a template that is sent to all subscribers again and again, in a time zone of its own.
 import * as v from "valibot";
 import { pageFields } from "../../../shared/contract/paging.ts";
-import { SomeOf, said, TrueOrFalse, Uuid } from "../../../shared/contract/schemas.ts";
+import { SomeOf, said, TemplateId, TrueOrFalse, Uuid } from "../../../shared/contract/schemas.ts";
 import { TopicKey } from "../../../shared/contract/topic-key.ts";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
@@ -31,7 +31,7 @@ const fields = {
     v.maxLength(256, "must be a cron expression of five fields"),
   ),
   timezone: v.pipe(v.string("must be an IANA time zone"), v.maxLength(64, "must be an IANA time zone")),
-  template_id: Uuid,
+  template_id: TemplateId,
   channel_ids: SomeOf(Uuid, "channel", MAX_CHANNELS, "must be an array of channel ids"),
   topic: said("The key of a topic: who is not in it is skipped. `null` removes it", v.nullish(TopicKey)),
   active: v.boolean(),
