@@ -39,8 +39,10 @@ export const multipart = <F extends GenericSchema>(
   read: (body: Buffer, contentType: string | undefined) => readUpload(body, contentType, fileBytes),
 });
 
-export const FIELD_BYTES = 4_096;
-const MAX_FIELDS = 10;
+/** As many as the 65,536 characters of a mapping of columns may have. */
+export const FIELD_BYTES = 262_144;
+/** More than any form declares. */
+const MAX_FIELDS = 16;
 
 /**
  * Reads a multipart body of at most one file.

@@ -54,6 +54,51 @@ it.each([
   },
 );
 
+it("an upload that is imported to its end, and is asked for again, is answered as before (IMP-5)", async () => {
+  const { world, tenant, post, list } = await setting();
+  const fields = { listId: list, upload_id: await uploadFile(world, tenant, people(1)) };
+  const first = await post(fields);
+  await world.settle();
+
+  const again = await post(fields);
+  expect([again.status, again.body]).toEqual([202, first.body]);
+});
+
+it("an import takes every option at once (AMB-133)", async () => {
+  const { world, tenant, post, list, job } = await setting();
+  const upload_id = await uploadFile(world, tenant, people(1));
+  const { status, body } = await post({
+    listId: list,
+    source: "csv",
+    upload_id,
+    dry_run: "true",
+    mapping: '{"email": "email"}',
+    time_zone: "Europe/Berlin",
+    date_format: "dd/mm/yyyy",
+    phone_region: "DE",
+    encoding: "utf-8",
+    start_journeys: "false",
+    consent_at: "2026-01-15",
+    consent_source: "Checkout",
+  });
+  await world.settle();
+
+  expect(status).toBe(202);
+  expect(await job(body.import_job_id)).toMatchObject({ status: "completed", processed_rows: 1 });
+});
+
+it("an import takes a mapping of a thousand columns (AMB-133)", async () => {
+  const { world, post, list, job } = await setting();
+  const names = Array.from({ length: 999 }, (_, i) => `A column of the old system with number ${i}`);
+  const mapping = JSON.stringify({ "*": "ignore", ...Object.fromEntries(names.map((name) => [name, "ignore"])) });
+  const content = `email,${names.join()}\nada@x.example,${names.map(() => "").join()}\n`;
+  const { status, body } = await post({ listId: list, mapping }, { filename: "a.csv", content });
+  await world.settle();
+
+  expect(status).toBe(202);
+  expect(await job(body.import_job_id)).toMatchObject({ status: "completed", processed_rows: 1, failed_rows: 0 });
+});
+
 it("an import into no list is refused with 400 (IMP-6)", async () => {
   const { post } = await trying();
 

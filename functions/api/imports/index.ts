@@ -14,7 +14,13 @@ import { importUploads } from "../../../shared/store/files/imports.ts";
 import { listExists } from "../../../shared/store/lists/lists.ts";
 import { ImportItem } from "../../../shared/store/subscribers/import-items.ts";
 import { problemRows } from "../../../shared/store/subscribers/import-problems.ts";
-import { cancelImport, createImport, describeColumns, getImport } from "../../../shared/store/subscribers/imports.ts";
+import {
+  cancelImport,
+  createImport,
+  describeColumns,
+  findImport,
+  getImport,
+} from "../../../shared/store/subscribers/imports.ts";
 import { exportEndpoints } from "./exports.ts";
 import { MAX_MAPPED, mappingOf, readingFields, readingOptionsOf, refuseUnknownTopics } from "./reading.ts";
 import { Job, JobWithColumns, jobsOf, MAX_REJECTED_SHOWN } from "./shapes.ts";
@@ -82,7 +88,9 @@ export const imports = group("imports", "CSV files into lists, and exports as CS
       if (!(await listExists(store, list))) throw notFound("list");
       await refuseUnknownTopics(store, mapping);
       const id = upload_id ?? ids.uuidAt(clock.now());
-      const uploadedBytes = async () => (isUuid(id) ? uploads.sizeOf(id) : undefined);
+      // What is imported to its end is deleted, and may be asked for again by who got no answer.
+      const uploadedBytes = async () =>
+        isUuid(id) ? ((await uploads.sizeOf(id)) ?? (await findImport(store, id))?.bytes) : undefined;
       const bytes = file ? file.bytes.length : await uploadedBytes();
       if (bytes === undefined) throw malformed({ upload_id: "nothing was uploaded under this id" });
       if (bytes > MAX_FILE_BYTES)
