@@ -25,7 +25,7 @@ const MAX_PARAMETERS = 99;
 
 /** AMB-90: an approved template in place of title and body by the chat app, and what fills its variables. */
 export const chatAppFields = {
-  chat_app_template_id: v.optional(Id),
+  chat_app_template_id: v.optional(v.pipe(Id, v.toLowerCase())),
   chat_app_parameters: v.optional(
     v.pipe(
       v.array(personalised(MAX_PARAMETER_CHARACTERS)),

@@ -92,7 +92,7 @@ export const NameUpTo = (max: number) =>
 export const DescriptionUpTo = (max: number) => v.nullish(v.pipe(v.string(), maxCharacters(max)));
 
 /** The id of a template. What names none is refused with `TEMPLATE_NOT_FOUND` (AMB-89), so only its length is bounded. */
-export const TemplateId = TextUpTo(2_048);
+export const TemplateId = v.pipe(TextUpTo(2_048), v.toLowerCase());
 
 /** The longest of RFC 5321. */
 const MAX_EMAIL_CHARACTERS = 254;

@@ -35,6 +35,17 @@ describe("create", () => {
     expect(await get(body.id)).toEqual({ ...body, ...UNTOUCHED });
   });
 
+  it.each(["POST /api/v1/notifications", "POST /api/v1/campaigns"])(
+    "a template is named in whatever case by %s (CMP-5, NTF-1)",
+    async (route) => {
+      const { call, template, channel_ids } = await setting();
+      const template_id = await template();
+      const naming = { template_id: template_id.toUpperCase(), name: "Spring", channel_ids, target: { type: "all" } };
+
+      expect((await call(route, naming)).body).toMatchObject({ id: expect.any(String) });
+    },
+  );
+
   it("a template supplies the content of a campaign (CMP-5, CMP-7, AMB-65)", async () => {
     const { create, template, channel_ids } = await setting();
     const template_id = await template();

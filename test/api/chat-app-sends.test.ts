@@ -132,6 +132,14 @@ it.each<[wrong: string, code: string, field: string, change: (ids: { email: stri
   expect(Object.keys(body.fields)).toEqual([field]);
 });
 
+it("a template of a chat app is named in whatever case (AMB-90)", async () => {
+  const { tenant, message } = await setting();
+  const naming = { ...TEXT, ...message, chat_app_template_id: message.chat_app_template_id.toUpperCase() };
+
+  const { body } = await tenant.call("POST /api/v1/notifications", naming);
+  expect(body).toMatchObject({ id: expect.any(String) });
+});
+
 it("a template of another workspace's chat app is refused as an unknown one (AMB-90)", async () => {
   const { world, message } = await setting();
   const other = await world.tenant();
