@@ -1,6 +1,7 @@
 // Members of a workspace and their roles.
 import { expect, it } from "vitest";
 import { permissions, roles } from "../../shared/contract/roles.ts";
+import { MINUTE } from "../../shared/kernel/clock.ts";
 import { inviting } from "../support/accounts.ts";
 import { bearer, bearerOf } from "../support/credentials.ts";
 import { worlds } from "../support/worlds.ts";
@@ -64,6 +65,18 @@ it.each<[of: string, end: object | undefined]>([
   expect((await world.call("GET /api/v1/team/invitations", { as: owner })).body.items).toEqual([]);
   expect((await accept((await invite("other@grace.example", "viewer")).body.token)).body.tenant.role).toBe("viewer");
   expect((await accept(token)).status).toBe(404);
+});
+
+it("an invitation of a member who was removed stays ended when the member comes back (D-TEAM)", async () => {
+  const { world, owner, invite, accept, join } = await setting();
+  const grace = await join("admin");
+  const { token } = (await invite("other@grace.example", "admin", bearer(grace.access_token))).body;
+  await world.call(`DELETE /api/v1/team/members/${grace.user.id}`, { as: owner });
+  await world.advance(2 * MINUTE);
+  await join("admin");
+
+  expect((await accept(token)).status).toBe(404);
+  expect((await world.call("GET /api/v1/team/invitations", { as: owner })).body.items).toEqual([]);
 });
 
 it("the own workspaces of a member say the role that it has now (D-TEAM)", async () => {

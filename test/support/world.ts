@@ -189,7 +189,8 @@ export async function testWorld(options: Partial<LocalServiceOptions> = {}): Pro
         if (cached) return cached;
         const member = role === "owner" ? user.id : `${role}-${id}`;
         if (role !== "owner") {
-          const created_at = timestamp(world.clock.now());
+          const known = await platform.get(MemberItem, { tenant: id, user: member });
+          const { created_at = timestamp(world.clock.now()) } = known ?? {};
           const row = { user_id: member, tenant: id, role, email: `${role}@example.com`, name: role, created_at };
           await platform.put(MemberItem, { tenant: id, user: member }, row);
         }

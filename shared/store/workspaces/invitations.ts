@@ -1,7 +1,7 @@
 // Who is invited to a workspace (D-TEAM, AMB-78).
 import * as v from "valibot";
 import { holds, type Role } from "../../contract/roles.ts";
-import { DAY, timestamp, ttl } from "../../kernel/clock.ts";
+import { DAY, MINUTE, timestamp, ttl } from "../../kernel/clock.ts";
 import { ApiError, conflict, notFound, requireFound } from "../../kernel/errors.ts";
 import type { TenantId } from "../../kernel/ids.ts";
 import { type PlanName, plans } from "../../rules/plans.ts";
@@ -45,7 +45,13 @@ async function invitationsOf(platform: PlatformReader, tenant: TenantId) {
   return { open: valid.filter((_, i) => open[i]), ended: valid.filter((_, i) => !open[i]) };
 }
 
-type Meant = Pick<RowOf<typeof InvitedItem>, "role" | "by" | "by_in">;
+type Meant = Pick<RowOf<typeof InvitedItem>, "role" | "by" | "by_in" | "expires_at">;
+
+/** The clocks of two processes differ by less. */
+const CLOCK_TOLERANCE_MS = MINUTE;
+/** Who was removed and has come back since has another membership. */
+const invitedAsMember = ({ created_at }: Pick<Member, "created_at">, { expires_at }: Pick<Meant, "expires_at">) =>
+  Date.parse(created_at) <= Date.parse(expires_at) - INVITED_MS + CLOCK_TOLERANCE_MS;
 
 /**
  * Whether who invited might still do so: an invitation ends with its inviter's membership, or right to invite (D-TEAM), and one
@@ -64,14 +70,21 @@ export async function areMeant(
   const keys = [...agencies].map((agency) => ({ tenant: agency }));
   const rows = keys.length === 0 ? [] : await platform.getAll(WorkspaceItem, keys);
   const open = new Set<string>([tenant, ...rows.flatMap((row) => (row && keepsClients(row) ? [row.id] : []))]);
-  return invitations.map(
-    ({ role, by, by_in = tenant }, i) => by === undefined || (open.has(by_in) && mayInvite(inviters[i]?.role, role)),
-  );
+  return invitations.map(({ role, by, by_in = tenant, expires_at }, i) => {
+    if (by === undefined) return true;
+    const inviter = inviters[i];
+    return (
+      inviter !== undefined &&
+      open.has(by_in) &&
+      mayInvite(inviter.role, role) &&
+      invitedAsMember(inviter, { expires_at })
+    );
+  });
 }
 
 /** Only an owner invites an owner. */
-const mayInvite = (inviter: Role | undefined, role: Role): boolean =>
-  inviter !== undefined && holds(inviter, "team:manage") && (role !== "owner" || inviter === "owner");
+const mayInvite = (inviter: Role, role: Role): boolean =>
+  holds(inviter, "team:manage") && (role !== "owner" || inviter === "owner");
 
 /** Who was invited, by the id of the invitation: the address while it is listed, and then the name of the member. */
 export async function invitedPeople(platform: PlatformReader, tenant: TenantId): Promise<Map<string, string>> {
