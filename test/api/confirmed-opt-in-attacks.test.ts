@@ -239,3 +239,12 @@ it("a confirmation during which the table failed ends the bounce of its address 
   expect((await tenant.call("GET /api/v1/suppressions")).body.items).toEqual([]);
   expect((await tenant.call(`GET /api/v1/subscribers/${ada}`)).body.consents).toMatchObject([{ status: "opted_in" }]);
 });
+
+it("a button that is pressed twice at once says both times that the opt-in is confirmed (AMB-129)", async () => {
+  const { world, upsert, consent, asked } = await setting();
+  await upsert({ email: "own@example.com", consent });
+  const [{ link = "" } = {}] = await asked();
+  const pages = await Promise.all([follow(world, "POST", link), follow(world, "POST", link)]);
+
+  expect(pages[1]!.body).toBe(pages[0]!.body);
+});

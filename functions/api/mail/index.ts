@@ -182,7 +182,9 @@ export const mail = group("mail", "The links of emails.", [
       if (found.kind !== "open") return confirmationPages[found.kind](language, sender);
       const text = `${language.words.confirm}. ${language.words.confirmPage}`;
       const isConfirmed = await confirm(store, link, { email: found.email, ip: call.sourceIp, text });
-      return confirmationPages[isConfirmed ? "confirmed" : "gone"](language, sender);
+      // Who presses the button twice has confirmed by the other time.
+      const isDone = isConfirmed || (await confirmationOf(store, link)).kind === "confirmed";
+      return confirmationPages[isDone ? "confirmed" : "gone"](language, sender);
     },
   ),
 
