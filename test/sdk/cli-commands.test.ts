@@ -79,6 +79,24 @@ describe("import", () => {
     expect((await tenant.call("GET /api/v1/lists")).body.items).toMatchObject([{ name: "Les lecteurs" }]);
   });
 
+  it("an import reads a file as the command says (F5, AMB-133)", async () => {
+    const { tenant, cli } = await openedCli();
+    cli.write("people.csv", "Who,Note,Number,Newsletter,Since\nada,x,0151 1234567,yes,03/04/2026\n");
+    const reading = ["--mapping", '{"Who": "external_id", "Since": "consent_at", "Note": "ignore"}'];
+    const options = ["--date-format", "dd/mm/yyyy", "--time-zone", "Asia/Tokyo", "--consent-source", "Checkout"];
+
+    expect(await cli.json("import", "people.csv", "--list", "R", "--create", ...reading, ...options)).toMatchObject({
+      status: "completed",
+      consent_summary: { opted_in: 1 },
+    });
+
+    const [ada] = (await tenant.call("GET /api/v1/subscribers")).body.items;
+    expect(JSON.parse(ada.attributes)).not.toHaveProperty("note");
+    expect((await tenant.call(`GET /api/v1/subscribers/${ada.id}/consents`)).body.items).toMatchObject([
+      { source: "Checkout", consented_at: "2026-04-02T15:00:00.000Z" },
+    ]);
+  });
+
   it("a dry run says that nothing was written (F5, F13)", async () => {
     const { tenant, cli } = await openedCli();
     await tenant.call("POST /api/v1/lists", { name: "Readers" });
@@ -94,6 +112,7 @@ describe("import", () => {
   it.each([
     ["without a list", ["people.csv"], 2, "--list is required"],
     ["of an unknown format", ["people.csv", "--list", "Readers", "--source", "xls"], 2, "--source must be one of csv"],
+    ["with a mapping that is none", ["people.csv", "--list", "R", "--mapping", "email"], 2, "--mapping must be a JSON"],
     ["of a file that is not there", ["none.csv", "--list", "Readers"], 1, "There is no file none.csv."],
     ["into a list that is not there", ["people.csv", "--list", "Readers"], 1, "Readers"],
   ])("an import %s says so (F5)", async (_, words, code, note) => {

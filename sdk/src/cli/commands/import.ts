@@ -9,6 +9,7 @@ import { type Connection, withConnection } from "../connection.ts";
 import type { Io } from "../io.ts";
 import { idOf, isCalled, listAll } from "../names.ts";
 import { patiently } from "../patience.ts";
+import { isObject, parsed } from "../resource.ts";
 
 const POLL_MS = 1_000;
 const BAR_CHARACTERS = 30;
@@ -17,9 +18,45 @@ const declared = {
   list: { type: "string", value: "<name>", about: "The list, by name or id" },
   create: { type: "boolean", about: "Create the list if there is none of this name" },
   source: { type: "string", value: "<format>", about: "csv (default), platform_a or platform_b" },
+  mapping: {
+    type: "string",
+    value: "<json>",
+    about: 'What columns mean: {"Mail": "email", "Tier": "attribute:tier", "*": "ignore"}',
+  },
+  "time-zone": { type: "string", value: "<zone>", about: "Of times without a zone" },
+  "date-format": { type: "string", value: "<pattern>", about: "How 03/04/2024 is read: dd/mm/yyyy or mm/dd/yyyy" },
+  "phone-region": { type: "string", value: "<country>", about: "Of phone numbers without a country code" },
+  encoding: { type: "string", value: "<name>", about: "Of the file, where it does not show it" },
+  "consent-at": { type: "string", value: "<time>", about: "When those agreed who say yes without a time" },
+  "consent-source": { type: "string", value: "<text>", about: "Where the consents of the file are from" },
   "no-journeys": { type: "boolean", about: "Start no journeys with what the rows change" },
   "dry-run": { type: "boolean", about: "Check all rows and write nothing" },
 } as const;
+
+const EXAMPLE = '--mapping must be a JSON object of texts, such as {"Mail": "email"}.';
+
+function mappingOf(text: string | undefined): ImportOptions["mapping"] {
+  if (text === undefined) return undefined;
+  const mapping = parsed(text);
+  const isMapping = isObject(mapping) && Object.values(mapping).every((meaning) => typeof meaning === "string");
+  if (!isMapping) throw usageError(EXAMPLE);
+  return mapping as Record<string, string>;
+}
+
+/** How the file is read. */
+function readingOf({ options }: Call<typeof declared>): ImportOptions {
+  const mapping = mappingOf(options.mapping);
+  const said = {
+    timeZone: options["time-zone"],
+    dateFormat: options["date-format"],
+    phoneRegion: options["phone-region"],
+    encoding: options.encoding,
+    consentAt: options["consent-at"],
+    consentSource: options["consent-source"],
+  };
+  const given = Object.fromEntries(Object.entries(said).filter(([, value]) => value !== undefined));
+  return { ...given, ...(mapping && { mapping }), startJourneys: options["no-journeys"] !== true };
+}
 
 async function listOf({ options }: Call<typeof declared>, connection: Connection): Promise<string> {
   const { list = "", create } = options;
@@ -72,13 +109,13 @@ export const importFile = command({
     if (options.list === undefined) throw usageError("--list is required: a list by name or id.");
     const source = sources.find((one) => one === (options.source ?? "csv"));
     if (!source) throw usageError(`--source must be one of ${sources.join(", ")}.`);
+    const reading = readingOf(call);
     const file = resolve(io.cwd, given);
     const found = await stat(file).catch(() => undefined);
     if (!found?.isFile()) throw new CommandError(`There is no file ${given}.`);
     return withConnection(io, options, async (connection) => {
       const list = await listOf(call, connection);
-      const startJourneys = options["no-journeys"] !== true;
-      const settings: ImportOptions = { source, startJourneys, dryRun: options["dry-run"] === true };
+      const settings: ImportOptions = { ...reading, source, dryRun: options["dry-run"] === true };
       const { import_job_id } = await connection.client.importCsv(list, await openAsBlob(file), settings);
       const job = await waitFor(io, connection, import_job_id);
       if (!job) throw new CommandError(`The import ${import_job_id} goes on without this command.`);
