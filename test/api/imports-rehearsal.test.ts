@@ -141,6 +141,13 @@ it("who was erased comes again by a file that fills the plan (SUB-9, AMB-88)", a
   expect((await run("external_id\nada\nbob\n")).failed_rows).toBe(0);
 });
 
+it("people who are there take no room of the plan: a file of them is read at once (AMB-88)", async () => {
+  const { run } = await setting({ plan: "free" });
+  await run(people(800));
+
+  expect(await run(people(800))).toMatchObject({ status: "completed", processed_rows: 800, failed_rows: 0 });
+});
+
 it("a dry run that another worker goes on with keeps to what the plan has room for (F13, AMB-88)", async () => {
   const reading = requests({ of: "import-rows" });
   const noting = requests({ of: "import-rows", naming: "would_create", moment: "after" });

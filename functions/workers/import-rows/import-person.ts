@@ -20,7 +20,7 @@ import type { Person, PersonRow } from "./persons.ts";
 import { KEPT, type Tally } from "./tally.ts";
 
 export interface NewSubscribers {
-  /** The external ids that may become new subscribers: all if there is room for all, else the first new ones. */
+  /** The external ids that may become new subscribers: of the new ones, as many as there is room for. */
   allowed: ReadonlySet<string>;
   /** The ids of those that were created, by their external ids. */
   created: ReadonlyMap<string, string>;

@@ -211,10 +211,7 @@ async function createNew(
   room: number,
 ): Promise<NewSubscribers> {
   const inputs = persons.map(({ profile }) => profile);
-  const fresh =
-    inputs.length <= room
-      ? inputs
-      : inputs.filter(({ external_id }) => !isKnown(external_id)).slice(0, Math.max(0, room));
+  const fresh = inputs.filter(({ external_id }) => !isKnown(external_id)).slice(0, Math.max(0, room));
   const allowed = new Set(fresh.map(({ external_id }) => external_id));
   const unknown = inputs.flatMap((input, i) =>
     profiles[i] || !allowed.has(input.external_id) ? [] : [{ id: ids[i]!, input }],
