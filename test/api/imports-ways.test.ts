@@ -1,6 +1,7 @@
 // Columns that name a way to reach somebody, and hold whether it may be used (AMB-132).
 import { expect, it } from "vitest";
 import { importing } from "../support/imports.ts";
+import { mailing, mailsOf } from "../support/mails.ts";
 import { worlds } from "../support/worlds.ts";
 
 const setting = importing(worlds());
@@ -51,4 +52,16 @@ it("a proof for an address in capitals is a proof where opt-ins are confirmed (A
   await run("external_id,email,consent_status,consent_at\nada,Ada@Example.com,yes,2025-01-01T00:00:00Z\n");
 
   expect(await consents("ada")).toMatchObject([{ channel: "email", status: "opted_in" }]);
+});
+
+it("an import into a list that asks sends no question to who has opted out of mail, here or by the file (AMB-129, AMB-132)", async () => {
+  const { world, tenant, run, list } = await setting();
+  await mailing(world, tenant, "x@x.example");
+  await tenant.call(`PATCH /api/v1/lists/${list}`, { double_opt_in: true });
+  await tenant.upsert({ external_id: "ada", email: "ada@x.example", consent: { status: "opted_out" } });
+  await run("external_id,email,unsubscribed\nada,ada@x.example,\nbob,bob@x.example,yes\neve,eve@x.example,no\n");
+  await world.settle();
+
+  const asked = (await mailsOf(world)).filter(({ text }) => text.includes("/i/"));
+  expect(asked.map(({ to }) => to)).toEqual(["eve@x.example"]);
 });

@@ -128,7 +128,7 @@ export const lists = group("lists", "Lists of subscribers to send to.", [
       summary: "Add up to 1,000 subscribers to a list",
       description:
         "Of a list with `double_opt_in`, `pending` are those who are asked by a mail first, at most three times in seven " +
-        "days, and are members once they confirm. Who confirmed it before is a member at once.",
+        "days, and are members once they confirm. Who confirmed it before is a member at once, and who has opted out of mail is not asked.",
       body: SubscriberIds,
       returns: v.object({
         added: v.number(),

@@ -14,7 +14,7 @@ import { busy, contended, done, failuresOf, untilUncontended } from "../refusals
 import { isDoubleOptIn } from "../topics/topics.ts";
 import type { WorkspaceRecord } from "../workspaces/workspaces.ts";
 import { AddressItem, addressId, mailAddressId } from "./address-items.ts";
-import { OWN_REASONS } from "./addresses.ts";
+import { askable, consentNow, OWN_REASONS } from "./addresses.ts";
 import { type ConsentAssertion, consentWrite, foldedConsent } from "./consents.ts";
 import { ConsentItem, isAlive, Profile, type ProfileRow } from "./items.ts";
 import { getProfile, type LivingProfile } from "./subscribers.ts";
@@ -41,7 +41,7 @@ export async function needsConfirmation(
 
 type Asking =
   | { kind: "asks"; profile: LivingProfile; address: string; write: ItemWrite<"workspace"> }
-  | { kind: "not pending" | "asked before" | "asked too often" | "no address" | "suppressed" };
+  | { kind: "not pending" | "asked before" | "asked too often" | "no address" | "suppressed" | "opted out" };
 
 /**
  * Whether the owner of a subscriber's address is asked to confirm an opt-in now.
@@ -58,6 +58,10 @@ export async function askingOf(store: Store, subscriber: string, channel: string
   const id = addressId("email", mailbox);
   const [row, counted] = await store.getAll(AddressItem, [{ id: address }, { id }]);
   if (row?.reason !== undefined && !OWN_REASONS.includes(row.reason)) return { kind: "suppressed" };
+  // Who is added to a list has not said anything: the opt-out before it holds.
+  const isOfList = listIdOf(channel) !== undefined;
+  if (isOfList && consentNow(profile, row ? askable({ email: row }) : {}, "email")?.status === "opted_out")
+    return { kind: "opted out" };
 
   const now = store.clock.now();
   const asked = (counted?.asked ? fromJson(counted.asked) : []).filter(({ at }) => at > now - ASKED_WITHIN_MS);
