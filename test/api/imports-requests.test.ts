@@ -87,6 +87,20 @@ it("an import takes every option at once (AMB-133)", async () => {
   expect(await job(body.import_job_id)).toMatchObject({ status: "completed", processed_rows: 1 });
 });
 
+it.each([
+  ["2026-11-21", 202],
+  ["2026-11-22", 422],
+])(
+  "a consent of %s is answered with %i where it is the 21st by the clock of the workspace (AMB-133)",
+  async (...given) => {
+    const [consent_at, status] = given;
+    const { tenant, post, list } = await setting();
+    await tenant.call("PATCH /api/v1/workspace", { timezone: "Pacific/Kiritimati" });
+
+    expect((await post({ listId: list, consent_at }, file)).status).toBe(status);
+  },
+);
+
 it("an import takes a mapping of a thousand columns (AMB-133)", async () => {
   const { world, post, list, job } = await setting();
   const names = Array.from({ length: 999 }, (_, i) => `A column of the old system with number ${i}`);

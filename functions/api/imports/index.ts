@@ -7,7 +7,7 @@ import { openedRejectedLink, rejectedLinks, warningsLinks } from "../../../share
 import { FIELD_BYTES, multipart, type UploadedFile } from "../../../shared/http/upload.ts";
 import { ApiError, malformed, notFound, requireFound } from "../../../shared/kernel/errors.ts";
 import { importSources } from "../../../shared/rules/import-sources.ts";
-import { secrets, timers } from "../../../shared/store/capabilities.ts";
+import { secrets, timers, workspaceRead } from "../../../shared/store/capabilities.ts";
 import { storeRead, storeWrite } from "../../../shared/store/context.ts";
 import { entityPage } from "../../../shared/store/entity-pages.ts";
 import { importUploads } from "../../../shared/store/files/imports.ts";
@@ -59,7 +59,7 @@ async function followed(open: (token: string) => Promise<string | undefined>, to
 export const imports = group("imports", "CSV files into lists, and exports as CSV files.", [
   endpoint(
     "POST /api/v1/lists/import",
-    { permission: "subscribers:write", uses: [storeWrite, timers] },
+    { permission: "subscribers:write", uses: [storeWrite, timers, workspaceRead] },
     {
       summary: "Import a CSV file into a list",
       description:
@@ -77,10 +77,10 @@ export const imports = group("imports", "CSV files into lists, and exports as CS
       errors: ["NOT_FOUND", "CONFLICT"],
       example: { body: { listId: "5f1b9c5e-2f5a-4f0e-9d3b-8a4c1e7d2b60" } },
     },
-    async ({ store, timers, uploads, form: { fields, file }, clock, ids }) => {
+    async ({ store, timers, uploads, workspace, form: { fields, file }, clock, ids }) => {
       const { listId: list, source, upload_id, dry_run } = fields;
       const mapping = mappingOf(fields.mapping);
-      const reading = readingOptionsOf(fields, clock.now());
+      const reading = await readingOptionsOf(fields, clock.now(), async () => (await workspace())?.timezone);
       if (list === undefined || !isUuid(list)) throw malformed({ listId: "must be the UUID of a list" });
       if (!file === (upload_id === undefined))
         throw malformed({ file: "a CSV file, or the upload_id of one, is required" });

@@ -104,12 +104,20 @@ export const readingFields = {
 
 const Reading = v.object(readingFields);
 
-/** @throws 422 for a `consent_at` that is no time, or is ahead of us. */
-export function readingOptionsOf(given: v.InferOutput<typeof Reading>, now: number): ImportReadingOptions {
+/**
+ * @param ownZone the time zone of the workspace
+ * @throws 422 for a `consent_at` that is no time, or is ahead of us.
+ */
+export async function readingOptionsOf(
+  given: v.InferOutput<typeof Reading>,
+  now: number,
+  ownZone: () => Promise<string | undefined>,
+): Promise<ImportReadingOptions> {
   const { time_zone, date_format, phone_region, encoding, consent_at, consent_source } = given;
   const date_order = date_format === undefined ? undefined : dateOrderOf(date_format);
   if (consent_at !== undefined) {
-    const at = readTime(consent_at, { zone: time_zone ?? "UTC", order: date_order });
+    const zone = time_zone ?? (await ownZone()) ?? "UTC";
+    const at = readTime(consent_at, { zone, order: date_order });
     if (at === undefined) throw invalid({ consent_at: "must be a time such as 2024-03-04T05:06:07Z, or a date" });
     if (at > now + MAX_AHEAD_MS) throw invalid({ consent_at: "must not be more than 5 minutes in the future" });
   }
