@@ -3,7 +3,6 @@
 
 import { type JobPart, type Message, WORKING_MS } from "../../../shared/contract/messages.ts";
 import { SECOND, timestamp } from "../../../shared/kernel/clock.ts";
-import { csvLine } from "../../../shared/rules/csv.ts";
 import { elementAt } from "../../../shared/rules/element-at.ts";
 import type { Problem } from "../../../shared/rules/import-columns.ts";
 import { excessOf } from "../../../shared/rules/import-mapping.ts";
@@ -14,20 +13,13 @@ import { type Record, readRecords } from "../../../shared/store/files/records.ts
 import { toJson } from "../../../shared/store/json-text.ts";
 import { listExists } from "../../../shared/store/lists/lists.ts";
 import { addedChoices, channelChoicesOf, choicesOf } from "../../../shared/store/subscribers/import-counts.ts";
-import type { Rejected } from "../../../shared/store/subscribers/import-items.ts";
 import { settleLeftImportPacks, settlePacksOf } from "../../../shared/store/subscribers/import-packs.ts";
-import {
-  keptBytes,
-  MAX_KEPT_BYTES,
-  type ProblemKind,
-  problemRows,
-} from "../../../shared/store/subscribers/import-problems.ts";
+import { keptBytes, MAX_KEPT_BYTES } from "../../../shared/store/subscribers/import-problems.ts";
 import {
   claimImport,
   columnsOf,
   completeImport,
   findImport,
-  headerOf,
   IMPORT_WATCH_MS,
   type ImportJob,
   moveImport,
@@ -37,6 +29,7 @@ import {
 } from "../../../shared/store/subscribers/imports.ts";
 import { listTopics } from "../../../shared/store/topics/topics.ts";
 import type { WorkerContext } from "./context.ts";
+import { writeCanceled, writeProblems } from "./problems.ts";
 import { openRehearsal } from "./rehearse.ts";
 import { namesSomebody, surveyFile } from "./survey.ts";
 import { type FileReading, takeRows } from "./take-rows.ts";
@@ -46,7 +39,6 @@ const BATCH_ROWS = 100;
 const BATCH_MS = SECOND / 10;
 /** New subscribers are counted by then, so that a file does not pass the plan's cap. */
 const COUNTING_MS = 2 * SECOND;
-const MAX_REJECTED_ROWS = 10_000;
 
 /** Begins, continues or checks an import. */
 export async function importFile(message: Message<"import-rows">, context: WorkerContext): Promise<void> {
@@ -83,6 +75,7 @@ async function readAt(
 async function tidyUp(context: WorkerContext, id: string, job: ImportJob | undefined): Promise<void> {
   const { store, tenant, files, log } = context;
   if (job) await files.removeUpload(job.id);
+  await writeCanceled(context, id);
   const writingUntil = await settleLeftImportPacks(store, id);
   if (writingUntil !== undefined) await readAt(context, id, writingUntil);
   log({ level: "info", message: "import has ended already", tenant, import: id });
@@ -110,7 +103,9 @@ async function failImport(
 ): Promise<undefined> {
   const { store, files, clock, log } = context;
   log({ level: "warn", message: "import failed", tenant: store.tenant, import: id, reason: error });
-  await moveImport(store, id, "fail", { ...found, error, completed_at: timestamp(clock.now()) });
+  const job = await findImport(store, id);
+  const written = job && (await writeProblems(context, job));
+  await moveImport(store, id, "fail", { ...found, ...written, error, completed_at: timestamp(clock.now()) });
   await files.removeUpload(id);
 }
 
@@ -232,7 +227,10 @@ async function importBatch(
     await failImport(context, job, "the list was deleted");
     return { kind: "ended" };
   }
-  if ((await findImport(store, job.id))?.status === "canceled") return { kind: "ended" };
+  if ((await findImport(store, job.id))?.status === "canceled") {
+    await writeCanceled(context, job.id);
+    return { kind: "ended" };
+  }
 
   const { created: more, ...taken } = await takeRows(context, started, source, { batch, room: room - created });
   const choices = addedChoices(choicesOf(job), taken.choices);
@@ -250,27 +248,16 @@ async function importBatch(
   return { kind: "imported", reading: { ...reading, job: noted, created: created + more, earliest } };
 }
 
-async function finishImport({ store, files }: WorkerContext, id: string): Promise<void> {
+async function finishImport(context: WorkerContext, id: string): Promise<void> {
+  const { store, files } = context;
   const job = await findImport(store, id);
   if (!job) return;
-  const write = async (kind: ProblemKind, n = 0): Promise<boolean> => {
-    const rows = n > 0 ? await problemRows(store, id, kind, MAX_REJECTED_ROWS) : [];
-    if (rows.length > 0) await files.putProblems(kind, id, csvOf(headerOf(job), rows));
-    return rows.length > 0;
-  };
-  const rejected_file = await write("rejected", job.failed);
-  const warnings_file = await write("warnings", job.warned);
-  const isDone = await completeImport(store, job, { rejected_file, warnings_file });
+  const isDone = await completeImport(store, job, await writeProblems(context, job));
   // Another reader was first, and an erasure may have deleted its file since.
   if (!isDone) {
     const ended = await findImport(store, id);
     if (!ended?.rejected_file && !ended?.warnings_file) await files.removeRejected(id);
+    await writeCanceled(context, id);
   }
   await files.removeUpload(id);
-}
-
-/** The rows as a CSV file: the columns of the original, and why each was not imported, or was with a doubt (F13). */
-function csvOf(header: readonly string[], rejected: readonly Rejected[]): string {
-  const lines = rejected.map(({ line, reason, cells }) => [String(line), reason, ...cells]);
-  return [["line", "reason", ...header], ...lines].map(csvLine).join("");
 }

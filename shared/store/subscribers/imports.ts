@@ -257,7 +257,7 @@ export function noteProgress(store: Store, { id, offset }: ImportJob, progress: 
 }
 
 /** Which files there are of the rows that were rejected, or have warnings. */
-type WrittenFiles = Required<Pick<ImportJob, "rejected_file" | "warnings_file">>;
+export type WrittenFiles = Required<Pick<ImportJob, "rejected_file" | "warnings_file">>;
 
 /** Every row is accounted for; a dry run took none, and is not annotated (D-ANNAUTO). @returns false if the import had ended before. */
 export function completeImport(store: Store, job: ImportJob, written: WrittenFiles): Promise<boolean> {

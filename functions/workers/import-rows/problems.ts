@@ -1,0 +1,42 @@
+// The files of an import's rows that were rejected, or taken with a doubt (F13).
+import { csvLine } from "../../../shared/rules/csv.ts";
+import { absent, all, any, is } from "../../../shared/store/conditions.ts";
+import { happened } from "../../../shared/store/refusals.ts";
+import { ImportItem, type Rejected } from "../../../shared/store/subscribers/import-items.ts";
+import { type ProblemKind, problemRows } from "../../../shared/store/subscribers/import-problems.ts";
+import { findImport, headerOf, type ImportJob, type WrittenFiles } from "../../../shared/store/subscribers/imports.ts";
+import type { WorkerContext } from "./context.ts";
+
+const MAX_REJECTED_ROWS = 10_000;
+
+/** Writes them. @returns which there are */
+export async function writeProblems({ store, files }: WorkerContext, job: ImportJob): Promise<WrittenFiles> {
+  const write = async (kind: ProblemKind, n = 0): Promise<boolean> => {
+    const rows = n > 0 ? await problemRows(store, job.id, kind, MAX_REJECTED_ROWS) : [];
+    if (rows.length > 0) await files.putProblems(kind, job.id, csvOf(headerOf(job), rows));
+    return rows.length > 0;
+  };
+  return {
+    rejected_file: await write("rejected", job.failed),
+    warnings_file: await write("warnings", job.warned),
+  };
+}
+
+/** Writes those of the rows that an import took before it was canceled, unless an erasure has deleted them. */
+export async function writeCanceled(context: WorkerContext, id: string): Promise<void> {
+  const { store, files } = context;
+  const job = await findImport(store, id);
+  if (job?.status !== "canceled") return;
+  const { rejected_file, warnings_file } = await writeProblems(context, job);
+  if (!rejected_file && !warnings_file) return;
+  const set = { ...(rejected_file && { rejected_file }), ...(warnings_file && { warnings_file }) };
+  const isKept = (["rejected_file", "warnings_file"] as const).map((name) => any(absent(name), is(name, true)));
+  const isNoted = await happened(store.change(ImportItem, { id }, { set }, all(is("status", "canceled"), ...isKept)));
+  if (!isNoted) await files.removeRejected(id);
+}
+
+/** The rows as a CSV file: the columns of the original, and why each was not imported, or was with a doubt. */
+function csvOf(header: readonly string[], rejected: readonly Rejected[]): string {
+  const lines = rejected.map(({ line, reason, cells }) => [String(line), reason, ...cells]);
+  return [["line", "reason", ...header], ...lines].map(csvLine).join("");
+}
