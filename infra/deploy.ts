@@ -118,6 +118,15 @@ export function stopsOf({ faults, dropped, isCompared }: Report, { anyway, drop 
 export const asks = ({ changes }: Report, { rest }: Arguments): boolean =>
   changes.length > 0 && !rest.includes("--yes");
 
+/** What `cdk deploy` gets beside what is named. Outside a Git repository somebody may name the commit. */
+export const addedTo = (
+  named: Record<string, unknown>,
+  { chosen }: Pick<Report, "chosen">,
+): Record<string, string> => ({
+  commit: named.commit ? String(named.commit) : commitOf(),
+  ...chosen,
+});
+
 async function isAgreed(): Promise<boolean> {
   if (!process.stdin.isTTY) throw refusal("Settings change, and nobody can be asked: give --yes.");
   const terminal = createInterface({ input: process.stdin, output: process.stdout });
@@ -145,7 +154,7 @@ async function main(): Promise<number> {
   if (check) return report.faults.length + stops.length > 0 ? 1 : 0;
   if (stops.length > 0 || (asks(report, given) && !(await isAgreed()))) return 1;
 
-  const more = Object.entries({ commit: commitOf(), ...report.chosen }).flatMap(([name, value]) => [
+  const more = Object.entries(addedTo({ ...file, ...context }, report)).flatMap(([name, value]) => [
     "--context",
     `${name}=${value}`,
   ]);

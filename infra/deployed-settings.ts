@@ -24,7 +24,7 @@ export function rememberSettings(stack: Stack, settings: Settings): void {
   });
 }
 
-type Deployed =
+export type Deployed =
   | { kind: "first" }
   | { kind: "known"; settings: Record<string, unknown> }
   | { kind: "unreadable"; reason: string };

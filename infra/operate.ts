@@ -10,6 +10,7 @@ import { commands, refuse, tableOf, type Wish } from "./operate-commands.ts";
 import { serveOperateConsole } from "./operate-console.ts";
 import { type Invoke, redriveRecords } from "./redrive-records.ts";
 import { type AlarmsWish, lookAfterAlarms } from "./ring-alarm.ts";
+import { STACK_NAME } from "./settings.ts";
 import { switchWorkers } from "./workers.ts";
 
 const HELP = `npm run operate -- <command> [--stack NAME | --local URL] [--json]
@@ -128,7 +129,7 @@ export const local =
 function stackOf({ options }: Wish): string {
   if (options.stack !== undefined) return options.stack;
   const file = JSON.parse(readFileSync(new URL("../cdk.json", import.meta.url), "utf8"));
-  return (file as { context: { stackName?: string } }).context.stackName ?? "Engagement";
+  return (file as { context?: { stackName?: string } }).context?.stackName || STACK_NAME;
 }
 
 async function main(words: string[]): Promise<void> {

@@ -6,9 +6,9 @@ import { GetParameterCommand, SSMClient } from "@aws-sdk/client-ssm";
 import { App } from "aws-cdk-lib";
 import type { Client } from "../shared/kernel/deps.ts";
 import { awsClients } from "../shared/runtime/aws.ts";
-import { deployedSettings, settingChanges } from "./deployed-settings.ts";
+import { type Deployed, deployedSettings, settingChanges } from "./deployed-settings.ts";
 import { deployedName } from "./names.ts";
-import { FEWEST_INVOCATIONS, readSettings, type Settings, workerConcurrencyOf } from "./settings.ts";
+import { FEWEST_INVOCATIONS, readSettings, type Settings, STACK_NAME, workerConcurrencyOf } from "./settings.ts";
 import { workersThatAreOff } from "./workers.ts";
 
 export interface Report {
@@ -67,15 +67,23 @@ export async function runPreflight({ context, region, ...services }: PreflightIn
   report.fine.push(`The credentials work in ${region}.`);
   await checkBootstrap(services.parameters, report);
   await checkConcurrency(services.functions, settings, report);
-  if (settings) await checkSwitch(services.functions, settings, report);
-  if (settings) await checkBus(services.buses, settings, report);
-  await compareWithDeployed(services.parameters, context, report);
+  if (!settings) return report;
+  const deployed = await deployedSettings(services.parameters, settings.stackName);
+  await checkSwitch(services.functions, settings, deployed, report);
+  await checkBus(services.buses, settings, report);
+  compareWithDeployed(deployed, context, report);
   return report;
 }
 
 /** CloudFormation turns a worker on again whenever it changes anything of its event source. */
-async function checkSwitch(functions: Client, { stackName, workers }: Settings, report: Report): Promise<void> {
-  if (workers === "off") return;
+async function checkSwitch(
+  functions: Client,
+  { stackName, workers }: Settings,
+  deployed: Deployed,
+  report: Report,
+): Promise<void> {
+  const wasDeployedOff = deployed.kind === "known" && deployed.settings.workers === "off";
+  if (workers === "off" || wasDeployedOff) return;
   await workersThatAreOff(functions, stackName).then(
     (off) => {
       if (off.length === 0) return;
@@ -102,11 +110,10 @@ async function checkBus(buses: Client, { eventBus: Name }: Settings, { fine, not
 }
 
 /** Of what the account asks for too, so it comes last. */
-async function compareWithDeployed(parameters: Client, context: object, report: Report): Promise<void> {
+function compareWithDeployed(deployed: Deployed, context: object, report: Report): void {
   const chosen = { ...context, ...report.chosen };
   const settings = settingsOf(chosen, { ...report, faults: [] });
   if (!settings) return;
-  const deployed = await deployedSettings(parameters, settings.stackName);
   report.isCompared = deployed.kind !== "unreadable";
   if (deployed.kind === "unreadable")
     report.notes.push(`The settings of the last deployment could not be read (${deployed.reason}).`);
@@ -218,11 +225,11 @@ const OF_ONE_DEPLOYMENT = ["domain", "emailIdentity", "existing"];
 
 /** A second deployment, by `-c stackName=…`, that would take what is of the first from cdk.json. */
 export function takenFromAnother(file: Record<string, unknown>, given: Record<string, unknown>): string[] {
-  if (given.stackName === undefined || given.stackName === file.stackName) return [];
+  const { stackName: first = STACK_NAME } = file;
+  if (given.stackName === undefined || given.stackName === first) return [];
   const taken = OF_ONE_DEPLOYMENT.filter((name) => file[name] !== undefined && given[name] === undefined);
   return taken.map(
-    (name) =>
-      `${name} of cdk.json is of ${file.stackName}, and one deployment alone may have it: give -c ${name}= for none.`,
+    (name) => `${name} of cdk.json is of ${first}, and one deployment alone may have it: give -c ${name}= for none.`,
   );
 }
 

@@ -81,9 +81,12 @@ const PublicKeys = v.pipe(
   ),
 );
 
+/** Of a deployment that names none. */
+export const STACK_NAME = "Engagement";
+
 const Settings = v.object({
   /** Also the prefix of every function's name. */
-  stackName: v.optional(v.pipe(v.string(), v.regex(/^[A-Za-z][A-Za-z0-9-]{0,39}$/)), "Engagement"),
+  stackName: v.optional(v.pipe(v.string(), v.regex(/^[A-Za-z][A-Za-z0-9-]{0,39}$/)), STACK_NAME),
   /** Your own domain for the service. Its certificate must be in us-east-1, as CloudFront requires. */
   domain: v.optional(
     v.strictObject({

@@ -3,7 +3,7 @@ import { mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { argumentsOf, asks, contextOfFiles, stopsOf } from "../../infra/deploy.ts";
+import { addedTo, argumentsOf, asks, contextOfFiles, stopsOf } from "../../infra/deploy.ts";
 import { runPreflight, takenFromAnother } from "../../infra/preflight.ts";
 import { deployed, ofType, synthesize, type Template } from "./support/template.ts";
 
@@ -147,6 +147,14 @@ it("the arguments of a deployment reach the checks and cdk deploy alike", () => 
   expect(() => argumentsOf(["--chek"])).toThrow("Unknown option '--chek'.");
 });
 
+it("a deployment says the commit that somebody names, as outside a Git repository nothing else does (F6)", () => {
+  expect(addedTo({ commit: "c0ffee" }, { chosen: { accountConcurrency: "80" } })).toEqual({
+    commit: "c0ffee",
+    accountConcurrency: "80",
+  });
+  expect(addedTo({ commit: "" }, { chosen: {} }).commit).toMatch(/^[0-9a-f]{40}(?:-changed)?$|^unknown$/);
+});
+
 it("no spelling of a context passes the checks by, be it an option or a file that the CDK reads (F6)", async () => {
   expect(argumentsOf(["-c=workers=off"])).toMatchObject({
     context: { workers: "off" },
@@ -175,6 +183,9 @@ it("a second deployment does not take from cdk.json what AWS lets one have; a se
   expect(takenFromAnother(file, { stackName: "Copy", domain: "" })).toEqual([
     expect.stringContaining("emailIdentity of cdk.json is of Engagement"),
   ]);
+  const unnamed = { domain: file.domain };
+  expect(takenFromAnother(unnamed, { stackName: "Engagement" })).toEqual([]);
+  expect(takenFromAnother(unnamed, { stackName: "Copy" })).toEqual([expect.stringContaining("is of Engagement")]);
   const adopting = { stackName: "Engagement", existing: { table: { name: "t" } } };
   expect(takenFromAnother(adopting, { stackName: "Staging" })).toEqual([expect.stringContaining("-c existing=")]);
   const unset = { ...file, domain: "", emailIdentity: "", stackName: "Copy" };
@@ -185,12 +196,12 @@ it("a second deployment does not take from cdk.json what AWS lets one have; a se
 
 describe("the settings of the last deployment", () => {
   const remembering = (settings: object) => answering({ Parameter: { Value: JSON.stringify(settings) } });
-  const reportOf = async (before: object, context: Record<string, unknown>) => {
+  const reportOf = async (before: object, context: Record<string, unknown>, functions = inOrder.functions) => {
     const parameters = {
       send: async ({ input }: { input: { Name: string } }) =>
         (input.Name === "/engagement/Engagement/settings" ? remembering(before) : bootstrapped).send(),
     };
-    return runPreflight({ ...inOrder, parameters, context });
+    return runPreflight({ ...inOrder, parameters, functions, context });
   };
   const defaults = JSON.parse(rememberedOf(deployed()));
 
@@ -232,15 +243,21 @@ describe("the settings of the last deployment", () => {
     expect([report.changes, asks(report, argumentsOf([]))]).toEqual([[], false]);
   });
 
+  const FunctionArn = "arn:aws:lambda:eu-west-1:123456789012:function:Engagement-deliver";
+  const switchedOff = answering({
+    AccountLimit: { UnreservedConcurrentExecutions: 1_000 },
+    EventSourceMappings: [{ UUID: "1", State: "Disabled", FunctionArn }],
+  });
+
   it("the settings of the last deployment do not turn workers on that were switched off by hand: the deployment stops (F6)", async () => {
-    const FunctionArn = "arn:aws:lambda:eu-west-1:123456789012:function:Engagement-deliver";
-    const functions = answering({
-      AccountLimit: { UnreservedConcurrentExecutions: 1_000 },
-      EventSourceMappings: [{ UUID: "1", State: "Disabled", FunctionArn }],
-    });
-    const report = await runPreflight({ ...inOrder, functions });
+    const report = await reportOf(defaults, {}, switchedOff);
     expect(report.faults).toEqual([expect.stringContaining("operate -- workers on")]);
-    const off = await runPreflight({ ...inOrder, functions, context: { workers: "off" } });
+    const off = await reportOf(defaults, { workers: "off" }, switchedOff);
     expect(off.faults).toEqual([]);
+  });
+
+  it("the settings of the last deployment turn workers on that it left off: a restored copy begins to work (F6, OPS-3)", async () => {
+    const report = await reportOf({ ...defaults, workers: "off" }, { workers: "on" }, switchedOff);
+    expect([report.faults, report.changes]).toEqual([[], ['workers: "off" -> "on"']]);
   });
 });
