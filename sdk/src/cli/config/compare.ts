@@ -1,6 +1,6 @@
-// Compares what a file says with what a workspace has. What a file does not say is left as it is.
+// Compares what a file says with what a workspace has, and adds to it what it leaves as it is.
 import { isDeepStrictEqual } from "node:util";
-import { isObject, type Resource } from "../resource.ts";
+import { isObject, objectIn, type Resource } from "../resource.ts";
 import type { Kind } from "./kinds.ts";
 
 const TIME = /^\d{4}-\d{2}-\d{2}T[\d:.]+(Z|[+-]\d{2}:\d{2})$/;
@@ -34,3 +34,34 @@ export const changesOf = (
     const [before, after] = [found[name] ?? null, wanted[name] ?? null];
     return isDeepStrictEqual(after, before) ? [] : [name];
   });
+
+/** What a message says is one of these. */
+const TEXTS = ["content", "template", "template_id"];
+
+/** In lists the one at the same place is meant, as in a comparison. Within a field `null` removes. */
+function withRest(wanted: unknown, found: unknown): unknown {
+  if (Array.isArray(wanted)) {
+    const others = Array.isArray(found) && found.length === wanted.length ? found : [];
+    return wanted.map((one, i) => withRest(one, others[i]));
+  }
+  if (!isObject(wanted)) return wanted;
+  const isReplaced = TEXTS.some((name) => (wanted[name] ?? null) !== null);
+  const others = Object.entries(objectIn(found)).filter(([name]) => !isReplaced || !TEXTS.includes(name));
+  const said = Object.entries(wanted).map(([name, value]) => [name, withRest(value, objectIn(found)[name])]);
+  const all: Resource = Object.fromEntries([...others, ...said]);
+  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== null));
+}
+
+/** All that is written where a document is: its fields, and what it does not say of what the workspace has. */
+export const completed = (
+  wanted: Resource,
+  found: Resource,
+  { whole, nullable = [] }: Pick<Kind, "whole" | "nullable">,
+): Resource => {
+  const isTaken = (name: string) => wanted[name] === null || whole.includes(name) || nullable.includes(name);
+  const said = Object.entries(wanted).map(([name, value]) => [
+    name,
+    isTaken(name) ? value : withRest(value, found[name]),
+  ]);
+  return { ...found, ...Object.fromEntries(said) };
+};

@@ -1,7 +1,7 @@
 // What configuration consists of: how each kind is read, compared, created and changed.
 import type { Connection } from "../connection.ts";
 import type { Listed } from "../names.ts";
-import { objectsIn, type Resource } from "../resource.ts";
+import { isObject, objectsIn, type Resource } from "../resource.ts";
 
 /** Whether a resource can be changed now. `left` resources stay as they are, and files do not see `ignored` ones. */
 export type Editability = { is: "editable" } | { is: "left" | "blocked"; reason: string } | { is: "ignored" };
@@ -114,7 +114,11 @@ const templates: Kind = {
   editability: editable,
   keyOf: nameOf,
   create: ({ call }, document) => call("templates.create", document),
-  update: async ({ call }, id, document, changed) => void (await call("templates.update", id, pick(document, changed))),
+  update: async ({ call }, id, { content, ...document }, changed) => {
+    // Texts of channels that are not among all texts any more are removed.
+    const texts = isObject(content) && { content: { by_channel: {}, ...content } };
+    await call("templates.update", id, pick({ ...document, ...texts }, changed));
+  },
 };
 
 /** A webhook endpoint has no name: its description is one, else its address. */

@@ -1,0 +1,84 @@
+// Configuration as files: what a file does not say of a thing stays as it is in the workspace.
+import { beforeEach, expect, it } from "vitest";
+import { type Cli, cliOf } from "../support/cli.ts";
+import { type Tenant, testWorld } from "../support/world.ts";
+
+let tenant: Tenant;
+let cli: Cli;
+beforeEach(async () => {
+  const world = await testWorld();
+  tenant = await world.tenant();
+  cli = await cliOf(world, tenant);
+});
+
+const api = async (route: string, body?: unknown) => {
+  const answer = await tenant.call(route, body);
+  expect(answer.status, JSON.stringify(answer.body)).toBeLessThan(300);
+  return answer.body;
+};
+
+async function applied(file: string, document: object) {
+  cli.write(file, document);
+  const { code, notes } = await cli.run("apply");
+  expect(code, notes.join("\n")).toBe(0);
+  expect((await cli.run("diff", "--exit-code")).code).toBe(0);
+}
+
+const template = "engagement/templates/welcome.json";
+const templateNow = async () => (await api("GET /api/v1/templates")).data[0].content;
+const email = { subject: "Hello", html: "<p>Good to have you.</p>" };
+const sms = { body: "Hello by text" };
+
+async function welcome() {
+  const content = { title: "Hello", body: "Good to have you.", by_channel: { email, sms } };
+  await api("POST /api/v1/templates", { name: "Welcome", content });
+}
+
+it("the words of a channel stay which a file of a template does not say (F17)", async () => {
+  await welcome();
+
+  await applied(template, { name: "Welcome", content: { title: "Hi", by_channel: { email: { subject: "Hi" } } } });
+
+  const by_channel = { email: { ...email, subject: "Hi" }, sms };
+  expect(await templateNow()).toEqual({ title: "Hi", body: "Good to have you.", by_channel });
+});
+
+it("a file removes the words of one channel by null, and those of all (F17)", async () => {
+  await welcome();
+
+  await applied(template, { name: "Welcome", content: { by_channel: { sms: null } } });
+  expect((await templateNow()).by_channel).toEqual({ email });
+
+  await applied(template, { name: "Welcome", content: { by_channel: null } });
+  expect(await templateNow()).not.toHaveProperty("by_channel");
+});
+
+const campaign = "engagement/campaigns/spring.json";
+const campaignNow = async () => (await api("GET /api/v1/campaigns")).items[0];
+const content = { title: "Hello", body: "It is spring." };
+const scheduled_at = "2027-03-01T09:00:00.000Z";
+
+async function spring(more: object) {
+  const { id } = await api("POST /api/v1/channels", { type: "email", name: "Mail" });
+  await api("POST /api/v1/campaigns", { name: "Spring", messages: [{ content, channel_ids: [id], ...more }] });
+}
+
+it("the time of a message stays which a file of its campaign does not say (F17)", async () => {
+  const arm = { variant_b: { title: "Hi", body: "It is warm." }, split_percentage: 30 };
+  await spring({ scheduled_at, ...arm });
+
+  await applied(campaign, { name: "Spring", holdout_percentage: 10, messages: [{ content, channels: ["Mail"] }] });
+
+  expect(await campaignNow()).toMatchObject({ holdout_percentage: 10, messages: [{ scheduled_at, ...arm }] });
+});
+
+it("a template takes the place of the words of a message where a file says so (F17)", async () => {
+  await spring({ scheduled_at });
+  await welcome();
+
+  await applied(campaign, { name: "Spring", messages: [{ template: "Welcome", channels: ["Mail"] }] });
+
+  const [message] = (await campaignNow()).messages;
+  expect(message).toMatchObject({ template_id: (await api("GET /api/v1/templates")).data[0].id, scheduled_at });
+  expect(message).not.toHaveProperty("content");
+});
