@@ -1,6 +1,9 @@
-// Configuration as files: what a file does not say of a thing stays as it is in the workspace.
+// Configuration as files: what a file does not say of a thing stays in the workspace, and what is the file's own in the file.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { beforeEach, expect, it } from "vitest";
 import { type Cli, cliOf } from "../support/cli.ts";
+import { BASE_URL } from "../support/embedded-fetch.ts";
 import { type Tenant, testWorld } from "../support/world.ts";
 
 let tenant: Tenant;
@@ -8,7 +11,10 @@ let cli: Cli;
 beforeEach(async () => {
   const world = await testWorld();
   tenant = await world.tenant();
-  cli = await cliOf(world, tenant);
+  const ENGAGEMENT_TOKEN = String((await tenant.dashboard()).authorization).slice("Bearer ".length);
+  cli = await cliOf(world, tenant, {
+    env: { ENGAGEMENT_URL: BASE_URL, ENGAGEMENT_TOKEN, HOOKS_URL: "https://hooks.example.com" },
+  });
 });
 
 const api = async (route: string, body?: unknown) => {
@@ -81,4 +87,28 @@ it("a template takes the place of the words of a message where a file says so (F
   const [message] = (await campaignNow()).messages;
   expect(message).toMatchObject({ template_id: (await api("GET /api/v1/templates")).data[0].id, scheduled_at });
   expect(message).not.toHaveProperty("content");
+});
+
+const hook = "engagement/webhooks/warehouse.json";
+const hookInFile = () => JSON.parse(readFileSync(join(cli.folder, hook), "utf8"));
+const target_url = "${HOOKS_URL}/in";
+const events = ["notification.terminal"];
+
+async function warehouse(change: object) {
+  await applied(hook, { name: "Warehouse", renamed_from: "Store", target_url, events });
+  const [{ id }] = (await api("GET /api/v1/webhooks")).items;
+  await api(`PATCH /api/v1/webhooks/${id}`, change);
+  expect((await cli.run("export")).code).toBe(0);
+}
+
+it("an export leaves a file its variable and its earlier name, which no workspace has (F17)", async () => {
+  await warehouse({ events: ["message.bounced"] });
+
+  expect(hookInFile()).toMatchObject({ target_url, renamed_from: "Store", events: ["message.bounced"] });
+});
+
+it("an export writes an address that the workspace has otherwise than a file (F17)", async () => {
+  await warehouse({ target_url: "https://other.example.com/in" });
+
+  expect(hookInFile()).toMatchObject({ target_url: "https://other.example.com/in", renamed_from: "Store" });
 });

@@ -1,8 +1,9 @@
 // Writes the configuration of a workspace into a folder.
 import { existsSync } from "node:fs";
 import type { Listed } from "../names.ts";
+import type { Resource } from "../resource.ts";
 import { changesOf } from "./compare.ts";
-import { type Folder, fileNameOf, readFolder, writeDocument } from "./files.ts";
+import { type FileDocument, type Folder, fileNameOf, readFolder, writeDocument } from "./files.ts";
 import { type Kind, kinds } from "./kinds.ts";
 import { idsIn } from "./references.ts";
 import type { ExistingResource, Workspace } from "./workspace.ts";
@@ -38,7 +39,7 @@ export function exportTo(folder: string, workspace: Workspace, env: Environment)
       }
       const name = before ? before.file.slice(kind.name.length + 1) : fileNameOf(key, taken);
       taken.add(name);
-      writeDocument(folder, `${kind.name}/${name}`, document);
+      writeDocument(folder, `${kind.name}/${name}`, { ...document, ...ownOf(before, document) });
       result.written.push(`${kind.name}/${name}`);
     }
     const keys = new Set((workspace.all.get(kind.name) ?? []).map(({ key }) => key));
@@ -46,6 +47,14 @@ export function exportTo(folder: string, workspace: Workspace, env: Environment)
   }
   return result;
 }
+
+/** What stays of a file that is written anew; an address that the workspace has otherwise does not. */
+const ownOf = (before: FileDocument | undefined, { target_url }: Resource): Resource =>
+  Object.fromEntries(
+    Object.entries(before?.own ?? {}).filter(
+      ([name]) => name !== "target_url" || before?.document.target_url === target_url,
+    ),
+  );
 
 /** What of a kind is written, by name; oldest first, so that file names do not depend on what came later. */
 function exportableOf(

@@ -14,6 +14,8 @@ export interface FileDocument {
   key: string;
   renamedFrom: string | undefined;
   document: Resource;
+  /** What it says that no workspace has: its earlier name, and an address that takes a value of the environment. */
+  own: Resource;
 }
 
 /** Kind → name → what its file says. */
@@ -92,7 +94,9 @@ function readKind(
       problems.push(`${file}: the environment has no ${variable}`),
     );
     const renamedFrom = typeof renamed_from === "string" ? seenName(renamed_from) : undefined;
-    found.set(key, { file, key, renamedFrom, document: filled });
+    const isFilled = filled.target_url !== document.target_url;
+    const own = { ...(renamedFrom && { renamed_from }), ...(isFilled && { target_url: document.target_url }) };
+    found.set(key, { file, key, renamedFrom, document: filled, own });
   }
   return found;
 }
