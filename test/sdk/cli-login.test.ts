@@ -153,6 +153,20 @@ it.each([
   expect(await cli.run("export", "--url", url)).toMatchObject(refused);
 });
 
+it("a command whose session cannot be ended afterwards has done its work, and says so (F5)", async () => {
+  const { world, tenant } = await openedCli();
+  const body = { email: EMAIL, password: PASSWORD, name: "Ada", workspace_name: "Company" };
+  await world.call("POST /api/v1/auth/register", { body });
+  const fetch: typeof globalThis.fetch = (url, init) =>
+    String(url).endsWith("/logout") ? Promise.reject(new TypeError("cut")) : fetchOf(world)(url, init);
+  const env = { ENGAGEMENT_URL: BASE_URL, ENGAGEMENT_EMAIL: EMAIL, ENGAGEMENT_PASSWORD: PASSWORD };
+  const cli = await cliOf(world, tenant, { env, fetch });
+
+  const { code, notes } = await cli.run("whoami");
+
+  expect([code, notes]).toEqual([0, [expect.stringContaining("session of this command was not ended")]]);
+});
+
 it("a login with a wrong password is told what the service says", async () => {
   const { world, tenant } = await openedCli();
   const refusing = async () => Response.json({ code: "UNAUTHORIZED", message: "Wrong password." }, { status: 401 });

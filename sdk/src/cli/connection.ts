@@ -200,7 +200,11 @@ async function passingConnection(
     return session.access_token;
   };
   return connectionOf(io, url, { accessToken }, async () => {
-    await auth.logout({ refresh_token: session.refresh_token });
+    await auth.logout({ refresh_token: session.refresh_token }).catch((error: unknown) => {
+      if (!(error instanceof ServiceError)) throw error;
+      // What the command did is done. A session that has ended already needs no end.
+      if (error.status !== 401) io.note(`The session of this command was not ended: ${error.message}`);
+    });
   });
 }
 
