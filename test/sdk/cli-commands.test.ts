@@ -109,6 +109,16 @@ describe("import", () => {
     expect((await tenant.call("GET /api/v1/subscribers")).body.items).toEqual([]);
   });
 
+  it("a dry run makes no list (F5, F13)", async () => {
+    const { tenant, cli } = await openedCli();
+    cli.write("people.csv", FILE);
+
+    const { code, notes } = await cli.run("import", "people.csv", "--list", "Readers", "--create", "--dry-run");
+
+    expect([code, notes]).toEqual([2, [expect.stringContaining("a dry run makes none")]]);
+    expect((await tenant.call("GET /api/v1/lists")).body.items).toEqual([]);
+  });
+
   it.each([
     ["without a list", ["people.csv"], 2, "--list is required"],
     ["of an unknown format", ["people.csv", "--list", "Readers", "--source", "xls"], 2, "--source must be one of csv"],

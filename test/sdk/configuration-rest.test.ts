@@ -91,7 +91,7 @@ it("a template takes the place of the words of a message where a file says so (F
 
 const hook = "engagement/webhooks/warehouse.json";
 const hookInFile = () => JSON.parse(readFileSync(join(cli.folder, hook), "utf8"));
-const target_url = "${HOOKS_URL}/in";
+const target_url = `${"$"}{HOOKS_URL}/in`;
 const events = ["notification.terminal"];
 
 async function warehouse(change: object) {

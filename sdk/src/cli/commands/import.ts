@@ -62,6 +62,8 @@ async function listOf({ options }: Call<typeof declared>, connection: Connection
   const { list = "", create } = options;
   if (!create) return idOf(connection, "lists", list);
   const found = (await listAll(connection, "lists")).find(isCalled(list));
+  if (!found && options["dry-run"])
+    throw usageError(`There is no list ${list}, and a dry run makes none: name one that there is.`);
   return String((found ?? (await connection.client.lists.create({ name: list }))).id);
 }
 
