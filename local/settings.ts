@@ -2,6 +2,7 @@
 
 import { registrations } from "../shared/http/registration.ts";
 import { type PlanName, planNames } from "../shared/rules/plans.ts";
+import { BUCKET_NAME } from "./aws/index.ts";
 
 export interface Settings {
   /** 0 takes a free port. */
@@ -40,6 +41,8 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>):
   const { REGISTRATION = "" } = env;
   if (REGISTRATION && !registrations.some((mode) => mode === REGISTRATION))
     throw startRefused(`REGISTRATION is "${REGISTRATION}"; it must be one of ${registrations.join(", ")}.`);
+  if (!env.SIGN_IN_ISSUER !== !env.SIGN_IN_CLIENT_ID)
+    throw startRefused("SIGN_IN_ISSUER and SIGN_IN_CLIENT_ID belong together: one of them is not set.");
   if (env.LOG && env.LOG !== "quiet") throw startRefused(`LOG is "${env.LOG}"; it must be quiet or unset.`);
   return {
     port: portOf("PORT", env.PORT) ?? DEFAULT_PORT,
@@ -52,7 +55,7 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>):
     logsRequests: env.LOG !== "quiet",
     passedOn: Object.fromEntries([
       ...(REGISTRATION ? [["REGISTRATION", REGISTRATION]] : []),
-      ...TEXTS.flatMap((name) => (env[name] ? [[name, env[name]]] : [])),
+      ...Object.entries(TEXTS).flatMap(([name, form]) => (env[name] ? [[name, textOf(name, env[name], form)]] : [])),
       ...FLAGS.flatMap((name) => (isOn(name, env[name]) ? [[name, "1"]] : [])),
       // As on a deployment that can mail: this one always can, and the outbox has the mail.
       ...(isOn(CONFIRMING, env[CONFIRMING] || "1") ? [[CONFIRMING, "1"]] : []),
@@ -63,8 +66,24 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>):
 
 const FLAGS = ["WEBHOOK_ALLOW_LOOPBACK", "PROVIDERS_ALLOW_LOOPBACK"];
 const CONFIRMING = "CONFIRM_ADDRESSES";
-const TEXTS = ["SIGN_IN_ISSUER", "SIGN_IN_CLIENT_ID", "EVENT_BUS", "ARCHIVE_BUCKET"];
+const TEXTS: Record<string, Form> = {
+  SIGN_IN_ISSUER: { form: /^https:\/\/\S+$/, of: "an https URL" },
+  SIGN_IN_CLIENT_ID: { form: /\S/, of: "the id of a client" },
+  EVENT_BUS: { form: /^[\w.-]{1,256}$/, of: "the name of an event bus" },
+  ARCHIVE_BUCKET: { form: BUCKET_NAME, of: "the name of a bucket" },
+};
 const AMOUNTS = ["SDK_REQUESTS_PER_ADDRESS", "SDK_REQUESTS_PER_KEY"];
+
+interface Form {
+  form: RegExp;
+  /** What has the form. */
+  of: string;
+}
+
+function textOf(name: string, text: string, { form, of }: Form): string {
+  if (form.test(text)) return text;
+  throw startRefused(`${name} is "${text}"; it must be ${of}.`);
+}
 
 function isOn(name: string, text: string | undefined): boolean {
   if (text && !["0", "1"].includes(text)) throw startRefused(`${name} is "${text}"; it must be 1, 0 or unset.`);

@@ -15,7 +15,7 @@ export { createKms, type Kms } from "./kms.ts";
 export { startAwsPort } from "./port.ts";
 export { type Hooks, handleAwsRequest, requestHandler, type Services, sendThrough, unsigned } from "./protocol.ts";
 export { createRemoteDynamoDb } from "./remote-dynamodb.ts";
-export { createS3, type S3 } from "./s3.ts";
+export { BUCKET_NAME, createS3, type S3 } from "./s3.ts";
 export { createScheduler, type Deliver, type Scheduler } from "./scheduler.ts";
 export { createSes, type Mailbox, type Ses, type SesEvent } from "./ses.ts";
 export { createSqs, type Sqs, type SqsFaults } from "./sqs.ts";

@@ -35,7 +35,7 @@ export interface S3 extends StandIn {
 
 /** The access key that the local service's own clients use, and sign URLs with. */
 const LOCAL_KEYS: Keys = new Map([["local", "local"]]);
-const BUCKET_NAME = /^(?!xn--)(?!\d+\.\d+\.\d+\.\d+$)[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
+export const BUCKET_NAME = /^(?!xn--)(?!\d+\.\d+\.\d+\.\d+$)[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 
 export function createS3(deps: Deps & { keys?: Keys }): S3 {
   const { clock, database, keys = LOCAL_KEYS } = deps;

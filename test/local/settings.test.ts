@@ -53,6 +53,16 @@ test.each([
   ["SDK_REQUESTS_PER_ADDRESS", "many"],
   ["LOG", "loud"],
   ["REGISTRATION", "shut"],
+  ["ARCHIVE_BUCKET", "My_Archive"],
+  ["EVENT_BUS", "my bus"],
 ])("the setting %s=%s is refused by name", (name, value) => {
   expect(() => readSettings({ [name]: value })).toThrow(new RegExp(`^${name} is `));
+});
+
+test.each([
+  [{ SIGN_IN_ISSUER: "login.example.com", SIGN_IN_CLIENT_ID: "a" }, "SIGN_IN_ISSUER is"],
+  [{ SIGN_IN_ISSUER: "https://login.example.com" }, "belong together"],
+  [{ SIGN_IN_CLIENT_ID: "a" }, "belong together"],
+])("an identity provider as %j is refused, which would let nobody in (ACC-15)", (given, reason) => {
+  expect(() => readSettings(given)).toThrow(reason);
 });
