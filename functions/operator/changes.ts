@@ -50,12 +50,14 @@ export async function register(
   }
 }
 
-export const inviteAddress = async (
-  { platform }: OperatorContext,
+export async function inviteAddress(
+  { platform, registration }: OperatorContext,
   { invite }: v.InferOutput<typeof Invitation>,
-): Promise<{ invited: { email: string; until: string } }> => ({
-  invited: await inviteToRegister(platform, invite.email),
-});
+): Promise<{ invited: { email: string; until: string } } | Refusal> {
+  if (registration === "closed")
+    return { error: "conflict", message: "Registration is closed: nobody can register, also not who is invited." };
+  return { invited: await inviteToRegister(platform, invite.email) };
+}
 
 export const ForgetSecondFactor = v.strictObject({ forget_second_factor: v.strictObject({ email: AccountEmail }) });
 
@@ -94,11 +96,13 @@ export const EventsOnBus = v.strictObject({
 
 /** Whether the events that a workspace receives go to the event bus, where the deployment has one. */
 export async function chooseEventsOnBus(
-  { platform }: OperatorContext,
+  { platform, hasEventBus }: OperatorContext,
   { events_on_bus: { tenant_id, on } }: v.InferOutput<typeof EventsOnBus>,
 ): Promise<{ events_on_bus: { tenant_id: string; on: boolean } } | Refusal> {
   const workspace = await getWorkspace(platform, tenant_id);
   if (!workspace) return { error: "not_found" };
+  if (on && !hasEventBus)
+    return { error: "conflict", message: "The deployment has no event bus: the setting eventBus is off." };
   await platform.change(WorkspaceItem, { tenant: tenant_id }, { set: { events_on_bus: on } }, present());
   return { events_on_bus: { tenant_id, on } };
 }

@@ -1,13 +1,26 @@
 // What the operator function may touch, and how it refuses.
 
+import { publishedParts } from "../../shared/contract/stream-sources.ts";
+import { registrationMode } from "../../shared/http/registration.ts";
 import { anyStore, defaultPlan, secretsMaker } from "../../shared/http/signing.ts";
 import type { Clock } from "../../shared/kernel/clock.ts";
-import type { Context } from "../../shared/kernel/deps.ts";
+import type { Capability, Context } from "../../shared/kernel/deps.ts";
 import type { Ids, TenantId } from "../../shared/kernel/ids.ts";
 import { deadLetters } from "../../shared/runtime/dead-letters.ts";
 import { recountQueue } from "../../shared/runtime/resources.ts";
 import { timers } from "../../shared/store/capabilities.ts";
 import { platformWrite, storeWrite } from "../../shared/store/context.ts";
+
+/** Whether the deployment has an event bus. */
+const eventBusKnown: Capability<"hasEventBus", boolean> = {
+  as: "hasEventBus",
+  env: ["EVENT_BUS"],
+  grants: [],
+  open:
+    ({ env }) =>
+    () =>
+      publishedParts(env).bus,
+};
 
 export const uses = [
   platformWrite,
@@ -16,6 +29,8 @@ export const uses = [
   anyStore,
   secretsMaker,
   defaultPlan,
+  registrationMode,
+  eventBusKnown,
   deadLetters,
   recountQueue,
 ] as const;

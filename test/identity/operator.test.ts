@@ -127,6 +127,13 @@ describe("registration", () => {
       expect(session).toMatchObject({ status: 200, body: { tenant: { role: "owner" } } });
     });
 
+    it("the operator is told that an invited address could not register (D-AUTH)", async () => {
+      expect(await operate({ invite: { email: account.email } })).toEqual({
+        error: "conflict",
+        message: expect.stringContaining("Registration is closed"),
+      });
+    });
+
     it("the operator is told of a password that is too weak (D-AUTH)", async () => {
       expect(await operate({ register: { ...account, password: "password" } })).toEqual({
         error: "invalid",

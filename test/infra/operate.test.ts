@@ -98,6 +98,7 @@ it("dead letters are counted and read without taking them, and sent again (RDA-1
 });
 
 it("events of a workspace are put on the bus by its command, of a workspace that there is (CLI-3)", async () => {
+  world = await testWorld({ env: { EVENT_BUS: "engagement" } });
   const tenant = await world.tenant();
   const row = () => tenant.rows.get({ pk: `TENANT#${tenant.id}`, sk: `TENANT#${tenant.id}` });
   expect(await operate("events-on-bus", tenant.id, "on")).toContain("are on");
@@ -106,6 +107,12 @@ it("events of a workspace are put on the bus by its command, of a workspace that
   expect(await row()).toMatchObject({ events_on_bus: false });
   await expect(operate("events-on-bus", tenant.id)).rejects.toThrow("Say on or off");
   await expect(operate("events-on-bus", "nobody", "on")).rejects.toThrow("no such workspace");
+});
+
+it("events of a workspace are put on no bus where the deployment has none, and its operator is told (CLI-3)", async () => {
+  const { id } = await world.tenant();
+  await expect(operate("events-on-bus", id, "on")).rejects.toThrow("The deployment has no event bus");
+  expect(await operate("events-on-bus", id, "off")).toContain("are off");
 });
 
 it("the dead letters of a publisher that is not deployed are refused, not asked for (CLI-3)", async () => {
