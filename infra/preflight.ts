@@ -198,7 +198,8 @@ function judgeConcurrency(free: number, streams: number | undefined, { fine, not
 }
 
 function noteSettings(settings: Settings, { notes, faults }: Report): void {
-  const { alarmEmail, emailIdentity, monthlyBudget, registration, removal, workers } = settings;
+  const { alarmEmail, emailIdentity, existing, monthlyBudget, registration, removal, warmThroughput, workers } =
+    settings;
   if (alarmEmail === undefined) notes.push("No alarmEmail: alarms change their state without notifying anyone.");
   if (monthlyBudget !== undefined && alarmEmail === undefined)
     faults.push("monthlyBudget needs alarmEmail: its warnings are mailed.");
@@ -207,6 +208,11 @@ function noteSettings(settings: Settings, { notes, faults }: Report): void {
   if (workers === "off")
     notes.push("workers is off: the API answers, and nothing is sent or computed until a deployment without it.");
   if (removal === "destroy") notes.push("removal is destroy: deleting the stack deletes every workspace's data.");
+  if (existing && warmThroughput)
+    notes.push(
+      `warmThroughput does not reach the adopted table: aws dynamodb update-table --table-name ${existing.table.name} ` +
+        `--warm-throughput ReadUnitsPerSecond=${warmThroughput.reads},WriteUnitsPerSecond=${warmThroughput.writes}, and its indexes.`,
+    );
   if (emailIdentity)
     notes.push(`After the deployment, put the outputs DkimRecord1 to 3 into the DNS of ${emailIdentity}.`);
 }

@@ -90,7 +90,16 @@ it("notes what it may not look at, and what to do by hand", async () => {
     ...inOrder,
     parameters: refusing("AccessDeniedException"),
     functions: refusing("AccessDeniedException"),
-    context: { emailIdentity: "mail.example.com", removal: "destroy", workers: "off" },
+    context: {
+      emailIdentity: "mail.example.com",
+      removal: "destroy",
+      workers: "off",
+      warmThroughput: { reads: 40_000, writes: 20_000 },
+      existing: {
+        table: { name: "restored", streamArn: "arn:aws:dynamodb:eu-west-1:123456789012:table/restored/stream/1" },
+        keys: { encryption: "arn:aws:kms:eu-west-1:123456789012:key/1" },
+      },
+    },
   });
   expect(report.faults).toEqual([]);
   for (const words of [
@@ -100,6 +109,7 @@ it("notes what it may not look at, and what to do by hand", async () => {
     "removal is destroy",
     "alarmEmail",
     "workers is off",
+    "--table-name restored --warm-throughput ReadUnitsPerSecond=40000,WriteUnitsPerSecond=20000",
   ])
     expect(report.notes).toContainEqual(expect.stringContaining(words));
   const small = await runPreflight({ ...inOrder, functions: limitOf(50) });
