@@ -1,6 +1,7 @@
 // The command line at work: sends, the activity, webhooks on this machine, imports and simulations; and what it refuses.
+import { createHmac } from "node:crypto";
 import { existsSync } from "node:fs";
-import { createServer } from "node:http";
+import { createServer, type IncomingHttpHeaders } from "node:http";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { verifyWebhook } from "../../sdk/src/webhook.ts";
@@ -13,12 +14,13 @@ import { testWorld } from "../support/world.ts";
 
 /** A server of this machine. */
 async function receiver() {
-  const received: { body: string; signature: string | undefined }[] = [];
+  const received: { body: string; headers: IncomingHttpHeaders; signature: string | undefined }[] = [];
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     received.push({
       body: Buffer.concat(chunks).toString(),
+      headers: request.headers,
       signature: String(request.headers["x-service-signature"]),
     });
     response.end();
@@ -153,6 +155,21 @@ it("a listener replays the deliveries since a time, signed with the secret that 
   // Changes of two subscribers are announced in any order.
   expect(told().sort()).toEqual(["ada", "bob"]);
   for (const { body, signature } of received) expect(verifyWebhook("s", body, signature)).toBe(true);
+});
+
+it("a listener signs as Standard Webhooks has it, with a secret that it prints (F11)", async () => {
+  const { cli, to, received } = await withHook();
+
+  const { notes } = await cli.run("listen", "--to", to, "--once", "--since", "1h");
+
+  const [, key = ""] = /whsec_(\S+)$/m.exec(notes.join("\n")) ?? [];
+  expect(received).toHaveLength(2);
+  for (const { body, headers } of received) {
+    const text = `${headers["webhook-id"]}.${headers["webhook-timestamp"]}.${body}`;
+    const signature = createHmac("sha256", Buffer.from(key, "base64")).update(text).digest("base64");
+    expect(headers["webhook-signature"]).toBe(`v1,${signature}`);
+    expect(headers["x-signature-256"]).toBe(headers["x-service-signature"]);
+  }
 });
 
 it("a listener goes on after the service was down, and forwards each delivery once (F11)", async () => {

@@ -56,19 +56,36 @@ async function newDeliveries(
 const signatureOf = (secret: string, body: string) =>
   `sha256=${createHmac("sha256", createHash("sha256").update(secret).digest("hex")).update(body).digest("hex")}`;
 
+/** As Standard Webhooks has it: the secret is base64 behind `whsec_`. */
+const standardSignatureOf = (secret: string, text: string) =>
+  `v1,${createHmac("sha256", Buffer.from(secret.replace(/^whsec_/, ""), "base64"))
+    .update(text)
+    .digest("base64")}`;
+
+/** Those of a delivery: what verifies it takes the copy, too. */
+function headersOf({ id, event_type, sequence }: Delivery, secret: string, body: string, now: number) {
+  const signature = signatureOf(secret, body);
+  const seconds = String(Math.floor(now / 1_000));
+  return {
+    "content-type": "application/json",
+    "x-service-event": event_type,
+    "x-service-delivery": id,
+    "x-service-signature": signature,
+    "x-signature-256": signature,
+    ...(sequence !== null && { "x-service-sequence": String(sequence) }),
+    "webhook-id": id,
+    "webhook-timestamp": seconds,
+    "webhook-signature": standardSignatureOf(secret, `${id}.${seconds}.${body}`),
+  };
+}
+
 /** Posts a delivery. @returns the status, or why there was no answer */
 async function forward(io: Io, target: string, secret: string, delivery: Delivery): Promise<number | string> {
   const body = JSON.stringify(delivery.payload);
   try {
     const { status } = await io.fetch(target, {
       method: "POST",
-      headers: {
-        "content-type": "application/json",
-        "x-service-event": delivery.event_type,
-        "x-service-delivery": delivery.id,
-        "x-service-signature": signatureOf(secret, body),
-        ...(delivery.sequence !== null && { "x-service-sequence": String(delivery.sequence) }),
-      },
+      headers: headersOf(delivery, secret, body, io.now()),
       body,
       signal: AbortSignal.timeout(10_000),
     });
@@ -132,7 +149,7 @@ export const listen = command({
     if (options.since !== undefined) periodOf(options.since);
     return withConnection(io, options, async (connection) => {
       const webhook = await webhookOf(connection, options.webhook);
-      const secret = options.secret ?? `local_${randomBytes(24).toString("hex")}`;
+      const secret = options.secret ?? `whsec_${randomBytes(24).toString("base64")}`;
       if (options.secret === undefined) io.note(`Signed with the secret ${secret}`);
       io.note(`Forwarding to ${options.to}. Ctrl-C ends it.`);
       const failures = await follow(call, connection, webhook, secret);
