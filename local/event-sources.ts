@@ -37,7 +37,8 @@ export async function mapEventSources(
       stream,
       function: worker,
       batchSize,
-      ...(retries === undefined && { maxRecordAgeMs }),
+      maxAttempts: retries === undefined ? Number.POSITIVE_INFINITY : 1 + retries,
+      maxRecordAgeMs,
       filter: (record) => matchesOne(patterns, record),
     });
   }
