@@ -2,6 +2,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, expect, it } from "vitest";
+import { seenName } from "../../sdk/src/cli/names.ts";
+import { asSeen } from "../../shared/rules/characters.ts";
 import { type Cli, cliOf } from "../support/cli.ts";
 import { BASE_URL } from "../support/embedded-fetch.ts";
 import { type Tenant, testWorld } from "../support/world.ts";
@@ -111,4 +113,46 @@ it("an export writes an address that the workspace has otherwise than a file (F1
   await warehouse({ target_url: "https://other.example.com/in" });
 
   expect(hookInFile()).toMatchObject({ target_url: "https://other.example.com/in", renamed_from: "Store" });
+});
+
+it("an endpoint whose description has spaces that nobody sees is one endpoint still once its file is applied (F17)", async () => {
+  await api("POST /api/v1/webhooks", {
+    target_url: "https://hooks.example.com/in",
+    events,
+    description: " Ware\nhouse ",
+  });
+  expect((await cli.run("export")).code).toBe(0);
+
+  await applied(hook.replace("warehouse", "ware-house"), {
+    name: "Ware house",
+    target_url: "https://hooks.example.com/v2",
+    events,
+  });
+
+  const { items } = await api("GET /api/v1/webhooks");
+  expect(items).toMatchObject([{ target_url: "https://hooks.example.com/v2" }]);
+});
+
+it("a draft whose name has a character that nobody sees is made once, however often it is applied (F17)", async () => {
+  await api("POST /api/v1/channels", { type: "email", name: "Mail" });
+  const document = { name: "Spring\u200b sale\u00ad", messages: [{ content, channels: ["Mail"] }] };
+
+  await applied(campaign, document);
+  await applied(campaign, document);
+
+  expect((await api("GET /api/v1/campaigns")).items).toMatchObject([{ name: "Spring sale" }]);
+});
+
+it.each([
+  " a\t b\n",
+  "a\u200bb",
+  "so\u00adft",
+  "e\u0301",
+  "\u2764\ufe0f",
+  "a\ufe0f",
+  "\u200d",
+  "\u0007x",
+  "\u0915\u094d\u200d\u0937",
+])("the command line sees the name %j as the service does (F17)", (name) => {
+  expect(seenName(name)).toBe(asSeen(name));
 });

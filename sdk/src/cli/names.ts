@@ -5,8 +5,23 @@ import type { Resource } from "./resource.ts";
 
 type Caller = Pick<Connection, "call">;
 
-/** A name as the service keeps it: in one form of Unicode, with single spaces. */
-export const seenName = (name: string): string => name.replaceAll(/\s+/g, " ").trim().normalize("NFC");
+/** As in shared/rules/characters.ts of the service, which a test compares. */
+const SHAPES = "\\u200c\\u200d\\ufe00-\\ufe0f\\u{e0020}-\\u{e007f}\\u{e0100}-\\u{e01ef}";
+const UNSEEN = new RegExp(`(?![${SHAPES}])\\p{DI}`, "gu");
+const UNSEEN_SHAPES = new RegExp(
+  `(?<=^|[\\s\\p{ASCII}\\p{sc=Latn}\\p{sc=Grek}\\p{sc=Cyrl}])(?!\\ufe0f\\u20e3)[${SHAPES}]+|[\\u200c\\u200d]+$`,
+  "gu",
+);
+
+/** A name as the service keeps it: as it looks, in one form of Unicode, with single spaces. */
+export const seenName = (name: string): string =>
+  name
+    .replaceAll(UNSEEN, "")
+    .replaceAll(/[\s\p{Cc}]+/gu, " ")
+    .trim()
+    .replaceAll(UNSEEN_SHAPES, "")
+    .trim()
+    .normalize("NFC");
 
 /** How each list is read: the field that holds its items, and how its pages are asked for. */
 const lists = {

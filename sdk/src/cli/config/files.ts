@@ -80,7 +80,7 @@ function readKind(
       continue;
     }
     const given = objectIn(document)[keyField];
-    if (!isObject(document) || typeof given !== "string" || given.trim() === "") {
+    if (!isObject(document) || typeof given !== "string" || seenName(given) === "") {
       problems.push(`${file}: must be a JSON object with a ${keyField}`);
       continue;
     }

@@ -1,6 +1,6 @@
 // What configuration consists of: how each kind is read, compared, created and changed.
 import type { Connection } from "../connection.ts";
-import type { Listed } from "../names.ts";
+import { type Listed, seenName } from "../names.ts";
 import { isObject, objectsIn, type Resource } from "../resource.ts";
 
 /** Whether a resource can be changed now. `left` resources stay as they are, and files do not see `ignored` ones. */
@@ -122,6 +122,9 @@ const templates: Kind = {
 };
 
 /** A webhook endpoint has no name: its description is one, else its address. */
+const nameOfEndpoint = ({ description, target_url }: Resource) =>
+  seenName(typeof description === "string" ? description : "") || String(target_url);
+
 const webhooks: Kind = {
   ...named,
   name: "webhooks",
@@ -129,8 +132,8 @@ const webhooks: Kind = {
   whole: ["events"],
   fixed: [],
   editability: editable,
-  keyOf: ({ description, target_url }) => String(description || target_url),
-  documentOf: ({ description, ...endpoint }) => ({ name: String(description || endpoint.target_url), ...endpoint }),
+  keyOf: nameOfEndpoint,
+  documentOf: (webhook) => ({ name: nameOfEndpoint(webhook), ...without(webhook, ["description"]) }),
   create: async ({ call }, { name, active, ...endpoint }) => {
     const webhook = await call("webhooks.create", { ...endpoint, description: name });
     if (active === false) await call("webhooks.update", webhook.id, { active });
