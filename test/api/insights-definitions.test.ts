@@ -77,6 +77,8 @@ it.each([
   ["a number in a text", "700", 0],
   ["a list of one number", [700], 0],
   ["half a cent", 699.5, 700],
+  ["more than any sum of money", 1e40, 0],
+  ["larger than a stored number can be", -1e300, 0],
 ])(
   "the value of a conversion that is %s counts in whole cents: %j is %i (CNV-2, D-ATTRIB)",
   async (_, cents, revenue) => {
@@ -88,6 +90,15 @@ it.each([
     expect(await funnel(id)).toMatchObject({ conversions: 1, revenue_cents: revenue });
   },
 );
+
+it("a purchase of more than any sum of money leaves those after it counted (CNV-2, D-ATTRIB)", async () => {
+  const { ids, define, campaign, buy, funnel } = await setting(1);
+  await define();
+  const { id } = await campaign();
+  for (const cents of [1e40, 700]) await buy(ids[0]!, cents);
+
+  expect(await funnel(id)).toMatchObject({ conversions: 2, revenue_cents: 700 });
+});
 
 it("purchases of one person that are counted at the same moment make one converted subscriber (ISG-1, D-ATTRIB)", async () => {
   const { world, tenant, ids, define, campaign, funnel } = await setting(1);

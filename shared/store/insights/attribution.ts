@@ -114,10 +114,11 @@ async function isBeingDelivered(store: StoreReader, chunkRefs: readonly ChunkRef
   );
 }
 
-/** In whole cents; a value that is not a number counts as 0. */
+/** In whole cents; a value that is not a number counts as 0, and so does one that no sum could hold exactly. */
 function revenueOf({ properties }: StoredEvent, property: string | null): number {
   const value = property === null || !Object.hasOwn(properties, property) ? 0 : properties[property];
-  return typeof value === "number" && Number.isFinite(value) ? Math.round(value) : 0;
+  const cents = typeof value === "number" ? Math.round(value) : 0;
+  return Number.isSafeInteger(cents) ? cents : 0;
 }
 
 type CountedSend = Attribution["jobs"][number] & { record: JobRecord | undefined };

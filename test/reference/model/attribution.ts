@@ -61,7 +61,7 @@ export function lookForConversions(world: World, event: Event): void {
     const own = everyTouch(world.jobs).filter(({ recipient }) => recipient.subscriber_id === owner);
     const value = definition.value_property === null ? 0 : event.properties[definition.value_property];
     const touches = new Set(own.map((touch) => touch.at));
-    event.looks.push({ definition, revenue: Number.isInteger(value) ? value : 0, at: world.now, touches });
+    event.looks.push({ definition, revenue: Number.isSafeInteger(value) ? value : 0, at: world.now, touches });
     return true;
   };
   if (look()) for (const wait of LOOKS) at(world, world.now + wait, look);
