@@ -182,6 +182,19 @@ describe("duplicate", () => {
     expect((await list(tenant)).body.total).toBe(2);
   });
 
+  it("a copy of an experience whose list was deleted names that list, and is not published to it (INX-40, INX-15)", async () => {
+    const { world, tenant } = await withTenant();
+    const audience = { type: "list", list_id: await makeList(tenant) };
+    const id = await draft(tenant, { audience });
+    await tenant.call(`DELETE /api/v1/lists/${audience.list_id}`);
+
+    const { status, body } = await act(world, tenant, id, "duplicate");
+
+    expect(status).toBe(201);
+    expect(body.audience).toEqual(audience);
+    expect((await act(world, tenant, body.id, "publish")).status).toBe(400);
+  });
+
   it("a copy of an experience takes the name that is asked for (INX-39)", async () => {
     const { world, tenant } = await withTenant();
 

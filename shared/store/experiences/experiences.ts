@@ -36,12 +36,20 @@ interface ExperienceChange extends Maybe<Authored> {
   remove_variant_b?: boolean | undefined;
 }
 
-/** @throws 400 naming the field, 429 beyond 10,000 experiences. */
-export async function createExperience(store: Store, input: NewExperience): Promise<ExperienceRecord> {
+/**
+ * @param change what is new in it; of a copy nothing is
+ * @throws 400 naming the field, 429 beyond 10,000 experiences.
+ */
+export async function createExperience(
+  store: Store,
+  input: NewExperience,
+  change: ExperienceChange = input,
+): Promise<ExperienceRecord> {
   await requireRoom(store, ExperienceItem, "experiences");
   const now = store.clock.now();
   const [created_at, updated_at] = [timestamp(now), timestamp(now)];
-  const authored = await checkAcrossFields(store, { ...input, holdout_percentage: input.holdout_percentage ?? 0 });
+  const whole = { ...input, holdout_percentage: input.holdout_percentage ?? 0 };
+  const authored = await checkAcrossFields(store, whole, change);
   const id = store.ids.uuidAt(now);
   const experience: ExperienceRecord = { ...authored, id, status: "draft", created_at, updated_at, version: 1 };
   await store.transact([
@@ -101,7 +109,7 @@ export async function duplicateExperience(
   name: string | undefined,
 ): Promise<ExperienceRecord> {
   const original = await getExperience(store, id);
-  return createExperience(store, {
+  const authored = {
     name: name ?? [...`Copy of ${original.name}`].slice(0, MAX_NAME_CHARACTERS).join(""),
     format: original.format,
     content: original.content,
@@ -110,7 +118,8 @@ export async function duplicateExperience(
     variant_b: original.variant_b,
     split_percentage: original.split_percentage,
     holdout_percentage: original.holdout_percentage,
-  });
+  };
+  return createExperience(store, authored, {});
 }
 
 /** @throws 404, 409 if it is not a draft. */
@@ -141,11 +150,7 @@ const changed = (current: Experience, { remove_variant_b = false, ...change }: E
 });
 
 /** Checks the rules across fields on the result of a change. @throws 400 naming the field. */
-async function checkAcrossFields(
-  store: StoreReader,
-  whole: Authored,
-  change: ExperienceChange = whole,
-): Promise<Authored> {
+async function checkAcrossFields(store: StoreReader, whole: Authored, change: ExperienceChange): Promise<Authored> {
   const { start_at, end_at, variant_b, split_percentage } = whole;
   if (change.remove_variant_b && change.variant_b)
     throw malformed({ remove_variant_b: "must not be combined with variant_b" });

@@ -196,11 +196,10 @@ const move =
     return ok(record(experience));
   };
 
-/** INX-39, INX-40. */
+/** INX-39, INX-40: also of one whose audience is gone. */
 function duplicate(world: World, { body }: Request, { id }: Record<string, string>) {
   const { spec } = existing(world.experiences, id);
   const { start_at, end_at, ...kept } = structuredClone(spec);
-  if (kept.audience) checkAudience(world, kept.audience);
   return created(record(add(world, { ...kept, name: body?.name ?? `Copy of ${spec.name}` })));
 }
 
