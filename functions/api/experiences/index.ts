@@ -189,7 +189,10 @@ export const experiences = group("experiences", "In-app experiences, from draft 
   endpoint(
     "POST /api/v1/in-app/experiences/:id/resume",
     { permission: "send", uses: [storeWrite, timers] },
-    { summary: "Resume a paused experience; a send that the pause canceled starts again", ...sends },
+    {
+      summary: "Resume a paused experience; a send that the pause canceled, or that reached nobody, starts again",
+      ...sends,
+    },
     ({ store, timers, caller, params }) => resumeExperience(store, timers, allowanceOf(caller), params.id),
   ),
 

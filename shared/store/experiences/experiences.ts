@@ -20,7 +20,10 @@ export const MAX_NAME_CHARACTERS = 200;
 const DEFAULT_SPLIT = 50;
 
 /** All but what the service sets. */
-type Authored = Omit<Experience, "id" | "status" | "notification_id" | "created_at" | "updated_at" | "archived_at">;
+type Authored = Omit<
+  Experience,
+  "id" | "status" | "notification_id" | "last_error" | "created_at" | "updated_at" | "archived_at"
+>;
 
 /** An experience with what the API does not return of it. */
 export interface ExperienceRecord extends Experience {

@@ -1,6 +1,6 @@
 // The stored form of in-app experiences (INX).
 import * as v from "valibot";
-import { said, Timestamp } from "../../contract/schemas.ts";
+import { LastError, said, Timestamp } from "../../contract/schemas.ts";
 import { experienceStatuses } from "../../rules/experience-states.ts";
 import { entity, type RowOf } from "../item.ts";
 import { json } from "../json-text.ts";
@@ -19,6 +19,7 @@ export const Experience = v.object({
   start_at: v.optional(Timestamp),
   end_at: v.optional(Timestamp),
   notification_id: v.optional(said("The send that publishing began", v.string())),
+  last_error: v.optional(said("Why its send reached nobody. A pause and a resume start another one", LastError)),
   variant_b: v.optional(VariantB),
   split_percentage: v.optional(v.number()),
   holdout_percentage: v.number(),
@@ -43,6 +44,6 @@ export const ExperienceItem = entity("experience", {
     /** A pause canceled the send: a resume starts another one (AMB-6). */
     canceled_send: v.optional(v.boolean()),
   },
-  writers: ["api-experiences", "end-experience"],
+  writers: ["api-experiences", "end-experience", "fan-out", "deliver"],
 });
 export type ExperienceRow = RowOf<typeof ExperienceItem>;

@@ -34,13 +34,16 @@ export const publishExperience = (store: Store, timers: Timers, allowance: Allow
     return send(store, timers, allowance, { experience, action: "publish", extraItems });
   });
 
-/** INX-34, AMB-6. @throws 400 naming the current status, also where end_at has passed (AMB-5); 402, 404. */
+/**
+ * INX-34, AMB-6: a send that the pause canceled starts again, and so does one that reached nobody.
+ * @throws 400 naming the current status, also where end_at has passed (AMB-5); 402, 404.
+ */
 export const resumeExperience = (store: Store, timers: Timers, allowance: Allowance, id: string) =>
   attempt(store, id, "resume", async (experience) => {
-    const { end_at, status } = experience;
+    const { end_at, status, last_error, canceled_send } = experience;
     if (end_at && Date.parse(end_at) <= store.clock.now())
       throw new ApiError("BAD_REQUEST", `The experience is ${status} and its end_at has passed.`);
-    if (!experience.canceled_send) return transacted(store, moveWrites(store, experience, "resume"));
+    if (!canceled_send && !last_error) return transacted(store, moveWrites(store, experience, "resume"));
     await requireReady(store, experience);
     return send(store, timers, allowance, { experience, action: "resume", extraItems: [] });
   });
@@ -82,7 +85,7 @@ async function send(
   { experience, action, extraItems }: ExperienceStart,
 ): Promise<boolean> {
   const notification_id = jobIdOf("experience", store.clock.now(), store.ids.bytes(10));
-  const change: ChangeOf<typeof ExperienceItem> = { set: { notification_id }, remove: ["canceled_send"] };
+  const change: ChangeOf<typeof ExperienceItem> = { set: { notification_id }, remove: ["canceled_send", "last_error"] };
   const spec = await specOf(store, experience);
   const started = await startSend(store, timers, allowance, {
     id: notification_id,

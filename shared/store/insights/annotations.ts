@@ -17,6 +17,7 @@ export const autoKinds = [
   "campaign_released",
   "campaign_paused",
   "experience_paused",
+  "experience_failed",
   "campaign_failed",
   "journey_activated",
   "journey_paused",

@@ -151,12 +151,13 @@ export function pause(world: World, experience: Experience): void {
   experience.held_back = true;
 }
 
-/** INX-34, AMB-6: a send that pause canceled goes out after all. */
+/** INX-34, AMB-6: a send that pause canceled goes out after all, and so does one that reached nobody. */
 function resume(world: World, experience: Experience, given: Body): void {
   const { end_at } = experience.spec;
   if (end_at && instant(end_at)! <= world.now) bad();
   // Beyond the quota it stays paused.
-  if (experience.held_back) send(world, experience, given?.notification_id);
+  if (experience.held_back || found(world.jobs, experience.job_id)?.status === "failed")
+    send(world, experience, given?.notification_id);
   Object.assign(experience, { status: "live", held_back: false });
   for (const message of messagesOf(world, experience)) message.hidden = false;
 }

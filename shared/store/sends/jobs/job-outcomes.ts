@@ -1,12 +1,13 @@
-// What the end of a job leaves on its source: the last error of a schedule until its next success, and the errors of a
-// campaign's messages, each with an annotation (AMB-123, AMB-126).
+// What the end of a job leaves on its source: the last error of a schedule until its next success, that of an experience until
+// its next send, and the errors of a campaign's messages, each with an annotation (AMB-123, AMB-126).
 
 import { timestamp } from "../../../kernel/clock.ts";
 import { timeOfUuid } from "../../../kernel/ids.ts";
 import { wallClock } from "../../../rules/time-zones.ts";
 import { CampaignItem } from "../../campaigns/items.ts";
-import { all, asRead, present } from "../../conditions.ts";
+import { all, asRead, is, present } from "../../conditions.ts";
 import type { Store } from "../../context.ts";
+import { ExperienceItem } from "../../experiences/items.ts";
 import { annotationWrite } from "../../insights/annotations.ts";
 import { changeItem, type ItemWrite } from "../../item.ts";
 import { transacted } from "../../refusals.ts";
@@ -22,7 +23,25 @@ export async function outcomeWrites(
 ): Promise<ItemWrite<"workspace">[]> {
   if (source.id === null) return [];
   if (source.type === "schedule") return scheduleWrites(store, source.id, timeOfUuid(id), failure);
-  return source.type === "campaign" && failure ? campaignWrites(store, source.id, id, failure) : [];
+  if (!failure) return [];
+  if (source.type === "experience") return experienceWrites(store, source.id, id, failure);
+  return source.type === "campaign" ? campaignWrites(store, source.id, id, failure) : [];
+}
+
+async function experienceWrites(
+  store: Store,
+  id: string,
+  job: string,
+  failure: JobFailure,
+): Promise<ItemWrite<"workspace">[]> {
+  const experience = await store.get(ExperienceItem, { id });
+  if (!experience || experience.notification_id !== job) return [];
+  const last_error = { ...failure, at: timestamp(store.clock.now()) };
+  const text = `The experience "${experience.name}" reached nobody: ${failure.message}`;
+  return [
+    changeItem(ExperienceItem, { id }, { set: { last_error } }, is("notification_id", job)),
+    annotationWrite(store, { kind: "experience_failed", text, ref_id: id }),
+  ];
 }
 
 async function campaignWrites(
