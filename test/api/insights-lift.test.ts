@@ -1,7 +1,7 @@
 // Lift of a holdout, and the heatmap of deliveries (ISG).
 
 import { describe, expect, it } from "vitest";
-import { DAY, HOUR } from "../../shared/kernel/clock.ts";
+import { DAY, HOUR, SECOND } from "../../shared/kernel/clock.ts";
 import { bucket } from "../../shared/rules/split.ts";
 import { withBuyers } from "../support/conversions.ts";
 import { UNKNOWN } from "../support/world.ts";
@@ -50,6 +50,19 @@ it("who is skipped only when the message goes out is among those treated (ISG-7,
   const { jobs } = await campaign();
 
   expect((await call(`GET /api/v1/insights/lift?job_id=${jobs[0]}`)).body.treated.size).toBe(4);
+});
+
+it("a conversion that comes when inboxes have dropped the message counts on neither side of its lift (ISG-6, AMB-110, INB-4)", async () => {
+  const { world, call, ids, define, campaign, buy } = await setting(8);
+  const { jobs } = await campaign([undefined], { holdout_percentage: 50 });
+  await define({ window_seconds: (60 * DAY) / SECOND });
+  await world.advance(31 * DAY);
+  for (const who of ids) await buy(who);
+
+  expect((await call(`GET /api/v1/insights/lift?job_id=${jobs[0]}`)).body).toMatchObject({
+    treated: { converters: 0 },
+    holdout: { converters: 0 },
+  });
 });
 
 describe("heatmap", () => {

@@ -214,7 +214,9 @@ export const insights = group("insights", "Results of sends, and the lift they c
     { agents: "read", uses: [storeRead] },
     {
       summary: "Get the lift of a send against its control group",
-      description: "With the 95 % interval of the difference (Newcombe-Wilson) and the smallest detectable lift.",
+      description:
+        "With the 95 % interval of the difference (Newcombe-Wilson) and the smallest detectable lift. Of a send to inboxes, " +
+        "what is known within 30 days counts, on both sides: so long an inbox keeps its messages.",
       query: v.object({ job_id: Id }),
       returns: v.object({
         job_id: v.string(),
@@ -254,7 +256,10 @@ export const insights = group("insights", "Results of sends, and the lift they c
       body: v.strictObject({
         event_name: EventName,
         value_property: v.nullish(PropertyName, null),
-        window_seconds: v.optional(WholeNumber(1, MAX_WINDOW_SECONDS), DEFAULT_WINDOW_SECONDS),
+        window_seconds: said(
+          "How long after a message. One of an inbox counts for the 30 days that the inbox keeps it at most",
+          v.optional(WholeNumber(1, MAX_WINDOW_SECONDS), DEFAULT_WINDOW_SECONDS),
+        ),
       }),
       example: { body: { event_name: "purchase", value_property: "amount_cents", window_seconds: 604_800 } },
       errors: ["QUOTA_EXCEEDED"],

@@ -1,21 +1,15 @@
 // What a conversion counts for, stored once: a row that names it, and the counters of its sends and sources.
 import { SECOND } from "../../kernel/clock.ts";
 import { namedError } from "../../kernel/errors.ts";
-import { timeOfUuid } from "../../kernel/ids.ts";
 import { type Attribution, attribute, type Touch } from "../../rules/attribution.ts";
 import { chunksOf } from "../../rules/chunks.ts";
-import { progressOf } from "../../rules/progress-text.ts";
 import { absent, is } from "../conditions.ts";
-import type { Store, StoreReader } from "../context.ts";
+import type { Store } from "../context.ts";
 import { dayOf, type StoredEvent } from "../events/events.ts";
 import { changeItem, type ItemWrite, putItem, type RowOf, ref } from "../item.ts";
 import { contended, done, transacted, untilUncontended } from "../refusals.ts";
-import { findClaims } from "../sends/chunks/claims.ts";
-import { messageIdOf, messagesSince } from "../sends/inbox/inbox.ts";
-import { isTestId } from "../sends/jobs/job-ids.ts";
 import type { JobRecord } from "../sends/jobs/job-record.ts";
 import { findJobs } from "../sends/jobs/jobs.ts";
-import { type ChunkRef, chunkRefOf, touchesSince } from "../sends/ledger/touches.ts";
 import { shardOf } from "../shards.ts";
 import type { ConversionDefinition } from "./conversions.ts";
 import { countedConversion, dayWrites } from "./hours.ts";
@@ -28,6 +22,7 @@ import {
   DayTotals,
   JobConversionCount,
 } from "./items.ts";
+import { isBeingDelivered, isCompared, touchesOf } from "./touches-before.ts";
 
 const MAX_ATTEMPTS = 8;
 /** Sends that one transaction counts a conversion for: of each at most a job and a source, and the first conversion of both. */
@@ -50,7 +45,10 @@ export async function recordConversion(
   const jobIds = attribution.jobs.map(({ job }) => job);
   const [jobs, isOpen] = await Promise.all([findJobs(store, jobIds), isBeingDelivered(store, open, occurredAt)]);
   const facts = { subscriber, event, revenue: revenueOf(event, value_property), last: lastOf(attribution, jobs) };
-  const sends = attribution.jobs.map((send, i) => ({ ...send, record: jobs[i] }));
+  const sends = attribution.jobs.map((send, i) => {
+    const record = jobs[i];
+    return { ...send, record, isAssigned: send.isAssigned && isCompared(store, record) };
+  });
   // What is counted of the newer ones is known to the transaction after it.
   for (const some of chunksOf(sends, SENDS_TOGETHER)) await countFor(store, facts, some);
   return isOpen ? "awaiting" : "settled";
@@ -66,53 +64,6 @@ const countFor = (store: Store, facts: Facts, sends: readonly CountedSend[]): Pr
     },
     MAX_ATTEMPTS,
   );
-
-/** The touches of all sends that a subscriber was assigned in, from one time to another, and those without an outcome. */
-async function touchesOf(
-  store: StoreReader,
-  subscriber: string,
-  from: number,
-  to: number,
-): Promise<{ touches: Touch[]; open: ChunkRef[] }> {
-  const [rows, messages] = await Promise.all([
-    touchesSince(store, subscriber, from),
-    messagesSince(store, subscriber, from),
-  ]);
-  const sent = rows.map(({ sk, job, state, channel, assigned_at }): Touch => {
-    const [, at = ""] = sk.split("#");
-    return {
-      job,
-      at: Date.parse(at),
-      assignedAt: assigned_at,
-      group: state === "held_out" ? "held_out" : "treated",
-      isDelivered: state === "sent",
-      channel,
-    };
-  });
-  const shown = messages
-    .filter(({ job }) => !isTestId(job))
-    .map(
-      (row): Touch => ({
-        job: row.job,
-        at: timeOfUuid(messageIdOf(row)),
-        assignedAt: row.assigned_at,
-        group: "treated",
-        isDelivered: true,
-        channel: "in_app",
-      }),
-    );
-  const open = rows.filter(({ state }) => state === "assigned" || state === "retryable").map(chunkRefOf);
-  return { touches: [...sent, ...shown].filter(({ at }) => at >= from && at <= to), open };
-}
-
-/** Whether one of these chunks is in a round that began before a time: its outcomes may still be touches before it. */
-async function isBeingDelivered(store: StoreReader, chunkRefs: readonly ChunkRef[], time: number): Promise<boolean> {
-  const distinct = new Map(chunkRefs.map((chunkRef) => [JSON.stringify(chunkRef), chunkRef]));
-  const claims = await findClaims(store, [...distinct.values()]);
-  return claims.some(
-    (claim) => claim && !claim.closed && (progressOf(claim.progress).at ?? Number.POSITIVE_INFINITY) <= time,
-  );
-}
 
 /** In whole cents; a value that is not a number counts as 0, and so does one that no sum could hold exactly. */
 function revenueOf({ properties }: StoredEvent, property: string | null): number {
