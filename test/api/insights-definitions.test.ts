@@ -1,6 +1,6 @@
 // Conversion definitions: which events count, and what they are worth (CNV).
 import { expect, it } from "vitest";
-import { MINUTE, timestamp } from "../../shared/kernel/clock.ts";
+import { HOUR, MINUTE, SECOND, timestamp } from "../../shared/kernel/clock.ts";
 import { eventsOf } from "../../shared/store/events/history.ts";
 import { recordConversion } from "../../shared/store/insights/attribution.ts";
 import { conversionDefinitions } from "../../shared/store/insights/conversions.ts";
@@ -90,6 +90,23 @@ it.each([
     expect(await funnel(id)).toMatchObject({ conversions: 1, revenue_cents: revenue });
   },
 );
+
+it("a conversion that moves after its definition changed takes with it what it was credited with (ISG-3, CNV-4, AMB-97)", async () => {
+  const { world, ids, define, campaign, buy, funnel, summary } = await setting(1);
+  await define();
+  const first = await campaign();
+  await world.advance(HOUR);
+  // The clock of the shop is ahead, so that the second message is sent before what is received earlier.
+  const occurred_at = timestamp(world.clock.now() + 50 * SECOND);
+  await buy(ids[0]!, undefined, { occurred_at, properties: { cents: 700, points: 5 } });
+  await define({ value_property: "points" });
+  const second = await campaign();
+  await world.advance(HOUR);
+
+  expect(await funnel(first.id)).toMatchObject({ conversions: 0, last_touch_revenue_cents: 0 });
+  expect(await funnel(second.id)).toMatchObject({ conversions: 1, last_touch_revenue_cents: 5 });
+  expect(await summary("channel")).toMatchObject([{ conversions: 1, revenue_cents: 5 }]);
+});
 
 it("a purchase of more than any sum of money leaves those after it counted (CNV-2, D-ATTRIB)", async () => {
   const { ids, define, campaign, buy, funnel } = await setting(1);

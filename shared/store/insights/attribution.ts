@@ -127,8 +127,10 @@ async function conversionWrites(
     return countedOn !== undefined && countedOn < credit.day ? [{ ...credit, countedOn }] : [];
   });
   const lastIn = (group: ConversionGroup) => last.find((credit) => credit.group === group)?.id;
+  /** What the last touch is credited with: the definition may have changed since. */
+  const credited = old && !isMoved ? old.revenue : revenue;
   const row = {
-    revenue,
+    revenue: credited,
     last_campaign: lastIn("campaign"),
     last_journey: lastIn("journey"),
     last_channel: lastIn("channel"),
@@ -158,8 +160,11 @@ async function conversionWrites(
           : { h_n: 1, h_revenue: revenue, ...(isFirst && { h: 1 }) };
       return changeItem(JobConversionCount, { job, shard }, { add });
     }),
-    ...creditWrites({ shard, revenue }, { sources: added.sources, first, again, last, lastBefore: before.last }),
-    ...(isMoved ? kindWrites(event, revenue, [lastAt, kind], [old?.last_at, old?.last_kind]) : []),
+    ...creditWrites(
+      { shard, revenue, creditedBefore: isMoved ? (old?.revenue ?? 0) : revenue },
+      { sources: added.sources, first, again, last, lastBefore: before.last },
+    ),
+    ...(isMoved ? kindWrites(event, [lastAt, kind, revenue], [old?.last_at, old?.last_kind, old?.revenue ?? 0]) : []),
   ];
 }
 
@@ -212,18 +217,20 @@ function lastCredits(last: Facts["last"]): Credit[] {
   return [...(source ? [source] : []), ...(byChannel ? [byChannel] : [])];
 }
 
-type Last = readonly [at: string | undefined, kind: string | undefined];
+type Last = readonly [at: string | undefined, kind: string | undefined, revenue: number];
 
 /** The write that counts a conversion in the series of the day of its last touch, or moves it from another one. */
-const kindWrites = ({ id }: StoredEvent, revenue: number, [at, kind]: Last, [atBefore, before]: Last) =>
+const kindWrites = ({ id }: StoredEvent, [at, kind, revenue]: Last, [atBefore, before, creditedBefore]: Last) =>
   dayWrites(shardOf(id), [
     ...(at === undefined || kind === undefined ? [] : [countedConversion(at, kind, revenue, 1)]),
-    ...(atBefore === undefined || before === undefined ? [] : [countedConversion(atBefore, before, revenue, -1)]),
+    ...(atBefore === undefined || before === undefined
+      ? []
+      : [countedConversion(atBefore, before, creditedBefore, -1)]),
   ]);
 
 /** One write for each source or channel and day, as a transaction cannot change an item twice. */
 function creditWrites(
-  { shard, revenue }: { shard: string; revenue: number },
+  { shard, revenue, creditedBefore }: { shard: string; revenue: number; creditedBefore: number },
   credits: {
     sources: readonly Credit[];
     first: ReadonlySet<string>;
@@ -240,12 +247,14 @@ function creditWrites(
   const all = [...credits.sources, ...credits.last, ...credits.lastBefore];
   return [...new Map(all.map((credit) => [placeOf(credit), credit])).values()].flatMap((credit) => {
     const moved = isLast(credit) - wasLast(credit);
+    const movedRevenue = isLast(credit) * revenue - wasLast(credit) * creditedBefore;
     const before = credits.again.find((one) => placeOf(one) === placeOf(credit));
     const add = {
       ...(isSource(credit) === 1 && { n: 1, revenue }),
       ...(before && { [`again|${before.countedOn}`]: 1 }),
       ...(isSource(credit) === 1 && credits.first.has(nameOf(credit)) && { converters: 1 }),
-      ...(moved !== 0 && { last_n: moved, last_revenue: moved * revenue }),
+      ...(moved !== 0 && { last_n: moved }),
+      ...((moved !== 0 || movedRevenue !== 0) && { last_revenue: movedRevenue }),
     };
     return Object.keys(add).length === 0 ? [] : [changeItem(DayTotals, { ...credit, shard }, { add })];
   });
