@@ -206,7 +206,6 @@ function show(message: StreamMessage, options: StreamOptions, progress: Progress
   seen.add(message.id);
   if (seen.size > MAX_CACHED)
     for (const id of [...seen].slice(0, seen.size - REMEMBERED_AFTER_FORGETTING)) seen.delete(id);
-  if (progress.lastId === undefined || message.id > progress.lastId) progress.lastId = message.id;
   tell(options, () => options.onMessage(message));
 }
 

@@ -161,6 +161,19 @@ it("the reader of a stream waits for Retry-After of a full service, then reads t
   stream.close();
 });
 
+it("the reader of a stream goes on from where the stream was, since the inbox shows only the newest of what came since", async () => {
+  const down = { status: 500 };
+  const again = { pieces: [2, 3, 4, 5].map(frame), open: true };
+  const { titles, calls, stream } = listen([{ pieces: [frame(1)] }, down, down, down, again], [5, 4], {
+    pollMs: 1_000,
+  });
+  await vi.advanceTimersByTimeAsync(60_000);
+
+  expect(titles()).toEqual(["m1", "m4", "m5", "m2", "m3"]);
+  expect(calls.filter(({ path }) => path.endsWith("/stream")).at(-1)!.resume).toBe(idAt(1));
+  stream.close();
+});
+
 it("a stream that never connected takes stock by its first look into the inbox, and reports nothing", async () => {
   const inbox = [1];
   const { titles, stream } = listen([{ status: 500 }], inbox, { pollMs: 1_000 });
