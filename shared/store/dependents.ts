@@ -5,6 +5,7 @@ import { conflict } from "../kernel/errors.ts";
 import { pauseCampaign } from "./campaigns/campaigns.ts";
 import { CampaignItem } from "./campaigns/items.ts";
 import type { Store, StoreReader } from "./context.ts";
+import { pauseUndelivered, undeliveredBy } from "./experiences/moves.ts";
 import type { RowOf } from "./item.ts";
 import { ActiveJourney, JourneyItem } from "./journeys/items.ts";
 import { pauseInUse } from "./journeys/journeys.ts";
@@ -36,7 +37,10 @@ export async function releaseTemplate(
   await pauseAll(store, timers, { schedules, journeys }, `its template ${name} was deleted`);
 }
 
-/** @throws 409 naming a released campaign, an active schedule or journey that sends by the channel, unless `force`. */
+/**
+ * @throws 409 naming a released campaign, an experience to come, an active schedule or journey that sends by the channel,
+ * unless `force`.
+ */
 export async function releaseChannel(
   store: Store,
   timers: Timers,
@@ -44,13 +48,17 @@ export async function releaseChannel(
   { force }: Options,
 ): Promise<void> {
   const { campaigns, schedules, journeys } = await channelUsers(store, id);
+  const experiences = await undeliveredBy(store, id);
   const reason = `its channel ${name} was deleted`;
   if (!force) {
     if (campaigns[0])
       throw conflict(`The channel is used by the campaign ${campaigns[0].id}. With force=true it is paused.`);
+    if (experiences[0])
+      throw conflict(`The channel is used by the experience ${experiences[0]}. With force=true it is paused.`);
     refuse("channel", { schedules, journeys });
   }
   for (const campaign of campaigns) await pauseCampaign(store, campaign, reason);
+  for (const experience of experiences) await pauseUndelivered(store, experience, reason);
   await pauseAll(store, timers, { schedules, journeys }, reason);
 }
 

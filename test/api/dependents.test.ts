@@ -39,13 +39,21 @@ const usedByCampaign = (kind: "segments" | "channels") => async (): Promise<Depe
   return { call, used: `${kind}/${kind === "segments" ? segment_id : channel_ids[0]}`, user: `campaigns/${id}`, id };
 };
 
-const usedByExperience = async (period: object = { start_at: at(DAY) }): Promise<Dependence> => {
-  const { call } = await withCampaigns(await fresh());
+const usedByExperience = async (
+  kind: "segments" | "channels" = "segments",
+  period: object = { start_at: at(DAY) },
+): Promise<Dependence> => {
+  const { call, channel_ids } = await withCampaigns(await fresh());
   const segment_id = await segmentOf({ call });
   const draft = { name: "Sale", format: "banner", content, audience: { type: "segment", segment_id }, ...period };
   const { id } = (await call("POST /api/v1/in-app/experiences", draft)).body;
   await call(`POST /api/v1/in-app/experiences/${id}/publish`);
-  return { call, used: `segments/${segment_id}`, user: `in-app/experiences/${id}`, id };
+  return {
+    call,
+    used: `${kind}/${kind === "segments" ? segment_id : channel_ids[0]}`,
+    user: `in-app/experiences/${id}`,
+    id,
+  };
 };
 
 /** @param action on its campaign, which switches the schedule off until that comes back */
@@ -83,6 +91,7 @@ const dependences: [name: string, make: () => Promise<Dependence>, left: object,
   ["the segment of a campaign (SEG-9)", usedByCampaign("segments"), PAUSED, "campaign_paused"],
   ["the channel of a campaign (CHN-17)", usedByCampaign("channels"), PAUSED, "campaign_paused"],
   ["the segment of an experience to come (SEG-9)", () => usedByExperience(), PAUSED, "experience_paused"],
+  ["the channel of an experience to come (CHN-17)", () => usedByExperience("channels"), PAUSED, "experience_paused"],
   ["the template of a schedule (TPL-8, SCH-9)", usedBySchedule("templates"), OFF, "schedule_failed"],
   ["the channel of a schedule (CHN-17, SCH-9)", usedBySchedule("channels"), OFF, "schedule_failed"],
   [
@@ -170,7 +179,7 @@ it.each([
 });
 
 it("a forced deletion of a live experience's segment leaves the experience live (AMB-119, SEG-9)", async () => {
-  const { call, used, user, id } = await usedByExperience({});
+  const { call, used, user, id } = await usedByExperience("segments", {});
 
   expectConflict(await call(`DELETE /api/v1/${used}`), id);
   expect((await call(`DELETE /api/v1/${used}?force=true`)).status).toBe(204);

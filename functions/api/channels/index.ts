@@ -115,7 +115,7 @@ export const channels = group("channels", "The ways a workspace sends.", [
     {
       summary: "Delete a channel",
       description:
-        "One with credentials, or that a scheduled or live campaign, an active schedule or an active journey uses, only if " +
+        "One with credentials, or that a scheduled or live campaign, an experience to come, an active schedule or an active journey uses, only if " +
         "`force` is true: what uses it is then paused, with an annotation. A send that names the channel continues without it.",
       query: Force,
       errors: ["CONFLICT"],

@@ -5,14 +5,14 @@ import { ApiError } from "../../kernel/errors.ts";
 import { type ExperienceAction, experienceMoves, isDone } from "../../rules/experience-states.ts";
 import { jobMoves } from "../../rules/job-states.ts";
 import { is } from "../conditions.ts";
-import type { Store } from "../context.ts";
+import type { Store, StoreReader } from "../context.ts";
 import { annotationWrite } from "../insights/annotations.ts";
 import type { ChangeOf, ItemWrite } from "../item.ts";
 import { moveWrite } from "../lifecycle.ts";
 import { contended, done, transacted, untilUncontended } from "../refusals.ts";
 import { JobItem } from "../sends/jobs/job-items.ts";
-import { findJob } from "../sends/jobs/jobs.ts";
-import { statusWrite } from "../status-index.ts";
+import { findJob, findJobs } from "../sends/jobs/jobs.ts";
+import { Status, statusWrite } from "../status-index.ts";
 import { changedByOthers, type ExperienceRecord, getExperience } from "./experiences.ts";
 import { ExperienceItem } from "./items.ts";
 
@@ -25,6 +25,19 @@ export const pauseExperience = (store: Store, id: string) =>
     const change: Change = canceling.length > 0 ? { set: { canceled_send: true } } : {};
     return transacted(store, [...moveWrites(store, experience, "pause", change), ...canceling]);
   });
+
+/** Live experiences whose send is still scheduled, and goes by this channel. */
+export async function undeliveredBy(store: StoreReader, channel: string): Promise<string[]> {
+  const states = await store.queryAll(Status, { kind: "experience" });
+  const live = states.filter(({ status }) => status === "live").map(({ sk }) => ({ id: sk }));
+  const rows = await store.getAll(ExperienceItem, live);
+  const jobs = await findJobs(
+    store,
+    rows.flatMap((row) => row?.notification_id ?? []),
+  );
+  const own = jobs.filter((job) => job?.status === "scheduled" && job.channel_ids?.includes(channel));
+  return own.flatMap((job) => job?.source.id ?? []);
+}
 
 /** Pauses a live experience whose send is still scheduled, because of what the service found (AMB-119). */
 export async function pauseUndelivered(store: Store, id: string, reason: string): Promise<void> {

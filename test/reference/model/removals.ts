@@ -4,7 +4,7 @@ import { pauseByForce } from "./campaigns.ts";
 import { pause } from "./experiences.ts";
 import { pauseJourney } from "./journeys.ts";
 import { type Body, conflict, notFound, type Request } from "./kit.ts";
-import { existing, type World } from "./world.ts";
+import { existing, found, type World } from "./world.ts";
 
 interface Uses {
   /** Of a schedule, or of a step that sends. */
@@ -46,7 +46,13 @@ function removeChannel(world: World, request: Request, { id }: Record<string, st
   const channel = existing(world.channels, id);
   if (channel.credentials && request.query.force !== "true") conflict();
   const sends = ({ channel_ids }: Body) => channel_ids?.includes(id);
+  const toCome = world.experiences.filter(({ status, job_id }) => {
+    const job = found(world.jobs, job_id);
+    return status === "live" && job?.status === "scheduled" && sends(job.spec);
+  });
+  if (request.query.force !== "true" && toCome.length > 0) conflict();
   release(world, { sends, campaign: (_, messages) => messages.some(sends) }, request);
+  for (const experience of toCome) pause(world, experience);
   channel.deleted_at = world.now;
   world.channels = world.channels.filter((other) => other !== channel);
   return { status: 204 };
