@@ -1,7 +1,7 @@
 // Lift of a holdout, and the heatmap of deliveries (ISG).
 
 import { describe, expect, it } from "vitest";
-import { DAY, HOUR, SECOND } from "../../shared/kernel/clock.ts";
+import { DAY, HOUR, SECOND, timestamp } from "../../shared/kernel/clock.ts";
 import { bucket } from "../../shared/rules/split.ts";
 import { withBuyers } from "../support/conversions.ts";
 import { UNKNOWN } from "../support/world.ts";
@@ -52,17 +52,27 @@ it("who is skipped only when the message goes out is among those treated (ISG-7,
   expect((await call(`GET /api/v1/insights/lift?job_id=${jobs[0]}`)).body.treated.size).toBe(4);
 });
 
-it("a conversion that comes when inboxes have dropped the message counts on neither side of its lift (ISG-6, AMB-110, INB-4)", async () => {
+it("a conversion that comes when the rows of inboxes are gone counts on neither side of its lift (ISG-6, AMB-110)", async () => {
   const { world, call, ids, define, campaign, buy } = await setting(8);
   const { jobs } = await campaign([undefined], { holdout_percentage: 50 });
-  await define({ window_seconds: (60 * DAY) / SECOND });
-  await world.advance(31 * DAY);
+  await define({ window_seconds: (120 * DAY) / SECOND });
+  await world.advance(93 * DAY);
   for (const who of ids) await buy(who);
 
   expect((await call(`GET /api/v1/insights/lift?job_id=${jobs[0]}`)).body).toMatchObject({
     treated: { converters: 0 },
     holdout: { converters: 0 },
   });
+});
+
+it("a message of an inbox counts for conversions when the inbox shows it no more (D-ATTRIB, INB-4)", async () => {
+  const { world, ids, define, campaign, buy, funnel } = await setting(1);
+  const { id } = await campaign();
+  await define({ window_seconds: (60 * DAY) / SECOND });
+  await world.advance(40 * DAY);
+  await buy(ids[0]!, 700);
+
+  expect(await funnel(id, `&start=${timestamp(world.clock.now() - 50 * DAY)}`)).toMatchObject({ converted: 1 });
 });
 
 describe("heatmap", () => {

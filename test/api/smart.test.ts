@@ -39,6 +39,17 @@ describe("ranking of a send", () => {
     ]);
   });
 
+  it("messages of an inbox are in a person's history for 90 days, longer than the inbox shows them (SMA-3, D-ARB, INB-4)", async () => {
+    const { world, tenant } = await withTenant();
+    const [ada] = (await addPeople(world, tenant, 1)) as [string];
+    for (let n = 0; n < 5; n++) await send(world, tenant, { subscriberIds: [ada] });
+
+    await world.advance(80 * DAY);
+
+    const { job } = await send(world, tenant, { subscriberIds: [ada], ...smart });
+    expect(job.channel_arbitration.chosen).toEqual([{ class: "in_app", source: "personal", subscribers: 1 }]);
+  });
+
   it("tests, and pushes that failed, are no deliveries of a person's history (SMA-3, D-ARB, RDA-9)", async () => {
     const { world, tenant } = await withTenant();
     const [ada] = (await addPeople(world, tenant, 1)) as [string];

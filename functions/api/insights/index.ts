@@ -216,7 +216,7 @@ export const insights = group("insights", "Results of sends, and the lift they c
       summary: "Get the lift of a send against its control group",
       description:
         "With the 95 % interval of the difference (Newcombe-Wilson) and the smallest detectable lift. Of a send to inboxes, " +
-        "what is known within 30 days counts, on both sides: so long an inbox keeps its messages.",
+        "what is known within 90 days counts, on both sides.",
       query: v.object({ job_id: Id }),
       returns: v.object({
         job_id: v.string(),
@@ -257,7 +257,7 @@ export const insights = group("insights", "Results of sends, and the lift they c
         event_name: EventName,
         value_property: v.nullish(PropertyName, null),
         window_seconds: said(
-          "How long after a message. One of an inbox counts for the 30 days that the inbox keeps it at most",
+          "How long after a message. One of an inbox counts for 90 days at most",
           v.optional(WholeNumber(1, MAX_WINDOW_SECONDS), DEFAULT_WINDOW_SECONDS),
         ),
       }),

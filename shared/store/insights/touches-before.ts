@@ -4,7 +4,7 @@ import type { Touch } from "../../rules/attribution.ts";
 import { progressOf } from "../../rules/progress-text.ts";
 import type { StoreReader } from "../context.ts";
 import { findClaims } from "../sends/chunks/claims.ts";
-import { MESSAGE_LIFETIME_MS, messageIdOf, messagesSince } from "../sends/inbox/inbox.ts";
+import { MESSAGE_KEPT_MS, messageIdOf, messagesSince } from "../sends/inbox/inbox.ts";
 import { isTestId } from "../sends/jobs/job-ids.ts";
 import type { JobRecord } from "../sends/jobs/job-record.ts";
 import { type ChunkRef, chunkRefOf, touchesSince } from "../sends/ledger/touches.ts";
@@ -60,8 +60,8 @@ export async function isBeingDelivered(
   );
 }
 
-/** A message of an inbox is a touch as long as the inbox keeps it, whenever the table removes its row. */
-const isKept = ({ clock }: Pick<StoreReader, "clock">, at: number): boolean => clock.now() - at < MESSAGE_LIFETIME_MS;
+/** A message of an inbox is a touch as long as its row is kept, whenever the table removes it. */
+const isKept = ({ clock }: Pick<StoreReader, "clock">, at: number): boolean => clock.now() - at < MESSAGE_KEPT_MS;
 
 /** Whether a send still has the touches of everybody: of one to inboxes, the control group has more after that time. */
 export function isCompared(store: Pick<StoreReader, "clock">, job: JobRecord | undefined): boolean {

@@ -39,10 +39,9 @@ export const everyTouch = (jobs: Job[]): ChannelTouch[] =>
     ),
   );
 
-export const isInbox = ({ type }: Channel): boolean => type === "in_app";
-
-const touchTime = ({ deliveries }: Recipient): number | null => {
-  const times = deliveries.flatMap(({ delivered_at }) => delivered_at ?? []);
+const arrivals = ({ deliveries }: Recipient): number[] => deliveries.flatMap(({ delivered_at }) => delivered_at ?? []);
+const touchTime = (recipient: Recipient): number | null => {
+  const times = arrivals(recipient);
   return times.length > 0 ? Math.min(...times) : null;
 };
 
@@ -73,17 +72,13 @@ interface Conversion {
   revenue: number;
 }
 
-/** INB-4: a message of an inbox is a touch as long as the inbox keeps it. */
-const KEPT = 30 * DAY;
-
-/** Conversion events of a person within the window after a time, which is that of a touch in an inbox or of another one. */
-export function conversionsAfter(world: World, subscriber: string, time: number, inInbox: boolean): Conversion[] {
+/** Conversion events of a person within the window after a time. */
+export function conversionsAfter(world: World, subscriber: string, time: number): Conversion[] {
   const own = world.events.filter((event) => ownerOf(world, event) === subscriber);
   return own.flatMap((event) => {
     const after = event.occurred_at - time;
     // A send after a look, or of its instant, is known at the next.
-    const known = event.looks.filter(({ at, touches }) => at > time || touches.has(time));
-    const seen = known.filter(({ at }) => !inInbox || at - time < KEPT);
+    const seen = event.looks.filter(({ at, touches }) => at > time || touches.has(time));
     const look = seen.find(({ definition }) => after >= 0 && after <= definition.window_seconds * 1000);
     return look ? [{ event, revenue: look.revenue }] : [];
   });
@@ -105,13 +100,11 @@ export function converted(world: World, touches: Touch[]): Body {
   const people = new Set<string>();
   // Each message that arrived is a touch.
   for (const { recipient } of touches)
-    for (const { delivered_at: at, channel } of recipient.deliveries) {
-      if (at === null) continue;
-      for (const { event, revenue } of conversionsAfter(world, recipient.subscriber_id, at, isInbox(channel))) {
+    for (const at of arrivals(recipient))
+      for (const { event, revenue } of conversionsAfter(world, recipient.subscriber_id, at)) {
         events.set(event, revenue);
         people.add(recipient.subscriber_id);
       }
-    }
   const revenue_cents = [...events.values()].reduce((sum, revenue) => sum + revenue, 0);
   return { converted: people.size, revenue_cents };
 }

@@ -1,15 +1,6 @@
 // Reports: campaign report, funnel, lift, heatmap, conversion definitions (CRP, ISG, CNV, F9).
 import { type Operation, ok, read, write } from "./access.ts";
-import {
-  conversionsAfter,
-  converted,
-  engagement,
-  isInbox,
-  type Touch,
-  touchesOf,
-  windowDays,
-  windowOf,
-} from "./attribution.ts";
+import { conversionsAfter, converted, engagement, type Touch, touchesOf, windowDays, windowOf } from "./attribution.ts";
 import { jobsOf } from "./campaign-moves.ts";
 import { requiredText } from "./checks.ts";
 import { deliverability } from "./deliverability.ts";
@@ -105,12 +96,11 @@ function funnel(world: World, { query }: Request) {
  * AMB-110: the window begins at the dispatch for everybody. Where nobody is held out, who waits is known from its first
  * round on (docs/decisions/0013-the-send-ledger.md).
  */
-function arm(world: World, { spec, dispatched_at, recipients }: Job, people: Recipient[]): Body {
-  const inInboxes = recipients.some(({ deliveries }) => deliveries.some(({ channel }) => isInbox(channel)));
+function arm(world: World, { spec, dispatched_at }: Job, people: Recipient[]): Body {
   const events = people.map(({ subscriber_id, deliveries }) => {
     const rounds = deliveries.flatMap(({ attempts }) => attempts);
     const known = spec.holdout_percentage ? 0 : Math.min(...rounds);
-    const own = conversionsAfter(world, subscriber_id, dispatched_at ?? world.now, inInboxes);
+    const own = conversionsAfter(world, subscriber_id, dispatched_at ?? world.now);
     return own.filter(({ event }) => rounds.length === 0 || event.occurred_at >= known);
   });
   const converters = events.filter((own) => own.length > 0).length;

@@ -1,6 +1,6 @@
 // Figures over time, conversions by their last touch, and the hours of the week (RDA-10, ISG-3 to ISG-5, D-ATTRIB, AMB-97).
 import { ok } from "./access.ts";
-import { conversionsAfter, everyTouch, isInbox, isOfOneMoment, type Touch, windowOf } from "./attribution.ts";
+import { conversionsAfter, everyTouch, isOfOneMoment, type Touch, windowOf } from "./attribution.ts";
 import { CLICKS, channelOf, OPENS } from "./interactions.ts";
 import { ANY, type Body, DAY, HOUR, invalid, iso, isUuid, MINUTE, type Request, Unordered } from "./kit.ts";
 import type { Channel, Interaction, Job, Recipient } from "./records/sends.ts";
@@ -104,12 +104,7 @@ function lastTouches(world: World): Conversion[] | undefined {
   if (isOfOneMoment(world) || world.events.some(({ erased, looks }) => erased && looks.length > 0)) return undefined;
   const last = new Map<unknown, Conversion>();
   for (const touch of everyTouch(world.jobs))
-    for (const { event, revenue } of conversionsAfter(
-      world,
-      touch.recipient.subscriber_id,
-      touch.at,
-      isInbox(touch.channel),
-    )) {
+    for (const { event, revenue } of conversionsAfter(world, touch.recipient.subscriber_id, touch.at)) {
       const known = last.get(event);
       const isAlike = known?.touch.at === touch.at;
       if (known && isAlike && known.touch.job !== touch.job) return undefined;

@@ -40,7 +40,7 @@ export const Message = item({
     expires: v.number(),
   },
   writers: ["deliver", "api-tests"],
-  lifetime: "30 days",
+  lifetime: "90 days",
   personal: "anonymized",
 });
 

@@ -17,6 +17,8 @@ import { SubscriberStream } from "./stream-items.ts";
 
 /** INB-4. */
 export const MESSAGE_LIFETIME_MS = 30 * DAY;
+/** Its row stays longer, since it is the ledger entry of its delivery: rankings look back so far (D-ARB), and conversions. */
+export const MESSAGE_KEPT_MS = 90 * DAY;
 
 /** A row that is written later than this after its round began says when: its id alone would hide it from live streams. */
 export const PROMPT_MS = 30 * SECOND;
@@ -60,7 +62,7 @@ type Delivery = Origin & (MessageText | NamedText);
 export function messageWrite(job: string, at: number, delivery: Delivery): ItemWrite<"workspace"> {
   const { subscriber, ...origin } = delivery;
   const content = "content" in delivery ? toJson(delivery.content) : undefined;
-  const expires = ttl(at + MESSAGE_LIFETIME_MS);
+  const expires = ttl(at + MESSAGE_KEPT_MS);
   const key = { subscriber, message: messageId(at, job, subscriber) };
   return putItem(Message, key, { job, ...origin, content, expires });
 }

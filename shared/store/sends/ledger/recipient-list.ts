@@ -19,7 +19,7 @@ import { quietEndOf, waitsIn } from "../chunks/deferred.ts";
 import { SINGLE_RANGE } from "../chunks/range-names.ts";
 import type { Recipient } from "../chunks/recipients.ts";
 import { tallyOf } from "../chunks/tallies.ts";
-import { MESSAGE_LIFETIME_MS, messagesBetween } from "../inbox/inbox.ts";
+import { MESSAGE_KEPT_MS, messagesBetween } from "../inbox/inbox.ts";
 import type { JobRecord } from "../jobs/job-record.ts";
 import { isStopped } from "../jobs/stopped.ts";
 import { ChannelOutcome, channelOutcomes, lostInbox } from "./channel-outcomes.ts";
@@ -290,6 +290,6 @@ export function wasInInbox(
   const isOpen = decision === "not_in_audience" || (decision === "sent" && state !== "delivered" && mode !== "smart");
   const isInInbox = targets.some(({ channel }) => channel === "in_app");
   const isTold = ledger.some(({ channel }) => channel === "in_app");
-  const isGone = dispatched_at !== null && Date.parse(dispatched_at) + MESSAGE_LIFETIME_MS <= clock.now();
+  const isGone = dispatched_at !== null && Date.parse(dispatched_at) + MESSAGE_KEPT_MS <= clock.now();
   return isOpen && isInInbox && !isTold && isGone;
 }
