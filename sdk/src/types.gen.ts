@@ -1960,6 +1960,15 @@ export interface Experience {
   end_at?: string | undefined;
   /** The send that publishing began */
   notification_id?: string | undefined;
+  /** Why its send reached nobody. A pause and a resume start another one */
+  last_error?: {
+    /** The stable code of the error */
+    code: string;
+    /** What is wrong, for people. It may change */
+    message: string;
+    /** When it happened. RFC 3339. */
+    at: string;
+  } | undefined;
   /** All texts of arm B: a field that is left out is not taken from arm A */
   variant_b?: {
     /** May hold Liquid: `{{ subscriber.first_name }}` */
@@ -7217,7 +7226,7 @@ export interface InsightsConfigBody {
   event_name: string;
   /** The property of the event that holds the revenue in cents; `null` for none */
   value_property?: string | null | undefined;
-  /** How long after a message an event counts for it, in seconds */
+  /** How long after a message. One of an inbox counts for 90 days at most */
   window_seconds?: number | undefined;
 }
 
@@ -8473,7 +8482,7 @@ export interface Endpoints {
     publish(id: string, options?: CallOptions): Promise<Experience>;
     /** Pause a live experience: its messages are hidden, and a scheduled send is canceled. `POST /api/v1/in-app/experiences/:id/pause` */
     pause(id: string, options?: CallOptions): Promise<Experience>;
-    /** Resume a paused experience; a send that the pause canceled starts again. `POST /api/v1/in-app/experiences/:id/resume` */
+    /** Resume a paused experience; a send that the pause canceled, or that reached nobody, starts again. `POST /api/v1/in-app/experiences/:id/resume` */
     resume(id: string, options?: CallOptions): Promise<Experience>;
     /** End an experience: its messages are recalled, and it cannot be resumed. `POST /api/v1/in-app/experiences/:id/end` */
     end(id: string, options?: CallOptions): Promise<Experience>;
