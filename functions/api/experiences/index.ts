@@ -20,7 +20,6 @@ import {
   MAX_NAME_CHARACTERS,
   updateExperience,
 } from "../../../shared/store/experiences/experiences.ts";
-import { Experience } from "../../../shared/store/experiences/items.ts";
 import {
   archiveExperience,
   endExperience,
@@ -28,6 +27,7 @@ import {
   resumeExperience,
 } from "../../../shared/store/experiences/life.ts";
 import { pauseExperience } from "../../../shared/store/experiences/moves.ts";
+import { Experience } from "../../../shared/store/experiences/shown.ts";
 import type { Allowance } from "../../../shared/store/workspaces/usage.ts";
 
 const Name = NameUpTo(MAX_NAME_CHARACTERS);

@@ -5,6 +5,7 @@ import { MessageBody, MessageTitle } from "../../contract/message-text.ts";
 import { maxCharacters, OneOf, said, Uuid, WholeNumber } from "../../contract/schemas.ts";
 import { validateTemplate } from "../../rules/render.ts";
 import { checkUrlTemplate, URL_LENGTH } from "../../rules/safe-url.ts";
+import { formats } from "./items.ts";
 
 /** INX-3. */
 const MAX_ACTIONS = 4;
@@ -18,7 +19,7 @@ const MAX_EVENT_NAME = 128;
 // @__NO_SIDE_EFFECTS__
 const pick = <const Options extends readonly string[]>(options: Options) => OneOf(options);
 
-export const Format = pick(["banner", "modal", "inbox_only", "card", "fullscreen"]);
+export const Format = pick(formats);
 
 /** May hold Liquid: the rendered URL is checked again. */
 // @__NO_SIDE_EFFECTS__

@@ -14,7 +14,8 @@ import { groupOf, targetExists } from "../lists/targets.ts";
 import { busy, contended, done, transacted, untilUncontended } from "../refusals.ts";
 import { type InteractionTotals, interactionTotals } from "../sends/interactions/totals.ts";
 import { listPage, removeListed, requireRoom, statusWrite } from "../status-index.ts";
-import { type Experience, ExperienceItem, type ExperienceRow } from "./items.ts";
+import { ExperienceItem, type ExperienceRow } from "./items.ts";
+import type { Experience } from "./shown.ts";
 
 export const MAX_NAME_CHARACTERS = 200;
 const DEFAULT_SPLIT = 50;

@@ -1,40 +1,35 @@
-// The stored form of in-app experiences (INX).
+// The stored form of in-app experiences (INX). It is without the shapes of their blocks, which need the renderer: many
+// functions write or name an experience.
 import * as v from "valibot";
-import { LastError, said, Timestamp } from "../../contract/schemas.ts";
+import { LastError, Timestamp } from "../../contract/schemas.ts";
 import { experienceStatuses } from "../../rules/experience-states.ts";
 import { entity, type RowOf } from "../item.ts";
 import { json } from "../json-text.ts";
-import { Audience, Content, DEFAULT_DISPLAY, Display, Format, VariantB } from "./blocks.ts";
+import type { Audience, Content, Display, VariantB } from "./blocks.ts";
 
-/** An experience as the API returns it. */
-export const Experience = v.object({
+export const formats = ["banner", "modal", "inbox_only", "card", "fullscreen"] as const;
+
+/** What the API returns as it is stored. */
+export const experienceFields = {
   id: v.string(),
   name: v.string(),
-  format: Format,
   status: v.picklist(experienceStatuses),
-  content: Content,
-  /** AMB-120. */
-  display: v.optional(Display, DEFAULT_DISPLAY),
-  audience: v.optional(Audience),
   start_at: v.optional(Timestamp),
   end_at: v.optional(Timestamp),
-  notification_id: v.optional(said("The send that publishing began", v.string())),
-  last_error: v.optional(said("Why its send reached nobody. A pause and a resume start another one", LastError)),
-  variant_b: v.optional(VariantB),
+  notification_id: v.optional(v.string()),
+  last_error: v.optional(LastError),
   split_percentage: v.optional(v.number()),
   holdout_percentage: v.number(),
   created_at: Timestamp,
   updated_at: Timestamp,
   archived_at: v.optional(Timestamp),
-});
-export type Experience = Omit<v.InferOutput<typeof Experience>, "display"> & {
-  display?: v.InferOutput<typeof Display> | undefined;
 };
 
 export const ExperienceItem = entity("experience", {
   about: "An in-app experience; only a draft can be changed.",
   row: {
-    ...Experience.entries,
+    ...experienceFields,
+    format: v.picklist(formats),
     content: json<v.InferOutput<typeof Content>>(),
     display: v.optional(json<v.InferOutput<typeof Display>>()),
     audience: v.optional(json<v.InferOutput<typeof Audience>>()),
