@@ -1954,10 +1954,15 @@ export interface Experience {
   } | undefined;
   /** Who sees it. Required to publish */
   audience?: Target | undefined;
-  /** When it goes live after publishing; an empty text clears it. RFC 3339. */
-  start_at?: string | undefined;
-  /** When it ends by itself; an empty text clears it. RFC 3339. */
-  end_at?: string | undefined;
+  /** All texts of arm B: a field that is left out is not taken from arm A */
+  variant_b?: {
+    /** May hold Liquid: `{{ subscriber.first_name }}` */
+    title: string;
+    /** May hold Liquid: `{{ subscriber.first_name }}` */
+    body?: string | undefined;
+    /** An http or https address, of an uploaded asset for example */
+    image_url?: string | undefined;
+  } | undefined;
   /** The send that publishing began */
   notification_id?: string | undefined;
   /** Why its send reached nobody. A pause and a resume start another one */
@@ -1969,15 +1974,10 @@ export interface Experience {
     /** When it happened. RFC 3339. */
     at: string;
   } | undefined;
-  /** All texts of arm B: a field that is left out is not taken from arm A */
-  variant_b?: {
-    /** May hold Liquid: `{{ subscriber.first_name }}` */
-    title: string;
-    /** May hold Liquid: `{{ subscriber.first_name }}` */
-    body?: string | undefined;
-    /** An http or https address, of an uploaded asset for example */
-    image_url?: string | undefined;
-  } | undefined;
+  /** When it goes live after publishing; an empty text clears it. RFC 3339. */
+  start_at?: string | undefined;
+  /** When it ends by itself; an empty text clears it. RFC 3339. */
+  end_at?: string | undefined;
   /** The share of arm A in percent, 1 to 99. Default: 50 where there is an arm B */
   split_percentage?: number | undefined;
   /** The share in percent that is held out as control, 0 to 99. Default: 0 */
