@@ -28,7 +28,7 @@ export function openSender(deps: Deps, queue: QueueName): (entries: readonly Del
   const request = async (batch: readonly Delayed<unknown>[]) => {
     const entries = batch.map(({ message, delaySeconds }, i) => ({
       Id: String(i),
-      MessageBody: JSON.stringify(message),
+      MessageBody: bodyOf(message),
       ...groupOf(message),
       ...(delaySeconds && { DelaySeconds: delaySeconds }),
     }));
@@ -49,6 +49,10 @@ export function openSender(deps: Deps, queue: QueueName): (entries: readonly Del
     if (sandbox && delayed.length > 0) await setSandboxTimers(deps, sandbox, delayed.map(delayedTimer(deps, queue)));
   };
 }
+
+/** A queue refuses two characters that JSON leaves as they are. */
+const bodyOf = (message: unknown): string =>
+  JSON.stringify(message).replaceAll(/[\ufffe\uffff]/g, (one) => `\\u${one.charCodeAt(0).toString(16)}`);
 
 const delayedTimer =
   ({ clock }: Deps, queue: QueueName) =>

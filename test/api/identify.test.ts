@@ -4,6 +4,7 @@ import { SECOND, timestamp } from "../../shared/kernel/clock.ts";
 import { eventsOf } from "../../shared/store/events/history.ts";
 import { exportAll, identify, ingest, someEvents } from "../support/events.ts";
 import { addPeople, quickStore } from "../support/people.ts";
+import { membersOf, segmentOf } from "../support/segments.ts";
 import { START, UNKNOWN } from "../support/world.ts";
 import { shared, worlds } from "../support/worlds.ts";
 
@@ -19,6 +20,24 @@ describe("linking", () => {
 
     expect(answer.status).toBe(422);
     expect(answer.body.fields).toEqual({ anonymous_id: expect.any(String) });
+  });
+
+  it("an anonymous id with characters that no queue takes is followed, and so is what comes after it (IDN-2, SEG-14)", async () => {
+    const { world, tenant } = await withTenant({ plan: "enterprise" });
+    const [looked, bought] = [
+      await segmentOf(world, tenant, { event: { name: "look" } }),
+      await segmentOf(world, tenant, { event: { name: "buy" } }),
+    ];
+    const [subscriber_id = ""] = await addPeople(world, tenant, 1);
+    const anonymous_id = "laptop\ufffe\uffff";
+    await identify(world, tenant, anonymous_id, subscriber_id);
+    await world.settle();
+    await ingest(world, tenant, { event_name: "look", anonymous_id }, "sdk");
+    await ingest(world, tenant, { event_name: "buy", subscriber_id }, "sdk");
+    await world.settle();
+
+    expect(await membersOf(tenant, looked)).toHaveLength(1);
+    expect(await membersOf(tenant, bought)).toHaveLength(1);
   });
 
   /** Two subscribers, and a laptop with 30 events of nobody. */
