@@ -158,6 +158,18 @@ it("a sign-in makes no member beyond the seats of the plan (ACC-16, D-PLAN)", as
   expect((await signIn(eve, { tenant_id: tenant })).body.code).toBe("QUOTA_EXCEEDED");
 });
 
+it("a sign-in makes no member of a workspace that was deleted (ACC-16, D-TENANT, ERR-7)", async () => {
+  const { world, connected, signIn } = await signInWorld();
+  const { owner, tenant } = await connected({ default_role: "viewer" });
+  await world.host.invoke("operator", { tenant_id: tenant, status: "deleted" });
+  expect((await signIn(GRACE, { tenant_id: tenant })).body.code).toBe("TENANT_DELETED");
+  await world.host.invoke("operator", { tenant_id: tenant, status: "active" });
+
+  const members = await world.call("GET /api/v1/team/members", { as: bearerOf(owner) });
+
+  expect(members.body.items).toHaveLength(1);
+});
+
 describe("a workspace that demands its provider", () => {
   const DEMAND = { required: true, default_role: "viewer" };
 

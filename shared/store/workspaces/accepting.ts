@@ -1,9 +1,8 @@
 // How an invitation is accepted: by a new user, or an existing one (D-TEAM, AMB-78, ACC-9).
 import type { Role } from "../../contract/roles.ts";
 import { timestamp } from "../../kernel/clock.ts";
-import { closed, notFound, unauthorized } from "../../kernel/errors.ts";
+import { notFound, unauthorized } from "../../kernel/errors.ts";
 import type { TenantId } from "../../kernel/ids.ts";
-import { plans } from "../../rules/plans.ts";
 import { absent, is, present } from "../conditions.ts";
 import type { Platform } from "../context.ts";
 import { hashOf } from "../hash.ts";
@@ -11,7 +10,7 @@ import { changeItem, fullKey, type ItemWrite, putItem, type RowOf, removeItem } 
 import { busy, contended, done, failuresOf, untilUncontended, whereItHolds } from "../refusals.ts";
 import { findUser } from "./identity.ts";
 import { InvitationItem, InvitedItem, MemberItem, MembershipItem, UserItem } from "./identity-items.ts";
-import { areMeant, beyondPlan, readTeam, type Team, teamWrite } from "./invitations.ts";
+import { areMeant, readTeam, requireSeat, type Team, teamWrite } from "./invitations.ts";
 import { newHash, passwordWrites } from "./passwords.ts";
 
 /** Wrong passwords that end an invitation. */
@@ -76,11 +75,6 @@ async function requireInvitation(platform: Platform, digest: string): Promise<In
   const [isMeant] = await areMeant(platform, row.tenant, [row]);
   if (!isMeant) throw notFound("invitation");
   return row;
-}
-
-function requireSeat({ isClosed, plan, members }: Team): void {
-  if (isClosed) throw closed();
-  if (members.length >= plans[plan].teamMembers) throw beyondPlan(plan, `${members.length} are in`);
 }
 
 /** The invitation becomes a membership. @throws 404 where it was accepted or withdrawn meanwhile */

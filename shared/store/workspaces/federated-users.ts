@@ -3,14 +3,13 @@ import type { Role } from "../../contract/roles.ts";
 import { timestamp } from "../../kernel/clock.ts";
 import { ApiError } from "../../kernel/errors.ts";
 import type { TenantId } from "../../kernel/ids.ts";
-import { plans } from "../../rules/plans.ts";
 import { absent, is, present } from "../conditions.ts";
 import type { Platform, PlatformReader } from "../context.ts";
 import { changeItem, fullKey, type ItemWrite, putItem, type RowOf, removeItem } from "../item.ts";
 import { fromJson } from "../json-text.ts";
 import { busy, contended, done, transacted, untilUncontended } from "../refusals.ts";
 import { InvitationItem, InvitedItem, MemberItem, MembershipItem, UserItem } from "./identity-items.ts";
-import { areMeant, beyondPlan, readTeam, teamWrite } from "./invitations.ts";
+import { areMeant, readTeam, requireSeat, teamWrite } from "./invitations.ts";
 import { changeRole } from "./members.ts";
 import { newHash, passwordWrites } from "./passwords.ts";
 import { domainOf, INSTALLATION, isProven, type Provider } from "./provider.ts";
@@ -156,7 +155,7 @@ async function join(
   const invitation = invited && invited.expires_at > now && isMeant ? invited : undefined;
   const role = granted ?? invitation?.role ?? default_role;
   if (role === undefined) throw notAMember();
-  if (team.members.length >= plans[team.plan].teamMembers) throw beyondPlan(team.plan, `${team.members.length} are in`);
+  requireSeat(team);
 
   const { id, email, name } = user;
   const member = { user_id: id, tenant, role, email, name, created_at: now };

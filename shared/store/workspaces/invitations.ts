@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import { holds, type Role } from "../../contract/roles.ts";
 import { DAY, MINUTE, timestamp, ttl } from "../../kernel/clock.ts";
-import { ApiError, conflict, notFound, requireFound } from "../../kernel/errors.ts";
+import { ApiError, closed, conflict, notFound, requireFound } from "../../kernel/errors.ts";
 import type { TenantId } from "../../kernel/ids.ts";
 import { type PlanName, plans } from "../../rules/plans.ts";
 import { absent, all, any, atMost, is, present } from "../conditions.ts";
@@ -205,5 +205,11 @@ export function teamWrite({ tenant, version }: Team, owners = 0): ItemWrite<"pla
   return changeItem(WorkspaceItem, { tenant }, { add }, all(present(), isAsCounted));
 }
 
-export const beyondPlan = (plan: PlanName, used: string) =>
+/** @throws 403 of a deleted workspace, 429 where the plan allows no further member */
+export function requireSeat({ isClosed, plan, members }: Team): void {
+  if (isClosed) throw closed();
+  if (members.length >= plans[plan].teamMembers) throw beyondPlan(plan, `${members.length} are in`);
+}
+
+const beyondPlan = (plan: PlanName, used: string) =>
   new ApiError("QUOTA_EXCEEDED", `The plan allows ${plans[plan].teamMembers} team members; ${used}.`);
