@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import { permissions, roles } from "../../shared/contract/roles.ts";
 import { MINUTE } from "../../shared/kernel/clock.ts";
-import { inviting } from "../support/accounts.ts";
+import { inviting, PASSWORD } from "../support/accounts.ts";
 import { bearer, bearerOf } from "../support/credentials.ts";
 import { worlds } from "../support/worlds.ts";
 
@@ -47,6 +47,29 @@ it("a member who is removed and invited again brings no session from before (D-T
   expect([await statusOf(stolen), await statusOf(again)]).toEqual([401, 200]);
   for (const [{ refresh_token }, status] of [[stolen, 401] as const, [again, 200] as const])
     expect((await world.call("POST /api/v1/auth/refresh", { body: { refresh_token } })).status).toBe(status);
+});
+
+it("a member who is removed and belongs to no other workspace may register again (D-TEAM)", async () => {
+  const { world, owner, join } = await setting();
+  const grace = await join("viewer");
+
+  await world.call(`DELETE /api/v1/team/members/${grace.user.id}`, { as: owner });
+
+  const account = { email: grace.user.email, password: "a staple of another kind", name: "Grace" };
+  const own = await world.call("POST /api/v1/auth/register", { body: { ...account, workspace_name: "Compilers" } });
+  expect(own.body.tenant).toMatchObject({ name: "Compilers", role: "owner" });
+});
+
+it("a member who is removed stays the user that they are in another workspace (D-TEAM)", async () => {
+  const { world, owner, join, invite, accept } = await setting();
+  const grace = await join("viewer");
+  const elsewhere = await (await world.tenant()).dashboard();
+  await accept((await invite(grace.user.email, "viewer", elsewhere)).body.token);
+
+  await world.call(`DELETE /api/v1/team/members/${grace.user.id}`, { as: owner });
+
+  const body = { email: grace.user.email, password: PASSWORD };
+  expect((await world.call("POST /api/v1/auth/login", { body })).body.user.id).toBe(grace.user.id);
 });
 
 it.each<[of: string, end: object | undefined]>([

@@ -60,7 +60,12 @@ export const team = group("team", "Members, roles and invitations.", [
   endpoint(
     "DELETE /api/v1/team/members/:userId",
     { permission: "team:manage", uses: [platformWrite] },
-    { summary: "Remove a member: access ends at once", errors: ["CONFLICT"] },
+    {
+      summary: "Remove a member: access ends at once",
+      description:
+        "A user who belongs to no other workspace goes with it: the address may register or be invited again.",
+      errors: ["CONFLICT"],
+    },
     ({ platform, tenant, params, caller }) => removeMember(platform, tenant, params.userId, roleOf(caller)),
   ),
 

@@ -30,7 +30,7 @@ export const UserItem = platformItem({
     /** SHA-256 of the recovery codes that are left. */
     recovery: v.optional(json<string[]>()),
   },
-  writers: ["api-auth", "operator", "purge"],
+  writers: ["api-auth", "api-team", "operator", "purge"],
   purge: "with-members",
 });
 

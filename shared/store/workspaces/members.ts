@@ -5,11 +5,11 @@ import type { Role } from "../../contract/roles.ts";
 import { ApiError, conflict, requireFound } from "../../kernel/errors.ts";
 import type { TenantId } from "../../kernel/ids.ts";
 import { byText } from "../../kernel/order.ts";
-import { above, all, is, present } from "../conditions.ts";
+import { above, all, asRead, is, present } from "../conditions.ts";
 import type { Platform, PlatformReader } from "../context.ts";
 import { changeItem, fieldsOf, type ItemWrite, removeItem } from "../item.ts";
 import { failuresOf } from "../refusals.ts";
-import { MemberItem, MembershipItem, memberFields } from "./identity-items.ts";
+import { MemberItem, MembershipItem, memberFields, UserItem } from "./identity-items.ts";
 import { WorkspaceItem } from "./items.ts";
 
 export const Member = v.object(memberFields);
@@ -32,24 +32,41 @@ export async function changeRole(
   const change = isByGroup
     ? { set: { role, by_group: true as const } }
     : { set: { role }, remove: ["by_group" as const] };
-  if (member.role !== role)
-    await swapMember(platform, [
-      changeItem(MemberItem, { tenant, user }, change, is("role", member.role)),
-      ...ownersChange(tenant, member.role, role),
-      changeItem(MembershipItem, { user, tenant }, { set: { role } }),
-    ]);
+  const writes = [
+    changeItem(MemberItem, { tenant, user }, change, is("role", member.role)),
+    changeItem(MembershipItem, { user, tenant }, { set: { role } }),
+  ];
+  if (member.role !== role) await swapMember(platform, writes, ownersChange(tenant, member.role, role));
   return { ...member, role };
 }
 
-/** @throws 404, 403 for an admin who removes an owner, 409 for the last owner. */
+/**
+ * A user goes with the last membership, as at a purge: the address may register, or be invited as that of somebody new.
+ * @throws 404, 403 for an admin who removes an owner, 409 for the last owner.
+ */
 export async function removeMember(platform: Platform, tenant: TenantId, user: string, by: Role): Promise<void> {
   const member = await getMember(platform, tenant, user);
   guardOwners(by, member.role, undefined);
-  await swapMember(platform, [
+  const writes = [
     removeItem(MemberItem, { tenant, user }, is("role", member.role)),
-    ...ownersChange(tenant, member.role, undefined),
     removeItem(MembershipItem, { user, tenant }),
+    ...(await lastOf(platform, tenant, member)),
+  ];
+  await swapMember(platform, writes, ownersChange(tenant, member.role, undefined));
+}
+
+/** The write that removes the user of a last membership, unless they join another workspace meanwhile. */
+async function lastOf(
+  platform: PlatformReader,
+  tenant: TenantId,
+  { user_id: id, email }: Member,
+): Promise<ItemWrite<"platform">[]> {
+  const [user, { items }] = await Promise.all([
+    platform.get(UserItem, { email }),
+    platform.query(MembershipItem, { user: id }),
   ]);
+  const isLast = user?.id === id && items.every((membership) => membership.tenant === tenant);
+  return isLast ? [removeItem(UserItem, { email }, asRead("joined", user.joined))] : [];
 }
 
 /** @throws 404 */
@@ -85,8 +102,12 @@ function ownersChange(tenant: TenantId, from: Role | undefined, to: Role | undef
   return [changeItem(WorkspaceItem, { tenant }, { add: { owners } }, when)];
 }
 
-async function swapMember(platform: Platform, writes: readonly ItemWrite<"platform">[]): Promise<void> {
-  const failures = await failuresOf(platform, writes);
-  if (failures[0]) throw conflict("The member changed meanwhile. Try again.");
+async function swapMember(
+  platform: Platform,
+  writes: readonly ItemWrite<"platform">[],
+  owners: readonly ItemWrite<"platform">[],
+): Promise<void> {
+  const failures = await failuresOf(platform, [...writes, ...owners]);
+  if (failures.slice(0, writes.length).some(Boolean)) throw conflict("The member changed meanwhile. Try again.");
   if (failures.length > 0) throw conflict("A workspace keeps at least one owner.");
 }
