@@ -2,7 +2,7 @@
 
 const BASIC = /^[@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !"#¤%&'()*+,\-./0-9:;<=>?¡A-ZÄÖÑÜ§¿a-zäöñüà^{}\\[~\]|€]*$/;
 /** Characters of the extension table take two places. */
-const EXTENDED = /[\f^{}\\[~\]|€]/g;
+const EXTENDED = new Set("\f^{}\\[~]|€");
 
 const LIMITS = { gsm7: { single: 160, part: 153 }, ucs2: { single: 70, part: 67 } } as const;
 
@@ -12,10 +12,21 @@ export const MAX_SMS = 3_200;
 /** Whether a text is of the GSM alphabet with its extension: any other character requires UCS-2. */
 export const isGsm = (text: string): boolean => BASIC.test(text);
 
-/** `characters`: the places that the text takes in its encoding. */
+/**
+ * `characters`: the places that the text takes in its encoding. A character of two places is not parted: one that does not fit
+ * at the end of a part begins the next one.
+ */
 export function smsSegments(text: string): { encoding: "gsm7" | "ucs2"; characters: number; segments: number } {
   const encoding = isGsm(text) ? "gsm7" : "ucs2";
-  const characters = encoding === "gsm7" ? text.length + (text.match(EXTENDED)?.length ?? 0) : text.length;
   const { single, part } = LIMITS[encoding];
-  return { encoding, characters, segments: characters <= single ? 1 : Math.ceil(characters / part) };
+  let [characters, parts, inPart] = [0, 1, 0];
+  for (const one of text) {
+    const places = encoding === "ucs2" ? one.length : EXTENDED.has(one) ? 2 : 1;
+    characters += places;
+    inPart += places;
+    if (inPart <= part) continue;
+    parts++;
+    inPart = places;
+  }
+  return { encoding, characters, segments: characters <= single ? 1 : parts };
 }
