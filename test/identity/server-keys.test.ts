@@ -1,6 +1,7 @@
 // Server keys and their scopes: shown once, revoked at once; and the SDK key, which does not change.
 import { describe, expect, it } from "vitest";
 import { wholeTable } from "../support/people.ts";
+import { requests } from "../support/requests.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
@@ -11,6 +12,21 @@ async function setting() {
   const create = (body: object, as = owner) => world.call("POST /api/v1/server-keys", { as, body });
   return { world, tenant, owner, create };
 }
+
+it.each([
+  ["server-keys", "KEY#"],
+  ["agent-keys", "AGENT#"],
+])("a creation of %s that fails half-way lists none that opens nothing (ATH-2, D-MCP)", async (keys, pk) => {
+  const writes = requests({ of: "api-account", operation: "PutItem", naming: `"pk":{"S":"${pk}` });
+  const { tenant } = await withTenant({ hooks: writes.hooks });
+  const listed = async () => (await tenant.call(`GET /api/v1/${keys}`)).body.items;
+  const before = await listed();
+  writes.fail();
+
+  expect((await tenant.call(`POST /api/v1/${keys}`, { name: "Orders" })).status).toBe(500);
+
+  expect(await listed()).toEqual(before);
+});
 
 describe("server keys", () => {
   it("a server key has a prefix by which it is known, and holds events:write by default (ATH-2, ATH-R3)", async () => {

@@ -26,7 +26,10 @@ const use = { last_used_at: v.nullable(Timestamp), revoked_at: v.nullable(Timest
 export const ServerKey = v.object({ ...serverKeyFields, ...use });
 export const AgentKey = v.object({ ...agentKeyFields, ...use });
 
-/** Only the response to its creation contains the key itself; the table holds its hash (ATH-2). */
+/**
+ * Only the response to its creation contains the key itself; the table holds its hash (ATH-2). What it opens is written before it
+ * is listed: of a creation that failed half-way nobody has the key, and none is listed that opens nothing.
+ */
 function newKey({ ids, clock }: Store, kind: "srv" | "mcp") {
   const now = clock.now();
   const key = `service_${kind}_${ids.bytes(KEY_BYTES).toString("base64url")}`;
@@ -45,9 +48,9 @@ export async function createServerKey(
   const { key, hash, made } = newKey(store, "srv");
   const shown = { ...made, name, scopes: [...(scopes ?? DEFAULT_SCOPES)] };
   const { id } = shown;
-  await store.put(ServerKeyItem, { id }, { ...shown, credential: ServerCredential.pk({ hash }) });
   const opens = { tenant: store.tenant, id, scopes: shown.scopes, explicit: scopes !== undefined };
   await platform.put(ServerCredential, { hash }, { kind: "server", ...opens });
+  await store.put(ServerKeyItem, { id }, { ...shown, credential: ServerCredential.pk({ hash }) });
   return { ...shown, key };
 }
 
@@ -59,8 +62,8 @@ export async function createAgentKey(
   const { now, key, hash, made } = newKey(store, "mcp");
   const shown = { ...made, name, scopes: [...new Set(scopes)], expires_at: timestamp(now + days * DAY) };
   const { id, expires_at } = shown;
-  await store.put(AgentKeyItem, { id }, { ...shown, credential: AgentCredential.pk({ hash }) });
   await platform.put(AgentCredential, { hash }, { tenant: store.tenant, id, scopes: shown.scopes, expires_at });
+  await store.put(AgentKeyItem, { id }, { ...shown, credential: AgentCredential.pk({ hash }) });
   return { ...shown, key };
 }
 
