@@ -1,6 +1,5 @@
 // What a GET returned may be sent back by PUT and PATCH (AMB-115): fields that the body does not take are left out where
 // they are unchanged, and named where they are not. Times and counts, which the service moves meanwhile, are ignored.
-import { isDeepStrictEqual } from "node:util";
 import * as v from "valibot";
 import { isJsonObject } from "../kernel/objects.ts";
 import { fieldPath } from "../rules/field-path.ts";
@@ -26,8 +25,14 @@ interface Echo {
   changed: string[];
 }
 
-const isMoving = (name: string, value: unknown) =>
-  typeof value === "number" || (name.endsWith("_at") && value !== undefined);
+/** Whether a value is as it is now, but for what the service moves: times and counts, also inside. */
+const isUnchanged = (name: string, given: unknown, current: unknown): boolean =>
+  typeof current === "number" ||
+  (name.endsWith("_at") && current !== undefined) ||
+  given === current ||
+  (typeof given === "object" &&
+    typeof current === "object" &&
+    Object.keys({ ...given, ...current }).every((one) => isUnchanged(one, Object(given)[one], Object(current)[one])));
 
 /** @param current what a GET returns now */
 export function withoutEcho(schema: v.GenericSchema, body: unknown, current: unknown): Echo {
@@ -48,14 +53,13 @@ function pruned(
   const kept = Object.entries(given).flatMap(([name, value]): [string, unknown][] => {
     const path = fieldPath(at.path, name);
     const field = entries[name];
-    const isEcho = Object.hasOwn(current, name) && isDeepStrictEqual(value, current[name]);
     if (field) {
-      if (isEcho && !v.is(field, value) && !Array.isArray(value) && !isJsonObject(value)) return [];
+      if (value === current[name] && !v.is(field, value)) return [];
       return [[name, pruned(field, value, current[name], { ...at, path })]];
     }
-    if (isEcho || isMoving(name, current[name])) return [];
-    if (Object.hasOwn(current, name)) at.changed.push(path);
-    return [[name, value]];
+    if (!Object.hasOwn(current, name)) return [[name, value]];
+    if (!isUnchanged(name, value, current[name])) at.changed.push(path);
+    return [];
   });
   return Object.fromEntries(kept);
 }

@@ -2,6 +2,7 @@
 import { expect, it } from "vitest";
 import { groups } from "../../functions/index.ts";
 import type { Endpoint } from "../../shared/http/endpoint.ts";
+import { HOUR } from "../../shared/kernel/clock.ts";
 import { foreignIds } from "../support/foreign.ts";
 import { openStream } from "../support/sse.ts";
 import { type Tenant, type TestWorld, testWorld } from "../support/world.ts";
@@ -46,6 +47,20 @@ it.each(changes.map(({ route }) => route))(
     expect(other.body.fields).toMatchObject({ id: "cannot be changed" });
   },
 );
+
+it("a bill is sent back with another cap, whatever was sent since it was read (AMB-115)", async () => {
+  const world = await testWorld();
+  const tenant = await world.tenant();
+  const use = (sends: number) => world.host.invoke("operator", { tenant_id: tenant.id, usage: { sends } });
+  await use(5);
+  const { body: read } = await tenant.call("GET /api/v1/billing");
+  await use(60);
+  await world.advance(HOUR);
+
+  const { body } = await tenant.call("PATCH /api/v1/billing", { ...read, monthly_send_cap: 100 });
+
+  expect(body).toMatchObject({ monthly_send_cap: 100, usage: { sends: 60 } });
+});
 
 /** Headers of a caller whom these credentials let in. */
 async function headersFor(tenant: Tenant, credentials: Endpoint["access"]["credentials"]) {
