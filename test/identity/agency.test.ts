@@ -3,6 +3,7 @@
 import { beforeEach, expect, it } from "vitest";
 import { accountsIn } from "../support/accounts.ts";
 import { bearerOf } from "../support/credentials.ts";
+import { wholeTable } from "../support/people.ts";
 import { type Headers, type Tenant, type TestWorld, testWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -100,6 +101,16 @@ it("a workspace that is no agency makes no clients, and sees no other agency's (
   }
   await operate({ tenant_id: ours.id, kind: "standard" });
   expect((await session(await ours.dashboard(), id)).status).toBe(404);
+});
+
+it("a client's workspace that is refused leaves no row of itself (D-AGENCY)", async () => {
+  const as = await (await world.tenant()).dashboard();
+  const rows = async () => (await wholeTable(world)).filter(({ sk }) => sk.S.startsWith("In-app")).length;
+  const before = await rows();
+
+  expect((await create(as)).status).toBe(403);
+
+  expect(await rows()).toBe(before);
 });
 
 it("agencies are part of the Enterprise plan only (D-AGENCY)", async () => {

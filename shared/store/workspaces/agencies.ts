@@ -1,7 +1,7 @@
 // The workspaces an agency keeps for its clients (D-AGENCY): each has a row of its own, and one under its agency.
 import * as v from "valibot";
 import { timestamp } from "../../kernel/clock.ts";
-import { ApiError } from "../../kernel/errors.ts";
+import { ApiError, beingChanged } from "../../kernel/errors.ts";
 import type { TenantId } from "../../kernel/ids.ts";
 import type { PlanName } from "../../rules/plans.ts";
 import { absent, all, any, below, is } from "../conditions.ts";
@@ -33,6 +33,9 @@ export async function createClient(
   agency: TenantId,
   { name, plan, kind = "standard" }: { name: string; plan: PlanName; kind?: WorkspaceKind | undefined },
 ): Promise<Client> {
+  // Before anything is written: of a workspace that is not made, nobody finds what it would have had.
+  const refusal = refusalOf(await platform.get(WorkspaceItem, { tenant: agency }));
+  if (refusal) throw refusal;
   const now = platform.clock.now();
   const tenant = v.parse(WorkspaceId, kind === "sandbox" ? sandboxId(platform.ids, now) : platform.ids.uuidAt(now));
   const created_at = timestamp(now);
@@ -45,12 +48,14 @@ export async function createClient(
     putItem(ClientItem, { agency, tenant }, { tenant, created_at }, absent()),
     putItem(WorkspaceEntry, { tenant }, { created_at }),
   ]);
-  if (failures.length > 0) {
-    const isAgency = oldRow(WorkspaceItem, failures[0])?.kind === "agency";
-    if (!isAgency) throw new ApiError("FORBIDDEN", "This workspace is no agency.");
-    throw new ApiError("QUOTA_EXCEEDED", `An agency keeps at most ${MAX_CLIENTS} workspaces.`);
-  }
+  if (failures.length > 0) throw refusalOf(oldRow(WorkspaceItem, failures[0])) ?? beingChanged();
   return { id: tenant, name, plan, kind, status: "active", created_at };
+}
+
+function refusalOf(agency: WorkspaceRow | undefined): ApiError | undefined {
+  if (agency?.kind !== "agency") return new ApiError("FORBIDDEN", "This workspace is no agency.");
+  if ((agency.clients ?? 0) < MAX_CLIENTS) return undefined;
+  return new ApiError("QUOTA_EXCEEDED", `An agency keeps at most ${MAX_CLIENTS} workspaces.`);
 }
 
 /** A page of an agency's clients, newest first, and the client the next page begins after. */
