@@ -1,7 +1,8 @@
 // The roles that groups of an identity provider give, and take with them (ACC-16).
 import { expect, it } from "vitest";
+import { mailedToken } from "../support/accounts.ts";
 import { bearerOf } from "../support/credentials.ts";
-import { ADA, GRACE, signInWorld } from "../support/sign-in.ts";
+import { ADA, GRACE, PASSWORD, signInWorld } from "../support/sign-in.ts";
 
 /** A workspace whose provider speaks for a proven domain. */
 async function setting(more: object = {}) {
@@ -73,6 +74,16 @@ it("a subject of a provider keeps a role that an owner gave once out of every gr
   await world.call(`PATCH /api/v1/team/members/${user.id}`, { as: bearerOf(owner), body: { role: "analyst" } });
 
   expect((await signIn({ ...GRACE, groups: [] }, { tenant_id: tenant })).body.tenant.role).toBe("analyst");
+});
+
+it("a subject of a provider who was an owner, and is a member whom no group made one, signs in without a default role (ACC-16)", async () => {
+  const { world, user, invite, post, signIn, tenant } = await setting(byGroup);
+  await invite(GRACE.email, "owner");
+  const token = await mailedToken(world, GRACE.email, "You are invited");
+  const grace = await post("invitations/accept", { token, name: "Grace", password: PASSWORD });
+  await world.call(`PATCH /api/v1/team/members/${user.id}`, { as: bearerOf(grace), body: { role: "admin" } });
+
+  expect((await signIn({ ...ADA, groups: [] }, { tenant_id: tenant })).body.tenant?.role).toBe("admin");
 });
 
 it("who is an owner stays one (ACC-16)", async () => {

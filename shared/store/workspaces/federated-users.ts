@@ -77,12 +77,11 @@ function roleOf({ group_roles }: Provider, groups: readonly string[]): Role | un
   return mapped.find(({ group }) => groups.includes(group))?.role;
 }
 
-/** The role of a member who is in no group of the settings. @throws 403 for who is no member then */
-function roleWithoutGroup({ group_roles, default_role }: Provider, { role, by_group, invitation }: MemberRow): Role {
-  const isInvited = invitation !== undefined && !by_group;
-  if (group_roles === undefined || isInvited) return role;
+/** The role of a member who is in no group of the settings: that of a group ends with it. @throws 403 for who is no member then */
+function roleWithoutGroup({ group_roles, default_role }: Provider, { role, by_group }: MemberRow): Role {
+  if (group_roles === undefined || !by_group) return role;
   if (default_role === undefined) throw notAMember();
-  return by_group ? default_role : role;
+  return default_role;
 }
 
 const notAMember = () =>
