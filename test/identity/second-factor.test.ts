@@ -71,6 +71,22 @@ describe("a second factor", () => {
     expect([await me(session), await me(other)]).toEqual([200, 401]);
   });
 
+  it("a second factor is set up and removed in a session after a hundred switches, with those that it came from (ACC-10, ACC-12)", async () => {
+    const first = await register();
+    const { id: tenant_id } = first.body.tenant;
+    let last = first;
+    for (let n = 0; n < 100; n++) last = await post("switch", { tenant_id }, bearerOf(last));
+    const topicsOf = async () => (await world.call("GET /api/v1/topics", { as: bearerOf(first) })).body.code;
+
+    const { key } = await enrol(last);
+    const body = { second_factor_required: true };
+    expect((await world.call("PATCH /api/v1/workspace", { as: bearerOf(last), body })).status).toBe(200);
+    expect(await topicsOf()).toBeUndefined();
+
+    expect((await remove(last, codeOf(key))).status).toBe(204);
+    expect(await topicsOf()).toBe("SECOND_FACTOR_MISSING");
+  });
+
   it("the key of a second factor is stored sealed (ACC-10)", async () => {
     const { key } = await enrol(await register());
 

@@ -62,14 +62,18 @@ export async function confirmKey(
   const { codes, recovery } = newRecoveryCodes(platform);
   const set = { totp: user.totp_next, totp_step, recovery };
   const writes = await accountWrites(platform, user, { set, remove: ["totp_next"] }, kept);
-  await changeTogether(platform, [...writes, ...(await sessionWrites(platform, user, kept, { isProven: true }))]);
+  const { together, apart } = await lineWrites(platform, user, kept, { isProven: true });
+  await changeTogether(platform, [...writes, ...together]);
+  for (const write of apart) await transacted(platform, [write]);
   return codes;
 }
 
 /** Ends the second factor of a user, and all sessions but `kept`. @throws 409. */
 export async function removeFactor(platform: Platform, user: UserRow, kept: string | undefined): Promise<void> {
   const writes = await accountWrites(platform, user, { set: {}, remove: secondFactorFields }, kept);
-  await changeTogether(platform, [...writes, ...(await sessionWrites(platform, user, kept, { isProven: false }))]);
+  const { together, apart } = await lineWrites(platform, user, kept, { isProven: false });
+  for (const write of apart) await transacted(platform, [write]);
+  await changeTogether(platform, [...writes, ...together]);
 }
 
 /** Replaces the recovery codes. @throws 409 if the second factor was removed meanwhile. */
@@ -118,16 +122,23 @@ function newRecoveryCodes({ ids }: Platform): { codes: string[]; recovery: JsonT
   return { codes: shown, recovery: toJson(codes.map(hashOf)) };
 }
 
-/** A session that goes on has the second factor from now on, or no longer; so have those that it came from. */
-async function sessionWrites(
+/** Sessions of a line that change in the transaction of the account, the one that goes on first. It may hold 100 items. */
+const MAX_OF_LINE = 8;
+
+/**
+ * A session that goes on has the second factor from now on, or no longer; so have those that it came from. Each switch makes their
+ * line longer: the farthest of them change by themselves, so that none of them ever has a factor that its user has not.
+ */
+async function lineWrites(
   platform: Platform,
   { id: user }: UserRow,
   kept: string | undefined,
   { isProven }: { isProven: boolean },
-): Promise<ItemWrite<"platform">[]> {
+): Promise<{ together: ItemWrite<"platform">[]; apart: ItemWrite<"platform">[] }> {
   const rows = await platform.queryAll(UserSession, { user });
   const change = isProven ? { set: { second_factor: true as const } } : { remove: ["second_factor" as const] };
-  return [...withParents(rows, kept)].map((id) => changeItem(UserSession, { user, id }, change, is("id", id)));
+  const line = [...withParents(rows, kept)].map((id) => changeItem(UserSession, { user, id }, change, is("id", id)));
+  return { together: line.slice(0, MAX_OF_LINE), apart: line.slice(MAX_OF_LINE) };
 }
 
 async function changeTogether(platform: Platform, writes: readonly ItemWrite<"platform">[]): Promise<void> {
