@@ -2,6 +2,7 @@
 import { expect, it } from "vitest";
 import { mailedToken } from "../support/accounts.ts";
 import { bearerOf } from "../support/credentials.ts";
+import { requests } from "../support/requests.ts";
 import { ADA, GRACE, PASSWORD, signInWorld } from "../support/sign-in.ts";
 
 /** A workspace whose provider speaks for a proven domain. */
@@ -90,4 +91,23 @@ it("who is an owner stays one (ACC-16)", async () => {
   const { signIn, tenant } = await setting(byGroup);
 
   expect((await signIn({ ...ADA, groups: ["eng"] }, { tenant_id: tenant })).body.tenant.role).toBe("owner");
+});
+
+it("a subject of a provider who takes the address of a stranger stays, when the stranger is removed from another workspace just then (ACC-16, D-TEAM)", async () => {
+  const removal = requests({ of: "api-team", operation: "TransactWriteItems" });
+  const { world, connected, register, post, signIn } = await signInWorld({ hooks: removal.hooks });
+  const { tenant } = await connected({ default_role: "viewer" });
+  const stranger = bearerOf(await register(GRACE.email));
+  await world.call("POST /api/v1/team/invitations", {
+    as: stranger,
+    body: { email: "eve@navy.example", role: "owner" },
+  });
+  const token = await mailedToken(world, "eve@navy.example", "You are invited");
+  const eve = await post("invitations/accept", { token, name: "Eve", password: PASSWORD });
+  const { id } = (await world.call("GET /api/v1/me", { as: stranger })).body.user;
+  removal.next(() => signIn(GRACE, { tenant_id: tenant }));
+
+  expect((await world.call(`DELETE /api/v1/team/members/${id}`, { as: bearerOf(eve) })).status).toBe(409);
+
+  expect((await signIn(GRACE, { tenant_id: tenant })).body.user?.id).toBe(id);
 });

@@ -122,7 +122,7 @@ async function spokenFor(platform: PlatformReader, { tenant }: Provider, email: 
 async function claimed(platform: Platform, existing: UserRow): Promise<Behind> {
   if (existing.confirmed_at !== undefined) return { user: existing, writes: [] };
   const password = await nobodysPassword(platform);
-  const writes = await passwordWrites(platform, existing, password, { isProven: true });
+  const writes = await passwordWrites(platform, existing, password, { isProven: true, joins: true });
   const { totp: _, ...kept } = existing;
   return { user: { ...kept, password, confirmed_at: timestamp(platform.clock.now()) }, writes };
 }
