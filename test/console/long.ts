@@ -1,7 +1,7 @@
 // Long tables and where a change of the page leaves the focus.
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
-import type { Tab } from "../support/console-tab.ts";
+import { choose, press, type Tab } from "../support/console-tab.ts";
 
 const PEOPLE = 10_000;
 const PER_PAGE = 100;
@@ -126,5 +126,44 @@ export function longStories(open: () => Promise<Tab>): void {
     // Within a page, what was pressed keeps it.
     await page.getByRole("link", { name: "Lists" }).click();
     await page.locator('main .tabs a[aria-current="page"]:focus').getByText("Lists").waitFor();
+  });
+
+  it("a delivery that is older than the newest hundred opens with its attempts, and a replay says what is left (CON-4)", async () => {
+    const { page, visit } = await open();
+    const at = "2026-11-01T10:00:00.000Z";
+    const attempts = [{ n: 1, at, status_code: 503, error: null, duration_ms: 7 }];
+    const old = {
+      id: "old",
+      event_type: "subscriber.created",
+      outcome: "failed",
+      sequence: 1,
+      attempts,
+      payload: null,
+    };
+    const row = { ...old, attempt_count: 1, last_status_code: 503, created_at: at };
+    await page.route("**/deliveries?*", (route) => {
+      const isFiltered = route.request().url().includes("outcome=failed");
+      return route.fulfill({ json: { items: isFiltered ? [row] : [], next_cursor: "" } });
+    });
+    await page.route("**/replay", (route) => route.fulfill({ status: 202, json: { queued: 1_000, next_from: at } }));
+    const endpoint = {
+      id: "one",
+      target_url: "https://example.com/hooks",
+      events: ["subscriber.created"],
+      active: true,
+    };
+    const state = { description: null, disabled_at: null, consecutive_failures: 0, created_at: at, updated_at: at };
+    await page.route("**/api/v1/webhooks/one", (route) => route.fulfill({ json: { ...endpoint, ...state } }));
+    await visit("webhooks/one");
+    await page.getByLabel("Outcome").selectOption("failed");
+
+    await page.getByRole("button", { name: "Attempts of subscriber.created" }).click();
+    await page.locator("dialog[open]").getByText("7 ms").waitFor();
+    await press(page, "Close");
+    await choose(page, "Replay");
+    await page.locator("dialog[open]").getByRole("button", { name: "Replay" }).click();
+    await page
+      .getByText(/1,000 deliveries sent again, in order\. There are more since .*: replay again from then\./)
+      .waitFor();
   });
 }

@@ -3,7 +3,7 @@ import type { Webhook } from "../../../sdk/src/types.gen.ts";
 import { DAY } from "../../../shared/kernel/clock.ts";
 import { useAction } from "../../app/action.ts";
 import { useFields } from "../../app/fields.ts";
-import { fromLocalInput, now, plural, toLocalInput } from "../../app/time.ts";
+import { fromLocalInput, momentText, now, plural, toLocalInput } from "../../app/time.ts";
 import { ActionDialog } from "../../components/dialog.tsx";
 import { SelectField, TextField } from "../../components/field.tsx";
 
@@ -46,7 +46,10 @@ export function Replay({ id, close }: { id: string; close: () => void }) {
       run={() =>
         replay.run(id, { from: fromLocalInput(from), to: new Date(now()).toISOString(), ...(outcome && { outcome }) })
       }
-      said={({ queued }) => `${plural(queued, "delivery", "deliveries")} sent again, in order.`}
+      said={({ queued, next_from }) =>
+        `${plural(queued, "delivery", "deliveries")} sent again, in order.` +
+        (next_from === undefined ? "" : ` There are more since ${momentText(next_from)}: replay again from then.`)
+      }
     >
       <TextField
         label="Since"

@@ -2,6 +2,7 @@
 import { useState } from "preact/hooks";
 import type { Webhook, WebhooksUpdateBody } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
+import type { AnswerOf } from "../../app/api.ts";
 import { forms } from "../../app/forms.gen.ts";
 import { changesOf } from "../../app/merge.ts";
 import { useQuery } from "../../app/query.ts";
@@ -38,10 +39,9 @@ function EventName({ of }: { of: string }) {
   );
 }
 
-type Open =
-  | { kind: "test" | "replay" | "edit" }
-  | { kind: "secret"; secret: string }
-  | { kind: "delivery"; id: string };
+type Delivery = AnswerOf<"webhooks.listDeliveries">["items"][number];
+
+type Open = { kind: "test" | "replay" | "edit" } | { kind: "secret"; secret: string };
 
 export function Endpoint({ id }: { id: string }) {
   const endpoint = useQuery("webhooks.get", [id]);
@@ -92,11 +92,10 @@ export function Endpoint({ id }: { id: string }) {
     >
       {error && <Failure error={error} />}
       <Loaded query={endpoint}>{(found) => <Settings endpoint={found} />}</Loaded>
-      <Deliveries id={id} show={(delivery) => setOpen({ kind: "delivery", id: delivery })} />
+      <Deliveries id={id} />
       {open?.kind === "test" && data && <Test endpoint={data} close={close} />}
       {open?.kind === "edit" && data && <Edit endpoint={data} close={close} />}
       {open?.kind === "replay" && <Replay id={id} close={close} />}
-      {open?.kind === "delivery" && <OneDelivery webhook={id} delivery={open.id} close={close} />}
       {open?.kind === "secret" && (
         <OnlyNow
           title="The new secret"
@@ -128,7 +127,8 @@ function Settings({ endpoint }: { endpoint: Webhook }) {
 
 const OUTCOMES = { "": "All outcomes", delivered: "Delivered", pending: "Waiting", failed: "Failed" };
 
-function Deliveries({ id, show }: { id: string; show: (delivery: string) => void }) {
+function Deliveries({ id }: { id: string }) {
+  const [opened, setOpened] = useState<Delivery>();
   const outcome = chosenOf("outcome", ["delivered", "pending", "failed"]);
   const rows = usePages(
     "webhooks.listDeliveries",
@@ -136,44 +136,50 @@ function Deliveries({ id, show }: { id: string; show: (delivery: string) => void
     ({ items }) => items,
     { every: EVERY_MS },
   );
+  const newest = rows.items.find((delivery) => delivery.id === opened?.id) ?? opened;
   return (
-    <Collection
-      noun="delivery"
-      caption="Deliveries"
-      rows={rows}
-      keyOf={(delivery) => delivery.id}
-      filters={<Filter name="outcome" label="Outcome" options={OUTCOMES} />}
-      empty={{
-        title: outcome ? "No delivery has this outcome." : "There are no deliveries yet.",
-        about: "They are kept for 30 days.",
-      }}
-      columns={[
-        { title: "Event", cell: ({ event_type }) => <EventName of={event_type} /> },
-        { title: "Outcome", cell: (delivery) => <Badge state={delivery.outcome} /> },
-        { title: "Sequence", isMinor: true, isNumber: true, cell: ({ sequence }) => sequence ?? "–" },
-        { title: "Attempts", isMinor: true, isNumber: true, cell: ({ attempt_count }) => attempt_count },
-        {
-          title: "Response",
-          isMinor: true,
-          cell: ({ last_status_code, attempts }) =>
-            last_status_code ?? <div class="reason">{attempts.at(-1)?.error ?? "–"}</div>,
-        },
-        { title: "When", cell: ({ created_at }) => <Time at={created_at} /> },
-      ]}
-      actions={({ id: key, event_type }) => (
-        <Button kind="quiet" label={`Attempts of ${event_type}`} icon="right" onClick={() => show(key)} />
-      )}
-    />
+    <>
+      <Collection
+        noun="delivery"
+        caption="Deliveries"
+        rows={rows}
+        keyOf={(delivery) => delivery.id}
+        filters={<Filter name="outcome" label="Outcome" options={OUTCOMES} />}
+        empty={{
+          title: outcome ? "No delivery has this outcome." : "There are no deliveries yet.",
+          about: "They are kept for 30 days.",
+        }}
+        columns={[
+          { title: "Event", cell: ({ event_type }) => <EventName of={event_type} /> },
+          { title: "Outcome", cell: (delivery) => <Badge state={delivery.outcome} /> },
+          { title: "Sequence", isMinor: true, isNumber: true, cell: ({ sequence }) => sequence ?? "–" },
+          { title: "Attempts", isMinor: true, isNumber: true, cell: ({ attempt_count }) => attempt_count },
+          {
+            title: "Response",
+            isMinor: true,
+            cell: ({ last_status_code, attempts }) =>
+              last_status_code ?? <div class="reason">{attempts.at(-1)?.error ?? "–"}</div>,
+          },
+          { title: "When", cell: ({ created_at }) => <Time at={created_at} /> },
+        ]}
+        actions={(delivery) => (
+          <Button
+            kind="quiet"
+            label={`Attempts of ${delivery.event_type}`}
+            icon="right"
+            onClick={() => setOpened(delivery)}
+          />
+        )}
+      />
+      {newest && <OneDelivery webhook={id} delivery={newest} close={() => setOpened(undefined)} />}
+    </>
   );
 }
 
 /** What was posted, and each attempt with what the endpoint answered. */
-function OneDelivery({ webhook, delivery, close }: { webhook: string; delivery: string; close: () => void }) {
-  const list = useQuery("webhooks.listDeliveries", [webhook, { limit: 100 }]);
+function OneDelivery({ webhook, delivery, close }: { webhook: string; delivery: Delivery; close: () => void }) {
   const again = useAction("webhooks.redeliverDelivery");
-  const found = list.data?.items.find(({ id }) => id === delivery);
-  if (!found) return null;
-  const { id, event_type, outcome, sequence, attempts, payload } = found;
+  const { id, event_type, outcome, sequence, attempts, payload } = delivery;
   return (
     <Dialog title={event_type} close={close} class="wide">
       <Facts
@@ -199,7 +205,7 @@ function OneDelivery({ webhook, delivery, close }: { webhook: string; delivery: 
       {payload ? <Code text={JSON.stringify(payload, null, 2)} /> : <p class="dim">The payload is no longer kept.</p>}
       {again.error && <Failure error={again.error} />}
       <div class="actions end">
-        <Act action={again} given={[webhook, delivery]} said="It is redelivered, with the same ID and body.">
+        <Act action={again} given={[webhook, id]} said="It is redelivered, with the same ID and body.">
           Redeliver
         </Act>
       </div>
