@@ -22,6 +22,7 @@ import { keyStories } from "./keys.ts";
 import { longStories } from "./long.ts";
 import { outsideStories } from "./outside.ts";
 import { roleStories } from "./roles.ts";
+import { typingStories } from "./typing.ts";
 
 const ARTEFACTS = new URL("../../artefacts/console/", import.meta.url).pathname;
 
@@ -286,6 +287,7 @@ describe.skipIf(!hasBrowser)("in Chromium", () => {
   approvalStories(open);
   longStories(open);
   draftStories(open);
+  typingStories(open);
   keyStories(open);
   formStories({ service: () => service, open });
   factorStories({ service: () => service, open });

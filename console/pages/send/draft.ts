@@ -126,7 +126,7 @@ export function bodyOf(draft: Draft, channelIds: readonly string[]): Notificatio
     category: draft.category,
     ...(draft.topic && { topic: draft.topic }),
     ...(draft.name && { name: draft.name }),
-    ...(draft.when === "later" && { scheduled_at: fromLocalInput(draft.at) }),
+    ...(draft.when === "later" && draft.at && { scheduled_at: fromLocalInput(draft.at) }),
     ...(draft.smart && { channel_arbitration_mode: "smart" as const }),
     ...armsBody(draft),
     ...(draft.holdout > 0 && { holdout_percentage: draft.holdout }),

@@ -54,6 +54,7 @@ export function Replay({ id, close }: { id: string; close: () => void }) {
       <TextField
         label="Since"
         type="datetime-local"
+        required
         {...field("from")}
         hint="All deliveries since then, each with its original ID and body."
       />
