@@ -1,6 +1,6 @@
 // Labelled inputs: the label, the input, a hint, and what the API says is wrong with it.
 import type { ComponentChildren, JSX } from "preact";
-import { useId } from "preact/hooks";
+import { useId, useState } from "preact/hooks";
 
 interface FieldProps {
   label: string;
@@ -75,6 +75,9 @@ export interface TextProps {
 const ENDS: Readonly<Record<string, string>> = { date: "9999-12-31", "datetime-local": "9999-12-31T23:59" };
 
 export function TextField({ label, value, onInput, hint, fault, rows, code, autocomplete, known, ...rest }: TextProps) {
+  const [typed, setTyped] = useState("");
+  // `0.0` is no more than `0` to whoever keeps a number, and on its way to `0.05`.
+  const isSame = rest.type === "number" && Number.parseFloat(typed) === Number.parseFloat(value);
   return (
     <Field label={label} hint={hint} fault={fault}>
       {(props) =>
@@ -98,8 +101,11 @@ export function TextField({ label, value, onInput, hint, fault, rows, code, auto
               {...({ max: ENDS[rest.type ?? ""], ...rest, ...(known && { list: `${props.id}-known` }) } as object)}
               autocomplete={autocomplete as "on"}
               class={code ? "code" : undefined}
-              value={value}
-              onInput={(event) => onInput(event.currentTarget.value)}
+              value={isSame ? typed : value}
+              onInput={({ currentTarget }) => {
+                setTyped(currentTarget.value);
+                onInput(currentTarget.value);
+              }}
             />
             {known && <Known id={`${props.id}-known`} values={known} />}
           </>
