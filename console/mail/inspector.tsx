@@ -115,14 +115,24 @@ const forms: { [T in BlockType]: Form<T> } = {
   ),
 };
 
+/** What is out of bounds is on its way to a number, or goes once the input is left. */
 const Pixels = ({ label, value, onInput, ...bounds }: Omit<SliderProps, "hint">) => (
-  <TextField
-    label={`${label}, pixels`}
-    type="number"
-    value={String(value)}
-    onInput={(text) => onInput(Math.min(bounds.max, Math.max(bounds.min, Math.round(Number(text)) || bounds.min)))}
-    {...bounds}
-  />
+  <Field label={`${label}, pixels`}>
+    {(props) => (
+      <input
+        {...props}
+        {...bounds}
+        type="number"
+        value={value}
+        onInput={({ currentTarget }) =>
+          currentTarget.value && currentTarget.validity.valid && onInput(Number(currentTarget.value))
+        }
+        onBlur={({ currentTarget }) => {
+          currentTarget.value = String(value);
+        }}
+      />
+    )}
+  </Field>
 );
 
 function Columns({ cells, change }: { cells: readonly Cell[]; change: (cells: readonly Cell[]) => void }) {

@@ -66,6 +66,27 @@ export function mailStories(open: () => Promise<Tab>): void {
     await page.getByRole("button", { name: "Cancel" }).click();
   });
 
+  it("the width of an image in a mail is typed digit by digit (CON-3)", async () => {
+    const { page, visit } = await open();
+    await visit("content/templates/new");
+    await page.getByRole("group", { name: "Content for" }).getByRole("button", { name: "Email" }).click();
+    await page.getByRole("button", { name: "Design with blocks" }).click();
+    const editor = page.locator("dialog.mail-editor");
+    await editor.getByRole("button", { name: /^Cart/ }).click();
+    await editor
+      .getByRole("list", { name: "Blocks" })
+      .getByRole("button", { name: /^Image/ })
+      .click();
+    const width = editor.getByLabel("Width, pixels");
+    await width.press("ControlOrMeta+a");
+    await width.pressSequentially("300");
+    expect(await width.inputValue()).toBe("300");
+    await width.press("ControlOrMeta+a");
+    await width.pressSequentially("9");
+    await width.blur();
+    expect(await width.inputValue()).toBe("300");
+  });
+
   it("what is wrong with a design is said where the design is, whatever was open (CON-3)", async () => {
     const { page, visit } = await open();
     const dialog = page.locator("dialog.mail-editor");
