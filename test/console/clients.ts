@@ -1,7 +1,9 @@
 // The workspaces of an agency's clients, and the templates of a chat app, in a workspace of their own.
+import type { Page } from "playwright-core";
 import { expect, it, onTestFinished } from "vitest";
 import { press, type Tab, violationsInThemes } from "../support/console-tab.ts";
 import type { ServiceProcess } from "../support/service-process.ts";
+import { bodyOf } from "../support/told.ts";
 
 async function becomes(service: ServiceProcess, kind: "agency" | "standard"): Promise<void> {
   const answer = await fetch(`${service.url}/_local/workspaces/${service.tenant}`, {
@@ -68,4 +70,61 @@ export function clientStories(open: () => Promise<Tab>, service: () => ServicePr
     await page.getByLabel("Its variables, one a line (1)").fill("No. 7");
     expect(await violationsInThemes(page)).toEqual({});
   });
+
+  it("a send whose chat app says a template is tested with it, and goes without it by other channels (CON-3)", async () => {
+    const { page, visit } = await open();
+    await withChatApp(page, [
+      chatTemplate("shipped", "Your order {{1}} is on its way."),
+      chatTemplate("plain", "Hello."),
+    ]);
+    await page.reload();
+    await visit("send");
+    await page.getByLabel("Title").fill("Shipped");
+    await page.getByLabel("Body", { exact: true }).fill("Your order is on its way.");
+    await page.getByLabel("Template of the chat app").selectOption({ label: "shipped (en)" });
+    await page.getByLabel("Its variables, one a line (1)").fill("No. 7");
+    const tested = page.waitForRequest("**/api/v1/notifications/test");
+    await press(page, "Send test");
+    const said = { chat_app_template_id: "shipped", chat_app_parameters: ["No. 7"] };
+    expect(await bodyOf(page, await tested)).toMatchObject(said);
+    const previewed = async (act: () => Promise<unknown>) => {
+      const asked = page.waitForRequest(PREVIEW);
+      await act();
+      return Object.keys(await bodyOf(page, await asked)).filter((name) => name.startsWith("chat_app"));
+    };
+    const choosePlain = () => page.getByLabel("Template of the chat app").selectOption({ label: "plain (en)" });
+    expect(await previewed(choosePlain)).toEqual(["chat_app_template_id"]);
+    expect(await previewed(() => page.getByLabel("Chat app", { exact: true }).uncheck())).toEqual([]);
+  });
+
+  it("a campaign whose chat app says a template is previewed with it (CON-3)", async () => {
+    const { page, visit } = await open();
+    await visit("campaigns/new");
+    await page.getByLabel("Name").fill("Shipped");
+    await page.getByLabel("Title").fill("Shipped");
+    await page.getByLabel("Body", { exact: true }).fill("Your order is on its way.");
+    const said = { chat_app_template_id: "shipped", chat_app_parameters: ["No. 7"] };
+    await page.route(/\/campaigns\/[\w-]{36}$/, async (route) => {
+      const campaign = await (await route.fetch()).json();
+      return route.fulfill({ json: { ...campaign, messages: [{ ...campaign.messages[0], ...said }] } });
+    });
+    await press(page, "Save the draft");
+    const asked = page.waitForRequest(PREVIEW);
+    await press(page, "Release");
+    expect(await bodyOf(page, await asked)).toMatchObject(said);
+  });
+}
+
+const PREVIEW = "**/api/v1/notifications/preview";
+
+const chatTemplate = (id: string, body: string) => ({ id, name: id, language: "en", status: "approved", body });
+
+/** The workspace has a chat app with these templates. */
+async function withChatApp(page: Page, items: readonly object[]): Promise<void> {
+  await page.route("**/api/v1/channels", async (route) => {
+    const { channels } = await (await route.fetch()).json();
+    const own = { ...channels[0], id: "chat", type: "chat_app", name: "Chat app", active: true, status: "active" };
+    return route.fulfill({ json: { channels: [...channels, own] } });
+  });
+  await page.route("**/channels/chat/chat-app-templates", (route) => route.fulfill({ json: { items } }));
 }

@@ -194,6 +194,8 @@ function Previews({ draft: { name, messages, category, topic }, usable, channel,
         bodyOf={(variant) => ({
           ...(template_id === undefined ? { content: contentOf(content) } : { template_id }),
           ...(ab && { variant_b: contentOf(b), variant }),
+          chat_app_template_id: message.chat_app_template_id,
+          chat_app_parameters: message.chat_app_parameters,
           channel_ids: [...channel_ids],
           category,
           ...(topic && { topic }),

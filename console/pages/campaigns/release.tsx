@@ -52,6 +52,8 @@ const bodyOf = (
   target: campaign.target,
   ...(message?.template_id ? { template_id: message.template_id } : { content: message?.content }),
   ...armsBody(armsOf(message ?? {})),
+  chat_app_template_id: message?.chat_app_template_id,
+  chat_app_parameters: message?.chat_app_parameters,
   channel_ids: message?.channel_ids ?? [],
   category: campaign.category,
   ...(campaign.topic && { topic: campaign.topic }),

@@ -1,5 +1,5 @@
 // The draft of a send: kept for the tab until the server accepts it, with undo, and as the body of the API.
-import type { NotificationsCreateBody, TestsTestNotificationsBody } from "../../../sdk/src/types.gen.ts";
+import type { Channel, NotificationsCreateBody, TestsTestNotificationsBody } from "../../../sdk/src/types.gen.ts";
 import { useHistory } from "../../app/history.ts";
 import { useKept } from "../../app/kept.ts";
 import { fromLocalInput } from "../../app/time.ts";
@@ -69,17 +69,17 @@ const targetOf = ({ audience, list_id, segment_id, people }: Draft): Partial<Not
 };
 
 /** What is still missing before the API can be asked; undefined if nothing is. */
-export function missingIn(draft: Draft, channelIds: readonly string[]): string | undefined {
+export function missingIn(draft: Draft, via: readonly Channel[]): string | undefined {
   if (draft.audience === "list" && !draft.list_id) return "Choose a list.";
   if (draft.audience === "segment" && !draft.segment_id) return "Choose a segment.";
   if (draft.audience === "people" && !draft.people.trim()) return "Give at least one external ID.";
   if (draft.when === "later" && !draft.at) return "Choose a time.";
-  return missingInMessage(draft, channelIds);
+  return missingInMessage(draft, via);
 }
 
 /** What is missing before the message can be sent as a test. */
-export function missingInMessage(draft: Draft, channelIds: readonly string[]): string | undefined {
-  if (channelIds.length === 0) return "Choose a channel.";
+export function missingInMessage(draft: Draft, via: readonly Channel[]): string | undefined {
+  if (via.length === 0) return "Choose a channel.";
   if (draft.source === "template" && !draft.template_id) return "Choose a template.";
   if (draft.source === "inline" && isBare(contentOf(draft))) return "Write a title and a body.";
   if (draft.ab && isBare(contentOf(draft.b))) return "Write variant B.";
@@ -88,41 +88,35 @@ export function missingInMessage(draft: Draft, channelIds: readonly string[]): s
 
 const isBare = ({ title, body }: Content): boolean => !title.trim() || !body.trim();
 
-/** A message that is the same on every channel has the short form of the API. */
-const messageOf = (draft: Draft) => {
-  if (draft.source === "template") return { template_id: draft.template_id };
+/** A message that is the same on every channel has the short form of the API. The chat app may send a template instead. */
+const messageOf = (draft: Draft, via: readonly Channel[]) => {
+  const { chat_template, chat_parameters } = draft;
   const content = contentOf(draft);
-  return content.by_channel ? { content } : content;
-};
-
-/** What the chat app sends instead. */
-const chatOf = ({ chat_template, chat_parameters }: Draft) =>
-  chat_template === ""
-    ? {}
-    : {
+  const inline = content.by_channel ? { content } : content;
+  return {
+    ...(draft.source === "template" ? { template_id: draft.template_id } : inline),
+    ...(chat_template !== "" &&
+      via.some(({ type }) => type === "chat_app") && {
         chat_app_template_id: chat_template,
         ...(chat_parameters.trim() && { chat_app_parameters: chat_parameters.split("\n") }),
-      };
+      }),
+  };
+};
 
 /** The message of a draft as a test: without its audience and its time. */
-export const testBodyOf = (
-  draft: Draft,
-  channelIds: readonly string[],
-  variant: "a" | "b",
-): TestsTestNotificationsBody => ({
-  ...messageOf(draft),
-  channel_ids: [...channelIds],
+export const testBodyOf = (draft: Draft, via: readonly Channel[], variant: "a" | "b"): TestsTestNotificationsBody => ({
+  ...messageOf(draft, via),
+  channel_ids: via.map(({ id }) => id),
   category: draft.category,
   ...(draft.topic && { topic: draft.topic }),
   ...(draft.ab && { variant_b: contentOf(draft.b), variant }),
 });
 
-export function bodyOf(draft: Draft, channelIds: readonly string[]): NotificationsCreateBody {
+export function bodyOf(draft: Draft, via: readonly Channel[]): NotificationsCreateBody {
   return {
     ...targetOf(draft),
-    ...messageOf(draft),
-    ...chatOf(draft),
-    channel_ids: [...channelIds],
+    ...messageOf(draft, via),
+    channel_ids: via.map(({ id }) => id),
     category: draft.category,
     ...(draft.topic && { topic: draft.topic }),
     ...(draft.name && { name: draft.name }),

@@ -62,14 +62,14 @@ export function View() {
         <Form error={send.error} kind="stack" onSubmit={() => !reach.refusal && setReleasing(true)}>
           <Audience form={form} />
           <MessagePart form={form} faults={faults} shown={channel} show={setChannel} />
-          <Delivery form={form} chosen={reach.chosen} />
+          <Delivery form={form} via={reach.via} />
           <Outcome reach={reach} send={send} />
         </Form>
         <aside class="stack preview" aria-label="Preview">
           <Shown reach={reach} wanted={channel} want={setChannel} />
           <TestSend
-            bodyOf={(variant) => testBodyOf(editor.draft, reach.chosen, variant)}
-            missing={missingInMessage(editor.draft, reach.chosen)}
+            bodyOf={(variant) => testBodyOf(editor.draft, reach.via, variant)}
+            missing={missingInMessage(editor.draft, reach.via)}
             hasVariants={editor.draft.ab}
           />
           <ByChannel preview={reach.preview.data} />
@@ -90,7 +90,7 @@ interface ReleaseProps {
   close: () => void;
 }
 
-function Release({ draft, reach: { body, chosen, preview }, send, submit, close }: ReleaseProps) {
+function Release({ draft, reach: { body, via, preview }, send, submit, close }: ReleaseProps) {
   const { verb, act } = wordsOf(draft);
   const name = draft.name || inPlain(body.title ?? body.content?.title ?? "");
   return (
@@ -102,7 +102,12 @@ function Release({ draft, reach: { body, chosen, preview }, send, submit, close 
       body={body}
       when={[{ at: body.scheduled_at, ...(asksFor(draft) && { words: "Once approved" }) }]}
       by={[
-        ...meansOf({ channel_ids: chosen, category: draft.category, topic: draft.topic, holdout: draft.holdout }),
+        ...meansOf({
+          channel_ids: via.map(({ id }) => id),
+          category: draft.category,
+          topic: draft.topic,
+          holdout: draft.holdout,
+        }),
         draft.smart && ["Smart channel", "one channel for each person"],
         draft.ab && ["Variants", armsInWords(draft.split)],
       ]}
@@ -129,10 +134,9 @@ const NO_SMART = "A campaign uses every chosen channel: switch the smart channel
 
 /** Who gets the draft, and why it cannot be sent yet. */
 function useReach(draft: Draft) {
-  const usable = useUsableChannels();
-  const chosen = draft.channel_ids?.filter((id) => usable.some((one) => one.id === id)) ?? usable.map(({ id }) => id);
-  const missing = missingIn(draft, chosen) ?? (asksFor(draft) && draft.smart ? NO_SMART : undefined);
-  const body = bodyOf(draft, chosen);
+  const via = useUsableChannels().filter(({ id }) => draft.channel_ids?.includes(id) ?? true);
+  const missing = missingIn(draft, via) ?? (asksFor(draft) && draft.smart ? NO_SMART : undefined);
+  const body = bodyOf(draft, via);
   const settled = useSettled(missing ? undefined : body, PREVIEW_WAIT_MS);
   const asked = settled ?? body;
   const preview = useQuery("recipients.previewNotifications", [asked], {
@@ -143,7 +147,7 @@ function useReach(draft: Draft) {
   const fault = preview.error ? "Fix the marked fields first." : undefined;
   const refusal = missing ?? (isCurrent ? fault : "Counting who gets it.");
   const counts = preview.data?.counts;
-  return { usable, chosen, missing, body, asked, preview, counts, reached: counts?.sent ?? 0, refusal };
+  return { via, missing, body, asked, preview, counts, reached: counts?.sent ?? 0, refusal };
 }
 
 type Reach = ReturnType<typeof useReach>;
@@ -234,7 +238,7 @@ interface ShownProps {
   want: (channel: Own | "") => void;
 }
 
-function Shown({ reach: { usable, chosen, missing, asked, preview }, wanted, want }: ShownProps) {
+function Shown({ reach: { via, missing, asked, preview }, wanted, want }: ShownProps) {
   if (preview.data)
     return (
       <Sample
@@ -242,7 +246,7 @@ function Shown({ reach: { usable, chosen, missing, asked, preview }, wanted, wan
         body={asked}
         wanted={wanted}
         want={(name) => want(owners.find((own) => own === name) ?? "")}
-        channelTypes={usable.filter(({ id }) => chosen.includes(id)).map(({ type }) => type)}
+        channelTypes={via.map(({ type }) => type)}
       />
     );
   return (

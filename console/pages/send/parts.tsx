@@ -1,4 +1,5 @@
 // The parts of the composer: audience, content, delivery.
+import type { Channel } from "../../../sdk/src/types.gen.ts";
 import { HOUR } from "../../../shared/kernel/clock.ts";
 import type { Fields } from "../../app/fields.ts";
 import { may } from "../../app/may.ts";
@@ -72,16 +73,16 @@ export function MessagePart({ form: { values, set }, faults, shown, show }: Mess
 }
 
 interface DeliveryProps extends PartProps {
-  chosen: readonly string[];
+  via: readonly Channel[];
 }
 
-export function Delivery({ form, chosen }: DeliveryProps) {
+export function Delivery({ form, via }: DeliveryProps) {
   const { values, set, field } = form;
   return (
     <Card title="Delivery">
-      <ChannelPicker {...field("channel_ids")} chosen={chosen} />
-      <ChatTemplate form={form} chosen={chosen} />
-      {chosen.length > 1 && may("notifications.create").allowed && (
+      <ChannelPicker {...field("channel_ids")} chosen={via.map(({ id }) => id)} />
+      <ChatTemplate form={form} channel={via.find(({ type }) => type === "chat_app")} />
+      {via.length > 1 && may("notifications.create").allowed && (
         <Check
           label="Smart channel: one channel for each person"
           note="The channel to which the person responds most."
