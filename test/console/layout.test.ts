@@ -1,7 +1,7 @@
 // The chart of a journey: layers from the start down, without overlaps, every edge from step to step.
 import { describe, expect, it } from "vitest";
 import { layoutOf, NODE } from "../../console/pages/journeys/layout.ts";
-import { insertStep, relink } from "../../console/pages/journeys/steps.ts";
+import { insertStep, relink, removeStep } from "../../console/pages/journeys/steps.ts";
 import type { JourneyGraph } from "../../sdk/src/types.gen.ts";
 
 const exit: JourneyGraph = { start: "exit", steps: { exit: { id: "exit", type: "exit" } } };
@@ -56,5 +56,15 @@ describe("the chart of a journey", () => {
     ).toEqual([branch.id]);
     const cut = relink(joined, START, "exit");
     expect(Object.keys(cut.steps ?? {})).toEqual(["exit"]);
+  });
+
+  it("what only the second way of a removed branch led to goes with it (CON-3)", () => {
+    const other = insertStep(branch.graph, { id: branch.id, field: "else" }, "send");
+    expect(Object.keys(removeStep(other.graph, branch.id).steps ?? {})).toEqual(["exit"]);
+  });
+
+  it("what stood after an end that is inserted is taken out (CON-3)", () => {
+    const ended = insertStep(long.graph, START, "exit");
+    expect(Object.keys(ended.graph.steps ?? {})).toEqual([ended.id]);
   });
 });

@@ -113,12 +113,14 @@ function targetOf({ start = "", steps = {} }: JourneyGraph, from: Edge): string 
   return step ? nextOf(step, from.field) : "";
 }
 
-/** Leads an edge to another step. Steps that the start does not reach any more are taken out. */
-export function relink(graph: JourneyGraph, from: Edge, to: string): JourneyGraph {
-  const linked = link(graph, from, to);
-  const reached = new Set(linesOf(linked).flatMap((line) => (line.kind === "step" ? [line.id] : [])));
-  return { ...linked, steps: Object.fromEntries(Object.entries(linked.steps ?? {}).filter(([id]) => reached.has(id))) };
+/** Without the steps that the start does not reach: nobody sees them, and what they lack would be refused. */
+function reached(graph: JourneyGraph): JourneyGraph {
+  const ids = new Set(linesOf(graph).flatMap((line) => (line.kind === "step" ? [line.id] : [])));
+  return { ...graph, steps: Object.fromEntries(Object.entries(graph.steps ?? {}).filter(([id]) => ids.has(id))) };
 }
+
+/** Leads an edge to another step. */
+export const relink = (graph: JourneyGraph, from: Edge, to: string): JourneyGraph => reached(link(graph, from, to));
 
 /**
  * Puts a new step into an edge; what followed the edge follows the first way out of the step.
@@ -139,10 +141,10 @@ export function insertStep(
     ...(first && { [first.field]: targetOf(graph, from) }),
   };
   const step = withSettings({ id, type } as JourneyStep, settings);
-  return { graph: link({ ...graph, steps: { ...steps, [id]: step } }, from, id), id };
+  return { graph: relink({ ...graph, steps: { ...steps, [id]: step } }, from, id), id };
 }
 
-/** Takes a step out; what led to it leads to what followed its first way. */
+/** Takes a step out; what led to it leads to what followed its first way. Its other ways go with it. */
 export function removeStep(graph: JourneyGraph, id: string): JourneyGraph {
   const { steps = {}, start = "" } = graph;
   const { [id]: removed, ...rest } = steps;
@@ -158,7 +160,7 @@ export function removeStep(graph: JourneyGraph, id: string): JourneyGraph {
       return [key, leading.length > 0 ? withSettings(step, { ...settingsOf(step), ...settings }) : step];
     }),
   );
-  return { ...graph, start: start === id ? next : start, steps: relinked };
+  return reached({ ...graph, start: start === id ? next : start, steps: relinked });
 }
 
 /** The graph as the API takes it: a step where only a mail is written says the same on its other channels. */
