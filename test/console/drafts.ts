@@ -71,6 +71,22 @@ export function draftStories(open: () => Promise<Tab>): void {
     expect(await page.evaluate("sessionStorage.length")).toBe(0);
   });
 
+  it("limits of a campaign that are given up stay so after a reload (CON-2)", async () => {
+    const { page, visit } = await open();
+    await visit("campaigns/new");
+    await page.getByLabel("Name").fill("Autumn news");
+    await page.getByLabel("Title").fill("It is autumn");
+    await page.getByLabel("Body", { exact: true }).fill("Leaves fall.");
+    await page.getByLabel("Custom limits").check();
+    await page.getByRole("button", { name: "Save the draft" }).click();
+    const edit = page.getByRole("button", { name: "Edit", exact: true });
+    await edit.click();
+    await page.getByLabel("Workspace default").check();
+    await page.reload();
+    await edit.click();
+    expect(await page.getByLabel("Workspace default").isChecked()).toBe(true);
+  });
+
   it("a session that ends in the middle of a form is signed in again over it, and the save goes on (CON-2)", async () => {
     const { page, visit, context } = await open();
     await visit("settings");
