@@ -127,7 +127,8 @@ function poll(entry: Entry, every: number): () => void {
 export function invalidate(...prefixes: string[]): void {
   for (const [key, entry] of entries) {
     if (!prefixes.some((prefix) => entry.operation.startsWith(prefix))) continue;
-    if (entry.users > 0) void entry.load();
+    // What is under way may have been read before the write.
+    if (entry.users > 0) void (entry.flight ? entry.flight.then(entry.load) : entry.load());
     else entries.delete(key);
   }
 }

@@ -89,13 +89,17 @@ function Navigation() {
   );
 }
 
+const leave = () => signOut().catch((cause: unknown) => say(`You are still signed in. ${reasonOf(cause)}`));
+
+const reasonOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause));
+
 function NavigationEnd() {
   const user = me.value;
   const theme = useTheme();
   return (
     <div class="nav-end">
       <div class="who">
-        <b>{user?.user.name}</b>
+        <b dir="auto">{user?.user.name}</b>
         <span>
           {user?.role}
           {user?.read_only && ", may only read"}
@@ -121,7 +125,7 @@ function NavigationEnd() {
           label={theme.isDark ? "Light theme" : "Dark theme"}
           onClick={theme.toggle}
         />
-        <Button kind="quiet" icon="leave" label="Sign out" onClick={() => void signOut()} />
+        <Button kind="quiet" icon="leave" label="Sign out" onClick={() => void leave()} />
       </div>
     </div>
   );
@@ -155,7 +159,7 @@ function Workspaces() {
   if (agency || workspaces.length < 2)
     return (
       <div class="workspace">
-        <b>{tenant.name}</b>
+        <b dir="auto">{tenant.name}</b>
         {agency && (
           // Another document: this one has the token of the client.
           <Button kind="quiet" icon="left" onClick={() => location.assign(workspacePath(agency, "settings/clients"))}>
@@ -176,7 +180,7 @@ function Workspaces() {
       // Its own session goes on, unless that is what has ended.
       if (session.value.kind === "opening") session.value = before;
       setChosen(undefined);
-      say(error instanceof Error ? error.message : String(error));
+      say(reasonOf(error));
     }
   };
   return (

@@ -20,6 +20,7 @@ import { factorStories } from "./factors.ts";
 import { formStories } from "./forms.ts";
 import { keyStories } from "./keys.ts";
 import { longStories } from "./long.ts";
+import { meanwhileStories } from "./meanwhile.ts";
 import { outsideStories } from "./outside.ts";
 import { roleStories } from "./roles.ts";
 import { typingStories } from "./typing.ts";
@@ -72,7 +73,7 @@ describe.skipIf(!hasBrowser)("in Chromium", () => {
     await focusOn("Body");
     await page.keyboard.type("The sale begins on Friday.");
     await page.getByText("Hello Ada", { exact: true }).waitFor();
-    await page.getByText("1 person gets it now.").waitFor();
+    await page.getByText("1 person gets it.").waitFor();
     await focusOn("Review and send");
     await page.keyboard.press("Enter");
     await page.locator("dialog[open]").getByText("Nothing: every variable has a value.").waitFor();
@@ -288,6 +289,7 @@ describe.skipIf(!hasBrowser)("in Chromium", () => {
   longStories(open);
   draftStories(open);
   typingStories(open);
+  meanwhileStories(open);
   keyStories(open);
   formStories({ service: () => service, open });
   factorStories({ service: () => service, open });

@@ -1,0 +1,72 @@
+// What a page says while something else goes on: a read that is older than a write, a part or an answer that does not come.
+import { expect, it } from "vitest";
+import type { Tab } from "../support/console-tab.ts";
+
+export function meanwhileStories(open: () => Promise<Tab>): void {
+  it("a list that was read before a thing was added, and comes after it, is read again (CON-3)", async () => {
+    const { page, visit, show } = await open();
+    await visit("home");
+    const { promise: added, resolve } = Promise.withResolvers<void>();
+    let isFirst = true;
+    await page.route("**/api/v1/annotations?*", async (route) => {
+      if (!isFirst) return route.fallback();
+      isFirst = false;
+      const response = await route.fetch();
+      await added;
+      return route.fulfill({ response });
+    });
+    await show("insights");
+    await page.getByRole("button", { name: "Add an annotation" }).click();
+    const dialog = page.locator("dialog[open]");
+    await dialog.getByLabel("What happened").fill("The sale began");
+    await dialog.getByRole("button", { name: "Add the annotation" }).click();
+    await page.getByText("The annotation is added.").waitFor();
+    resolve();
+    await page.getByRole("cell", { name: "The sale began", exact: true }).waitFor();
+  });
+
+  it("who cannot be signed out is told so (CON-2)", async () => {
+    const { page } = await open();
+    await page.route("**/auth/browser/logout", (route) => route.abort("internetdisconnected"));
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.getByText("You are still signed in.").waitFor();
+  });
+
+  it("a segment whose members are computed has the size of its rule, and not that of the rule before (CON-3)", async () => {
+    const { page, visit } = await open();
+    await visit("segments/new");
+    await page.getByLabel("Name").fill("Nobody");
+    await page.getByLabel("Attribute 1").fill("plan");
+    await page.getByLabel("Value 1").fill("none has this");
+    await page.route(/\/segments\/[\w-]{36}$/, async (route) => {
+      const response = await route.fetch();
+      return route.fulfill({ response, json: { ...(await response.json()), count: 4_711, needs_recompute: true } });
+    });
+    await page.getByRole("button", { name: "Create the segment" }).click();
+    await page.getByText("Its members are being computed.").waitFor();
+    await page.locator(".verdict", { hasText: /\d people/ }).waitFor();
+    expect(await page.locator(".verdict").innerText()).toBe("0 people");
+  });
+
+  it("a name that is written from the right is cut at its end (CON-4)", async () => {
+    const { page } = await open();
+    await page.route("**/api/v1/me", async (route) => {
+      const response = await route.fetch();
+      const me = await response.json();
+      return route.fulfill({
+        response,
+        json: { ...me, tenant: { ...me.tenant, name: "מאפיית הנמל הישן של חיפה והצפון" } },
+      });
+    });
+    await page.reload();
+    await page.locator(".workspace b", { hasText: "מאפיית" }).waitFor();
+    const isBeginSeen = await page.evaluate(`(() => {
+      const box = document.querySelector(".workspace b");
+      const range = document.createRange();
+      range.setStart(box.firstChild, 0);
+      range.setEnd(box.firstChild, 1);
+      return range.getBoundingClientRect().right <= box.getBoundingClientRect().right + 1;
+    })()`);
+    expect(isBeginSeen).toBe(true);
+  });
+}
