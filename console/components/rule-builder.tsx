@@ -1,5 +1,5 @@
 // Rows of conditions over the attributes and events that the workspace knows; JSON for rules that rows cannot show.
-import { useId, useState } from "preact/hooks";
+import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { SegmentRule } from "../../sdk/src/types.gen.ts";
 import { Button } from "./button.tsx";
 import { Choices, Known, TextField } from "./field.tsx";
@@ -9,8 +9,8 @@ import { emptyRow, isComplete, type Row, type Rows, rowsOf, ruleOf } from "./rul
 
 interface RuleBuilderProps {
   rule: SegmentRule | undefined;
-  /** Undefined while the rule is not complete. */
-  onInput: (rule: SegmentRule | undefined) => void;
+  /** As far as it is written, and whether it is complete. */
+  onInput: (rule: SegmentRule | undefined, isWhole: boolean) => void;
   /** What the API says about the rule. */
   fault?: string | undefined;
 }
@@ -24,11 +24,29 @@ function parsed(text: string): SegmentRule | undefined {
   }
 }
 
+const startOf = (rule: SegmentRule | undefined): Rows | undefined =>
+  rule ? rowsOf(rule) : { op: "and", rows: [emptyRow("attribute")] };
+
+const textOf = (rule: SegmentRule | undefined): string => (rule ? JSON.stringify(rule, null, 2) : "");
+
 export function RuleBuilder({ rule, onInput, fault }: RuleBuilderProps) {
-  const [rows, setRows] = useState<Rows | undefined>(() =>
-    rule ? rowsOf(rule) : { op: "and", rows: [emptyRow("attribute")] },
-  );
-  const [text, setText] = useState(() => (rule ? JSON.stringify(rule, null, 2) : ""));
+  const [rows, setRows] = useState(() => startOf(rule));
+  const [text, setText] = useState(() => textOf(rule));
+  const seen = useRef(rule);
+  const isTyped = useRef(false);
+  useLayoutEffect(() => {
+    // What was undone, discarded, or saved by somebody else.
+    if (rule !== seen.current && !isTyped.current) {
+      setRows(startOf(rule));
+      setText(textOf(rule));
+    }
+    seen.current = rule;
+    isTyped.current = false;
+  });
+  const say = (next: SegmentRule | undefined, isWhole: boolean) => {
+    isTyped.current = true;
+    onInput(next, isWhole);
+  };
   if (rows)
     return (
       <div class="stack tight">
@@ -36,7 +54,7 @@ export function RuleBuilder({ rule, onInput, fault }: RuleBuilderProps) {
           rows={rows}
           onRows={(next) => {
             setRows(next);
-            onInput(isComplete(next) ? ruleOf(next) : undefined);
+            say(next.rows.length > 0 ? ruleOf(next) : undefined, isComplete(next));
           }}
         />
         {fault && <p class="fault">{fault}</p>}
@@ -44,7 +62,7 @@ export function RuleBuilder({ rule, onInput, fault }: RuleBuilderProps) {
           <Button
             kind="quiet"
             onClick={() => {
-              setText(JSON.stringify(ruleOf(rows), null, 2));
+              setText(textOf(ruleOf(rows)));
               setRows(undefined);
             }}
           >
@@ -65,7 +83,7 @@ export function RuleBuilder({ rule, onInput, fault }: RuleBuilderProps) {
         fault={fault}
         onInput={(next) => {
           setText(next);
-          onInput(parsed(next));
+          say(parsed(next), parsed(next) !== undefined);
         }}
       />
       <div class="actions">

@@ -92,7 +92,7 @@ interface TargetsProps {
   change: (graph: JourneyGraph) => void;
 }
 
-/** Each way out leads to another step; steps that nothing leads to any more are taken out. */
+/** Each way out leads to another step. */
 function Targets({ graph, id, step, type, change }: TargetsProps) {
   const others = Object.entries(graph.steps ?? {}).flatMap(([value, other]) =>
     value === id ? [] : [{ value, label: nameOf(other) }],
@@ -133,7 +133,7 @@ const forms: Record<StepType, (props: SettingsProps) => JSX.Element> = {
   branch: ({ settings, change }) => (
     <RuleBuilder
       rule={settings.condition as SegmentRule | undefined}
-      onInput={(condition) => condition && change({ condition })}
+      onInput={(condition, isWhole) => change({ condition: isWhole ? condition : undefined })}
     />
   ),
   wait_for_event: ({ settings, faultAt, change }) => (

@@ -1,7 +1,6 @@
 // The rule of a segment, with the count of those who match while it is written.
 import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
-import type { SegmentRule } from "../../../sdk/src/types.gen.ts";
+import type { Segment, SegmentRule } from "../../../sdk/src/types.gen.ts";
 import type { Running } from "../../app/action.ts";
 import { useQuery } from "../../app/query.ts";
 import { useSettled } from "../../app/settled.ts";
@@ -15,42 +14,38 @@ import { Failure } from "../../components/states.tsx";
 
 const WAIT_MS = 400;
 
-interface BuilderProps {
+/** A rule as far as it is written: one that is not finished cannot be saved, and is kept. */
+export interface Written {
   rule: SegmentRule | undefined;
-  /** What was written before the page was left, where it is not the rule. */
-  begun?: SegmentRule | undefined;
-  /** Undefined while the rule cannot be saved. */
-  onRule: (rule: SegmentRule | undefined) => void;
-  /** What the API says about the rule, by path. */
-  fault?: string | undefined;
-  /** How many the rule has now, where it is stored: it is counted anew once it is changed. */
-  members?: number;
-  /** Of the stored segment: who would enter and leave it is counted too. */
-  id?: string;
+  isWhole: boolean;
 }
 
-export function Builder({ rule, begun = rule, onRule, fault, members, id }: BuilderProps) {
-  const [current, setCurrent] = useState(begun);
+export const wholeOf = ({ rule, isWhole }: Written): SegmentRule | undefined => (isWhole ? rule : undefined);
+
+interface BuilderProps {
+  written: Written;
+  onRule: (written: Written) => void;
+  /** What the API says about the rule, by path. */
+  fault?: string | undefined;
+  /** As it is stored: it is counted anew once its rule is changed, with who would enter and leave it. */
+  stored?: Segment;
+}
+
+export function Builder({ written, onRule, fault, stored }: BuilderProps) {
+  const rule = wholeOf(written);
   return (
     <>
       <Card title="Conditions">
-        <RuleBuilder
-          rule={begun}
-          fault={fault}
-          onInput={(next) => {
-            setCurrent(next);
-            onRule(next);
-          }}
-        />
+        <RuleBuilder rule={written.rule} fault={fault} onInput={(next, isWhole) => onRule({ rule: next, isWhole })} />
       </Card>
-      {members !== undefined && isSame(current, rule) ? (
+      {stored && !stored.needs_recompute && isSame(rule, stored.rule) ? (
         <Card title="Size">
           <p class="verdict">
-            <b>{plural(members, "person", "people")}</b>
+            <b>{plural(stored.count, "person", "people")}</b>
           </p>
         </Card>
       ) : (
-        <Count rule={current}>{id && <Moves id={id} rule={current} />}</Count>
+        <Count rule={rule}>{stored && !isSame(rule, stored.rule) && <Moves id={stored.id} rule={rule} />}</Count>
       )}
     </>
   );

@@ -1,6 +1,5 @@
 // Segments: how many are they, and who is in? Rules as rows, with a count while they are written.
-import { useState } from "preact/hooks";
-import type { Segment, SegmentRule } from "../../../sdk/src/types.gen.ts";
+import type { Segment } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
 import { useKept } from "../../app/kept.ts";
 import { go, pathTo, place } from "../../app/router.ts";
@@ -11,7 +10,7 @@ import { Badge } from "../../components/badge.tsx";
 import { Collection } from "../../components/collection.tsx";
 import { Check } from "../../components/field.tsx";
 import { Page, Time } from "../../components/page.tsx";
-import { Builder, RuleForm, UNFINISHED } from "./builder.tsx";
+import { Builder, RuleForm, UNFINISHED, type Written, wholeOf } from "./builder.tsx";
 import { OneSegment } from "./segment.tsx";
 
 const EVERY_MS = 10_000;
@@ -49,18 +48,21 @@ function Kind({ segment: { is_dynamic, needs_recompute } }: { segment: Segment }
   return <span class="dim">{is_dynamic ? "dynamic" : "static"}</span>;
 }
 
-interface Draft {
+interface Draft extends Written {
   name: string;
   isDynamic: boolean;
-  /** Undefined while its conditions are not finished. */
-  rule: SegmentRule | undefined;
 }
 
 function New() {
   const create = useAction("segments.create");
-  const kept = useKept<Draft>("segment", () => ({ name: "", isDynamic: true, rule: undefined }));
-  const { name, isDynamic, rule } = kept.value;
-  const [begun] = useState(rule);
+  const kept = useKept<Draft>("segment", () => ({
+    name: "",
+    isDynamic: true,
+    rule: undefined,
+    isWhole: false,
+  }));
+  const { name, isDynamic } = kept.value;
+  const rule = wholeOf(kept.value);
   const save = async () => {
     const done = rule && (await create.run({ name, rule, is_dynamic: isDynamic }));
     if (!done) return;
@@ -86,7 +88,7 @@ function New() {
         refusal={rule ? undefined : UNFINISHED}
         onSubmit={save}
       >
-        {(fault) => <Builder rule={begun} onRule={(next) => kept.set({ rule: next })} fault={fault} />}
+        {(fault) => <Builder written={kept.value} onRule={kept.set} fault={fault} />}
       </RuleForm>
     </Page>
   );

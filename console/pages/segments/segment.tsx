@@ -1,6 +1,6 @@
 // One segment: its rule, its members, and whether somebody is in it, clause by clause.
-import { useEffect, useRef, useState } from "preact/hooks";
-import type { Segment, SegmentRule } from "../../../sdk/src/types.gen.ts";
+import { useEffect, useRef } from "preact/hooks";
+import type { Segment } from "../../../sdk/src/types.gen.ts";
 import { expectationText, valueText } from "../../../shared/rules/clause-words.ts";
 import { useAction } from "../../app/action.ts";
 import { call } from "../../app/api.ts";
@@ -22,7 +22,7 @@ import { Card, Page, Time } from "../../components/page.tsx";
 import { PersonField, usePicked } from "../../components/person-picker.tsx";
 import { Failure, Loaded, Skeleton } from "../../components/states.tsx";
 import { Table } from "../../components/table.tsx";
-import { Builder, RuleForm, UNFINISHED } from "./builder.tsx";
+import { Builder, RuleForm, UNFINISHED, type Written, wholeOf } from "./builder.tsx";
 
 const EVERY_MS = 5_000;
 
@@ -60,23 +60,20 @@ export function OneSegment({ id }: { id: string }) {
   );
 }
 
-interface Draft {
+interface Draft extends Written {
   name: string;
-  /** Undefined while its conditions are not finished. */
-  rule: SegmentRule | undefined;
 }
 
 type Body = Pick<Segment, "name" | "rule">;
 
 const bodyOf = ({ name, rule }: Body): Body => ({ name, rule });
 
-function Rule({ segment: { id, name: known, rule: stored, count, updated_at } }: { segment: Segment }) {
+function Rule({ segment }: { segment: Segment }) {
+  const { id, name: known, rule: stored, updated_at } = segment;
   const update = useAction("segments.update");
-  const kept = useKept<Draft>(`segment.${id}`, () => ({ name: known, rule: stored }));
-  const { name, rule } = kept.value;
-  // What the rows of conditions begin with, and how often that was: they keep what is typed.
-  const [begun, setBegun] = useState(rule);
-  const [round, setRound] = useState(0);
+  const kept = useKept<Draft>(`segment.${id}`, () => ({ name: known, rule: stored, isWhole: true }));
+  const { name } = kept.value;
+  const rule = wholeOf(kept.value);
   const isChanged = name !== known || JSON.stringify(rule) !== JSON.stringify(stored);
   const unchanged = isChanged ? undefined : "Nothing has changed.";
   const guard = useGuard<Body>({ name: kept.begun.name, rule: kept.begun.rule ?? stored }, () =>
@@ -93,8 +90,6 @@ function Rule({ segment: { id, name: known, rule: stored, count, updated_at } }:
   const discard = () => {
     kept.discard();
     guard.saved({ name: known, rule: stored });
-    setBegun(stored);
-    setRound(round + 1);
   };
   const seen = useRef(updated_at);
   // What somebody else saved is shown where nothing is written; what is written is compared with it when it is saved.
@@ -117,17 +112,7 @@ function Rule({ segment: { id, name: known, rule: stored, count, updated_at } }:
         </>
       }
     >
-      {(fault) => (
-        <Builder
-          key={round}
-          id={id}
-          rule={stored}
-          begun={begun}
-          members={count}
-          onRule={(next) => kept.set({ rule: next })}
-          fault={fault}
-        />
-      )}
+      {(fault) => <Builder written={kept.value} onRule={kept.set} fault={fault} stored={segment} />}
     </RuleForm>
   );
 }
