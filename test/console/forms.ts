@@ -208,6 +208,7 @@ export function formStories({ service, open }: Tabs): void {
     await page.getByText("1,996 rows will be imported.").waitFor(LONG);
     await page.getByLabel("Meaning of Internal note").selectOption("ignore");
     await page.getByText("You have changed how the file is read").waitFor();
+    await page.getByRole("button", { name: "Import the rows" }).waitFor();
     await page.getByRole("button", { name: "Repeat the dry run" }).click();
     await page.getByRole("button", { name: "Import 1,996 rows" }).waitFor(LONG);
     expect(await page.getByLabel("Meaning of Internal note").inputValue()).toBe("ignore");

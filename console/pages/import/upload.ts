@@ -130,7 +130,7 @@ export function useUpload() {
     startsJourneys,
     setStartsJourneys,
     run,
-    error: createList.error ?? transport.error ?? start.error,
+    error: (isNew ? createList.error : undefined) ?? transport.error ?? start.error,
     fault: transport.fault,
     isBusy: start.isBusy || transport.isSending,
     start,

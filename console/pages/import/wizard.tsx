@@ -79,6 +79,10 @@ function FileCard({ upload }: { upload: Upload }) {
           type="file"
           accept=".csv,text/csv"
           aria-label="CSV file"
+          // The same file is another one once it was mended.
+          onClick={({ currentTarget }) => {
+            currentTarget.value = "";
+          }}
           onInput={(event) => choose(event.currentTarget.files?.[0])}
         />
         <span class="hint">
@@ -239,7 +243,7 @@ function ImportCard({ job, upload: { isTried, run, isBusy } }: { job: Import; up
           refusal={refusals[job.status]}
           onClick={() => void run(false)}
         >
-          {isDone ? `Import ${rows}` : "Import the rows"}
+          {isDone && isTried ? `Import ${rows}` : "Import the rows"}
         </Button>
       </div>
     </Card>
