@@ -2,6 +2,7 @@
 import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { plural } from "../app/time.ts";
+import { say } from "../app/toast.ts";
 import { readDesign } from "../mail/design.ts";
 import type { Made, MailEditor } from "../mail/editor.tsx";
 import type { RefusedBlock } from "../mail/refused.ts";
@@ -26,9 +27,11 @@ export function MailDesign({ design: kept, html, fault, onInput }: MailDesignPro
   const design = readDesign(kept);
   const open = async (at?: string) => {
     setLoading(true);
-    const { late } = await import("../mail/late.ts");
+    await import("../mail/late.ts").then(
+      ({ late }) => setOpened({ Editor: late.MailEditor, at }),
+      () => say("The editor could not be loaded. Reload the page and try again."),
+    );
     setLoading(false);
-    setOpened({ Editor: late.MailEditor, at });
   };
   // Of what was refused: the design may have changed since.
   useEffect(() => {

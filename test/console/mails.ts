@@ -87,6 +87,17 @@ export function mailStories(open: () => Promise<Tab>): void {
     expect(await width.inputValue()).toBe("300");
   });
 
+  it("an editor of mails that cannot be loaded is told of, and tried again (CON-3)", async () => {
+    const { page, visit } = await open();
+    await visit("content/templates/new");
+    await page.getByRole("group", { name: "Content for" }).getByRole("button", { name: "Email" }).click();
+    await page.route("**/*.js", (route) => route.abort("internetdisconnected"));
+    const opener = page.getByRole("button", { name: "Design with blocks" });
+    await opener.click();
+    await page.getByText("The editor could not be loaded.").waitFor();
+    expect(await opener.getAttribute("aria-disabled")).toBeNull();
+  });
+
   it("what is wrong with a design is said where the design is, whatever was open (CON-3)", async () => {
     const { page, visit } = await open();
     const dialog = page.locator("dialog.mail-editor");
