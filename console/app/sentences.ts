@@ -46,7 +46,7 @@ interface Counts {
 /** `12,430 people: 11,900 get it, 300 do not (no consent), 230 wait for quiet hours`. */
 export function countSentence({ total, sent, deferred, held_out }: Counts, skipped: Record<string, number>): string {
   const parts = [
-    `${plural(sent, "person gets", "people get")} it${deferred ? `, ${number(deferred)} of them at least in part after quiet hours` : " now"}`,
+    `${plural(sent, "person gets", "people get")} it${deferred ? `, ${number(deferred)} of them at least in part after quiet hours` : ""}`,
     ...(held_out ? [`${plural(held_out, "is", "are")} held out as control group`] : []),
     ...Object.entries(skipped).map(([reason, count]) => `${plural(count, "does", "do")} not: ${reasonText(reason)}`),
   ];

@@ -134,7 +134,7 @@ export function Others() {
     <p>
       {sends.length === 0
         ? "Nothing was sent in the last 7 days."
-        : `${plural(sends.length, "send")} in the last 7 days${names.length > NAMED ? ", such as" : ":"} ${names.slice(0, NAMED).join(", ")}.`}{" "}
+        : `${found.next_cursor && "At least "}${plural(sends.length, "send")} in the last 7 days${names.length > NAMED ? ", such as" : ":"} ${names.slice(0, NAMED).join(", ")}.`}{" "}
       <a href={pathTo("campaigns", "upcoming")}>What goes out next</a>
     </p>
   );

@@ -211,7 +211,7 @@ function Stops({ safety, reached, children }: StopsProps) {
         </p>
       )}
       {left !== undefined && left >= reached && (
-        <p class="dim">{plural(left, "send")} of the plan are left in this period.</p>
+        <p class="dim">The plan has {plural(left, "send")} left in this period.</p>
       )}
     </>
   );

@@ -101,6 +101,22 @@ export function releaseProblemStories(open: () => Promise<Tab>): void {
     expect(await violations(page)).toEqual([]);
   });
 
+  it("sends of the week that are more than one page are counted as at least so many (CON-3)", async () => {
+    const { page, visit } = await open();
+    await page.route("**/api/v1/notifications?*", async (route) => {
+      const response = await route.fetch();
+      return route.fulfill({ response, json: { ...(await response.json()), next_cursor: "more" } });
+    });
+    await visit("send");
+    await page.getByLabel("Title").fill("The sale");
+    await page.getByLabel("Body", { exact: true }).fill("It begins on Friday.");
+    await press(page, "Review and send");
+    await page
+      .locator("dialog[open]")
+      .getByText(/^At least \d+ sends? in the last 7 days/)
+      .waitFor();
+  });
+
   it("a problem of a send leads from its release sheet to the field of the message (CON-3)", async () => {
     const { page, visit } = await open();
     await visit("send");

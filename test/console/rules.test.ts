@@ -55,8 +55,8 @@ it("a person who waits on one channel is counted once (CON-3)", () => {
 
 it("where everybody gets it, nobody is told apart (CON-3)", () => {
   const everyone = { total: 96, sent: 96, deferred: 0, held_out: 0 };
-  expect(countSentence(everyone, {})).toBe("All 96 people get it now.");
-  expect(countSentence({ ...everyone, total: 1, sent: 1 }, {})).toBe("1 person gets it now.");
+  expect(countSentence(everyone, {})).toBe("All 96 people get it.");
+  expect(countSentence({ ...everyone, total: 1, sent: 1 }, {})).toBe("1 person gets it.");
 });
 
 describe("weight", async () => {

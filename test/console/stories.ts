@@ -62,7 +62,7 @@ export function stories({ service, open }: Bench): void {
     await tabsOfB.getByRole("button", { name: "Email" }).click();
     await page.getByLabel("Subject of B").fill("Boards that you share");
     await page.getByLabel("Transactional").check();
-    await page.getByText("All 77 people get it now.").waitFor();
+    await page.getByText("All 77 people get it.").waitFor();
     const preview = page.getByRole("complementary", { name: "Preview" });
     await preview.getByRole("button", { name: "Email" }).click();
     const subject = preview.locator(".letter figcaption b");
