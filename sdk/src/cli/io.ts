@@ -31,6 +31,11 @@ export function processIo(): Io {
   const stopping = new AbortController();
   process.once("SIGINT", () => stopping.abort());
   process.once("SIGTERM", () => stopping.abort());
+  // Who reads the result, such as `head`, has enough.
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code !== "EPIPE") throw error;
+    stopping.abort();
+  });
   const isTerminal = process.stderr.isTTY === true;
   return {
     env: process.env,

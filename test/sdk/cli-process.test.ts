@@ -1,0 +1,16 @@
+// The command line as a process of its own.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { expect, it } from "vitest";
+
+const main = fileURLToPath(new URL("../../sdk/src/cli/main.ts", import.meta.url));
+
+it("a command whose reader has enough ends without a word (F17)", async () => {
+  const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", main, "help"]);
+  child.stdout.destroy();
+
+  const [said, [code]] = await Promise.all([child.stderr.toArray(), once(child, "close")]);
+
+  expect([Buffer.concat(said).toString(), code]).toEqual(["", 0]);
+});
