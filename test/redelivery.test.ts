@@ -43,3 +43,28 @@ it("a failed message is tried again within seconds, then later and later, and en
   await world.settle();
   expect(world.sqs.depth("end-experience")).toMatchObject({ visible: 0, delayed: 0 });
 });
+
+it("a line of the log about a message that failed names its workspace, also where messages are worked on together (D-HEALTH)", async () => {
+  const world = await testWorld({
+    hooks: (name) => ({
+      before: (service) => {
+        if (["end-experience", "mail-event"].includes(name) && service === "dynamodb")
+          throw awsFailure("ValidationException", "broken");
+      },
+    }),
+  });
+  const { id: tenant } = await world.tenant();
+  const send = async (QueueName: string, message: object) => {
+    const { QueueUrl } = await world.sqs.operate("GetQueueUrl", { QueueName });
+    await world.sqs.operate("SendMessage", { QueueUrl, MessageBody: JSON.stringify(message) });
+  };
+
+  await send("end-experience", { tenant, experience: "e", since: 0 });
+  const delivered = { fate: "delivered", at: 0, reason: "", emails: [], tries: 0 };
+  await send("mail-event", { tenant, job: "j", subscriber: "s", ...delivered });
+  await world.settle();
+
+  const failed = world.logs.filter(({ message }) => message === "a message failed");
+  expect(failed.map(({ worker }) => worker).sort()).toEqual(["end-experience", "mail-event"]);
+  for (const line of failed) expect(line).toMatchObject({ tenant });
+});

@@ -94,10 +94,11 @@ export function queueWorker<const Q extends QueueName, const U extends Uses>(
         const alone = groups ? (together.get(undefined) ?? []) : Records;
         const failed = await Promise.all([
           ...alone.map(({ messageId, body, attributes }) =>
-            attempt([messageId], () => {
+            attempt([messageId], (whose) => {
               const message = parsed(body);
               const isRepeated = Number(attributes.ApproximateReceiveCount) > 1;
               const tenant = tenantOf(message);
+              whose.tenant = tenant || undefined;
               return within(tenant, isReal ? [] : [messageId], (context) =>
                 task(message, { ...context, tenant, isRepeated }),
               );
@@ -107,9 +108,8 @@ export function queueWorker<const Q extends QueueName, const U extends Uses>(
             if (tenant === undefined || !groups) return [];
             const ids = records.map(({ messageId }) => messageId);
             const messages = records.map(({ body }) => parsed(body));
-            return attempt(ids, () =>
-              within(tenant, ids, (context) => groups.perform(messages, { ...context, tenant })),
-            );
+            const perform = () => within(tenant, ids, (context) => groups.perform(messages, { ...context, tenant }));
+            return attempt(ids, perform, { tenant });
           }),
         ]);
         const batchItemFailures = failed.flat();
@@ -123,16 +123,18 @@ export function queueWorker<const Q extends QueueName, const U extends Uses>(
   };
 }
 
+type Whose = { tenant?: TenantId | undefined };
+
 /** Performs the work of messages. @returns the failures for Lambda: none, or all of these messages */
 const attemptsOf =
   (worker: string, log: Deps["log"]) =>
-  async (messageIds: readonly string[], perform: () => Promise<void>): Promise<{ itemIdentifier: string }[]> => {
+  async (messageIds: readonly string[], perform: (whose: Whose) => Promise<void>, whose: Whose = {}) => {
     try {
-      await perform();
+      await perform(whose);
       return [];
     } catch (error) {
       for (const message_id of messageIds)
-        log({ level: "warn", message: "a message failed", worker, message_id, ...errorFields(error) });
+        log({ level: "warn", message: "a message failed", worker, message_id, ...whose, ...errorFields(error) });
       return messageIds.map((itemIdentifier) => ({ itemIdentifier }));
     }
   };
