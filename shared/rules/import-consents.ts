@@ -40,6 +40,8 @@ export type ImportedConsent = {
   said?: string | undefined;
   /** Why a yes proves nothing. */
   doubt?: "yes_without_time" | "future" | undefined;
+  /** The file says `pending`: who has not agreed there has taken nothing back that was said here. */
+  isPending?: true | undefined;
 };
 
 /** How the times of a file are read, and what its import says for all of its rows. */
@@ -62,7 +64,10 @@ interface Claim {
   time?: string | undefined;
   ip?: string | undefined;
   said?: string | undefined;
+  isPending?: true | undefined;
 }
+
+const pendingIn = (said: string) => (columnKey(said) === "pending" ? { isPending: true as const } : {});
 
 type Translator = (
   standard: Standards & { refused_at?: string | undefined },
@@ -79,7 +84,7 @@ const translators: Record<ImportSource, Translator> = {
   csv: ({ consent_status: said, consent_at: time, refused_at }) => {
     if (said === undefined) return undefined;
     const status = OUT_LETTER.test(said) || LEFT_LETTER.test(said) ? "opted_out" : negativeOf(said);
-    if (status) return { status, time: refused_at };
+    if (status) return { status, time: refused_at, ...pendingIn(said) };
     return isYes(said) ? { status: "opted_in", time, said } : { status: "unknown", said };
   },
   platform_a: ({ consent_status: said, consent_at: time, refused_at }, { "email suppressions": suppressions }) => {
@@ -208,7 +213,8 @@ function settled(
   // that of the yes before.
   const times = claims.flatMap((one) => (one.status === status && one.time !== undefined ? [one.time] : []));
   const time = status === "opted_in" ? times[0] : times.at(-1);
-  if (status !== "opted_in") return { status, at: timeOf(time, reading).at, source };
+  const isPending = claims.every((one) => one.status !== status || one.isPending);
+  if (status !== "opted_in") return { status, at: timeOf(time, reading).at, source, ...(isPending && { isPending }) };
   const [beside] = signed.flatMap((cell) => momentOf(cell, reading) ?? []);
   const { at, isAhead } = timeOf(time ?? standard.consent_at ?? beside ?? reading.consent_at, reading);
   if (at !== undefined) return { status, at, source, ip };
@@ -220,6 +226,7 @@ export type ImportedChoice = {
   status: "opted_in" | "opted_out" | "unknown";
   at?: string | undefined;
   source?: string | undefined;
+  isPending?: true | undefined;
 };
 /** By the channel of the consent: `topic:<key>`, or a channel other than e-mail. */
 export type ImportedChoices = Readonly<Record<string, ImportedChoice>>;
@@ -242,8 +249,8 @@ export function readChoice(
     reading,
   );
   if (!found || found.status === "unknown") return found && { status: "unknown" };
-  const { status, at, source } = found;
-  return { status: status === "suppressed" ? "opted_out" : status, at, source };
+  const { status, at, source, isPending } = found;
+  return { status: status === "suppressed" ? "opted_out" : status, at, source, ...(isPending && { isPending }) };
 }
 
 /** An opt-out that had the time of the yes before it would lose against what the person says here in between. */
@@ -251,7 +258,7 @@ const refusedAt = (consent_at: string | undefined, { isTimeOfYes }: ConsentReadi
   isTimeOfYes ? undefined : consent_at;
 
 function statedChoice(said: string, time: string | undefined, refused_at: string | undefined): Claim {
-  if (negativeOf(said)) return { status: "opted_out", time: refused_at };
+  if (negativeOf(said)) return { status: "opted_out", time: refused_at, ...pendingIn(said) };
   return isYes(said) ? { status: "opted_in", time } : { status: "unknown" };
 }
 

@@ -65,3 +65,22 @@ it("an import into a list that asks sends no question to who has opted out of ma
   const asked = (await mailsOf(world)).filter(({ text }) => text.includes("/i/"));
   expect(asked.map(({ to }) => to)).toEqual(["eve@x.example"]);
 });
+
+it("a file that says pending takes nothing back that was said here (AMB-129, AMB-132)", async () => {
+  const { tenant, run, consents } = await setting();
+  const consent = { status: "opted_in" };
+  await tenant.upsert({ external_id: "agreed", email: "a@x.example", consent });
+  await tenant.call("PATCH /api/v1/workspace", { double_opt_in: true });
+  await tenant.call("POST /api/v1/topics", { key: "news", name: "News", double_opt_in: true });
+  const id = await tenant.upsert({ external_id: "asked", email: "b@x.example", consent });
+  await tenant.call("PUT /v1/preferences", { subscriber_id: id, topics: { news: "opted_in" } });
+  const said = [await consents("agreed"), await consents("asked")];
+  const file = "external_id,consent_status,topic:news\nagreed,pending,\nasked,pending,pending\nnew,pending,\n";
+
+  for (const dry_run of ["true", "false"])
+    expect(await run(file, { dry_run })).toMatchObject({
+      consent_summary: { opted_out: 1, unchanged: 2 },
+      topic_summary: { news: { opted_out: 0, unchanged: 1 } },
+    });
+  expect([await consents("agreed"), await consents("asked")]).toEqual(said);
+});

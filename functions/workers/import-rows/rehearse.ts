@@ -237,7 +237,7 @@ function applyMailConsent(
   { addresses }: Rehearsal,
   state: PersonState | undefined,
   from: From,
-  { consent: { status, at = from.created_at }, email, isByAddress, isHeld }: MailStatement,
+  { consent: { status, at = from.created_at, isPending }, email, isByAddress, isHeld }: MailStatement,
 ): ImportedConsent["status"] | "unchanged" {
   if (status === "unknown") return status;
   if (status === "opted_in" && isHeld) return "unchanged";
@@ -252,7 +252,9 @@ function applyMailConsent(
   }
   if (status === "opted_out" && isByAddress && id !== undefined) addresses.set(id, { ...row, "o:email": at });
   const own = status === "opted_in" ? status : "opted_out";
-  return state ? applyConsent(state, from, { channel: "email", status: own, consented_at: at }) : "unchanged";
+  return state
+    ? applyConsent(state, from, { channel: "email", status: own, consented_at: at, isPending })
+    : "unchanged";
 }
 
 function applyChoices(
@@ -262,9 +264,9 @@ function applyChoices(
   held: ReadonlySet<string>,
 ): ChoiceOutcomes {
   const outcomes: ChoiceOutcomes = {};
-  for (const [channel, { status, at = from.created_at }] of Object.entries(choices))
+  for (const [channel, { status, at = from.created_at, isPending }] of Object.entries(choices))
     outcomes[channel] =
-      status === "unknown" ? status : applyConsent(state, from, { channel, status, consented_at: at }, held);
+      status === "unknown" ? status : applyConsent(state, from, { channel, status, consented_at: at, isPending }, held);
   return outcomes;
 }
 

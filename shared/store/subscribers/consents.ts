@@ -36,6 +36,8 @@ export interface ConsentAssertion {
   ip?: string | undefined;
   text?: string | undefined;
   import_job_id?: string | undefined;
+  /** Of an import: it counts only where nothing was said before. It is not stored. */
+  isPending?: true | undefined;
 }
 
 /** The write that adds an assertion to the history of a subscriber. @param when it has no such id yet, for one that may be repeated */

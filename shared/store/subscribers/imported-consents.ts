@@ -65,9 +65,9 @@ export async function recordImportedConsent(
   imported: ImportedConsent,
   { email, isByAddress, held, isHeldBefore }: ImportedAddress,
 ): Promise<ImportedConsent["status"] | "unchanged"> {
-  const { status, at: consented_at = from.created_at, source, ip } = imported;
+  const { status, at: consented_at = from.created_at, source, ip, isPending } = imported;
   if (status === "unknown") return "unknown";
-  const own = { channel: CHANNEL, import_job_id: from.job, consented_at, source, ip };
+  const own = { channel: CHANNEL, import_job_id: from.job, consented_at, source, ip, isPending };
   const profile = email === undefined ? await getProfile(store, subscriber) : undefined;
   const named = email ?? profile?.email;
   if (status === "opted_in") {
@@ -129,7 +129,7 @@ async function recordOwn<S extends "opted_in" | "opted_out">(
       isNews(assertion),
       ...confirmed.when,
     ],
-    opted_out: [...isNotErased, isOpenConsent(CHANNEL)],
+    opted_out: [...isNotErased, own.isPending ? absent(`c:${CHANNEL}` as const) : isOpenConsent(CHANNEL)],
   };
   const change = { set: { ...stating.set, ...confirmed.set }, remove: stating.remove };
   const failures = await failuresOf(store, [
@@ -203,10 +203,10 @@ export async function recordImportedChoices(
 ): Promise<ChoiceOutcomes> {
   const outcomes: ChoiceOutcomes = {};
   const assertions = new Map<string, ConsentAssertion>();
-  for (const [channel, { status, at: consented_at = from.created_at, source }] of Object.entries(choices)) {
+  for (const [channel, { status, at: consented_at = from.created_at, source, isPending }] of Object.entries(choices)) {
     outcomes[channel] = status;
     if (status === "unknown") continue;
-    assertions.set(channel, { channel, status, consented_at, source, import_job_id: from.job });
+    assertions.set(channel, { channel, status, consented_at, source, import_job_id: from.job, isPending });
   }
   for (const some of chunksOf([...assertions], CHOICES_AT_ONCE))
     Object.assign(outcomes, await recordSome(store, subscriber, { ...from, held }, new Map(some)));
@@ -247,11 +247,12 @@ async function recordSome(
  */
 export function judged(
   profile: Partial<ProfileRow>,
-  { channel, status, consented_at }: ConsentAssertion,
+  { channel, status, consented_at, isPending }: ConsentAssertion,
   held: ReadonlySet<string>,
 ) {
   if (status !== "opted_out" && held.has(channel)) return "refused";
   const [newest, at] = [profile[`c:${channel}`], profile[`ct:${channel}`]];
+  if (isPending && newest !== undefined) return "refused";
   if (status !== "opted_out" && newest === status && at === consented_at) return "known";
   const isOpen = newest === undefined || newest === "opted_in" || newest === "pending";
   const isNewest = at === undefined || at <= consented_at;
