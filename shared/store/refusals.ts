@@ -179,17 +179,19 @@ export function writeErrorOf(error: unknown): unknown {
   return conditionFailed([{ old: storedItem(old) }]);
 }
 
+/** The same transaction is not over yet: the reply to it was lost. */
+export const isUnderWay = (error: unknown): boolean =>
+  error instanceof Error && error.name === "TransactionInProgressException";
+
 /** Another transaction is at the item: the write may be tried again. */
 export const isConflict = (error: unknown): boolean =>
-  error instanceof Error &&
-  (error.name === "TransactionConflictException" || error.name === "TransactionInProgressException");
+  isUnderWay(error) || (error instanceof Error && error.name === "TransactionConflictException");
 
 /** Reads a failed transaction: "conflict" asks for another try; only a failed condition is a refusal. */
 export function transactionErrorOf(error: unknown): unknown | "conflict" {
   if (!(error instanceof Error)) return error;
   if (error.name === "ValidationException" && isSizeMessage(error.message)) return itemTooLarge();
-  if (error.name === "TransactionInProgressException" || error.name === "TransactionConflictException")
-    return "conflict";
+  if (isConflict(error)) return "conflict";
   if (error.name !== "TransactionCanceledException") return error;
   const { CancellationReasons: reasons = [] } = error as Error & {
     CancellationReasons?: { Code?: string; Message?: string; Item?: Record<string, AttributeValue> }[];

@@ -20,7 +20,7 @@ import { chunksOf } from "../rules/chunks.ts";
 import { absent, type Condition } from "./conditions.ts";
 import { type Change, changeOf, conditionOf, type QueryRange, queryInput } from "./expressions.ts";
 import type { Item, Key } from "./model.ts";
-import { isConflict, onConditionFailed, transactionErrorOf, writeErrorOf } from "./refusals.ts";
+import { isConflict, isUnderWay, onConditionFailed, transactionErrorOf, writeErrorOf } from "./refusals.ts";
 import { countingSend, TableClient } from "./table-client.ts";
 
 export interface RawPage {
@@ -77,6 +77,8 @@ interface Requests {
   TableName: string;
   /** Waits with jitter before the next attempt. */
   pause(attempt: number): Promise<void>;
+  /** Names a transaction: what comes again under one name is done once. */
+  newToken(): string;
   /** The same key or item. @throws where its partition key is not allowed. */
   allowed<K extends Pick<Key, "pk">>(key: K): K;
 }
@@ -95,7 +97,7 @@ export function openRows(deps: Deps): (isAllowed: (pk: string) => boolean) => Ro
       if (!isAllowed(key.pk)) throw new Error(`A key outside the bound tenant was refused: ${key.pk.slice(0, 40)}`);
       return key;
     };
-    const requests = { client, TableName, pause, allowed };
+    const requests = { client, TableName, pause, newToken: deps.ids.uuid, allowed };
     return { ...readsOf(requests), ...writesOf(requests) };
   };
 }
@@ -180,14 +182,17 @@ function writesOf(requests: Requests): Omit<Rows, "get" | "getAll" | "query" | "
 
     transact: async (writes) => {
       const TransactItems = writes.map((write) => transactItemOf(requests, write));
+      let ClientRequestToken = requests.newToken();
       for (let attempt = 0; ; attempt++) {
         try {
-          await client.send(new TransactWriteCommand({ TransactItems }));
+          await client.send(new TransactWriteCommand({ TransactItems, ClientRequestToken }));
           return;
         } catch (error) {
           const failure = transactionErrorOf(error);
           if (failure !== "conflict") throw failure;
           if (attempt === MAX_ATTEMPTS) throw tooBusy();
+          // What is under way may be done in the end: under another token it would be done twice.
+          if (!isUnderWay(error)) ClientRequestToken = requests.newToken();
           await requests.pause(attempt);
         }
       }

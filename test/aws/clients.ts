@@ -23,7 +23,8 @@ export function awsDeps(env: Record<string, string>, configuration: object = {})
     pauses.push(ms);
   };
   const clock = { now: () => NOW, sleep };
-  const ids = idsFrom((length) => Buffer.alloc(length, 255));
+  let made = 0;
+  const ids = { ...idsFrom((length) => Buffer.alloc(length, 255)), uuid: () => `id-${++made}` };
   const aws = awsClients({
     region: "eu-central-1",
     credentials: { accessKeyId: "key", secretAccessKey: "secret" },

@@ -197,6 +197,7 @@ describe("writes", () => {
     const n = { ExpressionAttributeNames: { "#0": "n" }, ExpressionAttributeValues: { ":0": 1 } };
     expect(sent()).toEqual([
       {
+        ClientRequestToken: "id-1",
         TransactItems: [
           { Put: { ...common, Item: at("a"), ...notThere } },
           { Update: { ...common, Key: at("b"), UpdateExpression: "SET #0 = :0", ...n } },

@@ -201,13 +201,22 @@ describe("canceled transactions", () => {
     ["met another one and was throttled", canceled("TransactionConflict", "ThrottlingError")],
     ["was canceled for no reason", canceled()],
     ["was canceled without a list of reasons", failure("TransactionCanceledException")],
-    ["is still under way", failure("TransactionInProgressException")],
-  ])("a transaction that %s is sent again as it was", async (_, error) => {
+  ])("a transaction that %s is sent again as it was, as another one", async (_, error) => {
     const { rows, table, sent } = mockedTable();
     table.on(TransactWriteCommand).rejectsOnce(error).resolves({});
     await rows.transact(writes);
-    expect(sent()).toHaveLength(2);
-    expect(sent()[1]).toEqual(sent()[0]);
+    const [first, second, ...more] = sent();
+    expect(more).toEqual([]);
+    expect(second).toEqual({ ...first, ClientRequestToken: expect.any(String) });
+    expect(second).not.toEqual(first);
+  });
+
+  it("a transaction that is still under way is sent again as the same, so that it is done once", async () => {
+    const { rows, table, sent } = mockedTable();
+    table.on(TransactWriteCommand).rejectsOnce(failure("TransactionInProgressException")).resolves({});
+    await rows.transact(writes);
+    expect(sent()).toEqual([sent()[0], sent()[0]]);
+    expect(sent()[0]).toMatchObject({ ClientRequestToken: expect.any(String) });
   });
 
   it("a transaction that meets others nine times ends as a throttle", async () => {
