@@ -152,6 +152,22 @@ describe("records", () => {
     expect((await patch({ name: "A", rule: pro }, UNKNOWN)).status).toBe(404);
   });
 
+  it("a page of segments closes at 4 MB with a cursor, and the rest follows (SEG-5, docs/decisions/0021#page-size)", async () => {
+    const { tenant } = await withTenant({ plan: "enterprise" });
+    const rule = { attribute: { plan: { $in: Array.from({ length: 190 }, (_, n) => `${n}${"x".repeat(330)}`) } } };
+    const count = 75;
+    for (let n = 0; n < count; n++) await tenant.call("POST /api/v1/segments", { name: `s${n}`, rule });
+
+    const first = (await tenant.call("GET /api/v1/segments")).body;
+    const rest = (await tenant.call(`GET /api/v1/segments?cursor=${encodeURIComponent(first.next_cursor)}`)).body;
+
+    expect(Buffer.byteLength(JSON.stringify(first))).toBeLessThan(4.2 * 1_048_576);
+    expect(rest.next_cursor).toBe("");
+    const names = [...first.segments, ...rest.segments].map(({ name }: { name: string }) => name);
+    expect(new Set(names).size).toBe(count);
+    expect(names).toHaveLength(count);
+  });
+
   it("up to 100 a page, newest first, with counts (SEG-5, LIM-8)", async () => {
     const { world, tenant } = await withTenant();
     const at = new Date(START).toISOString();

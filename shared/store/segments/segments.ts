@@ -2,6 +2,7 @@
 
 import * as v from "valibot";
 import { grammar } from "../../contract/grammar.ts";
+import { pageRoom } from "../../contract/paging.ts";
 import { LastError } from "../../contract/schemas.ts";
 import { MINUTE, timestamp } from "../../kernel/clock.ts";
 import { ApiError, beingChanged, conflict, invalid, requireFound } from "../../kernel/errors.ts";
@@ -136,12 +137,15 @@ export async function getSegment(store: StoreReader, id: string): Promise<Segmen
   return segmentOf(row, count);
 }
 
-/** SEG-5: newest first. `next` is absent on the last page. */
+/** SEG-5: newest first, by pages of a few MB. `next` is absent on the last page. */
 export async function listSegments(
   store: StoreReader,
   range: EntityRange,
 ): Promise<{ segments: Segment[]; next: string | undefined }> {
-  const { items: rows, next } = await entityPage(store, SegmentItem, range, { read: (row) => row });
+  const { items: rows, next } = await entityPage(store, SegmentItem, range, {
+    read: (row) => row,
+    accepts: pageRoom(),
+  });
   const ids = rows.map(({ id }) => id);
   const counts = await countsOfMany(store, "segment", ids, { asRange: true });
   return { segments: rows.map((row) => segmentOf(row, counts.get(row.id) ?? 0)), next };
