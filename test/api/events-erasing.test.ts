@@ -1,6 +1,8 @@
 // Events of erased subscribers, in exports during and after the erasure, and in the table (EXP-11, SUB-16).
 import { expect, it } from "vitest";
-import { DAY, MINUTE, SECOND, timestamp } from "../../shared/kernel/clock.ts";
+import { runner } from "../../local/clock.ts";
+import { WORKER_TIMEOUT_SECONDS } from "../../shared/contract/messages.ts";
+import { DAY, HOUR, MINUTE, SECOND, timestamp } from "../../shared/kernel/clock.ts";
 import { putItem } from "../../shared/store/item.ts";
 import { ErasingActor } from "../../shared/store/subscribers/erasing-items.ts";
 import { exportAll, identify, ingest, someEvents } from "../support/events.ts";
@@ -97,6 +99,41 @@ it("no row of the table names a subscriber who is erased with over a thousand ev
   const rows = await exportAll(world, tenant);
   expect(rows).toHaveLength(1_200);
   expect(rows.filter((row) => row.subscriber_id ?? row.anonymous_id)).toEqual([]);
+});
+
+it("an erasure of somebody with many events is done by several messages, each in its time (SUB-16, F14)", async () => {
+  const invocations = new Map<unknown, { from: number; to: number }>();
+  const found = await withPeople(1, {
+    hooks: (name) => ({
+      before: () => {
+        if (name !== "erase") return;
+        const { clock } = found.world;
+        const invocation = runner.getStore();
+        const { from } = invocations.get(invocation) ?? { from: clock.now() };
+        clock.jumpTo(clock.now() + SECOND / 10);
+        invocations.set(invocation, { from, to: clock.now() });
+      },
+    }),
+  });
+  const { world, tenant, ids } = found;
+  const [ada] = ids as [string];
+  const occurredAt = (n: number) => timestamp(world.clock.now() - n * 2 * HOUR);
+  const events = someEvents(500, (n) => ({ anonymous_id: undefined, subscriber_id: ada, occurred_at: occurredAt(n) }));
+  await ingest(world, tenant, { events });
+  await world.settle();
+
+  await tenant.call(`DELETE /api/v1/subscribers/${ada}`);
+  await world.advance(15 * MINUTE);
+
+  expect((await tenant.call(`GET /api/v1/erasures/${ada}`)).body).toMatchObject({
+    state: "completed",
+    exact: true,
+    removed: expect.arrayContaining([{ store: "events", count: 500 }]),
+  });
+  expect((await exportAll(world, tenant)).filter(({ subscriber_id }) => subscriber_id !== null)).toEqual([]);
+  const seconds = [...invocations.values()].map(({ from, to }) => (to - from) / SECOND);
+  expect(seconds.length).toBeGreaterThan(3);
+  expect(Math.max(...seconds)).toBeLessThan(WORKER_TIMEOUT_SECONDS);
 });
 
 it("an event that arrives while its subscriber is erased is anonymized by the second pass (SUB-16)", async () => {

@@ -1,5 +1,6 @@
 // Erases the traces of a subscriber that is a tombstone already. A second pass, two minutes later, finds the rows that
 // were being written at the time of the tombstone; while an import that began before is under way, it is repeated.
+import { WORKING_MS } from "../../../shared/contract/messages.ts";
 import { SECOND } from "../../../shared/kernel/clock.ts";
 import { eraseQueue } from "../../../shared/runtime/resources.ts";
 import { queueWorker } from "../../../shared/runtime/worker.ts";
@@ -15,11 +16,14 @@ export const eraseSubscriber = queueWorker(
   [storeWrite, importErasing, exportErasing, eraseQueue],
   async ({ tenant, subscriber, pass }, { store, files, exportFiles, eraseQueue: queue, clock, log }) => {
     const startedAt = clock.now();
+    const isTimeUp = () => clock.now() >= startedAt + WORKING_MS;
     await beginPass(store, subscriber);
-    const { removed, isImporting } = await eraseTraces(store, { ...files, ...exportFiles }, subscriber, pass);
-    const isLast = pass === 2 && !isImporting;
+    const erased = await eraseTraces(store, { ...files, ...exportFiles }, subscriber, { pass, isTimeUp });
+    const { removed, isImporting, isUnfinished } = erased;
+    const isLast = pass === 2 && !isImporting && !isUnfinished;
     await endPass(store, subscriber, removed, isLast);
-    if (!isLast) await queue.send([{ tenant, subscriber, pass: 2 }], { delaySeconds: SECOND_PASS_MS / SECOND });
+    if (isUnfinished) await queue.send([{ tenant, subscriber, pass }]);
+    else if (!isLast) await queue.send([{ tenant, subscriber, pass: 2 }], { delaySeconds: SECOND_PASS_MS / SECOND });
     const seconds = (clock.now() - startedAt) / SECOND;
     log({ level: "info", message: "erased", tenant, pass, removed, seconds });
   },

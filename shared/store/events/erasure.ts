@@ -8,7 +8,7 @@ import { aliasesOf } from "../subscribers/aliases.ts";
 import { noteErasing } from "../subscribers/erasing.ts";
 import { Alias, SubscriberAlias } from "../subscribers/items.ts";
 import { pagesOf } from "../table.ts";
-import { actorText, anonymousActor, subscriberActor } from "./actors.ts";
+import { actorsOf, actorText, anonymousActor, subscriberActor } from "./actors.ts";
 import { blockKey } from "./block-keys.ts";
 import { maskActor } from "./blocks.ts";
 import { anonymousWrite } from "./events.ts";
@@ -21,17 +21,31 @@ import { type Actor, ActorEvents, EventItem } from "./items.ts";
  */
 const IN_FLIGHT_MS = MINUTE;
 
+/** Each may lead to a block of its own, which is read and written. */
+const PAGE_ROWS = 100;
+
+interface ErasedEvents {
+  /** How many rows changed. */
+  changed: number;
+  /** Rows are left that the next message must change. */
+  isUnfinished: boolean;
+}
+
 /**
  * Removes the actor from the events of a subscriber and of its anonymous ids, then unlinks the ids: the device may
  * belong to another subscriber next. The second pass repeats it for events that were in flight, and forgets the ids. The
  * register of erasures hides from exports what is not changed yet.
- * @returns how many rows changed.
  */
 export async function eraseEvents(
   store: Store,
   subscriber: string,
-  { erasedAt, eraseProperties, isLast }: { erasedAt: number; eraseProperties: boolean; isLast: boolean },
-): Promise<number> {
+  {
+    erasedAt,
+    eraseProperties,
+    isLast,
+    isTimeUp,
+  }: { erasedAt: number; eraseProperties: boolean; isLast: boolean; isTimeUp(): boolean },
+): Promise<ErasedEvents> {
   const until = timestamp(erasedAt + IN_FLIGHT_MS);
   const aliases = await aliasesOf(store, subscriber);
   const identified = subscriberActor(subscriber);
@@ -39,22 +53,33 @@ export async function eraseEvents(
   for (const anonymous of aliases)
     await noteErasing(store, anonymousActor(anonymous), { eraseProperties, until, isLast: false });
 
-  let changed = await anonymizeEvents(store, identified, "~", eraseProperties);
-  for (const anonymous of aliases) {
-    changed += await anonymizeEvents(store, anonymousActor(anonymous), until, eraseProperties);
-    await whereItHolds(store.remove(Alias, { anonymous }, is("subscriber", subscriber)));
+  let changed = 0;
+  for (const actor of actorsOf(subscriber, aliases)) {
+    const isVisitor = actor.kind === "anonymous";
+    const own = await anonymizeEvents(store, actor, isVisitor ? until : "~", { eraseProperties, isTimeUp });
+    changed += own.changed;
+    if (own.isUnfinished) return { changed, isUnfinished: true };
+    if (!isVisitor) continue;
+    await whereItHolds(store.remove(Alias, { anonymous: actor.id }, is("subscriber", subscriber)));
     if (!isLast) continue;
-    await noteErasing(store, anonymousActor(anonymous), { eraseProperties, until, isLast });
-    await store.remove(SubscriberAlias, { subscriber, anonymous });
+    await noteErasing(store, actor, { eraseProperties, until, isLast });
+    await store.remove(SubscriberAlias, { subscriber, anonymous: actor.id });
   }
   if (isLast) await noteErasing(store, identified, { eraseProperties, isLast });
-  return changed;
+  return { changed, isUnfinished: false };
 }
 
 /** The rows of the history lead to the blocks, and to the events that are stored alone. They go last. */
-async function anonymizeEvents(store: Store, actor: Actor, until: string, eraseProperties: boolean): Promise<number> {
+async function anonymizeEvents(
+  store: Store,
+  actor: Actor,
+  until: string,
+  { eraseProperties, isTimeUp }: { eraseProperties: boolean; isTimeUp(): boolean },
+): Promise<ErasedEvents> {
   let changed = 0;
-  for await (const page of pagesOf((after?: Key) => store.query(ActorEvents, actor, { after, prefix: HISTORY }))) {
+  const range = { prefix: HISTORY, limit: PAGE_ROWS };
+  for await (const page of pagesOf((after?: Key) => store.query(ActorEvents, actor, { ...range, after }))) {
+    if (isTimeUp()) return { changed, isUnfinished: true };
     const rows = page.items.filter(({ received_at }) => received_at <= until);
     for (const { block } of rows)
       if (block !== undefined) await maskActor(store, blockKey(block), actorText(actor), eraseProperties);
@@ -64,5 +89,5 @@ async function anonymizeEvents(store: Store, actor: Actor, until: string, eraseP
     await store.removeRows(rows.map(({ pk, sk }) => ({ pk, sk })));
     changed += rows.length;
   }
-  return changed;
+  return { changed, isUnfinished: false };
 }

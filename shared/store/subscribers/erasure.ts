@@ -51,13 +51,15 @@ interface Erasure {
   files: ExportErasing;
   /** The first pass follows the tombstone at once, the second one after `SECOND_PASS_MS`. */
   pass: 1 | 2;
+  /** Whether another message must continue the pass. */
+  isTimeUp(): boolean;
 }
 
 interface ErasureStep {
   name: string;
   /** The items with personal data that are erased here. */
   covers: readonly AnyItem[];
-  erase(store: Store, subscriber: string, erasure: Erasure): Promise<Removed>;
+  erase(store: Store, subscriber: string, erasure: Erasure): Promise<Removed & { isUnfinished?: boolean }>;
 }
 
 type Find<K extends Key> = (store: Store, subscriber: string) => Promise<readonly K[]>;
@@ -90,11 +92,13 @@ export const places: readonly ErasureStep[] = [
   {
     name: "events and anonymous ids",
     covers: [EventItem, EventBlock, ActorEvents, Alias, SubscriberAlias],
-    erase: async (store, subscriber, { tombstone, pass }) => {
+    erase: async (store, subscriber, { tombstone, pass, isTimeUp }) => {
       if (!tombstone?.erased_at) return {};
       const erasedAt = Date.parse(tombstone.erased_at);
       const eraseProperties = tombstone.erase_properties === true;
-      return { events: await eraseEvents(store, subscriber, { erasedAt, eraseProperties, isLast: pass === 2 }) };
+      const how = { erasedAt, eraseProperties, isLast: pass === 2, isTimeUp };
+      const { changed, isUnfinished } = await eraseEvents(store, subscriber, how);
+      return { events: changed, isUnfinished };
     },
   },
   {
@@ -184,22 +188,34 @@ interface Erased {
   removed: Removed;
   /** An import that began before the erasure is under way: another pass must follow. */
   isImporting: boolean;
+  /** The time was up: the pass must go on. */
+  isUnfinished: boolean;
 }
 
 export async function eraseTraces(
   store: Store,
   files: ImportErasing & ExportErasing,
   subscriber: string,
-  pass: 1 | 2,
+  { pass, isTimeUp }: Pick<Erasure, "pass" | "isTimeUp">,
 ): Promise<Erased> {
   const profile = await store.get(Profile, { id: subscriber });
   const tombstone = profile?.erased_at ? profile : undefined;
   const imports = await importTraces(store, files, tombstone);
   const removed: Removed = {};
-  for (const { erase } of places)
-    addRemoved(removed, await erase(store, subscriber, { tombstone, imports, files, pass }));
+  const { isImporting } = imports;
+  for (const { erase } of places) {
+    const { isUnfinished = false, ...some } = await erase(store, subscriber, {
+      tombstone,
+      imports,
+      files,
+      pass,
+      isTimeUp,
+    });
+    addRemoved(removed, some);
+    if (isUnfinished) return { removed, isImporting, isUnfinished };
+  }
   if (pass === 2) await forgetPseudonym(store, subscriber);
-  return { removed, isImporting: imports.isImporting };
+  return { removed, isImporting, isUnfinished: false };
 }
 
 type Removable = NonNullable<ChangeOf<typeof Profile>["remove"]>[number];

@@ -45,8 +45,8 @@ export const followingBugs: readonly Bug[] = [
     name: "erasure has no second pass",
     area: "erasure",
     file: "functions/workers/erase/index.ts",
-    find: "const isLast = pass === 2 && !isImporting;",
-    replace: "const isLast = !isImporting;",
+    find: "const isLast = pass === 2 && !isImporting && !isUnfinished;",
+    replace: "const isLast = !isImporting && !isUnfinished;",
   },
   {
     name: "an upsert revives the erased",

@@ -23,8 +23,8 @@ export const promisesBugs: readonly Bug[] = [
     name: "the events of the erased keep their actor",
     area: "erasure",
     file: erasure,
-    find: "return { events: await eraseEvents(store, subscriber, { erasedAt, eraseProperties, isLast: pass === 2 }) };",
-    replace: "return {};",
+    find: "const { changed, isUnfinished } = await eraseEvents(store, subscriber, how);",
+    replace: "const [changed, isUnfinished] = [0, false];",
   },
   {
     name: "an erasure is not in the register that exports read",
