@@ -7,6 +7,7 @@ import { hashOf } from "../../shared/store/hash.ts";
 import { countAttempt } from "../../shared/store/workspaces/attempts.ts";
 import { InvitationItem, UserItem } from "../../shared/store/workspaces/identity-items.ts";
 import { inviting, mailedToken, PASSWORD } from "../support/accounts.ts";
+import { bearer } from "../support/credentials.ts";
 import { quickDeps } from "../support/people.ts";
 import type { TestWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
@@ -212,6 +213,19 @@ it("after a downgrade an open invitation admits no member beyond the plan (D-PLA
   expect(refused.body.code).toBe("QUOTA_EXCEEDED");
   await world.call("PUT /api/v1/billing/plan", { as: owner, body: { plan: "starter" } });
   expect((await accept(second.body.token)).status).toBe(201);
+});
+
+it("a deleted workspace is none to which a member is said to belong (D-TENANT, RDA-2)", async () => {
+  const { world, tenant, invite, accept } = await setting();
+  await accept((await invite(GRACE, "viewer")).body.token);
+  const other = await world.tenant();
+  const { body } = await accept((await invite(GRACE, "viewer", await other.dashboard())).body.token);
+  const own = async () => (await world.call("GET /api/v1/me", { as: bearer(body.access_token) })).body.workspaces;
+  expect(await own()).toHaveLength(2);
+
+  await world.host.invoke("operator", { tenant_id: tenant.id, status: "deleted" });
+
+  expect(await own()).toMatchObject([{ tenant_id: other.id }]);
 });
 
 it("a deleted workspace admits no one: by invitation, refresh or switch (D-TENANT, ERR-7)", async () => {

@@ -136,7 +136,8 @@ export const account = group("account", "Keys and settings of a workspace, and t
     { openWhileSuspended: true, openBeforeSecondFactor: true, uses: [platformRead, addressConfirmation] },
     {
       summary: "Who the presented dashboard token belongs to",
-      description: "`workspaces` are those of the user, oldest membership first. `now` is the time of the service.",
+      description:
+        "`workspaces` are those of the user that are not deleted, oldest membership first. `now` is the time of the service.",
       returns: v.object({
         user: User,
         tenant: v.object({
@@ -179,11 +180,10 @@ export const account = group("account", "Keys and settings of a workspace, and t
         second_factor_missing: me.secondFactor.isDemanded && !me.secondFactor.isProven,
         sign_in_missing: me.provider.isDemanded && !me.provider.isProven,
         confirmation_missing: await lacksConfirmation(me, platform, demandsConfirmation),
-        workspaces: memberships.map(({ tenant: tenant_id, role }, i) => ({
-          tenant_id,
-          name: rows[i]?.name ?? "",
-          role,
-        })),
+        workspaces: memberships.flatMap(({ tenant: tenant_id, role }, i) => {
+          const { name = "", status = "deleted" } = rows[i] ?? {};
+          return status === "deleted" ? [] : [{ tenant_id, name, role }];
+        }),
         now: timestamp(clock.now()),
       };
     },
