@@ -8484,7 +8484,7 @@ export interface Endpoints {
     pause(id: string, options?: CallOptions): Promise<Experience>;
     /** Resume a paused experience; a send that the pause canceled, or that reached nobody, starts again. `POST /api/v1/in-app/experiences/:id/resume` */
     resume(id: string, options?: CallOptions): Promise<Experience>;
-    /** End an experience: its messages are recalled, and it cannot be resumed. `POST /api/v1/in-app/experiences/:id/end` */
+    /** End an experience: its messages are recalled, a send under way stops, and it cannot be resumed. `POST /api/v1/in-app/experiences/:id/end` */
     end(id: string, options?: CallOptions): Promise<Experience>;
     /** Archive a draft or an experience that has ended. `POST /api/v1/in-app/experiences/:id/archive` */
     archive(id: string, options?: CallOptions): Promise<Experience>;

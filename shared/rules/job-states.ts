@@ -13,7 +13,7 @@ export const jobMoves = {
   /** A send to one recipient: it is delivered without being planned. */
   deliver: { from: ["queued"], to: "completed" },
   complete: { from: ["processing"], to: "completed" },
-  /** Its workspace was deleted (AMB-112), or its archived campaign. */
+  /** Its workspace was deleted (AMB-112), or its archived campaign, or its experience ended. */
   abandon: { from: ["scheduled", "queued", "processing"], to: "canceled" },
   /** By a cause that concerns the whole job, or because no message was delivered. */
   fail: { from: ["scheduled", "queued", "processing"], to: "failed" },

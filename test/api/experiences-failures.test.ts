@@ -1,7 +1,8 @@
-// Experiences whose send reached nobody (AMB-6, AMB-123): what is said of it, and how it is sent after all.
+// Experiences whose send reached nobody (AMB-6, AMB-123): what is said of it, and how it is sent after all. And those that
+// end while they are sent.
 import { expect, it } from "vitest";
 import { HOUR } from "../../shared/kernel/clock.ts";
-import { draft, jobsOf, readExperience, take } from "../support/experiences.ts";
+import { act, draft, jobOf, jobsOf, readExperience, take } from "../support/experiences.ts";
 import { operate, reachedOf } from "../support/people.ts";
 import { START } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
@@ -40,4 +41,16 @@ it("a pause and a resume send an experience whose send reached nobody (AMB-6, IN
   expect(resumed).not.toHaveProperty("last_error");
   expect(await reachedOf(world, tenant, ids, notification_id)).toEqual(ids);
   expect(await jobsOf(tenant, id)).toHaveLength(2);
+});
+
+it("an end stops a send that is under way, which then takes nothing of the quota (INX-35, AMB-87)", async () => {
+  const { world, tenant } = await withPeople(3);
+  const id = await draft(tenant);
+  const { notification_id } = (await act(world, tenant, id, "publish")).body;
+
+  await take(world, tenant, id, "end");
+
+  const counts = { total: 3, sent: 0, delivered: 0, skipped: 3 };
+  expect(await jobOf(tenant, notification_id)).toMatchObject({ status: "canceled", counts });
+  expect((await tenant.call("GET /api/v1/billing")).body.usage.sends).toBe(0);
 });

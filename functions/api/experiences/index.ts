@@ -199,7 +199,10 @@ export const experiences = group("experiences", "In-app experiences, from draft 
   endpoint(
     "POST /api/v1/in-app/experiences/:id/end",
     { permission: "send", uses: [storeWrite] },
-    { summary: "End an experience: its messages are recalled, and it cannot be resumed", returns: Experience },
+    {
+      summary: "End an experience: its messages are recalled, a send under way stops, and it cannot be resumed",
+      returns: Experience,
+    },
     ({ store, params }) => endExperience(store, params.id),
   ),
 

@@ -49,7 +49,7 @@ export const resumeExperience = (store: Store, timers: Timers, allowance: Allowa
   });
 
 /**
- * INX-35: terminal; a send that is still scheduled is canceled.
+ * INX-35: terminal; a send that is still scheduled is canceled, and one that is under way is stopped.
  * @param at when it ended, in milliseconds, of one whose end has come
  * @throws 400 naming the current status, 404.
  */
@@ -59,7 +59,7 @@ export const endExperience = (store: Store, id: string, at?: number) =>
     return transacted(store, [
       ...moveWrites(store, experience, "end"),
       annotationWrite(store, { kind: "experience_ended", text, ref_id: id, at }),
-      ...(await cancelWrites(store, experience)),
+      ...(await cancelWrites(store, experience, "abandon")),
       ...endUseWrites(experience.audience ?? null, { kind: "experience", id }),
     ]);
   });

@@ -96,15 +96,17 @@ export function moveWrites(
   ];
 }
 
-/** Cancels a scheduled send. If the send starts first, the whole transaction fails and the next attempt finds it. */
+/**
+ * Cancels a scheduled send. If the send starts first, the whole transaction fails and the next attempt finds it.
+ * @param action `abandon` for good: also one that is under way, since nobody would see what it goes on to deliver
+ */
 export async function cancelWrites(
   store: Store,
   { notification_id }: ExperienceRecord,
+  action: "cancel" | "abandon" = "cancel",
 ): Promise<ItemWrite<"workspace">[]> {
   const job = notification_id === undefined ? undefined : await findJob(store, notification_id);
-  if (job?.status !== "scheduled") return [];
-  const completed_at = timestamp(store.clock.now());
-  return [
-    moveWrite(JobItem, { job: job.id }, { lifecycle: jobMoves, action: "cancel", change: { set: { completed_at } } }),
-  ];
+  if (!job || !jobMoves[action].from.some((status) => status === job.status)) return [];
+  const set = { completed_at: timestamp(store.clock.now()) };
+  return [moveWrite(JobItem, { job: job.id }, { lifecycle: jobMoves, action, change: { set } })];
 }
