@@ -70,6 +70,11 @@ export interface Feed {
   seen: Map<string, Pick<MessageRow, "sk" | "late_at">>;
 }
 
+/** @throws 404 for an unknown subscriber. */
+export async function requireReader(store: Store, subscriber: string): Promise<void> {
+  if (!(await getProfile(store, subscriber))) throw notFound("subscriber");
+}
+
 /**
  * Opens a stream and takes its lease.
  * @throws 404 for an unknown subscriber, 503 or 429 where a limit of open streams is near (SSE-5).
@@ -82,7 +87,7 @@ export async function openFeed(
   const now = deps.clock.now();
   const position = positionFrom(lastEventId);
   const resumeAt = position && Math.min(position.at, now);
-  if (!(await getProfile(deps.store, subscriber))) throw notFound("subscriber");
+  await requireReader(deps.store, subscriber);
   const feed: Feed = {
     deps,
     subscriber,

@@ -18,7 +18,7 @@ import { requireFeature } from "../../shared/rules/plans.ts";
 import { platformWrite, storeWrite } from "../../shared/store/context.ts";
 import { insideSandbox, isSandbox } from "../../shared/store/sandbox/sandbox.ts";
 import { streamLimit } from "./admission.ts";
-import { closeFeed, type Feed, openFeed, runFeed } from "./feed.ts";
+import { closeFeed, type Feed, openFeed, requireReader, runFeed } from "./feed.ts";
 import { serverSentEvents } from "./output.ts";
 
 const Query = v.object({
@@ -195,11 +195,14 @@ function openAdmission(deps: Deps, retries: RequestRetries): (event: APIGatewayP
     const query = parseQuery(declaration.shape, queryStringParameters) as v.InferOutput<typeof Query>;
     const { subscriber_id, user_hash } = query;
     await requireSignedIds(caller, [query], headers[USER_HASH_HEADER] ?? user_hash, secrets);
-    if (method === "HEAD") return { kind: "headers" };
     const viewer = { address: addressOf(event), lastEventId: headers["last-event-id"] || query.last_event_id };
     const { tenant, time } = caller.workspace;
     const inside = isSandbox(tenant) ? insideSandbox(deps, tenant, time) : deps;
     const bound = isSandbox(tenant) ? openAll(uses, inside)(tenant) : bind(tenant);
+    if (method === "HEAD") {
+      await requireReader(bound.store, subscriber_id);
+      return { kind: "headers" };
+    }
     return { kind: "stream", feed: await openFeed({ ...inside, retries, ...bound }, subscriber_id, viewer) };
   };
 }

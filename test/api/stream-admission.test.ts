@@ -10,6 +10,7 @@ import { post } from "../support/notify.ts";
 import { addPeople } from "../support/people.ts";
 import { requests } from "../support/requests.ts";
 import { addReader, openStream, reading } from "../support/sse.ts";
+import { UNKNOWN } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
@@ -59,8 +60,9 @@ describe("admission", () => {
   it("a HEAD gets the headers at once and opens nothing, and the function takes no other method (AMB-122)", async () => {
     const { world, tenant, id } = await withReader();
     const handle = stream.create(world.depsFor("stream"));
-    const request = { path: `/v1/in-app/stream?subscriber_id=${id}`, headers: tenant.sdk, body: Buffer.alloc(0) };
-    const statusOf = async (method: string) => {
+    const statusOf = async (method: string, subscriber = id) => {
+      const path = `/v1/in-app/stream?subscriber_id=${subscriber}`;
+      const request = { path, headers: tenant.sdk, body: Buffer.alloc(0) };
       let answered = {};
       const out = responseStream({
         start: (status, headers) => {
@@ -75,6 +77,7 @@ describe("admission", () => {
     };
 
     expect(await statusOf("HEAD")).toEqual({ status: 200, type: "text/event-stream" });
+    expect(await statusOf("HEAD", UNKNOWN)).toMatchObject({ status: 404 });
     expect(await statusOf("POST")).toMatchObject({ status: 404 });
   });
 
