@@ -17,7 +17,7 @@ import {
 } from "./journey-graph.ts";
 import { targetsOf } from "./journey-steps.ts";
 import { attributesOfKey } from "./predicates.ts";
-import { compileRule } from "./segment-evaluation.ts";
+import { capProblem, compileRule, type Rule, type RuleCaps } from "./segment-evaluation.ts";
 import { SegmentRule } from "./segment-grammar.ts";
 
 /** Everything that is wrong with a graph, or still missing. */
@@ -178,13 +178,29 @@ function ruleOfExit(exit: Exit): unknown {
   return exit.kind === "attribute" ? { attribute: exit.predicate } : undefined;
 }
 
-/** The attribute keys that the rules of a journey name, as they are written. What is not a rule yet names none. */
-export function attributeKeysIn(entry_rules: EntryRules | null, graph: Partial<Graph>): string[] {
-  const rules = [
-    entry_rules?.eligibility,
-    ...Object.values(graph.steps ?? {}).map((node) => (node.type === "branch" ? node.branch?.condition : undefined)),
-    ...exitsOf(graph).map(ruleOfExit),
+/** The rules of a journey, each with its path. What is not a rule yet is none. */
+function rulesIn(entry_rules: EntryRules | null, graph: Partial<Graph>): [path: string, rule: Rule][] {
+  const said: [path: string, rule: unknown][] = [
+    ["entry_rules.eligibility", entry_rules?.eligibility],
+    ...Object.entries(graph.steps ?? {}).map(([id, node]): [string, unknown] => [
+      `steps.steps.${id}.branch.condition`,
+      node.type === "branch" ? node.branch?.condition : undefined,
+    ]),
+    ...exitsOf(graph).map((exit, i): [string, unknown] => [`steps.exit_conditions[${i}].rule`, ruleOfExit(exit)]),
   ];
-  const whole = rules.filter((rule) => isJsonObject(rule)).filter((rule) => problemsIn(SegmentRule, rule).length === 0);
-  return [...new Set(whole.flatMap((rule) => compileRule(rule).keys))];
+  return said.flatMap(([path, rule]) =>
+    isJsonObject(rule) && problemsIn(SegmentRule, rule).length === 0 ? [[path, compileRule(rule)]] : [],
+  );
 }
+
+/** The attribute keys that the rules of a journey name, as they are written. */
+export const attributeKeysIn = (entry_rules: EntryRules | null, graph: Partial<Graph>): string[] => [
+  ...new Set(rulesIn(entry_rules, graph).flatMap(([, { keys }]) => keys)),
+];
+
+/** What exceeds the limits of a plan in the rules of a journey (RUL-6). */
+export const beyondPlan = (entry_rules: EntryRules | null, graph: Graph, caps: RuleCaps) =>
+  rulesIn(entry_rules, graph).flatMap(([path, rule]) => {
+    const beyond = capProblem(rule, caps);
+    return beyond ? { ...beyond, path: fieldPath(path, beyond.path) } : [];
+  });

@@ -156,7 +156,7 @@ function reasonsOf(leaf: RuleLeaf, facts: Facts, zone: string | undefined): Reas
 }
 
 /** The limits of a plan for rules (SEG-13). */
-interface RuleCaps {
+export interface RuleCaps {
   /** The longest look-back of an event condition in days; null: unlimited. */
   lookbackDays: number | null;
   eventConditionsPerRule: number;

@@ -77,6 +77,45 @@ it.each<[what: string, steps: (send: Setting["send"]) => object]>([
   expect(await statusOfActivation(found, steps(found.send))).toBe(200);
 });
 
+const bought = (within?: string) => ({ event: { name: "bought", ...(within && { within }) } });
+const asks = branch({ group: { op: "and", nodes: [bought("400d"), bought()] } }, "z");
+/** A workspace whose plan looks back a year at most. */
+const capped = shared(async (own) => journeySetting(await own.fresh(), "pro"));
+
+it.each<[what: string, field: string, steps: object, more: object]>([
+  ["a rule of entry", "entry_rules.eligibility.event", whole, { entry_rules: { eligibility: bought() } }],
+  ["a branch", "steps.steps.a.branch.condition.group.nodes[0].event", graphOf({ a: asks, z: "exit" }), {}],
+  [
+    "an exit condition",
+    "steps.exit_conditions[1].rule.event",
+    { ...whole, exit_conditions: [{ event: { name: "left" } }, { rule: bought("366d") }] },
+    {},
+  ],
+])(
+  "a journey with %s that looks back further than the plan is not activated: 422 naming it (RUL-6)",
+  async (_, field, steps, more) => {
+    const { call, create } = await capped();
+    const id = await create(steps, more);
+
+    const { status, body } = await call(`POST /api/v1/journeys/${id}/activate`);
+
+    expect(status).toBe(422);
+    expect(Object.keys(body.fields)).toEqual([field]);
+  },
+);
+
+it("a journey whose rules look back as far as the plan, or by events of the run, is activated (RUL-6)", async () => {
+  const exit_conditions = [{ event: { name: "left" } }, { rule: bought("365d") }];
+
+  expect(await statusOfActivation(await capped(), { ...whole, exit_conditions })).toBe(200);
+});
+
+it("a journey with a rule that looks back without end is activated on a plan without a limit (RUL-6)", async () => {
+  const entry_rules = { eligibility: bought() };
+
+  expect(await statusOfActivation(await common(), whole, { entry_rules })).toBe(200);
+});
+
 it("a journey with an unknown template is refused with 422 TEMPLATE_NOT_FOUND, naming the step (AMB-89)", async () => {
   const { call, create, channel } = await common();
   const id = await create(graphOf({ a: { send: { channel_ids: [channel], template_id: UNKNOWN } } }));

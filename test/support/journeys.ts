@@ -1,5 +1,6 @@
 // A workspace with journeys in it: short ways to author, run and read them.
 import { expect } from "vitest";
+import type { PlanName } from "../../shared/rules/plans.ts";
 import { countsOf, readCounts } from "../../shared/store/journeys/counts.ts";
 import { recountRuns } from "./recounts.ts";
 import { START, type TestWorld } from "./world.ts";
@@ -21,8 +22,8 @@ export const branch = (condition: object, yes: string, no?: string) => ({
   branch: { condition, then: yes, ...(no !== undefined && { else: no }) },
 });
 
-export async function journeySetting(world: TestWorld) {
-  const tenant = await world.tenant();
+export async function journeySetting(world: TestWorld, plan: PlanName = "enterprise") {
+  const tenant = await world.tenant({ plan });
   const { call } = tenant;
   const channel: string = (await call("GET /api/v1/channels")).body.channels[0].id;
   const send = (title: string, next?: string) => ({

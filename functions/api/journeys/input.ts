@@ -10,8 +10,14 @@ import { MAX_EVENT_NAME_CHARACTERS } from "../../../shared/rules/event-limits.ts
 import { fieldPath } from "../../../shared/rules/field-path.ts";
 import type { Severity } from "../../../shared/rules/grammar.ts";
 import { type Graph, triggerTypes } from "../../../shared/rules/journey-graph.ts";
-import { entryRuleProblems, graphProblems, isRunnable, triggerProblems } from "../../../shared/rules/journey-paths.ts";
-import type { PlanName } from "../../../shared/rules/plans.ts";
+import {
+  beyondPlan,
+  entryRuleProblems,
+  graphProblems,
+  isRunnable,
+  triggerProblems,
+} from "../../../shared/rules/journey-paths.ts";
+import { type PlanName, plans } from "../../../shared/rules/plans.ts";
 import { validateTemplate } from "../../../shared/rules/render.ts";
 import { RULE_JSON_DEPTH, RULE_NODES } from "../../../shared/rules/segment-grammar.ts";
 import { requireChannels } from "../../../shared/store/channels/channels.ts";
@@ -126,9 +132,11 @@ export function definitionOf(
  * @throws 422 for a definition that cannot be run, 403 for a channel type outside the plan.
  */
 export async function requireRunnable(store: StoreReader, plan: PlanName, definition: Definition): Promise<Graph> {
-  const { trigger, steps } = definition;
+  const { trigger, entry_rules, steps } = definition;
   const problems = problemsOf(definition);
   if (problems.length > 0 || !isRunnable(steps)) throw refusalOf(problems);
+  const beyond = beyondPlan(entry_rules, steps, plans[plan]);
+  if (beyond.length > 0) throw refusalOf(beyond);
   const segment_id = trigger.type === "event" ? undefined : trigger.segment_id;
   if (segment_id !== undefined && !(await targetExists(store, { type: "segment", segment_id })))
     throw invalid({ "trigger.segment_id": "no such segment in this workspace" });
@@ -165,5 +173,5 @@ function problemsOf({ trigger, entry_rules, steps }: Definition): Problem[] {
 
 const MAX_PROBLEMS_NAMED = 20;
 
-const refusalOf = (problems: readonly Problem[]) =>
+const refusalOf = (problems: readonly Pick<Problem, "path" | "reason">[]) =>
   invalid(Object.fromEntries(problems.slice(0, MAX_PROBLEMS_NAMED).map(({ path, reason }) => [path, reason])));

@@ -22,7 +22,7 @@ import {
   Unordered,
 } from "./kit.ts";
 import type { Journey, Run } from "./records/plans.ts";
-import { treeOf } from "./rules.ts";
+import { isWithinPlan, treeOf } from "./rules.ts";
 import { cancelRunsOfJourney, resumeRun } from "./runs.ts";
 import { needTemplate } from "./templates.ts";
 import { existing, found, newId, type World } from "./world.ts";
@@ -55,8 +55,14 @@ function checkDefinition({ trigger, entry_rules, steps }: Body): void {
 }
 
 /** AMB-61: what is missing or dangling, references to others too, is a matter of a draft's activation. */
-function needRunnable(world: World, { trigger, steps }: Body): void {
+function needRunnable(world: World, { trigger, entry_rules, steps }: Body): void {
   if (!isActivatable(steps)) invalid();
+  const rules = [
+    entry_rules?.eligibility,
+    ...Object.values<Body>(steps.steps).map(({ branch }) => branch?.condition),
+    ...(steps.exit_conditions ?? []).map(({ rule }: Body) => rule),
+  ];
+  if (!rules.every((rule) => rule === undefined || isWithinPlan(world, treeOf(rule)!))) invalid();
   if (trigger.type !== "event" && !found(world.segments, trigger.segment_id)) invalid();
   for (const node of Object.values<Body>(steps.steps ?? {})) {
     together(
