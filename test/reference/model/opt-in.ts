@@ -22,6 +22,8 @@ export function askOwner(world: World, subscriber: Subscriber, row: Consent): vo
   const isGone = kind === "list" ? !found(world.lists, name) : kind === "topic" && !topicOf(world, name);
   if (!isStill || isGone || !channel || subscriber.email === null) return;
   if (!mayBeAsked(world, subscriber.email)) return;
+  // Others add to a list: who has opted out of mail has said nothing since.
+  if (kind === "list" && hasOptedOut(world, subscriber)) return;
   const times = askedAt(world, subscriber.email);
   if (times.filter((time) => time > world.now - MAILS.within).length >= MAILS.count) return;
   const spec = {
@@ -39,6 +41,14 @@ export function askOwner(world: World, subscriber: Subscriber, row: Consent): vo
   }
   times.push(world.now);
   dispatch(world, job);
+}
+
+/** Of mail, by a statement or by a link to the address; a bounce of it hides neither. */
+function hasOptedOut(world: World, { id, email }: Subscriber): boolean {
+  const own = currentConsent(world, id, "email");
+  const at = addressOf(world, email)?.optedOut.email;
+  if (at === undefined || own?.status === "opted_out") return own?.status === "opted_out";
+  return own?.status !== "opted_in" || own.consented_at <= at;
 }
 
 /** What a link of a mail does. A page that is only looked at changes nothing. */
