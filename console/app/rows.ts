@@ -1,5 +1,5 @@
 // The rows of a list: all in one answer, page by page, or by the number of a page.
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { ServiceError } from "../../sdk/src/errors.ts";
 import { type AnswerOf, type ArgumentsOf, call, type Operation } from "./api.ts";
 import { type Query, type ReadOptions, useQuery } from "./query.ts";
@@ -70,24 +70,23 @@ export function usePages<O extends Operation, T>(
   rowsOf: RowsOf<O, T>,
   { every, ...options }: ReadOptions<AnswerOf<O>> = {},
 ): Rows<T> & { more: MoreRows } {
-  const [added, setAdded] = useState<readonly AnswerOf<O>[]>([]);
-  // A first page that is polled may end earlier than before, and rows between it and the added pages would be missing.
-  const first = useQuery(operation, given, { ...options, every: added.length > 0 ? undefined : every });
+  const key = JSON.stringify(given);
+  const [added, setAdded] = useState({ key, pages: [] as readonly AnswerOf<O>[] });
+  const further = added.key === key ? added.pages : [];
+  // A first page that is polled may end earlier than before, and rows between it and the further pages would be missing.
+  const first = useQuery(operation, given, { ...options, every: further.length > 0 ? undefined : every });
   const [isLoading, setLoading] = useState(false);
   const [error, setError] = useState<ServiceError>();
-  const key = JSON.stringify([given, cursorOf(first.data)]);
-  /** The list that is shown now: a page that was asked for before it changed is dropped. */
-  const shown = useRef(key);
-  shown.current = key;
-  useEffect(() => setAdded([]), [key]);
-  const pages = first.data === undefined ? [] : [first.data, ...added];
-  const cursor = cursorOf(pages.at(-1));
-  const load = async () => {
+  const pages = first.data === undefined ? [] : [first.data, ...further];
+  /** Reads so many pages that follow these. */
+  const read = async (known: readonly AnswerOf<O>[], count: number) => {
     setLoading(true);
     setError(undefined);
     try {
-      const page = await call(operation, after<O>(given, cursor));
-      if (shown.current === key) setAdded((known) => [...known, page]);
+      const all = [...known];
+      for (let n = 0; n < count && cursorOf(all.at(-1)); n++)
+        all.push(await call(operation, after<O>(given, cursorOf(all.at(-1)))));
+      setAdded({ key, pages: all.slice(1) });
     } catch (cause) {
       if (!(cause instanceof ServiceError)) throw cause;
       setError(cause);
@@ -95,5 +94,10 @@ export function usePages<O extends Operation, T>(
       setLoading(false);
     }
   };
-  return { first, items: pages.flatMap(rowsOf), more: { cursor, isLoading, error, load: () => void load() } };
+  // What was changed or removed may stand on any of them.
+  useEffect(() => {
+    if (further.length > 0) void read(pages.slice(0, 1), further.length);
+  }, [first.at]);
+  const more = { cursor: cursorOf(pages.at(-1)), isLoading, error, load: () => void read(pages, 1) };
+  return { first, items: pages.flatMap(rowsOf), more };
 }

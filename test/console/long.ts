@@ -104,6 +104,31 @@ export function longStories(open: () => Promise<Tab>): void {
     await loaded(4 * PER_PAGE);
   });
 
+  it("what is removed from a further page of a list goes from it (CON-3)", async () => {
+    const { page, visit } = await open();
+    const lifted: string[] = [];
+    await page.route("**/api/v1/suppressions**", (route) => {
+      const { searchParams, pathname } = new URL(route.request().url());
+      if (route.request().method() === "DELETE") {
+        lifted.push(pathname.split("/").at(-1) ?? "");
+        return route.fulfill({ status: 204 });
+      }
+      const from = Number(searchParams.get("cursor") ?? "0");
+      const items = people(from, from + 3)
+        .map(({ id, email, created_at }) => ({ id, address: email, reason: "manual", suppressed_at: created_at }))
+        .filter(({ id }) => !lifted.includes(id));
+      return route.fulfill({ json: { items, next_cursor: from === 0 ? "3" : "" } });
+    });
+    await visit("suppressions");
+    await press(page, "Show more");
+    await press(page, "Lift person-4@example.com");
+    await page.getByLabel("Why").fill("She wrote to us.");
+    await page.locator("dialog[open]").getByRole("button", { name: "Lift", exact: true }).click();
+    await page.getByText("The suppression is lifted.").waitFor();
+    await page.getByRole("row", { name: /^person-4@/ }).waitFor({ state: "detached" });
+    expect(await page.locator("main tbody tr").count()).toBe(5);
+  });
+
   it("a page that is opened has the focus at its title, whatever led to it (CON-4)", async () => {
     const { page, visit } = await open();
     await visit("channels");
