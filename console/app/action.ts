@@ -28,14 +28,17 @@ export function useAction<O extends Operation>(operation: O, { stale }: Options 
   const run = async (...given: ArgumentsOf<O>) => {
     if (state.value.isBusy) return undefined;
     state.value = { isBusy: true };
+    const refresh = () => invalidate(...(stale ?? [`${operation.split(".")[0]}.`]), WHO_GETS_IT);
     try {
       const answer = await call(operation, given);
       state.value = { isBusy: false };
-      invalidate(...(stale ?? [`${operation.split(".")[0]}.`]), WHO_GETS_IT);
+      refresh();
       return { answer };
     } catch (cause) {
       if (!(cause instanceof ServiceError)) throw cause;
       state.value = { isBusy: false, error: cause };
+      // Its state is another one than what is shown.
+      if (cause.status === 409) refresh();
       return undefined;
     }
   };

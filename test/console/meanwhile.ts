@@ -25,6 +25,31 @@ export function meanwhileStories(open: () => Promise<Tab>): void {
     await page.getByRole("cell", { name: "The sale began", exact: true }).waitFor();
   });
 
+  it("a journey that was paused in another tab says so once it cannot be paused here (CON-3)", async () => {
+    const { page, visit } = await open();
+    await visit("journeys");
+    await page.getByRole("button", { name: "New journey" }).first().click();
+    const dialog = page.locator("dialog[open]");
+    await dialog.getByLabel("Name").fill("Hello");
+    await dialog.getByLabel("Trigger event").fill("signed_up");
+    await dialog.getByRole("button", { name: "Create the draft" }).click();
+    await page.getByRole("button", { name: "Activate", exact: true }).click();
+    await dialog.getByRole("button", { name: "Activate it" }).click();
+    const pause = page.getByRole("button", { name: "Pause", exact: true });
+    await pause.waitFor();
+    const other = await page.context().newPage();
+    await other.goto(page.url());
+    await other.getByRole("button", { name: "Pause", exact: true }).click();
+    await other.getByText("paused", { exact: true }).waitFor();
+    await other.close();
+    await pause.click();
+    await page
+      .getByRole("alert")
+      .getByText(/paused/)
+      .waitFor();
+    await page.locator("main .badge", { hasText: "paused" }).waitFor();
+  });
+
   it("who cannot be signed out is told so (CON-2)", async () => {
     const { page } = await open();
     await page.route("**/auth/browser/logout", (route) => route.abort("internetdisconnected"));
