@@ -14,6 +14,18 @@ export function typingStories(open: () => Promise<Tab>): void {
     expect(await page.getByLabel("Title").inputValue()).toBe("The sale");
   });
 
+  it("in a window of 1,024 pixels what is written and its preview stand side by side (CON-3)", async () => {
+    const { page, visit } = await open();
+    await page.setViewportSize({ width: 1024, height: 768 });
+    await visit("send");
+    const [form, preview] = await Promise.all(
+      [".composer > form", ".composer > .preview"].map((part) => page.locator(part).boundingBox()),
+    );
+    await page.setViewportSize({ width: 1280, height: 800 });
+    expect(preview?.y).toBe(form?.y);
+    expect(preview?.x).toBeGreaterThan(form?.width ?? 0);
+  });
+
   it("a limit of less than a tenth of a percent is typed digit by digit (CON-3)", async () => {
     const { page, visit } = await open();
     await visit("send");
