@@ -1,6 +1,6 @@
 // The control surface of a local service: reads that repeat, and calls with their error.
 import { useCallback, useEffect, useState } from "preact/hooks";
-import { local } from "./session.ts";
+import { local, sentenceOf } from "./session.ts";
 
 interface LocalRead<T> {
   data: T | undefined;
@@ -8,8 +8,6 @@ interface LocalRead<T> {
   error: string | undefined;
   refresh(): void;
 }
-
-const sentenceOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause));
 
 /** Reads a control call, such as `clock`, and again every so many milliseconds while the page is seen. */
 export function useLocal<T>(path: string, everyMs: number): LocalRead<T> {

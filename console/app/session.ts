@@ -96,6 +96,9 @@ async function renew(tenant: string): Promise<string> {
   }
 }
 
+/** What went wrong, in the words of whoever says it. */
+export const sentenceOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause));
+
 /** Opens the workspace of the address by its cookie. @param ahead asks what the page needs, as soon as that can be asked */
 export async function open(tenant: string, ahead?: () => Promise<void>): Promise<void> {
   session.value = { kind: "opening" };
@@ -109,7 +112,7 @@ export async function open(tenant: string, ahead?: () => Promise<void>): Promise
     await readMe();
     remember(tenant);
   } catch (error) {
-    session.value = { kind: "closed", reason: error instanceof Error ? error.message : String(error) };
+    session.value = { kind: "closed", reason: sentenceOf(error) };
   }
 }
 

@@ -14,7 +14,7 @@ import { Drawer } from "./drawer.tsx";
 import { panel } from "./keys.ts";
 import { Palette } from "./palette.tsx";
 import { pathTo, place, workspacePath } from "./router.ts";
-import { agencyOf, me, session, signOut, switchTo } from "./session.ts";
+import { agencyOf, me, sentenceOf, session, signOut, switchTo } from "./session.ts";
 import { say } from "./toast.ts";
 
 const isOnline = signal(navigator.onLine);
@@ -89,9 +89,7 @@ function Navigation() {
   );
 }
 
-const leave = () => signOut().catch((cause: unknown) => say(`You are still signed in. ${reasonOf(cause)}`));
-
-const reasonOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause));
+const leave = () => signOut().catch((cause: unknown) => say(`You are still signed in. ${sentenceOf(cause)}`));
 
 function NavigationEnd() {
   const user = me.value;
@@ -180,7 +178,7 @@ function Workspaces() {
       // Its own session goes on, unless that is what has ended.
       if (session.value.kind === "opening") session.value = before;
       setChosen(undefined);
-      say(reasonOf(error));
+      say(sentenceOf(error));
     }
   };
   return (

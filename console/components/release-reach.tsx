@@ -10,7 +10,7 @@ import { type Query, useQuery } from "../app/query.ts";
 import { pathTo } from "../app/router.ts";
 import { sendName } from "../app/send-name.ts";
 import { channelName, reasonText } from "../app/sentences.ts";
-import { now, number, plural } from "../app/time.ts";
+import { listed, now, number, plural } from "../app/time.ts";
 import { Icon } from "./icon.tsx";
 import { checkLinks } from "./link-check.ts";
 import { PersonLink } from "./person.tsx";
@@ -224,9 +224,9 @@ const Complete = ({ text }: { text: string }) => (
 
 const HOSTS_NAMED = 3;
 
-function listed(hosts: readonly string[]): string {
+function hostsText(hosts: readonly string[]): string {
   const rest = hosts.length - HOSTS_NAMED;
-  return new Intl.ListFormat("en").format([...hosts.slice(0, HOSTS_NAMED), ...(rest > 0 ? [`${rest} more`] : [])]);
+  return listed([...hosts.slice(0, HOSTS_NAMED), ...(rest > 0 ? [`${rest} more`] : [])]);
 }
 
 interface GapsProps {
@@ -258,7 +258,7 @@ export function Gaps({ preview, body = {}, at, children }: GapsProps) {
       ))}
       {links.count > 0 && faults.length === 0 && (
         <Complete
-          text={`${plural(links.count, "link")}${links.hosts.length > 0 ? `, to ${listed(links.hosts)}` : ""}.`}
+          text={`${plural(links.count, "link")}${links.hosts.length > 0 ? `, to ${hostsText(links.hosts)}` : ""}.`}
         />
       )}
       {children}

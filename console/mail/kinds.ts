@@ -60,11 +60,11 @@ const heading: Kind<"heading"> = {
       "font-family": fonts[look.font],
       "font-size": pixels,
       "line-height": line,
-      "font-weight": 700,
+      "font-weight": "700",
       "letter-spacing": "-0.01em",
       color: look.text,
       "text-align": align,
-    }).replace("font-weight:700px", "font-weight:700");
+    });
     return `<${tag} class="t" style="${style}">${escaped(text)}</${tag}>`;
   },
   padding: [6, 32],

@@ -140,5 +140,5 @@ function stopsOf(sends: readonly JourneyStep[]): string {
   if (sends.length === 0) return "Pause keeps everybody where they are.";
   return braked === 0
     ? "No step has a brake. Pause keeps everybody where they are."
-    : `${braked} of ${plural(sends.length, "message")} have a brake. Pause keeps everybody where they are.`;
+    : `Messages with a brake: ${braked} of ${sends.length}. Pause keeps everybody where they are.`;
 }

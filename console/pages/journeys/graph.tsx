@@ -8,6 +8,7 @@ import type {
 } from "../../../sdk/src/types.gen.ts";
 import { useHistory } from "../../app/history.ts";
 import { useKept } from "../../app/kept.ts";
+import { isSame } from "../../app/merge.ts";
 import { useQuery } from "../../app/query.ts";
 import { place, setQuery } from "../../app/router.ts";
 import { dateTime, momentText } from "../../app/time.ts";
@@ -21,7 +22,6 @@ import type { WalkAnswer } from "./simulate.tsx";
 import { Steps } from "./step-list.tsx";
 import { DEFAULT_MAX_AGE, triggerText } from "./steps.ts";
 
-const isSame = (one: object, other: object) => JSON.stringify(one) === JSON.stringify(other);
 /** A chart needs room: without a choice, narrow windows show the list. */
 const NARROW = "(max-width: 800px)";
 

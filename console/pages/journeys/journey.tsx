@@ -73,7 +73,11 @@ function Opened({ journey }: { journey: Journey }) {
     if (!done) return;
     guard.saved(bodyOf(done.answer));
     edit.accepted();
-    say(running > 0 ? `Saved. ${plural(running, "run")} stay on version ${journey.version}.` : "The journey is saved.");
+    say(
+      running > 0
+        ? `Saved. ${plural(running, "run stays", "runs stay")} on version ${journey.version}.`
+        : "The journey is saved.",
+    );
   };
   return (
     <Page

@@ -4,7 +4,7 @@ import type { Journey } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
 import { invalidate } from "../../app/query.ts";
 import { go, pathTo } from "../../app/router.ts";
-import { isLocal, local, readMe } from "../../app/session.ts";
+import { isLocal, local, readMe, sentenceOf } from "../../app/session.ts";
 import { plural } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
 import { Act, Button } from "../../components/button.tsx";
@@ -69,7 +69,7 @@ function Play() {
       invalidate("");
       say("72 hours have passed.");
     } catch (error) {
-      say(error instanceof Error ? error.message : String(error));
+      say(sentenceOf(error));
     }
     setBusy(false);
   };

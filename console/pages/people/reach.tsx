@@ -6,7 +6,7 @@ import { readAttributes } from "../../app/person-name.ts";
 import { useQuery } from "../../app/query.ts";
 import { pathTo } from "../../app/router.ts";
 import { channelName, reasonText } from "../../app/sentences.ts";
-import { momentText, plural } from "../../app/time.ts";
+import { listed, momentText, plural } from "../../app/time.ts";
 import { Card, Time } from "../../components/page.tsx";
 import { useUsableChannels } from "../../components/pickers.tsx";
 import { Failure, Loaded, Skeleton } from "../../components/states.tsx";
@@ -67,7 +67,7 @@ function sentenceOf({ samples: [sample], skip_reasons }: NotificationPreview): s
   const [reason] = Object.keys(skip_reasons);
   if (!sample) return `A marketing message now does not go out${reason ? `: ${reasonText(reason)}` : ""}.`;
   const names = [...new Set(sample.channels)].map(channelName);
-  const by = names.length > 0 ? ` by ${new Intl.ListFormat("en").format(names)}` : "";
+  const by = names.length > 0 ? ` by ${listed(names)}` : "";
   return sample.deferred_until
     ? `A marketing message now waits for the end of quiet hours, ${momentText(sample.deferred_until)}, and goes out${by}.`
     : `A marketing message now goes out${by}.`;

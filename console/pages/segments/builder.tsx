@@ -2,6 +2,7 @@
 import type { ComponentChildren } from "preact";
 import type { Segment, SegmentRule } from "../../../sdk/src/types.gen.ts";
 import type { Running } from "../../app/action.ts";
+import { isSame } from "../../app/merge.ts";
 import { useQuery } from "../../app/query.ts";
 import { useSettled } from "../../app/settled.ts";
 import { plural } from "../../app/time.ts";
@@ -50,8 +51,6 @@ export function Builder({ written, onRule, fault, stored }: BuilderProps) {
     </>
   );
 }
-
-const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
 
 function Count({ rule, children }: { rule: SegmentRule | undefined; children: ComponentChildren }) {
   const asked = useSettled(rule, WAIT_MS);

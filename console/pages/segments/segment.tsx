@@ -74,7 +74,7 @@ function Rule({ segment }: { segment: Segment }) {
   const kept = useKept<Draft>(`segment.${id}`, () => ({ name: known, rule: stored, isWhole: true }));
   const { name } = kept.value;
   const rule = wholeOf(kept.value);
-  const isChanged = name !== known || JSON.stringify(rule) !== JSON.stringify(stored);
+  const isChanged = name !== known || !isSame(rule, stored);
   const unchanged = isChanged ? undefined : "Nothing has changed.";
   const guard = useGuard<Body>({ name: kept.begun.name, rule: kept.begun.rule ?? stored }, () =>
     seenBy((options) => call("segments.get", [id, options]), bodyOf),

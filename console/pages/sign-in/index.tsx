@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { useAction } from "../../app/action.ts";
 import { go, place, signInPath, workspacePath } from "../../app/router.ts";
-import { continueAsDemo, isLocal } from "../../app/session.ts";
+import { continueAsDemo, isLocal, sentenceOf } from "../../app/session.ts";
 import { zone } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
 import { Button } from "../../components/button.tsx";
@@ -55,7 +55,7 @@ function Demo() {
       const tenant = await continueAsDemo();
       if (place.value.tenant !== tenant) go(workspacePath(tenant, "home"), { replace: true });
     } catch (error) {
-      setFailure(error instanceof Error ? error.message : String(error));
+      setFailure(sentenceOf(error));
       setBusy(false);
     }
   };
