@@ -63,17 +63,19 @@ type Scalar = string | number | boolean | null;
 function scalarOf(text: string): Scalar {
   const trimmed = text.trim();
   if (/^(-?(0|[1-9]\d*)(\.\d+)?|true|false|null)$/.test(trimmed)) return JSON.parse(trimmed) as Scalar;
-  return /^".*"$/.test(trimmed) ? trimmed.slice(1, -1) : trimmed;
+  return /^".*"$/.test(trimmed) ? trimmed.slice(1, -1).replace(/\\(["\\])/g, "$1") : trimmed;
 }
 
 /** As `scalarOf` reads it. */
-export const textOf = (value: unknown, needsQuotes = false): string =>
-  typeof value === "string" && (needsQuotes || scalarOf(value) !== value) ? JSON.stringify(value) : String(value);
+export const textOf = (value: unknown, needsQuotes = value === ""): string =>
+  typeof value === "string" && (needsQuotes || scalarOf(value) !== value)
+    ? `"${value.replace(/["\\]/g, "\\$&")}"`
+    : String(value);
 
 /** Of a list: `"a, b", 5`. */
 const listText = (values: readonly unknown[]): string =>
-  values.map((one) => textOf(one, String(one).includes(","))).join(", ");
-const listOf = (text: string): Scalar[] => (text.match(/"[^"]*"|[^,]+/g) ?? []).map(scalarOf);
+  values.map((one) => textOf(one, /[",]|^$/.test(String(one)))).join(", ");
+const listOf = (text: string): Scalar[] => (text.match(/"(?:[^"\\]|\\.)*"|[^,]+/g) ?? []).map(scalarOf);
 
 const hasValue = (operator: Operator): boolean => operator !== "has" && operator !== "lacks";
 const isList = (operator: Operator): boolean => operator === "$in" || operator === "$nin";

@@ -1,7 +1,8 @@
 // What is known of a person, and its editor.
 import { useId, useState } from "preact/hooks";
-import type { JsonValue, SubscriberProfile } from "../../../sdk/src/types.gen.ts";
+import type { SubscriberProfile } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
+import { attributeText, attributeValue } from "../../app/attribute-text.ts";
 import { changesOf } from "../../app/merge.ts";
 import { readAttributes } from "../../app/person-name.ts";
 import { say } from "../../app/toast.ts";
@@ -92,17 +93,4 @@ function AttributesForm({ id, known, close }: AttributesProps) {
       </div>
     </Form>
   );
-}
-
-/** An attribute as it is shown and edited: a text as it is, everything else as JSON. */
-const attributeText = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
-
-/** The value that was meant: JSON where it is JSON, else the text itself. */
-function attributeValue(text: string): JsonValue {
-  if (!/^(-?\d|true$|false$|null$|[[{"])/.test(text)) return text;
-  try {
-    return JSON.parse(text) as JsonValue;
-  } catch {
-    return text;
-  }
 }
