@@ -13,7 +13,12 @@ import { changeStatus, purgeTimer } from "../../shared/store/workspaces/purge.ts
 import { removeFactor } from "../../shared/store/workspaces/second-factors.ts";
 import { usageOf } from "../../shared/store/workspaces/usage.ts";
 import { setUsage } from "../../shared/store/workspaces/usage-correction.ts";
-import { changeWorkspace, getWorkspace, type WorkspaceRecord } from "../../shared/store/workspaces/workspaces.ts";
+import {
+  changeWorkspace,
+  getWorkspace,
+  presentWorkspace,
+  type WorkspaceRecord,
+} from "../../shared/store/workspaces/workspaces.ts";
 import type { OperatorContext, Refusal } from "./context.ts";
 
 export const Plan = OneOf(planNames);
@@ -109,17 +114,18 @@ export async function chooseEventsOnBus(
 
 /** Changes a workspace for the operator: its plan, status, kind, or what it has used of the month. */
 export async function changeOne(
-  { platform, bind, clock }: OperatorContext,
+  { platform, bind, storeIn, clock }: OperatorContext,
   { tenant_id, usage, status, ...change }: v.InferOutput<typeof OperatorChange>,
 ): Promise<ShownWorkspace | Refusal> {
-  const before = await getWorkspace(platform, tenant_id);
-  if (!before) return { error: "not_found" };
+  const row = await platform.get(WorkspaceItem, { tenant: tenant_id });
+  const before = presentWorkspace(row);
+  if (!row || !before) return { error: "not_found" };
   if (change.kind !== undefined && before.kind === "sandbox")
     return { error: "conflict", message: "A sandbox stays one: its kind cannot be changed." };
-  const { store, timers } = bind(before.id);
+  const store = storeIn(row);
   if (status !== undefined && status !== before.status) {
     const now = clock.now();
-    if (status === "deleted") await timers.set([purgeTimer(store.tenant, now)]);
+    if (status === "deleted") await bind(before.id).timers.set([purgeTimer(store.tenant, now)]);
     const isChanged = await changeStatus(platform, store.tenant, status, now);
     if (!isChanged) return { error: "not_found" };
   }

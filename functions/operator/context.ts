@@ -9,7 +9,8 @@ import type { Ids, TenantId } from "../../shared/kernel/ids.ts";
 import { deadLetters } from "../../shared/runtime/dead-letters.ts";
 import { recountQueue } from "../../shared/runtime/resources.ts";
 import { timers } from "../../shared/store/capabilities.ts";
-import { platformWrite, storeWrite } from "../../shared/store/context.ts";
+import { platformWrite, type Store, storeWrite } from "../../shared/store/context.ts";
+import type { WorkspaceRow } from "../../shared/store/workspaces/workspaces.ts";
 
 /** Whether the deployment has an event bus. */
 const eventBusKnown: Capability<"hasEventBus", boolean> = {
@@ -37,6 +38,8 @@ export const uses = [
 
 export type OperatorContext = Context<typeof uses> & {
   bind(tenant: TenantId): Context<typeof uses>;
+  /** The store of a workspace in its own time, which in a sandbox may be ahead. */
+  storeIn(workspace: WorkspaceRow): Store;
   clock: Clock;
   ids: Ids;
 };

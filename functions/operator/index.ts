@@ -3,6 +3,8 @@
 import * as v from "valibot";
 import { fieldsOf } from "../../shared/http/input.ts";
 import { type Deps, NO_TENANT, openAll, type Uses } from "../../shared/kernel/deps.ts";
+import { openStore } from "../../shared/store/context.ts";
+import { insideSandbox, isSandbox } from "../../shared/store/sandbox/sandbox.ts";
 import {
   changeOne,
   chooseEventsOnBus,
@@ -84,10 +86,14 @@ export const operator: OperatorFunction = {
   uses,
   create: (deps) => {
     const bind = openAll(uses, deps);
+    const storeIn: OperatorContext["storeIn"] = (workspace) => {
+      const { id } = workspace;
+      return openStore(isSandbox(id) ? insideSandbox(deps, id, workspace) : deps)(id);
+    };
     return async (event) => {
       const name = Object.keys(actions).find((action) => Object.hasOwn(Object(event), action));
       const action = name === undefined ? change : actions[name]!;
-      return action({ ...bind(NO_TENANT), bind, clock: deps.clock, ids: deps.ids }, event);
+      return action({ ...bind(NO_TENANT), bind, storeIn, clock: deps.clock, ids: deps.ids }, event);
     };
   },
 };

@@ -59,7 +59,7 @@ export async function seeWorkspaces(
 ): Promise<{ workspaces: SeenWorkspace[]; next: string | undefined }> {
   const { rows, next } = await pageOf(context, after);
   const open = rows.filter(({ purging_at }) => !purging_at);
-  const workspaces = await Promise.all(open.map((row) => workspaceSeen(row, context.bind(row.id).store)));
+  const workspaces = await Promise.all(open.map((row) => workspaceSeen(row, context.storeIn(row))));
   return { workspaces, next };
 }
 
@@ -74,7 +74,7 @@ export async function costOf(
       // A purged workspace has only the record in its tombstone.
       const { sends, events } = row.usage_record
         ? (row.usage_record.find((one) => one.period === period) ?? { sends: 0, events: 0 })
-        : await usageOf(context.bind(row.id).store, period);
+        : await usageOf(context.storeIn(row), period);
       const { least: dollars, most: dollars_at_most } = costOfUsage({ sends, events });
       return { id: row.id, name: row.name ?? "", sends, events, dollars, dollars_at_most };
     }),

@@ -1,6 +1,7 @@
 // What an operator and an owner may change in a workspace, and the effects on its sends.
 import { beforeEach, describe, expect, it } from "vitest";
 import { operating } from "../support/operating.ts";
+import { sandboxIn } from "../support/sandboxes.ts";
 import { type TestWorld, testWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -29,6 +30,18 @@ describe("the plan and the operator", () => {
     expect(items).toEqual([
       expect.objectContaining({ kind: "plan_change", source: "auto", text: "The plan changed from free to growth." }),
     ]);
+  });
+
+  it("what the operator sets as used of a sandbox counts in the month of its own time (D-BILL, F4)", async () => {
+    const { tenant, call, move } = await sandboxIn(world);
+    await move({ advance: "40d" });
+
+    const set = await operate({ tenant_id: tenant.id, usage: { sends: 5, events: 9 } });
+
+    const used = (await call("GET /api/v1/billing")).usage;
+    expect(used).toMatchObject({ sends: 5, events: 9 });
+    expect(set.usage).toEqual({ sends: 5, events: 9 });
+    expect((await operate({ workspaces: {} })).workspaces).toMatchObject([{ usage: used }]);
   });
 
   it("a suspended workspace's scheduled sends are held, and go out on reactivation (D-TENANT)", async () => {
