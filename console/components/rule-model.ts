@@ -67,14 +67,13 @@ function scalarOf(text: string): Scalar {
 }
 
 /** As `scalarOf` reads it. */
-export const textOf = (value: unknown, needsQuotes = value === ""): string =>
-  typeof value === "string" && (needsQuotes || scalarOf(value) !== value)
+export const textOf = (value: unknown, quoted = /^$/): string =>
+  typeof value === "string" && (quoted.test(value) || scalarOf(value) !== value)
     ? `"${value.replace(/["\\]/g, "\\$&")}"`
     : String(value);
 
 /** Of a list: `"a, b", 5`. */
-const listText = (values: readonly unknown[]): string =>
-  values.map((one) => textOf(one, /[",]|^$/.test(String(one)))).join(", ");
+const listText = (values: readonly unknown[]): string => values.map((one) => textOf(one, /[",]|^$/)).join(", ");
 const listOf = (text: string): Scalar[] => (text.match(/"(?:[^"\\]|\\.)*"|[^,]+/g) ?? []).map(scalarOf);
 
 const hasValue = (operator: Operator): boolean => operator !== "has" && operator !== "lacks";

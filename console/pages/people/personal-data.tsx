@@ -51,7 +51,7 @@ export function Erased({ id }: { id: string }) {
             />
             {receipt && (
               <>
-                <p class="hint">The same, signed (a JWT): keep it with your records.</p>
+                <p class="hint">The same, signed (a JWT).</p>
                 <Code text={receipt} label="Copy the receipt" />
               </>
             )}
