@@ -69,12 +69,15 @@ it("a subject of a provider who was invited and has left a group since is refuse
   expect((await signIn({ ...GRACE, groups: [] }, { tenant_id: tenant })).status).toBe(403);
 });
 
-it("a subject of a provider keeps a role that an owner gave once out of every group (ACC-16)", async () => {
+it.each([
+  ["another than that of the group", "analyst"],
+  ["the same as the group", "developer"],
+])("a subject of a provider keeps a role that an owner gave once out of every group: %s (ACC-16)", async (_, role) => {
   const { world, owner, signIn, tenant } = await setting({ ...byGroup, default_role: "viewer" });
   const { user } = (await signIn({ ...GRACE, groups: ["eng"] }, { tenant_id: tenant })).body;
-  await world.call(`PATCH /api/v1/team/members/${user.id}`, { as: bearerOf(owner), body: { role: "analyst" } });
+  await world.call(`PATCH /api/v1/team/members/${user.id}`, { as: bearerOf(owner), body: { role } });
 
-  expect((await signIn({ ...GRACE, groups: [] }, { tenant_id: tenant })).body.tenant.role).toBe("analyst");
+  expect((await signIn({ ...GRACE, groups: [] }, { tenant_id: tenant })).body.tenant.role).toBe(role);
 });
 
 it("a subject of a provider who was an owner, and is a member whom no group made one, signs in without a default role (ACC-16)", async () => {

@@ -27,17 +27,19 @@ export async function changeRole(
   { tenant, user }: { tenant: TenantId; user: string },
   { role, by, isByGroup = false }: { role: Role; by: Role; isByGroup?: boolean },
 ): Promise<Member> {
-  const member = await getMember(platform, tenant, user);
-  guardOwners(by, member.role, role);
+  const row = requireFound(await platform.get(MemberItem, { tenant, user }), "member");
+  const { role: before, by_group: wasByGroup = false } = row;
+  guardOwners(by, before, role);
+  const isSame = before === role && wasByGroup === isByGroup;
   const change = isByGroup
     ? { set: { role, by_group: true as const } }
     : { set: { role }, remove: ["by_group" as const] };
   const writes = [
-    changeItem(MemberItem, { tenant, user }, change, is("role", member.role)),
+    changeItem(MemberItem, { tenant, user }, change, is("role", before)),
     changeItem(MembershipItem, { user, tenant }, { set: { role } }),
   ];
-  if (member.role !== role) await swapMember(platform, writes, ownersChange(tenant, member.role, role));
-  return { ...member, role };
+  if (!isSame) await swapMember(platform, writes, ownersChange(tenant, before, role));
+  return { ...fieldsOf(memberFields, row), role };
 }
 
 /**
