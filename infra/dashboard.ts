@@ -91,7 +91,8 @@ export function addDashboard(stack: Stack, { stackName }: Settings, { queues, la
 }
 
 /** The fields that a line of our log may have. */
-const FIELDS = "fields @timestamp, @log, level, message, tenant, route, status, ms, error, stack";
+const FIELDS =
+  "fields @timestamp, @log, level, message, request_id, worker, message_id, tenant, route, status, ms, error, stack";
 const NEWEST = "sort @timestamp desc\n| limit 200";
 const FAILED = 'filter level in ["error", "ERROR", "warn", "WARN"]';
 

@@ -15,7 +15,7 @@ import { actionsOf, audited } from "./auditing.ts";
 import { authenticate, type Caller, noteKeyUse } from "./authenticate.ts";
 import { readCookies } from "./cookies.ts";
 import { createCredentialCache } from "./credential-cache.ts";
-import { type Endpoint, type Group, isReply, routeKeyOf, routesOf, type Shape } from "./endpoint.ts";
+import { type Endpoint, type Group, isReply, routeKeyOf, routesOf } from "./endpoint.ts";
 import {
   limitRequests,
   requireConfirmed,
@@ -149,7 +149,7 @@ function chain(
 
   return async (event, context) => {
     const state = stateOf(event, ids, clock.now());
-    const response = await handler(state, context).catch((error: unknown) => refuse(error, shape, state, deps));
+    const response = await handler(state, context).catch((error: unknown) => refuse(error, endpoint, state, deps));
     response.headers = { ...response.headers, ...commonHeaders(endpoint, state.requestId, response) };
     logRequest(endpoint, state, response, deps);
     return response;
@@ -258,10 +258,11 @@ async function readBody(
 }
 
 /** The only place where a thrown error becomes a response. */
-function refuse(error: unknown, shape: Shape, { requestId }: RequestContext, { log }: Deps): Response {
-  const refusal = toApiError(error, requestId);
+function refuse(error: unknown, endpoint: Endpoint, context: RequestContext, { log }: Deps): Response {
+  const { shape } = endpoint;
+  const refusal = toApiError(error, context.requestId);
   if (refusal.status >= 500)
-    log({ level: "error", message: "request failed", request_id: requestId, ...errorFields(error) });
+    log({ level: "error", message: "request failed", ...placeOf(endpoint, context), ...errorFields(error) });
   const challenge = refusal.status === 401 && { "www-authenticate": "Bearer" };
   const headers = { ...refusal.details.headers, ...challenge };
   return json(refusal.status, shape.refusalBody?.(refusal) ?? refusal.body(), headers);
@@ -275,6 +276,13 @@ function presentedBy({ event, ...request }: RequestContext, { presents }: Pick<A
   return { sdkKey, bearer: authorization && bearer === undefined ? "" : bearer };
 }
 
+/** What of a request each line of the log about it says. */
+const placeOf = ({ route }: Endpoint, { requestId, caller }: RequestContext) => ({
+  request_id: requestId,
+  tenant: caller.kind === "public" ? undefined : caller.workspace.tenant,
+  route,
+});
+
 function logRequest(
   endpoint: Endpoint,
   context: RequestContext,
@@ -284,9 +292,7 @@ function logRequest(
   log({
     level: statusCode >= 500 ? "error" : "info",
     message: "request",
-    request_id: context.requestId,
-    tenant: context.caller.kind === "public" ? undefined : context.caller.workspace.tenant,
-    route: endpoint.route,
+    ...placeOf(endpoint, context),
     status: statusCode,
     ms: clock.now() - context.startedAt,
   });

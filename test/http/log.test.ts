@@ -57,6 +57,24 @@ it("a request leaves one line: id, workspace, route, status, milliseconds, and n
   for (const canary of ["canary", tenant.sdkKey]) expect(lines.join("\n")).not.toContain(canary);
 });
 
+it("the line of what failed in a request names its route and its workspace (D-HEALTH)", async () => {
+  const world = await testWorld({
+    hooks: (name) => ({
+      before: (_, operation) => {
+        if (name === "api-templates" && operation === "TransactWriteItems") throw new Error("broken");
+      },
+    }),
+  });
+  const tenant = await world.tenant();
+  const route = "POST /api/v1/templates";
+
+  const answer = await tenant.call(route, { name: "Hello", content: { title: "t", body: "b" } });
+
+  const request_id = answer.headers["x-request-id"];
+  const line = world.logs.find(({ message }) => message === "request failed");
+  expect([answer.status, line]).toMatchObject([500, { request_id, tenant: tenant.id, route, error: "Error: broken" }]);
+});
+
 it("requests, failed messages, limits and late timers are counted by CloudWatch from their lines (D-HEALTH)", async () => {
   const world = await testWorld();
   await world.call("GET /nowhere");

@@ -191,4 +191,7 @@ it("queries of the logs are saved: 50 log groups at most each, all functions tog
   expect(new Set(groups).size).toBe(ofType(template, "AWS::Lambda::Function").length);
   const ofRequests = queries.find(({ Name }) => Name === "Engagement/one-request");
   expect(ofRequests!.QueryString).toContain('filter request_id = "REQUEST_ID"');
+  for (const { QueryString } of queries)
+    for (const field of ["request_id", "tenant", "route", "worker", "message_id", "error"])
+      expect(QueryString).toMatch(new RegExp(`^fields .*\\b${field}\\b`));
 });
