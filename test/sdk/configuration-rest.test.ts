@@ -61,6 +61,14 @@ it("a file removes the words of one channel by null, and those of all (F17)", as
   expect(await templateNow()).not.toHaveProperty("by_channel");
 });
 
+it("words of a template that are no object are refused by the service, by their name (F17)", async () => {
+  await welcome();
+  cli.write(template, { name: "Welcome", content: "Hello" });
+
+  expect((await cli.run("apply")).notes.join("\n")).toMatch(/^ {2}content: must be an object/m);
+  expect((await templateNow()).title).toBe("Hello");
+});
+
 const campaign = "engagement/campaigns/spring.json";
 const campaignNow = async () => (await api("GET /api/v1/campaigns")).items[0];
 const content = { title: "Hello", body: "It is spring." };

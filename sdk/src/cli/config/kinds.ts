@@ -116,8 +116,8 @@ const templates: Kind = {
   create: ({ call }, document) => call("templates.create", document),
   update: async ({ call }, id, { content, ...document }, changed) => {
     // Texts of channels that are not among all texts any more are removed.
-    const texts = isObject(content) && { content: { by_channel: {}, ...content } };
-    await call("templates.update", id, pick({ ...document, ...texts }, changed));
+    const texts = isObject(content) ? { by_channel: {}, ...content } : content;
+    await call("templates.update", id, pick({ ...document, content: texts }, changed));
   },
 };
 
