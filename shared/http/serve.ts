@@ -118,7 +118,7 @@ function chain(
     .before(({ event: context }) => pass(context))
     .before((request) => readInput(endpoint, request, current, credentials.secrets))
     .handler(async (context): Promise<Response> => {
-      const tenant = context.caller.kind === "public" ? NO_TENANT : context.caller.workspace.tenant;
+      const tenant = tenantOf(context) ?? NO_TENANT;
       const { deps: own, bind } = depsOf(context);
       const call = {
         caller: context.caller,
@@ -259,13 +259,12 @@ async function readBody(
 
 /** The only place where a thrown error becomes a response. */
 function refuse(error: unknown, endpoint: Endpoint, context: RequestContext, { log }: Deps): Response {
-  const { shape } = endpoint;
   const refusal = toApiError(error, context.requestId);
   if (refusal.status >= 500)
     log({ level: "error", message: "request failed", ...placeOf(endpoint, context), ...errorFields(error) });
   const challenge = refusal.status === 401 && { "www-authenticate": "Bearer" };
   const headers = { ...refusal.details.headers, ...challenge };
-  return json(refusal.status, shape.refusalBody?.(refusal) ?? refusal.body(), headers);
+  return json(refusal.status, endpoint.shape.refusalBody?.(refusal) ?? refusal.body(), headers);
 }
 
 /** The credentials in the usual headers, else where the endpoint's own protocol has them. */
@@ -276,10 +275,12 @@ function presentedBy({ event, ...request }: RequestContext, { presents }: Pick<A
   return { sdkKey, bearer: authorization && bearer === undefined ? "" : bearer };
 }
 
+const tenantOf = ({ caller }: RequestContext) => (caller.kind === "public" ? undefined : caller.workspace.tenant);
+
 /** What of a request each line of the log about it says. */
-const placeOf = ({ route }: Endpoint, { requestId, caller }: RequestContext) => ({
-  request_id: requestId,
-  tenant: caller.kind === "public" ? undefined : caller.workspace.tenant,
+const placeOf = ({ route }: Endpoint, context: RequestContext) => ({
+  request_id: context.requestId,
+  tenant: tenantOf(context),
   route,
 });
 
