@@ -7,7 +7,7 @@ import { idsFrom } from "../shared/kernel/ids.ts";
 import { timers } from "../shared/store/capabilities.ts";
 import { putItem } from "../shared/store/item.ts";
 import { Name } from "../shared/store/name-index.ts";
-import { messageWrite } from "../shared/store/sends/inbox/inbox.ts";
+import { messageWrite } from "../shared/store/sends/inbox/inbox-writes.ts";
 import { SHARDS } from "../shared/store/shards.ts";
 import { DeviceItem } from "../shared/store/subscribers/device-items.ts";
 import { Profile } from "../shared/store/subscribers/items.ts";

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { awsFailure } from "../../local/aws/index.ts";
 import { DAY, HOUR, MINUTE, SECOND } from "../../shared/kernel/clock.ts";
-import { messageWrite } from "../../shared/store/sends/inbox/inbox.ts";
+import { messageWrite } from "../../shared/store/sends/inbox/inbox-writes.ts";
 import { addPeople, inboxOf, send } from "../support/people.ts";
 import { requests } from "../support/requests.ts";
 import { type Answer, type Headers, START, type Tenant, type TestWorld, UNKNOWN } from "../support/world.ts";

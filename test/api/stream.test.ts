@@ -1,7 +1,7 @@
 // The live stream of in-app messages (SSE-1 to SSE-6): frames, resumption, keepalive, lifetime, limits.
 import { describe, expect, it } from "vitest";
 import { DAY, MINUTE, SECOND } from "../../shared/kernel/clock.ts";
-import { messageWrite } from "../../shared/store/sends/inbox/inbox.ts";
+import { messageWrite } from "../../shared/store/sends/inbox/inbox-writes.ts";
 import { addPeople, inboxOf, quickStore, send } from "../support/people.ts";
 import { sandboxIn } from "../support/sandboxes.ts";
 import { addReader, reading } from "../support/sse.ts";

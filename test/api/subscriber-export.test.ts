@@ -1,5 +1,6 @@
 // Everything about a person: nothing is left out, whatever does not fit into one answer, and nobody else's.
 import { expect, it } from "vitest";
+import { DAY } from "../../shared/kernel/clock.ts";
 import { cliOf } from "../support/cli.ts";
 import { withBuyers } from "../support/conversions.ts";
 import { pro, segmentOf } from "../support/segments.ts";
@@ -81,6 +82,17 @@ it("the pages of an export together hold every message of the inbox once, and no
 
   expect(pages.length).toBeGreaterThan(3);
   expect(titles.sort()).toEqual(Array.from({ length: SENDS }, (_, n) => `Message ${n}`).sort());
+});
+
+it("an export has messages that the inbox shows no more, with what was done with them (F14, INB-4)", async () => {
+  const { world, tenant } = await withTenant();
+  const ada = await tenant.upsert({ external_id: "ada" });
+  await tenant.call("POST /api/v1/notifications", { subscriberIds: [ada], title: "Old", body: "b" });
+  await world.settle();
+  await world.call("POST /v1/in-app/messages/read", { as: tenant.sdk, body: { subscriber_id: ada } });
+  await world.advance(60 * DAY);
+
+  expect((await exportOf(tenant, ada)).body.inbox).toMatchObject([{ content: { title: "Old" }, status: "read" }]);
 });
 
 it("an export goes on with the messages of the inbox behind a page that ended at its size (F14)", async () => {

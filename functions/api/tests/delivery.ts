@@ -22,7 +22,7 @@ import type { MailLinks } from "../../../shared/store/mail-links.ts";
 import type { TestDraw } from "../../../shared/store/sends/audience/preview-draws.ts";
 import { type Arm, NOBODY, scopeOf } from "../../../shared/store/sends/content/arms.ts";
 import { type Rendered, rendererOf } from "../../../shared/store/sends/content/texts.ts";
-import { messageWrite } from "../../../shared/store/sends/inbox/inbox.ts";
+import { messageWrite } from "../../../shared/store/sends/inbox/inbox-writes.ts";
 import type { DeliverySettings, JobSpec } from "../../../shared/store/sends/jobs/job-spec.ts";
 import { mailAddressId } from "../../../shared/store/subscribers/address-items.ts";
 import { addressesOf } from "../../../shared/store/subscribers/addresses.ts";

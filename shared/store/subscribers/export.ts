@@ -29,7 +29,10 @@ export const SubscriberExport = titled("SubscriberExport", {
     said("The whole history of consents, newest first; of a long one, on several pages", v.array(Consent)),
   ),
   conversions: v.optional(said("Sends and sources after which the subscriber converted", v.array(v.string()))),
-  inbox: said("Messages of the inbox with their texts, newest first", v.array(InboxMessage)),
+  inbox: said(
+    "Messages of the inbox with their texts, newest first, also those that the inbox shows no more",
+    v.array(InboxMessage),
+  ),
   history: said(
     "What happened: sends, events with their properties, journeys, segments, lists and devices",
     v.array(TimelineEntry),
@@ -82,6 +85,7 @@ export async function exportSubscriber(
       return !isFull;
     },
     visibility: everything,
+    withExpired: true,
     before: position?.inbox || undefined,
   });
   const last = inbox.at(-1);

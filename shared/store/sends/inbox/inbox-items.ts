@@ -1,6 +1,7 @@
 // The stored form of the inbox (INB). Messages are immutable: what a reader does is stored in rows of its own, so that
 // a redelivered write can never undo a read (docs/decisions/0003).
 import * as v from "valibot";
+import { DAY } from "../../../kernel/clock.ts";
 import { item } from "../../item.ts";
 import { json } from "../../json-text.ts";
 import type { Value } from "../../model.ts";
@@ -13,6 +14,9 @@ export type MessageContent = Partial<InAppContent> & {
   /** Only of A/B sends. */
   variant_id?: string;
 };
+
+/** Longer than an inbox shows a message: its row is the ledger entry of its delivery, which rankings (D-ARB) and conversions look at. */
+export const MESSAGE_KEPT_MS = 90 * DAY;
 
 const ofSubscriber = ({ subscriber }: { subscriber: string }) => `U#${subscriber}`;
 
@@ -51,7 +55,7 @@ export const MessageState = item({
   prefix: "IS#",
   row: { read_at: v.optional(v.string()), dismissed_at: v.optional(v.string()), expires: v.number() },
   writers: ["api-inbox"],
-  lifetime: "30 days",
+  lifetime: "90 days",
   personal: "removed",
 });
 
@@ -68,6 +72,6 @@ export const ReadAll = item({
     expires: v.number(),
   },
   writers: ["api-inbox"],
-  lifetime: "30 days",
+  lifetime: "90 days",
   personal: "removed",
 });

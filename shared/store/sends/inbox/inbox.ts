@@ -1,5 +1,4 @@
-// The durable inbox (INB): messages with what their reader did, and the writes of a delivery (docs/decisions/0003).
-import { createHash } from "node:crypto";
+// The durable inbox (INB): messages with what their reader did (docs/decisions/0003).
 import * as v from "valibot";
 import { Timestamp } from "../../../contract/schemas.ts";
 import { DAY, HOUR, SECOND, timestamp, ttl } from "../../../kernel/clock.ts";
@@ -7,18 +6,15 @@ import { notFound } from "../../../kernel/errors.ts";
 import { timeOfUuid, uuidV7 } from "../../../kernel/ids.ts";
 import type { Store, StoreReader } from "../../context.ts";
 import { type Visibility, visibilityIn } from "../../experiences/visibility.ts";
-import { type ItemWrite, putItem, type RowOf, ref, rowOf } from "../../item.ts";
-import { toJson } from "../../json-text.ts";
+import { type RowOf, ref, rowOf } from "../../item.ts";
 import type { Key } from "../../model.ts";
 import { pagesOf } from "../../table.ts";
-import { type MessageText, type NamedText, readTexts } from "./inbox-content.ts";
-import { Message, MessageState, ReadAll } from "./inbox-items.ts";
+import { readTexts } from "./inbox-content.ts";
+import { MESSAGE_KEPT_MS, Message, MessageState, ReadAll } from "./inbox-items.ts";
 import { SubscriberStream } from "./stream-items.ts";
 
 /** INB-4. */
 export const MESSAGE_LIFETIME_MS = 30 * DAY;
-/** Its row stays longer, since it is the ledger entry of its delivery: rankings look back so far (D-ARB), and conversions. */
-export const MESSAGE_KEPT_MS = 90 * DAY;
 
 /** A row that is written later than this after its round began says when: its id alone would hide it from live streams. */
 export const PROMPT_MS = 30 * SECOND;
@@ -39,34 +35,6 @@ export type InboxMessage = v.InferOutput<typeof InboxMessage>;
 
 export type MessageRow = RowOf<typeof Message>;
 
-/** The id of a send to one inbox: the time of the round and a hash of (job, subscriber), so a repeat has the same id. */
-export function messageId(at: number, job: string, subscriber: string): string {
-  return uuidV7(at, createHash("sha256").update(`${job}:${subscriber}`).digest());
-}
-
-interface Origin {
-  subscriber: string;
-  /** The experience that it belongs to, which may be hidden or recalled. */
-  experience?: string | undefined;
-  /** The chunk that it comes from, for an erasure. */
-  place?: string | undefined;
-  /** When its chunk was first claimed, in milliseconds, if that was before this round. */
-  assigned_at?: number | undefined;
-  /** When it is written, in milliseconds, if that is long after its round began. */
-  late_at?: number | undefined;
-}
-
-type Delivery = Origin & (MessageText | NamedText);
-
-/** The write of one delivery, which is also its ledger entry (docs/decisions/0013). `at` is the time of the round. */
-export function messageWrite(job: string, at: number, delivery: Delivery): ItemWrite<"workspace"> {
-  const { subscriber, ...origin } = delivery;
-  const content = "content" in delivery ? toJson(delivery.content) : undefined;
-  const expires = ttl(at + MESSAGE_KEPT_MS);
-  const key = { subscriber, message: messageId(at, job, subscriber) };
-  return putItem(Message, key, { job, ...origin, content, expires });
-}
-
 interface ReaderState {
   /** By message id. */
   states: Map<string, RowOf<typeof MessageState>>;
@@ -82,6 +50,8 @@ interface ListOptions {
   visibility?: Visibility;
   /** Only messages that are older than this one. */
   before?: string | undefined;
+  /** Also those that have expired and are still stored. */
+  withExpired?: boolean | undefined;
 }
 
 /** INB-6: newest first; expired, hidden and recalled ones are left out. `takes` may end the list before the limit. */
@@ -118,9 +88,10 @@ interface Seen {
 async function* seenMessages(
   store: StoreReader,
   subscriber: string,
-  { status, limit = Number.POSITIVE_INFINITY, visibility = visibilityIn(store), before }: ListOptions,
+  { status, limit = Number.POSITIVE_INFINITY, visibility = visibilityIn(store), before, withExpired }: ListOptions,
 ): AsyncGenerator<Seen[]> {
-  const oldest = oldestId(store);
+  const since = store.clock.now() - (withExpired ? MESSAGE_KEPT_MS : MESSAGE_LIFETIME_MS);
+  const oldest = lowestId(since);
   const reader = await readerState(store, subscriber, oldest);
   const to = before !== undefined && { to: `${PREFIX}${before}` };
   const range = { ...rangeFrom(oldest), ...to, newestFirst: true };
@@ -131,7 +102,7 @@ async function* seenMessages(
     await visibility.look(items);
     const seen = items
       .filter((row) => visibility.shows(row) && messageIdOf(row) !== before)
-      .flatMap((row) => seenBy(store, row, reader) ?? [])
+      .flatMap((row) => seenBy(row, reader, since) ?? [])
       .filter((one) => status === undefined || one.status === status);
     count += seen.length;
     yield seen;
@@ -221,9 +192,10 @@ export async function markMessage(
   ]);
   const visibility = visibilityIn(store);
   if (row) await visibility.look([row]);
+  const since = store.clock.now() - MESSAGE_LIFETIME_MS;
   const seenAfter = (found: typeof state) =>
     row && visibility.shows(row)
-      ? seenBy(store, row, { states: new Map(found && [[id, found]]), readAlls })
+      ? seenBy(row, { states: new Map(found && [[id, found]]), readAlls }, since)
       : undefined;
   const current = seenAfter(state);
   if (!row || !current) throw notFound("message");
@@ -253,10 +225,10 @@ async function readerState(store: StoreReader, subscriber: string, oldest: strin
   return { states, readAlls };
 }
 
-/** @returns undefined for a message that has expired */
-function seenBy(store: StoreReader, row: MessageRow, { states, readAlls }: ReaderState): Seen | undefined {
+/** @returns undefined for a message of this time or an earlier one, in milliseconds */
+function seenBy(row: MessageRow, { states, readAlls }: ReaderState, since: number): Seen | undefined {
   const id = messageIdOf(row);
-  if (timeOfUuid(id) + MESSAGE_LIFETIME_MS <= store.clock.now()) return undefined;
+  if (timeOfUuid(id) <= since) return undefined;
   const { read_at, dismissed_at } = states.get(id) ?? {};
   const readAllAt = readAlls.find((mark) => covers(mark, row))?.at;
   const isBefore = dismissed_at === undefined || (readAllAt !== undefined && readAllAt <= dismissed_at);
@@ -298,5 +270,4 @@ function covers({ sk, at, except = [], recent }: RowOf<typeof ReadAll>, row: Mes
 }
 
 export const lowestId = (at: number): string => uuidV7(Math.max(0, at), Buffer.alloc(10));
-const oldestId = (store: StoreReader) => lowestId(store.clock.now() - MESSAGE_LIFETIME_MS);
-const expiryOf = (id: string) => ttl(timeOfUuid(id) + MESSAGE_LIFETIME_MS);
+const expiryOf = (id: string) => ttl(timeOfUuid(id) + MESSAGE_KEPT_MS);
