@@ -3946,7 +3946,7 @@ export interface SubscriberExport {
   consents?: SubscribersSubscriber[] | undefined;
   /** Sends and sources after which the subscriber converted */
   conversions?: string[] | undefined;
-  /** Messages of the inbox with their texts, newest first */
+  /** Messages of the inbox with their texts, newest first, also those that the inbox shows no more */
   inbox: Message[];
   /** What happened: sends, events with their properties, journeys, segments, lists and devices */
   history: ({
