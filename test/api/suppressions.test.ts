@@ -168,6 +168,18 @@ describe("/api/v1/suppressions", () => {
     },
   );
 
+  it.each(["+49 151 1234567", "0151 1234567"])(
+    "the suppression of a number is found by %j, as people write it (AMB-128)",
+    async (typed) => {
+      const { tenant } = await withTenant();
+      await tenant.call("PATCH /api/v1/workspace", { region: "DE" });
+      const { id } = (await tenant.call("POST /api/v1/suppressions", { address: "+491511234567" })).body;
+
+      const { items } = (await tenant.call(`GET /api/v1/suppressions?address=${encodeURIComponent(typed)}`)).body;
+      expect(items).toMatchObject([{ id }]);
+    },
+  );
+
   it("a suppression is among the consents of who has the address, with its reason and its note (AMB-128)", async () => {
     const { tenant } = await withTenant();
     const { call, upsert } = client(tenant);

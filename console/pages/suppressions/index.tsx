@@ -119,7 +119,8 @@ function ImportFile({ close }: { close: () => void }) {
       close={close}
       run={() => load.run(values)}
       said={({ suppressed, rejected }) => {
-        const left = rejected > 0 ? ` ${plural(rejected, "row")} had no address that can be read.` : "";
+        const why = "they have no address that can be read, or say that it is not suppressed";
+        const left = rejected > 0 ? ` ${plural(rejected, "row")} left out: ${why}.` : "";
         return `${plural(suppressed, "address", "addresses")} more are suppressed.${left}`;
       }}
     >

@@ -204,7 +204,11 @@ function rowOf(cells: readonly string[], columns: Columns, { now, zone, region }
 }
 
 /** The addresses in a cell. One of mail may stand as people write it, with a name before it. */
-function addressesIn(cell: string, region: string | undefined, lacksPlus: PluslessNumbers) {
+export function addressesIn(
+  cell: string,
+  region: string | undefined,
+  lacksPlus: PluslessNumbers,
+): Pick<Suppressing, "kind" | "address">[] {
   const whole = readEmail(cell);
   const phone = whole.kind === "address" || cell === "" ? undefined : readPhone(cell, region, lacksPlus);
   if (phone && phone.kind !== "unreadable") return [readAddress(phone.phone)].flatMap((one) => one ?? []);

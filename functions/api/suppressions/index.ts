@@ -15,7 +15,7 @@ import {
   Suppression,
   suppress,
 } from "../../../shared/store/subscribers/suppressions.ts";
-import { importSuppressions, MAX_CHARACTERS, MAX_ROWS, SuppressionsImported } from "./file.ts";
+import { addressesIn, importSuppressions, MAX_CHARACTERS, MAX_ROWS, SuppressionsImported } from "./file.ts";
 
 const MAX_NOTE_CHARACTERS = 500;
 const MAX_ADDRESS_CHARACTERS = 320;
@@ -39,13 +39,13 @@ const endpoint = endpoints({ credentials: ["dashboard"], uses: [] });
 export const suppressions = group("suppressions", "Addresses that get no message, whoever has them.", [
   endpoint(
     "GET /api/v1/suppressions",
-    { uses: [storeRead, secrets] },
+    { uses: [storeRead, secrets, workspaceRead] },
     {
       summary: "List suppressed addresses, newest first",
       description: "A page may be short, or empty with a cursor, where a filter leaves most out.",
       query: v.object({
         address: said(
-          "Only this email address or phone number",
+          "Only this email address or phone number. One without a country code is of the region of the workspace",
           v.optional(v.pipe(v.string(), v.maxLength(MAX_ADDRESS_CHARACTERS, "is no address"))),
         ),
         reason: said("Only those suppressed for this reason", v.optional(OneOf(suppressionReasons))),
@@ -55,7 +55,11 @@ export const suppressions = group("suppressions", "Addresses that get no message
       }),
       returns: cursorPage(Suppression),
     },
-    async ({ store, secrets, query }) => listSuppressions(store, await secrets.root(), query),
+    async ({ store, secrets, workspace, query: { address: typed, ...query } }) => {
+      const region = typed !== undefined && !readAddress(typed) ? (await workspace())?.region : undefined;
+      const address = typed && (addressesIn(typed, region ?? undefined, "none")[0]?.address ?? typed);
+      return listSuppressions(store, await secrets.root(), { ...query, address });
+    },
   ),
 
   endpoint(
