@@ -4915,7 +4915,7 @@ export interface ErasuresListReceiptsAnswer {
 }
 
 export interface SuppressionsListQuery {
-  /** Only this email address or phone number */
+  /** Only this email address or phone number. One without a country code is of the region of the workspace */
   address?: string | undefined;
   /** Only those suppressed for this reason */
   reason?: "bounce" | "complaint" | "imported" | "manual" | undefined;
