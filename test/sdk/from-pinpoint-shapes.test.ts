@@ -1,5 +1,8 @@
 // Exports of Pinpoint as SDKs, shells and spreadsheets write them, and what they hold beside what is carried over.
+import { mkdirSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
 import { expect, it } from "vitest";
+import { openedCli } from "../support/cli.ts";
 import { convertedOf } from "./support/pinpoint-converted.ts";
 
 const pro = { UserAttributes: { plan: { AttributeType: "INCLUSIVE", Values: ["pro"] } } };
@@ -24,6 +27,15 @@ it.each([
   const { counts, get } = await convertedOf({ [file]: content }, "--people");
   expect(counts).toMatchObject({ "endpoints read": 1, "endpoints written": 1 });
   expect((await get("/api/v1/subscribers")).items).toMatchObject([{ external_id: "ada", email: "ada@example.com" }]);
+});
+
+it("a file of an export that is a link to another place is read (F26)", async () => {
+  const { cli } = await openedCli();
+  cli.write("elsewhere.json", segment);
+  mkdirSync(join(cli.folder, "pinpoint"));
+  symlinkSync(join(cli.folder, "elsewhere.json"), join(cli.folder, "pinpoint/segments.json"));
+
+  expect(await cli.json("from-pinpoint", "pinpoint")).toMatchObject({ counts: { "segments written": 1 } });
 });
 
 it("an activity beside types that are null is its own, and its words are named (F26)", async () => {

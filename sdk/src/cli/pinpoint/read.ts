@@ -1,7 +1,7 @@
 // Reads what the API of Pinpoint returned: JSON files of segments, journeys, templates and campaigns, with or without
 // the envelope of the command line, and endpoints as JSON lines or CSV, packed or not.
-import { createReadStream, readdirSync, readFileSync } from "node:fs";
-import { join, relative } from "node:path";
+import { createReadStream, readdirSync, readFileSync, statSync } from "node:fs";
+import { basename, join, relative } from "node:path";
 import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
@@ -96,9 +96,10 @@ const isUtf16 = ([first, second]: Buffer): boolean => first === 0xff && second =
 
 function filesIn(folder: string): string[] {
   try {
-    return readdirSync(folder, { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile() && !entry.name.startsWith("."))
-      .map((entry) => join(entry.parentPath, entry.name))
+    return readdirSync(folder, { recursive: true, encoding: "utf8" })
+      .filter((name) => !basename(name).startsWith("."))
+      .map((name) => join(folder, name))
+      .filter((file) => statSync(file, { throwIfNoEntry: false })?.isFile())
       .sort();
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") throw new CommandError(`There is no folder ${folder}.`);
