@@ -23,7 +23,8 @@ export function parseDuration(text: string): number | undefined {
 }
 
 /** Why a text is refused that is no duration. */
-export const NO_DURATION = "must be a whole number of minutes, hours or days, such as 30m, 24h or 7d";
+export const NO_DURATION =
+  "must be a whole number of minutes, hours or days, such as 30m, 24h or 7d, at most 3650 days";
 
 export const durationText = ({ about: description }: { about: string }): Grammar => ({
   check: (value, path, report) => {

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { MAX_DURATION, parseDuration } from "../../shared/rules/durations.ts";
+import { parseRule } from "../../shared/rules/segment-rules.ts";
 
 describe("durations", () => {
   it.each([
@@ -64,5 +65,10 @@ describe("durations", () => {
         if (parsed !== undefined) expect(text).toMatch(/^[1-9]\d*[mhd]$/);
       }),
     );
+  });
+
+  it("a window that is too long is refused by words that say how long it may be (RUL-6)", () => {
+    const reason = expect.stringContaining("at most 3650 days");
+    expect(parseRule({ event: { name: "bought", within: "3651d" } })).toMatchObject({ kind: "problem", reason });
   });
 });
