@@ -182,6 +182,12 @@ describe("a planted change", () => {
     ],
     ["an enum that grows", (all) => fields(bodyOf(all, "POST /api/v1/channels")).type!.enum!.push("fax")],
     ["a wider bound", (all) => Object.assign(fields(bodyOf(all, "POST /api/v1/channels")).name!, { maxLength: 500 })],
+    [
+      "an id that may be any text",
+      (all) => {
+        fields(bodyOf(all, "POST /api/v1/schedules")).campaign_id = { type: "string", maxLength: 2_048 };
+      },
+    ],
     ["a new refusal", (all) => Object.assign(operation(all, ROUTE).responses, { 418: { $ref: "#/x" } })],
     ["a new name of a shape", (all) => Object.assign(all.components.schemas, { Other: shape(all, "Template") })],
   ];

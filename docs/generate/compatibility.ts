@@ -74,15 +74,18 @@ const both = (before: Record<string, Field>, after: Record<string, Field>) =>
     return is ? [[path, was, is]] : [];
   });
 
+const UUID_LENGTH = 36;
+
 /** How a field accepts less than before. */
 function narrowings(was: Field, is: Field): string[] {
   const types = was.types.filter((type) => !is.types.includes(type) && !is.types.includes("any"));
   const values = is.enum && (was.enum ? was.enum.filter((value) => !is.enum?.includes(value)) : ["any other value"]);
-  const bounds = Object.entries(is.bounds ?? {}).filter(([name, bound]) => isNarrower(name, was.bounds?.[name], bound));
+  const before = was.bounds?.format === "uuid" ? { maxLength: UUID_LENGTH, ...was.bounds } : was.bounds;
+  const bounds = Object.entries(is.bounds ?? {}).filter(([name, bound]) => isNarrower(name, before?.[name], bound));
   return [
     ...types.map((type) => `no longer takes ${type}`),
     ...(values ?? []).map((value) => `no longer takes ${value}`),
-    ...bounds.map(([name, bound]) => `has ${name} ${bound} instead of ${was.bounds?.[name] ?? "none"}`),
+    ...bounds.map(([name, bound]) => `has ${name} ${bound} instead of ${before?.[name] ?? "none"}`),
   ];
 }
 
