@@ -1,5 +1,6 @@
 // Events of SES about sent mails, as EventBridge puts them into our queue. The tags of a mail name its send.
 import * as v from "valibot";
+import { knownProviders, mailboxProviderOf } from "../rules/mailbox-providers.ts";
 
 const Text = v.pipe(v.string(), v.maxLength(512));
 const id = v.pipe(v.string(), v.maxLength(128));
@@ -19,6 +20,8 @@ const MailEvent = v.object({
   reason: Text,
   /** The addresses that bounced or complained. */
   emails: v.array(Text),
+  /** The provider of the mailbox that it was sent to; absent for any other. */
+  mailbox: v.optional(v.picklist(knownProviders)),
   /** When that happened, in milliseconds, as the report says it. */
   happened_at: v.optional(v.number()),
   /** How often its row was missing. */
@@ -30,7 +33,10 @@ const SesNotification = v.object({
   source: v.literal("aws.ses"),
   detail: v.object({
     eventType: Text,
-    mail: v.object({ tags: v.optional(v.record(v.string(), v.array(v.string())), {}) }),
+    mail: v.object({
+      tags: v.optional(v.record(v.string(), v.array(v.string())), {}),
+      destination: v.optional(v.array(Text), []),
+    }),
     bounce: v.optional(
       v.object({
         bounceType: Text,
@@ -53,12 +59,14 @@ function eventOf({ detail: { eventType, mail, bounce, complaint } }: v.InferOutp
     tries: 0,
   };
   const happened = Date.parse(bounce?.timestamp ?? complaint?.timestamp ?? "");
+  const mailbox = mailboxProviderOf((mail.destination[0] ?? "").toLowerCase());
   const isOurs = ids.tenant && ids.job && ids.subscriber && Number.isSafeInteger(ids.at);
   const event = (fate: MailEvent["fate"], reason = "", recipients: { emailAddress: string }[] = []): MailEvent => ({
     ...ids,
     fate: isOurs ? fate : "ignored",
     reason,
     emails: recipients.map(({ emailAddress }) => emailAddress),
+    ...(mailbox && { mailbox }),
     ...(!Number.isNaN(happened) && { happened_at: happened }),
   });
   if (eventType === "Delivery") return event("delivered");

@@ -76,7 +76,7 @@ export async function unconfirmed<E extends OfMail>(store: StoreReader, events: 
 /** What a mail's fate makes of the message of a journey's step. */
 const stepOutcomes: Partial<Record<MailEvent["fate"], "bounced" | "sent">> = { bounced: "bounced", delivered: "sent" };
 
-type FateOfMail = Pick<MailEvent, "job" | "subscriber" | "at" | "fate" | "reason">;
+type FateOfMail = Pick<MailEvent, "job" | "subscriber" | "at" | "fate" | "reason" | "mailbox">;
 
 /** `missing`: the event came before the sender had written its row. A test send has none. */
 export async function recordFate(store: Store, event: FateOfMail): Promise<"recorded" | "missing"> {
@@ -126,7 +126,7 @@ const unchanged = (row: RowOf<typeof TouchItem> | undefined): RowChange =>
 /** Changes the row of a mail, and the numbers of its send by what the row said before. */
 const recordCounted = (
   store: Store,
-  { job, subscriber, at }: OfMail,
+  { job, subscriber, at, ...event }: FateOfMail,
   { when, takes, counted }: FateChange & { counted: NonNullable<FateChange["counted"]> },
   change: ChangeOf<typeof TouchItem>,
 ): Promise<RowChange> =>
@@ -135,10 +135,11 @@ const recordCounted = (
     const before = await store.get(TouchItem, key);
     if (!before || !takes(before)) return done(unchanged(before));
     const isAlone = counted !== "complained" && !(await isReached(store, { job, subscriber }));
-    const { mailbox } = before;
+    // Where its sender stopped before it wrote the row, only the event says whose mailbox it was.
+    const { mailbox = event.mailbox } = before;
     const late = { kind: counted, at, mailbox, isAlone, isUnsure: before.state === "unknown" };
     const alone = fateOf(late);
-    const counting = { ...change, set: { ...change.set, ...(alone && { alone }) } };
+    const counting = { ...change, set: { ...change.set, mailbox, ...(alone && { alone }) } };
     const isWritten = await transacted(store, [
       changeItem(TouchItem, key, counting, all(when, is("state", before.state))),
       ...(await lateWrites(store, job, subscriber, late)),
