@@ -49,7 +49,7 @@ const CHECK = "GC";
 
 /** Rows of the first request: mostly the newest events decide, and a long history is paid by what is read of it. */
 const FIRST_ROWS = 8;
-const MAX_ROWS = 200;
+const MAX_ROWS = 1_000;
 
 /** Each further request reads four times as many. */
 const moreThan = (rows: number): number => Math.min(4 * rows, MAX_ROWS);
