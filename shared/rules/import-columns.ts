@@ -113,7 +113,7 @@ export function readHeader(
   if (!columns.cells.some((cell) => hasNumbers(cell) || (cell.standard && OF_WHOM.includes(cell.standard))))
     return {
       kind: "problem",
-      problem: "the header has neither an external_id nor an email column, and no phone number",
+      problem: "the columns hold neither an external_id nor an email address, and no phone number",
     };
   const extra = extraProblem(columns);
   return extra ? { kind: "problem", problem: extra } : columns;

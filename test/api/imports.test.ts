@@ -95,6 +95,7 @@ describe("rows", () => {
   it.each<[what: string, reason: RegExp, content: string | Buffer]>([
     ["is empty", /empty/, ""],
     ["names nobody", /neither/, "name,age\nx,1\n"],
+    ["has answers as its emails", /neither an external_id nor an email address/, "email\nyes\nno\n"],
     ["has a quote that does not end", /CSV/, 'email\n"never closed\n'],
     ["is an archive", /no text/, Buffer.from("PK\u0003\u0004\u0014\u0000\u0006\u0000\u0000\u0000\u0021\u0000!\u0000")],
     ["has a null character", /no text/, Buffer.from("email\na\u0000b@x.co\n")],
