@@ -81,6 +81,19 @@ function oneAtATime(work: () => Promise<void>, onError: (error: unknown) => void
 const marked = (status: FeedMessage["status"], id?: string) => (message: FeedMessage) =>
   id === undefined || message.id === id ? { ...message, status } : message;
 
+/** The newest messages; where dismissed ones take the places of others, the others are asked for. */
+async function newestOf(
+  { inbox }: Pick<BrowserClient, "inbox">,
+  query: { subscriber_id: string; limit: number },
+): Promise<FeedMessage[]> {
+  const list = async (status?: "unread" | "read") =>
+    (await inbox.listMessages({ ...query, ...(status && { status }) })).messages as FeedMessage[];
+  const found = await list();
+  if (found.length < query.limit || found.every(({ status }) => status !== "dismissed")) return found;
+  const others = (await Promise.all([list("unread"), list("read")])).flat();
+  return others.sort((a, b) => (a.id < b.id ? 1 : -1)).slice(0, query.limit);
+}
+
 /** Opens the feed of a subscriber: `openFeed(client, id)`. It stays open until `close()`. */
 export function openFeed(
   client: Pick<BrowserClient, "inbox" | "notifications" | "stream">,
@@ -102,8 +115,8 @@ export function openFeed(
     tell(messages.filter(({ id }) => !known.has(id)));
   };
   const refresh = oneAtATime(async () => {
-    const { messages: found } = await client.inbox.listMessages({ ...subscriber, limit });
-    if (!isClosed) change(found as FeedMessage[]);
+    const found = await newestOf(client, { ...subscriber, limit });
+    if (!isClosed) change(found);
   }, onError);
   /** Shows the change at once, and takes it back if the service refuses it. */
   const optimistic = async (next: (message: FeedMessage) => FeedMessage, work: () => Promise<unknown>) => {
