@@ -50,6 +50,73 @@ export function meanwhileStories(open: () => Promise<Tab>): void {
     await page.locator("main .badge", { hasText: "paused" }).waitFor();
   });
 
+  it("a message of a draft whose time has passed is not said to be sent (CON-3)", async () => {
+    const { page, visit } = await open();
+    await visit("campaigns/new");
+    await page.getByLabel("Name").fill("Late news");
+    await page.getByLabel("Title").fill("Late");
+    await page.getByLabel("Body", { exact: true }).fill("It is late.");
+    await page.getByLabel(/^Send at/).fill("2020-01-01T09:00");
+    await page.getByRole("button", { name: "Save the draft" }).click();
+    await page.getByText("Planned for 1 Jan 2020, 09:00 CET").waitFor();
+  });
+
+  it("a person of another workspace is not linked from the outbox (CON-3)", async () => {
+    const { page, visit } = await open();
+    const item = {
+      id: "1",
+      channel: "sms",
+      to: "+49",
+      title: null,
+      body: "Hi.",
+      payload: {},
+      at: "2026-11-01T10:00:00Z",
+    };
+    await page.route("**/_local/outbox?*", (route) =>
+      route.fulfill({ json: { items: [{ ...item, subscriber_id: crypto.randomUUID(), job_id: "j" }] } }),
+    );
+    const asked = page.waitForResponse("**/api/v1/subscribers/*");
+    await visit("outbox");
+    expect((await asked).status()).toBe(404);
+    expect(await page.getByRole("link", { name: /^View/ }).count()).toBe(0);
+  });
+
+  it("a step that is removed after a draft is discarded stays removed (CON-2)", async () => {
+    const { page, visit, show } = await open();
+    const dialog = page.locator("dialog[open]");
+    await visit("journeys");
+    await page.getByRole("button", { name: "New journey" }).first().click();
+    await dialog.getByLabel("Name").fill("Two hands");
+    await dialog.getByLabel("Trigger event").fill("signed_up");
+    await dialog.getByRole("button", { name: "Create the draft" }).click();
+    const insert = async (kind: string) => {
+      await page
+        .getByRole("button", { name: /^Insert a step after/ })
+        .first()
+        .click();
+      await page.locator(".chart-panel").getByRole("button", { name: kind, exact: true }).click();
+    };
+    await insert("Wait");
+    const path = new URL(page.url()).pathname.split("/").slice(-2).join("/");
+    const other = await page.context().newPage();
+    await other.goto(page.url());
+    await other.getByRole("button", { name: /^Insert a step after/ }).click();
+    await other.locator(".chart-panel").getByRole("button", { name: "Send a message", exact: true }).click();
+    await other.getByRole("button", { name: "Save", exact: true }).click();
+    await other.getByText("Not saved yet.").waitFor({ state: "detached" });
+    await other.close();
+    await page.reload();
+    await page.getByRole("button", { name: "Discard" }).click();
+    await page.locator("button.chart-node", { hasText: "Send a message" }).click();
+    await page.getByRole("button", { name: "Remove the step" }).click();
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    await page.getByText("The journey is saved.").waitFor();
+    await show("people");
+    await show(path);
+    await page.locator("button.chart-node", { hasText: "End" }).waitFor();
+    expect(await page.locator("button.chart-node", { hasText: "Send a message" }).count()).toBe(0);
+  });
+
   it("who cannot be signed out is told so (CON-2)", async () => {
     const { page } = await open();
     await page.route("**/auth/browser/logout", (route) => route.abort("internetdisconnected"));

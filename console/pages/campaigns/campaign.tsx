@@ -146,7 +146,7 @@ function Messages({ campaign }: { campaign: Campaign }) {
           )}
           {times[n] && (
             <p class="dim">
-              {Date.parse(times[n]) > now() ? "Goes out" : "Sent"} {momentText(times[n])}
+              {job_id && Date.parse(times[n]) <= now() ? "Sent" : "Planned for"} {momentText(times[n])}
             </p>
           )}
           {/* What went out has its channels in the report. */}

@@ -79,6 +79,10 @@ function Opened({ journey }: { journey: Journey }) {
         : "The journey is saved.",
     );
   };
+  const discard = () => {
+    edit.discard();
+    guard.saved(bodyOf(journey));
+  };
   return (
     <Page
       title={journey.name}
@@ -104,7 +108,7 @@ function Opened({ journey }: { journey: Journey }) {
       </Loaded>
       <Graph
         journey={journey}
-        edit={edit}
+        edit={{ ...edit, discard }}
         stats={stats.data}
         halted={new Set(halts.map(({ step }) => step))}
         faults={error?.fields ?? {}}

@@ -4,6 +4,7 @@ import { providedChannels } from "../../../shared/rules/channel-types.ts";
 import { useLocal, useLocalCall } from "../../app/local.ts";
 import { htmlOfSource, ofEncodedWords } from "../../app/mail-source.ts";
 import { opensOf } from "../../app/push-source.ts";
+import { useQuery } from "../../app/query.ts";
 import { pathTo, place, setQuery } from "../../app/router.ts";
 import { channelName } from "../../app/sentences.ts";
 import { Button } from "../../components/button.tsx";
@@ -115,6 +116,8 @@ const Sent = ({ items, selected, query }: SentProps) => (
 function Shown({ item: { channel, to, title, body, payload, headers, subscriber_id, job_id } }: { item: Item }) {
   // A mail to a member of the team names its account in both.
   const isOfAccount = subscriber_id === job_id;
+  // It may be of another workspace of this machine.
+  const person = useQuery("subscribers.get", [subscriber_id ?? ""], { when: subscriber_id !== null && !isOfAccount });
   const asSent = channel === "email" && typeof payload === "string" ? htmlOfSource(payload) : undefined;
   return (
     <Card title={`${channelName(channel)} to ${to}`}>
@@ -127,8 +130,8 @@ function Shown({ item: { channel, to, title, body, payload, headers, subscriber_
       />
       {channel !== "email" && <Opens {...opensOf(payload)} />}
       <p class="actions">
-        {subscriber_id && !isOfAccount && <a href={pathTo("people", subscriber_id)}>View person</a>}
-        {job_id && !isOfAccount && <a href={pathTo("activity", job_id)}>View send</a>}
+        {person.data && <a href={pathTo("people", person.data.id)}>View person</a>}
+        {person.data && job_id && <a href={pathTo("activity", job_id)}>View send</a>}
       </p>
       <details>
         <summary>Provider request</summary>
