@@ -107,6 +107,8 @@ export function Form({ error, kind = "form", onSubmit, children }: FormProps) {
       class={kind}
       onSubmit={(event) => {
         event.preventDefault();
+        // A question within a form is not that form.
+        event.stopPropagation();
         void onSubmit();
       }}
     >

@@ -7,6 +7,7 @@ import { readDesign } from "../mail/design.ts";
 import type { Made, MailEditor } from "../mail/editor.tsx";
 import type { RefusedBlock } from "../mail/refused.ts";
 import { Button } from "./button.tsx";
+import { Confirm, DialogButton } from "./dialog.tsx";
 
 interface MailDesignProps {
   /** What was kept of it, as text. */
@@ -42,15 +43,31 @@ export function MailDesign({ design: kept, html, fault, onInput }: MailDesignPro
   return (
     <>
       <div class="actions">
-        <Button icon="pencil" isBusy={isLoading} onClick={() => void open()}>
+        <Button
+          icon="pencil"
+          isBusy={isLoading}
+          refusal={design || html === "" ? undefined : "Empty the HTML first."}
+          onClick={() => void open()}
+        >
           {design ? "Edit the design" : "Design with blocks"}
         </Button>
         {design ? (
           <>
             <span class="dim">{plural(design.blocks.length, "block")}</span>
-            <Button kind="quiet" onClick={() => onInput({ design: undefined })}>
-              Edit the HTML instead
-            </Button>
+            <DialogButton
+              label="Edit the HTML instead"
+              kind="quiet"
+              dialog={(close) => (
+                <Confirm
+                  title="Give up the blocks?"
+                  act="Edit the HTML"
+                  onConfirm={() => onInput({ design: undefined })}
+                  close={close}
+                >
+                  The HTML stays, and cannot become blocks again.
+                </Confirm>
+              )}
+            />
           </>
         ) : (
           <span class="dim">Or write HTML below.</span>

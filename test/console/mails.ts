@@ -62,6 +62,7 @@ export function mailStories(open: () => Promise<Tab>): void {
     await page.getByRole("group", { name: "Content for" }).getByRole("button", { name: "Email" }).click();
     await page.getByText(`${count + 1} blocks`).waitFor();
     await page.getByRole("button", { name: "Edit the HTML instead" }).click();
+    await page.locator("dialog[open]").getByRole("button", { name: "Edit the HTML", exact: true }).click();
     expect(await page.getByLabel("HTML").inputValue()).toContain("Good morning");
     await page.getByRole("button", { name: "Cancel" }).click();
   });
@@ -85,6 +86,23 @@ export function mailStories(open: () => Promise<Tab>): void {
     await width.pressSequentially("9");
     await width.blur();
     expect(await width.inputValue()).toBe("300");
+  });
+
+  it("HTML that is written is not replaced by a design, and blocks are given up once that is confirmed (CON-2)", async () => {
+    const { page, visit } = await open();
+    await visit("content/templates/new");
+    await page.getByRole("group", { name: "Content for" }).getByRole("button", { name: "Email" }).click();
+    const html = page.getByLabel("HTML");
+    await html.fill("<p>Mine</p>");
+    const opener = page.getByRole("button", { name: "Design with blocks" });
+    expect(await opener.getAttribute("aria-disabled")).toBe("true");
+    await html.fill("");
+    await opener.click();
+    await page.locator("dialog.mail-editor").getByRole("button", { name: /^Cart/ }).click();
+    await page.getByRole("button", { name: "Done" }).click();
+    await page.getByRole("button", { name: "Edit the HTML instead" }).click();
+    await page.locator("dialog[open]").getByRole("button", { name: "Cancel" }).click();
+    await page.getByRole("button", { name: "Edit the design" }).waitFor();
   });
 
   it("an editor of mails that cannot be loaded is told of, and tried again (CON-3)", async () => {
