@@ -97,7 +97,7 @@ export function PersonField({ label, picked, placeholder, fault, hint, hasButton
 
 type PeopleFieldProps = Pick<TextProps, "label" | "value" | "onInput" | "fault">;
 
-/** Several people: their external IDs, separated by commas, spaces or line breaks, are pasted, or found one by one. */
+/** Several people: their external IDs, separated by commas or line breaks, are pasted, or found one by one. */
 export function PeopleField({ label, value, onInput, fault }: PeopleFieldProps) {
   const picked = usePicked();
   const { person, reason, setText } = picked;

@@ -1,6 +1,7 @@
 // What is typed or chosen is taken as it is, digit by digit, and stays while it is not complete.
 import { expect, it } from "vitest";
 import type { Tab } from "../support/console-tab.ts";
+import { bodyOf } from "../support/told.ts";
 
 export function typingStories(open: () => Promise<Tab>): void {
   it("a send whose time is emptied asks for one and keeps what is written (CON-3)", async () => {
@@ -69,6 +70,17 @@ export function typingStories(open: () => Promise<Tab>): void {
     // A browser tells of no choice that is the same as before.
     expect(await chooser.element().inputValue()).toBe("");
     await page.getByText("people.csv, 1 KB").waitFor();
+  });
+
+  it("an external ID with a space is one ID (CON-3)", async () => {
+    const { page, visit } = await open();
+    await visit("send");
+    await page.getByLabel("Specific people").check();
+    await page.getByLabel("Their external IDs").fill("ada lovelace, ben\ncleo");
+    await page.getByLabel("Title").fill("Hello");
+    const asked = page.waitForRequest("**/api/v1/notifications/preview");
+    await page.getByLabel("Body").fill("You.");
+    expect((await bodyOf(page, await asked)).external_ids).toEqual(["ada lovelace", "ben", "cleo"]);
   });
 
   it("conditions that are not finished are there again after another page, and cannot be saved (CON-2)", async () => {

@@ -62,7 +62,7 @@ export function useDraft(): DraftEditor {
 }
 
 const targetOf = ({ audience, list_id, segment_id, people }: Draft): Partial<NotificationsCreateBody> => {
-  if (audience === "people") return { external_ids: people.split(/[\s,;]+/).filter(Boolean) };
+  if (audience === "people") return { external_ids: people.split(/[\n\t,;]+/).flatMap((id) => id.trim() || []) };
   if (audience === "list") return { target: { type: "list", list_id } };
   if (audience === "segment") return { target: { type: "segment", segment_id } };
   return { target: { type: "all" } };
