@@ -52,7 +52,8 @@ function read<T extends object>(key: string, begun: T): Pair<T> {
   const stored = sessionStorage.getItem(key);
   if (!stored) return { value: begun, begun };
   const pair = JSON.parse(stored) as Pair<T>;
+  const value = { ...begun, ...pair.value };
   // What was there and is not any more was made undefined.
-  const isKept = ([name]: [string, unknown]) => name in pair.value || !(name in pair.begun);
-  return { ...pair, value: Object.fromEntries(Object.entries({ ...begun, ...pair.value }).filter(isKept)) as T };
+  for (const name in pair.begun) if (!(name in pair.value)) delete value[name];
+  return { ...pair, value };
 }

@@ -119,26 +119,26 @@ export function dayName(value: string | number): string {
   return dayText(value, { weekday: "long", day: "numeric", month: "long", ...(!isThisYear && { year: "numeric" }) });
 }
 
-const STEPS = [
-  [60, "second"],
-  [60, "minute"],
-  [24, "hour"],
-  [14, "day"],
+const LENGTHS = [
+  ["day", DAY],
+  ["hour", HOUR],
+  ["minute", MINUTE],
 ] as const;
 const relative = new Intl.RelativeTimeFormat(LOCALE, { numeric: "auto" });
 
-/** `2 minutes ago`, `in 3 hours`; more than two weeks away: the day, `22 Nov`. */
-export function ago(value: string | number): string {
-  let amount = (new Date(value).getTime() - now()) / 1_000;
-  for (const [size, unit] of STEPS) {
-    if (Math.abs(amount) < size) {
-      if (unit === "second" && Math.abs(amount) < 10) return "now";
-      return relative.format(Math.round(amount), unit);
-    }
-    amount /= size;
-  }
-  return dayText(value, { day: "numeric", month: "short", ...yearOf(value) });
+/** `2 minutes ago`, `in 3 hours`. */
+export function distance(value: string | number): string {
+  const ms = new Date(value).getTime() - now();
+  if (Math.abs(ms) < 10_000) return "now";
+  const [unit, size] = LENGTHS.find(([, one]) => Math.abs(ms) >= one) ?? ["second", 1_000];
+  return relative.format(Math.round(ms / size), unit);
 }
+
+/** The same; more than two weeks away: the day, `22 Nov`. */
+export const ago = (value: string | number): string =>
+  Math.abs(new Date(value).getTime() - now()) < 14 * DAY
+    ? distance(value)
+    : dayText(value, { day: "numeric", month: "short", ...yearOf(value) });
 
 /** The value of an `<input type="datetime-local">` in the browser's zone, and back. */
 export function toLocalInput(at: number): string {
@@ -152,6 +152,8 @@ export const DAY_NAMES = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday"
 /** `Ada, Ben and Cleo` */
 export const listed = (words: readonly string[]): string =>
   words.length < 2 ? (words[0] ?? "") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;
+
+export const clipped = (text: string, max: number): string => (text.length > max ? `${text.slice(0, max)}…` : text);
 
 /** A share of a limit, as exact as it was set: `0.25%` */
 export const percent = (rate: number): string => `${Number((100 * rate).toFixed(2))}%`;

@@ -3,6 +3,7 @@ import type { ComponentChildren } from "preact";
 import { useRef, useState } from "preact/hooks";
 import { ServiceError } from "../../sdk/src/errors.ts";
 import { isSame, type Merged, merge } from "../app/merge.ts";
+import { clipped } from "../app/time.ts";
 import { say } from "../app/toast.ts";
 import { Button } from "./button.tsx";
 import { Dialog } from "./dialog.tsx";
@@ -97,8 +98,7 @@ const MAX_SHOWN = 160;
 
 function textOf(value: unknown): string {
   if (value === undefined) return "–";
-  const text = typeof value === "string" ? value : JSON.stringify(value);
-  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
+  return clipped(typeof value === "string" ? value : JSON.stringify(value), MAX_SHOWN);
 }
 
 function Question({ merged: { mine, theirs, overlaps }, answer }: Asked) {

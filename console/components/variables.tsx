@@ -1,6 +1,7 @@
 // The variables of a person, with what they are for somebody: a press puts one where the text was written last.
 import { useRef, useState } from "preact/hooks";
 import { useQuery } from "../app/query.ts";
+import { clipped } from "../app/time.ts";
 import { TextField } from "./field.tsx";
 
 type Written = HTMLInputElement | HTMLTextAreaElement;
@@ -83,5 +84,5 @@ function Known({ insert }: { insert: (text: string) => void }) {
 function sampleOf(value: unknown): string {
   if (value === undefined || value === null || value === "") return "empty";
   const text = typeof value === "object" ? JSON.stringify(value) : String(value);
-  return text.length > MAX_SAMPLE ? `${text.slice(0, MAX_SAMPLE)}…` : text;
+  return clipped(text, MAX_SAMPLE);
 }

@@ -6,11 +6,10 @@ import { inPlain } from "../../../shared/rules/placeholders.ts";
 import { useQuery } from "../../app/query.ts";
 import { pathTo } from "../../app/router.ts";
 import { sendName } from "../../app/send-name.ts";
-import { now, zone } from "../../app/time.ts";
+import { distance, now, zone } from "../../app/time.ts";
 import { LinkButton } from "../../components/button.tsx";
 import { Icon, type IconName } from "../../components/icon.tsx";
 import { Card, Page } from "../../components/page.tsx";
-import { distance } from "../../components/release-moments.tsx";
 import { Empty, Failure, Skeleton } from "../../components/states.tsx";
 import { timesOf } from "./times.ts";
 
@@ -141,7 +140,7 @@ function Days({ items }: { items: readonly Item[] }) {
                 <Icon name={icon} />
                 <a href={href}>{name}</a>
                 <span class="dim">{kind}</span>
-                <span class="dim">{distance(new Date(at).toISOString())}</span>
+                <span class="dim">{distance(at)}</span>
               </li>
             ))}
           </ol>

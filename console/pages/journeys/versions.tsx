@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import type { JourneyDiff, JourneyVersion, SegmentRule } from "../../../sdk/src/types.gen.ts";
 import { isJsonObject } from "../../../shared/kernel/objects.ts";
 import { useQuery } from "../../app/query.ts";
-import { plural } from "../../app/time.ts";
+import { clipped, plural } from "../../app/time.ts";
 import { Button } from "../../components/button.tsx";
 import { SelectField } from "../../components/field.tsx";
 import { Card } from "../../components/page.tsx";
@@ -108,10 +108,7 @@ const words: Record<string, string> = {
 
 const MAX_TEXT = 120;
 
-const textOf = (value: unknown): string => {
-  const text = value === undefined ? "nothing" : JSON.stringify(value);
-  return text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text;
-};
+const textOf = (value: unknown): string => clipped(value === undefined ? "nothing" : JSON.stringify(value), MAX_TEXT);
 
 /** What differs within a setting: the name of each part, with its value before and after. */
 function changesOf(name: string, before: unknown, after: unknown): string[] {
