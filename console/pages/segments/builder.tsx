@@ -62,7 +62,7 @@ function Count({ rule, children }: { rule: SegmentRule | undefined; children: Co
     <Card title="Size">
       {error && <Failure error={error} retry={preview.refresh} />}
       <p class="verdict" aria-live="polite">
-        {!rule && "Finish the conditions to see how many match."}
+        {!rule && UNFINISHED}
         {rule && !data && !error && "Counting…"}
         {rule && data && (
           <b>
