@@ -35,11 +35,13 @@ const UNITS = { s: SECOND, m: MINUTE, h: HOUR, d: DAY };
 const NewWorkspace = v.strictObject({ name: v.optional(Text), plan: v.optional(Plan) });
 const Move = v.union(
   [
-    v.strictObject({ advance: v.pipe(v.string(), v.regex(/^\d{1,9}[smhd]$/)) }),
+    v.strictObject({
+      advance: v.pipe(v.string(), v.regex(/^\d{1,9}[smhd]$/, "must be a time in s, m, h or d, such as 72h")),
+    }),
     v.strictObject({
       to: v.pipe(
         v.string(),
-        v.check((text) => parseTimestamp(text) !== undefined),
+        v.check((text) => parseTimestamp(text) !== undefined, "must be an RFC 3339 timestamp"),
       ),
     }),
   ],

@@ -6,7 +6,7 @@ import { agentScopes, type Role, roles } from "../shared/contract/roles.ts";
 import { defaultPlan, secretsMaker, tokenSigner } from "../shared/http/signing.ts";
 import { timestamp } from "../shared/kernel/clock.ts";
 import type { Deps } from "../shared/kernel/deps.ts";
-import { notFound, requireFound } from "../shared/kernel/errors.ts";
+import { conflict, notFound, requireFound } from "../shared/kernel/errors.ts";
 import type { TenantId } from "../shared/kernel/ids.ts";
 import type { PlanName } from "../shared/rules/plans.ts";
 import { secrets } from "../shared/store/capabilities.ts";
@@ -150,6 +150,7 @@ export function openTenancy(deps: Deps): Tenancy {
 
     changeWorkspace: async (tenant, change) => {
       const answer = await operate({ tenant_id: tenant, ...change });
+      if ("message" in answer) throw conflict(answer.message);
       if (!("workspace" in answer)) throw notFound("workspace");
       const { id, name, plan, kind, status, monthly_send_cap } = answer.workspace;
       return { tenant_id: id, name, plan, kind, status, monthly_send_cap, usage: answer.usage };

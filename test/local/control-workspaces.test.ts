@@ -31,6 +31,26 @@ describe("workspaces", () => {
     expect(login).toMatchObject({ status: 200, body: { user: { id: user_id }, tenant: { role: "owner" } } });
   });
 
+  test("a change of a workspace that the operator refuses says why (F5)", async () => {
+    const world = await fresh();
+    const account = { email: "tests@example.com", password: "correct horse battery staple", name: "Tests" };
+    const register = { ...account, workspace_name: "Tests", kind: "sandbox" };
+    const { workspace } = (await world.host.invoke("operator", { register })) as { workspace: { id: string } };
+
+    const refused = await world.call(`PATCH /_local/workspaces/${workspace.id}`, { body: { kind: "agency" } });
+
+    expect(refused).toMatchObject({ status: 409, body: { message: expect.stringContaining("A sandbox stays one") } });
+  });
+
+  test.each([
+    [{ advance: "1y" }, { advance: expect.stringContaining("such as 72h") }],
+    [{ to: "tomorrow" }, { to: expect.stringContaining("RFC 3339") }],
+  ])("a move of the clock by %j is refused in words (F5)", async (body, fields) => {
+    const world = await fresh();
+
+    expect(await world.call("POST /_local/clock", { body })).toMatchObject({ status: 422, body: { fields } });
+  });
+
   test("workspaces of the control surface take the default plan and a name of their own", async () => {
     const world = await fresh({ plan: "starter" });
     const [one, two] = [await make(world), await make(world)];
