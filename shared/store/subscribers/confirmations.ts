@@ -94,7 +94,9 @@ export async function confirmationOf(store: StoreReader, confirmed: Confirmed): 
   const status = profile[`c:${channel}`];
   if (status === "opted_in") return { kind: "confirmed" };
   const isOver = store.clock.now() > askedAt * SECOND + CONFIRMS_MS;
-  if (status !== "pending" || isOver) return { kind: "gone" };
+  const list = listIdOf(channel);
+  const isListGone = list !== undefined && (await listName(store, list)) === undefined;
+  if (status !== "pending" || isOver || isListGone) return { kind: "gone" };
   const isRefused = await isOptedOutSince(store, confirmed);
   return isRefused ? { kind: "gone" } : { kind: "open", email: profile.email };
 }
@@ -139,7 +141,6 @@ export async function confirm(
   const set: Partial<ProfileRow> = { ...foldedConsent(consent), confirmed_address: address };
   set[`cc:${channel}`] = true;
   const list = listIdOf(channel);
-  if (list !== undefined && (await listName(store, list)) === undefined) return false;
   const joins = list === undefined ? [] : await joinWrites(store, list, subscriber);
   return untilUncontended(busy.transient("The address is suppressed by others at this moment."), async () => {
     const row = await store.get(AddressItem, { id: address });
