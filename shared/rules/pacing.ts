@@ -34,6 +34,25 @@ export function rateAt({ rate, cut = 0 }: Pace, own: number | undefined, now: nu
 export const loweredRate = (pace: Pace, own: number | undefined, now: number): number =>
   Math.max(MIN_RATE, (rateAt(pace, own, now) ?? FIRST_GUESS) * CUT);
 
+/** Messages of a chunk. */
+const IN_A_SLOT = 200;
+
+/**
+ * How far the slots are given once they are given anew, because what was to use them does not, or not at that rate. There is
+ * room for the rest of one chunk, which may be in its slot.
+ */
+export function givenAnew(
+  { marketing = 0, transactional = 0 }: Pace,
+  rate: number | undefined,
+  now: number,
+): Slot["after"] {
+  const until = (share: number) => (rate === undefined ? now : Math.ceil(now + (IN_A_SLOT * 1_000) / (rate * share)));
+  return {
+    marketing: Math.min(marketing, until(MARKETING_SHARE)),
+    transactional: Math.min(transactional, until(1 - MARKETING_SHARE)),
+  };
+}
+
 interface Slot {
   /** When `n` messages may go. */
   at: number;

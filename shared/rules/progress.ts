@@ -86,8 +86,11 @@ export interface Progress extends RecipientNotes {
   errors: Record<string, number>;
   /** A round was worked through, so the figures of the chunk count. */
   passed: boolean;
-  /** By channel type with a rate: from when on the next group may go, and how many a second. A round uses it up. */
-  slots: Record<string, { at: number; rate: number; isUsed?: true }>;
+  /**
+   * By channel type with a rate: from when on the next group may go, how many a second, and when the slot was given. A round
+   * uses it up.
+   */
+  slots: Record<string, { at: number; rate: number; given?: number; isUsed?: true }>;
 }
 
 /** The targets of a recipient. A smart send tries one class after the other, any other send all at once. */

@@ -156,3 +156,31 @@ it("sends that a stop held up beyond their slots keep to the rate when they go o
   const after = sent.slice(before);
   for (const [n, at] of after.entries()) expect(at - (after[n - 8] ?? 0)).toBeGreaterThanOrEqual(8 * SECOND);
 });
+
+it("a send goes on at once where the limit that it waits for is removed, within the quarter of an hour (AMB-111)", async () => {
+  const { world, tenant, limit, people, begin } = await phones(40, 0.1);
+  const jobs = [];
+  for (let n = 0; n < 4; n++) jobs.push(await begin(people, "marketing"));
+  await world.advance(10 * SECOND);
+  await limit(null);
+
+  await world.advance(15 * MINUTE);
+
+  for (const id of jobs)
+    expect(await jobOf(tenant, id)).toMatchObject({ status: "completed", counts: { delivered: 40 } });
+});
+
+it("another send waits for no more than a chunk of a campaign that is paused (AMB-111)", async () => {
+  const { world, tenant, channel, people, begin } = await phones(40, 1);
+  const messages = Array.from({ length: 12 }, () => ({ content: { title: "T", body: "B" }, channel_ids: [channel] }));
+  const { id } = (await tenant.call("POST /api/v1/campaigns", { name: "Spring", messages })).body;
+  await tenant.call(`POST /api/v1/campaigns/${id}/release`);
+  await world.advance(5 * SECOND);
+  await tenant.call(`PATCH /api/v1/campaigns/${id}`, { action: "pause" });
+  await world.settle();
+
+  const other = await begin(people.slice(0, 1), "marketing");
+  await world.advance(5 * MINUTE);
+
+  expect(await jobOf(tenant, other)).toMatchObject({ status: "completed", counts: { delivered: 1 } });
+});

@@ -2,8 +2,9 @@
 import { MINUTE, SECOND } from "../../../shared/kernel/clock.ts";
 import type { ChannelType } from "../../../shared/rules/channel-types.ts";
 import { groupEnd, type Progress, putOff, type Unit, unitsOf } from "../../../shared/rules/progress.ts";
-import { channelRate, learnedRate, slowDown, takeSlot } from "../../../shared/store/channels/pace.ts";
+import { channelRate, isGiven, learnedRate, slowDown, takeSlot } from "../../../shared/store/channels/pace.ts";
 import { credentialsFor } from "./channel-credentials.ts";
+import { MAX_DELAY_MS } from "./ledger.ts";
 import { readShared } from "./memory.ts";
 import { channelIdOf, isThrottle, type Sent, targetOf, type WaitQueue, type Work } from "./work.ts";
 
@@ -11,6 +12,8 @@ import { channelIdOf, isThrottle, type Sent, targetOf, type WaitQueue, type Work
 const FRESH_MS = 5 * SECOND;
 /** A chunk that comes later for its slot takes another: those that a stop held up would all go at once. */
 const LATE_MS = MINUTE;
+/** A chunk that waits looks so often whether its slot still counts. */
+const LOOK_AGAIN_MS = MAX_DELAY_MS;
 
 /** Takes slots for what is left of a round, before it begins. What must wait is put off; if all of it must, so must the chunk. */
 export async function takeSlots(
@@ -18,7 +21,7 @@ export async function takeSlots(
   progress: Progress,
   waiting: WaitQueue,
 ): Promise<{ kind: "go" } | { kind: "wait"; until: number }> {
-  const { chunk, addressees, clock } = work;
+  const { store, chunk, addressees, clock } = work;
   if (progress.to > 0) return { kind: "go" };
   waiting.putOff(progress);
   const units = unitsOf(progress, addressees);
@@ -28,12 +31,12 @@ export async function takeSlots(
     const id = channel === "in_app" ? undefined : channelIdOf(work, channel);
     if (id === undefined) continue;
     const held = progress.slots[channel];
-    const isInTime = held && clock.now() - held.at <= LATE_MS;
-    const slot = isInTime ? held : await slotOf(work, channel, id, some.length);
+    const isGood = held && clock.now() - held.at <= LATE_MS && (await isGiven(store, id, held));
+    const slot = isGood ? held : await slotOf(work, channel, id, some.length);
     delete progress.slots[channel];
     if (!slot) continue;
     progress.slots[channel] = slot;
-    if (slot.at > clock.now()) waits.set(channel, slot.at);
+    if (slot.at > clock.now()) waits.set(channel, Math.min(slot.at, clock.now() + LOOK_AGAIN_MS));
   }
   if (waits.size === 0) return { kind: "go" };
   if (waits.size === byChannel.size) {

@@ -1,10 +1,12 @@
 // What the status of a campaign means for its jobs and its schedules: jobs are made, held and released.
+
 import { timestamp } from "../../kernel/clock.ts";
 import { notFound } from "../../kernel/errors.ts";
 import { type OverduePolicy, resumedTimes } from "../../rules/campaign-resume.ts";
 import { isHeld } from "../../rules/campaign-states.ts";
 import { isTerminal } from "../../rules/job-states.ts";
 import { chatAppContentOf } from "../channels/chat-app-content.ts";
+import { giveSlotsAnew } from "../channels/pace.ts";
 import type { Store } from "../context.ts";
 import { ownedSchedules, removeSchedule, switchOwned } from "../schedules/schedules.ts";
 import type { RootSecrets } from "../secrets.ts";
@@ -104,7 +106,10 @@ async function noteNeed(
 
 async function hold(store: Store, campaign: Campaign, job: JobRecord): Promise<void> {
   await noteNeed(store, campaign, job);
-  await holdJob(store, job.id);
+  const held = await holdJob(store, job.id);
+  const via = held?.deliverySettings?.via ?? [];
+  // Other sends do not wait for the slots of this one.
+  for (const { id } of via.filter(({ type }) => type !== "in_app")) await giveSlotsAnew(store, id);
 }
 
 const SKIPPED = "it fell due while the campaign was paused, and was skipped when that was resumed";

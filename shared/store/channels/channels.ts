@@ -12,6 +12,7 @@ import { idKeys, removeItem } from "../item.ts";
 import { changeNamed, createNamed, removeNamed } from "../name-index.ts";
 import type { Timers } from "../timers.ts";
 import { type Channel, ChannelItem, type ChannelRow, CredentialsItem } from "./items.ts";
+import { giveSlotsAnew } from "./pace.ts";
 
 /** A list returns all of them, and every send reads all of them. */
 const MAX_CHANNELS = 100;
@@ -117,9 +118,11 @@ export async function updateChannel(
       ...(price === null ? ["price_per_message" as const] : []),
     ],
   };
+  const before = rate === undefined ? undefined : await getChannel(store, id);
   const outcome = await changeNamed(store, ChannelItem, id, { change, name });
   if (outcome.kind === "taken") throw nameTaken();
   if (outcome.kind !== "changed") throw notFound("channel");
+  if (before?.rate_per_second !== outcome.row.rate_per_second && before) await giveSlotsAnew(store, id);
   return outcome.row;
 }
 

@@ -111,6 +111,8 @@ export const PaceItem = item({
     /** Until when, in milliseconds, by the category of messages. */
     marketing: v.optional(v.number()),
     transactional: v.optional(v.number()),
+    /** When they were given anew, in milliseconds: those that were given before count no more. */
+    anew_at: v.optional(v.number()),
     /** The rate after the last throttle, per second, and when that was, in milliseconds. */
     rate: v.optional(v.number()),
     cut: v.optional(v.number()),
@@ -123,7 +125,7 @@ export const PaceItem = item({
     last_error_at: v.optional(Timestamp),
     last_error: v.optional(v.string()),
   },
-  writers: ["deliver"],
+  writers: ["deliver", "api-channels", "run-campaign"],
 });
 
 /** What each record of the domain says, as far as it could be found out. */

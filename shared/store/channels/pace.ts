@@ -1,6 +1,6 @@
 // The slots of a channel with a rate: one conditional write for each chunk (AMB-111, docs/decisions/0030).
 import { timestamp } from "../../kernel/clock.ts";
-import { CUT_ONCE_MS, loweredRate, nextSlot, rateAt } from "../../rules/pacing.ts";
+import { CUT_ONCE_MS, givenAnew, loweredRate, nextSlot, rateAt } from "../../rules/pacing.ts";
 import { absent, all, any, asRead, below } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { type RowOf, ref } from "../item.ts";
@@ -75,15 +75,19 @@ export async function pacingOf(
   });
 }
 
-/**
- * Takes the next slot of a channel for `n` messages.
- * @returns when they may go, in milliseconds, and how many a second; undefined: at once
- */
+/** A slot as a chunk keeps it: when it begins and was given, in milliseconds, and how many go a second. */
+interface HeldSlot {
+  at: number;
+  rate: number;
+  given: number;
+}
+
+/** Takes the next slot of a channel for `n` messages; undefined: they may go at once. */
 export async function takeSlot(
   store: Store,
   channel: string,
   { n, category }: { n: number; category: "marketing" | "transactional" },
-): Promise<{ at: number; rate: number } | undefined> {
+): Promise<HeldSlot | undefined> {
   return untilUncontended(
     () => new Error("The slots of a channel changed too often."),
     async () => {
@@ -94,9 +98,24 @@ export async function takeSlot(
       const { after, ...slot } = nextSlot(pace, { n, rate, category, now });
       const when = all(asRead("marketing", pace.marketing), asRead("transactional", pace.transactional));
       const isTaken = await happened(store.change(PaceItem, { channel }, { set: after }, when));
-      return isTaken ? done(slot) : contended;
+      return isTaken ? done({ ...slot, given: now }) : contended;
     },
   );
+}
+
+/** Slots that were given until now count no more: what waits for one takes another. */
+export async function giveSlotsAnew(store: Store, channel: string): Promise<void> {
+  const { pace, own } = await readPace(store, channel);
+  if (pace.marketing === undefined && pace.transactional === undefined) return;
+  const now = store.clock.now();
+  const after = givenAnew(pace, rateAt(pace, own, now), now);
+  await store.change(PaceItem, { channel }, { set: { ...after, anew_at: now } });
+}
+
+/** Whether a slot still counts. */
+export async function isGiven(store: StoreReader, channel: string, { given }: { given?: number | undefined }) {
+  const { anew_at = 0 } = (await store.get(PaceItem, { channel })) ?? {};
+  return given === undefined || given > anew_at;
 }
 
 /** A provider throttled a channel: its rate falls, once for all throttles of a moment. */

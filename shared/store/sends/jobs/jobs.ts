@@ -153,10 +153,11 @@ export async function findJobs(store: StoreReader, ids: readonly string[]): Prom
   return rows.map((row) => row && jobOf(row));
 }
 
-/** Stops a job that has not ended, until it is released (AMB-113). */
-export async function holdJob(store: Store, id: string): Promise<void> {
+/** Stops a job that has not ended, until it is released (AMB-113). @returns undefined where it was stopped before, or has ended */
+export async function holdJob(store: Store, id: string): Promise<JobRecord | undefined> {
   const when = all(oneOf("status", ["scheduled", "queued", "processing"]), absent("held"));
-  await whereItHolds(store.change(JobItem, { job: id }, { set: { held: true } }, when));
+  const held = await whereItHolds(store.change(JobItem, { job: id }, { set: { held: true } }, when));
+  return held && jobOf(held);
 }
 
 /**
