@@ -17,7 +17,7 @@ import { secrets } from "../../shared/store/capabilities.ts";
 import { platformWrite, type Store, storeWrite } from "../../shared/store/context.ts";
 import { openRows, type Rows } from "../../shared/store/rows.ts";
 import { register, type WorkspaceKind } from "../../shared/store/workspaces/identity.ts";
-import { MemberItem } from "../../shared/store/workspaces/identity-items.ts";
+import { MemberItem, MembershipItem } from "../../shared/store/workspaces/identity-items.ts";
 import { createAgentKey, createServerKey } from "../../shared/store/workspaces/keys.ts";
 import { sdkKeyFor } from "../../shared/store/workspaces/sdk-keys.ts";
 import { checkRow } from "./checked-rows.ts";
@@ -193,6 +193,7 @@ export async function testWorld(options: Partial<LocalServiceOptions> = {}): Pro
           const { created_at = timestamp(world.clock.now()) } = known ?? {};
           const row = { user_id: member, tenant: id, role, email: `${role}@example.com`, name: role, created_at };
           await platform.put(MemberItem, { tenant: id, user: member }, row);
+          await platform.put(MembershipItem, { user: member, tenant: id }, row);
         }
         const headers = {
           authorization: `Bearer ${await signer.accessToken({ user: member, tenant: id, role, readOnly })}`,
