@@ -63,15 +63,7 @@ function underMessage(error: ServiceError, at: string): ServiceError {
     OF_MESSAGE.test(path) ? at + path : path,
     reason,
   ]);
-  const { message, status, code, requestId, retryAfterSeconds } = error;
-  const given = {
-    status,
-    code,
-    requestId,
-    retryAfterSeconds,
-    ...(error.fields && { fields: Object.fromEntries(fields) }),
-  };
-  return new ServiceError(message, given);
+  return new ServiceError(error.message, { ...error, ...(error.fields && { fields: Object.fromEntries(fields) }) });
 }
 
 export function Who({ preview: { data, error, refresh }, at = "" }: WhoProps) {

@@ -203,15 +203,10 @@ function Stops({ safety, reached, children }: StopsProps) {
         </p>
       )}
       {left === undefined && <Skeleton rows={1} />}
-      {left !== undefined && left < reached && (
-        <p class="banner bad">
-          <span>
-            <b>The plan has {plural(left, "send")} left in this period.</b> It will be refused.
-          </span>
+      {left !== undefined && (
+        <p class={left < reached ? "banner bad" : "dim"}>
+          The plan has {plural(left, "send")} left in this period. {left < reached && "It will be refused."}
         </p>
-      )}
-      {left !== undefined && left >= reached && (
-        <p class="dim">The plan has {plural(left, "send")} left in this period.</p>
       )}
     </>
   );

@@ -8,7 +8,7 @@ const button: Kind<"button"> = {
   label: "Button",
   start: { label: "Take a look", url: "https://example.com/", align: "left", look: "full" },
   about: ({ label }) => label,
-  html: (says, look) => buttonHtml(says, look),
+  html: buttonHtml,
 };
 
 interface Says {

@@ -39,10 +39,7 @@ export type Draft = typeof BLANK & {
   key: string;
 };
 
-const newKey = (): string =>
-  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
-
-const emptyDraft = (): Draft => ({ ...BLANK, key: newKey() });
+const emptyDraft = (): Draft => ({ ...BLANK, key: crypto.randomUUID() });
 
 export interface DraftEditor {
   draft: Draft;

@@ -251,9 +251,15 @@ function Shown({ reach: { via, missing, asked, preview }, wanted, want }: ShownP
     );
   return (
     <Card title="Preview">
-      {missing && <p class="dim">The preview appears here once the message has a title and a body.</p>}
-      {!missing && preview.error && <p class="dim">There is no preview: the reason stands above the button.</p>}
-      {!missing && !preview.error && <Skeleton rows={4} />}
+      {missing || preview.error ? (
+        <p class="dim">
+          {missing
+            ? "The preview appears here once the message has a title and a body."
+            : "There is no preview: the reason stands above the button."}
+        </p>
+      ) : (
+        <Skeleton rows={4} />
+      )}
     </Card>
   );
 }
