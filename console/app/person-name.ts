@@ -1,4 +1,5 @@
 // What a person is called: attributes are JSON text in the API.
+import type { JsonValue } from "../../sdk/src/types.gen.ts";
 import { fullNameIn } from "../../shared/rules/person-name.ts";
 
 export function readAttributes(text: string): Record<string, unknown> {
@@ -20,3 +21,17 @@ export const personName = (person: Named): string => fullName(person) || person.
 /** In a list of members or recipients; who was erased has neither. */
 export const calledOf = ({ name, external_id }: { name: string | null; external_id: string | null }): string =>
   name ?? external_id ?? "erased";
+
+/** A text as it is, unless it would be read as another value: everything else as JSON. */
+export const attributeText = (value: unknown): string =>
+  typeof value === "string" && attributeValue(value) === value ? value : JSON.stringify(value);
+
+/** The value that was meant: JSON where it is JSON, else the text itself. */
+export function attributeValue(text: string): JsonValue {
+  if (!/^(-?\d|true$|false$|null$|[[{"])/.test(text)) return text;
+  try {
+    return JSON.parse(text) as JsonValue;
+  } catch {
+    return text;
+  }
+}

@@ -1,6 +1,5 @@
-// How far a chunk has got: which addresses were tried with what outcome, and what is still to do. It is stored with
-// every claim, so that a worker that continues after a crash knows all but the outcomes of one group
-// (docs/decisions/0013).
+// How far a chunk has got: which addresses were tried with what outcome, and what is still to do. Stored with every claim,
+// so that a worker that continues after a crash knows all but the outcomes of one group (docs/decisions/0013).
 import { DAY, MINUTE } from "../kernel/clock.ts";
 import { classesOf } from "./arbitration.ts";
 import type { CountedCap } from "./caps.ts";

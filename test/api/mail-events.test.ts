@@ -18,10 +18,10 @@ async function mailed(email?: string) {
   const { job } = await mail();
   await world.advance(MINUTE);
   const tags = await tagsOf(tenant, ada, job.id);
-  const bounce = (emailAddress: string, bounceType = "Permanent") => ({
+  const bounce = (emailAddress: string, bounceType = "Permanent", timestamp?: string) => ({
     eventType: "Bounce",
     mail: { tags },
-    bounce: { bounceType, bounceSubType: "General", bouncedRecipients: [{ emailAddress }] },
+    bounce: { bounceType, bounceSubType: "General", bouncedRecipients: [{ emailAddress }], timestamp },
   });
   const consents = async () => (await consentsOf(tenant, ada)).items;
   return { world, tenant, ada, mail, job, tags, bounce, consents };
@@ -37,10 +37,7 @@ async function tagsOf(tenant: Tenant, subscriber: string, job: string) {
 /** A mail whose bounces are told with the time at which they happened: the first one a minute late. */
 async function bouncedLate() {
   const { world, tenant, bounce } = await mailed();
-  const report = (happened: string) => {
-    const event = bounce("ada@example.com");
-    return tell(world, { ...event, bounce: { ...event.bounce, timestamp: happened } });
-  };
+  const report = (happened: string) => tell(world, bounce("ada@example.com", "Permanent", happened));
   const suppressions = async () => (await tenant.call("GET /api/v1/suppressions")).body.items;
   const first = timestamp(world.clock.now());
   await world.advance(MINUTE);

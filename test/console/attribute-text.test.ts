@@ -1,6 +1,6 @@
 // Attributes as a person edits them: a value that is not touched stays of its kind.
 import { expect, it } from "vitest";
-import { attributeText, attributeValue } from "../../console/app/attribute-text.ts";
+import { attributeText, attributeValue } from "../../console/app/person-name.ts";
 
 it.each([
   ["a text", "pro", "pro"],

@@ -2,9 +2,8 @@
 import { useId, useState } from "preact/hooks";
 import type { SubscriberProfile } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
-import { attributeText, attributeValue } from "../../app/attribute-text.ts";
 import { changesOf } from "../../app/merge.ts";
-import { readAttributes } from "../../app/person-name.ts";
+import { attributeText, attributeValue, readAttributes } from "../../app/person-name.ts";
 import { say } from "../../app/toast.ts";
 import { Button } from "../../components/button.tsx";
 import { Known } from "../../components/field.tsx";
