@@ -1,7 +1,7 @@
 // The inbox (INB, AMB-37, AMB-108, AMB-120, D-INBOXRECALL).
 import { type Operation, ok } from "./access.ts";
 import { pageNumber, requiredText } from "./checks.ts";
-import { ABSENT, type Body, FirstOf, invalid, iso, notFound, OrderedBy, type Request } from "./kit.ts";
+import { ABSENT, type Body, DAY, FirstOf, invalid, iso, notFound, OrderedBy, type Request } from "./kit.ts";
 import { needInApp } from "./plans.ts";
 import type { InboxMessage, Job, Recipient } from "./records/sends.ts";
 import { render, saidBy } from "./render.ts";
@@ -48,10 +48,13 @@ const record = (message: InboxMessage): Body => ({
   read_at: message.read_at === null ? ABSENT : iso(message.read_at),
 });
 
-/** Hidden and recalled ones are of the person, too (F14). */
+/** The record of a delivery is kept as long as deliveries are compared (D-ARB). */
+const MESSAGE_KEPT = 90 * DAY;
+
+/** Hidden and recalled ones are of the person, too, and those that the inbox shows no more (F14). */
 export const inboxOf = (world: World, subscriber: string): OrderedBy => {
   const own = world.inbox.filter(
-    ({ subscriber_id, created_at }) => subscriber_id === subscriber && world.now < created_at + MESSAGE_LIFETIME,
+    ({ subscriber_id, created_at }) => subscriber_id === subscriber && world.now < created_at + MESSAGE_KEPT,
   );
   const newest = own.toReversed().toSorted((a, b) => b.created_at - a.created_at);
   return new OrderedBy(newest.map(record), ({ created_at }) => created_at);
