@@ -1,13 +1,12 @@
 // What was written and not saved: it is there again after a reload and after another page, until it is saved or given up.
 import { expect, it } from "vitest";
 import type { Campaign } from "../../sdk/src/types.gen.ts";
-import { press, type Tab, violationsInThemes } from "../support/console-tab.ts";
+import { draftJourney, press, type Tab, violationsInThemes } from "../support/console-tab.ts";
 import { bodyOf } from "../support/told.ts";
 
 export function draftStories(open: () => Promise<Tab>): void {
   it("what is not saved outlives a reload and another page: campaign, segment, journey and template (CON-2)", async () => {
     const { page, visit } = await open();
-    const dialog = page.locator("dialog[open]");
     const leave = async (path: string) => {
       await page.reload();
       await page.locator("main h1").waitFor();
@@ -38,11 +37,7 @@ export function draftStories(open: () => Promise<Tab>): void {
     await visit("segments/new");
     expect(await page.getByLabel("Name").inputValue()).toBe("");
 
-    await visit("journeys");
-    await page.getByRole("button", { name: "New journey" }).first().click();
-    await dialog.getByLabel("Name").fill("Trial");
-    await dialog.getByLabel("Trigger event").fill("trial_began");
-    await dialog.getByRole("button", { name: "Create the draft" }).click();
+    await draftJourney({ page, visit }, "Trial", "trial_began");
     await page.getByRole("button", { name: /^Insert a step after/ }).click();
     await page.locator(".chart-panel").getByRole("button", { name: "Wait", exact: true }).click();
     const journey = new URL(page.url()).pathname.split("/").slice(-2).join("/");

@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import { mailHtml } from "../../console/mail/mail.ts";
 import { designOf, starters } from "../../console/mail/starters.ts";
-import { type Tab, violations, violationsInThemes } from "../support/console-tab.ts";
+import { draftJourney, type Tab, violations, violationsInThemes } from "../support/console-tab.ts";
 import { bodyOf } from "../support/told.ts";
 
 /** Narrow, and as wide as the card. */
@@ -168,12 +168,7 @@ export function mailStories(open: () => Promise<Tab>): void {
     await page.getByRole("button", { name: "Save the draft" }).click();
     expect((await bodyOf(page, await saved)).messages).toMatchObject([{ template_id }]);
     await page.getByText("The draft is saved.").waitFor();
-    await visit("journeys");
-    await page.getByRole("button", { name: "New journey" }).click();
-    const dialog = page.locator("dialog[open]");
-    await dialog.getByLabel("Name").fill("Orders");
-    await dialog.getByLabel("Trigger event").fill("order_sent");
-    await dialog.getByRole("button", { name: "Create the draft" }).click();
+    await draftJourney({ page, visit }, "Orders", "order_sent");
     await page.getByRole("button", { name: /^Insert a step after/ }).click();
     await page.getByRole("button", { name: "Send a message", exact: true }).click();
     await page.getByText("Use a template").click();

@@ -1,6 +1,6 @@
 // What a page says while something else goes on: a read that is older than a write, a part or an answer that does not come.
 import { expect, it } from "vitest";
-import type { Tab } from "../support/console-tab.ts";
+import { draftJourney, type Tab } from "../support/console-tab.ts";
 
 export function meanwhileStories(open: () => Promise<Tab>): void {
   it("a list that was read before a thing was added, and comes after it, is read again (CON-3)", async () => {
@@ -27,12 +27,8 @@ export function meanwhileStories(open: () => Promise<Tab>): void {
 
   it("a journey that was paused in another tab says so once it cannot be paused here (CON-3)", async () => {
     const { page, visit } = await open();
-    await visit("journeys");
-    await page.getByRole("button", { name: "New journey" }).first().click();
     const dialog = page.locator("dialog[open]");
-    await dialog.getByLabel("Name").fill("Hello");
-    await dialog.getByLabel("Trigger event").fill("signed_up");
-    await dialog.getByRole("button", { name: "Create the draft" }).click();
+    await draftJourney({ page, visit }, "Hello", "signed_up");
     await page.getByRole("button", { name: "Activate", exact: true }).click();
     await dialog.getByRole("button", { name: "Activate it" }).click();
     const pause = page.getByRole("button", { name: "Pause", exact: true });
@@ -83,12 +79,7 @@ export function meanwhileStories(open: () => Promise<Tab>): void {
 
   it("a step that is removed after a draft is discarded stays removed (CON-2)", async () => {
     const { page, visit, show } = await open();
-    const dialog = page.locator("dialog[open]");
-    await visit("journeys");
-    await page.getByRole("button", { name: "New journey" }).first().click();
-    await dialog.getByLabel("Name").fill("Two hands");
-    await dialog.getByLabel("Trigger event").fill("signed_up");
-    await dialog.getByRole("button", { name: "Create the draft" }).click();
+    await draftJourney({ page, visit }, "Two hands", "signed_up");
     const insert = async (kind: string) => {
       await page
         .getByRole("button", { name: /^Insert a step after/ })

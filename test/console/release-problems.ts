@@ -1,7 +1,7 @@
 // What stands in the way of a release leads to where it is mended.
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
-import { type Tab, violations } from "../support/console-tab.ts";
+import { draftJourney, type Tab, violations } from "../support/console-tab.ts";
 
 async function draft(page: Page, name: string): Promise<void> {
   await page.getByLabel("Name").fill(name);
@@ -58,11 +58,7 @@ export function releaseProblemStories(open: () => Promise<Tab>): void {
   it("a problem of a journey leads from its activation to its step, in the chart and in the list (CON-3)", async () => {
     const { page, visit } = await open();
     const dialog = page.locator("dialog[open]");
-    await visit("journeys");
-    await press(page, "New journey");
-    await dialog.getByLabel("Name").fill("To be led");
-    await dialog.getByLabel("Trigger event").fill("led");
-    await press(page, "Create the draft");
+    await draftJourney({ page, visit }, "To be led", "led");
     await page.getByRole("button", { name: /^Insert a step after/ }).click();
     await press(page, "Send a message");
     await page.getByLabel("Title").fill("Hello {{ subscriber.nick }}");

@@ -2,7 +2,7 @@
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 import type { NotificationPreview } from "../../sdk/src/types.gen.ts";
-import { choose, press, type Tab, violations, violationsInThemes } from "../support/console-tab.ts";
+import { choose, draftJourney, press, type Tab, violations, violationsInThemes } from "../support/console-tab.ts";
 import { bodyOf } from "../support/told.ts";
 
 const PREVIEW = "**/api/v1/notifications/preview";
@@ -153,12 +153,8 @@ export function releaseStories(open: () => Promise<Tab>): void {
 
   it("late events of a journey begin a run as its trigger says (CON-3, AMB-134)", async () => {
     const { page, visit } = await open();
-    await visit("journeys");
-    await press(page, "New journey");
     const dialog = page.locator("dialog[open]");
-    await dialog.getByLabel("Name").fill("Late comers");
-    await dialog.getByLabel("Trigger event").fill("came_home");
-    await press(page, "Create the draft");
+    await draftJourney({ page, visit }, "Late comers", "came_home");
     await page.getByRole("button", { name: "the event came_home happens", exact: true }).click();
     await page.getByLabel("Late events").selectOption("any");
     const saved = page.waitForRequest((one) => one.method() === "PUT");
@@ -274,11 +270,7 @@ export function releaseStories(open: () => Promise<Tab>): void {
   it("a journey is not activated before its branches have conditions, and its sheet says so (CON-3)", async () => {
     const { page, visit } = await open();
     const dialog = page.locator("dialog[open]");
-    await visit("journeys");
-    await press(page, "New journey");
-    await dialog.getByLabel("Name").fill("Upgrade");
-    await dialog.getByLabel("Trigger event").fill("upgraded");
-    await press(page, "Create the draft");
+    await draftJourney({ page, visit }, "Upgrade", "upgraded");
     await press(page, /^Insert a step after/);
     await press(page, "Branch");
     await press(page, "Save");

@@ -1,6 +1,6 @@
 // What is typed or chosen is taken as it is, digit by digit, and stays while it is not complete.
 import { expect, it } from "vitest";
-import type { Tab } from "../support/console-tab.ts";
+import { draftJourney, type Tab } from "../support/console-tab.ts";
 import { bodyOf } from "../support/told.ts";
 
 export function typingStories(open: () => Promise<Tab>): void {
@@ -122,12 +122,7 @@ export function typingStories(open: () => Promise<Tab>): void {
 
 /** Saves a journey with a branch, and opens the form of that. */
 async function openBranch({ page, visit }: Tab): Promise<void> {
-  const dialog = page.locator("dialog[open]");
-  await visit("journeys");
-  await page.getByRole("button", { name: "New journey" }).first().click();
-  await dialog.getByLabel("Name").fill("Trial");
-  await dialog.getByLabel("Trigger event").fill("trial_began");
-  await dialog.getByRole("button", { name: "Create the draft" }).click();
+  await draftJourney({ page, visit }, "Trial", "trial_began");
   await page.getByRole("button", { name: /^Insert a step after/ }).click();
   await page.locator(".chart-panel").getByRole("button", { name: "Branch", exact: true }).click();
   await page.getByRole("button", { name: "Save", exact: true }).click();

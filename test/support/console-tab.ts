@@ -231,3 +231,13 @@ export const refusals = [
 /** Presses a button, named in full or by a pattern. */
 export const press = (page: Page, name: string | RegExp): Promise<void> =>
   page.getByRole("button", typeof name === "string" ? { name, exact: true } : { name }).click();
+
+/** Creates the draft of a journey that begins by an event, and shows its chart. */
+export async function draftJourney({ page, visit }: Pick<Tab, "page" | "visit">, name: string, event: string) {
+  const dialog = page.locator("dialog[open]");
+  await visit("journeys");
+  await page.getByRole("button", { name: "New journey" }).first().click();
+  await dialog.getByLabel("Name").fill(name);
+  await dialog.getByLabel("Trigger event").fill(event);
+  await dialog.getByRole("button", { name: "Create the draft" }).click();
+}
