@@ -111,7 +111,7 @@ function store(world: World, tier: Tier, event: Body): void {
   const owner = found(world.subscribers, ownerOf(world, row));
   if (!owner || row.erased) return;
   lookForConversions(world, row);
-  subscriberChanged(world, owner, row.event_name);
+  subscriberChanged(world, owner, { event: row.event_name });
   at(world, world.now, () => {
     if (world.subscribers.includes(owner)) eventArrived(world, row, owner);
   });

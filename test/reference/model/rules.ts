@@ -69,6 +69,11 @@ export function eventNodes(tree: Body): Body[] {
   return tree.group ? tree.group.nodes.flatMap(eventNodes) : [];
 }
 
+export function attributeKeys(tree: Body): string[] {
+  if (tree.attribute) return Object.keys(tree.attribute);
+  return tree.group ? tree.group.nodes.flatMap(attributeKeys) : [];
+}
+
 /** SEG-13, RUL-6: the caps of the plan. */
 export function isWithinPlan(world: World, tree: Body): boolean {
   const events = eventNodes(tree);

@@ -19,7 +19,7 @@ import {
 import { limits } from "./plans.ts";
 import type { Subscriber } from "./records/people.ts";
 import type { Segment } from "./records/plans.ts";
-import { eventNodes, holdsFor, isWithinPlan, treeOf } from "./rules.ts";
+import { attributeKeys, eventNodes, holdsFor, isWithinPlan, treeOf } from "./rules.ts";
 import { eventsOf } from "./stitching.ts";
 import { at, existing, found, newId, type World } from "./world.ts";
 
@@ -54,14 +54,17 @@ export function recompute(world: World, segment: Segment, only?: Subscriber): vo
   if (!only) segment.needs_recompute = false;
 }
 
+/** What became different: an event that came, or attributes; all of them for who is new. */
+type Cause = { event: string } | { keys: readonly string[] } | "all";
+
 /**
- * SEG-14, EVT-12: dynamic membership follows attributes and events without being asked, but after the answer. By an event
- * only that of segments that ask for it: an end of a window just before it has its own time.
+ * SEG-14, EVT-12: dynamic membership follows attributes and events without being asked, but after the answer. Only that of
+ * segments that ask for what became different: an end of a window just before it has its own time.
  */
-export function subscriberChanged(world: World, subscriber: Subscriber, event_name?: string): void {
+export function subscriberChanged(world: World, subscriber: Subscriber, cause: Cause = "all"): void {
   at(world, world.now, () => {
     if (!world.subscribers.includes(subscriber)) return;
-    refresh(world, subscriber, event_name);
+    refresh(world, subscriber, cause);
     moveRuns(world, subscriber);
     wakeAtWindowEnds(world, subscriber);
   });
@@ -85,11 +88,16 @@ function wakeAtWindowEnds(world: World, subscriber: Subscriber): void {
     }
 }
 
-function refresh(world: World, subscriber: Subscriber, event_name?: string): void {
+function refresh(world: World, subscriber: Subscriber, cause: Cause = "all"): void {
   if (!world.subscribers.includes(subscriber)) return;
-  const asks = ({ rule }: Segment) =>
-    event_name === undefined || eventNodes(treeOf(rule)!).some(({ name }) => name === event_name);
-  for (const segment of world.segments) if (segment.is_dynamic && asks(segment)) recompute(world, segment, subscriber);
+  for (const segment of world.segments)
+    if (segment.is_dynamic && asks(treeOf(segment.rule)!, cause)) recompute(world, segment, subscriber);
+}
+
+function asks(tree: Body, cause: Cause): boolean {
+  if (cause === "all") return true;
+  if ("event" in cause) return eventNodes(tree).some(({ name }) => name === cause.event);
+  return attributeKeys(tree).some((key) => cause.keys.includes(key) || cause.keys.includes(key.split(".")[0]!));
 }
 
 /** Whether a window ended so lately that the product may not have looked yet. */

@@ -7,7 +7,19 @@ import { deviceRecord } from "./devices.ts";
 import { forgetFiles } from "./exports.ts";
 import { forgetPayloads } from "./hooks.ts";
 import { inboxOf } from "./inbox.ts";
-import { ANY, type Body, instant, invalid, iso, isUuid, MINUTE, OrderedBy, type Request, Unordered } from "./kit.ts";
+import {
+  ANY,
+  type Body,
+  instant,
+  invalid,
+  iso,
+  isUuid,
+  MINUTE,
+  OrderedBy,
+  type Request,
+  same,
+  Unordered,
+} from "./kit.ts";
 import { createSubscriber, mergeAttributes, refuseLargeProfile, subscriberRecord, tellCreated } from "./people.ts";
 import type { Consent, Subscriber } from "./records/people.ts";
 import { cancelRunsOf } from "./runs.ts";
@@ -25,21 +37,25 @@ function upsert(world: World, { body, as }: Request) {
   const known = world.subscribers.find(({ external_id }) => external_id === body.external_id);
   if (as.kind === "sdk") refuseLargeProfile(known?.attributes ?? {}, body);
   const subscriber = known ?? createSubscriber(world, body.external_id);
-  const before = change(world, subscriber, body);
-  if (consent) stated(world, subscriber, { ...consent, source: consent.source ?? null }, before);
+  const before = { ...subscriber, attributes: { ...subscriber.attributes } };
+  change(world, subscriber, body);
+  if (consent) stated(world, subscriber, { ...consent, source: consent.source ?? null }, before.email);
   if (!known) tellCreated(world, subscriber);
-  subscriberChanged(world, subscriber);
+  subscriberChanged(world, subscriber, known ? { keys: changedKeys(before, subscriber) } : "all");
   return ok(subscriberRecord(subscriber));
 }
 
-/** @returns the address before it */
-function change(world: World, subscriber: Subscriber, body: Body): string | null {
+function changedKeys(before: Subscriber, after: Subscriber): string[] {
+  const [was, is] = [before, after].map(({ email, attributes }): Body => ({ ...attributes, email }));
+  return [...new Set([...Object.keys(was), ...Object.keys(is)])].filter((key) => !same(was[key], is[key]));
+}
+
+function change(world: World, subscriber: Subscriber, body: Body): void {
   const before = subscriber.email;
   if (body.email !== undefined) subscriber.email = body.email;
   mergeAttributes(subscriber, body);
   subscriber.updated_at = world.now;
   addressChanged(world, subscriber, before, body.consent && (body.consent.channel ?? "email"));
-  return before;
 }
 
 /** A7: the same fields but the key. */
@@ -48,8 +64,9 @@ function patch(world: World, { body }: Request, { id }: Record<string, string>) 
   checkEmail(body.email);
   optionalRecord(body, "attributes");
   const subscriber = existing(world.subscribers, id);
+  const before = { ...subscriber, attributes: { ...subscriber.attributes } };
   change(world, subscriber, body);
-  subscriberChanged(world, subscriber);
+  subscriberChanged(world, subscriber, { keys: changedKeys(before, subscriber) });
   return ok(subscriberRecord(subscriber));
 }
 
