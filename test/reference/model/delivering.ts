@@ -199,10 +199,7 @@ function accept(world: World, job: Job, recipient: Recipient, delivery: Delivery
 
 /** AMB-139, AMB-142: what comes back later changes every number that was made before; the address is suppressed (AMB-128). */
 function comeBack(world: World, recipient: Recipient, delivery: Delivery, fate: string): void {
-  const others = world.jobs.flatMap(({ recipients }) => recipients.filter((one) => one !== recipient));
-  const isOther = ({ to, attempts }: Delivery) => to === delivery.to && attempts.at(-1) === world.now;
-  if (others.some(({ deliveries }) => deliveries.some(isOther)))
-    throw new Unpromised("of two sends of one instant the later one may find an address suppressed by the earlier one");
+  refuseShared(world, recipient, delivery);
   if (found(world.subscribers, recipient.subscriber_id))
     suppress(world, delivery.to, { reason: fate, source: "provider" });
   if (fate === "complaint") {
@@ -212,6 +209,15 @@ function comeBack(world: World, recipient: Recipient, delivery: Delivery, fate: 
   Object.assign(delivery, { state: "bounced", delivered_at: null });
   recipient.at = world.now;
   conclude(recipient);
+}
+
+/** Of two sends of one instant to an address that turns out to be dead, either may be the one that is told so. */
+function refuseShared(world: World, recipient: Recipient, delivery: Delivery): void {
+  const others = world.jobs.flatMap(({ recipients }) => recipients.filter((one) => one !== recipient));
+  const isOther = ({ subscriber_id, at, deliveries }: Recipient) =>
+    (subscriber_id === recipient.subscriber_id && at === world.now) ||
+    deliveries.some(({ to, attempts }) => to === delivery.to && attempts.at(-1) === world.now);
+  if (others.some(isOther)) throw new Unpromised("two sends of one instant go to an address that is dead");
 }
 
 function retry(world: World, job: Job, recipient: Recipient, delivery: Delivery): void {
@@ -224,6 +230,7 @@ function retry(world: World, job: Job, recipient: Recipient, delivery: Delivery)
 function fail(world: World, job: Job, recipient: Recipient, delivery: Delivery, outcome: string): void {
   Object.assign(delivery, { state: "failed", reason: outcome });
   recipient.at = world.now;
+  if (outcome === "invalid_token") at(world, world.now, () => refuseShared(world, recipient, delivery));
   if (outcome === "invalid_token" && delivery.device) delivery.device.status = "invalid";
   else if (outcome === "invalid_token") suppress(world, delivery.to, { reason: "bounce", source: "provider" });
   if (outcome !== "transient") fallBack(world, job, recipient, delivery);

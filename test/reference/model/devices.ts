@@ -78,7 +78,7 @@ function register(world: World, { body }: Request) {
   const row: Device = device ?? { ...written, id: newId(world, "device"), created_at: world.now };
   if (!device) world.devices.push(row);
   evictOldest(world, subscriber.id, row);
-  subscriberChanged(world, subscriber, { keys: [] });
+  subscriberChanged(world, subscriber, known ? { keys: [] } : "all");
   return { status: device ? 200 : 201, body: deviceRecord(row) };
 }
 
