@@ -97,11 +97,10 @@ function funnel(world: World, { query }: Request) {
  * round on (docs/decisions/0013-the-send-ledger.md).
  */
 function arm(world: World, { spec, dispatched_at }: Job, people: Recipient[]): Body {
-  const events = people.map(({ subscriber_id, deliveries }) => {
-    const rounds = deliveries.flatMap(({ attempts }) => attempts);
-    const known = spec.holdout_percentage ? 0 : Math.min(...rounds);
-    const own = conversionsAfter(world, subscriber_id, dispatched_at ?? world.now);
-    return own.filter(({ event }) => rounds.length === 0 || event.occurred_at >= known);
+  const events = people.map((recipient) => {
+    const known = spec.holdout_percentage ? 0 : firstRoundOf(recipient);
+    const own = conversionsAfter(world, recipient.subscriber_id, dispatched_at ?? world.now);
+    return own.filter(({ event }) => event.occurred_at >= known);
   });
   const converters = events.filter((own) => own.length > 0).length;
   const revenue_cents = events.flat().reduce((sum, { revenue }) => sum + revenue, 0);
@@ -111,6 +110,13 @@ function arm(world: World, { spec, dispatched_at }: Job, people: Recipient[]): B
     conversion_rate: people.length === 0 ? 0 : converters / people.length,
     revenue_cents,
   };
+}
+
+/** Who is skipped as the message would go out was not tried before. */
+function firstRoundOf({ deliveries, state, at }: Recipient): number {
+  const rounds = deliveries.flatMap(({ attempts }) => attempts);
+  if (rounds.length > 0) return Math.min(...rounds);
+  return ["pending", "deferred"].includes(state) ? Number.POSITIVE_INFINITY : at;
 }
 
 /** ISG-6 to ISG-9, D-ATTRIB, AMB-110: everyone assigned at dispatch, intent to treat; nobody who was skipped is. */
