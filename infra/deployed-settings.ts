@@ -61,4 +61,14 @@ export function settingChanges(
   });
 }
 
+/** Why AWS would refuse the table what these settings say of it; undefined if it would not. */
+export function warmthRefusal(before: Record<string, unknown>, { warmThroughput: now }: Settings): string | undefined {
+  const old = Object(before.warmThroughput) as Partial<NonNullable<Settings["warmThroughput"]>>;
+  if (now === undefined) return undefined;
+  const isLower = now.reads < (old.reads ?? 0) || now.writes < (old.writes ?? 0);
+  return isLower
+    ? `warmThroughput was ${textOf(old)}: AWS raises it, and refuses to lower it. Keep it, or raise it.`
+    : undefined;
+}
+
 const textOf = (value: unknown): string => (value === undefined ? "none" : JSON.stringify(value));

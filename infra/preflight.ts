@@ -6,7 +6,7 @@ import { GetParameterCommand, SSMClient } from "@aws-sdk/client-ssm";
 import { App } from "aws-cdk-lib";
 import type { Client } from "../shared/kernel/deps.ts";
 import { awsClients } from "../shared/runtime/aws.ts";
-import { type Deployed, deployedSettings, settingChanges } from "./deployed-settings.ts";
+import { type Deployed, deployedSettings, settingChanges, warmthRefusal } from "./deployed-settings.ts";
 import { deployedName } from "./names.ts";
 import { FEWEST_INVOCATIONS, readSettings, type Settings, STACK_NAME, workerConcurrencyOf } from "./settings.ts";
 import { workersThatAreOff } from "./workers.ts";
@@ -121,6 +121,8 @@ function compareWithDeployed(deployed: Deployed, context: object, report: Report
   const changes = settingChanges(deployed.settings, settings, new Set(Object.keys(chosen)));
   report.changes = changes.map(({ name, before, after }) => `${name}: ${before} -> ${after}`);
   report.dropped = changes.filter(({ isDropped }) => isDropped).map(({ name }) => name);
+  const refusal = warmthRefusal(deployed.settings, settings);
+  if (refusal !== undefined) report.faults.push(refusal);
 }
 
 function settingsOf(context: Record<string, unknown>, { faults }: Report): Settings | undefined {

@@ -1,16 +1,16 @@
-// Runs a script on Node 22.18 or newer: the system's Node, or else the binary that `npm ci` installed.
+// Runs a script on a Node that runs TypeScript (22.18 or newer, of 23 from 23.6): the system's, or else the binary that `npm ci`
+// installed.
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { constants } from "node:os";
 import { fileURLToPath } from "node:url";
 
-const [major, minor] = process.versions.node.split(".").map(Number);
-const runsTypeScript = major > 22 || (major === 22 && minor >= 18);
+const runsTypeScript = Boolean(process.features.typescript);
 const bundled = fileURLToPath(new URL(`../node_modules/node-linux-${process.arch}/bin/node`, import.meta.url));
 
 if (!runsTypeScript && !existsSync(bundled)) {
-  console.error(`Node ${process.versions.node} is too old, and \`npm ci\` installed no newer one.`);
-  console.error("Run `npm ci` (with optional dependencies), or install Node 22.18 or newer.");
+  console.error(`Node ${process.versions.node} runs no TypeScript, and \`npm ci\` installed no newer one.`);
+  console.error("Run `npm ci` (with optional dependencies), or install Node 22.18 or 24.");
   process.exit(1);
 }
 

@@ -22,6 +22,8 @@ export const RATES = {
   /** Dollars a month. */
   atRest: 3.86,
   queueAtRest: 0.46,
+  /** Where events are published: the two alarms of `publish-events`. */
+  publisherAtRest: 0.2,
   /** A GB in the table with its point-in-time recovery, in dollars a month. */
   storedGb: 0.45,
   /** A GB from CloudFront, in dollars. */
@@ -68,7 +70,7 @@ export function costOfMonth(month: Month, queues: number): [what: string, dollar
   const asked = requests + singles + events / EVENTS_OF_A_REQUEST;
   const rows = requests * PRICES["write units of an on-demand table"];
   return [
-    ["at rest", RATES.atRest + queues * RATES.queueAtRest],
+    ["at rest", RATES.atRest + queues * RATES.queueAtRest + (published > 0 ? RATES.publisherAtRest : 0)],
     ["sends to many, in-app", dollarsOf(sends, PER_RECIPIENT.in_app, "burst")],
     ["sends to one, in-app", dollarsOf(singles, MEASURED.alone, "alone")],
     ["pushes to many", dollarsOf(pushes, PER_RECIPIENT.other, "burst")],

@@ -119,6 +119,13 @@ it("docs/deploy.md says what a million costs as npm run cost does (F10, D20)", (
     expect([work, said(work)]).toEqual([work, expect.closeTo(dollars, 2)]);
 });
 
+it("a month in which events are published pays for the alarms of what publishes them (F10, D20)", () => {
+  const [, atRest] = costOfMonth(EMPTY_MONTH, 0)[0]!;
+  const [, whilePublished] = costOfMonth({ ...EMPTY_MONTH, published: 1 }, 0)[0]!;
+
+  expect(whilePublished - atRest).toBeCloseTo(0.2, 5);
+});
+
 it("a minute of an open stream costs what a deployment meters of a whole one (F10, D20)", async () => {
   const { world, tenant } = await withTenant({ env: { STREAM_CONCURRENCY: "500" } });
   const { id } = await addReader(world, tenant);

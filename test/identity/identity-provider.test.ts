@@ -8,6 +8,8 @@ import { wholeTable } from "../support/people.ts";
 import { ADA, GRACE, PASSWORD, PROVIDER_ROUTE, SETTINGS, signInWorld } from "../support/sign-in.ts";
 import { openStream } from "../support/sse.ts";
 
+const BY_GROUP = { groups_claim: "groups", group_roles: [{ group: "eng", role: "developer" }] };
+
 describe("an identity provider", () => {
   it("an identity provider is set with its secret, where it sends people back to, and what its domains must say in DNS (ACC-14)", async () => {
     const { register, set } = await signInWorld();
@@ -84,12 +86,20 @@ describe("an identity provider", () => {
 
   it("an identity provider is set again by what its GET returned (AMB-115)", async () => {
     const { world, connected } = await signInWorld();
-    const as = bearerOf((await connected({ group_roles: [{ group: "eng", role: "developer" }] })).owner);
+    const as = bearerOf((await connected(BY_GROUP)).owner);
     const { body: found } = await world.call(`GET ${PROVIDER_ROUTE}`, { as });
     const same = await world.call(`PUT ${PROVIDER_ROUTE}`, { as, body: found });
 
     expect(same.status).toBe(200);
     expect(same.body).toEqual(found);
+  });
+
+  it("an identity provider with roles of groups names the claim that has the groups (ACC-14, ACC-16)", async () => {
+    const { register, set } = await signInWorld();
+    const { status, body } = await set(await register(), { ...BY_GROUP, groups_claim: null });
+
+    expect(status).toBe(422);
+    expect(body.fields).toHaveProperty("groups_claim");
   });
 
   it.each([

@@ -248,6 +248,21 @@ describe("the settings of the last deployment", () => {
     expect(stopsOf(first, argumentsOf(["--anyway"]))).toEqual([]);
   });
 
+  it.each([
+    { reads: 40_000, writes: 10_000 },
+    { reads: 12_000, writes: 30_000 },
+  ])("the settings of the last deployment stop one that would lower the warm throughput, to $reads and $writes (F6, OPS-2)", async (lower) => {
+    const before = { ...defaults, warmThroughput: { reads: 40_000, writes: 20_000 } };
+    const report = await reportOf(before, { warmThroughput: lower });
+    expect(report.faults).toEqual([expect.stringContaining("AWS raises it, and refuses to lower it")]);
+  });
+
+  it("the settings of the last deployment let the warm throughput be raised, or kept (F6, OPS-2)", async () => {
+    const before = { ...defaults, warmThroughput: { reads: 40_000, writes: 20_000 } };
+    const report = await reportOf(before, { warmThroughput: { reads: 40_000, writes: 30_000 } });
+    expect(report.faults).toEqual([]);
+  });
+
   it("nobody is asked where they are as they were (F6)", async () => {
     const report = await reportOf(defaults, { commit: "abc" });
     expect([report.changes, asks(report, argumentsOf([]))]).toEqual([[], false]);

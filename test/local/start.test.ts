@@ -157,6 +157,19 @@ describe("npm start", () => {
     await expect(fetch(`${url}/_local/health`)).rejects.toThrow();
   });
 
+  test("a Node that runs no TypeScript, such as 23.5, is said to be too old where npm ci installed none (F5)", async () => {
+    const as = "{versions:{value:{node:'23.5.0'}},arch:{value:'none'}}";
+    const options = ["--no-experimental-strip-types", "--import", `data:text/javascript,Object.defineProperties(process,${as})`];
+    const child = launch({}, [process.execPath, ...options, "local/launch.mjs", "--version"]);
+    let complaints = "";
+    child.stderr!.on("data", (chunk: Buffer) => {
+      complaints += chunk;
+    });
+
+    expect(await once(child, "close")).toEqual([1, null]);
+    expect(complaints).toContain("Node 23.5.0 runs no TypeScript");
+  });
+
   test("in memory it keeps nothing", async () => {
     const folder = newFolder();
     const { child, fact, url } = await start({ DATA_DIR: ":memory:", DEFAULT_PLAN: "starter" });

@@ -176,6 +176,7 @@ export const identityProvider = [
     },
     async ({ platform, tenant, caller, egress, clientSecrets, serviceUrl, body }) => {
       requireOwner(caller);
+      requireClaim(body);
       const before = await providerOf(platform, tenant);
       const isSame = before?.issuer === body.issuer && before.client_id === body.client_id;
       requireWayBack(caller, body.required, isSame);
@@ -238,6 +239,12 @@ async function proveDomains(
 function requireOwner(caller: Caller): void {
   if (requireUser(caller).role !== "owner")
     throw new ApiError("FORBIDDEN", "Only an owner may change the identity provider.");
+}
+
+/** No group is read without the claim that has them, and nobody would get a role by one. */
+function requireClaim({ groups_claim, group_roles }: v.InferOutput<typeof Settings>): void {
+  if (group_roles.length > 0 && groups_claim === null)
+    throw invalid({ groups_claim: "must name the claim with the groups, which group_roles are for" });
 }
 
 function requireWayBack(caller: Caller, isRequired: boolean, isSame: boolean): void {
