@@ -251,11 +251,14 @@ describe("the settings of the last deployment", () => {
   it.each([
     { reads: 40_000, writes: 10_000 },
     { reads: 12_000, writes: 30_000 },
-  ])("the settings of the last deployment stop one that would lower the warm throughput, to $reads and $writes (F6, OPS-2)", async (lower) => {
-    const before = { ...defaults, warmThroughput: { reads: 40_000, writes: 20_000 } };
-    const report = await reportOf(before, { warmThroughput: lower });
-    expect(report.faults).toEqual([expect.stringContaining("AWS raises it, and refuses to lower it")]);
-  });
+  ])(
+    "the settings of the last deployment stop one that would lower the warm throughput, to $reads and $writes (F6, OPS-2)",
+    async (lower) => {
+      const before = { ...defaults, warmThroughput: { reads: 40_000, writes: 20_000 } };
+      const report = await reportOf(before, { warmThroughput: lower });
+      expect(report.faults).toEqual([expect.stringContaining("AWS raises it, and refuses to lower it")]);
+    },
+  );
 
   it("the settings of the last deployment let the warm throughput be raised, or kept (F6, OPS-2)", async () => {
     const before = { ...defaults, warmThroughput: { reads: 40_000, writes: 20_000 } };

@@ -159,7 +159,11 @@ describe("npm start", () => {
 
   test("a Node that runs no TypeScript, such as 23.5, is said to be too old where npm ci installed none (F5)", async () => {
     const as = "{versions:{value:{node:'23.5.0'}},arch:{value:'none'}}";
-    const options = ["--no-experimental-strip-types", "--import", `data:text/javascript,Object.defineProperties(process,${as})`];
+    const options = [
+      "--no-experimental-strip-types",
+      "--import",
+      `data:text/javascript,Object.defineProperties(process,${as})`,
+    ];
     const child = launch({}, [process.execPath, ...options, "local/launch.mjs", "--version"]);
     let complaints = "";
     child.stderr!.on("data", (chunk: Buffer) => {
