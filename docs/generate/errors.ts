@@ -3,6 +3,7 @@ import type { Endpoint } from "../../shared/http/endpoint.ts";
 import { needsConfirmed, needsSecondFactor } from "../../shared/http/gates.ts";
 import { pascal } from "../../shared/http/operation-names.ts";
 import { linkOf, unitsOf } from "../../shared/http/sdk-limits.ts";
+import { maxBytesOf } from "../../shared/http/input.ts";
 import { type ErrorCode, statuses } from "../../shared/kernel/errors.ts";
 import { channelTypes } from "../../shared/rules/channel-types.ts";
 import type { JsonSchema } from "../../shared/rules/json-schema.ts";
@@ -105,6 +106,9 @@ function codesOf({ route, access, shape }: Endpoint): ErrorCode[] {
   const { credentials, permission, scope, feature, forbidden, effect } = access;
   const closed = credentials.length > 0;
   const given = (when: unknown, code: ErrorCode): ErrorCode[] => (when ? [code] : []);
+  const callers = closed ? credentials : (["public"] as const);
+  const isRead = shape.body !== undefined || shape.raw !== undefined;
+  const isLengthLimited = isRead && callers.some((kind) => maxBytesOf(shape, kind) !== undefined);
   const judged: ErrorCode = shape.refusal === 400 ? "BAD_REQUEST" : "VALIDATION_ERROR";
   const codes = [
     ...given(closed, "UNAUTHORIZED"),
@@ -125,7 +129,7 @@ function codesOf({ route, access, shape }: Endpoint): ErrorCode[] {
     ...given(feature, "FEATURE_NOT_AVAILABLE"),
     ...given(route.includes("/:"), "NOT_FOUND"),
     ...given(shape.body || shape.form, "BAD_REQUEST"),
-    ...given(shape.form && shape.refusal !== 400, "FILE_TOO_LARGE"),
+    ...given((shape.form && shape.refusal !== 400) || isLengthLimited, "FILE_TOO_LARGE"),
     ...given(closed || shape.query || shape.body || shape.form, judged),
     ...(shape.errors ?? []),
     ...given(true, "INTERNAL_ERROR"),

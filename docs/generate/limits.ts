@@ -11,6 +11,7 @@ import { MAX_BODY_CHARACTERS, MAX_TITLE_CHARACTERS } from "../../shared/contract
 import { MAX_GIVEN_IDS } from "../../shared/contract/notification-input.ts";
 import { MAX_PER_PAGE } from "../../shared/contract/paging.ts";
 import { CREDENTIAL_TTL_MS } from "../../shared/http/credential-cache.ts";
+import { BODY_BYTES } from "../../shared/http/input.ts";
 import { MAX_PROPERTIES, MAX_PROPERTY_CHARACTERS, SERVER_BODY_BYTES, tiers } from "../../shared/rules/event-limits.ts";
 import { JSON_LIMITS } from "../../shared/rules/json-limits.ts";
 import { RENDERED_BYTES, TEMPLATE_BYTES } from "../../shared/rules/render.ts";
@@ -29,7 +30,14 @@ const { client, server } = tiers;
 
 /** The limits: what, and the maximum. */
 export const limits: readonly (readonly [what: string, maximum: string])[] = [
-  ["JSON of a body", `${JSON_LIMITS.depth} levels, ${count(JSON_LIMITS.keys)} keys`],
+  [
+    "JSON of a body",
+    `${JSON_LIMITS.depth} levels, ${count(JSON_LIMITS.keys)} keys, ${count(JSON_LIMITS.elements)} entries of lists`,
+  ],
+  [
+    "its length",
+    `without a credential ${size(BODY_BYTES.public)}, with an SDK key ${size(BODY_BYTES.sdk)} unless it holds events; beyond it 413`,
+  ],
   ["title and body of a message", `${count(MAX_TITLE_CHARACTERS)} and ${count(MAX_BODY_CHARACTERS)} characters`],
   ["template, and its rendered text", `${size(TEMPLATE_BYTES)} and ${size(RENDERED_BYTES)}`],
   ["`subscriberIds` or `external_ids` of a send", count(MAX_GIVEN_IDS)],

@@ -11,14 +11,20 @@ import type { Cookie } from "./cookies.ts";
 import type { Deprecation } from "./deprecation.ts";
 import type { Upload, UploadedFile } from "./upload.ts";
 
+/** Bytes by who calls. */
+export type MaxBytes = { readonly [C in Credential | "public"]?: number };
+
 export interface Shape {
   summary: string;
   /** More for the reference page, in Markdown. */
   description?: string;
   query?: GenericSchema;
   body?: GenericSchema;
-  /** The longest body in bytes by credential. A longer one is refused with 413 FILE_TOO_LARGE before it is parsed. */
-  maxBytes?: { readonly [C in Credential]?: number };
+  /**
+   * The longest body in bytes by caller, also of a raw one. A longer one is refused with 413 FILE_TOO_LARGE before it is parsed.
+   * Default for JSON: `BODY_BYTES` of input.ts.
+   */
+  maxBytes?: MaxBytes;
   /** The body may also be an array of such bodies (JSON-RPC batches). */
   batches?: true;
   /** Bounds on the JSON of the body where the usual ones are too narrow. */

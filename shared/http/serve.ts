@@ -250,8 +250,8 @@ async function readBody(
 ): Promise<void> {
   const { event } = request;
   if (shape.form) event.form = await parseForm(shape, shape.form, event);
+  if (shape.body || shape.raw) refuseLongBody(shape, event.caller, event);
   if (!shape.body) return;
-  refuseLongBody(shape, event.caller, event);
   await readJson(request);
   refuseDeepBody(shape, event.body);
   event.body = await parseEcho(shape, event.body, current && (() => current(event)));

@@ -7,11 +7,13 @@ export interface JsonLimits {
   depth: number;
   /** Object keys in the whole value; array elements do not count. */
   keys: number;
+  /** Elements of all arrays together. */
+  elements: number;
   /** UTF-16 code units of all keys and strings together. */
   characters: number;
 }
 
-export const JSON_LIMITS: JsonLimits = { depth: 20, keys: 1_000, characters: 1_048_576 };
+export const JSON_LIMITS: JsonLimits = { depth: 20, keys: 1_000, elements: 20_000, characters: 1_048_576 };
 
 const REFUSED_KEYS = new Set(["__proto__", "constructor", "prototype"]);
 const MAX_PATH = 120;
@@ -34,14 +36,15 @@ interface JsonProblem {
 }
 
 /**
- * What is wrong with a parsed JSON value, or undefined if it is within the limits. Refused are too much depth, too many keys, too much text, the keys `__proto__`, `constructor` and
+ * What is wrong with a parsed JSON value, or undefined if it is within the limits. Refused are too much depth, too many keys or entries of lists, too much text, the keys `__proto__`, `constructor` and
  * `prototype`, numbers that are not finite, and lone surrogates: all of them have the same UTF-8, so different ids would
  * be one. The function does not recurse.
  */
 export function checkJson(value: unknown, limits: Partial<JsonLimits> = {}): JsonProblem | undefined {
-  const { depth, keys, characters } = { ...JSON_LIMITS, ...limits };
+  const { depth, keys, elements, characters } = { ...JSON_LIMITS, ...limits };
   const places: ContainerPath[] = [];
   let seenKeys = 0;
+  let seenElements = 0;
   let seenCharacters = 0;
 
   const visit = (item: unknown, key: string | number, parent: ContainerPath | undefined): JsonProblem | undefined => {
@@ -64,6 +67,8 @@ export function checkJson(value: unknown, limits: Partial<JsonLimits> = {}): Jso
   let problem = visit(value, "", undefined);
   for (let place = places.pop(); place && !problem; place = places.pop()) {
     if (Array.isArray(place.value)) {
+      seenElements += place.value.length;
+      if (seenElements > elements) return { path: "", reason: `must not hold more than ${elements} entries of lists` };
       for (let i = 0; i < place.value.length && !problem; i++) problem = visit(place.value[i], i, place);
       continue;
     }

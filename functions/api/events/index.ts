@@ -33,8 +33,10 @@ const ExportLimit = v.optional(
   String(MAX_EXPORTED),
 );
 
-/** A batch of 1,000 has more keys and text than other bodies; each event has limits of its own. */
-const BATCH_LIMITS = { keys: 200_000, characters: 4 * 1_048_576 };
+/** A batch of 1,000 has more keys, entries and text than other bodies; each event has limits of its own. */
+const BATCH_LIMITS = { keys: 200_000, elements: 200_000, characters: 4 * 1_048_576 };
+/** As many events of the largest size as the client tier takes. */
+const CLIENT_BODY_BYTES = tiers.client.eventsPerRequest * tiers.client.eventBytes;
 
 const endpoint = endpoints({ credentials: ["sdk", "server"], unaudited: ["server"], uses: [] });
 
@@ -50,11 +52,11 @@ export const events = group("events", "What subscribers do: ingestion, identity,
         "A repeat of an `idempotency_key` counts in `accepted` and stores nothing. After a 503, events that have one " +
         "can be retried safely.",
       body: EventsBody,
-      maxBytes: { server: SERVER_BODY_BYTES },
+      maxBytes: { sdk: CLIENT_BODY_BYTES, server: SERVER_BODY_BYTES },
       limits: BATCH_LIMITS,
       returns: v.object({ accepted: v.number() }),
       status: 202,
-      errors: ["FILE_TOO_LARGE", "PAYMENT_REQUIRED"],
+      errors: ["PAYMENT_REQUIRED"],
       example: {
         body: { events: [{ event_name: "signed_up", anonymous_id: "device-7", properties: { plan: "pro" } }] },
         returns: { accepted: 1 },

@@ -1,7 +1,6 @@
 // How the caller of an import says that its file is read, and what its columns mean (AMB-133).
 import * as v from "valibot";
 import { OneOf, Region, said, TimeZone, TrimmedTextUpTo } from "../../../shared/contract/schemas.ts";
-import { refusePrototypeKeys } from "../../../shared/http/input.ts";
 import { invalid } from "../../../shared/kernel/errors.ts";
 import {
   type ColumnMapping,
@@ -22,7 +21,7 @@ export const MAX_MAPPED = 1_000;
 
 const MappingText = v.pipe(
   v.string(),
-  v.parseJson({ reviver: refusePrototypeKeys }),
+  v.parseJson(),
   v.check((value) => !Array.isArray(value) && checkJson(value) === undefined),
   v.record(v.string(), v.string()),
 );

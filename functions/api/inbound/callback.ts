@@ -25,7 +25,7 @@ export interface ReceivedMessage {
 }
 
 /** The provider sends up to 1,000 changes in one callback. The signature is verified before. */
-const SIGNED_LIMITS = { keys: 100_000, characters: 4_194_304 };
+const SIGNED_LIMITS = { keys: 100_000, elements: 100_000, characters: 4_194_304 };
 
 const Seconds = v.pipe(
   v.union([v.number(), v.string()]),

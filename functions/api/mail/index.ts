@@ -39,6 +39,9 @@ const asNothing = { type: "text/plain; charset=utf-8", headers: { "referrer-poli
 /** A transparent image of one pixel. */
 const PIXEL = Buffer.from("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7", "base64");
 
+/** A hundred topics with keys of 64 characters, each named twice, have less. */
+const MAX_FORM_BYTES = 32_768;
+
 const TopicKeys = v.pipe(v.array(TopicKey), v.maxLength(MAX_TOPICS));
 
 const PreferencesForm = v.object({
@@ -128,6 +131,7 @@ export const mail = group("mail", "The links of emails.", [
         "The form of the page: `shown` names the topics that it showed, and `in` those that were ticked. Other topics stay " +
         "as they are. A repeat changes nothing.",
       raw: "application/x-www-form-urlencoded",
+      maxBytes: { public: MAX_FORM_BYTES },
       rawFields: PreferencesForm,
       example: { body: { shown: ["news", "offers"], in: ["news"] } },
       text: asPage,

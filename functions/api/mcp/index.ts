@@ -121,7 +121,7 @@ export const mcp = group("mcp", "The tools of agents: the Model Context Protocol
         400: { description: "The protocol's own error", returns: Answer },
         404: { description: "The method is not known", returns: Answer },
       },
-      errors: ["FORBIDDEN", "FILE_TOO_LARGE"],
+      errors: ["FORBIDDEN"],
       example: {
         body: { jsonrpc: "2.0", id: 1, method: "ping" },
         returns: { jsonrpc: "2.0", id: 1, result: {} },

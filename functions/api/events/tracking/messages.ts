@@ -1,7 +1,6 @@
 // What Segment's libraries send: one message, or a batch of them, with the write key in a header or in the body.
 import { gunzipSync } from "node:zlib";
 import * as v from "valibot";
-import { refusePrototypeKeys } from "../../../../shared/http/input.ts";
 import { ApiError } from "../../../../shared/kernel/errors.ts";
 import { isJsonObject, withoutUndefined } from "../../../../shared/kernel/objects.ts";
 import { SERVER_BODY_BYTES } from "../../../../shared/rules/event-limits.ts";
@@ -80,7 +79,7 @@ export function jsonOf(raw: Buffer, encoding: string | undefined): Record<string
   if (bytes.length > MAX_BODY_BYTES) throw malformed(`The body has more than ${MAX_BODY_BYTES} bytes.`);
   let value: unknown;
   try {
-    value = JSON.parse(bytes.toString(), refusePrototypeKeys);
+    value = JSON.parse(bytes.toString());
   } catch {
     throw malformed("The body is not valid JSON.");
   }
