@@ -1,9 +1,9 @@
 // The errors of each route, derived from its access and shape, with their messages.
 import type { Endpoint } from "../../shared/http/endpoint.ts";
 import { needsConfirmed, needsSecondFactor } from "../../shared/http/gates.ts";
+import { maxBytesOf } from "../../shared/http/input.ts";
 import { pascal } from "../../shared/http/operation-names.ts";
 import { linkOf, unitsOf } from "../../shared/http/sdk-limits.ts";
-import { maxBytesOf } from "../../shared/http/input.ts";
 import { type ErrorCode, statuses } from "../../shared/kernel/errors.ts";
 import { channelTypes } from "../../shared/rules/channel-types.ts";
 import type { JsonSchema } from "../../shared/rules/json-schema.ts";
