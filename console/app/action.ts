@@ -42,6 +42,13 @@ export function useAction<O extends Operation>(operation: O, { stale }: Options 
       return undefined;
     }
   };
-  const { isBusy, error } = state.value;
-  return { operation, isBusy, error, run };
+  return {
+    operation,
+    run,
+    isBusy: state.value.isBusy,
+    // Of the last run, also for whoever waited for it.
+    get error() {
+      return state.value.error;
+    },
+  };
 }

@@ -10,6 +10,8 @@ interface History<T> {
   change: (next: T) => void;
   undo: (() => void) | undefined;
   redo: (() => void) | undefined;
+  /** The next change is one of its own. */
+  pause: () => void;
 }
 
 export function useHistory<T>(value: T, onInput: (value: T) => void): History<T> {
@@ -22,15 +24,19 @@ export function useHistory<T>(value: T, onInput: (value: T) => void): History<T>
     setFuture([]);
     onInput(next);
   };
+  const pause = () => {
+    changedAt.current = LONG_AGO;
+  };
   const [before, after] = [past.at(-1), future.at(-1)];
   const move = (to: T, back: readonly T[], ahead: readonly T[]) => {
     setPast(back);
     setFuture(ahead);
-    changedAt.current = LONG_AGO;
+    pause();
     onInput(to);
   };
   return {
     change,
+    pause,
     undo: before === undefined ? undefined : () => move(before, past.slice(0, -1), [...future, value]),
     redo: after === undefined ? undefined : () => move(after, [...past, value], future.slice(0, -1)),
   };

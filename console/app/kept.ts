@@ -2,6 +2,8 @@
 import { useRef, useState } from "preact/hooks";
 import { place } from "./router.ts";
 import { me } from "./session.ts";
+import { store, stored } from "./stored.ts";
+import { say } from "./toast.ts";
 
 interface Pair<T> {
   value: T;
@@ -19,6 +21,9 @@ interface Kept<T> extends Pair<T> {
   discard(): void;
 }
 
+/** That nothing is kept is said once. */
+let isTold = false;
+
 /** @param name unique among the editors of a workspace; @param start what the editor begins with. */
 export function useKept<T extends object>(name: string, start: () => T): Kept<T> {
   const key = `kept.${place.value.tenant}.${me.value?.user.id}.${name}`;
@@ -29,11 +34,13 @@ export function useKept<T extends object>(name: string, start: () => T): Kept<T>
     setPair(next);
   };
   const keep = (next: Pair<T>) => {
-    sessionStorage.setItem(key, JSON.stringify(next));
+    const isKept = store("sessionStorage", key, JSON.stringify(next));
+    if (!isKept && !isTold) say("This browser has no room left: what you write is lost if you reload the page.");
+    isTold ||= !isKept;
     hold(next);
   };
   const set = (part: Partial<T>) => keep({ ...latest.current, value: { ...latest.current.value, ...part } });
-  const drop = () => sessionStorage.removeItem(key);
+  const drop = () => void store("sessionStorage", key, undefined);
   const accepted = () => {
     const { value } = latest.current;
     if (value !== pair.value) return keep({ value, begun: pair.value });
@@ -49,9 +56,9 @@ export function useKept<T extends object>(name: string, start: () => T): Kept<T>
 }
 
 function read<T extends object>(key: string, begun: T): Pair<T> {
-  const stored = sessionStorage.getItem(key);
-  if (!stored) return { value: begun, begun };
-  const pair = JSON.parse(stored) as Pair<T>;
+  const text = stored("sessionStorage", key);
+  if (!text) return { value: begun, begun };
+  const pair = JSON.parse(text) as Pair<T>;
   const value = { ...begun, ...pair.value };
   // What was there and is not any more was made undefined.
   for (const name in pair.begun) if (!(name in pair.value)) delete value[name];

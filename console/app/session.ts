@@ -4,6 +4,7 @@ import { ServiceError } from "../../sdk/src/errors.ts";
 import type { AccountGetMeAnswer } from "../../sdk/src/types.gen.ts";
 import { api, clientOf, setToken } from "./api.ts";
 import { place } from "./router.ts";
+import { store, stored } from "./stored.ts";
 import { setCurrency, setServiceTime } from "./time.ts";
 
 type Me = AccountGetMeAnswer & { now?: string };
@@ -35,21 +36,10 @@ function untilSignedIn(): Promise<string> {
 export const isLocal = /^(localhost|127\.0\.0\.1|\[::1\])$/.test(location.hostname);
 
 const LAST = "workspace";
-export const lastWorkspace = (): string => {
-  try {
-    return localStorage.getItem(LAST) ?? "";
-  } catch {
-    return "";
-  }
-};
+export const lastWorkspace = (): string => stored("localStorage", LAST);
 
-function remember(tenant: string): void {
-  try {
-    localStorage.setItem(LAST, tenant);
-  } catch {
-    // Storage is closed to this page: the next visit asks for the workspace.
-  }
-}
+/** Where that is not kept, the next visit asks for the workspace. */
+const remember = (tenant: string): boolean => store("localStorage", LAST, tenant);
 
 /** Tabs queue, because each refresh replaces the token of the cookie. */
 function exclusively<T>(tenant: string, work: () => Promise<T>): Promise<T> {
@@ -59,14 +49,7 @@ function exclusively<T>(tenant: string, work: () => Promise<T>): Promise<T> {
 const viaKey = (client: string): string => `via.${client}`;
 
 /** The agency through whose session this tab has a client's workspace open; empty for any other workspace. */
-export function agencyOf(tenant: string): string {
-  try {
-    return sessionStorage.getItem(viaKey(tenant)) ?? "";
-  } catch {
-    // Where storage is closed to this page, no client's workspace can have been opened.
-    return "";
-  }
-}
+export const agencyOf = (tenant: string): string => stored("sessionStorage", viaKey(tenant));
 
 /** From now on this tab opens a client's workspace through the workspace that is open. */
 export const openClient = (client: string): void => sessionStorage.setItem(viaKey(client), place.value.tenant);
@@ -81,13 +64,16 @@ async function freshToken(tenant: string): Promise<{ access_token: string }> {
   return clientOf(access_token).auth.sessionAgencyWorkspace(tenant);
 }
 
+/** No answer about the session: the same question may get another one. */
+const isPassing = ({ status }: ServiceError): boolean => status === 0 || status === 429 || status >= 500;
+
 async function renew(tenant: string): Promise<string> {
   try {
     const answer = await freshToken(tenant);
     setToken(answer.access_token, () => renew(tenant));
     return answer.access_token;
   } catch (error) {
-    if (!(error instanceof ServiceError) || error.status === 0 || error.status >= 500) throw error;
+    if (!(error instanceof ServiceError) || isPassing(error)) throw error;
     const fresh = me.value && (await untilSignedIn());
     if (fresh) return fresh;
     setToken("", undefined);

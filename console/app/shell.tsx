@@ -15,6 +15,7 @@ import { panel } from "./keys.ts";
 import { Palette } from "./palette.tsx";
 import { pathTo, place, workspacePath } from "./router.ts";
 import { agencyOf, me, sentenceOf, session, signOut, switchTo } from "./session.ts";
+import { store } from "./stored.ts";
 import { say } from "./toast.ts";
 
 const isOnline = signal(navigator.onLine);
@@ -137,11 +138,7 @@ function useTheme() {
   const toggle = () => {
     const theme = isDark ? "light" : "dark";
     dataset.theme = theme;
-    try {
-      localStorage.setItem("theme", theme);
-    } catch {
-      say("This browser does not keep the theme.");
-    }
+    if (!store("localStorage", "theme", theme)) say("This browser does not keep the theme.");
     setDark(!isDark);
   };
   return { isDark, toggle };

@@ -7,7 +7,7 @@ import { Button } from "./button.tsx";
 import { ContentEditor, tabOf } from "./content-editor.tsx";
 import { type Content, contentOf, faultsUnder, type Own } from "./content-model.ts";
 import { Check } from "./field.tsx";
-import { type Message, MessageEditor } from "./message-editor.tsx";
+import { type Message, MessageEditor, useSaid } from "./message-editor.tsx";
 import { Card } from "./page.tsx";
 import { Slider } from "./pickers.tsx";
 
@@ -131,6 +131,7 @@ export function ArmedMessage(props: ArmedMessageProps) {
   const key = JSON.stringify(faults);
   const ofA = useMemo(() => ({ ...own, ...faultsUnder(faults, "content.") }), [key]);
   const ofB = useMemo(() => faultsUnder(faults, "variant_b."), [key]);
+  const original = useSaid(message).content ?? NO_ARMS.b;
   const [shownOfB, showOfB] = useState<Own | "">("");
   // What is refused must be seen, also where the other arm is open.
   useEffect(() => {
@@ -164,7 +165,7 @@ export function ArmedMessage(props: ArmedMessageProps) {
       {arms.ab && arm === "b" ? (
         <ContentEditor
           content={arms.b}
-          original={message.content}
+          original={original}
           onInput={(b) => onArms({ b })}
           faults={ofB}
           shown={shownOfB}

@@ -2,7 +2,7 @@
 import { useQuery } from "../app/query.ts";
 import { pathTo } from "../app/router.ts";
 import { ContentEditor, type ContentEditorProps } from "./content-editor.tsx";
-import type { Content } from "./content-model.ts";
+import { type Content, contentOf } from "./content-model.ts";
 import { Choices, SelectField } from "./field.tsx";
 import { NONE, type OneOfProps } from "./pickers.tsx";
 import { Loaded } from "./states.tsx";
@@ -47,6 +47,12 @@ export function MessageEditor({ message, onInput, templateFault, name = "source"
       )}
     </>
   );
+}
+
+/** What a message says: what is written, or its template once that is read. */
+export function useSaid({ content, template_id }: Message) {
+  const { data, error } = useQuery("templates.get", [template_id ?? ""], { when: Boolean(template_id) });
+  return { content: template_id === undefined ? contentOf(content) : data?.content, error };
 }
 
 function TemplateSelect(props: OneOfProps) {

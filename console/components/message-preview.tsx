@@ -7,10 +7,11 @@ import { personName } from "../app/person-name.ts";
 import { useQuery } from "../app/query.ts";
 import { channelName } from "../app/sentences.ts";
 import { useSettled } from "../app/settled.ts";
+import { contentOfB } from "./arms.tsx";
 import { Button } from "./button.tsx";
 import { useOwners } from "./content-editor.tsx";
 import { type Content, contentOf, type Own, shownOn } from "./content-model.ts";
-import type { Message } from "./message-editor.tsx";
+import { type Message, useSaid } from "./message-editor.tsx";
 import { Card } from "./page.tsx";
 import { PersonField, usePicked } from "./person-picker.tsx";
 import { Rendered } from "./rendered.tsx";
@@ -22,6 +23,8 @@ const IN_LINE = /, line:\d+, col:\d+$/;
 
 interface PreviewProps {
   message: Message;
+  /** Arm B, where that is looked at. */
+  b?: Content | undefined;
   /** The channel whose text is written; empty where all are. */
   channel: Own | "";
   /** What the footer and the links of a mail follow from. */
@@ -33,13 +36,12 @@ interface PreviewProps {
 
 type Sending = Pick<TemplatesPreviewBody, "category" | "topic" | "name">;
 
-export function MessagePreview({ message, channel, send, title = "Preview", children }: PreviewProps) {
-  const { content, template_id } = message;
-  const template = useQuery("templates.get", [template_id ?? ""], { when: Boolean(template_id) });
-  const shown = template_id === undefined ? contentOf(content) : template.data?.content;
+export function MessagePreview({ message, b, channel, send, title = "Preview", children }: PreviewProps) {
+  const { content, error } = useSaid(message);
+  const shown = content && b ? contentOfB(content, contentOf(b)) : content;
   return (
     <Card title={title}>
-      {template.error && <Failure error={template.error} />}
+      {error && <Failure error={error} />}
       {shown?.title && shown.body ? (
         <>
           <Seen content={shown} channel={channel} send={send} />
@@ -47,7 +49,7 @@ export function MessagePreview({ message, channel, send, title = "Preview", chil
         </>
       ) : (
         <p class="dim">
-          {template_id === undefined
+          {message.template_id === undefined
             ? "It appears here once the message has a title and a body."
             : "It appears here once a template is chosen."}
         </p>

@@ -2,7 +2,7 @@
 import { type ComponentChildren, Fragment } from "preact";
 import { useState } from "preact/hooks";
 import { ServiceError } from "../../sdk/src/errors.ts";
-import type { NotificationPreview, NotificationsCreateBody } from "../../sdk/src/types.gen.ts";
+import type { NotificationPreview, NotificationsCreateBody, NotificationsListAnswer } from "../../sdk/src/types.gen.ts";
 import { DAY } from "../../shared/kernel/clock.ts";
 import { classOf } from "../../shared/rules/channel-types.ts";
 import { useLead } from "../app/places.ts";
@@ -14,7 +14,8 @@ import { listed, now, number, plural } from "../app/time.ts";
 import { Icon } from "./icon.tsx";
 import { checkLinks } from "./link-check.ts";
 import { PersonLink } from "./person.tsx";
-import { Failure, Led, Skeleton } from "./states.tsx";
+import { Failure, Led, Loaded, Skeleton } from "./states.tsx";
+import { liquidOf } from "./variables.tsx";
 
 /** People to look at, of each line. */
 const LOOKED_AT = 2;
@@ -118,15 +119,22 @@ const NAMED = 3;
 /** What else the workspace sends: who gets two messages a day leaves. */
 export function Others() {
   const [from] = useState(() => new Date(now() - WEEK_MS).toISOString());
-  const found = useQuery("notifications.list", [{ from, limit: 50, exclude_source_type: "journey" }]).data;
-  if (!found) return <Skeleton rows={1} />;
-  const sends = found.items.filter(({ status }) => status !== "scheduled" && status !== "canceled");
+  const sends = useQuery("notifications.list", [{ from, limit: 50, exclude_source_type: "journey" }]);
+  return (
+    <Loaded query={sends} skeleton={<Skeleton rows={1} />}>
+      {(found) => <Sends {...found} />}
+    </Loaded>
+  );
+}
+
+function Sends({ items, next_cursor }: NotificationsListAnswer) {
+  const sends = items.filter(({ status }) => status !== "scheduled" && status !== "canceled");
   const names = [...new Set(sends.map(sendName))];
   return (
     <p>
       {sends.length === 0
         ? "Nothing was sent in the last 7 days."
-        : `${found.next_cursor && "At least "}${plural(sends.length, "send")} in the last 7 days${names.length > NAMED ? ", such as" : ":"} ${names.slice(0, NAMED).join(", ")}.`}{" "}
+        : `${next_cursor && "At least "}${plural(sends.length, "send")} in the last 7 days${names.length > NAMED ? ", such as" : ":"} ${names.slice(0, NAMED).join(", ")}.`}{" "}
       <a href={pathTo("campaigns", "upcoming")}>What goes out next</a>
     </p>
   );
@@ -162,7 +170,7 @@ function problemsOf(body: NotificationsCreateBody, preview: NotificationPreview)
   const all = [
     ...Object.entries(rendered.unknown_variables).map(([name, count]) => ({
       text: `${name} is empty for ${plural(count, "person", "people")}.`,
-      path: placeIn(body, (text) => text.includes(name)),
+      path: placeIn(body, (text) => text.includes(name) || text.includes(liquidOf(name))),
     })),
     ...(rendered.failed > 0
       ? [

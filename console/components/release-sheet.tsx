@@ -16,7 +16,7 @@ import { type Fact, Facts, Money } from "./page.tsx";
 import { type Moment, Moments } from "./release-moments.tsx";
 import { Gaps, Others, Who } from "./release-reach.tsx";
 import type { Safety } from "./safety.tsx";
-import { Failure, Skeleton } from "./states.tsx";
+import { Failure, Loaded, Skeleton } from "./states.tsx";
 
 /** A release to more people than this asks for their number. */
 const MANY = 1_000;
@@ -191,8 +191,7 @@ interface StopsProps {
 
 /** The brake, and what is left of the plan. */
 function Stops({ safety, reached, children }: StopsProps) {
-  const billing = useQuery("billing.get", []).data;
-  const left = billing && Math.max(0, sendLimitOf(billing) - billing.usage.sends);
+  const billing = useQuery("billing.get", []);
   return (
     <>
       {children ?? (
@@ -202,12 +201,15 @@ function Stops({ safety, reached, children }: StopsProps) {
           {safety && `Its brake halts it: ${limitsOf(safety) || "by the limits of the workspace"}.`}
         </p>
       )}
-      {left === undefined && <Skeleton rows={1} />}
-      {left !== undefined && (
-        <p class={left < reached ? "banner bad" : "dim"}>
-          The plan has {plural(left, "send")} left in this period. {left < reached && "It will be refused."}
-        </p>
-      )}
+      <Loaded query={billing} skeleton={<Skeleton rows={1} />}>
+        {(found) => <Left of={Math.max(0, sendLimitOf(found) - found.usage.sends)} reached={reached} />}
+      </Loaded>
     </>
   );
 }
+
+const Left = ({ of, reached }: { of: number; reached: number }) => (
+  <p class={of < reached ? "banner bad" : "dim"}>
+    The plan has {plural(of, "send")} left in this period. {of < reached && "It will be refused."}
+  </p>
+);

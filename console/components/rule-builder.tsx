@@ -7,10 +7,19 @@ import { useAttributeKeys, useEventNames } from "./known.tsx";
 import { AttributeFields, EventFields } from "./rule-fields.tsx";
 import { emptyRow, isComplete, type Row, type Rows, rowsOf, ruleOf } from "./rule-model.ts";
 
-interface RuleBuilderProps {
+/** A rule as far as it is written: one that is not finished cannot be saved, and is kept. */
+export interface Written {
   rule: SegmentRule | undefined;
-  /** As far as it is written, and whether it is complete. */
-  onInput: (rule: SegmentRule | undefined, isWhole: boolean) => void;
+  isWhole: boolean;
+  /** What is no rule, as it was typed. */
+  text?: string | undefined;
+}
+
+export const wholeOf = ({ rule, isWhole }: Written): SegmentRule | undefined => (isWhole ? rule : undefined);
+
+interface RuleBuilderProps {
+  written: Written;
+  onInput: (written: Written) => void;
   /** What the API says about the rule. */
   fault?: string | undefined;
 }
@@ -24,28 +33,31 @@ function parsed(text: string): SegmentRule | undefined {
   }
 }
 
-const startOf = (rule: SegmentRule | undefined): Rows | undefined =>
-  rule ? rowsOf(rule) : { op: "and", rows: [emptyRow("attribute")] };
+function startOf({ rule, text }: Written): Rows | undefined {
+  if (text !== undefined) return undefined;
+  return rule ? rowsOf(rule) : { op: "and", rows: [emptyRow("attribute")] };
+}
 
-const textOf = (rule: SegmentRule | undefined): string => (rule ? JSON.stringify(rule, null, 2) : "");
+const textOf = ({ rule, text = "" }: Written): string => (rule ? JSON.stringify(rule, null, 2) : text);
 
-export function RuleBuilder({ rule, onInput, fault }: RuleBuilderProps) {
-  const [rows, setRows] = useState(() => startOf(rule));
-  const [text, setText] = useState(() => textOf(rule));
+export function RuleBuilder({ written, onInput, fault }: RuleBuilderProps) {
+  const [rows, setRows] = useState(() => startOf(written));
+  const [text, setText] = useState(() => textOf(written));
+  const { rule } = written;
   const seen = useRef(rule);
   const isTyped = useRef(false);
   useLayoutEffect(() => {
     // What was undone, discarded, or saved by somebody else.
     if (rule !== seen.current && !isTyped.current) {
-      setRows(startOf(rule));
-      setText(textOf(rule));
+      setRows(startOf(written));
+      setText(textOf(written));
     }
     seen.current = rule;
     isTyped.current = false;
   });
-  const say = (next: SegmentRule | undefined, isWhole: boolean) => {
+  const say = (next: Written) => {
     isTyped.current = true;
-    onInput(next, isWhole);
+    onInput({ text: undefined, ...next });
   };
   if (rows)
     return (
@@ -54,7 +66,7 @@ export function RuleBuilder({ rule, onInput, fault }: RuleBuilderProps) {
           rows={rows}
           onRows={(next) => {
             setRows(next);
-            say(next.rows.length > 0 ? ruleOf(next) : undefined, isComplete(next));
+            say({ rule: next.rows.length > 0 ? ruleOf(next) : undefined, isWhole: isComplete(next) });
           }}
         />
         {fault && <p class="fault">{fault}</p>}
@@ -62,7 +74,7 @@ export function RuleBuilder({ rule, onInput, fault }: RuleBuilderProps) {
           <Button
             kind="quiet"
             onClick={() => {
-              setText(textOf(ruleOf(rows)));
+              setText(textOf({ rule: ruleOf(rows), isWhole: true }));
               setRows(undefined);
             }}
           >
@@ -83,7 +95,8 @@ export function RuleBuilder({ rule, onInput, fault }: RuleBuilderProps) {
         fault={fault}
         onInput={(next) => {
           setText(next);
-          say(parsed(next), parsed(next) !== undefined);
+          const read = parsed(next);
+          say(read ? { rule: read, isWhole: true } : { rule: undefined, isWhole: false, text: next });
         }}
       />
       <div class="actions">

@@ -62,7 +62,7 @@ type Scalar = string | number | boolean | null;
 /** `5`, `true` and `null` are what they look like; text in quotes, and everything else, is text. */
 function scalarOf(text: string): Scalar {
   const trimmed = text.trim();
-  if (/^(-?(0|[1-9]\d*)(\.\d+)?|true|false|null)$/.test(trimmed)) return JSON.parse(trimmed) as Scalar;
+  if (/^(-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?|true|false|null)$/.test(trimmed)) return JSON.parse(trimmed) as Scalar;
   return /^".*"$/.test(trimmed) ? trimmed.slice(1, -1).replace(/\\(["\\])/g, "$1") : trimmed;
 }
 

@@ -33,6 +33,14 @@ export function useLastWritten() {
   return { inside, note, insert };
 }
 
+/** `subscriber.first name` as Liquid reads it: `subscriber["first name"]`. */
+export const liquidOf = (path: string): string =>
+  path
+    .split(".")
+    .map((part) => (/^[\p{L}\p{N}_-]+$/u.test(part) ? `.${part}` : `[${JSON.stringify(part)}]`))
+    .join("")
+    .slice(1);
+
 const FIXED = ["external_id", "email"];
 const MAX_SHOWN = 40;
 const MAX_SAMPLE = 24;
@@ -71,7 +79,7 @@ function Known({ insert }: { insert: (text: string) => void }) {
       />
       <div class="variables">
         {[...new Set([...FIXED, ...Object.keys(attributes), ...keys])].slice(0, MAX_SHOWN).map((key) => (
-          <button key={key} type="button" onClick={() => insert(`{{ subscriber.${key}${filter} }}`)}>
+          <button key={key} type="button" onClick={() => insert(`{{ ${liquidOf(`subscriber.${key}`)}${filter} }}`)}>
             <b>{key}</b>
             <span>{sampleOf(known[key])}</span>
           </button>

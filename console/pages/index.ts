@@ -18,20 +18,23 @@ export interface Loaded {
 
 /** Of pages that share a file. */
 const oneOf =
-  <N extends string>(file: () => Promise<{ views: Record<N, ComponentType> }>, page: N) =>
-  async (): Promise<Loaded> => ({ View: (await file()).views[page] });
+  <N extends string>(file: () => Promise<{ views: Record<N, Loaded> }>, page: N) =>
+  async (): Promise<Loaded> =>
+    (await file()).views[page];
 const connections = () => import("./connections.ts");
 const data = () => import("./data.ts");
 const figures = () => import("./figures.ts");
 const machine = () => import("./machine.ts");
+const messages = () => import("./messages.ts");
+const persons = () => import("./persons.ts");
 
 /** By section of the navigation. */
 const sections: Readonly<Record<string, readonly Row[]>> = {
   "": [["home", "home", "h", "start first message overview", () => import("./home/index.tsx")]],
   Messages: [
-    ["send", "send", "s", "compose message notification new", () => import("./send/index.tsx")],
-    ["activity", "activity", "a", "sends deliveries outbox why", () => import("./activity/index.tsx")],
-    ["campaigns", "campaign", "m", "reports lift funnel control group", () => import("./campaigns/index.tsx")],
+    ["send", "send", "s", "compose message notification new", oneOf(messages, "Send")],
+    ["activity", "activity", "a", "sends deliveries outbox why", oneOf(persons, "Activity")],
+    ["campaigns", "campaign", "m", "reports lift funnel control group", oneOf(messages, "Campaigns")],
     ["journeys", "journey", "j", "automation steps delays triggers", () => import("./journeys/index.tsx")],
     [
       "content",
@@ -50,7 +53,7 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
     ],
   ],
   People: [
-    ["people", "people", "p", "subscribers profiles consent erase", () => import("./people/index.tsx")],
+    ["people", "people", "p", "subscribers profiles consent erase", oneOf(persons, "People")],
     ["import", "import", "u", "csv file upload list rows mapping", oneOf(data, "Import")],
     ["exports", "export", "x", "csv download file subscribers recipients events report", oneOf(data, "Exports")],
     ["suppressions", "shield", "b", "blocked bounce complaint unsubscribed address lift", oneOf(data, "Suppressions")],

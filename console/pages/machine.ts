@@ -1,5 +1,5 @@
 // The pages of the service on this machine: one file, because they share more with each other than with the rest.
-import { View as Operator } from "./operator/index.tsx";
-import { View as Outbox } from "./outbox/index.tsx";
+import * as Operator from "./operator/index.tsx";
+import * as Outbox from "./outbox/index.tsx";
 
 export const views = { Operator, Outbox };

@@ -2,8 +2,16 @@
 
 export const hasPlaceholders = (text: string): boolean => text.includes("{{") || text.includes("{%");
 
-const VARIABLE = /\{\{-?\s*(?:subscriber|event|data|workspace)\.([\w.]+)[^{}]*\}\}/g;
+const PART = /\.[\p{L}\p{N}_-]+|\[(?:"[^"{}]*"|'[^'{}]*')\]/u;
+const VARIABLE = new RegExp(`\\{\\{-?\\s*(?:subscriber|event|data|workspace)((?:${PART.source})+)[^{}]*\\}\\}`, "gu");
 
 /** `Hello {{ subscriber.first_name | default: 'you' }}` as `Hello [first name]`. What decides (`{% if … %}`) stays. */
 export const inPlain = (text: string): string =>
-  text.replaceAll(VARIABLE, (_, path: string) => `[${path.replaceAll(/[._]/g, " ")}]`);
+  text.replaceAll(
+    VARIABLE,
+    (_, path: string) =>
+      `[${path
+        .split(/[._"'[\]]+/)
+        .join(" ")
+        .trim()}]`,
+  );

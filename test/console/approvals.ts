@@ -74,6 +74,26 @@ export function approvalStories(open: (role?: string) => Promise<Tab>): void {
     }
   });
 
+  it("a one-off send whose approval cannot be asked for says why (RDA-26)", async () => {
+    const own = await open();
+    const { page, visit } = own;
+    await require(own, true);
+    try {
+      await visit("send");
+      await page.getByLabel("Title").fill("Not yet");
+      await page.getByLabel("Body", { exact: true }).fill("Hello.");
+      await page.route("**/campaigns/*/release?*", (route) =>
+        route.fulfill({ status: 409, json: { code: "CONFLICT", message: "The channel was turned off." } }),
+      );
+      await press(page, "Review and send");
+      await press(page, /^Ask to send to \d+ p/);
+      await page.getByText("It is a draft, and was not asked for: The channel was turned off.").waitFor();
+      await page.getByRole("heading", { name: "Not yet" }).waitFor();
+    } finally {
+      await require(own, false);
+    }
+  });
+
   it("a one-off send to everybody becomes a campaign that waits (RDA-26)", async () => {
     const own = await open();
     const { page, visit } = own;

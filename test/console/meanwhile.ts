@@ -131,6 +131,99 @@ export function meanwhileStories(open: () => Promise<Tab>): void {
     expect(await page.locator(".verdict").innerText()).toBe("0 people");
   });
 
+  it("what a release sheet cannot read is said, and nothing seems to load for ever (CON-3)", async () => {
+    const { page, visit } = await open();
+    const fails = { status: 500, json: { code: "INTERNAL_ERROR", message: "Broken." } };
+    await page.route("**/api/v1/billing", (route) => route.fulfill(fails));
+    await page.route("**/api/v1/notifications?*", (route) => route.fulfill(fails));
+    await page.reload();
+    await visit("send");
+    await page.getByLabel("Title").fill("The sale");
+    await page.getByLabel("Body").fill("It begins soon.");
+    await page.getByRole("button", { name: "Review and send" }).click();
+    const sheet = page.locator("dialog[open]");
+    await sheet.getByRole("alert").getByText("The service has a problem.").nth(1).waitFor();
+    expect(await sheet.locator(".skeleton").count()).toBe(0);
+  });
+
+  it("a session that cannot be renewed at the moment has not ended (CON-2)", async () => {
+    const { page, visit } = await open();
+    await visit("people");
+    const refused = (status: number) => ({ status, json: { code: "ERROR", message: "Not now." } });
+    await page.route("**/api/v1/subscribers?*", (route) => route.fulfill(refused(401)));
+    await page.route("**/auth/browser/refresh", (route) =>
+      route.fulfill({ ...refused(429), headers: { "retry-after": "60" } }),
+    );
+    await page.getByRole("searchbox").fill("somebody");
+    await page.getByText("Too many requests at the moment.").waitFor();
+    expect(await page.getByRole("dialog", { name: "Sign in again" }).count()).toBe(0);
+  });
+
+  it("a send that is changed after its answer was lost says that it went out before, and goes out again if that is meant (CON-3)", async () => {
+    const { page, visit } = await open();
+    let isLost = true;
+    await page.route("**/api/v1/notifications", async (route) => {
+      if (!isLost) return route.fallback();
+      await route.fetch();
+      return route.abort("internetdisconnected");
+    });
+    const send = async (title: string) => {
+      await page.getByLabel("Title").fill(title);
+      await page.getByRole("button", { name: "Review and send" }).click();
+      await page.getByRole("button", { name: /^Send to \d+ p/ }).click();
+    };
+    await visit("send");
+    await page.getByLabel("Body").fill("It begins soon.");
+    await send("The sale");
+    await page.getByText("The service cannot be reached.").waitFor();
+    isLost = false;
+    await send("The great sale");
+    await page.getByText("It went out before you changed it.").waitFor();
+    await send("The greater sale");
+    await page.getByRole("heading", { name: "The greater sale" }).waitFor();
+  });
+
+  it("a journey that is saved keeps its panel and what was simulated (CON-3)", async () => {
+    const { page, visit } = await open();
+    await draftJourney({ page, visit }, "Steady", "signed_up");
+    await page.getByRole("button", { name: /^Insert a step after/ }).click();
+    const panel = page.locator(".chart-panel");
+    await panel.getByRole("button", { name: "Wait", exact: true }).click();
+    const read = page.waitForResponse(
+      (one) => /journeys\/[\w-]{36}$/.test(one.url()) && one.request().method() === "GET" && one.ok(),
+    );
+    await panel.getByLabel("How long", { exact: true }).fill("3");
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    await page.getByText("The journey is saved.").waitFor();
+    await read;
+    await page.getByText("version 2").waitFor();
+    expect(await panel.getByLabel("How long", { exact: true }).inputValue()).toBe("3");
+    await page.getByText("Not saved yet.").waitFor({ state: "detached" });
+  });
+
+  it("an experience whose send reached nobody says why (CON-3)", async () => {
+    const { page, visit } = await open();
+    const at = new Date().toISOString();
+    const experience = {
+      id: crypto.randomUUID(),
+      name: "Banner of the sale",
+      format: "banner",
+      status: "live",
+      content: { title: "The sale" },
+      audience: { type: "all" },
+      holdout_percentage: 0,
+      last_error: { code: "CHANNEL_GONE", message: "The in-app channel was deleted.", at },
+      created_at: at,
+      updated_at: at,
+    };
+    await page.route("**/api/v1/in-app/experiences?*", (route) =>
+      route.fulfill({ json: { items: [experience], total: 1 } }),
+    );
+    await page.route(`**/api/v1/in-app/experiences/${experience.id}`, (route) => route.fulfill({ json: experience }));
+    await visit(`content/experiences/${experience.id}`);
+    await page.getByRole("alert").getByText("The in-app channel was deleted.").waitFor();
+  });
+
   it("a name that is written from the right is cut at its end (CON-4)", async () => {
     const { page } = await open();
     await page.route("**/api/v1/me", async (route) => {

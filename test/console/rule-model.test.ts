@@ -6,6 +6,8 @@ import type { RuleNode, SegmentRule } from "../../sdk/src/types.gen.ts";
 const shown: [string, SegmentRule][] = [
   ["plan is pro", { attribute: { plan: { $eq: "pro" } } }],
   ["age is at least 18", { attribute: { age: { $gte: 18 } } }],
+  ["rate is 1e-7", { attribute: { rate: { $eq: 1e-7 } } }],
+  ['code is "1e5"', { attribute: { code: { $eq: "1e5" } } }],
   ["zip is 01099", { attribute: { zip: { $eq: "01099" } } }],
   ['code is one of "5", 6', { attribute: { code: { $in: ["5", 6] } } }],
   ['city is none of "Paris, Texas", Rome', { attribute: { city: { $nin: ["Paris, Texas", "Rome"] } } }],

@@ -118,6 +118,117 @@ export function typingStories(open: () => Promise<Tab>): void {
     await page.locator("button.chart-node", { hasText: "if …" }).waitFor();
     expect(await page.getByLabel("Attribute 1").inputValue()).toBe("plan");
   });
+
+  it("a rule as JSON that cannot be read yet is there again after another page, and after its panel was closed (CON-2)", async () => {
+    const tab = await open();
+    const { page, visit } = tab;
+    const begun = '{ "attribute": { "plan"';
+    const json = page.getByLabel("Rule as JSON");
+    await visit("segments/new");
+    await page.getByRole("button", { name: "Show as JSON" }).click();
+    await json.fill(begun);
+    await visit("people");
+    await visit("segments/new");
+    expect(await json.inputValue()).toBe(begun);
+    await openBranch(tab);
+    await page.getByRole("button", { name: "Show as JSON" }).click();
+    await json.fill(begun);
+    await page.locator(".chart-panel").getByRole("button", { name: "Close" }).click();
+    await page.locator("button.chart-node", { hasText: "Branch" }).click();
+    expect(await json.inputValue()).toBe(begun);
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    await page.getByText("Saved without what is not finished of its conditions.").waitFor();
+    await page.getByText("version 3").waitFor();
+    expect(await json.inputValue()).toBe(begun);
+  });
+
+  it("how late an event may be stays empty where it is emptied, and is then refused (CON-3)", async () => {
+    const { page, visit } = await open();
+    await draftJourney({ page, visit }, "Late ones", "signed_up");
+    await page.locator("button.chart-mark", { hasText: "signed_up" }).click();
+    const limit = page.getByLabel("At most this late", { exact: true });
+    await limit.fill("");
+    expect(await limit.inputValue()).toBe("");
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    await limit.and(page.locator("[aria-invalid=true]")).waitFor();
+    await limit.fill("5");
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    await page.getByText("Not saved yet.").waitFor({ state: "detached" });
+    expect(await limit.inputValue()).toBe("5");
+  });
+
+  it("a text is written on where this browser keeps nothing more, and it is said (CON-2)", async () => {
+    const { page, visit } = await open();
+    await page.evaluate(`Storage.prototype.setItem = () => { throw new DOMException("full", "QuotaExceededError") }`);
+    await visit("send");
+    await page.getByLabel("Title").pressSequentially("The sale");
+    expect(await page.getByLabel("Title").inputValue()).toBe("The sale");
+    await page.getByText("This browser has no room left").waitFor();
+  });
+
+  it("a variable whose name has a space is put as Liquid reads it (CON-3)", async () => {
+    const { page, visit } = await open();
+    await page.route("**/api/v1/segments/attribute-keys", (route) =>
+      route.fulfill({ json: { keys: ["first name", "address.city"] } }),
+    );
+    await visit("send");
+    await page.getByText("Insert a variable").click();
+    await page.getByRole("button", { name: /^first name/ }).click();
+    await page.getByRole("button", { name: /^address.city/ }).click();
+    const body = page.getByLabel("Body", { exact: true });
+    expect(await body.inputValue()).toBe('{{ subscriber["first name"] }}{{ subscriber.address.city }}');
+    await page.getByLabel("Title").fill("Hello");
+    await page
+      .getByText(/^Give a fallback/)
+      .or(page.getByText(/such as/))
+      .first()
+      .waitFor();
+    expect(await page.locator("main .banner code").innerText()).toBe(
+      `{{ subscriber["first name"] | default: 'there' }}`,
+    );
+  });
+
+  it("what was said of a file is not said of the next one (CON-3)", async () => {
+    const { page, visit } = await open();
+    const choose = (name: string) =>
+      page.getByLabel("CSV file").setInputFiles({
+        name,
+        mimeType: "text/csv",
+        buffer: Buffer.from(`email,consent\n${name}@example.com,yes\n`),
+      });
+    const start = page.getByRole("button", { name: "Start the dry run", exact: true });
+    await visit("import");
+    await choose("agreed.csv");
+    await start.click();
+    await page.getByLabel("Date of consent").fill("2026-01-05");
+    await choose("bought.csv");
+    await page.getByText("bought.csv, 1 KB").waitFor();
+    await start.click();
+    expect(await page.getByLabel("Date of consent").inputValue()).toBe("");
+  });
+
+  it("variant B of a template is previewed with what it takes from the template (CON-3)", async () => {
+    const { page, visit } = await open();
+    const id = crypto.randomUUID();
+    const content = { title: "Hello", body: "All.", by_channel: { in_app: { body: "Of the template" } } };
+    const template = { id, name: "Greeting", content, created_at: "2026-01-01T00:00:00Z" };
+    await page.route("**/api/v1/templates?*", (route) => route.fulfill({ json: { data: [template], total: 1 } }));
+    await page.route(`**/api/v1/templates/${id}`, (route) => route.fulfill({ json: template }));
+    await visit("campaigns/new");
+    await page.getByLabel("Title").fill("Given up");
+    await page.getByLabel("Body", { exact: true }).fill("Given up.");
+    await page.getByLabel("Use a template").check();
+    await page.getByLabel("Template", { exact: true }).selectOption("Greeting");
+    await page.getByLabel("Compare with a variant B").check();
+    await page.getByLabel("Title of B").fill("Good day");
+    const asked = page.waitForRequest("**/api/v1/templates/preview");
+    await page.getByLabel("Body of B").fill("Everything.");
+    expect((await bodyOf(page, await asked)).content).toMatchObject({
+      title: "Good day",
+      by_channel: { in_app: { body: "Of the template" } },
+    });
+    await page.getByLabel("Preview").getByText("Of the template").waitFor();
+  });
 }
 
 /** Saves a journey with a branch, and opens the form of that. */

@@ -10,7 +10,7 @@ import { placeOf } from "../../app/places.ts";
 import { go, pathTo, place } from "../../app/router.ts";
 import { zone } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
-import { type Arm, ArmedMessage, ArmTabs, contentOfB } from "../../components/arms.tsx";
+import { type Arm, ArmedMessage, ArmTabs } from "../../components/arms.tsx";
 import { Button } from "../../components/button.tsx";
 import { seenBy, useGuard } from "../../components/conflict.tsx";
 import { contentOf, faultsUnder, type Own, sharedOf } from "../../components/content-model.ts";
@@ -185,7 +185,8 @@ function Previews({ draft: { name, messages, category, topic }, usable, channel,
         </div>
       )}
       <MessagePreview
-        message={isB ? { content: contentOfB(contentOf(content), contentOf(b)), template_id: undefined } : message}
+        message={message}
+        b={isB ? b : undefined}
         channel={channel}
         send={{ category, ...(topic && { topic }), ...(name.trim() && { name }) }}
       />

@@ -26,7 +26,7 @@ const mayMove = (action: ExperienceAction, status: Experience["status"]): boolea
   (experienceMoves[action].from as readonly string[]).includes(status);
 
 export function One({ experience }: { experience: Experience }) {
-  const { id, name, format, status, content, variant_b } = experience;
+  const { id, name, format, status, content, variant_b, last_error } = experience;
   const [arm, setArm] = useState<Arm>("a");
   const stats = useQuery("experiences.getStats", [id], { every: EVERY_MS });
   const seen = arm === "b" && variant_b ? variant_b : content;
@@ -39,6 +39,13 @@ export function One({ experience }: { experience: Experience }) {
         image_url={seen.image_url}
         actions={content.actions}
       />
+      {last_error && (
+        <p class="banner bad" role="alert">
+          <span>
+            <b>It reached nobody.</b> {last_error.message} Pause and resume it to try again.
+          </span>
+        </p>
+      )}
       {status !== "draft" && (
         <Loaded query={stats} skeleton={<Skeleton rows={2} />}>
           {({ impressions, clicks, ctr, dismissals, unique_reach }) => (

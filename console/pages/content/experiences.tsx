@@ -1,6 +1,7 @@
 // Experiences: what the app shows, with status and statistics of the chosen one.
 
 import { experienceStatuses } from "../../../shared/rules/experience-states.ts";
+import { useQuery } from "../../app/query.ts";
 import { pathTo, place } from "../../app/router.ts";
 import { PAGE_SIZE, pageNumber, useNumbered } from "../../app/rows.ts";
 import { Badge } from "../../components/badge.tsx";
@@ -8,6 +9,7 @@ import { Collection } from "../../components/collection.tsx";
 import { asOptions, inWords } from "../../components/field.tsx";
 import { chosenOf, Filter } from "../../components/filters.tsx";
 import { Time } from "../../components/page.tsx";
+import { Failure } from "../../components/states.tsx";
 import { EVERY_MS, One } from "./experience.tsx";
 
 export function Experiences() {
@@ -16,8 +18,11 @@ export function Experiences() {
   const status = chosenOf("status", experienceStatuses);
   const asked = { page, page_size: PAGE_SIZE, ...(status && { status }) };
   const rows = useNumbered("experiences.list", [asked], ({ items }) => items, { every: EVERY_MS });
-  // In place of one that is not in the list yet nothing is shown: what is done there would be done to another.
-  const chosen = wanted === undefined ? rows.items[0] : rows.items.find(({ id }) => id === wanted);
+  const listed = wanted === undefined ? rows.items[0] : rows.items.find(({ id }) => id === wanted);
+  // What is new, or on another page.
+  const isElsewhere = wanted !== undefined && rows.first.data !== undefined && !listed;
+  const one = useQuery("experiences.get", [wanted ?? ""], { when: isElsewhere, every: EVERY_MS });
+  const chosen = listed ?? (isElsewhere ? one.data : undefined);
   return (
     <Collection
       noun="experience"
@@ -29,7 +34,7 @@ export function Experiences() {
         pathTo("content", `experiences/${id}`, { page: page > 1 ? `${page}` : "", status: status ?? "" })
       }
       selected={chosen?.id}
-      beside={chosen && <One key={chosen.id} experience={chosen} />}
+      beside={(chosen && <One key={chosen.id} experience={chosen} />) || (one.error && <Failure error={one.error} />)}
       filters={
         <Filter
           name="status"

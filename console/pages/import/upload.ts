@@ -31,6 +31,9 @@ function formOf(fields: Readonly<Record<string, string>>, file?: File): FormData
   return form;
 }
 
+/** What a file does not say of itself. */
+const UNSAID = { phone_region: "", date_format: "", consent_at: "", consent_source: "" };
+
 /** How a file gets to the service: within the call, or before it. */
 function useTransport() {
   const begin = useAction("imports.createListsImportUpload", { stale: [] });
@@ -66,7 +69,7 @@ export function useUpload() {
   const [list, setList] = useState("");
   const [name, setName] = useState("");
   const [mapping, setMapping] = useState<Record<string, string>>({});
-  const [reading, setReading] = useState({ phone_region: "", date_format: "", consent_at: "", consent_source: "" });
+  const [reading, setReading] = useState(UNSAID);
   const [startsJourneys, setStartsJourneys] = useState<"true" | "false">("true");
   const [dryRun, setDryRun] = useState("");
   /** What the last run was begun with. */
@@ -108,8 +111,9 @@ export function useUpload() {
   const choose = (chosen: File | undefined) => {
     setFile(chosen);
     setDryRun("");
-    // What was said of the columns is of the file before.
+    // What was said of its columns and of who agreed is of the file before.
     setMapping({});
+    setReading(UNSAID);
   };
   return {
     file,

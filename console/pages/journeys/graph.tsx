@@ -216,7 +216,7 @@ function EventTrigger({
           label="At most this late"
           value={max_age}
           fault={faults["trigger.max_age"]}
-          onInput={(age) => change({ max_age: age || undefined })}
+          onInput={(age) => change({ max_age: age })}
         />
       )}
     </>

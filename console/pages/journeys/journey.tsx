@@ -1,11 +1,12 @@
 // One journey: its steps with the people on each, its editor, its simulations and its versions.
 
 import { type ComponentChildren, Fragment } from "preact";
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import type { ServiceError } from "../../../sdk/src/errors.ts";
 import type { Journey } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
 import { call } from "../../app/api.ts";
+import { isSame } from "../../app/merge.ts";
 import { useLead } from "../../app/places.ts";
 import { useQuery } from "../../app/query.ts";
 import { pathText } from "../../app/refusal.ts";
@@ -24,13 +25,16 @@ import { Graph, type Shown, useEdit } from "./graph.tsx";
 import { History } from "./history.tsx";
 import { Moves, useMoves } from "./moves.tsx";
 import { Simulate, type WalkAnswer } from "./simulate.tsx";
-import { saidGraph, stepAt } from "./steps.ts";
+import { hasUnfinished, saidGraph, stepAt } from "./steps.ts";
 import { Versions } from "./versions.tsx";
 
 const EVERY_MS = 5_000;
 
 export function JourneyView({ id }: { id: string }) {
   const journey = useQuery("journeys.get", [id]);
+  // Versions that are what stands here already: nothing is opened anew, and what is open stays.
+  const own = useRef(new Set<number>());
+  const begunAt = (version: number): number => (own.current.has(version) ? begunAt(version - 1) : version);
   return (
     <Loaded
       query={journey}
@@ -40,7 +44,7 @@ export function JourneyView({ id }: { id: string }) {
         </Page>
       }
     >
-      {(found) => <Opened key={found.version} journey={found} />}
+      {(found) => <Opened key={begunAt(found.version)} journey={found} isOwn={(version) => own.current.add(version)} />}
     </Loaded>
   );
 }
@@ -49,7 +53,12 @@ type Body = Pick<Journey, "name" | "trigger" | "entry_rules" | "steps">;
 
 const bodyOf = ({ name, trigger, entry_rules, steps }: Body): Body => ({ name, trigger, entry_rules, steps });
 
-function Opened({ journey }: { journey: Journey }) {
+interface OpenedProps {
+  journey: Journey;
+  isOwn: (version: number) => void;
+}
+
+function Opened({ journey, isOwn }: OpenedProps) {
   const { id, status, name, entry_rules } = journey;
   const stats = useQuery("journeys.getStats", [id], { every: EVERY_MS });
   const edit = useEdit(journey);
@@ -71,7 +80,12 @@ function Opened({ journey }: { journey: Journey }) {
     const mine = await guard.settle(written(edit));
     const done = mine && (await save.run(id, mine.body, mine.over));
     if (!done) return;
+    const { steps, trigger, version } = done.answer;
+    const isWhole = !hasUnfinished(edit.graph);
+    if (!isWhole || (isSame(steps, edit.graph) && isSame(trigger, edit.trigger))) isOwn(version);
     guard.saved(bodyOf(done.answer));
+    edit.pause();
+    if (!isWhole) return say("Saved without what is not finished of its conditions.");
     edit.accepted();
     say(
       running > 0

@@ -13,7 +13,7 @@ import { type Message, MessageEditor } from "../../components/message-editor.tsx
 import { MessagePreview } from "../../components/message-preview.tsx";
 import { CategorySelect, ChannelPicker, TopicPicker } from "../../components/pickers.tsx";
 import { MeansOf } from "../../components/release-facts.tsx";
-import { RuleBuilder } from "../../components/rule-builder.tsx";
+import { RuleBuilder, type Written, wholeOf } from "../../components/rule-builder.tsx";
 import type { Safety } from "../../components/safety.tsx";
 import { nameOf, type StepType, settingsOf, stepNames, stepText, typeOf, ways } from "../../components/step-words.ts";
 import { TestSend } from "../../components/test-send.tsx";
@@ -132,8 +132,13 @@ const forms: Record<StepType, (props: SettingsProps) => JSX.Element> = {
   ),
   branch: ({ settings, change }) => (
     <RuleBuilder
-      rule={settings.condition as SegmentRule | undefined}
-      onInput={(condition, isWhole) => change({ condition: isWhole ? condition : undefined })}
+      written={
+        (settings.unfinished as Written | undefined) ?? {
+          rule: settings.condition as SegmentRule | undefined,
+          isWhole: true,
+        }
+      }
+      onInput={(written) => change({ condition: wholeOf(written), unfinished: written.isWhole ? undefined : written })}
     />
   ),
   wait_for_event: ({ settings, faultAt, change }) => (

@@ -163,11 +163,19 @@ export function removeStep(graph: JourneyGraph, id: string): JourneyGraph {
   return reached({ ...graph, start: start === id ? next : start, steps: relinked });
 }
 
-/** The graph as the API takes it: a step where only a mail is written says the same on its other channels. */
+/** Whether a condition is written that is no rule yet. */
+export const hasUnfinished = ({ steps = {} }: JourneyGraph): boolean =>
+  Object.values(steps).some((step) => settingsOf(step).unfinished);
+
+/**
+ * The graph as the API takes it: a step where only a mail is written says the same on its other channels, and what is not
+ * finished of a condition is not said.
+ */
 export function saidGraph(graph: JourneyGraph): JourneyGraph {
   const said = Object.entries(graph.steps ?? {}).map(([id, step]) => {
-    const { content } = settingsOf(step) as SendSettings;
-    return [id, content ? withSettings(step, { ...settingsOf(step), content: contentOf(content as Content) }) : step];
+    const { unfinished: _, ...settings } = settingsOf(step);
+    const { content } = settings as SendSettings;
+    return [id, withSettings(step, content ? { ...settings, content: contentOf(content as Content) } : settings)];
   });
   return { ...graph, steps: Object.fromEntries(said) };
 }

@@ -10,18 +10,10 @@ import { TextField } from "../../components/field.tsx";
 import { Form, FormEnd } from "../../components/form.tsx";
 import { Card } from "../../components/page.tsx";
 import { PersonLink } from "../../components/person.tsx";
-import { RuleBuilder } from "../../components/rule-builder.tsx";
+import { RuleBuilder, type Written, wholeOf } from "../../components/rule-builder.tsx";
 import { Failure } from "../../components/states.tsx";
 
 const WAIT_MS = 400;
-
-/** A rule as far as it is written: one that is not finished cannot be saved, and is kept. */
-export interface Written {
-  rule: SegmentRule | undefined;
-  isWhole: boolean;
-}
-
-export const wholeOf = ({ rule, isWhole }: Written): SegmentRule | undefined => (isWhole ? rule : undefined);
 
 interface BuilderProps {
   written: Written;
@@ -37,7 +29,7 @@ export function Builder({ written, onRule, fault, stored }: BuilderProps) {
   return (
     <>
       <Card title="Conditions">
-        <RuleBuilder rule={written.rule} fault={fault} onInput={(next, isWhole) => onRule({ rule: next, isWhole })} />
+        <RuleBuilder written={written} fault={fault} onInput={onRule} />
       </Card>
       {stored && !stored.needs_recompute && isSame(rule, stored.rule) ? (
         <Card title="Size">

@@ -10,7 +10,8 @@ import { Badge } from "../../components/badge.tsx";
 import { Collection } from "../../components/collection.tsx";
 import { Check } from "../../components/field.tsx";
 import { Page, Time } from "../../components/page.tsx";
-import { Builder, RuleForm, UNFINISHED, type Written, wholeOf } from "./builder.tsx";
+import { type Written, wholeOf } from "../../components/rule-builder.tsx";
+import { Builder, RuleForm, UNFINISHED } from "./builder.tsx";
 import { OneSegment } from "./segment.tsx";
 
 const EVERY_MS = 10_000;

@@ -20,9 +20,10 @@ import { DeleteButton } from "../../components/dialog.tsx";
 import { Menu } from "../../components/menu.tsx";
 import { Card, Page, Time } from "../../components/page.tsx";
 import { PersonField, usePicked } from "../../components/person-picker.tsx";
+import { type Written, wholeOf } from "../../components/rule-builder.tsx";
 import { Failure, Loaded, Skeleton } from "../../components/states.tsx";
 import { Table } from "../../components/table.tsx";
-import { Builder, RuleForm, UNFINISHED, type Written, wholeOf } from "./builder.tsx";
+import { Builder, RuleForm, UNFINISHED } from "./builder.tsx";
 
 const EVERY_MS = 5_000;
 

@@ -5,6 +5,7 @@ import { inPlain } from "../../../shared/rules/placeholders.ts";
 import { type Running, useAction } from "../../app/action.ts";
 import { fieldsOf } from "../../app/fields.ts";
 import { ask, useQuery } from "../../app/query.ts";
+import { refusalText } from "../../app/refusal.ts";
 import { go, pathTo } from "../../app/router.ts";
 import { channelName, countSentence, reasonText } from "../../app/sentences.ts";
 import { asksSecondPerson } from "../../app/session.ts";
@@ -21,6 +22,7 @@ import { meansOf } from "../../components/release-facts.tsx";
 import { ReleaseSheet } from "../../components/release-sheet.tsx";
 import { Failure, Skeleton } from "../../components/states.tsx";
 import { TestSend } from "../../components/test-send.tsx";
+import { liquidOf } from "../../components/variables.tsx";
 import { bodyOf, type Draft, type DraftEditor, missingIn, missingInMessage, testBodyOf, useDraft } from "./draft.ts";
 import { Audience, Delivery, MessagePart } from "./parts.tsx";
 import { Sample } from "./sample.tsx";
@@ -152,7 +154,7 @@ function useReach(draft: Draft) {
 
 type Reach = ReturnType<typeof useReach>;
 
-function useSend({ draft, discard }: DraftEditor, { body, reached, preview }: Reach) {
+function useSend({ draft, change, discard }: DraftEditor, { body, reached, preview }: Reach) {
   // Who is shown is who gets it: the draw of the preview counts (AMB-140).
   const preview_id = preview.data?.preview_id;
   const send = useAction("notifications.create", { stale: ["notifications.", "billing."] });
@@ -163,12 +165,14 @@ function useSend({ draft, discard }: DraftEditor, { body, reached, preview }: Re
     if (!made) return;
     discard();
     const done = await release.run(made.answer.id, { preview_id });
-    say(done ? "Another member is asked to approve." : "It is a draft now: ask for its approval there.");
+    say(done ? "Another member is asked to approve." : `It is a draft, and was not asked for: ${refusalOf(release)}`);
     go(pathTo("campaigns", made.answer.id));
   };
   const submit = async () => {
     if (asksFor(draft)) return ask();
     const done = await send.run({ ...body, ...(preview_id && { preview_id }) }, { idempotencyKey: draft.key });
+    // The key stands for what got through before: another message has another one.
+    if (send.error?.status === 409) change({ key: crypto.randomUUID() });
     if (!done) return;
     discard();
     say(
@@ -180,6 +184,8 @@ function useSend({ draft, discard }: DraftEditor, { body, reached, preview }: Re
   };
   return { send: asksFor(draft) ? create : send, submit };
 }
+
+const refusalOf = ({ error }: Running): string => (error ? refusalText(error) : "");
 
 /** The same message to the same audience. */
 function campaignOf(asked: NotificationsCreateBody): CampaignsCreateBody {
@@ -199,7 +205,7 @@ function Outcome({ reach, send }: OutcomeProps) {
   const skipped = preview.data?.skip_reasons ?? {};
   return (
     <Card>
-      {send.error && <Failure error={send.error} />}
+      {send.error?.status === 409 ? <SentBefore /> : send.error && <Failure error={send.error} />}
       <div class="outcome" aria-live="polite">
         {!missing && <Counted reach={reach} />}
         <Unknown variables={preview.data?.rendered.unknown_variables ?? {}} />
@@ -220,6 +226,16 @@ function Outcome({ reach, send }: OutcomeProps) {
     </Card>
   );
 }
+
+/** Its answer was lost, and the message has changed since. */
+const SentBefore = () => (
+  <p class="banner bad" role="alert">
+    <span>
+      <b>It went out before you changed it.</b> Only the answer was lost.{" "}
+      <a href={pathTo("activity")}>See what was sent</a>. Send again if this is to go out as well.
+    </span>
+  </p>
+);
 
 function Counted({ reach: { preview, counts } }: { reach: Reach }) {
   if (preview.error) return <Failure error={preview.error} retry={preview.refresh} />;
@@ -283,7 +299,7 @@ function Unknown({ variables }: { variables: Record<string, number> }) {
       <span>
         <b>Empty for some:</b>{" "}
         {names.map(([name, count]) => `${name} (${plural(count, "person", "people")})`).join(", ")}. Give a fallback,
-        such as <code>{`{{ ${first[0]} | default: 'there' }}`}</code>.
+        such as <code>{`{{ ${liquidOf(first[0])} | default: 'there' }}`}</code>.
       </span>
     </p>
   );
