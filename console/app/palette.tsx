@@ -4,10 +4,19 @@ import { Icon, type IconName } from "../components/icon.tsx";
 import { pages } from "../pages/index.ts";
 import { api } from "./api.ts";
 import { panel } from "./keys.ts";
-import { createLookup, numbered } from "./lookup.ts";
+import {
+  type Find,
+  findCampaign,
+  findExperience,
+  findJourney,
+  findList,
+  findSegment,
+  findSend,
+  findTemplate,
+  forgetNames,
+} from "./named.ts";
 import { personName } from "./person-name.ts";
 import { go, pathTo } from "./router.ts";
-import { sendName } from "./send-name.ts";
 import { signOut } from "./session.ts";
 
 interface Hit {
@@ -37,24 +46,8 @@ const actions: readonly Hit[] = [
 
 const WAIT_MS = 250;
 const MAX_FOUND = 5;
-const PAGE = 100;
 /** What started a send that stands for itself. */
 const OWN_SENDS = ["api", "notification", "schedule"];
-
-type Named = readonly { id: string; name: string; email?: string | null | undefined }[];
-
-/** Since the palette was opened. */
-const lookup = createLookup<Named[number]>(MAX_FOUND);
-
-type Find = (text: string, options: { signal: AbortSignal }) => Promise<Named>;
-
-/** What the API finds in all, and before it what is found without its marks. */
-const byBoth =
-  (kind: string, read: (page: number) => Promise<Named>, search: Find): Find =>
-  async (text, options) => {
-    const [near, far] = await Promise.all([lookup.find(kind, text, numbered(read, PAGE)), search(text, options)]);
-    return [...new Map([...near, ...far].map((one) => [one.id, one])).values()];
-  };
 
 /** What has a name, by the page that shows it. A search that fails finds nothing; the call log has the error. */
 const searches: readonly {
@@ -80,78 +73,49 @@ const searches: readonly {
     page: "campaigns",
     icon: "campaign",
     noun: "campaign",
-    find: byBoth(
-      "campaigns",
-      async (page) => (await api.campaigns.list({ page, page_size: PAGE })).items,
-      async (q, options) => (await api.campaigns.list({ q, page_size: MAX_FOUND }, options)).items,
-    ),
+    find: findCampaign,
     hrefOf: (id) => pathTo("campaigns", id),
   },
   {
     page: "activity",
     icon: "send",
     noun: "send",
-    find: async (q, options) =>
-      (await api.notifications.list({ q, limit: MAX_FOUND, exclude_source_type: "journey" }, options)).items
-        // Those of a campaign and of an experience are found by that.
-        .filter(({ source }) => OWN_SENDS.includes(source.type))
-        .map((send) => ({ id: send.id, name: sendName(send) })),
+    find: findSend(OWN_SENDS),
     hrefOf: (id) => pathTo("activity", id),
   },
   {
     page: "experiences",
     icon: "content",
     noun: "experience",
-    find: (text) =>
-      lookup.find(
-        "experiences",
-        text,
-        numbered(async (page) => (await api.experiences.list({ page, page_size: PAGE })).items, PAGE),
-      ),
+    find: findExperience,
     hrefOf: (id) => pathTo("content", `experiences/${id}`),
   },
   {
     page: "journeys",
     icon: "journey",
     noun: "journey",
-    find: (text) =>
-      lookup.find("journeys", text, async (cursor) => {
-        const { journeys: items, next_cursor } = await api.journeys.list({ cursor });
-        return { items, next_cursor };
-      }),
+    find: findJourney,
     hrefOf: (id) => pathTo("journeys", id),
   },
   {
     page: "segments",
     icon: "segment",
     noun: "segment",
-    find: (text) =>
-      lookup.find("segments", text, async (cursor) => {
-        const { segments: items, next_cursor } = await api.segments.list({ cursor });
-        return { items, next_cursor };
-      }),
+    find: findSegment,
     hrefOf: (id) => pathTo("segments", id),
   },
   {
     page: "templates",
     icon: "content",
     noun: "template",
-    find: byBoth(
-      "templates",
-      async (page) => (await api.templates.list({ page, per_page: PAGE })).data,
-      async (name, options) => (await api.templates.list({ name, per_page: MAX_FOUND }, options)).data,
-    ),
+    find: findTemplate,
     hrefOf: (id) => pathTo("content", `templates/${id}`),
   },
   {
     page: "lists",
     icon: "content",
     noun: "list",
-    find: byBoth(
-      "lists",
-      async (page) => (await api.lists.list({ page, page_size: PAGE })).items,
-      async (name, options) => (await api.lists.list({ name, page_size: MAX_FOUND }, options)).items,
-    ),
+    find: findList,
     hrefOf: (id) => pathTo("content", `lists/${id}`),
   },
 ];
@@ -164,12 +128,12 @@ function useFound(text: string): { hits: readonly Hit[]; isSearching: boolean } 
     if (text.length < 2) return;
     const abort = new AbortController();
     const look = async ({ page, icon, noun, find, hrefOf }: (typeof searches)[number]): Promise<Hit[]> => {
-      const all = await find(text, { signal: abort.signal }).catch((): Named => []);
-      return all.slice(0, MAX_FOUND).map(({ id, name, email }) => ({
+      const all = await find(text, { signal: abort.signal }).catch(() => []);
+      return all.slice(0, MAX_FOUND).map(({ id, name }) => ({
         id: `${page}-${id}`,
         title: name,
         note: "",
-        noun: email ?? noun,
+        noun,
         icon,
         run: () => go(hrefOf(id)),
       }));
@@ -197,7 +161,7 @@ export function Palette() {
   const [text, setText] = useState("");
   const [at, setAt] = useState(0);
   useLayoutEffect(() => {
-    lookup.forget();
+    forgetNames();
     dialog.current?.showModal();
   }, []);
   const found = useFound(text.trim());

@@ -52,6 +52,10 @@ export function useNumbered<O extends Operation, T>(
 }
 
 const partOf = (answer: unknown, name: string): unknown => (Object(answer) as Record<string, unknown>)[name];
+/** Whether a list goes on after its first page. @param count on that page */
+export const goesOn = (first: unknown, count: number): boolean =>
+  cursorOf(first) !== "" || Number(partOf(first, "total") ?? 0) > count;
+
 const cursorOf = (page: unknown): string => String(partOf(page, "next_cursor") ?? "");
 
 /** The query of a list is the last argument of its operation, hence the cast. */

@@ -174,6 +174,7 @@ function RowsShown<T>({ button, head, act, ...props }: RowsProps<T>) {
           {empty?.about}
         </Empty>
         {more}
+        {beside}
       </>
     );
   const own: Column<T> = { title: "", cell: (row) => <RowActions {...props} row={row} act={act} /> };

@@ -59,23 +59,29 @@ export function useUpload(done: (image: Asset) => void) {
   return { drawn, press: () => input.current?.click(), isBusy: upload.isBusy };
 }
 
-function Choose({ choose, close }: { choose: (url: string) => void; close: () => void }) {
-  const assets = useQuery("assets.list", [{ page: 1, page_size: 60 }]);
+const PAGE = 60;
+
+interface ChooseProps {
+  choose: (url: string) => void;
+  close: () => void;
+}
+
+function Choose({ choose, close }: ChooseProps) {
+  const [shown, show] = useState(1);
+  const assets = useQuery("assets.list", [{ page: 1, page_size: PAGE }]);
   const { drawn, press, isBusy } = useUpload(({ url }) => choose(url));
   return (
     <Dialog title="Choose an image" close={close} class="sheet">
       <Loaded query={assets}>
-        {({ items }) =>
-          items.length === 0 ? (
+        {({ total }) =>
+          total === 0 ? (
             <Empty title="There are no images yet.">PNG, JPEG, GIF or WebP, of at most 4 MB.</Empty>
           ) : (
             <div class="gallery">
-              {items.map(({ id, url, filename }) => (
-                <button key={id} type="button" onClick={() => choose(url)}>
-                  <img src={url} alt="" loading="lazy" />
-                  <span>{filename}</span>
-                </button>
+              {Array.from({ length: shown }, (_, n) => (
+                <Images key={n} page={n + 1} choose={choose} />
               ))}
+              {total > shown * PAGE && <Button onClick={() => show(shown + 1)}>Show more</Button>}
             </div>
           )
         }
@@ -88,5 +94,21 @@ function Choose({ choose, close }: { choose: (url: string) => void; close: () =>
         </Button>
       </div>
     </Dialog>
+  );
+}
+
+function Images({ page, choose }: Pick<ChooseProps, "choose"> & { page: number }) {
+  const assets = useQuery("assets.list", [{ page, page_size: PAGE }]);
+  return (
+    <Loaded query={assets}>
+      {({ items }) =>
+        items.map(({ id, url, filename }) => (
+          <button key={id} type="button" onClick={() => choose(url)}>
+            <img src={url} alt="" loading="lazy" />
+            <span>{filename}</span>
+          </button>
+        ))
+      }
+    </Loaded>
   );
 }

@@ -1,11 +1,9 @@
 // A message as it is written, in every place that sends one: by a template, or here with a text for each channel.
 import { useQuery } from "../app/query.ts";
-import { pathTo } from "../app/router.ts";
 import { ContentEditor, type ContentEditorProps } from "./content-editor.tsx";
 import { type Content, contentOf } from "./content-model.ts";
-import { Choices, SelectField } from "./field.tsx";
-import { NONE, type OneOfProps } from "./pickers.tsx";
-import { Loaded } from "./states.tsx";
+import { Choices } from "./field.tsx";
+import { TemplateSelect } from "./pickers.tsx";
 
 export interface Message {
   content: Content;
@@ -53,22 +51,4 @@ export function MessageEditor({ message, onInput, templateFault, name = "source"
 export function useSaid({ content, template_id }: Message) {
   const { data, error } = useQuery("templates.get", [template_id ?? ""], { when: Boolean(template_id) });
   return { content: template_id === undefined ? contentOf(content) : data?.content, error };
-}
-
-function TemplateSelect(props: OneOfProps) {
-  const templates = useQuery("templates.list", [{ per_page: 100 }]);
-  return (
-    <Loaded query={templates}>
-      {({ data }) => {
-        if (data.length === 0)
-          return (
-            <p>
-              There are no templates yet. <a href={pathTo("content", "templates/new")}>Write one</a>
-            </p>
-          );
-        const options = data.map(({ id, name }) => ({ value: id, label: name }));
-        return <SelectField label="Template" options={[NONE, ...options]} {...props} />;
-      }}
-    </Loaded>
-  );
 }

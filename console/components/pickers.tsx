@@ -1,13 +1,12 @@
 // Choices that several pages offer: an audience, channels, a topic, a control group.
 import type { Channel, Target } from "../../sdk/src/types.gen.ts";
+import { asList, findList, findSegment, findTemplate } from "../app/named.ts";
 import { useQuery } from "../app/query.ts";
 import { pathTo } from "../app/router.ts";
 import { channelName } from "../app/sentences.ts";
-import { number } from "../app/time.ts";
 import { Choices, SelectField } from "./field.tsx";
+import { selectOf } from "./one-of.tsx";
 import { Loaded } from "./states.tsx";
-
-export const NONE = { value: "", label: "Choose…" };
 
 interface TargetProps {
   target: Target;
@@ -51,38 +50,40 @@ export function TargetPicker({ target, onInput, faultAt }: TargetProps) {
   );
 }
 
-export interface OneOfProps {
-  /** Empty until one is chosen. */
-  value: string;
-  onInput: (id: string) => void;
-  fault: string | undefined;
-}
+export const ListSelect = selectOf({
+  noun: "list",
+  list: "lists.list",
+  given: [{ page_size: 100 }],
+  itemsOf: ({ items }) => items.map(asList),
+  get: "lists.get",
+  asNamed: asList,
+  find: findList,
+});
 
-const sized = (id: string, name: string, count: number) => ({ value: id, label: `${name} (${number(count)})` });
+export const SegmentSelect = selectOf({
+  noun: "segment",
+  list: "segments.list",
+  given: [],
+  itemsOf: ({ segments }) => segments,
+  get: "segments.get",
+  asNamed: (segment) => segment,
+  find: findSegment,
+});
 
-export function ListSelect(props: OneOfProps) {
-  const lists = useQuery("lists.list", [{ page_size: 100 }]);
-  return (
-    <Loaded query={lists}>
-      {({ items }) => {
-        const options = items.map(({ id, name, subscriber_count }) => sized(id, name, subscriber_count));
-        return <SelectField label="List" options={[NONE, ...options]} {...props} />;
-      }}
-    </Loaded>
-  );
-}
-
-export function SegmentSelect(props: OneOfProps) {
-  const segments = useQuery("segments.list", []);
-  return (
-    <Loaded query={segments}>
-      {({ segments: found }) => {
-        const options = found.map(({ id, name, count }) => sized(id, name, count));
-        return <SelectField label="Segment" options={[NONE, ...options]} {...props} />;
-      }}
-    </Loaded>
-  );
-}
+export const TemplateSelect = selectOf({
+  noun: "template",
+  list: "templates.list",
+  given: [{ per_page: 100 }],
+  itemsOf: ({ data }) => data,
+  get: "templates.get",
+  asNamed: (template) => template,
+  find: findTemplate,
+  empty: () => (
+    <p>
+      There are no templates yet. <a href={pathTo("content", "templates/new")}>Write one</a>
+    </p>
+  ),
+});
 
 type Usable = Pick<Channel, "active" | "status">;
 const isUsable = ({ active, status }: Usable): boolean => active && status === "active";

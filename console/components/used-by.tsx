@@ -11,12 +11,19 @@ interface Used {
   campaigns: readonly Named[];
   journeys: readonly Named[];
   schedules: readonly { id: string; cron_expression: string }[];
+  /** Of a channel. */
+  experiences?: readonly Named[];
 }
 
-export function UsedBy({ used: { campaigns, journeys, schedules } }: { used: Used }) {
+export function UsedBy({ used: { campaigns, journeys, schedules, experiences = [] } }: { used: Used }) {
   const links = [
     ...campaigns.map(({ id, name }) => ({ id, href: pathTo("campaigns", id), text: `the campaign ${name}` })),
     ...journeys.map(({ id, name }) => ({ id, href: pathTo("journeys", id), text: `the journey ${name}` })),
+    ...experiences.map(({ id, name }) => ({
+      id,
+      href: pathTo("content", `experiences/${id}`),
+      text: `the experience ${name}`,
+    })),
     ...schedules.map(({ id, cron_expression: cron }) => ({
       id,
       href: pathTo("content", "schedules"),

@@ -47,24 +47,27 @@ export async function releaseChannel(
   { id, name }: Named,
   { force }: Options,
 ): Promise<void> {
-  const { campaigns, schedules, journeys } = await channelUsers(store, id);
-  const experiences = await undeliveredBy(store, id);
+  const { campaigns, schedules, journeys, experiences } = await channelUsers(store, id);
   const reason = `its channel ${name} was deleted`;
   if (!force) {
     if (campaigns[0])
       throw conflict(`The channel is used by the campaign ${campaigns[0].id}. With force=true it is paused.`);
     if (experiences[0])
-      throw conflict(`The channel is used by the experience ${experiences[0]}. With force=true it is paused.`);
+      throw conflict(`The channel is used by the experience ${experiences[0].id}. With force=true it is paused.`);
     refuse("channel", { schedules, journeys });
   }
   for (const campaign of campaigns) await pauseCampaign(store, campaign, reason);
-  for (const experience of experiences) await pauseUndelivered(store, experience, reason);
+  for (const experience of experiences) await pauseUndelivered(store, experience.id, reason);
   await pauseAll(store, timers, { schedules, journeys }, reason);
 }
 
-/** What would send by a channel: released campaigns, active schedules and journeys. */
+/** What would send by a channel: released campaigns, active schedules and journeys, and experiences to come. */
 export async function channelUsers(store: StoreReader, id: string) {
-  return usersWhere(store, ({ channel_ids = [] }) => channel_ids.includes(id));
+  const [users, experiences] = await Promise.all([
+    usersWhere(store, ({ channel_ids = [] }) => channel_ids.includes(id)),
+    undeliveredBy(store, id),
+  ]);
+  return { ...users, experiences };
 }
 
 /** What would send the template: released campaigns, active schedules and journeys. */
@@ -90,6 +93,12 @@ export const UsedBy = v.object({
     v.array(v.object({ id: v.string(), cron_expression: v.string() })),
   ),
   journeys: said("Active journeys", v.array(Named)),
+});
+
+/** As `used_by` of a channel says it. */
+export const ChannelUsedBy = v.object({
+  ...UsedBy.entries,
+  experiences: said("Live experiences whose send is still to come", v.array(Named)),
 });
 
 export function usedBy({ campaigns, schedules, journeys }: Awaited<ReturnType<typeof usersWhere>>) {

@@ -59,3 +59,17 @@ it("a campaign whose deletion stopped half-way is not unarchived, and is deleted
   expect((await act(id, "unarchive")).status).toBe(409);
   expect((await remove()).status).toBe(204);
 });
+
+it("a message whose job is made while its campaign is deleted is not sent (CMP-17, CMP-19)", async () => {
+  const making = requests({ of: "api-campaigns", operation: "PutItem" });
+  const { create, release, act, call, world } = await withCampaigns(await fresh({ hooks: making.hooks }));
+  const { id } = (await create({ scheduled_at: at(HOUR) })).body;
+  making.next(async () => {
+    await act(id, "archive");
+    expect((await call(`DELETE /api/v1/campaigns/${id}`)).status).toBe(204);
+  });
+  await release(id);
+  await world.advance(2 * HOUR);
+
+  expect((await call("GET /api/v1/notifications")).body.items).toMatchObject([{ status: "canceled", sent: 0 }]);
+});

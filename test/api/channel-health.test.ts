@@ -85,7 +85,7 @@ it("the health of a channel that has sent nothing says when it was verified, and
     bounce_rate: null,
     complaint_rate: null,
     domain: null,
-    used_by: { campaigns: [], schedules: [], journeys: [] },
+    used_by: { campaigns: [], schedules: [], journeys: [], experiences: [] },
     checked_at: now(),
   });
 });
@@ -161,7 +161,12 @@ it("the health of a channel names the campaigns that use it (RDA-15)", async () 
 
   await tenant.call(`POST /api/v1/campaigns/${id}/release`);
 
-  expect((await health()).used_by).toEqual({ campaigns: [{ id, name: "Spring" }], schedules: [], journeys: [] });
+  expect((await health()).used_by).toEqual({
+    campaigns: [{ id, name: "Spring" }],
+    schedules: [],
+    journeys: [],
+    experiences: [],
+  });
 });
 
 it("the health of a channel of SES has its rates of bounces and complaints (RDA-15)", async () => {

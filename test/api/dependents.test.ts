@@ -149,6 +149,13 @@ it("a template says which schedule and which journey would send it (AMB-119)", a
   }
 });
 
+it("a channel says which experience is still to go out by it (RDA-15, CHN-17)", async () => {
+  const { call, used, user } = await usedByExperience("channels");
+  const { used_by } = (await call(`GET /api/v1/${used}/health`)).body;
+  const { id, name } = (await call(`GET /api/v1/${user}`)).body;
+  expect(used_by.experiences).toEqual([{ id, name }]);
+});
+
 it("a segment that triggers a paused journey and a draft is deleted without force (AMB-119, SEG-9)", async () => {
   const { call, create, active } = await journeySetting(await fresh());
   const segment_id = await segmentOf({ call });

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { hasBrowser, launchBrowser } from "../support/browser.ts";
 import { createTabs, openTab, tabTo, takePicture, violations, violationsInThemes } from "../support/console-tab.ts";
 import { cleanUp, type ServiceProcess, startService } from "../support/service-process.ts";
+import { choiceStories } from "./choices.ts";
 import { clientStories } from "./clients.ts";
 import { conflictStories } from "./conflicts.ts";
 import { deliverabilityStories } from "./deliverability.ts";
@@ -295,4 +296,5 @@ describe.skipIf(!hasBrowser)("the demo in Chromium", () => {
 
   // It adds people, of whom the others know nothing.
   deliverabilityStories(open, () => service);
+  choiceStories(open, () => service);
 });

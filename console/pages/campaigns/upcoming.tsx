@@ -1,5 +1,5 @@
 // Everything that will go out, by day: messages of campaigns, sends for later, and the times of schedules.
-import type { Campaign, NotificationsListAnswer, Schedule, Template } from "../../../sdk/src/types.gen.ts";
+import type { Campaign, NotificationsListAnswer, Schedule } from "../../../sdk/src/types.gen.ts";
 import { DAY } from "../../../shared/kernel/clock.ts";
 import { nextRun, parseCron } from "../../../shared/rules/cron.ts";
 import { inPlain } from "../../../shared/rules/placeholders.ts";
@@ -11,6 +11,7 @@ import { LinkButton } from "../../components/button.tsx";
 import { Icon, type IconName } from "../../components/icon.tsx";
 import { Card, Page } from "../../components/page.tsx";
 import { Empty, Failure, Skeleton } from "../../components/states.tsx";
+import { useTemplateNames } from "../../components/template-names.ts";
 import { timesOf } from "./times.ts";
 
 const DAYS = 14;
@@ -33,7 +34,7 @@ export function Upcoming() {
     { status: "scheduled", limit: 100, exclude_source_type: "campaign,journey" },
   ]);
   const schedules = useQuery("schedules.list", [{ active: "true", per_page: 100 }]);
-  const templates = useQuery("templates.list", [{ per_page: 100 }], { when: (schedules.data?.data.length ?? 0) > 0 });
+  const templateName = useTemplateNames((schedules.data?.data ?? []).map(({ template_id }) => template_id));
   const all = [scheduled, live, sends, schedules];
   const error = all.find((query) => query.error)?.error;
   const isKnown = all.every(({ data }) => data);
@@ -41,7 +42,9 @@ export function Upcoming() {
   const items = [
     ...[...(scheduled.data?.items ?? []), ...(live.data?.items ?? [])].flatMap(itemsOfCampaign),
     ...(sends.data?.items ?? []).flatMap(itemsOfSend),
-    ...(schedules.data?.data ?? []).flatMap((schedule) => itemsOfSchedule(schedule, templates.data?.data, until)),
+    ...(schedules.data?.data ?? []).flatMap((schedule) =>
+      itemsOfSchedule(schedule, templateName(schedule.template_id), until),
+    ),
   ]
     .filter(({ at }) => at > now() && at < until)
     .toSorted((a, b) => a.at - b.at);
@@ -107,15 +110,10 @@ const itemsOfSend = (send: NotificationsListAnswer["items"][number]): Item[] =>
       ]
     : [];
 
-function itemsOfSchedule(
-  { id, template_id, cron_expression, timezone }: Schedule,
-  templates: readonly Template[] = [],
-  until: number,
-): Item[] {
+function itemsOfSchedule({ id, cron_expression, timezone }: Schedule, name = "A template", until: number): Item[] {
   const parsed = parseCron(cron_expression);
   if (parsed.kind === "refused") return [];
   const { cron } = parsed;
-  const name = templates.find((one) => one.id === template_id)?.name ?? "A template";
   const items: Item[] = [];
   for (let at = nextRun(cron, timezone, now()); at !== undefined && at < until && items.length < MAX_TIMES; ) {
     items.push({ key: `${id} ${at}`, at, icon: "clock", name, kind: "Schedule", href: pathTo("content", "schedules") });

@@ -1,6 +1,6 @@
 // A new schedule: what it sends and when, then whom it reaches before it begins.
 import { useState } from "preact/hooks";
-import type { NotificationsCreateBody, Template } from "../../../sdk/src/types.gen.ts";
+import type { NotificationsCreateBody } from "../../../sdk/src/types.gen.ts";
 import { nextRun, parseCron } from "../../../shared/rules/cron.ts";
 import { useAction } from "../../app/action.ts";
 import { type Fields, useFields } from "../../app/fields.ts";
@@ -8,8 +8,8 @@ import { useQuery } from "../../app/query.ts";
 import { now, zone } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
 import { FormDialog } from "../../components/dialog.tsx";
-import { SelectField, TextField } from "../../components/field.tsx";
-import { ChannelPicker, TopicPicker, useUsableChannels } from "../../components/pickers.tsx";
+import { TextField } from "../../components/field.tsx";
+import { ChannelPicker, TemplateSelect, TopicPicker, useUsableChannels } from "../../components/pickers.tsx";
 import { meansOf } from "../../components/release-facts.tsx";
 import { Moments } from "../../components/release-moments.tsx";
 import { ReleaseSheet } from "../../components/release-sheet.tsx";
@@ -29,12 +29,7 @@ interface Draft {
 
 type Chosen = Draft & { channel_ids: string[] };
 
-interface EditorProps {
-  templates: readonly Template[];
-  close: () => void;
-}
-
-export function ScheduleEditor({ templates, close }: EditorProps) {
+export function ScheduleEditor({ close }: { close: () => void }) {
   const create = useAction("schedules.create", { stale: ["schedules.", "billing."] });
   const [isReleasing, setReleasing] = useState(false);
   const start: Draft = {
@@ -46,6 +41,7 @@ export function ScheduleEditor({ templates, close }: EditorProps) {
   };
   const form = useFields(start, create);
   const usual = useUsualChannel();
+  const templates = useQuery("templates.list", [{ per_page: 100 }]).data?.data ?? [];
   // The templates and the channels may arrive after the dialog has opened.
   const draft = {
     ...form.values,
@@ -62,8 +58,7 @@ export function ScheduleEditor({ templates, close }: EditorProps) {
     close();
   };
   if (isReleasing) {
-    const name = templates.find(({ id }) => id === draft.template_id)?.name ?? "the template";
-    return <Release name={name} draft={draft} action={create} save={save} close={() => setReleasing(false)} />;
+    return <Release draft={draft} action={create} save={save} close={() => setReleasing(false)} />;
   }
   const noChannel = form.values.channel_ids ? "Choose at least one channel." : "Connect a channel that can send first.";
   const missing = draft.template_id ? noChannel : "Write a template first.";
@@ -76,7 +71,7 @@ export function ScheduleEditor({ templates, close }: EditorProps) {
       close={close}
       onSubmit={() => setReleasing(true)}
     >
-      <Inputs form={form} templates={templates} draft={draft} />
+      <Inputs form={form} draft={draft} />
     </FormDialog>
   );
 }
@@ -88,21 +83,16 @@ function useUsualChannel(): string[] {
   return usual ? [usual.id] : [];
 }
 
-interface InputsProps extends Pick<EditorProps, "templates"> {
+interface InputsProps {
   form: Fields<Draft>;
   draft: Chosen;
 }
 
-function Inputs({ form: { field }, templates, draft }: InputsProps) {
+function Inputs({ form: { field }, draft }: InputsProps) {
   const times = timesOf(draft);
   return (
     <>
-      <SelectField
-        label="Template"
-        {...field("template_id")}
-        value={draft.template_id}
-        options={templates.map(({ id, name }) => ({ value: id, label: name }))}
-      />
+      <TemplateSelect {...field("template_id")} value={draft.template_id} />
       <ScheduleTimes {...field("cron_expression")} />
       <TextField label="Time zone" {...field("timezone")} required />
       {times.length > 0 && <Moments all={times.slice(0, 1).map((one) => ({ ...one, name: "Next" }))} />}
@@ -134,15 +124,15 @@ function isZone(name: string): boolean {
 }
 
 interface ReleaseProps {
-  name: string;
   draft: Chosen;
   action: ReturnType<typeof useAction<"schedules.create">>;
   save: () => Promise<void>;
   close: () => void;
 }
 
-function Release({ name, draft, action, save, close }: ReleaseProps) {
+function Release({ draft, action, save, close }: ReleaseProps) {
   const { template_id, channel_ids, topic } = draft;
+  const name = useQuery("templates.get", [template_id]).data?.name ?? "the template";
   const body: NotificationsCreateBody = {
     target: { type: "all" },
     template_id,

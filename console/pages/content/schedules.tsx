@@ -3,7 +3,6 @@ import type { Schedule } from "../../../sdk/src/types.gen.ts";
 import { plans } from "../../app/access.gen.ts";
 import { useAction } from "../../app/action.ts";
 import { cronWords } from "../../app/cron-words.ts";
-import { useQuery } from "../../app/query.ts";
 import { pathTo } from "../../app/router.ts";
 import { PAGE_SIZE, pageNumber, useNumbered } from "../../app/rows.ts";
 import { me } from "../../app/session.ts";
@@ -13,14 +12,14 @@ import { Act } from "../../components/button.tsx";
 import { Collection } from "../../components/collection.tsx";
 import { Dash } from "../../components/page.tsx";
 import { Failure } from "../../components/states.tsx";
+import { useTemplateNames } from "../../components/template-names.ts";
 import { ScheduleEditor } from "./schedule-editor.tsx";
 
 export function Schedules() {
   const rows = useNumbered("schedules.list", [{ page: pageNumber(), per_page: PAGE_SIZE }], ({ data }) => data);
-  const templates = useQuery("templates.list", [{ per_page: 100 }]).data?.data ?? [];
+  const templateName = useTemplateNames(rows.items.map(({ template_id }) => template_id));
   const update = useAction("schedules.update");
-  const nameOf = ({ template_id }: Schedule) =>
-    templates.find(({ id }) => id === template_id)?.name ?? template_id.slice(0, 8);
+  const nameOf = ({ template_id }: Schedule) => templateName(template_id) ?? template_id.slice(0, 8);
   return (
     <>
       <NotInPlan />
@@ -51,7 +50,7 @@ export function Schedules() {
         add={{
           operation: "schedules.create",
           label: "New schedule",
-          by: (close) => <ScheduleEditor templates={templates} close={close} />,
+          by: (close) => <ScheduleEditor close={close} />,
         }}
         remove={{
           operation: "schedules.delete",

@@ -2,9 +2,7 @@
 import type { Export, ImportsCreateExportBody, Target } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
 import { useFields } from "../../app/fields.ts";
-import { useQuery } from "../../app/query.ts";
 import { usePages } from "../../app/rows.ts";
-import { sendName } from "../../app/send-name.ts";
 import { fromLocalInput, number, zone } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
 import { Badge } from "../../components/badge.tsx";
@@ -12,7 +10,8 @@ import { Collection } from "../../components/collection.tsx";
 import { SelectField, TextField } from "../../components/field.tsx";
 import { Form, FormEnd } from "../../components/form.tsx";
 import { Card, Page, Time } from "../../components/page.tsx";
-import { NONE, type OneOfProps, TargetPicker } from "../../components/pickers.tsx";
+import { TargetPicker } from "../../components/pickers.tsx";
+import { SendSelect } from "../../components/send-select.tsx";
 
 const EVERY_MS = 2_000;
 
@@ -98,12 +97,6 @@ function Begin() {
 }
 
 const NOTHING: Wanted = { what: "people", target: { type: "all" }, send: "", start: "", end: "" };
-
-function SendSelect(props: OneOfProps) {
-  const sends = useQuery("notifications.list", [{ limit: 100 }]).data?.items ?? [];
-  const options = sends.map((send) => ({ value: send.id, label: sendName(send) }));
-  return <SelectField label="Send" options={[NONE, ...options]} {...props} />;
-}
 
 function All() {
   const rows = usePages("imports.listExports", [{}], ({ items }) => items, { every: EVERY_MS });

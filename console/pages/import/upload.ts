@@ -118,7 +118,6 @@ export function useUpload() {
   return {
     file,
     choose,
-    lists,
     list,
     setList,
     name,

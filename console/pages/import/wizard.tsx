@@ -9,6 +9,7 @@ import { number, plural } from "../../app/time.ts";
 import { Button } from "../../components/button.tsx";
 import { Select, SelectField, TextField } from "../../components/field.tsx";
 import { Card } from "../../components/page.tsx";
+import { ListSelect } from "../../components/pickers.tsx";
 import { Failure } from "../../components/states.tsx";
 import { Job } from "./job.tsx";
 import { MAX_FILE_BYTES, type Upload, useUpload } from "./upload.ts";
@@ -116,23 +117,14 @@ const JOURNEY_OPTIONS = [
   { value: "false" as const, label: "Start none" },
 ];
 
-const NEW_LIST = "new";
+const NEW_LIST = { value: "new", label: "A new list" };
 const TOO_LARGE = "A file has at most 50 MB: split it.";
 
 function ListFields({ upload }: { upload: Upload }) {
-  const { list, setList, name, setName, ownName, lists, isNew, startsJourneys, setStartsJourneys } = upload;
-  const known = lists.map(({ id, name: label }) => ({ value: id, label }));
-  /** The list that was just made, until the lists are read again. */
-  const made =
-    isNew || known.some(({ value }) => value === list) ? [] : [{ value: list, label: name || "The new list" }];
+  const { list, setList, name, setName, ownName, isNew, startsJourneys, setStartsJourneys } = upload;
   return (
     <div class="row">
-      <SelectField
-        label="Add to list"
-        value={list || NEW_LIST}
-        options={[{ value: NEW_LIST, label: "A new list" }, ...made, ...known]}
-        onInput={setList}
-      />
+      <ListSelect label="Add to list" none={NEW_LIST} value={list || NEW_LIST.value} onInput={setList} />
       {isNew && <TextField label="Name of the new list" value={name} onInput={setName} placeholder={ownName} />}
       <SelectField
         label="Journeys"

@@ -1,14 +1,15 @@
 // "Why did she not get it?": one question about a send, a campaign or a journey, and its answer in words.
 import { useState } from "preact/hooks";
 import type { SubscriberProfile } from "../../../sdk/src/types.gen.ts";
+import { findCampaign, findJourney } from "../../app/named.ts";
 import { useQuery } from "../../app/query.ts";
 import { pathTo } from "../../app/router.ts";
-import { sendName } from "../../app/send-name.ts";
 import { Button } from "../../components/button.tsx";
-import { Select, SelectField } from "../../components/field.tsx";
+import { Select } from "../../components/field.tsx";
 import { InWords } from "../../components/in-words.tsx";
+import { selectOf } from "../../components/one-of.tsx";
 import { Card } from "../../components/page.tsx";
-import { NONE } from "../../components/pickers.tsx";
+import { SendSelect } from "../../components/send-select.tsx";
 import { Loaded, Skeleton } from "../../components/states.tsx";
 
 const kinds = { send: "A send", campaign: "A campaign", journey: "A journey" } as const;
@@ -35,6 +36,7 @@ export function AskWhy({ profile: { id } }: { profile: SubscriberProfile }) {
         </div>
       </Card>
     );
+  const Choice = choices[kind];
   return (
     <Card
       title="Why, or why not?"
@@ -51,48 +53,33 @@ export function AskWhy({ profile: { id } }: { profile: SubscriberProfile }) {
         />
       }
     >
-      <Choice key={kind} kind={kind} value={about} onInput={setAbout} />
+      <Choice key={kind} label={kinds[kind]} value={about} onInput={setAbout} />
       {about && <Answer key={about} person={id} kind={kind} about={about} />}
     </Card>
   );
 }
 
-const LISTED = 50;
-
-interface Named {
-  id: string;
-  name: string;
-}
-
-/** The newest of a kind by their names. */
-function useNamed(kind: Kind): readonly Named[] | undefined {
-  const sends = useQuery("notifications.list", [{ limit: LISTED, exclude_source_type: "journey" }], {
-    when: kind === "send",
-  });
-  const campaigns = useQuery("campaigns.list", [{ page_size: LISTED }], { when: kind === "campaign" });
-  const journeys = useQuery("journeys.list", [{}], { when: kind === "journey" });
-  if (kind === "send") return sends.data?.items.map((send) => ({ id: send.id, name: sendName(send) }));
-  return kind === "campaign" ? campaigns.data?.items : journeys.data?.journeys;
-}
-
-interface ChoiceProps {
-  kind: Kind;
-  value: string;
-  onInput: (id: string) => void;
-}
-
-function Choice({ kind, value, onInput }: ChoiceProps) {
-  const named = useNamed(kind);
-  if (!named) return <Skeleton rows={1} />;
-  return (
-    <SelectField
-      label={kinds[kind]}
-      value={value}
-      options={[NONE, ...named.map(({ id, name }) => ({ value: id, label: name }))]}
-      onInput={onInput}
-    />
-  );
-}
+const choices = {
+  send: SendSelect,
+  campaign: selectOf({
+    noun: "campaign",
+    list: "campaigns.list",
+    given: [{ page_size: 100 }],
+    itemsOf: ({ items }) => items,
+    get: "campaigns.get",
+    asNamed: (campaign) => campaign,
+    find: findCampaign,
+  }),
+  journey: selectOf({
+    noun: "journey",
+    list: "journeys.list",
+    given: [{}],
+    itemsOf: ({ journeys }) => journeys,
+    get: "journeys.get",
+    asNamed: (journey) => journey,
+    find: findJourney,
+  }),
+};
 
 interface AnswerProps {
   person: string;

@@ -3,14 +3,12 @@ import { useState } from "preact/hooks";
 import type { SubscriberProfile } from "../../../sdk/src/types.gen.ts";
 import { personName } from "../../app/person-name.ts";
 import { useQuery } from "../../app/query.ts";
-import { pathTo } from "../../app/router.ts";
 import { channelName } from "../../app/sentences.ts";
-import { Button, LinkButton } from "../../components/button.tsx";
+import { Button } from "../../components/button.tsx";
 import { Dialog, DialogButton } from "../../components/dialog.tsx";
-import { SelectField } from "../../components/field.tsx";
-import { NONE } from "../../components/pickers.tsx";
+import { TemplateSelect } from "../../components/pickers.tsx";
 import { Rendered } from "../../components/rendered.tsx";
-import { Empty, Failure, Loaded, Skeleton } from "../../components/states.tsx";
+import { Failure, Skeleton } from "../../components/states.tsx";
 
 export const PreviewAs = ({ profile }: { profile: SubscriberProfile }) => (
   <DialogButton
@@ -25,33 +23,12 @@ export const PreviewAs = ({ profile }: { profile: SubscriberProfile }) => (
 );
 
 function Templates({ id }: { id: string }) {
-  const templates = useQuery("templates.list", [{}]);
   const [chosen, choose] = useState("");
   return (
-    <Loaded query={templates}>
-      {({ data: items }) =>
-        items.length === 0 ? (
-          <Empty
-            title="There are no templates yet."
-            action={
-              <LinkButton href={pathTo("content", "templates/new")} needs="templates.create">
-                New template
-              </LinkButton>
-            }
-          />
-        ) : (
-          <>
-            <SelectField
-              label="Template"
-              value={chosen}
-              options={[NONE, ...items.map((one) => ({ value: one.id, label: one.name }))]}
-              onInput={choose}
-            />
-            {chosen && <Shown key={chosen} template={chosen} person={id} />}
-          </>
-        )
-      }
-    </Loaded>
+    <>
+      <TemplateSelect value={chosen} onInput={choose} />
+      {chosen && <Shown key={chosen} template={chosen} person={id} />}
+    </>
   );
 }
 

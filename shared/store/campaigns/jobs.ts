@@ -30,7 +30,8 @@ export async function makeJobs(store: Store, timers: Timers, allowance: Allowanc
   if (released_at === undefined || isHeld(status)) return;
   const jobs = await findJobs(store, jobsOf(campaign));
   const missing = campaign.messages.filter((_, i) => jobs[i] === undefined);
-  const topic = missing.length > 0 ? await topicOfSend(store, campaign.topic) : undefined;
+  if (missing.length === 0) return;
+  const topic = await topicOfSend(store, campaign.topic);
   const { draw } = campaign;
   await Promise.all(
     missing.map((message) =>
@@ -41,6 +42,9 @@ export async function makeJobs(store: Store, timers: Timers, allowance: Allowanc
       }),
     ),
   );
+  // A deletion ends the jobs that it finds: those that were not there yet are ended here.
+  const row = await store.get(CampaignItem, { id: campaign.id });
+  if (!row || row.deleting) await endJobs(store, campaign);
 }
 
 /**
@@ -145,14 +149,15 @@ async function letGo(store: Store, timers: Timers, campaign: Campaign, job: JobR
  */
 export async function deleteCampaign(store: Store, timers: Timers, id: string): Promise<void> {
   const { messages, released_at } = await beginDeletion(store, id);
-  if (released_at !== undefined) await cancelJobs(store, messages);
+  if (released_at !== undefined) await endJobs(store, { messages });
   for (const schedule of await ownedSchedules(store, id)) await removeSchedule(store, timers, schedule);
   const removed = await removeListed(store, CampaignItem, id);
   if (removed === "refused") throw notFound("campaign");
 }
 
-async function cancelJobs(store: Store, messages: Campaign["messages"]): Promise<void> {
-  const jobs = await findJobs(store, jobsOf({ messages }));
+/** Ends what a deleted campaign has not sent yet. It can be repeated at any time. */
+async function endJobs(store: Store, campaign: Pick<Campaign, "messages">): Promise<void> {
+  const jobs = await findJobs(store, jobsOf(campaign));
   const set = { completed_at: timestamp(store.clock.now()), error: "the campaign was deleted" };
   for (const job of jobs)
     if (job && !isTerminal(job.status)) await moveJob(store, job.id, "abandon", { change: { set } });

@@ -6,7 +6,7 @@ import { notFound } from "../../kernel/errors.ts";
 import { channelStatuses } from "../../rules/channel-states.ts";
 import { rateAt } from "../../rules/pacing.ts";
 import type { Store, StoreReader } from "../context.ts";
-import { channelUsers, UsedBy, usedBy } from "../dependents.ts";
+import { ChannelUsedBy, channelUsers, usedBy } from "../dependents.ts";
 import { mailFates } from "../insights/series.ts";
 import { type RowOf, ref } from "../item.ts";
 import { fromJson } from "../json-text.ts";
@@ -55,7 +55,7 @@ export const ChannelHealth = titled("ChannelHealth", {
       "and before the first",
     v.nullable(SenderDomain),
   ),
-  used_by: said("What would send by it", UsedBy),
+  used_by: said("What would send by it", ChannelUsedBy),
   checked_at: said("The time of this answer", Timestamp),
 });
 type ChannelHealth = v.InferOutput<typeof ChannelHealth>;
@@ -88,7 +88,7 @@ export async function healthOf(store: StoreReader, id: string): Promise<ChannelH
     busy_until: busyUntil > now ? timestamp(busyUntil) : null,
     ...(await mailRates(store, channel)),
     domain: looked ? senderDomainOf(fromJson(looked.domain)) : null,
-    used_by: usedBy(users),
+    used_by: { ...usedBy(users), experiences: users.experiences },
     checked_at: timestamp(now),
   };
 }

@@ -27,7 +27,7 @@ export const pauseExperience = (store: Store, id: string) =>
   });
 
 /** Live experiences whose send is still scheduled, and goes by this channel. */
-export async function undeliveredBy(store: StoreReader, channel: string): Promise<string[]> {
+export async function undeliveredBy(store: StoreReader, channel: string): Promise<{ id: string; name: string }[]> {
   const states = await store.queryAll(Status, { kind: "experience" });
   const live = states.filter(({ status }) => status === "live").map(({ sk }) => ({ id: sk }));
   const rows = await store.getAll(ExperienceItem, live);
@@ -36,7 +36,8 @@ export async function undeliveredBy(store: StoreReader, channel: string): Promis
     rows.flatMap((row) => row?.notification_id ?? []),
   );
   const own = jobs.filter((job) => job?.status === "scheduled" && job.channel_ids?.includes(channel));
-  return own.flatMap((job) => job?.source.id ?? []);
+  const ids = new Set(own.map((job) => job?.source.id));
+  return rows.flatMap((row) => (row && ids.has(row.id) ? [{ id: row.id, name: row.name }] : []));
 }
 
 /** Pauses a live experience whose send is still scheduled, because of what the service found (AMB-119). */

@@ -1,0 +1,80 @@
+// What has a name, found by it: what the API finds in all, and before it what is found without case and marks.
+import { api } from "./api.ts";
+import { createLookup, numbered } from "./lookup.ts";
+import { sendName } from "./send-name.ts";
+
+export interface Named {
+  id: string;
+  name: string;
+  /** Of a list or a segment: its people. */
+  count?: number;
+}
+
+export type Find = (text: string, options: { signal: AbortSignal }) => Promise<readonly Named[]>;
+
+const PAGE = 100;
+const MAX_FOUND = 20;
+
+const lookup = createLookup<Named>(MAX_FOUND);
+
+/** What was read is read again by the next search. */
+export const forgetNames = lookup.forget;
+
+const byBoth =
+  (kind: string, read: (page: number) => Promise<readonly Named[]>, search: Find): Find =>
+  async (text, options) => {
+    const [near, far] = await Promise.all([lookup.find(kind, text, numbered(read, PAGE)), search(text, options)]);
+    return [...new Map([...near, ...far].map((one) => [one.id, one])).values()];
+  };
+
+/** As a page of lists names them. */
+export const asList = ({ id, name, subscriber_count }: { id: string; name: string; subscriber_count: number }) => ({
+  id,
+  name,
+  count: subscriber_count,
+});
+
+export const findCampaign = byBoth(
+  "campaigns",
+  async (page) => (await api.campaigns.list({ page, page_size: PAGE })).items,
+  async (q, options) => (await api.campaigns.list({ q, page_size: MAX_FOUND }, options)).items,
+);
+
+export const findExperience: Find = (text) =>
+  lookup.find(
+    "experiences",
+    text,
+    numbered(async (page) => (await api.experiences.list({ page, page_size: PAGE })).items, PAGE),
+  );
+
+export const findJourney: Find = (text) =>
+  lookup.find("journeys", text, async (cursor) => {
+    const { journeys: items, next_cursor } = await api.journeys.list({ cursor });
+    return { items, next_cursor };
+  });
+
+export const findSegment: Find = (text) =>
+  lookup.find("segments", text, async (cursor) => {
+    const { segments: items, next_cursor } = await api.segments.list({ cursor });
+    return { items, next_cursor };
+  });
+
+export const findTemplate = byBoth(
+  "templates",
+  async (page) => (await api.templates.list({ page, per_page: PAGE })).data,
+  async (name, options) => (await api.templates.list({ name, per_page: MAX_FOUND }, options)).data,
+);
+
+export const findList = byBoth(
+  "lists",
+  async (page) => (await api.lists.list({ page, page_size: PAGE })).items.map(asList),
+  async (name, options) => (await api.lists.list({ name, page_size: MAX_FOUND }, options)).items.map(asList),
+);
+
+/** @param from what started them; without it whatever did, but journeys */
+export const findSend =
+  (from?: readonly string[]): Find =>
+  async (q, options) =>
+    (await api.notifications.list({ q, limit: MAX_FOUND, exclude_source_type: "journey" }, options)).items
+      .filter(({ source }) => !from || from.includes(source.type))
+      .map((send) => ({ id: send.id, name: sendName(send) }));

@@ -1,0 +1,93 @@
+// What is chosen by its name among more than one page of its kind: older things are found, and named where they were chosen.
+import { expect, it } from "vitest";
+import type { Tab } from "../support/console-tab.ts";
+import type { ServiceProcess } from "../support/service-process.ts";
+
+const PAGE = 100;
+
+/** An older one, and as many newer ones as a page has. */
+async function fillPage(service: ServiceProcess, path: string, bodyOf: (name: string) => object, older: string) {
+  const post = async (at: string, body: object, token?: string) => {
+    const headers = { "content-type": "application/json", ...(token && { authorization: `Bearer ${token}` }) };
+    const answer = await fetch(`${service.url}/${at}`, { method: "POST", headers, body: JSON.stringify(body) });
+    expect(answer.ok).toBe(true);
+    return (await answer.json()) as { access_token: string };
+  };
+  const { access_token } = await post("_local/tokens", { tenant_id: service.tenant });
+  await post(path, bodyOf(older), access_token);
+  for (let n = 0; n < PAGE; n++) await post(path, bodyOf(`${path.split("/").at(-1)} ${n}`), access_token);
+}
+
+export function choiceStories(open: () => Promise<Tab>, service: () => ServiceProcess): void {
+  it("a list beyond the newest hundred is found by its name, and is named where it was chosen (CON-3)", async () => {
+    await fillPage(service(), "api/v1/lists", (name) => ({ name }), "Große Häuser");
+    const { page, visit } = await open();
+    const list = page.getByLabel("List", { exact: true });
+    const search = page.getByLabel("Find a list");
+    await visit("campaigns/new");
+    await page.getByLabel("Name").fill("To the houses");
+    await page.getByLabel("Title").fill("It is spring");
+    await page.getByLabel("Body", { exact: true }).fill("More of it.");
+    await page.getByLabel("A list").check();
+    expect(await list.locator("option", { hasText: "Große Häuser" }).count()).toBe(0);
+    await search.fill("grosse hau");
+    await page.getByText("1 found: choose above.").waitFor();
+    await list.selectOption({ label: "Große Häuser (0)" });
+    await search.fill("");
+    expect(await list.locator("option:checked").innerText()).toBe("Große Häuser (0)");
+    await page.getByRole("button", { name: "Save the draft" }).click();
+    await page.getByRole("heading", { name: "To the houses", level: 1 }).waitFor();
+    await page.getByText("Große Häuser", { exact: true }).waitFor();
+    await page.getByRole("button", { name: "Edit", exact: true }).click();
+    await list.locator("option:checked", { hasText: "Große Häuser" }).waitFor({ state: "attached" });
+  });
+
+  it("a template beyond the newest hundred is found, scheduled and named (CON-3)", async () => {
+    const content = { title: "Hello", body: "You." };
+    await fillPage(service(), "api/v1/templates", (name) => ({ name, content }), "Alte Grüße");
+    const { page, visit } = await open();
+    await visit("content/schedules");
+    await page.getByRole("button", { name: "New schedule" }).click();
+    const dialog = page.locator("dialog[open]");
+    await dialog.getByLabel("Find a template").fill("gruesse");
+    await dialog.getByText("1 found: choose above.").waitFor();
+    await dialog.getByLabel("Template", { exact: true }).selectOption("Alte Grüße");
+    await dialog.getByRole("button", { name: "Review the schedule" }).click();
+    await page.getByText("Send Alte Grüße again and again?").waitFor();
+    await page.getByRole("button", { name: /^Schedule for \d+ people$/ }).click();
+    await page.getByText("The schedule is created.").waitFor();
+    await page.getByRole("cell", { name: "Alte Grüße", exact: true }).waitFor();
+    await visit("campaigns/upcoming");
+    await page.getByRole("link", { name: "Alte Grüße" }).first().waitFor();
+  });
+
+  it("an image beyond the newest sixty is shown on demand (CON-3)", async () => {
+    const { page, visit } = await open();
+    const image = (page_: number) => (_: unknown, n: number) => ({
+      id: `${page_}-${n}`,
+      filename: `Picture ${page_}-${n}`,
+      url: "data:image/gif;base64,R0lGODlhAQABAAAAACw=",
+    });
+    await page.route("**/api/v1/in-app/assets?*", (route) => {
+      const at = Number(new URL(route.request().url()).searchParams.get("page"));
+      return route.fulfill({
+        json: { items: Array.from({ length: at === 1 ? 60 : 2 }, image(at)), total: 62, page: at, page_size: 60 },
+      });
+    });
+    await visit("content/experiences/new");
+    await page.getByRole("button", { name: "Choose: Image" }).click();
+    const dialog = page.locator("dialog[open]");
+    await dialog.getByRole("button", { name: "Show more" }).click();
+    await dialog.getByRole("button", { name: "Picture 2-1" }).click();
+    expect(await page.getByLabel("Image", { exact: true }).inputValue()).toMatch(/^data:/);
+  });
+
+  it("an experience that stands on no page of the list is opened by its address (CON-3)", async () => {
+    const { page, visit } = await open();
+    await visit("content/experiences");
+    await page.getByRole("link", { name: "Maintenance on Sunday" }).click();
+    const id = new URL(page.url()).pathname.split("/").at(-1);
+    await visit(`content/experiences/${id}?status=ended`);
+    await page.getByRole("heading", { name: "Maintenance on Sunday" }).waitFor();
+  });
+}
