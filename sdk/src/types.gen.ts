@@ -1642,6 +1642,13 @@ export interface ChannelHealth {
       /** The name, for people */
       name: string;
     })[];
+    /** Live experiences whose send is still to come */
+    experiences: ({
+      /** The id, as the service assigned it */
+      id: string;
+      /** The name, for people */
+      name: string;
+    })[];
   };
   /** The time of this answer. RFC 3339. */
   checked_at: string;
