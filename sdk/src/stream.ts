@@ -144,7 +144,8 @@ async function keepOpen(
     }
     if (progress.failures >= pollAfterFailures) {
       tell(options, () => options.onState?.("polling"));
-      await poll(deps, options, progress, signal);
+      // Where the inbox cannot be read either, the next attempt looks again.
+      await poll(deps, options, progress, signal).catch(() => undefined);
       wait = Math.max(wait, pollMs);
     }
     await sleep(wait, signal);
@@ -191,6 +192,7 @@ async function listen(
     progress.streamId = undefined;
   } finally {
     clearTimeout(silence);
+    lost.abort();
   }
 }
 
@@ -209,9 +211,12 @@ function show(message: StreamMessage, options: StreamOptions, progress: Progress
   tell(options, () => options.onMessage(message));
 }
 
-/** Messages that arrived without a stream. If there was no connection before, the first poll only records their ids. */
+/**
+ * Messages that arrived without a stream. If there was no connection before, the first poll only records their ids.
+ * @throws ServiceError if the inbox cannot be read
+ */
 async function poll(deps: StreamDeps, options: StreamOptions, progress: Progress, signal: AbortSignal): Promise<void> {
-  const messages = await deps.listInbox(signal).catch(() => []);
+  const messages = await deps.listInbox(signal);
   const { since } = progress;
   if (since === undefined) {
     for (const { id } of messages) progress.seen.add(id);

@@ -220,6 +220,22 @@ describe.skipIf(!hasBrowser)("in a browser", () => {
     await expect.poll(outcome, { timeout: 5_000 }).toEqual([1, "read"]);
   });
 
+  it("what one tab has shown once, another one does not show, and neither forgets what the other has shown", async () => {
+    const context = await browser.newContext();
+    const opened = async () => {
+      const tab = await context.newPage();
+      await tab.goto(site);
+      await tab.evaluate(FAKE_FEED);
+      return tab;
+    };
+    const [first, second, third] = [await opened(), await opened(), await opened()];
+    for (const tab of [first, second]) await tab.evaluate("arrive(['a'])");
+    for (const tab of [second, third]) await tab.evaluate("arrive(['b', 'a'])");
+    const shown = [first, second, third].map((tab) => tab.locator("[data-engagement-format] h2").allTextContents());
+    expect(await Promise.all(shown)).toEqual([["a"], ["b"], []]);
+    await context.close();
+  });
+
   it("web push is registered with consent alone, and taken back without it", async () => {
     const id = await openFeed("pushed");
     const { id: channel } = (await api("POST /api/v1/channels", { type: "web_push", name: "Web" })) as { id: string };
@@ -250,6 +266,12 @@ describe.skipIf(!hasBrowser)("in a browser", () => {
 
 const PAGE = `<!doctype html><html lang="en"><title>A site</title><main><h1>A site</h1>
 <engagement-inbox></engagement-inbox></main><script src="/sdk.js"></script></html>`;
+
+/** In the page: messages that arrive at its word. */
+const FAKE_FEED = `const fake = { messages: [], state: "live", report() {}, subscribe: (tell) => { fake.tell = tell; tell(); } };
+  const messageOf = (id) => ({ id, status: "unread", content: { title: id, format: "banner" } });
+  globalThis.arrive = (ids) => fake.tell((fake.messages = ids.map(messageOf)));
+  sdk.showInApp(fake);`;
 
 /** In the page: what axe finds. */
 const AXE_RUN = `async (source) => {

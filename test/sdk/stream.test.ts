@@ -31,6 +31,7 @@ afterEach(() => {
 function listen(replies: Reply[], inbox: number[] = [], options: Partial<StreamOptions> = {}) {
   const calls: { path: string; resume: string | undefined; at: number }[] = [];
   const goodbyes: unknown[] = [];
+  const service = { hasInbox: true };
   let streams = 0;
   const fetch = (async (url: string, { headers, signal, ...init }: RequestInit) => {
     const { "last-event-id": resume } = headers as Record<string, string>;
@@ -41,6 +42,7 @@ function listen(replies: Reply[], inbox: number[] = [], options: Partial<StreamO
     }
     calls.push({ path, resume, at: Date.now() - START });
     if (path.endsWith("/messages")) {
+      if (!service.hasInbox) throw new TypeError("fetch failed");
       const messages = inbox.map((second) => ({
         id: idAt(second),
         notification_id: "n",
@@ -73,7 +75,7 @@ function listen(replies: Reply[], inbox: number[] = [], options: Partial<StreamO
     ...options,
   });
   const titles = () => messages.map(({ title }) => title);
-  return { stream, calls, goodbyes, messages, states, errors, titles };
+  return { stream, service, calls, goodbyes, messages, states, errors, titles };
 }
 
 it("the reader of a stream says goodbye to an open stream when it is closed, and when the page goes, once (AMB-122)", async () => {
@@ -182,6 +184,30 @@ it("a stream that never connected takes stock by its first look into the inbox, 
   inbox.unshift(5);
   await vi.advanceTimersByTimeAsync(1_000);
   expect(titles()).toEqual(["m5"]);
+  stream.close();
+});
+
+it("a stream that never connected tells nothing of what is old where its first look into the inbox fails too (AMB-122)", async () => {
+  const inbox = [-50, -60];
+  const { titles, stream, service } = listen([{ status: 500 }], inbox, { pollMs: 1_000 });
+  service.hasInbox = false;
+  await vi.advanceTimersByTimeAsync(5_000);
+  service.hasInbox = true;
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(titles()).toEqual([]);
+  inbox.unshift(5);
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(titles()).toEqual(["m5"]);
+  stream.close();
+});
+
+it("a stream that comes back without a position connects anew where the inbox does not say what came meanwhile (AMB-122)", async () => {
+  const { titles, stream, service } = listen([{ pieces: [] }, { pieces: [": keepalive\n\n"], open: true }], [1]);
+  service.hasInbox = false;
+  await vi.advanceTimersByTimeAsync(2_500);
+  service.hasInbox = true;
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(titles()).toEqual(["m1"]);
   stream.close();
 });
 

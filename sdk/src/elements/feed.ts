@@ -56,7 +56,7 @@ export interface FeedOptions {
 }
 
 /** Work that is asked for while it is under way is done once more afterwards. */
-function oneAtATime(work: () => Promise<void>, onError: (error: unknown) => void): () => Promise<void> {
+function oneAtATime(work: () => Promise<void>, onError: (error: unknown) => void) {
   let running: Promise<void> | undefined;
   let isStale = false;
   const run = async () => {
@@ -71,15 +71,48 @@ function oneAtATime(work: () => Promise<void>, onError: (error: unknown) => void
       running = undefined;
     }
   };
-  return () => {
+  const refresh = (): Promise<void> => {
     isStale = true;
     running ??= run();
     return running;
   };
+  return { refresh, isRunning: () => running !== undefined };
 }
 
-const marked = (status: FeedMessage["status"], id?: string) => (message: FeedMessage) =>
-  id === undefined || message.id === id ? { ...message, status } : message;
+type Mark = (message: FeedMessage) => FeedMessage;
+
+const marked =
+  (status: FeedMessage["status"], ids: readonly string[]): Mark =>
+  (message) =>
+    ids.includes(message.id) && message.status !== "dismissed" ? { ...message, status } : message;
+
+/** Changes that are shown before the service has made them. */
+function openChanges(onError: (error: unknown) => void) {
+  const pending = new Set<Mark>();
+  return {
+    /** Messages as they are with these changes. */
+    on: (messages: readonly FeedMessage[]) => [...pending].reduce((list, mark) => list.map(mark), messages),
+    /** Shows the change at once, and takes it back if the service refuses it. */
+    make: async (
+      mark: Mark,
+      work: () => Promise<unknown>,
+      { refresh, isRunning, show }: ReturnType<typeof oneAtATime> & { show(): void },
+    ): Promise<void> => {
+      pending.add(mark);
+      show();
+      try {
+        await work();
+      } catch (error) {
+        onError(error);
+        pending.delete(mark);
+        return refresh();
+      }
+      // A list that is on its way may be from before.
+      if (isRunning()) void refresh().finally(() => pending.delete(mark));
+      else pending.delete(mark);
+    },
+  };
+}
 
 /** The newest messages; where dismissed ones take the places of others, the others are asked for. */
 async function newestOf(
@@ -111,23 +144,16 @@ export function openFeed(
   };
   const change = (next: readonly FeedMessage[]) => {
     const known = new Set(messages.map(({ id }) => id));
-    messages = next.filter(({ status }) => status !== "dismissed");
+    messages = changes.on(next).filter(({ status }) => status !== "dismissed");
     tell(messages.filter(({ id }) => !known.has(id)));
   };
-  const refresh = oneAtATime(async () => {
+  const changes = openChanges(onError);
+  const list = oneAtATime(async () => {
     const found = await newestOf(client, { ...subscriber, limit });
     if (!isClosed) change(found);
   }, onError);
-  /** Shows the change at once, and takes it back if the service refuses it. */
-  const optimistic = async (next: (message: FeedMessage) => FeedMessage, work: () => Promise<unknown>) => {
-    change(messages.map(next));
-    try {
-      await work();
-    } catch (error) {
-      onError(error);
-      await refresh();
-    }
-  };
+  const optimistic = (mark: Mark, work: () => Promise<unknown>) =>
+    changes.make(mark, work, { ...list, show: () => change(messages) });
   const feed: Feed = {
     get messages() {
       return messages;
@@ -143,9 +169,16 @@ export function openFeed(
       listener(feed, messages);
       return () => listeners.delete(listener);
     },
-    read: (id) => optimistic(marked("read", id), () => client.inbox.readMessage(id, subscriber, LEAVING)),
-    readAll: () => optimistic(marked("read"), () => client.inbox.readMessages(subscriber)),
-    dismiss: (id) => optimistic(marked("dismissed", id), () => client.inbox.dismissMessage(id, subscriber, LEAVING)),
+    read: (id) => optimistic(marked("read", [id]), () => client.inbox.readMessage(id, subscriber, LEAVING)),
+    readAll: () =>
+      optimistic(
+        marked(
+          "read",
+          messages.map(({ id }) => id),
+        ),
+        () => client.inbox.readMessages(subscriber),
+      ),
+    dismiss: (id) => optimistic(marked("dismissed", [id]), () => client.inbox.dismissMessage(id, subscriber, LEAVING)),
     report: ({ notification_id: job_id, content: { variant_id } }, interaction, action_id) => {
       const about = { job_id, interaction, platform: "web" as const, occurred_at: new Date().toISOString() };
       client.notifications
@@ -162,15 +195,15 @@ export function openFeed(
     },
   };
   const stream = client.stream(subscriberId, {
-    onMessage: () => void refresh(),
+    onMessage: () => void list.refresh(),
     onState: (next) => {
       state = next;
       // What came before the stream was there, or while it was not.
-      if (next === "live") void refresh();
+      if (next === "live") void list.refresh();
       else tell();
     },
     onError,
   });
-  void refresh();
+  void list.refresh();
   return feed;
 }

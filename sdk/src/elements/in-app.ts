@@ -37,20 +37,22 @@ function isOn(patterns: readonly string[] | undefined, screen: string): boolean 
   });
 }
 
-/** Ids that were shown, in a storage of the browser; in memory where it is closed to us. */
+/** Ids that were shown, in a storage of the browser, which its other tabs write too; in memory where it is closed to us. */
 function memoryOf(storage: () => Storage) {
   const own = new Set<string>();
-  try {
-    for (const id of JSON.parse(storage().getItem(KEY) ?? "[]") as string[]) own.add(id);
-  } catch {
-    own.clear();
-  }
+  const stored = (): unknown[] => {
+    try {
+      return [JSON.parse(storage().getItem(KEY) ?? "[]")].flat();
+    } catch {
+      return [];
+    }
+  };
   return {
-    has: (id: string) => own.has(id),
+    has: (id: string) => own.has(id) || stored().includes(id),
     add: (id: string) => {
       own.add(id);
       try {
-        storage().setItem(KEY, JSON.stringify([...own].slice(-500)));
+        storage().setItem(KEY, JSON.stringify([...stored(), id].slice(-500)));
       } catch {
         // Private windows may refuse: it is then remembered for this page alone.
       }

@@ -1,5 +1,6 @@
 // Registers a browser for Web Push where its user agreed, and takes the registration back where the user no longer does.
 import type { BrowserClient } from "../browser.ts";
+import { ServiceError } from "../errors.ts";
 
 export interface WebPushOptions {
   /** Your own id of the user. */
@@ -37,6 +38,15 @@ function registered(): Registered | undefined {
   }
 }
 
+/** Where the storage is closed or full, the device ends with its subscription. */
+function remember(device: Registered): void {
+  try {
+    localStorage.setItem(KEY, JSON.stringify(device));
+  } catch (error) {
+    console.warn("The registration for push messages could not be stored.", error);
+  }
+}
+
 const isSupported = () => "serviceWorker" in navigator && "PushManager" in globalThis && "Notification" in globalThis;
 
 /**
@@ -64,7 +74,7 @@ export async function registerWebPush(
     platform: "web",
     subscription: { endpoint: endpoint!, keys: { p256dh: keys!.p256dh!, auth: keys!.auth! } },
   });
-  localStorage.setItem(KEY, JSON.stringify({ id, subscriber: subscriber_id } satisfies Registered));
+  remember({ id, subscriber: subscriber_id });
   return { status: "registered", deviceId: id };
 }
 
@@ -89,6 +99,9 @@ async function unregister(client: Pick<BrowserClient, "devices">, worker: string
   await (await registration?.pushManager.getSubscription())?.unsubscribe();
   const device = registered();
   if (!device) return;
-  await client.devices.delete(device.id, { subscriber_id: device.subscriber });
+  await client.devices.delete(device.id, { subscriber_id: device.subscriber }).catch((error: unknown) => {
+    // It was removed meanwhile, by hand or with its subscriber.
+    if (!(error instanceof ServiceError) || error.status !== 404) throw error;
+  });
   localStorage.removeItem(KEY);
 }
