@@ -1,8 +1,8 @@
 // What the options of the command line's commands do: sends, imports and simulations (F5).
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { HOUR, timestamp } from "../../shared/kernel/clock.ts";
 import { cliOf, openedCli } from "../support/cli.ts";
-import { BASE_URL } from "../support/embedded-fetch.ts";
+import { BASE_URL, fetchOf } from "../support/embedded-fetch.ts";
 import { branch, graphOf } from "../support/journeys.ts";
 import { outboxOf } from "../support/reached.ts";
 
@@ -34,6 +34,26 @@ describe("send", () => {
     const sent = await cli.run("send", "--to", "ada", "--title", "t", "--body", "b", "--no-wait");
 
     expect(sent).toMatchObject({ code: 0, out: [expect.stringMatching(/^Accepted as [0-9a-f-]{36}\.$/)] });
+  });
+
+  it("a send whose outcome cannot be read says that it was accepted, so that nobody sends it again (F5)", async () => {
+    const { world, tenant } = await withAda();
+    vi.spyOn(Math, "random").mockReturnValue(0);
+    onTestFinished(() => void vi.restoreAllMocks());
+    const service = fetchOf(world);
+    const fetch: typeof globalThis.fetch = async (url, init) => {
+      if (String(url).includes("/recipients")) throw new TypeError("fetch failed");
+      return service(url, init);
+    };
+    const cli = await cliOf(world, tenant, { fetch });
+
+    const sent = await cli.run("send", "--to", "ada", "--title", "t", "--body", "b");
+
+    expect(sent).toMatchObject({
+      code: 0,
+      out: [expect.stringMatching(/^Accepted as [0-9a-f-]{36}\.$/)],
+      notes: [expect.stringContaining("could not be read")],
+    });
   });
 
   it("a server key sends a title and a body, and says by its exit code that there is nobody (F5)", async () => {

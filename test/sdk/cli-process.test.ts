@@ -14,3 +14,12 @@ it("a command whose reader has enough ends without a word (F17)", async () => {
 
   expect([Buffer.concat(said).toString(), code]).toEqual(["", 0]);
 });
+
+it("a command whose notes nobody reads ends with its own exit code (F17)", async () => {
+  const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", main, "no-such-command"]);
+  child.stderr.destroy();
+
+  const [code] = await once(child, "close");
+
+  expect(code).toBe(2);
+});

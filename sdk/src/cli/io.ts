@@ -36,6 +36,10 @@ export function processIo(): Io {
     if (error.code !== "EPIPE") throw error;
     stopping.abort();
   });
+  // Who reads the notes may leave: the result and the exit code stay.
+  process.stderr.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code !== "EPIPE") throw error;
+  });
   const isTerminal = process.stderr.isTTY === true;
   return {
     env: process.env,

@@ -1,4 +1,5 @@
 // Sends a message to one subscriber, and says what became of it.
+import { ServiceError } from "../../errors.ts";
 import type { RecipientsNotification } from "../../types.gen.ts";
 import { type Call, command, EXIT, usageError } from "../command.ts";
 import { type Connection, withConnection } from "../connection.ts";
@@ -33,15 +34,21 @@ async function bodyOf({ options }: Call, { call, hasServerKeyOnly }: Connection)
   };
 }
 
-/** Waits until the service says what became of the message. */
+/** Waits until the service says what became of the message. @returns undefined where it does not say so */
 async function outcomeOf({ io }: Call, { client }: Connection, job: string, subscriber: string) {
   const until = io.now() + MAX_WAIT_MS;
-  while (!io.signal.aborted) {
-    const { items } = await client.recipients.list(job);
-    const found = items.find((one) => one.subscriber_id === subscriber);
-    if (found && found.state !== "pending") return found;
-    if (io.now() >= until) return found;
-    await io.pause(POLL_MS);
+  try {
+    while (!io.signal.aborted) {
+      const { items } = await client.recipients.list(job);
+      const found = items.find((one) => one.subscriber_id === subscriber);
+      if (found && found.state !== "pending") return found;
+      if (io.now() >= until) return found;
+      await io.pause(POLL_MS);
+    }
+  } catch (error) {
+    // A failure would make a script send it again.
+    if (!(error instanceof ServiceError)) throw error;
+    io.note(`It was accepted, and what became of it could not be read: ${error.message}`);
   }
   return undefined;
 }
