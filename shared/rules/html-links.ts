@@ -46,7 +46,6 @@ export function withSafeLinks(html: string): string {
 
 /** The first `href` of each tag that has one. */
 function* hrefsOf(html: string): Generator<{ tag: string; href: Value }> {
-  const lower = html.toLowerCase();
   for (let at = html.indexOf("<"); at >= 0; at = html.indexOf("<", at)) {
     if (html.startsWith("<!--", at)) {
       const end = html.indexOf("-->", at);
@@ -63,9 +62,10 @@ function* hrefsOf(html: string): Generator<{ tag: string; href: Value }> {
     const { href, end } = attributesOf(html, at + 1 + name.length);
     at = end;
     if (SILENT.has(tag)) {
-      const close = lower.indexOf(`</${tag}`, at);
+      // In lower case a text may be longer, such as one with İ.
+      const close = html.slice(at).search(new RegExp(`</${tag}`, "i"));
       if (close < 0) return;
-      at = close;
+      at += close;
     }
     if (href) yield { tag, href };
   }

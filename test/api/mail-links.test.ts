@@ -140,6 +140,7 @@ describe("links", () => {
     ['<script>"<a href=\'https://e.com/no\'>"</script><a href="https://e.com/">a</a>', ["https://e.com/"]],
     ['<a href="https://e.com/a" href="https://e.com/b">', ["https://e.com/a"]],
     ['<a href="https://e.com/a', []],
+    [`<b>${"İ".repeat(40)}</b><STYLE>b{}</Style><a href="https://e.com/">a</a>`, ["https://e.com/"]],
     ["<a", []],
     ['<a href="https://[/">', []],
   ])("the links of a mail are found in %s: %j (D-EMAIL)", (html, targets) => {
@@ -164,5 +165,14 @@ describe("links", () => {
 
     expect(html).toMatch(/<\/p><p data-part="unsubscribe".*<img data-part="open".*><\/BODY><\/html>$/);
     expect(withoutAdditions({ html, text })).toEqual({ html: "<html><body><p>Hi</p></BODY></html>", text: "Hi" });
+  });
+
+  it("the footer stands before the end of the body, also of a text that is longer in small letters (D-EMAIL)", () => {
+    const { html } = mailParts(
+      { html: "<html><body><p>İSTANBUL</p></body></html>", text: "İSTANBUL" },
+      { unsubscribe: "https://x.example/u/t" },
+    );
+
+    expect(html).toMatch(/^<html><body><p>İSTANBUL<\/p><p data-part="unsubscribe".*<\/p><\/body><\/html>$/);
   });
 });
