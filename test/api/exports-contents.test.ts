@@ -45,6 +45,22 @@ it("an export has one column for an attribute with values inside it, and loses n
   expect(rows.find((row) => row.startsWith("bob,"))).toMatch(/,,Rome,"{""address.city"":""Bonn""}"$/);
 });
 
+it("an export keeps an attribute whose name is that of another column (RDA-16)", async () => {
+  const { world, upsert, begin, linesOf } = await setting();
+  const attributes = { consent_status: "gold", email: "ada@work.example", other_attributes: 1, vip: true };
+  await upsert({ ...ADA, attributes });
+  await world.settle();
+  const id = await begin({ kind: "subscribers" });
+  await world.settle();
+
+  const [header = "", row = ""] = await linesOf(id);
+
+  expect(header).toMatch(/^external_id,email,.*,vip,other_attributes$/);
+  expect(row).toMatch(
+    /^ada,ada@example\.com,.*,true,"{""consent_status"":""gold"",""email"":""ada@work\.example"",""other_attributes"":1}"$/,
+  );
+});
+
 it("an import of exported subscribers finds the same people, by ids that a spreadsheet would take for formulas (RDA-16)", async () => {
   const { world, tenant, call, upsert, begin, linesOf } = await setting();
   const ids = ["-Nx7", "+abc=", "@ada", "=1", "＋x", "'-Nx7"];

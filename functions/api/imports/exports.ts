@@ -89,7 +89,7 @@ export const exportEndpoints = [
       description:
         "The CSV file is made in the background: read the export until it is `completed`. A file of subscribers with at most " +
         "100 attributes can be imported again as it is, one with more of them when columns are mapped to be ignored; " +
-        "attributes beyond 500 names, and those whose name is also a path through another, share the column `other_attributes`, as JSON. An apostrophe marks what spreadsheets " +
+        "attributes beyond 500 names, those whose name is also a path through another, and those that are called like a column of something else share the column `other_attributes`, as JSON. An apostrophe marks what spreadsheets " +
         "would take for a formula, and an import leaves it out at the beginning of a cell. What is written meanwhile may be missing. At most three are made at a time. When a " +
         "subscriber is erased, the files that may name them are deleted.",
       body: NewExport,

@@ -77,9 +77,14 @@ const REPORT = [...CAMPAIGN, ...FUNNEL, "converted", "revenue_cents"] as const;
 
 /**
  * A column of JSON, where a workspace has more attributes than names of them are kept, or one whose name may be a path
- * through another: no value is lost by its name.
+ * through another, or is that of a column that says something else: no value is lost by its name, or taken for a consent.
  */
 const OTHERS = "other_attributes";
+const NOT_ATTRIBUTES: ReadonlySet<string> = new Set(["external_id", "email", "consent_status", "consent_at", OTHERS]);
+const isAttributeColumn = (name: string): boolean =>
+  !NOT_ATTRIBUTES.has(name) &&
+  topicKeyOf(name) === undefined &&
+  ![TOPIC_TIME, STATUS_OF, TIME_OF].some((prefix) => name.startsWith(prefix));
 
 /** The columns of the file. Those of subscribers are read by an import as they are. */
 export async function columnsOf(store: StoreReader, kind: ExportKind): Promise<string[]> {
@@ -89,7 +94,9 @@ export async function columnsOf(store: StoreReader, kind: ExportKind): Promise<s
   if (kind === "suppressions") return [...SUPPRESSION];
   const [topics, names] = await Promise.all([listTopics(store), namesOf(store, "attributes")]);
   const known = new Set(names);
-  const attributes = names.filter((name) => attributesOfKey(name).every((one) => one === name || !known.has(one)));
+  const attributes = names.filter(
+    (name) => isAttributeColumn(name) && attributesOfKey(name).every((one) => one === name || !known.has(one)),
+  );
   const own = [...OWN, ...topics.flatMap(({ key }) => [consentChannelOf(key), `${TOPIC_TIME}${key}`])];
   const ofChannels = otherChannels.flatMap((channel) => [STATUS_OF + channel, TIME_OF + channel]);
   const hasAll = names.length < MAX_NAMES.attributes && attributes.length === names.length;
@@ -132,10 +139,11 @@ function subscriberCells(columns: readonly string[], profile: LivingProfile, add
     const said = consentNow(profile, addresses, channel);
     return said ? [[STATUS_OF + channel, said.status] as const, [TIME_OF + channel, said.at] as const] : [];
   });
-  const others = Object.entries(attributes).filter(([name]) => !columns.includes(name));
+  const all = Object.entries(attributes);
+  const others = all.filter(([name]) => !isAttributeColumn(name) || !columns.includes(name));
   const cells: Record<string, unknown> = {
+    ...Object.fromEntries(all.filter(([name]) => isAttributeColumn(name))),
     ...(others.length > 0 && { [OTHERS]: Object.fromEntries(others) }),
-    ...attributes,
     ...Object.fromEntries(statuses.filter(([channel]) => topicKeyOf(channel) !== undefined)),
     ...Object.fromEntries(times.map(([channel, at]) => [channel.replace(/^topic:/, TOPIC_TIME), at])),
     ...Object.fromEntries(ofChannels),

@@ -22,6 +22,10 @@ function cell(value: Body): Body {
 }
 const cells = (row: Body): Body => Object.fromEntries(Object.entries(row).map(([key, value]) => [key, cell(value)]));
 
+/** Columns that say something else than an attribute of their name, which shares a column of JSON with others. */
+const NOT_ATTRIBUTES =
+  /^(external_id|email|consent_status|consent_at|other_attributes|(topic|topic_at|consent_status|consent_at):.*)$/s;
+
 /** D-CSV: a file that imports again as it is, with the choice of each topic and its time (docs/decisions/0070). */
 function personRow(world: World, subscriber: Subscriber): Body {
   const { external_id, email, attributes } = subscriber;
@@ -36,7 +40,9 @@ function personRow(world: World, subscriber: Subscriber): Body {
     const times = { [`topic_at:${key}`]: choice && iso(choice.consented_at) };
     return choice?.status === "pending" ? [] : [{ [`topic:${key}`]: choice?.status, ...times }];
   });
-  const plain = Object.entries(attributes).filter(([, value]) => typeof value !== "object");
+  const plain = Object.entries(attributes).filter(
+    ([name, value]) => typeof value !== "object" && !NOT_ATTRIBUTES.test(name),
+  );
   const said = { consent_status: consent?.status, consent_at: consent?.consented_at };
   return { ...Object.fromEntries(plain), external_id, email, ...said, ...Object.assign({}, ...choices, ...ofOthers) };
 }
