@@ -14,16 +14,22 @@ export interface BrowserSettings extends Settings {
 export interface BrowserClient extends BrowserEndpoints {
   /** Opens the subscriber's live stream: `client.stream(id, { onMessage: show })`. It stays open until `close()`. */
   stream(subscriberId: string, options: StreamOptions): LiveStream;
+  /** The signed ids that its calls carry, as `X-User-Hash` has them; undefined without. For who calls the service without it. */
+  signedIds(): Promise<string | undefined>;
 }
 
 /** `createBrowserClient({ baseUrl, sdkKey }).subscribers.upsert({ external_id })` */
 export function createBrowserClient({ sdkKey, userHash, ...settings }: BrowserSettings): BrowserClient {
   const credentials = { sdk: sdkKey };
   let ownHash: string | undefined;
-  const hashes = async (): Promise<Record<string, string>> => {
+  const signedIds = async (): Promise<string | undefined> => {
     const usersHash = typeof userHash === "function" ? await userHash() : userHash;
     const known = [usersHash, ownHash].filter((hash) => hash !== undefined);
-    return known.length > 0 ? { "x-user-hash": known.join(",") } : {};
+    return known.length > 0 ? known.join(",") : undefined;
+  };
+  const hashes = async (): Promise<Record<string, string>> => {
+    const signed = await signedIds();
+    return signed === undefined ? {} : { "x-user-hash": signed };
   };
   const endpoints = methodsOf<BrowserEndpoints>(browserRoutes, settings, credentials, hashes);
   const { upsert } = endpoints.subscribers;
@@ -47,5 +53,5 @@ export function createBrowserClient({ sdkKey, userHash, ...settings }: BrowserSe
       requiredId("stream", "subscriberId", subscriberId),
       options,
     );
-  return { ...endpoints, stream };
+  return { ...endpoints, stream, signedIds };
 }

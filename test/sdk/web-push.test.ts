@@ -1,6 +1,8 @@
-// Web Push in a browser whose storage is full, and whose device is gone.
+// Web Push in a browser whose storage is full, whose device is gone, and whose service demands signed ids.
 import { afterEach, expect, it, vi } from "vitest";
 import { createBrowserClient } from "../../sdk/src/browser.ts";
+import { handlePush } from "../../sdk/src/elements/push-worker.ts";
+import { userHash } from "../../sdk/src/identity.ts";
 import { BASE_URL, fetchOf } from "../support/embedded-fetch.ts";
 import { worlds } from "../support/worlds.ts";
 
@@ -19,7 +21,7 @@ const KEYS = {
   auth: "BTBZMqHH6r4Tts7J_aSIgg",
 };
 
-/** What a browser has for it: a push service, an answer of its user, and a storage. */
+/** What a browser has for it: a push service, an answer of its user, a storage, and a cache that its workers see too. */
 function browserOf(setItem: (stored: Map<string, string>, key: string, value: string) => void) {
   const stored = new Map<string, string>();
   let current: object | undefined;
@@ -40,6 +42,13 @@ function browserOf(setItem: (stored: Map<string, string>, key: string, value: st
     getRegistration: async () => registration,
     ready: registration,
   };
+  const cached = new Map<string, string>();
+  const caches = {
+    open: async () => ({ put: async (key: string, answer: Response) => void cached.set(key, await answer.text()) }),
+    match: async (key: string) => (cached.has(key) ? new Response(cached.get(key)) : undefined),
+    delete: async () => cached.clear(),
+  };
+  vi.stubGlobal("caches", caches);
   vi.stubGlobal("navigator", { serviceWorker });
   vi.stubGlobal("PushManager", {});
   vi.stubGlobal("Notification", { permission: "granted", requestPermission: async () => "granted" });
@@ -48,6 +57,7 @@ function browserOf(setItem: (stored: Map<string, string>, key: string, value: st
     removeItem: (key: string) => stored.delete(key),
     setItem: (key: string, value: string) => setItem(stored, key, value),
   });
+  return { caches };
 }
 
 async function pushing() {
@@ -78,4 +88,43 @@ it("web push is taken back also where its device has been removed meanwhile", as
   await client.devices.delete(deviceId, { subscriber_id });
 
   expect([await register(false), await register(false)]).toEqual([{ status: "no_consent" }, { status: "no_consent" }]);
+});
+
+it("what is tapped is reported with the signed id of its user, where the workspace demands it, until the registration ends (ACC-8)", async () => {
+  const { caches } = browserOf((stored, key, value) => void stored.set(key, value));
+  const { world, tenant } = await withTenant();
+  const { key } = (await tenant.call("POST /api/v1/identity-keys")).body;
+  await tenant.call("PATCH /api/v1/workspace", { identity_required: true });
+  const fetch = fetchOf(world);
+  const settings = { baseUrl: BASE_URL, sdkKey: tenant.sdkKey };
+  const client = createBrowserClient({ ...settings, userHash: userHash(key, "ada"), fetch });
+  const { registerWebPush } = (await import(/* @vite-ignore */ ELEMENT)) as Element;
+  const options = { externalId: "ada", vapidPublicKey: KEYS.p256dh, worker: "/worker.js" };
+  await registerWebPush(client, { ...options, hasConsent: true });
+  const { id } = await client.subscribers.upsert({ external_id: "ada" });
+  const send = await tenant.call("POST /api/v1/notifications", { subscriberIds: [id], title: "t", body: "b" });
+  const answers: number[] = [];
+  vi.stubGlobal("fetch", async (...given: Parameters<typeof fetch>) => {
+    const answer = await fetch(...given);
+    answers.push(answer.status);
+    return answer;
+  });
+  const listeners = new Map<string, (event: object) => void>();
+  const addEventListener = (type: string, listener: (event: object) => void) => void listeners.set(type, listener);
+  handlePush({ addEventListener, caches }, settings);
+  const close = async () => {
+    const work: Promise<unknown>[] = [];
+    const data = { notification_id: send.body.id, subscriber_id: id };
+    listeners.get("notificationclose")?.({
+      notification: { data },
+      waitUntil: (one: Promise<unknown>) => work.push(one),
+    });
+    await Promise.all(work);
+  };
+
+  await close();
+  await registerWebPush(client, { ...options, hasConsent: false });
+  await close();
+
+  expect(answers).toEqual([202, 403]);
 });

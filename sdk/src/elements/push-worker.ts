@@ -1,5 +1,8 @@
 // For a service worker: shows Web Push messages, opens what they name and reports it.
 
+/** Where a page leaves the signed ids of its user: a worker has no other storage that pages write at once. */
+export const SIGNED_IDS = "/engagement-signed-ids";
+
 /** What the service puts into a message. */
 interface Payload {
   title: string;
@@ -32,6 +35,7 @@ interface ClickEvent extends Event {
 interface WorkerScope {
   addEventListener(type: string, listener: (event: never) => void): void;
   location: { origin: string };
+  caches?: { match(key: string): Promise<{ text(): Promise<string> } | undefined> };
   registration: { showNotification(title: string, options: object): Promise<void> };
   clients: {
     matchAll(options: object): Promise<readonly { url: string; focus(): Promise<unknown> }[]>;
@@ -67,9 +71,10 @@ export function handlePush(scope: unknown, { baseUrl, sdkKey, home = "/" }: Push
       ...(variant_id && { variant_id }),
       ...(action && { action_id: action }),
     };
+    const ids = await (await worker.caches?.match(SIGNED_IDS))?.text();
     await fetch(`${baseUrl.replace(/\/+$/, "")}/api/v1/notifications/interactions`, {
       method: "POST",
-      headers: { "content-type": "application/json", "x-sdk-key": sdkKey },
+      headers: { "content-type": "application/json", "x-sdk-key": sdkKey, ...(ids && { "x-user-hash": ids }) },
       body: JSON.stringify(body),
       keepalive: true,
     }).catch(() => undefined);

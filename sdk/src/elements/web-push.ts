@@ -1,6 +1,7 @@
 // Registers a browser for Web Push where its user agreed, and takes the registration back where the user no longer does.
 import type { BrowserClient } from "../browser.ts";
 import { ServiceError } from "../errors.ts";
+import { SIGNED_IDS } from "./push-worker.ts";
 
 export interface WebPushOptions {
   /** Your own id of the user. */
@@ -47,6 +48,15 @@ function remember(device: Registered): void {
   }
 }
 
+/** For the reports of the worker, where the workspace demands signed ids. */
+async function keepSignedIds(client: Pick<BrowserClient, "subscribers" | "signedIds">, external_id: string) {
+  if ((await client.signedIds()) === undefined) return;
+  // Its answer signs the id of the subscriber, which reports name.
+  await client.subscribers.upsert({ external_id });
+  const cache = await caches.open(KEY);
+  await cache.put(SIGNED_IDS, new Response(await client.signedIds()));
+}
+
 const isSupported = () => "serviceWorker" in navigator && "PushManager" in globalThis && "Notification" in globalThis;
 
 /**
@@ -55,7 +65,7 @@ const isSupported = () => "serviceWorker" in navigator && "PushManager" in globa
  * @throws ServiceError if the service refuses the device
  */
 export async function registerWebPush(
-  client: Pick<BrowserClient, "devices">,
+  client: Pick<BrowserClient, "devices" | "subscribers" | "signedIds">,
   options: WebPushOptions,
 ): Promise<WebPushResult> {
   if (!isSupported()) return { status: "unsupported" };
@@ -74,6 +84,7 @@ export async function registerWebPush(
     platform: "web",
     subscription: { endpoint: endpoint!, keys: { p256dh: keys!.p256dh!, auth: keys!.auth! } },
   });
+  await keepSignedIds(client, options.externalId);
   remember({ id, subscriber: subscriber_id });
   return { status: "registered", deviceId: id };
 }
@@ -95,6 +106,7 @@ const base64Of = (bytes: ArrayBuffer) =>
     .replaceAll("=", "");
 
 async function unregister(client: Pick<BrowserClient, "devices">, worker: string): Promise<void> {
+  await caches.delete(KEY);
   const registration = await navigator.serviceWorker.getRegistration(worker);
   await (await registration?.pushManager.getSubscription())?.unsubscribe();
   const device = registered();
