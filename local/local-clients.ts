@@ -47,7 +47,6 @@ export function localClients(
   // Signed links and forms lead back to this process, which serves the bucket of imports beside the gateway.
   const s3 = {
     forcePathStyle: true,
-    requestChecksumCalculation: "WHEN_REQUIRED",
     endpoint: () => addressOf(baseUrl()),
   };
   return <C extends Client>(clientClass: ClientClass<C>, own?: object): C => {

@@ -87,21 +87,28 @@ it("the files of a workspace are listed page by page, and only its own", async (
   expect(sent()).toMatchObject([{ Prefix: "imports/shop/" }, { Prefix: "imports/shop/", ContinuationToken: "next" }]);
 });
 
-it("a part names its upload and its number, and returns its tag", async () => {
+it("a part names its upload and its number, and returns its tag with its checksum", async () => {
   const { deps, s3, sent } = mockedFiles();
-  s3.on(UploadPartCommand).resolves({ ETag: "tag" });
-  expect(await exportWriting.open(deps)(shop).putPart("e", "upload", 2, "a,b")).toBe("tag");
+  s3.on(UploadPartCommand).resolves({ ETag: "tag", ChecksumCRC32: "sum" });
+  expect(await exportWriting.open(deps)(shop).putPart("e", "upload", 2, "a,b")).toBe("tag sum");
   expect(sent()).toEqual([{ Bucket, Key: "exports/shop/e.csv", UploadId: "upload", PartNumber: 2, Body: "a,b" }]);
 });
 
-it("parts are joined in their order, by their tags", async () => {
+it("parts are joined in their order, by their tags and checksums", async () => {
   const { deps, sent } = mockedFiles();
-  await exportWriting.open(deps)(shop).complete("e", "upload", ["one", "two"]);
+  await exportWriting.open(deps)(shop).complete("e", "upload", ["one a", "two b"]);
   const Parts = [
-    { ETag: "one", PartNumber: 1 },
-    { ETag: "two", PartNumber: 2 },
+    { ETag: "one", ChecksumCRC32: "a", PartNumber: 1 },
+    { ETag: "two", ChecksumCRC32: "b", PartNumber: 2 },
   ];
   expect(sent()).toEqual([{ Bucket, Key: "exports/shop/e.csv", UploadId: "upload", MultipartUpload: { Parts } }]);
+});
+
+it("an upload announces the checksums of its parts", async () => {
+  const { deps, s3, sent } = mockedFiles();
+  s3.on(CreateMultipartUploadCommand).resolves({ UploadId: "upload" });
+  expect(await exportWriting.open(deps)(shop).begin("e")).toBe("upload");
+  expect(sent()).toMatchObject([{ Key: "exports/shop/e.csv", ChecksumAlgorithm: "CRC32" }]);
 });
 
 it("an upload that S3 does not name is an error", async () => {

@@ -49,6 +49,8 @@ export function multipartOperations(storage: S3Storage, { clock, ids }: Deps): R
     const body = input.Body as Uint8Array;
     if (body.length > MAX_PART_BYTES) throw errors.tooLarge();
     const algorithm = upload.about.checksum?.algorithm;
+    const given = algorithms.find((one) => input[memberOf(one)] !== undefined);
+    if (given && given !== algorithm) throw otherChecksum(algorithm, given);
     const checksum = verify(algorithm ? { ChecksumAlgorithm: algorithm, ...input } : input, body);
     const etag = `"${md5(body).toString("hex")}"`;
     const blob = ids.uuid();
@@ -65,9 +67,11 @@ export function multipartOperations(storage: S3Storage, { clock, ids }: Deps): R
     if (given.some(({ PartNumber }, i) => i > 0 && PartNumber <= given[i - 1]!.PartNumber))
       throw errors.invalidPartOrder();
     const found = new Map(storage.parts(upload.id).map((part) => [part.number, part]));
+    const announced = upload.about.checksum?.algorithm;
     return given.map(({ PartNumber, ETag, ...sums }, i) => {
       const part = found.get(PartNumber);
       if (!part || unquoted(part.etag) !== unquoted(ETag)) throw errors.invalidPart({ PartNumber: String(PartNumber) });
+      if (announced && sums[memberOf(announced)] === undefined) throw missingChecksum(announced, PartNumber);
       for (const algorithm of algorithms) {
         const sum = sums[memberOf(algorithm)];
         if (sum !== undefined && (part.checksum?.algorithm !== algorithm || part.checksum.value !== sum))
@@ -114,6 +118,18 @@ export function multipartOperations(storage: S3Storage, { clock, ids }: Deps): R
     },
   };
 }
+
+const otherChecksum = (expected: Algorithm | undefined, actual: Algorithm) =>
+  awsFailure(
+    "InvalidRequest",
+    `Checksum Type mismatch occurred, expected checksum Type: ${expected?.toLowerCase() ?? null}, actual checksum Type: ${actual.toLowerCase()}`,
+  );
+
+const missingChecksum = (algorithm: Algorithm, part: number) =>
+  awsFailure(
+    "InvalidRequest",
+    `The upload was created using a ${algorithm.toLowerCase()} checksum. The complete request must include the checksum for each part. It was missing for part ${part} in the request.`,
+  );
 
 const unquoted = (etag: string) => etag.replace(/^"|"$/g, "");
 

@@ -11,12 +11,12 @@ async function withUpload(headers: Record<string, string> = {}) {
   const { call, database } = await withBucket();
   const started = await call("POST /box/big", { query: { uploads: "" }, headers });
   const uploadId = textsOf("UploadId", started)[0]!;
-  const part = (partNumber: number, body: Buffer | string) =>
-    call("PUT /box/big", { query: { uploadId, partNumber: String(partNumber) }, body });
+  const part = (partNumber: number, body: Buffer | string, more: Record<string, string> = {}) =>
+    call("PUT /box/big", { query: { uploadId, partNumber: String(partNumber) }, body, headers: more });
   const etagOfPart = async (partNumber: number, body: Buffer | string) =>
     (await part(partNumber, body)).headers.etag ?? "";
-  const complete = (...parts: [number, string][]) => {
-    const Part = parts.map(([PartNumber, ETag]) => ({ PartNumber, ETag }));
+  const complete = (...parts: [number, string, sum?: string][]) => {
+    const Part = parts.map(([PartNumber, ETag, ChecksumCRC32]) => ({ PartNumber, ETag, ChecksumCRC32 }));
     return call("POST /box/big", { query: { uploadId }, body: xmlOf("CompleteMultipartUpload", { Part }) });
   };
   const abort = () => call("DELETE /box/big", { query: { uploadId } });
@@ -83,8 +83,25 @@ test("an aborted upload leaves no bytes", async () => {
 
 test("checksums of parts make that of the whole", async () => {
   const { etagOfPart, complete } = await withUpload({ "x-amz-checksum-algorithm": "CRC32" });
-  const done = await complete([1, await etagOfPart(1, "a")]);
-  const ofPart = Buffer.from(checksumOf("CRC32", Buffer.from("a")), "base64");
+  const sum = checksumOf("CRC32", Buffer.from("a"));
+  const done = await complete([1, await etagOfPart(1, "a"), sum]);
 
-  expect(textsOf("ChecksumCRC32", done)).toEqual([`${checksumOf("CRC32", ofPart)}-1`]);
+  expect(textsOf("ChecksumCRC32", done)).toEqual([`${checksumOf("CRC32", Buffer.from(sum, "base64"))}-1`]);
+});
+
+test("a part with a checksum that its upload did not announce is refused", async () => {
+  const { part } = await withUpload();
+  const sum = { "x-amz-checksum-crc32": checksumOf("CRC32", Buffer.from("a")) };
+
+  expect(textsOf("Message", await part(1, "a", sum))).toEqual([
+    "Checksum Type mismatch occurred, expected checksum Type: null, actual checksum Type: crc32",
+  ]);
+});
+
+test("an upload that announced a checksum is completed with that of each part alone", async () => {
+  const { etagOfPart, complete } = await withUpload({ "x-amz-checksum-algorithm": "CRC32" });
+
+  expect(textsOf("Message", await complete([1, await etagOfPart(1, "a")]))).toEqual([
+    "The upload was created using a crc32 checksum. The complete request must include the checksum for each part. It was missing for part 1 in the request.",
+  ]);
 });

@@ -38,7 +38,7 @@ interface ExportWriting extends ExportErasing {
   put(id: string, text: string): Promise<void>;
   /** Begins a file of parts. @returns the id of the upload */
   begin(id: string): Promise<string>;
-  /** Puts a part, from 1 on; again replaces it. @returns its tag */
+  /** Puts a part, from 1 on; again replaces it. @returns its tag, with its checksum */
   putPart(id: string, upload: string, n: number, text: string): Promise<string>;
   complete(id: string, upload: string, tags: readonly string[]): Promise<void>;
   /** Succeeds if there is no such upload. */
@@ -84,18 +84,23 @@ export const exportWriting: Capability<"exportFiles", ExportWriting> = {
           await client.send(new PutObjectCommand({ ...file(id), Body: text, ContentType: TYPE }));
         },
         begin: async (id) => {
-          const { UploadId } = await client.send(new CreateMultipartUploadCommand({ ...file(id), ContentType: TYPE }));
+          // Each part comes with such a checksum, which S3 takes where the upload announced it alone.
+          const upload = { ...file(id), ContentType: TYPE, ChecksumAlgorithm: "CRC32" } as const;
+          const { UploadId } = await client.send(new CreateMultipartUploadCommand(upload));
           if (UploadId === undefined) throw new Error("S3 named no upload.");
           return UploadId;
         },
         putPart: async (id, UploadId, PartNumber, text) => {
           const part = { ...file(id), UploadId, PartNumber, Body: text };
-          const { ETag } = await client.send(new UploadPartCommand(part));
-          if (ETag === undefined) throw new Error("S3 named no tag of a part.");
-          return ETag;
+          const { ETag, ChecksumCRC32 } = await client.send(new UploadPartCommand(part));
+          if (ETag === undefined || ChecksumCRC32 === undefined) throw new Error("S3 named no tag of a part.");
+          return `${ETag} ${ChecksumCRC32}`;
         },
         complete: async (id, UploadId, tags) => {
-          const Parts = tags.map((ETag, i) => ({ ETag, PartNumber: i + 1 }));
+          const Parts = tags.map((tag, i) => {
+            const [ETag, ChecksumCRC32] = tag.split(" ");
+            return { ETag, ChecksumCRC32, PartNumber: i + 1 };
+          });
           await client.send(new CompleteMultipartUploadCommand({ ...file(id), UploadId, MultipartUpload: { Parts } }));
         },
         abort: async (id, UploadId) => {
