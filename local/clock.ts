@@ -22,24 +22,29 @@ export interface Runner {
 /** The runner whose code is running now. A sleep belongs to it, so that an advance knows which runners sleep. */
 export const runner = new AsyncLocalStorage<Runner | undefined>();
 
-// A runner that waits for a real response must not count as one that waits for service time.
-subscribe("http.client.request.created", (message) => {
-  const caller = runner.getStore();
-  if (!caller) return;
+/** Counts a request of a runner as open. @returns ends it, once however often it is called */
+function beginOutside(caller: Runner): () => void {
   caller.outside++;
   caller.changed();
   let isOpen = true;
-  const ended = () => {
+  return () => {
     if (!isOpen) return;
     isOpen = false;
     caller.outside--;
     caller.changed();
   };
+}
+
+// A runner that waits for a real response must not count as one that waits for service time.
+subscribe("http.client.request.created", (message) => {
+  const caller = runner.getStore();
+  if (!caller) return;
+  const end = beginOutside(caller);
   const { request } = message as { request: EventEmitter };
-  request.once("close", ended);
+  request.once("close", end);
   // An embedded provider responds within the process, at once or never.
   request.once("socket", (socket: unknown) => {
-    if (!(socket instanceof Socket)) ended();
+    if (!(socket instanceof Socket)) end();
   });
 });
 
@@ -47,17 +52,16 @@ subscribe("http.client.request.created", (message) => {
 export async function outside<T>(promise: Promise<T>): Promise<T> {
   const caller = runner.getStore();
   if (!caller) return promise;
-  caller.outside++;
-  caller.changed();
+  const end = beginOutside(caller);
   try {
     return await promise;
   } finally {
-    caller.outside--;
-    caller.changed();
+    end();
   }
 }
 
-const HEARD: ReadonlySet<string | symbol> = new Set(["data", "error", "close"]);
+/** Events of a socket by which its peer has answered, or never will. */
+const ANSWERS: ReadonlySet<string | symbol> = new Set(["data", "error", "close"]);
 
 /**
  * Counts the waits of running code for a real peer, from what is written until something is heard.
@@ -65,26 +69,21 @@ const HEARD: ReadonlySet<string | symbol> = new Set(["data", "error", "close"]);
  */
 export function countWaits(socket: Duplex, isGreeted: boolean): Duplex {
   const { write, emit } = socket;
-  let waiting: Runner | undefined;
+  let end: (() => void) | undefined;
   const wait = () => {
-    waiting ??= runner.getStore();
-    if (!waiting) return;
-    waiting.outside++;
-    waiting.changed();
-  };
-  const heard = () => {
-    if (!waiting) return;
-    waiting.outside--;
-    waiting.changed();
-    waiting = undefined;
+    const caller = end ? undefined : runner.getStore();
+    if (caller) end = beginOutside(caller);
   };
   socket.write = (...piece: unknown[]) => {
-    if (!waiting) wait();
+    wait();
     return write.apply(socket, piece as Parameters<Duplex["write"]>);
   };
-  socket.emit = (name: string | symbol, ...told: unknown[]) => {
-    if (HEARD.has(name)) heard();
-    return emit.call(socket, name, ...told);
+  socket.emit = (name: string | symbol, ...given: unknown[]) => {
+    if (ANSWERS.has(name)) {
+      end?.();
+      end = undefined;
+    }
+    return emit.call(socket, name, ...given);
   };
   if (isGreeted) wait();
   return socket;

@@ -62,7 +62,10 @@ export function createFaults(): Faults {
         [undefined, operation].includes(found.operation) &&
         (!found.conflict || TRANSACTIONS.includes(operation)),
     );
-    if (fault?.times !== undefined && --fault.times === 0) faults = faults.filter((other) => other !== fault);
+    if (fault?.times === undefined) return fault;
+
+    fault.times--;
+    if (fault.times === 0) faults = faults.filter((other) => other !== fault);
     return fault;
   };
 

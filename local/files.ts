@@ -47,20 +47,20 @@ const isAsset = ({ path }: GatewayRequest) => pathOf(path).startsWith(ASSETS_PAT
 
 async function readAsset(s3: S3, request: GatewayRequest): Promise<GatewayResponse> {
   const { method, headers } = request;
-  if (method !== "GET" && method !== "HEAD") return answer({ status: 403, headers: {}, body: "" });
+  if (method !== "GET" && method !== "HEAD") return respond({ status: 403, headers: {}, body: "" });
   const asked = Object.fromEntries(
     PASSED_ON.flatMap((name) => (headers[name] === undefined ? [] : [[name, String(headers[name])]])),
   );
   try {
     const path = `/${ASSETS_BUCKET}${pathOf(request.path)}`;
-    return answer(await s3.handleTrusted({ method, path, headers: asked }));
+    return respond(await s3.handleTrusted({ method, path, headers: asked }));
   } catch (error) {
-    if (error instanceof URIError) return answer({ status: 400, headers: {}, body: "" });
+    if (error instanceof URIError) return respond({ status: 400, headers: {}, body: "" });
     throw error;
   }
 }
 
-const answer = ({ status, headers, body }: Omit<GatewayResponse, "body"> & { body: string | Uint8Array }) => ({
+const respond = ({ status, headers, body }: Omit<GatewayResponse, "body"> & { body: string | Uint8Array }) => ({
   status,
   headers: { ...headers, ...assetHeaders },
   body: Buffer.from(body as string),

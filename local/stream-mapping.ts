@@ -85,7 +85,8 @@ export function streamMapping(deps: MappingDeps, options: StreamMappingOptions):
     const chosen: StreamRecord[] = [];
     let consumed = 0;
     while (consumed < unread.length && chosen.length < room) {
-      const record = unread[consumed++]!;
+      const record = unread[consumed]!;
+      consumed++;
       if (!filter || filter(record)) chosen.push(record);
     }
     if (consumed === 0) return false;

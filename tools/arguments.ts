@@ -2,7 +2,7 @@
 import { type ParseArgsConfig, parseArgs } from "node:util";
 
 /** The exit code of a command line that was refused: nothing was begun. */
-export const REFUSED = 2;
+const REFUSED = 2;
 
 /** Says in one line what is wrong, and ends the process with 2. */
 export function refuse(problem: string): never {

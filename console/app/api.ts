@@ -33,8 +33,8 @@ export function setToken(value: string, renew: (() => Promise<string>) | undefin
 let count = 0;
 
 async function send(input: RequestInfo | URL, init: RequestInit = {}): Promise<Response> {
-  const ask = () => fetch(input, { ...init, credentials: "same-origin", cache: "no-store" });
   const headers = new Headers(init.headers);
+  const ask = () => fetch(input, { ...init, headers, credentials: "same-origin", cache: "no-store" });
   const startedAt = performance.now();
   let status = 0;
   let requestId = "";
@@ -44,7 +44,6 @@ async function send(input: RequestInfo | URL, init: RequestInit = {}): Promise<R
       const fresh = await renewing();
       if (fresh) {
         headers.set("authorization", `Bearer ${fresh}`);
-        init.headers = Object.fromEntries(headers);
         response = await ask();
       }
     }

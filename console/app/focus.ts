@@ -42,17 +42,21 @@ const FIELDS = 'input:not([type="radio"]), select, textarea';
 
 /** What a button is about to add, such as a row above it, gets the focus with its first field, unless it went elsewhere. */
 export function enterAdded(button: Element): void {
-  const around = button.closest("form, .card, dialog") ?? document.body;
-  const known = new Set(around.querySelectorAll(FIELDS));
+  const region = button.closest("form, .card, dialog") ?? document.body;
+  const known = new Set(region.querySelectorAll(FIELDS));
   requestAnimationFrame(() => {
-    const added = [...around.querySelectorAll<HTMLElement>(FIELDS)].find((field) => !known.has(field));
+    const added = [...region.querySelectorAll<HTMLElement>(FIELDS)].find((field) => !known.has(field));
     if (document.activeElement === button || document.activeElement === document.body) added?.focus();
   });
 }
 
+function noteInput({ type }: Event): void {
+  isByKey = type === "keydown";
+}
+
 export function keepFocus(): void {
-  addEventListener("keydown", () => (isByKey = true), true);
-  addEventListener("pointerdown", () => (isByKey = false), true);
+  addEventListener("keydown", noteInput, true);
+  addEventListener("pointerdown", noteInput, true);
   addEventListener("focusin", note);
   new MutationObserver(repair).observe(document.body, { childList: true, subtree: true });
 }

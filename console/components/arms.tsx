@@ -132,13 +132,13 @@ export function ArmedMessage(props: ArmedMessageProps) {
   const ofA = useMemo(() => ({ ...own, ...faultsUnder(faults, "content.") }), [key]);
   const ofB = useMemo(() => faultsUnder(faults, "variant_b."), [key]);
   const original = useSaid(message).content ?? NO_ARMS.b;
+  const refused = (["a", "b"] as const).filter((one) => Object.keys(one === "a" ? ofA : ofB).length > 0);
   const [shownOfB, showOfB] = useState<Own | "">("");
   // What is refused must be seen, also where the other arm is open.
   useEffect(() => {
-    const refused = ([ofA, ofB] as const).map((one) => Object.keys(one).length > 0);
-    if (refused[0] !== refused[1]) showArm(refused[0] ? "a" : "b");
+    const [only, ...others] = refused;
+    if (only && others.length === 0) showArm(only);
   }, [key]);
-  const refused = (["a", "b"] as const).filter((one) => Object.keys(one === "a" ? ofA : ofB).length > 0);
   const { end, enter } = useEntry();
   usePlace({
     has: (path) => path.startsWith(at) && IN_MESSAGE.test(path.slice(at.length)),

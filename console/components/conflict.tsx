@@ -23,8 +23,8 @@ export async function seenBy<T, B>(
 ): Promise<Seen<B>> {
   let version: number | undefined;
   const found = await read({
-    onVersion: (told) => {
-      version = told;
+    onVersion: (found) => {
+      version = found;
     },
   });
   return { body: bodyOf(found), version };
@@ -53,7 +53,8 @@ export function useGuard<B extends object>(begun: B | undefined, read: () => Pro
   const isSettling = useRef(false);
   const [asked, setAsked] = useState<Asked>();
   const [failed, setFailed] = useState<ServiceError>();
-  const ask = (merged: Merged) =>
+
+  const askWhich = (merged: Merged) =>
     new Promise<unknown>((resolve) => {
       const answer = (chosen: unknown) => {
         setAsked(undefined);
@@ -61,23 +62,28 @@ export function useGuard<B extends object>(begun: B | undefined, read: () => Pro
       };
       setAsked({ merged, answer });
     });
-  const merged = async (begun: B, mine: B, theirs: B): Promise<B | undefined> => {
-    if (isSame(theirs, begun)) return mine;
-    const merged = merge(begun, mine, theirs);
+
+  /** @returns undefined where the person gives up */
+  const combine = async (original: B, mine: B, theirs: B): Promise<B | undefined> => {
+    if (isSame(theirs, original)) return mine;
+
+    const merged = merge(original, mine, theirs);
     // A merge of two bodies is a body, hence the casts.
-    if (merged.overlaps.length > 0) return (await ask(merged)) as B | undefined;
+    if (merged.overlaps.length > 0) return (await askWhich(merged)) as B | undefined;
     if (!isSame(merged.mine, mine)) say("Somebody else saved meanwhile: both changes are kept.");
     return merged.mine as B;
   };
+
   const settle: Guard<B>["settle"] = async (mine) => {
     if (!base.current) return { body: mine, over: {} };
     // A second press while the first is compared.
     if (isSettling.current) return undefined;
+
     isSettling.current = true;
     setFailed(undefined);
     try {
       const theirs = await read();
-      const body = await merged(base.current, mine, theirs.body);
+      const body = await combine(base.current, mine, theirs.body);
       // A third person between this read and the save is refused.
       return body && { body, over: theirs.version === undefined ? {} : { ifVersion: theirs.version } };
     } catch (cause) {
@@ -88,9 +94,11 @@ export function useGuard<B extends object>(begun: B | undefined, read: () => Pro
       isSettling.current = false;
     }
   };
+
   const saved = (body: B) => {
     base.current = body;
   };
+
   return { settle, saved, question: asked ? <Question {...asked} /> : failed && <Failure error={failed} /> };
 }
 

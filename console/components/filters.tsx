@@ -58,7 +58,9 @@ export function Search({ label, placeholder = label }: { label: string; placehol
   const [text, setText] = useState(q);
   useEffect(() => {
     const wanted = text.trim();
-    const timer = setTimeout(() => wanted !== q && setQuery({ q: wanted || undefined, page: undefined }), WAIT_MS);
+    if (wanted === q) return;
+
+    const timer = setTimeout(() => setQuery({ q: wanted || undefined, page: undefined }), WAIT_MS);
     return () => clearTimeout(timer);
   }, [text]);
   return (

@@ -13,9 +13,9 @@ import { Loaded } from "./states.tsx";
 
 const WAIT_MS = 250;
 
-export const NONE = { value: "", label: "Choose…" };
+const NONE = { value: "", label: "Choose…" };
 
-export interface OneOfProps {
+interface OneOfProps {
   /** Empty until one is chosen. */
   value: string;
   onInput: (id: string) => void;

@@ -91,7 +91,7 @@ export const Led = ({ to, children }: { to: (() => void) | undefined; children: 
   );
 
 /** The same of each field: a button where the field is on the screen, perhaps behind a tab. */
-export function Reasons({ error }: { error: ServiceError }) {
+function Reasons({ error }: { error: ServiceError }) {
   const lead = useLead();
   const fields = Object.entries(error.fields ?? {});
   if (!fields.some(([path]) => lead(path))) return <>{reasonOf(error)}</>;

@@ -124,9 +124,9 @@ const Pixels = ({ label, value, onInput, ...bounds }: Omit<SliderProps, "hint">)
         {...bounds}
         type="number"
         value={value}
-        onInput={({ currentTarget }) =>
-          currentTarget.value && currentTarget.validity.valid && onInput(Number(currentTarget.value))
-        }
+        onInput={({ currentTarget }) => {
+          if (currentTarget.value && currentTarget.validity.valid) onInput(Number(currentTarget.value));
+        }}
         onBlur={({ currentTarget }) => {
           currentTarget.value = String(value);
         }}

@@ -26,8 +26,19 @@ export interface RouteSignature {
 export type Signature = Record<string, RouteSignature>;
 
 const BOUNDS = [
-  ...["minLength", "maxLength", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"],
-  ...["minItems", "maxItems", "minProperties", "maxProperties", "multipleOf", "pattern", "format"],
+  "minLength",
+  "maxLength",
+  "minimum",
+  "maximum",
+  "exclusiveMinimum",
+  "exclusiveMaximum",
+  "minItems",
+  "maxItems",
+  "minProperties",
+  "maxProperties",
+  "multipleOf",
+  "pattern",
+  "format",
 ];
 /** Deep enough for every shape. */
 const DEEPEST = 8;

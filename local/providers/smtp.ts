@@ -85,7 +85,10 @@ export function converse(deps: SinkDeps, line: Duplex, isTls: boolean): void {
   };
 
   const hear = (text: string) => {
-    if (loggingIn > 0) return say(--loggingIn > 0 ? "334 UGFzc3dvcmQ6" : "235 2.7.0 Accepted");
+    if (loggingIn > 0) {
+      loggingIn--;
+      return say(loggingIn > 0 ? "334 UGFzc3dvcmQ6" : "235 2.7.0 Accepted");
+    }
     const [, word = "", rest = ""] = /^([A-Za-z]+) ?(.*)$/.exec(text) ?? [];
     const command = commands[word.toUpperCase()];
     return command ? command(rest) : say("502 5.5.2 Error: command not recognized");

@@ -32,8 +32,8 @@ const count = (fallback: number) =>
     String(fallback),
   );
 
-/** A count of items: a larger one than `max` is taken as `max`. */
-const size = (fallback: number, max: number) =>
+/** A count of items: below 1 is refused, and a larger one than `max` is taken as `max`. */
+export const limit = (fallback: number, max: number) =>
   v.pipe(
     count(fallback),
     v.description(`At most ${max}: a larger one is taken as ${max}`),
@@ -44,11 +44,8 @@ const size = (fallback: number, max: number) =>
 export const pageFields = <Name extends "per_page" | "page_size">(name: Name) =>
   ({
     page: count(1),
-    [name]: size(DEFAULT_PER_PAGE, MAX_PER_PAGE),
+    [name]: limit(DEFAULT_PER_PAGE, MAX_PER_PAGE),
   }) as { page: ReturnType<typeof count> } & Record<Name, ReturnType<typeof limit>>;
-
-/** `limit`: clamped to `max`, refused below 1. */
-export const limit = size;
 
 const NO_CURSOR = "is not a cursor of this list";
 

@@ -1,6 +1,6 @@
 // Parses path, query and body by the declared schemas; errors name the fields as the client sent them.
 import * as v from "valibot";
-import { ApiError, invalid, malformed, notFound } from "../kernel/errors.ts";
+import { ApiError, badRequest, invalid, malformed, notFound } from "../kernel/errors.ts";
 import { fieldPath } from "../rules/field-path.ts";
 import { checkJson } from "../rules/json-limits.ts";
 import type { Caller } from "./authenticate.ts";
@@ -114,12 +114,12 @@ export function readJson(request: { event: RequestBody }): void {
     return;
   }
   if (!JSON_TYPE.test(event.headers["content-type"] ?? ""))
-    throw new ApiError("BAD_REQUEST", "The body must be sent as application/json.");
+    throw badRequest("The body must be sent as application/json.");
   try {
     // A reviver would take forty times as long: `refuseDeepBody` refuses the keys that could change a prototype.
     event.body = JSON.parse(bytesOf(event).toString());
   } catch {
-    throw new ApiError("BAD_REQUEST", "The body is not valid JSON.");
+    throw badRequest("The body is not valid JSON.");
   }
 }
 

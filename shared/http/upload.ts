@@ -1,7 +1,7 @@
 // Multipart bodies: few and small fields, at most one file.
 import { Busboy, type BusboyFileStream } from "@fastify/busboy";
 import type { GenericSchema } from "valibot";
-import { ApiError } from "../kernel/errors.ts";
+import { ApiError, badRequest } from "../kernel/errors.ts";
 
 export interface UploadedFile {
   /** Name of the form field. */
@@ -50,7 +50,7 @@ const MAX_FIELDS = 16;
  */
 export function readUpload(body: Buffer, contentType: string | undefined, fileBytes: number): Promise<Upload> {
   if (!contentType?.toLowerCase().startsWith("multipart/form-data"))
-    return Promise.reject(malformed("The body must be sent as multipart/form-data."));
+    return Promise.reject(badRequest("The body must be sent as multipart/form-data."));
   return new Promise((resolve, reject) => {
     let parser: InstanceType<typeof Busboy>;
     try {
@@ -66,7 +66,7 @@ export function readUpload(body: Buffer, contentType: string | undefined, fileBy
         },
       });
     } catch {
-      reject(malformed("The multipart boundary is missing or malformed."));
+      reject(badRequest("The multipart boundary is missing or malformed."));
       return;
     }
     const fields: Record<string, string> = Object.create(null);
@@ -74,13 +74,13 @@ export function readUpload(body: Buffer, contentType: string | undefined, fileBy
     let tooLarge = false;
 
     parser.on("field", (name: string, value: string, nameCut: boolean, valueCut: boolean) => {
-      if (nameCut || valueCut) reject(malformed(`The field ${name.slice(0, 40)} is too long.`));
+      if (nameCut || valueCut) reject(badRequest(`The field ${name.slice(0, 40)} is too long.`));
       else fields[name] = value;
     });
     parser.on("file", (field: string, stream: BusboyFileStream, filename: string, _encoding: string, type: string) => {
       const chunks: Buffer[] = [];
       stream.on("data", (chunk: Buffer) => void chunks.push(chunk));
-      stream.on("error", () => reject(malformed(CUT_OFF)));
+      stream.on("error", () => reject(badRequest(CUT_OFF)));
       stream.on("limit", () => {
         tooLarge = true;
         chunks.length = 0;
@@ -89,9 +89,9 @@ export function readUpload(body: Buffer, contentType: string | undefined, fileBy
         file = { field, filename, contentType: type, bytes: Buffer.concat(chunks) };
       });
     });
-    parser.on("filesLimit", () => reject(malformed("Only one file may be sent.")));
-    parser.on("fieldsLimit", () => reject(malformed(`At most ${MAX_FIELDS} fields may be sent.`)));
-    parser.on("error", () => reject(malformed(CUT_OFF)));
+    parser.on("filesLimit", () => reject(badRequest("Only one file may be sent.")));
+    parser.on("fieldsLimit", () => reject(badRequest(`At most ${MAX_FIELDS} fields may be sent.`)));
+    parser.on("error", () => reject(badRequest(CUT_OFF)));
     parser.on("finish", () => {
       if (tooLarge) reject(new ApiError("FILE_TOO_LARGE", `The file is larger than ${fileBytes} bytes.`));
       else resolve({ fields, file });
@@ -101,4 +101,3 @@ export function readUpload(body: Buffer, contentType: string | undefined, fileBy
 }
 
 const CUT_OFF = "The multipart body is malformed or cut off.";
-const malformed = (message: string) => new ApiError("BAD_REQUEST", message);

@@ -104,6 +104,9 @@ function refusal(code: ErrorCode, given: Fields, message?: string): ApiError {
   return new ApiError(code, message ?? firstOf(fields), { fields });
 }
 
+/** A 400 about no field: its message says what is wrong. */
+export const badRequest = (message: string): ApiError => new ApiError("BAD_REQUEST", message);
+
 /** A 422 that names the faulty fields. */
 export const invalid = (fields: Fields, message?: string): ApiError => refusal("VALIDATION_ERROR", fields, message);
 

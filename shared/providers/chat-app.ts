@@ -81,10 +81,10 @@ export function chatAppProvider({ egress, clock }: { egress: Egress; clock: Cloc
       headers: { authorization: `Bearer ${access_token}`, ...(body && { "content-type": "application/json" }) },
       ...(body && { body: JSON.stringify(body) }),
     });
-  return { ...messages(request, clock), ...templates(request) };
+  return { ...messageCalls(request, clock), ...templateCalls(request) };
 }
 
-const messages = (request: Request, clock: Clock): Provider<ChatApp, Addresses["chat_app"]> => ({
+const messageCalls = (request: Request, clock: Clock): Provider<ChatApp, Addresses["chat_app"]> => ({
   send: async (credentials, message) => {
     const content = contentOf(message);
     if ("text" in content && content.text.body.length > MAX_CHARACTERS) return rejected("message_too_long");
@@ -106,7 +106,7 @@ const messages = (request: Request, clock: Clock): Provider<ChatApp, Addresses["
   },
 });
 
-const templates = (request: Request): Omit<ChatAppProvider, "send" | "verify"> => ({
+const templateCalls = (request: Request): Omit<ChatAppProvider, "send" | "verify"> => ({
   createTemplate: async (credentials, template) => {
     const { name, language, category } = template;
     const wanted = { name, language, category, components: componentsOf(template) };

@@ -44,7 +44,8 @@ export function fitted<M extends Outgoing>(message: M, fits: (message: M) => boo
     body: `${message.body.slice(0, starts[count]).trimEnd()}…`,
   });
 
-  let [most, tooMany] = [0, starts.length];
+  let most = 0;
+  let tooMany = starts.length;
   while (tooMany - most > 1) {
     const middle = (most + tooMany) >> 1;
     if (fits(withFirst(middle))) most = middle;

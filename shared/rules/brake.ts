@@ -88,11 +88,11 @@ export interface Halt extends Breach {
   at: string;
 }
 
-const percent = (rate: number) => `${Number((rate * 100).toFixed(2))} %`;
+const percentText = (rate: number) => `${Number((rate * 100).toFixed(2))} %`;
 
 /** `ios error rate 30 % of 200, limit 20 %` */
 export const textOf = ({ reason, channel, rate, tried, limit }: Breach): string =>
-  `${channel} ${reason.replaceAll("_", " ")} ${percent(rate)} of ${tried}, limit ${percent(limit)}`;
+  `${channel} ${reason.replaceAll("_", " ")} ${percentText(rate)} of ${tried}, limit ${percentText(limit)}`;
 
 /** What of a send is measured against which limit: errors of each channel by themselves, so that none hides another. */
 function* measured(

@@ -38,12 +38,12 @@ export function usualFields(
 ): Map<number, Standard> {
   const fields = new Map<number, Standard>();
   const keys = header.map((name) => columnKey(bareName(name)));
-  const rank = (field: Standard, i: number): number => {
-    const own = filledRank(field, i);
+  const rankIn = (field: Standard, i: number): number => {
+    const byName = rankByName(field, i);
     // Each row has the first of its numbers that can be read.
-    return own < EMPTY && field !== "phone" && types[i] === "empty" ? EMPTY : own;
+    return byName < EMPTY && field !== "phone" && types[i] === "empty" ? EMPTY : byName;
   };
-  const filledRank = (field: Standard, i: number): number => {
+  const rankByName = (field: Standard, i: number): number => {
     const name = columnName(header[i] ?? "");
     if (!isFree[i] || fields.has(i) || EVIDENCE[source].includes(name)) return Number.POSITIVE_INFINITY;
     // An id may be 0 or x.
@@ -62,7 +62,7 @@ export function usualFields(
   };
   for (const field of importFields) {
     if (taken.has(field)) continue;
-    const found = header.map((_, i) => rank(field, i));
+    const found = header.map((_, i) => rankIn(field, i));
     const best = Math.min(...found);
     if (best !== Number.POSITIVE_INFINITY) fields.set(found.indexOf(best), field);
   }

@@ -186,9 +186,5 @@ export function pathsIn(value: unknown, prefix = "", level = 1): string[] {
 /** The attributes that the value of a key can come from: the one of this name, and the first one of a path. */
 export const attributesOfKey = (key: string): string[] => [...new Set([key, key.split(".", 1)[0] ?? key])];
 
-/** Whether the attributes satisfy the predicate; in loops use `compilePredicate`. */
-export const matches = (predicate: unknown, attributes: Record<string, unknown>): boolean =>
-  compilePredicate(predicate)(attributes);
-
 const problemOf = (path: string, reason: string | undefined): PredicateProblem | undefined =>
   reason === undefined ? undefined : { path, reason };

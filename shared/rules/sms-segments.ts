@@ -19,7 +19,9 @@ export const isGsm = (text: string): boolean => BASIC.test(text);
 export function smsSegments(text: string): { encoding: "gsm7" | "ucs2"; characters: number; segments: number } {
   const encoding = isGsm(text) ? "gsm7" : "ucs2";
   const { single, part } = LIMITS[encoding];
-  let [characters, parts, inPart] = [0, 1, 0];
+  let characters = 0;
+  let parts = 1;
+  let inPart = 0;
   for (const one of text) {
     const places = encoding === "ucs2" ? one.length : EXTENDED.has(one) ? 2 : 1;
     characters += places;

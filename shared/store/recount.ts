@@ -70,10 +70,15 @@ const places: Record<string, RecountPart> = {
   lists: (store, after) => recountMembers(store, "list", after),
   segments: (store, after) => recountMembers(store, "segment", after),
   webhooks: async (store) => ({
-    repaired: await repair(store, WebhookCount, {}, { count: async () => ({ n: await store.count(WebhookItem, {}) }) }),
+    repaired: await repairCounter(
+      store,
+      WebhookCount,
+      {},
+      { count: async () => ({ n: await store.count(WebhookItem, {}) }) },
+    ),
   }),
   "dynamic-segments": async (store) => ({
-    repaired: await repair(
+    repaired: await repairCounter(
       store,
       DynamicSegmentCount,
       {},
@@ -82,7 +87,9 @@ const places: Record<string, RecountPart> = {
       },
     ),
   }),
-  assets: async (store) => ({ repaired: await repair(store, AssetTotals, {}, { count: () => assetTotals(store) }) }),
+  assets: async (store) => ({
+    repaired: await repairCounter(store, AssetTotals, {}, { count: () => assetTotals(store) }),
+  }),
 };
 
 /** Recounts one part of a workspace's counters: of seconds, where there are millions of rows. */
@@ -137,7 +144,7 @@ async function recountMembers(store: Store, kind: Group["kind"], after: string |
     if (changes === recounted) continue;
     const key = memberCountKey(kind, sk);
     const count = async () => ({ n: await countRows(store, key, key.shard) });
-    repaired += await repair(store, MemberCount, key, { count, isUncounted: hasOpenPack });
+    repaired += await repairCounter(store, MemberCount, key, { count, isUncounted: hasOpenPack });
     await whereItHolds(store.change(MemberCount, key, { set: { recounted: changes } }, is("changes", changes)));
   }
   return { repaired, after: page.next?.sk };
@@ -167,7 +174,7 @@ interface Recount {
  * counter that is the same before and after had the rows that were read.
  * @returns 1 if the counter was wrong.
  */
-async function repair<D extends AnyItem<"workspace">>(
+async function repairCounter<D extends AnyItem<"workspace">>(
   store: Store,
   item: D,
   key: KeyOf<D>,

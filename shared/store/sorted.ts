@@ -27,7 +27,10 @@ export function sorted<T>(
     fill: async (wanted) => {
       while (position >= rows.length && !hasEnded) {
         const page = await read(after, wanted);
-        [rows, position, after, hasEnded] = [page.items, 0, page.next, page.next === undefined];
+        rows = page.items;
+        position = 0;
+        after = page.next;
+        hasEnded = page.next === undefined;
       }
     },
   };

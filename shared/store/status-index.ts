@@ -71,7 +71,7 @@ async function listStatuses(store: StoreReader, { kind }: AnyEntity): Promise<Li
 }
 
 /** How many entities of a kind there are, in any status. */
-export const countEntities = async (store: StoreReader, entity: AnyEntity): Promise<number> =>
+const countEntities = async (store: StoreReader, entity: AnyEntity): Promise<number> =>
   (await listStatuses(store, entity)).length;
 
 /** @throws 429 QUOTA_EXCEEDED where a workspace can hold no more of a kind. */

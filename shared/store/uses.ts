@@ -11,7 +11,7 @@ import { Status } from "./status-index.ts";
 
 const KEPT_MS = 7 * DAY;
 
-interface User {
+export interface User {
   kind: UserKind;
   id: string;
 }

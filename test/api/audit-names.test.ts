@@ -47,7 +47,7 @@ it("an entry names who was invited: by the address, and by their name once they 
   expect((await verify()).valid).toBe(true);
 });
 
-it("an entry names whose invitation was withdrawn, and the address may be invited again (RDA-23, D-TEAM)", async () => {
+it("an entry names whose invitation was withdrawn (RDA-23, D-TEAM)", async () => {
   const { world, tenant, owner, invite } = await inviting({ withTenant });
   const { list } = auditOf(world, tenant);
   const { id } = (await invite("grace@example.com", "marketer")).body;
@@ -57,7 +57,6 @@ it("an entry names whose invitation was withdrawn, and the address may be invite
   expect((await world.call("GET /api/v1/team/invitations", { as: owner })).body.items).toEqual([]);
   const subject = { kind: "invitation", id, name: "grace@example.com" };
   expect((await list("?action=team.deleteInvitation")).at(-1)).toMatchObject({ subject, outcome: "ok" });
-  expect((await invite("grace@example.com", "marketer")).status).toBe(201);
 });
 
 it.each([true, false])(

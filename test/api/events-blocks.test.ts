@@ -6,12 +6,12 @@ import { spanOf } from "../../shared/store/events/block-keys.ts";
 import { type NewEvent, planBlocks } from "../../shared/store/events/blocks.ts";
 import { eventsOf } from "../../shared/store/events/history.ts";
 import { packEvents, unpackEvents } from "../../shared/store/events/packing.ts";
-import { exportAll, ingest, someEvents } from "../support/events.ts";
+import { exportAll, ingest, paidEvents, someEvents } from "../support/events.ts";
 import { graphOf } from "../support/journeys.ts";
 import { addPeople, quickStore } from "../support/people.ts";
 import { membersOf, segmentOf } from "../support/segments.ts";
 import { patiently } from "../support/stores.ts";
-import { START, type Tenant } from "../support/world.ts";
+import { START } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
@@ -104,7 +104,6 @@ describe("batches", () => {
     };
     return { ...given, refuse };
   };
-  const paidEvents = async (tenant: Tenant) => (await tenant.call("GET /api/v1/billing")).body.usage.events;
   const batchOf = (people: readonly string[], more: (n: number) => object = () => ({})) =>
     someEvents(people.length, (n) => ({
       event_name: "buy",

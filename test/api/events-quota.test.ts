@@ -5,15 +5,12 @@ import { releaseQuota, takeEvents } from "../../shared/store/events/usage.ts";
 import { AnnotationItem } from "../../shared/store/insights/annotation-items.ts";
 import { usageOf } from "../../shared/store/workspaces/usage.ts";
 import { setUsage } from "../../shared/store/workspaces/usage-correction.ts";
-import { exportAll, ingest, someEvents } from "../support/events.ts";
+import { exportAll, ingest, paidEvents, someEvents } from "../support/events.ts";
 import { quickStore } from "../support/people.ts";
 import { patiently } from "../support/stores.ts";
-import type { Tenant } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
-
-const used = async (tenant: Tenant) => (await tenant.call("GET /api/v1/billing")).body.usage.events;
 
 describe("quota", () => {
   /** A workspace whose quota takes ten more events, and events with keys from `from` on. */
@@ -30,7 +27,7 @@ describe("quota", () => {
 
     expect((await post(0, 10)).status).toBe(202);
     expect((await post(10, 1)).status).toBe(402);
-    expect(await used(tenant)).toBe(100_000);
+    expect(await paidEvents(tenant)).toBe(100_000);
   });
 
   it("a batch beyond the quota of events is refused whole, with the numbers, and stores nothing (ERR-3)", async () => {
@@ -53,7 +50,7 @@ describe("quota", () => {
     expect(statuses).toEqual([202, 202, 202]);
     await world.advance(SECOND);
     expect(await exportAll(world, tenant)).toHaveLength(10);
-    expect(await used(tenant)).toBe(100_000);
+    expect(await paidEvents(tenant)).toBe(100_000);
   });
 
   it("concurrent requests use the whole quota of events and no more (AMB-40)", async () => {
@@ -123,11 +120,11 @@ describe("durability", () => {
     broken = false;
     const stored = (await exportAll(world, tenant)).length;
     expect(stored).toBeLessThan(26);
-    expect(await used(tenant)).toBe(stored);
+    expect(await paidEvents(tenant)).toBe(stored);
     expect((await ingest(world, tenant, batch)).body).toEqual({ accepted: 25 });
     await world.advance(SECOND);
     expect(await exportAll(world, tenant)).toHaveLength(26);
-    expect(await used(tenant)).toBe(26);
+    expect(await paidEvents(tenant)).toBe(26);
   });
 });
 

@@ -1,15 +1,14 @@
 // Ingestion of behavioral events: what each tier may send, and what is stored (EVT).
 import { describe, expect, it } from "vitest";
 import { DAY, HOUR, MINUTE, SECOND, timestamp } from "../../shared/kernel/clock.ts";
-import { exportAll, ingest } from "../support/events.ts";
-import { START, type Tenant, UNKNOWN } from "../support/world.ts";
+import { exportAll, ingest, paidEvents } from "../support/events.ts";
+import { START, UNKNOWN } from "../support/world.ts";
 import { shared, worlds } from "../support/worlds.ts";
 
 const { withTenant, withPeople } = worlds();
 const event = (more: object = {}) => ({ event_name: "seen", anonymous_id: "visitor", ...more });
 
 /** How many events the workspace pays for. */
-const paidEvents = async (tenant: Tenant) => (await tenant.call("GET /api/v1/billing")).body.usage.events;
 
 describe("what is stored", () => {
   it("an event is exported as it was sent, but for fields of the service (EVT-1, EVT-3, EVT-5, EVT-7, EVT-9, EXP-10)", async () => {

@@ -12,14 +12,12 @@ import {
   readExperience as read,
   take,
 } from "../support/experiences.ts";
+import { named as listNamed } from "../support/lists.ts";
 import { START, type Tenant } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
 const at = (seconds: number) => new Date(START + seconds * SECOND).toISOString();
-
-const makeList = async (tenant: Tenant): Promise<string> =>
-  (await tenant.call("POST /api/v1/lists", { name: "VIP" })).body.id;
 
 /** Changes a draft of these fields. @returns the answer, and the draft as it was */
 async function change(fields: object, changes: object) {
@@ -55,7 +53,7 @@ describe("change", () => {
 
   it("a draft whose list was deleted takes any change but that of the audience to that list (INX-25)", async () => {
     const { tenant } = await withTenant();
-    const audience = { type: "list", list_id: await makeList(tenant) };
+    const audience = { type: "list", list_id: await listNamed(tenant, "VIP") };
     const { id } = (await create(tenant, { ...READY, audience })).body;
     await tenant.call(`DELETE /api/v1/lists/${audience.list_id}`);
 
@@ -67,7 +65,7 @@ describe("change", () => {
   it("a change of the audience replaces it as a whole (INX-25)", async () => {
     const { tenant } = await withTenant();
     const id = await draft(tenant);
-    const audience = { type: "list", list_id: await makeList(tenant) };
+    const audience = { type: "list", list_id: await listNamed(tenant, "VIP") };
 
     expect((await patch(tenant, id, { audience })).body.audience).toEqual(audience);
   });
@@ -184,7 +182,7 @@ describe("duplicate", () => {
 
   it("a copy of an experience whose list was deleted names that list, and is not published to it (INX-40, INX-15)", async () => {
     const { world, tenant } = await withTenant();
-    const audience = { type: "list", list_id: await makeList(tenant) };
+    const audience = { type: "list", list_id: await listNamed(tenant, "VIP") };
     const id = await draft(tenant, { audience });
     await tenant.call(`DELETE /api/v1/lists/${audience.list_id}`);
 

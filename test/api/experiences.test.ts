@@ -14,18 +14,16 @@ import {
   readExperience as read,
   take,
 } from "../support/experiences.ts";
+import { named as listNamed } from "../support/lists.ts";
 import { quickStore } from "../support/people.ts";
 import { spent } from "../support/spending.ts";
-import { START, type Tenant, UNKNOWN } from "../support/world.ts";
+import { START, UNKNOWN } from "../support/world.ts";
 import { shared, worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
 const at = (seconds: number) => new Date(START + seconds * SECOND).toISOString();
 const content = READY.content;
 const base = { name: "a", format: "card", content } as const;
-
-const makeList = async (tenant: Tenant): Promise<string> =>
-  (await tenant.call("POST /api/v1/lists", { name: "VIP" })).body.id;
 
 describe("create", () => {
   it("an experience of what is required is a draft that is shown at once, and once (INX-2, INX-9, INX-11, INX-22, AMB-120)", async () => {
@@ -52,7 +50,7 @@ describe("create", () => {
 
   it("a draft of an experience keeps every field as it was given (INX-2, INX-7, INX-8, INX-12, INX-13, INX-18, INX-19, INX-20)", async () => {
     const { tenant } = await withTenant();
-    const list_id = await makeList(tenant);
+    const list_id = await listNamed(tenant, "VIP");
     const whole = {
       name: "x".repeat(200),
       format: "fullscreen",

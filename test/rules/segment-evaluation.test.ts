@@ -1,7 +1,7 @@
 // The result of a rule for a subscriber (RUL-4 to RUL-13, AMB-52, AMB-69, AMB-71), against a slow and plain oracle.
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { matches } from "../../shared/rules/predicates.ts";
+import { compilePredicate } from "../../shared/rules/predicates.ts";
 import { capProblem, compileRule, type Facts, occurrencesNeeded } from "../../shared/rules/segment-evaluation.ts";
 import type { EventNode, RuleNode } from "../../shared/rules/segment-rules.ts";
 
@@ -20,7 +20,7 @@ const factsOf = (attributes: Record<string, unknown>, events: readonly Happened[
   now,
   times: (condition) =>
     events
-      .filter(({ name, properties }) => name === condition.name && matches(condition.where ?? {}, properties))
+      .filter(({ name, properties }) => name === condition.name && compilePredicate(condition.where ?? {})(properties))
       .map(({ at }) => at)
       .sort((a, b) => b - a)
       .slice(0, occurrencesNeeded(condition)),
@@ -191,11 +191,11 @@ function oracle(rule: Raw, known: Record<string, unknown>, events: readonly Happ
     const results: boolean[] = rule.group.nodes.map((node: Raw) => oracle(node, known, events, at));
     return rule.group.op === "and" ? !results.includes(false) : results.includes(true);
   }
-  if (rule.attribute) return matches(rule.attribute, known);
+  if (rule.attribute) return compilePredicate(rule.attribute)(known);
   const { name, within, frequency = { min: 1 }, where = {} } = rule.event;
+  const isMeant = compilePredicate(where);
   const count = events.filter(
-    (one) =>
-      one.name === name && matches(where, one.properties) && (within === undefined || one.at > at - span[within]!),
+    (one) => one.name === name && isMeant(one.properties) && (within === undefined || one.at > at - span[within]!),
   ).length;
   return count >= (frequency.min ?? 0) && count <= (frequency.max ?? Number.POSITIVE_INFINITY);
 }

@@ -58,6 +58,13 @@ export function remember(world: SimWorld, person: Person): Person {
   return person;
 }
 
+/** Lets an action happen so many times, each at a moment of its own within `busyMs`, or until a moment before or after. */
+export const actsWithin =
+  (world: SimWorld, busyMs: number) =>
+  (count: number, action: () => Promise<unknown>, until = busyMs): void => {
+    for (let n = count; n > 0; n--) world.act(world.random.between(0, until), async () => void (await action()));
+  };
+
 /** People who were there before the story. */
 export async function populate(world: SimWorld, tenant: Tenant, count: number): Promise<Person[]> {
   const people: Person[] = [];

@@ -11,6 +11,10 @@ export const ingest = (
   tier: "sdk" | "server" = "server",
 ): Promise<Answer> => world.call("POST /v1/events", { as: tenant[tier], body });
 
+/** How many events count for the bill of the period. */
+export const paidEvents = async (tenant: Tenant): Promise<number> =>
+  (await tenant.call("GET /api/v1/billing")).body.usage.events;
+
 /** As many events of anonymous visitors, or as `of` says. */
 export const someEvents = (count: number, of: (n: number) => object = () => ({})): object[] =>
   Array.from({ length: count }, (_, n) => ({ event_name: "seen", anonymous_id: `visitor-${n}`, ...of(n) }));

@@ -2,10 +2,16 @@
 import { expect } from "vitest";
 import { journeySetting } from "./journeys.ts";
 import { openChannels } from "./reached.ts";
-import type { TestWorld } from "./world.ts";
+import type { Tenant, TestWorld } from "./world.ts";
 
 /** When its first events are. */
 export const DAWN = "2026-11-20 12:00 UTC";
+
+/** The answers in words to why a person got something, or did not. */
+export const explanationsOf =
+  (call: Tenant["call"]) =>
+  async (person: string, about: object): Promise<string> =>
+    (await call(`GET /api/v1/why?${new URLSearchParams({ person, ...about })}`)).body.in_words;
 
 export async function whySetting(world: TestWorld) {
   const journeys = await journeySetting(world);
@@ -18,7 +24,6 @@ export async function whySetting(world: TestWorld) {
     expect(answer.status, title).toBe(201);
     await world.settle();
   };
-  const words = async (person: string, about: object): Promise<string> =>
-    (await call(`GET /api/v1/why?${new URLSearchParams({ person, ...about })}`)).body.in_words;
+  const words = explanationsOf(call);
   return { ...journeys, email, upsert, send, words };
 }

@@ -1,6 +1,6 @@
 // What needs somebody today: drafts to finish, what goes out, what failed or was halted, what nears a limit.
 import type { ComponentChildren } from "preact";
-import type { Billing, NotificationsListAnswer } from "../../../sdk/src/types.gen.ts";
+import type { Billing, ListedCampaign, NotificationsListAnswer } from "../../../sdk/src/types.gen.ts";
 import { useQuery } from "../../app/query.ts";
 import { pathTo } from "../../app/router.ts";
 import { sendLimitOf } from "../../app/send-limit.ts";
@@ -34,38 +34,10 @@ export function Today({ sends, billing }: TodayProps) {
   const waiting = useQuery("campaigns.list", [{ awaiting_approval: "true" }], { when: asksSecondPerson() }).data?.items;
   const others = drafts.filter(({ approval }) => approval?.status !== "waiting");
   const matters: Matter[] = [
-    ...(waiting ?? []).flatMap(({ id, name, approval }): Matter[] =>
-      approval === undefined
-        ? []
-        : [
-            {
-              key: id,
-              icon: "clock",
-              name,
-              href: pathTo("campaigns", id),
-              says: (
-                <>
-                  waits for approval, asked for by {approval.requested_by.name} <Time at={approval.requested_at} />
-                </>
-              ),
-            },
-          ],
-    ),
+    ...(waiting ?? []).flatMap(ofApproval),
     ...(sends ? ofSends(sends) : []),
     ...(billing ? ofLimits(billing) : []),
-    ...others.map(
-      ({ id, name, updated_at }): Matter => ({
-        key: id,
-        icon: "pencil",
-        name,
-        href: pathTo("campaigns", id),
-        says: (
-          <>
-            is a draft, changed <Time at={updated_at} />
-          </>
-        ),
-      }),
-    ),
+    ...others.map(ofDraft),
   ];
   if (matters.length === 0) return null;
   return (
@@ -82,6 +54,25 @@ export function Today({ sends, billing }: TodayProps) {
       </ul>
     </Card>
   );
+}
+
+function ofApproval({ id, name, approval }: ListedCampaign): Matter[] {
+  if (approval === undefined) return [];
+  const says = (
+    <>
+      waits for approval, asked for by {approval.requested_by.name} <Time at={approval.requested_at} />
+    </>
+  );
+  return [{ key: id, icon: "clock", name, href: pathTo("campaigns", id), says }];
+}
+
+function ofDraft({ id, name, updated_at }: ListedCampaign): Matter {
+  const says = (
+    <>
+      is a draft, changed <Time at={updated_at} />
+    </>
+  );
+  return { key: id, icon: "pencil", name, href: pathTo("campaigns", id), says };
 }
 
 /** Those of the latest that somebody must look at, or that are still to come. */

@@ -128,13 +128,13 @@ function Target({ group, id, name }: { group: string; id: string; name: string |
 function Verify() {
   const [found, setFound] = useState<Pick<AuditVerdict, "verified" | "broken">>();
   const { isBusy, error, run } = useBusy(async () => {
-    let verified = 0;
-    for (let cursor: string | undefined; cursor !== ""; ) {
-      const page = await call("audit.verify", [cursor ? { cursor } : {}]);
+    let page = await call("audit.verify", [{}]);
+    let { verified } = page;
+    while (page.next_cursor !== "") {
+      page = await call("audit.verify", [{ cursor: page.next_cursor }]);
       verified += page.verified;
-      cursor = page.next_cursor;
-      if (cursor === "") setFound({ verified, broken: page.broken });
     }
+    setFound({ verified, broken: page.broken });
   });
   return (
     <Card

@@ -15,7 +15,7 @@ import { memberName } from "../../../shared/store/workspaces/members.ts";
 
 const MAX_FILTER_CHARACTERS = 128;
 
-const filter = (sentence: string) =>
+const filterField = (sentence: string) =>
   said(sentence, v.optional(v.pipe(v.string(), v.nonEmpty(), v.maxLength(MAX_FILTER_CHARACTERS))));
 
 const endpoint = endpoints({ credentials: ["dashboard"], uses: [storeRead, secrets] });
@@ -34,8 +34,8 @@ export const audit = group("audit", "The audit trail: who changed what.", [
         "are never recorded. Calls that a check refuses before they begin are not either. Entries are kept as long as " +
         "the workspace. A page may be short.",
       query: v.object({
-        actor: filter("Only calls of this user or key, by id"),
-        action: filter("Only this operation (`campaigns.release`), or all of a group (`campaigns`)"),
+        actor: filterField("Only calls of this user or key, by id"),
+        action: filterField("Only this operation (`campaigns.release`), or all of a group (`campaigns`)"),
         from: said("Begun at this time or later", v.optional(TimestampInput)),
         to: said("Begun at this time or earlier", v.optional(TimestampInput)),
         limit: limit(50, 100),

@@ -104,7 +104,7 @@ export const billing = group("billing", "Plan, usage and caps.", [
 ]);
 
 async function billOf(store: StoreReader, platform: PlatformReader) {
-  const [workspace, usage, subscribers, asset_bytes, dynamic_segments] = await Promise.all([
+  const [workspace, usage, subscribers, assetBytes, dynamicSegments] = await Promise.all([
     getWorkspace(platform, store.tenant),
     usageOf(store),
     countSubscribers(store),
@@ -112,6 +112,7 @@ async function billOf(store: StoreReader, platform: PlatformReader) {
     countDynamicSegments(store),
   ]);
   if (!workspace) throw notFound("workspace");
+
   const now = store.clock.now();
   const { start, end } = periodAt(now);
   return {
@@ -119,7 +120,7 @@ async function billOf(store: StoreReader, platform: PlatformReader) {
     status: "active" as const,
     period_start: timestamp(start),
     period_end: timestamp(end),
-    usage: { ...usage, subscribers, asset_bytes, dynamic_segments },
+    usage: { ...usage, subscribers, asset_bytes: assetBytes, dynamic_segments: dynamicSegments },
     limits: limitsOf(workspace.plan),
     monthly_send_cap: workspace.monthly_send_cap,
     cost: {
@@ -137,16 +138,16 @@ function dollarsOf(usage: Parameters<typeof costOfUsage>[0]) {
 }
 
 function limitsOf(plan: PlanName) {
-  const { sends, events, subscribers, assetBytes, dynamicSegments, requestsPerMinute, teamMembers } = plans[plan];
+  const limits = plans[plan];
   return {
-    sends,
-    events,
-    subscribers,
-    asset_bytes: assetBytes,
-    dynamic_segments: dynamicSegments,
-    requests_per_minute: requestsPerMinute,
-    team_members: teamMembers,
-    lookback_days: plans[plan].lookbackDays,
-    event_conditions_per_rule: plans[plan].eventConditionsPerRule,
+    sends: limits.sends,
+    events: limits.events,
+    subscribers: limits.subscribers,
+    asset_bytes: limits.assetBytes,
+    dynamic_segments: limits.dynamicSegments,
+    requests_per_minute: limits.requestsPerMinute,
+    team_members: limits.teamMembers,
+    lookback_days: limits.lookbackDays,
+    event_conditions_per_rule: limits.eventConditionsPerRule,
   };
 }

@@ -19,7 +19,7 @@ const Period = v.optional(
     v.description("The period, both ends optional. Of reports: when messages were dispatched and people converted"),
   ),
 );
-const id = (description: string) => said(description, Uuid);
+const idField = (description: string) => said(description, Uuid);
 const what = <const E extends v.ObjectEntries>(description: string, entries: E) =>
   said(description, v.strictObject(entries));
 
@@ -27,11 +27,14 @@ const NewExport = v.variant(
   "kind",
   [
     v.strictObject({ kind: v.literal("subscribers") }),
-    v.strictObject({ kind: v.literal("list"), filter: what("Which list", { list_id: id("The list") }) }),
-    v.strictObject({ kind: v.literal("segment"), filter: what("Which segment", { segment_id: id("The segment") }) }),
+    v.strictObject({ kind: v.literal("list"), filter: what("Which list", { list_id: idField("The list") }) }),
+    v.strictObject({
+      kind: v.literal("segment"),
+      filter: what("Which segment", { segment_id: idField("The segment") }),
+    }),
     v.strictObject({
       kind: v.literal("recipients"),
-      filter: what("Which notification", { notification_id: id("The notification") }),
+      filter: what("Which notification", { notification_id: idField("The notification") }),
     }),
     v.strictObject({ kind: v.literal("events"), filter: Period }),
     v.strictObject({ kind: v.literal("report"), filter: Period }),

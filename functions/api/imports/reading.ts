@@ -31,12 +31,14 @@ export function mappingOf(text: string | undefined): ColumnMapping | undefined {
   if (text === undefined) return undefined;
   const parsed = v.safeParse(MappingText, text);
   if (!parsed.success) throw invalid({ mapping: "must be a JSON object of texts" });
+
   const entries = Object.entries(parsed.output);
   if (entries.length > MAX_MAPPED) throw invalid({ mapping: `must have at most ${MAX_MAPPED} columns` });
   for (const [name, target] of entries) {
     const problem = name === OTHERS && target !== IGNORED ? `must be ${IGNORED}` : mappingProblem(target);
     if (problem) throw invalid({ [`mapping.${name}`]: problem });
   }
+
   const columns = entries.map(([name]) => columnName(name));
   const twice = columns.find((name, i) => columns.indexOf(name) !== i);
   if (twice !== undefined) throw invalid({ mapping: `names the column ${twice} twice` });
@@ -46,11 +48,11 @@ export function mappingOf(text: string | undefined): ColumnMapping | undefined {
 /** @throws 422 for a topic that there is not. */
 export async function refuseUnknownTopics(store: StoreReader, mapping: ColumnMapping = {}): Promise<void> {
   if (mappedTopics(mapping).length === 0) return;
-  const keys = (await listTopics(store)).map(({ key }) => key);
-  const unknown = Object.entries(mapping).find((entry) =>
-    mappedTopics(Object.fromEntries([entry])).some((key) => !keys.includes(key)),
-  );
-  if (unknown) throw invalid({ [`mapping.${unknown[0]}`]: "no such topic in this workspace" });
+  const topics = new Set((await listTopics(store)).map(({ key }) => key));
+  for (const [column, target] of Object.entries(mapping)) {
+    const isUnknown = mappedTopics({ [column]: target }).some((key) => !topics.has(key));
+    if (isUnknown) throw invalid({ [`mapping.${column}`]: "no such topic in this workspace" });
+  }
 }
 
 const MAX_AHEAD_MS = 300_000;

@@ -1,7 +1,7 @@
 // Reads a signed callback of the chat app: verdicts on templates and text messages. Everything else is ignored.
 import * as v from "valibot";
 import { SECOND } from "../../../shared/kernel/clock.ts";
-import { ApiError } from "../../../shared/kernel/errors.ts";
+import { badRequest } from "../../../shared/kernel/errors.ts";
 import { checkJson } from "../../../shared/rules/json-limits.ts";
 
 export interface ReportedVerdict {
@@ -75,7 +75,7 @@ export function readCallback(
   account: { waba_id?: string; phone_number_id?: string },
 ): { verdicts: ReportedVerdict[]; messages: ReceivedMessage[] } {
   const callback = v.safeParse(Callback, jsonOf(raw));
-  if (!callback.success) throw new ApiError("BAD_REQUEST", "The body is not a callback of the chat app.");
+  if (!callback.success) throw badRequest("The body is not a callback of the chat app.");
   const own = callback.output.entry.filter(({ id }) => id === account.waba_id);
   const changes = own.flatMap(({ time = 0, changes: all }) => all.map((change) => ({ ...change, time })));
   const of = (field: string) => changes.filter((change) => change.field === field);

@@ -18,8 +18,21 @@ import { templates } from "../templates/index.ts";
 import { topics } from "../topics/index.ts";
 
 const groups = [
-  ...[subscribers, notifications, recipients, templates, schedules, topics, campaigns, journeys, segments],
-  ...[channels, experiences, insights, annotations, lists, billing],
+  subscribers,
+  notifications,
+  recipients,
+  templates,
+  schedules,
+  topics,
+  campaigns,
+  journeys,
+  segments,
+  channels,
+  experiences,
+  insights,
+  annotations,
+  lists,
+  billing,
 ];
 
 /** Route → the name of the operation. */

@@ -12,41 +12,79 @@ const FEWER = `fewer than ${SMALLEST_GROUP}`;
 /** The fields of a body that hold conditions over attributes of a subscriber or properties of an event, at any depth. */
 const PREDICATES: ReadonlySet<string> = new Set(["attribute", "subscriber_filters", "where"]);
 /** Those, and the ones over events and devices: small groups that meet them are not counted. A trigger is one too. */
-const NARROWING: ReadonlySet<string> = new Set([
-  ...[...PREDICATES, "device_filters", "event", "nodes", "rule", "trigger"],
-]);
+const NARROWING: ReadonlySet<string> = new Set([...PREDICATES, "device_filters", "event", "nodes", "rule", "trigger"]);
 /** The fields that name the audience of something. A segment is a condition that was saved before. */
 const AUDIENCES: ReadonlySet<string> = new Set(["target", "audience"]);
 /** The fields of a result that say how large a group is. */
 const SIZES: ReadonlySet<string> = new Set([
-  ...["total", "sent", "sends", "size", "count", "estimated_count", "recipients", "subscriber_ids_count", "entered"],
+  "total",
+  "sent",
+  "sends",
+  "size",
+  "count",
+  "estimated_count",
+  "recipients",
+  "subscriber_ids_count",
+  "entered",
 ]);
 /** The fields of a result that count people who meet conditions. */
 const COUNTED: ReadonlySet<string> = new Set([
-  ...[...SIZES, "counts", "subscribers"],
-  ...["delivered", "deferred", "skipped", "held_out", "failed", "uncertain", "bounced", "complained", "unsubscribed"],
-  ...["opened", "opened_human", "clicked", "clicked_human", "converted", "conversions", "converters"],
-  ...["impressions", "unique_reach", "clicks", "dismissals"],
-  ...["runs", "active", "completed", "refused"],
+  ...SIZES,
+  "counts",
+  "subscribers",
+  "delivered",
+  "deferred",
+  "skipped",
+  "held_out",
+  "failed",
+  "uncertain",
+  "bounced",
+  "complained",
+  "unsubscribed",
+  "opened",
+  "opened_human",
+  "clicked",
+  "clicked_human",
+  "converted",
+  "conversions",
+  "converters",
+  "impressions",
+  "unique_reach",
+  "clicks",
+  "dismissals",
+  "runs",
+  "active",
+  "completed",
+  "refused",
 ]);
 /** The fields that count people by what holds for them: that somebody is among them is said of twenty and more alone. */
 const COUNTED_BY: ReadonlySet<string> = new Set([
-  ...["by_class", "skip_reasons", "fail_reasons", "delivered_by_channel", "outcomes", "unknown_variables"],
+  "by_class",
+  "skip_reasons",
+  "fail_reasons",
+  "delivered_by_channel",
+  "outcomes",
+  "unknown_variables",
 ]);
 /** The fields from which the size of a group can be computed: they are left out where it is said in words. */
 const DERIVED: ReadonlySet<string> = new Set([
-  ...[
-    "dollars",
-    "service_dollars",
-    "provider_dollars",
-    "per_conversion",
-    "unpriced",
-    "write_units",
-    "read_units",
-    "queue_messages",
-  ],
-  ...["conversion_rate", "ctr", "dismiss_rate", "lift_percentage_points", "ci_low", "ci_high", "p_value"],
-  ...["min_detectable_points", "b_over_a"],
+  "dollars",
+  "service_dollars",
+  "provider_dollars",
+  "per_conversion",
+  "unpriced",
+  "write_units",
+  "read_units",
+  "queue_messages",
+  "conversion_rate",
+  "ctr",
+  "dismiss_rate",
+  "lift_percentage_points",
+  "ci_low",
+  "ci_high",
+  "p_value",
+  "min_detectable_points",
+  "b_over_a",
 ]);
 /** What few people spent is left out where their conversions are said in words. */
 const REVENUES: ReadonlySet<string> = new Set(["revenue_cents", "last_touch_revenue_cents"]);

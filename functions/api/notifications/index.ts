@@ -29,18 +29,18 @@ import {
   shown,
 } from "./sending.ts";
 
-const text = (maxLength: number) => v.optional(v.pipe(v.string(), v.maxLength(maxLength)));
+const optionalText = (maxLength: number) => v.optional(v.pipe(v.string(), v.maxLength(maxLength)));
 
 const Interaction = v.strictObject({
   job_id: said("`notification_id` of the payload", Uuid),
   interaction: OneOf(interactions),
   platform: OneOf(platforms),
   occurred_at: TimestampInput,
-  action_id: text(256),
-  url: text(2_048),
+  action_id: optionalText(256),
+  url: optionalText(2_048),
   subscriber_id: v.optional(v.pipe(Id, v.toLowerCase())),
-  device_id: text(128),
-  variant_id: text(128),
+  device_id: optionalText(128),
+  variant_id: optionalText(128),
 });
 
 const reportInteraction = endpoints({ credentials: ["sdk"], uses: [storeWrite] })(

@@ -2,7 +2,7 @@
 
 import * as v from "valibot";
 import { said } from "../../../shared/contract/schemas.ts";
-import { ApiError } from "../../../shared/kernel/errors.ts";
+import { badRequest } from "../../../shared/kernel/errors.ts";
 import { chunksOf } from "../../../shared/rules/chunks.ts";
 import { cellOf } from "../../../shared/rules/csv.ts";
 import { BETWEEN_ADDRESSES, readEmail } from "../../../shared/rules/import-addresses.ts";
@@ -112,8 +112,8 @@ export async function importSuppressions(
 ): Promise<v.InferOutput<typeof SuppressionsImported>> {
   const { timezone: zone = "UTC", region } = workspace ?? {};
   const csv = beginsAsJson(text) ? csvOfJson(text) : text;
-  if (csv === undefined) throw refused("The file begins as JSON and cannot be read as JSON.");
-  const { found, problems } = await read(csv, { now: store.clock.now(), zone, region: region ?? undefined });
+  if (csv === undefined) throw badRequest("The file begins as JSON and cannot be read as JSON.");
+  const { found, problems } = await readFile(csv, { now: store.clock.now(), zone, region: region ?? undefined });
   let suppressed = 0;
   for (const some of chunksOf([...found.values()], MAX_CONCURRENT)) {
     const outcomes = await Promise.all(some.map((one) => suppress(store, one)));
@@ -124,7 +124,7 @@ export async function importSuppressions(
 }
 
 /** The addresses of a file, each once. */
-async function read(csv: string, reading: Reading) {
+async function readFile(csv: string, reading: Reading) {
   const found = new Map<string, Suppressing>();
   const problems: { line: number; reason: string }[] = [];
   let columns: Columns | undefined;
@@ -134,21 +134,25 @@ async function read(csv: string, reading: Reading) {
       const first = columns ? undefined : beginning(cells, reading);
       if (first && first.kind !== "title") columns = first.columns;
       if (!columns || first?.kind === "header") continue;
-      if (++rows > MAX_ROWS) throw refused(`The file has more than ${MAX_ROWS} rows.`);
+
+      rows++;
+      if (rows > MAX_ROWS) throw badRequest(`The file has more than ${MAX_ROWS} rows.`);
       if (isSpared(cells, columns, reading)) {
         problems.push({ line, reason: "says that nothing is suppressed" });
         continue;
       }
-      const read = rowOf(cells, columns, reading);
-      for (const one of read) found.set(one.address, one);
-      if (found.size > MAX_ROWS) throw refused(`The file has more than ${MAX_ROWS} addresses.`);
-      if (read.length === 0) problems.push({ line, reason: "no email address, and no phone number that can be read" });
+
+      const addresses = rowOf(cells, columns, reading);
+      if (addresses.length === 0)
+        problems.push({ line, reason: "no email address, and no phone number that can be read" });
+      for (const one of addresses) found.set(one.address, one);
+      if (found.size > MAX_ROWS) throw badRequest(`The file has more than ${MAX_ROWS} addresses.`);
     }
   } catch (error) {
-    throw isUnreadable(error) ? refused(`The file cannot be read: ${error.message}.`) : error;
+    throw isUnreadable(error) ? badRequest(`The file cannot be read: ${error.message}.`) : error;
   }
   if (!columns || columns.addresses.length === 0)
-    throw refused("The file has no column of addresses such as email or phone.");
+    throw badRequest("The file has no column of addresses such as email or phone.");
   return { found, problems };
 }
 
@@ -217,8 +221,6 @@ export function addressesIn(
     return (read.kind === "address" ? readAddress(read.email) : undefined) ?? [];
   });
 }
-
-const refused = (message: string) => new ApiError("BAD_REQUEST", message);
 
 async function* bytesOf(csv: string): AsyncGenerator<Buffer> {
   yield Buffer.from(csv);

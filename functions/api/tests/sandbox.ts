@@ -4,7 +4,7 @@ import { cursor, cursorPage, cursorsOf, MAX_PER_PAGE } from "../../../shared/con
 import { said, TextUpTo, Timestamp, TimestampInput, Uuid } from "../../../shared/contract/schemas.ts";
 import { type Workspace, workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, replyWith } from "../../../shared/http/endpoint.ts";
-import { SECOND, timestamp } from "../../../shared/kernel/clock.ts";
+import { type Clock, SECOND, timestamp } from "../../../shared/kernel/clock.ts";
 import { ApiError, invalid } from "../../../shared/kernel/errors.ts";
 import { parseDuration } from "../../../shared/rules/durations.ts";
 import { secrets } from "../../../shared/store/capabilities.ts";
@@ -77,18 +77,9 @@ export const sandbox = [
       const workspace = sandboxOf(workspaceOf(caller));
       const from = timeIn(workspace.time, clock.now());
       const begun = await beginMove(platform, workspace.tenant, { from, to: targetOf(body, from) });
-      let move: MoveRow | undefined = begun;
-      const until = clock.now() + WAIT_MS;
-      for (
-        let pause = FIRST_PAUSE_MS;
-        isRunning(move, begun) && clock.now() < until;
-        pause = Math.min(2 * pause, MAX_PAUSE_MS)
-      ) {
-        await clock.sleep(pause);
-        move = await latestMove(platform, workspace.tenant);
-      }
+      const hasEnded = await waitForMove(platform, workspace.tenant, begun, clock);
       const seen = await clockOf(platform, workspace.tenant, clock.now());
-      return isRunning(move, begun) ? replyWith(202, seen) : seen;
+      return hasEnded ? seen : replyWith(202, seen);
     },
   ),
 
@@ -124,7 +115,16 @@ export const sandbox = [
   ),
 ] as const;
 
-const isRunning = (move: MoveRow | undefined, { id }: MoveRow) => move?.id === id && move.status === "running";
+/** Waits for the end of a move, `WAIT_MS` at most. @returns whether it has ended */
+async function waitForMove(platform: PlatformReader, tenant: string, { id }: MoveRow, clock: Clock): Promise<boolean> {
+  const until = clock.now() + WAIT_MS;
+  for (let pause = FIRST_PAUSE_MS; clock.now() < until; pause = Math.min(2 * pause, MAX_PAUSE_MS)) {
+    await clock.sleep(pause);
+    const move = await latestMove(platform, tenant);
+    if (move?.id !== id || move.status !== "running") return true;
+  }
+  return false;
+}
 
 function sandboxOf(workspace: Workspace): Workspace {
   if (isSandbox(workspace.tenant)) return workspace;

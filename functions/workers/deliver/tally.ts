@@ -40,7 +40,8 @@ export function resultOf({ reached, why, work = [], to, next }: Progress, recipi
   const all = reachedIn({ reached });
   const fail_reasons: Record<string, number> = {};
   const skip_reasons: Record<string, number> = {};
-  let [skipped, failed] = [0, 0];
+  let skipped = 0;
+  let failed = 0;
   for (let i = 0; i < recipients; i++) {
     if (isAmong(all, i) || pending.has(i)) continue;
     const reason = why[i] ?? UNCONFIRMED;

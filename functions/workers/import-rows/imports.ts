@@ -94,13 +94,15 @@ async function readOn(context: WorkerContext, job: ImportJob): Promise<JobPart> 
   }
 }
 
-/** @param found what was read of the file, so that its columns can be mapped */
+/** What was read of a file whose columns cannot be told, so that they can be mapped. */
+type Mappable = Pick<ImportJob, "header" | "topics" | "types">;
+
 async function failImport(
   context: WorkerContext,
   { id }: ImportJob,
   error: string,
-  found: Partial<Pick<ImportJob, "header" | "topics" | "types">> = {},
-): Promise<undefined> {
+  found: Partial<Mappable> = {},
+): Promise<void> {
   const { store, files, clock, log } = context;
   log({ level: "warn", message: "import failed", tenant: store.tenant, import: id, reason: error });
   const job = await findImport(store, id);
@@ -112,28 +114,51 @@ async function failImport(
 /** Reads the header and counts the rows, so that the progress has a total. @returns undefined if the import failed. */
 async function beginImport(context: WorkerContext, job: ImportJob): Promise<ImportJob | undefined> {
   const { store, workspace } = context;
-  const survey = await surveyFile(context, job, job.encoding);
-  if (!survey) return failImport(context, job, "the file is not there");
-  const { header, samples, total } = survey;
-  if (!header) return failImport(context, job, "the file is empty");
-  const { cells, delimiter, encoding, end: offset, line } = header;
-  const excess = excessOf(cells);
-  if (excess) return failImport(context, job, excess);
+  const beginning = await readBeginning(context, job);
+  if (beginning.kind !== "unreadable") await storeSamples(store, job.id, beginning.samples);
+  if (beginning.kind !== "readable") {
+    await failImport(context, job, beginning.problem, beginning.kind === "unmapped" ? beginning.found : {});
+    return undefined;
+  }
 
-  const topics = toJson((await listTopics(store)).map(({ key }) => key));
-  const types = toJson(survey.types);
-  // What a column holds is no sign of its name where the first line is a row.
-  const known = cells.some(namesSomebody) ? { topics } : { topics, types };
-  const columns = columnsOf({ ...job, header: toJson(cells), ...known });
-  if (columns.kind === "problem" && cells.some(namesSomebody)) return failImport(context, job, columns.problem);
-  await storeSamples(store, job.id, samples);
-  if (columns.kind === "problem")
-    return failImport(context, job, columns.problem, { header: toJson(cells), topics, types });
   const settings = await workspace();
   const time_zone = job.time_zone ?? settings?.timezone;
   const region = settings?.region ?? undefined;
-  const found = { topics, types, delimiter, encoding, time_zone, region, offset, line, total };
-  return moveImport(store, job.id, "begin", { header: toJson(cells), ...found });
+  return moveImport(store, job.id, "begin", { ...beginning.found, time_zone, region });
+}
+
+type Samples = readonly (readonly string[])[];
+
+/** What the first reading of a file found. `unmapped`: nobody can tell what its columns are, before somebody maps them. */
+type Beginning =
+  | {
+      kind: "readable";
+      samples: Samples;
+      found: Mappable & Pick<ImportJob, "delimiter" | "encoding" | "offset" | "line" | "total">;
+    }
+  | { kind: "unmapped"; problem: string; samples: Samples; found: Mappable }
+  | { kind: "unreadable"; problem: string };
+
+async function readBeginning(context: WorkerContext, job: ImportJob): Promise<Beginning> {
+  const survey = await surveyFile(context, job, job.encoding);
+  if (!survey) return { kind: "unreadable", problem: "the file is not there" };
+  const { header, samples, total } = survey;
+  if (!header) return { kind: "unreadable", problem: "the file is empty" };
+  const { cells, delimiter, encoding, end: offset, line } = header;
+  const excess = excessOf(cells);
+  if (excess) return { kind: "unreadable", problem: excess };
+
+  const topics = toJson((await listTopics(context.store)).map(({ key }) => key));
+  const named = { header: toJson(cells), topics };
+  const found = { ...named, types: toJson(survey.types) };
+  const isRow = cells.some(namesSomebody);
+  // What a column holds is no sign of its name where the first line is a row.
+  const columns = columnsOf({ ...job, ...(isRow ? named : found) });
+  if (columns.kind !== "problem")
+    return { kind: "readable", samples, found: { ...found, delimiter, encoding, offset, line, total } };
+  return isRow
+    ? { kind: "unreadable", problem: columns.problem }
+    : { kind: "unmapped", problem: columns.problem, samples, found };
 }
 
 interface Source extends FileReading {
@@ -209,7 +234,8 @@ async function* batchesOf(
     bytes += keptBytes(record.cells);
     if (rows.length < BATCH_ROWS && bytes < MAX_KEPT_BYTES) continue;
     yield { rows, isLast: false };
-    [rows, bytes] = [[], 0];
+    rows = [];
+    bytes = 0;
   }
   if (rows.length > 0) yield { rows, isLast: true };
 }

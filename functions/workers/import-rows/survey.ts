@@ -31,6 +31,7 @@ export async function surveyFile(
 ): Promise<Survey | undefined> {
   const bytes = await context.files.read(job.id, 0);
   if (!bytes) return undefined;
+
   const survey = openSurvey(givenTargets(job.mapping ? fromJson(job.mapping) : {}));
   try {
     for await (const record of readRecords(bytes, { encoding })) survey.see(record);
@@ -51,29 +52,73 @@ const isOnlySomebody = (cells: readonly string[]): boolean => cells.length === 1
  * spreadsheet leaves the other cells empty.
  */
 function openSurvey(mapped: ReadonlyMap<string, string>) {
+  /** Lines that may stand above the header. */
+  const above: Record[] = [];
   const isHeading = (cells: readonly string[]): boolean =>
     cells.some((cell) => cell.trim() === "") &&
     !cells.some((cell) => namesSomebody(cell) || mapped.has(columnName(cell))) &&
     !saysWho(cells);
-  const above: Record[] = [];
+  const mayBeAboveHeader = (cells: readonly string[]): boolean =>
+    above.length < MAX_TITLES && (isTitle(cells) || isHeading(cells));
   let isBelowHeading = false;
-  let header: Record | undefined;
+  let rows: RowSurvey | undefined;
+
+  const beginRows = (header: Record, read: readonly Record[]) => {
+    rows = openRowSurvey(header);
+    for (const row of read) rows.see(row);
+  };
+
+  const see = (record: Record) => {
+    if (rows) return rows.see(record);
+
+    const { cells } = record;
+    if (above.length === 0 && BEGINS_AS_JSON.test(cells.join())) throw unreadable("the file is JSON, and not CSV");
+    if (mayBeAboveHeader(cells)) {
+      isBelowHeading ||= !isTitle(cells);
+      above.push(record);
+      return;
+    }
+
+    const isRow = isBelowHeading ? !saysWho(cells) : isOnlySomebody(cells);
+    if (above.length === 0 || !isRow) beginRows(record, []);
+    else beginRows(elementAt(above, 0), [...above.slice(1), record]);
+  };
+
+  const end = (): Survey => {
+    const [header, ...read] = above;
+    if (!rows && header) beginRows(header, read);
+    return rows?.end() ?? { header: undefined, samples: [], total: 0, types: [] };
+  };
+
+  return { see, end };
+}
+
+type RowSurvey = ReturnType<typeof openRowSurvey>;
+
+/** What is seen of the rows below a header. */
+function openRowSurvey(header: Record) {
+  const columns = columnTypes(header.delimiter);
   const samples: (readonly string[])[] = [];
   /** Columns without a cell in the samples. */
-  let empty: readonly number[] = [];
+  let empty: readonly number[] = [...header.cells.keys()];
   let total = 0;
-  let columns = columnTypes();
   /** The row before is a title. */
   let isBelowTitle = false;
-  const seeRow = ({ cells, line }: Record, { cells: names }: Record) => {
-    const again = namesAgain(cells, names);
+
+  const refuseNames = ({ cells, line }: Record) => {
+    const again = namesAgain(cells, header.cells);
     if (again === "others" || (again === "same" && isBelowTitle))
       throw unreadable(`line ${line} names columns again: import what is below it as a file of its own`);
+  };
+
+  const see = (row: Record) => {
+    refuseNames(row);
+
+    const { cells } = row;
     isBelowTitle = isTitle(cells);
-    const count = names.length;
     total++;
     // The cells of a row that is rejected for their number may be those of other columns.
-    const ownCells = isWhole(cells, count);
+    const ownCells = isWhole(cells, header.cells.length);
     const isFilled = (column: number) => (cells[column] ?? "").trim() !== "";
     if (total === 1 || (ownCells && samples.length < MAX_SAMPLES && empty.some(isFilled))) {
       samples.push(cells);
@@ -81,30 +126,8 @@ function openSurvey(mapped: ReadonlyMap<string, string>) {
     }
     if (ownCells) columns.see(cells);
   };
-  const begin = (found: Record, rows: readonly Record[]) => {
-    header = found;
-    empty = [...found.cells.keys()];
-    columns = columnTypes(found.delimiter);
-    for (const row of rows) seeRow(row, found);
-  };
-  const see = (record: Record) => {
-    if (header) return seeRow(record, header);
-    const { cells } = record;
-    if (above.length === 0 && BEGINS_AS_JSON.test(cells.join())) throw unreadable("the file is JSON, and not CSV");
-    const mayBeAbove = isTitle(cells) || isHeading(cells);
-    if (mayBeAbove && above.length < MAX_TITLES) {
-      isBelowHeading ||= !isTitle(cells);
-      above.push(record);
-      return;
-    }
-    const isRow = isBelowHeading ? !saysWho(cells) : isOnlySomebody(cells);
-    if (above.length === 0 || !isRow) begin(record, []);
-    else begin(elementAt(above, 0), [...above.slice(1), record]);
-  };
-  const end = (): Survey => {
-    const [only, ...rows] = above;
-    if (!header && only) begin(only, rows);
-    return { header, samples, total, types: columns.types() };
-  };
+
+  const end = (): Survey => ({ header, samples, total, types: columns.types() });
+
   return { see, end };
 }

@@ -5,7 +5,7 @@ import type { Capability, Deps } from "../../../shared/kernel/deps.ts";
 import { errorFields } from "../../../shared/kernel/log.ts";
 import { chunksOf } from "../../../shared/rules/chunks.ts";
 import { type BusEntry, eventsOf, requestsOf, SOURCE } from "./entries.ts";
-import { mayPass, type Refusals, type Refused, sorted } from "./refusals.ts";
+import { isTransient, type Refusals, type Refused, refusalsOf, split } from "./refusals.ts";
 
 const REQUESTS_AT_ONCE = 10;
 /** Pauses before an entry that was refused is sent again; then Lambda delivers its record again, later and later. */
@@ -45,11 +45,12 @@ function openBus({ aws, clock, log }: Pick<Deps, "aws" | "clock" | "log">, Event
       return entries.flatMap((entry, n) => refusalOf(entry, results[n]));
     } catch (error) {
       const reason = { code: error instanceof Error ? error.name : "unknown", ...errorFields(error) };
-      if (entries.length === 1 || mayPass(reason.code)) return entries.map((entry) => ({ entry, ...reason }));
+      if (entries.length === 1 || isTransient(reason.code)) return entries.map((entry) => ({ entry, ...reason }));
+
       // One of them may be why all were refused.
-      const alone: Refused[] = [];
-      for (const entry of entries) alone.push(...(await request([entry])));
-      return alone;
+      const refused: Refused[] = [];
+      for (const entry of entries) refused.push(...(await request([entry])));
+      return refused;
     }
   };
 
@@ -62,14 +63,16 @@ function openBus({ aws, clock, log }: Pick<Deps, "aws" | "clock" | "log">, Event
 
   return {
     put: async (entries) => {
-      const refused = await untilTaken(attempt, entries, clock);
-      const refusals = sorted(refused, refused.length < entries.length);
+      const refused = await attemptRepeatedly(attempt, entries, clock);
+      const refusals = refusalsOf(refused, { takesOthers: refused.length < entries.length });
+
       const [first] = refused;
       if (first) {
         const { entry: _, ...reason } = first;
         const [later, never] = [eventsOf(refusals.later), eventsOf(refusals.never)];
         log({ level: "warn", message: "the bus refuses events", events: later + never, never, ...reason });
       }
+
       return refusals;
     },
   };
@@ -82,19 +85,21 @@ function refusalOf(entry: BusEntry, result: PutEventsResultEntry | undefined): R
   return [{ entry, code, error: `${code}: ${result?.ErrorMessage}` }];
 }
 
-async function untilTaken(
+/** Attempts all entries, and those refused for now again after each pause. @returns what is refused in the end */
+async function attemptRepeatedly(
   attempt: (entries: readonly BusEntry[]) => Promise<Refused[]>,
   entries: readonly BusEntry[],
   clock: Clock,
 ): Promise<Refused[]> {
-  let open = await attempt(entries);
-  const refused: Refused[] = [];
+  const settled: Refused[] = [];
+  let refused = await attempt(entries);
   for (const pause of PAUSES_MS) {
-    refused.push(...open.filter(({ code }) => !mayPass(code)));
-    open = open.filter(({ code }) => mayPass(code));
-    if (open.length === 0) return refused;
+    const [transient, lasting] = split(refused, ({ code }) => isTransient(code));
+    settled.push(...lasting);
+    if (transient.length === 0) return settled;
+
     await clock.sleep(pause);
-    open = await attempt(open.map(({ entry }) => entry));
+    refused = await attempt(transient.map(({ entry }) => entry));
   }
-  return [...refused, ...open];
+  return [...settled, ...refused];
 }

@@ -31,11 +31,17 @@ const ABOUT_THE_ENTRY: ReadonlySet<string> = new Set([
 const ABOUT_RIGHTS: ReadonlySet<string> = new Set(["AccessDeniedException", "InvalidAccountIdException"]);
 
 /** Whether the same entry may be taken a moment later. */
-export const mayPass = (code: string): boolean => !ABOUT_THE_ENTRY.has(code) && !ABOUT_RIGHTS.has(code);
+export const isTransient = (code: string): boolean => !ABOUT_THE_ENTRY.has(code) && !ABOUT_RIGHTS.has(code);
 
 /** @param takesOthers whether the bus took another entry meanwhile */
-export function sorted(refused: readonly Refused[], takesOthers: boolean): Refusals {
-  const isForGood = ({ code }: Refused) => ABOUT_THE_ENTRY.has(code) || (takesOthers && ABOUT_RIGHTS.has(code));
-  const entriesWhere = (keep: (one: Refused) => boolean) => refused.filter(keep).map(({ entry }) => entry);
-  return { never: entriesWhere(isForGood), later: entriesWhere((one) => !isForGood(one)) };
+export function refusalsOf(refused: readonly Refused[], { takesOthers }: { takesOthers: boolean }): Refusals {
+  const isFinal = ({ code }: Refused) => ABOUT_THE_ENTRY.has(code) || (takesOthers && ABOUT_RIGHTS.has(code));
+  const [never, later] = split(refused, isFinal);
+  return { never: never.map(({ entry }) => entry), later: later.map(({ entry }) => entry) };
 }
+
+/** Those that pass the test, and the others. */
+export const split = <T>(all: readonly T[], test: (one: T) => boolean): [passing: T[], others: T[]] => [
+  all.filter(test),
+  all.filter((one) => !test(one)),
+];

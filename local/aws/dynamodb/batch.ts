@@ -158,7 +158,9 @@ function refusalsOf(count: number) {
         work();
         return false;
       } catch (error) {
-        if (!isRefusal(error) || ++refused === count) throw error;
+        if (!isRefusal(error)) throw error;
+        refused++;
+        if (refused === count) throw error;
         return true;
       }
     },

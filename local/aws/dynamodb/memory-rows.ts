@@ -1,5 +1,6 @@
 // Rows of a database in memory: sorted lists in JavaScript, with an undo step for each change.
 import type { Undo } from "../database.ts";
+import { firstWhere } from "../first-where.ts";
 import type { RowKey, Sortable } from "./keys.ts";
 import type { Bounds, KeyedRow, Reach, Rows } from "./rows.ts";
 import type { Stored } from "./stored.ts";
@@ -134,7 +135,8 @@ function* stretch(
 }
 
 function withinBounds(list: readonly Entry[], { min, above, max, below }: Bounds): [number, number] {
-  let [from, until] = [0, list.length];
+  let from = 0;
+  let until = list.length;
   if (min !== undefined) from = Math.max(from, firstFrom(list, [sortText(min)]));
   if (above !== undefined) from = Math.max(from, firstAfter(list, [sortText(above)]));
   if (max !== undefined) until = Math.min(until, firstAfter(list, [sortText(max)]));
@@ -142,22 +144,10 @@ function withinBounds(list: readonly Entry[], { min, above, max, below }: Bounds
   return [from, until];
 }
 
-const firstFrom = (list: readonly Entry[], place: readonly string[]) => first(list, place, 0);
-const firstAfter = (list: readonly Entry[], place: readonly string[]) => first(list, place, 1);
-
-/** The first position whose entry compares with the place at least like this. */
-function first(list: readonly Entry[], place: readonly string[], min: number): number {
-  // Most rows are written in the order of their keys.
-  const last = list.at(-1);
-  if (!last || compare(last.place, place) < min) return list.length;
-  let [low, high] = [0, list.length - 1];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (compare(list[middle]!.place, place) < min) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
+const firstFrom = (list: readonly Entry[], place: readonly string[]) =>
+  firstWhere(list, (entry) => compare(entry.place, place) >= 0);
+const firstAfter = (list: readonly Entry[], place: readonly string[]) =>
+  firstWhere(list, (entry) => compare(entry.place, place) > 0);
 
 /** Column by column, as far as the place goes. */
 function compare(whole: readonly string[], place: readonly string[]): number {

@@ -1,4 +1,5 @@
 // The partitions of one table or index: ranges of (hash of the partition key, sort key), each with a throughput of its own.
+import { firstWhere } from "../first-where.ts";
 import { MINUTE, SECOND } from "../time.ts";
 import type { Sortable, StoredKey } from "./keys.ts";
 
@@ -131,15 +132,7 @@ export function openPartitions(settings: PartitionSettings, start: number, draw:
   const partitions = Array.from({ length: settings.partitions }, (_, n) => fresh(boundary(n, settings.partitions)));
   let splits = 0;
 
-  const indexOf = (place: string): number => {
-    let [low, high] = [0, partitions.length - 1];
-    while (low < high) {
-      const middle = (low + high + 1) >> 1;
-      if (partitions[middle]!.from <= place) low = middle;
-      else high = middle - 1;
-    }
-    return low;
-  };
+  const indexOf = (place: string): number => Math.max(0, firstWhere(partitions, ({ from }) => from > place) - 1);
   const at = (place: string) => partitions[indexOf(place)]!;
 
   const refill = (bucket: Bucket, rate: number, now: number) => {

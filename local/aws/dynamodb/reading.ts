@@ -235,7 +235,9 @@ function collect(engine: Engine, source: Source, page: Page, asked: ReadRequest,
   const branches = projection && branchesOf(projection);
   const items: Item[] = [];
   const partitions = Array.from({ length: PARTITIONS }, () => 0);
-  let [bytes, scanned, kept] = [0, 0, 0];
+  let bytes = 0;
+  let scanned = 0;
+  let kept = 0;
   let last: Stored | undefined;
   const reach = page.mine ? page : { ...page, atMost: limit };
   for (const stored of engine.storage.stretch(source.storage, reach)) {

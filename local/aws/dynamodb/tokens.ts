@@ -105,11 +105,13 @@ const ABYSS = 450;
 
 /** Rejects expressions that are nested too deeply: unclosed or redundant parentheses. */
 export function refuseAbyss(cursor: Cursor): void {
-  let [depth, deepest] = [0, 0];
+  let depth = 0;
+  let deepest = 0;
   for (let position = 0; ; position++) {
     const token = cursor.at(position);
-    if (token.text === "(") deepest = Math.max(deepest, ++depth);
+    if (token.text === "(") depth++;
     if (token.text === ")") depth--;
+    deepest = Math.max(deepest, depth);
     if (token.kind !== "end") continue;
     if (deepest <= ABYSS) return;
     if (depth > 0) cursor.fail(token);

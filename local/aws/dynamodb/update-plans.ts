@@ -138,7 +138,10 @@ function newValue(action: Action, item: Item): AttributeValue | undefined {
   if (action.kind === "add" && type === "N") return { N: addNumbers(old?.N ?? "0", value.N!) };
   const setType = type as "SS" | "NS" | "BS";
   const members = new Set(old?.[setType]);
-  for (const member of value[setType]!) action.kind === "add" ? members.add(member) : members.delete(member);
+  for (const member of value[setType]!) {
+    if (action.kind === "add") members.add(member);
+    else members.delete(member);
+  }
   return members.size > 0 ? setOf(setType, members) : undefined;
 }
 

@@ -29,8 +29,13 @@ const headerMembers: Record<string, string> = {
 /** Headers of the protocol itself, or without effect here. */
 const understood = new Set([
   MODE,
-  ...["x-amz-date", "x-amz-security-token", "x-amz-user-agent", "x-amz-decoded-content-length", "x-amz-trailer"],
-  ...["x-amz-expected-bucket-owner", "x-amz-mp-object-size"],
+  "x-amz-date",
+  "x-amz-security-token",
+  "x-amz-user-agent",
+  "x-amz-decoded-content-length",
+  "x-amz-trailer",
+  "x-amz-expected-bucket-owner",
+  "x-amz-mp-object-size",
 ]);
 const SIGNING = new Set(
   ["algorithm", "credential", "date", "expires", "signedheaders", "signature", "security-token", "content-sha256"].map(
@@ -53,7 +58,7 @@ const queryMembers: Record<string, string> = {
   ...Object.fromEntries(Object.entries(keptHeaders).map(([name, member]) => [`response-${name}`, `Response${member}`])),
 };
 /** Parameters that choose the operation, or have no effect. */
-const choosing = new Set([...["list-type", "uploads", "delete", "tagging", "x-id", "fetch-owner"]]);
+const choosing = new Set(["list-type", "uploads", "delete", "tagging", "x-id", "fetch-owner"]);
 
 /** `bucket.s3.…`, `bucket.localhost`, `bucket.127.0.0.1`; otherwise the bucket is the first part of the path. */
 const virtualHost = /^(.+?)\.(?:s3[.-].*|s3|localhost|127\.0\.0\.1)(?::\d+)?$/;

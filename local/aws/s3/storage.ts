@@ -106,7 +106,13 @@ export function openS3Storage(database: Database) {
       if (old) dropBlob(String(old.blob));
       db().run(
         "INSERT OR REPLACE INTO s3_objects (bucket, key, blob, etag, size, modified, about) VALUES (?, ?, ?, ?, ?, ?, ?)",
-        ...[bucket, key, blob, etag, size, modified, JSON.stringify(about)],
+        bucket,
+        key,
+        blob,
+        etag,
+        size,
+        modified,
+        JSON.stringify(about),
       );
     },
     removeObject: (bucket: string, key: string) => {
@@ -119,14 +125,22 @@ export function openS3Storage(database: Database) {
       db()
         .all(
           "SELECT * FROM s3_objects WHERE bucket = ? AND key > ? AND substr(key, 1, ?) = ? ORDER BY key LIMIT ?",
-          ...[bucket, key, [...prefix].length, prefix, limit],
+          bucket,
+          key,
+          [...prefix].length,
+          prefix,
+          limit,
         )
         .map(storedOf),
 
     addUpload: ({ id, bucket, key, created, about }: Upload) =>
       void db().run(
         "INSERT INTO s3_uploads (id, bucket, key, created, about) VALUES (?, ?, ?, ?, ?)",
-        ...[id, bucket, key, created, JSON.stringify(about)],
+        id,
+        bucket,
+        key,
+        created,
+        JSON.stringify(about),
       ),
     uploads: (bucket: string): Upload[] =>
       db().all("SELECT * FROM s3_uploads WHERE bucket = ? ORDER BY key, created", bucket).map(uploadOf),
@@ -135,7 +149,13 @@ export function openS3Storage(database: Database) {
     putPart: (upload: string, { number, blob, etag, size, modified, checksum }: Part) =>
       void db().run(
         "INSERT OR REPLACE INTO s3_parts (upload, number, blob, etag, size, modified, checksum) VALUES (?, ?, ?, ?, ?, ?, ?)",
-        ...[upload, number, blob, etag, size, modified, checksum ? JSON.stringify(checksum) : null],
+        upload,
+        number,
+        blob,
+        etag,
+        size,
+        modified,
+        checksum ? JSON.stringify(checksum) : null,
       ),
     removeUpload: (upload: string) => {
       for (const { blob } of db().all("SELECT blob FROM s3_parts WHERE upload = ?", upload)) dropBlob(String(blob));

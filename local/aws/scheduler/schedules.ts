@@ -72,7 +72,12 @@ export function openSchedules(database: Database) {
       const { group, name, input, createdAt, nextAt = null, recurring } = schedule;
       db().run(
         "INSERT OR REPLACE INTO schedules VALUES (?, ?, ?, ?, ?, ?)",
-        ...[group, name, JSON.stringify(input), createdAt, nextAt, recurring ? 1 : 0],
+        group,
+        name,
+        JSON.stringify(input),
+        createdAt,
+        nextAt,
+        recurring ? 1 : 0,
       );
     },
     remove: (group: string, name: string): boolean =>

@@ -1,5 +1,6 @@
 // Messages in memory: per queue a list by (visible, seq), with an undo step for each change.
 import type { Undo } from "../database.ts";
+import { firstWhere } from "../first-where.ts";
 import type { MessageRow, MessageRows } from "./message-rows.ts";
 
 export function memoryMessages(undo: Undo): MessageRows {
@@ -83,16 +84,5 @@ export function memoryMessages(undo: Undo): MessageRows {
 
 /** The first position after (visible, seq). */
 function firstBehind(list: readonly MessageRow[], visible: number, seq: number): number {
-  const isBehind = (message: MessageRow) =>
-    message.visible > visible || (message.visible === visible && message.seq > seq);
-  // Most messages have the latest instant of all.
-  const last = list.at(-1);
-  if (!last || !isBehind(last)) return list.length;
-  let [low, high] = [0, list.length - 1];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (isBehind(list[middle]!)) high = middle;
-    else low = middle + 1;
-  }
-  return low;
+  return firstWhere(list, (message) => message.visible > visible || (message.visible === visible && message.seq > seq));
 }

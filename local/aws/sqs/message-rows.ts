@@ -66,7 +66,14 @@ export function sqlMessages(prepared: () => Database): MessageRows {
     add: ({ queue, visible, sent, id, body, attributes, group_id, trace }) => {
       prepared().run(
         "INSERT INTO sqs_messages (queue, visible, sent, id, body, attributes, group_id, trace) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        ...[queue, visible, sent, id, body, attributes, group_id, trace],
+        queue,
+        visible,
+        sent,
+        id,
+        body,
+        attributes,
+        group_id,
+        trace,
       );
     },
     at: (seq) => rowOf(prepared().first("SELECT * FROM sqs_messages WHERE seq = ?", seq)),

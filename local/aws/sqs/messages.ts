@@ -188,8 +188,16 @@ export function heldBy(handle: string, queue: Queue): ReceiptState {
 
 /** The attributes that a receiver may request, including those of FIFO queues, which are never present. */
 export const systemNames: ReadonlySet<string> = new Set([
-  ...["All", "SenderId", "SentTimestamp", "ApproximateReceiveCount", "ApproximateFirstReceiveTimestamp"],
-  ...["MessageGroupId", "AWSTraceHeader", "DeadLetterQueueSourceArn", "SequenceNumber", "MessageDeduplicationId"],
+  "All",
+  "SenderId",
+  "SentTimestamp",
+  "ApproximateReceiveCount",
+  "ApproximateFirstReceiveTimestamp",
+  "MessageGroupId",
+  "AWSTraceHeader",
+  "DeadLetterQueueSourceArn",
+  "SequenceNumber",
+  "MessageDeduplicationId",
 ]);
 
 /** A received row in the form of `ReceiveMessage`. */

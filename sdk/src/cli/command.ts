@@ -29,7 +29,7 @@ export class CommandError extends Error {
 
 export const usageError = (message: string) => new CommandError(message, EXIT.usage);
 
-export interface Option {
+interface Option {
   type: "string" | "boolean";
   about: string;
   /** What stands for the value in the help: `<file>`. */

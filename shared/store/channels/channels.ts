@@ -190,7 +190,7 @@ function permits(plan: PlanName, type: ChannelType): boolean {
 }
 
 /** CHN-13, ERR-20. */
-export const channelTypeRefusal = (plan: PlanName): ApiError =>
+const channelTypeRefusal = (plan: PlanName): ApiError =>
   new ApiError("FEATURE_NOT_AVAILABLE", "A channel type is not part of this workspace's plan.", {
     body: { error: "channel_type_not_permitted", allowed: plans[plan].channelTypes, upgrade_required: true },
   });

@@ -2,7 +2,7 @@
 // that no experience is live without its send.
 
 import { timestamp } from "../../kernel/clock.ts";
-import { ApiError, malformed } from "../../kernel/errors.ts";
+import { badRequest, malformed } from "../../kernel/errors.ts";
 import { isUsable, listChannels } from "../channels/channels.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { annotationWrite } from "../insights/annotations.ts";
@@ -42,7 +42,7 @@ export const resumeExperience = (store: Store, timers: Timers, allowance: Allowa
   attempt(store, id, "resume", async (experience) => {
     const { end_at, status, last_error, canceled_send } = experience;
     if (end_at && Date.parse(end_at) <= store.clock.now())
-      throw new ApiError("BAD_REQUEST", `The experience is ${status} and its end_at has passed.`);
+      throw badRequest(`The experience is ${status} and its end_at has passed.`);
     if (!canceled_send && !last_error) return transacted(store, moveWrites(store, experience, "resume"));
     await requireReady(store, experience);
     return send(store, timers, allowance, { experience, action: "resume", extraItems: [] });
@@ -112,7 +112,7 @@ async function requireReady(store: StoreReader, experience: ExperienceRecord): P
 async function specOf(store: StoreReader, experience: ExperienceRecord): Promise<JobSpec> {
   const { id, name, format, content, display, variant_b, start_at, audience = { type: "all" } } = experience;
   const channel = (await listChannels(store)).find((one) => one.type === "in_app" && isUsable(one));
-  if (!channel) throw new ApiError("BAD_REQUEST", "The workspace has no active in_app channel.");
+  if (!channel) throw badRequest("The workspace has no active in_app channel.");
   const { title, body = "", image_url, actions } = content;
   return {
     ...PLAIN_SEND,

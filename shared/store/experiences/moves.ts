@@ -1,7 +1,7 @@
 // What every transition of an experience has: the attempts, the writes, the cancellation of a scheduled send. And its
 // pause, which a deleted segment causes as well.
 import { timestamp } from "../../kernel/clock.ts";
-import { ApiError } from "../../kernel/errors.ts";
+import { badRequest } from "../../kernel/errors.ts";
 import { type ExperienceAction, experienceMoves, isDone } from "../../rules/experience-states.ts";
 import { jobMoves } from "../../rules/job-states.ts";
 import { is } from "../conditions.ts";
@@ -68,7 +68,7 @@ export async function attempt(
     if (isDone(action, experience.status)) return done(experience);
     const { from } = experienceMoves[action];
     if (!from.some((status) => status === experience.status))
-      throw new ApiError("BAD_REQUEST", `The experience is ${experience.status}: it cannot ${action}.`);
+      throw badRequest(`The experience is ${experience.status}: it cannot ${action}.`);
     const isTaken = await take(experience);
     return isTaken ? done(await getExperience(store, id)) : contended;
   });

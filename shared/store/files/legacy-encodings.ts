@@ -65,7 +65,8 @@ function areWords(words: readonly string[], encoding: Encoding): boolean {
  * @throws an unreadable error where nothing shows it
  */
 export async function legacyEncoding(bytes: AsyncIterable<Uint8Array>): Promise<Encoding> {
-  let [before, head] = ["", ""];
+  let before = "";
+  let head = "";
   const words: string[] = [];
   const seen = { japanese: false, cyrillic: false, central: false, turkish: false, other: false };
   for await (const chunk of bytes) {

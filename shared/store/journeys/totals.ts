@@ -91,21 +91,22 @@ function addWrites(
   return [changeItem(DayTotals, { group: "journey", day: dayOf(dispatched_at), id: source.id, shard }, { add })];
 }
 
+/** Those rows of some days that count one journey: a day has the rows of all. */
+const rowsOf = (rows: readonly RowOf<typeof DayTotals>[], journey: string) =>
+  rows.filter(({ sk }) => sk.split("#")[1] === journey);
+
 /** The sums of one journey in the rows of some days. A mail may come back before its send has ended and counts. */
 export function journeyTotals(rows: readonly RowOf<typeof DayTotals>[], journey: string): JourneyTotals {
-  const totals = Object.fromEntries(stages.map((stage) => [stage, 0])) as JourneyTotals;
-  for (const row of rows)
-    if (row.sk.split("#")[1] === journey) for (const stage of stages) totals[stage] += row[stage] ?? 0;
-  for (const stage of stages) totals[stage] = Math.max(0, totals[stage]);
-  return totals;
+  const own = rowsOf(rows, journey);
+  const totalOf = (stage: keyof JourneyTotals) => own.reduce((sum, row) => sum + (row[stage] ?? 0), 0);
+  return Object.fromEntries(stages.map((stage) => [stage, Math.max(0, totalOf(stage))])) as JourneyTotals;
 }
 
 /** What the sends of one journey cost, from the rows of some days (F10). */
 export function journeyCost(rows: readonly RowOf<typeof DayTotals>[], journey: string): SendCost {
-  const own = rows.filter(({ sk }) => sk.split("#")[1] === journey);
-  const sums = new Map<string, number>();
-  for (const row of own) for (const [name, n] of familyOf(row, "cost|")) sums.set(name, (sums.get(name) ?? 0) + n);
-  const sum = (name: keyof Rate | "provider") => (sums.get(name) ?? 0) / MILLION;
+  const own = rowsOf(rows, journey);
+  const sum = (name: keyof Rate | "provider") =>
+    own.reduce((total, row) => total + (row[`cost|${name}`] ?? 0), 0) / MILLION;
   const unpriced = new Set(own.flatMap((row) => familyOf(row, "unpriced|").map(([type]) => type)));
   const taken = { wcu: sum("wcu"), rcu: sum("rcu"), messages: sum("messages"), gbSeconds: sum("gbSeconds") };
   return costOf(taken, { dollars: roundedDollars(sum("provider")), unpriced: [...unpriced].sort() });

@@ -5,7 +5,7 @@ import { counterRow } from "../counters.ts";
 import { entity, item } from "../item.ts";
 import { shardOf } from "../shards.ts";
 
-export const groupKinds = ["list", "segment"] as const;
+const groupKinds = ["list", "segment"] as const;
 
 /** A list or a segment. */
 export interface Group {
@@ -41,8 +41,14 @@ export interface GroupMember {
 }
 
 const groupWriters = [
-  ...["api-lists", "api-mail", "ask-confirmation", "import-rows", "segment", "recompute-segment"],
-  ...["delete-memberships", "erase"],
+  "api-lists",
+  "api-mail",
+  "ask-confirmation",
+  "import-rows",
+  "segment",
+  "recompute-segment",
+  "delete-memberships",
+  "erase",
 ];
 
 export const ListMembership = item({

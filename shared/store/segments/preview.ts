@@ -123,7 +123,8 @@ async function sampleProfiles(store: StoreReader, size: number, total: number): 
     for await (const page of pagesOf(read)) {
       profiles.push(...profilesOf(page));
       bytes += Buffer.byteLength(JSON.stringify(page.rows));
-      if (profiles.length >= size || ++pages >= SAMPLE_PAGES || bytes >= SAMPLE_BYTES) return profiles;
+      pages++;
+      if (profiles.length >= size || pages >= SAMPLE_PAGES || bytes >= SAMPLE_BYTES) return profiles;
     }
   }
   return profiles;

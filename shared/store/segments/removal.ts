@@ -1,20 +1,21 @@
 // Deletes a segment, unless something active depends on it (AMB-119).
 import { conflict, notFound } from "../../kernel/errors.ts";
 import { pauseCampaign } from "../campaigns/campaigns.ts";
+import type { CampaignItem } from "../campaigns/items.ts";
 import type { Store } from "../context.ts";
 import { countChange } from "../counters.ts";
 import { releasedCampaigns } from "../dependents.ts";
 import { watchWrites } from "../events/watchers.ts";
 import { pauseUndelivered } from "../experiences/moves.ts";
-import { changeItem } from "../item.ts";
+import { changeItem, type RowOf } from "../item.ts";
 import { ActiveJourney } from "../journeys/items.ts";
 import { pauseInUse } from "../journeys/journeys.ts";
 import { fromJson } from "../json-text.ts";
 import { membershipDeletionWrite, planSecondPass } from "../lists/membership-deletion.ts";
 import { removeNamed } from "../name-index.ts";
 import type { Timers } from "../timers.ts";
-import { usersOf } from "../uses.ts";
-import { DynamicSegmentCount, SegmentItem, type SegmentRow } from "./items.ts";
+import { type User, usersOf } from "../uses.ts";
+import { DynamicSegmentCount, SegmentItem } from "./items.ts";
 import { groupOf, requireRow } from "./segments.ts";
 
 interface Options {
@@ -28,7 +29,10 @@ interface Options {
  */
 export async function removeSegment(store: Store, timers: Timers, id: string, options: Options): Promise<void> {
   const { name, is_dynamic } = await requireRow(store, id);
-  await releaseSegment(store, { id, name }, options);
+  const dependents = await dependentsOf(store, id);
+  if (!options.force) refuseDependents(dependents);
+  await pauseDependents(store, dependents, `its segment ${name} was deleted`);
+
   await planSecondPass(store, timers, groupOf(id));
   const extraItems = [membershipDeletionWrite(store, groupOf(id))];
   if (is_dynamic)
@@ -37,15 +41,16 @@ export async function removeSegment(store: Store, timers: Timers, id: string, op
   if (removed === "missing") throw notFound("segment");
 }
 
-/**
- * A scheduled notification cannot be paused: after a forced deletion it fails at its time, and says why.
- * @throws 409 naming an active journey that the segment triggers, or what sends to it, unless `force`.
- */
-async function releaseSegment(
-  store: Store,
-  { id, name }: Pick<SegmentRow, "id" | "name">,
-  { force }: Options,
-): Promise<void> {
+interface Dependents {
+  /** Ids of the active journeys that the segment triggers. */
+  journeys: readonly string[];
+  /** Released campaigns that send to it. */
+  campaigns: readonly RowOf<typeof CampaignItem>[];
+  /** What else names it. */
+  users: readonly User[];
+}
+
+async function dependentsOf(store: Store, id: string): Promise<Dependents> {
   const [active, released, users] = await Promise.all([
     store.queryAll(ActiveJourney, {}),
     releasedCampaigns(store),
@@ -58,15 +63,24 @@ async function releaseSegment(
     const target = fromJson(row.target);
     return target.type === "segment" && target.segment_id === id;
   });
-  if (!force) {
-    if (journeys[0] !== undefined)
-      throw conflict(`The segment triggers the active journey ${journeys[0]}. With force=true it is paused.`);
-    if (campaigns[0])
-      throw conflict(`The segment is the target of the campaign ${campaigns[0].id}. With force=true it is paused.`);
-    if (users[0])
-      throw conflict(`The segment is named by ${users[0].kind} ${users[0].id}. force=true deletes it anyway.`);
-  }
-  const reason = `its segment ${name} was deleted`;
+  return { journeys, campaigns, users };
+}
+
+/** @throws 409 naming the first of them, and what `force` does to it. */
+function refuseDependents({ journeys: [journey], campaigns: [campaign], users: [user] }: Dependents): void {
+  if (journey !== undefined)
+    throw conflict(`The segment triggers the active journey ${journey}. With force=true it is paused.`);
+  if (campaign)
+    throw conflict(`The segment is the target of the campaign ${campaign.id}. With force=true it is paused.`);
+  if (user) throw conflict(`The segment is named by ${user.kind} ${user.id}. force=true deletes it anyway.`);
+}
+
+/** A scheduled notification cannot be paused: after a forced deletion it fails at its time, and says why. */
+async function pauseDependents(
+  store: Store,
+  { journeys, campaigns, users }: Dependents,
+  reason: string,
+): Promise<void> {
   for (const journey of journeys) await pauseInUse(store, journey, reason);
   for (const campaign of campaigns) await pauseCampaign(store, campaign, reason);
   for (const user of users) if (user.kind === "experience") await pauseUndelivered(store, user.id, reason);

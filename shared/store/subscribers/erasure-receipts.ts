@@ -13,7 +13,7 @@ import { transacted } from "../refusals.ts";
 import type { RootSecrets } from "../secrets.ts";
 import { Profile, type ProfileRow } from "./items.ts";
 
-export const removedStores = [
+const removedStores = [
   "events",
   "devices",
   "webhook_payloads",

@@ -22,7 +22,7 @@ const MAX_EXAMINED = 1_000;
 const SPARE = 4;
 
 /** The form in which names are stored and searched. */
-export const searchText = (text: string): string =>
+const searchText = (text: string): string =>
   [...text.normalize("NFKC").toLowerCase().trim()].slice(0, MAX_CHARACTERS).join("");
 
 function lastNameOf(profile: ProfileRow): string {

@@ -38,7 +38,7 @@ export interface Occurrence {
 }
 
 /** The same event always gives the same delivery to an endpoint. */
-export const deliveryId = (webhook: string, { event, key, at }: Pick<Occurrence, "event" | "key" | "at">): string =>
+const deliveryId = (webhook: string, { event, key, at }: Pick<Occurrence, "event" | "key" | "at">): string =>
   uuidV7(at, createHash("sha256").update(`${webhook}:${event}:${key}`).digest());
 
 /**
@@ -119,7 +119,7 @@ export const isUnderWay = ({ clock }: Pick<Store, "clock">, { outcome, lease }: 
   outcome === "pending" && lease > clock.now();
 
 /** The newest attempt was claimed, and its result was not recorded. */
-export const isUnrecorded = ({ attempt_count, attempts }: DeliveryRecord): boolean =>
+const isUnrecorded = ({ attempt_count, attempts }: DeliveryRecord): boolean =>
   attempt_count > 0 && attempts.at(-1)?.n !== attempt_count;
 
 /** The attempt that a delivery is waiting for: the next one, or one whose result has to be recorded first. */

@@ -6,7 +6,7 @@ import { type Envelope, webhookEvents } from "../../rules/webhook-events.ts";
 import { item, type RowOf } from "../item.ts";
 import { json } from "../json-text.ts";
 
-export const deliveryOutcomes = ["pending", "delivered", "failed"] as const;
+const deliveryOutcomes = ["pending", "delivered", "failed"] as const;
 export const Outcome = OneOf(deliveryOutcomes);
 export type DeliveryOutcome = v.InferOutput<typeof Outcome>;
 

@@ -38,7 +38,7 @@ export function occurrenceSources(changes: Changes): OccurrenceSource[] {
       .flatMap((change) => (isLiving(change.after) ? [subscriberCreated(change, change.after)] : [])),
     ...profiles.filter(changesConsent).map(consentChanged),
     ...jobs.filter(becomes("queued")).map(dispatched),
-    ...jobs.filter(({ before, after }) => !before?.halted && after.halted !== undefined).map(halted),
+    ...jobs.filter(({ before, after }) => !before?.halted && after.halted !== undefined).map(haltedSend),
     ...changes
       .of(StepState, "journey-step")
       .filter(({ before, after }) => !before?.halted && after.halted !== undefined)
@@ -78,7 +78,7 @@ const dispatched = (change: Change<typeof JobItem>): OccurrenceSource => ({
 });
 
 /** F21. A send may halt again after it was resumed. */
-const halted = (change: Change<typeof JobItem>): OccurrenceSource => ({
+const haltedSend = (change: Change<typeof JobItem>): OccurrenceSource => ({
   change,
   events: ["notification.halted"],
   occurrences: () => {

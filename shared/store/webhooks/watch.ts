@@ -26,7 +26,7 @@ export const watchTimer = ({ clock }: Pick<Store, "clock">, minute: number): Tim
   at: (minuteOf(clock.now()) + 1) * MINUTE + WATCH_MS,
 });
 
-export const creationMinute = (delivery: string): number => minuteOf(timeOfUuid(delivery));
+const creationMinute = (delivery: string): number => minuteOf(timeOfUuid(delivery));
 
 /** The deliveries created in a minute that are pending, of every endpoint. */
 export async function pendingDeliveries(

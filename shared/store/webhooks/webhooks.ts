@@ -122,7 +122,7 @@ export async function changeWebhook(
       ...(active ? (["disabled_at", "first_failure_at"] as const) : []),
     ],
   };
-  if (events === undefined && active === undefined) return change(store, id, changes);
+  if (events === undefined && active === undefined) return changeExisting(store, id, changes);
 
   await store
     .transact([changeItem(WebhookItem, { id }, changes, present()), newWatchVersion()])
@@ -140,7 +140,8 @@ export async function rotateSecret(store: Store, secrets: Secrets, id: string): 
   return webhookSecret(await secrets.root(), store.tenant, await getWebhook(store, id));
 }
 
-const change = (store: Store, id: string, changes: ChangeOf<typeof WebhookItem>): Promise<WebhookRow> =>
+/** @throws 404 */
+const changeExisting = (store: Store, id: string, changes: ChangeOf<typeof WebhookItem>): Promise<WebhookRow> =>
   store.change(WebhookItem, { id }, changes, present()).catch(orRefuse(() => notFound("webhook")));
 
 /** Endpoints whose logs exist: the present ones, and those deleted of late. */

@@ -29,7 +29,7 @@ const keyOf = ({ idKey }: IdKey, tenant: TenantId, id: string): string =>
 
 const hashOfUser = (key: string, user: string): Buffer => createHmac("sha256", key).update(user).digest();
 
-export const identityKeysOf = (row: Pick<RowOf<typeof WorkspaceItem>, "identity_keys"> | undefined): IdentityKey[] =>
+const identityKeysOf = (row: Pick<RowOf<typeof WorkspaceItem>, "identity_keys"> | undefined): IdentityKey[] =>
   row?.identity_keys ? fromJson(row.identity_keys) : [];
 
 export async function listIdentityKeys(platform: PlatformReader, tenant: TenantId): Promise<IdentityKey[]> {

@@ -54,7 +54,7 @@ export const UserSession = platformItem({
   purge: "by-tenant-attribute",
 });
 
-export const mailPurposes = ["reset", "confirm"] as const;
+const mailPurposes = ["reset", "confirm"] as const;
 export type MailPurpose = (typeof mailPurposes)[number];
 
 export const AccountMail = platformItem({

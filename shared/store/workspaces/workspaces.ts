@@ -68,7 +68,8 @@ export async function changeWorkspace(
   };
   const remove = removable.filter((name) => change[name] === null);
   const when = all<"pk" | "purging_at" | "edits" | "identity_keys">(
-    ...[present(), absent("purging_at")],
+    present(),
+    absent("purging_at"),
     ...(seen === undefined ? [] : [isStill(seen)]),
     ...(change.identity_required ? [hasIdentityKey()] : []),
   );

@@ -1,5 +1,5 @@
 // At rest, the members of a dynamic segment are the subscribers that match its rule, and every count is that of the rows.
-import { matches } from "../../../shared/rules/predicates.ts";
+import { compilePredicate } from "../../../shared/rules/predicates.ts";
 import { compileRule } from "../../../shared/rules/segment-evaluation.ts";
 import { actorsOf, actorText } from "../../../shared/store/events/actors.ts";
 import type { StoredEvent } from "../../../shared/store/events/events.ts";
@@ -60,7 +60,7 @@ export const memberships: Invariant = {
               now: kernel.now(),
               times: ({ name, where = {} }) =>
                 history
-                  .filter(({ event_name, properties }) => event_name === name && matches(where, properties))
+                  .filter(({ event_name, properties }) => event_name === name && compilePredicate(where)(properties))
                   .map(({ occurred_at }) => Date.parse(occurred_at))
                   .sort((a, b) => b - a),
             }).matches;

@@ -1,7 +1,7 @@
 // Journeys while events arrive, attributes change, journeys are paused, edited and deleted, and subscribers are erased.
 import { MINUTE } from "../../../shared/kernel/clock.ts";
 import { branch, graphOf } from "../../support/journeys.ts";
-import { erase, insist, populate } from "../actors.ts";
+import { actsWithin, erase, insist, populate } from "../actors.ts";
 import type { Scenario } from "../invariant.ts";
 import { FAULTS_END_MS } from "../profiles.ts";
 import type { SimWorld } from "../world.ts";
@@ -44,9 +44,7 @@ export const journeys: Scenario = {
     const people = await populate(world, tenant, random.between(2, 4));
     const lasting = people.slice(1);
     const made: string[] = [];
-    const sometime = (count: number, action: () => Promise<unknown>, until = BUSY_MS) => {
-      for (let n = count; n > 0; n--) world.act(random.between(0, until), async () => void (await action()));
-    };
+    const sometime = actsWithin(world, BUSY_MS);
     let channel = "";
     const act = (way: string) => async () => {
       if (made.length === 0) return;

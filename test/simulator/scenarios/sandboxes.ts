@@ -2,7 +2,7 @@
 // run. Beside it a workspace whose time must not move.
 import { HOUR, MINUTE, SECOND } from "../../../shared/kernel/clock.ts";
 import { graphOf } from "../../support/journeys.ts";
-import { insist, populate, send } from "../actors.ts";
+import { actsWithin, insist, populate, send } from "../actors.ts";
 import type { Scenario } from "../invariant.ts";
 import { keysOf } from "../requests.ts";
 import { timeOf } from "../sandbox-time.ts";
@@ -33,9 +33,7 @@ export const sandboxes: Scenario = {
     const people = await populate(world, tenant, random.between(2, 4));
     const ids = people.map(({ id }) => id);
     holdUp(world, tenant);
-    const sometime = (count: number, action: () => Promise<unknown>) => {
-      for (let n = count; n > 0; n--) world.act(random.between(0, BUSY_MS), async () => void (await action()));
-    };
+    const sometime = actsWithin(world, BUSY_MS);
     sometime(1, () =>
       send(world, neighbour, { ids: [other!.id], keyed: true, scheduledAt: kernel.now() + 20 * MINUTE }),
     );

@@ -1,6 +1,6 @@
 // Cron schedules that are made, moved, switched off and on, deleted, and whose workspace is suspended for a while.
 import { HOUR, MINUTE } from "../../../shared/kernel/clock.ts";
-import { insistOpen, populate } from "../actors.ts";
+import { actsWithin, insistOpen, populate } from "../actors.ts";
 import type { Scenario } from "../invariant.ts";
 import { channelOf } from "../marketers.ts";
 import type { Tenant } from "../tenants.ts";
@@ -51,9 +51,7 @@ async function lifeOfASchedule(world: SimWorld, tenant: Tenant): Promise<void> {
   world.name(made.id, `schedule-${made.id.slice(-4)}`);
   const change = (some: object) =>
     insistOpen(world, tenant, "dashboard", `PATCH ${ROUTE}/{id}`, { params, body: some });
-  const sometime = (count: number, action: () => Promise<unknown>) => {
-    for (let n = count; n > 0; n--) world.act(random.between(0, BUSY_MS), async () => void (await action()));
-  };
+  const sometime = actsWithin(world, BUSY_MS);
   sometime(random.between(0, 2), () => change(times(world)));
   sometime(random.between(0, 1), () => change({ active: false }));
   sometime(random.between(0, 2), () => change({ active: true }));

@@ -1,6 +1,6 @@
 // Segments and a list while attributes change, events arrive, ids are linked, rules change and subscribers are erased.
 import { MINUTE } from "../../../shared/kernel/clock.ts";
-import { erase, insist, populate } from "../actors.ts";
+import { actsWithin, erase, insist, populate } from "../actors.ts";
 import type { Scenario } from "../invariant.ts";
 import type { Person } from "../ledger.ts";
 import { FAULTS_END_MS } from "../profiles.ts";
@@ -36,9 +36,7 @@ export const segments: Scenario = {
     const people = await populate(world, tenant, random.between(3, 6));
     const lasting = people.slice(1);
     const made: string[] = [];
-    const sometime = (count: number, action: () => Promise<unknown>, until = BUSY_MS) => {
-      for (let n = count; n > 0; n--) world.act(random.between(0, until), async () => void (await action()));
-    };
+    const sometime = actsWithin(world, BUSY_MS);
     const create = async (is_dynamic: boolean) => {
       const body = {
         name: `segment ${made.length} ${random.bytes(4).toString("hex")}`,

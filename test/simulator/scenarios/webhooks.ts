@@ -1,7 +1,7 @@
 // Webhook endpoints that fail, fall silent and are away, while deliveries are sent again and replayed.
 import { MINUTE, SECOND, timestamp } from "../../../shared/kernel/clock.ts";
 import { webhookEvents } from "../../../shared/rules/webhook-events.ts";
-import { erase, insist, join, populate, send } from "../actors.ts";
+import { actsWithin, erase, insist, join, populate, send } from "../actors.ts";
 import type { Scenario } from "../invariant.ts";
 import type { Hook, Person } from "../ledger.ts";
 import type { Tenant } from "../tenants.ts";
@@ -26,9 +26,7 @@ export const webhooks: Scenario = {
       ledger.hooks.set(id, hook);
       hooks.push(hook);
     }
-    const sometime = (count: number, action: () => Promise<unknown>, until = BUSY_MS) => {
-      for (let n = count; n > 0; n--) world.act(random.between(0, until), async () => void (await action()));
-    };
+    const sometime = actsWithin(world, BUSY_MS);
     const sendSome = () =>
       send(world, tenant, {
         ids: random.some(people, random.between(1, people.length)).map(({ id }) => id),

@@ -54,7 +54,7 @@ export function openFitter(): Fitter {
 
   const fields: Fitter["fields"] = (given, bounds) => {
     const kept: Record<string, Value> = {};
-    let [entries, bytes] = [bounds.entries, bounds.bytes];
+    let { entries, bytes } = bounds;
     for (const [key, value] of Object.entries(given)) {
       const [fitted] = inner(isFitting(key, bounds) ? value : undefined, bounds, 1);
       if (fitted === undefined) continue;

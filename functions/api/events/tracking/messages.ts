@@ -1,7 +1,7 @@
 // What Segment's libraries send: one message, or a batch of them, with the write key in a header or in the body.
 import { gunzipSync } from "node:zlib";
 import * as v from "valibot";
-import { ApiError } from "../../../../shared/kernel/errors.ts";
+import { badRequest } from "../../../../shared/kernel/errors.ts";
 import { isJsonObject, withoutUndefined } from "../../../../shared/kernel/objects.ts";
 import { SERVER_BODY_BYTES } from "../../../../shared/rules/event-limits.ts";
 
@@ -9,7 +9,7 @@ export const messageTypes = ["identify", "track", "page", "screen", "group", "al
 type MessageType = (typeof messageTypes)[number];
 
 /** The last part of a call's path: the name of a type, its first letter as browsers write it, or a batch. */
-export const calls = [...messageTypes, ...["i", "t", "p", "s", "g", "a"], "batch", "b", "import", "m"] as const;
+export const calls = [...messageTypes, "i", "t", "p", "s", "g", "a", "batch", "b", "import", "m"] as const;
 type CallName = (typeof calls)[number];
 
 const batchNames: Readonly<Record<string, CallName>> = { b: "batch", import: "batch" };
@@ -67,8 +67,6 @@ const MAX_BODY_BYTES = SERVER_BODY_BYTES;
 export const MAX_MESSAGE_BYTES = 32_768;
 const MAX_DEPTH = 20;
 
-const malformed = (message: string) => new ApiError("BAD_REQUEST", message);
-
 /**
  * The JSON object of a body.
  * @param encoding its `Content-Encoding`; only gzip is unpacked
@@ -76,14 +74,14 @@ const malformed = (message: string) => new ApiError("BAD_REQUEST", message);
  */
 export function jsonOf(raw: Buffer, encoding: string | undefined): Record<string, unknown> {
   const bytes = encoding === "gzip" ? inflated(raw) : raw;
-  if (bytes.length > MAX_BODY_BYTES) throw malformed(`The body has more than ${MAX_BODY_BYTES} bytes.`);
+  if (bytes.length > MAX_BODY_BYTES) throw badRequest(`The body has more than ${MAX_BODY_BYTES} bytes.`);
   let value: unknown;
   try {
     value = JSON.parse(bytes.toString());
   } catch {
-    throw malformed("The body is not valid JSON.");
+    throw badRequest("The body is not valid JSON.");
   }
-  if (!isJsonObject(value)) throw malformed("The body is no JSON object.");
+  if (!isJsonObject(value)) throw badRequest("The body is no JSON object.");
   return value;
 }
 
@@ -91,7 +89,7 @@ function inflated(raw: Buffer): Buffer {
   try {
     return gunzipSync(raw, { maxOutputLength: MAX_BODY_BYTES });
   } catch {
-    throw malformed(`The body is not gzip of at most ${MAX_BODY_BYTES} bytes.`);
+    throw badRequest(`The body is not gzip of at most ${MAX_BODY_BYTES} bytes.`);
   }
 }
 
@@ -105,12 +103,12 @@ export function messagesOf(call: CallName, body: Record<string, unknown>, max: n
   if ((batchNames[call] ?? call) !== "batch") {
     const sent = readAll([{ ...body, type: type ?? "" }]);
     if (sent.unreadable > 0)
-      throw malformed(`A message has at most ${MAX_MESSAGE_BYTES} bytes and ${MAX_DEPTH} levels.`);
+      throw badRequest(`A message has at most ${MAX_MESSAGE_BYTES} bytes and ${MAX_DEPTH} levels.`);
     return sent;
   }
 
   const { batch, sentAt, context, integrations } = body;
-  if (!Array.isArray(batch)) throw malformed("batch must be a list of messages.");
+  if (!Array.isArray(batch)) throw badRequest("batch must be a list of messages.");
   const shared = withoutUndefined({ sentAt, context, integrations });
   const first = batch.slice(0, max).map((one) => (isJsonObject(one) ? { ...shared, ...one } : one));
   return { ...readAll(first), tooMany: batch.length - first.length };

@@ -96,7 +96,8 @@ async function writePeople(
     const id = await write(endpoint, person);
     const list = listOf(path, audiences);
     if (id && list) members.set(list, (members.get(list) ?? new Set()).add(id));
-    if (++done % 100 === 0) io.progress(`${done} endpoints`);
+    done++;
+    if (done % 100 === 0) io.progress(`${done} endpoints`);
   });
   if (done > 0) io.progress(`${done} endpoints\n`);
   const lists = new Map((await listAll(connection, "lists")).map(({ name, id }) => [String(name), String(id)]));

@@ -11,7 +11,7 @@ const MINUTE_MS = 60_000;
 const units: Record<string, number> = { m: MINUTE_MS, h: 60 * MINUTE_MS, d: 1_440 * MINUTE_MS };
 
 /** Milliseconds of `30m`, `2h` or `7d`. */
-export function periodOf(text: string): number {
+function periodOf(text: string): number {
   const [, count, unit = ""] = /^([1-9]\d{0,4})([mhd])$/.exec(text) ?? [];
   if (count === undefined) throw usageError(`${text} is not a period such as 30m, 2h or 7d.`);
   return Number(count) * units[unit]!;

@@ -165,8 +165,13 @@ const journeys: Kind = {
 
 /** What repeats the first message of a campaign. */
 const REPEATED = [
-  ...["content", "template_id", "chat_app_template_id", "chat_app_parameters"],
-  ...["variant_b", "split_percentage", "channel_ids"],
+  "content",
+  "template_id",
+  "chat_app_template_id",
+  "chat_app_parameters",
+  "variant_b",
+  "split_percentage",
+  "channel_ids",
 ];
 const OWNED_BY_MESSAGE = ["id", "position", "job_id", "error"];
 

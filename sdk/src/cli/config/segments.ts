@@ -1,13 +1,11 @@
 // Who would enter and leave the segments of a plan.
+import type { SegmentsCompareAnswer, SegmentsPreviewAnswer } from "../../types.gen.ts";
 import type { Connection } from "../connection.ts";
 import type { Step } from "./plan.ts";
 
 const MAX_NAMED = 5;
 
-interface Side {
-  estimated_count: number;
-  sample_subscriber_ids: string[];
-}
+type Side = SegmentsCompareAnswer["entering"];
 
 export interface Movement {
   key: string;
@@ -28,16 +26,10 @@ export async function movementsOf(
   );
   const movements: Movement[] = [];
   for (const step of changing) {
-    const { key, id, document } = step;
     begin(step);
-    const answer =
-      id === undefined
-        ? { entering: await connection.call("segments.preview", document.rule), leaving: NOBODY }
-        : await connection.call("segments.compare", id, { rule: document.rule });
-    const { entering, leaving } = answer as unknown as { entering: Side; leaving: Side };
-    const exact = (answer.exact ?? (entering as { exact?: boolean }).exact) === true;
+    const { entering, leaving, exact } = await comparisonOf(connection, step);
     movements.push({
-      key,
+      key: step.key,
       entering: await named(connection, entering),
       leaving: await named(connection, leaving),
       exact,
@@ -46,7 +38,17 @@ export async function movementsOf(
   return movements;
 }
 
+type Comparison = Pick<SegmentsCompareAnswer, "entering" | "leaving" | "exact">;
+
 const NOBODY: Side = { estimated_count: 0, sample_subscriber_ids: [] };
+
+/** All members of a new segment enter it. An operation that is called by its name returns the type of this name, hence the casts. */
+async function comparisonOf(connection: Connection, { id, document: { rule } }: Step): Promise<Comparison> {
+  if (id !== undefined)
+    return (await connection.call("segments.compare", id, { rule })) as unknown as SegmentsCompareAnswer;
+  const entering = (await connection.call("segments.preview", rule)) as unknown as SegmentsPreviewAnswer;
+  return { entering, leaving: NOBODY, exact: entering.exact };
+}
 
 /** With the ids of the user's own system for the first ones. */
 async function named({ client }: Connection, { estimated_count: count, sample_subscriber_ids: ids }: Side) {

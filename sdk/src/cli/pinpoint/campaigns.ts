@@ -16,8 +16,18 @@ interface Context {
 }
 
 const KNOWN = [
-  ...["Id", "Name", "SegmentId", "SegmentVersion", "Schedule", "HoldoutPercent", "MessageConfiguration"],
-  ...["TemplateConfiguration", "State", "DefaultState", "IsPaused", ...BOOKKEEPING],
+  "Id",
+  "Name",
+  "SegmentId",
+  "SegmentVersion",
+  "Schedule",
+  "HoldoutPercent",
+  "MessageConfiguration",
+  "TemplateConfiguration",
+  "State",
+  "DefaultState",
+  "IsPaused",
+  ...BOOKKEEPING,
 ];
 const MAX_HOLDOUT = 99;
 

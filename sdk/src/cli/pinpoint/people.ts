@@ -6,8 +6,21 @@ import { compact } from "./templates.ts";
 import { keyOf, localeOf } from "./texts.ts";
 
 const KNOWN = [
-  ...["Id", "ChannelType", "Address", "OptOut", "EndpointStatus", "EffectiveDate", "Attributes", "Metrics", "User"],
-  ...["Location", "Demographic", "ApplicationId", "CohortId", "RequestId", "CreationDate"],
+  "Id",
+  "ChannelType",
+  "Address",
+  "OptOut",
+  "EndpointStatus",
+  "EffectiveDate",
+  "Attributes",
+  "Metrics",
+  "User",
+  "Location",
+  "Demographic",
+  "ApplicationId",
+  "CohortId",
+  "RequestId",
+  "CreationDate",
 ];
 const devices: Record<string, { platform: "ios" | "android"; environment?: "sandbox" | "production" }> = {
   APNS: { platform: "ios", environment: "production" },

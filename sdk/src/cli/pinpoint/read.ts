@@ -10,7 +10,7 @@ import { isObject, parsed, type Resource } from "../resource.ts";
 import type { Report } from "./report.ts";
 import { hasContent } from "./templates.ts";
 
-export type Thing = "segments" | "journeys" | "templates" | "campaigns";
+type Thing = "segments" | "journeys" | "templates" | "campaigns";
 
 export interface PinpointExport {
   things: Record<Thing, Resource[]>;

@@ -1,7 +1,7 @@
 // What became of an export of Pinpoint: what was converted, and every field that was not.
 import type { Resource } from "../resource.ts";
 
-export interface Unmapped {
+interface Unmapped {
   /** `segments`, `endpoints`, … */
   kind: string;
   /** The thing; of endpoints the first one. */

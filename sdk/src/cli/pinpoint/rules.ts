@@ -102,7 +102,7 @@ function partsOf(dimensions: Resource, keyed: (name: string) => string): Ruled[]
 }
 
 /** Rules that must all hold, or of which one must. The first that cannot be said makes the whole unsaid. */
-export function combine(op: "and" | "or", parts: readonly Ruled[]): Ruled {
+function combine(op: "and" | "or", parts: readonly Ruled[]): Ruled {
   const missing = parts.find((part) => part.kind === "unsaid");
   if (missing) return missing;
   const nodes = parts.flatMap((part) => (part.kind === "rule" ? [part.rule] : []));

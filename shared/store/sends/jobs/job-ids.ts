@@ -5,7 +5,7 @@ export const jobSources = ["api", "campaign", "journey", "schedule", "experience
 export type JobSource = (typeof jobSources)[number];
 
 /** What makes many jobs has a partition of its own, so that the list of the others never reads them. */
-export const jobKinds = ["api", "journey", "authored"] as const;
+const jobKinds = ["api", "journey", "authored"] as const;
 export type JobKind = (typeof jobKinds)[number];
 
 const kindOf = (source: JobSource): JobKind => (source === "api" || source === "journey" ? source : "authored");

@@ -1,5 +1,4 @@
 // Which recipients of a send a filter wants, and which totals leave room for one.
-
 import type { ChannelType } from "../../../rules/channel-types.ts";
 import { UNCONFIRMED } from "../../../rules/reasons.ts";
 import type { RecipientState } from "../../../rules/recipient-states.ts";
@@ -38,15 +37,29 @@ export function mayHold(totals: Totals, { state, reason, channel }: RecipientFil
   if (!totals?.closed) return true;
   const { counts, skip_reasons, fail_reasons, delivered_by_channel } = tallyOf(totals);
   // Of a mail without an answer its provider may report later that it arrived, or that it came back.
-  const unconfirmed = fail_reasons[UNCONFIRMED];
-  if (state === "skipped" || state === "failed" || state === "held_out") if (counts[state] === 0) return false;
-  if (state === "uncertain" && !unconfirmed) return false;
-  if (state === "pending" || state === "deferred") return false;
-  if (state === "canceled") return stoppedIn(skip_reasons) > 0;
-  const delivered = unconfirmed || (channel ? delivered_by_channel[channel] : counts.delivered);
-  if (state === "delivered" && !delivered) return false;
+  const hasUnconfirmed = (fail_reasons[UNCONFIRMED] ?? 0) > 0;
   // A mail that came back later counts as delivered.
-  const mayBounce = (!state || state === "bounced") && !!(unconfirmed || delivered_by_channel.email);
-  if (state === "bounced") return mayBounce;
-  return reason === undefined || mayBounce || (skip_reasons[reason] ?? 0) + (fail_reasons[reason] ?? 0) > 0;
+  const mayHaveBounced = hasUnconfirmed || (delivered_by_channel.email ?? 0) > 0;
+  const hasReason = reason === undefined || (skip_reasons[reason] ?? 0) + (fail_reasons[reason] ?? 0) > 0;
+  const delivered = (channel ? delivered_by_channel[channel] : counts.delivered) ?? 0;
+
+  switch (state) {
+    case undefined:
+      return hasReason || mayHaveBounced;
+    case "pending":
+    case "deferred":
+      return false;
+    case "canceled":
+      return stoppedIn(skip_reasons) > 0;
+    case "bounced":
+      return mayHaveBounced;
+    case "skipped":
+    case "failed":
+    case "held_out":
+      return hasReason && counts[state] > 0;
+    case "uncertain":
+      return hasReason && hasUnconfirmed;
+    case "delivered":
+      return hasReason && (hasUnconfirmed || delivered > 0);
+  }
 }

@@ -104,9 +104,13 @@ export async function listPlanned(
 ): Promise<Page> {
   const items: ListedRecipient[] = [];
   const takes = pageRoom();
-  let [examined, chunks] = [0, 0];
+  let examined = 0;
+  let chunks = 0;
   for await (const chunk of chunksFrom(store, job, filter, from)) {
-    if (++chunks > MAX_CHUNKS || examined >= MAX_EXAMINED) return { items, next: { ...chunk.place, i: chunk.first } };
+    const isPageFull = chunks >= MAX_CHUNKS || examined >= MAX_EXAMINED;
+    if (isPageFull) return { items, next: { ...chunk.place, i: chunk.first } };
+
+    chunks++;
     const listed = chunk.mayMatch ? await chunk.read() : [];
     for (let i = chunk.first; i < listed.length; i += MAX_CONCURRENT) {
       if (examined >= MAX_EXAMINED) return { items, next: { ...chunk.place, i } };

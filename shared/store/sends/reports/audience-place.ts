@@ -31,7 +31,7 @@ import type { ChunkRef } from "../ledger/touches.ts";
  * Why somebody is outside. `joined_later`: was outside when the audience was planned, and would be in it now.
  * `not_at_step`: of a journey's send, no run of the subscriber was at its step then.
  */
-export const outsideReasons = [
+const outsideReasons = [
   "not_named",
   "not_at_step",
   "not_in_list",
@@ -118,7 +118,8 @@ async function chunkFor(
   chunks: number,
   subscriber: string,
 ): Promise<number> {
-  let [low, high] = [0, chunks - 1];
+  let low = 0;
+  let high = chunks - 1;
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
     const { next } = (await store.get(ChunkItem, { ...part, n: middle }, { eventual: true })) ?? {};

@@ -17,6 +17,7 @@ import {
   post,
   SECOND,
   sendTo,
+  setSendCap,
 } from "./stories.ts";
 
 /** A delivery that is sent once more, or several, while its receiver fails for some seconds or for good (AMB-104, WHK-8). */
@@ -110,8 +111,7 @@ export function beyondTheCap(draft: Draft): void {
   const { random } = draft;
   const people = random.some(PEOPLE, random.between(2, 3)).map((name) => personOf(draft, name));
   const send = { content: { title: "News", body: "Read on" }, next: "end", channel_ids: [mailChannel(draft)] };
-  const cap = (monthly_send_cap: number | null) =>
-    ask(draft, SECOND, { method: "PATCH", path: "/api/v1/billing", body: { monthly_send_cap } });
+  const cap = (sends: number | null) => setSendCap(draft, sends);
   const first = { type: "send", send };
   const delay = { type: "delay", delay: { duration: "30m", next: "s2" } };
   const s2 = { id: "s2", ...first };

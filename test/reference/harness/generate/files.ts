@@ -1,6 +1,19 @@
 // Stories of files and of the calendar: choices of topics in imports, files of other platforms, and sends over the end of a month.
 import { type Draft, iso, newHandle, PEOPLE } from "./draft.ts";
-import { ask, DAY, HOUR, MINUTE, mailChannel, pass, personOf, post, SECOND, sendTo, settings } from "./stories.ts";
+import {
+  ask,
+  DAY,
+  HOUR,
+  MINUTE,
+  mailChannel,
+  pass,
+  personOf,
+  post,
+  SECOND,
+  sendTo,
+  setSendCap,
+  settings,
+} from "./stories.ts";
 
 /** Who chose a topic here, and what a file says that they chose before or after (docs/decisions/0070). */
 export function topicsOfFiles(draft: Draft): void {
@@ -38,8 +51,7 @@ export function overMonthsEnd(draft: Draft): void {
   const end = Date.UTC(day.getUTCFullYear(), day.getUTCMonth() + 1);
   const quiet = { start: "22:00", end: "08:00", timezone_mode: "workspace" };
   settings(draft, { timezone: "UTC", quiet_hours: random.pick([null, quiet, quiet]), frequency_caps: [] });
-  const cap = (monthly_send_cap: number | null) =>
-    ask(draft, SECOND, { method: "PATCH", path: "/api/v1/billing", body: { monthly_send_cap } });
+  const cap = (sends: number | null) => setSendCap(draft, sends);
   if (random.chance(0.4)) cap(random.between(2, 5));
   pass(draft, Math.max(end - 2 * HOUR - draft.now, SECOND));
   const fault = { channel: "email", outcome: "transient", times: random.between(1, 3) };

@@ -2,7 +2,20 @@
 import type { Body } from "../../model/kit.ts";
 import { type Draft, iso, newHandle, PEOPLE } from "./draft.ts";
 import { scheduleOf } from "./meetings.ts";
-import { ask, DAY, edge, HOUR, mailChannel, pass, personOf, post, SECOND, sendTo, ZONES } from "./stories.ts";
+import {
+  ask,
+  DAY,
+  edge,
+  HOUR,
+  mailChannel,
+  pass,
+  personOf,
+  post,
+  SECOND,
+  sendTo,
+  setSendCap,
+  ZONES,
+} from "./stories.ts";
 
 type Move = () => unknown;
 const after =
@@ -122,8 +135,7 @@ export function movedCap(draft: Draft): void {
   const { random } = draft;
   const people = random.some(PEOPLE, 2).map((name) => personOf(draft, name));
   mailChannel(draft);
-  const cap = (monthly_send_cap: number | null) =>
-    ask(draft, SECOND, { method: "PATCH", path: "/api/v1/billing", body: { monthly_send_cap } });
+  const cap = (sends: number | null) => setSendCap(draft, sends);
   const send = () => {
     const to = random.chance(0.7) ? {} : { subscriberIds: undefined, target: { type: "all" } };
     sendTo(draft, SECOND, random.some(people, random.between(1, 2)), { category: "transactional", ...to });

@@ -58,6 +58,10 @@ export function campaignOf(draft: Draft, wait: number, message: Body = {}): stri
 export const conversionOf = (draft: Draft, window_seconds: number) =>
   post(draft, SECOND, "/api/v1/insights/config", { event_name: "buy", value_property: "amount", window_seconds });
 
+/** The workspace's own cap on the sends of a month; null for none. */
+export const setSendCap = (draft: Draft, monthly_send_cap: number | null) =>
+  ask(draft, SECOND, { method: "PATCH", path: "/api/v1/billing", body: { monthly_send_cap } });
+
 export const settings = (draft: Draft, body: Body) =>
   ask(draft, SECOND, { method: "PATCH", path: "/api/v1/workspace", body });
 
