@@ -3,6 +3,7 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { TemplatesPreviewBody } from "../../sdk/src/types.gen.ts";
 import { classOf } from "../../shared/rules/channel-types.ts";
+import { inPlain } from "../../shared/rules/placeholders.ts";
 import { personName } from "../app/person-name.ts";
 import { useQuery } from "../app/query.ts";
 import { channelName } from "../app/sentences.ts";
@@ -84,6 +85,12 @@ function Seen({ content, channel, send }: SeenProps) {
   );
 }
 
+/** Until the service has answered: its variables by their names. */
+function Unfilled({ channel, content }: Pick<SeenProps, "content"> & { channel: Own }) {
+  const { title, body, html } = shownOn(content, channel);
+  return <SeenAs channel={channel} title={inPlain(title)} body={inPlain(body)} html={html && inPlain(html)} />;
+}
+
 /** What the service makes of a content that is not saved yet. */
 function SeenBySomebody({ content, channel, send }: SeenProps & { channel: Own }) {
   const picked = usePicked();
@@ -101,7 +108,7 @@ function SeenBySomebody({ content, channel, send }: SeenProps & { channel: Own }
   return (
     <>
       {faults.length > 0 && <p class="banner">{faults.join(". ")}</p>}
-      {rendering ? <Rendered rendering={rendering} /> : <SeenAs channel={channel} {...shownOn(content, channel)} />}
+      {rendering ? <Rendered rendering={rendering} /> : <Unfilled channel={channel} content={content} />}
       <PersonField
         label="As seen by"
         picked={picked}

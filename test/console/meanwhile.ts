@@ -224,6 +224,22 @@ export function meanwhileStories(open: () => Promise<Tab>): void {
     await page.getByRole("alert").getByText("The in-app channel was deleted.").waitFor();
   });
 
+  it("until a message is rendered its variables have their names (CON-3)", async () => {
+    const { page, visit } = await open();
+    const { promise: asked, resolve } = Promise.withResolvers<void>();
+    await page.route("**/api/v1/templates/preview", async (route) => {
+      await asked;
+      return route.fallback();
+    });
+    await visit("campaigns/new");
+    await page.getByLabel("Title").fill("Hello {{ subscriber.first_name }}");
+    await page.getByLabel("Body", { exact: true }).fill("You.");
+    const preview = page.getByLabel("Preview");
+    await preview.getByText("Hello [first name]").waitFor();
+    resolve();
+    await preview.getByText("Hello Ada").waitFor();
+  });
+
   it("a name that is written from the right is cut at its end (CON-4)", async () => {
     const { page } = await open();
     await page.route("**/api/v1/me", async (route) => {
