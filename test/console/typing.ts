@@ -54,7 +54,7 @@ export function typingStories(open: () => Promise<Tab>): void {
     await page.getByLabel("Add to list").selectOption({ label: "A new list" });
     await start("second.csv");
     await page.getByText("Its name is taken.").waitFor();
-    await page.getByLabel("Add to list").selectOption({ label: "first" });
+    await page.getByLabel("Add to list").selectOption({ label: "first (0)" });
     await start("second.csv");
     await tried();
     expect(await page.getByText("Its name is taken.").count()).toBe(0);
