@@ -113,8 +113,8 @@ function useFound(find: Find, wanted: string) {
     return () => abort.abort();
   }, [settled]);
   if (wanted === "")
-    return { all: [], fault: undefined, hint: "The newest are offered above; older ones by their name." };
+    return { all: [], fault: undefined, hint: "The newest are offered; others are found by their names." };
   if (found.text !== wanted) return { all: [], fault: undefined, hint: "Searching …" };
   const { all, fault } = found;
-  return { all, fault, hint: all.length > 0 ? `${all.length} found: choose above.` : !fault && "None has that name." };
+  return { all, fault, hint: all.length > 0 ? `${all.length} found: choose from them.` : !fault && "None has that name." };
 }

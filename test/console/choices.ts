@@ -31,7 +31,7 @@ export function choiceStories(open: () => Promise<Tab>, service: () => ServicePr
     await page.getByLabel("A list").check();
     expect(await list.locator("option", { hasText: "Große Häuser" }).count()).toBe(0);
     await search.fill("grosse hau");
-    await page.getByText("1 found: choose above.").waitFor();
+    await page.getByText("1 found: choose from them.").waitFor();
     await list.selectOption({ label: "Große Häuser (0)" });
     await search.fill("");
     expect(await list.locator("option:checked").innerText()).toBe("Große Häuser (0)");
@@ -50,7 +50,7 @@ export function choiceStories(open: () => Promise<Tab>, service: () => ServicePr
     await page.getByRole("button", { name: "New schedule" }).click();
     const dialog = page.locator("dialog[open]");
     await dialog.getByLabel("Find a template").fill("gruesse");
-    await dialog.getByText("1 found: choose above.").waitFor();
+    await dialog.getByText("1 found: choose from them.").waitFor();
     await dialog.getByLabel("Template", { exact: true }).selectOption("Alte Grüße");
     await dialog.getByRole("button", { name: "Review the schedule" }).click();
     await page.getByText("Send Alte Grüße again and again?").waitFor();
