@@ -1,6 +1,7 @@
 // npm run operate -- <command>: what the operator of a deployment sees and repairs, through the operator function.
 import { readFileSync } from "node:fs";
 import { InvokeCommand, LambdaClient } from "@aws-sdk/client-lambda";
+import { SchedulerClient } from "@aws-sdk/client-scheduler";
 import { deadQueueOf, isOfStream } from "../shared/contract/messages.ts";
 import { awsClients } from "../shared/runtime/aws.ts";
 import { argumentsIn } from "../tools/arguments.ts";
@@ -11,7 +12,7 @@ import { serveOperateConsole } from "./operate-console.ts";
 import { type Invoke, redriveRecords } from "./redrive-records.ts";
 import { type AlarmsWish, lookAfterAlarms } from "./ring-alarm.ts";
 import { STACK_NAME } from "./settings.ts";
-import { switchWorkers } from "./workers.ts";
+import { requireSweep, switchWorkers } from "./workers.ts";
 
 const HELP = `npm run operate -- <command> [--stack NAME | --local URL] [--json]
 
@@ -103,6 +104,7 @@ function deployed(stack: string): Invoke {
       alarms?: AlarmsWish;
     };
     if (alarms !== undefined) return lookAfterAlarms(await deployedCloudWatch(aws(LambdaClient)), stack, alarms);
+    if (workers === "on") await requireSweep(aws(SchedulerClient), stack);
     if (workers !== undefined) return { workers: await switchWorkers(aws(LambdaClient), stack, workers === "on") };
     const queue = redrive?.queue ?? "";
     if (!isOfStream(queue)) return invoke("operator", event);

@@ -4,6 +4,7 @@ import {
   ListEventSourceMappingsCommand,
   UpdateEventSourceMappingCommand,
 } from "@aws-sdk/client-lambda";
+import { ListSchedulesCommand } from "@aws-sdk/client-scheduler";
 import { queueNames, streamWorkers } from "../shared/contract/messages.ts";
 import type { Client } from "../shared/kernel/deps.ts";
 import { deployedName } from "./names.ts";
@@ -37,6 +38,25 @@ async function sourcesOf(functions: Client, stackName: string): Promise<Source[]
 export async function workersThatAreOff(functions: Client, stackName: string): Promise<string[]> {
   const sources = await sourcesOf(functions, stackName);
   return sources.filter(({ isOff }) => isOff).map(({ worker }) => worker);
+}
+
+/**
+ * A deployment with workers off leaves the sweep of timers off too, and a deployment alone brings it back.
+ * @throws an error that says so
+ */
+export async function requireSweep(schedules: Client, stackName: string): Promise<void> {
+  let NextToken: string | undefined;
+  do {
+    const page: { Schedules?: object[]; NextToken?: string } = await schedules.send(
+      new ListSchedulesCommand({ GroupName: stackName, State: "DISABLED", NextToken }),
+    );
+    // Of the group the sweep alone is ever disabled.
+    if (page.Schedules?.length)
+      throw new Error(
+        `${stackName} was deployed with workers off, and its timers are off too: deploy it with \`-c workers=on\`.`,
+      );
+    NextToken = page.NextToken;
+  } while (NextToken !== undefined);
 }
 
 /** @returns how many workers there are. @throws an error with those that could not be switched; the others are */

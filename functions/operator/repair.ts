@@ -34,6 +34,11 @@ const streamRecords = (queue: DeadQueueName): Refusal => ({
   message: `The messages of ${queue} name objects of a bucket, which hold the failed records. docs/operate.md says how to handle them again.`,
 });
 
+const stillMoving = (queue: DeadQueueName): Refusal => ({
+  error: "conflict",
+  message: `Messages of ${queue} are being sent again already. Redrive what is left when \`dead-letters ${queue}\` falls no more.`,
+});
+
 /** Sends the messages of a dead-letter queue again. */
 export async function redrive(
   { deadLetters }: OperatorContext,
@@ -41,7 +46,8 @@ export async function redrive(
 ): Promise<{ redriven: { queue: DeadQueueName; count: number } } | Refusal> {
   if (!deadLetters.queues.includes(queue)) return notDeployed(queue);
   if (isOfStream(queue)) return streamRecords(queue);
-  return { redriven: { queue, count: await deadLetters.redrive(queue) } };
+  const redriven = await deadLetters.redrive(queue);
+  return redriven.kind === "running" ? stillMoving(queue) : { redriven: { queue, count: redriven.count } };
 }
 
 /** Compares the counters of a workspace with the rows they count now, and repairs them, as every night. */

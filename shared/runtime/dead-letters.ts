@@ -28,9 +28,12 @@ interface DeadLetters {
   count(queue: DeadQueueName): Promise<number>;
   /** 100 messages at most, which stay where they are. */
   read(queue: DeadQueueName): Promise<DeadLetter[]>;
-  /** Moves all messages back to the queue that they came from. @returns how many there were */
-  redrive(queue: DeadQueueName): Promise<number>;
+  /** Begins to move all messages back to the queue that they came from. */
+  redrive(queue: DeadQueueName): Promise<Redrive>;
 }
+
+/** `count` messages were there; `running`: an earlier move of this queue is not over, and SQS takes no second one. */
+export type Redrive = { kind: "begun"; count: number } | { kind: "running" };
 
 const MAX_READ = 100;
 const PER_REQUEST = 10;
@@ -100,15 +103,20 @@ function openDeadLetters(deps: Deps): DeadLetters {
     read,
     redrive: async (queue) => {
       const found = await count(queue);
-      if (found === 0) return 0;
+      if (found === 0) return { kind: "begun", count: 0 };
       const prefix = setting(deps, "QUEUE_ARN_PREFIX");
-      await client.send(
-        new StartMessageMoveTaskCommand({
-          SourceArn: `${prefix}${deadQueueOf(queue)}`,
-          DestinationArn: `${prefix}${queue}`,
-        }),
+      const move = new StartMessageMoveTaskCommand({
+        SourceArn: `${prefix}${deadQueueOf(queue)}`,
+        DestinationArn: `${prefix}${queue}`,
+      });
+      return client.send(move).then(
+        () => ({ kind: "begun", count: found }),
+        (error: Error) => {
+          // SQS has no name of its own for it, only words.
+          if (/already a task running/.test(error.message)) return { kind: "running" };
+          throw error;
+        },
       );
-      return found;
     },
   };
 }

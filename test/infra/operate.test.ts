@@ -3,7 +3,7 @@ import { CreateBucketCommand, PutObjectCommand, S3Client } from "@aws-sdk/client
 import { beforeEach, expect, it } from "vitest";
 import { run, wishOf } from "../../infra/operate.ts";
 import { redriveRecords } from "../../infra/redrive-records.ts";
-import { switchWorkers } from "../../infra/workers.ts";
+import { requireSweep, switchWorkers } from "../../infra/workers.ts";
 import { TABLE } from "../../local/account.ts";
 import { MINUTE } from "../../shared/kernel/clock.ts";
 import { WebhookCount } from "../../shared/store/webhooks/items.ts";
@@ -95,6 +95,19 @@ it("dead letters are counted and read without taking them, and sent again (RDA-1
   expect(await operate("dead-letters")).toBe("0 dead letters.");
   await expect(operate("redrive", "react")).rejects.toThrow("docs/operate.md");
   await expect(operate("redrive", "nowhere")).rejects.toThrow("must be one of react, publish-events, fan-out");
+});
+
+it("a redrive while the one before is under way is refused in words, and later sends what is left (RDA-19, D-HEALTH)", async () => {
+  const { sqs } = world;
+  const { QueueUrl } = await sqs.operate("GetQueueUrl", { QueueName: "verify-channel-dead" });
+  const MessageBody = JSON.stringify({ tenant: (await world.tenant()).id, channel: "c" });
+  await sqs.operate("SendMessage", { QueueUrl, MessageBody });
+  await operate("redrive", "verify-channel");
+  await sqs.operate("SendMessage", { QueueUrl, MessageBody });
+
+  await expect(operate("redrive", "verify-channel")).rejects.toThrow("are being sent again already");
+  await world.advance(MINUTE);
+  expect(await operate("redrive", "verify-channel")).toBe("1 messages of verify-channel are sent again.");
 });
 
 it("events of a workspace are put on the bus by its command, of a workspace that there is (CLI-3)", async () => {
@@ -200,6 +213,20 @@ it("all workers of one deployment are switched off and on without a deployment (
   ]);
   await expect(switchWorkers(functions, "Nowhere", false)).rejects.toThrow("has no workers");
   await expect(operate("workers")).rejects.toThrow("Say on or off.");
+});
+
+it("workers that a deployment left off are not switched on by hand: the sweep of timers would stay off (RDA-19, OPS-3)", async () => {
+  const asked: object[] = [];
+  const groupOf = (all: { State: string }[]) => ({
+    send: async ({ input }: { input: { State: string; GroupName: string } }) => {
+      asked.push(input);
+      return { Schedules: all.filter(({ State }) => State === input.State) };
+    },
+  });
+
+  await expect(requireSweep(groupOf([{ State: "ENABLED" }, { State: "DISABLED" }]), "Shop")).rejects.toThrow("deploy it with `-c workers=on`");
+  await requireSweep(groupOf([{ State: "ENABLED" }]), "Shop");
+  expect(asked).toMatchObject([{ GroupName: "Shop" }, { GroupName: "Shop" }]);
 });
 
 it("who switches the workers off is told how long writes wait, and who switches them on is not (RDA-19)", async () => {

@@ -16,6 +16,11 @@ import {
   urlOf,
 } from "./queues.ts";
 
+/** How long a move counts as running: AWS moves at most 500 messages a second, and takes about a second for a few. */
+const MOVE_MS = 1_000;
+const ALREADY_MOVING =
+  "There is already a task running. Only one active task is allowed for a source queue arn at a given time.";
+
 interface Estate {
   clock: Clock;
   queues: Queues;
@@ -91,12 +96,17 @@ export function administration({ clock, queues, messages, prepared, tell }: Esta
     throw awsFailure("ResourceNotFoundException", message, { status: 404 });
   };
 
+  /** When the move out of a queue is over. Messages are moved at once; as at AWS, it counts as running for a while. */
+  const movingUntil = new Map<string, number>();
+
   function startMove(input: Wire): Wire {
     const from = ofTask(read.needed(input, "SourceArn"));
     const DestinationArn = read.text(input, "DestinationArn");
     const to = DestinationArn === undefined ? undefined : ofTask(DestinationArn).name;
     if (to === from.name) throw read.refuse("Source queue arn and destination queue arn cannot be the same.");
     if (!isDeadLetterQueue(from)) throw read.refuse("Source queue must be configured as a Dead Letter Queue.");
+    if (clock.now() < (movingUntil.get(from.name) ?? 0)) throw read.refuse(ALREADY_MOVING);
+    movingUntil.set(from.name, clock.now() + MOVE_MS);
     const moved = prepared().transaction(() => messages.moveAll(from, to, (name) => queues.all().has(name)));
     for (const queue of moved) tell(queue);
     return { TaskHandle: Buffer.from(`${from.name} ${clock.now()}`).toString("base64") };

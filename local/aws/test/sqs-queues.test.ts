@@ -2,7 +2,7 @@
 import * as sqs from "@aws-sdk/client-sqs";
 import { describe, expect, test } from "vitest";
 import { requestHandler } from "../protocol.ts";
-import { SECOND } from "../time.ts";
+import { MINUTE, SECOND } from "../time.ts";
 import { databaseOnFile, places, queuesIn, redrive, start } from "./support/queue-world.ts";
 import { nameOf } from "./support/services.ts";
 
@@ -157,6 +157,14 @@ describe.each(places)("queues in %s", (place) => {
       expect(await nameOf(move(arnOf("dead"), arnOf("dead")))).toBe("InvalidParameterValue");
       expect(await nameOf(move(arnOf("nowhere")))).toBe("ResourceNotFoundException");
       expect(await nameOf(move(arnOf("dead"), arnOf("nowhere")))).toBe("ResourceNotFoundException");
+    });
+
+    test("a move of messages is refused while one of the same queue is running", async () => {
+      const { move, clock } = await stranded();
+      await move(arnOf("dead"));
+      await expect(move(arnOf("dead"))).rejects.toThrow("Only one active task is allowed");
+      clock.jumpTo(start + 1 * MINUTE);
+      await move(arnOf("dead"));
     });
   });
 
