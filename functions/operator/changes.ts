@@ -6,9 +6,9 @@ import { ApiError } from "../../shared/kernel/errors.ts";
 import type { TenantId } from "../../shared/kernel/ids.ts";
 import { planNames } from "../../shared/rules/plans.ts";
 import { present } from "../../shared/store/conditions.ts";
-import { annotate } from "../../shared/store/insights/annotations.ts";
 import { UserItem } from "../../shared/store/workspaces/identity-items.ts";
 import { WorkspaceItem } from "../../shared/store/workspaces/items.ts";
+import { changePlan } from "../../shared/store/workspaces/plan-changes.ts";
 import { changeStatus, purgeTimer } from "../../shared/store/workspaces/purge.ts";
 import { removeFactor } from "../../shared/store/workspaces/second-factors.ts";
 import { usageOf } from "../../shared/store/workspaces/usage.ts";
@@ -115,7 +115,7 @@ export async function chooseEventsOnBus(
 /** Changes a workspace for the operator: its plan, status, kind, or what it has used of the month. */
 export async function changeOne(
   { platform, bind, storeIn, clock }: OperatorContext,
-  { tenant_id, usage, status, ...change }: v.InferOutput<typeof OperatorChange>,
+  { tenant_id, usage, status, plan, ...change }: v.InferOutput<typeof OperatorChange>,
 ): Promise<ShownWorkspace | Refusal> {
   const row = await platform.get(WorkspaceItem, { tenant: tenant_id });
   const before = presentWorkspace(row);
@@ -130,12 +130,8 @@ export async function changeOne(
     if (!isChanged) return { error: "not_found" };
   }
   if (usage) await setUsage(store, usage);
+  if (plan) await changePlan({ platform, store, planWrites: bind(before.id).planWrites }, plan);
   const workspace = (await changeWorkspace(platform, store.tenant, change)) ?? before;
-  if (workspace.plan !== before.plan)
-    await annotate(store, {
-      kind: "plan_change",
-      text: `The plan changed from ${before.plan} to ${workspace.plan}.`,
-    });
   return { workspace, usage: await usageOf(store) };
 }
 

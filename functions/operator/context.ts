@@ -10,6 +10,7 @@ import { deadLetters } from "../../shared/runtime/dead-letters.ts";
 import { recountQueue } from "../../shared/runtime/resources.ts";
 import { timers } from "../../shared/store/capabilities.ts";
 import { platformWrite, type Store, storeWrite } from "../../shared/store/context.ts";
+import { planWrites } from "../../shared/store/workspaces/plan-changes.ts";
 import type { WorkspaceRow } from "../../shared/store/workspaces/workspaces.ts";
 
 /** Whether the deployment has an event bus. */
@@ -26,6 +27,7 @@ const eventBusKnown: Capability<"hasEventBus", boolean> = {
 export const uses = [
   platformWrite,
   storeWrite,
+  planWrites,
   timers,
   anyStore,
   secretsMaker,

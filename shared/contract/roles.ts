@@ -52,3 +52,7 @@ export function holds(role: Role, permission: Permission): boolean {
   const holders: readonly Role[] = permissions[permission];
   return holders.includes(role);
 }
+
+/** Only an owner invites an owner. */
+export const mayInvite = (inviter: Role, role: Role): boolean =>
+  holds(inviter, "team:manage") && (role !== "owner" || inviter === "owner");

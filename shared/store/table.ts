@@ -126,6 +126,22 @@ export function openJointReads(deps: Deps, alsoAllowed: (tenant: TenantId) => st
   };
 }
 
+/** Writes of rows of a workspace and of one of the platform, all or nothing. */
+export type JointWrite = Pick<Table, "transact">;
+
+/** Opens such writes. @param alsoAllowed the only partition key of the platform that they may name */
+export function openJointWrites(deps: Deps, alsoAllowed: (tenant: TenantId) => string): (tenant: TenantId) => JointWrite {
+  const rows = openRows(deps);
+  return (tenant) => {
+    const isOwn = isOfWorkspace(tenant);
+    const bound = rows((pk) => isOwn(pk) || pk === alsoAllowed(tenant));
+    const prefix = { workspace: prefixOf(tenant), platform: "" };
+    return {
+      transact: (writes) => bound.transact(writes.map((write) => rawWriteOf(write, prefix[write.item.scope]))),
+    };
+  };
+}
+
 /** The partition keys of items that belong to no workspace. */
 export const isOfPlatform = (pk: string): boolean => !pk.startsWith("T#");
 

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { tokenSigner } from "../../shared/http/signing.ts";
 import type { TenantId } from "../../shared/kernel/ids.ts";
-import { annotate } from "../../shared/store/insights/annotations.ts";
+import { annotationWrite } from "../../shared/store/insights/annotations.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
@@ -95,9 +95,9 @@ describe("annotations", () => {
   it("more annotations than are read at a time are all listed (ANN-2)", async () => {
     const { tenant, list } = await setting();
     // 2,600 of half a KB are more than the megabyte of one read.
-    await Promise.all(
+    await tenant.store.writeAll(
       Array.from({ length: 2_600 }, (_, n) =>
-        annotate(tenant.store, { kind: "plan_change", text: `${n}`.padEnd(500) }),
+        annotationWrite(tenant.store, { kind: "plan_change", text: `${n}`.padEnd(500) }),
       ),
     );
 

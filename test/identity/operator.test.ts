@@ -1,8 +1,10 @@
 // What an operator and an owner may change in a workspace, and the effects on its sends.
 import { beforeEach, describe, expect, it } from "vitest";
+import { awsFailure } from "../../local/aws/index.ts";
 import { operating } from "../support/operating.ts";
+import { requests } from "../support/requests.ts";
 import { sandboxIn } from "../support/sandboxes.ts";
-import { type TestWorld, testWorld } from "../support/world.ts";
+import { type Tenant, type TestWorld, testWorld } from "../support/world.ts";
 
 let world: TestWorld;
 beforeEach(async () => {
@@ -30,6 +32,36 @@ describe("the plan and the operator", () => {
     expect(items).toEqual([
       expect.objectContaining({ kind: "plan_change", source: "auto", text: "The plan changed from free to growth." }),
     ]);
+  });
+
+  it.each([
+    { by: "its owner", change: (tenant: Tenant) => tenant.call("PUT /api/v1/billing/plan", { plan: "growth" }) },
+    { by: "the operator", change: (tenant: Tenant) => operate({ tenant_id: tenant.id, plan: "growth" }) },
+  ])("a change of plan by $by that the table fails on is there with its annotation once it is repeated (ANN-6, D-BILL)", async ({ change }) => {
+    const noting = requests({ naming: "The plan changed" });
+    world = await testWorld({ hooks: noting.hooks });
+    const tenant = await world.tenant({ plan: "free" });
+    noting.next(() => {
+      throw awsFailure("ServiceUnavailable", "busy");
+    });
+    await Promise.resolve(change(tenant)).catch(() => undefined);
+    expect(noting.isAwaited()).toBe(false);
+
+    await change(tenant);
+
+    expect((await tenant.call("GET /api/v1/billing")).body.plan).toBe("growth");
+    const { items } = await tenant.rows.query({ pk: `T#${tenant.id}#annotation` });
+    expect(items).toMatchObject([{ kind: "plan_change", text: "The plan changed from free to growth." }]);
+  });
+
+  it("a plan that two people change at once is noted once for each step (ANN-6, D-BILL)", async () => {
+    const tenant = await world.tenant({ plan: "free" });
+    const change = () => tenant.call("PUT /api/v1/billing/plan", { plan: "growth" });
+
+    expect((await Promise.all([change(), change()])).map(({ status }) => status)).toEqual([200, 200]);
+
+    const { items } = await tenant.rows.query({ pk: `T#${tenant.id}#annotation` });
+    expect(items).toHaveLength(1);
   });
 
   it("what the operator sets as used of a sandbox counts in the month of its own time (D-BILL, F4)", async () => {

@@ -12,12 +12,11 @@ import {
   platformWrite,
   type StoreReader,
   storeRead,
-  storeWrite,
 } from "../../../shared/store/context.ts";
 import { storedBytes } from "../../../shared/store/experiences/assets.ts";
-import { annotate } from "../../../shared/store/insights/annotations.ts";
 import { countDynamicSegments } from "../../../shared/store/segments/segments.ts";
 import { countSubscribers } from "../../../shared/store/subscribers/subscribers.ts";
+import { changePlan, planWrites } from "../../../shared/store/workspaces/plan-changes.ts";
 import { forecast, periodAt, usageOf } from "../../../shared/store/workspaces/usage.ts";
 import { changeWorkspace, getWorkspace } from "../../../shared/store/workspaces/workspaces.ts";
 
@@ -85,19 +84,15 @@ export const billing = group("billing", "Plan, usage and caps.", [
 
   endpoint(
     "PUT /api/v1/billing/plan",
-    { permission: "billing:manage", uses: [storeWrite, platformWrite] },
+    { permission: "billing:manage", uses: [storeRead, platformRead, planWrites] },
     {
       summary: "Change the plan. A downgrade is never refused: what exceeds its limits can no longer grow",
       body: v.strictObject({ plan: OneOf(planNames) }),
       example: { body: { plan: "premium" } },
       returns: Billing,
     },
-    async ({ store, platform, tenant, body }) => {
-      const before = await getWorkspace(platform, tenant);
-      if (before && before.plan !== body.plan) {
-        await changeWorkspace(platform, tenant, body);
-        await annotate(store, { kind: "plan_change", text: `The plan changed from ${before.plan} to ${body.plan}.` });
-      }
+    async ({ store, platform, planWrites, body }) => {
+      await changePlan({ store, platform, planWrites }, body.plan);
       return billOf(store, platform);
     },
   ),

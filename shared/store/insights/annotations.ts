@@ -79,12 +79,6 @@ export function annotationWrite(context: Pick<StoreContext, "clock" | "ids">, no
   return putItem(AnnotationItem, annotationKey(row), row);
 }
 
-/** Notes what the service did or found. */
-export const annotate = (store: Store, note: AutoNote): Promise<void> => {
-  const row = autoRow(store, note);
-  return store.put(AnnotationItem, annotationKey(row), row);
-};
-
 /** The id contains the time of the annotation, which is a part of its key. */
 const idAt = (occurredAt: string, unique: string) =>
   uuidV7(Date.parse(occurredAt), Buffer.from(unique.replaceAll("-", ""), "hex"));

@@ -54,6 +54,9 @@ export const MemberItem = platformItem({
     unconfirmed: v.optional(v.literal(true)),
     /** The invitation that was accepted: the audit trail names whom it was for. */
     invitation: v.optional(v.string()),
+    /** When the right to invite anybody ended last, and that to invite owners: what was sent before stays ended. */
+    invites_ended_at: v.optional(Timestamp),
+    owner_invites_ended_at: v.optional(Timestamp),
     /** The role is that of a group of the identity provider, and ends with it. */
     by_group: v.optional(v.literal(true)),
   },

@@ -1,6 +1,6 @@
 // Who is invited to a workspace (D-TEAM, AMB-78).
 import * as v from "valibot";
-import { holds, type Role } from "../../contract/roles.ts";
+import { mayInvite, type Role } from "../../contract/roles.ts";
 import { DAY, MINUTE, timestamp, ttl } from "../../kernel/clock.ts";
 import { ApiError, closed, conflict, notFound, requireFound } from "../../kernel/errors.ts";
 import type { TenantId } from "../../kernel/ids.ts";
@@ -49,9 +49,15 @@ type Meant = Pick<RowOf<typeof InvitedItem>, "role" | "by" | "by_in" | "expires_
 
 /** The clocks of two processes differ by less. */
 const CLOCK_TOLERANCE_MS = MINUTE;
-/** Who was removed and has come back since has another membership. */
-const invitedAsMember = ({ created_at }: Pick<Member, "created_at">, { expires_at }: Pick<Meant, "expires_at">) =>
-  Date.parse(created_at) <= Date.parse(expires_at) - INVITED_MS + CLOCK_TOLERANCE_MS;
+
+/** Who was removed and has come back has another membership, and who lost the right to invite and got it back has a new one. */
+function hadSameRight(inviter: RowOf<typeof MemberItem>, { role, expires_at }: Meant): boolean {
+  const sentAt = Date.parse(expires_at) - INVITED_MS;
+  const { created_at, invites_ended_at, owner_invites_ended_at } = inviter;
+  const ends = [invites_ended_at, role === "owner" ? owner_invites_ended_at : undefined];
+  const isEnded = ends.some((at) => at !== undefined && Date.parse(at) >= sentAt);
+  return !isEnded && Date.parse(created_at) <= sentAt + CLOCK_TOLERANCE_MS;
+}
 
 /**
  * Whether who invited might still do so: an invitation ends with its inviter's membership, or right to invite (D-TEAM), and one
@@ -70,21 +76,18 @@ export async function areMeant(
   const keys = [...agencies].map((agency) => ({ tenant: agency }));
   const rows = keys.length === 0 ? [] : await platform.getAll(WorkspaceItem, keys);
   const open = new Set<string>([tenant, ...rows.flatMap((row) => (row && keepsClients(row) ? [row.id] : []))]);
-  return invitations.map(({ role, by, by_in = tenant, expires_at }, i) => {
+  return invitations.map((invitation, i) => {
+    const { role, by, by_in = tenant } = invitation;
     if (by === undefined) return true;
     const inviter = inviters[i];
     return (
       inviter !== undefined &&
       open.has(by_in) &&
       mayInvite(inviter.role, role) &&
-      invitedAsMember(inviter, { expires_at })
+      hadSameRight(inviter, invitation)
     );
   });
 }
-
-/** Only an owner invites an owner. */
-const mayInvite = (inviter: Role, role: Role): boolean =>
-  holds(inviter, "team:manage") && (role !== "owner" || inviter === "owner");
 
 /** Who was invited, by the id of the invitation: the address while it is listed, and then the name of the member. */
 export async function invitedPeople(platform: PlatformReader, tenant: TenantId): Promise<Map<string, string>> {

@@ -1,7 +1,8 @@
 // Who belongs to a workspace, and in which role (D-TEAM, AMB-78).
 
 import * as v from "valibot";
-import type { Role } from "../../contract/roles.ts";
+import { mayInvite, type Role } from "../../contract/roles.ts";
+import { timestamp } from "../../kernel/clock.ts";
 import { ApiError, conflict, requireFound } from "../../kernel/errors.ts";
 import type { TenantId } from "../../kernel/ids.ts";
 import { byText } from "../../kernel/order.ts";
@@ -31,15 +32,22 @@ export async function changeRole(
   const { role: before, by_group: wasByGroup = false } = row;
   guardOwners(by, before, role);
   const isSame = before === role && wasByGroup === isByGroup;
-  const change = isByGroup
-    ? { set: { role, by_group: true as const } }
-    : { set: { role }, remove: ["by_group" as const] };
+  const set = { role, ...endedInvites(before, role, timestamp(platform.clock.now())) };
+  const change = isByGroup ? { set: { ...set, by_group: true as const } } : { set, remove: ["by_group" as const] };
   const writes = [
     changeItem(MemberItem, { tenant, user }, change, is("role", before)),
     changeItem(MembershipItem, { user, tenant }, { set: { role } }),
   ];
   if (!isSame) await swapMember(platform, writes, ownersChange(tenant, before, role));
   return { ...fieldsOf(memberFields, row), role };
+}
+
+function endedInvites(before: Role, role: Role, now: string) {
+  const ends = (invited: Role) => mayInvite(before, invited) && !mayInvite(role, invited);
+  return {
+    ...(ends("viewer") && { invites_ended_at: now }),
+    ...(ends("owner") && { owner_invites_ended_at: now }),
+  };
 }
 
 /**
