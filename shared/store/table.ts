@@ -130,7 +130,10 @@ export function openJointReads(deps: Deps, alsoAllowed: (tenant: TenantId) => st
 export type JointWrite = Pick<Table, "transact">;
 
 /** Opens such writes. @param alsoAllowed the only partition key of the platform that they may name */
-export function openJointWrites(deps: Deps, alsoAllowed: (tenant: TenantId) => string): (tenant: TenantId) => JointWrite {
+export function openJointWrites(
+  deps: Deps,
+  alsoAllowed: (tenant: TenantId) => string,
+): (tenant: TenantId) => JointWrite {
   const rows = openRows(deps);
   return (tenant) => {
     const isOwn = isOfWorkspace(tenant);

@@ -37,22 +37,25 @@ describe("the plan and the operator", () => {
   it.each([
     { by: "its owner", change: (tenant: Tenant) => tenant.call("PUT /api/v1/billing/plan", { plan: "growth" }) },
     { by: "the operator", change: (tenant: Tenant) => operate({ tenant_id: tenant.id, plan: "growth" }) },
-  ])("a change of plan by $by that the table fails on is there with its annotation once it is repeated (ANN-6, D-BILL)", async ({ change }) => {
-    const noting = requests({ naming: "The plan changed" });
-    world = await testWorld({ hooks: noting.hooks });
-    const tenant = await world.tenant({ plan: "free" });
-    noting.next(() => {
-      throw awsFailure("ServiceUnavailable", "busy");
-    });
-    await Promise.resolve(change(tenant)).catch(() => undefined);
-    expect(noting.isAwaited()).toBe(false);
+  ])(
+    "a change of plan by $by that the table fails on is there with its annotation once it is repeated (ANN-6, D-BILL)",
+    async ({ change }) => {
+      const noting = requests({ naming: "The plan changed" });
+      world = await testWorld({ hooks: noting.hooks });
+      const tenant = await world.tenant({ plan: "free" });
+      noting.next(() => {
+        throw awsFailure("ServiceUnavailable", "busy");
+      });
+      await Promise.resolve(change(tenant)).catch(() => undefined);
+      expect(noting.isAwaited()).toBe(false);
 
-    await change(tenant);
+      await change(tenant);
 
-    expect((await tenant.call("GET /api/v1/billing")).body.plan).toBe("growth");
-    const { items } = await tenant.rows.query({ pk: `T#${tenant.id}#annotation` });
-    expect(items).toMatchObject([{ kind: "plan_change", text: "The plan changed from free to growth." }]);
-  });
+      expect((await tenant.call("GET /api/v1/billing")).body.plan).toBe("growth");
+      const { items } = await tenant.rows.query({ pk: `T#${tenant.id}#annotation` });
+      expect(items).toMatchObject([{ kind: "plan_change", text: "The plan changed from free to growth." }]);
+    },
+  );
 
   it("a plan that two people change at once is noted once for each step (ANN-6, D-BILL)", async () => {
     const tenant = await world.tenant({ plan: "free" });

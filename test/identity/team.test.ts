@@ -106,21 +106,24 @@ it.each([
   { sender: "admin", invited: "viewer", meanwhile: "developer" },
   { sender: "owner", invited: "viewer", meanwhile: "analyst" },
   { sender: "owner", invited: "owner", meanwhile: "admin" },
-])("an invitation to $invited stays ended when its $sender was $meanwhile for a while; one sent since counts (D-TEAM)", async ({ sender, invited, meanwhile }) => {
-  const { world, owner, invite, accept, join } = await setting();
-  const grace = await join(sender);
-  const become = (role: string) =>
-    world.call(`PATCH /api/v1/team/members/${grace.user.id}`, { as: owner, body: { role } });
-  const { token } = (await invite("other@grace.example", invited, bearer(grace.access_token))).body;
-  await become(meanwhile);
-  await world.advance(MINUTE);
-  await become(sender);
+])(
+  "an invitation to $invited stays ended when its $sender was $meanwhile for a while; one sent since counts (D-TEAM)",
+  async ({ sender, invited, meanwhile }) => {
+    const { world, owner, invite, accept, join } = await setting();
+    const grace = await join(sender);
+    const become = (role: string) =>
+      world.call(`PATCH /api/v1/team/members/${grace.user.id}`, { as: owner, body: { role } });
+    const { token } = (await invite("other@grace.example", invited, bearer(grace.access_token))).body;
+    await become(meanwhile);
+    await world.advance(MINUTE);
+    await become(sender);
 
-  expect((await accept(token)).status).toBe(404);
-  await world.advance(MINUTE);
-  const again = await invite("other@grace.example", invited, bearer(grace.access_token));
-  expect((await accept(again.body.token)).body.tenant.role).toBe(invited);
-});
+    expect((await accept(token)).status).toBe(404);
+    await world.advance(MINUTE);
+    const again = await invite("other@grace.example", invited, bearer(grace.access_token));
+    expect((await accept(again.body.token)).body.tenant.role).toBe(invited);
+  },
+);
 
 it("an invitation to a viewer goes on while its sender, an owner, is an admin (D-TEAM)", async () => {
   const { world, owner, invite, accept, join } = await setting();

@@ -224,7 +224,9 @@ it("workers that a deployment left off are not switched on by hand: the sweep of
     },
   });
 
-  await expect(requireSweep(groupOf([{ State: "ENABLED" }, { State: "DISABLED" }]), "Shop")).rejects.toThrow("deploy it with `-c workers=on`");
+  await expect(requireSweep(groupOf([{ State: "ENABLED" }, { State: "DISABLED" }]), "Shop")).rejects.toThrow(
+    "deploy it with `-c workers=on`",
+  );
   await requireSweep(groupOf([{ State: "ENABLED" }]), "Shop");
   expect(asked).toMatchObject([{ GroupName: "Shop" }, { GroupName: "Shop" }]);
 });

@@ -81,10 +81,7 @@ export async function areMeant(
     if (by === undefined) return true;
     const inviter = inviters[i];
     return (
-      inviter !== undefined &&
-      open.has(by_in) &&
-      mayInvite(inviter.role, role) &&
-      hadSameRight(inviter, invitation)
+      inviter !== undefined && open.has(by_in) && mayInvite(inviter.role, role) && hadSameRight(inviter, invitation)
     );
   });
 }
