@@ -220,7 +220,9 @@ function noteSettings(settings: Settings, { notes, faults }: Report): void {
 }
 
 const registrationNote: Record<Settings["registration"], string> = {
-  open: "registration is open: anyone who reaches the address gets a workspace of the plan defaultPlan.",
+  open:
+    "registration is open: anyone who reaches the address gets a workspace of the plan defaultPlan. Workspaces send by SES from " +
+    "identities alone that you give them (docs/deploy.md).",
   invite: "registration is by invitation: the operator function invites addresses.",
   closed: "registration is closed: the operator function makes workspaces (docs/deploy.md).",
 };

@@ -8,6 +8,7 @@ import { planNames } from "../../shared/rules/plans.ts";
 import { present } from "../../shared/store/conditions.ts";
 import { UserItem } from "../../shared/store/workspaces/identity-items.ts";
 import { WorkspaceItem } from "../../shared/store/workspaces/items.ts";
+import { clientsInNeed } from "../../shared/store/workspaces/agencies.ts";
 import { changePlan } from "../../shared/store/workspaces/plan-changes.ts";
 import { changeStatus, purgeTimer } from "../../shared/store/workspaces/purge.ts";
 import { removeFactor } from "../../shared/store/workspaces/second-factors.ts";
@@ -112,6 +113,18 @@ export async function chooseEventsOnBus(
   return { events_on_bus: { tenant_id, on } };
 }
 
+const MAX_NAMED = 5;
+
+const keepsClients = (clients: readonly { id: string }[]): Refusal => ({
+  error: "conflict",
+  message:
+    `It keeps workspaces of clients that have no owner of their own, and nobody would reach them: delete them before, or suspend ` +
+    `the agency. Among them: ${clients
+      .slice(0, MAX_NAMED)
+      .map(({ id }) => id)
+      .join(", ")}.`,
+});
+
 /** Changes a workspace for the operator: its plan, status, kind, or what it has used of the month. */
 export async function changeOne(
   { platform, bind, storeIn, clock }: OperatorContext,
@@ -125,6 +138,8 @@ export async function changeOne(
   const store = storeIn(row);
   if (status !== undefined && status !== before.status) {
     const now = clock.now();
+    const left = status === "deleted" ? await clientsInNeed(platform, store.tenant) : [];
+    if (left.length > 0) return keepsClients(left);
     if (status === "deleted") await bind(before.id).timers.set([purgeTimer(store.tenant, now)]);
     const isChanged = await changeStatus(platform, store.tenant, status, now);
     if (!isChanged) return { error: "not_found" };

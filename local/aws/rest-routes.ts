@@ -11,6 +11,7 @@ const restRoutes: [service: ServiceName, method: string, path: string, operation
   ["ses", "POST", "/v2/email/outbound-emails", "SendEmail"],
   ["ses", "GET", "/v2/email/identities/{EmailIdentity}", "GetEmailIdentity"],
   ["ses", "GET", "/v2/email/account", "GetAccount"],
+  ["ses", "POST", "/v2/email/tags", "TagResource"],
 ];
 
 /** Query parameters whose name differs from the member they carry; the others carry their own name. */

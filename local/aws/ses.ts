@@ -52,6 +52,7 @@ export interface Ses extends StandIn {
 const members = membersOf({
   SendEmail: "FromEmailAddress Destination ReplyToAddresses Content EmailTags ConfigurationSetName",
   GetEmailIdentity: "EmailIdentity",
+  TagResource: "ResourceArn Tags",
   GetAccount: "",
 });
 const read = readers("BadRequestException", "BadRequestException");
@@ -156,6 +157,9 @@ export function createSes({ clock, mailbox, aliasesOf }: SesDeps): Ses {
       });
   };
 
+  /** Of identities, by their names. */
+  const tagged = new Map<string, Map<string, string>>();
+
   const operations: Operations = {
     SendEmail: async (input) => {
       requests++;
@@ -180,7 +184,17 @@ export function createSes({ clock, mailbox, aliasesOf }: SesDeps): Ses {
       const refusal = mailbox.refusalOfIdentity();
       if (refusal?.kind === "timeout") return new Promise<Wire>(() => undefined);
       if (refusal) throw awsFailure("BadRequestException", refusal.message);
-      return identity.includes("@") ? ADDRESS : domainIdentity(identity.toLowerCase(), aliasesOf);
+      const found = identity.includes("@") ? ADDRESS : domainIdentity(identity.toLowerCase(), aliasesOf);
+      return { ...found, Tags: [...(tagged.get(identity.toLowerCase()) ?? [])].map(([Key, Value]) => ({ Key, Value })) };
+    },
+    TagResource: (input) => {
+      requests++;
+      const identity = read.needed(input, "ResourceArn").replace(/^.*:identity\//, "").toLowerCase();
+      const tags = tagged.get(identity) ?? new Map<string, string>();
+      for (const tag of read.list(input, "Tags").filter(isRecord))
+        tags.set(read.needed(tag, "Key"), read.text(tag, "Value") ?? "");
+      tagged.set(identity, tags);
+      return {};
     },
     GetAccount: () => {
       requests++;

@@ -24,7 +24,8 @@ export function emailProvider({ clock, ses, smtp }: EmailDeps): Provider<Credent
       if (credentials.provider === "ses") return ses.send(credentials, message, source);
       return smtp.send(credentials, message.address.email, source);
     },
-    verify: (credentials) => (credentials.provider === "ses" ? ses : smtp).verify(credentials),
+    verify: (credentials, tenant) =>
+      credentials.provider === "ses" ? ses.verify(credentials, tenant) : smtp.verify(credentials),
   };
 }
 

@@ -61,8 +61,8 @@ export interface Outgoing<A = Addresses[ProvidedChannel]> {
 export interface Provider<C, A> {
   /** Sends one message; never throws and never sends twice. */
   send(credentials: C, message: Outgoing<A>): Promise<Outcome>;
-  /** Verifies credentials by an inexpensive request that needs them. */
-  verify(credentials: C): Promise<Verification>;
+  /** Verifies credentials of a workspace by an inexpensive request that needs them. */
+  verify(credentials: C, tenant: string): Promise<Verification>;
 }
 
 export type Providers = { [T in ProvidedChannel]: Provider<CredentialsFor<T>, Addresses[T]> };

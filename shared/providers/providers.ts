@@ -56,12 +56,12 @@ export const credentialProof: Capability<
   (type: ProvidedChannel, credentials: Credentials) => Promise<Verification>
 > = {
   as: "proof",
-  env: [],
+  env: ["GIVEN_IDENTITIES"],
   grants: [{ actions: ["ses:GetEmailIdentity"], on: "email-identities" }],
   open: (deps) => {
     const opened = openProviders(deps);
     // A channel accepts only credentials of its own type (AMB-19), so they are those of its provider.
-    return () => (type, credentials) => (opened[type] as Provider<Credentials, never>).verify(credentials);
+    return (tenant) => (type, credentials) => (opened[type] as Provider<Credentials, never>).verify(credentials, tenant);
   },
 };
 

@@ -1,5 +1,11 @@
 // Email by Amazon SES: our own MIME source, with tags that its events return (D-EMAIL).
-import { GetAccountCommand, GetEmailIdentityCommand, SESv2Client, SendEmailCommand } from "@aws-sdk/client-sesv2";
+import {
+  GetAccountCommand,
+  GetEmailIdentityCommand,
+  SESv2Client,
+  SendEmailCommand,
+  type Tag,
+} from "@aws-sdk/client-sesv2";
 import type { CredentialsFor } from "../contract/credentials.ts";
 import { TIMEOUT_MS } from "../egress/egress.ts";
 import { onAbort, withTimeLimit } from "../egress/time-limit.ts";
@@ -36,11 +42,12 @@ interface SesError extends Error {
 
 export interface Ses {
   send(credentials: Email, message: Outgoing<Addresses["email"]>, source: string): Promise<Outcome>;
-  verify(credentials: Email): Promise<Verification>;
+  /** @param tenant the workspace that would send: an identity may be given to some of them alone */
+  verify(credentials: Email, tenant: string): Promise<Verification>;
 }
 
 /** Mails by Amazon SES, with the identity that the credentials name. */
-export function openSes(deps: Pick<Deps, "aws" | "clock">): Ses {
+export function openSes(deps: Pick<Deps, "aws" | "clock" | "env">): Ses {
   // One attempt: SES has no idempotency token, so a second one may send a second mail (docs/decisions/0010).
   const client = deps.aws(SESv2Client, { maxAttempts: 1 });
 
@@ -66,25 +73,42 @@ export function openSes(deps: Pick<Deps, "aws" | "clock">): Ses {
         return outcomeOf(errorOf(error));
       }
     },
-    verify: async ({ from_email }) => {
+    verify: async ({ from_email }, tenant) => {
       const domain = from_email.slice(from_email.lastIndexOf("@") + 1);
-      let last = unverified(`SES does not know ${from_email} nor ${domain}.`);
+      let verdict: Verification = unverified(`SES does not know ${from_email} nor ${domain}.`);
       for (const EmailIdentity of [from_email, domain]) {
         const command = new GetEmailIdentityCommand({ EmailIdentity });
         try {
           const answer = await inTime((options) => client.send(command, options));
           if (answer === NO_ANSWER) return unverified("SES did not answer in time.", { isTemporary: true });
-          if (answer.VerifiedForSendingStatus) return { kind: "verified" };
-          last = unverified(`SES has not verified ${EmailIdentity} for sending.`);
+          const use = useOf(answer.Tags, tenant);
+          if (use === "of_others") return unverified(`The SES identity ${EmailIdentity} is given to other workspaces.`);
+          if (answer.VerifiedForSendingStatus && (use === "given" || !deps.env.GIVEN_IDENTITIES))
+            verdict = { kind: "verified" };
+          else if (verdict.kind !== "verified")
+            verdict = unverified(
+              answer.VerifiedForSendingStatus
+                ? `The SES identity ${EmailIdentity} is not given to this workspace: ask the operator.`
+                : `SES has not verified ${EmailIdentity} for sending.`,
+            );
         } catch (error) {
           const failure = errorOf(error);
           if (failure.name === "NotFoundException") continue;
           return unverified(failure.message, { isTemporary: outcomeOf(failure).status !== "rejected" });
         }
       }
-      return last;
+      return verdict;
     },
   };
+}
+
+/** The tag of an identity with the ids of the workspaces that may send from it, with blanks between them. */
+const GIVEN_TO = "engagement-workspace";
+
+function useOf(tags: Tag[] | undefined, tenant: string): "given" | "of_others" | "not_said" {
+  const given = tags?.find(({ Key }) => Key === GIVEN_TO)?.Value;
+  if (given === undefined) return "not_said";
+  return given.split(/\s+/).includes(tenant) ? "given" : "of_others";
 }
 
 /** The SDK throws nothing else. */

@@ -186,6 +186,28 @@ it("the timer repeats a verification whose messages were lost, and changes nothi
   expect(await get(id)).toEqual(taken);
 });
 
+it("a channel that sends from an SES identity of another workspace is refused, and that one's own is active (D-EMAIL, CHN-10)", async () => {
+  const { world, tenant } = await withTenant();
+  const other = await world.tenant();
+  await world.ses.operate("TagResource", {
+    ResourceArn: "arn:aws:ses:us-east-1:000000000000:identity/example.com",
+    Tags: [{ Key: "engagement-workspace", Value: other.id }],
+  });
+  const verified = async (of: Tenant) => {
+    const { create, upload, get } = await channelCalls(world, of);
+    const id = await create("email");
+    await upload(id, "email", { body: { provider: "ses", from_email: "shop@example.com", from_name: "Shop" } });
+    await world.settle();
+    return get(id);
+  };
+
+  expect(await verified(tenant)).toMatchObject({
+    status: "invalid",
+    verification_error: expect.stringContaining("given to other workspaces"),
+  });
+  expect(await verified(other)).toMatchObject({ status: "active" });
+});
+
 it("a channel that is deleted during its verification stays deleted", async () => {
   const { world, tenant } = await withTenant();
   const { create, upload, call } = await channelCalls(world, tenant);

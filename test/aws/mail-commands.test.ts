@@ -20,11 +20,11 @@ const message = {
 } as Parameters<Ses["send"]>[1];
 
 /** @param sleep how the time limit of a request passes: by default, it does not */
-function mockedSes(sleep: () => Promise<void> = () => new Promise(() => undefined)) {
+function mockedSes(sleep: () => Promise<void> = () => new Promise(() => undefined), env: Record<string, string> = {}) {
   const deps = awsDeps({});
   const clock = { ...deps.clock, sleep };
   const mocked = mockClient(deps.aws(SESv2Client, { maxAttempts: 1 }));
-  const ses = openSes({ aws: deps.aws, clock });
+  const ses = openSes({ aws: deps.aws, clock, env });
   return { mocked, ses, send: () => ses.send(credentials, message, "source") };
 }
 
@@ -95,7 +95,7 @@ describe("the identity of a sender", () => {
   it("the identity of a sender is looked up by its address, then by its domain", async () => {
     const { mocked, ses } = mockedSes();
     mocked.on(GetEmailIdentityCommand).rejects(failure("NotFoundException"));
-    expect(await ses.verify(credentials)).toMatchObject({ kind: "refused" });
+    expect(await ses.verify(credentials, "shop")).toMatchObject({ kind: "refused" });
     expect(mocked.calls().map(({ args: [{ input }] }) => input)).toEqual([
       { EmailIdentity: "shop@example.com" },
       { EmailIdentity: "example.com" },
@@ -105,8 +105,34 @@ describe("the identity of a sender", () => {
   it("the identity of a sender is verified only where SES says so", async () => {
     const { mocked, ses } = mockedSes();
     mocked.on(GetEmailIdentityCommand).resolves({});
-    expect(await ses.verify(credentials)).toMatchObject({ kind: "refused" });
+    expect(await ses.verify(credentials, "shop")).toMatchObject({ kind: "refused" });
     mocked.on(GetEmailIdentityCommand).resolves({ VerifiedForSendingStatus: true });
-    expect(await ses.verify(credentials)).toEqual({ kind: "verified" });
+    expect(await ses.verify(credentials, "shop")).toEqual({ kind: "verified" });
+  });
+
+  const given = (to: string) => ({ VerifiedForSendingStatus: true, Tags: [{ Key: "engagement-workspace", Value: to }] });
+
+  it("the identity of a sender that is given to workspaces is of these alone (D-EMAIL, CHN-10)", async () => {
+    const { mocked, ses } = mockedSes();
+    mocked.on(GetEmailIdentityCommand).resolves(given("bakery"));
+    expect(await ses.verify(credentials, "shop")).toMatchObject({ kind: "refused" });
+    mocked.on(GetEmailIdentityCommand).resolves(given("bakery shop"));
+    expect(await ses.verify(credentials, "shop")).toEqual({ kind: "verified" });
+  });
+
+  it("the identity of an address sends for nobody whom that of its domain excludes (D-EMAIL, CHN-10)", async () => {
+    const { mocked, ses } = mockedSes();
+    mocked.on(GetEmailIdentityCommand, { EmailIdentity: "shop@example.com" }).resolves({ VerifiedForSendingStatus: true });
+    mocked.on(GetEmailIdentityCommand, { EmailIdentity: "example.com" }).resolves(given("bakery"));
+
+    expect(await ses.verify(credentials, "shop")).toMatchObject({ kind: "refused" });
+  });
+
+  it("the identity of a sender is nobody's until it is given, where anybody may have a workspace (D-EMAIL, CHN-10)", async () => {
+    const { mocked, ses } = mockedSes(undefined, { GIVEN_IDENTITIES: "1" });
+    mocked.on(GetEmailIdentityCommand).resolves({ VerifiedForSendingStatus: true });
+    expect(await ses.verify(credentials, "shop")).toMatchObject({ error: expect.stringContaining("ask the operator") });
+    mocked.on(GetEmailIdentityCommand, { EmailIdentity: "example.com" }).resolves(given("shop"));
+    expect(await ses.verify(credentials, "shop")).toEqual({ kind: "verified" });
   });
 });

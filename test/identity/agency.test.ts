@@ -1,7 +1,7 @@
 // Agencies keep the workspaces of their clients and act in them (D-AGENCY, AMB-99).
 
 import { beforeEach, expect, it } from "vitest";
-import { accountsIn } from "../support/accounts.ts";
+import { accountsIn, PASSWORD, withMailedToken } from "../support/accounts.ts";
 import { bearerOf } from "../support/credentials.ts";
 import { wholeTable } from "../support/people.ts";
 import { type Headers, type Tenant, type TestWorld, testWorld } from "../support/world.ts";
@@ -178,6 +178,28 @@ it("a deleted client is closed, and gone once it is purged (D-AGENCY, D-TENANT)"
 
   expect((await session(later, id)).status).toBe(404);
   expect((await world.call(`GET ${CLIENTS}`, { as: later })).body.items).toEqual([]);
+});
+
+it("an agency is not deleted while a client that goes on has no owner of its own: nobody would reach it (D-AGENCY, D-TENANT)", async () => {
+  const { tenant, as, id } = await withClient();
+  const remove = (tenant_id: string) => operate({ tenant_id, status: "deleted" });
+
+  expect(await remove(tenant.id)).toMatchObject({ error: "conflict", message: expect.stringContaining(id) });
+
+  expect((await world.call(`GET ${CLIENTS}`, { as })).status).toBe(200);
+  await remove(id);
+  expect(await remove(tenant.id)).toMatchObject({ workspace: { status: "deleted" } });
+});
+
+it("an agency is deleted beside a client that has an owner of its own (D-AGENCY, D-TENANT)", async () => {
+  const { tenant, as, id } = await withClient();
+  const inside = bearerOf(await session(as, id));
+  const body = { email: "own@client.example", role: "owner" };
+  const invited = await withMailedToken(world, await world.call("POST /api/v1/team/invitations", { as: inside, body }));
+  const accepted = { token: invited.body.token, name: "Own", password: PASSWORD };
+  expect((await world.call("POST /api/v1/auth/invitations/accept", { body: accepted })).status).toBe(201);
+
+  expect(await operate({ tenant_id: tenant.id, status: "deleted" })).toMatchObject({ workspace: { status: "deleted" } });
 });
 
 it("clients are listed newest first, a hundred a page (D-AGENCY)", async () => {

@@ -57,6 +57,8 @@ describe("a workspace with rows of every kind, deleted beside a neighbour that s
       neighbours: (await rowsOf(world, neighbour)).filter(({ expires }) => !expires).map(nameOf),
     });
     const before = await look();
+    const clients: Tenant[] = (await tenant.call("GET /api/v1/agency/workspaces")).body.items;
+    for (const client of clients) await operate(world, client, { status: "deleted" });
     const deletion = await operate(world, tenant, { status: "deleted" });
     const deletedAt = timestamp(world.clock.now());
     await world.advance(30 * DAY - HOUR);

@@ -114,3 +114,11 @@ it("a subject of a provider who takes the address of a stranger stays, when the 
 
   expect((await signIn(GRACE, { tenant_id: tenant })).body.user?.id).toBe(id);
 });
+
+it("roles of groups name the claim that has the groups (ACC-14, ACC-16)", async () => {
+  const { owner, set } = await setting();
+  const { status, body } = await set(owner, { ...byGroup, groups_claim: null });
+
+  expect(status).toBe(422);
+  expect(body.fields).toHaveProperty("groups_claim");
+});

@@ -184,6 +184,7 @@ it.each([{ status: "suspended" }, { status: "deleted" }, { kind: "standard" }, {
       .id;
     const inside = await world.call(`POST /api/v1/agency/workspaces/${client}/session`, { as: owner });
     const { token } = (await invite("first@navy.example", "admin", bearerOf(inside))).body;
+    await accept((await invite("own@navy.example", "owner", bearerOf(inside))).body.token);
 
     await operate(change);
     expect((await accept(token)).status).toBe(404);

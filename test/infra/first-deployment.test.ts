@@ -116,6 +116,13 @@ describe("a first deployment", () => {
     expect(Resources.ApiAuth!.Properties.Environment.Variables.REGISTRATION).toBe("invite");
   });
 
+  it("a deployment where anybody may register gives no workspace an SES identity by itself (D-EMAIL)", () => {
+    const givenIn = ({ Resources }: Template) => Resources.VerifyChannel!.Properties.Environment.Variables.GIVEN_IDENTITIES;
+
+    expect(givenIn(synthesize({ context: { registration: "open" } }))).toBe("1");
+    expect(givenIn(template)).toBeUndefined();
+  });
+
   it("a first deployment sets every feature flag of the CDK that decides names and ids", () => {
     const missing = Object.keys(recommendedFlags).filter((flag) => !Object.hasOwn(context, flag));
     expect(missing).toEqual([]);

@@ -98,7 +98,7 @@ export const verifyBy = <T extends ProvidedChannel>(
   providers: Providers,
   channel: T,
   own: Partial<CredentialsFor<T>> = {},
-) => (providers[channel] as Providers["sms"]).verify({ ...credentials[channel], ...own } as never);
+) => (providers[channel] as Providers["sms"]).verify({ ...credentials[channel], ...own } as never, "tenant");
 
 /** Google's answer to a request for a token, which Android needs. */
 export const GOOGLE_TOKEN = { status: 200, body: { access_token: "ya29.x", expires_in: 3_600 } };

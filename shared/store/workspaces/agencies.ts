@@ -1,5 +1,6 @@
 // The workspaces an agency keeps for its clients (D-AGENCY): each has a row of its own, and one under its agency.
 import * as v from "valibot";
+import { MAX_PER_PAGE } from "../../contract/paging.ts";
 import { timestamp } from "../../kernel/clock.ts";
 import { ApiError, beingChanged } from "../../kernel/errors.ts";
 import type { TenantId } from "../../kernel/ids.ts";
@@ -7,6 +8,7 @@ import type { PlanName } from "../../rules/plans.ts";
 import { absent, all, any, below, is } from "../conditions.ts";
 import type { Platform, PlatformReader, Store } from "../context.ts";
 import { changeItem, fullKey, putItem, ref } from "../item.ts";
+import type { Key } from "../model.ts";
 import { failuresOf, oldRow } from "../refusals.ts";
 import { sandboxId } from "../sandbox/sandbox.ts";
 import { newWorkspace, prepareWorkspace, type WorkspaceKind } from "./identity.ts";
@@ -39,11 +41,12 @@ export async function createClient(
   const now = platform.clock.now();
   const tenant = v.parse(WorkspaceId, kind === "sandbox" ? sandboxId(platform.ids, now) : platform.ids.uuidAt(now));
   const created_at = timestamp(now);
+  const isOpen = is("status", "active");
   const hasRoom = any(absent("clients"), below("clients", MAX_CLIENTS));
   const client = newWorkspace({ id: tenant, name, plan, kind, owners: 0, created_at });
   await prepareWorkspace(storeOf(tenant));
   const failures = await failuresOf(platform, [
-    changeItem(WorkspaceItem, { tenant: agency }, { add: { clients: 1 } }, all(is("kind", "agency"), hasRoom)),
+    changeItem(WorkspaceItem, { tenant: agency }, { add: { clients: 1 } }, all(is("kind", "agency"), isOpen, hasRoom)),
     putItem(WorkspaceItem, { tenant }, client, absent()),
     putItem(ClientItem, { agency, tenant }, { tenant, created_at }, absent()),
     putItem(WorkspaceEntry, { tenant }, { created_at }),
@@ -71,6 +74,22 @@ export async function listClients(
   const clients = found.flatMap((row) => (row && !row.purging_at ? [clientOf(row)] : []));
   const last = page.items.at(-1);
   return page.next && last ? { clients, next: last.tenant } : { clients };
+}
+
+/** The first clients of an agency, a hundred at most, that go on without it and have no owner of their own: nobody would reach them. */
+export async function clientsInNeed(platform: Pick<PlatformReader, "query" | "getAll">, agency: TenantId): Promise<Client[]> {
+  let after: Key | undefined;
+  do {
+    const page = await platform.query(ClientItem, { agency }, { limit: MAX_PER_PAGE, after });
+    const rows = await platform.getAll(
+      WorkspaceItem,
+      page.items.map(({ tenant }) => ({ tenant })),
+    );
+    const found = rows.filter((row) => row !== undefined && row.status !== "deleted" && !row.owners);
+    if (found.length > 0) return found.flatMap((row) => (row ? [clientOf(row)] : []));
+    after = page.next;
+  } while (after !== undefined);
+  return [];
 }
 
 /** The status of an agency's client, or undefined if the agency has no such client. */
