@@ -59,7 +59,7 @@ describe("quota", () => {
     await setUsage(store, { events: 99_900 });
     const allowance = { plan: "free", sendCap: null } as const;
     const takes = Array.from({ length: 40 }, () =>
-      takeEvents(store, 3, allowance).then(
+      takeEvents(store, 3, allowance, world.clock.now()).then(
         () => 3,
         () => 0,
       ),
@@ -67,14 +67,31 @@ describe("quota", () => {
     const taken = (await patiently(world, Promise.all(takes))).reduce((sum: number, n) => sum + n, 0);
     expect((await usageOf(store)).events).toBe(99_900 + taken);
     while (
-      await takeEvents(store, 1, allowance).then(
+      await takeEvents(store, 1, allowance, world.clock.now()).then(
         () => true,
         () => false,
       )
     );
     expect((await usageOf(store)).events).toBe(100_000);
-    await releaseQuota(store, 5);
+    await releaseQuota(store, 5, world.clock.now());
     expect((await usageOf(store)).events).toBe(99_995);
+  });
+
+  it("events that could not be stored go back to the month that they were taken from, though it is over (D-BILL)", async () => {
+    let pass = () => {};
+    const unprocessed = (operation: string, count: number) => {
+      if (operation !== "BatchWriteItem") return 0;
+      pass();
+      return count;
+    };
+    const { world, tenant } = await withTenant({ faults: { unprocessed } });
+    world.clock.jumpTo(Date.parse("2026-11-30T23:59:59Z"));
+    pass = () => world.clock.jumpTo(Math.max(world.clock.now(), Date.parse("2026-12-01T00:00:01Z")));
+
+    expect((await patiently(world, ingest(world, tenant, { events: someEvents(3) }))).status).toBe(503);
+
+    const store = quickStore(world, tenant);
+    expect([await usageOf(store, "2026-11"), await usageOf(store)]).toMatchObject([{ events: 0 }, { events: 0 }]);
   });
 
   it("at 80 and at 95 % of the quota of events there is one annotation each (F25)", async () => {

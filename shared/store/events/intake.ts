@@ -111,7 +111,7 @@ export async function ingest(store: Store, root: RootSecrets, intake: Intake, gi
   });
   const names = rows.map(({ event_name }) => event_name).filter((name) => !name.startsWith("$"));
   await intake.learnNames(store, "events", names);
-  await takeEvents(store, rows.length, allowance);
+  await takeEvents(store, rows.length, allowance, receivedAt);
   const origin = { received_at, source, historical: isHistorical ? true : undefined } as const;
   await storeEvents(store, rows, { origin, watched, noteDays: intake.noteDays });
   await intake.watchUsage(store, allowance);

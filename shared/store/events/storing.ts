@@ -37,15 +37,16 @@ export async function storeEvents(store: Store, events: readonly NewEvent[], sto
   const batch = store.ids.bytes(BATCH_BYTES).toString("hex");
   const { blocks, alone } = planBlocks(events, { batch, draw });
   const rows = aloneRows(store, alone, storing.origin, draw);
+  const takenAt = Date.parse(storing.origin.received_at);
   try {
     await storing.noteDays(store, [
       ...blocks.map(({ key: { day, shard } }) => ({ day, shard })),
       ...rows.map(({ day, shard }) => ({ day, shard })),
     ]);
     const repeats = (await storeBlocks(store, blocks, storing)) + (await storeAlone(store, rows, storing));
-    await releaseQuota(store, repeats);
+    await releaseQuota(store, repeats, takenAt);
   } catch (error) {
-    await releaseQuota(store, events.length - (await countStored(store, blocks, rows)));
+    await releaseQuota(store, events.length - (await countStored(store, blocks, rows)), takenAt);
     throw error;
   }
 }

@@ -25,26 +25,28 @@ const MAX_CACHED_TENANTS = 1_000;
 /**
  * Takes `n` events from the quota. Each shard has a share of it, so their sum never exceeds it. Where one shard has too
  * few left, all of them are used. A transaction, so that the SDK's retry of a request takes nothing twice.
+ * @param at when the events were received, in milliseconds: the month that pays for them
  * @throws 402 PAYMENT_REQUIRED.
  */
-export async function takeEvents(store: Store, n: number, allowance: Allowance): Promise<void> {
+export async function takeEvents(store: Store, n: number, allowance: Allowance, at: number): Promise<void> {
   if (n === 0) return;
   const quota = plans[allowance.plan].events;
+  const { name: period } = periodAt(at);
   const shard = randomShard(store);
-  const isTaken = n <= shareOf(quota, shard) && (await taken(store, [taking(store, quota, shard, n)]));
+  const isTaken = n <= shareOf(quota, shard) && (await taken(store, [taking({ shard, period }, quota, n)]));
   if (isTaken) return;
   return untilUncontended(
     () => namedError("ThrottlingException", "Too many take the last events of a quota at once."),
     async () => {
-      const used = (await store.getAll(EventUsage, eventUsageKeys(store))).map((row) => row?.events ?? 0);
+      const used = (await store.getAll(EventUsage, eventUsageKeys(store, { period }))).map((row) => row?.events ?? 0);
       const total = used.reduce((sum, one) => sum + one, 0);
       if (total + n > quota) throw usageRefusal("events", n, { events: total }, allowance);
       let left = n;
       const writes: ItemWrite[] = [];
-      for (const [at, one] of used.entries()) {
-        const max = Math.min(left, shareOf(quota, at) - one);
+      for (const [shard, one] of used.entries()) {
+        const max = Math.min(left, shareOf(quota, shard) - one);
         if (max <= 0) continue;
-        writes.push(taking(store, quota, at, max));
+        writes.push(taking({ shard, period }, quota, max));
         left -= max;
       }
       const isAllTaken = left === 0 && (await taken(store, writes));
@@ -54,10 +56,11 @@ export async function takeEvents(store: Store, n: number, allowance: Allowance):
   );
 }
 
-/** Returns to the quota what was taken for events that were not stored. */
-export async function releaseQuota(store: Store, n: number): Promise<void> {
+/** Returns to the quota what was taken for events that were not stored. @param at as they were taken: the month may be over */
+export async function releaseQuota(store: Store, n: number, at: number): Promise<void> {
   if (n === 0) return;
-  await store.transact([changeItem(EventUsage, keyOfShard(store, randomShard(store)), { add: { events: -n } })]);
+  const key = { shard: randomShard(store), period: periodAt(at).name };
+  await store.transact([changeItem(EventUsage, key, { add: { events: -n } })]);
 }
 
 function randomShard({ ids }: Store): number {
@@ -65,11 +68,9 @@ function randomShard({ ids }: Store): number {
   return byte % EVENT_USAGE_SHARDS;
 }
 
-const keyOfShard = ({ clock }: Store, shard: number) => ({ shard, period: periodAt(clock.now()).name });
-
-function taking(store: Store, quota: number, shard: number, n: number): ItemWrite {
-  const hasRoom = any(absent("events"), atMost("events", shareOf(quota, shard) - n));
-  return changeItem(EventUsage, keyOfShard(store, shard), { add: { events: n } }, hasRoom);
+function taking(key: { shard: number; period: string }, quota: number, n: number): ItemWrite {
+  const hasRoom = any(absent("events"), atMost("events", shareOf(quota, key.shard) - n));
+  return changeItem(EventUsage, key, { add: { events: n } }, hasRoom);
 }
 
 const taken = (store: Store, writes: readonly ItemWrite[]): Promise<boolean> => transacted(store, writes);
