@@ -10,6 +10,9 @@ const DEFAULT_PER_PAGE = 20;
 /** A page ends at this size, even below the requested limit (docs/decisions/0021#page-size). */
 const MAX_PAGE_BYTES = 4 * 1_048_576;
 
+/** Of the 6 MB that Lambda returns, what stays beside the headers and the rest of the answer. */
+const MAX_NUMBERED_BYTES = 6 * 1_048_576 - 65_536;
+
 /** For one entry after another: whether the page has room for it. There is always room for the first. */
 export function pageRoom(): (entry: unknown) => boolean {
   let used = 0;
@@ -19,6 +22,16 @@ export function pageRoom(): (entry: unknown) => boolean {
     if (fits) used += bytes;
     return fits;
   };
+}
+
+/**
+ * The entries of a numbered page, which cannot end early: the next page would begin behind what was left out.
+ * @throws 422 where they are together larger than an answer may be
+ */
+export function requireRoom<T>(entries: T[]): T[] {
+  // As Lambda carries it: JSON in the text of a JSON.
+  if (Buffer.byteLength(JSON.stringify(JSON.stringify(entries))) <= MAX_NUMBERED_BYTES) return entries;
+  throw invalid({ page: "is larger than an answer may be: ask for fewer entries a page" });
 }
 
 export interface PageQuery {

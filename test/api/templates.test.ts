@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { putItem } from "../../shared/store/item.ts";
 import { createNamed, MAX_ENTITIES, Name } from "../../shared/store/name-index.ts";
 import { TemplateItem } from "../../shared/store/templates/items.ts";
+import { createTemplate } from "../../shared/store/templates/templates.ts";
 import { quickStore } from "../support/people.ts";
 import { type Answer, START, type Tenant, UNKNOWN } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
@@ -165,4 +166,16 @@ describe("one template", () => {
     expect((await list(tenant)).body.total).toBe(0);
     expect((await create(tenant, { name: "Welcome", content })).status).toBe(201);
   });
+});
+
+it("a page of templates that is larger than an answer may be asks for fewer, which are listed (TPL-4)", async () => {
+  const { world, tenant } = await withTenant();
+  const body = "\u{1f600}".repeat(50_000);
+  const store = quickStore(world, tenant);
+  for (let n = 0; n < 32; n++) await createTemplate(store, { name: `t${n}`, content: { title: "t", body } });
+
+  const all = await list(tenant, "?per_page=32");
+
+  expect([all.status, Object.keys(all.body.fields)]).toEqual([422, ["page"]]);
+  expect((await list(tenant, "?per_page=20")).body.data).toHaveLength(20);
 });

@@ -1,5 +1,5 @@
 // Configuration as files: what a file does not say of a thing stays in the workspace, and what is the file's own in the file.
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, expect, it } from "vitest";
 import { seenName } from "../../sdk/src/cli/names.ts";
@@ -139,6 +139,15 @@ it("an endpoint whose description has spaces that nobody sees is one endpoint st
 
   const { items } = await api("GET /api/v1/webhooks");
   expect(items).toMatchObject([{ target_url: "https://hooks.example.com/v2" }]);
+});
+
+it("templates that are together larger than an answer are exported whole, by smaller pages (F17)", async () => {
+  const large = { title: "t", body: "\u00e9".repeat(32_700) };
+  for (let n = 0; n < 101; n++) await api("POST /api/v1/templates", { name: `t${n}`, content: large });
+
+  expect(await cli.run("export")).toMatchObject({ code: 0 });
+
+  expect(readdirSync(join(cli.folder, "engagement", "templates"))).toHaveLength(101);
 });
 
 it("a draft whose name has a character that nobody sees is made once, however often it is applied (F17)", async () => {

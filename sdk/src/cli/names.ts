@@ -1,4 +1,5 @@
 // Finds things of a workspace by their names.
+import { ServiceError } from "../errors.ts";
 import { CommandError } from "./command.ts";
 import type { Connection } from "./connection.ts";
 import type { Resource } from "./resource.ts";
@@ -36,20 +37,38 @@ const lists = {
 } as const;
 export type Listed = keyof typeof lists;
 
-const PAGE_SIZE = 100;
+/** Entries of a page, and of the smaller ones in its place where an answer has no room for it: each divides the one before. */
+const PAGE_SIZES = [100, 20, 5, 1] as const;
 
 /** Everything of a kind, page by page. */
 export async function listAll({ call }: Caller, kind: Listed): Promise<Resource[]> {
   const { method, items, paging } = lists[kind];
+  const ask = async (query?: object) => {
+    const { [items]: part, total, next_cursor: cursor } = await call(method, ...(query ? [query] : []));
+    return { part: part as Resource[], total: Number(total), cursor: String(cursor ?? "") };
+  };
+  const numbered = async (page: number, [size, ...smaller]: readonly number[]): ReturnType<typeof ask> => {
+    try {
+      return await ask({ page, [paging]: size });
+    } catch (error) {
+      const isTooLarge = error instanceof ServiceError && error.fields?.page !== undefined;
+      const [next] = smaller;
+      if (!isTooLarge || size === undefined || next === undefined) throw error;
+      const [count, first] = [size / next, (page - 1) * (size / next) + 1];
+      const all = await numbered(first, smaller);
+      for (let n = 1; n < count; n++) all.part.push(...(await numbered(first + n, smaller)).part);
+      return all;
+    }
+  };
+
   const found: Resource[] = [];
-  for (let page = 1, cursor = ""; ; page++) {
-    const query = paging === "cursor" ? { ...(cursor && { cursor }) } : { page, [paging]: PAGE_SIZE };
-    const answer = paging === "none" ? await call(method) : await call(method, query);
-    const part = answer[items] as Resource[];
+  for (let page = 1, after = ""; ; page++) {
+    const isNumbered = paging !== "cursor" && paging !== "none";
+    const { part, total, cursor } = isNumbered ? await numbered(page, PAGE_SIZES) : await ask(after ? { cursor: after } : undefined);
     found.push(...part);
-    cursor = paging === "cursor" ? String(answer.next_cursor ?? "") : "";
-    const isAll = paging === "none" || part.length === 0 || found.length >= Number(answer.total);
-    if (paging === "cursor" ? cursor === "" : isAll) return found;
+    after = cursor;
+    const isAll = isNumbered ? part.length === 0 || found.length >= total : cursor === "";
+    if (isAll) return found;
   }
 }
 
