@@ -185,11 +185,17 @@ export function createSes({ clock, mailbox, aliasesOf }: SesDeps): Ses {
       if (refusal?.kind === "timeout") return new Promise<Wire>(() => undefined);
       if (refusal) throw awsFailure("BadRequestException", refusal.message);
       const found = identity.includes("@") ? ADDRESS : domainIdentity(identity.toLowerCase(), aliasesOf);
-      return { ...found, Tags: [...(tagged.get(identity.toLowerCase()) ?? [])].map(([Key, Value]) => ({ Key, Value })) };
+      return {
+        ...found,
+        Tags: [...(tagged.get(identity.toLowerCase()) ?? [])].map(([Key, Value]) => ({ Key, Value })),
+      };
     },
     TagResource: (input) => {
       requests++;
-      const identity = read.needed(input, "ResourceArn").replace(/^.*:identity\//, "").toLowerCase();
+      const identity = read
+        .needed(input, "ResourceArn")
+        .replace(/^.*:identity\//, "")
+        .toLowerCase();
       const tags = tagged.get(identity) ?? new Map<string, string>();
       for (const tag of read.list(input, "Tags").filter(isRecord))
         tags.set(read.needed(tag, "Key"), read.text(tag, "Value") ?? "");

@@ -61,7 +61,8 @@ export const credentialProof: Capability<
   open: (deps) => {
     const opened = openProviders(deps);
     // A channel accepts only credentials of its own type (AMB-19), so they are those of its provider.
-    return (tenant) => (type, credentials) => (opened[type] as Provider<Credentials, never>).verify(credentials, tenant);
+    return (tenant) => (type, credentials) =>
+      (opened[type] as Provider<Credentials, never>).verify(credentials, tenant);
   },
 };
 

@@ -110,7 +110,10 @@ describe("the identity of a sender", () => {
     expect(await ses.verify(credentials, "shop")).toEqual({ kind: "verified" });
   });
 
-  const given = (to: string) => ({ VerifiedForSendingStatus: true, Tags: [{ Key: "engagement-workspace", Value: to }] });
+  const given = (to: string) => ({
+    VerifiedForSendingStatus: true,
+    Tags: [{ Key: "engagement-workspace", Value: to }],
+  });
 
   it("the identity of a sender that is given to workspaces is of these alone (D-EMAIL, CHN-10)", async () => {
     const { mocked, ses } = mockedSes();
@@ -122,7 +125,9 @@ describe("the identity of a sender", () => {
 
   it("the identity of an address sends for nobody whom that of its domain excludes (D-EMAIL, CHN-10)", async () => {
     const { mocked, ses } = mockedSes();
-    mocked.on(GetEmailIdentityCommand, { EmailIdentity: "shop@example.com" }).resolves({ VerifiedForSendingStatus: true });
+    mocked
+      .on(GetEmailIdentityCommand, { EmailIdentity: "shop@example.com" })
+      .resolves({ VerifiedForSendingStatus: true });
     mocked.on(GetEmailIdentityCommand, { EmailIdentity: "example.com" }).resolves(given("bakery"));
 
     expect(await ses.verify(credentials, "shop")).toMatchObject({ kind: "refused" });

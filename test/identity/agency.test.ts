@@ -199,7 +199,9 @@ it("an agency is deleted beside a client that has an owner of its own (D-AGENCY,
   const accepted = { token: invited.body.token, name: "Own", password: PASSWORD };
   expect((await world.call("POST /api/v1/auth/invitations/accept", { body: accepted })).status).toBe(201);
 
-  expect(await operate({ tenant_id: tenant.id, status: "deleted" })).toMatchObject({ workspace: { status: "deleted" } });
+  expect(await operate({ tenant_id: tenant.id, status: "deleted" })).toMatchObject({
+    workspace: { status: "deleted" },
+  });
 });
 
 it("clients are listed newest first, a hundred a page (D-AGENCY)", async () => {

@@ -117,7 +117,8 @@ describe("a first deployment", () => {
   });
 
   it("a deployment where anybody may register gives no workspace an SES identity by itself (D-EMAIL)", () => {
-    const givenIn = ({ Resources }: Template) => Resources.VerifyChannel!.Properties.Environment.Variables.GIVEN_IDENTITIES;
+    const givenIn = ({ Resources }: Template) =>
+      Resources.VerifyChannel!.Properties.Environment.Variables.GIVEN_IDENTITIES;
 
     expect(givenIn(synthesize({ context: { registration: "open" } }))).toBe("1");
     expect(givenIn(template)).toBeUndefined();

@@ -64,7 +64,9 @@ export async function listAll({ call }: Caller, kind: Listed): Promise<Resource[
   const found: Resource[] = [];
   for (let page = 1, after = ""; ; page++) {
     const isNumbered = paging !== "cursor" && paging !== "none";
-    const { part, total, cursor } = isNumbered ? await numbered(page, PAGE_SIZES) : await ask(after ? { cursor: after } : undefined);
+    const { part, total, cursor } = isNumbered
+      ? await numbered(page, PAGE_SIZES)
+      : await ask(after ? { cursor: after } : undefined);
     found.push(...part);
     after = cursor;
     const isAll = isNumbered ? part.length === 0 || found.length >= total : cursor === "";

@@ -77,7 +77,10 @@ export async function listClients(
 }
 
 /** The first clients of an agency, a hundred at most, that go on without it and have no owner of their own: nobody would reach them. */
-export async function clientsInNeed(platform: Pick<PlatformReader, "query" | "getAll">, agency: TenantId): Promise<Client[]> {
+export async function clientsInNeed(
+  platform: Pick<PlatformReader, "query" | "getAll">,
+  agency: TenantId,
+): Promise<Client[]> {
   let after: Key | undefined;
   do {
     const page = await platform.query(ClientItem, { agency }, { limit: MAX_PER_PAGE, after });
