@@ -62,9 +62,13 @@ export function settingChanges(
 }
 
 /** Why AWS would refuse the table what these settings say of it; undefined if it would not. */
-export function warmthRefusal(before: Record<string, unknown>, { warmThroughput: now }: Settings): string | undefined {
+export function warmthRefusal(
+  before: Record<string, unknown>,
+  { warmThroughput: now, existing }: Settings,
+): string | undefined {
   const old = Object(before.warmThroughput) as Partial<NonNullable<Settings["warmThroughput"]>>;
-  if (now === undefined) return undefined;
+  // It does not reach an adopted table.
+  if (now === undefined || existing) return undefined;
   const isLower = now.reads < (old.reads ?? 0) || now.writes < (old.writes ?? 0);
   return isLower
     ? `warmThroughput was ${textOf(old)}: AWS raises it, and refuses to lower it. Keep it, or raise it.`

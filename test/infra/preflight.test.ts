@@ -266,6 +266,15 @@ describe("the settings of the last deployment", () => {
     expect(report.faults).toEqual([]);
   });
 
+  it("the settings of the last deployment say nothing of the warm throughput of an adopted table (F6, OPS-3)", async () => {
+    const of = "arn:aws:dynamodb:eu-west-1:123456789012:table/r/stream/x";
+    const encryption = "arn:aws:kms:eu-west-1:123456789012:key/x";
+    const existing = { table: { name: "r", streamArn: of }, keys: { encryption } };
+    const before = { ...defaults, existing, warmThroughput: { reads: 40_000, writes: 20_000 } };
+    const report = await reportOf(before, { existing, warmThroughput: { reads: 12_000, writes: 4_000 } });
+    expect(report.faults).toEqual([]);
+  });
+
   it("nobody is asked where they are as they were (F6)", async () => {
     const report = await reportOf(defaults, { commit: "abc" });
     expect([report.changes, asks(report, argumentsOf([]))]).toEqual([[], false]);
