@@ -65,7 +65,7 @@ export class EngagementStack extends Stack {
         DEFAULT_PLAN: settings.defaultPlan,
         REGISTRATION: settings.registration,
         // Where anybody may have a workspace, a domain of the account is nobody's until the operator gives it.
-        GIVEN_IDENTITIES: settings.registration === "open" ? "1" : undefined,
+        GIVEN_IDENTITIES: settings.registration === "open" ? "1" : "0",
         STREAM_CONCURRENCY: String(
           settings.streamConcurrency ?? Math.max(2, Math.floor(settings.accountConcurrency / 2)),
         ),
