@@ -31,7 +31,7 @@ export function pageRoom(): (entry: unknown) => boolean {
 export function requireRoom<T>(entries: T[]): T[] {
   // As Lambda carries it: JSON in the text of a JSON.
   if (Buffer.byteLength(JSON.stringify(JSON.stringify(entries))) <= MAX_NUMBERED_BYTES) return entries;
-  throw invalid({ page: "is larger than an answer may be: ask for fewer entries a page" });
+  throw invalid({ page: "is too large: ask for fewer entries" });
 }
 
 export interface PageQuery {
