@@ -44,6 +44,11 @@ const DEAR: readonly { route: RegExp; units: number; why: string }[] = [
     units: 75,
     why: "takes the name and the address of two devices and the place of a third, with tokens of 4 KB; 29 with those of phones",
   },
+  {
+    route: /^POST .*\/events\/identify$/,
+    units: 40,
+    why: "and one for each 4 KB that the visitor did before, once: `backfilled` counts it",
+  },
   { route: / \/[oc]\/:token$/, units: 20, why: "the first of a recipient and a send; others 10" },
   { route: /^GET \/p\/:token$/, units: 60, why: "a hundred topics with the longest texts, 400 KB; limited by address" },
   { route: /^POST \/[uip]\/:token$/, units: 50, why: "the consent is on the profile; limited by address" },

@@ -171,7 +171,8 @@ type Admission =
 
 /** Authenticates a request, applies the gates of the endpoint, and opens the stream. */
 function openAdmission(deps: Deps, retries: RequestRetries): (event: APIGatewayProxyEventV2) => Promise<Admission> {
-  const { platform, secrets, tokens, requestTokens, viewer: addressOf } = openAll(servingUses, deps)(NO_TENANT);
+  const serving = openAll(servingUses, deps)(NO_TENANT);
+  const { platform, secrets, tokens, requestTokens, sdkLimits, viewer: addressOf } = serving;
   const credentials = { platform, secrets, tokens, clock: deps.clock };
   const bind = openAll(uses, deps);
   return async (event) => {
@@ -187,6 +188,8 @@ function openAdmission(deps: Deps, retries: RequestRetries): (event: APIGatewayP
     const caller = await authenticate(declaration.access, presented, credentials);
     if (caller.kind === "public") throw new ApiError("UNAUTHORIZED", "Valid credentials are required.");
     await limitRequests(caller, platform, requestTokens);
+    const counted = { caller, link: undefined, address: () => addressOf(event), units: 0 };
+    const countDone = await sdkLimits.count(counted, platform);
     requireWorkspace(caller, declaration.access);
     requireProvider(caller, declaration.access);
     requireSecondFactor(caller, declaration.access);
@@ -200,9 +203,10 @@ function openAdmission(deps: Deps, retries: RequestRetries): (event: APIGatewayP
     const inside = isSandbox(tenant) ? insideSandbox(deps, tenant, time) : deps;
     const bound = isSandbox(tenant) ? openAll(uses, inside)(tenant) : bind(tenant);
     if (method === "HEAD") {
-      await requireReader(bound.store, subscriber_id);
+      await requireReader(bound.store, subscriber_id).finally(() => countDone(0));
       return { kind: "headers" };
     }
-    return { kind: "stream", feed: await openFeed({ ...inside, retries, ...bound }, subscriber_id, viewer) };
+    const opening = openFeed({ ...inside, retries, ...bound }, subscriber_id, viewer);
+    return { kind: "stream", feed: await opening.finally(() => countDone(0)) };
   };
 }

@@ -1,7 +1,9 @@
 // The dearest calls by the publishable key and by links of mails that random requests do not reach: they need a state that only a
 // series of calls makes (docs/decisions/0112).
+import { randomBytes } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { dearCallOf } from "../../docs/generate/costs.ts";
+import { HOUR } from "../../shared/kernel/clock.ts";
 import { mailing } from "../support/mails.ts";
 import { addPeople } from "../support/people.ts";
 import type { TestWorld } from "../support/world.ts";
@@ -19,7 +21,7 @@ const [KEY_UNITS, CONSENT_UNITS] = [40, 15];
 /** Of the page to unsubscribe, and of its button, which also marks the mail. */
 const [PAGE_UNITS, OPT_OUT_UNITS] = [6, 48];
 /** Of a choice of a topic, and of an event. */
-const [TOPIC_UNITS, EVENT_UNITS] = [3, 2];
+const [TOPIC_UNITS, EVENT_UNITS] = [3, 8];
 
 /** As large as the publishable key may make a profile: 16 KB. */
 const attributes = Object.fromEntries(Array.from({ length: 52 }, (_, n) => [`a${n}`, `${n}`.padEnd(295, "x")]));
@@ -165,6 +167,54 @@ describe("choices", () => {
     expect(await unitsOf(world, older)).toBeLessThanOrEqual(KEY_UNITS + CONSENT_UNITS);
     const { items } = (await tenant.call(`GET /api/v1/subscribers/${id}/consents`)).body;
     expect(items.map(({ status }: { status: string }) => status).sort()).toEqual(["opted_in", "opted_out"]);
+  });
+});
+
+describe("events", () => {
+  /** 100 KB that cannot be deflated. */
+  const large = (n: number) => ({
+    event_name: "opened",
+    anonymous_id: "visitor",
+    idempotency_key: `large-${n}`,
+    properties: { texts: Array.from({ length: 400 }, () => randomBytes(188).toString("base64url")) },
+  });
+
+  async function withLargeEvents() {
+    const { world, tenant } = await withTenant();
+    const send = (...events: object[]) => world.call("POST /v1/events", { as: tenant.sdk, body: { events } });
+    const all = Array.from({ length: 5 }, (_, n) => large(n));
+    for (const event of all) await send(event);
+    return { world, tenant, send, all };
+  }
+
+  it("a repeat of large events costs no more than one of small ones (D2)", async () => {
+    const { world, send, all } = await withLargeEvents();
+    const repeats = all.map(({ properties: _, ...event }) => event);
+    const units = await unitsOf(world, () => send(...repeats));
+    expect(units).toBeLessThanOrEqual(EVENT_UNITS * repeats.length);
+  });
+
+  it("events of fifty people with profiles of 16 KB, each with a key and far from the others, cost 8 units each at most (D2)", async () => {
+    const { world, tenant } = await withTenant();
+    const ids: string[] = [];
+    for (let n = 0; n < 50; n++) ids.push(await tenant.upsert({ external_id: `user-${n}`, attributes }));
+    const now = world.clock.now();
+    const events = ids.map((subscriber_id, n) => ({
+      event_name: `opened ${n}`,
+      subscriber_id,
+      idempotency_key: `key-${n}`,
+      occurred_at: new Date(now - n * HOUR * 0.9).toISOString(),
+    }));
+    const send = () => world.call("POST /v1/events", { as: tenant.sdk, body: { events } });
+    expect(await unitsOf(world, send)).toBeLessThanOrEqual(KEY_UNITS + EVENT_UNITS * events.length);
+    expect(await unitsOf(world, send)).toBeLessThanOrEqual(KEY_UNITS + EVENT_UNITS * events.length);
+  });
+
+  it("a library of Segment that says who a visitor is reads nothing of what the visitor did (D2)", async () => {
+    const { world, tenant } = await withLargeEvents();
+    const batch = [{ type: "identify", userId: "ada", anonymousId: "visitor" }];
+    const units = await unitsOf(world, () => world.call("POST /v1/batch", { as: tenant.sdk, body: { batch } }));
+    expect(units).toBeLessThanOrEqual(KEY_UNITS);
   });
 });
 

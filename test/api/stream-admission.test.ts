@@ -57,6 +57,15 @@ describe("admission", () => {
     expect((await openStream(world, `?subscriber_id=${id}`, both)).status).toBe(401);
   });
 
+  it("requests for streams count as others with a publishable key (OPS-2)", async () => {
+    const { world, tenant } = await withTenant({ env: { SDK_REQUESTS_PER_ADDRESS: "100" } });
+    const statuses = new Set<number>();
+    for (let n = 0; n < 160; n++)
+      statuses.add((await openStream(world, `?subscriber_id=${UNKNOWN}`, tenant.sdk)).status);
+
+    expect([...statuses]).toEqual([404, 429]);
+  });
+
   it("a HEAD gets the headers at once and opens nothing, and the function takes no other method (AMB-122)", async () => {
     const { world, tenant, id } = await withReader();
     const handle = stream.create(world.depsFor("stream"));

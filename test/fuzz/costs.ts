@@ -32,7 +32,8 @@ export interface Dearest {
 
 const ANYBODY = { units: ANYBODY_UNITS, bytes: 64 * 1_024 };
 const KEY_UNITS = 40;
-const EVENT_UNITS = 2;
+/** Of another person with a profile of 16 KB, and with a key, far from the others. */
+const EVENT_UNITS = 8;
 /** A profile of 16 KB at the price of a transaction, read before and after, and the history: so much beyond the others. */
 const CONSENT_UNITS = 15;
 const KB = 1_024;

@@ -40,6 +40,17 @@ it("a machine that refreshes in a loop is refused, and no other (D10)", async ()
   expect(await refresh("198.51.100.2")).toBe(401);
 });
 
+it("a machine that moves sessions into cookies in a loop is refused as one that refreshes (D10)", async () => {
+  const { world } = await edge();
+  await used(world, REFRESHES_PER_ADDRESS, "198.51.100.1");
+  const headers = { "x-viewer-ip": "198.51.100.1", "x-origin-secret": "right", "sec-fetch-site": "same-origin" };
+  const keep = { body: { refresh_token: "none" }, headers };
+  const statuses = new Set<number>();
+  for (let n = 0; n < 60; n++) statuses.add((await world.call("POST /api/v1/auth/browser/keep", keep)).status);
+
+  expect([...statuses]).toEqual([401, 429]);
+});
+
 it("passwords of all machines together have a last resort, which refreshing does not share (D10)", async () => {
   const { world, login, refresh } = await edge();
   await used(world, PASSWORDS_OF_ALL, "all");

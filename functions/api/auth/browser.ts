@@ -46,15 +46,16 @@ const endpoint = endpoints({
 export const browserSession = [
   endpoint(
     "POST /api/v1/auth/browser/keep",
-    {},
+    { uses: [sharedLimits] },
     {
       summary: "Move a session into a cookie of the browser; the given refresh token ends",
       description: "For pages of the service itself. The cookie cannot be read by scripts.",
       body: RefreshToken,
-      errors: ["UNAUTHORIZED", "FORBIDDEN"],
+      errors: ["UNAUTHORIZED", "FORBIDDEN", "RATE_LIMITED"],
     },
-    async ({ platform, serviceUrl, headers, body }) => {
+    async ({ platform, serviceUrl, sharedLimits, headers, body, sourceIp }) => {
       requireSameOrigin(headers);
+      await sharedLimits.refresh(platform, sourceIp);
       const session = await replaceRefreshToken(platform, body.refresh_token);
       if (!session) throw unauthorized(ENDED);
       return withCookie(undefined, sessionCookie(serviceUrl, session.tenant, session.token));

@@ -84,10 +84,10 @@ export const events = group("events", "What subscribers do: ingestion, identity,
     },
     async ({ store, body }) => {
       const { anonymous_id: anonymous, subscriber_id } = body;
-      const count = () => countEvents(store, anonymousActor(anonymous));
-      const link = await linkAlias(store, anonymous, subscriber_id, count);
+      const link = await linkAlias(store, anonymous, subscriber_id);
       if (!link) throw invalid({ subscriber_id: "names no subscriber" });
-      return link;
+      const { linked, isNew } = link;
+      return { linked, backfilled: isNew ? await countEvents(store, anonymousActor(anonymous)) : 0 };
     },
   ),
 

@@ -21,6 +21,8 @@ export interface NewBlock {
 }
 
 const MAX_EVENTS = 300;
+/** As JSON, of an event that is stored alone: each repeat of its key reads it and writes it again. */
+const MAX_ALONE_BYTES = 1_024;
 /** Of JSON, before it is packed: a row holds 400 KB even if nothing of it can be deflated. */
 const MAX_BYTES = 160 * 1_024;
 /** A shorter period is chosen if it holds so many events. */
@@ -29,7 +31,7 @@ const PERIODS_MS = [10_000, 600_000, MAX_SPAN_MS];
 
 /**
  * Splits the events of a request into blocks of one day and a short period. All events of an actor in a period are in
- * one block where they fit, so that its history gets one row. An event with no other near it is stored alone if it has a
+ * one block where they fit, so that its history gets one row. A small event with no other near it is stored alone if it has a
  * key, or is the only one. Blocks of a few events are in the partitions of the widest one of their day: an export reads
  * every partition of a day.
  * @param batch a name that no other request has
@@ -48,7 +50,8 @@ export function planBlocks(
       const period = ofDay.slice(from, endOfPeriod(ofDay, from));
       from += period.length;
       const [only, ...others] = period;
-      if (only && others.length === 0 && (only.isKeyed || events.length === 1)) alone.push(only);
+      const isAlone = others.length === 0 && (only?.isKeyed || events.length === 1);
+      if (only && isAlone && bytesOf(only) <= MAX_ALONE_BYTES) alone.push(only);
       else groups.push(...byActor(period));
     }
     const widest = Math.max(...groups.map(spanIn));
@@ -59,6 +62,8 @@ export function planBlocks(
   }
   return { blocks, alone };
 }
+
+const bytesOf = (event: NewEvent): number => Buffer.byteLength(JSON.stringify(event));
 
 const timeOf = ({ occurred_at }: { occurred_at: string }): number => Date.parse(occurred_at);
 
@@ -84,7 +89,7 @@ function byActor(events: readonly NewEvent[]): NewEvent[][] {
     bytes = 0;
   };
   for (const ofActor of Map.groupBy(events, ({ actor }) => actor).values()) {
-    const sizes = ofActor.map((event) => Buffer.byteLength(JSON.stringify(event)));
+    const sizes = ofActor.map(bytesOf);
     const size = sizes.reduce((sum, one) => sum + one, 0);
     if (current.length + ofActor.length > MAX_EVENTS || bytes + size > MAX_BYTES) close();
     for (const [i, event] of ofActor.entries()) {

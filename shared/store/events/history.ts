@@ -6,6 +6,7 @@ import type { StoreReader } from "../context.ts";
 import type { RowOf } from "../item.ts";
 import type { Key } from "../model.ts";
 import { aliasesOf } from "../subscribers/aliases.ts";
+import { pagesOf } from "../table.ts";
 import { actorsOf } from "./actors.ts";
 import { MAX_SPAN_MS } from "./block-keys.ts";
 import { packedEventOf, type StoredEvent } from "./events.ts";
@@ -84,9 +85,12 @@ const newest = (events: readonly StoredEvent[], limit = Number.POSITIVE_INFINITY
 /** A row whose last event is after the end of a range can begin before it. */
 const endOf = (to: string): string => (to === "~" ? to : timestamp(Date.parse(to) + MAX_SPAN_MS));
 
+/** Page by page: a visitor may have more events than a function has memory. */
 export async function countEvents(store: StoreReader, actor: Actor): Promise<number> {
-  const rows = await store.queryAll(ActorEvents, actor);
-  return rows.reduce((sum, { n }) => sum + n, 0);
+  let sum = 0;
+  for await (const { items } of pagesOf((after?: Key) => store.query(ActorEvents, actor, { after })))
+    for (const { n } of items) sum += n;
+  return sum;
 }
 
 /**

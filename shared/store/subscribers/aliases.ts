@@ -12,20 +12,18 @@ import { isLiving } from "./subscribers.ts";
 interface Link {
   /** Whether the anonymous id is this subscriber's after the call (AMB-26). */
   linked: boolean;
-  /** Stored events of the anonymous id that this call gave to the subscriber. */
-  backfilled: number;
+  /** Whether this call gave it to the subscriber, with its events. */
+  isNew: boolean;
 }
 
 /**
  * IDN-2: gives an anonymous id to a subscriber, with all its past and future events; the first link wins.
- * @param countEvents counts the stored events of the anonymous id
  * @returns undefined if there is no such subscriber.
  */
 export async function linkAlias(
   store: Store,
   anonymous: string,
   subscriber: string,
-  countEvents: () => Promise<number>,
 ): Promise<Link | undefined> {
   // Not a condition of the transaction, which costs 2 units for each KB of the profile. The second pass of an erasure
   // removes what is linked meanwhile.
@@ -36,8 +34,8 @@ export async function linkAlias(
     putItem(Alias, { anonymous }, row, absent()),
     putItem(SubscriberAlias, row, { ...row, react: "alias" }),
   ]);
-  if (taken) return { linked: oldRow(Alias, taken)?.subscriber === subscriber, backfilled: 0 };
-  return { linked: true, backfilled: await countEvents() };
+  if (taken) return { linked: oldRow(Alias, taken)?.subscriber === subscriber, isNew: false };
+  return { linked: true, isNew: true };
 }
 
 /** The anonymous ids of a subscriber. */

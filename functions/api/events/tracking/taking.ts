@@ -8,8 +8,6 @@ import { type Tier, tiers } from "../../../../shared/rules/event-limits.ts";
 import { plans } from "../../../../shared/rules/plans.ts";
 import { audienceSize, secrets } from "../../../../shared/store/capabilities.ts";
 import { storeWrite } from "../../../../shared/store/context.ts";
-import { anonymousActor } from "../../../../shared/store/events/actors.ts";
-import { countEvents } from "../../../../shared/store/events/history.ts";
 import { eventIntake, ingest, type NewEvent } from "../../../../shared/store/events/intake.ts";
 import type { Value } from "../../../../shared/store/model.ts";
 import { linkAlias, ownersOf } from "../../../../shared/store/subscribers/aliases.ts";
@@ -140,5 +138,5 @@ async function linkAnonymous(
   const owners = await ownersOf(store, [...wanted.keys()]);
   for (const [anonymous, subscriber] of wanted)
     if (!owners.has(anonymous))
-      await linkAlias(store, anonymous, subscriber, () => countEvents(store, anonymousActor(anonymous)));
+      await linkAlias(store, anonymous, subscriber);
 }
