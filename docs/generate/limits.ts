@@ -16,6 +16,7 @@ import { MAX_PROPERTIES, MAX_PROPERTY_CHARACTERS, SERVER_BODY_BYTES, tiers } fro
 import { JSON_LIMITS } from "../../shared/rules/json-limits.ts";
 import { RENDERED_BYTES, TEMPLATE_BYTES } from "../../shared/rules/render.ts";
 import { ATTEMPT_TIMEOUT_MS } from "../../shared/rules/webhook-events.ts";
+import { MAX_ALIASES } from "../../shared/store/subscribers/aliases.ts";
 import { MAX_DEVICES } from "../../shared/store/subscribers/device-registration.ts";
 import { MAX_WEBHOOKS } from "../../shared/store/webhooks/webhooks.ts";
 
@@ -43,6 +44,7 @@ export const limits: readonly (readonly [what: string, maximum: string])[] = [
   ["`subscriberIds` or `external_ids` of a send", count(MAX_GIVEN_IDS)],
   ["messages of a campaign", count(MAX_MESSAGES)],
   ["ids of a bulk delete", count(MAX_BULK)],
+  ["anonymous ids of a subscriber", `${MAX_ALIASES}; a further one is not linked`],
   ["devices of a subscriber", `${MAX_DEVICES}; the least recently used one is replaced`],
   [
     "events of a request",

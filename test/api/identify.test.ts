@@ -116,6 +116,15 @@ describe("linking", () => {
     expect(race.map(({ linked }) => linked).sort()).toEqual([false, true]);
   });
 
+  it("a subscriber has at most 200 anonymous ids: another one is nobody's, and those that are there stay (AMB-26)", async () => {
+    const { world, tenant } = await withTenant();
+    const [ada = ""] = await addPeople(world, tenant, 1);
+    const link = async (n: number) => (await identify(world, tenant, `laptop-${n}`, ada)).body.linked;
+    for (let n = 0; n < 200; n++) await link(n);
+
+    expect([await link(199), await link(200), await link(0)]).toEqual([true, false, true]);
+  });
+
   it("a link to an unknown or erased subscriber is refused with 422, and links nothing (AMB-26)", async () => {
     const { world, tenant } = await withTenant();
     const [erased, living] = (await addPeople(world, tenant, 2)) as [string, string];

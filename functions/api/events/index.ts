@@ -13,7 +13,7 @@ import { ExportedEvent } from "../../../shared/store/events/events.ts";
 import { exportEvents } from "../../../shared/store/events/export.ts";
 import { countEvents } from "../../../shared/store/events/history.ts";
 import { eventIntake, ingest } from "../../../shared/store/events/intake.ts";
-import { linkAlias } from "../../../shared/store/subscribers/aliases.ts";
+import { linkAlias, MAX_ALIASES } from "../../../shared/store/subscribers/aliases.ts";
 import { AnonymousId, EventsBody, readEvents } from "./input.ts";
 import { tracking } from "./tracking/index.ts";
 
@@ -77,7 +77,7 @@ export const events = group("events", "What subscribers do: ingestion, identity,
     { scope: "events:write", uses: [storeWrite, eventIntake] },
     {
       summary: "Link an anonymous id, with its past and future events, to a subscriber",
-      description: "The first link wins: `linked` is false if the id belongs to another subscriber already.",
+      description: `The first link wins: \`linked\` is false if the id belongs to another subscriber already, or if this one has ${MAX_ALIASES} anonymous ids.`,
       body: v.strictObject({ anonymous_id: AnonymousId, subscriber_id: Uuid }),
       returns: v.object({ linked: v.boolean(), backfilled: v.number() }),
       example: { body: { anonymous_id: "device-7", subscriber_id: "5f1b9c5e-2f5a-4f0e-9d3b-8a4c1e7d2b60" } },

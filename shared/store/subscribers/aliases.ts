@@ -9,6 +9,12 @@ import { failuresOf, oldRow } from "../refusals.ts";
 import { Alias, Profile, SubscriberAlias } from "./items.ts";
 import { isLiving } from "./subscribers.ts";
 
+/**
+ * Anonymous ids of one subscriber. What somebody did is read under each of them, for every event that a rule asks for: without a
+ * bound anybody with the publishable key would make that as dear as they like (docs/decisions/0139).
+ */
+export const MAX_ALIASES = 200;
+
 interface Link {
   /** Whether the anonymous id is this subscriber's after the call (AMB-26). */
   linked: boolean;
@@ -17,18 +23,22 @@ interface Link {
 }
 
 /**
- * IDN-2: gives an anonymous id to a subscriber, with all its past and future events; the first link wins.
+ * IDN-2: gives an anonymous id to a subscriber, with all its past and future events; the first link wins, and one beyond
+ * `MAX_ALIASES` is not made.
  * @returns undefined if there is no such subscriber.
  */
-export async function linkAlias(
-  store: Store,
-  anonymous: string,
-  subscriber: string,
-): Promise<Link | undefined> {
+export async function linkAlias(store: Store, anonymous: string, subscriber: string): Promise<Link | undefined> {
   // Not a condition of the transaction, which costs 2 units for each KB of the profile. The second pass of an erasure
   // removes what is linked meanwhile.
-  const profile = await store.get(Profile, { id: subscriber });
+  const [profile, count] = await Promise.all([
+    store.get(Profile, { id: subscriber }),
+    store.count(SubscriberAlias, { subscriber }, { eventual: true }),
+  ]);
   if (!profile || !isLiving(profile)) return undefined;
+  if (count >= MAX_ALIASES) {
+    const owned = await store.get(Alias, { anonymous });
+    return { linked: owned?.subscriber === subscriber, isNew: false };
+  }
   const row = { subscriber, anonymous };
   const [taken] = await failuresOf(store, [
     putItem(Alias, { anonymous }, row, absent()),

@@ -120,6 +120,9 @@ function store(world: World, tier: Tier, event: Body): void {
 /** When what an anonymous id did is looked at again after it was linked. */
 const ALIAS_AGAIN = 5 * SECOND;
 
+/** Of a subscriber: each is looked through for what the subscriber did (0139). */
+const MAX_ANONYMOUS_IDS = 200;
+
 /** IDN-1, IDN-2, AMB-26: the first link wins. */
 function identify(world: World, { body }: Request) {
   requiredText(body, "anonymous_id");
@@ -127,6 +130,8 @@ function identify(world: World, { body }: Request) {
   const subscriber = found(world.subscribers, body.subscriber_id) ?? invalid("subscriber_id");
   const link = world.aliases.find(({ anonymous_id }) => anonymous_id === body.anonymous_id);
   if (link) return ok({ linked: link.subscriber_id === subscriber.id, backfilled: 0 });
+  const own = world.aliases.filter(({ subscriber_id }) => subscriber_id === subscriber.id);
+  if (own.length >= MAX_ANONYMOUS_IDS) return ok({ linked: false, backfilled: 0 });
   if (forgottenAs(world, body.anonymous_id))
     throw new Unpromised("an id of somebody erased stands for another at once");
   world.aliases.push({ anonymous_id: body.anonymous_id, subscriber_id: subscriber.id });

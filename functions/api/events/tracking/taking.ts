@@ -137,6 +137,5 @@ async function linkAnonymous(
     }
   const owners = await ownersOf(store, [...wanted.keys()]);
   for (const [anonymous, subscriber] of wanted)
-    if (!owners.has(anonymous))
-      await linkAlias(store, anonymous, subscriber);
+    if (!owners.has(anonymous)) await linkAlias(store, anonymous, subscriber);
 }
