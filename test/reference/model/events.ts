@@ -120,7 +120,7 @@ function store(world: World, tier: Tier, event: Body): void {
 /** When what an anonymous id did is looked at again after it was linked. */
 const ALIAS_AGAIN = 5 * SECOND;
 
-/** Of a subscriber: each is looked through for what the subscriber did (0139). */
+/** Of a subscriber: each is looked through for what the subscriber did (docs/decisions/0139). */
 const MAX_ANONYMOUS_IDS = 200;
 
 /** IDN-1, IDN-2, AMB-26: the first link wins. */
