@@ -4,8 +4,8 @@ import { escapeHtml } from "./characters.ts";
 import { usesRefusedScheme } from "./safe-url.ts";
 
 const MAX_LINKS = 1_000;
-/** Elements whose content is no markup. */
-const SILENT: ReadonlySet<string> = new Set(["head", "script", "style", "title", "template"]);
+/** Elements whose content is no markup. Each has its end; that of a head may be left out. */
+const SILENT: ReadonlySet<string> = new Set(["script", "style", "title", "template"]);
 
 /** The targets of the http and https links of an HTML body, and the pieces of the body around their `href` values. */
 export function htmlLinks(html: string): { pieces: string[]; targets: string[] } {
@@ -48,9 +48,10 @@ export function withSafeLinks(html: string): string {
 function* hrefsOf(html: string): Generator<{ tag: string; href: Value }> {
   for (let at = html.indexOf("<"); at >= 0; at = html.indexOf("<", at)) {
     if (html.startsWith("<!--", at)) {
-      const end = html.indexOf("-->", at);
+      const inner = at + 2;
+      const end = html.slice(inner).search(/--!?>/);
       if (end < 0) return;
-      at = end;
+      at = inner + end;
       continue;
     }
     const [, name = ""] = /^<([a-z][a-z0-9]{0,20})(?=[\s/>])/i.exec(html.slice(at, at + 24)) ?? [];

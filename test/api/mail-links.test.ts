@@ -27,6 +27,19 @@ describe("links", () => {
     expect(sent.html).not.toContain(`${SHOP}/new`);
   });
 
+  it.each([
+    ["no end of its head", "<html><head><title>News</title><body>"],
+    ["a comment that ends as browsers let it", "<html><body><!-- News --!>"],
+  ])("the links of a mail with %s are safe and tracked (D-EMAIL)", async (_, start) => {
+    const { world, tenant } = await withTenant();
+    const { mail } = await mailing(world, tenant);
+    const body = `${start}<p><a href="{{ data.site }}">Site</a> <a href="https://shop.example/">Shop</a></p></body></html>`;
+    const { mail: sent } = await mail({ body, data: { site: "javascript:alert(1)" } });
+
+    expect(sent.html).toContain('<a href="#">Site</a>');
+    expect(sent.clicks).toHaveLength(1);
+  });
+
   it("the links of the text stay plain (D-EMAIL)", async () => {
     const { sent } = await sentMail();
 
