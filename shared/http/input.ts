@@ -39,14 +39,11 @@ export function refuseUnknownQuery(
 /** The parameters of the query. A POST that has no body of its own takes them in the body too, so that none is ignored. */
 export function readQuery(
   { access, shape, route }: Pick<Endpoint, "access" | "shape" | "route">,
-  request: {
-    event: RequestBody & { caller: Caller; event: { queryStringParameters?: Record<string, string | undefined> } };
-  },
+  request: { event: RequestBody & { event: { queryStringParameters?: Record<string, string | undefined> } } },
 ): unknown {
   const { event } = request;
   const isInBody = route.startsWith("POST ") && shape.query && !shape.body && !shape.form && !shape.raw;
   if (isInBody) {
-    refuseLongBody(shape, event.caller, event);
     readJson(request);
     refuseDeepBody(shape, event.body);
   }
@@ -90,11 +87,10 @@ interface RequestBody {
 
 /** The longest JSON of who needs no secret: nothing limits how often the one calls, and the other is in every app. */
 export const BODY_BYTES = { public: 65_536, sdk: 262_144 } as const;
-const usualBytes: MaxBytes = BODY_BYTES;
 
 /** The longest body of a caller in bytes; undefined: as long as the gateway lets through. */
 export const maxBytesOf = ({ maxBytes, raw }: Pick<Shape, "maxBytes" | "raw">, kind: Caller["kind"]) =>
-  maxBytes?.[kind] ?? (raw === undefined ? usualBytes[kind] : undefined);
+  maxBytes?.[kind] ?? (raw === undefined ? (BODY_BYTES as MaxBytes)[kind] : undefined);
 
 /** EVT-15: looks at the length alone. @throws 413 */
 export function refuseLongBody(shape: Pick<Shape, "maxBytes" | "raw">, caller: Caller, request: RequestBody): void {

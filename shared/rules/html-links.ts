@@ -48,10 +48,9 @@ export function withSafeLinks(html: string): string {
 function* hrefsOf(html: string): Generator<{ tag: string; href: Value }> {
   for (let at = html.indexOf("<"); at >= 0; at = html.indexOf("<", at)) {
     if (html.startsWith("<!--", at)) {
-      const inner = at + 2;
-      const end = html.slice(inner).search(/--!?>/);
+      const end = html.slice(at + 2).search(/--!?>/);
       if (end < 0) return;
-      at = inner + end;
+      at += 2 + end;
       continue;
     }
     const [, name = ""] = /^<([a-z][a-z0-9]{0,20})(?=[\s/>])/i.exec(html.slice(at, at + 24)) ?? [];

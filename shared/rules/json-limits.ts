@@ -68,7 +68,7 @@ export function checkJson(value: unknown, limits: Partial<JsonLimits> = {}): Jso
   for (let place = places.pop(); place && !problem; place = places.pop()) {
     if (Array.isArray(place.value)) {
       seenElements += place.value.length;
-      if (seenElements > elements) return { path: "", reason: `must not hold more than ${elements} entries of lists` };
+      if (seenElements > elements) return { path: "", reason: `must not hold more than ${elements} list entries` };
       for (let i = 0; i < place.value.length && !problem; i++) problem = visit(place.value[i], i, place);
       continue;
     }

@@ -34,8 +34,7 @@ export function mailParts({ text, html }: MailBodies, urls: MailUrls): MailParts
     (urls.open === undefined ? "" : `${PIXEL}src="${urls.open}" width="1" height="1" alt="" style="border:0">`);
   const linked = urls.click ? mappedLinks(html, urls.click) : html;
   // In lower case a text may be longer, such as one with İ.
-  const end = [...linked.matchAll(/<\/body/gi)].at(-1)?.index ?? -1;
-  const at = end < 0 ? linked.length : end;
+  const at = [...linked.matchAll(/<\/body/gi)].at(-1)?.index ?? linked.length;
   return {
     text:
       own.length === 0

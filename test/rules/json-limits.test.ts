@@ -35,7 +35,7 @@ describe("limits on parsed JSON", () => {
     expect(checkJson(JSON.parse("[".repeat(200_000) + "]".repeat(200_000)))).toMatch(/deeper than 20/);
     expect(checkJson(nested(100_000), { depth: 200_000 })).toMatch(/keys/);
     expect(checkJson(nested(3_000), { depth: 3_000, keys: 3_000 })).toBeUndefined();
-    expect(checkJson(Array.from({ length: 500_000 }, (_, i) => i))).toMatch(/20000 entries of lists/);
+    expect(checkJson(Array.from({ length: 500_000 }, (_, i) => i))).toMatch(/20000 list entries/);
   });
 
   it("the limit on parsed JSON counts keys over the whole value, not the elements of arrays", () => {
@@ -49,9 +49,9 @@ describe("limits on parsed JSON", () => {
   it("the limit on parsed JSON counts the elements of all arrays together", () => {
     const list = (length: number) => Array<number>(length).fill(0);
     expect(checkJson(list(20_000))).toBeUndefined();
-    expect(checkJson({ a: list(20_001) })).toBe("must not hold more than 20000 entries of lists");
+    expect(checkJson({ a: list(20_001) })).toBe("must not hold more than 20000 list entries");
     expect(checkJson([list(3), list(2)], { elements: 7 })).toBeUndefined();
-    expect(checkJson([list(3), list(3)], { elements: 7 })).toBe("must not hold more than 7 entries of lists");
+    expect(checkJson([list(3), list(3)], { elements: 7 })).toBe("must not hold more than 7 list entries");
   });
 
   it("the limit on parsed JSON counts the text of keys and strings together", () => {
