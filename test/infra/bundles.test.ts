@@ -15,7 +15,7 @@ import { BUS, ofType, synthesize } from "./support/template.ts";
 
 const MAX_ENDPOINT_BYTES = 545 * 1024;
 /** docs/decisions/0016. */
-const MAX_OWN_BYTES = 219 * 1024;
+const MAX_OWN_BYTES = 220 * 1024;
 /** S3 has a protocol of its own (docs/decisions/0016). */
 const S3_BYTES = 122 * 1024;
 /** It contains the endpoints that are tools (docs/decisions/0037). */
