@@ -4,9 +4,10 @@ import { knownProviders, mailboxProviderOf } from "../rules/mailbox-providers.ts
 
 const Text = v.pipe(v.string(), v.maxLength(512));
 const id = v.pipe(v.string(), v.maxLength(128));
-const Recipients = v.optional(v.array(v.object({ emailAddress: Text })), []);
+/** `action` is what the report of a mail server says (RFC 3464): `failed`, `delayed` …; an automatic reply says nothing. */
+const Recipients = v.optional(v.array(v.object({ emailAddress: Text, action: v.optional(Text) })), []);
 
-/** `deferred`: it may still arrive. `ignored`: an event of another kind, or of a mail that no workspace sent. */
+/** `deferred`: it may have arrived. `ignored`: an event of another kind, or of a mail that no workspace sent. */
 const fates = ["delivered", "bounced", "deferred", "complained", "ignored"] as const;
 
 /** An event as it is queued again while its row is missing. */
@@ -18,7 +19,7 @@ const MailEvent = v.object({
   at: v.number(),
   fate: v.picklist(fates),
   reason: Text,
-  /** The addresses that bounced or complained. */
+  /** The addresses that bounced for good or complained. */
   emails: v.array(Text),
   /** The provider of the mailbox that it was sent to; absent for any other. */
   mailbox: v.optional(v.picklist(knownProviders)),
@@ -46,10 +47,25 @@ const SesNotification = v.object({
       }),
     ),
     complaint: v.optional(v.object({ complainedRecipients: Recipients, timestamp: v.optional(Text) })),
+    reject: v.optional(v.object({ reason: v.optional(Text, "") })),
   }),
 });
 
-function eventOf({ detail: { eventType, mail, bounce, complaint } }: v.InferOutput<typeof SesNotification>): MailEvent {
+type SesDetail = v.InferOutput<typeof SesNotification>["detail"];
+type Bounce = NonNullable<SesDetail["bounce"]>;
+
+/** Of a mail that arrived too, whose recipient answers automatically. */
+const UNNAMED = new Set(["", "General", "Undetermined"]);
+
+/** SES tells of what may pass only once it has given up, and of automatic replies in the same words (0154). */
+function hasFailed({ bounceType, bounceSubType, bouncedRecipients }: Bounce): boolean {
+  const actions = bouncedRecipients.flatMap(({ action }) => action ?? []);
+  if (bounceType === "Permanent" || actions.includes("failed")) return true;
+  return actions.length === 0 && !UNNAMED.has(bounceSubType);
+}
+
+function eventOf({ detail }: v.InferOutput<typeof SesNotification>): MailEvent {
+  const { eventType, mail, bounce, complaint, reject } = detail;
   const tag = (name: string) => mail.tags[name]?.[0] ?? "";
   const ids = {
     tenant: tag("tenant"),
@@ -71,9 +87,12 @@ function eventOf({ detail: { eventType, mail, bounce, complaint } }: v.InferOutp
   });
   if (eventType === "Delivery") return event("delivered");
   if (eventType === "Complaint") return event("complained", "", complaint?.complainedRecipients);
+  // SES found malware in it and sent it to nobody, which says nothing of the address.
+  if (eventType === "Reject") return event("bounced", `Reject: ${reject?.reason ?? ""}`);
   if (eventType !== "Bounce" || !bounce) return event("ignored");
   const reason = `${bounce.bounceType}: ${bounce.bounceSubType}`;
-  return event(bounce.bounceType === "Permanent" ? "bounced" : "deferred", reason, bounce.bouncedRecipients);
+  const isPermanent = bounce.bounceType === "Permanent";
+  return event(hasFailed(bounce) ? "bounced" : "deferred", reason, isPermanent ? bounce.bouncedRecipients : []);
 }
 
 export const MailEventMessage = v.union([MailEvent, v.pipe(SesNotification, v.transform(eventOf))]);

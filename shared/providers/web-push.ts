@@ -1,7 +1,7 @@
 // Web Push: encrypted for the browser, signed for the push service (RFC 8030, 8291, 8292; D-PUSH).
 import { createECDH, createHash } from "node:crypto";
 import type { CredentialsFor } from "../contract/credentials.ts";
-import type { Egress } from "../egress/egress.ts";
+import { type Egress, TIMEOUT_MS } from "../egress/egress.ts";
 import { type Clock, DAY, HOUR, SECOND } from "../kernel/clock.ts";
 import type { Ids } from "../kernel/ids.ts";
 import {
@@ -34,6 +34,8 @@ const GONE = new Set([404, 410]);
 const SERVICES =
   /^(fcm\.googleapis\.com|android\.googleapis\.com|(.+\.)?(push\.services\.mozilla|push\.apple|notify\.windows)\.com)$/;
 const MAX_LOCATION_CHARACTERS = 200;
+/** A group of recipients waits for its slowest answer. */
+const OTHER_HOST_TIMEOUT_MS = 3 * SECOND;
 
 /** Pushes to browsers (RFC 8030): the content is encrypted for the subscription, and the request signed with the VAPID key. */
 export function webPushProvider({
@@ -79,10 +81,11 @@ export function webPushProvider({
         urgency: "normal",
         topic: topicOf(tag),
       };
-      const exchange = await egress.request({ purpose: "web_push", url: endpoint, headers, body: sealed });
-      const outcome = pushOutcome(exchange, clock.now(), sent, readAnswer);
-      // No such host slows the channel, nor says how long a send waits.
+      // No other host slows the channel, nor says how long a send waits.
       const isOfService = SERVICES.test(new URL(endpoint).hostname);
+      const timeoutMs = isOfService ? TIMEOUT_MS : OTHER_HOST_TIMEOUT_MS;
+      const exchange = await egress.request({ purpose: "web_push", url: endpoint, headers, body: sealed, timeoutMs });
+      const outcome = pushOutcome(exchange, clock.now(), sent, readAnswer);
       return outcome.status === "retryable" && !isOfService ? retryable(outcome.reason) : outcome;
     },
     // Checks that the keys are a pair, then that a push service accepts their signature. It reports an unknown

@@ -1,6 +1,7 @@
 // What callbacks of the chat app say: opt-outs of people, each counted once, and reviews of templates (D-WAT, AMB-90).
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import type { Hooks } from "../../local/aws/index.ts";
 import { DAY, HOUR } from "../../shared/kernel/clock.ts";
 import { isOptOut } from "../../shared/rules/chat-app-template-states.ts";
 import { Profile } from "../../shared/store/subscribers/items.ts";
@@ -40,6 +41,36 @@ it("a tap on a button of a template that says STOP is an opt-out like a message 
   await post(received({ type: "button", button: { text: "Stop" } }));
 
   expect(await consents(anna)).toMatchObject([{ channel: "chat_app", status: "opted_out" }]);
+});
+
+it("the opt-outs of many numbers in one callback are stored side by side, each of them (AMB-90)", async () => {
+  const open = { now: 0, most: 0 };
+  const hooks = (name: string): Hooks =>
+    name === "api-inbound"
+      ? {
+          before: async () => {
+            open.now++;
+            open.most = Math.max(open.most, open.now);
+            await new Promise((resolve) => setImmediate(resolve));
+          },
+          after: () => {
+            open.now--;
+          },
+        }
+      : {};
+  const { tenant, post, person } = await inboundIn(await withTenant({ hooks }));
+  const numbers = Array.from({ length: 60 }, (_, n) => `49151234${String(n).padStart(5, "0")}`);
+  const people: string[] = [];
+  for (const number of numbers) people.push(await person(number, `+${number}`));
+  const callbacks = numbers.map((from, n) => wrote("STOP", { from, id: `wamid.${n}` }));
+  const entry = callbacks.flatMap((callback) => callback.entry);
+
+  Object.assign(open, { now: 0, most: 0 });
+  expect((await post({ ...callbacks[0]!, entry })).status).toBe(200);
+
+  expect(open.most).toBeGreaterThan(10);
+  for (const id of people)
+    expect(await tenant.store.get(Profile, { id })).toMatchObject({ "c:chat_app": "opted_out" });
 });
 
 it("an opt-out is of nobody with another number (AMB-90)", async () => {

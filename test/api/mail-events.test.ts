@@ -106,6 +106,62 @@ describe("bounces and complaints", () => {
     expect(await consents()).toEqual([]);
   });
 
+  it.each<[what: string, event: object, reason: string]>([
+    [
+      "a mail whose delivery SES gave up",
+      {
+        eventType: "Bounce",
+        bounce: {
+          bounceType: "Transient",
+          bounceSubType: "General",
+          bouncedRecipients: [{ emailAddress: "ada@example.com", action: "failed", status: "4.4.7" }],
+        },
+      },
+      "Transient: General",
+    ],
+    [
+      "a mail to a full mailbox",
+      {
+        eventType: "Bounce",
+        bounce: {
+          bounceType: "Transient",
+          bounceSubType: "MailboxFull",
+          bouncedRecipients: [{ emailAddress: "ada@example.com" }],
+        },
+      },
+      "Transient: MailboxFull",
+    ],
+    [
+      "a mail in which SES found malware",
+      { eventType: "Reject", reject: { reason: "Bad content" } },
+      "Reject: Bad content",
+    ],
+  ])("%s has bounced, and its address is not suppressed (D-EMAIL, AMB-139)", async (_, event, reason) => {
+    const { world, tenant, ada, job, tags, consents } = await mailed();
+
+    await tell(world, { ...event, mail: { tags } });
+
+    expect(await ledgerOf(tenant, ada)).toMatchObject([{ state: "bounced", reason }]);
+    expect((await tenant.call(`GET /api/v1/notifications/${job.id}`)).body.counts).toMatchObject({
+      delivered: 0,
+      bounced: 1,
+    });
+    expect(await consents()).toEqual([]);
+  });
+
+  it.each<[what: string, subType: string, recipients: object[]]>([
+    ["an automatic reply", "General", [{ emailAddress: "ada@example.com" }]],
+    ["a report without a recipient", "Undetermined", []],
+    ["a report of a delay", "MailboxFull", [{ emailAddress: "ada@example.com", action: "delayed" }]],
+  ])("%s says not that the mail is lost (D-EMAIL, AMB-139)", async (_, bounceSubType, bouncedRecipients) => {
+    const { world, tenant, ada, tags } = await mailed();
+    const bounce = { bounceType: "Transient", bounceSubType, bouncedRecipients };
+
+    await tell(world, { eventType: "Bounce", mail: { tags }, bounce });
+
+    expect(await ledgerOf(tenant, ada)).toMatchObject([{ state: "sent" }]);
+  });
+
   it("a bounce of an address that was changed since suppresses nothing (D-EMAIL)", async () => {
     const { world, bounce, consents } = await mailed();
 

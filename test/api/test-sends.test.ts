@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { HOUR, timestamp } from "../../shared/kernel/clock.ts";
 import { withBuyers } from "../support/conversions.ts";
 import { addPeople, inboxOf, send } from "../support/people.ts";
-import { ledgerOf, openChannels, outboxOf } from "../support/reached.ts";
+import { ledgerOf, openChannels, outboxOf, spoil } from "../support/reached.ts";
 import { testSend, withTester } from "../support/test-sends.ts";
 import { shared, worlds } from "../support/worlds.ts";
 
@@ -25,6 +25,21 @@ it("a test send goes to the test subscribers by every channel, and to the caller
       { subscriber_id: ada, channel: "sms", state: "skipped", reason: "no_consent" },
       { subscriber_id: ada, channel: "in_app", state: "sent", reason: null },
       { subscriber_id: null, channel: "email", state: "sent", reason: null },
+    ]),
+  );
+});
+
+it("a test whose inbox cannot be written says so, and what became of it elsewhere (RDA-9)", async () => {
+  const { world, tenant, ada } = await setting();
+  await spoil(world, { channel: "aws:dynamodb", operation: "TransactWriteItems" });
+
+  const { status, body } = await testSend(tenant);
+
+  expect(status).toBe(200);
+  expect(body.deliveries).toEqual(
+    expect.arrayContaining([
+      { subscriber_id: ada, channel: "in_app", state: "unknown", reason: "delivery_unconfirmed" },
+      { subscriber_id: ada, channel: "ios", state: "sent", reason: null },
     ]),
   );
 });

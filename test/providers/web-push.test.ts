@@ -6,6 +6,7 @@ import webPush from "web-push";
 import { openProviders } from "../../shared/providers/providers.ts";
 import { encryptPush, MAX_PLAINTEXT_BYTES } from "../../shared/providers/web-push-encryption.ts";
 import { browser, JOB, SUBSCRIBER, sendBy, verifyBy } from "../support/provider-messages.ts";
+import { START } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { fresh } = worlds();
@@ -96,6 +97,25 @@ describe("requests", () => {
       tag: JOB,
       data: { screen: "sale", notification_id: JOB, subscriber_id: SUBSCRIBER, variant_id: "b" },
     });
+  });
+
+  it.each([
+    ["a host that a page named", "https://push.example.com/send/abc", 3_000],
+    ["the push service of a browser", "https://updates.push.services.mozilla.com/wpush/v2/abc", 10_000],
+  ])("%s is waited for as long as a group may wait for it (D-PUSH, D-PROV)", async (_, endpoint, limit) => {
+    const world = await fresh();
+    await world.call("POST /_local/faults", { body: { channel: "web_push", outcome: "timeout" } });
+    const address = { endpoint, keys };
+    const ends: number[] = [];
+    const sending = sendBy(openProviders(world.depsFor("test")), "web_push", { address }).then((outcome) => {
+      ends.push(world.clock.now() - START);
+      return outcome;
+    });
+
+    for (let second = 0; second < 12; second++) await world.advance(1_000);
+
+    expect(await sending).toEqual({ status: "unknown", reason: "no answer in time" });
+    expect(ends).toEqual([limit]);
   });
 
   it("a message that is too large beside its text is refused before it is sent (D-PUSH)", async () => {

@@ -7,6 +7,7 @@ import { type CalledWorkspace, calledWorkspace } from "../../../shared/http/call
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { timestamp } from "../../../shared/kernel/clock.ts";
 import { ApiError, notFound, requireFound, unauthorized } from "../../../shared/kernel/errors.ts";
+import { chunksOf } from "../../../shared/rules/chunks.ts";
 import { isOptOut, verdictOf } from "../../../shared/rules/chat-app-template-states.ts";
 import {
   chatAppTemplateId,
@@ -123,12 +124,27 @@ async function storeVerdicts(store: Store, channel: string, verdicts: readonly R
   }
 }
 
-/** AMB-90: opts out every subscriber that has the phone number, and the number for who gets it later (AMB-130). */
+/** So many phone numbers at once: the provider sends up to 1,000 messages in a callback, and a request has its time. */
+const NUMBERS_AT_ONCE = 25;
+
+/** Opts out the numbers of all messages that ask for it, those of one number one after another. */
 async function storeOptOuts(store: Store, messages: readonly ReceivedMessage[]): Promise<void> {
-  for (const { id, phone, text, at } of messages.filter((message) => isOptOut(message.text))) {
-    const address = { id: addressId("phone", phone), text: phone };
-    await transacted(store, [optOutWrite("phone", address, "chat_app", timestamp(Math.min(at, store.clock.now())))]);
-    for (const subscriber of await findByPhone(store, phone))
-      await recordOptOut(store, subscriber, { channel: "chat_app", message: id, text, at });
-  }
+  const byPhone = Map.groupBy(
+    messages.filter(({ text }) => isOptOut(text)),
+    ({ phone }) => phone,
+  );
+  for (const part of chunksOf([...byPhone.values()], NUMBERS_AT_ONCE))
+    await Promise.all(
+      part.map(async (ofPhone) => {
+        for (const message of ofPhone) await storeOptOut(store, message);
+      }),
+    );
+}
+
+/** AMB-90: opts out every subscriber that has the phone number, and the number for who gets it later (AMB-130). */
+async function storeOptOut(store: Store, { id, phone, text, at }: ReceivedMessage): Promise<void> {
+  const address = { id: addressId("phone", phone), text: phone };
+  await transacted(store, [optOutWrite("phone", address, "chat_app", timestamp(Math.min(at, store.clock.now())))]);
+  for (const subscriber of await findByPhone(store, phone))
+    await recordOptOut(store, subscriber, { channel: "chat_app", message: id, text, at });
 }
