@@ -69,8 +69,7 @@ it("the opt-outs of many numbers in one callback are stored side by side, each o
   expect((await post({ ...callbacks[0]!, entry })).status).toBe(200);
 
   expect(open.most).toBeGreaterThan(10);
-  for (const id of people)
-    expect(await tenant.store.get(Profile, { id })).toMatchObject({ "c:chat_app": "opted_out" });
+  for (const id of people) expect(await tenant.store.get(Profile, { id })).toMatchObject({ "c:chat_app": "opted_out" });
 });
 
 it("an opt-out is of nobody with another number (AMB-90)", async () => {

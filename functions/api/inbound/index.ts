@@ -7,8 +7,8 @@ import { type CalledWorkspace, calledWorkspace } from "../../../shared/http/call
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { timestamp } from "../../../shared/kernel/clock.ts";
 import { ApiError, notFound, requireFound, unauthorized } from "../../../shared/kernel/errors.ts";
-import { chunksOf } from "../../../shared/rules/chunks.ts";
 import { isOptOut, verdictOf } from "../../../shared/rules/chat-app-template-states.ts";
+import { chunksOf } from "../../../shared/rules/chunks.ts";
 import {
   chatAppTemplateId,
   findChatAppTemplate,

@@ -175,7 +175,9 @@ async function senderFor({ log, store, vault, providers, mailLinks }: Deps, test
     const rendered = renderer.renderScope(arm, scope, channel);
     if (!rendered) return rejected("template_error");
     if (channel === "in_app")
-      return subscriber === undefined ? rejected("no_address") : writeToInbox({ log, store }, test, subscriber, rendered);
+      return subscriber === undefined
+        ? rejected("no_address")
+        : writeToInbox({ log, store }, test, subscriber, rendered);
     const opening = credentials.get(channel);
     if (!opening) return rejected("no_credentials");
     const filled = channel === "chat_app" && hasTemplate && shown ? filledTemplate(template, shown) : undefined;
