@@ -25,6 +25,9 @@ export function windowOf(per: FrequencyCap["per"], zone: string, at: number): st
   return new Date(day - since * DAY).toISOString().slice(0, 10);
 }
 
+export const isSameWindow = (per: FrequencyCap["per"], zone: string, at: number, later: number): boolean =>
+  windowOf(per, zone, at) === windowOf(per, zone, later);
+
 type Category = FrequencyCap["category"];
 
 /** The name of a cap's counter within its window. */

@@ -11,6 +11,8 @@ interface Circumstances {
   quietUntil: number | undefined;
   /** The reason why nothing may be sent by a channel. */
   refusal(target: Target): LateSkip | undefined;
+  /** The same at the end of the quiet hours, beside the messages that go now. Default: none is known. */
+  laterRefusal?: ((target: Target, now: readonly Target[]) => LateSkip | undefined) | undefined;
 }
 
 /** Addresses by their outcome; `reason` where nothing is sent to any of them. */
@@ -23,17 +25,20 @@ export interface ExpectedOutcome {
 /** What would become of a recipient's messages now: which go, which wait, and why none does. */
 export function expectedOutcome(
   targets: readonly Target[],
-  { isSmart, quietUntil, refusal }: Circumstances,
+  { isSmart, quietUntil, refusal, laterRefusal = () => undefined }: Circumstances,
 ): ExpectedOutcome {
   const reasons: LateSkip[] = [];
-  for (const group of isSmart ? classesOf(targets) : [targets]) {
-    const later = group.filter(({ channel }) => quietUntil !== undefined && disturbs(channel));
-    const asked = group.filter((target) => !later.includes(target));
-    const now = asked.filter((target) => {
-      const reason = refusal(target);
+  const open = (some: readonly Target[], refusalOf: Circumstances["refusal"]) =>
+    some.filter((target) => {
+      const reason = refusalOf(target);
       if (reason) reasons.push(reason);
       return reason === undefined;
     });
+  for (const group of isSmart ? classesOf(targets) : [targets]) {
+    const waiting = group.filter(({ channel }) => quietUntil !== undefined && disturbs(channel));
+    const asked = group.filter((target) => !waiting.includes(target));
+    const now = open(asked, refusal);
+    const later = open(waiting, (target) => laterRefusal(target, now));
     if (now.length > 0 || later.length > 0) return { now, later };
   }
   const reason = countedReason(reasons);

@@ -60,16 +60,36 @@ it("a campaign whose deletion stopped half-way is not unarchived, and is deleted
   expect((await remove()).status).toBe(204);
 });
 
-it("a message whose job is made while its campaign is deleted is not sent (CMP-17, CMP-19)", async () => {
-  const making = requests({ of: "api-campaigns", operation: "PutItem" });
-  const { create, release, act, call, world } = await withCampaigns(await fresh({ hooks: making.hooks }));
-  const { id } = (await create({ scheduled_at: at(HOUR) })).body;
+it.each([
+  ["at once", undefined],
+  ["later", at(HOUR)],
+])("a campaign that is deleted while its release makes a job that goes out %s sends nothing (CMP-17)", async (_, time) => {
+  const making = requests({ of: "api-campaigns", naming: '"source_type"' });
+  const { call, create, release, act, inbox, world } = await withCampaigns(await fresh({ hooks: making.hooks }));
+  const { id } = (await create({ scheduled_at: time })).body;
   making.next(async () => {
     await act(id, "archive");
     expect((await call(`DELETE /api/v1/campaigns/${id}`)).status).toBe(204);
   });
+
   await release(id);
   await world.advance(2 * HOUR);
 
-  expect((await call("GET /api/v1/notifications")).body.items).toMatchObject([{ status: "canceled", sent: 0 }]);
+  expect(making.isAwaited()).toBe(false);
+  expect(await inbox()).toEqual([]);
+});
+
+it("a campaign that is paused while its release makes its job sends nothing until it is resumed (CMP-22, AMB-113)", async () => {
+  const making = requests({ of: "api-campaigns", naming: '"source_type"' });
+  const { create, release, act, inbox, world } = await withCampaigns(await fresh({ hooks: making.hooks }));
+  const { id } = (await create()).body;
+  making.next(() => act(id, "pause"));
+
+  await release(id);
+  await world.advance(HOUR);
+  expect(await inbox()).toEqual([]);
+
+  await act(id, "resume");
+  await world.advance(HOUR);
+  expect(await inbox()).toEqual(["Hello"]);
 });

@@ -3,28 +3,38 @@
 import type { Credentials } from "../../../shared/contract/credentials.ts";
 import { MINUTE } from "../../../shared/kernel/clock.ts";
 import type { ChannelType } from "../../../shared/rules/channel-types.ts";
+import { isProven } from "../../../shared/store/channels/channels.ts";
 import { openCredentials } from "../../../shared/store/channels/credentials.ts";
-import { CredentialsItem } from "../../../shared/store/channels/items.ts";
+import { ChannelItem, CredentialsItem } from "../../../shared/store/channels/items.ts";
+import { ref } from "../../../shared/store/item.ts";
 import { readShared } from "./memory.ts";
 import type { Work } from "./work.ts";
 
 /** How long credentials stay in clear, and go on when they were replaced, or their channel deleted. */
 const OPEN_MS = MINUTE;
 
-/** The credentials of a send's channel; undefined if it has none. */
+/** `unproven`: they replaced those of the dispatch, and no provider has accepted them yet (docs/decisions/0155). */
+export type Opened = { kind: "open"; credentials: Credentials } | { kind: "unproven" } | { kind: "missing" };
+
+/** The credentials of a send's channel. */
 export async function credentialsFor(
   { store, vault, clock, opened, job: { deliverySettings } }: Work,
   channel: ChannelType,
-): Promise<Credentials | undefined> {
+): Promise<Opened> {
   const via = deliverySettings?.via.find(({ type }) => type === channel);
-  if (!via) return undefined;
+  if (!via) return { kind: "missing" };
   const version = `${store.tenant} ${via.id} ${via.credentials}`;
-  const read = async () => {
-    const row = await store.get(CredentialsItem, { channel: via.id });
-    return row && openCredentials(vault, via.id, row);
+  const read = async (): Promise<Opened> => {
+    const [row, sealed] = await store.getEach([
+      ref(ChannelItem, { id: via.id }),
+      ref(CredentialsItem, { channel: via.id }),
+    ]);
+    if (!row || !sealed) return { kind: "missing" };
+    if (row.credentials !== via.credentials && !isProven(row)) return { kind: "unproven" };
+    return { kind: "open", credentials: await openCredentials(vault, via.id, sealed) };
   };
   const found = await readShared(clock, opened, version, { ms: OPEN_MS, read });
-  // Those that do not exist are read again.
-  if (!found) opened.delete(version);
+  // What is not there yet is read again.
+  if (found.kind !== "open") opened.delete(version);
   return found;
 }

@@ -1,6 +1,5 @@
 // What an environment remembers from one message to the next, and the reads that its messages share.
 
-import type { Credentials } from "../../../shared/contract/credentials.ts";
 import type { Clock } from "../../../shared/kernel/clock.ts";
 import type { Capability } from "../../../shared/kernel/deps.ts";
 import { recent } from "../../../shared/store/recent.ts";
@@ -9,6 +8,7 @@ import type { SendState } from "../../../shared/store/sends/jobs/send-state.ts";
 import { type JointRead, openJointReads } from "../../../shared/store/table.ts";
 import { WorkspaceItem } from "../../../shared/store/workspaces/items.ts";
 import type { WorkspaceRecord } from "../../../shared/store/workspaces/workspaces.ts";
+import type { Opened } from "./channel-credentials.ts";
 
 type Memory<N extends string, T> = Capability<N, ReturnType<typeof recent<T>>>;
 
@@ -65,7 +65,7 @@ export const foundRates: Memory<"rates", Read<number | undefined>> = remembered(
 export const notedAnswers: Memory<"noted", number> = remembered("noted", 500);
 
 /** Credentials in clear, by their version: as they were when the send was dispatched. */
-export const openedCredentials: Memory<"opened", Read<Credentials | undefined>> = remembered("opened", 100);
+export const openedCredentials: Memory<"opened", Read<Opened>> = remembered("opened", 100);
 
 /** Rows of a workspace, read with the workspace itself. */
 export const jointReads: Capability<"jointRead", JointRead> = {

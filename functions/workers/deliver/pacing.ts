@@ -62,9 +62,9 @@ async function slotOf(work: Work, type: ChannelType, channel: string, n: number)
 /** SES limits an account; any other mail server says nothing of its rate. */
 const mailRate = (work: Work, channel: string) =>
   learnedRate(work.store, channel, async () => {
-    const credentials = await credentialsFor(work, "email");
-    if (credentials?.type !== "email") return undefined;
-    return credentials.provider === "ses" ? work.sesAccount() : { rate: undefined, at: work.clock.now() };
+    const opened = await credentialsFor(work, "email");
+    if (opened.kind !== "open" || opened.credentials.type !== "email") return undefined;
+    return opened.credentials.provider === "ses" ? work.sesAccount() : { rate: undefined, at: work.clock.now() };
   });
 
 /**

@@ -3,7 +3,7 @@
 import { isPseudonym } from "../../../shared/kernel/ids.ts";
 import { addressOf, providerOf } from "../../../shared/providers/addresses.ts";
 import { filledTemplate, type TemplateRenderer, templateRenderer } from "../../../shared/providers/chat-app-texts.ts";
-import { rejected } from "../../../shared/providers/provider.ts";
+import { rejected, retryable } from "../../../shared/providers/provider.ts";
 import { addressKindOf, normalizedAddress } from "../../../shared/rules/addresses.ts";
 import { hasConsent, type ProvidedChannel } from "../../../shared/rules/channel-types.ts";
 import { isBlank } from "../../../shared/rules/characters.ts";
@@ -200,8 +200,15 @@ async function messageTo(
   const filled = isTemplate && profile ? filledTemplate(await template(arm), profile) : undefined;
   if (filled?.kind === "unfilled") return decided(filled.outcome);
 
-  const credentials = await credentialsFor(work, channel);
-  if (!credentials) return decided(rejected("no_credentials"));
+  // What is the same for everybody can be rendered again later.
+  const saidTexts = texts.isStatic ? undefined : saidHash(words);
+  const hash = filled ? filledHash(filled.template.parameters) : saidTexts;
+
+  const opened = await credentialsFor(work, channel);
+  if (opened.kind === "missing") return decided(rejected("no_credentials"));
+  // An attempt like any other, which caps count.
+  if (opened.kind === "unproven")
+    return { kind: "message", said: hash, send: async () => retryable("no_credentials") };
   const message = {
     tenant: store.tenant,
     subscriber,
@@ -215,9 +222,7 @@ async function messageTo(
     ...(arm && { variant: arm }),
     ...(bodies && (await mailFor(work, { subscriber, arm, profile, at }, bodies))),
   };
-  // What is the same for everybody can be rendered again later.
-  const saidTexts = texts.isStatic ? undefined : saidHash(words);
-  const hash = filled ? filledHash(filled.template.parameters) : saidTexts;
+  const { credentials } = opened;
   return { kind: "message", said: hash, send: () => providerOf(providers, channel).send(credentials, message) };
 }
 

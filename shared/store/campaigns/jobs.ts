@@ -3,11 +3,13 @@
 import { timestamp } from "../../kernel/clock.ts";
 import { notFound } from "../../kernel/errors.ts";
 import { type OverduePolicy, resumedTimes } from "../../rules/campaign-resume.ts";
-import { isHeld } from "../../rules/campaign-states.ts";
+import { campaignStatuses, isHeld } from "../../rules/campaign-states.ts";
 import { isTerminal } from "../../rules/job-states.ts";
 import { chatAppContentOf } from "../channels/chat-app-content.ts";
 import { giveSlotsAnew } from "../channels/pace.ts";
+import { absent, all, oneOf } from "../conditions.ts";
 import type { Store } from "../context.ts";
+import { checkItem } from "../item.ts";
 import { ownedSchedules, removeSchedule, switchOwned } from "../schedules/schedules.ts";
 import type { RootSecrets } from "../secrets.ts";
 import { drawOf } from "../sends/audience/preview-draws.ts";
@@ -32,20 +34,20 @@ export async function makeJobs(store: Store, timers: Timers, allowance: Allowanc
   const missing = campaign.messages.filter((_, i) => jobs[i] === undefined);
   if (missing.length === 0) return;
   const topic = await topicOfSend(store, campaign.topic);
-  const { draw } = campaign;
-  await Promise.all(
-    missing.map((message) =>
-      startSend(store, timers, allowance, {
-        id: message.job_id,
-        isRepeatable: true,
-        spec: { ...specOf(campaign, message, released_at), topic, draw },
-      }),
-    ),
-  );
-  // A deletion ends the jobs that it finds: those that were not there yet are ended here.
-  const row = await store.get(CampaignItem, { id: campaign.id });
-  if (!row || row.deleting) await endJobs(store, campaign);
+  const { id, draw } = campaign;
+  // It may have been paused or deleted since it was read. What is refused here is made when it is resumed.
+  const goesOn = checkItem(CampaignItem, { id }, all(oneOf("status", SENDING), absent("deleting")));
+  // One after another: transactions that check the same row at once get in each other's way.
+  for (const message of missing)
+    await startSend(store, timers, allowance, {
+      id: message.job_id,
+      isRepeatable: true,
+      spec: { ...specOf(campaign, message, released_at), topic, draw },
+      extraItems: [goesOn],
+    });
 }
+
+const SENDING = campaignStatuses.filter((status) => !isHeld(status));
 
 /**
  * The draw of a preview of one of the messages that a draft would send, at their times or at once (AMB-140).

@@ -204,7 +204,8 @@ const nameTaken = () => invalid({ name: "is already used by another channel" });
 export const isUsable = (channel: ChannelRow): boolean =>
   channel.active && (channel.status === "active" || (channel.status === "pending" && isProven(channel)));
 
-const isProven = (channel: ChannelRow): boolean =>
+/** Its provider accepted its current credentials last. */
+export const isProven = (channel: ChannelRow): boolean =>
   channel.verified_credentials !== undefined && channel.verified_credentials === credentialsOf(channel);
 
 /** The version of a channel's credentials. */

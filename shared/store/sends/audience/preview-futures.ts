@@ -1,6 +1,7 @@
 // What would become of each recipient's messages, before anything is sent (F8).
 
 import type { Judgement } from "../../../rules/audience.ts";
+import { type FrequencyCap, isSameWindow } from "../../../rules/caps.ts";
 import { classOf } from "../../../rules/channel-types.ts";
 import { type ExpectedOutcome, expectedOutcome } from "../../../rules/expected-outcome.ts";
 import { quietUntil } from "../../../rules/quiet-hours.ts";
@@ -44,15 +45,25 @@ export async function futuresOf(
     sent.map(({ id, profile, judgement }, i): [string, Future] => {
       const shown = { arm: judgement.arm, scope: seenOf(profile), now: at };
       const full = (counted[i] ?? []).filter(({ count, max }) => count >= max);
-      const refusal = ({ channel }: Target): LateSkip | undefined => {
+      const concerns = ({ channel_class }: FrequencyCap, { channel }: Target) =>
+        (channel_class === undefined || channel_class === classOf(channel)) && !failsFirst(hasNoText, shown, channel);
+      const refusal = (target: Target): LateSkip | undefined => {
+        const { channel } = target;
         if (channel === "chat_app" && !mayChat(judgement.arm)) return "template_not_approved";
         if (channel === "email" && hasNoSubject(judgement.arm, shown.scope, at)) return "blank_subject";
-        const isFull = full.some((cap) => cap.channel_class === undefined || cap.channel_class === classOf(channel));
-        return isFull && !failsFirst(hasNoText, shown, channel) ? "capped" : undefined;
+        return full.some((cap) => concerns(cap, target)) ? "capped" : undefined;
       };
       const until = quiet ? endIn(zoneFor(quiet, timezone, profile)) : undefined;
+      const fullLater = until === undefined ? [] : full.filter(({ per }) => isSameWindow(per, timezone, at, until));
+      // What a message now counts is not counted again by what waits.
+      const laterRefusal = (target: Target, now: readonly Target[]): LateSkip | undefined => {
+        const isFull = (cap: FrequencyCap) => concerns(cap, target) && !now.some((one) => concerns(cap, one));
+        return fullLater.some(isFull) ? "capped" : undefined;
+      };
+      // A smart send goes on to another class then.
       const isSmart = spec.channel_arbitration_mode === "smart";
-      const { now, later, reason } = expectedOutcome(judgement.targets, { isSmart, quietUntil: until, refusal });
+      const circumstances = { isSmart, quietUntil: until, refusal, ...(!isSmart && { laterRefusal }) };
+      const { now, later, reason } = expectedOutcome(judgement.targets, circumstances);
       const unread = [...now, ...later].filter(({ channel }) => hasNoText(shown, channel));
       const read = (some: readonly Target[]) => some.filter((one) => !unread.includes(one));
       return [id, { now: read(now), later: read(later), ...(reason && { reason }), until, textless: unread }];

@@ -1,0 +1,45 @@
+// Credentials of a channel that are replaced while a send by it is under way.
+import { expect, it } from "vitest";
+import { DAY, HOUR, MINUTE } from "../../shared/kernel/clock.ts";
+import { SMTP } from "../support/channels.ts";
+import { send } from "../support/people.ts";
+import { mend, openChannels, outboxOf, spoil } from "../support/reached.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { withTenant } = worlds();
+
+/** A mail whose first attempt its provider refused for a while; before the second one the credentials are replaced. */
+async function replaced(verification: { outcome?: string; message?: string }) {
+  const { world, tenant } = await withTenant();
+  const { email = "" } = await openChannels(world, tenant, "email");
+  await tenant.upsert({ external_id: "ada", email: "ada@example.com" });
+  await spoil(world, { channel: "email", outcome: "transient", times: 1 });
+  const { job } = await send(world, tenant, { target: { type: "all" }, channel_ids: [email] });
+  await spoil(world, { channel: "verify:email", ...verification });
+  await tenant.call(`POST /api/v1/channels/${email}/credentials/email`, { ...SMTP, from_email: "new@example.com" });
+  const read = async () => (await tenant.call(`GET /api/v1/notifications/${job.id}`)).body;
+  const channel = async () => (await tenant.call(`GET /api/v1/channels`)).body.channels.find((one: { id: string }) => one.id === email);
+  return { world, read, channel };
+}
+
+it("a send under way does not go on with credentials that its provider refuses (CRD-8)", async () => {
+  const { world, read, channel } = await replaced({ message: "The password is wrong" });
+
+  await world.advance(2 * HOUR);
+
+  expect((await channel()).status).toBe("invalid");
+  expect(await outboxOf(world)).toEqual([]);
+  expect(await read()).toMatchObject({ counts: { delivered: 0, failed: 1 } });
+});
+
+it("a send under way goes on with the credentials that replaced its own, once they are proven (CRD-8)", async () => {
+  const { world, read, channel } = await replaced({ outcome: "timeout" });
+  await world.advance(3 * MINUTE);
+  expect((await channel()).status).toBe("pending");
+  expect(await outboxOf(world)).toEqual([]);
+
+  await mend(world);
+  await world.advance(DAY);
+  expect((await channel()).status).toBe("active");
+  expect(await read()).toMatchObject({ counts: { delivered: 1, failed: 0 } });
+});
