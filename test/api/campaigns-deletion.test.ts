@@ -63,21 +63,24 @@ it("a campaign whose deletion stopped half-way is not unarchived, and is deleted
 it.each([
   ["at once", undefined],
   ["later", at(HOUR)],
-])("a campaign that is deleted while its release makes a job that goes out %s sends nothing (CMP-17)", async (_, time) => {
-  const making = requests({ of: "api-campaigns", naming: '"source_type"' });
-  const { call, create, release, act, inbox, world } = await withCampaigns(await fresh({ hooks: making.hooks }));
-  const { id } = (await create({ scheduled_at: time })).body;
-  making.next(async () => {
-    await act(id, "archive");
-    expect((await call(`DELETE /api/v1/campaigns/${id}`)).status).toBe(204);
-  });
+])(
+  "a campaign that is deleted while its release makes a job that goes out %s sends nothing (CMP-17)",
+  async (_, time) => {
+    const making = requests({ of: "api-campaigns", naming: '"source_type"' });
+    const { call, create, release, act, inbox, world } = await withCampaigns(await fresh({ hooks: making.hooks }));
+    const { id } = (await create({ scheduled_at: time })).body;
+    making.next(async () => {
+      await act(id, "archive");
+      expect((await call(`DELETE /api/v1/campaigns/${id}`)).status).toBe(204);
+    });
 
-  await release(id);
-  await world.advance(2 * HOUR);
+    await release(id);
+    await world.advance(2 * HOUR);
 
-  expect(making.isAwaited()).toBe(false);
-  expect(await inbox()).toEqual([]);
-});
+    expect(making.isAwaited()).toBe(false);
+    expect(await inbox()).toEqual([]);
+  },
+);
 
 it("a campaign that is paused while its release makes its job sends nothing until it is resumed (CMP-22, AMB-113)", async () => {
   const making = requests({ of: "api-campaigns", naming: '"source_type"' });

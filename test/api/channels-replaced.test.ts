@@ -18,7 +18,8 @@ async function replaced(verification: { outcome?: string; message?: string }) {
   await spoil(world, { channel: "verify:email", ...verification });
   await tenant.call(`POST /api/v1/channels/${email}/credentials/email`, { ...SMTP, from_email: "new@example.com" });
   const read = async () => (await tenant.call(`GET /api/v1/notifications/${job.id}`)).body;
-  const channel = async () => (await tenant.call(`GET /api/v1/channels`)).body.channels.find((one: { id: string }) => one.id === email);
+  const channel = async () =>
+    (await tenant.call(`GET /api/v1/channels`)).body.channels.find((one: { id: string }) => one.id === email);
   return { world, read, channel };
 }
 

@@ -49,7 +49,10 @@ it.each<[what: string, cap: object, options?: Parameters<typeof previewed>[1]]>(
 });
 
 it("a message that goes now counts for what waits: a cap on both is asked once (F8, D-CAP)", async () => {
-  const { seen, morning } = await previewed({ ...MARKETING, per: "week", channel_class: "push" }, { by: ["ios", "email"] });
+  const { seen, morning } = await previewed(
+    { ...MARKETING, per: "week", channel_class: "push" },
+    { by: ["ios", "email"] },
+  );
 
   expect(morning.delivered_by_channel).toEqual({ email: 1 });
   expect(seen).toMatchObject({ counts: { sent: 1, deferred: 1, skipped: 0 }, by_class: { email: 1 } });

@@ -207,8 +207,7 @@ async function messageTo(
   const opened = await credentialsFor(work, channel);
   if (opened.kind === "missing") return decided(rejected("no_credentials"));
   // An attempt like any other, which caps count.
-  if (opened.kind === "unproven")
-    return { kind: "message", said: hash, send: async () => retryable("no_credentials") };
+  if (opened.kind === "unproven") return { kind: "message", said: hash, send: async () => retryable("no_credentials") };
   const message = {
     tenant: store.tenant,
     subscriber,
