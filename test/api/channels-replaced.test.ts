@@ -1,4 +1,4 @@
-// Credentials of a channel that are replaced while a send by it is under way.
+// A channel that is switched off, or gets other credentials, while a send by it is under way.
 import { expect, it } from "vitest";
 import { DAY, HOUR, MINUTE } from "../../shared/kernel/clock.ts";
 import { SMTP } from "../support/channels.ts";
@@ -8,19 +8,27 @@ import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
 
-/** A mail whose first attempt its provider refused for a while; before the second one the credentials are replaced. */
-async function replaced(verification: { outcome?: string; message?: string }) {
+/** A mail whose first attempt its provider refused for a while. */
+async function underWay() {
   const { world, tenant } = await withTenant();
   const { email = "" } = await openChannels(world, tenant, "email");
   await tenant.upsert({ external_id: "ada", email: "ada@example.com" });
   await spoil(world, { channel: "email", outcome: "transient", times: 1 });
   const { job } = await send(world, tenant, { target: { type: "all" }, channel_ids: [email] });
-  await spoil(world, { channel: "verify:email", ...verification });
-  await tenant.call(`POST /api/v1/channels/${email}/credentials/email`, { ...SMTP, from_email: "new@example.com" });
   const read = async () => (await tenant.call(`GET /api/v1/notifications/${job.id}`)).body;
   const channel = async () =>
     (await tenant.call(`GET /api/v1/channels`)).body.channels.find((one: { id: string }) => one.id === email);
-  return { world, read, channel };
+  const change = (body: object) => tenant.call(`PATCH /api/v1/channels/${email}`, body);
+  return { world, tenant, email, read, channel, change };
+}
+
+/** The same, whose credentials are replaced before its second attempt. */
+async function replaced(verification: { outcome?: string; message?: string }) {
+  const setting = await underWay();
+  const { world, tenant, email } = setting;
+  await spoil(world, { channel: "verify:email", ...verification });
+  await tenant.call(`POST /api/v1/channels/${email}/credentials/email`, { ...SMTP, from_email: "new@example.com" });
+  return setting;
 }
 
 it("a send under way does not go on with credentials that its provider refuses (CRD-8)", async () => {
@@ -42,5 +50,26 @@ it("a send under way goes on with the credentials that replaced its own, once th
   await mend(world);
   await world.advance(DAY);
   expect((await channel()).status).toBe("active");
+  expect(await read()).toMatchObject({ counts: { delivered: 1, failed: 0 } });
+});
+
+it("a send under way does not go on by a channel that was switched off (CHN-4, CHN-16)", async () => {
+  const { world, read, change } = await underWay();
+  await change({ active: false });
+
+  await world.advance(2 * HOUR);
+
+  expect(await outboxOf(world)).toEqual([]);
+  expect(await read()).toMatchObject({ counts: { delivered: 0, failed: 1 }, fail_reasons: { no_channel: 1 } });
+});
+
+it("a send under way goes on by a channel that is switched on again (CHN-4, CHN-16)", async () => {
+  const { world, read, change } = await underWay();
+  await change({ active: false });
+  await world.advance(3 * MINUTE);
+
+  await change({ active: true });
+  await world.advance(HOUR);
+
   expect(await read()).toMatchObject({ counts: { delivered: 1, failed: 0 } });
 });

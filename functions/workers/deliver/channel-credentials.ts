@@ -13,8 +13,14 @@ import type { Work } from "./work.ts";
 /** How long credentials stay in clear, and go on when they were replaced, or their channel deleted. */
 const OPEN_MS = MINUTE;
 
-/** `unproven`: they replaced those of the dispatch, and no provider has accepted them yet (docs/decisions/0155). */
-export type Opened = { kind: "open"; credentials: Credentials } | { kind: "unproven" } | { kind: "missing" };
+/**
+ * `held`: the channel is switched off, or its credentials replaced those of the dispatch and no provider has accepted them
+ * yet (docs/decisions/0155).
+ */
+export type Opened =
+  | { kind: "open"; credentials: Credentials }
+  | { kind: "held"; reason: "no_channel" | "no_credentials" }
+  | { kind: "missing" };
 
 /** The credentials of a send's channel. */
 export async function credentialsFor(
@@ -30,7 +36,8 @@ export async function credentialsFor(
       ref(CredentialsItem, { channel: via.id }),
     ]);
     if (!row || !sealed) return { kind: "missing" };
-    if (row.credentials !== via.credentials && !isProven(row)) return { kind: "unproven" };
+    if (!row.active) return { kind: "held", reason: "no_channel" };
+    if (row.credentials !== via.credentials && !isProven(row)) return { kind: "held", reason: "no_credentials" };
     return { kind: "open", credentials: await openCredentials(vault, via.id, sealed) };
   };
   const found = await readShared(clock, opened, version, { ms: OPEN_MS, read });

@@ -207,7 +207,10 @@ async function messageTo(
   const opened = await credentialsFor(work, channel);
   if (opened.kind === "missing") return decided(rejected("no_credentials"));
   // An attempt like any other, which caps count.
-  if (opened.kind === "unproven") return { kind: "message", said: hash, send: async () => retryable("no_credentials") };
+  if (opened.kind === "held") {
+    const { reason } = opened;
+    return { kind: "message", said: hash, send: async () => retryable(reason) };
+  }
   const message = {
     tenant: store.tenant,
     subscriber,

@@ -76,7 +76,8 @@ function patch(world: World, { body }: Request, { id }: Record<string, string>) 
   const channel = existing(world.channels, id);
   if (world.channels.some((other) => other !== channel && other.name === body.name)) invalid("name");
   if (body.name !== undefined) channel.name = body.name;
-  if (body.active !== undefined) channel.active = body.active;
+  if (body.active !== undefined && body.active !== channel.active)
+    Object.assign(channel, { active: body.active, changed_at: world.now });
   return ok(record(channel));
 }
 
@@ -84,7 +85,7 @@ function upload(world: World, { path }: Request, { id }: Record<string, string>)
   const { type, short } = KIND[path.split("/").at(-1)!]!;
   const channel = existing(world.channels, id);
   if (channel.type !== type) invalid();
-  channel.credentials = true;
+  Object.assign(channel, { credentials: true, changed_at: world.now, uploaded_at: world.now });
   verify(world, channel);
   return ok({ channel_id: id, type: short, ...(short === "vapid" && { vapid_public_key: ANY }) });
 }

@@ -163,13 +163,30 @@ function hasNoCredentials({ now }: World, { type, deleted_at }: Channel): boolea
   return true;
 }
 
+/**
+ * A channel that was switched off since, or whose credentials were replaced by some that were refused, is tried again
+ * (docs/decisions/0155-a-send-waits-for-its-channel.md). A worker that has opened it may use it for five minutes.
+ */
+function isHeld({ now }: World, { dispatched_at }: Job, channel: Channel): boolean {
+  const { type, active, status, changed_at = 0, uploaded_at = 0 } = channel;
+  const since = dispatched_at ?? now;
+  if (type === "in_app" || changed_at < since) return false;
+  if (changed_at > since && now < changed_at + 5 * MINUTE)
+    throw new Unpromised("a message is tried again after its channel was changed");
+  if (uploaded_at === since && status !== "active")
+    throw new Unpromised("credentials are replaced in the instant of a send");
+  return !active || (uploaded_at > since && status !== "active");
+}
+
 /** One call of a provider. The inbox needs none. */
 function attempt(world: World, job: Job, recipient: Recipient, delivery: Delivery): void {
   delivery.attempts.push(world.now);
   const { type } = delivery.channel;
   const isLost = hasNoCredentials(world, delivery.channel);
-  const fault = isLost || type === "in_app" ? undefined : takeFault(world, type, recipient.subscriber_id, job.id);
+  const isWaiting = !isLost && isHeld(world, job, delivery.channel);
+  const fault = isLost || isWaiting || type === "in_app" ? undefined : takeFault(world, type, recipient.subscriber_id, job.id);
   if (isLost) fail(world, job, recipient, delivery, "no_credentials");
+  else if (isWaiting) retry(world, job, recipient, delivery);
   else if (!fault) accept(world, job, recipient, delivery);
   else if (fault.outcome === "transient") retry(world, job, recipient, delivery);
   else fail(world, job, recipient, delivery, fault.outcome);

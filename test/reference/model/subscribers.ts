@@ -96,7 +96,11 @@ function eraseSubscriber(world: World, subscriber: Subscriber, isAll: boolean): 
   // A send that named the person names nobody any more, also not whoever gets the external id next.
   const forgotten = (name: string) => (name === subscriber.external_id ? `erased ${id}` : name);
   for (const job of world.jobs) {
-    for (const recipient of job.recipients) recipient.subscriber_id = forgotten(recipient.subscriber_id);
+    for (const recipient of job.recipients) {
+      // Its run is gone, so that the outcome of a step stays as it was (docs/decisions/0156-steps-of-who-was-erased.md).
+      if (recipient.subscriber_id === id) recipient.outcome = null;
+      recipient.subscriber_id = forgotten(recipient.subscriber_id);
+    }
     const { external_ids } = job.spec;
     if (external_ids?.includes(subscriber.external_id))
       job.spec = { ...job.spec, external_ids: external_ids.map(forgotten) };

@@ -20,6 +20,9 @@ export interface Channel {
   credentials: boolean;
   created_at: number;
   deleted_at?: number;
+  /** When it was switched on or off, or got credentials, last. */
+  changed_at?: number;
+  uploaded_at?: number;
 }
 /** One delivery of one recipient: to a mailbox, a number, a device or an inbox. */
 export interface Delivery {
