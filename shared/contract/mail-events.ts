@@ -57,7 +57,7 @@ type Bounce = NonNullable<SesDetail["bounce"]>;
 /** Of a mail that arrived too, whose recipient answers automatically. */
 const UNNAMED = new Set(["", "General", "Undetermined"]);
 
-/** SES tells of what may pass only once it has given up, and of automatic replies in the same words (0154). */
+/** SES tells of what may pass only once it has given up, and of automatic replies in the same words (docs/decisions/0154). */
 function hasFailed({ bounceType, bounceSubType, bouncedRecipients }: Bounce): boolean {
   const actions = bouncedRecipients.flatMap(({ action }) => action ?? []);
   if (bounceType === "Permanent" || actions.includes("failed")) return true;
