@@ -24,8 +24,11 @@ export type LedgerState = (typeof ledgerStates)[number];
 export type SendOutcome =
   | { status: "accepted"; providerId?: string; isShortened?: true }
   | { status: "rejected"; reason: string; addressDead?: boolean }
-  /** `isThrottled`: the provider gets too many messages, so this was no attempt. */
-  | { status: "retryable"; reason: string; retryAfterSeconds?: number; isThrottled?: true }
+  /**
+   * `isThrottled`: the provider gets too many messages, so this was no attempt. `isHeld`: no provider was asked, because the
+   * channel may not send now.
+   */
+  | { status: "retryable"; reason: string; retryAfterSeconds?: number; isThrottled?: true; isHeld?: true }
   | { status: "unknown"; reason: string }
   /** `seen`: the cap that was reached. */
   | { status: "skipped"; reason: LateSkip; seen?: CountedCap };

@@ -46,7 +46,7 @@ export const webhookSamples: Record<WebhookEvent, Payload> = {
   "notification.terminal": { job_id: EXAMPLE, status: "completed", delivered: 1_240, failed: 10, total: 1_250 },
   "journey.halted": { journey_id: EXAMPLE, version: 2, step: "welcome", ...EXCEEDED },
   "notification.interaction": { job_id: EXAMPLE, interaction_type: "tapped", platform: "ios", variant_id: "a" },
-  "message.bounced": { job_id: EXAMPLE, subscriber_id: EXAMPLE, channel: "email", reason: "bounce_permanent" },
+  "message.bounced": { job_id: EXAMPLE, subscriber_id: EXAMPLE, channel: "email", reason: "Permanent: General" },
   "message.complained": { job_id: EXAMPLE, subscriber_id: EXAMPLE, channel: "email", reason: null },
   "consent.changed": { subscriber_id: EXAMPLE, channel: "topic:news", status: "opted_in", previous: null },
   "subscriber.unsubscribed": { subscriber_id: EXAMPLE, channel: "email" },

@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import { DAY, HOUR, MINUTE } from "../../shared/kernel/clock.ts";
 import { SMTP } from "../support/channels.ts";
-import { send } from "../support/people.ts";
+import { addPeople, send } from "../support/people.ts";
 import { mend, openChannels, outboxOf, spoil } from "../support/reached.ts";
 import { worlds } from "../support/worlds.ts";
 
@@ -72,4 +72,28 @@ it("a send under way goes on by a channel that is switched on again (CHN-4, CHN-
   await world.advance(HOUR);
 
   expect(await read()).toMatchObject({ counts: { delivered: 1, failed: 0 } });
+});
+
+it("a send whose credentials are replaced by others that work is neither halted nor slowed down (CRD-8, F21, AMB-111)", async () => {
+  const { world, tenant } = await withTenant();
+  const { email = "" } = await openChannels(world, tenant, "email");
+  await addPeople(world, tenant, 90, (n) => ({ email: `p${n}@example.com` }));
+  await tenant.call(`PATCH /api/v1/channels/${email}`, { rate_per_second: 1 });
+  const wish = { target: { type: "all" }, title: "t", body: "b", channel_ids: [email] };
+  const { body } = await tenant.call("POST /api/v1/notifications", { ...wish, safety: { max_error_rate: 0.2 } });
+  await world.advance(5_000);
+  const before = (await outboxOf(world)).length;
+
+  await spoil(world, { channel: "verify:email", outcome: "timeout" });
+  await tenant.call(`POST /api/v1/channels/${email}/credentials/email`, { ...SMTP, from_email: "new@example.com" });
+  await world.advance(2 * MINUTE);
+  const health = (await tenant.call(`GET /api/v1/channels/${email}/health`)).body;
+  await mend(world);
+  await world.advance(HOUR);
+
+  const sent = await outboxOf(world);
+  expect([before > 0, before < 90, sent.length]).toEqual([true, true, 90]);
+  const job = (await tenant.call(`GET /api/v1/notifications/${body.id}`)).body;
+  expect(job).toMatchObject({ status: "completed", counts: { delivered: 90, failed: 0 } });
+  expect([job.halted, health.throttle]).toEqual([undefined, null]);
 });

@@ -3,9 +3,10 @@
 import type { Credentials } from "../../../shared/contract/credentials.ts";
 import { MINUTE } from "../../../shared/kernel/clock.ts";
 import type { ChannelType } from "../../../shared/rules/channel-types.ts";
+import type { SendOutcome } from "../../../shared/rules/progress.ts";
 import { isProven } from "../../../shared/store/channels/channels.ts";
 import { openCredentials } from "../../../shared/store/channels/credentials.ts";
-import { ChannelItem, CredentialsItem } from "../../../shared/store/channels/items.ts";
+import { ChannelItem, type ChannelRow, CredentialsItem } from "../../../shared/store/channels/items.ts";
 import { ref } from "../../../shared/store/item.ts";
 import { readShared } from "./memory.ts";
 import type { Work } from "./work.ts";
@@ -19,7 +20,7 @@ const OPEN_MS = MINUTE;
  */
 export type Opened =
   | { kind: "open"; credentials: Credentials }
-  | { kind: "held"; reason: "no_channel" | "no_credentials" }
+  | { kind: "held"; outcome: SendOutcome }
   | { kind: "missing" };
 
 /** The credentials of a send's channel. */
@@ -36,12 +37,19 @@ export async function credentialsFor(
       ref(CredentialsItem, { channel: via.id }),
     ]);
     if (!row || !sealed) return { kind: "missing" };
-    if (!row.active) return { kind: "held", reason: "no_channel" };
-    if (row.credentials !== via.credentials && !isProven(row)) return { kind: "held", reason: "no_credentials" };
+    const held = heldBy(row, via);
+    if (held) return { kind: "held", outcome: { status: "retryable", isHeld: true, ...held } };
     return { kind: "open", credentials: await openCredentials(vault, via.id, sealed) };
   };
   const found = await readShared(clock, opened, version, { ms: OPEN_MS, read });
   // What is not there yet is read again.
   if (found.kind !== "open") opened.delete(version);
   return found;
+}
+
+/** Why a channel may not send now, though its send was dispatched. What is verified is no attempt: that takes seconds. */
+function heldBy(channel: ChannelRow, { credentials }: { credentials?: string | undefined }) {
+  if (!channel.active) return { reason: "no_channel" };
+  if (channel.credentials === credentials || isProven(channel)) return undefined;
+  return { reason: "no_credentials", ...(channel.status === "pending" && { isThrottled: true as const }) };
 }

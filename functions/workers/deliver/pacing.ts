@@ -6,7 +6,7 @@ import { channelRate, isGiven, learnedRate, slowDown, takeSlot } from "../../../
 import { credentialsFor } from "./channel-credentials.ts";
 import { MAX_DELAY_MS } from "./ledger.ts";
 import { readShared } from "./memory.ts";
-import { channelIdOf, isThrottle, type Sent, targetOf, type WaitQueue, type Work } from "./work.ts";
+import { channelIdOf, isHeld, isThrottle, type Sent, targetOf, type WaitQueue, type Work } from "./work.ts";
 
 /** How long an environment remembers whether a channel has a rate. */
 const FRESH_MS = 5 * SECOND;
@@ -104,7 +104,7 @@ export async function keepRate(work: Work, progress: Progress, group: readonly U
 
 /** Lowers the rates of the channels that were throttled. */
 export async function slowThrottled(work: Work, sent: readonly Sent[]): Promise<void> {
-  for (const channel of throttledIn(sent)) {
+  for (const channel of throttledIn(sent.filter(({ outcome }) => !isHeld(outcome)))) {
     const id = channelIdOf(work, channel);
     if (id === undefined) continue;
     work.rates.delete(`${work.store.tenant} ${id}`);

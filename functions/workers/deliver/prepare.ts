@@ -3,7 +3,7 @@
 import { isPseudonym } from "../../../shared/kernel/ids.ts";
 import { addressOf, providerOf } from "../../../shared/providers/addresses.ts";
 import { filledTemplate, type TemplateRenderer, templateRenderer } from "../../../shared/providers/chat-app-texts.ts";
-import { rejected, retryable } from "../../../shared/providers/provider.ts";
+import { rejected } from "../../../shared/providers/provider.ts";
 import { addressKindOf, normalizedAddress } from "../../../shared/rules/addresses.ts";
 import { hasConsent, type ProvidedChannel } from "../../../shared/rules/channel-types.ts";
 import { isBlank } from "../../../shared/rules/characters.ts";
@@ -206,10 +206,10 @@ async function messageTo(
 
   const opened = await credentialsFor(work, channel);
   if (opened.kind === "missing") return decided(rejected("no_credentials"));
-  // An attempt like any other, which caps count.
+  // Caps count it, as any other that is tried again.
   if (opened.kind === "held") {
-    const { reason } = opened;
-    return { kind: "message", said: hash, send: async () => retryable(reason) };
+    const { outcome } = opened;
+    return { kind: "message", said: hash, send: async () => outcome };
   }
   const message = {
     tenant: store.tenant,

@@ -22,6 +22,7 @@ import {
   channelIdOf,
   closeWith,
   type End,
+  isHeld,
   isThrottle,
   type LeasedChunk,
   type Prepared,
@@ -259,7 +260,8 @@ async function noteAnswers(work: Work, sent: readonly Sent[]): Promise<void> {
 }
 
 function errorIn(outcome: SendOutcome): string | undefined {
-  if (outcome.status === "accepted" || outcome.status === "skipped" || isThrottle(outcome)) return undefined;
+  if (outcome.status === "accepted" || outcome.status === "skipped") return undefined;
+  if (isThrottle(outcome) || isHeld(outcome)) return undefined;
   return outcome.status === "rejected" && outcome.addressDead ? undefined : outcome.reason;
 }
 

@@ -173,6 +173,9 @@ export interface WaitQueue {
 export const isThrottle = (outcome: SendOutcome): boolean =>
   outcome.status === "retryable" && outcome.isThrottled === true;
 
+/** No provider was asked. */
+export const isHeld = (outcome: SendOutcome): boolean => outcome.status === "retryable" && outcome.isHeld === true;
+
 type Recipients = Pick<Chunk, "recipients">;
 
 export const recipientOf = ({ recipients }: Recipients, { recipient }: Pick<Unit, "recipient">): Recipient =>
