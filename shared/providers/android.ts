@@ -71,9 +71,10 @@ export function androidProvider({
       const exchange = await request(credentials, token, { message });
       return pushOutcome(exchange, clock.now(), sent, (answer) => {
         const refusal = refusalOf(answer);
+        const { name } = jsonOf(answer.body);
         return {
-          isAccepted: answer.status === 200,
-          providerId: jsonOf(answer.body).name,
+          isAccepted: answer.status === 200 && name !== undefined,
+          providerId: name,
           reason: refusal.code,
           isRetryable: RETRYABLE.has(refusal.code),
           addressDead: isDead(refusal),

@@ -184,14 +184,14 @@ function refusalOf(exchange: Answered): Unverified {
 function outcomeOf(exchange: Exchange, now: number): Outcome {
   if (exchange.outcome !== "answered") return unanswered(exchange);
   const { status, headers, body } = exchange;
-  if (status === 200) {
-    const { messages } = jsonOf<{ messages: { id?: string }[] }>(body);
-    return accepted(messages?.[0]?.id);
-  }
   const { code } = errorOf(exchange);
+  const { messages } = jsonOf<{ messages: { id?: string }[] }>(body);
+  if (status === 200 && messages?.[0]) return accepted(messages[0].id);
   const reason = Number.isNaN(code) ? String(status) : String(code);
   if (RETRYABLE.has(code) || status === 429 || (status === 503 && !UNKNOWN.has(code)))
     return THROTTLED.has(code) ? throttled(reason, retryAfter(headers, now)) : refusedForNow(exchange, reason, now);
-  if (UNKNOWN.has(code) || status >= 500) return { status: "unknown", reason };
+  // A success without a message is not of this protocol.
+  const isOdd = status < 300 && Number.isNaN(code);
+  if (UNKNOWN.has(code) || status >= 500 || isOdd) return { status: "unknown", reason };
   return rejected(reason);
 }

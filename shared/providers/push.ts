@@ -85,7 +85,7 @@ export function pushOutcome(
   const { isAccepted, providerId, reason, isRetryable = false, addressDead } = read(exchange);
   if (isAccepted) return { ...accepted(providerId), ...(isShortened && { isShortened }) };
   if (isRetryable || isRetryableStatus(status)) return refusedForNow(exchange, reason, now);
-  // Any other 5xx is from a proxy, which may have forwarded the message.
-  if (status > 500) return { status: "unknown", reason };
+  // Any other 5xx, and a success that is not of the protocol, is from a proxy, which may have forwarded the message.
+  if (status > 500 || status < 300) return { status: "unknown", reason };
   return rejected(reason, { addressDead });
 }

@@ -42,7 +42,10 @@ it.each(overHttp)(
     const sink = ({ host }: SinkRequest) => (host === "oauth2.googleapis.com" ? GOOGLE_TOKEN : HANGS);
     const providers = openProviders({ ...world.depsFor("test"), network: answeringNetwork(sink) });
     let outcome: Outcome | undefined;
-    const sending = sendBy(providers, channel).then((found) => {
+    // Another host than the push service of a browser has less.
+    const address = { ...addresses.web_push, endpoint: "https://fcm.googleapis.com/send/abc" };
+    const message = channel === "web_push" ? { address } : {};
+    const sending = sendBy(providers, channel, message).then((found) => {
       outcome = found;
     });
     await world.advance(9_999);

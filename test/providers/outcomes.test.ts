@@ -218,6 +218,18 @@ it.each(chatApp)("chat app %s: %s (NTF-23)", async (answer, status) => {
   expect(await sendTo("chat_app", { status: Number(http), body })).toMatchObject({ status });
 });
 
+it.each<[channel: ProvidedChannel, what: string, body: object | string, status: Outcome["status"]]>([
+  ["android", "nothing", "", "unknown"],
+  ["android", "the page of a proxy", "<html>Welcome</html>", "unknown"],
+  ["chat_app", "nothing", "", "unknown"],
+  ["chat_app", "the page of a proxy", "<html>Welcome</html>", "unknown"],
+  ["chat_app", "no message", { messages: [] }, "unknown"],
+  ["chat_app", "an error", { error: { code: 131026, message: "…" } }, "rejected"],
+  ["chat_app", "an error that passes", { error: { code: 131056, message: "…" } }, "retryable"],
+])("%s, HTTP 200 with %s: a message is not taken for sent (NTF-23)", async (channel, _, body, status) => {
+  expect(await sendTo(channel, { status: 200, body })).toMatchObject({ status });
+});
+
 it.each(["ios", "android", "web_push", "sms", "chat_app"] as const)(
   "%s says how long to wait where the provider does (NTF-23)",
   async (channel) => {
