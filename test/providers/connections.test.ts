@@ -5,7 +5,7 @@ import type { Outcome } from "../../shared/providers/provider.ts";
 import { openProviders } from "../../shared/providers/providers.ts";
 import { providedChannels } from "../../shared/rules/channel-types.ts";
 import { answeringNetwork, onLines } from "../support/networks.ts";
-import { GOOGLE_TOKEN, sendBy, verifyBy } from "../support/provider-messages.ts";
+import { addresses, GOOGLE_TOKEN, sendBy, verifyBy } from "../support/provider-messages.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { fresh } = worlds();
