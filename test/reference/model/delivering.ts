@@ -184,7 +184,8 @@ function attempt(world: World, job: Job, recipient: Recipient, delivery: Deliver
   const { type } = delivery.channel;
   const isLost = hasNoCredentials(world, delivery.channel);
   const isWaiting = !isLost && isHeld(world, job, delivery.channel);
-  const fault = isLost || isWaiting || type === "in_app" ? undefined : takeFault(world, type, recipient.subscriber_id, job.id);
+  const fault =
+    isLost || isWaiting || type === "in_app" ? undefined : takeFault(world, type, recipient.subscriber_id, job.id);
   if (isLost) fail(world, job, recipient, delivery, "no_credentials");
   else if (isWaiting) retry(world, job, recipient, delivery);
   else if (!fault) accept(world, job, recipient, delivery);
