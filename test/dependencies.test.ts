@@ -58,6 +58,18 @@ it.each([
   expect(imported.filter((name) => packages[PREFIX + name]?.dev !== undefined)).toEqual([]);
 });
 
+/** What the product's user asked to build it with: none goes because our own lines could do the same. */
+const ASKED_FOR = [
+  ...["@aws-sdk/client-dynamodb", "@aws-sdk/lib-dynamodb", "@aws-sdk/client-sqs", "@aws-sdk/client-scheduler"],
+  ...["@aws-sdk/client-s3", "@aws-sdk/client-kms", "@middy/core", "@middy/http-json-body-parser", "valibot"],
+  ...["aws-jwt-verify", "aws-cdk-lib"],
+];
+
+it("the service and its stack are built with the packages that were asked for", async () => {
+  const imported = await importedBy("local/main.ts", "infra/app.ts");
+  expect(ASKED_FOR.filter((name) => !imported.includes(name))).toEqual([]);
+});
+
 it.each(["package-lock.json", "test/clients/package-lock.json"])("%s names no registry", (file) => {
   const { packages: locked } = JSON.parse(readFileSync(new URL(`../${file}`, import.meta.url), "utf8"));
   const addresses = Object.values<{ resolved?: string }>(locked).map(({ resolved = "" }) => resolved);

@@ -236,7 +236,7 @@ async function readInput(
   secrets: Secrets,
 ): Promise<void> {
   const { event: context } = request;
-  context.query = readQuery(endpoint, request);
+  context.query = await readQuery(endpoint, request);
   await readBody(endpoint.shape, request, current);
   const { caller, query, body, headers } = context;
   await requireSignedIds(caller, [query, body], headers[USER_HASH_HEADER], secrets);
@@ -252,7 +252,7 @@ async function readBody(
   if (shape.form) event.form = await parseForm(shape, shape.form, event);
   if (shape.body || shape.raw) refuseLongBody(shape, event.caller, event);
   if (!shape.body) return;
-  readJson(request);
+  await readJson(request);
   refuseDeepBody(shape, event.body);
   event.body = await parseEcho(shape, event.body, current && (() => current(event)));
 }
