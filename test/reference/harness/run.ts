@@ -6,6 +6,7 @@ import { compareTrail } from "./audit.ts";
 import { lookAt, outbox } from "./compare.ts";
 import { answerHooks, call, fault, link } from "./deeds.ts";
 import { compareFile } from "./files.ts";
+import { filteredLooks } from "./filters.ts";
 import { allLooks, looksAfter, looksAfterWaiting } from "./looks.ts";
 import { openProduct } from "./product.ts";
 import { type Call, type Command, HANDLE, idOf, type Program } from "./program.ts";
@@ -86,7 +87,8 @@ async function play(sides: Sides, commands: Command[]): Promise<Failure | undefi
     if (failure) return failure;
   }
   await endStorm(sides);
-  const looks = allLooks(sides.reference.world);
+  const { world } = sides.reference;
+  const looks = [...allLooks(world), ...filteredLooks(world)];
   return (
     (await compareStreams(sides, commands.length)) ??
     (await lookAt({ ...sides, readsAll: true }, looks, commands.length)) ??

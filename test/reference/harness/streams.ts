@@ -8,8 +8,16 @@ import { differenceOf } from "./unify.ts";
 
 const ROUTE = "GET /v1/in-app/stream";
 
-/** Where an app goes on: the last `id:` line that it has. */
-const positionOf = (texts: string[]): string | undefined => [...texts.join("\n").matchAll(/^id: (\S+)$/gm)].at(-1)?.[1];
+/** Where an app goes on: the last `id:` line that it has, or, as some clients keep them, the last one that came with data. */
+function positionOf(texts: string[], keepsAll: boolean): string | undefined {
+  const frames = texts.join("\n").split("\n\n");
+  const positions = frames.flatMap((frame) => {
+    const id = [...frame.matchAll(/^id: (\S+)$/gm)].at(-1)?.[1];
+    return id === undefined ? [] : [{ id, isOfData: frame.includes("data: ") }];
+  });
+  const kept = keepsAll ? undefined : positions.findLast(({ isOfData }) => isOfData);
+  return (kept ?? positions.at(-1))?.id;
+}
 
 export async function listen(sides: Sides, { person, does }: Stream, number: number): Promise<Failure | undefined> {
   const { product, reference, bindings, handles, streams } = sides;
@@ -22,8 +30,13 @@ export async function listen(sides: Sides, { person, does }: Stream, number: num
   tell(sides, `the app of ${person} ${does}s its stream`);
   if (does === "close") return undefined;
 
-  const expected = statusOf(() => openStream(reference.world, ours));
-  const stream = await product.stream(theirs, positionOf(before.map(({ text }) => text)));
+  const keepsAll = number % 2 === 0;
+  const expected = statusOf(() => openStream(reference.world, ours, !keepsAll));
+  const position = positionOf(
+    before.map(({ text }) => text),
+    keepsAll,
+  );
+  const stream = await product.stream(theirs, position);
   if (stream.status !== expected)
     return { path: "status", expected, got: stream.status, command: number, route: ROUTE };
   if (expected === 200) streams.set(ours, [...before, stream]);

@@ -97,7 +97,10 @@ function list(world: World, request: Request) {
   const size = limitOf(request, 50, 100);
   const address = query.address === undefined ? undefined : (normal(query.address)?.key ?? "none");
   const rows = held(world).filter(
-    (row) => (address === undefined || row.key === address) && (query.reason ?? row.reason) === row.reason,
+    (row) =>
+      (address === undefined || row.key === address) &&
+      [undefined, row.reason].includes(query.reason) &&
+      [undefined, row.source].includes(query.source),
   );
   const items = rows.toSorted((a, b) => b.suppressed_at - a.suppressed_at).map(record);
   return listing("items", new OrderedBy(items, (item) => item.suppressed_at), size);

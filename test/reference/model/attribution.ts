@@ -19,10 +19,10 @@ export interface Touch {
   at: number;
 }
 
-/** A touch is a delivery: the first of a recipient in a job. */
-export function touchesOf(jobs: Job[], from: number, to: number): Touch[] {
+/** A touch is a delivery: the first of a recipient in a job, whenever it was. */
+export function touchesOf(jobs: Job[]): Touch[] {
   const all = jobs.flatMap((job) => job.recipients.map((recipient) => ({ job, recipient, at: touchTime(recipient) })));
-  return all.filter((touch): touch is Touch => touch.at !== null && touch.at >= from && touch.at <= to);
+  return all.filter((touch): touch is Touch => touch.at !== null);
 }
 
 interface ChannelTouch extends Touch {

@@ -3,7 +3,7 @@ import { created, type Operation, ok, read, write } from "./access.ts";
 import { note } from "./annotations.ts";
 import { ask, checkUnchanged, forbid, shownApproval, waiting } from "./approvals.ts";
 import { checkTarget } from "./audience.ts";
-import { jobDispatched, jobsOf } from "./campaign-moves.ts";
+import { completeIfDone, jobDispatched, jobsOf } from "./campaign-moves.ts";
 import { listing, optionalInstant, optionalOneOf, optionalWhole, pageNumber, requiredText } from "./checks.ts";
 import { cancelJob } from "./delivering.ts";
 import { needChannels } from "./gates.ts";
@@ -168,17 +168,24 @@ function hold(world: World, campaign: Campaign): void {
   for (const job of jobsOf(world, campaign)) if (isOpen(job)) job.held = true;
 }
 
-/** AMB-14: overdue messages go out on resume, the others at their time. AMB-138 keeps their distance. */
-function letGo(world: World, campaign: Campaign, withOverdue: boolean): void {
+const OVERDUE = ["keep_distance", "now", "skip"];
+
+/** AMB-138. @param overdue what becomes of messages whose time has passed; undefined: they stay held */
+function letGo(world: World, campaign: Campaign, overdue: string | undefined): void {
   const held = jobsOf(world, campaign).filter((job) => job.held && isOpen(job));
   let last = Number.NEGATIVE_INFINITY;
   let planned = Number.NEGATIVE_INFINITY;
   for (const job of held.toSorted((a, b) => dueOf(a) - dueOf(b))) {
     const due = dueOf(job);
-    if (due <= world.now && !withOverdue) continue;
+    if (due <= world.now && overdue === undefined) continue;
     job.held = false;
+    if (overdue === "skip" && due <= world.now && job.dispatched_at === null) {
+      job.stopped = [];
+      cancelJob(world, job);
+      continue;
+    }
     for (const goOn of job.stopped.splice(0)) goOn();
-    const keeps = last > Number.NEGATIVE_INFINITY;
+    const keeps = last > Number.NEGATIVE_INFINITY && (overdue ?? OVERDUE[0]) === OVERDUE[0];
     const time = Math.max(due, world.now, keeps ? last + (due - planned) : Number.NEGATIVE_INFINITY);
     [last, planned] = [time, due];
     const { scheduled_at } = job;
@@ -201,7 +208,8 @@ function switchSchedules(world: World, campaign: Campaign, isOn: boolean, by: st
   }
 }
 
-const ACTIONS: Record<string, { from: string[]; run: (world: World, campaign: Campaign) => void }> = {
+type Run = (world: World, campaign: Campaign, body: Body) => void;
+const ACTIONS: Record<string, { from: string[]; run: Run }> = {
   /** CMP-21, AMB-113. */
   pause: {
     from: ["scheduled", "live"],
@@ -214,12 +222,15 @@ const ACTIONS: Record<string, { from: string[]; run: (world: World, campaign: Ca
   /** CMP-22, AMB-13: always `scheduled` in the answer; it moves on by itself, at once where a part was handed over. */
   resume: {
     from: ["paused"],
-    run: (world, campaign) => {
+    run: (world, campaign, { overdue = OVERDUE[0] }) => {
       campaign.status = "scheduled";
       at(world, world.now, () => {
         for (const job of jobsOf(world, campaign)) if (job.dispatched_at !== null) jobDispatched(world, job);
+        // Nothing is left to come where all that was overdue is skipped.
+        if (!jobsOf(world, campaign).some(isOpen)) campaign.status = "live";
+        completeIfDone(world, campaign);
       });
-      letGo(world, campaign, true);
+      letGo(world, campaign, overdue);
       switchSchedules(world, campaign, true, "pause");
     },
   },
@@ -238,7 +249,7 @@ const ACTIONS: Record<string, { from: string[]; run: (world: World, campaign: Ca
     from: ["archived"],
     run: (world, campaign) => {
       campaign.status = campaign.before_archive!;
-      if (campaign.status !== "paused") letGo(world, campaign, false);
+      if (campaign.status !== "paused") letGo(world, campaign, undefined);
       switchSchedules(world, campaign, true, "archive");
     },
   },
@@ -247,16 +258,17 @@ const ACTIONS: Record<string, { from: string[]; run: (world: World, campaign: Ca
 /** AMB-119. */
 export function pauseByForce(world: World, campaign: Campaign): void {
   note(world, "campaign_paused", campaign.id);
-  ACTIONS.pause!.run(world, campaign);
+  ACTIONS.pause!.run(world, campaign, {});
 }
 
 /** CMP-17, CMP-25. */
 function act(world: World, { body }: Request, { id }: Record<string, string>) {
   const action = Object.hasOwn(ACTIONS, body.action ?? "") ? ACTIONS[body.action] : undefined;
   if (!action) return invalid();
+  if (body.overdue !== undefined && (body.action !== "resume" || !OVERDUE.includes(body.overdue))) invalid("overdue");
   const campaign = existing(world.campaigns, id);
   if (!action.from.includes(campaign.status)) conflict();
-  action.run(world, campaign);
+  action.run(world, campaign, body);
   campaign.updated_at = world.now;
   return ok(record(campaign));
 }
@@ -280,6 +292,10 @@ function page(world: World, { query }: Request) {
   const [from, to] = [instant(query.from) ?? 0, instant(query.to) ?? Number.POSITIVE_INFINITY];
   const matching = world.campaigns
     .filter(({ status }) => [undefined, status].includes(query.status))
+    .filter(({ name }) => name.toLowerCase().includes((query.q ?? "").toLowerCase()))
+    .filter(
+      ({ status, approval }) => !query.awaiting_approval || (status === "draft" && approval?.status === "waiting"),
+    )
     .filter(({ created_at }) => created_at >= from && created_at <= to);
   return listing("items", new Unordered(matching.map(record)), size, matching.length);
 }

@@ -18,7 +18,7 @@ const totals = (world: World, jobs: Job[], touches: Touch[]): Body => ({
   ...converted(world, touches),
 });
 
-/** Sends that were dispatched in the window. One that failed as a whole never was. */
+/** Sends that were dispatched in the window, with all that came of them. One that failed as a whole never was. */
 const within = (jobs: Job[], start: number, end: number) =>
   jobs.filter(({ dispatched_at: time, error }) => !error && time !== null && time >= start && time <= end);
 
@@ -28,7 +28,7 @@ export function report(world: World, query: Record<string, string>, id: string |
   const [start, end] = windowOf(world, query);
   const jobs = within(jobsOf(world, campaign), start, end);
   if (isUnderWay(jobs)) return {};
-  const touches = touchesOf(jobs, start, end);
+  const touches = touchesOf(jobs);
   const reached = touches.flatMap(({ recipient }) =>
     recipient.deliveries.filter((d) => d.delivered_at !== null).map((d) => d.channel.type),
   );
@@ -71,7 +71,7 @@ export function report(world: World, query: Record<string, string>, id: string |
 function sendReport(world: World, id: string | undefined): Body {
   const job = existing(world.jobs, id);
   if (isUnderWay([job])) return {};
-  const { length: delivered } = touchesOf([job], Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY);
+  const { length: delivered } = touchesOf([job]);
   return { delivered, ...later(job.recipients), ...engagement(world, [job]) };
 }
 
@@ -89,7 +89,7 @@ function funnel(world: World, { query }: Request) {
   const [start, end] = source_type === "journey" ? wholeDays(window) : window;
   const all = world.jobs.filter(({ source }) => source.type === source_type && source.id === source_id);
   const jobs = within(all, start, end);
-  return ok(isUnderWay(jobs) ? ANY : totals(world, jobs, touchesOf(jobs, start, end)));
+  return ok(isUnderWay(jobs) ? ANY : totals(world, jobs, touchesOf(jobs)));
 }
 
 /**

@@ -6,6 +6,7 @@ import { standing } from "./entries.ts";
 import { needChannels } from "./gates.ts";
 import { hasFault, isActivatable, isMalformed } from "./graph.ts";
 import {
+  ABSENT,
   ANY,
   type Body,
   conflict,
@@ -152,7 +153,7 @@ function remove(world: World, _: Request, { id }: Record<string, string>) {
   return { status: 204 };
 }
 
-/** JST-1 to JST-3. Only steps that a run has come to are compared. */
+/** JST-1 to JST-3. Only steps that a run has come to are compared. Who was not let in is counted for no version. */
 function stats(world: World, { query }: Request, { id }: Record<string, string>) {
   const journey = existing(world.journeys, id);
   const isAsked = ({ version }: { version: number }) =>
@@ -167,7 +168,8 @@ function stats(world: World, { query }: Request, { id }: Record<string, string>)
     steps[step] = { active, outcomes: talliesOf(own) };
   }
   const states = Object.fromEntries(["active", "completed", "exited", "canceled"].map((one) => [one, count(one)]));
-  return ok({ runs: states, steps, refused: journey.refused });
+  const own = query.version === undefined ? { refused: journey.refused } : { refused: ABSENT, exact: true };
+  return ok({ runs: states, steps, ...own });
 }
 
 /** `skipped:a|b` stands for either reason. */
@@ -189,7 +191,8 @@ function runs(world: World, { query }: Request, { id }: Record<string, string>) 
     (run) =>
       found(world.subscribers, run.subscriber_id) &&
       [undefined, run.status].includes(query.status) &&
-      [undefined, run.subscriber_id].includes(query.subscriber_id),
+      [undefined, run.subscriber_id].includes(query.subscriber_id) &&
+      (query.step === undefined || (run.status === "active" && run.step === query.step)),
   );
   return listing("items", new Unordered(matching.map(runRecord)), 100);
 }

@@ -163,15 +163,19 @@ const SOURCES = ["api", "campaign", "journey", "schedule", "experience"];
 /** AMB-127: newest first by creation, whatever made them. */
 function list(world: World, request: Request) {
   optionalOneOf(request.query, "source_type", SOURCES);
-  optionalOneOf(request.query, "exclude_source_type", SOURCES);
-  const { status, source_type, source_id, exclude_source_type } = request.query;
+  for (const name of request.query.exclude_source_type?.split(",") ?? [])
+    if (!SOURCES.includes(name)) invalid("exclude_source_type");
+  const { status, source_type, source_id, exclude_source_type, from, to } = request.query;
+  const [earliest, latest] = [instant(from) ?? 0, instant(to) ?? Number.POSITIVE_INFINITY];
   const size = limitOf(request, 20, 100);
   const matching = world.jobs.filter(
     (job) =>
       [undefined, job.status].includes(status) &&
       [undefined, job.source.type].includes(source_type) &&
       [undefined, job.source.id].includes(source_id) &&
-      exclude_source_type !== job.source.type,
+      !exclude_source_type?.split(",").includes(job.source.type) &&
+      job.created_at >= earliest &&
+      job.created_at <= latest,
   );
   const newestFirst = matching.toReversed().toSorted((a, b) => b.created_at - a.created_at);
   const items = newestFirst.map((job) => jobRecord(world, job));

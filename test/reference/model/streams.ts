@@ -14,13 +14,17 @@ const LOOKS = [SECOND, 2 * SECOND];
 export const isShown = ({ now }: World, { hidden, recalled, created_at }: InboxMessage): boolean =>
   !hidden && !recalled && now < created_at + MESSAGE_LIFETIME;
 
-/** A stream of a reader that was never connected begins now; any other brings what came since, if it is shown now. */
-export function openStream(world: World, subscriber: string): Reader {
+/**
+ * A stream of a reader that was never connected begins now; any other brings what came since, if it is shown now.
+ * @param isBehind it goes on from the last message that it has: what it passed by since may come after all
+ */
+export function openStream(world: World, subscriber: string, isBehind: boolean): Reader {
   if (!found(world.subscribers, subscriber)) notFound();
   const known = world.readers.find(({ subscriber_id }) => subscriber_id === subscriber);
   const none = { told: [], free: [], gone: [] };
   const reader = known ?? { subscriber_id: subscriber, began_at: world.now, opened_at: null, ...none };
   if (!known) world.readers.push(reader);
+  if (isBehind) reader.free.push(...reader.gone.splice(0));
   for (const message of missing(world, reader)) if (known) tell(reader, message, [isShown(world, message)]);
   const opened_at = world.now;
   reader.opened_at = opened_at;

@@ -46,7 +46,7 @@ function test(world: World, { body }: Request) {
         ];
         const subscriber = found(world.subscribers, id);
         if (!subscriber) return skipped("erased");
-        if (spec.topic && isOut(world, id, spec.topic)) return skipped("topic_opt_out");
+        if (isOut(world, id, spec)) return skipped("topic_opt_out");
         const result = reach(world, spec, channel, subscriber);
         return isReasons(result)
           ? skipped(...result)

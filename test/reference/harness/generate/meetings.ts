@@ -51,6 +51,9 @@ export function heldSchedule(draft: Draft): void {
   ]);
   act(off);
   if (random.chance(0.7)) turn(random.chance(0.5));
+  const template = `@${draft.made.template.at(-1)}`;
+  if (random.chance(0.3))
+    ask(draft, SECOND, { method: "DELETE", path: `/api/v1/templates/${template}`, body: undefined });
   act(on);
   pass(draft, HOUR + edge(draft));
   turn(false);
@@ -62,13 +65,16 @@ export function secondPerson(draft: Draft): void {
   const people = [personOf(draft)];
   settings(draft, { approval_required: true });
   const later = random.chance(0.5) ? { scheduled_at: iso(draft.now + random.pick([HOUR, DAY])) } : {};
-  const campaign = campaignOf(draft, SECOND, later);
+  const other = { scheduled_at: iso(draft.now + 2 * DAY) };
+  const campaign = campaignOf(draft, SECOND, ...random.pick([[later], [later, other], [other, later]]));
   const path = `/api/v1/campaigns/${campaign}`;
   const approval_id = `@approval(${campaign.slice(1)},0)`;
   const act = (action: string, body?: Body) =>
     post(draft, SECOND, `${path}/${action}`, body, { as: random.pick(["owner", "admin", "marketer"]) });
+  const text = channelFor(draft, "sms");
   const edit = () => {
-    const messages = [{ content: { title: "Other", body: "Read on" }, channel_ids: [mailChannel(draft)], ...later }];
+    const [title, channel] = random.pick([["Other", mailChannel(draft)] as const, ["News", text] as const]);
+    const messages = [{ content: { title, body: "Read on" }, channel_ids: [channel], ...later }];
     ask(draft, SECOND, { method: "PUT", path, body: { name: "Story", messages, target: { type: "all" } } });
   };
   act("release");
@@ -183,10 +189,15 @@ export function testedSend(draft: Draft): void {
   const attributes = { phone: "+4915112345678" };
   ask(draft, SECOND, { method: "PATCH", path: `/api/v1/subscribers/${people[0]}`, body: { attributes } });
   if (random.chance(0.4)) post(draft, SECOND, `/api/v1/subscribers/${people[1]}/consents`, { status: "opted_out" });
+  const made = { key: "news", name: "news", default: random.pick(["in", "out"]) };
+  post(draft, SECOND, "/api/v1/topics", made, { handle: "news" }, "topic");
+  const choice = { subscriber_id: people[0], topics: { news: random.pick(["opted_in", "opted_out"]) } };
+  ask(draft, SECOND, { as: "sdk", method: "PUT", path: "/v1/preferences", body: choice });
   for (let n = random.between(1, 3); n > 0; n--) {
     const arms = { variant_b: { title: "B", body: "Arm B" }, variant: random.pick(["a", "b"]) };
     const to = random.some(random.chance(0.9) ? people.slice(0, 2) : people, random.between(1, 2));
-    const body = { to, channel_ids, title: "News", body: "For {{ subscriber.external_id }}" };
+    const topic = random.chance(0.5) ? { topic: "news" } : {};
+    const body = { to, channel_ids, title: "News", body: "For {{ subscriber.external_id }}", ...topic };
     post(draft, SECOND, "/api/v1/notifications/test", { ...body, ...(random.chance(0.6) && arms) });
   }
 }

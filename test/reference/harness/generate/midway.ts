@@ -1,4 +1,5 @@
 // Stories of what changes between two steps of something: between the tries of a message, before the end of a night, in a run.
+import type { Body } from "../../model/kit.ts";
 import { type Draft, iso, newHandle } from "./draft.ts";
 import {
   allDay,
@@ -30,21 +31,27 @@ const failing = ({ commands, random }: Draft, channel: string, outcome: string, 
 const deletion = { method: "DELETE", query: { force: "true" }, body: undefined };
 const mended = ({ commands }: Draft) => void commands.push({ kind: "clear faults", wait: 0 });
 
-/** A campaign is paused, archived or deleted while a message of it is tried again, and goes on (AMB-113). */
+/**
+ * A campaign is paused, archived or deleted while a message of it is tried again, and goes on (AMB-113); what fell due
+ * meanwhile goes out or does not (AMB-138).
+ */
 export function pausedBetweenTries(draft: Draft): void {
   const { random } = draft;
   const person = personOf(draft);
   mailChannel(draft);
   failing(draft, "email", "transient", person);
-  const campaign = campaignOf(draft, SECOND, random.chance(0.3) ? { scheduled_at: iso(draft.now + MINUTE) } : {});
+  const due = (wait: number) => (random.chance(0.4) ? { scheduled_at: iso(draft.now + wait) } : {});
+  const others = random.some([MINUTE, 10 * MINUTE, 90 * MINUTE], random.between(0, 2)).map(due);
+  const campaign = campaignOf(draft, SECOND, due(MINUTE), ...others);
   post(draft, SECOND, `/api/v1/campaigns/${campaign}/release`, undefined);
   pass(draft, random.pick([SECOND, MINUTE, 2 * MINUTE]));
-  const act = (wait: number, action: string) =>
-    ask(draft, wait, { method: "PATCH", path: `/api/v1/campaigns/${campaign}`, body: { action } });
+  const act = (wait: number, action: string, more: Body = {}) =>
+    ask(draft, wait, { method: "PATCH", path: `/api/v1/campaigns/${campaign}`, body: { action, ...more } });
   const [off, on] = random.pick([["pause", "resume"] as const, ["archive", "unarchive"] as const]);
   act(SECOND, off);
   pass(draft, random.pick([30 * SECOND, 10 * MINUTE, HOUR]));
-  act(SECOND, on);
+  const overdue = random.pick([undefined, "keep_distance", "now", "skip"]);
+  act(SECOND, on, on === "resume" && overdue ? { overdue } : {});
   if (random.chance(0.3)) act(SECOND, off);
   pass(draft, HOUR);
   mended(draft);

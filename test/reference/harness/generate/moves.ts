@@ -80,6 +80,11 @@ export function movedHook(draft: Draft): void {
   const change = (change: Body) => () => ask(draft, SECOND, { method: "PATCH", path, body: change });
   const several = () => again([random.pick(times), random.pick(times) + edge(draft)].sort() as [number, number]);
   const turns = [change({ active: true }), change({ active: true }), change({ active: false })];
+  if (random.chance(0.4)) {
+    turns[0]!();
+    // As many failures as switched it off, within minutes.
+    for (let n = random.between(4, 6); n > 0; n--) again([times[0]!, times[3]!]);
+  }
   anyOf(draft, [...turns, several, several, test, change({ description: "Why" })], 2, 5);
   answers(204);
 }

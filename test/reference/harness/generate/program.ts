@@ -10,6 +10,7 @@ import * as midway from "./midway.ts";
 import * as moves from "./moves.ts";
 import * as people from "./people.ts";
 import * as plans from "./plans.ts";
+import * as secondTimes from "./second-times.ts";
 import * as seldom from "./seldom.ts";
 import * as sends from "./sends.ts";
 import * as sessions from "./sessions.ts";
@@ -127,6 +128,10 @@ const STORIES: [string[], Make][] = [
   [["exports"], moves.movedSuppression],
   [["sends", "billing"], moves.movedCap],
   [["sends", "campaigns", "settings"], meetings.secondPerson],
+  [["sends", "settings"], secondTimes.refusedThenCapped],
+  [["sends"], secondTimes.readAgain],
+  [["experiences", "billing"], secondTimes.unsentExperience],
+  [["imports", "sends"], secondTimes.numberOfAFile],
 ];
 /** How many commands in a hundred begin one. */
 const STORIES_PERCENT = 10;

@@ -190,7 +190,7 @@ export function interact(draft: Draft): void {
     job_id,
     interaction: random.chance(0.97) ? random.pick(kinds) : "licked",
     platform: random.pick(["ios", "android", "web", "email"]),
-    occurred_at: iso(draft.now - random.pick([0, 1000])),
+    occurred_at: iso(draft.now - random.pick([0, 1000, 1000, 7_200_000])),
     subscriber_id: someOf(draft, "person"),
     ...(random.chance(0.3) && { variant_id: random.pick(["a", "b"]) }),
   };

@@ -47,10 +47,11 @@ export function sendTo(draft: Draft, wait: number, people: string[], more: Body 
   return post(draft, wait, "/api/v1/notifications", body, { handle: newHandle(draft, "send") }, "send");
 }
 
-/** A campaign of one message to everybody, not released yet. */
-export function campaignOf(draft: Draft, wait: number, message: Body = {}): string {
+/** A campaign to everybody, not released yet: of one message, or of several. */
+export function campaignOf(draft: Draft, wait: number, ...own: Body[]): string {
   const content = { title: "News", body: "Read on" };
-  const messages = [{ content, channel_ids: [mailChannel(draft)], ...message }];
+  const channel_ids = [mailChannel(draft)];
+  const messages = (own.length > 0 ? own : [{}]).map((message) => ({ content, channel_ids, ...message }));
   const body = { name: "Story", messages, target: { type: "all" } };
   return `@${post(draft, wait, "/api/v1/campaigns", body, { handle: newHandle(draft, "campaign") }, "campaign")}`;
 }
@@ -275,7 +276,7 @@ export function confirmation(draft: Draft): void {
   for (let n = random.pick([1, 1, 2, 4]); n > 0; n--) state();
   const address = `${person.slice(3)}@example.com`;
   for (const kind of random.some(
-    ["move", "move", "suppress", "other", "wait", "send", "confirm", "confirm", "state", "gone"],
+    ["move", "move", "suppress", "other", "wait", "send", "confirm", "confirm", "state", "gone", "out", "out"],
     random.between(1, 5),
   )) {
     const own = `/api/v1/subscribers/${person}`;
@@ -288,14 +289,10 @@ export function confirmation(draft: Draft): void {
     if (kind === "wait") pass(draft, random.pick([HOUR, 7 * DAY - SECOND, 7 * DAY, 7 * DAY + SECOND]));
     if (kind === "send") sendTo(draft, SECOND, [person], topic);
     if (kind === "state") state();
-    if (kind === "confirm")
-      draft.commands.push({
-        kind: "link",
-        wait: SECOND,
-        link: "confirm",
-        method: "POST",
-        mail: random.pick([0, 0, 1]),
-      });
+    if (kind === "out") post(draft, SECOND, `${own}/consents`, { status: "opted_out" });
+    if (kind === "out") state();
+    const mail = random.pick([0, 0, 1]);
+    if (kind === "confirm") draft.commands.push({ kind: "link", wait: SECOND, link: "confirm", method: "POST", mail });
   }
   sendTo(draft, SECOND, [person], of === "topic" ? { topic: "deals" } : {});
 }
