@@ -40,6 +40,10 @@ export const Job = v.object({
   processed_rows: v.number(),
   total_rows: v.optional(v.number()),
   failed_rows: v.number(),
+  pending_rows: said(
+    "Rows of people whom the list asks first: they are members once they confirm it by the link of a mail",
+    v.number(),
+  ),
   error_message: v.optional(v.string()),
   last_error: v.optional(LastError),
   dry_run: v.boolean(),
@@ -104,6 +108,7 @@ const jobOf = (
   processed_rows: row.processed ?? 0,
   total_rows: row.total,
   failed_rows: row.failed ?? 0,
+  pending_rows: row.pending ?? 0,
   error_message: row.error,
   ...(row.error !== undefined && {
     last_error: { code: "IMPORT_FAILED", message: row.error, at: row.completed_at ?? row.created_at },

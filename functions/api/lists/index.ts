@@ -137,7 +137,10 @@ export const lists = group("lists", "Lists of subscribers to send to.", [
         not_found: v.array(v.string()),
       }),
     },
-    ({ store, params, body }) => joinList(store, params.id, body.subscriber_ids, { source: "dashboard" }),
+    async ({ store, params, body }) => {
+      const joined = await joinList(store, params.id, body.subscriber_ids, { source: "dashboard" });
+      return { ...joined, pending: joined.pending.length };
+    },
   ),
 
   endpoint(

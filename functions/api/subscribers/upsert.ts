@@ -8,7 +8,7 @@ import type { Context } from "../../../shared/kernel/deps.ts";
 import { plans } from "../../../shared/rules/plans.ts";
 import { audienceSize, secrets, workspaceRead } from "../../../shared/store/capabilities.ts";
 import { storeWrite } from "../../../shared/store/context.ts";
-import { refuseLargeProfile } from "../../../shared/store/subscribers/publishable-profiles.ts";
+import { refuseLargeProfile } from "../../../shared/store/subscribers/profile-sizes.ts";
 import { Subscriber, upsertSubscriber } from "../../../shared/store/subscribers/subscribers.ts";
 import { userHash } from "../../../shared/store/workspaces/identity-keys.ts";
 import { changeOf, consentOf, Upsert } from "./input.ts";

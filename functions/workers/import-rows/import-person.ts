@@ -4,6 +4,7 @@ import { ApiError } from "../../../shared/kernel/errors.ts";
 import { normalizedAddress } from "../../../shared/rules/addresses.ts";
 import { type OtherChannel, otherChannels } from "../../../shared/rules/import-mapping.ts";
 import { type Refusals, refusalsIn, refusesNothing } from "../../../shared/rules/import-refusals.ts";
+import { listChannelOf } from "../../../shared/rules/list-consents.ts";
 import type { Record } from "../../../shared/store/files/records.ts";
 import { heldNumber } from "../../../shared/store/subscribers/addresses.ts";
 import { recordOfContacts, recordRefusals } from "../../../shared/store/subscribers/import-refusals.ts";
@@ -42,10 +43,26 @@ export interface Batch extends NewSubscribers {
 
 export const agreesToMail = ({ row }: PersonRow): boolean => row.consent?.status === "opted_in";
 
+/** Whether a row says that its person agreed to mail, to the address that it has: a list that asks need not. */
+const provesConsent = (rows: readonly PersonRow[]): boolean => rows.some((row) => agreesToMail(row) && !row.isLeft);
+
+/** Whether the rows of a person make it a member: of a list that asks if it confirmed it before, or proves a consent that holds. */
+export function joinsList(
+  { list, asks }: { list: string; asks: ReadonlySet<string> },
+  { consents, email }: { consents: Partial<ProfileRow>; email?: string | undefined },
+  rows: readonly PersonRow[],
+): boolean {
+  const channel = listChannelOf(list);
+  if (!asks.has(channel) || consents[`c:${channel}`] === "opted_in") return true;
+  return provesConsent(rows) && consents["c:email"] === "opted_in" && normalizedAddress("email", email) !== undefined;
+}
+
 export interface Member {
   id: string;
   /** A row says that it agreed to mail, to the address that it has. */
   isProven: boolean;
+  /** How many rows of the batch name it. */
+  rows: number;
 }
 
 /** Stores a person and what its rows say. @returns undefined if there is no such subscriber */
@@ -56,10 +73,10 @@ export async function importPerson(batch: Batch, { profile, rows }: Person): Pro
   let member: Member | undefined;
   try {
     const cap = { mayCreate: allowed.has(profile.external_id), saidAt: job.created_at };
-    const isProven = rows.some((row) => agreesToMail(row) && !row.isLeft);
+    const isProven = provesConsent(rows);
     const id =
       created.get(profile.external_id) ?? (await upsertSubscriber(store, await secrets.root(), profile, cap)).id;
-    member = { id, isProven };
+    member = { id, isProven, rows: rows.length };
     for (const row of rows) {
       await takeRow(batch, id, row);
       left.shift();

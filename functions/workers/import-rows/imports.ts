@@ -6,12 +6,13 @@ import { SECOND, timestamp } from "../../../shared/kernel/clock.ts";
 import { elementAt } from "../../../shared/rules/element-at.ts";
 import type { Problem } from "../../../shared/rules/import-columns.ts";
 import { excessOf } from "../../../shared/rules/import-mapping.ts";
+import { listChannelOf } from "../../../shared/rules/list-consents.ts";
 import { type PlanName, plans } from "../../../shared/rules/plans.ts";
 import { consentChannelOf } from "../../../shared/rules/topics.ts";
 import { isUnreadable } from "../../../shared/store/files/encodings.ts";
 import { type Record, readRecords } from "../../../shared/store/files/records.ts";
 import { toJson } from "../../../shared/store/json-text.ts";
-import { listExists } from "../../../shared/store/lists/lists.ts";
+import { listAsks, listExists } from "../../../shared/store/lists/lists.ts";
 import { addedChoices, channelChoicesOf, choicesOf } from "../../../shared/store/subscribers/import-counts.ts";
 import { settleLeftImportPacks, settlePacksOf } from "../../../shared/store/subscribers/import-packs.ts";
 import { keptBytes, MAX_KEPT_BYTES } from "../../../shared/store/subscribers/import-problems.ts";
@@ -175,7 +176,9 @@ async function openSource({ store, files, workspace }: WorkerContext, job: Impor
   if (columns.kind === "problem") return columns;
   const bytes = await files.read(job.id, job.offset);
   const topics = (await listTopics(store)).filter(({ double_opt_in }) => double_opt_in);
-  const asks = new Set([...topics.map(({ key }) => consentChannelOf(key)), ...(owner.double_opt_in ? ["email"] : [])]);
+  const asks = new Set<string>(topics.map(({ key }) => consentChannelOf(key)));
+  if (owner.double_opt_in) asks.add("email");
+  if (await listAsks(store, job.list)) asks.add(listChannelOf(job.list));
   return bytes
     ? { kind: "source", columns, asks, rehearsal: openRehearsal(), bytes, plan: owner.plan }
     : { kind: "problem", problem: "the file is not there" };

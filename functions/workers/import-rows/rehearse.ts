@@ -5,9 +5,11 @@ import { normalizedAddress, suppressionReasons } from "../../../shared/rules/add
 import type { ImportedConsent } from "../../../shared/rules/import-consents.ts";
 import { otherChannels } from "../../../shared/rules/import-mapping.ts";
 import { type Refusals, refusalsIn, refusesNothing } from "../../../shared/rules/import-refusals.ts";
+import { listChannelOf } from "../../../shared/rules/list-consents.ts";
 import type { StoreReader } from "../../../shared/store/context.ts";
 import { familyOf } from "../../../shared/store/families.ts";
 import { idKeys } from "../../../shared/store/item.ts";
+import { ListMembership } from "../../../shared/store/lists/items.ts";
 import type { RootSecrets } from "../../../shared/store/secrets.ts";
 import { AddressItem, addressId } from "../../../shared/store/subscribers/address-items.ts";
 import type { AddressRow } from "../../../shared/store/subscribers/addresses.ts";
@@ -26,6 +28,7 @@ import {
 import { Profile, type ProfileRow } from "../../../shared/store/subscribers/items.ts";
 import { attributesOf, findByExternalId, living, subscriberId } from "../../../shared/store/subscribers/subscribers.ts";
 import type { WorkerContext } from "./context.ts";
+import { joinsList } from "./import-person.ts";
 import { type GoodRow, type Person, personsOf } from "./persons.ts";
 import { KEPT, type Tally } from "./tally.ts";
 
@@ -35,6 +38,8 @@ interface PersonState {
   consents: Partial<ProfileRow>;
   email?: string | undefined;
   phone?: unknown;
+  /** It is in the list that the file fills. */
+  isMember?: boolean;
 }
 
 export interface Rehearsal {
@@ -49,7 +54,7 @@ const MAX_REMEMBERED = 50_000;
 
 export const openRehearsal = (): Rehearsal => ({ people: new Map(), addresses: new Map() });
 
-type From = Pick<ImportedFrom, "created_at" | "asks" | "isLeft">;
+type From = Pick<ImportedFrom, "created_at" | "asks" | "isLeft"> & { list: string };
 
 interface Batch {
   rows: readonly GoodRow[];
@@ -68,9 +73,9 @@ export async function rehearse(
   tally: Tally,
 ): Promise<void> {
   const root = await secrets.root();
-  if (rehearsal.people.size > MAX_REMEMBERED) forget(rehearsal);
+  if (rehearsal.people.size > MAX_REMEMBERED) for (const known of Object.values(rehearsal)) known.clear();
   const names = [...rows.map(({ row }) => row.external_id), ...refusing.flatMap((one) => nameOf(one) ?? [])];
-  await readPeople(store, root, rehearsal, names);
+  await readPeople(store, root, rehearsal, { names, from });
   const persons = personsOf(rows, true, (name) => rehearsal.people.get(name));
   const created = persons.filter(({ profile }) => !rehearsal.people.has(profile.external_id));
   const beyond = new Set(created.slice(Math.max(0, room)));
@@ -85,11 +90,11 @@ export async function rehearse(
     if (beyond.has(person)) leaveOut(rehearsal, from, person, tally);
     else takePerson({ rehearsal, from, heldAtStart }, person, tally);
   }
-}
-
-function forget({ people, addresses }: Rehearsal): void {
-  people.clear();
-  addresses.clear();
+  for (const { profile, rows: own } of taken) {
+    const state = rehearsal.people.get(profile.external_id)!;
+    state.isMember ||= joinsList(from, state, own);
+    if (!state.isMember) tally.taken.pending += own.length;
+  }
 }
 
 const nameOf = ({ external_id, email }: Refusals): string | undefined => external_id ?? email?.toLowerCase();
@@ -99,14 +104,22 @@ async function readPeople(
   store: StoreReader,
   root: Pick<RootSecrets, "idKey">,
   { people }: Rehearsal,
-  names: readonly string[],
+  { names, from: { list, asks } }: { names: readonly string[]; from: From },
 ): Promise<void> {
   const unseen = [...new Set(names)].filter((name) => !people.has(name));
-  const profiles = await store.getAll(Profile, idKeys(unseen.map((name) => subscriberId(root, store.tenant, name, 0))));
+  const ids = unseen.map((name) => subscriberId(root, store.tenant, name, 0));
+  const memberKeys = asks.has(listChannelOf(list)) ? ids.map((subscriber) => ({ subscriber, list })) : [];
+  const [profiles, members] = await Promise.all([
+    store.getAll(Profile, idKeys(ids)),
+    store.getAll(ListMembership, memberKeys),
+  ]);
   for (const [i, name] of unseen.entries()) {
     const first = profiles[i];
     const known = living(first) ?? (first && (await findByExternalId(store, root, name)));
-    if (known) people.set(name, { consents: consentsIn(known), email: known.email, phone: attributesOf(known).phone });
+    if (!known) continue;
+    const { email } = known;
+    const isMember = members[i] !== undefined;
+    people.set(name, { consents: consentsIn(known), email, phone: attributesOf(known).phone, isMember });
   }
 }
 

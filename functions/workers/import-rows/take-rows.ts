@@ -8,7 +8,7 @@ import { readRow } from "../../../shared/rules/import-rows.ts";
 import type { Record } from "../../../shared/store/files/records.ts";
 import { idKeys } from "../../../shared/store/item.ts";
 import { enterWithPack } from "../../../shared/store/lists/imported-members.ts";
-import { joinList } from "../../../shared/store/lists/joining.ts";
+import { idsOfPending, joinList } from "../../../shared/store/lists/joining.ts";
 import { addMembers } from "../../../shared/store/lists/lists.ts";
 import { heldAddresses, heldNumbers } from "../../../shared/store/subscribers/addresses.ts";
 import {
@@ -20,7 +20,13 @@ import {
 import { recordRefusals } from "../../../shared/store/subscribers/import-refusals.ts";
 import { type ImportJob, readingOf } from "../../../shared/store/subscribers/imports.ts";
 import { Profile, type ProfileRow } from "../../../shared/store/subscribers/items.ts";
-import { attributesOf, findByExternalId, living, subscriberId } from "../../../shared/store/subscribers/subscribers.ts";
+import {
+  attributesOf,
+  findByExternalId,
+  getProfiles,
+  living,
+  subscriberId,
+} from "../../../shared/store/subscribers/subscribers.ts";
 import type { WorkerContext } from "./context.ts";
 import { agreesToMail, type Batch, fromRow, importPerson, type Member, type NewSubscribers } from "./import-person.ts";
 import { type GoodRow, type Person, type PersonAddresses, personsOf } from "./persons.ts";
@@ -33,7 +39,7 @@ const MAX_CONCURRENT = 25;
 /** How the rows of a file are taken. */
 export interface FileReading {
   columns: Columns;
-  /** What is agreed to only once the owner of the address confirms: `email`, `topic:news`. */
+  /** What is agreed to only once the owner of the address confirms: `email`, `topic:news`, the list. */
   asks: ReadonlySet<string>;
   /** What the rows so far would do, where nothing is written. */
   rehearsal: Rehearsal;
@@ -50,7 +56,13 @@ export async function takeRows(
   const { good: rows, refused } = readBatch(job, columns, batch, tally.reject);
   if (job.dry_run) {
     const refusing = refused.map(({ refusals }) => refusals);
-    await rehearse(context, { created_at: job.created_at, asks }, rehearsal, { rows, refusing, room }, tally);
+    await rehearse(
+      context,
+      { list: job.list, created_at: job.created_at, asks },
+      rehearsal,
+      { rows, refusing, room },
+      tally,
+    );
     return tally.taken;
   }
   const root = await context.secrets.root();
@@ -110,8 +122,15 @@ async function importEach(
     const imported = await Promise.all(some.map((person) => importPerson(batch, person)));
     members.push(...imported.filter((member) => member !== undefined));
   }
-  const entered = await addToList(context, job, pack, { members, inPack: new Set(ids) });
+  const entered = await addToList(context, job, pack, { members, inPack: new Set(ids), profiles }, tally);
   await sealPack(store, pack, { created: [...created.values()], entered });
+}
+
+interface AddedToList {
+  members: readonly Member[];
+  inPack: ReadonlySet<string>;
+  /** As they were before the batch. */
+  profiles: readonly (ProfileRow | undefined)[];
 }
 
 /** @returns those whom the pack makes members */
@@ -119,7 +138,8 @@ async function addToList(
   { store }: WorkerContext,
   job: ImportJob,
   pack: ImportPackRef,
-  { members, inPack }: { members: readonly Member[]; inPack: ReadonlySet<string> },
+  { members, inPack, profiles }: AddedToList,
+  tally: Tally,
 ): Promise<string[]> {
   const entered: string[] = [];
   const add = async (ids: readonly string[]) => {
@@ -132,7 +152,14 @@ async function addToList(
   };
   const proven = new Set(members.flatMap(({ id, isProven }) => (isProven ? [id] : [])));
   const ids = members.map(({ id }) => id);
-  await joinList(store, job.list, ids, { source: "import", import_job_id: job.id, proven, isRepeat: true, add });
+  const waiting = async (some: readonly string[], channel: `list:${string}`) => {
+    const others = some.filter((id) => !inPack.has(id));
+    const read = others.length > 0 ? await getProfiles(store, others) : [];
+    return idsOfPending([...profiles, ...read], channel).filter((id) => some.includes(id));
+  };
+  const joining = { source: "import", import_job_id: job.id, proven, isRepeat: true, add, waiting };
+  const pending = new Set((await joinList(store, job.list, ids, joining)).pending);
+  for (const { id, rows } of members) if (pending.has(id)) tally.taken.pending += rows;
   return entered;
 }
 

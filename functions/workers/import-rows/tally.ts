@@ -19,6 +19,8 @@ export interface Taken {
   /** At most so many subscribers were created; of a dry run, so many would be. */
   created: number;
   failed: number;
+  /** Rows of people who are no members of the list until they confirm. */
+  pending: number;
   rejected: Rejected[];
   warnings: Rejected[];
   consents: ConsentSummary;
@@ -39,6 +41,7 @@ export function openTally(job: ImportJob) {
   const taken: Taken = {
     created: 0,
     failed: 0,
+    pending: 0,
     rejected: [],
     warnings: [],
     consents: { ...NO_CONSENTS },

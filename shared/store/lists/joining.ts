@@ -3,14 +3,14 @@ import { timestamp } from "../../kernel/clock.ts";
 import { requireFound } from "../../kernel/errors.ts";
 import { chunksOf } from "../../rules/chunks.ts";
 import { listChannelOf } from "../../rules/list-consents.ts";
-import { absent, all, any, is } from "../conditions.ts";
+import { absent, all, any, is, oneOf } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { changeItem, checkItem, type ItemWrite } from "../item.ts";
 import { transacted } from "../refusals.ts";
 import { shardOf } from "../shards.ts";
 import { mailAddressId } from "../subscribers/address-items.ts";
 import { type ConsentAssertion, confirmedAsRead, consentWrite, foldedConsent } from "../subscribers/consents.ts";
-import { isAlive, Profile } from "../subscribers/items.ts";
+import { isAlive, Profile, type ProfileRow } from "../subscribers/items.ts";
 import { getProfiles, type LivingProfile } from "../subscribers/subscribers.ts";
 import { removeUncounted } from "./imported-members.ts";
 import { ListItem, ListMembership } from "./items.ts";
@@ -22,8 +22,8 @@ import { changeMembers, enterWrites } from "./memberships.ts";
 const MAX_CONCURRENT = 25;
 
 interface Joined extends Added {
-  /** Those who are asked to confirm first. */
-  pending: number;
+  /** The ids of those who are asked to confirm first. */
+  pending: string[];
 }
 
 /** How subscribers come to a list. */
@@ -37,9 +37,13 @@ interface Joining {
   isRepeat?: boolean;
   /** What adds those who need not confirm. */
   add?: (ids: readonly string[]) => Promise<Added>;
+  /** Finds those of whom a statement waits to be confirmed. */
+  waiting?: (ids: readonly string[], channel: ListChannel) => Promise<string[]>;
 }
 
-type SaidOfList = Pick<ConsentAssertion, "source" | "import_job_id"> & { channel: `list:${string}` };
+type ListChannel = ReturnType<typeof listChannelOf>;
+
+type SaidOfList = Pick<ConsentAssertion, "source" | "import_job_id"> & { channel: ListChannel };
 
 /**
  * Adds subscribers to a list; of one that asks, those who confirmed before, and the others become pending.
@@ -55,14 +59,20 @@ export async function joinList(
     proven = new Set(),
     isRepeat = false,
     add = (some) => addMembers(store, list, some),
+    waiting = async (some, channel) => idsOfPending(await getProfiles(store, some), channel),
   }: Joining,
 ): Promise<Joined> {
   const row = requireFound(await store.get(ListItem, { id: list }), "list");
-  if (!row.double_opt_in) return { ...(await add(ids)), pending: 0 };
-
   const distinct = [...new Set(ids)];
   const channel = listChannelOf(list);
   const said = { channel, source, import_job_id };
+  if (!row.double_opt_in) {
+    for (const some of chunksOf(await waiting(distinct, channel), MAX_CONCURRENT))
+      await Promise.all(some.map((subscriber) => stateUnasked(store, subscriber, said)));
+
+    return { ...(await add(distinct)), pending: [] };
+  }
+
   const listKeys = distinct.map((subscriber) => ({ subscriber, list }));
   const [profiles, memberships] = await Promise.all([
     getProfiles(store, distinct),
@@ -85,7 +95,7 @@ export async function joinList(
   const news = isRepeat ? asks.filter((profile) => profile[`c:${channel}`] !== "pending") : asks;
   for (const some of chunksOf(news, MAX_CONCURRENT))
     await Promise.all(some.map((profile) => statePending(store, profile, said)));
-  return { ...added, pending: asks.length };
+  return { ...added, pending: asks.map(({ id }) => id) };
 }
 
 /** A proof is of the address that it came with: the owner of a later one has confirmed nothing. @returns false if there is none */
@@ -101,12 +111,29 @@ async function stateProven(store: Store, profile: LivingProfile, said: SaidOfLis
   ]);
 }
 
+/** The ids of those whose statement of a list waits to be confirmed. */
+export const idsOfPending = (
+  profiles: readonly (ProfileRow | undefined)[],
+  channel: ReturnType<typeof listChannelOf>,
+): string[] => profiles.flatMap((profile) => (profile?.[`c:${channel}`] === "pending" ? [profile.id] : []));
+
+/** Whom others add to a list that does not ask any more: nothing waits to be confirmed, and nothing was. */
+async function stateUnasked(store: Store, subscriber: string, said: SaidOfList): Promise<void> {
+  const now = store.clock.now();
+  const consent: ConsentAssertion = { ...said, status: "unknown", consented_at: timestamp(now) };
+  const isPending = is<`c:${string}`>(`c:${said.channel}`, "pending");
+  await transacted(store, [
+    changeItem(Profile, { id: subscriber }, { set: foldedConsent(consent) }, all(isAlive(), isPending)),
+    consentWrite(store, { subscriber, id: store.ids.uuidAt(now) }, consent, absent()),
+  ]);
+}
+
 /** The stream has the owner of the address asked. */
 async function statePending(store: Store, { id }: LivingProfile, said: SaidOfList): Promise<void> {
   const now = store.clock.now();
   const consent: ConsentAssertion = { ...said, status: "pending", consented_at: timestamp(now) };
   const key = `c:${said.channel}` as const;
-  const isOpen = any(absent(key), is(key, "pending"));
+  const isOpen = any(absent(key), oneOf(key, ["pending", "unknown"]));
   await transacted(store, [
     changeItem(Profile, { id }, { set: foldedConsent(consent) }, all(isAlive(), isOpen)),
     consentWrite(store, { subscriber: id, id: store.ids.uuidAt(now) }, consent, absent()),

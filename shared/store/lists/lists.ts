@@ -60,6 +60,10 @@ async function requireRow(store: StoreReader, id: string): Promise<RowOf<typeof 
 export const listExists = async (store: StoreReader, id: string): Promise<boolean> =>
   (await store.get(ListItem, { id })) !== undefined;
 
+/** Whether who is added confirms it first. */
+export const listAsks = async (store: StoreReader, id: string): Promise<boolean> =>
+  (await store.get(ListItem, { id }))?.double_opt_in === true;
+
 /** @throws 404, also for another workspace's list. */
 export const requireList = async (store: StoreReader, id: string): Promise<void> => void (await requireRow(store, id));
 

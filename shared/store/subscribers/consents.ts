@@ -5,12 +5,13 @@ import { personal } from "../../contract/personal.ts";
 import { Timestamp } from "../../contract/schemas.ts";
 import { timestamp } from "../../kernel/clock.ts";
 import { uuidV7 } from "../../kernel/ids.ts";
+import { chunksOf } from "../../rules/chunks.ts";
 import { absent, all, any, asRead, atMost, is, oneOf } from "../conditions.ts";
 import type { Store, StoreContext } from "../context.ts";
 import { familyOf } from "../families.ts";
 import { type ConditionOf, changeItem, checkItem, type ItemWrite, putItem, type RowOf } from "../item.ts";
 import { fromJson, toJson } from "../json-text.ts";
-import { failuresOf, whereItHolds } from "../refusals.ts";
+import { failuresOf, transacted, whereItHolds } from "../refusals.ts";
 import { mailAddressId } from "./address-items.ts";
 import { ConsentItem, consentFields, isAlive, Profile, type ProfileRow } from "./items.ts";
 
@@ -28,8 +29,8 @@ export type Consent = v.InferOutput<typeof Consent>;
 
 export interface ConsentAssertion {
   channel: string;
-  /** `pending`: an opt-in that its owner has yet to confirm. */
-  status: "opted_in" | "opted_out" | "pending";
+  /** `pending`: an opt-in that its owner has yet to confirm. `unknown`: nobody waits for that any more. */
+  status: "opted_in" | "opted_out" | "pending" | "unknown";
   /** RFC 3339. */
   consented_at: string;
   source?: string | undefined;
@@ -55,7 +56,7 @@ export const consentWrite = (
       subscriber_id: subscriber,
       channel,
       status,
-      express: status !== "opted_out",
+      express: status === "opted_in" || status === "pending",
       consented_at,
       source,
       evidence: toJson({ ip, text, import_job_id }),
@@ -115,6 +116,28 @@ export const unconfirmedAgain = (profile: Partial<ProfileRow>, at: string): Cons
   familyOf(profile, "cc:")
     .filter(([channel]) => profile[`c:${channel}`] === "opted_in")
     .map(([channel]) => ({ channel, status: "pending", consented_at: at, source: "address_changed" }));
+
+/** Statements of one transaction. */
+const WAITING_AT_ONCE = 60;
+
+/** Writes such statements of a profile, some at a time. @returns false where its condition failed */
+export async function waitAgain(
+  store: Store,
+  subscriber: string,
+  again: readonly ConsentAssertion[],
+  when: ConditionOf<typeof Profile>,
+): Promise<boolean> {
+  for (const some of chunksOf(again, WAITING_AT_ONCE)) {
+    const set: Partial<ProfileRow> = Object.assign({}, ...some.map(foldedConsent));
+    const remove = some.map(({ channel }): `cc:${string}` => `cc:${channel}`);
+    const isWritten = await transacted(store, [
+      changeItem(Profile, { id: subscriber }, { set, remove }, when),
+      ...some.map((one) => consentWrite(store, { subscriber, id: store.ids.uuidAt(store.clock.now()) }, one)),
+    ]);
+    if (!isWritten) return false;
+  }
+  return true;
+}
 
 /** What stands for the address of somebody who has none: any that is given later is another one. */
 const NO_ADDRESS = "";

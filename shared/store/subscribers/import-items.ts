@@ -39,6 +39,8 @@ export const ImportItem = entity("import", {
     bytes: v.number(),
     processed: v.optional(v.number()),
     failed: v.optional(v.number()),
+    /** Rows of people whom the list asks to confirm. */
+    pending: v.optional(v.number()),
     /** Rows by the outcome of their consent: a status, or `unchanged`. */
     "consent:*": v.number(),
     "phone:*": v.number(),

@@ -182,8 +182,8 @@ function assertionId({ job, created_at, line }: ImportedFrom, { channel }: Conse
   return uuidV8(Date.parse(created_at), tail);
 }
 
-/** Choices of one transaction, which holds the profile and a row of the history for each. */
-const CHOICES_AT_ONCE = 40;
+/** Choices of one transaction, which holds the profile, whose condition has 4 KB, and a row of the history for each. */
+const CHOICES_AT_ONCE = 25;
 const MAX_ATTEMPTS = 5;
 
 /** By the channel of the consent. */

@@ -222,6 +222,8 @@ export async function cancelImport(store: Store, id: string): Promise<ImportJob>
 interface Progress {
   processed: number;
   failed: number;
+  /** Rows of people who are no members of the list until they confirm. */
+  pending: number;
   consents: ConsentSummary;
   phones: PhoneSummary;
   /** Those of all records so far. */
@@ -241,6 +243,7 @@ export function noteProgress(store: Store, { id, offset }: ImportJob, progress: 
   const add: NonNullable<ChangeOf<typeof ImportItem>["add"]> = { processed, failed, warned: warnings.length };
   for (const [outcome, n] of Object.entries(consents)) if (n > 0) add[`consent:${outcome}`] = n;
   for (const [outcome, n] of Object.entries(phones)) if (n > 0) add[`phone:${outcome}`] = n;
+  if (progress.pending > 0) add.pending = progress.pending;
   if (progress.would_create > 0) add.would_create = progress.would_create;
   const set: ImportChange = {
     offset: end,

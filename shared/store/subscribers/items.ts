@@ -34,6 +34,8 @@ export const Profile = item({
     "cc:*": v.literal(true),
     /** It is nearly as large as the publishable key may make it: each further change by it is measured. */
     full: v.optional(v.literal(true)),
+    /** It is nearly as large as a profile may be: each further change of its attributes is measured. */
+    heavy: v.optional(v.literal(true)),
     /** It was changed last by an import that starts no journeys: neither does what changed then (AMB-133). */
     historical: v.optional(v.literal(true)),
     /** The pack of the import that created it, also once it is erased: until that is sealed, its counter does not have it. */

@@ -5,12 +5,11 @@ import { countChange } from "../counters.ts";
 import { changeItem, type ItemWrite, indexKey, keyOf } from "../item.ts";
 import { toJson } from "../json-text.ts";
 import type { Value } from "../model.ts";
-import { itemTooLarge } from "../refusals.ts";
 import { counterShardOf, shardOf } from "../shards.ts";
 import { type ConsentAssertion, foldedConsent } from "./consents.ts";
 import { Profile, type ProfileRow, SubscriberCount, SubscribersByAge } from "./items.ts";
 import { phoneIndexKey } from "./phones.ts";
-import { attributeBytes, isNearlyFull } from "./publishable-profiles.ts";
+import { marksOf, refuseOverweight } from "./profile-sizes.ts";
 
 export interface SubscriberInput {
   external_id: string;
@@ -20,6 +19,8 @@ export interface SubscriberInput {
   consent?: ConsentAssertion | undefined;
   /** It is written with the publishable key (AMB-146). */
   isPublishable?: boolean;
+  /** Its attributes fit beside those that are there. */
+  isMeasured?: boolean;
   /** The profile is nearly full with it. */
   isFull?: boolean;
   /** By an import that starts no journeys (AMB-133). */
@@ -53,9 +54,6 @@ export function profileChange(store: Store, input: ProfileInput, id: string) {
   return { set, remove };
 }
 
-/** Names and values of a new profile. The webhook that tells of it holds as much again in one row, with its attempts. */
-const MAX_NEW_BYTES = 360 * 1_024;
-
 /** @throws as the table does for an item that is too large */
 export function newProfile(store: Store, id: string, input: SubscriberInput): ProfileRow {
   const created_at = timestamp(store.clock.now());
@@ -67,8 +65,8 @@ export function newProfile(store: Store, id: string, input: SubscriberInput): Pr
     ...(input.consent && foldedConsent(input.consent)),
     ...indexKey(SubscribersByAge, store.tenant, { shard: shardOf(id), created_at, id }),
   };
-  if (attributeBytes(row) > MAX_NEW_BYTES) throw itemTooLarge();
-  return isNearlyFull(row) ? { ...row, full: true } : row;
+  refuseOverweight({ ...keyOf(Profile, store.tenant, { id }), id }, input.attributes);
+  return { ...row, ...marksOf(row) };
 }
 
 /** Counts a subscriber that is created or erased, in the transaction that does it. */

@@ -27,10 +27,19 @@ import {
   isNewestConsent,
   keepsConfirmed,
   unconfirmedAgain,
+  waitAgain,
 } from "./consents.ts";
 import { isAlive, Profile, type ProfileRow } from "./items.ts";
 import { countWrite, newProfile, type ProfileInput, profileChange, type SubscriberInput } from "./profile-changes.ts";
-import { becomesNearlyFull, growsTooLarge, isNearlyFull, isSmall, refuseLargeProfile } from "./publishable-profiles.ts";
+import {
+  becomesNearlyFull,
+  growsTooLarge,
+  isLight,
+  isSmall,
+  marksOf,
+  refuseLargeProfile,
+  refuseOverweight,
+} from "./profile-sizes.ts";
 
 /** How many subscribers a plan allows and how many there are, as last counted; hence whether one may be added. */
 export interface SubscriberCap {
@@ -73,9 +82,15 @@ async function update(store: Store, id: string, input: SubscriberInput): Promise
   const { attributes = {}, isPublishable = false } = input;
   const isMeasured = isPublishable && Object.keys(attributes).length > 0;
   const row = await (isMeasured ? updateWithin(store, id, input, attributes) : updateAsIs(store, id, input));
-  if (row && !row.erased_at && !row.full && isNearlyFull(row))
-    await whereItHolds(store.change(Profile, { id }, { set: { full: true } }, isAlive()));
+  if (row) await mark(store, row);
   return row;
+}
+
+/** Notes of a profile that was changed how large it is. */
+export async function mark(store: Store, row: ProfileRow): Promise<void> {
+  const marks = row.erased_at === undefined ? marksOf(row) : {};
+  if (Object.keys(marks).length > 0)
+    await whereItHolds(store.change(Profile, { id: row.id }, { set: marks }, isAlive()));
 }
 
 /** @param read the profile, where it was read */
@@ -127,13 +142,32 @@ const refusedGrowth = () =>
 
 /** @returns the profile after the write, or the tombstone that prevented it; undefined if there is neither. */
 export async function updateProfile(store: Store, id: string, input: ProfileInput): Promise<ProfileRow | undefined> {
-  const when = all(isAlive(), ...keepsConfirmed(input.email));
+  await measure(store, id, input);
+  const when = all(isAlive(), ...keepsConfirmed(input.email), ...hasRoom(input));
   const outcome = await changed(Profile, store.change(Profile, { id }, profileChange(store, input, id), when));
   if (outcome.kind === "changed") return outcome.row;
   const { current: old } = outcome;
-  if (old?.erased_at) return old;
-  return old && isConfirmedElsewhere(old, input.email) ? moveAddress(store, id, { input, old }) : undefined;
+  if (old?.erased_at || !old) return old;
+  refuseOverweight(old, input.attributes);
+  if (isConfirmedElsewhere(old, input.email)) return moveAddress(store, id, { input, old });
+  return isUnmeasured(old, input) ? updateProfile(store, id, { ...input, isMeasured: true }) : undefined;
 }
+
+const isUnmeasured = (row: ProfileRow, input: ProfileInput): boolean => row.heavy === true && hasRoom(input).length > 0;
+
+/** A change that may be too much for any profile is measured before it is written. @throws as the table does for a large item */
+async function measure(store: Store, id: string, { attributes, isMeasured }: ProfileInput): Promise<void> {
+  if (isMeasured || isLight(attributes)) return;
+  const row = await store.get(Profile, { id });
+  if (row && !row.erased_at) refuseOverweight(row, attributes);
+}
+
+/** What was not measured is written where there is room for any. */
+const hasRoom = ({ attributes = {}, isMeasured }: ProfileInput) =>
+  isMeasured || Object.keys(attributes).length === 0 ? [] : [absent<"heavy">("heavy")];
+
+/** Opt-ins that wait again with the address, beside its attributes: an expression has 4 KB. What is more waits before it. */
+const WITH_ADDRESS = 20;
 
 interface AddressMove {
   input: ProfileInput;
@@ -148,17 +182,22 @@ async function moveAddress(
   id: string,
   { input, old, stated }: AddressMove,
 ): Promise<ProfileRow | undefined> {
+  refuseOverweight(old, input.attributes);
   const now = store.clock.now();
   const newest = stated && isNewestIn(old, stated.consent) ? [stated.consent] : [];
+  const isAsRead = all(isAlive(), is("confirmed_address", old.confirmed_address ?? ""));
   const again = unconfirmedAgain(old, timestamp(now)).filter(({ channel }) => channel !== newest[0]?.channel);
+  const before = again.splice(WITH_ADDRESS);
+  const areWaiting = await waitAgain(store, id, before, isAsRead);
+  if (!areWaiting) throw beingChanged();
 
   const { set, remove } = profileChange(store, input, id);
-  const confirmed = familyOf(old, "cc:").map(([channel]) => `cc:${channel}` as const);
+  const left = new Set(before.map(({ channel }) => channel));
+  const confirmed = familyOf(old, "cc:").flatMap(([channel]) => (left.has(channel) ? [] : [`cc:${channel}` as const]));
   const change = {
     set: Object.assign(set, ...[...again, ...newest].map(foldedConsent)) as typeof set,
     remove: [...remove, "confirmed_address" as const, ...confirmed],
   };
-  const isAsRead = all(isAlive(), is("confirmed_address", old.confirmed_address ?? ""));
   const isMoved = await transacted(store, [
     changeItem(Profile, { id }, change, isAsRead),
     ...again.map((consent) => consentWrite(store, { subscriber: id, id: store.ids.uuidAt(now) }, consent)),
@@ -178,6 +217,8 @@ type ConsentUpdate =
   /** The profile has a newer consent of the channel. */
   | { kind: "older" }
   | { kind: "erased"; tombstone: ProfileRow | undefined }
+  /** It is so large that what is added is measured. */
+  | { kind: "heavy"; old: ProfileRow }
   /** It has another address, whose owner confirmed opt-ins. */
   | { kind: "confirmed elsewhere"; old: ProfileRow };
 
@@ -192,6 +233,7 @@ export async function updateWithConsent(
   input: ProfileInput,
   given: { stated: ConsentAssertion; consentId?: string; read?: ProfileRow | undefined },
 ): Promise<ProfileRow | undefined> {
+  await measure(store, id, input);
   const { stated, consentId = store.ids.uuidAt(store.clock.now()) } = given;
   const isAsked = stated.status === "pending" || input.isPublishable === true;
   const read = given.read ?? (isAsked ? await store.get(Profile, { id }) : undefined);
@@ -204,7 +246,7 @@ export async function updateWithConsent(
   const stating = consentChange(consent);
   const folded = { set: { ...plain.set, ...stating.set }, remove: [...plain.remove, ...stating.remove] };
 
-  const keeps = keepsConfirmed(input.email);
+  const keeps = [...keepsConfirmed(input.email), ...hasRoom(input)];
 
   const attempt = async (isNewest: boolean): Promise<ConsentUpdate> => {
     const change = isNewest
@@ -214,7 +256,8 @@ export async function updateWithConsent(
     if (failures.length === 0) return { kind: "written" };
     const old = oldRow(Profile, failures[0]);
     if (!old || old.erased_at) return { kind: "erased", tombstone: old };
-    return isConfirmedElsewhere(old, input.email) ? { kind: "confirmed elsewhere", old } : { kind: "older" };
+    if (isConfirmedElsewhere(old, input.email)) return { kind: "confirmed elsewhere", old };
+    return isUnmeasured(old, input) ? { kind: "heavy", old } : { kind: "older" };
   };
   const first = await attempt(!read || isNewestIn(read, consent));
   const outcome = first.kind === "older" ? await attempt(false) : first;
@@ -224,6 +267,9 @@ export async function updateWithConsent(
       return store.get(Profile, { id });
     case "erased":
       return outcome.tombstone;
+    case "heavy":
+      refuseOverweight(outcome.old, input.attributes);
+      return updateWithConsent(store, id, { ...input, isMeasured: true }, given);
     case "confirmed elsewhere":
       return moveAddress(store, id, { input, old: outcome.old, stated: { consent, consentId } });
   }

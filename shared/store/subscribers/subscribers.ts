@@ -22,7 +22,7 @@ import { type Consent, type ConsentAssertion, consentOf } from "./consents.ts";
 import { ErasingActor } from "./erasing-items.ts";
 import { ConsentItem, isAlive, Profile, type ProfileRow, SubscriberCount } from "./items.ts";
 import { countWrite, type ProfileInput, type SubscriberInput } from "./profile-changes.ts";
-import { type SubscriberCap, updateProfile, updateWithConsent, writeProfile } from "./profile-writes.ts";
+import { mark, type SubscriberCap, updateProfile, updateWithConsent, writeProfile } from "./profile-writes.ts";
 
 /** SUB-1: `attributes` is a JSON-encoded object. */
 export const Subscriber = v.object({
@@ -235,6 +235,7 @@ export async function changeSubscriber(
 ): Promise<Subscriber | undefined> {
   const row = await updateProfile(store, id, change).catch(tooLarge(refuseAttributes));
   const profile = living(row);
+  if (profile) await mark(store, profile);
   return profile && subscriberOf(profile);
 }
 

@@ -23,7 +23,7 @@ import {
   Unordered,
   Unpromised,
 } from "./kit.ts";
-import { addMember, isMember } from "./lists.ts";
+import { addUnasked, isMember } from "./lists.ts";
 import { createSubscriber, tellCreated } from "./people.ts";
 import type { Import, Subscriber } from "./records/people.ts";
 import { subscriberChanged } from "./segments.ts";
@@ -138,7 +138,8 @@ function join(world: World, { id, list_id }: Import, subscriber: Subscriber, isP
     const said = { channel, status: "opted_in", consented_at: world.now, source: ANY, import_job_id: id };
     recordConsent(world, subscriber, said);
   }
-  addMember(world, list_id, subscriber.id);
+  const unasked = { channel, status: "unknown", consented_at: world.now, source: ANY, import_job_id: id };
+  addUnasked(world, list_id, subscriber, unasked);
 }
 
 const SUMMARY = ["opted_in", "opted_out", "unknown", "unchanged", "suppressed", "yes_without_time", "future"];
@@ -178,7 +179,15 @@ function record(job: Import): Body {
   const error_message = failed ? ANY : ABSENT;
   const { consent_summary, phone_summary, topic_summary } = job;
   const unknown_topics = new Unordered(job.unknown_topics);
-  const counted = { processed_rows, failed_rows, consent_summary, phone_summary, topic_summary, unknown_topics };
+  const counted = {
+    processed_rows,
+    failed_rows,
+    pending_rows: 0,
+    consent_summary,
+    phone_summary,
+    topic_summary,
+    unknown_topics,
+  };
   const rows = failed ? {} : { ...counted, ...(total_rows !== null && { total_rows }) };
   return { import_job_id: id, status, error_message, ...rows };
 }

@@ -1,9 +1,9 @@
 // Subscriber lists (D-LIST, AMB-81).
 import { created, type Operation, ok, read, write } from "./access.ts";
 import { idList, listing, pageNumber, requiredText } from "./checks.ts";
-import { stated } from "./consents.ts";
+import { currentConsent, recordConsent, stated } from "./consents.ts";
 import { type Body, conflict, invalid, iso, type Request, Unordered } from "./kit.ts";
-import type { List } from "./records/people.ts";
+import type { List, Subscriber } from "./records/people.ts";
 import { existing, found, newId, type World } from "./world.ts";
 
 const record = (world: World, { id, name, description, double_opt_in, created_at }: List): Body => ({
@@ -66,6 +66,13 @@ export function addMember(world: World, list: string, subscriber: string): void 
   world.memberships.push({ of: list, subscriber_id: subscriber, entered_at: world.now });
 }
 
+/** Nothing waits to be confirmed of whom a list takes that does not ask any more. */
+export function addUnasked(world: World, list: string, subscriber: Subscriber, said: Body): void {
+  if (currentConsent(world, subscriber.id, `list:${list}`)?.status === "pending")
+    recordConsent(world, subscriber, said);
+  addMember(world, list, subscriber.id);
+}
+
 function add(world: World, { body }: Request, { id }: Record<string, string>) {
   const ids = idList(body, "subscriber_ids");
   const list = existing(world.lists, id);
@@ -74,7 +81,7 @@ function add(world: World, { body }: Request, { id }: Record<string, string>) {
   const said = { channel: `list:${id}`, status: "opted_in", consented_at: world.now, source: "dashboard" };
   for (const subscriber of fresh)
     if (list.double_opt_in) stated(world, subscriber, said);
-    else addMember(world, list.id, subscriber.id);
+    else addUnasked(world, list.id, subscriber, { ...said, status: "unknown" });
   const not_found = new Unordered(ids.filter((subscriber) => !found(world.subscribers, subscriber)));
   const [added, pending] = list.double_opt_in ? [0, fresh.length] : [fresh.length, 0];
   return ok({ added, already_member: known.length - fresh.length, pending, not_found });

@@ -1,9 +1,10 @@
-// How large a profile grows by the publishable key, which anybody can read (AMB-146). What a server key wrote stays, and may
-// be changed; it grows no further.
+// How large a profile grows: by any key so that what must never be refused still fits beside its attributes, such as an opt-out or
+// the erasure; by the publishable key, which anybody can read, much less (AMB-146). What is larger stays, and grows no further.
 import { invalid } from "../../kernel/errors.ts";
 import { familyOf } from "../families.ts";
 import { toJson } from "../json-text.ts";
 import type { Value } from "../model.ts";
+import { itemTooLarge } from "../refusals.ts";
 import type { ProfileRow } from "./items.ts";
 
 const MAX_ATTRIBUTES = 64;
@@ -20,7 +21,7 @@ const sizeOf = (entries: readonly (readonly [name: string, text: string])[]): Si
 });
 
 /** Of the names and values of a profile's attributes. */
-export const attributeBytes = (row: ProfileRow): number => sizeOf(familyOf(row, "a:")).bytes;
+const attributeBytes = (row: ProfileRow): number => sizeOf(familyOf(row, "a:")).bytes;
 
 const isTooLarge = ({ attributes, bytes }: Size): boolean => attributes > MAX_ATTRIBUTES || bytes > MAX_BYTES;
 
@@ -44,7 +45,7 @@ export function isSmall(changed: Readonly<Record<string, Value>>): boolean {
 }
 
 /** Whether a profile is so large that a small change may be too much for it. */
-export const isNearlyFull = (row: ProfileRow): boolean => leavesLittle(sizeOf(familyOf(row, "a:")));
+const isNearlyFull = (row: ProfileRow): boolean => leavesLittle(sizeOf(familyOf(row, "a:")));
 
 const leavesLittle = ({ attributes, bytes }: Size): boolean =>
   attributes > MAX_ATTRIBUTES - SMALL.attributes || bytes > MAX_BYTES - SMALL.bytes;
@@ -53,6 +54,30 @@ const leavesLittle = ({ attributes, bytes }: Size): boolean =>
 export function growsTooLarge(row: ProfileRow, changed: Readonly<Record<string, Value>>): boolean {
   const [old, now] = [sizeOf(familyOf(row, "a:")), sizeAfter(row, changed)];
   return isTooLarge(now) && (now.attributes > old.attributes || now.bytes > old.bytes);
+}
+
+/** Names and values of attributes. The rest of 400 KB is for consents, and for the webhook of a new profile with its attempts. */
+const MAX_STORED_BYTES = 360 * 1_024;
+/** What one change adds at most for which a profile is not measured first that is not heavy. */
+const MAX_UNMEASURED_BYTES = 40 * 1_024;
+
+/** Whether it is so large that a change may be too much for it. */
+const isHeavy = (row: ProfileRow): boolean => attributeBytes(row) > MAX_STORED_BYTES - MAX_UNMEASURED_BYTES;
+
+/** Whether a change fits into every profile that is not heavy. */
+export const isLight = (changed: Readonly<Record<string, Value>> = {}): boolean =>
+  sizeOf(textsOf(changed)).bytes <= MAX_UNMEASURED_BYTES;
+
+/** The marks of a profile that it does not have yet. */
+export const marksOf = (row: ProfileRow): Pick<ProfileRow, "full" | "heavy"> => ({
+  ...(!row.full && isNearlyFull(row) && { full: true as const }),
+  ...(!row.heavy && isHeavy(row) && { heavy: true as const }),
+});
+
+/** @throws as the table does for an item that is too large, unless the change makes it smaller */
+export function refuseOverweight(row: ProfileRow, changed: Readonly<Record<string, Value>> = {}): void {
+  const { bytes } = sizeAfter(row, changed);
+  if (bytes > MAX_STORED_BYTES && bytes > attributeBytes(row)) throw itemTooLarge();
 }
 
 /** Whether it is nearly full with a change. */
