@@ -52,7 +52,7 @@ export const followingBugs: readonly Bug[] = [
     name: "an upsert revives the erased",
     area: "erasure",
     file: "shared/store/subscribers/profile-writes.ts",
-    find: "const when = all(isAlive(), ...keepsConfirmed(input.email));",
+    find: "const when = all(isAlive(), ...keepsConfirmed(input.email), ...hasRoom(input));",
     replace: 'const when: ReturnType<typeof isAlive> = (n) => "attribute_exists(" + n.name("id") + ")";',
   },
   {
