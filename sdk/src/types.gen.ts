@@ -2187,6 +2187,8 @@ export interface Import {
   total_rows?: number | undefined;
   /** Rows that were rejected */
   failed_rows: number;
+  /** Rows of people whom the list asks first: they are members once they confirm it by the link of a mail */
+  pending_rows: number;
   /** Why the import failed; only of failed ones */
   error_message?: string | undefined;
   /** What failed last in the background; left out once it succeeded */
@@ -2298,6 +2300,8 @@ export interface ImportsImport {
   total_rows?: number | undefined;
   /** Rows that were rejected */
   failed_rows: number;
+  /** Rows of people whom the list asks first: they are members once they confirm it by the link of a mail */
+  pending_rows: number;
   /** Why the import failed; only of failed ones */
   error_message?: string | undefined;
   /** What failed last in the background; left out once it succeeded */
