@@ -40,6 +40,11 @@ export function withoutEcho(schema: v.GenericSchema, body: unknown, current: unk
   return { body: pruned(schema, body, current, { path: "", changed }), changed };
 }
 
+/** What a member of a list is now, also where it stands elsewhere: it is the one with its id, else the one in its place. */
+const sameIn = (current: readonly unknown[], given: unknown, place: number): unknown =>
+  current.find((one) => isJsonObject(one) && isJsonObject(given) && one.id !== undefined && one.id === given.id) ??
+  current[place];
+
 function pruned(
   schema: v.GenericSchema,
   given: unknown,
@@ -48,7 +53,7 @@ function pruned(
 ): unknown {
   const { entries, item } = innerOf(schema);
   if (item && Array.isArray(given) && Array.isArray(current))
-    return given.map((one, i) => pruned(item, one, current[i], { ...at, path: fieldPath(at.path, i) }));
+    return given.map((one, i) => pruned(item, one, sameIn(current, one, i), { ...at, path: fieldPath(at.path, i) }));
   if (!entries || !isJsonObject(given) || !isJsonObject(current)) return given;
   const kept = Object.entries(given).flatMap(([name, value]): [string, unknown][] => {
     const path = fieldPath(at.path, name);

@@ -157,6 +157,21 @@ describe("replace", () => {
     expect((await release(id)).body.status).toBe("live");
   });
 
+  it("a draft takes its messages as GET returned them in another order, and without the first one (CMP-16, AMB-115)", async () => {
+    const { create, call, get, channel_ids } = await setting();
+    const texts = ["One", "Two", "Three"].map((title) => ({ content: text(title), channel_ids }));
+    const { id } = (await create({ ...bare, messages: texts })).body;
+    const titles = async () =>
+      (await get(id)).messages.map(({ content }: { content: { title: string } }) => content.title);
+    const put = async (change: (messages: unknown[]) => unknown[]) => {
+      const found = await get(id);
+      return (await call(`PUT /api/v1/campaigns/${id}`, { ...found, messages: change(found.messages) })).status;
+    };
+
+    expect([await put((messages) => messages.reverse()), await titles()]).toEqual([200, ["Three", "Two", "One"]]);
+    expect([await put((messages) => messages.slice(1)), await titles()]).toEqual([200, ["Two", "One"]]);
+  });
+
   it("a draft that is put again keeps the ids of its messages, and gives the new ones ids of their own (CMP-16)", async () => {
     const { create, call, channel_ids } = await setting();
     const { id, messages } = (await create()).body;
