@@ -115,6 +115,7 @@ describe("idempotency keys", () => {
   it.each([
     ["the same", {}],
     ["another time", { occurred_at: timestamp(START + 30 * SECOND) }],
+    ["a time that is too long ago by now", { occurred_at: timestamp(START - 2 * DAY) }],
     ["other content", { event_name: "left", anonymous_id: "other" }],
   ])("a later event of an idempotency key with %s changes nothing (EVT-8, AMB-98, AMB-114)", async (_, more) => {
     const { world, tenant } = await withTenant();
@@ -127,6 +128,16 @@ describe("idempotency keys", () => {
 
     expect(before).toHaveLength(1);
     expect(await exportAll(world, tenant)).toEqual(before);
+  });
+
+  it("an event with a new idempotency key and a time that is too long ago is 422 that names it (EVT-17, AMB-22)", async () => {
+    const { world, tenant } = await withTenant();
+    const old = keyed({ occurred_at: timestamp(START - 3 * DAY) });
+
+    const { status, body } = await ingest(world, tenant, { events: [event(), old] }, "sdk");
+
+    expect([status, Object.keys(body.fields)]).toEqual([422, ["events[1].occurred_at"]]);
+    expect(await exportAll(world, tenant)).toEqual([]);
   });
 
   it("an idempotency key is of one workspace (EVT-8, AMB-23)", async () => {

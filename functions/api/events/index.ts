@@ -65,9 +65,17 @@ export const events = group("events", "What subscribers do: ingestion, identity,
     async ({ store, secrets, intake, caller, body, clock }) => {
       const receivedAt = clock.now();
       const source = caller.kind === "server" ? "server" : "client";
-      const { events, isHistorical, name } = readEvents(body, source, receivedAt);
+      const { events, late, isHistorical, name } = readEvents(body, source, receivedAt);
       const allowance = workspaceOf(caller);
-      await ingest(store, await secrets.root(), intake, { events, source, isHistorical, receivedAt, allowance, name });
+      await ingest(store, await secrets.root(), intake, {
+        events,
+        late,
+        source,
+        isHistorical,
+        receivedAt,
+        allowance,
+        name,
+      });
       return { accepted: events.length };
     },
   ),

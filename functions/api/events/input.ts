@@ -100,6 +100,8 @@ export const EventsBody: v.GenericSchema<v.InferInput<typeof Events>, Record<str
 
 interface Read {
   events: EventInput[];
+  /** By the position of an event, what is wrong with its time unless it is a repeat. */
+  late: ReadonlyMap<number, string>;
   isHistorical: boolean;
   name(n: number, field: string): string;
 }
@@ -123,6 +125,7 @@ export function readEvents(body: Record<string, unknown>, tier: Tier, receivedAt
     return field ? `events[${n}].${field}` : `events[${n}]`;
   };
   const problems = new Map<string, string>();
+  const late = new Map<number, string>();
   const events = given.flatMap((one, n) => {
     if (problems.size >= MAX_FIELDS) return [];
     const parsed = v.safeParse(Event, one, { abortPipeEarly: true });
@@ -134,11 +137,16 @@ export function readEvents(body: Record<string, unknown>, tier: Tier, receivedAt
     const event = tier === "client" ? corrected(parsed.output, sentAt, receivedAt) : parsed.output;
     if (isBatch && isJsonObject(one) && one.historical === true)
       problems.set(name(n, "historical"), "is said once for all events of a request, beside events");
-    for (const [field, reason] of wholeProblems(event, one, tier, receivedAt)) problems.set(name(n, field), reason);
+    for (const [field, reason] of wholeProblems(event, one, tier)) problems.set(name(n, field), reason);
+    const { occurred_at, idempotency_key } = event;
+    const time = occurred_at === undefined ? undefined : timeProblem(Date.parse(occurred_at), receivedAt, tier);
+    // A queue of a device that is sent again tells of what may be stored since long (AMB-114).
+    if (time && idempotency_key !== undefined) late.set(n, time);
+    else if (time) problems.set(name(n, "occurred_at"), time);
     return [event];
   });
   if (problems.size > 0) throw invalid(Object.fromEntries([...problems].slice(0, MAX_FIELDS)));
-  return { events, isHistorical: historical, name };
+  return { events, late, isHistorical: historical, name };
 }
 
 /** @throws 422 for a field that is malformed, or that the tier does not have. */
@@ -158,22 +166,15 @@ function corrected(event: EventInput, sentAt: number | undefined, receivedAt: nu
   return { ...event, occurred_at: timestamp(correctedTime(Date.parse(occurred_at), sentAt, receivedAt)) };
 }
 
-/** Problems that follow from the event as a whole, its tier and the time. */
-function wholeProblems(
-  event: EventInput,
-  raw: unknown,
-  tier: Tier,
-  receivedAt: number,
-): [field: string, reason: string][] {
+/** Problems that follow from the event as a whole, and its tier. */
+function wholeProblems(event: EventInput, raw: unknown, tier: Tier): [field: string, reason: string][] {
   const problems: [string, string][] = [];
-  const { subscriber_id, anonymous_id, external_id, occurred_at } = event;
+  const { subscriber_id, anonymous_id, external_id } = event;
   const actors = [subscriber_id, anonymous_id, external_id].filter((id) => id !== undefined);
   if (external_id !== undefined && tier === "client")
     problems.push(["external_id", "is understood from server keys only"]);
   else if (actors.length !== 1)
     problems.push(["subscriber_id", "exactly one of subscriber_id, anonymous_id and external_id is required"]);
-  const late = occurred_at === undefined ? undefined : timeProblem(Date.parse(occurred_at), receivedAt, tier);
-  if (late) problems.push(["occurred_at", late]);
   const { eventBytes } = tiers[tier];
   if (Buffer.byteLength(JSON.stringify(raw)) > eventBytes)
     problems.push(["", `must have at most ${eventBytes} bytes as JSON`]);

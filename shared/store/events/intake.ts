@@ -62,6 +62,8 @@ export const eventIntake: Capability<"intake", Intake> = {
 
 interface IngestInput {
   events: readonly NewEvent[];
+  /** By the position of an event, what is wrong with its time unless it is a repeat. */
+  late?: ReadonlyMap<number, string>;
   source: Tier;
   /** They start no journey (AMB-134). */
   isHistorical: boolean;
@@ -82,7 +84,7 @@ interface IdentifiedEvent {
 /**
  * Stores the events that are not stored yet; when it returns, all of them are durable. A repeat of an idempotency key
  * stores nothing and changes nothing (AMB-114), even if its actor was erased since.
- * @throws 422 naming each actor that is unknown or erased, and nothing is stored. @throws 402 beyond the quota.
+ * @throws 422 naming each actor that is unknown or erased, and each time out of range, and nothing is stored. @throws 402 beyond the quota.
  */
 export async function ingest(store: Store, root: RootSecrets, intake: Intake, given: IngestInput): Promise<void> {
   const { events, source, isHistorical, receivedAt, allowance } = given;
@@ -97,6 +99,8 @@ export async function ingest(store: Store, root: RootSecrets, intake: Intake, gi
     firsts.add(id);
     return true;
   });
+  const late = fresh.flatMap(({ n }) => (given.late?.has(n) ? [[given.name(n, "occurred_at"), given.late.get(n)!]] : []));
+  if (late.length > 0) throw invalid(Object.fromEntries(late.slice(0, MAX_FIELDS)));
   const attributed = await findActors(store, root, { profiles: found.profiles, fresh, name: given.name });
   const watched = await intake.watched(store, found.watchVersion);
   await completeRepeats(store, [...found.stored.values()], watched);

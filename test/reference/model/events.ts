@@ -61,8 +61,8 @@ function faultsOf(world: World, tier: Tier, event: Body, before: Body[]): string
   if (!arePropertiesFine(properties)) faults.push("properties");
   const time = event.occurred_at === undefined ? world.now : instant(event.occurred_at);
   const isAhead = time !== undefined && time > world.now + 5 * MINUTE;
-  if (time === undefined || (isAhead && tier !== CLIENT) || time < world.now - tier.backdating)
-    faults.push("occurred_at");
+  const isOut = time !== undefined && ((isAhead && tier !== CLIENT) || time < world.now - tier.backdating);
+  if (time === undefined || (isOut && !isAgain)) faults.push("occurred_at");
   return faults;
 }
 
