@@ -202,6 +202,7 @@ function rowOf(cells: readonly string[], columns: Columns, { now, zone, region }
         source: "file",
         note,
         at: Math.min(at ?? now, now),
+        isDated: at !== undefined,
       }),
     ),
   );

@@ -250,15 +250,16 @@ function applyMailConsent(
   { addresses }: Rehearsal,
   state: PersonState | undefined,
   from: From,
-  { consent: { status, at = from.created_at, isPending }, email, isByAddress, isHeld }: MailStatement,
+  { consent: { status, at: said, isPending }, email, isByAddress, isHeld }: MailStatement,
 ): ImportedConsent["status"] | "unchanged" {
+  const at = said ?? from.created_at;
   if (status === "unknown") return status;
   if (status === "opted_in" && isHeld) return "unchanged";
   const id = idOf("email", email);
   const row = id === undefined ? undefined : (addresses.get(id) ?? {});
   if (status === "suppressed" && id !== undefined && row) {
     const strength = (reason: AddressRow["reason"]) => (reason === undefined ? -1 : suppressionReasons.indexOf(reason));
-    const isWeaker = strength(row.reason) < strength("imported");
+    const isWeaker = strength(row.reason) < strength("imported") && (!said || row.suppressed_at !== said);
     const after = isWeaker ? { ...row, reason: "imported" as const, suppressed_at: at } : row;
     addresses.set(id, after);
     return after.reason === "imported" && after.suppressed_at === at ? status : "unchanged";

@@ -16,7 +16,7 @@ import { type ChannelType, type ConsentChannel, consentChannels } from "../../ru
 import { channels } from "../../rules/channels.ts";
 import { type OtherChannel, otherChannels } from "../../rules/import-mapping.ts";
 import type { Contact } from "../../rules/reach.ts";
-import { absent, all, any, atMost, oneOf, present } from "../conditions.ts";
+import { above, absent, all, any, atMost, below, oneOf, present } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { familyOf } from "../families.ts";
 import { changeItem, type ItemWrite, indexKey, type RowOf } from "../item.ts";
@@ -124,6 +124,8 @@ export interface Suppressing {
   note?: string | undefined;
   /** In milliseconds. Default: now. */
   at?: number | undefined;
+  /** A file says the time: where the address is suppressed since that very moment, the file is our own, and says nothing new. */
+  isDated?: boolean | undefined;
   /** It comes later than what it tells of: who lifted the address since then knew more. */
   isReport?: true | undefined;
 }
@@ -134,7 +136,7 @@ export interface Suppressing {
  */
 export async function suppressAddress(
   store: Store,
-  { kind, address, reason, source, note, at = store.clock.now(), isReport }: Suppressing,
+  { kind, address, reason, source, note, at = store.clock.now(), isDated, isReport }: Suppressing,
 ): Promise<{ row: AddressRow; isNew: boolean }> {
   const id = addressId(kind, address);
   const suppressed_at = timestamp(at);
@@ -151,7 +153,9 @@ export async function suppressAddress(
   // What was said of a weaker reason says nothing of this one.
   const remove = (["source", "note"] as const).filter((key) => set[key] === undefined);
   const weaker = suppressionReasons.slice(0, suppressionReasons.indexOf(reason));
-  const isStronger = weaker.length === 0 ? absent("reason") : any(absent("reason"), oneOf("reason", weaker));
+  const isOther = any(below("suppressed_at", suppressed_at), above("suppressed_at", suppressed_at));
+  const isWeaker = isDated ? all(oneOf("reason", weaker), isOther) : oneOf("reason", weaker);
+  const isStronger = weaker.length === 0 ? absent("reason") : any(absent("reason"), isWeaker);
   const isLater = any(absent("lifted_at"), atMost("lifted_at", suppressed_at));
   return store.change(AddressItem, { id }, { set, remove }, isReport ? all(isStronger, isLater) : isStronger).then(
     (row) => ({ row, isNew: true }),

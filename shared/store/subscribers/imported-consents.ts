@@ -92,9 +92,10 @@ type OfAddress = { kind: "nothing" } | { kind: "opted out" } | { kind: "suppress
 export async function recordOfAddress(
   store: Store,
   from: Pick<ImportedFrom, "created_at">,
-  { status, at: consented_at = from.created_at, source }: ImportedConsent,
+  { status, at, source }: ImportedConsent,
   { email, isByAddress }: Pick<ImportedAddress, "email" | "isByAddress">,
 ): Promise<OfAddress> {
+  const consented_at = at ?? from.created_at;
   const address = normalizedAddress(CHANNEL, email);
   if (address === undefined) return { kind: "nothing" };
   if (status === "opted_out" && isByAddress) {
@@ -103,7 +104,12 @@ export async function recordOfAddress(
     return { kind: "opted out" };
   }
   if (status !== "suppressed") return { kind: "nothing" };
-  const said = { reason: "imported", source: source ?? "import", at: Date.parse(consented_at) } as const;
+  const said = {
+    reason: "imported",
+    source: source ?? "import",
+    at: Date.parse(consented_at),
+    isDated: at !== undefined,
+  } as const;
   const { row } = await suppressAddress(store, { kind: CHANNEL, address, ...said });
   return { kind: "suppressed", isThisRow: row.reason === said.reason && row.suppressed_at === consented_at };
 }

@@ -57,10 +57,19 @@ export function liftByOwner(world: World, text: unknown): void {
   if (isOfMail) Object.assign(row, { reason: null, source: null, note: null });
 }
 
-/** A stronger reason replaces a weaker one; else nothing changes. */
-export function suppress(world: World, text: unknown, said: Partial<Address> & { reason: string }): Address | null {
+/** A file that says the time since when the address is suppressed is our own, and says nothing new. */
+const isOwn = (row: Address | undefined, time: number | null | undefined) =>
+  row?.reason != null && row.suppressed_at === time;
+
+/** A stronger reason replaces a weaker one; else nothing changes. @param time that a file says */
+export function suppress(
+  world: World,
+  text: unknown,
+  said: Partial<Address> & { reason: string },
+  time?: number | null,
+): Address | null {
   const row = rowOf(world, text);
-  if (!row) return null;
+  if (!row || isOwn(row, time)) return row;
   if (REASONS.indexOf(row.reason ?? "") >= REASONS.indexOf(said.reason)) return row;
   Object.assign(row, { source: null, note: null, suppressed_at: world.now, address: row.key, ...said });
   return row;
@@ -140,9 +149,11 @@ function importFile(world: World, { body }: Request) {
   let suppressed = 0;
   for (const [address, cells] of known) {
     const isWeaker = REASONS.indexOf(addressOf(world, address)?.reason ?? "") < REASONS.indexOf("imported");
-    if (isWeaker) suppressed++;
-    const suppressed_at = Math.min(timeOf(cells[time], world.settings.timezone) ?? world.now, world.now);
-    suppress(world, address, { reason: "imported", source: "file", note: cells[note]?.trim() || null, suppressed_at });
+    const at = timeOf(cells[time], world.settings.timezone);
+    if (isWeaker && !isOwn(addressOf(world, address), at)) suppressed++;
+    const suppressed_at = Math.min(at ?? world.now, world.now);
+    const reason = { reason: "imported", source: "file", note: cells[note]?.trim() || null, suppressed_at };
+    suppress(world, address, reason, at);
   }
   const rejected = rows.length - named.filter(([keys]) => keys.length > 0).length;
   return ok({ suppressed, unchanged: known.size - suppressed, rejected });

@@ -46,7 +46,7 @@ export function translate(
     // The same file again says what is known.
     const isSame = before?.reason === "imported" && before.suppressed_at === time;
     const imported = { reason: "imported", source: ANY, suppressed_at: time ?? world.now };
-    const row = suppress(world, address, imported);
+    const row = suppress(world, address, imported, said.at);
     if (row && !isSuppressed) job.suppresses.push(row.key);
     return row && (isSame || job.suppresses.includes(row.key)) ? "suppressed" : "unchanged";
   }
