@@ -73,7 +73,14 @@ export const isNo = (text: string): boolean => CROSS.test(text) || NO_WORDS.has(
 export const isForbidden = (text: string): boolean => wordOf(text) === "donotallow";
 /** The second answer of a numbered question. */
 export const isSecond = (text: string): boolean => wordOf(text) === "2";
-const isNegated = (key: string): boolean => IN_WORDS.has(NEGATED.exec(key)?.[1] ?? "");
+/** `Not checked`, and no word that happens to begin so. */
+const isNegated = (key: string): boolean => {
+  const word = NEGATED.exec(key)?.[1] ?? "";
+  return IN_WORDS.has(word) || (word.length > 3 && YES.has(word));
+};
+/** What a form shows beside its question, which says how to leave later: `You can unsubscribe at any time.` */
+const WORDING =
+  /anytime|jederzeit|atoutmoment|cualquiermomento|qualsiasimomento|qualquermomento|op(?:elk|ieder)(?:gewenst)?moment|teallentijde|kazdejchwili|n[a-z]{1,2}rsomhelst|can(?:always|also)?(?:unsub|optout|withdraw|revok)/;
 const NO = "no|nein|non|não|nao|nee|nie|nej|nei|нет|hayır";
 /** A no and what it is of: `No, I don't`, `No quiero recibir`. One to objections is none. */
 const NO_AND_MORE = new RegExp(
@@ -132,7 +139,7 @@ export const isDenied = (key: string): boolean =>
 
 export function negativeOf(status: string): "opted_out" | "suppressed" | undefined {
   const key = columnKey(status);
-  if (isDenied(key) || SOFT.test(key)) return undefined;
+  if (isDenied(key) || SOFT.test(key) || WORDING.test(key)) return undefined;
   const sign = signOf(key);
   if (sign === "suppressed" || /^(hard)?bounce|^cleaned|^spam|^junk$|complaint|^invalid/.test(key)) return "suppressed";
   const isOut = sign === "out" || isRefusal(status) || isEnded(key) || CANCELLED.test(key) || UNCONFIRMED.test(key);
@@ -227,7 +234,7 @@ const BEGINS_SUPPRESSED = /^(?:hard)?bounced|^(?:spam)?complain|^spamreport|^cle
 /** What a word of a status says, wherever it stands: of anything else it is silent. */
 export function standingOf(value: string): "opted_out" | "suppressed" | undefined {
   const key = columnKey(value);
-  if (SOFT.test(key)) return undefined;
+  if (SOFT.test(key) || WORDING.test(key)) return undefined;
   const isDead = STANDING_SUPPRESSED.test(key) || BEGINS_SUPPRESSED.test(key);
   if (isDead || PERMANENT_FAILURE.test(value) || NO_SUCH.test(value)) return "suppressed";
   const isOut =

@@ -49,7 +49,7 @@ const ASIDE = any(
 );
 
 const SUPPRESSED = any(
-  "suppress bounced hardbounce isbounce ^bounce(d?at|date|time|type|category|class|classification|status)?$ emailbounce bounceback complain cleaned",
+  "suppress bounced hardbounce isbounce ^bounce(d?(?:at|am|on|le|el|il|op)|date|datum|time|type|category|class|classification|status)?$ emailbounce bounceback complain cleaned",
   "^npai$ quarantin e?mail(address)?(is)?(invalid|disabled|notvalid) notvalide?mail e?mailadresseinvalide",
   "adressee?mailinvalide e?mail(adresse)?(ist)?(ungultig|ungueltig|nichtgultig) ungultigee?mail",
   "ungueltigee?mail e?mailinvalid[eoa] e?mailnonvalid[eoa] indirizzo(e?mail)?nonvalido",
@@ -158,7 +158,7 @@ const EVERYWHERE =
 const STATUS_OF_ADDRESS =
   /e?mail.*(?:verification|validation|validity|deliverability)(?:status|result)?$|e?mail(?:delivery)?error$|^(?:neverbounce|zerobounce)/;
 const STATUS =
-  /^(?:([a-z]+list|subscriber|contact|member|customer|profile|user|list|global(?:er)?|person|recipient|lead|subscription|(?:email)?confirmation|optin|doubleoptin|doi)?(status|state|statut|stato|estado)|status(?:explain|explanation|text|name)|sttext|статус|состояние|стан|状态|狀態|상태|durum|stav|(removal|exclusion|deletion|stop)?reason|stopstatus|(event)?type|event(?:name)?)$|(?:contact|communication|email|mail|marketing|sms|mobile|whatsapp)(?:permissionstatus|preferences?)$|(?:会員|配信|購読)(?:ステータス|状態|区分)$/;
+  /^(?:([a-z]+list|subscriber|contact|member|customer|profile|user|list|global(?:er)?|person|recipient|lead|subscription|(?:email)?confirmation|optin|doubleoptin|doi)?(status|state|statut|stato|estado)|status(?:explain|explanation|text|name)|sttext|статус|состояние|стан|状态|狀態|상태|durum|stav|(removal|exclusion|deletion|stop)?reason|stopstatus|(event|subscribe)?type|event(?:name)?)$|(?:contact|communication|email|mail|marketing|sms|mobile|whatsapp)(?:permissionstatus|preferences?)$|(?:会員|配信|購読)(?:ステータス|状態|区分)$/;
 /** Magento numbers them: 1 is a subscriber, and nothing else is. */
 const NUMBERED_STATUS = /^subscriberstatus$/;
 /** Whether somebody's data may be kept is another question; whoever says no to it may mean mail too. */

@@ -59,3 +59,16 @@ it.each([
   const warning = "has a consent that cannot be read";
   expect(rowWith(name, value).warnings).toEqual(isWarned ? [warning] : []);
 });
+
+it.each([
+  ["Newsletter (Description)", "You can unsubscribe at any time.", undefined],
+  ["Newsletter (Text)", "I agree. I can opt out anytime by the link in each mail.", undefined],
+  ["Newsletter-Hinweis", "Sie können sich jederzeit abmelden.", undefined],
+  ["Newsletter (Consent)", "Not Checked", "opted_out"],
+  ["Newsletter (Consent)", "Checked", "unknown"],
+  ["SubscribeType", "Removed", "opted_out"],
+  ["Bounce am", "07.03.2024 06:00:00", "suppressed"],
+  ["Bounce-Datum", "2024-03-07", "suppressed"],
+])("a form and a log: %s, %s is %s (AMB-132)", (name, value, status) => {
+  expect(rowWith(name, value).consent?.status).toBe(status);
+});
