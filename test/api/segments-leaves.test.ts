@@ -1,11 +1,12 @@
 // Static segments, whose members are packed in leaves (docs/decisions/0057).
 import { expect, it } from "vitest";
-import { DAY, MINUTE } from "../../shared/kernel/clock.ts";
+import { DAY, HOUR, MINUTE } from "../../shared/kernel/clock.ts";
 import type { TenantId } from "../../shared/kernel/ids.ts";
 import { secrets } from "../../shared/store/capabilities.ts";
 import { MemberCount, MemberLeaf } from "../../shared/store/lists/items.ts";
 import { leafShard } from "../../shared/store/lists/leaves.ts";
 import { minuteOf } from "../../shared/store/platform-items.ts";
+import { Fill } from "../../shared/store/segments/items.ts";
 import { subscriberId } from "../../shared/store/subscribers/subscribers.ts";
 import { delayed, journeySetting } from "../support/journeys.ts";
 import { addPeople, quickDeps } from "../support/people.ts";
@@ -59,6 +60,22 @@ it("members beyond a leaf are in several, which page, count, grow and shrink; a 
   await world.settle();
   expect(await leaves()).toEqual([]);
 });
+
+it.each([true, false])(
+  "how far its computation was goes with a deleted segment, once late writers have ended, dynamic %s (SEG-9)",
+  async (is_dynamic) => {
+    const { world, tenant } = await withTenant();
+    await addPeople(world, tenant, 3, () => ({ attributes: { plan: "pro" } }));
+    const id = await segmentOf(world, tenant, pro, { is_dynamic });
+    const fills = () => tenant.store.queryAll(Fill, { segment: id });
+    expect(await fills()).not.toEqual([]);
+
+    await tenant.call(`DELETE /api/v1/segments/${id}`);
+    await world.advance(HOUR);
+
+    expect(await fills()).toEqual([]);
+  },
+);
 
 it("who enters or leaves a static segment when it is computed again starts journeys, also where a leaf is split (JND-10)", async () => {
   const world = await fresh();

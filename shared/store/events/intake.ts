@@ -99,7 +99,9 @@ export async function ingest(store: Store, root: RootSecrets, intake: Intake, gi
     firsts.add(id);
     return true;
   });
-  const late = fresh.flatMap(({ n }) => (given.late?.has(n) ? [[given.name(n, "occurred_at"), given.late.get(n)!]] : []));
+  const late = fresh.flatMap(({ n }) =>
+    given.late?.has(n) ? [[given.name(n, "occurred_at"), given.late.get(n)!]] : [],
+  );
   if (late.length > 0) throw invalid(Object.fromEntries(late.slice(0, MAX_FIELDS)));
   const attributed = await findActors(store, root, { profiles: found.profiles, fresh, name: given.name });
   const watched = await intake.watched(store, found.watchVersion);

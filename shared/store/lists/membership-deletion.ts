@@ -3,6 +3,7 @@ import type { JobPart } from "../../contract/messages.ts";
 import { MINUTE } from "../../kernel/clock.ts";
 import type { Store } from "../context.ts";
 import { type ItemWrite, putItem, removeItem } from "../item.ts";
+import { Fill } from "../segments/items.ts";
 import { SHARDS } from "../shards.ts";
 import type { Timers } from "../timers.ts";
 import {
@@ -48,7 +49,12 @@ export async function deleteSomeMemberships(store: Store, group: Group, isTimeUp
   }
   if (store.clock.now() >= deleted.at + LATE_PASS_MS) {
     const counters = SHARDS.map((shard) => removeItem(MemberCount, { kind, id, shard }));
-    await store.writeAll([...counters, removeItem(DeletedMemberships, { kind, id })]);
+    const fills = kind === "segment" ? await store.queryAll(Fill, { segment: id }) : [];
+    await store.writeAll([
+      ...counters,
+      ...fills.map(({ sk: part }) => removeItem(Fill, { segment: id, part })),
+      removeItem(DeletedMemberships, { kind, id }),
+    ]);
   }
   return "ended";
 }

@@ -52,7 +52,7 @@ export const Fill = item({
     after: v.optional(v.string()),
     done: v.optional(v.boolean()),
   },
-  writers: ["recompute-segment"],
+  writers: ["recompute-segment", "delete-memberships"],
 });
 
 export const DynamicSegmentCount = item({
