@@ -1,6 +1,7 @@
 // The cells of an imported row by what they hold, and the addresses among them.
 
 import { withoutMark } from "./csv.ts";
+import { readEmail } from "./import-addresses.ts";
 import { saysOut, saysSuppressed } from "./import-answers.ts";
 import { type RowChannel, type RowColumn, rowChannelOf } from "./import-channels.ts";
 import type { Columns } from "./import-columns.ts";
@@ -76,6 +77,7 @@ export function sortCells({ cells, types }: Columns, row: readonly string[]): So
     sorted.topics[key] ??= { signed: [] };
     return sorted.topics[key];
   };
+  const emails: string[] = [];
   for (const [
     i,
     {
@@ -120,9 +122,12 @@ export function sortCells({ cells, types }: Columns, row: readonly string[]): So
       sorted.channels[channel] = { ...sorted.channels[channel], [isTime ? "time" : "said"]: value };
     }
     if (isCountry) takeCountry(sorted, value);
+    if (cell.isEmailToo && readEmail(value).kind === "address") emails.push(value);
     const rank = standard === "phone" ? FIRST_PHONE : phoneRank;
     if (rank !== undefined && !NO_VALUE.test(value)) sorted.phones.push({ text: value, rank, lacksPlus });
   }
+  const { standard } = sorted;
+  if (standard.external_id === undefined && standard.email === undefined && emails[0]) standard.email = emails[0];
   sorted.phones.sort((a, b) => a.rank - b.rank);
   takeAddress(sorted);
   takeParty(sorted);

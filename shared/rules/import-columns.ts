@@ -23,6 +23,7 @@ import {
   bareName,
   columnKey,
   isCountryColumn,
+  isEmailAgain,
   isTimeOfYes,
   type PluslessNumbers,
   phoneLead,
@@ -59,6 +60,8 @@ export interface Cell {
   isCountry?: boolean;
   /** A phone number of the row, where the column of the phone is empty or cannot be read; the smallest first. */
   phoneRank?: number;
+  /** An address of the row, where the column of the address is empty: `email` again, or `Email 2`. */
+  isEmailToo?: boolean;
   /** Which of its phone numbers are international ones without their plus. */
   lacksPlus?: PluslessNumbers;
   /** The index of the column that says when what it says became so. */
@@ -236,6 +239,7 @@ function furtherCell(
     ...(attribute && { attribute }),
     ...(signed && { signed, name, timeColumn: timeColumnOf(name, header) }),
     ...(phoneRank !== undefined && { phoneRank, lacksPlus: pluslessOf(name, header) }),
+    ...(isEmailAgain(name) && { isEmailToo: true }),
     ...(isCountryColumn(name) && { isCountry: true }),
     ...(ofRow && { rowColumn: ofRow }),
   };

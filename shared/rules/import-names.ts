@@ -201,6 +201,10 @@ const ranks = new Map(
 /** How usual a name is for a field: 0 for the best; undefined for a name that does not stand for it. */
 export const rankOf = (field: Standard, key: string): number | undefined => ranks.get(field)?.get(key);
 
+/** A usual name of the address, or a further one of those: `Email 2`. */
+export const isEmailAgain = (name: string): boolean =>
+  rankOf("email", columnKey(bareName(name)).replace(/\d$/, "")) !== undefined;
+
 const MOBILE =
   /mobil|mobiel|cell|handy|gsm|sms|portable|movil|celular|telemovel|komork|msisdn|natel|手机|手機|行動|携帯|휴대/;
 

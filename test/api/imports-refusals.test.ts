@@ -154,3 +154,13 @@ describe("rows of many cells", () => {
     },
   );
 });
+
+it.each([
+  ["a column again", "email,email,unsubscribed\n,a@x.example,true\nb@x.example,,\n"],
+  ["a second column", "E-Mail,E-Mail 2,Abgemeldet\n,a@x.example,ja\nb@x.example,,\n"],
+])("an opt-out in a row that has its address in %s holds for it (AMB-132)", async (_, csv) => {
+  const { job, statusOf } = await afterFile(csv);
+
+  expect(job).toMatchObject({ processed_rows: 2, failed_rows: 0, consent_summary: { opted_out: 1 } });
+  expect(await statusOf("somebody", { email: "a@x.example" })).toBe("opted_out");
+});
