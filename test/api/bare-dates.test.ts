@@ -53,6 +53,18 @@ it.each([
   expect((await call(`GET /api/v1/segments/${id}`)).body.count).toBe(count);
 });
 
+it("a zone that the segments cannot be told of stays as it was, so the call may be repeated (AMB-137)", async () => {
+  const { world, call } = setting;
+  const { body: before } = await call("GET /api/v1/workspace");
+  await world.call("POST /_local/faults", { body: { channel: "aws:sqs" } });
+
+  const { status } = await call("PATCH /api/v1/workspace", { timezone: "Asia/Tokyo" });
+
+  await world.call("DELETE /_local/faults");
+  expect(status).toBe(503);
+  expect((await call("GET /api/v1/workspace")).body.timezone).toBe(before.timezone);
+});
+
 it("rules that are kept with a new zone of the workspace are read with no zone of before (AMB-137)", async () => {
   const reads = requests({ of: "segment", operation: "GetItem", naming: "TENANT#" });
   setting = await journeySetting(await fresh({ hooks: reads.hooks }));

@@ -13,7 +13,6 @@ import { recomputeQueue } from "../../../shared/runtime/resources.ts";
 import { secrets } from "../../../shared/store/capabilities.ts";
 import { platformRead, platformWrite, storeRead, storeWrite } from "../../../shared/store/context.ts";
 import { edited, outdated } from "../../../shared/store/edits.ts";
-import { watchersChanged } from "../../../shared/store/events/watchers.ts";
 import { getProfiles } from "../../../shared/store/subscribers/subscribers.ts";
 import { membershipsOf, User } from "../../../shared/store/workspaces/identity.ts";
 import {
@@ -35,6 +34,9 @@ import { sdkKeyFor } from "../../../shared/store/workspaces/sdk-keys.ts";
 import { SettingsChange, WorkspaceSettings } from "../../../shared/store/workspaces/settings.ts";
 import { changeWorkspace, getWorkspace } from "../../../shared/store/workspaces/workspaces.ts";
 import { agentKeys } from "./agent-keys.ts";
+
+/** A call that changes the zone of a workspace has ended by then. */
+const ZONE_AGAIN_SECONDS = 60;
 
 const endpoint = endpoints({ credentials: ["dashboard"], inRealTime: true, uses: [] });
 
@@ -235,6 +237,10 @@ export const account = group("account", "Keys and settings of a workspace, and t
       if (body.identity_required) await requireIdentityKey(platform, tenant);
       if (body.second_factor_required && !(caller.kind === "dashboard" && caller.secondFactor.isProven))
         throw invalid({ second_factor_required: "needs your own second factor first, so that you stay in" });
+      const { timezone } = body;
+      // Who asked again under the version that this call saw would be refused: the segments follow, whatever becomes of the call.
+      if (timezone !== undefined && timezone !== (await read()).timezone)
+        await queue.send([{ kind: "zone", tenant }], { delaySeconds: ZONE_AGAIN_SECONDS });
       const answer = await editAsSeen(headers, WorkspaceSettings, {
         read,
         edit: async (seen) => {
@@ -245,11 +251,7 @@ export const account = group("account", "Keys and settings of a workspace, and t
           throw notFound("workspace");
         },
       });
-      if (body.timezone !== undefined) {
-        // Rules are cached with the zone of their bare dates.
-        await watchersChanged(store);
-        await queue.send([{ kind: "zone", tenant }]);
-      }
+      if (timezone !== undefined) await queue.send([{ kind: "zone", tenant }]);
       return answer;
     },
   ),

@@ -16,5 +16,8 @@ export const WatchVersion = item({
   about: "A version that every change of a watcher, and of what webhook endpoints ask for, increases.",
   pk: () => "WATCHED",
   row: { version: v.number() },
-  writers: ["api-account", "api-segments", "api-journeys", "api-insights", "api-hooks", "api-webhooks", "post-webhook"],
+  writers: [
+    ...["api-segments", "recompute-segment", "api-journeys", "api-insights"],
+    ...["api-hooks", "api-webhooks", "post-webhook"],
+  ],
 });

@@ -17,7 +17,7 @@ import type { Store, StoreReader } from "../context.ts";
 import { countChange } from "../counters.ts";
 import { anotherEdit, type Edited, edited, isStill, outdated, versionOf } from "../edits.ts";
 import { type EntityRange, entityPage } from "../entity-pages.ts";
-import { watchWrites } from "../events/watchers.ts";
+import { watchersChanged, watchWrites } from "../events/watchers.ts";
 import { changeItem, fieldsOf, type NewRowOf, putItem, removeItem } from "../item.ts";
 import { fromJson, toJson } from "../json-text.ts";
 import type { Group } from "../lists/items.ts";
@@ -245,6 +245,8 @@ export async function recomputeSegment(store: Store, timers: Timers, id: string)
 
 /** Computes anew the dynamic segments whose members depend on where the days of the workspace begin (AMB-137). */
 export async function recomputeDated(store: Store, timers: Timers): Promise<void> {
+  // Rules are cached with the zone of their bare dates.
+  await watchersChanged(store);
   const rows = await store.queryAll(SegmentItem, {});
   const dated = rows.filter(({ is_dynamic, rule }) => is_dynamic && mentionsTime(fromJson(rule)));
   for (const { id } of dated) await recomputeSegment(store, timers, id);
