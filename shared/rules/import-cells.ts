@@ -77,7 +77,6 @@ export function sortCells({ cells, types }: Columns, row: readonly string[]): So
     sorted.topics[key] ??= { signed: [] };
     return sorted.topics[key];
   };
-  const emails: string[] = [];
   for (const [
     i,
     {
@@ -122,16 +121,22 @@ export function sortCells({ cells, types }: Columns, row: readonly string[]): So
       sorted.channels[channel] = { ...sorted.channels[channel], [isTime ? "time" : "said"]: value };
     }
     if (isCountry) takeCountry(sorted, value);
-    if (cell.isEmailToo && readEmail(value).kind === "address") emails.push(value);
     const rank = standard === "phone" ? FIRST_PHONE : phoneRank;
     if (rank !== undefined && !NO_VALUE.test(value)) sorted.phones.push({ text: value, rank, lacksPlus });
   }
-  const { standard } = sorted;
-  if (standard.external_id === undefined && standard.email === undefined && emails[0]) standard.email = emails[0];
+  takeFurtherEmail(sorted, cells, row);
   sorted.phones.sort((a, b) => a.rank - b.rank);
   takeAddress(sorted);
   takeParty(sorted);
   return sorted;
+}
+
+/** Whose column of the address is empty has the one of a further column. */
+function takeFurtherEmail({ standard }: Sorted, cells: Columns["cells"], row: readonly string[]): void {
+  if (standard.external_id !== undefined || standard.email !== undefined) return;
+  const texts = cells.flatMap(({ isEmailToo }, i) => (isEmailToo ? [textOf(row[i] ?? "")] : []));
+  const email = texts.find((text) => readEmail(text).kind === "address");
+  if (email !== undefined) standard.email = email;
 }
 
 /** Ways to reach somebody, and what stands between several. */

@@ -17,7 +17,12 @@ export const WatchVersion = item({
   pk: () => "WATCHED",
   row: { version: v.number() },
   writers: [
-    ...["api-segments", "recompute-segment", "api-journeys", "api-insights"],
-    ...["api-hooks", "api-webhooks", "post-webhook"],
+    "api-segments",
+    "recompute-segment",
+    "api-journeys",
+    "api-insights",
+    "api-hooks",
+    "api-webhooks",
+    "post-webhook",
   ],
 });
