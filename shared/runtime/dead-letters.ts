@@ -33,7 +33,7 @@ interface DeadLetters {
 }
 
 /** `count` messages were there; `running`: an earlier move of this queue is not over, and SQS takes no second one. */
-export type Redrive = { kind: "begun"; count: number } | { kind: "running" };
+type Redrive = { kind: "begun"; count: number } | { kind: "running" };
 
 const MAX_READ = 100;
 const PER_REQUEST = 10;

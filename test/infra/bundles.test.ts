@@ -13,14 +13,14 @@ import { type BundledWorld, bundleStories, callBundles, requestFor } from "./sup
 import { bundledWorld } from "./support/bundled-world.ts";
 import { BUS, ofType, synthesize } from "./support/template.ts";
 
-const MAX_ENDPOINT_BYTES = 545 * 1024;
+const MAX_ENDPOINT_BYTES = 546 * 1024;
 /** docs/decisions/0016. */
 const MAX_OWN_BYTES = 220 * 1024;
 /** S3 has a protocol of its own (docs/decisions/0016). */
 const S3_BYTES = 122 * 1024;
 /** It contains the endpoints that are tools (docs/decisions/0037). */
 const TOOLS = "api-mcp";
-const MAX_TOOLS_BYTES = 965 * 1024;
+const MAX_TOOLS_BYTES = 967 * 1024;
 const MAX_TOOLS_OWN_BYTES = 552 * 1024;
 /** It calls the providers within a request (docs/decisions/0040). */
 const TESTS = "api-tests";
@@ -63,7 +63,7 @@ const names = deployedFunctions(contents).map(({ name }) => name);
 const call = (route: string, headers: Record<string, string>) => callBundles(world, route, headers);
 
 describe("weight", () => {
-  it("the build keeps endpoint bundles within 545 KB, and every function has a bundle of its own", async () => {
+  it("the build keeps endpoint bundles within 546 KB, and every function has a bundle of its own", async () => {
     const sizes = await bundleSizes();
     expect(sizes.map(({ name }) => name)).toEqual([...names].sort());
     const maxOf = (name: string) =>
