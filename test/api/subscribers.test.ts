@@ -78,7 +78,6 @@ describe("upsert", () => {
     ["email", { external_id: "a", email: "nobody" }],
     ["email", { external_id: "a", email: "" }],
     ["attributes", { external_id: "a", attributes: Object.fromEntries(Array.from({ length: 201 }, (_, i) => [i, 1])) }],
-    ["attributes", { external_id: "a", attributes: { big: "x".repeat(420_000) } }],
     ["phone", { external_id: "a", phone: "555-1234" }],
     ["timezone", { external_id: "a", timezone: "Mars/Olympus" }],
     ["locale", { external_id: "a", locale: "not a locale" }],

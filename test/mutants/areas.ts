@@ -63,7 +63,7 @@ export const areas: Readonly<Record<string, Area>> = {
     code: [subject("subscribers"), worker("erase")],
     suites: api(
       ...["subscriber", "identify", "devices", "ledger-erasure", "imports", "erasures", "smart", "suppressions"],
-      ...["confirmed", "profile-sizes", "inbound-messages"],
+      ...["confirmed", "inbound-messages"],
     ),
     scenarios: ["sends", "events"],
   },

@@ -9,7 +9,7 @@ export const promisesBugs: readonly Bug[] = [
     name: "a shard takes more than its share of the quota of events",
     area: "quotas",
     file: "shared/store/events/usage.ts",
-    find: 'any(absent("events"), atMost("events", shareOf(quota, shard) - n))',
+    find: 'any(absent("events"), atMost("events", shareOf(quota, key.shard) - n))',
     replace: 'any(absent("events"), atMost("events", quota - n))',
   },
   {
