@@ -4,6 +4,7 @@ import { DAY, HOUR, MINUTE } from "../../shared/kernel/clock.ts";
 import { SMTP } from "../support/channels.ts";
 import { addPeople, send } from "../support/people.ts";
 import { mend, openChannels, outboxOf, spoil } from "../support/reached.ts";
+import { requests } from "../support/requests.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
@@ -96,4 +97,28 @@ it("a send whose credentials are replaced by others that work is neither halted 
   const job = (await tenant.call(`GET /api/v1/notifications/${body.id}`)).body;
   expect(job).toMatchObject({ status: "completed", counts: { delivered: 90, failed: 0 } });
   expect([job.halted, health.throttle]).toEqual([undefined, null]);
+});
+
+it("a send under way ends without credentials where the provider of new ones cannot be reached (CRD-8)", async () => {
+  const { world, read, channel } = await replaced({ outcome: "timeout" });
+
+  await world.advance(2 * HOUR);
+
+  expect((await channel()).status).toBe("pending");
+  expect(await read()).toMatchObject({ counts: { delivered: 0, failed: 1 }, fail_reasons: { no_credentials: 1 } });
+});
+
+it("a channel that is switched off is read once for all recipients of a chunk (CHN-4)", async () => {
+  const reads = requests({ of: "deliver", operation: "BatchGetItem", naming: '"credentials"' });
+  const { world, tenant } = await withTenant({ hooks: reads.hooks });
+  const { email = "" } = await openChannels(world, tenant, "email");
+  await addPeople(world, tenant, 40, (n) => ({ email: `p${n}@example.com` }));
+  await spoil(world, { channel: "email", outcome: "transient" });
+  await send(world, tenant, { target: { type: "all" }, channel_ids: [email] });
+  await tenant.call(`PATCH /api/v1/channels/${email}`, { active: false });
+  const before = reads.seen();
+
+  await world.advance(2 * MINUTE);
+
+  expect(reads.seen() - before).toBe(1);
 });

@@ -1,7 +1,7 @@
 // The credentials of the channels that a send goes by, opened once per environment.
 
 import type { Credentials } from "../../../shared/contract/credentials.ts";
-import { MINUTE } from "../../../shared/kernel/clock.ts";
+import { MINUTE, SECOND } from "../../../shared/kernel/clock.ts";
 import type { ChannelType } from "../../../shared/rules/channel-types.ts";
 import type { SendOutcome } from "../../../shared/rules/progress.ts";
 import { isProven } from "../../../shared/store/channels/channels.ts";
@@ -13,6 +13,10 @@ import type { Work } from "./work.ts";
 
 /** How long credentials stay in clear, and go on when they were replaced, or their channel deleted. */
 const OPEN_MS = MINUTE;
+/** How long a channel that may not send is not read again, however many recipients it has. */
+const HELD_MS = SECOND;
+/** Whose verification takes longer has a provider that cannot be reached. */
+const VERIFIED_WITHIN_MS = 30 * MINUTE;
 
 /**
  * `held`: the channel is switched off, or its credentials replaced those of the dispatch and no provider has accepted them
@@ -37,19 +41,19 @@ export async function credentialsFor(
       ref(CredentialsItem, { channel: via.id }),
     ]);
     if (!row || !sealed) return { kind: "missing" };
-    const held = heldBy(row, via);
+    const held = heldBy(row, { ...via, now: clock.now() });
     if (held) return { kind: "held", outcome: { status: "retryable", isHeld: true, ...held } };
     return { kind: "open", credentials: await openCredentials(vault, via.id, sealed) };
   };
   const found = await readShared(clock, opened, version, { ms: OPEN_MS, read });
-  // What is not there yet is read again.
-  if (found.kind !== "open") opened.delete(version);
-  return found;
+  return found.kind === "open" ? found : readShared(clock, opened, version, { ms: HELD_MS, read });
 }
 
 /** Why a channel may not send now, though its send was dispatched. What is verified is no attempt: that takes seconds. */
-function heldBy(channel: ChannelRow, { credentials }: { credentials?: string | undefined }) {
+function heldBy(channel: ChannelRow, { credentials, now }: { credentials?: string | undefined; now: number }) {
   if (!channel.active) return { reason: "no_channel" };
   if (channel.credentials === credentials || isProven(channel)) return undefined;
-  return { reason: "no_credentials", ...(channel.status === "pending" && { isThrottled: true as const }) };
+  const isBeingVerified =
+    channel.status === "pending" && now - Date.parse(channel.queued_at ?? "") < VERIFIED_WITHIN_MS;
+  return { reason: "no_credentials", ...(isBeingVerified && { isThrottled: true as const }) };
 }
