@@ -90,6 +90,48 @@ it("web push is taken back also where its device has been removed meanwhile", as
   expect([await register(false), await register(false)]).toEqual([{ status: "no_consent" }, { status: "no_consent" }]);
 });
 
+/** As browsers refuse it where site data are blocked or damaged. */
+const refused = () => Promise.reject(new DOMException("The operation is insecure.", "SecurityError"));
+const REFUSING = { open: refused, match: refused, delete: refused };
+
+it("web push is registered and taken back also where the browser refuses its cache", async () => {
+  browserOf((stored, key, value) => void stored.set(key, value));
+  vi.stubGlobal("caches", REFUSING);
+  vi.spyOn(console, "warn").mockReturnValue();
+  const { world, tenant } = await withTenant();
+  const { key } = (await tenant.call("POST /api/v1/identity-keys")).body;
+  const settings = { baseUrl: BASE_URL, sdkKey: tenant.sdkKey, fetch: fetchOf(world) };
+  const client = createBrowserClient({ ...settings, userHash: userHash(key, "ada") });
+  const { registerWebPush } = (await import(/* @vite-ignore */ ELEMENT)) as Element;
+  const options = { externalId: "ada", vapidPublicKey: KEYS.p256dh, worker: "/worker.js" };
+  const { id } = await client.subscribers.upsert({ external_id: "ada" });
+  const devices = async () => (await tenant.call(`GET /api/v1/subscribers/${id}/devices`)).body.items;
+
+  expect(await registerWebPush(client, { ...options, hasConsent: true })).toMatchObject({ status: "registered" });
+  expect(await devices()).toHaveLength(1);
+  expect(await registerWebPush(client, { ...options, hasConsent: false })).toEqual({ status: "no_consent" });
+  expect(await devices()).toEqual([]);
+});
+
+it("what is tapped is reported also where the browser refuses the cache of signed ids", async () => {
+  const asked: string[] = [];
+  vi.stubGlobal("fetch", async (url: string) => {
+    asked.push(url);
+    return new Response();
+  });
+  const listeners = new Map<string, (event: object) => void>();
+  const addEventListener = (type: string, listener: (event: object) => void) => void listeners.set(type, listener);
+  handlePush({ addEventListener, caches: REFUSING }, { baseUrl: BASE_URL, sdkKey: "key" });
+
+  const work: Promise<unknown>[] = [];
+  const data = { notification_id: "one", subscriber_id: "ada" };
+  const waitUntil = (one: Promise<unknown>) => work.push(one);
+  listeners.get("notificationclose")?.({ notification: { data }, waitUntil });
+  await Promise.all(work);
+
+  expect(asked).toEqual([`${BASE_URL}/api/v1/notifications/interactions`]);
+});
+
 it("what is tapped is reported with the signed id of its user, where the workspace demands it, until the registration ends (ACC-8)", async () => {
   const { caches } = browserOf((stored, key, value) => void stored.set(key, value));
   const { world, tenant } = await withTenant();

@@ -51,6 +51,15 @@ export interface PushSettings {
   home?: string;
 }
 
+/** What a page left; undefined also where the browser refuses its cache. */
+async function signedIdsIn(worker: WorkerScope): Promise<string | undefined> {
+  try {
+    return await (await worker.caches?.match(SIGNED_IDS))?.text();
+  } catch {
+    return undefined;
+  }
+}
+
 /** In the worker: `handlePush(self, { baseUrl, sdkKey })`. */
 export function handlePush(scope: unknown, { baseUrl, sdkKey, home = "/" }: PushSettings): void {
   const worker = scope as WorkerScope;
@@ -71,7 +80,7 @@ export function handlePush(scope: unknown, { baseUrl, sdkKey, home = "/" }: Push
       ...(variant_id && { variant_id }),
       ...(action && { action_id: action }),
     };
-    const ids = await (await worker.caches?.match(SIGNED_IDS))?.text();
+    const ids = await signedIdsIn(worker);
     await fetch(`${baseUrl.replace(/\/+$/, "")}/api/v1/notifications/interactions`, {
       method: "POST",
       headers: { "content-type": "application/json", "x-sdk-key": sdkKey, ...(ids && { "x-user-hash": ids }) },

@@ -48,13 +48,22 @@ function remember(device: Registered): void {
   }
 }
 
+/** A browser that refuses its cache gets messages all the same: their reports go without signed ids. */
+async function inCache(work: () => Promise<unknown>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    console.warn("The signed ids for reports of push messages could not be stored or removed.", error);
+  }
+}
+
 /** For the reports of the worker, where the workspace demands signed ids. */
 async function keepSignedIds(client: Pick<BrowserClient, "subscribers" | "signedIds">, external_id: string) {
   if ((await client.signedIds()) === undefined) return;
   // Its answer signs the id of the subscriber, which reports name.
   await client.subscribers.upsert({ external_id });
-  const cache = await caches.open(KEY);
-  await cache.put(SIGNED_IDS, new Response(await client.signedIds()));
+  const ids = await client.signedIds();
+  await inCache(async () => (await caches.open(KEY)).put(SIGNED_IDS, new Response(ids)));
 }
 
 const isSupported = () => "serviceWorker" in navigator && "PushManager" in globalThis && "Notification" in globalThis;
@@ -84,8 +93,8 @@ export async function registerWebPush(
     platform: "web",
     subscription: { endpoint: endpoint!, keys: { p256dh: keys!.p256dh!, auth: keys!.auth! } },
   });
-  await keepSignedIds(client, options.externalId);
   remember({ id, subscriber: subscriber_id });
+  await keepSignedIds(client, options.externalId);
   return { status: "registered", deviceId: id };
 }
 
@@ -106,7 +115,7 @@ const base64Of = (bytes: ArrayBuffer) =>
     .replaceAll("=", "");
 
 async function unregister(client: Pick<BrowserClient, "devices">, worker: string): Promise<void> {
-  await caches.delete(KEY);
+  await inCache(() => caches.delete(KEY));
   const registration = await navigator.serviceWorker.getRegistration(worker);
   await (await registration?.pushManager.getSubscription())?.unsubscribe();
   const device = registered();
