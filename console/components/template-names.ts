@@ -16,6 +16,7 @@ export function useTemplateNames(ids: readonly string[]): (id: string) => string
         // It is shown without its name.
         () => undefined,
       );
-  }, [missing.join()]);
+    // Not by what is missing: each answer would ask for the others once more.
+  }, [newest === undefined, ids.join()]);
   return nameOf;
 }

@@ -36,7 +36,7 @@ const streamRecords = (queue: DeadQueueName): Refusal => ({
 
 const stillMoving = (queue: DeadQueueName): Refusal => ({
   error: "conflict",
-  message: `Messages of ${queue} are being sent again already. Redrive what is left when \`dead-letters ${queue}\` falls no more.`,
+  message: `Messages of ${queue} are being sent again already. Redrive what is left once \`dead-letters\` counts no fewer of them than before.`,
 });
 
 /** Sends the messages of a dead-letter queue again. */

@@ -87,7 +87,7 @@ export function approvalStories(open: (role?: string) => Promise<Tab>): void {
       );
       await press(page, "Review and send");
       await press(page, /^Ask to send to \d+ p/);
-      await page.getByText("It is a draft, and was not asked for: The channel was turned off.").waitFor();
+      await page.getByText("It is a draft. Nobody was asked to approve it: The channel was turned off.").waitFor();
       await page.getByRole("heading", { name: "Not yet" }).waitFor();
     } finally {
       await require(own, false);

@@ -61,6 +61,42 @@ export function choiceStories(open: () => Promise<Tab>, service: () => ServicePr
     await page.getByRole("link", { name: "Alte Grüße" }).first().waitFor();
   });
 
+  it("of the schedules of a page the name of each older template is asked for once (CON-3)", async () => {
+    const { page, visit } = await open();
+    const ids = Array.from({ length: 6 }, () => crypto.randomUUID());
+    const schedules = ids.map((template_id) => ({
+      id: crypto.randomUUID(),
+      template_id,
+      cron_expression: "0 9 * * *",
+      timezone: "UTC",
+      active: true,
+    }));
+    await page.route("**/api/v1/schedules?*", (route) =>
+      route.fulfill({ json: { data: schedules, total: ids.length, page: 1 } }),
+    );
+    const asked: string[] = [];
+    await page.route("**/api/v1/templates/*", async (route) => {
+      const id = new URL(route.request().url()).pathname.split("/").at(-1)!;
+      asked.push(id);
+      // The first answer comes while the others are under way.
+      if (id !== asked[0]) await page.getByRole("cell", { name: `Named ${asked[0]}`, exact: true }).waitFor();
+      return route.fulfill({ json: { id, name: `Named ${id}`, content: { title: "Hello", body: "You." } } });
+    });
+    await visit("content/schedules");
+    for (const id of ids) await page.getByRole("cell", { name: `Named ${id}`, exact: true }).waitFor();
+    expect(asked.toSorted()).toEqual(ids.toSorted());
+  });
+
+  it("a schedule whose template is unchosen again asks for one (CON-3)", async () => {
+    const { page, visit } = await open();
+    await visit("content/schedules");
+    await page.getByRole("button", { name: "New schedule" }).click();
+    const dialog = page.locator("dialog[open]");
+    await dialog.getByLabel("Template", { exact: true }).selectOption({ label: "Choose…" });
+    await dialog.locator(".refusal", { hasText: "Choose a template." }).waitFor({ state: "attached" });
+    expect(await dialog.getByLabel("Template", { exact: true }).inputValue()).toBe("");
+  });
+
   it("an image beyond the newest sixty is shown on demand (CON-3)", async () => {
     const { page, visit } = await open();
     const image = (page_: number) => (_: unknown, n: number) => ({

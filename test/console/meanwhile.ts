@@ -183,6 +183,27 @@ export function meanwhileStories(open: () => Promise<Tab>): void {
     await page.getByRole("heading", { name: "The greater sale" }).waitFor();
   });
 
+  it("a send whose key is in use is not said to have gone out, and is tried again with its key (CON-3)", async () => {
+    const { page, visit } = await open();
+    const keys: (string | undefined)[] = [];
+    const message = "This idempotency key is in use at the moment. Try again.";
+    await page.route("**/api/v1/notifications", (route) => {
+      keys.push(route.request().headers()["idempotency-key"]);
+      return route.fulfill({ status: 409, json: { code: "CONFLICT", message } });
+    });
+    await visit("send");
+    await page.getByLabel("Title").fill("The sale");
+    await page.getByLabel("Body").fill("It begins soon.");
+    for (const n of [1, 2]) {
+      await page.getByRole("button", { name: "Review and send" }).click();
+      await page.getByRole("button", { name: /^Send to \d+ p/ }).click();
+      await expect.poll(() => keys.length).toBe(n);
+      await page.getByRole("alert").getByText(message).waitFor();
+    }
+    expect(await page.getByText("It went out before you changed it.").count()).toBe(0);
+    expect(new Set(keys).size).toBe(1);
+  });
+
   it("a journey that is saved keeps its panel and what was simulated (CON-3)", async () => {
     const { page, visit } = await open();
     await draftJourney({ page, visit }, "Steady", "signed_up");

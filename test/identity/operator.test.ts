@@ -57,7 +57,7 @@ describe("the plan and the operator", () => {
     },
   );
 
-  it("a plan that two people change at once is noted once for each step (ANN-6, D-BILL)", async () => {
+  it("a change of plan that two people make at once is noted once (ANN-6, D-BILL)", async () => {
     const tenant = await world.tenant({ plan: "free" });
     const change = () => tenant.call("PUT /api/v1/billing/plan", { plan: "growth" });
 

@@ -19,21 +19,21 @@ import { ScheduleTimes, START_CRON } from "./schedule-time.tsx";
 const SHOWN = 3;
 
 interface Draft {
-  template_id: string;
   /** Undefined until one is chosen. */
+  template_id: string | undefined;
   channel_ids: string[] | undefined;
   topic: string;
   cron_expression: string;
   timezone: string;
 }
 
-type Chosen = Draft & { channel_ids: string[] };
+type Chosen = Draft & { template_id: string; channel_ids: string[] };
 
 export function ScheduleEditor({ close }: { close: () => void }) {
   const create = useAction("schedules.create", { stale: ["schedules.", "billing."] });
   const [isReleasing, setReleasing] = useState(false);
   const start: Draft = {
-    template_id: "",
+    template_id: undefined,
     channel_ids: undefined,
     topic: "",
     cron_expression: START_CRON,
@@ -45,7 +45,7 @@ export function ScheduleEditor({ close }: { close: () => void }) {
   // The templates and the channels may arrive after the dialog has opened.
   const draft = {
     ...form.values,
-    template_id: form.values.template_id || (templates[0]?.id ?? ""),
+    template_id: form.values.template_id ?? templates[0]?.id ?? "",
     channel_ids: form.values.channel_ids ?? usual,
   };
   const save = async () => {
@@ -61,7 +61,7 @@ export function ScheduleEditor({ close }: { close: () => void }) {
     return <Release draft={draft} action={create} save={save} close={() => setReleasing(false)} />;
   }
   const noChannel = form.values.channel_ids ? "Choose at least one channel." : "Connect a channel that can send first.";
-  const missing = draft.template_id ? noChannel : "Write a template first.";
+  const missing = draft.template_id ? noChannel : "Choose a template.";
   return (
     <FormDialog
       title="New schedule"

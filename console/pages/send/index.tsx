@@ -165,14 +165,18 @@ function useSend({ draft, change, discard }: DraftEditor, { body, reached, previ
     if (!made) return;
     discard();
     const done = await release.run(made.answer.id, { preview_id });
-    say(done ? "Another member is asked to approve." : `It is a draft, and was not asked for: ${refusalOf(release)}`);
+    say(
+      done
+        ? "Another member is asked to approve."
+        : `It is a draft. Nobody was asked to approve it: ${refusalOf(release)}`,
+    );
     go(pathTo("campaigns", made.answer.id));
   };
   const submit = async () => {
     if (asksFor(draft)) return ask();
     const done = await send.run({ ...body, ...(preview_id && { preview_id }) }, { idempotencyKey: draft.key });
     // The key stands for what got through before: another message has another one.
-    if (send.error?.status === 409) change({ key: crypto.randomUUID() });
+    if (isSpent(send)) change({ key: crypto.randomUUID() });
     if (!done) return;
     discard();
     say(
@@ -184,6 +188,9 @@ function useSend({ draft, change, discard }: DraftEditor, { body, reached, previ
   };
   return { send: asksFor(draft) ? create : send, submit };
 }
+
+/** Of another 409, such as of a request that is still under way, nobody knows whether it went out: the key stays. */
+const isSpent = ({ error }: Running) => error?.message.includes("with another body");
 
 const refusalOf = ({ error }: Running): string => (error ? refusalText(error) : "");
 
@@ -205,7 +212,7 @@ function Outcome({ reach, send }: OutcomeProps) {
   const skipped = preview.data?.skip_reasons ?? {};
   return (
     <Card>
-      {send.error?.status === 409 ? <SentBefore /> : send.error && <Failure error={send.error} />}
+      {isSpent(send) ? <SentBefore /> : send.error && <Failure error={send.error} />}
       <div class="outcome" aria-live="polite">
         {!missing && <Counted reach={reach} />}
         <Unknown variables={preview.data?.rendered.unknown_variables ?? {}} />
