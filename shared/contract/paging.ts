@@ -25,10 +25,10 @@ export function pageRoom(): (entry: unknown) => boolean {
 }
 
 /**
- * The entries of a numbered page, which cannot end early: the next page would begin behind what was left out.
+ * The entries of a numbered page as they are answered, which cannot end early: the next page would begin behind what was left out.
  * @throws 422 where they are together larger than an answer may be
  */
-export function requireRoom<T>(entries: T[]): T[] {
+export function inOneAnswer<T>(entries: T[]): T[] {
   // As Lambda carries it: JSON in the text of a JSON.
   if (Buffer.byteLength(JSON.stringify(JSON.stringify(entries))) <= MAX_NUMBERED_BYTES) return entries;
   throw invalid({ page: "is too large: ask for fewer entries" });

@@ -179,3 +179,12 @@ it("a page of templates that is larger than an answer may be asks for fewer, whi
   expect([all.status, Object.keys(all.body.fields)]).toEqual([422, ["page"]]);
   expect((await list(tenant, "?per_page=20")).body.data).toHaveLength(20);
 });
+
+it("a page of templates whose HTML is full of quotes is listed where the answer has room for it (TPL-4)", async () => {
+  const { world, tenant } = await withTenant();
+  const by_channel = { email: { subject: "s", html: '"'.repeat(26_000) } };
+  const store = quickStore(world, tenant);
+  for (let n = 0; n < 50; n++) await createTemplate(store, { name: `t${n}`, content: { ...content, by_channel } });
+
+  expect((await list(tenant, "?per_page=50")).status).toBe(200);
+});

@@ -1,5 +1,5 @@
 // In-app experiences as they are authored (INX). Only a draft can be changed.
-import type { PageQuery } from "../../contract/paging.ts";
+import { inOneAnswer, type PageQuery } from "../../contract/paging.ts";
 import { timestamp } from "../../kernel/clock.ts";
 import { ApiError, conflict, malformed, requireFound } from "../../kernel/errors.ts";
 import { withoutUndefined } from "../../kernel/objects.ts";
@@ -79,7 +79,7 @@ export async function listExperiences(
   query: PageQuery & { status?: ExperienceStatus | undefined },
 ): Promise<{ items: ExperienceRecord[]; total: number }> {
   const { rows, total } = await listPage(store, ExperienceItem, query);
-  return { items: rows.map(experienceOf), total };
+  return { items: inOneAnswer(rows.map(experienceOf)), total };
 }
 
 /**

@@ -1,7 +1,7 @@
 // Cron schedules (SCH): what they send, whether they are active, and their next tick.
 import { createHash } from "node:crypto";
 import * as v from "valibot";
-import type { PageQuery } from "../../contract/paging.ts";
+import { inOneAnswer, type PageQuery } from "../../contract/paging.ts";
 import { LastError, said, Timestamp } from "../../contract/schemas.ts";
 import { HOUR, MINUTE, timestamp } from "../../kernel/clock.ts";
 import { type ApiError, invalid, notFound, requireFound } from "../../kernel/errors.ts";
@@ -103,7 +103,7 @@ export async function listSchedules(
 ): Promise<{ data: Schedule[]; total: number; page: number }> {
   const status = active === undefined ? undefined : statusOf(active);
   const { rows, total } = await listPage(store, ScheduleItem, { ...page, status });
-  return { data: rows.map(scheduleOf), total, page: page.page };
+  return { data: inOneAnswer(rows.map(scheduleOf)), total, page: page.page };
 }
 
 /**

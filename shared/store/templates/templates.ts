@@ -1,6 +1,6 @@
 // Notification templates (TPL): unique by name in their workspace.
 import * as v from "valibot";
-import { offsetOf, type PageQuery } from "../../contract/paging.ts";
+import { inOneAnswer, offsetOf, type PageQuery } from "../../contract/paging.ts";
 import { isUuid, Timestamp } from "../../contract/schemas.ts";
 import { ShownContent } from "../../contract/shown-content.ts";
 import { timestamp } from "../../kernel/clock.ts";
@@ -76,7 +76,7 @@ export async function listTemplates(
   const { from, to } = offsetOf(page);
   const ids = names.slice(from, to).map(({ id }) => id);
   const rows = await getEntities(store, TemplateItem, ids, { asRange: wanted === "" });
-  return { data: rows.map(templateOf), total: names.length, page: page.page };
+  return { data: inOneAnswer(rows.map(templateOf)), total: names.length, page: page.page };
 }
 
 /**
