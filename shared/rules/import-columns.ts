@@ -162,7 +162,9 @@ export function columnsOfHeader(
     if (unknown) unknownTopics.push(unknown);
     const standard = fields.get(i);
     if (standard) return standardCell(name, standard, header);
-    const further = furtherCell(i, source, { taken, header, written: written[i] ?? "", type: told[i] });
+    // Whoever maps the address means no other column.
+    const mayBeEmail = !taken.has("email") || given.get(wanted) === "email";
+    const further = furtherCell(i, source, { taken, mayBeEmail, header, written: written[i] ?? "", type: told[i] });
     return given.has(OTHERS) ? { ...further, attribute: undefined } : further;
   };
   const found = header.map((name, i): Cell => {
@@ -217,10 +219,11 @@ function furtherCell(
   source: ImportSource,
   {
     taken,
+    mayBeEmail,
     header,
     written,
     type,
-  }: { taken: ReadonlySet<string>; header: readonly string[]; written: string; type: ColumnType | undefined },
+  }: { taken: ReadonlySet<string>; mayBeEmail: boolean; header: readonly string[]; written: string; type: ColumnType | undefined },
 ): Cell {
   const name = header[i] ?? "";
   const wanted = columnName(name);
@@ -239,7 +242,7 @@ function furtherCell(
     ...(attribute && { attribute }),
     ...(signed && { signed, name, timeColumn: timeColumnOf(name, header) }),
     ...(phoneRank !== undefined && { phoneRank, lacksPlus: pluslessOf(name, header) }),
-    ...(isEmailAgain(name) && { isEmailToo: true }),
+    ...(mayBeEmail && isEmailAgain(name) && { isEmailToo: true }),
     ...(isCountryColumn(name) && { isCountry: true }),
     ...(ofRow && { rowColumn: ofRow }),
   };

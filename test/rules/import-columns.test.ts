@@ -130,6 +130,16 @@ describe("standard columns", () => {
     });
   });
 
+  it("a row without an address in the column that is mapped to it has the one of no other column (AMB-132, AMB-133)", () => {
+    const cells = { "Work mail": "", Email: "b@b.co", "Email 2": "c@b.co" };
+    expect(() => rowOf(cells, { mapping: { "Work mail": "email" } })).toThrow("neither an external_id nor an email");
+  });
+
+  it("a row has the address of a column that is named again as the one that is mapped to it (AMB-132, AMB-133)", () => {
+    const columns = columnsOf(["Email", "Email"], "csv", { mapping: { Email: "email" } });
+    expect(readRow(columns, ["", "b@b.co"], READING)).toMatchObject({ row: { email: "b@b.co" } });
+  });
+
   it("of two columns with one name the first counts, and the second is kept under another (AMB-133)", () => {
     const columns = columnsOf(["Email", "Status", "status ", "email", ""], "csv", {
       mapping: { Status: "attribute:plan" },
