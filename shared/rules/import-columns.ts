@@ -223,7 +223,13 @@ function furtherCell(
     header,
     written,
     type,
-  }: { taken: ReadonlySet<string>; mayBeEmail: boolean; header: readonly string[]; written: string; type: ColumnType | undefined },
+  }: {
+    taken: ReadonlySet<string>;
+    mayBeEmail: boolean;
+    header: readonly string[];
+    written: string;
+    type: ColumnType | undefined;
+  },
 ): Cell {
   const name = header[i] ?? "";
   const wanted = columnName(name);
