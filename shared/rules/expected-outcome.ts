@@ -11,8 +11,8 @@ interface Circumstances {
   quietUntil: number | undefined;
   /** The reason why nothing may be sent by a channel. */
   refusal(target: Target): LateSkip | undefined;
-  /** The same at the end of the quiet hours, beside the messages that go now. Default: none is known. */
-  laterRefusal?: ((target: Target, now: readonly Target[]) => LateSkip | undefined) | undefined;
+  /** The same at the end of the quiet hours. Default: none is known. */
+  laterRefusal?: ((target: Target) => LateSkip | undefined) | undefined;
 }
 
 /** Addresses by their outcome; `reason` where nothing is sent to any of them. */
@@ -38,7 +38,7 @@ export function expectedOutcome(
     const waiting = group.filter(({ channel }) => quietUntil !== undefined && disturbs(channel));
     const asked = group.filter((target) => !waiting.includes(target));
     const now = open(asked, refusal);
-    const later = open(waiting, (target) => laterRefusal(target, now));
+    const later = open(waiting, laterRefusal);
     if (now.length > 0 || later.length > 0) return { now, later };
   }
   const reason = countedReason(reasons);

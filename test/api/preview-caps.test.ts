@@ -48,7 +48,7 @@ it.each<[what: string, cap: object, options?: Parameters<typeof previewed>[1]]>(
   expect(seen.counts).toMatchObject({ sent: 1, skipped: 0 });
 });
 
-it("a message that goes now counts for what waits: a cap on both is asked once (F8, D-CAP)", async () => {
+it("of messages that wait together, those of a class whose cap is reached alone are previewed as skipped, and are (F8, D-CAP)", async () => {
   const { seen, morning } = await previewed(
     { ...MARKETING, per: "week", channel_class: "push" },
     { by: ["ios", "email"] },

@@ -55,11 +55,8 @@ export async function futuresOf(
       };
       const until = quiet ? endIn(zoneFor(quiet, timezone, profile)) : undefined;
       const fullLater = until === undefined ? [] : full.filter(({ per }) => isSameWindow(per, timezone, at, until));
-      // What a message now counts is not counted again by what waits.
-      const laterRefusal = (target: Target, now: readonly Target[]): LateSkip | undefined => {
-        const isFull = (cap: FrequencyCap) => concerns(cap, target) && !now.some((one) => concerns(cap, one));
-        return fullLater.some(isFull) ? "capped" : undefined;
-      };
+      const laterRefusal = (target: Target): LateSkip | undefined =>
+        fullLater.some((cap) => concerns(cap, target)) ? "capped" : undefined;
       // A smart send goes on to another class then.
       const isSmart = spec.channel_arbitration_mode === "smart";
       const circumstances = { isSmart, quietUntil: until, refusal, ...(!isSmart && { laterRefusal }) };
