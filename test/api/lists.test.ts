@@ -271,3 +271,15 @@ describe("members", () => {
     expect(traces).toEqual([]);
   });
 });
+
+it("who is added to a list that asks nobody is read once (D-LIST, D2)", async () => {
+  const { world, tenant } = await withTenant();
+  const list = (await create(tenant, { name: "A" })).body.id;
+  const ada = await tenant.upsert({ external_id: "ada" });
+  await tenant.call(`PATCH /api/v1/subscribers/${ada}`, { attributes: { text: "x".repeat(80_000) } });
+  world.dynamodb.resetMeter();
+
+  expect(await add(tenant, list, [ada])).toMatchObject({ body: { added: 1 } });
+
+  expect(world.dynamodb.meter().rcu).toBeLessThan(30);
+});

@@ -8,7 +8,7 @@ import { readRow } from "../../../shared/rules/import-rows.ts";
 import type { Record } from "../../../shared/store/files/records.ts";
 import { idKeys } from "../../../shared/store/item.ts";
 import { enterWithPack } from "../../../shared/store/lists/imported-members.ts";
-import { idsOfPending, joinList } from "../../../shared/store/lists/joining.ts";
+import { joinList } from "../../../shared/store/lists/joining.ts";
 import { addMembers } from "../../../shared/store/lists/lists.ts";
 import { heldAddresses, heldNumbers } from "../../../shared/store/subscribers/addresses.ts";
 import {
@@ -152,12 +152,13 @@ async function addToList(
   };
   const proven = new Set(members.flatMap(({ id, isProven }) => (isProven ? [id] : [])));
   const ids = members.map(({ id }) => id);
-  const waiting = async (some: readonly string[], channel: `list:${string}`) => {
+  const read = async (some: readonly string[]) => {
     const others = some.filter((id) => !inPack.has(id));
-    const read = others.length > 0 ? await getProfiles(store, others) : [];
-    return idsOfPending([...profiles, ...read], channel).filter((id) => some.includes(id));
+    const found = [...profiles.map(living), ...(await getProfiles(store, others))];
+    const byId = new Map(found.flatMap((profile) => (profile ? [[profile.id, profile]] : [])));
+    return some.map((id) => byId.get(id));
   };
-  const joining = { source: "import", import_job_id: job.id, proven, isRepeat: true, add, waiting };
+  const joining = { source: "import", import_job_id: job.id, proven, isRepeat: true, add, read };
   const pending = new Set((await joinList(store, job.list, ids, joining)).pending);
   for (const { id, rows } of members) if (pending.has(id)) tally.taken.pending += rows;
   return entered;

@@ -10,7 +10,7 @@ import { transacted } from "../refusals.ts";
 import { shardOf } from "../shards.ts";
 import { mailAddressId } from "../subscribers/address-items.ts";
 import { type ConsentAssertion, confirmedAsRead, consentWrite, foldedConsent } from "../subscribers/consents.ts";
-import { isAlive, Profile, type ProfileRow } from "../subscribers/items.ts";
+import { isAlive, Profile } from "../subscribers/items.ts";
 import { getProfiles, type LivingProfile } from "../subscribers/subscribers.ts";
 import { removeUncounted } from "./imported-members.ts";
 import { ListItem, ListMembership } from "./items.ts";
@@ -36,14 +36,12 @@ interface Joining {
   /** Who is asked already is not asked again. */
   isRepeat?: boolean;
   /** What adds those who need not confirm. */
-  add?: (ids: readonly string[]) => Promise<Added>;
-  /** Finds those of whom a statement waits to be confirmed. */
-  waiting?: (ids: readonly string[], channel: ListChannel) => Promise<string[]>;
+  add?: (ids: readonly string[], read?: readonly (LivingProfile | undefined)[]) => Promise<Added>;
+  /** The profiles of ids. */
+  read?: (ids: readonly string[]) => Promise<(LivingProfile | undefined)[]>;
 }
 
-type ListChannel = ReturnType<typeof listChannelOf>;
-
-type SaidOfList = Pick<ConsentAssertion, "source" | "import_job_id"> & { channel: ListChannel };
+type SaidOfList = Pick<ConsentAssertion, "source" | "import_job_id"> & { channel: `list:${string}` };
 
 /**
  * Adds subscribers to a list; of one that asks, those who confirmed before, and the others become pending.
@@ -58,8 +56,8 @@ export async function joinList(
     import_job_id,
     proven = new Set(),
     isRepeat = false,
-    add = (some) => addMembers(store, list, some),
-    waiting = async (some, channel) => idsOfPending(await getProfiles(store, some), channel),
+    add = (some, profiles) => addMembers(store, list, some, profiles),
+    read = (some) => getProfiles(store, some),
   }: Joining,
 ): Promise<Joined> {
   const row = requireFound(await store.get(ListItem, { id: list }), "list");
@@ -67,10 +65,12 @@ export async function joinList(
   const channel = listChannelOf(list);
   const said = { channel, source, import_job_id };
   if (!row.double_opt_in) {
-    for (const some of chunksOf(await waiting(distinct, channel), MAX_CONCURRENT))
-      await Promise.all(some.map((subscriber) => stateUnasked(store, subscriber, said)));
+    const profiles = await read(distinct);
+    const waiting = profiles.filter((profile) => profile?.[`c:${channel}`] === "pending");
+    for (const some of chunksOf(waiting, MAX_CONCURRENT))
+      await Promise.all(some.map((profile) => profile && stateUnasked(store, profile, said)));
 
-    return { ...(await add(distinct)), pending: [] };
+    return { ...(await add(distinct, profiles)), pending: [] };
   }
 
   const listKeys = distinct.map((subscriber) => ({ subscriber, list }));
@@ -111,20 +111,14 @@ async function stateProven(store: Store, profile: LivingProfile, said: SaidOfLis
   ]);
 }
 
-/** The ids of those whose statement of a list waits to be confirmed. */
-export const idsOfPending = (
-  profiles: readonly (ProfileRow | undefined)[],
-  channel: ReturnType<typeof listChannelOf>,
-): string[] => profiles.flatMap((profile) => (profile?.[`c:${channel}`] === "pending" ? [profile.id] : []));
-
 /** Whom others add to a list that does not ask any more: nothing waits to be confirmed, and nothing was. */
-async function stateUnasked(store: Store, subscriber: string, said: SaidOfList): Promise<void> {
+async function stateUnasked(store: Store, { id }: LivingProfile, said: SaidOfList): Promise<void> {
   const now = store.clock.now();
   const consent: ConsentAssertion = { ...said, status: "unknown", consented_at: timestamp(now) };
   const isPending = is<`c:${string}`>(`c:${said.channel}`, "pending");
   await transacted(store, [
-    changeItem(Profile, { id: subscriber }, { set: foldedConsent(consent) }, all(isAlive(), isPending)),
-    consentWrite(store, { subscriber, id: store.ids.uuidAt(now) }, consent, absent()),
+    changeItem(Profile, { id }, { set: foldedConsent(consent) }, all(isAlive(), isPending)),
+    consentWrite(store, { subscriber: id, id: store.ids.uuidAt(now) }, consent, absent()),
   ]);
 }
 

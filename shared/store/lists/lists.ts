@@ -8,7 +8,7 @@ import { conflict, notFound, requireFound } from "../../kernel/errors.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { fieldsOf, type RowOf } from "../item.ts";
 import { changeNamed, createNamed, getEntities, listNames, removeNamed, requireRoomForName } from "../name-index.ts";
-import { getProfiles } from "../subscribers/subscribers.ts";
+import { getProfiles, type LivingProfile } from "../subscribers/subscribers.ts";
 import type { Timers } from "../timers.ts";
 import { usersOf } from "../uses.ts";
 import { removeUncounted } from "./imported-members.ts";
@@ -122,12 +122,23 @@ export interface Added {
   not_found: string[];
 }
 
-/** Adds subscribers to an existing list; a repeat has no effect. Takes any number of ids, and counts each once. */
-export async function addMembers(store: Store, list: string, ids: readonly string[]): Promise<Added> {
+/**
+ * Adds subscribers to an existing list; a repeat has no effect. Takes any number of ids, and counts each once.
+ * @param read their profiles, where they were read, in the order of ids that are each given once
+ */
+export async function addMembers(
+  store: Store,
+  list: string,
+  ids: readonly string[],
+  read?: readonly (LivingProfile | undefined)[],
+): Promise<Added> {
   const group = listGroup(list);
   const distinct = [...new Set(ids)];
   const memberKeys = distinct.map((id) => memberKey(group, id));
-  const [profiles, members] = await Promise.all([getProfiles(store, distinct), store.getAll(Member, memberKeys)]);
+  const [profiles, members] = await Promise.all([
+    read ?? getProfiles(store, distinct),
+    store.getAll(Member, memberKeys),
+  ]);
   const found = distinct.filter((_, i) => profiles[i]);
   const { entered } = await changeMembers(store, group, {
     enter: distinct.filter((_, i) => profiles[i] && !members[i]),
