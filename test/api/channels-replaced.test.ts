@@ -9,10 +9,14 @@ import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
 
+/** Begins two minutes after the clock of a test, and ends 58 minutes later. */
+const QUIET = { start: "12:02", end: "13:00", timezone_mode: "workspace" };
+
 /** A mail whose first attempt its provider refused for a while. */
-async function underWay() {
+async function underWay({ quiet = null as object | null } = {}) {
   const { world, tenant } = await withTenant();
   const { email = "" } = await openChannels(world, tenant, "email");
+  await tenant.call("PATCH /api/v1/workspace", { quiet_hours: quiet });
   await tenant.upsert({ external_id: "ada", email: "ada@example.com" });
   await spoil(world, { channel: "email", outcome: "transient", times: 1 });
   const { job } = await send(world, tenant, { target: { type: "all" }, channel_ids: [email] });
@@ -24,8 +28,8 @@ async function underWay() {
 }
 
 /** The same, whose credentials are replaced before its second attempt. */
-async function replaced(verification: { outcome?: string; message?: string }) {
-  const setting = await underWay();
+async function replaced(verification: { outcome?: string; message?: string }, options: { quiet?: object } = {}) {
+  const setting = await underWay(options);
   const { world, tenant, email } = setting;
   await spoil(world, { channel: "verify:email", ...verification });
   await tenant.call(`POST /api/v1/channels/${email}/credentials/email`, { ...SMTP, from_email: "new@example.com" });
@@ -121,4 +125,38 @@ it("a channel that is switched off is read once for all recipients of a chunk (C
   await world.advance(2 * MINUTE);
 
   expect(reads.seen() - before).toBe(1);
+});
+
+it("a brake halts a send whose channel is switched off, and it goes on once both are resumed (CHN-4, F21)", async () => {
+  const { world, tenant } = await withTenant();
+  const { email = "" } = await openChannels(world, tenant, "email");
+  await addPeople(world, tenant, 90, (n) => ({ email: `p${n}@example.com` }));
+  await tenant.call(`PATCH /api/v1/channels/${email}`, { rate_per_second: 1 });
+  const wish = { target: { type: "all" }, title: "t", body: "b", channel_ids: [email] };
+  const { body } = await tenant.call("POST /api/v1/notifications", { ...wish, safety: { max_error_rate: 0.2 } });
+  const job = async () => (await tenant.call(`GET /api/v1/notifications/${body.id}`)).body;
+  await world.advance(5_000);
+
+  await tenant.call(`PATCH /api/v1/channels/${email}`, { active: false });
+  await world.advance(5 * MINUTE);
+  const health = (await tenant.call(`GET /api/v1/channels/${email}/health`)).body;
+  expect((await job()).halted).toMatchObject({ reason: "error_rate", channel: "email" });
+  expect(health.last_error).toBeNull();
+
+  await tenant.call(`PATCH /api/v1/channels/${email}`, { active: true });
+  await tenant.call(`POST /api/v1/notifications/${body.id}/resume`);
+  await world.advance(2 * HOUR);
+  expect(await job()).toMatchObject({ status: "completed", counts: { delivered: 90, failed: 0 } });
+  expect(await outboxOf(world)).toHaveLength(90);
+});
+
+it("what waits for credentials waits for the end of quiet hours too, and goes then (CRD-8, D-QUIET)", async () => {
+  const { world, read } = await replaced({ outcome: "timeout" }, { quiet: QUIET });
+  await world.advance(10 * MINUTE);
+  await mend(world);
+
+  await world.advance(40 * MINUTE);
+  expect((await read()).counts).toMatchObject({ delivered: 0, failed: 0 });
+  await world.advance(20 * MINUTE);
+  expect((await read()).counts).toMatchObject({ delivered: 1, failed: 0 });
 });
