@@ -49,8 +49,8 @@ export const dollarsOf = (n: number, rate: Rate, mode: keyof typeof REQUESTS_PER
 const SINGLE: Rate = { wcu: 2.5, rcu: 4.5, messages: 1, gbSeconds: 0.02 };
 /** Of a send with one recipient, alone in its quarter-hour. */
 const ALONE: Rate = { wcu: 6.95, rcu: 10.9, messages: 1, gbSeconds: 0.02 };
-/** Of such a send by a provider: its claim and its ledger. */
-const ALONE_BY_PROVIDER: Rate = { wcu: 1.9, rcu: 4.4, messages: 0, gbSeconds: 0 };
+/** Of such a send by a provider: its claim, its ledger, its channel and the credentials of that. */
+const ALONE_BY_PROVIDER: Rate = { wcu: 1.9, rcu: 5.2, messages: 0, gbSeconds: 0 };
 /** Of any other send: its row, its place in the quota, its chunks, its end. */
 const BASE: Rate = { wcu: 24, rcu: 22, messages: 3, gbSeconds: 0.1 };
 /** Of a send to many: its ranges and their plan. */
