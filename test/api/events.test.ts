@@ -8,8 +8,6 @@ import { shared, worlds } from "../support/worlds.ts";
 const { withTenant, withPeople } = worlds();
 const event = (more: object = {}) => ({ event_name: "seen", anonymous_id: "visitor", ...more });
 
-/** How many events the workspace pays for. */
-
 describe("what is stored", () => {
   it("an event is exported as it was sent, but for fields of the service (EVT-1, EVT-3, EVT-5, EVT-7, EVT-9, EXP-10)", async () => {
     const { world, tenant, ids } = await withPeople(1);

@@ -94,4 +94,17 @@ describe("an import into a list that asks", () => {
 
     expect(await run(FILE, { dry_run: "true" })).toMatchObject({ pending_rows: 2 });
   });
+
+  it("counts no member as pending in a rehearsal whose external id was erased before (AMB-129, F13)", async () => {
+    const { tenant, run, list } = await importer();
+    const { call } = tenant;
+    const erased = await tenant.upsert({ external_id: "ada", email: "ada@example.com" });
+    await call(`DELETE /api/v1/subscribers/${erased}`);
+    const ada = await tenant.upsert({ external_id: "ada", email: "ada@example.com" });
+    await call(`POST /api/v1/lists/${list}/subscribers`, { subscriber_ids: [ada] });
+    await call(`PATCH /api/v1/lists/${list}`, { double_opt_in: true });
+
+    expect(await run("external_id\nada\n", { dry_run: "true" })).toMatchObject({ pending_rows: 0 });
+    expect(await run("external_id\nada\n")).toMatchObject({ pending_rows: 0 });
+  });
 });

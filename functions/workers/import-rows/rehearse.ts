@@ -26,7 +26,13 @@ import {
   judged,
 } from "../../../shared/store/subscribers/imported-consents.ts";
 import { Profile, type ProfileRow } from "../../../shared/store/subscribers/items.ts";
-import { attributesOf, findByExternalId, living, subscriberId } from "../../../shared/store/subscribers/subscribers.ts";
+import {
+  attributesOf,
+  findByExternalId,
+  type LivingProfile,
+  living,
+  subscriberId,
+} from "../../../shared/store/subscribers/subscribers.ts";
 import type { WorkerContext } from "./context.ts";
 import { joinsList } from "./import-person.ts";
 import { type GoodRow, type Person, personsOf } from "./persons.ts";
@@ -108,15 +114,18 @@ async function readPeople(
 ): Promise<void> {
   const unseen = [...new Set(names)].filter((name) => !people.has(name));
   const ids = unseen.map((name) => subscriberId(root, store.tenant, name, 0));
-  const memberKeys = asks.has(listChannelOf(list)) ? ids.map((subscriber) => ({ subscriber, list })) : [];
-  const [profiles, members] = await Promise.all([
-    store.getAll(Profile, idKeys(ids)),
-    store.getAll(ListMembership, memberKeys),
-  ]);
+  const profiles = await store.getAll(Profile, idKeys(ids));
+  const found: { name: string; known: LivingProfile }[] = [];
   for (const [i, name] of unseen.entries()) {
     const first = profiles[i];
     const known = living(first) ?? (first && (await findByExternalId(store, root, name)));
-    if (!known) continue;
+    if (known) found.push({ name, known });
+  }
+
+  // Whose external id was erased before has another id.
+  const memberKeys = asks.has(listChannelOf(list)) ? found.map(({ known }) => ({ subscriber: known.id, list })) : [];
+  const members = await store.getAll(ListMembership, memberKeys);
+  for (const [i, { name, known }] of found.entries()) {
     const { email } = known;
     const isMember = members[i] !== undefined;
     people.set(name, { consents: consentsIn(known), email, phone: attributesOf(known).phone, isMember });
