@@ -102,6 +102,10 @@ export function TextField({ label, value, onInput, hint, fault, rows, code, auto
               autocomplete={autocomplete as "on"}
               class={code ? "code" : undefined}
               value={isSame ? typed : value}
+              onKeyDown={(event) => {
+                // What is looked for appears by itself: the form around it is not finished yet.
+                if (rest.type === "search" && event.key === "Enter") event.preventDefault();
+              }}
               onInput={({ currentTarget }) => {
                 setTyped(currentTarget.value);
                 onInput(currentTarget.value);

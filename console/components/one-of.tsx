@@ -59,11 +59,12 @@ export const selectOf = <O extends Operation, G extends Operation>(kind: Kind<O,
     const items = query.data === undefined ? [] : kind.itemsOf(query.data);
     const isApart = isElsewhere(query, items, field.value, none.value);
     // One that is got by its id takes no more than that, hence the cast.
-    const one = useQuery(kind.get, [field.value] as unknown as ArgumentsOf<G>, { when: isApart }).data;
+    const { data: one, error } = useQuery(kind.get, [field.value] as unknown as ArgumentsOf<G>, { when: isApart });
+    const unread = isApart ? { id: field.value, name: "…" } : undefined;
     const [text, setText] = useState("");
     const found = useFound(kind.find, text.trim());
     const shown = text.trim() ? found.all : items;
-    const own = one === undefined ? items.find(({ id }) => id === field.value) : kind.asNamed(one);
+    const own = one === undefined ? (items.find(({ id }) => id === field.value) ?? unread) : kind.asNamed(one);
     const all = own && shown.every(({ id }) => id !== own.id) ? [own, ...shown] : shown;
     const options = all.map((each) => ({ value: each.id, label: labelOf(each) }));
     if (query.data !== undefined && items.length === 0 && kind.empty) return kind.empty();
@@ -71,7 +72,12 @@ export const selectOf = <O extends Operation, G extends Operation>(kind: Kind<O,
       <Loaded query={query}>
         {(first) => (
           <>
-            <SelectField label={label} options={[none, ...options]} {...field} />
+            <SelectField
+              label={label}
+              options={[none, ...options]}
+              {...field}
+              fault={field.fault ?? (error && sentenceOf(error))}
+            />
             {goesOn(first, items.length) && (
               <TextField
                 label={`Find a ${kind.noun}`}
@@ -116,5 +122,9 @@ function useFound(find: Find, wanted: string) {
     return { all: [], fault: undefined, hint: "The newest are offered; others are found by their names." };
   if (found.text !== wanted) return { all: [], fault: undefined, hint: "Searching …" };
   const { all, fault } = found;
-  return { all, fault, hint: all.length > 0 ? `${all.length} found: choose from them.` : !fault && "None has that name." };
+  return {
+    all,
+    fault,
+    hint: all.length > 0 ? `${all.length} found: choose from them.` : !fault && "None has that name.",
+  };
 }

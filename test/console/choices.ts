@@ -34,12 +34,35 @@ export function choiceStories(open: () => Promise<Tab>, service: () => ServicePr
     await page.getByText("1 found: choose from them.").waitFor();
     await list.selectOption({ label: "Große Häuser (0)" });
     await search.fill("");
-    expect(await list.locator("option:checked").innerText()).toBe("Große Häuser (0)");
+    await list.locator("option:checked", { hasText: "Große Häuser (0)" }).waitFor({ state: "attached" });
     await page.getByRole("button", { name: "Save the draft" }).click();
     await page.getByRole("heading", { name: "To the houses", level: 1 }).waitFor();
     await page.getByText("Große Häuser", { exact: true }).waitFor();
     await page.getByRole("button", { name: "Edit", exact: true }).click();
     await list.locator("option:checked", { hasText: "Große Häuser" }).waitFor({ state: "attached" });
+  });
+
+  it("a list that is deleted after it was chosen is said to be gone where it was chosen (CON-3)", async () => {
+    const { page, visit } = await open();
+    const list = page.getByLabel("List", { exact: true });
+    await visit("campaigns/new");
+    await page.getByLabel("A list").check();
+    await list.selectOption({ index: 1 });
+    const id = await list.inputValue();
+    await page.route("**/api/v1/lists?*", async (route) => {
+      const response = await route.fetch();
+      const { items, ...others } = await response.json();
+      const left = items.filter((one: { id: string }) => one.id !== id);
+      return route.fulfill({ json: { ...others, items: left } });
+    });
+    await page.route(`**/api/v1/lists/${id}`, (route) =>
+      route.fulfill({ status: 404, json: { code: "NOT_FOUND", message: "There is no such list." } }),
+    );
+    await page.reload();
+    await page.getByText("There is no such list.").waitFor();
+    expect(await list.inputValue()).toBe(id);
+    await list.selectOption({ label: "Choose…" });
+    await page.getByText("There is no such list.").waitFor({ state: "detached" });
   });
 
   it("a template beyond the newest hundred is found, scheduled and named (CON-3)", async () => {
@@ -59,6 +82,17 @@ export function choiceStories(open: () => Promise<Tab>, service: () => ServicePr
     await page.getByRole("cell", { name: "Alte Grüße", exact: true }).waitFor();
     await visit("campaigns/upcoming");
     await page.getByRole("link", { name: "Alte Grüße" }).first().waitFor();
+  });
+
+  it("the Enter of who looks for a template does not submit the form around it (CON-3, CON-6)", async () => {
+    const { page, visit } = await open();
+    await visit("content/schedules");
+    await page.getByRole("button", { name: "New schedule" }).click();
+    const search = page.locator("dialog[open]").getByLabel("Find a template");
+    await search.fill("gruesse");
+    await search.press("Enter");
+    await page.getByText("1 found: choose from them.").waitFor();
+    expect(await page.getByText(/^Send .* again and again\?$/).count()).toBe(0);
   });
 
   it("of the schedules of a page the name of each older template is asked for once (CON-3)", async () => {
