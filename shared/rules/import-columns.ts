@@ -36,6 +36,11 @@ import { EVIDENCE, type ImportSource } from "./import-sources.ts";
 import { type ColumnType, saysYesOrNo } from "./import-values.ts";
 import { topicKeyOf } from "./topics.ts";
 
+/** What stands before the columns of a file in the file of its rejected rows. Mended and imported, they say nothing of a person. */
+export const REPORT_COLUMNS = ["line", "reason"];
+const isReported = (header: readonly string[], i: number): boolean =>
+  i < REPORT_COLUMNS.length && REPORT_COLUMNS.every((name, n) => header[n] === name);
+
 /** Evidence that becomes an attribute too. */
 const KEPT = ["optin_ip", "confirm_ip"];
 
@@ -151,6 +156,7 @@ export function columnsOfHeader(
     const wanted = columnName(name);
     const target = targets[i];
     if (target !== undefined) return mappedCell(name, target, header);
+    if (isReported(written, i)) return {};
     const ofTopic = topicCell(wanted, topics);
     if (ofTopic && !taken.has(wanted)) {
       taken.add(wanted);

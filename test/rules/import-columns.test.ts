@@ -21,6 +21,16 @@ describe("header", () => {
   });
 });
 
+it("a file of rejected rows that was mended is read as the file that it came from (IMP-3, F13)", () => {
+  const mended = { line: "3", reason: "has a bad email address", email: "a@b.co", city: "Rome" };
+
+  expect(row(mended)).toEqual(row({ email: "a@b.co", city: "Rome" }));
+});
+
+it("a column that is called line or reason in another file stays an attribute (IMP-9)", () => {
+  expect(row({ email: "a@b.co", line: "3" })).toMatchObject({ attributes: { line: 3 } });
+});
+
 describe("standard columns", () => {
   it("the name of a field may stand behind the word for a person, and the plain one comes first (AMB-132)", () => {
     expect(row({ userId: "u1", "traits.email": "a@b.co", "Contact: First name": "Ada" })).toMatchObject({

@@ -1,5 +1,6 @@
 // The files of an import's rows that were rejected, or taken with a doubt (F13).
 import { csvLine } from "../../../shared/rules/csv.ts";
+import { REPORT_COLUMNS } from "../../../shared/rules/import-columns.ts";
 import { absent, all, any, is } from "../../../shared/store/conditions.ts";
 import { happened } from "../../../shared/store/refusals.ts";
 import { ImportItem, type Rejected } from "../../../shared/store/subscribers/import-items.ts";
@@ -38,5 +39,5 @@ export async function writeCanceled(context: WorkerContext, id: string): Promise
 /** The rows as a CSV file: the columns of the original, and why each was not imported, or was with a doubt. */
 function csvOf(header: readonly string[], rejected: readonly Rejected[]): string {
   const lines = rejected.map(({ line, reason, cells }) => [String(line), reason, ...cells]);
-  return [["line", "reason", ...header], ...lines].map(csvLine).join("");
+  return [[...REPORT_COLUMNS, ...header], ...lines].map(csvLine).join("");
 }

@@ -72,6 +72,9 @@ export const NEGATIVE = ["opted_out", "suppressed"];
 /** Columns whose names say that they are of mail. */
 const OF_MAIL = ["newsletter", "donotemail", "emailmarketingconsent"];
 
+/** A file of rejected rows, which somebody mended and sends again. */
+const isReport = ([line, reason]: string[]) => line === "line" && reason === "reason";
+
 /** A row by standard fields, its attributes, and the strongest of what it says of consent. */
 export function readRow(
   world: World,
@@ -87,7 +90,7 @@ export function readRow(
   header.forEach((name, index) => {
     const value = cells[index]!.trim();
     const field = fieldOf(source, name);
-    if (topicColumn(world, job, name)) return;
+    if (topicColumn(world, job, name) || (index < 2 && isReport(header))) return;
     if (field) fields[field] = value;
     else if (value !== "" && !isWithoutOthers) attributes[attributeKey(name)] = readers[index]!(value);
   });
