@@ -9,16 +9,21 @@ const headers = { "content-type": "application/json" };
 const LONGEST = 5_900_000;
 const list = (entry: string, bytes: number) => `[${`${entry},`.repeat(bytes / (entry.length + 1))}${entry}]`;
 
-it.each(["0", "[]", "{}"])("a body of millions of %s is refused at once (ERR-13)", async (entry) => {
-  const { world, tenant } = await withTenant();
-  const raw = Buffer.from(`{"subscriberIds":${list(entry, LONGEST)}}`);
-  const { user: before } = process.cpuUsage();
+it.each(["0", "[]", "{}"])(
+  "a body of millions of %s is refused by their number, before a schema sees them (ERR-13)",
+  async (entry) => {
+    const { world, tenant } = await withTenant();
+    const raw = Buffer.from(`{"subscriberIds":${list(entry, LONGEST)}}`);
 
-  const { status } = await world.call("POST /api/v1/notifications", { as: await tenant.dashboard(), raw, headers });
+    const { status, body } = await world.call("POST /api/v1/notifications", {
+      as: await tenant.dashboard(),
+      raw,
+      headers,
+    });
 
-  expect(status).toBe(422);
-  expect(process.cpuUsage().user - before).toBeLessThan(2_000_000);
-});
+    expect([status, body.fields]).toEqual([422, { body: "must not hold more than 20000 list entries" }]);
+  },
+);
 
 it.each([
   ["without a credential", "POST /api/v1/auth/login", 65_536],
