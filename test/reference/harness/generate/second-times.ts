@@ -33,6 +33,8 @@ export function refusedThenCapped(draft: Draft): void {
   consent("opted_in");
   for (let n = random.between(1, 2); n > 0; n--) sendTo(draft, SECOND, [person], { channel_ids });
   settings(draft, { frequency_caps: [] });
+  // What ended at the beginning of a quarter-hour is counted at the end of it (docs/decisions/0056).
+  pass(draft, HOUR);
 }
 
 /** All messages are read at once, twice: the first time counts for those that were there (AMB-37). */
