@@ -79,13 +79,19 @@ it("a send under way goes on by a channel that is switched on again (CHN-4, CHN-
   expect(await read()).toMatchObject({ counts: { delivered: 1, failed: 0 } });
 });
 
-it("a send whose credentials are replaced by others that work is neither halted nor slowed down (CRD-8, F21, AMB-111)", async () => {
+/** Ninety mails at one a second, of which one in five may fail. */
+async function slowSend() {
   const { world, tenant } = await withTenant();
   const { email = "" } = await openChannels(world, tenant, "email");
   await addPeople(world, tenant, 90, (n) => ({ email: `p${n}@example.com` }));
   await tenant.call(`PATCH /api/v1/channels/${email}`, { rate_per_second: 1 });
   const wish = { target: { type: "all" }, title: "t", body: "b", channel_ids: [email] };
   const { body } = await tenant.call("POST /api/v1/notifications", { ...wish, safety: { max_error_rate: 0.2 } });
+  return { world, tenant, email, body };
+}
+
+it("a send whose credentials are replaced by others that work is neither halted nor slowed down (CRD-8, F21, AMB-111)", async () => {
+  const { world, tenant, email, body } = await slowSend();
   await world.advance(5_000);
   const before = (await outboxOf(world)).length;
 
@@ -128,12 +134,7 @@ it("a channel that is switched off is read once for all recipients of a chunk (C
 });
 
 it("a brake halts a send whose channel is switched off, and it goes on once both are resumed (CHN-4, F21)", async () => {
-  const { world, tenant } = await withTenant();
-  const { email = "" } = await openChannels(world, tenant, "email");
-  await addPeople(world, tenant, 90, (n) => ({ email: `p${n}@example.com` }));
-  await tenant.call(`PATCH /api/v1/channels/${email}`, { rate_per_second: 1 });
-  const wish = { target: { type: "all" }, title: "t", body: "b", channel_ids: [email] };
-  const { body } = await tenant.call("POST /api/v1/notifications", { ...wish, safety: { max_error_rate: 0.2 } });
+  const { world, tenant, email, body } = await slowSend();
   const job = async () => (await tenant.call(`GET /api/v1/notifications/${body.id}`)).body;
   await world.advance(5_000);
 
