@@ -1,10 +1,12 @@
 // Who a release reaches: numbers by reason with people to look at, and what its messages lack.
+
 import { type ComponentChildren, Fragment } from "preact";
 import { useState } from "preact/hooks";
 import { ServiceError } from "../../sdk/src/errors.ts";
 import type { NotificationPreview, NotificationsCreateBody, NotificationsListAnswer } from "../../sdk/src/types.gen.ts";
 import { DAY } from "../../shared/kernel/clock.ts";
 import { classOf } from "../../shared/rules/channel-types.ts";
+import { liquidOf } from "../../shared/rules/placeholders.ts";
 import { useLead } from "../app/places.ts";
 import { type Query, useQuery } from "../app/query.ts";
 import { pathTo } from "../app/router.ts";
@@ -15,7 +17,6 @@ import { Icon } from "./icon.tsx";
 import { checkLinks } from "./link-check.ts";
 import { PersonLink } from "./person.tsx";
 import { Failure, Led, Loaded, Skeleton } from "./states.tsx";
-import { liquidOf } from "./variables.tsx";
 
 /** People to look at, of each line. */
 const LOOKED_AT = 2;

@@ -1,5 +1,6 @@
 // The variables of a person, with what they are for somebody: a press puts one where the text was written last.
 import { useRef, useState } from "preact/hooks";
+import { liquidOf } from "../../shared/rules/placeholders.ts";
 import { useQuery } from "../app/query.ts";
 import { clipped } from "../app/time.ts";
 import { TextField } from "./field.tsx";
@@ -32,14 +33,6 @@ export function useLastWritten() {
   };
   return { inside, note, insert };
 }
-
-/** `subscriber.first name` as Liquid reads it: `subscriber["first name"]`. */
-export const liquidOf = (path: string): string =>
-  path
-    .split(".")
-    .map((part) => (/^[\p{L}\p{N}_-]+$/u.test(part) ? `.${part}` : `[${JSON.stringify(part)}]`))
-    .join("")
-    .slice(1);
 
 const FIXED = ["external_id", "email"];
 const MAX_SHOWN = 40;

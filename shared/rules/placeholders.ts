@@ -15,3 +15,11 @@ export const inPlain = (text: string): string =>
         .join(" ")
         .trim()}]`,
   );
+
+/** `subscriber.first name` as Liquid reads it: `subscriber["first name"]`. */
+export const liquidOf = (path: string): string =>
+  path
+    .split(".")
+    .map((part) => (/^[\p{L}\p{N}_-]+$/u.test(part) ? `.${part}` : `[${JSON.stringify(part)}]`))
+    .join("")
+    .slice(1);

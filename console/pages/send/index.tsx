@@ -1,7 +1,7 @@
 // Send: who gets what, exactly. Left the message, right what one person of the audience will see.
 import { useState } from "preact/hooks";
 import type { CampaignsCreateBody, NotificationPreview, NotificationsCreateBody } from "../../../sdk/src/types.gen.ts";
-import { inPlain } from "../../../shared/rules/placeholders.ts";
+import { inPlain, liquidOf } from "../../../shared/rules/placeholders.ts";
 import { type Running, useAction } from "../../app/action.ts";
 import { fieldsOf } from "../../app/fields.ts";
 import { ask, useQuery } from "../../app/query.ts";
@@ -22,7 +22,6 @@ import { meansOf } from "../../components/release-facts.tsx";
 import { ReleaseSheet } from "../../components/release-sheet.tsx";
 import { Failure, Skeleton } from "../../components/states.tsx";
 import { TestSend } from "../../components/test-send.tsx";
-import { liquidOf } from "../../components/variables.tsx";
 import { bodyOf, type Draft, type DraftEditor, missingIn, missingInMessage, testBodyOf, useDraft } from "./draft.ts";
 import { Audience, Delivery, MessagePart } from "./parts.tsx";
 import { Sample } from "./sample.tsx";

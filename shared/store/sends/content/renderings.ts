@@ -8,6 +8,7 @@ import { type ChannelType, channelTypes, hasDevices } from "../../../rules/chann
 import { FOOTER_LINK, footerWordsFor } from "../../../rules/footer-words.ts";
 import type { MailBodies } from "../../../rules/mail-body.ts";
 import { mailParts, senderOf } from "../../../rules/mail-parts.ts";
+import { liquidOf } from "../../../rules/placeholders.ts";
 import { type RenderScope, seenWith } from "../../../rules/render.ts";
 import { MAX_SMS, smsSegments } from "../../../rules/sms-segments.ts";
 import { taggedBodies, utmQueryOf } from "../../../rules/utm.ts";
@@ -188,11 +189,17 @@ function renderingOf(
   };
 }
 
-const withoutValue = (unknown: readonly string[]): string =>
-  `Without a value: ${unknown.join(", ")}. A fallback stands in its place: {{ ${unknown[0]} | default: "there" }}.`;
-
-const unknownWarning = (unknown: readonly string[]): Warning[] =>
-  unknown.length === 0 ? [] : [{ code: "unknown_variables", message: withoutValue(unknown) }];
+function unknownWarning(unknown: readonly string[]): Warning[] {
+  const [first] = unknown;
+  if (first === undefined) return [];
+  const fallback = `{{ ${liquidOf(first)} | default: "there" }}`;
+  return [
+    {
+      code: "unknown_variables",
+      message: `Without a value: ${unknown.join(", ")}. A fallback stands in its place: ${fallback}.`,
+    },
+  ];
+}
 
 function smsWarnings(text: string, { encoding, segments }: ReturnType<typeof smsSegments>): Warning[] {
   const warnings: Warning[] = [];
