@@ -43,6 +43,8 @@ export const multipart = <F extends GenericSchema>(
 export const FIELD_BYTES = 262_144;
 /** More than any form declares. */
 const MAX_FIELDS = 16;
+/** The parser walks all that it has got, also after it was told to stop. */
+const PIECE_BYTES = 16_384;
 
 /**
  * Reads a multipart body of at most one file.
@@ -53,6 +55,10 @@ export function readUpload(body: Buffer, contentType: string | undefined, fileBy
     return Promise.reject(badRequest("The body must be sent as multipart/form-data."));
   return new Promise((resolve, reject) => {
     let parser: InstanceType<typeof Busboy>;
+    const refuse = (error: ApiError) => {
+      reject(error);
+      parser.destroy();
+    };
     try {
       parser = new Busboy({
         headers: { "content-type": contentType },
@@ -60,6 +66,7 @@ export function readUpload(body: Buffer, contentType: string | undefined, fileBy
           fileSize: fileBytes,
           files: 1,
           fields: MAX_FIELDS,
+          parts: MAX_FIELDS + 1,
           fieldSize: FIELD_BYTES,
           fieldNameSize: 128,
           headerPairs: 100,
@@ -74,13 +81,13 @@ export function readUpload(body: Buffer, contentType: string | undefined, fileBy
     let tooLarge = false;
 
     parser.on("field", (name: string, value: string, nameCut: boolean, valueCut: boolean) => {
-      if (nameCut || valueCut) reject(badRequest(`The field ${name.slice(0, 40)} is too long.`));
+      if (nameCut || valueCut) refuse(badRequest(`The field ${name.slice(0, 40)} is too long.`));
       else fields[name] = value;
     });
     parser.on("file", (field: string, stream: BusboyFileStream, filename: string, _encoding: string, type: string) => {
       const chunks: Buffer[] = [];
       stream.on("data", (chunk: Buffer) => void chunks.push(chunk));
-      stream.on("error", () => reject(badRequest(CUT_OFF)));
+      stream.on("error", () => refuse(badRequest(CUT_OFF)));
       stream.on("limit", () => {
         tooLarge = true;
         chunks.length = 0;
@@ -89,14 +96,17 @@ export function readUpload(body: Buffer, contentType: string | undefined, fileBy
         file = { field, filename, contentType: type, bytes: Buffer.concat(chunks) };
       });
     });
-    parser.on("filesLimit", () => reject(badRequest("Only one file may be sent.")));
-    parser.on("fieldsLimit", () => reject(badRequest(`At most ${MAX_FIELDS} fields may be sent.`)));
-    parser.on("error", () => reject(badRequest(CUT_OFF)));
+    parser.on("filesLimit", () => refuse(badRequest("Only one file may be sent.")));
+    for (const limit of ["fieldsLimit", "partsLimit"] as const)
+      parser.on(limit, () => refuse(badRequest(`At most ${MAX_FIELDS} fields may be sent.`)));
+    parser.on("error", () => refuse(badRequest(CUT_OFF)));
     parser.on("finish", () => {
       if (tooLarge) reject(new ApiError("FILE_TOO_LARGE", `The file is larger than ${fileBytes} bytes.`));
       else resolve({ fields, file });
     });
-    parser.end(body);
+    for (let at = 0; at < body.length && !parser.destroyed; at += PIECE_BYTES)
+      parser.write(body.subarray(at, at + PIECE_BYTES));
+    if (!parser.destroyed) parser.end();
   });
 }
 

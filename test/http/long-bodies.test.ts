@@ -39,6 +39,25 @@ it.each([
   expect(await statusOf(most + 1)).toBe(413);
 });
 
+it.each(["\r\n\r\n", ""])(
+  "a form of a million parts of %j is refused by their number, and not read to its end (ERR-13)",
+  async (part) => {
+    const { world, tenant } = await withTenant();
+    const unit = `--b\r\n${part}\r\n`;
+    const raw = Buffer.from(`${unit.repeat(LONGEST / unit.length)}--b--\r\n`);
+    const as = await tenant.dashboard();
+    const { user: before } = process.cpuUsage();
+
+    const { status } = await world.call("POST /api/v1/in-app/assets", {
+      as,
+      raw,
+      headers: { "content-type": "multipart/form-data; boundary=b" },
+    });
+
+    expect([status, process.cpuUsage().user - before < 1_000_000]).toEqual([400, true]);
+  },
+);
+
 it("the form on the page of a mail has a bound (ERR-13)", async () => {
   const { world } = await withTenant();
   const as = { "content-type": "application/x-www-form-urlencoded" };
