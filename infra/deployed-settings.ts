@@ -1,4 +1,5 @@
 // The settings of the last deployment: the stack keeps them in a parameter, so a rollback restores them too.
+import type { TableDescription } from "@aws-sdk/client-dynamodb";
 import { GetParameterCommand } from "@aws-sdk/client-ssm";
 import type { Stack } from "aws-cdk-lib";
 import { CfnParameter } from "aws-cdk-lib/aws-ssm";
@@ -61,18 +62,23 @@ export function settingChanges(
   });
 }
 
-/** Why AWS would refuse the table what these settings say of it; undefined if it would not. */
-export function warmthRefusal(
-  before: Record<string, unknown>,
-  { warmThroughput: now, existing }: Settings,
-): string | undefined {
-  const old = Object(before.warmThroughput) as Partial<NonNullable<Settings["warmThroughput"]>>;
-  // It does not reach an adopted table.
-  if (now === undefined || existing) return undefined;
-  const isLower = now.reads < (old.reads ?? 0) || now.writes < (old.writes ?? 0);
-  return isLower
-    ? `warmThroughput was ${textOf(old)}: AWS raises it, and refuses to lower it. Keep it, or raise it.`
-    : undefined;
+/** Whether the stack's own table is to be warmed otherwise than by the last deployment. */
+export const changesWarmth = (before: Record<string, unknown>, { warmThroughput, existing }: Settings): boolean =>
+  warmThroughput !== undefined && existing === undefined && textOf(before.warmThroughput) !== textOf(warmThroughput);
+
+/** Of a table and each of its indexes: AWS raises it with their use too, and keeps it where a deployment is rolled back. */
+export function warmthFaults(
+  table: TableDescription,
+  { reads, writes }: NonNullable<Settings["warmThroughput"]>,
+): string[] {
+  const reached = [table, ...(table.GlobalSecondaryIndexes ?? [])].map((one) => one.WarmThroughput ?? {});
+  const most = {
+    reads: Math.max(...reached.map(({ ReadUnitsPerSecond = 0 }) => ReadUnitsPerSecond)),
+    writes: Math.max(...reached.map(({ WriteUnitsPerSecond = 0 }) => WriteUnitsPerSecond)),
+  };
+  return reads < most.reads || writes < most.writes
+    ? [`warmThroughput of the table or an index is ${textOf(most)}: AWS raises it, and refuses to lower it. Set no less.`]
+    : [];
 }
 
 const textOf = (value: unknown): string => (value === undefined ? "none" : JSON.stringify(value));

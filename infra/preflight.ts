@@ -1,15 +1,15 @@
 // Checks before `cdk deploy`: finds early what would make it fail late or deploy the wrong thing.
-import { DynamoDBClient, ListTablesCommand } from "@aws-sdk/client-dynamodb";
+import { DescribeTableCommand, DynamoDBClient, ListTablesCommand, type TableDescription } from "@aws-sdk/client-dynamodb";
 import { DescribeEventBusCommand, EventBridgeClient } from "@aws-sdk/client-eventbridge";
 import { GetAccountSettingsCommand, GetFunctionConcurrencyCommand, LambdaClient } from "@aws-sdk/client-lambda";
 import { GetParameterCommand, SSMClient } from "@aws-sdk/client-ssm";
 import { App } from "aws-cdk-lib";
 import type { Client } from "../shared/kernel/deps.ts";
 import { awsClients } from "../shared/runtime/aws.ts";
-import { type Deployed, deployedSettings, settingChanges, warmthRefusal } from "./deployed-settings.ts";
+import { changesWarmth, type Deployed, deployedSettings, settingChanges, warmthFaults } from "./deployed-settings.ts";
 import { deployedName } from "./names.ts";
 import { FEWEST_INVOCATIONS, readSettings, type Settings, STACK_NAME, workerConcurrencyOf } from "./settings.ts";
-import { workersThatAreOff } from "./workers.ts";
+import { deployedTable, workersThatAreOff } from "./workers.ts";
 
 export interface Report {
   /** Checks that passed. */
@@ -71,6 +71,7 @@ export async function runPreflight({ context, region, ...services }: PreflightIn
   const deployed = await deployedSettings(services.parameters, settings.stackName);
   await checkSwitch(services.functions, settings, deployed, report);
   await checkBus(services.buses, settings, report);
+  await checkWarmth(services, settings, deployed, report);
   compareWithDeployed(deployed, context, report);
   return report;
 }
@@ -109,6 +110,22 @@ async function checkBus(buses: Client, { eventBus: Name }: Settings, { fine, not
   );
 }
 
+async function checkWarmth(
+  { table, functions }: Pick<PreflightInput, "table" | "functions">,
+  settings: Settings,
+  deployed: Deployed,
+  { notes, faults }: Report,
+): Promise<void> {
+  const { warmThroughput: wanted, stackName } = settings;
+  if (wanted === undefined || deployed.kind !== "known" || !changesWarmth(deployed.settings, settings)) return;
+  await deployedTable(functions, stackName)
+    .then((TableName) => table.send(new DescribeTableCommand({ TableName })))
+    .then(
+      ({ Table = {} }: { Table?: TableDescription }) => faults.push(...warmthFaults(Table, wanted)),
+      ({ name }: Error) => notes.push(`What the table takes at once could not be read (${name}).`),
+    );
+}
+
 /** Of what the account asks for too, so it comes last. */
 function compareWithDeployed(deployed: Deployed, context: object, report: Report): void {
   const chosen = { ...context, ...report.chosen };
@@ -121,8 +138,6 @@ function compareWithDeployed(deployed: Deployed, context: object, report: Report
   const changes = settingChanges(deployed.settings, settings, new Set(Object.keys(chosen)));
   report.changes = changes.map(({ name, before, after }) => `${name}: ${before} -> ${after}`);
   report.dropped = changes.filter(({ isDropped }) => isDropped).map(({ name }) => name);
-  const refusal = warmthRefusal(deployed.settings, settings);
-  if (refusal !== undefined) report.faults.push(refusal);
 }
 
 function settingsOf(context: Record<string, unknown>, { faults }: Report): Settings | undefined {

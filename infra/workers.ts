@@ -5,7 +5,7 @@ import {
   UpdateEventSourceMappingCommand,
 } from "@aws-sdk/client-lambda";
 import { ListSchedulesCommand } from "@aws-sdk/client-scheduler";
-import { queueNames, streamWorkers } from "../shared/contract/messages.ts";
+import { queueNames, STREAM_WORKER, streamWorkers } from "../shared/contract/messages.ts";
 import type { Client } from "../shared/kernel/deps.ts";
 import { deployedName } from "./names.ts";
 
@@ -33,6 +33,14 @@ async function sourcesOf(functions: Client, stackName: string): Promise<Source[]
     Marker = page.NextMarker;
   } while (Marker !== undefined);
   return sources;
+}
+
+/** The name of the table whose changes wake the workers of a deployment. */
+export async function deployedTable(functions: Client, stackName: string): Promise<string> {
+  const FunctionName = deployedName(stackName, STREAM_WORKER);
+  const { EventSourceMappings = [] }: { EventSourceMappings?: EventSourceMappingConfiguration[] } =
+    await functions.send(new ListEventSourceMappingsCommand({ FunctionName }));
+  return EventSourceMappings[0]?.EventSourceArn?.split("/")[1] ?? "";
 }
 
 export async function workersThatAreOff(functions: Client, stackName: string): Promise<string[]> {

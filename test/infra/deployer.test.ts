@@ -26,7 +26,8 @@ it("whoever deploys may do what the checks ask, and take the roles of the CDK (F
     functions: recording("lambda"),
     buses: recording("events"),
   };
-  await runPreflight({ context: { eventBus: "engagement" }, region: "eu-west-1", ...clients });
+  const context = { eventBus: "engagement", warmThroughput: { reads: 12_000, writes: 4_000 } };
+  await runPreflight({ context, region: "eu-west-1", ...clients });
   const allowed = policyWith("sts:AssumeRole").flatMap(({ Action }) => Action);
   expect(allowed.toSorted()).toEqual([...asked, "sts:AssumeRole"].sort());
 });
