@@ -191,6 +191,19 @@ it("an agency is not deleted while a client that goes on has no owner of its own
   expect(await remove(tenant.id)).toMatchObject({ workspace: { status: "deleted" } });
 });
 
+it("a client without an owner of its own is not restored before its agency: nobody would reach it (D-AGENCY, D-TENANT)", async () => {
+  const { tenant, as, id } = await withClient();
+  const change = (tenant_id: string, status: string) => operate({ tenant_id, status });
+  await change(id, "deleted");
+  await change(tenant.id, "deleted");
+
+  expect(await change(id, "active")).toMatchObject({ error: "conflict", message: expect.stringContaining(tenant.id) });
+
+  await change(tenant.id, "active");
+  expect(await change(id, "active")).toMatchObject({ workspace: { status: "active" } });
+  expect((await session(as, id)).status).toBe(201);
+});
+
 it("an agency is deleted beside a client that has an owner of its own (D-AGENCY, D-TENANT)", async () => {
   const { tenant, as, id } = await withClient();
   const inside = bearerOf(await session(as, id));

@@ -43,7 +43,7 @@ export async function createClient(
   const created_at = timestamp(now);
   const isOpen = is("status", "active");
   const hasRoom = any(absent("clients"), below("clients", MAX_CLIENTS));
-  const client = newWorkspace({ id: tenant, name, plan, kind, owners: 0, created_at });
+  const client = newWorkspace({ id: tenant, agency, name, plan, kind, owners: 0, created_at });
   await prepareWorkspace(storeOf(tenant));
   const failures = await failuresOf(platform, [
     changeItem(WorkspaceItem, { tenant: agency }, { add: { clients: 1 } }, all(is("kind", "agency"), isOpen, hasRoom)),
@@ -93,6 +93,16 @@ export async function clientsInNeed(
     after = page.next;
   } while (after !== undefined);
   return [];
+}
+
+/** The agency of a client without an owner of its own, where it is deleted: nobody would reach the client. */
+export async function deletedAgencyOf(
+  platform: Pick<PlatformReader, "get">,
+  { agency, owners }: WorkspaceRow,
+): Promise<TenantId | undefined> {
+  if (agency === undefined || owners) return undefined;
+  const row = await platform.get(WorkspaceItem, { tenant: agency });
+  return row?.status === "deleted" ? agency : undefined;
 }
 
 /** The status of an agency's client, or undefined if the agency has no such client. */

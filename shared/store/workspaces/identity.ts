@@ -92,6 +92,7 @@ export const newWorkspace = ({
   ...given
 }: Required<Pick<NewRowOf<typeof WorkspaceItem>, "id" | "name" | "plan" | "owners" | "created_at">> & {
   kind?: WorkspaceKind | undefined;
+  agency?: TenantId;
 }): NewRowOf<typeof WorkspaceItem> => ({ ...given, status: "active", kind });
 
 export interface Membership {

@@ -79,6 +79,8 @@ export const WorkspaceItem = platformItem({
     clock_least: v.optional(v.number()),
     /** How many clients an agency has. */
     clients: v.optional(v.number()),
+    /** The agency that made it. */
+    agency: v.optional(WorkspaceId),
     /** The version of the team: the number of invitations and of members who accepted one. */
     team: v.optional(v.number()),
     deleted_at: v.optional(Timestamp),
