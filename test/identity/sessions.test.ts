@@ -1,11 +1,11 @@
 // Sessions of a user: login, refresh, and how they end.
 import { beforeEach, describe, expect, it } from "vitest";
-import { DAY, MINUTE } from "../../shared/kernel/clock.ts";
+import { DAY, MINUTE, SECOND } from "../../shared/kernel/clock.ts";
 import type { TenantId } from "../../shared/kernel/ids.ts";
 import { platformWrite } from "../../shared/store/context.ts";
 import { hashOf } from "../../shared/store/hash.ts";
 import { AttemptCount } from "../../shared/store/workspaces/identity-items.ts";
-import { replaceRefreshToken } from "../../shared/store/workspaces/refresh.ts";
+import { beginSession, replaceRefreshToken } from "../../shared/store/workspaces/refresh.ts";
 import { changeWorkspace } from "../../shared/store/workspaces/workspaces.ts";
 import { EMAIL, mailedToken, PASSWORD } from "../support/accounts.ts";
 import { bearer } from "../support/credentials.ts";
@@ -22,6 +22,24 @@ const login = (body: object = {}) =>
   world.call("POST /api/v1/auth/login", { body: { email: ada.email, password: PASSWORD, ...body } });
 const refresh = (refresh_token: string) => world.call("POST /api/v1/auth/refresh", { body: { refresh_token } });
 const me = async (token: string) => world.call("GET /api/v1/me", { as: bearer(token) });
+
+it("a user has at most 200 sessions: another ends the oldest that was never refreshed, before others (ACC-5)", async () => {
+  const { user, tenant, refresh_token } = (await register()).body;
+  const platform = platformWrite.open(world.depsFor("test"))("" as TenantId);
+  const begun: string[] = [];
+  for (let n = 1; n < 200; n++) {
+    await world.advance(SECOND);
+    begun.push((await beginSession(platform, { user: user.id, tenant: tenant.id }))!.id);
+  }
+  const { body } = await refresh(refresh_token);
+
+  const next = await login();
+
+  const { items } = (await world.call("GET /api/v1/auth/sessions", { as: bearer(next.body.access_token) })).body;
+  const ids = items.map(({ id }: { id: string }) => id);
+  expect([ids.length, begun.filter((id) => !ids.includes(id))]).toEqual([200, [begun[0]]]);
+  expect((await me(body.access_token)).status).toBe(200);
+});
 
 describe("login", () => {
   it("a login gives tokens for the right password, and for anything else a 401 that says not what was wrong (D-AUTH)", async () => {

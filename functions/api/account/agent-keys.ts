@@ -1,9 +1,11 @@
 // Keys for agents: what a member gives to a program that calls the tools of `/v1/mcp`.
 import * as v from "valibot";
+import { cursor, cursorPage, cursorsOf, MAX_PER_PAGE } from "../../../shared/contract/paging.ts";
 import { agentScopes } from "../../../shared/contract/roles.ts";
-import { said, TrimmedTextUpTo, WholeNumber } from "../../../shared/contract/schemas.ts";
+import { said, TrimmedTextUpTo, Uuid, WholeNumber } from "../../../shared/contract/schemas.ts";
 import { endpoints } from "../../../shared/http/endpoint.ts";
 import { requireOwnScopes } from "../../../shared/http/gates.ts";
+import { secrets } from "../../../shared/store/capabilities.ts";
 import { platformRead, platformWrite, storeRead, storeWrite } from "../../../shared/store/context.ts";
 import { agentKeyFields } from "../../../shared/store/workspaces/identity-items.ts";
 import { AgentKey, createAgentKey, listAgentKeys, revokeKey } from "../../../shared/store/workspaces/keys.ts";
@@ -56,9 +58,13 @@ export const agentKeys = [
 
   endpoint(
     "GET /api/v1/agent-keys",
-    { uses: [storeRead, platformRead] },
-    { summary: "List agent keys, newest first", returns: v.object({ items: v.array(AgentKey) }) },
-    async ({ store, platform }) => ({ items: await listAgentKeys(store, platform) }),
+    { uses: [storeRead, platformRead, secrets] },
+    { summary: "List agent keys, newest first", query: v.object({ cursor }), returns: cursorPage(AgentKey) },
+    async ({ store, platform, secrets, tenant, query: { cursor: at } }) => {
+      const cursors = cursorsOf(await secrets.root(), `agent-keys:${tenant}`, Uuid);
+      const { keys, next } = await listAgentKeys(store, platform, { after: cursors.open(at), limit: MAX_PER_PAGE });
+      return { items: keys, next_cursor: cursors.seal(next) };
+    },
   ),
 
   endpoint(

@@ -1,7 +1,8 @@
 // The keys and the settings of a workspace, and who is calling.
 import * as v from "valibot";
+import { cursor, cursorPage, cursorsOf, MAX_PER_PAGE } from "../../../shared/contract/paging.ts";
 import { roles, scopes } from "../../../shared/contract/roles.ts";
-import { NameUpTo, OneOf, said, Timestamp } from "../../../shared/contract/schemas.ts";
+import { NameUpTo, OneOf, said, Timestamp, Uuid } from "../../../shared/contract/schemas.ts";
 import { requireUser } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { lacksConfirmation, requireOwnScopes } from "../../../shared/http/gates.ts";
@@ -119,9 +120,13 @@ export const account = group("account", "Keys and settings of a workspace, and t
 
   endpoint(
     "GET /api/v1/server-keys",
-    { uses: [storeRead, platformRead] },
-    { summary: "List server keys, newest first", returns: v.object({ items: v.array(ServerKey) }) },
-    async ({ store, platform }) => ({ items: await listServerKeys(store, platform) }),
+    { uses: [storeRead, platformRead, secrets] },
+    { summary: "List server keys, newest first", query: v.object({ cursor }), returns: cursorPage(ServerKey) },
+    async ({ store, platform, secrets, tenant, query: { cursor: at } }) => {
+      const cursors = cursorsOf(await secrets.root(), `server-keys:${tenant}`, Uuid);
+      const { keys, next } = await listServerKeys(store, platform, { after: cursors.open(at), limit: MAX_PER_PAGE });
+      return { items: keys, next_cursor: cursors.seal(next) };
+    },
   ),
 
   endpoint(

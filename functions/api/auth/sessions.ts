@@ -5,7 +5,7 @@ import { requireUser } from "../../../shared/http/authenticate.ts";
 import { endpoints } from "../../../shared/http/endpoint.ts";
 import { notFound } from "../../../shared/kernel/errors.ts";
 import { platformRead, platformWrite } from "../../../shared/store/context.ts";
-import { endSession, listSessions } from "../../../shared/store/workspaces/refresh.ts";
+import { endSession, listSessions } from "../../../shared/store/workspaces/session-ends.ts";
 
 const SessionEntry = titled("SessionEntry", {
   id: v.string(),
@@ -31,6 +31,8 @@ export const sessions = [
     { uses: [platformRead] },
     {
       summary: "List the caller's sessions, the one used last first",
+      description:
+        "A user has at most 200: another one ends the oldest that was never refreshed, else the one that was used longest ago.",
       returns: v.object({ items: v.array(SessionEntry) }),
     },
     async ({ platform, caller }) => {

@@ -6,7 +6,7 @@ import { DAY, timestamp } from "../../kernel/clock.ts";
 import { requireFound } from "../../kernel/errors.ts";
 import type { Platform, PlatformReader, Store, StoreReader } from "../context.ts";
 import { hashOf } from "../hash.ts";
-import { fieldsOf, type RowOf } from "../item.ts";
+import { fieldsOf, keyOf, type RowOf } from "../item.ts";
 import {
   AgentCredential,
   AgentKeyItem,
@@ -77,24 +77,36 @@ const useOf = (row: { last_used_at?: string | undefined; revoked_at?: string | u
   revoked_at: row?.revoked_at ?? null,
 });
 
-/** Newest first. */
+interface KeysWanted {
+  /** The last key of the page before. */
+  after: string | undefined;
+  limit: number;
+}
+
+/** A page of keys, newest first, and the one that the next page begins after. */
 export async function listServerKeys(
   store: StoreReader,
   platform: PlatformReader,
-): Promise<v.InferOutput<typeof ServerKey>[]> {
-  const rows = await store.queryAll(ServerKeyItem, {}, { newestFirst: true });
-  const credentials = await platform.getAll(ServerCredential, rows.map(credentialKeyOf));
-  return rows.map((row, i) => ({ ...fieldsOf(serverKeyFields, row), ...useOf(credentials[i]) }));
+  { after, limit }: KeysWanted,
+): Promise<{ keys: v.InferOutput<typeof ServerKey>[]; next: string | undefined }> {
+  const position = after === undefined ? undefined : keyOf(ServerKeyItem, store.tenant, { id: after });
+  const { items, next } = await store.query(ServerKeyItem, {}, { newestFirst: true, limit, after: position });
+  const credentials = await platform.getAll(ServerCredential, items.map(credentialKeyOf));
+  const keys = items.map((row, i) => ({ ...fieldsOf(serverKeyFields, row), ...useOf(credentials[i]) }));
+  return { keys, next: next && items.at(-1)?.id };
 }
 
-/** Newest first. */
+/** A page of keys, newest first, and the one that the next page begins after. */
 export async function listAgentKeys(
   store: StoreReader,
   platform: PlatformReader,
-): Promise<v.InferOutput<typeof AgentKey>[]> {
-  const rows = await store.queryAll(AgentKeyItem, {}, { newestFirst: true });
-  const credentials = await platform.getAll(AgentCredential, rows.map(credentialKeyOf));
-  return rows.map((row, i) => ({ ...fieldsOf(agentKeyFields, row), ...useOf(credentials[i]) }));
+  { after, limit }: KeysWanted,
+): Promise<{ keys: v.InferOutput<typeof AgentKey>[]; next: string | undefined }> {
+  const position = after === undefined ? undefined : keyOf(AgentKeyItem, store.tenant, { id: after });
+  const { items, next } = await store.query(AgentKeyItem, {}, { newestFirst: true, limit, after: position });
+  const credentials = await platform.getAll(AgentCredential, items.map(credentialKeyOf));
+  const keys = items.map((row, i) => ({ ...fieldsOf(agentKeyFields, row), ...useOf(credentials[i]) }));
+  return { keys, next: next && items.at(-1)?.id };
 }
 
 /** The server key that a caller presented, found by its id. */

@@ -9,7 +9,7 @@ import { changeItem, checkItem, type ItemWrite, type RowOf, removeItem } from ".
 import { busy, contended, done, orRefuse, transacted, untilUncontended, whereItHolds } from "../refusals.ts";
 import { hashPassword, membershipsOf } from "./identity.ts";
 import { MemberItem, UserItem } from "./identity-items.ts";
-import { withParents } from "./refresh.ts";
+import { withParents } from "./session-ends.ts";
 import { AccountMail, AccountToken, type MailPurpose, UserSession } from "./session-items.ts";
 
 const MAIL_KEPT_MS = HOUR;

@@ -4,13 +4,13 @@
 import { createHmac } from "node:crypto";
 import { DAY, SECOND, timestamp, ttl } from "../../kernel/clock.ts";
 import type { TenantId } from "../../kernel/ids.ts";
-import { compareTexts } from "../../kernel/order.ts";
 import { absent, all, is, present } from "../conditions.ts";
-import type { Platform, PlatformReader } from "../context.ts";
+import type { Platform } from "../context.ts";
 import { hashOf } from "../hash.ts";
 import { changeItem, checkItem, type ItemWrite, putItem, type RowOf, removeItem } from "../item.ts";
 import { happened, transacted, whereItHolds } from "../refusals.ts";
 import { UserItem } from "./identity-items.ts";
+import { endWithDerived, makeRoom } from "./session-ends.ts";
 import { RefreshFamily, UserSession } from "./session-items.ts";
 
 /** How long a session lives after its last use. */
@@ -109,6 +109,7 @@ export async function beginSession(
       .filter((one) => one !== undefined)
       .map((one) => checkItem(UserSession, { user, id: one }, present())),
   ];
+  await makeRoom(platform, user);
   const hasBegun = await transacted(platform, writes);
   return hasBegun ? { ...session, token } : undefined;
 }
@@ -170,53 +171,6 @@ export async function revokeRefreshToken(platform: Platform, token: string): Pro
   if (!row) return;
   if (row.session !== undefined) await endWithDerived(platform, row.user, row.session);
   await platform.remove(RefreshFamily, { family: parts.family });
-}
-
-/** The sessions of a user, the one used last first. */
-export async function listSessions(platform: PlatformReader, user: string): Promise<RowOf<typeof UserSession>[]> {
-  const rows = await platform.queryAll(UserSession, { user });
-  const now = platform.clock.now();
-  return rows
-    .filter(({ expires }) => expires * SECOND > now)
-    .sort((a, b) => compareTexts(b.last_used_at, a.last_used_at));
-}
-
-/** Ends a session and all that came from it (AMB-145). @returns false if the user has no such session */
-export async function endSession(platform: Platform, user: string, id: string): Promise<boolean> {
-  const rows = await platform.queryAll(UserSession, { user });
-  const isThere = rows.some((row) => row.id === id) || derivedFrom(rows, new Set([id])).length > 0;
-  if (isThere) await endWithDerived(platform, user, id);
-  return isThere;
-}
-
-/** A session begins while its origin is there alone, so that none is left once all that were found are gone. */
-async function endWithDerived(platform: Platform, user: string, id: string): Promise<void> {
-  const ended = new Set([id]);
-  for (let left = [id]; left.length > 0; ) {
-    await platform.writeAll(left.map((one) => removeItem(UserSession, { user, id: one })));
-    const rows = await platform.queryAll(UserSession, { user });
-    left = derivedFrom(rows, ended).filter((one) => !ended.has(one));
-    for (const one of left) ended.add(one);
-  }
-}
-
-/** The sessions that came from these, and those that came from them. */
-function derivedFrom(rows: readonly SessionRow[], origins: ReadonlySet<string>): string[] {
-  const found = new Set<string>();
-  for (let size = -1; size < found.size; ) {
-    size = found.size;
-    for (const { id, parent = "", first = "" } of rows)
-      if (origins.has(parent) || origins.has(first) || found.has(parent)) found.add(id);
-  }
-  return [...found];
-}
-
-/** A session and those that it came from. */
-export function withParents(rows: readonly RowOf<typeof UserSession>[], id: string | undefined): ReadonlySet<string> {
-  const kept = new Set<string>();
-  for (let one = id; one !== undefined && !kept.has(one); one = rows.find((row) => row.id === one)?.parent)
-    kept.add(one);
-  return kept;
 }
 
 type Exchange =

@@ -1,0 +1,72 @@
+// The ends of sessions: what a user sees and ends, with what came from it, and the oldest where there are too many.
+import { SECOND } from "../../kernel/clock.ts";
+import { byText, compareTexts } from "../../kernel/order.ts";
+import type { Platform, PlatformReader } from "../context.ts";
+import { type RowOf, removeItem } from "../item.ts";
+import { UserSession } from "./session-items.ts";
+
+/** Of a user: all are in one answer, and are read when one ends. */
+const MAX_SESSIONS = 200;
+
+type SessionRow = RowOf<typeof UserSession>;
+
+/** The sessions of a user, the one used last first. */
+export async function listSessions(platform: PlatformReader, user: string): Promise<SessionRow[]> {
+  const rows = await platform.queryAll(UserSession, { user });
+  const now = platform.clock.now();
+  return rows
+    .filter(({ expires }) => expires * SECOND > now)
+    .sort((a, b) => compareTexts(b.last_used_at, a.last_used_at));
+}
+
+/**
+ * Ends sessions of a user who has as many as there may be. Those that were never refreshed come first: a program that signs in for
+ * each of its runs leaves them behind, and would end those of its user's browsers.
+ */
+export async function makeRoom(platform: Platform, user: string): Promise<void> {
+  const { items } = await platform.query(UserSession, { user }, { limit: 2 * MAX_SESSIONS, eventual: true });
+  const excess = items.length - MAX_SESSIONS + 1;
+  if (excess <= 0) return;
+  const origins = new Set(items.flatMap(({ parent, first }) => [parent, first]));
+  const orderOf = ({ created_at, last_used_at }: SessionRow) => `${created_at !== last_used_at} ${last_used_at}`;
+  const oldest = items.filter(({ id }) => !origins.has(id)).sort(byText(orderOf));
+  await platform.writeAll(oldest.slice(0, excess).map(({ id }) => removeItem(UserSession, { user, id })));
+}
+
+/** Ends a session and all that came from it (AMB-145). @returns false if the user has no such session */
+export async function endSession(platform: Platform, user: string, id: string): Promise<boolean> {
+  const rows = await platform.queryAll(UserSession, { user });
+  const isThere = rows.some((row) => row.id === id) || derivedFrom(rows, new Set([id])).length > 0;
+  if (isThere) await endWithDerived(platform, user, id);
+  return isThere;
+}
+
+/** A session begins while its origin is there alone, so that none is left once all that were found are gone. */
+export async function endWithDerived(platform: Platform, user: string, id: string): Promise<void> {
+  const ended = new Set([id]);
+  for (let left = [id]; left.length > 0; ) {
+    await platform.writeAll(left.map((one) => removeItem(UserSession, { user, id: one })));
+    const rows = await platform.queryAll(UserSession, { user });
+    left = derivedFrom(rows, ended).filter((one) => !ended.has(one));
+    for (const one of left) ended.add(one);
+  }
+}
+
+/** The sessions that came from these, and those that came from them. */
+function derivedFrom(rows: readonly SessionRow[], origins: ReadonlySet<string>): string[] {
+  const found = new Set<string>();
+  for (let size = -1; size < found.size; ) {
+    size = found.size;
+    for (const { id, parent = "", first = "" } of rows)
+      if (origins.has(parent) || origins.has(first) || found.has(parent)) found.add(id);
+  }
+  return [...found];
+}
+
+/** A session and those that it came from. */
+export function withParents(rows: readonly SessionRow[], id: string | undefined): ReadonlySet<string> {
+  const kept = new Set<string>();
+  for (let one = id; one !== undefined && !kept.has(one); one = rows.find((row) => row.id === one)?.parent)
+    kept.add(one);
+  return kept;
+}
