@@ -107,8 +107,9 @@ function openVerifier(deps: Deps): TokenVerifier {
     verify: async (token, now) => {
       const claims = verifiedTokens.get(token) ?? (await verifySignature(token, now));
       if (!claims || !isCurrent(claims, now / 1_000)) return undefined;
-      const { session, ...output } = claims;
-      return external || session === undefined ? output : { ...output, session };
+      // What another issuer says of sessions and agencies is nothing of ours.
+      const { session: _, agency: __, ...output } = claims;
+      return external ? output : claims;
     },
   };
 }

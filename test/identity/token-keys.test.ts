@@ -61,6 +61,8 @@ it("another issuer takes the place of ours by configuration: its keys and its na
   expect(await status(issued())).toBe(200);
   for (const change of [{ iss: "https://other.example" }, { aud: "others" }, { sub: "nobody" }, { tid: "none" }])
     expect(await status(issued(change))).toBe(401);
+  const { id: foreign } = await other.tenant();
+  expect(await status(issued({ tid: foreign, agency: tenant.id }))).toBe(401);
   // One of our own making has the right issuer and audience, and a key that does not count here.
   expect(await status(await tenant.dashboard())).toBe(401);
 });
