@@ -64,8 +64,8 @@ export class EngagementStack extends Stack {
         SIGN_IN_CLIENT_ID: settings.signIn?.clientId,
         DEFAULT_PLAN: settings.defaultPlan,
         REGISTRATION: settings.registration,
-        // Where anybody may have a workspace, a domain of the account is nobody's until the operator gives it.
-        GIVEN_IDENTITIES: settings.registration === "open" ? "1" : "0",
+        // Where anybody may have a workspace, the operator gives the domains of the account, and larger plans.
+        STRANGERS: settings.registration === "open" ? "1" : "0",
         STREAM_CONCURRENCY: String(
           settings.streamConcurrency ?? Math.max(2, Math.floor(settings.accountConcurrency / 2)),
         ),

@@ -7,7 +7,7 @@ import { ApiError, invalid } from "../kernel/errors.ts";
 import type { Ids, TenantId } from "../kernel/ids.ts";
 import { isEmailAddress, withAsciiDomain } from "../rules/contacts.ts";
 import { weaknessOf } from "../rules/passwords.ts";
-import type { PlanName } from "../rules/plans.ts";
+import { type PlanName, planNames } from "../rules/plans.ts";
 import type { Platform, PlatformReader, platformWrite } from "../store/context.ts";
 import { hashPassword, register, requireFree, type User, workspaceKinds } from "../store/workspaces/identity.ts";
 import { RegistrationInvite } from "../store/workspaces/identity-items.ts";
@@ -27,6 +27,17 @@ export const registrationMode: Capability<"registration", RegistrationMode> = {
   open: (deps) => {
     const mode = settingAmong(deps, "REGISTRATION", registrations);
     return () => mode;
+  },
+};
+
+/** The largest plan that a workspace may take by itself: where anybody may have one, that of new ones. */
+export const largestOwnPlan: Capability<"largestOwnPlan", PlanName> = {
+  as: "largestOwnPlan",
+  env: ["STRANGERS", "DEFAULT_PLAN"],
+  grants: [],
+  open: (deps) => {
+    const largest = deps.env.STRANGERS === "1" ? settingAmong(deps, "DEFAULT_PLAN", planNames) : planNames.at(-1)!;
+    return () => largest;
   },
 };
 

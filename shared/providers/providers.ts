@@ -56,7 +56,7 @@ export const credentialProof: Capability<
   (type: ProvidedChannel, credentials: Credentials) => Promise<Verification>
 > = {
   as: "proof",
-  env: ["GIVEN_IDENTITIES"],
+  env: ["STRANGERS"],
   grants: [{ actions: ["ses:GetEmailIdentity"], on: "email-identities" }],
   open: (deps) => {
     const opened = openProviders(deps);

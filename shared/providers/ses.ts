@@ -83,7 +83,7 @@ export function openSes(deps: Pick<Deps, "aws" | "clock" | "env">): Ses {
           if (answer === NO_ANSWER) return unverified("SES did not answer in time.", { isTemporary: true });
           const use = useOf(answer.Tags, tenant);
           if (use === "of_others") return unverified(`The SES identity ${EmailIdentity} is given to other workspaces.`);
-          if (answer.VerifiedForSendingStatus && (use === "given" || deps.env.GIVEN_IDENTITIES !== "1"))
+          if (answer.VerifiedForSendingStatus && (use === "given" || deps.env.STRANGERS !== "1"))
             verdict = { kind: "verified" };
           else if (verdict.kind !== "verified")
             verdict = unverified(

@@ -134,7 +134,7 @@ describe("the identity of a sender", () => {
   });
 
   it("the identity of a sender is nobody's until it is given, where anybody may have a workspace (D-EMAIL, CHN-10)", async () => {
-    const { mocked, ses } = mockedSes(undefined, { GIVEN_IDENTITIES: "1" });
+    const { mocked, ses } = mockedSes(undefined, { STRANGERS: "1" });
     mocked.on(GetEmailIdentityCommand).resolves({ VerifiedForSendingStatus: true });
     expect(await ses.verify(credentials, "shop")).toMatchObject({ error: expect.stringContaining("ask the operator") });
     mocked.on(GetEmailIdentityCommand, { EmailIdentity: "example.com" }).resolves(given("shop"));

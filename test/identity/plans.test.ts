@@ -11,6 +11,19 @@ beforeEach(async () => {
 });
 const { operate, upsert, send } = operating(() => world);
 
+it("where anybody may register, the operator gives plans that are larger than that of new workspaces (D-BILL, D-PLAN)", async () => {
+  world = await testWorld({ env: { STRANGERS: "1", DEFAULT_PLAN: "free" } });
+  const tenant = await world.tenant({ plan: "free" });
+  const take = async (plan: string) => (await tenant.call("PUT /api/v1/billing/plan", { plan })).status;
+  expect(await take("starter")).toBe(403);
+
+  await operate({ tenant_id: tenant.id, plan: "pro" });
+
+  const statuses = [];
+  for (const plan of ["premium", "growth", "pro", "free"]) statuses.push(await take(plan));
+  expect(statuses).toEqual([403, 200, 403, 200]);
+});
+
 describe("requests per minute", () => {
   it("the 61st request of a free workspace's minute is refused, with the seconds to wait (LIM-1, LIM-2, ERR-19)", async () => {
     const as = await (await world.tenant({ plan: "free" })).dashboard();

@@ -1,9 +1,11 @@
 // The plan of a workspace with its limits and its usage, and the workspace's own cap on sends.
 import * as v from "valibot";
 import { Amount, OneOf, said, Timestamp } from "../../../shared/contract/schemas.ts";
+import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
+import { largestOwnPlan } from "../../../shared/http/registration.ts";
 import { timestamp } from "../../../shared/kernel/clock.ts";
-import { notFound } from "../../../shared/kernel/errors.ts";
+import { ApiError, notFound } from "../../../shared/kernel/errors.ts";
 import { costOfUsage } from "../../../shared/rules/month-cost.ts";
 import { type PlanName, planNames, plans } from "../../../shared/rules/plans.ts";
 import {
@@ -84,19 +86,25 @@ export const billing = group("billing", "Plan, usage and caps.", [
 
   endpoint(
     "PUT /api/v1/billing/plan",
-    { permission: "billing:manage", uses: [storeRead, platformRead, planWrites] },
+    { permission: "billing:manage", uses: [storeRead, platformRead, planWrites, largestOwnPlan] },
     {
       summary: "Change the plan. A downgrade is never refused: what exceeds its limits can no longer grow",
+      description: "Where anybody may register, the operator gives plans that are larger than that of new workspaces.",
       body: v.strictObject({ plan: OneOf(planNames) }),
       example: { body: { plan: "premium" } },
       returns: Billing,
     },
-    async ({ store, platform, planWrites, body }) => {
+    async ({ store, platform, planWrites, largestOwnPlan: largest, caller, body }) => {
+      const { plan: held } = workspaceOf(caller);
+      if (isLarger(body.plan, largest) && isLarger(body.plan, held))
+        throw new ApiError("FORBIDDEN", `The operator gives plans that are larger than ${largest}.`);
       await changePlan({ store, platform, planWrites }, body.plan);
       return billOf(store, platform);
     },
   ),
 ]);
+
+const isLarger = (one: PlanName, other: PlanName): boolean => planNames.indexOf(one) > planNames.indexOf(other);
 
 async function billOf(store: StoreReader, platform: PlatformReader) {
   const [workspace, usage, subscribers, assetBytes, dynamicSegments] = await Promise.all([
