@@ -77,7 +77,9 @@ export function warmthFaults(
     writes: Math.max(...reached.map(({ WriteUnitsPerSecond = 0 }) => WriteUnitsPerSecond)),
   };
   return reads < most.reads || writes < most.writes
-    ? [`warmThroughput of the table or an index is ${textOf(most)}: AWS raises it, and refuses to lower it. Set no less.`]
+    ? [
+        `warmThroughput of the table or an index is ${textOf(most)}: AWS raises it, and refuses to lower it. Set no less.`,
+      ]
     : [];
 }
 

@@ -1,5 +1,10 @@
 // Checks before `cdk deploy`: finds early what would make it fail late or deploy the wrong thing.
-import { DescribeTableCommand, DynamoDBClient, ListTablesCommand, type TableDescription } from "@aws-sdk/client-dynamodb";
+import {
+  DescribeTableCommand,
+  DynamoDBClient,
+  ListTablesCommand,
+  type TableDescription,
+} from "@aws-sdk/client-dynamodb";
 import { DescribeEventBusCommand, EventBridgeClient } from "@aws-sdk/client-eventbridge";
 import { GetAccountSettingsCommand, GetFunctionConcurrencyCommand, LambdaClient } from "@aws-sdk/client-lambda";
 import { GetParameterCommand, SSMClient } from "@aws-sdk/client-ssm";

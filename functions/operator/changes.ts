@@ -141,7 +141,8 @@ export async function changeOne(
     const left = status === "deleted" ? await clientsInNeed(platform, store.tenant) : [];
     if (left.length > 0) return keepsClients(left);
     const agency = before.status === "deleted" ? await deletedAgencyOf(platform, row) : undefined;
-    if (agency !== undefined) return { error: "conflict", message: `Nobody would reach it: restore its agency ${agency} before.` };
+    if (agency !== undefined)
+      return { error: "conflict", message: `Nobody would reach it: restore its agency ${agency} before.` };
     if (status === "deleted") await bind(before.id).timers.set([purgeTimer(store.tenant, now)]);
     const isChanged = await changeStatus(platform, store.tenant, status, now);
     if (!isChanged) return { error: "not_found" };

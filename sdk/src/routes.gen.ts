@@ -288,10 +288,10 @@ export const routes: RouteTable = {
   account: {
     getSdkKey: {"route":"GET /api/v1/sdk-key","credentials":["dashboard"]},
     createServerKey: {"route":"POST /api/v1/server-keys","credentials":["dashboard"],"body":"json"},
-    listServerKeys: {"route":"GET /api/v1/server-keys","credentials":["dashboard"]},
+    listServerKeys: {"route":"GET /api/v1/server-keys","credentials":["dashboard"],"query":true},
     deleteServerKey: {"route":"DELETE /api/v1/server-keys/:id","credentials":["dashboard"]},
     createAgentKey: {"route":"POST /api/v1/agent-keys","credentials":["dashboard"],"body":"json"},
-    listAgentKeys: {"route":"GET /api/v1/agent-keys","credentials":["dashboard"]},
+    listAgentKeys: {"route":"GET /api/v1/agent-keys","credentials":["dashboard"],"query":true},
     deleteAgentKey: {"route":"DELETE /api/v1/agent-keys/:id","credentials":["dashboard"]},
     getMe: {"route":"GET /api/v1/me","credentials":["dashboard"]},
     getWorkspace: {"route":"GET /api/v1/workspace","credentials":["dashboard"]},

@@ -7890,9 +7890,15 @@ export interface AccountCreateServerKeyAnswer {
   created_at: string;
 }
 
+export interface AccountListServerKeysQuery {
+  cursor?: string | undefined;
+}
+
 export interface AccountListServerKeysAnswer {
   /** The items of this page */
   items: ServerKey[];
+  /** The cursor of the next page; empty on the last one */
+  next_cursor: string;
 }
 
 export interface AccountCreateAgentKeyBody {
@@ -7921,9 +7927,15 @@ export interface AccountCreateAgentKeyAnswer {
   key: string;
 }
 
+export interface AccountListAgentKeysQuery {
+  cursor?: string | undefined;
+}
+
 export interface AccountListAgentKeysAnswer {
   /** The items of this page */
   items: AgentKey[];
+  /** The cursor of the next page; empty on the last one */
+  next_cursor: string;
 }
 
 export interface AccountGetMeAnswer {
@@ -8706,13 +8718,13 @@ export interface Endpoints {
     /** Create a server key: only this response contains the key itself. `POST /api/v1/server-keys` */
     createServerKey(body: AccountCreateServerKeyBody, options?: CallOptions): Promise<AccountCreateServerKeyAnswer>;
     /** List server keys, newest first. `GET /api/v1/server-keys` */
-    listServerKeys(options?: CallOptions): Promise<AccountListServerKeysAnswer>;
+    listServerKeys(query?: AccountListServerKeysQuery, options?: CallOptions): Promise<AccountListServerKeysAnswer>;
     /** Revoke a server key at once. `DELETE /api/v1/server-keys/:id` */
     deleteServerKey(id: string, options?: CallOptions): Promise<void>;
     /** Create an agent key: only this response contains the key itself. `POST /api/v1/agent-keys` */
     createAgentKey(body: AccountCreateAgentKeyBody, options?: CallOptions): Promise<AccountCreateAgentKeyAnswer>;
     /** List agent keys, newest first. `GET /api/v1/agent-keys` */
-    listAgentKeys(options?: CallOptions): Promise<AccountListAgentKeysAnswer>;
+    listAgentKeys(query?: AccountListAgentKeysQuery, options?: CallOptions): Promise<AccountListAgentKeysAnswer>;
     /** Revoke an agent key at once. `DELETE /api/v1/agent-keys/:id` */
     deleteAgentKey(id: string, options?: CallOptions): Promise<void>;
     /** Who the presented dashboard token belongs to. `GET /api/v1/me` */

@@ -28,18 +28,21 @@ it.each([
   expect(await listed()).toEqual(before);
 });
 
-it.each(["server-keys", "agent-keys"])("%s are listed newest first, a hundred a page (D-SCOPE, D-MCP)", async (keys) => {
-  const { tenant } = await withTenant();
-  const path = `/api/v1/${keys}`;
-  const made: string[] = [];
-  for (let n = 0; n < 101; n++) made.unshift((await tenant.call(`POST ${path}`, { name: `Key ${n}` })).body.id);
+it.each(["server-keys", "agent-keys"])(
+  "%s are listed newest first, a hundred a page (D-SCOPE, D-MCP)",
+  async (keys) => {
+    const { tenant } = await withTenant();
+    const path = `/api/v1/${keys}`;
+    const made: string[] = [];
+    for (let n = 0; n < 101; n++) made.unshift((await tenant.call(`POST ${path}`, { name: `Key ${n}` })).body.id);
 
-  const { items, next_cursor } = (await tenant.call(`GET ${path}`)).body;
-  const last = (await tenant.call(`GET ${path}?cursor=${next_cursor}`)).body;
+    const { items, next_cursor } = (await tenant.call(`GET ${path}`)).body;
+    const last = (await tenant.call(`GET ${path}?cursor=${next_cursor}`)).body;
 
-  const listed = [...items, ...last.items].map(({ id }: { id: string }) => id).slice(0, made.length);
-  expect([items.length, listed, last.next_cursor]).toEqual([100, made, ""]);
-});
+    const listed = [...items, ...last.items].map(({ id }: { id: string }) => id).slice(0, made.length);
+    expect([items.length, listed, last.next_cursor]).toEqual([100, made, ""]);
+  },
+);
 
 describe("server keys", () => {
   it("a server key has a prefix by which it is known, and holds events:write by default (ATH-2, ATH-R3)", async () => {

@@ -117,8 +117,7 @@ describe("a first deployment", () => {
   });
 
   it("a deployment where anybody may register gives no workspace an SES identity by itself (D-EMAIL)", () => {
-    const givenIn = ({ Resources }: Template) =>
-      Resources.VerifyChannel!.Properties.Environment.Variables.STRANGERS;
+    const givenIn = ({ Resources }: Template) => Resources.VerifyChannel!.Properties.Environment.Variables.STRANGERS;
 
     expect(givenIn(synthesize({ context: { registration: "open" } }))).toBe("1");
     expect(givenIn(template)).toBe("0");

@@ -9,8 +9,8 @@ import { fromJson, type JsonText, toJson } from "../json-text.ts";
 import { happened, transacted } from "../refusals.ts";
 import { UserItem } from "./identity-items.ts";
 import { accountWrites, secondFactorFields } from "./passwords.ts";
-import { withParents } from "./session-ends.ts";
 import { type Sealing, sealingBy } from "./sealing.ts";
+import { withParents } from "./session-ends.ts";
 import { UserSession } from "./session-items.ts";
 import { base32, stepOfCode, TOTP_KEY_BYTES } from "./totp.ts";
 
