@@ -18,20 +18,14 @@ export interface EntityPage<T> {
  * A page of entities, newest first, as `read` returns them. It ends early where `accepts` refuses one: it must accept
  * the first.
  */
-export function entityPage<D extends AnyEntity, T>(
+export async function entityPage<D extends AnyEntity, T>(
   store: StoreReader,
-  entity: D,
-  range: EntityRange,
-  options: { read: (row: RowOf<D>) => T; accepts?: (item: T) => boolean },
-): Promise<EntityPage<T>>;
-export async function entityPage(
-  store: StoreReader,
-  entity: AnyEntity,
+  paged: D,
   { after, limit }: EntityRange,
-  // biome-ignore lint/suspicious/noExplicitAny: the signature above says what it takes
-  { read, accepts = () => true }: any,
-): Promise<EntityPage<unknown>> {
-  const items: unknown[] = [];
+  { read, accepts = () => true }: { read: (row: RowOf<D>) => T; accepts?: (item: T) => boolean },
+): Promise<EntityPage<T>> {
+  const entity: AnyEntity = paged;
+  const items: T[] = [];
   let last = after;
   let position = after === undefined ? undefined : keyOf(entity, store.tenant, { id: after });
   do {

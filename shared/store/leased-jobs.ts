@@ -33,39 +33,27 @@ export async function requireTurn(store: StoreReader, item: LeasedJob, underWay:
 }
 
 /** Takes a job for the time of a lease. @returns undefined if it has ended, or another worker has it */
-export function takeJob<D extends LeasedJob>(
+export async function takeJob<D extends LeasedJob>(
   store: Store,
   item: D,
   id: string,
   lifecycle: JobMoves,
-): Promise<RowOf<D> | undefined>;
-export async function takeJob(
-  store: Store,
-  item: AnyEntity,
-  id: string,
-  lifecycle: JobMoves,
-): Promise<object | undefined> {
+): Promise<RowOf<D> | undefined> {
   const now = store.clock.now();
   const change = { set: { lease: now + LEASE_MS } };
   const when = any(absent("lease"), below("lease", now));
-  const taken = await move(store, item, { id }, { lifecycle, action: "begin", change, when });
+  const taken = await move<AnyEntity, JobMoves>(store, item, { id }, { lifecycle, action: "begin", change, when });
   return taken.kind === "changed" ? taken.row : undefined;
 }
 
 /** Notes how far the worker of a job has got. `lost`: the job has ended, or another worker has it. */
-export function noteJob<D extends LeasedJob>(
+export async function noteJob<D extends LeasedJob>(
   store: Store,
   item: D,
-  job: { id: string; lease?: number | undefined },
-  { lifecycle, set }: { lifecycle: JobMoves; set: NonNullable<ChangeOf<D>["set"]> },
-): Promise<"noted" | "lost">;
-export async function noteJob(
-  store: Store,
-  item: AnyEntity,
   { id, lease = 0 }: { id: string; lease?: number | undefined },
-  { lifecycle, set }: { lifecycle: JobMoves; set: object },
+  { lifecycle, set }: { lifecycle: JobMoves; set: NonNullable<ChangeOf<D>["set"]> },
 ): Promise<"noted" | "lost"> {
   const noting = { lifecycle, action: "begin", change: { set }, when: is("lease", lease) };
-  const noted = await move(store, item, { id }, noting);
+  const noted = await move<AnyEntity, JobMoves>(store, item, { id }, noting);
   return noted.kind === "changed" ? "noted" : "lost";
 }

@@ -21,18 +21,11 @@ interface Transition<D, L extends Lifecycle<string> = Lifecycle<string>> {
   when?: ConditionOf<D>;
 }
 
-export function moveWrite<D extends Movable, L extends Lifecycle<string>>(
+export const moveWrite = <D extends Movable, L extends Lifecycle<string>>(
   item: D,
   key: KeyOf<D>,
   transition: Transition<D, L>,
-): ItemWrite<"workspace">;
-export function moveWrite(
-  item: AnyItem<"workspace">,
-  key: object,
-  transition: Transition<AnyItem>,
-): ItemWrite<"workspace"> {
-  return { item, key, write: writeOf(transition) };
-}
+): ItemWrite<"workspace"> => ({ item, key, write: writeOf(transition) });
 
 /**
  * Takes an action if the entity is in a status that allows it, in one conditional write.
@@ -43,15 +36,9 @@ export function move<D extends Movable, L extends Lifecycle<string>>(
   item: D,
   key: KeyOf<D>,
   transition: Transition<D, L>,
-): Promise<Changed<RowOf<D>>>;
-export function move(
-  store: Store,
-  item: AnyItem<"workspace">,
-  key: object,
-  transition: Transition<AnyItem>,
-): Promise<object> {
+): Promise<Changed<RowOf<D>>> {
   const { change, when } = writeOf(transition);
-  return changed(item, store.change(item, key, change, when));
+  return changed(item, store.change<AnyItem<"workspace">>(item, key as object, change, when));
 }
 
 function writeOf({ lifecycle, action, change = {}, when }: Transition<AnyItem>) {

@@ -48,15 +48,14 @@ export const Name = item({
 type NamedEntity = Entity<any> & { readonly types?: { row: { id: string; name: string } } };
 type NamedRow = { id: string; name: string };
 
-export function createNamed<D extends NamedEntity>(
+export async function createNamed<D extends NamedEntity>(
   store: Store,
   entity: D,
   row: NewRowOf<D> & NamedRow,
-): Promise<"created" | "name taken">;
-export async function createNamed(store: Store, entity: AnyEntity, row: NamedRow): Promise<"created" | "name taken"> {
+): Promise<"created" | "name taken"> {
   const { id, name } = row;
   const nameWrite = putItem(Name, { kind: entity.kind, name }, { id }, absent());
-  const [taken] = await failuresOf(store, [nameWrite, putItem(entity, { id }, row)]);
+  const [taken] = await failuresOf(store, [nameWrite, putItem<AnyEntity>(entity, { id }, row)]);
   // The reply to this very write may have been lost: then the name is its own.
   return !taken || taken.old?.id === id ? "created" : "name taken";
 }
@@ -75,40 +74,34 @@ interface NamedChangeOptions<D> {
  * Changes an entity and, where a new name is given, moves its name in the same transaction. A rename that came between
  * is accepted, and the change continues from there.
  */
-export function changeNamed<D extends NamedEntity>(
+export async function changeNamed<D extends NamedEntity>(
   store: Store,
-  entity: D,
+  named: D,
   id: string,
-  options: NamedChangeOptions<D>,
-): Promise<NamedChange<RowOf<D>>>;
-export async function changeNamed(
-  store: Store,
-  entity: AnyEntity,
-  id: string,
-  // biome-ignore lint/suspicious/noExplicitAny: the signature above says what it takes
-  { change, name, when }: any,
-): Promise<NamedChange<object>> {
+  { change, name, when }: NamedChangeOptions<D>,
+): Promise<NamedChange<RowOf<D>>> {
+  const entity: AnyEntity = named;
   const { kind } = entity;
   const isThere: Condition<string> = when ? all<string>(present(), when) : present();
   const whole = name === undefined ? change : { ...change, set: { ...change.set, name } };
-  const read = async (): Promise<NamedChange<object>> => {
-    const row = await store.get(entity, { id });
+  const read = async (): Promise<NamedChange<RowOf<D>>> => {
+    const row = await store.get<AnyEntity>(entity, { id });
     return row ? { kind: "changed", row } : { kind: "missing" };
   };
-  const changeAlone = async (): Promise<NamedChange<object>> => {
-    const [own] = await failuresOf(store, [changeItem(entity, { id }, whole, isThere)]);
+  const changeAlone = async (): Promise<NamedChange<RowOf<D>>> => {
+    const [own] = await failuresOf(store, [changeItem<AnyEntity>(entity, { id }, whole, isThere)]);
     return own ? { kind: own.old ? "refused" : "missing" } : read();
   };
   if (name === undefined) return changeAlone();
-  return untilUncontended<NamedChange<object>>(beingChanged, async () => {
-    const found = await store.get(entity, { id });
+  return untilUncontended<NamedChange<RowOf<D>>>(beingChanged, async () => {
+    const found = await store.get<AnyEntity>(entity, { id });
     if (!found) return done({ kind: "missing" });
     if (name === found.name) return done(await changeAlone());
 
     const [moved, taken, own] = await failuresOf(store, [
       removeItem(Name, { kind, name: found.name }, is("id", id)),
       putItem(Name, { kind, name }, { id }, absent()),
-      changeItem(entity, { id }, whole, isThere),
+      changeItem<AnyEntity>(entity, { id }, whole, isThere),
     ]);
     if (moved) return contended;
     if (taken) return done({ kind: "taken" });
@@ -117,27 +110,25 @@ export async function changeNamed(
   });
 }
 
-/**
- * Removes an entity and its name, also after a rename that came between, with `extraItems` in the same transaction.
- * `permit` looks at the entity and throws, or returns what must still be true when it is removed.
- */
-export function removeNamed<D extends NamedEntity>(
+interface RemovalOptions<D> {
+  /** Looks at the entity, and throws or returns what must still be true when it is removed. */
+  permit?: (row: RowOf<D>) => Condition<AttributeOf<D>>;
+  /** Written in the same transaction. */
+  extraItems?: readonly ItemWrite[];
+}
+
+/** Removes an entity and its name, also after a rename that came between. */
+export async function removeNamed<D extends NamedEntity>(
   store: Store,
-  entity: D,
+  named: D,
   id: string,
-  options?: { permit?: (row: RowOf<D>) => Condition<AttributeOf<D>>; extraItems?: readonly ItemWrite[] },
-): Promise<"removed" | "missing">;
-export async function removeNamed(
-  store: Store,
-  entity: AnyEntity,
-  id: string,
-  // biome-ignore lint/suspicious/noExplicitAny: the signature above says what it takes
-  { permit, extraItems = [] }: any = {},
+  { permit, extraItems = [] }: RemovalOptions<D> = {},
 ): Promise<"removed" | "missing"> {
+  const entity: AnyEntity = named;
   return untilUncontended<"removed" | "missing">(beingChanged, async () => {
-    const found = await store.get(entity, { id });
+    const found = await store.get<AnyEntity>(entity, { id });
     if (!found) return done("missing");
-    const when = permit ? all(present(), permit(found)) : present();
+    const when = permit ? all<string>(present(), permit(found)) : present();
     const isRemoved = await transacted(store, [
       removeItem(entity, { id }, when),
       removeItem(Name, { kind: entity.kind, name: found.name }, is("id", id)),
@@ -158,18 +149,13 @@ export async function listNames(store: StoreReader, { kind }: AnyEntity): Promis
  * A page of entities by their ids, newest first; one that was deleted meanwhile is left out. `asRange` reads ids that
  * have no or few other entities between them by one query, at a fraction of the price.
  */
-export function getEntities<D extends AnyEntity>(
+export async function getEntities<D extends AnyEntity>(
   store: StoreReader,
-  entity: D,
-  ids: readonly string[],
-  options: { asRange: boolean },
-): Promise<RowOf<D>[]>;
-export async function getEntities(
-  store: StoreReader,
-  entity: AnyEntity,
+  listed: D,
   ids: readonly string[],
   { asRange }: { asRange: boolean },
-): Promise<unknown[]> {
+): Promise<RowOf<D>[]> {
+  const entity: AnyEntity = listed;
   const [newest, oldest] = [ids[0], ids.at(-1)];
   if (newest === undefined || oldest === undefined) return [];
   if (!asRange) {

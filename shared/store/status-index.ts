@@ -83,24 +83,17 @@ export async function requireRoom(store: StoreReader, entity: AnyEntity, noun: s
 type ListedRow = { id: string; name?: string | undefined };
 
 /** Puts an entity and its status in one transaction, with `extraItems`. @throws 429 QUOTA_EXCEEDED beyond 10,000 of a kind. */
-export function createListed<D extends AnyEntity>(
+export async function createListed<D extends AnyEntity>(
   store: Store,
   entity: D,
   status: string,
   row: NewRowOf<D> & ListedRow,
-  extraItems?: readonly ItemWrite[],
-): Promise<void>;
-export async function createListed(
-  store: Store,
-  entity: AnyEntity,
-  status: string,
-  row: ListedRow,
   extraItems: readonly ItemWrite[] = [],
 ): Promise<void> {
   const { id, name } = row;
   await requireRoom(store, entity, "of these");
   await store.transact([
-    putItem(entity, { id }, row, absent()),
+    putItem<AnyEntity>(entity, { id }, row, absent()),
     statusWrite(entity, id, status, { name }),
     ...extraItems,
   ]);
@@ -119,28 +112,22 @@ export interface ListedChange<D> {
  * Changes an entity that exists and meets `when`, and its status where it moves, with `extraItems` in the same transaction,
  * whose own conditions must hold.
  */
-export function changeListed<D extends AnyEntity>(
+export async function changeListed<D extends AnyEntity>(
   store: Store,
-  entity: D,
+  listed: D,
   id: string,
-  listed: ListedChange<D>,
-): Promise<Changed<RowOf<D>>>;
-export async function changeListed(
-  store: Store,
-  entity: AnyEntity,
-  id: string,
-  // biome-ignore lint/suspicious/noExplicitAny: the signature above says what it takes
-  { change, status, waits, when, extraItems = [] }: any,
-): Promise<object> {
-  const isAsWanted = when ? all(present(), when) : present();
-  const { name } = change.set ?? {};
+  { change, status, waits, when, extraItems = [] }: ListedChange<D>,
+): Promise<Changed<RowOf<D>>> {
+  const entity: AnyEntity = listed;
+  const isAsWanted = when ? all<string>(present(), when) : present();
+  const { name }: { name?: string | undefined } = change.set ?? {};
   const isMoved = status !== undefined || name !== undefined || waits !== undefined;
   const others = [...(isMoved ? [statusWrite(entity, id, status, { name, waits })] : []), ...extraItems];
   if (others.length === 0) return changed(entity, store.change(entity, { id }, change, isAsWanted));
 
   const failures = await failuresOf(store, [changeItem(entity, { id }, change, isAsWanted), ...others]);
   if (failures.length > 0) return { kind: "refused", current: oldRow(entity, failures[0]) };
-  const row = await store.get(entity, { id });
+  const row = await store.get<AnyEntity>(entity, { id });
   return row ? { kind: "changed", row } : { kind: "refused", current: undefined };
 }
 
