@@ -14,7 +14,7 @@ import type { Store, StoreReader } from "../context.ts";
 import { annotationWrite } from "../insights/annotations.ts";
 import { changeItem, checkItem, fieldsOf, type ItemWrite, idKeys, type NewRowOf, putItem } from "../item.ts";
 import { recountTimer } from "../recount-timer.ts";
-import { orRefuse, whereItHolds } from "../refusals.ts";
+import { busy, contended, done, orRefuse, untilUncontended, whereItHolds } from "../refusals.ts";
 import { jobIdOf } from "../sends/jobs/job-ids.ts";
 import { changeListed, createListed, listPage, removeListed, Status } from "../status-index.ts";
 import type { Timers } from "../timers.ts";
@@ -127,30 +127,37 @@ async function tryChange(
   id: string,
   wanted: WantedChange,
 ): Promise<Schedule | undefined> {
-  for (;;) {
-    const current = await findSchedule(store, id);
-    if (!current) return undefined;
-    const change = typeof wanted === "function" ? wanted(current) : wanted;
-    if (!change) return scheduleOf(current);
-    const { cron_expression = current.cron_expression, timezone = current.timezone, active = current.active } = change;
-    const cron = readCron({ cron_expression, timezone });
-    const now = store.clock.now();
-    const isMoved =
-      cron_expression !== current.cron_expression || timezone !== current.timezone || active !== current.active;
-    const revision = current.revision + (isMoved ? 1 : 0);
-    const next = active ? nextRun(cron, timezone, now) : undefined;
-    if (isMoved) await setTick(store, timers, { id, revision, next });
-    const moved = isMoved ? { revision, next } : {};
-    const remove: ("next" | "held_by")[] = [];
-    if (isMoved && next === undefined) remove.push("next");
-    if (change.active !== undefined && change.held_by === undefined) remove.push("held_by");
-    const changed = await changeListed(store, ScheduleItem, id, {
-      change: { set: { ...change, ...moved, updated_at: timestamp(now) }, remove },
-      when: is("revision", current.revision),
-      status: active === current.active ? undefined : statusOf(active),
-    });
-    if (changed.kind === "changed") return scheduleOf(changed.row);
-  }
+  return untilUncontended<Schedule | undefined>(
+    busy.transient("The schedule is being changed by others."),
+    async () => {
+      const current = await findSchedule(store, id);
+      if (!current) return done(undefined);
+      const change = typeof wanted === "function" ? wanted(current) : wanted;
+      if (!change) return done(scheduleOf(current));
+      const {
+        cron_expression = current.cron_expression,
+        timezone = current.timezone,
+        active = current.active,
+      } = change;
+      const cron = readCron({ cron_expression, timezone });
+      const now = store.clock.now();
+      const isMoved =
+        cron_expression !== current.cron_expression || timezone !== current.timezone || active !== current.active;
+      const revision = current.revision + (isMoved ? 1 : 0);
+      const next = active ? nextRun(cron, timezone, now) : undefined;
+      if (isMoved) await setTick(store, timers, { id, revision, next });
+      const moved = isMoved ? { revision, next } : {};
+      const remove: ("next" | "held_by")[] = [];
+      if (isMoved && next === undefined) remove.push("next");
+      if (change.active !== undefined && change.held_by === undefined) remove.push("held_by");
+      const changed = await changeListed(store, ScheduleItem, id, {
+        change: { set: { ...change, ...moved, updated_at: timestamp(now) }, remove },
+        when: is("revision", current.revision),
+        status: active === current.active ? undefined : statusOf(active),
+      });
+      return changed.kind === "changed" ? done(scheduleOf(changed.row)) : contended;
+    },
+  );
 }
 
 /** Switches a schedule off, if it is still there, and says why, on itself and in an annotation (AMB-119). */

@@ -7,7 +7,7 @@ import { chunksOf } from "../../rules/chunks.ts";
 import { absent, is } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
 import type { Key } from "../model.ts";
-import { happened, whereItHolds } from "../refusals.ts";
+import { type Attempt, busy, contended, done, happened, untilUncontended, whereItHolds } from "../refusals.ts";
 import { pagesOf } from "../table.ts";
 import { SequenceBlock, type SequenceBlockRow } from "./delivery-items.ts";
 
@@ -20,13 +20,15 @@ export const FIRST_LEASE_MS = 5 * MINUTE;
 export const STREAM_MS = 10 * MINUTE;
 const CLOCK_TOLERANCE_MS = MINUTE;
 const SCAN_PAGE = 100;
-const MAX_ATTEMPTS = 10;
 
 /** Deliveries that share a queue message: the number of the first, and all in order. */
 interface Group {
   first: number;
   ids: readonly string[];
 }
+
+/** A block as it is written and read, without its key. */
+type Block = Omit<SequenceBlockRow, "pk" | "sk">;
 
 /** A delivery that the stream reports, and its place in the stream. */
 interface Accepted {
@@ -39,6 +41,8 @@ interface DeliveryTime {
   id: string;
   lease?: number | undefined;
 }
+
+const numberedByOthers = busy.transient("The deliveries of a webhook endpoint are being numbered by others.");
 
 /** When a delivery was accepted, as far as its row tells: until the first claim the lease was set then. */
 export const acceptedAt = ({ id, lease }: DeliveryTime): number =>
@@ -54,7 +58,7 @@ export async function numberAccepted(
   stream: string,
   accepted: readonly Accepted[],
 ): Promise<Group[]> {
-  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+  return untilUncontended(numberedByOthers, async () => {
     const tail = await newestBlock(store, webhook);
     const now = store.clock.now();
     const mayBeNumbered = accepted.filter(
@@ -64,23 +68,20 @@ export async function numberAccepted(
     const numbered = new Set(groups.flatMap(({ ids }) => ids));
     const fresh = accepted.filter(({ id }) => !numbered.has(id));
     const made = await append(store, webhook, { tail, stream, fresh });
-    if (made) return [...groups, ...made];
-  }
-  throw new Error("The deliveries of a webhook endpoint could not be numbered.");
+    return made.kind === "done" ? done([...groups, ...made.value]) : contended;
+  });
 }
 
 /** Numbers a delivery that the stream did not report in time. @returns its number. */
-export async function numberLate(store: Store, webhook: string, row: DeliveryTime) {
+export async function numberLate(store: Store, webhook: string, row: DeliveryTime): Promise<number> {
   const one = { id: row.id, acceptedAt: acceptedAt(row), position: "" };
-  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+  return untilUncontended(numberedByOthers, async () => {
     const tail = await newestBlock(store, webhook);
     const found = (await sequencesOf(store, webhook, [one])).get(row.id);
-    if (found !== undefined) return found;
-    const made = await append(store, webhook, { tail, stream: tail?.stream ?? "", fresh: [one] });
-    const group = made?.[0];
-    if (group) return group.first;
-  }
-  throw new Error("A delivery to a webhook endpoint could not be numbered.");
+    if (found !== undefined) return done(found);
+    const made = await appendGroup(store, webhook, { tail, stream: tail?.stream ?? "", fresh: [one] });
+    return made.kind === "done" ? done(lastGroupOf(made.value)) : contended;
+  });
 }
 
 /** The numbers of deliveries, as far as they are numbered, read from the blocks. */
@@ -138,41 +139,46 @@ const newestBlock = async (store: StoreReader, webhook: string): Promise<Sequenc
 const groupsIn = ({ first, ids, starts }: SequenceBlockRow): Group[] =>
   starts.map((start, i) => ({ first: first + start, ids: ids.slice(start, starts[i + 1]) }));
 
-const isBehind = (tail: SequenceBlockRow | undefined, stream: string, position: string): boolean =>
+const isBehind = (tail: Block | undefined, stream: string, position: string): boolean =>
   tail !== undefined && tail.stream === stream && tail.position !== "" && BigInt(position) <= BigInt(tail.position);
 
 /** The place up to which deliveries are numbered after an addition. */
-const furthest = (tail: SequenceBlockRow | undefined, stream: string, position: string): string =>
+const furthest = (tail: Block | undefined, stream: string, position: string): string =>
   tail && (position === "" || isBehind(tail, stream, position)) ? tail.position : position;
 
 interface Addition {
-  tail: SequenceBlockRow | undefined;
+  /** The newest block. */
+  tail: Block | undefined;
   stream: string;
   fresh: readonly Accepted[];
+  /** Another group comes at once: a block that is full is then ended as it is made. */
+  isFollowed?: boolean;
 }
 
-/** Adds deliveries after the newest block. @returns undefined if another writer added some since it was read. */
-async function append(store: Store, webhook: string, { tail, stream, fresh }: Addition): Promise<Group[] | undefined> {
+/** Adds deliveries after the newest block; contended where another writer added some since it was read. */
+async function append(store: Store, webhook: string, { tail, stream, fresh }: Addition): Promise<Attempt<Group[]>> {
   const groups: Group[] = [];
   let newest = tail;
   const chunks = chunksOf(fresh, MAX_GROUP);
   for (const [i, some] of chunks.entries()) {
     const isFollowed = i < chunks.length - 1;
-    const written = await appendGroup(store, webhook, { tail: newest, stream, fresh: some }, isFollowed);
-    if (!written) return undefined;
-    newest = written;
-    groups.push({ first: written.first + (written.starts.at(-1) ?? 0), ids: some.map(({ id }) => id) });
+    const written = await appendGroup(store, webhook, { tail: newest, stream, fresh: some, isFollowed });
+    if (written.kind === "contended") return contended;
+    newest = written.value;
+    groups.push({ first: lastGroupOf(newest), ids: some.map(({ id }) => id) });
   }
-  return groups;
+  return done(groups);
 }
 
-/** @param isFollowed another group comes at once: a block that is full is then ended as it is made */
+/** The number of the first delivery of the group that was added last. */
+const lastGroupOf = ({ first, starts }: Block): number => first + (starts.at(-1) ?? 0);
+
+/** @returns the block that the group is in, a new one where the tail is full */
 async function appendGroup(
   store: Store,
   webhook: string,
-  { tail, stream, fresh }: Addition,
-  isFollowed: boolean,
-): Promise<SequenceBlockRow | undefined> {
+  { tail, stream, fresh, isFollowed = false }: Addition,
+): Promise<Attempt<Block>> {
   const now = store.clock.now();
   const ids = fresh.map(({ id }) => id);
   const place = { at: now, stream, position: furthest(tail, stream, fresh.at(-1)?.position ?? "") };
@@ -180,7 +186,10 @@ async function appendGroup(
   if (tail && !isFull) {
     const set = { ...place, ids: [...tail.ids, ...ids], starts: [...tail.starts, tail.n], n: tail.n + ids.length };
     const change = { set, remove: ["expires"] as const };
-    return whereItHolds(store.change(SequenceBlock, { webhook, first: tail.first }, change, is("n", tail.n)));
+    const changed = await whereItHolds(
+      store.change(SequenceBlock, { webhook, first: tail.first }, change, is("n", tail.n)),
+    );
+    return changed ? done(changed) : contended;
   }
   const first = tail ? tail.first + tail.n : 1;
   const expires = ttl(now + KEPT_MS);
@@ -192,8 +201,8 @@ async function appendGroup(
     const isStillNewest = await happened(
       store.change(SequenceBlock, { webhook, first: tail.first }, { set: { expires } }, is("n", tail.n)),
     );
-    if (!isStillNewest) return undefined;
+    if (!isStillNewest) return contended;
   }
   const isMade = await happened(store.put(SequenceBlock, { webhook, first }, row, absent()));
-  return isMade ? { ...row, pk: "", sk: "" } : undefined;
+  return isMade ? done(row) : contended;
 }

@@ -29,8 +29,8 @@ export const endingsBugs: readonly Bug[] = [
     name: "what a stopped send did not use is not returned",
     area: "counters",
     file: "shared/store/sends/chunks/ranges.ts",
-    find: "if (sent === (job.reserved ?? 0)) return;",
-    replace: "if (sent <= (job.reserved ?? 0)) return;",
+    find: "if (sent === (job.reserved ?? 0)) return done(undefined);",
+    replace: "if (sent <= (job.reserved ?? 0)) return done(undefined);",
   },
   {
     name: "a chunk of a stopped send stays open",

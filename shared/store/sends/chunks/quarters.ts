@@ -15,7 +15,7 @@ import { HourCount } from "../../insights/items.ts";
 import { changeItem, type ItemWrite, type RowOf, ref } from "../../item.ts";
 import { fromJson, toJson } from "../../json-text.ts";
 import type { Key } from "../../model.ts";
-import { transacted, whereItHolds } from "../../refusals.ts";
+import { busy, contended, done, transacted, untilUncontended, whereItHolds } from "../../refusals.ts";
 import type { Secrets } from "../../secrets.ts";
 import { shardOf } from "../../shards.ts";
 import { deliveryCounters } from "../../subscribers/engagement.ts";
@@ -61,13 +61,13 @@ interface Settled {
  */
 export async function settleQuarter(store: Store, secrets: Secrets, quarter: number, lane: JobLane): Promise<Settled> {
   const key = auditKey(await secrets.root(), store.tenant);
-  for (;;) {
+  return untilUncontended(busy.transient("A quarter-hour is being settled by others."), async () => {
     const refs = [ref(QuarterItem, { quarter, lane }), ref(Usage, { period: periodOf(quarter) })] as const;
     const [former, usage] = await store.getEach(refs);
     const { totals, open, seals } = await readQuarter(store, quarter, lane, key);
     const counted = beyond(totals, former ? fromJson(former.totals) : {});
     const sealed = Object.keys(seals).length > 0 ? toJson(seals) : undefined;
-    if (former && former.seals === sealed && Object.keys(counted).length === 0) return { open, counted };
+    if (former && former.seals === sealed && Object.keys(counted).length === 0) return done({ open, counted });
     const set = { totals: toJson(totals), rev: (former?.rev ?? 0) + 1, ...(sealed && { seals: sealed }) };
     const isAsRead = former ? is("rev", former.rev) : absent();
     const counting = [
@@ -76,8 +76,8 @@ export async function settleQuarter(store: Store, secrets: Secrets, quarter: num
       ...(former && counted[AHEAD] ? [chargeLate(quarter, usage, counted[AHEAD])] : []),
     ];
     const isSettled = await transacted(store, counting);
-    if (isSettled) return { open, counted };
-  }
+    return isSettled ? done({ open, counted }) : contended;
+  });
 }
 
 /** Jobs that appeared after a settlement: what was taken ahead for them was returned, unless it still is to be. */

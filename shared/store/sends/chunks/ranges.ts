@@ -5,7 +5,7 @@ import type { Store, StoreReader } from "../../context.ts";
 import { familyOf } from "../../families.ts";
 import { countedOutcomeWrites, outcomesBeyond } from "../../insights/hours.ts";
 import { changeItem, type ItemWrite, putItem, type RowOf } from "../../item.ts";
-import { onConditionFailed, transacted } from "../../refusals.ts";
+import { busy, contended, done, onConditionFailed, transacted, untilUncontended } from "../../refusals.ts";
 import { settlement } from "../../workspaces/usage.ts";
 import { RangeItem } from "../audience/audience-items.ts";
 import { JobItem } from "../jobs/job-items.ts";
@@ -103,6 +103,8 @@ export async function closeRange(
   return isClosed ? "closed" : "open";
 }
 
+const changedByOthers = busy.transient("What a send did is being counted by others.");
+
 /**
  * Counts by the day what a range of a send that was ended early did, once: such a range is never closed into its job
  * (F21).
@@ -112,11 +114,11 @@ export async function countStopped(
   { id: job, category }: Pick<JobRecord, "id" | "category">,
   range: string,
 ): Promise<void> {
-  for (;;) {
+  await untilUncontended(changedByOthers, async () => {
     const row = await store.get(RangeItem, { job, range });
-    if (!row || row.closed) return;
+    if (!row || row.closed) return done(undefined);
     const rest = outcomesBeyond(addendsOf(row), timedOf(row));
-    if (Object.keys(rest).length === 0) return;
+    if (Object.keys(rest).length === 0) return done(undefined);
     const add = timedAddends(rest);
     const names = Object.keys(add) as TimedName[];
     const isAsRead = names.map((name) => asRead(name, row[name]));
@@ -125,8 +127,8 @@ export async function countStopped(
       ...countedOutcomeWrites(store, `${job}:${range}`, category, rest),
     ];
     const isCounted = await transacted(store, counting);
-    if (isCounted) return;
-  }
+    return isCounted ? done(undefined) : contended;
+  });
 }
 
 /**
@@ -134,19 +136,19 @@ export async function countStopped(
  * time: a chunk that is closed later is part of the next call (docs/decisions/0093).
  */
 export async function settleStopped(store: Store, id: string): Promise<void> {
-  for (;;) {
+  await untilUncontended(changedByOthers, async () => {
     const job = await findJob(store, id);
-    if (job?.status !== "canceled" || job.direct) return;
+    if (job?.status !== "canceled" || job.direct) return done(undefined);
     const refs = (job.ranges ?? []).map((range) => ({ job: id, range }));
     const rows = (await store.getAll(RangeItem, refs)).filter((row) => row !== undefined);
-    if (rows.map(rangeOf).some(({ chunks, chunksClosed }) => chunksClosed < chunks)) return;
+    if (rows.map(rangeOf).some(({ chunks, chunksClosed }) => chunksClosed < chunks)) return done(undefined);
     const { sent } = sumOf(rows.map(tallyOf)).counts;
-    if (sent === (job.reserved ?? 0)) return;
+    if (sent === (job.reserved ?? 0)) return done(undefined);
     const settled = await settlement(store, [{ ...job, sent }]);
     const noting = changeItem(JobItem, { job: id }, { set: reservedSet(job, sent) }, isReserved(job));
     const isSettled = await transacted(store, [noting, ...settled]);
-    if (isSettled) return;
-  }
+    return isSettled ? done(undefined) : contended;
+  });
 }
 
 type TimedName = "timed" | `timed:${string}`;

@@ -2,7 +2,7 @@
 // (docs/decisions/0011, AMB-106).
 import { createHash } from "node:crypto";
 import { DAY, MINUTE, timestamp } from "../../../kernel/clock.ts";
-import { invalid, namedError } from "../../../kernel/errors.ts";
+import { invalid } from "../../../kernel/errors.ts";
 import { normalizedAddress } from "../../../rules/addresses.ts";
 import type { ChannelClass } from "../../../rules/channel-types.ts";
 import { addedUp } from "../../../rules/counting.ts";
@@ -14,7 +14,7 @@ import type { Store } from "../../context.ts";
 import { countedStages, dayWrites, OPENED_MAIL } from "../../insights/hours.ts";
 import { changeItem, type ItemWrite, type NewRowOf, putItem, type RowOf, ref } from "../../item.ts";
 import { reachedWrites } from "../../journeys/totals.ts";
-import { failuresOf } from "../../refusals.ts";
+import { busy, contended, done, failuresOf, untilUncontended } from "../../refusals.ts";
 import { DevicePointer } from "../../subscribers/device-items.ts";
 import { answeredClass, noteEngagement } from "../../subscribers/engagement.ts";
 import { Profile } from "../../subscribers/items.ts";
@@ -52,8 +52,6 @@ interface Report {
   link?: { position: number; count: number } | undefined;
 }
 
-const MAX_ATTEMPTS = 8;
-
 /**
  * Counts a report, unless it is of a test send, or one equal in every field was counted. An unknown or erased recipient is left out of it.
  * @throws 422 naming an unknown job (AMB-41).
@@ -68,21 +66,27 @@ export async function countLinkFollowed(store: Store, report: Report & { subscri
   await countReport(store, report, (recipient) => recipient !== undefined);
 }
 
+type Counting = "counted" | "left out" | "unknown job";
+
 async function countReport(
   store: Store,
   report: Report,
   countsFor: (subscriber: string | undefined) => boolean,
-): Promise<"counted" | "left out" | "unknown job"> {
+): Promise<Counting> {
   if (isTestId(report.job_id)) return "left out";
   const digest = digestOf(report);
-  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-    // Cheap at first: anybody may report, and most of what is read is the profile. The conditions find what was stale.
-    const eventual = attempt === 0;
+  // Cheap at first: anybody may report, and most of what is read is the profile. The conditions find what was stale.
+  let eventual = true;
+  return untilUncontended<Counting>(busy.transient("Too many reports of one recipient at once."), async () => {
     const { job, isCounted, isNamed, ...recipient } = await readContext(store, report, digest, eventual);
-    if (isCounted) return "left out";
-    if (eventual && (!job || (isNamed && recipient.subscriber === undefined))) continue;
-    if (!job) return "unknown job";
-    if (!countsFor(recipient.subscriber)) return "left out";
+    if (isCounted) return done("left out");
+    const isUnfound = !job || (isNamed && recipient.subscriber === undefined);
+    const mayBeStale = eventual && isUnfound;
+    eventual = false;
+    if (mayBeStale) return contended;
+    if (!job) return done("unknown job");
+    if (!countsFor(recipient.subscriber)) return done("left out");
+
     const send = jobOf(job);
     const judged = {
       ...report,
@@ -92,11 +96,10 @@ async function countReport(
     const failures = await failuresOf(store, writesOf(store, judged, digest, { job: send, ...recipient }));
     if (failures.length === 0) {
       if (judged.machine === undefined) await retractBurst(store, judged, digest, { job: send, ...recipient });
-      return "counted";
+      return done("counted");
     }
-    if (failures[0]) return "left out";
-  }
-  throw namedError("ThrottlingException", "Too many reports of one recipient at once.");
+    return failures[0] ? done("left out") : contended;
+  });
 }
 
 const digestOf = (report: Report): string => {

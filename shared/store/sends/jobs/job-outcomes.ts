@@ -10,7 +10,7 @@ import type { Store } from "../../context.ts";
 import { ExperienceItem } from "../../experiences/items.ts";
 import { annotationWrite } from "../../insights/annotations.ts";
 import { changeItem, type ItemWrite } from "../../item.ts";
-import { transacted } from "../../refusals.ts";
+import { busy, contended, done, transacted, untilUncontended } from "../../refusals.ts";
 import { ScheduleItem } from "../../schedules/items.ts";
 import { findSchedule, type ScheduleRow } from "../../schedules/schedules.ts";
 import type { JobFailure, JobRecord } from "./job-record.ts";
@@ -75,12 +75,12 @@ async function scheduleWrites(
 
 /** Notes a tick that led to no send. */
 export async function noteFailedTick(store: Store, id: string, tick: number, failure: JobFailure): Promise<void> {
-  for (;;) {
+  await untilUncontended(busy.transient("The schedule is being changed by others."), async () => {
     const schedule = await findSchedule(store, id);
-    if (!schedule) return;
+    if (!schedule) return done(undefined);
     const isNoted = await transacted(store, failureWrites(store, schedule, tick, failure));
-    if (isNoted) return;
-  }
+    return isNoted ? done(undefined) : contended;
+  });
 }
 
 /** The annotation is one for each day of the schedule's own zone (D-ANNAUTO). */
