@@ -3,41 +3,30 @@
 import { timestamp } from "../../../kernel/clock.ts";
 import { notFound } from "../../../kernel/errors.ts";
 import { DEFAULT_CANARY_WAIT_MINUTES, textOf as haltText, isCanary } from "../../../rules/brake.ts";
-import { channelTypes } from "../../../rules/channel-types.ts";
 import type { Unit } from "../../../rules/progress.ts";
 import type { Target } from "../../../rules/reach.ts";
 import { bucket, HALF, isHeldOut, type SplitPurpose } from "../../../rules/split.ts";
+import type { SaidOfSend } from "../../../rules/why-details.ts";
 import { sendInWords } from "../../../rules/why-words.ts";
 import { CampaignItem } from "../../campaigns/items.ts";
 import type { StoreReader } from "../../context.ts";
 import { ExperienceItem } from "../../experiences/items.ts";
-import { fromJson } from "../../json-text.ts";
-import { displayName, getProfiles, type LivingProfile } from "../../subscribers/subscribers.ts";
+import { displayName, getProfiles } from "../../subscribers/subscribers.ts";
 import type { WorkspaceRecord } from "../../workspaces/workspaces.ts";
 import { quietEndOf } from "../chunks/deferred.ts";
-import { type Event, eventFor, scopeOf } from "../content/arms.ts";
-import { type ChatAppWords, chatAppWords, shownOn } from "../content/chat-app-words.ts";
-import { filledHash, rendererOf, saidHash } from "../content/texts.ts";
-import { type MessageRow, messagesSince } from "../inbox/inbox.ts";
-import { readTexts } from "../inbox/inbox-content.ts";
+import { messagesSince } from "../inbox/inbox.ts";
 import { armIn, drawIdOf } from "../jobs/draws.ts";
 import { withContent } from "../jobs/job-content.ts";
 import type { Job } from "../jobs/job-record.ts";
 import { getJob } from "../jobs/jobs.ts";
 import { channelOutcomes, lostInbox, stopOf } from "../ledger/channel-outcomes.ts";
 import { wasInInbox } from "../ledger/recipient-list.ts";
-import { lostReason, newestByAddress, type RecipientOutcome, recipientOutcome } from "../ledger/recipient-outcome.ts";
-import {
-  type ChunkRef,
-  CLOCK_TOLERANCE_MS,
-  chunkRefOf,
-  type TouchRow,
-  timeOfTouch,
-  touchesSince,
-} from "../ledger/touches.ts";
+import { lostReason, type RecipientOutcome, recipientOutcome } from "../ledger/recipient-outcome.ts";
+import { type ChunkRef, CLOCK_TOLERANCE_MS, chunkRefOf, touchesSince } from "../ledger/touches.ts";
 import { type AudiencePlace, audiencePlaceOf } from "./audience-place.ts";
-import type { Explanation, RulesNow, ShownMessage, Wait } from "./explanation.ts";
+import type { Explanation, RulesNow, Wait } from "./explanation.ts";
 import { rulesNow } from "./rules-now.ts";
+import { shownMessages } from "./shown-messages.ts";
 import { deliveryOf } from "./went-out.ts";
 
 /**
@@ -48,7 +37,7 @@ import { deliveryOf } from "./went-out.ts";
 export async function explainRecipient(
   store: StoreReader,
   workspace: () => Promise<WorkspaceRecord | undefined>,
-  { job: id, subscriber, isDiscreet }: { job: string; subscriber: string; isDiscreet?: boolean },
+  { job: id, subscriber, isDiscreet = false }: { job: string; subscriber: string; isDiscreet?: boolean },
 ): Promise<Explanation> {
   const job = await withContent(store, await getJob(store, id));
   const [[profile], { ledger, messages }] = await Promise.all([
@@ -75,8 +64,7 @@ export async function explainRecipient(
   const hasArm = job.variant_b && !held_out && decision !== "not_in_audience";
   const variant_id = hasArm ? (arm ?? recipient?.arm ?? armIn(job, subscriber)) : null;
   const now = profile ? await rulesNow(store, job, profile, workspace) : null;
-  const othersAfter = waitOfOthers(job, subscriber);
-  const said = {
+  const said: Said = {
     decision,
     state,
     reason: reason ?? (decision === "pending" ? stopOf(job) : null),
@@ -84,6 +72,7 @@ export async function explainRecipient(
     attempts,
     waits: job.status === "canceled" ? [] : waits.flatMap((unit) => waitOf(unit, targets)),
     now,
+    variant_id,
   };
   return {
     notification_id: job.id,
@@ -91,29 +80,43 @@ export async function explainRecipient(
     notification: { id: job.id, name: job.name ?? job.title },
     subscriber: { id: subscriber, name: profile ? displayName(profile) : null },
     ...said,
-    in_words: sendInWords({
-      ...said,
-      goes_at: job.dispatched_at === null ? job.scheduled_at : null,
-      now: now && isDiscreet ? withoutConditions(now) : now,
-      sent_at: job.dispatched_at,
-      ended_at: job.completed_at,
-      error: job.error,
-      campaign: job.held ? await campaignStatus(store, job) : undefined,
-      experience: await experienceStatus(store, job),
-      halt: job.halted && haltText(job.halted),
-      othersAfter,
-      ...deliveryOf(job, channels, { quiet: now?.quiet_hours ?? null, isOther: othersAfter !== undefined }),
-      variant: isOfArm(variant_id) ? { arm: variant_id, share: shareOfArm(job, variant_id) } : undefined,
-    }),
+    in_words: await inWords(store, job, said, { subscriber, isDiscreet }),
     deferred_until: deferred === undefined ? null : timestamp(deferred),
     holdout: shareOf("holdout", job, subscriber, job.holdout_percentage),
     held_out,
     split: job.variant_b && shareOf("split", job, subscriber, job.split_percentage ?? HALF),
-    variant_id,
     canary: canaryOf(job, subscriber),
     messages: await shownMessages(store, job, profile, { ledger, messages }),
     evaluated_at: timestamp(store.clock.now()),
   };
+}
+
+type Said = Pick<
+  Explanation,
+  "decision" | "state" | "reason" | "channels" | "attempts" | "waits" | "now" | "variant_id"
+>;
+
+async function inWords(
+  store: StoreReader,
+  job: Job,
+  said: Said,
+  { subscriber, isDiscreet }: { subscriber: string; isDiscreet: boolean },
+): Promise<string> {
+  const { now, channels, variant_id: arm } = said;
+  const othersAfter = waitOfOthers(job, subscriber);
+  return sendInWords({
+    ...said,
+    goes_at: job.dispatched_at === null ? job.scheduled_at : null,
+    now: now && isDiscreet ? withoutConditions(now) : now,
+    sent_at: job.dispatched_at,
+    ended_at: job.completed_at,
+    error: job.error,
+    ...(await sourceStatus(store, job)),
+    halt: job.halted && haltText(job.halted),
+    othersAfter,
+    ...deliveryOf(job, channels, { quiet: now?.quiet_hours ?? null, isOther: othersAfter !== undefined }),
+    variant: isOfArm(arm) ? { arm, share: shareOfArm(job, arm) } : undefined,
+  });
 }
 
 /** A condition that is not met says what the value is not, and with `$ne` what it is. */
@@ -123,16 +126,14 @@ const withoutConditions = (now: RulesNow) => ({
   subscriber_filters: now.subscriber_filters.map((clause) => ({ ...clause, condition: {} })),
 });
 
-async function campaignStatus(store: StoreReader, { source }: Job): Promise<string | undefined> {
-  return source.type === "campaign" && source.id
-    ? (await store.get(CampaignItem, { id: source.id }))?.status
-    : undefined;
-}
-
-async function experienceStatus(store: StoreReader, { source }: Job): Promise<string | undefined> {
-  return source.type === "experience" && source.id
-    ? (await store.get(ExperienceItem, { id: source.id }))?.status
-    : undefined;
+/** The status of the campaign that holds a send, or of the experience that it shows. */
+async function sourceStatus(
+  store: StoreReader,
+  { held, source: { type, id } }: Job,
+): Promise<Pick<SaidOfSend, "campaign" | "experience">> {
+  if (id === null) return {};
+  if (type === "experience") return { experience: (await store.get(ExperienceItem, { id }))?.status };
+  return type === "campaign" && held ? { campaign: (await store.get(CampaignItem, { id }))?.status } : {};
 }
 
 /** What an address waits for; nothing where it only waits for its first turn. */
@@ -216,65 +217,4 @@ async function rowsOf(store: StoreReader, { id, dispatched_at }: Job, subscriber
     messagesSince(store, subscriber, since),
   ]);
   return { ledger: touches.filter(({ job }) => job === id), messages: messages.filter(({ job }) => job === id) };
-}
-
-/** States of an address that a message was handed over to, or may have been. */
-const handedOver: readonly TouchRow["state"][] = ["sent", "unknown", "bounced"];
-
-async function shownMessages(
-  store: StoreReader,
-  job: Job,
-  profile: LivingProfile | undefined,
-  { ledger, messages }: { ledger: readonly TouchRow[]; messages: readonly MessageRow[] },
-): Promise<ShownMessage[]> {
-  const tried = newestByAddress(ledger).filter(({ state }) => handedOver.includes(state));
-  const byChannel = new Map(tried.map((row) => [row.channel, row]));
-  const via = byChannel.has("chat_app") ? (job.deliverySettings?.via ?? []) : [];
-  const [textOf, event, chatApp] = await Promise.all([
-    readTexts(store, messages),
-    byChannel.size > 0 ? eventFor(store, job) : undefined,
-    chatAppWords(store, via, job),
-  ]);
-  const inbox = messages.map((row): ShownMessage => {
-    const { title, body } = textOf(row).content;
-    return { channel: "in_app", title, body, attributes_changed: false };
-  });
-  return [...inbox, ...[...byChannel.values()].flatMap((row) => shownOf({ job, profile, event, chatApp }, row))];
-}
-
-/** Whether the texts of now are others than those that were sent; null where it is not known what was sent. */
-function saysOtherNow({ claimed_with }: TouchRow, hash: string): boolean | null {
-  const { said } = claimed_with === undefined ? {} : fromJson(claimed_with);
-  return said === undefined ? null : said !== hash;
-}
-
-interface Sent {
-  job: Job;
-  profile: LivingProfile | undefined;
-  event: Event;
-  chatApp: ChatAppWords;
-}
-
-function shownOf({ job, profile, event, chatApp }: Sent, row: TouchRow): ShownMessage[] {
-  const channel = channelTypes.find((type) => type === row.channel && type !== "in_app");
-  if (!channel || !profile) return [];
-  const now = timeOfTouch(row);
-  const renderer = rendererOf(job, now, event);
-  const seen = { arm: row.arm, scope: scopeOf(profile, job, event), now };
-  const shown = shownOn(channel, { renderer, chatApp }, seen);
-  if (shown.kind === "failed") return [{ channel, title: null, body: null, attributes_changed: true }];
-  if (shown.kind === "template") {
-    const attributes_changed = saysOtherNow(row, filledHash(shown.parameters));
-    return [{ channel, title: null, body: shown.body, attributes_changed }];
-  }
-  const { title, body, bodies } = shown.texts;
-  return [
-    {
-      channel,
-      title,
-      body: bodies ? bodies.text : body,
-      ...(bodies && { html: bodies.html }),
-      attributes_changed: renderer.isStatic ? false : saysOtherNow(row, saidHash(shown.texts)),
-    },
-  ];
 }
