@@ -1,14 +1,7 @@
 // The text form of progress in the row of a claim: a few hundred bytes as long as nothing fails.
 import { isKnownProvider } from "./mailbox-providers.ts";
-import {
-  byPlace,
-  type LedgerState,
-  ledgerStates,
-  newProgress,
-  type Progress,
-  type Unit,
-  type Verdict,
-} from "./progress.ts";
+import { type LedgerState, ledgerStates, newProgress, type Progress, type Unit, type Verdict } from "./progress.ts";
+import { byPlace } from "./progress-rounds.ts";
 
 const letterOf = (state: LedgerState): string => (state === "skipped" ? "k" : state.charAt(0));
 const shortStates = new Map(ledgerStates.map((state) => [letterOf(state), state]));

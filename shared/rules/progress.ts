@@ -10,8 +10,6 @@ import { noteMailbox, noteReached, noteReason, type RecipientNotes } from "./pro
 import type { Target } from "./reach.ts";
 import { EXPIRED, type LateSkip, RATE_LIMITED, UNCONFIRMED } from "./reasons.ts";
 
-/** Recipients of a group: what a crash may leave unconfirmed. */
-const GROUP_SIZE = 10;
 /** How much later a transient failure is tried again, by attempt (docs/decisions/0013). */
 export const RETRY_AFTER_MS: readonly number[] = [MINUTE, 5 * MINUTE, 30 * MINUTE];
 /** A throttled message waits as long as it has waited, within these bounds, or as long as its provider says. */
@@ -125,23 +123,6 @@ export const newProgress = (): Progress => ({
   slots: {},
 });
 
-export const unitsOf = ({ work }: Progress, addressees: readonly Addressee[]): Unit[] =>
-  work ??
-  addressees.flatMap(({ targets, isSmart }, recipient) => {
-    const [first = []] = isSmart ? classesOf(targets) : [targets];
-    return first.map((target) => ({ recipient, target: targets.indexOf(target), tries: [], due: 0 }));
-  });
-
-/** Where the group that begins at `from` ends: at most ten recipients. */
-export function groupEnd(units: readonly Unit[], from: number): number {
-  const recipients = new Set<number>();
-  for (let i = from; i < units.length; i++) {
-    recipients.add(elementAt(units, i).recipient);
-    if (recipients.size > GROUP_SIZE) return i;
-  }
-  return units.length;
-}
-
 /** Records an outcome. A retry, or the next class of a smart send, joins a later round. */
 export function note(
   progress: Progress,
@@ -231,28 +212,6 @@ function noteThrottle(
 /** Reasons that hold for every address of a send. */
 const isOver = (reason: string): boolean => reason === "canceled" || reason === "topic_opt_out" || reason === EXPIRED;
 
-/** Defers units that no claim holds yet to a later round, where `until` names a time. */
-export function putOff(
-  progress: Progress,
-  addressees: readonly Addressee[],
-  until: (unit: Unit) => Pick<Unit, "due" | "quiet" | "throttledSince"> | undefined,
-): void {
-  const units = unitsOf(progress, addressees);
-  const waits = units.map((unit, i) => (i < progress.to ? undefined : until(unit)));
-  if (!waits.some(Boolean)) return;
-  progress.work = units.filter((_, i) => !waits[i]);
-  for (const [i, unit] of units.entries()) if (waits[i]) progress.next.push({ ...unit, ...waits[i] });
-}
-
-/** Ends a round early: what no claim holds yet is left to the next one, which may begin at once. */
-export function endRound(progress: Progress, addressees: readonly Addressee[], now: number): void {
-  putOff(progress, addressees, ({ due, quiet }) => ({ due: Math.max(due, now), quiet }));
-}
-
-/** The recipients that wait for the end of quiet hours. */
-export const waitingFor = ({ work = [], to, next }: Progress): Set<number> =>
-  new Set([...work.slice(to), ...next].flatMap(({ quiet, recipient }) => (quiet === undefined ? [] : [recipient])));
-
 const sizeOfClass = (unit: Unit, { targets }: Addressee): number => {
   const one = classOf(elementAt(targets, unit.target).channel);
   return targets.filter(({ channel }) => classOf(channel) === one).length;
@@ -287,17 +246,3 @@ function completeUnit(
   for (const target of following)
     progress.next.push({ recipient: unit.recipient, target: targets.indexOf(target), tries: [], due: at });
 }
-
-/** Begins the next round with what is due. @returns when it may begin; undefined when there is nothing left to do. */
-export function nextRound(progress: Progress, now: number): number | undefined {
-  if (progress.next.length === 0) return undefined;
-  const begins = Math.min(...progress.next.map(({ due }) => due));
-  const until = Math.max(now, begins);
-  progress.work = progress.next.filter(({ due }) => due <= until).sort(byPlace);
-  progress.next = progress.next.filter(({ due }) => due > until);
-  const slots = Object.fromEntries(Object.entries(progress.slots).filter(([, { isUsed }]) => !isUsed));
-  Object.assign(progress, { at: undefined, from: 0, to: 0, noted: 0, pending: [], slots });
-  return begins;
-}
-
-export const byPlace = (a: Unit, b: Unit): number => a.recipient - b.recipient || a.target - b.target;

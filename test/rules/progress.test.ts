@@ -4,18 +4,8 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { resultOf } from "../../functions/workers/deliver/tally.ts";
 import { knownProviders } from "../../shared/rules/mailbox-providers.ts";
-import {
-  type Addressee,
-  isPassed,
-  newProgress,
-  nextRound,
-  note,
-  type Progress,
-  putOff,
-  type Unit,
-  unitsOf,
-  waitingFor,
-} from "../../shared/rules/progress.ts";
+import { type Addressee, isPassed, newProgress, note, type Progress, type Unit } from "../../shared/rules/progress.ts";
+import { nextRound, putOff, unitsOf, waitingFor } from "../../shared/rules/progress-rounds.ts";
 import { progressOf, progressText } from "../../shared/rules/progress-text.ts";
 
 const at = fc.integer({ min: 1, max: 2_000_000_000_000 });

@@ -16,10 +16,10 @@ import {
   isFirstTry,
   isPassed,
   type Progress,
-  putOff,
   type SendOutcome,
   type Unit,
 } from "../../../shared/rules/progress.ts";
+import { putOff } from "../../../shared/rules/progress-rounds.ts";
 import { type BrakeView, brakeView, haltJob } from "../../../shared/store/sends/jobs/brake.ts";
 import type { JobRecord } from "../../../shared/store/sends/jobs/job-record.ts";
 import { findJob } from "../../../shared/store/sends/jobs/jobs.ts";

@@ -1,7 +1,8 @@
 // Keeps a chunk to the rates of its channels: it waits for its slot, and sends no faster in it (AMB-111).
 import { MINUTE, SECOND } from "../../../shared/kernel/clock.ts";
 import type { ChannelType } from "../../../shared/rules/channel-types.ts";
-import { groupEnd, type Progress, putOff, type Unit, unitsOf } from "../../../shared/rules/progress.ts";
+import type { Progress, Unit } from "../../../shared/rules/progress.ts";
+import { groupEnd, putOff, unitsOf } from "../../../shared/rules/progress-rounds.ts";
 import { channelRate, isGiven, learnedRate, slowDown, takeSlot } from "../../../shared/store/channels/pace.ts";
 import { credentialsFor } from "./channel-credentials.ts";
 import { MAX_DELAY_MS } from "./ledger.ts";

@@ -8,9 +8,9 @@ import {
   RETRY_AFTER_MS,
   type SendOutcome,
   type Unit,
-  unitsOf,
   type Verdict,
 } from "../../../shared/rules/progress.ts";
+import { unitsOf } from "../../../shared/rules/progress-rounds.ts";
 import type { Target } from "../../../shared/rules/reach.ts";
 import { lateSkips } from "../../../shared/rules/reasons.ts";
 import { type ItemWrite, type RowOf, ref, rowOf } from "../../../shared/store/item.ts";

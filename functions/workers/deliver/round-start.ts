@@ -1,6 +1,7 @@
 // The start of a round: its time is fixed in a claim before anything is written of it, and the first round records in
 // the ledger who is held out and who waits (AMB-109, AMB-110).
-import { type Progress, unitsOf } from "../../../shared/rules/progress.ts";
+import type { Progress } from "../../../shared/rules/progress.ts";
+import { unitsOf } from "../../../shared/rules/progress-rounds.ts";
 import { progressText } from "../../../shared/rules/progress-text.ts";
 import { advance } from "../../../shared/store/sends/chunks/claims.ts";
 import { assignmentWrite } from "../../../shared/store/sends/ledger/touches.ts";

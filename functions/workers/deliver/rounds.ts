@@ -1,7 +1,8 @@
 // Works through a chunk in rounds of groups: rendered first, claimed, sent with nothing in between, then recorded.
 import { MINUTE, SECOND } from "../../../shared/kernel/clock.ts";
 import { errorFields } from "../../../shared/kernel/log.ts";
-import { endRound, groupEnd, nextRound, type SendOutcome, type Unit, unitsOf } from "../../../shared/rules/progress.ts";
+import type { SendOutcome, Unit } from "../../../shared/rules/progress.ts";
+import { endRound, groupEnd, nextRound, unitsOf } from "../../../shared/rules/progress-rounds.ts";
 import { progressText } from "../../../shared/rules/progress-text.ts";
 import { noteAnswer } from "../../../shared/store/channels/health.ts";
 import { type Advanced, advance } from "../../../shared/store/sends/chunks/claims.ts";

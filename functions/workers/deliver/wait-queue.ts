@@ -1,7 +1,8 @@
 // Addresses that quiet hours defer (D-QUIET), and the conditions under which they may still be sent to afterwards.
 import { HOUR, MINUTE } from "../../../shared/kernel/clock.ts";
 import { isPseudonym } from "../../../shared/kernel/ids.ts";
-import { type Progress, putOff, type SendOutcome, unitsOf } from "../../../shared/rules/progress.ts";
+import type { Progress, SendOutcome } from "../../../shared/rules/progress.ts";
+import { putOff, unitsOf } from "../../../shared/rules/progress-rounds.ts";
 import { disturbs, quietUntil } from "../../../shared/rules/quiet-hours.ts";
 import { EXPIRED } from "../../../shared/rules/reasons.ts";
 import { statusOf } from "../../../shared/store/journeys/journeys.ts";

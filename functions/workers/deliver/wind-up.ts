@@ -1,8 +1,8 @@
 // A chunk of a send that was stopped is closed with what is known of it. Who was not handed to a provider by then counts
 // as skipped, so that the totals add up to the audience (docs/decisions/0089).
 import { SECOND } from "../../../shared/kernel/clock.ts";
-import { endRound, unitsOf } from "../../../shared/rules/progress.ts";
 import { cancelRest, noteReached } from "../../../shared/rules/progress-notes.ts";
+import { endRound, unitsOf } from "../../../shared/rules/progress-rounds.ts";
 import { claimChunk } from "../../../shared/store/sends/chunks/claims.ts";
 import type { Hold } from "../../../shared/store/sends/chunks/closing.ts";
 import { tallyOfInbox, tallyOfUnbegun } from "../../../shared/store/sends/jobs/stopped.ts";

@@ -1,0 +1,60 @@
+// The rounds of a chunk: what a round tries, in groups, and what is put off to a later one.
+import { classesOf } from "./arbitration.ts";
+import { elementAt } from "./element-at.ts";
+import type { Addressee, Progress, Unit } from "./progress.ts";
+
+/** Recipients of a group: what a crash may leave unconfirmed. */
+const GROUP_SIZE = 10;
+
+export const unitsOf = ({ work }: Progress, addressees: readonly Addressee[]): Unit[] =>
+  work ??
+  addressees.flatMap(({ targets, isSmart }, recipient) => {
+    const [first = []] = isSmart ? classesOf(targets) : [targets];
+    return first.map((target) => ({ recipient, target: targets.indexOf(target), tries: [], due: 0 }));
+  });
+
+/** Where the group that begins at `from` ends: at most ten recipients. */
+export function groupEnd(units: readonly Unit[], from: number): number {
+  const recipients = new Set<number>();
+  for (let i = from; i < units.length; i++) {
+    recipients.add(elementAt(units, i).recipient);
+    if (recipients.size > GROUP_SIZE) return i;
+  }
+  return units.length;
+}
+
+/** Defers units that no claim holds yet to a later round, where `until` names a time. */
+export function putOff(
+  progress: Progress,
+  addressees: readonly Addressee[],
+  until: (unit: Unit) => Pick<Unit, "due" | "quiet" | "throttledSince"> | undefined,
+): void {
+  const units = unitsOf(progress, addressees);
+  const waits = units.map((unit, i) => (i < progress.to ? undefined : until(unit)));
+  if (!waits.some(Boolean)) return;
+  progress.work = units.filter((_, i) => !waits[i]);
+  for (const [i, unit] of units.entries()) if (waits[i]) progress.next.push({ ...unit, ...waits[i] });
+}
+
+/** Ends a round early: what no claim holds yet is left to the next one, which may begin at once. */
+export function endRound(progress: Progress, addressees: readonly Addressee[], now: number): void {
+  putOff(progress, addressees, ({ due, quiet }) => ({ due: Math.max(due, now), quiet }));
+}
+
+/** The recipients that wait for the end of quiet hours. */
+export const waitingFor = ({ work = [], to, next }: Progress): Set<number> =>
+  new Set([...work.slice(to), ...next].flatMap(({ quiet, recipient }) => (quiet === undefined ? [] : [recipient])));
+
+/** Begins the next round with what is due. @returns when it may begin; undefined when there is nothing left to do. */
+export function nextRound(progress: Progress, now: number): number | undefined {
+  if (progress.next.length === 0) return undefined;
+  const begins = Math.min(...progress.next.map(({ due }) => due));
+  const until = Math.max(now, begins);
+  progress.work = progress.next.filter(({ due }) => due <= until).sort(byPlace);
+  progress.next = progress.next.filter(({ due }) => due > until);
+  const slots = Object.fromEntries(Object.entries(progress.slots).filter(([, { isUsed }]) => !isUsed));
+  Object.assign(progress, { at: undefined, from: 0, to: 0, noted: 0, pending: [], slots });
+  return begins;
+}
+
+export const byPlace = (a: Unit, b: Unit): number => a.recipient - b.recipient || a.target - b.target;
