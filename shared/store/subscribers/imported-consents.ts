@@ -9,8 +9,9 @@ import { absent, all, any, asRead, below, is, present } from "../conditions.ts";
 import type { Store } from "../context.ts";
 import { type ConditionOf, changeItem } from "../item.ts";
 import type { Item } from "../model.ts";
-import { busy, contended, done, failuresOf, transacted, untilUncontended } from "../refusals.ts";
+import { contended, done, failuresOf, transacted, untilUncontended } from "../refusals.ts";
 import { addressId } from "./address-items.ts";
+import { beingChanged } from "./address-moves.ts";
 import { heldAddresses, optOutWrite, suppressAddress } from "./addresses.ts";
 import {
   type ConsentAssertion,
@@ -226,7 +227,7 @@ async function recordSome(
   assertions: ReadonlyMap<string, ConsentAssertion>,
 ): Promise<ChoiceOutcomes> {
   return untilUncontended(
-    busy.unavailable("This subscriber is being changed by others just now."),
+    beingChanged,
     async () => {
       const profile = await getProfile(store, subscriber);
       const verdicts = [...assertions].map(([key, own]) => {

@@ -1,33 +1,19 @@
 // The writes of a profile: an update is conditional on it, a creation is a transaction with the counter of subscribers.
-import { timestamp } from "../../kernel/clock.ts";
 import { ApiError, invalid } from "../../kernel/errors.ts";
-import { absent, all, is } from "../conditions.ts";
+import { absent, all } from "../conditions.ts";
 import type { Store } from "../context.ts";
-import { familyOf } from "../families.ts";
 import { changeItem, putItem } from "../item.ts";
 import type { Value } from "../model.ts";
-import {
-  busy,
-  changed,
-  contended,
-  done,
-  failuresOf,
-  oldRow,
-  transacted,
-  untilUncontended,
-  whereItHolds,
-} from "../refusals.ts";
+import { changed, contended, done, failuresOf, oldRow, untilUncontended, whereItHolds } from "../refusals.ts";
+import { beingChanged, isNewestIn, moveAddress } from "./address-moves.ts";
 import {
   type ConsentAssertion,
   confirmedBefore,
   consentChange,
   consentWrite,
-  foldedConsent,
   isConfirmedElsewhere,
   isNewestConsent,
   keepsConfirmed,
-  unconfirmedAgain,
-  waitAgain,
 } from "./consents.ts";
 import { isAlive, Profile, type ProfileRow } from "./items.ts";
 import { countWrite, newProfile, type ProfileInput, profileChange, type SubscriberInput } from "./profile-changes.ts";
@@ -166,52 +152,6 @@ async function measure(store: Store, id: string, { attributes, isMeasured }: Pro
 const hasRoom = ({ attributes = {}, isMeasured }: ProfileInput) =>
   isMeasured || Object.keys(attributes).length === 0 ? [] : [absent<"heavy">("heavy")];
 
-/** Opt-ins that wait again with the address, beside its attributes: an expression has 4 KB. What is more waits before it. */
-const WITH_ADDRESS = 20;
-
-interface AddressMove {
-  input: ProfileInput;
-  old: ProfileRow;
-  /** A consent that is written with it. */
-  stated?: { consent: ConsentAssertion; consentId: string };
-}
-
-/** Gives a subscriber another address than the one whose owner confirmed opt-ins: these wait for the owner of this one. */
-async function moveAddress(
-  store: Store,
-  id: string,
-  { input, old, stated }: AddressMove,
-): Promise<ProfileRow | undefined> {
-  refuseOverweight(old, input.attributes);
-  const now = store.clock.now();
-  const newest = stated && isNewestIn(old, stated.consent) ? [stated.consent] : [];
-  const isAsRead = all(isAlive(), is("confirmed_address", old.confirmed_address ?? ""));
-  const again = unconfirmedAgain(old, timestamp(now)).filter(({ channel }) => channel !== newest[0]?.channel);
-  const before = again.splice(WITH_ADDRESS);
-  const areWaiting = await waitAgain(store, id, before, isAsRead);
-  if (!areWaiting) throw beingChanged();
-
-  const { set, remove } = profileChange(store, input, id);
-  const left = new Set(before.map(({ channel }) => channel));
-  const confirmed = familyOf(old, "cc:").flatMap(([channel]) => (left.has(channel) ? [] : [`cc:${channel}` as const]));
-  const change = {
-    set: Object.assign(set, ...[...again, ...newest].map(foldedConsent)) as typeof set,
-    remove: [...remove, "confirmed_address" as const, ...confirmed],
-  };
-  const isMoved = await transacted(store, [
-    changeItem(Profile, { id }, change, isAsRead),
-    ...again.map((consent) => consentWrite(store, { subscriber: id, id: store.ids.uuidAt(now) }, consent)),
-    ...(stated ? [consentWrite(store, { subscriber: id, id: stated.consentId }, stated.consent)] : []),
-  ]);
-  if (!isMoved) throw beingChanged();
-  return store.get(Profile, { id });
-}
-
-const isNewestIn = (row: ProfileRow, { channel, consented_at }: ConsentAssertion): boolean =>
-  (row[`ct:${channel}`] ?? "") <= consented_at;
-
-const beingChanged = busy.unavailable("This subscriber is being changed by others just now.");
-
 type ConsentUpdate =
   | { kind: "written" }
   /** The profile has a newer consent of the channel. */
@@ -225,27 +165,26 @@ type ConsentUpdate =
 /**
  * The same with a consent, in one transaction. A refused one costs as much as one that is made, so whoever needs no secret
  * is read first.
- * @param given.read the profile, where it was read
+ * @param stating.read the profile, where it was read
  */
 export async function updateWithConsent(
   store: Store,
   id: string,
   input: ProfileInput,
-  given: { stated: ConsentAssertion; consentId?: string; read?: ProfileRow | undefined },
+  stating: { stated: ConsentAssertion; consentId?: string; read?: ProfileRow | undefined },
 ): Promise<ProfileRow | undefined> {
   await measure(store, id, input);
-  const { stated, consentId = store.ids.uuidAt(store.clock.now()) } = given;
+  const { stated, consentId = store.ids.uuidAt(store.clock.now()) } = stating;
   const isAsked = stated.status === "pending" || input.isPublishable === true;
-  const read = given.read ?? (isAsked ? await store.get(Profile, { id }) : undefined);
+  const read = stating.read ?? (isAsked ? await store.get(Profile, { id }) : undefined);
   if (isAsked && (!read || read.erased_at)) return read;
   const consent = stated.status === "pending" ? confirmedBefore(stated, read, input.email) : stated;
   if (read && isConfirmedElsewhere(read, input.email))
     return moveAddress(store, id, { input, old: read, stated: { consent, consentId } });
   const history = consentWrite(store, { subscriber: id, id: consentId }, consent);
   const plain = profileChange(store, input, id);
-  const stating = consentChange(consent);
-  const folded = { set: { ...plain.set, ...stating.set }, remove: [...plain.remove, ...stating.remove] };
-
+  const statement = consentChange(consent);
+  const folded = { set: { ...plain.set, ...statement.set }, remove: [...plain.remove, ...statement.remove] };
   const keeps = [...keepsConfirmed(input.email), ...hasRoom(input)];
 
   const attempt = async (isNewest: boolean): Promise<ConsentUpdate> => {
@@ -269,7 +208,7 @@ export async function updateWithConsent(
       return outcome.tombstone;
     case "heavy":
       refuseOverweight(outcome.old, input.attributes);
-      return updateWithConsent(store, id, { ...input, isMeasured: true }, given);
+      return updateWithConsent(store, id, { ...input, isMeasured: true }, stating);
     case "confirmed elsewhere":
       return moveAddress(store, id, { input, old: outcome.old, stated: { consent, consentId } });
   }
