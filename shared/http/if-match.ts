@@ -21,7 +21,7 @@ export const tagged = <T extends Versioned>(found: T): Reply => replyWith(200, f
 const names = (header: string, { version }: Versioned): boolean =>
   header.split(",").some((tag) => tag.trim().replace(/^W\//, "").replaceAll('"', "") === String(version));
 
-const isAny = (header: string | undefined): header is undefined => header === undefined || header.trim() === "*";
+const isAny = (header: string): boolean => header.trim() === "*";
 
 interface Edit<T extends Versioned> {
   read(): Promise<T>;
@@ -37,12 +37,12 @@ interface Edit<T extends Versioned> {
  * @throws 412 with what is there now, 409 where somebody else came first, and what `read` and `edit` throw
  */
 export async function editAsSeen<T extends Versioned>(
-  { "if-match": header }: Readonly<Record<string, string | undefined>>,
+  { "if-match": header = "*" }: Readonly<Record<string, string | undefined>>,
   returns: v.GenericSchema,
   { read, edit, show = (found) => found }: Edit<T>,
 ): Promise<Reply> {
   const seen = isAny(header) ? undefined : await read();
-  if (seen && !names(header ?? "", seen)) throw changedMeanwhile(await show(seen), returns);
+  if (seen && !names(header, seen)) throw changedMeanwhile(await show(seen), returns);
   const outcome = await edit(seen);
   if (outcome.kind === "edited") return tagged(await show(outcome.entity));
   if (seen) throw changedMeanwhile(await show(await read()), returns);

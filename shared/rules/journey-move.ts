@@ -7,12 +7,22 @@ export interface JourneyMove {
   to:
     | { kind: "at"; position: Position }
     | { kind: "ends"; status: "completed" | "exited"; step: string; reason: string; at: number };
-  /** A step that sends, the event that its texts may refer to, the outcomes of the steps before it, and the position there. */
-  send?: { node: JourneyNode & { type: "send" }; event: string | undefined; before: Outcome[]; reached: Position };
+  send?: SentStep;
   /** When it is to be evaluated again, in milliseconds. */
   times: number[];
   /** It goes on at once. */
   isBetweenSteps: boolean;
+}
+
+/** A step that sends. */
+interface SentStep {
+  node: JourneyNode & { type: "send" };
+  /** The id of the event that its texts may refer to. */
+  event: string | undefined;
+  /** Those of the steps before it. */
+  before: Outcome[];
+  /** The position at the step. */
+  reached: Position;
 }
 
 interface Mover {
@@ -41,23 +51,17 @@ export async function nextMove(
   const { now } = knowledge;
   if (arrival.kind !== "sends") return { outcomes, ...placeOf(graph, arrival, { from: position, now }) };
 
-  const { node, next } = arrival;
-  const { position: reached } = arrival;
+  const { node, next, position: reached } = arrival;
   const send = { node, event: lastEventOf(reached) ?? trigger, before: outcomes, reached };
-  if (!next) {
-    const to = {
-      kind: "ends",
-      status: "completed",
-      step: node.id,
-      reason: "the last step was taken",
-      at: now,
-    } as const;
-    return { outcomes, send, to, times: [], isBetweenSteps: false };
-  }
+  if (!next) return { outcomes, send, to: completedAt(node, now), times: [], isBetweenSteps: false };
+
   // Exit conditions were evaluated a moment ago.
   const after = await advance(graph, next, { ...knowledge, exit: async () => undefined });
   return { outcomes: [...outcomes, ...after.outcomes], send, ...placeOf(graph, after.arrival, { from: next, now }) };
 }
+
+const completedAt = ({ id: step }: JourneyNode, at: number) =>
+  ({ kind: "ends", status: "completed", step, reason: "the last step was taken", at }) as const;
 
 const isSame = (a: Position, b: Position): boolean => a.since === b.since && a.until === b.until;
 

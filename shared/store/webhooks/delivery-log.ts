@@ -124,7 +124,8 @@ export async function listMissing(
     examined += numbered.length;
     const isFull = missing.length === limit;
     reached = (isFull ? taken.at(-1) : numbered.at(-1))?.sequence ?? reached;
-    if (!(next || (isFull && found.length > taken.length))) return entriesUpTo(store, webhook, missing);
+    const isLastPage = !next && found.length === taken.length;
+    if (isLastPage) return entriesUpTo(store, webhook, missing);
     from = next?.sk ?? from;
   }
   return entriesUpTo(store, webhook, missing, reached);
