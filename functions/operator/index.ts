@@ -23,7 +23,7 @@ import { type OperatorContext, type Refusal, uses } from "./context.ts";
 import { CostWish, costOf, seeWorkspaces, WorkspacesWish } from "./overview.ts";
 import { DeadLettersWish, RecountWish, RedriveWish, recount, redrive, seeDeadLetters } from "./repair.ts";
 
-type Answer<A extends (...given: never[]) => Promise<object>> = Awaited<ReturnType<A>>;
+type Answer<A extends (...args: never[]) => Promise<object>> = Awaited<ReturnType<A>>;
 type OperatorAnswer =
   | Refusal
   | Answer<typeof register>

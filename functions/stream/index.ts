@@ -86,9 +86,9 @@ export const stream: StreamFunction = {
   name: "stream",
   about: "The live stream of in-app messages.",
   endpoint: declaration,
-  create: (given) => {
-    const retries = requestRetries(given.aws, given.clock, given.ids);
-    const deps: Deps = { ...given, aws: retries.aws, pauseBeforeRetry: retries.pause };
+  create: (bare) => {
+    const retries = requestRetries(bare.aws, bare.clock, bare.ids);
+    const deps: Deps = { ...bare, aws: retries.aws, pauseBeforeRetry: retries.pause };
     const admit = openAdmission(deps, retries);
     return async (event, response) => {
       retries.begin();

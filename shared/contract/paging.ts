@@ -99,9 +99,10 @@ export function openCursor(
   reason = NO_CURSOR,
 ): unknown {
   const [text = ""] = cursor.split(".");
-  const given = Buffer.from(cursor);
+  const presented = Buffer.from(cursor);
   const expected = Buffer.from(sealed({ cursorKey }, scope, text));
-  if (given.length !== expected.length || !timingSafeEqual(given, expected)) throw invalid({ [parameter]: reason });
+  if (presented.length !== expected.length || !timingSafeEqual(presented, expected))
+    throw invalid({ [parameter]: reason });
   return JSON.parse(Buffer.from(text, "base64url").toString());
 }
 

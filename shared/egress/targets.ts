@@ -43,12 +43,12 @@ export function serverOf(
 }
 
 function hostOf(
-  { hostname, port: given, pathname, search }: URL,
+  { hostname, port: written, pathname, search }: URL,
   exempts: (host: string, port: number) => boolean,
   ports: readonly number[],
 ): Allowed {
   const host = hostname.startsWith("[") ? hostname.slice(1, -1) : hostname;
-  const port = given === "" ? HTTPS_PORT : Number(given);
+  const port = written === "" ? HTTPS_PORT : Number(written);
   const target = { host, port, path: `${pathname}${search}` };
   if (exempts(host, port)) return { kind: "allowed", target };
   if (!ports.includes(port)) return { kind: "refused", reason: `must use port ${ports.join(" or ")}` };

@@ -26,13 +26,13 @@ interface Echo {
 }
 
 /** Whether a value is as it is now, but for what the service moves: times and counts, also inside. */
-const isUnchanged = (name: string, given: unknown, current: unknown): boolean =>
+const isUnchanged = (name: string, sent: unknown, current: unknown): boolean =>
   typeof current === "number" ||
   (name.endsWith("_at") && current !== undefined) ||
-  given === current ||
-  (typeof given === "object" &&
+  sent === current ||
+  (typeof sent === "object" &&
     typeof current === "object" &&
-    Object.keys({ ...given, ...current }).every((one) => isUnchanged(one, Object(given)[one], Object(current)[one])));
+    Object.keys({ ...sent, ...current }).every((one) => isUnchanged(one, Object(sent)[one], Object(current)[one])));
 
 /** @param current what a GET returns now */
 export function withoutEcho(schema: v.GenericSchema, body: unknown, current: unknown): Echo {
@@ -41,21 +41,21 @@ export function withoutEcho(schema: v.GenericSchema, body: unknown, current: unk
 }
 
 /** What a member of a list is now, also where it stands elsewhere: it is the one with its id, else the one in its place. */
-const sameIn = (current: readonly unknown[], given: unknown, place: number): unknown =>
-  current.find((one) => isJsonObject(one) && isJsonObject(given) && one.id !== undefined && one.id === given.id) ??
+const sameIn = (current: readonly unknown[], sent: unknown, place: number): unknown =>
+  current.find((one) => isJsonObject(one) && isJsonObject(sent) && one.id !== undefined && one.id === sent.id) ??
   current[place];
 
 function pruned(
   schema: v.GenericSchema,
-  given: unknown,
+  sent: unknown,
   current: unknown,
   at: { path: string; changed: string[] },
 ): unknown {
   const { entries, item } = innerOf(schema);
-  if (item && Array.isArray(given) && Array.isArray(current))
-    return given.map((one, i) => pruned(item, one, sameIn(current, one, i), { ...at, path: fieldPath(at.path, i) }));
-  if (!entries || !isJsonObject(given) || !isJsonObject(current)) return given;
-  const kept = Object.entries(given).flatMap(([name, value]): [string, unknown][] => {
+  if (item && Array.isArray(sent) && Array.isArray(current))
+    return sent.map((one, i) => pruned(item, one, sameIn(current, one, i), { ...at, path: fieldPath(at.path, i) }));
+  if (!entries || !isJsonObject(sent) || !isJsonObject(current)) return sent;
+  const kept = Object.entries(sent).flatMap(([name, value]): [string, unknown][] => {
     const path = fieldPath(at.path, name);
     const field = entries[name];
     if (field) {

@@ -75,8 +75,8 @@ const postOnly = (): Answer => ({
 });
 
 function fits(segments: readonly string[], path: string): boolean {
-  const given = path.split("/");
+  const parts = path.split("/");
   return (
-    given.length === segments.length && segments.every((segment, i) => segment.startsWith(":") || segment === given[i])
+    parts.length === segments.length && segments.every((segment, i) => segment.startsWith(":") || segment === parts[i])
   );
 }

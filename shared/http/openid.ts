@@ -140,11 +140,11 @@ export async function verify(
   const checked = signedClaims(published.value, idToken, { issuer, audience: clientId });
   if (checked.kind === "failed") return checked;
 
-  const { azp, aud, exp, iat, nonce: given, sub, amr = [] } = checked.value;
+  const { azp, aud, exp, iat, nonce: returned, sub, amr = [] } = checked.value;
   const seconds = now / 1_000;
   if (exp <= seconds - LEEWAY_SECONDS || iat > seconds + LEEWAY_SECONDS)
     return failed("the ID token is not of this time");
-  if (given !== nonce) return failed("the ID token is of another sign-in");
+  if (returned !== nonce) return failed("the ID token is of another sign-in");
   if (azp !== undefined ? azp !== clientId : Array.isArray(aud) && aud.length > 1)
     return failed("the ID token is for another client");
 

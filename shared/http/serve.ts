@@ -59,9 +59,9 @@ interface RequestContext {
 }
 
 /** The Lambda handler of a group. @see docs/decisions/0021#composition-root: called once per environment. */
-export function serve(group: Group, given: Deps): ApiHandler {
-  const retries = requestRetries(given.aws, given.clock, given.ids);
-  const deps: Deps = { ...given, aws: retries.aws, pauseBeforeRetry: retries.pause };
+export function serve(group: Group, bare: Deps): ApiHandler {
+  const retries = requestRetries(bare.aws, bare.clock, bare.ids);
+  const deps: Deps = { ...bare, aws: retries.aws, pauseBeforeRetry: retries.pause };
   const shared = { open: opener(deps), cached: createCredentialCache(deps.clock.now) };
   const actions = actionsOf(group);
   const chains = new Map(

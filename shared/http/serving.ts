@@ -54,8 +54,8 @@ const edgeOnly: Capability<"requireEdge", (route: string, arrival: Arrival) => v
 };
 
 function cameThroughEdge({ headers }: Arrival, originSecret: string | undefined): boolean {
-  const given = headers[ORIGIN_SECRET_HEADER];
-  return Boolean(originSecret && given && timingSafeEqual(digest(given), digest(originSecret)));
+  const presented = headers[ORIGIN_SECRET_HEADER];
+  return Boolean(originSecret && presented && timingSafeEqual(digest(presented), digest(originSecret)));
 }
 
 const digest = (text: string) => createHash("sha256").update(text).digest();

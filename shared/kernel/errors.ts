@@ -97,9 +97,9 @@ function firstOf(fields: Fields): string {
 const MAX_NAME = 256;
 
 /** A name may be what the caller sent: an answer does not repeat a long one. */
-function refusal(code: ErrorCode, given: Fields, message?: string): ApiError {
+function refusal(code: ErrorCode, reasons: Fields, message?: string): ApiError {
   const fields = Object.fromEntries(
-    Object.entries(given).map(([name, reason]) => [name.slice(0, MAX_NAME).toWellFormed(), reason]),
+    Object.entries(reasons).map(([name, reason]) => [name.slice(0, MAX_NAME).toWellFormed(), reason]),
   );
   return new ApiError(code, message ?? firstOf(fields), { fields });
 }

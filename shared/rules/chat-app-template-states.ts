@@ -48,8 +48,8 @@ export function verdictOf(
   reason: string | undefined,
 ): { status: Verdict; reason: string | undefined } | undefined {
   const status = verdicts.get(word);
-  const given = reason === undefined || reason === "" || reason === "NONE" ? undefined : reason;
-  return status && { status, reason: given ?? (informative.has(word) ? word : undefined) };
+  const named = reason === undefined || reason === "" || reason === "NONE" ? undefined : reason;
+  return status && { status, reason: named ?? (informative.has(word) ? word : undefined) };
 }
 
 /** `Order shipped!` → `order_shipped`: the provider accepts only lower-case letters, digits and `_` in names. */

@@ -205,8 +205,8 @@ function writesOf(deps: Deps, rows: Rows, prefix: string) {
       read(item, await rows.remove(fullKey(item, key, prefix), when)),
     writeAll: (writes: readonly ItemWrite<Scope>[]) =>
       rows.writeAll(writes.map((write) => batchWriteOf(write, prefix))),
-    insertAll: async (item: AnyItem, given: readonly { key: unknown; row: object }[]) => {
-      const found = await rows.insertAll(given.map(({ key, row }) => ({ ...fullKey(item, key, prefix), ...row })));
+    insertAll: async (item: AnyItem, inserts: readonly { key: unknown; row: object }[]) => {
+      const found = await rows.insertAll(inserts.map(({ key, row }) => ({ ...fullKey(item, key, prefix), ...row })));
       for (const row of found) read(item, row);
       return found;
     },

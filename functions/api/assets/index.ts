@@ -69,7 +69,7 @@ export const assets = group("assets", "Images for in-app content.", [
 ]);
 
 /** The last part of the path, without invisible characters; undefined if nothing is left. */
-function nameOf(given: string | undefined): string | undefined {
-  const name = [...((given ?? "").split(/[\\/]/).at(-1) ?? "").replace(NOT_IN_NAMES, "").trim()];
+function nameOf(filename: string | undefined): string | undefined {
+  const name = [...((filename ?? "").split(/[\\/]/).at(-1) ?? "").replace(NOT_IN_NAMES, "").trim()];
   return name.length > 0 ? name.slice(-MAX_NAME_CHARACTERS).join("") : undefined;
 }

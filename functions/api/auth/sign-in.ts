@@ -138,8 +138,8 @@ export const signIn = [
       const metadata = reached(await discover(egress, issuer));
       const sealed = provider.client_secret;
       const secret = sealed === undefined ? undefined : (await clientSecrets(tenant).open(sealed)).toString();
-      const given = { code: body.code, verifier, redirectUri };
-      const tokens = await exchange(egress, metadata, { id: clientId, secret }, given);
+      const grant = { code: body.code, verifier, redirectUri };
+      const tokens = await exchange(egress, metadata, { id: clientId, secret }, grant);
       const expected = { clientId, nonce, groupsClaim: provider.groups_claim, now: clock.now() };
       const checked = tokens.kind === "failed" ? tokens : await verify(egress, metadata, tokens.value, expected);
       if (checked.kind === "failed") {

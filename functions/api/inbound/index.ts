@@ -108,8 +108,8 @@ function isSigned(raw: Buffer, signature: string | undefined, secret: string): b
 }
 
 /** Compares digests, so that the time depends on neither length nor content. */
-const isSame = (given: string, expected: string): boolean =>
-  timingSafeEqual(hash("sha256", given, "buffer"), hash("sha256", expected, "buffer"));
+const isSame = (presented: string, expected: string): boolean =>
+  timingSafeEqual(hash("sha256", presented, "buffer"), hash("sha256", expected, "buffer"));
 
 /** D-WAT. In the order of the callback, because a verdict may replace the one before it. */
 async function storeVerdicts(store: Store, channel: string, verdicts: readonly ReportedVerdict[]): Promise<void> {

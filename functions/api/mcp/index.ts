@@ -227,15 +227,15 @@ function agentOf({ caller }: Call): Agent {
 }
 
 /** The result of a tool; a refusal is a result as well, so that the agent can correct itself. */
-async function callTool(call: McpCall, agent: Agent, { name, arguments: given = {} }: Arguments): Promise<object> {
+async function callTool(call: McpCall, agent: Agent, { name, arguments: args = {} }: Arguments): Promise<object> {
   const spec = toolSpecs.find((one) => one.name === name);
   if (!spec) throw new RpcError(INVALID_PARAMS, `Unknown tool: ${String(name)}`);
-  if (!isJsonObject(given)) throw new RpcError(INVALID_PARAMS, "arguments must be an object");
+  if (!isJsonObject(args)) throw new RpcError(INVALID_PARAMS, "arguments must be an object");
   const { log, requestId } = call;
   const entry = { tool: spec.name, key: agent.key, tenant: agent.workspace.tenant, request_id: requestId };
   try {
     requireAgentScope(agent, spec.scope);
-    const result = await runTool(call, agent, spec, given as Arguments);
+    const result = await runTool(call, agent, spec, args as Arguments);
     log({ level: "info", message: "tool called", ...entry });
     const structured = result ?? { ok: true };
     return { content: [{ type: "text", text: JSON.stringify(structured) }], structuredContent: structured };
@@ -253,13 +253,13 @@ async function callTool(call: McpCall, agent: Agent, { name, arguments: given = 
   }
 }
 
-async function runTool(call: McpCall, agent: Agent, { name, route }: ToolSpec, given: Arguments): Promise<unknown> {
+async function runTool(call: McpCall, agent: Agent, { name, route }: ToolSpec, args: Arguments): Promise<unknown> {
   const { store, tools, secrets, sourceIp, requestId, clock, ids, log } = call;
   const around = { caller: agent, sourceIp, requestId, clock, ids, log };
   const run: SendContext["run"] = (one, input, headers = {}) => tools.run(one, input, { ...around, headers });
-  refusePersonalConditions(agent, given);
+  refusePersonalConditions(agent, args);
   const result = await (route === CREATE
-    ? (name === "plan_send" ? planSend : confirmSend)({ agent, store, secrets, run }, given)
-    : run(route, given).then((found) => shownTo(agent, route, found)));
-  return withoutSmallGroups({ agent, store, run, route, given }, result);
+    ? (name === "plan_send" ? planSend : confirmSend)({ agent, store, secrets, run }, args)
+    : run(route, args).then((found) => shownTo(agent, route, found)));
+  return withoutSmallGroups({ agent, store, run, route, args }, result);
 }

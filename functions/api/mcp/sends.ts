@@ -38,26 +38,26 @@ export interface SendContext {
   agent: Agent;
   store: Store;
   secrets: Secrets;
-  run(route: string, given: Arguments, headers?: Readonly<Record<string, string>>): ReturnType<Tools["run"]>;
+  run(route: string, args: Arguments, headers?: Readonly<Record<string, string>>): ReturnType<Tools["run"]>;
 }
 
 /**
  * Plans a send for an agent (D-MCP): previews it, and keeps what was previewed under a token that confirms it. Nothing is
  * sent.
  */
-export async function planSend({ agent, store, secrets, run }: SendContext, given: Arguments): Promise<unknown> {
+export async function planSend({ agent, store, secrets, run }: SendContext, args: Arguments): Promise<unknown> {
   for (const name of ["idempotency_key", "preview_id"])
-    if (given[name] !== undefined)
+    if (args[name] !== undefined)
       throw invalid({ [name]: "must be left out: the plan holds its recipients, and its token makes a repeat safe" });
-  requireFew(agent.workspace, given);
-  const content = await contentOf(store, given);
+  requireFew(agent.workspace, args);
+  const content = await contentOf(store, args);
   const id = store.ids.uuid();
-  const recipients = await audienceOf({ agent, store, secrets }, given, id);
-  const { target, subscriber_filters, external_ids: _, ...rest } = given;
+  const recipients = await audienceOf({ agent, store, secrets }, args, id);
+  const { target, subscriber_filters, external_ids: _, ...rest } = args;
   // Who is in a target was judged by the filters already.
   const said =
     target === undefined ? { ...rest, ...(subscriber_filters !== undefined && { subscriber_filters }) } : rest;
-  const asked = recipients ? { ...said, subscriberIds: recipients } : given;
+  const asked = recipients ? { ...said, subscriberIds: recipients } : args;
   const { preview_id, ...preview } = (await run(PREVIEW, asked)) as Previewed;
   const now = store.clock.now();
   const token = `plan_${store.ids.bytes(TOKEN_BYTES).toString("base64url")}`;
@@ -68,10 +68,10 @@ export async function planSend({ agent, store, secrets, run }: SendContext, give
     {
       id,
       agent_key: agent.key,
-      body: JSON.stringify({ ...(recipients ? said : given), preview_id }),
-      asked: JSON.stringify(given),
+      body: JSON.stringify({ ...(recipients ? said : args), preview_id }),
+      asked: JSON.stringify(args),
       digest: hashOf(content),
-      ...((hasConditions(given) || READS_PEOPLE.test(content)) && { conditional: true }),
+      ...((hasConditions(args) || READS_PEOPLE.test(content)) && { conditional: true }),
       until: now + VALID_MS,
       expires: ttl(now + KEPT_MS),
     },
@@ -95,10 +95,10 @@ export async function planSend({ agent, store, secrets, run }: SendContext, give
  */
 async function audienceOf(
   { agent, store, secrets }: Omit<SendContext, "run">,
-  given: Arguments,
+  args: Arguments,
   plan: string,
 ): Promise<string[] | undefined> {
-  const input = v.safeParse(NewNotification, given);
+  const input = v.safeParse(NewNotification, args);
   // The preview checks the same, and says what is wrong.
   if (!input.success) return undefined;
   if (input.output.external_ids) {
@@ -117,7 +117,7 @@ async function audienceOf(
     throw invalid({ target: `must have at most ${MAX_GIVEN_IDS} people: a plan holds its recipients` });
   const people = candidates.filter((one) => judge(one, rules).verdict !== "excluded").map(({ id }) => id);
   if (people.length > 0) return people;
-  if (holdsScope(agent, "read:pii") || !hasConditions(given)) throw invalid({ target: "has nobody in it" });
+  if (holdsScope(agent, "read:pii") || !hasConditions(args)) throw invalid({ target: "has nobody in it" });
   return [plan];
 }
 
@@ -160,11 +160,11 @@ type Previewed = SendPreview & { preview_id: string };
 const READS_PEOPLE = /\bsubscriber\b/;
 
 /** The body, and what it names and another may change meanwhile. */
-async function contentOf(store: StoreReader, given: Partial<v.InferOutput<typeof NewNotification>>): Promise<string> {
-  const { template_id, target } = given;
+async function contentOf(store: StoreReader, args: Partial<v.InferOutput<typeof NewNotification>>): Promise<string> {
+  const { template_id, target } = args;
   const [template, segment] = await Promise.all([
     template_id === undefined ? null : requireTemplate(store, template_id),
     target?.type === "segment" ? findSegment(store, target.segment_id) : null,
   ]);
-  return JSON.stringify([given, template?.content ?? null, segment?.rule ?? null]);
+  return JSON.stringify([args, template?.content ?? null, segment?.rule ?? null]);
 }

@@ -97,17 +97,17 @@ const LISTS: ReadonlySet<string> = new Set(["items", "segments", "journeys"]);
  * @throws 403 for a condition over what the workspace does not list in `agent_attributes`, and for names of people. Who is
  * named by id is asked no condition: of twenty people of whom it is known, another one would be told by the count.
  */
-export function refusePersonalConditions(agent: Agent, given: Arguments): void {
+export function refusePersonalConditions(agent: Agent, args: Arguments): void {
   if (holdsScope(agent, "read:pii")) return;
-  if (given.external_ids !== undefined)
+  if (args.external_ids !== undefined)
     throw new ApiError("FORBIDDEN", "This key lacks the scope read:pii, so it may not name people by external_ids.");
-  if (given.subscriberIds !== undefined && hasConditions(given))
+  if (args.subscriberIds !== undefined && hasConditions(args))
     throw new ApiError(
       "FORBIDDEN",
       "This key lacks the scope read:pii, so conditions may not be over people it names.",
     );
   const allowed = new Set(agent.workspace.agentAttributes);
-  const refused = conditionKeys(given).find((key) => !allowed.has(key) && !allowed.has(key.split(".", 1)[0] ?? key));
+  const refused = conditionKeys(args).find((key) => !allowed.has(key) && !allowed.has(key.split(".", 1)[0] ?? key));
   if (refused !== undefined)
     throw new ApiError(
       "FORBIDDEN",
@@ -130,7 +130,7 @@ interface Told {
   store: StoreReader;
   run: SendContext["run"];
   route: string;
-  given: Arguments;
+  args: Arguments;
 }
 
 /**
@@ -138,13 +138,13 @@ interface Told {
  * sample. The conditions were given, or are of what the result is about.
  */
 export async function withoutSmallGroups(told: Told, result: unknown): Promise<unknown> {
-  const { agent, store, given } = told;
+  const { agent, store, args } = told;
   if (holdsScope(agent, "read:pii")) return result;
   const subject = await subjectOf(told);
   const planned = await conditionalSends(store, [result, subject]);
   const isNarrow = (value: unknown) =>
     hasConditions(value) || (isJsonObject(value) && typeof value.id === "string" && planned.has(value.id));
-  if (hasConditions(given) || isNarrow(subject)) return inWords(result);
+  if (hasConditions(args) || isNarrow(subject)) return inWords(result);
   const list = isJsonObject(result) ? Object.keys(result).find((name) => LISTS.has(name)) : undefined;
   if (list === undefined || !isJsonObject(result)) return isNarrow(result) ? inWords(result) : result;
   return { ...result, [list]: listed(result).map((one) => (isNarrow(one) ? inWords(one) : one)) };
@@ -154,8 +154,8 @@ const listed = (result: unknown): unknown[] =>
   isJsonObject(result) ? [...LISTS].flatMap((name) => (Array.isArray(result[name]) ? result[name] : [])) : [];
 
 /** What a report is about; undefined for a result that says so itself. */
-async function subjectOf({ run, route, given }: Told): Promise<unknown> {
-  const { id, job_id, source_type, source_id, group_by } = given;
+async function subjectOf({ run, route, args }: Told): Promise<unknown> {
+  const { id, job_id, source_type, source_id, group_by } = args;
   const found = (path: string, named: unknown) => run(`GET /api/v1/${path}/:id`, { id: named });
   if (source_type === "journey" || group_by === "campaign" || group_by === "journey")
     return { trigger: { type: "any" } };

@@ -31,7 +31,7 @@ type Around = Pick<Call, "headers" | "sourceIp" | "requestId" | "clock" | "ids" 
 
 export interface Tools {
   /** The result of an endpoint for these arguments, as the API would return it. @throws ApiError. */
-  run(route: string, given: Arguments, around: Around): Promise<unknown>;
+  run(route: string, args: Arguments, around: Around): Promise<unknown>;
 }
 
 /** A key holds a scope; every key may read what is not personal. */
@@ -47,13 +47,13 @@ const entriesOf = (schema: v.GenericSchema | undefined): Readonly<Record<string,
   (schema as { entries?: Record<string, unknown> } | undefined)?.entries;
 
 /** Arguments are parameters of the path, of the query, and fields of the body, side by side; a body without fields is `body`. */
-function inputOf({ route, shape }: Endpoint, given: Arguments) {
+function inputOf({ route, shape }: Endpoint, args: Arguments) {
   const params: Record<string, string> = {};
   const query: Record<string, string> = {};
   const rest: Record<string, unknown> = {};
   const parameters = [...route.matchAll(/:(\w+)/g)].map(([, name]) => name!);
   const queried = entriesOf(shape.query) ?? {};
-  for (const [name, value] of Object.entries(given)) {
+  for (const [name, value] of Object.entries(args)) {
     const isParameter = parameters.includes(name);
     if (!isParameter && !Object.hasOwn(queried, name)) rest[name] = value;
     else if (typeof value === "object" || value === undefined) throw invalid({ [name]: "must be a single value" });
@@ -80,11 +80,11 @@ export const agentTools: Capability<"tools", Tools> = {
     const trail = open([auditTrail, secrets] as const)(NO_TENANT);
     const bound = new Map([...callable].map(([route, { uses }]) => [route, open(uses)]));
     return (tenant) => ({
-      run: async (route, given, around) => {
+      run: async (route, args, around) => {
         const endpoint = endpointOf(route);
         const { access, shape } = endpoint;
         if (access.feature) requireFeature(around.caller.workspace.plan, access.feature);
-        const { params, query, body } = inputOf(endpoint, given);
+        const { params, query, body } = inputOf(endpoint, args);
         if (shape.body) refuseDeepBody(shape, body);
         const call = {
           ...around,

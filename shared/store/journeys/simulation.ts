@@ -76,15 +76,15 @@ const NO_MESSAGE: Message = { channels: [], deferred_until: null, rendering: nul
 export async function simulate(
   deps: Deps,
   { id: journey, definition }: { id: string; definition: Definition },
-  given: Simulation,
+  simulation: Simulation,
 ): Promise<Simulated> {
   const { store } = deps;
-  const happening = given.events.map((event, i): KnownEvent => ({ ...event, id: `event-${i}` }));
+  const happening = simulation.events.map((event, i): KnownEvent => ({ ...event, id: `event-${i}` }));
   const { trigger, graph } = definition;
   const event = happening.find(({ event_name }) => trigger.type === "event" && event_name === trigger.event_name);
   const first = event ? Date.parse(event.occurred_at) : store.clock.now();
-  const at = given.start_at === undefined ? first : Date.parse(given.start_at);
-  const subject = await subjectOf(store, given, { journey, definition, at });
+  const at = simulation.start_at === undefined ? first : Date.parse(simulation.start_at);
+  const subject = await subjectOf(store, simulation, { journey, definition, at });
   const simulated: Simulated = {
     entry: { at: timestamp(at), reason: null, clauses: [] },
     steps: [],

@@ -94,12 +94,12 @@ export function areSigned(
   users: readonly string[],
   presented: readonly string[],
 ): boolean {
-  const given = presented.filter((hash) => HASH.test(hash)).map((hash) => Buffer.from(hash, "hex"));
+  const hashes = presented.filter((hash) => HASH.test(hash)).map((hash) => Buffer.from(hash, "hex"));
   const secretKeys = keys.map((id) => keyOf(secrets, tenant, id));
   return users.every((user) =>
     secretKeys.some((key) => {
       const expected = hashOfUser(key, user);
-      return given.some((hash) => timingSafeEqual(hash, expected));
+      return hashes.some((hash) => timingSafeEqual(hash, expected));
     }),
   );
 }

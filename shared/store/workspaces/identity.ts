@@ -89,11 +89,11 @@ export async function prepareWorkspace(store: Store): Promise<void> {
 
 export const newWorkspace = ({
   kind = "standard",
-  ...given
+  ...others
 }: Required<Pick<NewRowOf<typeof WorkspaceItem>, "id" | "name" | "plan" | "owners" | "created_at">> & {
   kind?: WorkspaceKind | undefined;
   agency?: TenantId;
-}): NewRowOf<typeof WorkspaceItem> => ({ ...given, status: "active", kind });
+}): NewRowOf<typeof WorkspaceItem> => ({ ...others, status: "active", kind });
 
 export interface Membership {
   tenant: TenantId;
@@ -129,8 +129,8 @@ export async function hashPassword(password: string, salt: Buffer): Promise<stri
 async function verifyPassword(password: string, stored: string): Promise<boolean> {
   const [, , salt = "", hash = ""] = stored.split("$");
   const expected = Buffer.from(hash, "base64");
-  const given = await scrypt(password, Buffer.from(salt, "base64"), HASH_BYTES, SCRYPT);
-  return given.length === expected.length && timingSafeEqual(given, expected);
+  const actual = await scrypt(password, Buffer.from(salt, "base64"), HASH_BYTES, SCRYPT);
+  return actual.length === expected.length && timingSafeEqual(actual, expected);
 }
 
 /** Verified where there is no such user, so that the time taken does not reveal it. */

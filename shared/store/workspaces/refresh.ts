@@ -134,12 +134,12 @@ export async function rotateRefreshToken(platform: Platform, token: string): Pro
   const { family, secret } = parts;
   const row = await platform.get(RefreshFamily, { family });
   if (!row || row.session === undefined || row.expires_at <= platform.clock.now()) return undefined;
-  const given = hashOf(secret);
+  const presented = hashOf(secret);
   const successor = createHmac("sha256", Buffer.from(row.seed, "base64")).update(secret).digest("base64url");
   const { user, tenant, session: id, read_only: readOnly = false } = row;
   const renewed = { id, user, tenant, readOnly, token: `${family}.${successor}` };
 
-  const exchange = await exchangeSecret(platform, family, row.current, { given, successor });
+  const exchange = await exchangeSecret(platform, family, row.current, { presented, successor });
   const use = exchange.kind === "reused" ? undefined : await noteUse(platform, renewed);
   if (use?.kind === "noted") return { ...renewed, begunAt: use.begunAt };
 
@@ -184,22 +184,22 @@ async function exchangeSecret(
   platform: Platform,
   family: string,
   current: string,
-  { given, successor }: { given: string; successor: string },
+  { presented, successor }: { presented: string; successor: string },
 ): Promise<Exchange> {
-  const hasAdvanced = current === given ? await advance(platform, family, given, successor) : false;
+  const hasAdvanced = current === presented ? await advance(platform, family, presented, successor) : false;
   if (hasAdvanced) return { kind: "advanced" };
-  return (await isRaced(platform, family, given)) ? { kind: "raced" } : { kind: "reused" };
+  return (await isRaced(platform, family, presented)) ? { kind: "raced" } : { kind: "reused" };
 }
 
-function advance(platform: Platform, family: string, given: string, successor: string): Promise<boolean> {
+function advance(platform: Platform, family: string, presented: string, successor: string): Promise<boolean> {
   const previous_until = platform.clock.now() + REUSE_GRACE_MS;
-  const set = { ...expiry(platform), current: hashOf(successor), previous: given, previous_until };
-  return happened(platform.change(RefreshFamily, { family }, { set }, is("current", given)));
+  const set = { ...expiry(platform), current: hashOf(successor), previous: presented, previous_until };
+  return happened(platform.change(RefreshFamily, { family }, { set }, is("current", presented)));
 }
 
-async function isRaced(platform: Platform, family: string, given: string): Promise<boolean> {
+async function isRaced(platform: Platform, family: string, presented: string): Promise<boolean> {
   const row = await platform.get(RefreshFamily, { family });
-  return row?.previous === given && (row.previous_until ?? 0) >= platform.clock.now();
+  return row?.previous === presented && (row.previous_until ?? 0) >= platform.clock.now();
 }
 
 /** Notes the use of a session, unless it has ended, or the one that it came from. */

@@ -21,9 +21,9 @@ export async function tenantOfSdkKey(key: string, secrets: Secrets): Promise<str
   if (!encoded || !signature || more !== undefined || signature.length !== SIGNATURE_CHARACTERS) return undefined;
   if (!SDK_KEY_PART.test(encoded) || !SDK_KEY_PART.test(signature)) return undefined;
   const tenant = Buffer.from(encoded, "base64url").toString();
-  const given = Buffer.from(signature, "base64url");
-  if (Buffer.from(tenant).toString("base64url") !== encoded || given.toString("base64url") !== signature)
+  const presented = Buffer.from(signature, "base64url");
+  if (Buffer.from(tenant).toString("base64url") !== encoded || presented.toString("base64url") !== signature)
     return undefined;
   const { sdkKeyRoots = [] } = (await secrets.root().catch(noSecrets)) ?? {};
-  return sdkKeyRoots.some((root) => timingSafeEqual(signatureOf(root, tenant), given)) ? tenant : undefined;
+  return sdkKeyRoots.some((root) => timingSafeEqual(signatureOf(root, tenant), presented)) ? tenant : undefined;
 }

@@ -20,8 +20,8 @@ export function sealingBy(deps: Deps, EncryptionContext: Record<string, string>)
       return bytesFrom(CiphertextBlob).toString("base64");
     },
     open: async (sealed) => {
-      const given = { CiphertextBlob: Buffer.from(sealed, "base64"), EncryptionContext };
-      const { Plaintext } = await kms.send(new DecryptCommand(given));
+      const input = { CiphertextBlob: Buffer.from(sealed, "base64"), EncryptionContext };
+      const { Plaintext } = await kms.send(new DecryptCommand(input));
       return bytesFrom(Plaintext);
     },
   };

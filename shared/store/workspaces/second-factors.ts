@@ -90,18 +90,18 @@ export async function renewRecoveryCodes(platform: Platform, user: UserRow): Pro
  * Uses up a code of the authenticator, or a recovery code. Of two uses at once one succeeds.
  * @returns false for a wrong or used one.
  */
-export async function useCode({ platform, factorKeys }: FactorDeps, user: UserRow, given: string): Promise<boolean> {
+export async function useCode({ platform, factorKeys }: FactorDeps, user: UserRow, code: string): Promise<boolean> {
   const { email, totp = "", recovery } = user;
   const isInForce = is<"totp" | "totp_step" | "recovery">("totp", totp);
-  if (isOneTimeCode(given)) {
+  if (isOneTimeCode(code)) {
     const key = await factorKeys(user.id).open(totp);
-    const totp_step = stepOfCode(key, given, platform.clock.now());
+    const totp_step = stepOfCode(key, code, platform.clock.now());
     if (totp_step === undefined) return false;
     const isUnused = any<"totp_step">(absent("totp_step"), below("totp_step", totp_step));
     return transacted(platform, [changeItem(UserItem, { email }, { set: { totp_step } }, all(isInForce, isUnused))]);
   }
   const left = recovery === undefined ? [] : fromJson(recovery);
-  const hash = hashOf(given.toUpperCase().replaceAll(/[\s-]/g, ""));
+  const hash = hashOf(code.toUpperCase().replaceAll(/[\s-]/g, ""));
   if (recovery === undefined || !left.includes(hash)) return false;
   const others = toJson(left.filter((one) => one !== hash));
   return transacted(platform, [
@@ -109,7 +109,7 @@ export async function useCode({ platform, factorKeys }: FactorDeps, user: UserRo
   ]);
 }
 
-export const isOneTimeCode = (given: string): boolean => /^\d{6}$/.test(given);
+export const isOneTimeCode = (code: string): boolean => /^\d{6}$/.test(code);
 
 export const recoveryCodesLeft = ({ recovery }: UserRow): number =>
   recovery === undefined ? 0 : fromJson(recovery).length;

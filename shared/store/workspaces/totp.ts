@@ -22,10 +22,10 @@ export function totpCode(key: Buffer, step: number): string {
 /** The step whose code this is, at `now` in milliseconds; undefined if it is none. */
 export function stepOfCode(key: Buffer, code: string, now: number): number | undefined {
   const present = Math.floor(now / STEP_MS);
-  const given = Buffer.from(code);
+  const presented = Buffer.from(code);
   for (let step = present - TOLERATED_STEPS; step <= present + TOLERATED_STEPS; step++) {
     const expected = Buffer.from(totpCode(key, step));
-    if (given.length === expected.length && timingSafeEqual(given, expected)) return step;
+    if (presented.length === expected.length && timingSafeEqual(presented, expected)) return step;
   }
   return undefined;
 }
