@@ -12,7 +12,7 @@ const QUOTED = /^(['"‘“])(.*)['"’”]$/;
 const WITH_REMARK = /(?<!\s)\s+\([^()@]*\)$/;
 const WITH_NAME = /^[^<>]*<([^<>\s]+)>$/;
 
-type Address = { kind: "address"; email: string; others?: readonly string[]; warning?: string };
+type Address = { kind: "address"; email: string; warning?: string };
 
 /** Where one address ends and another begins; Google Contacts writes three colons. */
 export const BETWEEN_ADDRESSES = /\s*(?::::|[;,|\s])\s*/;
@@ -24,9 +24,8 @@ export function readEmail(written: string): Address | Problem {
   const several = written.split(BETWEEN_ADDRESSES).filter(Boolean).map(readOneAddress);
   const [first] = several;
   if (several.length < 2 || first?.kind !== "address" || several.some(({ kind }) => kind === "problem")) return read;
-  const others = addressesIn(written).filter((email) => email !== first.email);
   const warning = "has several email addresses, of which the first is taken";
-  return { kind: "address", email: first.email, others, warning };
+  return { kind: "address", email: first.email, warning };
 }
 
 /** Each address of a cell that can be read: what a row refuses holds for all of them. */

@@ -8,7 +8,7 @@ export const OPTED_IN = ["opted_in", "subscribed", "true", "yes", "1"];
 export const OPTED_OUT = ["opted_out", "unsubscribed", "false", "no", "0"];
 
 /** Where a name says that mail came back, these say that the next may arrive. */
-export const SOFT = /^(?:soft|transient|temporary|undetermined)/;
+export const SOFT = /^(?:bounced?)?(?:soft|transient|temporary|undetermined)/;
 
 /** One of the forms, between spaces, and nothing else; as keys of columns are, without marks. */
 const any = (...lines: string[]) =>
@@ -24,12 +24,12 @@ export const CONTRARY = words(
 const YES = words(
   "true yes y 1 t on x checked enabled aktiviert wahr ja j vrai oui verdadero sí si vero verdadeiro sim waar prawda tak",
   "はい する 希望する 希望 同意する 同意 許可 有 可 要 有効",
-  "истина igaz igen ναι evet var kyllä joo ano áno да так 是 예 네 동의",
+  "истина igaz igen ναι evet var onay onaylı kyllä joo ano áno да так 是 예 네 동의 نعم כן",
 );
 const NO_WORDS = words(
   "false no n 0 f off unchecked falsch nein faux non falso não onwaar nee fałsz nie",
   "いいえ しない 希望しない 同意しない 無 不可 不要 拒否 無効",
-  "ложь hamis nepravda yanlış falskt falsk usann epätosi fals ψευδές хибність nem nu όχι hayır yok nej nei ei ne нет ні 否 不 不同意 아니오 아니요 거부 미동의",
+  "ложь hamis nepravda yanlış falskt falsk usann epätosi fals ψευδές хибність nem nu όχι hayır yok nej nei ei ne нет ні 否 不 不同意 아니오 아니요 거부 미동의 لا לא",
 );
 /** A no where somebody is asked; where a name says no, it is none to that. */
 const REFUSED = words(
@@ -42,12 +42,16 @@ const REFUSED = words(
 /** Who is not written to elsewhere, for whatever reason. */
 const SWITCHED_OFF = words(
   "disabled deactivated inactive inaktiv deaktiviert inactif desactive inactivo inattivo inativo inactief nieaktywny inactive inactiva inattiva inativa nieaktywna désactivé désactivée desactivado desactivada disattivato disattivata desativado desativada uitgeschakeld wyłączony wyłączona",
+  "nichtaktiv nietactief nonactif noactivo nonattivo naoativo pasif неактивен неактивна неактивный 비활성 未激活 לאפעיל غيرنشط",
 );
 export const isIdle = (text: string): boolean => SWITCHED_OFF.has(wordOf(text)) || wordOf(text) === "pending";
 const OVER = words(
-  "canceled cancelled expired paused ended stopped terminated churned onhold storniert gekündigt abgelaufen",
+  "canceled cancelled expired paused suspended ended stopped terminated churned onhold storniert gekündigt abgelaufen pausiert",
+  "annulé annulée expiré expirée enpause suspendu suspendue cancelado cancelada caducado caducada expirado expirada pausado pausada",
+  "suspendido suspendida suspenso suspensa annullato annullata scaduto scaduta inpausa sospeso sospesa disdetto disdetta geannuleerd",
+  "opgezegd verlopen gepauzeerd opgeschort anulowany anulowana anulowano wygasły wygasła wygasło wstrzymany wstrzymana zawieszony zawieszona",
 );
-/** Of something that is paid for: it is not paid for any more. */
+/** Nobody wants it any more, or pays for it. */
 export const isOver = (text: string): boolean => OVER.has(wordOf(text));
 /** `Not opted in`, `nicht erlaubt`. */
 const NEGATED = /^(?:not|nicht|pas|niet)(?:yet)?(.+)/;
@@ -119,8 +123,6 @@ export function isNothing(text: string): boolean {
 export const isClear = (text: string, form: TimeForm): boolean =>
   isYes(text) || isNo(text) || readTime(text, form) !== undefined || negativeOf(text) !== undefined || saysOut(text);
 
-/** As Kit writes it of those who unsubscribed, and other platforms of those whom they do not write to. */
-const CANCELLED = /^(?:cancell?ed|stopp?ed|archived|held|redacted)$/;
 /** Who never confirmed a double opt-in elsewhere has not agreed, and gets nothing here. */
 const UNCONFIRMED =
   /^pending$|^(?:un|not)confirmed|^notactiv(?:e|ated)|^(?:awaiting|waitingfor|pending)(?:double)?(?:confirm|optin)|^confirmation(?:pending|sent)|^(?:inattesa|nonconferm|oczekuj|doaktywacji|niepotwierdz|noconfirmad|pendiente|naoconfirmad|pendente|nichtbestat|unbestat|ausstehend|nonconfirm|enattente|nietbevestigd|onbevestigd|inafwachting|未確認|仮登録|неподтвержд|непідтвердж)/;
@@ -134,6 +136,7 @@ const DENIED = new RegExp(
     .flatMap((line) => line.split(" "))
     .join("|")})(.+)`,
 );
+export const isUnconfirmed = (text: string): boolean => UNCONFIRMED.test(columnKey(text));
 export const isDenied = (key: string): boolean =>
   /^(?:out|suppressed)$/.test(signOf(DENIED.exec(key)?.[1] ?? "") ?? "");
 
@@ -142,7 +145,7 @@ export function negativeOf(status: string): "opted_out" | "suppressed" | undefin
   if (isDenied(key) || SOFT.test(key) || WORDING.test(key)) return undefined;
   const sign = signOf(key);
   if (sign === "suppressed" || /^(hard)?bounce|^cleaned|^spam|^junk$|complaint|^invalid/.test(key)) return "suppressed";
-  const isOut = sign === "out" || isRefusal(status) || isEnded(key) || CANCELLED.test(key) || UNCONFIRMED.test(key);
+  const isOut = sign === "out" || isRefusal(status) || isEnded(key) || isOver(status) || UNCONFIRMED.test(key);
   return isOut ? "opted_out" : standingOf(status);
 }
 
@@ -167,7 +170,7 @@ const OUT_WORDS = [
   // Turkish, the languages of the north, Czech and Slovak; Russian and Ukrainian; Chinese, Korean and Japanese
   "aboneliktencikt[a-z]+ abonelikiptali? avregistrerad[ea]? avanmald afmeldt frameldt avmeldt peruut(?:ettu|tanut) odhlasen[aey]?",
   "отписан[аы]? отписал[а-я]+ отписка відписан[ао]? відписав[а-я]* 已?(?:退订|退訂|取消订阅|取消訂閱) 未(?:订阅|訂閱) 拒收 拒绝接收 拒絕接收 黑名单 黑名單",
-  "수신거부 수신차단 구독취소 구독해지 탈퇴 配信停止 配信不要 配信解除 登録解除 購読解除 購読停止 受信拒否 退会済?",
+  "(?:(?:تم)?الغاء|الغي|الغى)الاشتراك غيرمشترك הוסר(?:ה)? הסיר(?:ה)? ביטל(?:ה)?הרשמה לאמנוי 수신거부 수신차단 구독취소 구독해지 탈퇴 配信停止 配信不要 配信解除 登録解除 購読解除 購読停止 受信拒否 退会済?",
 ].flatMap((line) => line.split(" "));
 /** Words for an opt-out alone, whatever column they stand in: `unsubscribed`, `newsletter-optout`, `Please unsubscribe`. */
 const STANDING_ANYWHERE = any(
@@ -189,12 +192,13 @@ export const saysOut = (value: string): boolean =>
 export const A_NO = /\bfalse\b|unsub|opt(?:ed)?[ _-]?out/i;
 const STANDING_OUT = any(
   ...OUT_WORDS,
-  "blocked stop(ped|all)? arret cancell?ed removed deleted noconsent redacted ausgetragen gesperrt baja archived revoked",
+  "blocked stop(ped|all)? arret cancell?ed(?:subscriptions?|newsletter|by(?:the)?(?:user|customer|subscriber|contact|recipient))? removed deleted noconsent unerwue?nscht redacted ausgetragen gesperrt baja archived revoked",
   "widerrufen gel(?:o|oe)scht erased gdprdeleted anonymi[sz]ed avregistrerad aboneliktencikti unactivated",
   "заблокирован[аы]? заблокован[ао]? bloque[e]? bloquead[oa] bloccat[oa] geblokkeerd zablokowan[ye] removid[oa] eliminad[oa] eliminat[oa] borrad[oa] exclu(?:id[oa]|ded|e)? esclus[oa] ausgeschlossen uitgesloten wykluczon[yae] supprimee? usuniet[ya] verwijderd entfernt manuallydeactivated",
   "zuru?e?ckgewiesen abmeldung widerruf widersprochen widerspruch bajavoluntaria not(?:yet)?opt(?:ed)?in resilie[e]? gekundigt gekuendigt",
   // Who never subscribed elsewhere
   "(?:non|not|never)(?:yet)?subscri(?:bed|bers?) (?:nicht|niemals)abonniert nonabonnee? no(?:esta)?suscrit[oa] noniscritt[oa] naoinscrit[oa] niet(?:ingeschreven|aangemeld) niezapisan[ya]",
+  "(?:former|ex)subscribers? anciens?abonnes? askedtoberemoved (?:only)?(?:transactional|service)(?:e?mails?|messages?)?only onlytransactional ret reddetti",
   "withdrawn nopermission optoutrequested cancellat[oa] no(?:more)?(?:e?mails?|marketing|newsletters?|contact|communications?|promotions?|sms|texts?)",
 );
 const STANDING_SUPPRESSED = any(

@@ -1,11 +1,11 @@
 // The cells of an imported row by what they hold, and the addresses among them.
 
 import { withoutMark } from "./csv.ts";
-import { readEmail } from "./import-addresses.ts";
+import { addressesIn, readEmail } from "./import-addresses.ts";
 import { saysOut, saysSuppressed } from "./import-answers.ts";
 import { type RowChannel, type RowColumn, rowChannelOf } from "./import-channels.ts";
 import type { Columns } from "./import-columns.ts";
-import type { ConsentReading, SignedCell } from "./import-consents.ts";
+import type { ConsentReading, ImportedConsent, SignedCell } from "./import-consents.ts";
 import { OF_WHOM } from "./import-fields.ts";
 import { refusedInJson } from "./import-json.ts";
 import type { OtherChannel } from "./import-mapping.ts";
@@ -47,6 +47,8 @@ export interface Sorted {
   said?: string;
   /** As its columns have them, the most usual name first. */
   phones: WrittenPhone[];
+  /** In further columns of addresses. */
+  furtherEmails?: readonly string[];
   /** Whether the time of its consent is that of a yes. */
   isTimeOfYes?: boolean;
 }
@@ -124,7 +126,7 @@ export function sortCells({ cells, types }: Columns, row: readonly string[]): So
     const rank = standard === "phone" ? FIRST_PHONE : phoneRank;
     if (rank !== undefined && !NO_VALUE.test(value)) sorted.phones.push({ text: value, rank, lacksPlus });
   }
-  takeFurtherEmail(sorted, cells, row);
+  takeFurtherEmails(sorted, cells, row);
   sorted.phones.sort((a, b) => a.rank - b.rank);
   takeAddress(sorted);
   takeParty(sorted);
@@ -132,11 +134,23 @@ export function sortCells({ cells, types }: Columns, row: readonly string[]): So
 }
 
 /** Whose column of the address is empty has the one of a further column. */
-function takeFurtherEmail({ standard }: Sorted, cells: Columns["cells"], row: readonly string[]): void {
-  if (standard.external_id !== undefined || standard.email !== undefined) return;
+function takeFurtherEmails(sorted: Sorted, cells: Columns["cells"], row: readonly string[]): void {
+  const { standard } = sorted;
   const texts = cells.flatMap(({ isEmailToo }, i) => (isEmailToo ? [textOf(row[i] ?? "")] : []));
+  sorted.furtherEmails = texts.flatMap(addressesIn);
+  if (standard.external_id !== undefined || standard.email !== undefined) return;
   const email = texts.find((text) => readEmail(text).kind === "address");
   if (email !== undefined) standard.email = email;
+}
+
+/** The addresses of a row beside the one of its person, for which too holds what it refuses: a mail came back from one cell. */
+export function otherEmails(
+  { standard, furtherEmails = [] }: Sorted,
+  email: string | undefined,
+  consent: ImportedConsent | undefined,
+): string[] {
+  const further = consent?.status === "opted_out" ? furtherEmails : [];
+  return [...new Set([...addressesIn(standard.email ?? ""), ...further])].filter((one) => one !== email);
 }
 
 /** Ways to reach somebody, and what stands between several. */

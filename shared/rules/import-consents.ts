@@ -15,6 +15,7 @@ import {
   isNothing,
   isOver,
   isSecond,
+  isUnconfirmed,
   isYes,
   negativeOf,
   SOFT,
@@ -40,7 +41,7 @@ export type ImportedConsent = {
   said?: string | undefined;
   /** Why a yes proves nothing. */
   doubt?: "yes_without_time" | "future" | undefined;
-  /** The file says `pending`: who has not agreed there has taken nothing back that was said here. */
+  /** The file says `pending` or `unconfirmed`: who has not agreed there has taken nothing back that was said here. */
   isPending?: true | undefined;
 };
 
@@ -67,7 +68,7 @@ interface Claim {
   isPending?: true | undefined;
 }
 
-const pendingIn = (said: string) => (columnKey(said) === "pending" ? { isPending: true as const } : {});
+const pendingIn = (said: string) => (isUnconfirmed(said) ? { isPending: true as const } : {});
 
 type Translator = (
   standard: Standards & { refused_at?: string | undefined },
@@ -121,7 +122,8 @@ export interface SignedCell {
 const momentOf = ({ signed: { isMoment }, value }: SignedCell, form: TimeForm): string | undefined =>
   isMoment && !isNothing(value) && readTime(value, form) !== undefined ? value : undefined;
 
-const asClaim = (status: Claim["status"] | undefined): Claim | undefined => status && { status };
+const asClaim = (status: Claim["status"] | undefined, said = ""): Claim | undefined =>
+  status && { status, ...pendingIn(said) };
 
 /** What a cell says, at the time of its own or of the column for it. */
 function claimOf(cell: SignedCell, form: TimeForm): Claim | undefined {
@@ -145,21 +147,22 @@ function ownClaimOf({ signed, value }: SignedCell, form: TimeForm): Claim | unde
     // Responsys writes `D` and `U` for what can be delivered to.
     if (of === "address" && LEFT_LETTER.test(value)) return { status: "suppressed" };
     const isOut = (isUnnamed ? LEFT_LETTER : OUT_LETTER).test(value) || (isNumbered && OTHER_STATUS.test(value));
+    const hasEnded = of === undefined && !isOfTrade && isOver(value);
     // Events have names such as `users.messages.email.Unsubscribe`.
     const last = /[a-z]\.([a-z]+)$/i.exec(value)?.[1] ?? "";
-    return asClaim(standingOf(value) ?? standingOf(last) ?? (isOut ? "opted_out" : undefined));
+    return asClaim(standingOf(value) ?? standingOf(last) ?? (isOut || hasEnded ? "opted_out" : undefined), value);
   }
   if (sign === "endpoint") return /^inactive$/i.test(value) ? { status: "suppressed" } : undefined;
   if (sign === "word" && saysSuppressed(value)) return asClaim("suppressed");
   if (sign === "word") return asClaim(saysOut(value) ? "opted_out" : undefined);
-  if (sign === "asked") return asClaim(negativeOf(value));
+  if (sign === "asked") return asClaim(negativeOf(value), value);
   if (sign === "choices") return A_NO.test(value) ? { status: "opted_out" } : undefined;
   if (sign === "code") return /^-\d/.test(value) ? { status: "opted_out" } : undefined;
   const time = readTime(value, form) === undefined ? undefined : value;
   if (sign === "in") {
     if (time !== undefined) return isProof && { status: "opted_in", time, said: value };
     const status = isNumbered && isSecond(value) ? "opted_out" : negativeOf(value);
-    if (status) return { status };
+    if (status) return asClaim(status, value);
     return isYes(value) ? { status: "opted_in", said: value } : undefined;
   }
   if (
@@ -220,6 +223,10 @@ function settled(
   if (at !== undefined) return { status, at, source, ip };
   return { status: "unknown", said, doubt: isAhead ? "future" : "yes_without_time" };
 }
+
+/** Whether it holds for whoever has the address. */
+export const isOptOut = (said: Pick<ImportedConsent, "status" | "isPending"> | undefined): boolean =>
+  said?.status === "opted_out" && !said.isPending;
 
 /** What a row says of one topic or channel. Without a time, an opt-in proves nothing. */
 export type ImportedChoice = {

@@ -35,7 +35,7 @@ export const usualNames: Record<Standard, readonly string[]> = {
     id utilisateur | id de usuario | id usuario | benutzer id | nutzer id | gebruikers id | id użytkownika | id do usuário |
     id do utilizador |
     customer number | named user | named user id | extern id | kundennummer | client id | id client | id cliente | klantnummer | identity |
-    müşteri no | müşteri numarası | kundnummer | kundenr | asiakasnumero | 用户id | 会员id | 會員id | 會員編號 | 客户id | 회원id | 회원번호 | 고객번호
+    müşteri no | müşteri numarası | kundnummer | kundenr | asiakasnumero | 用户id | 会员id | 会员编号 | 客户编号 | номер клиента | رقم العميل | מספר לקוח | 會員id | 會員編號 | 客户id | 회원id | 회원번호 | 고객번호
   `),
   email: listed(`
     email | email address | primary email | customer email | contact email | user email | work email |
@@ -59,7 +59,7 @@ export const usualNames: Record<Standard, readonly string[]> = {
     mobilfunknummer | mobilfunk | mobilfunknr | mobilnr | mobilrufnummer | telefon mobil | tel mobil | telefon privat | phone e164 |
     mobile e164 | tlf | tlf móvil | teléfono de contacto | número de contacto | telefone de contacto | numero di cellulare |
     telefoonnummer mobiel | mobiele nummer | gsm nummer | tel komórkowy | nr telefonu komórkowego | nr tel | tel cellulare | telefon kom | tel kom | sms address | channels sms address | billing phone | customer phone |
-    customer mobile | shipping phone | cep telefonu | cep | telefon numarası | телефон | 手机 | 手机号 | 手机号码 | 手機 | 手機號碼 | 行動電話 | 전화 | 휴대폰번호 | 휴대폰 | 전화번호 | 携帯電話 | 携帯電話番号 | 携帯番号 | 携帯 | 電話番号 | 電話
+    customer mobile | shipping phone | cep telefonu | cep | telefon numarası | телефон | رقم الجوال | الجوال | رقم الهاتف | الهاتف | טלפון | טלפון נייד | 手机 | 手机号 | 手机号码 | 手機 | 手機號碼 | 行動電話 | 전화 | 휴대폰번호 | 휴대폰 | 전화번호 | 携帯電話 | 携帯電話番号 | 携帯番号 | 携帯 | 電話番号 | 電話
   `),
   first_name: listed(`
     first_name | fname | given name | forename | first | vorname | rufname | prénom | nombre | nombres | primer nombre | nome |
@@ -109,7 +109,7 @@ export const isOfOthers = (name: string): boolean =>
   OF_SOMEBODY_ELSE.test(columnKey(name)) || SECOND.test(columnKey(name));
 
 const NAMES_ADDRESS = new RegExp(
-  "mail|courriel|correo|epost|sahkopost|メール|邮箱|郵箱|邮件|郵件|почт|пошт|이메일".normalize("NFKD"),
+  "mail|courriel|correo|epost|sahkopost|メール|邮箱|郵箱|邮件|郵件|почт|пошт|이메일|بريد|אימייל|דואל".normalize("NFKD"),
 );
 /** Whether a column of addresses of mail may be that of the person. */
 export const isLikeEmail = (name: string): boolean => NAMES_ADDRESS.test(columnKey(name)) && !isOfOthers(name);

@@ -2,7 +2,7 @@
 import { normalizedAddress } from "./addresses.ts";
 import { addressesIn, readEmail } from "./import-addresses.ts";
 import { isClear } from "./import-answers.ts";
-import { type RowReading, type Sorted, sortCells, takePhone } from "./import-cells.ts";
+import { otherEmails, type RowReading, type Sorted, sortCells, takePhone } from "./import-cells.ts";
 import { type Cell, type Columns, MAX_VALUE_BYTES } from "./import-columns.ts";
 import type { ImportedChoices, ImportedConsent } from "./import-consents.ts";
 import type { ImportedRow } from "./import-rows.ts";
@@ -13,7 +13,7 @@ export interface Refusals {
   /** Of a person that there may be. */
   external_id?: string | undefined;
   email?: string | undefined;
-  /** Of the same cell. */
+  /** Of the same row. */
   otherEmails?: readonly string[] | undefined;
   /** E.164. */
   phone?: string | undefined;
@@ -40,11 +40,11 @@ export function refusalsOf(columns: Columns, row: readonly string[], reading: Ro
 
 /** The same of a row that could be read, and could not be taken. */
 export function refusalsIn(row: ImportedRow): Refusals {
-  const { external_id, email, otherEmails, isByAddress, attributes, consent, choices } = row;
+  const { external_id, email, isByAddress, attributes, consent, choices } = row;
   return {
     ...(!isByAddress && { external_id }),
     email,
-    otherEmails,
+    otherEmails: row.otherEmails,
     phone: normalizedAddress("phone", attributes.phone),
     consent: isRefusal(consent) ? consent : undefined,
     choices: refusedOf(choices),
@@ -67,14 +67,14 @@ const saysSomething = ({ standard, evidence, topic, ofChannel, signed }: Cell): 
 
 function refusedBy(columns: Columns, sorted: Sorted, reading: RowReading): Refusals | undefined {
   const { standard, attributes } = sorted;
-  const [email, ...otherEmails] = standard.email === undefined ? [] : addressesIn(standard.email);
+  const [email] = addressesIn(standard.email ?? "");
   takePhone(sorted, reading);
   const phone = normalizedAddress("phone", attributes.phone);
   const { consent, choices } = statementsOf(columns, sorted, email !== undefined, reading);
   const refusals = {
     external_id: standard.external_id,
     email,
-    otherEmails,
+    otherEmails: otherEmails(sorted, email, consent),
     phone,
     consent: isRefusal(consent) ? consent : undefined,
     choices: refusedOf(choices),

@@ -3,7 +3,7 @@
 import { normalizedAddress } from "./addresses.ts";
 import { readEmail } from "./import-addresses.ts";
 import { isClear, isNothing } from "./import-answers.ts";
-import { type PhoneKind, type RowReading, type Sorted, sortCells, takePhone } from "./import-cells.ts";
+import { type PhoneKind, type RowReading, otherEmails, type Sorted, sortCells, takePhone } from "./import-cells.ts";
 import { type Columns, MAX_VALUE_BYTES, type Problem } from "./import-columns.ts";
 import type { ImportedChoices, ImportedConsent } from "./import-consents.ts";
 import { readLocale, readZone } from "./import-places.ts";
@@ -14,7 +14,7 @@ import { cellValue, isWhole, tagsOf, type Value } from "./import-values.ts";
 export interface ImportedRow {
   external_id: string;
   email?: string | undefined;
-  /** Further addresses of its cell: what the row refuses holds for them too. */
+  /** Further addresses of its cells: what the row refuses holds for them too. */
   otherEmails?: readonly string[] | undefined;
   attributes: Record<string, Value>;
   /** Whether the row names an address and no person: what it refuses holds for the address. */
@@ -66,7 +66,7 @@ export function readRow(
   const imported: ImportedRow = {
     external_id,
     ...(email !== undefined && { email }),
-    ...(address?.others && { otherEmails: address.others }),
+    otherEmails: otherEmails(sorted, email, consent),
     isByAddress: standard.external_id === undefined,
     attributes,
     consent,

@@ -49,7 +49,7 @@ const ASIDE = any(
 );
 
 const SUPPRESSED = any(
-  "suppress bounced hardbounce isbounce ^bounce(d?(?:at|am|on|le|el|il|op)|date|datum|time|type|category|class|classification|status)?$ emailbounce bounceback complain cleaned",
+  "(?<!demandede)suppress bounced hardbounce isbounce ^bounce(d?(?:at|am|on|le|el|il|op)|date|datum|time|type|category|class|classification|status)?$ emailbounce bounceback complain cleaned",
   "^npai$ quarantin e?mail(address)?(is)?(invalid|disabled|notvalid) notvalide?mail e?mailadresseinvalide",
   "adressee?mailinvalide e?mail(adresse)?(ist)?(ungultig|ungueltig|nichtgultig) ungultigee?mail",
   "ungueltigee?mail e?mailinvalid[eoa] e?mailnonvalid[eoa] indirizzo(e?mail)?nonvalido",
@@ -68,7 +68,7 @@ const OUT = any(
   "marketingsuspended ^deactivated(at|on|date)?$ ^deaktiviert(am|seit)?$ ^(?:desactiv|disattiv|desativ)(?:e|ee|ado|ada|ato|ata)(?:le|el|il|em)?$ ^gedeactiveerd(op)?$ ^(is)?deleted(at|on|date)?$ ^removed(at|on|date)$ ^(is)?deceased(at|on|date)?$ ^verstorben ^nontransactional$ ^archived?(at|on|date|time)?$ (un|non)(market|mail|e?mail|contact)able invalididentifier",
   "(?:global(?:ly)?|email|marketing)(?:is)?ineligible",
   "^(?:is|has|hat)?(?:not?|never|nicht|keine?n?|ohne|pas|sans|sin|senza|sem|non|nao|niet|geen|zonder|nie|bez)(?:yet|mehr)?(?:opt(?:ed)?in|subscri|consent|agree|accept|permi|allow|einwillig|zustimm|angemeld|abonn|inscri|suscri|iscri|consen|acept|aceit|toestem|ingeschr|aangem|zgod|zapis)",
-  "(?:no|not|without)(?:consent|permission)(?!s?set) (optin|confirmation)pending pending(optin|confirmation) ^(is)?unconfirmed$ ^(gdpr)?forgetme$ righttobeforgotten (?:gdprdelete|erasure|deletion)request",
+  "(?:no|not|without)(?:consent|permission)(?!s?set) (optin|confirmation)pending pending(optin|confirmation) ^(is)?unconfirmed$ ^(gdpr)?forgetme$ righttobeforgotten (?:gdprdelete|erasure|deletion)request lo?e?sch(?:antrag|ersuchen|wunsch|anfrage) demande(?:de|d)(?:suppression|effacement) (?:solicitud|solicitacao)(?:de)?(?:supresion|eliminac|exclusao) verwijder(?:ings)?verzoek (?:wniosek|zadanie)ousun",
   // German
   "abgemeldet abbestell abmeldung abmelde ausgetragen austragung widerruf(?!s[bfr]) widerspr werbesperre gesperrt",
   "sperrliste sperrvermerk mailsperre kontaktsperre zuru?e?ckgezogen entzogen keine?(?:n|r)?(?:werbung|newsletter|e?mails?|sms|whatsapp) keinkontakt nichtanschreiben nichtkontaktieren",
@@ -97,7 +97,7 @@ const OUT = any(
   "odhlas odvolan nesouhlas nesuhlas nezasilat neposilat neposielat",
   // Hungarian, Romanian, Greek; Russian and Ukrainian, Chinese, Korean
   "leiratkoz dezabon απεγγραφ διαγραφ",
-  "отписа отписк отказ нерассыл неотправл черныисписок отозва відписа відмов",
+  "الغاءالاشتراك الغىالاشتراك غيرمشترك הסרה הוסר ביטולהרשמה ביטולמנוי отписа отписк отказ нерассыл неотправл черныисписок отозва відписа відмов",
   "退订 取消订阅 拒收 拒绝接收 黑名单 退訂 取消訂閱 拒絕接收 黑名單 수신거부 수신차단 구독취소 구독해지 탈퇴",
 );
 
@@ -117,7 +117,7 @@ const IN = any(
   "ニュースレター メルマカ メール配信 メール購読 購読 配信希望 受信許可 配信許可 同意 承諾",
   "(?:eposta|sms|ileti|pazarlama|kampanya|ticari|iys)[a-z]*(?:izin|izni|onay) ebulten bulten(?:abone|$) ^abone$ aboneol",
   "nyhetsbrev nyhedsbrev uutiskirje samtyck samtykk prenumerer tilmeld suostumus markkinointilupa souhlas suhlas odbernovin",
-  "hirlevel feliratkoz ενημερωτικ подпис рассылк согласи підпис розсилк 订阅 訂閱 接收邮件 接收郵件 수신동의 마케팅동의 구독",
+  "الاشتراك مشترك النشرةالبريدية موافقة הסכמה דיוור ניוזלטר hirlevel feliratkoz ενημερωτικ подпис рассылк согласи підпис розсилк 订阅 訂閱 接收邮件 接收郵件 수신동의 마케팅동의 구독",
 );
 
 /** Names that may ask for something else, such as a privacy notice: a no there is one to mail, a yes agrees to nothing. */
@@ -158,12 +158,12 @@ const EVERYWHERE =
 const STATUS_OF_ADDRESS =
   /e?mail.*(?:verification|validation|validity|deliverability)(?:status|result)?$|e?mail(?:delivery)?error$|^(?:neverbounce|zerobounce)/;
 const STATUS =
-  /^(?:([a-z]+list|subscriber|contact|member|customer|profile|user|list|global(?:er)?|person|recipient|lead|subscription|(?:email)?confirmation|optin|doubleoptin|doi)?(status|state|statut|stato|estado)|status(?:explain|explanation|text|name)|sttext|статус|состояние|стан|状态|狀態|상태|durum|stav|(removal|exclusion|deletion|stop)?reason|stopstatus|(event|subscribe)?type|event(?:name)?)$|(?:contact|communication|email|mail|marketing|sms|mobile|whatsapp)(?:permissionstatus|preferences?)$|(?:会員|配信|購読)(?:ステータス|状態|区分)$/;
+  /^(?:([a-z]+list|subscriber|contact|member|customer|profile|user|list|global(?:er)?|person|recipient|lead|subscription|(?:email)?confirmation|optin|doubleoptin|doi)?(status|state|statut|stato|estado)|status(?:explain|explanation|text|name)|sttext|статус|состояние|стан|状态|狀態|상태|durum|stav|الحالة|סטטוס|(removal|exclusion|deletion|stop)?reason|stopstatus|(event|subscribe)?type|event(?:name)?)$|(?:contact|communication|email|mail|marketing|sms|mobile|whatsapp)(?:permissionstatus|preferences?)$|(?:会員|配信|購読)(?:ステータス|状態|区分)$/;
 /** Magento numbers them: 1 is a subscriber, and nothing else is. */
 const NUMBERED_STATUS = /^subscriberstatus$/;
 /** Whether somebody's data may be kept is another question; whoever says no to it may mean mail too. */
 const OF_DATA = any(
-  "gdpr dsgvo rgpd lgpd rodo(?![a-z]) kvkk dataproc dataprotec datahandl ^dataconsent personaldata profiling datenverarb datenschutz",
+  "gdpr dsgvo rgpd lgpd rodo(?![a-z]) kvkk dataproc dataprotec datahandl ^dataconsent personaldata datenverarb datenschutz",
   "donnees trattamento datipers datos dados persoonsgegeven gegevensverw przetwarz danych 個人情報",
 );
 const OF_MESSAGES = /mail|news|marketing|sms|whatsapp|werb|publicit|pubblicit|promo|offer|メルマカ|配信/;
@@ -176,7 +176,7 @@ const OF_SOMETHING_ELSE = any(
 
 /** Messages of others. */
 const OF_OTHERS =
-  /thirdpart|partneroffer|(?:optin|newsletters?|mails?|mailings?|offers?|offres?|werbung|angebote|infos?)(?:de|des|von|di|dei|del|nos|unserer)*(?:partenaires|partners|partnern|socios|parceiros)$|drittanbieter|drittpartei|(?:des|aux)tiers|terzi|terceros|terceiros|derden/;
+  /thirdpart|profil(?:ing|az|ier|ag|ow|ad[oa])|perfil(?:ad|am)|partneroffer|(?:optin|newsletters?|mails?|mailings?|offers?|offres?|werbung|angebote|infos?)(?:de|des|von|di|dei|del|nos|unserer)*(?:partenaires|partners|partnern|socios|parceiros)$|drittanbieter|drittpartei|(?:des|aux)tiers|terzi|terceros|terceiros|derden/;
 
 /** The code of an error beside its text, as Mailgun writes those of mails that came back. */
 const ERROR_CODE = /^(?:error|smtp|bounce|response)?code$/;

@@ -97,6 +97,21 @@ it.each([
   },
 );
 
+it.each([
+  ["email,consent_status\na@x.example,pending\n"],
+  ["email,Status\na@x.example,Unconfirmed\n"],
+  ["external_id,email,Status\nada,a@x.example,Unconfirmed\n"],
+  ["email,phone,SMS consent\na@x.example,+491511234567,unconfirmed\n"],
+])("who never confirmed elsewhere takes back nothing that was said here of the address: %j (AMB-132)", async (csv) => {
+  const { run, statusOf } = await afterFile("external_id,email,phone\nada,a@x.example,+491511234567\n");
+  const agreed = { status: "opted_in", consented_at: "2026-01-01T00:00:00Z" };
+  await statusOf("ada", { consent: { ...agreed, channel: "email" } });
+  await statusOf("ada", { consent: { ...agreed, channel: "sms" } });
+  await run(csv);
+
+  expect([await statusOf("ada", {}), await statusOf("ada", {}, "sms")]).toEqual(["opted_in", "opted_in"]);
+});
+
 describe("an opt-out in a row with several addresses", () => {
   it.each([
     ["is taken", "email,unsubscribed\na@x.example; b@x.example,yes\n", 0],
@@ -107,6 +122,16 @@ describe("an opt-out in a row with several addresses", () => {
 
     expect(job.failed_rows).toBe(failed);
     expect(await statusOf("somebody", { email: "b@x.example" })).toBe("opted_out");
+  });
+
+  it("an opt-out holds for the address of a further column, and a mail that came back does not (AMB-132)", async () => {
+    const { job, statusOf } = await afterFile(
+      "email 1,email 2,unsubscribed,bounced\na@x.example,b@x.example,yes,\nc@x.example,d@x.example,,yes\n",
+    );
+
+    expect(job.consent_summary).toMatchObject({ opted_out: 1, suppressed: 1 });
+    expect(await statusOf("b", { email: "b@x.example" })).toBe("opted_out");
+    expect(await statusOf("d", { email: "d@x.example" })).toBeUndefined();
   });
 
   it("a rehearsal counts who agrees after such a row as the import does (AMB-132)", async () => {

@@ -114,6 +114,7 @@ describe("standard columns", () => {
       external_id: "u1",
       email: "Ada@Example.com",
       isByAddress: false,
+      otherEmails: [],
       attributes: {
         first_name: "Ada",
         last_name: "L",

@@ -16,6 +16,12 @@ describe("a status says the same in a column of no particular thing and in one o
     ..."bad email|Email invalid|Reported Spam|Abuse complaint|On Hold Bounce"
       .split("|")
       .map((word) => [word, "suppressed"]),
+    ..."Cancelado|Annulée|Storniert|Annullato|Opgezegd|Anulowano|expired|Scaduto|Verlopen|paused|Suspendu|nicht aktiv|niet actief"
+      .split("|")
+      .map((word) => [word, "opted_out"]),
+    ..."Cancelled subscription|Canceled by user|Former subscriber|Transactional only|unerwünscht|RET|הוסר|غير مشترك"
+      .split("|")
+      .map((word) => [word, "opted_out"]),
   ])("%s is %s (AMB-132)", (word, status) => {
     expect([said({ Status: word }), said({ "Email subscription status": word })]).toEqual([status, status]);
   });
@@ -23,6 +29,13 @@ describe("a status says the same in a column of no particular thing and in one o
 
 it.each([
   ["Tags", "已退订", "opted_out"],
+  ["E-posta İzni", "Ret", "opted_out"],
+  ["إلغاء الاشتراك", "نعم", "opted_out"],
+  ["الاشتراك في النشرة البريدية", "لا", "opted_out"],
+  ["הוסר מרשימת תפוצה", "כן", "opted_out"],
+  ["אישור דיוור", "לא", "opted_out"],
+  ["Löschantrag", "2024-05-05", "opted_out"],
+  ["Demande de suppression", "oui", "opted_out"],
   ["Tags", "수신거부", "opted_out"],
   ["Tags", "vip,no-email", "opted_out"],
   ["On Hold", "On Hold Opt Out", "opted_out"],
@@ -43,6 +56,10 @@ it("an address that Mailgun keeps back came back before (AMB-132)", () => {
 
 it.each([
   ["Status", "Активен"],
+  ["Customer status", "Suspended"],
+  ["Email status", "Bounced (soft)"],
+  ["Status", "Bounce - soft"],
+  ["Consenso profilazione", "NO"],
   ["Status", "已订阅"],
   ["Status", "No complaints"],
   ["On Hold", "No"],
@@ -51,6 +68,10 @@ it.each([
   ["Tags", "email,marketing"],
 ])("%s: %s says no nothing (AMB-132)", (name, value) => {
   expect(said({ [name]: value }) ?? "unknown").toBe("unknown");
+});
+
+it("a yes to profiling, with a time, is none to mail (AMB-132)", () => {
+  expect(said({ "Consenso profilazione marketing": "SI", "Data consenso": "2024-03-01" })).toBeUndefined();
 });
 
 it("a number is of the country that a column names in its own language (AMB-133)", () => {

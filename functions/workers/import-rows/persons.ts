@@ -1,6 +1,7 @@
 // The rows of a batch by the person that they name. Several rows of one person are one profile, in which the later value
 // of two wins and an empty cell says nothing; what each of them says of consent counts by itself, in their order (D-CSV).
 import { normalizedAddress } from "../../../shared/rules/addresses.ts";
+import { isOptOut } from "../../../shared/rules/import-consents.ts";
 import { otherChannels } from "../../../shared/rules/import-mapping.ts";
 import type { ImportedRow } from "../../../shared/rules/import-rows.ts";
 import type { Record } from "../../../shared/store/files/records.ts";
@@ -63,9 +64,9 @@ export function personsOf(
     const heldBefore = new Set(reached.filter((one) => held.has(nameOf(one))).map(({ channel }) => channel));
     const isLeft = last.has(external_id) && normalizedAddress("email", last.get(external_id)) !== address;
     const isOfAddress = isByAddress || (own !== undefined && isLeft);
-    const isMailRefused = consent?.status === "suppressed" || (consent?.status === "opted_out" && isOfAddress);
+    const isMailRefused = consent?.status === "suppressed" || (isOptOut(consent) && isOfAddress);
     for (const { channel, to } of reached) {
-      const isRefused = channel === "email" ? isMailRefused : isByAddress && choices[channel]?.status === "opted_out";
+      const isRefused = channel === "email" ? isMailRefused : isByAddress && isOptOut(choices[channel]);
       if (to !== undefined && isRefused) held.add(nameOf({ channel, to }));
     }
 

@@ -2,7 +2,7 @@
 // before would have left. A worker that goes on with the file remembers no rows of the worker before it.
 import { timestamp } from "../../../shared/kernel/clock.ts";
 import { normalizedAddress, suppressionReasons } from "../../../shared/rules/addresses.ts";
-import type { ImportedConsent } from "../../../shared/rules/import-consents.ts";
+import { type ImportedConsent, isOptOut } from "../../../shared/rules/import-consents.ts";
 import { otherChannels } from "../../../shared/rules/import-mapping.ts";
 import { type Refusals, refusalsIn, refusesNothing } from "../../../shared/rules/import-refusals.ts";
 import { listChannelOf } from "../../../shared/rules/list-consents.ts";
@@ -242,7 +242,7 @@ function optOutNumber({ addresses }: Rehearsal, { created_at }: From, { phone, c
   if (id === undefined) return;
   for (const channel of otherChannels) {
     const choice = choices[channel];
-    if (choice?.status === "opted_out")
+    if (choice && isOptOut(choice))
       addresses.set(id, { ...addresses.get(id), [`o:${channel}`]: choice.at ?? created_at });
   }
 }
@@ -273,7 +273,7 @@ function applyMailConsent(
     addresses.set(id, after);
     return after.reason === "imported" && after.suppressed_at === at ? status : "unchanged";
   }
-  if (status === "opted_out" && isByAddress && id !== undefined) addresses.set(id, { ...row, "o:email": at });
+  if (isOptOut({ status, isPending }) && isByAddress && id !== undefined) addresses.set(id, { ...row, "o:email": at });
   const own = status === "opted_in" ? status : "opted_out";
   return state
     ? applyConsent(state, from, { channel: "email", status: own, consented_at: at, isPending })

@@ -1,5 +1,6 @@
 // What a row refuses whose person is not imported: of the person where there is one, else of the addresses (AMB-132).
 import { type AddressKind, normalizedAddress } from "../../rules/addresses.ts";
+import { isOptOut } from "../../rules/import-consents.ts";
 import type { Refusals } from "../../rules/import-refusals.ts";
 import type { Store } from "../context.ts";
 import { happened } from "../refusals.ts";
@@ -29,7 +30,7 @@ export async function recordRefusals(
   const person = name === undefined ? undefined : await findByExternalId(store, secrets, name);
   const isByAddress = person === undefined || external_id === undefined;
   await recordOfContacts(store, from, refusals, isByAddress);
-  const isHeld = consent?.status === "suppressed" || (consent !== undefined && isByAddress);
+  const isHeld = consent?.status === "suppressed" || (isOptOut(consent) && isByAddress);
   const held = isHeld ? normalizedAddress("email", email) : undefined;
   if (!person) {
     if (consent) await recordOfAddress(store, from, consent, { email, isByAddress });
@@ -67,7 +68,7 @@ async function recordOfNumber(
   if (phone === undefined) return;
   for (const channel of ["sms", "chat_app"] as const) {
     const choice = choices[channel];
-    if (choice?.status !== "opted_out") continue;
+    if (!choice || !isOptOut(choice)) continue;
     const address = { id: addressId(KIND, phone), text: phone };
     await happened(store.transact([optOutWrite(KIND, address, channel, choice.at ?? created_at)]));
   }

@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { uuidV8 } from "../../kernel/ids.ts";
 import { normalizedAddress } from "../../rules/addresses.ts";
 import { chunksOf } from "../../rules/chunks.ts";
-import type { ImportedChoice, ImportedChoices, ImportedConsent } from "../../rules/import-consents.ts";
+import { type ImportedChoice, type ImportedChoices, type ImportedConsent, isOptOut } from "../../rules/import-consents.ts";
 import { absent, all, any, asRead, below, is, present } from "../conditions.ts";
 import type { Store } from "../context.ts";
 import { type ConditionOf, changeItem } from "../item.ts";
@@ -93,13 +93,13 @@ type OfAddress = { kind: "nothing" } | { kind: "opted out" } | { kind: "suppress
 export async function recordOfAddress(
   store: Store,
   from: Pick<ImportedFrom, "created_at">,
-  { status, at, source }: ImportedConsent,
+  { status, at, source, isPending }: ImportedConsent,
   { email, isByAddress }: Pick<ImportedAddress, "email" | "isByAddress">,
 ): Promise<OfAddress> {
   const consented_at = at ?? from.created_at;
   const address = normalizedAddress(CHANNEL, email);
   if (address === undefined) return { kind: "nothing" };
-  if (status === "opted_out" && isByAddress) {
+  if (isOptOut({ status, isPending }) && isByAddress) {
     const write = optOutWrite(CHANNEL, { id: addressId(CHANNEL, address), text: address }, CHANNEL, consented_at);
     await transacted(store, [write]);
     return { kind: "opted out" };
