@@ -80,6 +80,19 @@ describe("a list that asks", () => {
     expect(await news()).toEqual(["delivered"]);
   });
 
+  it("who is removed before the answer joins by no link of before (AMB-129, D-LIST)", async () => {
+    const { world, call, list, ada, add, links, count } = await setting();
+    await add();
+    const [link] = await links();
+
+    const { body } = await call(`POST /api/v1/lists/${list.id}/subscribers/remove`, { subscriber_ids: [ada] });
+    await follow(world, "POST", link!);
+
+    expect(body).toEqual({ removed: 1, not_found: [] });
+    expect(await count()).toBe(0);
+    expect(await add()).toMatchObject({ pending: 1 });
+  });
+
   it("a member who confirmed a list has a proof of it (AMB-129)", async () => {
     const { world, call, ada, list, add, links } = await setting();
     await add();

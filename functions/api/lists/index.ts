@@ -6,13 +6,12 @@ import { SearchText } from "../../../shared/contract/search-text.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { secrets, timers, workspaceRead } from "../../../shared/store/capabilities.ts";
 import { storeRead, storeWrite } from "../../../shared/store/context.ts";
-import { joinList } from "../../../shared/store/lists/joining.ts";
+import { joinList, leaveList } from "../../../shared/store/lists/joining.ts";
 import {
   createList,
   getList,
   listLists,
   removeList,
-  removeMembers,
   requireList,
   SubscriberList,
   updateList,
@@ -148,12 +147,13 @@ export const lists = group("lists", "Lists of subscribers to send to.", [
     { permission: "subscribers:write", uses: [storeWrite] },
     {
       summary: "Remove up to 1,000 subscribers from a list",
+      description: "Who has yet to confirm it is removed too: the link of that mail confirms nothing any more.",
       body: SubscriberIds,
       returns: v.object({ removed: v.number(), not_found: v.array(v.string()) }),
     },
     async ({ store, params, body }) => {
       await requireList(store, params.id);
-      return removeMembers(store, params.id, body.subscriber_ids);
+      return leaveList(store, params.id, body.subscriber_ids);
     },
   ),
 ]);

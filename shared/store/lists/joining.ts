@@ -14,7 +14,7 @@ import { isAlive, Profile } from "../subscribers/items.ts";
 import { getProfiles, type LivingProfile } from "../subscribers/subscribers.ts";
 import { removeUncounted } from "./imported-members.ts";
 import { ListItem, ListMembership } from "./items.ts";
-import { type Added, addMembers } from "./lists.ts";
+import { type Added, addMembers, removeMembers } from "./lists.ts";
 import { countWrite } from "./member-counts.ts";
 import { changeMembers, enterWrites } from "./memberships.ts";
 
@@ -66,10 +66,7 @@ export async function joinList(
   const said = { channel, source, import_job_id };
   if (!row.double_opt_in) {
     const profiles = await read(distinct);
-    const waiting = profiles.filter((profile) => profile?.[`c:${channel}`] === "pending");
-    for (const some of chunksOf(waiting, MAX_CONCURRENT))
-      await Promise.all(some.map((profile) => profile && stateUnasked(store, profile, said)));
-
+    await endWaiting(store, profiles, said);
     return { ...(await add(distinct, profiles)), pending: [] };
   }
 
@@ -111,7 +108,36 @@ async function stateProven(store: Store, profile: LivingProfile, said: SaidOfLis
   ]);
 }
 
-/** Whom others add to a list that does not ask any more: nothing waits to be confirmed, and nothing was. */
+/**
+ * Removes subscribers from a list, also those who have yet to confirm it: the link of their mail makes them no members.
+ * Whoever confirms at this moment is one, and is removed as such.
+ */
+export async function leaveList(
+  store: Store,
+  list: string,
+  ids: readonly string[],
+): Promise<{ removed: number; not_found: string[] }> {
+  const distinct = [...new Set(ids)];
+  const said = { channel: listChannelOf(list), source: "dashboard" } as const;
+  const waiting = new Set(await endWaiting(store, await getProfiles(store, distinct), said));
+  const { not_found } = await removeMembers(store, list, distinct);
+  const others = not_found.filter((id) => !waiting.has(id));
+  return { removed: distinct.length - others.length, not_found: others };
+}
+
+/** Nobody of these is to confirm any more. @returns the ids of those who were */
+async function endWaiting(
+  store: Store,
+  profiles: readonly (LivingProfile | undefined)[],
+  said: SaidOfList,
+): Promise<string[]> {
+  const waiting = profiles.flatMap((profile) => (profile?.[`c:${said.channel}`] === "pending" ? [profile] : []));
+  for (const some of chunksOf(waiting, MAX_CONCURRENT))
+    await Promise.all(some.map((profile) => stateUnasked(store, profile, said)));
+  return waiting.map(({ id }) => id);
+}
+
+/** Of who is added to a list that does not ask any more, or removed from one: nothing waits to be confirmed, and nothing was. */
 async function stateUnasked(store: Store, { id }: LivingProfile, said: SaidOfList): Promise<void> {
   const now = store.clock.now();
   const consent: ConsentAssertion = { ...said, status: "unknown", consented_at: timestamp(now) };

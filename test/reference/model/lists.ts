@@ -87,11 +87,15 @@ function add(world: World, { body }: Request, { id }: Record<string, string>) {
   return ok({ added, already_member: known.length - fresh.length, pending, not_found });
 }
 
-/** Who is known but no member is neither removed nor promised to be among `not_found`. */
+/** Also who has yet to confirm it, and does so no more. */
 function removeMembers(world: World, { body }: Request, { id }: Record<string, string>) {
   const ids = idList(body, "subscriber_ids");
   existing(world.lists, id);
-  const members = ids.filter((subscriber) => isMember(world, id!, subscriber));
+  const channel = `list:${id}`;
+  const waiting = ids.filter((subscriber) => currentConsent(world, subscriber, channel)?.status === "pending");
+  const said = { channel, status: "unknown", consented_at: world.now, source: "dashboard" };
+  for (const one of waiting) recordConsent(world, found(world.subscribers, one)!, said);
+  const members = ids.filter((subscriber) => waiting.includes(subscriber) || isMember(world, id!, subscriber));
   world.memberships = world.memberships.filter(
     ({ of, subscriber_id }) => of !== id || !members.includes(subscriber_id),
   );
