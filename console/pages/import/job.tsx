@@ -55,6 +55,7 @@ export function Job({ id, meaningOf, suggest, taken, children }: JobProps) {
 function Outcome({ job, cancel }: { job: Import; cancel: () => void }) {
   const { status, list, dry_run, processed_rows, total_rows, failed_rows, error_message, new_subscribers } = job;
   const good = processed_rows - failed_rows;
+  const shareOf = (rows: number) => ({ width: `${total_rows ? (100 * rows) / total_rows : 0}%` });
   const consents = consentLines(job.consent_summary);
   const phones = phoneLines(job.phone_summary);
   const choices = [
@@ -85,13 +86,14 @@ function Outcome({ job, cancel }: { job: Import; cancel: () => void }) {
       <div class="figures" aria-live="polite">
         <Figure value={number(good)} label={dry_run ? "valid" : "imported"} />
         <Figure value={number(failed_rows)} label="rejected" />
+        {job.pending_rows > 0 && <Figure value={number(job.pending_rows)} label="to confirm" />}
         {new_subscribers !== undefined && <Figure value={number(new_subscribers)} label="new people" />}
         <Figure value={total_rows === undefined ? "–" : number(total_rows)} label="rows in the file" />
       </div>
       {total_rows !== undefined && (
         <div class="meter" aria-hidden="true">
-          <i class="good" style={{ width: `${total_rows ? (100 * good) / total_rows : 0}%` }} />
-          <i class="bad" style={{ width: `${total_rows ? (100 * failed_rows) / total_rows : 0}%` }} />
+          <i class="good" style={shareOf(good)} />
+          <i class="bad" style={shareOf(failed_rows)} />
         </div>
       )}
       {status === "completed" && !dry_run && (
