@@ -33,6 +33,17 @@ it("an opt-out is kept whose endpoint is refused for its attributes, its address
   ]);
 });
 
+it("an opt-out of an endpoint without a channel is one of mail and of text messages (F26, AMB-132)", async () => {
+  const line = endpoint("e1", { ChannelType: undefined, User: { UserId: "ada" } });
+  const { get } = await convertedOf({ "endpoints.json": line }, "--people");
+  const [{ id }] = (await get("/api/v1/subscribers")).items;
+  const { consents } = await get(`/api/v1/subscribers/${id}`);
+  expect(consents.map(({ channel, status }: Record<string, string>) => `${channel} ${status}`).sort()).toEqual([
+    "email opted_out",
+    "sms opted_out",
+  ]);
+});
+
 it("another address of a user counts where the first is refused (F26)", async () => {
   const User = { UserId: "ada" };
   const lines = [

@@ -61,6 +61,10 @@ function isTimeZone(text: string): boolean {
 /** `ALL` or `NONE`; of anything else nobody knows that it is no opt-out. */
 const isOptedOut = ({ OptOut }: Resource): boolean => !["", "NONE"].includes(String(OptOut ?? "").toUpperCase());
 
+/** A member of a segment that is named by its user is of no channel: it wants no messages at all. */
+const isOf = ({ ChannelType }: Resource, channels: readonly string[]): boolean =>
+  ChannelType === undefined || channels.includes(String(ChannelType));
+
 /** One value as a text, several as a list. */
 const valuesOf = (attributes: unknown): Resource =>
   Object.fromEntries(
@@ -111,11 +115,10 @@ export function personOf(endpoint: Resource, report: Report, now: number): Perso
       ...(phone && { phone }),
       ...(timezone && { timezone }),
       ...(locale && { locale }),
-      ...(hasOptedOut && endpoint.ChannelType === "EMAIL" && { consent }),
+      ...(hasOptedOut && isOf(endpoint, ["EMAIL"]) && { consent }),
     },
     ...(device && { device }),
-    ...(hasOptedOut &&
-      phones.includes(String(endpoint.ChannelType)) && { smsOptOut: consented_at ? { consented_at } : {} }),
+    ...(hasOptedOut && isOf(endpoint, phones) && { smsOptOut: consented_at ? { consented_at } : {} }),
   };
 }
 
