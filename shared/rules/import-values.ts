@@ -34,6 +34,8 @@ const BOOLEANS: Record<string, boolean> = Object.fromEntries([
 const PLAIN_NUMBER = /^-?(0|[1-9]\d{0,14})(\.(\d{1,10}))?$/;
 /** `12,50`, `1.234,5`, `1 234`: of three decimals nobody knows which mark they have. */
 const COMMA_NUMBER = /^-?(?:\d{1,3}(?:([.\u00a0\u202f ’'])\d{3})(?:\1\d{3}){0,3}|0|[1-9]\d{0,14})(?:,(\d{1,2}))?$/;
+/** `1.234`, a thousand or one and a bit: where commas part no cells, they may part decimals. */
+const MAYBE_THOUSANDS = /^-?[1-9]\d{0,2}(?:\.\d{3})+$/;
 /** `1,234.50`, and as people in Switzerland write it, `1'234.50`; with its decimals. */
 const POINT_NUMBER = /^-?(?:\d{1,3}(?:([,’'])\d{3})(?:\1\d{3}){0,3}|0|[1-9]\d{0,2})\.(\d{1,2})$/;
 
@@ -53,6 +55,8 @@ interface Seen {
   isExact: boolean;
   /** The decimals of all values; undefined where they differ. */
   decimals: number | undefined;
+  /** Every value with a point may be thousands, and there is one. */
+  isDoubtful: boolean | undefined;
   comma: LocalForm;
   point: LocalForm;
 }
@@ -88,6 +92,7 @@ export function columnTypes(delimiter = ","): { see(row: readonly string[]): voi
       isOfAnswers: true,
       isExact: true,
       decimals: undefined,
+      isDoubtful: undefined,
       comma: { isOf: delimiter !== ",", isShown: false, isExact: true, decimals: new Set() },
       point: { isOf: true, isShown: false, isExact: true, decimals: new Set() },
     };
@@ -98,6 +103,7 @@ export function columnTypes(delimiter = ","): { see(row: readonly string[]): voi
     const decimals = PLAIN_NUMBER.exec(value)?.[3]?.length;
     seen.isExact &&= PLAIN_NUMBER.test(value) && String(Number(value)) === value;
     seen.decimals = seen.filled === 0 || seen.decimals === decimals ? decimals : undefined;
+    if (delimiter !== "," && value.includes(".")) seen.isDoubtful = seen.isDoubtful !== false && MAYBE_THOUSANDS.test(value);
     seen.filled++;
     if (ADDRESS.test(value)) seen.addresses++;
     if (NUMBER_ABROAD.test(value)) seen.phones++;
@@ -130,6 +136,7 @@ function typeOf({
   isOfAnswers,
   isExact,
   decimals,
+  isDoubtful,
   comma,
   point,
 }: Seen): ColumnType {
@@ -137,7 +144,7 @@ function typeOf({
   if (addresses >= filled * 0.9) return "address";
   if (phones >= filled * 0.9) return "phone";
   if (isBoolean) return "boolean";
-  if (isExact || decimals !== undefined) return isOfAnswers ? "binary" : "number";
+  if (!isDoubtful && (isExact || decimals !== undefined)) return isOfAnswers ? "binary" : "number";
   if (isOfAnswers) return "answers";
   return isOneForm(comma) || isOneForm(point) ? "local_number" : "text";
 }

@@ -96,6 +96,11 @@ describe("values", () => {
     [["1,234", "20"], ",", "text"],
     [["1'234.50", "88.10"], ";", "local_number"],
     [["1.234.567", "12.345.678"], ";", "text"],
+    [["1.234", "999"], ";", "text"],
+    [["1.234", "2.345"], "\t", "text"],
+    [["1.234", "0.125"], ";", "number"],
+    [["1.234", "999"], ",", "number"],
+    [["1.234", "12,5"], ";", "local_number"],
   ])("a column of %j in a file divided by %s is of type %s (AMB-133)", (cells, delimiter, type) => {
     const seen = columnTypes(delimiter);
     for (const cell of cells) seen.see([cell]);
