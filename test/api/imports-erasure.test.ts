@@ -265,3 +265,12 @@ it("the reason of a failed import quotes nothing of its file (IMP-4, SUB-9)", as
   expect(error_message).not.toContain("Lovelace");
   expect(last_error).toEqual({ code: "IMPORT_FAILED", message: error_message, at: expect.any(String) });
 });
+
+it("an erasure leaves nothing of a further address that a row opted out (SUB-9, AMB-132)", async () => {
+  const { world, run, erase, upsert, traces } = await setting();
+  await run("email 1,email 2,mobile,unsubscribed,sms opt out\nada-7f3a@x.example,Ada.7f3a@example.com,,yes,\n");
+  await erase(await upsert({ external_id: "ada-7f3a@x.example" }));
+  await world.advance(MINUTE * 20);
+
+  expect(await traces()).toEqual([]);
+});

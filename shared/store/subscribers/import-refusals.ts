@@ -69,7 +69,7 @@ async function recordOfNumber(
   for (const channel of ["sms", "chat_app"] as const) {
     const choice = choices[channel];
     if (!choice || !isOptOut(choice)) continue;
-    const address = { id: addressId(KIND, phone), text: phone };
+    const address = { id: addressId(KIND, phone) };
     await happened(store.transact([optOutWrite(KIND, address, channel, choice.at ?? created_at)]));
   }
 }

@@ -100,7 +100,8 @@ export async function recordOfAddress(
   const address = normalizedAddress(CHANNEL, email);
   if (address === undefined) return { kind: "nothing" };
   if (isOptOut({ status, isPending }) && isByAddress) {
-    const write = optOutWrite(CHANNEL, { id: addressId(CHANNEL, address), text: address }, CHANNEL, consented_at);
+    // Its text would outlive the erasure of a person whose other address it is.
+    const write = optOutWrite(CHANNEL, { id: addressId(CHANNEL, address) }, CHANNEL, consented_at);
     await transacted(store, [write]);
     return { kind: "opted out" };
   }
