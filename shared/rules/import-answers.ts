@@ -192,7 +192,7 @@ export const saysOut = (value: string): boolean =>
 export const A_NO = /\bfalse\b|unsub|opt(?:ed)?[ _-]?out/i;
 const STANDING_OUT = any(
   ...OUT_WORDS,
-  "blocked stop(ped|all)? arret cancell?ed(?:subscriptions?|newsletter|by(?:the)?(?:user|customer|subscriber|contact|recipient))? removed deleted noconsent unerwue?nscht redacted ausgetragen gesperrt baja archived revoked",
+  "blocked stop(ped|all)? arret cancell?ed(?:subscriptions?|newsletter|by(?:the)?(?:user|customer|subscriber|contact|recipient))? removed deleted noconsent unerwue?nscht rejetee? redacted ausgetragen gesperrt baja archived revoked",
   "widerrufen gel(?:o|oe)scht erased gdprdeleted anonymi[sz]ed avregistrerad aboneliktencikti unactivated",
   "заблокирован[аы]? заблокован[ао]? bloque[e]? bloquead[oa] bloccat[oa] geblokkeerd zablokowan[ye] removid[oa] eliminad[oa] eliminat[oa] borrad[oa] exclu(?:id[oa]|ded|e)? esclus[oa] ausgeschlossen uitgesloten wykluczon[yae] supprimee? usuniet[ya] verwijderd entfernt manuallydeactivated",
   "zuru?e?ckgewiesen abmeldung widerruf widersprochen widerspruch bajavoluntaria not(?:yet)?opt(?:ed)?in resilie[e]? gekundigt gekuendigt",

@@ -32,7 +32,7 @@ const NOT_WANTED = any(
   "^left(?:the)?(?:mailing|e?mail|newsletter)?list(?:at|on|date)?$ removedfrom(?:the)?(?:mailing|e?mail|newsletter)?list",
   "^remover(?:da|de)(?:la)?list[ae] (?:e?mail|newsletter|marketing|sms|contact)stop(?:ped|(?:ped)?(?:at|on|date))$",
   "(?:removid[oa]|excluid[oa]|rimoss[oa]|retiree?|eliminad[oa])(?:da|de|du|dalla|del)?(?:la)?list[ae]",
-  "(?:mail|sms|whatsapp|kontakt|werbe|werbungs|newsletter|anschreib)(?:verbot|stopp|sperre) ^sperre(?:e?mail|sms|whatsapp|newsletter|werbung) werbesperr sperrkennzeichen(?:werb|mail|newsletter)",
+  "(?:mail|mailings?|sms|whatsapp|kontakt|werbe|werbungs|newsletter|anschreib)(?:verbot|stopp|sperre) ^sperre(?:e?mail|sms|whatsapp|newsletter|werbung) werbesperr sperrkennzeichen(?:werb|mail|newsletter)",
 );
 
 export const saysEnded = (key: string): boolean => NOT_WANTED.test(key) || (ENDED.test(key) && OF_MAIL.test(key));

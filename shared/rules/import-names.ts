@@ -54,7 +54,7 @@ export const usualNames: Record<Standard, readonly string[]> = {
     numero de telefone | mobiele telefoon | telefon komórkowy | mobile no | mobile phone no | contact number | tel |
     tél | gsm | handynr | mobiltelefonnummer | nr telefonu | numéro mobile | teléfono celular | phone 1 value |
     mobiltelefon | mobil | rufnummer | whatsapp number | mobiel nummer | mobile telephone | cell number |
-    cell phone number | numero cellulare | número de telemóvel | numer komórkowy | numéro de portable |
+    cell phone number | numero cellulare | número de telemóvel | numer komórkowy | numéro de portable | wa id | whatsapp id |
     número de celular | número móvil | phone number mobile | msisdn | natel |
     mobilfunknummer | mobilfunk | mobilfunknr | mobilnr | mobilrufnummer | telefon mobil | tel mobil | telefon privat | phone e164 |
     mobile e164 | tlf | tlf móvil | teléfono de contacto | número de contacto | telefone de contacto | numero di cellulare |
@@ -163,7 +163,7 @@ const OF_A_PERSON =
   /^(?:(?:context[._])?traits[._](?=\S)|(?:User\.UserAttributes|Attributes|Demographic|Location)\.(?=\S)|(?:traits|user|contact|subscriber|profile|customer|person|attributes|fields|properties)(?:\s*[.:/]|\s+-)\s*(?=\S))/i;
 /** What platforms write behind it: `Email (Standard)`, `Person - Phone - Mobile`. */
 const WHICH_ONE =
-  /(?<!\s)\s*(?:\((?:standard|default|primary|main|work|home|mobile?)\)|\s-\s(?:primary|main|work|home|mobile)|\s1)$/i;
+  /(?<!\s)\s*(?:\((?:standard|default|primary|main|work|home|mobile?)\)|\s-\s(?:primary|main|work|home|mobile)|\s(?:privat|privé|prive|personal|persönlich|geschäftlich|dienstlich|beruflich|büro|work|home|business|office|perso|pro|personale|ufficio|trabajo|trabalho|zakelijk|prywatny|służbowy)|\s1)$/iu;
 /** What is longer is a text, and no name or word that means something. */
 const MAX_NAME = 4_096;
 /** The name of a column without the words for whose it is, and which of several. */
@@ -250,7 +250,7 @@ export const isCountryColumn = (name: string): boolean => countryKeys.has(column
 /** Which numbers of a column are international ones without their plus: all, or those with as many digits as they have. */
 export type PluslessNumbers = "all" | "long" | "none";
 
-const PLUSLESS = new Set(["sms", "msisdn"]);
+const PLUSLESS = new Set(["sms", "msisdn", "waid", "whatsappid"]);
 /** MoEngage and CleverTap, which want the code of the country. */
 const OF_APPS = /^moe(?:unsubscribe|hardbounce|smssubscription|wasubscription)$|^msg(?:email|sms|whatsapp)$/;
 /** Brevo, and who writes an MSISDN, leave out each plus; others have what they were given. @param header the names of the file */

@@ -3,7 +3,7 @@
 import { normalizedAddress } from "./addresses.ts";
 import { readEmail } from "./import-addresses.ts";
 import { isClear, isNothing } from "./import-answers.ts";
-import { type PhoneKind, type RowReading, otherEmails, type Sorted, sortCells, takePhone } from "./import-cells.ts";
+import { otherEmails, type PhoneKind, type RowReading, type Sorted, sortCells, takePhone } from "./import-cells.ts";
 import { type Columns, MAX_VALUE_BYTES, type Problem } from "./import-columns.ts";
 import type { ImportedChoices, ImportedConsent } from "./import-consents.ts";
 import { readLocale, readZone } from "./import-places.ts";

@@ -50,7 +50,7 @@ const ASIDE = any(
 
 const SUPPRESSED = any(
   "(?<!demandede)suppress bounced hardbounce isbounce ^bounce(d?(?:at|am|on|le|el|il|op)|date|datum|time|type|category|class|classification|status)?$ emailbounce bounceback complain cleaned",
-  "^npai$ quarantin e?mail(address)?(is)?(invalid|disabled|notvalid) notvalide?mail e?mailadresseinvalide",
+  "^npai$ ^(?:ox)?e?mailfailed$ rejet(?:definitif|permanent) quarantin e?mail(address)?(is)?(invalid|disabled|notvalid) notvalide?mail e?mailadresseinvalide",
   "adressee?mailinvalide e?mail(adresse)?(ist)?(ungultig|ungueltig|nichtgultig) ungultigee?mail",
   "ungueltigee?mail e?mailinvalid[eoa] e?mailnonvalid[eoa] indirizzo(e?mail)?nonvalido",
   "correo(electronico)?(invalido|novalido|erroneo) e?mailno?valido ongeldige?mail e?mail(adres)?ongeldig",
@@ -61,7 +61,7 @@ const SUPPRESSED = any(
 );
 
 const OUT = any(
-  "unsub unsuscri optout optedout optingout robinson dont?o?t?(e?mail|contact|send|market)",
+  "unsub unsuscri newsletterbis$ (?:subscribed|newsletter)until$ optout optedout optingout robinson dont?o?t?(e?mail|contact|send|market)",
   "donot(?!modify|edit|delete|change|track|sell|share) nolonger(contact|e?mail|send) nomail noemail nomarketing nonewsletter nocontact no(?:more)?(?:sms|texts) blacklist",
   "blocklist blocked denylist revoked revocat withdraw ^dnc(email|mail|sms)?$ dnc$ ^(is)?dne$ removed?frommailing emailoff",
   "marketingoff ^(is|msg)?dnd dnd$ rejects?(ed)?(e?mail|sms|market|newsletter|promo) globallyunsub no[nt]subscribed declined excluded?(?:from|for)(?:campaign|e?mail|market|newsletter) (marketing|e?mail|contact|sms)notallowed",
@@ -182,10 +182,10 @@ const OF_OTHERS =
 const ERROR_CODE = /^(?:error|smtp|bounce|response)?code$/;
 const ERROR_TEXT = /^(?:error(?:message|text)?|diagnostic(?:code)?|smtp(?:error|response|message))$/;
 
-/** AWeber writes when somebody left; of a shift, when it ended. */
+/** When somebody left, at AWeber; of a shift, when it ended. */
 const STOP_TIME = /^stop(?:time|date|at|on)$/;
-/** CleverReach writes 0 for who never confirmed. */
-const ACTIVATED = /^(?:aktiviert|activated)$/;
+/** 0 is for who never confirmed or is switched off, at CleverReach, phpList and AcyMailing. */
+const SWITCHED_ON = /^(?:aktiviert|activated|enabled|accept)$/;
 
 /** The choices of somebody among several lists or groups, as JSON or each in a column of its own. */
 const CHOICES = /subscription(?:preferences|groups?|states)(?!updated)/;
@@ -217,7 +217,8 @@ export function signedName(name: string, header: readonly string[] = []): Signed
   // A block of houses, beside the rest of a Spanish address.
   if (key === "bloque" && keysOf(header).has("piso")) return undefined;
   if (STOP_TIME.test(key)) return hasStarts(header) ? undefined : { sign: "out", channels: ["email"], isUnnamed: true };
-  if (ACTIVATED.test(key) && hasDeactivated(header)) return { sign: "asked", channels: ["email"], isUnnamed: true };
+  if ((SWITCHED_ON.test(key) || key === "disabled") && isOfMailings(header))
+    return { sign: key === "disabled" ? "out" : "asked", channels: ["email"], isUnnamed: true };
   if (logColumn(name, header)) return undefined;
   if (ERROR_CODE.test(key) && hasErrorTexts(header)) return { sign: "status", channels: ["email"], isUnnamed: true };
   // Postmark has it in each row of its log, whatever the type.
@@ -269,7 +270,7 @@ function ofKind(key: string, sign: Sign, isReason: boolean): SignedName["of"] {
 const hasStarts = perHeader((header) =>
   [...keysOf(header)].some((key) => /^start(?:ed)?(?:time|date|at|on)?$/.test(key)),
 );
-const hasDeactivated = perHeader((header) => [...keysOf(header)].some((key) => /^dea[ck]tivi?(?:ert|ated)$/.test(key)));
+const isOfMailings = perHeader((header) => [...keysOf(header)].some((key) => /^dea[ck]tiv|^confirmed$/.test(key)));
 const hasErrorTexts = perHeader((header) => [...keysOf(header)].some((key) => ERROR_TEXT.test(key)));
 
 /** Whether a name is one of a column as files have them. */

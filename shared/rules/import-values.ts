@@ -103,7 +103,8 @@ export function columnTypes(delimiter = ","): { see(row: readonly string[]): voi
     const decimals = PLAIN_NUMBER.exec(value)?.[3]?.length;
     seen.isExact &&= PLAIN_NUMBER.test(value) && String(Number(value)) === value;
     seen.decimals = seen.filled === 0 || seen.decimals === decimals ? decimals : undefined;
-    if (delimiter !== "," && value.includes(".")) seen.isDoubtful = seen.isDoubtful !== false && MAYBE_THOUSANDS.test(value);
+    if (delimiter !== "," && value.includes("."))
+      seen.isDoubtful = seen.isDoubtful !== false && MAYBE_THOUSANDS.test(value);
     seen.filled++;
     if (ADDRESS.test(value)) seen.addresses++;
     if (NUMBER_ABROAD.test(value)) seen.phones++;

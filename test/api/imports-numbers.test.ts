@@ -110,9 +110,9 @@ it("a file of which no row has an address or an id is one of numbers, though it 
   expect(await statusesOf(BOB)).toContain("sms opted_out");
 });
 
-it("numbers of WhatsApp agree to chat apps, and refuse them too (AMB-132)", async () => {
+it.each(["WhatsApp Number", "wa_id"])("numbers in %s agree to chat apps, and refuse them too (AMB-132)", async (name) => {
   const { run, statusesOf } = await trying();
-  await run(`WhatsApp Number,Opt-in,Opt-in date,Blocked\n${ADA},yes,2024-01-01,no\n${BOB},,,yes\n`);
+  await run(`${name},Opt-in,Opt-in date,Blocked\n${ADA},yes,2024-01-01,no\n${BOB},,,yes\n`);
 
   expect(await statusesOf(ADA)).toEqual(["chat_app opted_in"]);
   expect(await statusesOf(BOB)).toEqual(expect.arrayContaining(["chat_app opted_out", "sms opted_out"]));

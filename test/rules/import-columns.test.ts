@@ -49,6 +49,10 @@ describe("standard columns", () => {
       email: "a@b.co",
       attributes: { phone: "+491511234567" },
     });
+    expect(row({ "E-Mail geschäftlich": "", "E-Mail privat": "a@b.co", "Handy privat": "+491511234567" })).toMatchObject({
+      email: "a@b.co",
+      attributes: { phone: "+491511234567" },
+    });
     expect(row({ "Email 1": "a@b.co", "Email 2": "b@b.co" })).toMatchObject({
       email: "a@b.co",
       attributes: { email_2: "b@b.co" },

@@ -35,6 +35,11 @@ it.each([
   ["הוסר מרשימת תפוצה", "כן", "opted_out"],
   ["אישור דיוור", "לא", "opted_out"],
   ["Löschantrag", "2024-05-05", "opted_out"],
+  ["Mailing-Sperre", "x", "opted_out"],
+  ["Newsletter bis", "2024-05-05", "opted_out"],
+  ["Statut", "Rejeté", "opted_out"],
+  ["Rejet définitif", "Oui", "suppressed"],
+  ["OXEMAILFAILED", "1", "suppressed"],
   ["Demande de suppression", "oui", "opted_out"],
   ["Tags", "수신거부", "opted_out"],
   ["Tags", "vip,no-email", "opted_out"],
@@ -69,6 +74,14 @@ it.each([
 ])("%s: %s says no nothing (AMB-132)", (name, value) => {
   expect(said({ [name]: value }) ?? "unknown").toBe("unknown");
 });
+
+it.each([{ enabled: "0" }, { disabled: "1" }])(
+  "who is switched off in a list of phpList or AcyMailing gets nothing: %j (AMB-132)",
+  (cells) => {
+    expect(said({ confirmed: "1", ...cells })).toBe("opted_out");
+    expect(said(cells)).toBeUndefined();
+  },
+);
 
 it("a yes to profiling, with a time, is none to mail (AMB-132)", () => {
   expect(said({ "Consenso profilazione marketing": "SI", "Data consenso": "2024-03-01" })).toBeUndefined();

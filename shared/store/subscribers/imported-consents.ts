@@ -4,7 +4,12 @@ import { createHash } from "node:crypto";
 import { uuidV8 } from "../../kernel/ids.ts";
 import { normalizedAddress } from "../../rules/addresses.ts";
 import { chunksOf } from "../../rules/chunks.ts";
-import { type ImportedChoice, type ImportedChoices, type ImportedConsent, isOptOut } from "../../rules/import-consents.ts";
+import {
+  type ImportedChoice,
+  type ImportedChoices,
+  type ImportedConsent,
+  isOptOut,
+} from "../../rules/import-consents.ts";
 import { absent, all, any, asRead, below, is, present } from "../conditions.ts";
 import type { Store } from "../context.ts";
 import { type ConditionOf, changeItem } from "../item.ts";
