@@ -179,7 +179,9 @@ export function columnsOfHeader(
   });
   const saysWho = ({ standard }: Cell, i: number) =>
     (standard === "external_id" || standard === "email") && types[i] !== "empty";
-  const ofChat = found.some(({ standard }, i) => standard === "phone" && /whatsapp|^wa[\W_]?id$/i.test(header[i] ?? ""));
+  const ofChat = found.some(
+    ({ standard }, i) => standard === "phone" && /whatsapp|^wa[\W_]?id$/i.test(header[i] ?? ""),
+  );
   const isOfNumbers = found.some(hasNumbers) && !found.some(saysWho);
   const numbersOf = ofChat ? "chat_app" : "sms";
   const cells = withOwnKeys(found, written, isFree);

@@ -110,13 +110,16 @@ it("a file of which no row has an address or an id is one of numbers, though it 
   expect(await statusesOf(BOB)).toContain("sms opted_out");
 });
 
-it.each(["WhatsApp Number", "wa_id"])("numbers in %s agree to chat apps, and refuse them too (AMB-132)", async (name) => {
-  const { run, statusesOf } = await trying();
-  await run(`${name},Opt-in,Opt-in date,Blocked\n${ADA},yes,2024-01-01,no\n${BOB},,,yes\n`);
+it.each(["WhatsApp Number", "wa_id"])(
+  "numbers in %s agree to chat apps, and refuse them too (AMB-132)",
+  async (name) => {
+    const { run, statusesOf } = await trying();
+    await run(`${name},Opt-in,Opt-in date,Blocked\n${ADA},yes,2024-01-01,no\n${BOB},,,yes\n`);
 
-  expect(await statusesOf(ADA)).toEqual(["chat_app opted_in"]);
-  expect(await statusesOf(BOB)).toEqual(expect.arrayContaining(["chat_app opted_out", "sms opted_out"]));
-});
+    expect(await statusesOf(ADA)).toEqual(["chat_app opted_in"]);
+    expect(await statusesOf(BOB)).toEqual(expect.arrayContaining(["chat_app opted_out", "sms opted_out"]));
+  },
+);
 
 it("the rejected rows of a file that have a number alone are imported from the file of them (AMB-132)", async () => {
   const { world, run, names, statusesOf } = await trying();

@@ -49,7 +49,9 @@ describe("standard columns", () => {
       email: "a@b.co",
       attributes: { phone: "+491511234567" },
     });
-    expect(row({ "E-Mail geschäftlich": "", "E-Mail privat": "a@b.co", "Handy privat": "+491511234567" })).toMatchObject({
+    expect(
+      row({ "E-Mail geschäftlich": "", "E-Mail privat": "a@b.co", "Handy privat": "+491511234567" }),
+    ).toMatchObject({
       email: "a@b.co",
       attributes: { phone: "+491511234567" },
     });
