@@ -68,9 +68,24 @@ export async function compareTrail(sides: Sides, command: number): Promise<Failu
   }
   const missing = calls.find(({ status }) => status < 400);
   if (missing) return differs(".items", missing, "no entry of it");
+  const unnamed = entries.find((entry) => !isNamed(sides, entry));
+  if (unnamed) return differs(".items[].subject", "what was created or changed, by its name", unnamed);
   const filtered = await filtersDiffer(sides, entries, differs);
   if (filtered) return filtered;
   return sendsDiffer(sides, entries, differs) ?? verdictDiffers(await product.call(verify()), differs);
+}
+
+/** What has an id and a name in both: by the name that it has now. What a call created is its target. */
+function isNamed({ reference: { world }, bindings }: Sides, { action, status, target, subject }: Body): boolean {
+  const { campaigns, templates, lists, segments, channels, experiences } = world;
+  const kinds: Record<string, { id: string; name?: string; spec?: Body }[]> = {
+    ...{ campaigns, templates, lists, segments, channels, experiences, journeys: world.journeys },
+  };
+  const things = kinds[action.split(".")[0]];
+  if (!things) return true;
+  if (status === 201 && target === null) return false;
+  const thing = things.find(({ id }) => id === bindings.ours.get(target));
+  return !thing || (subject?.id === target && [subject.name, undefined].includes(thing.name ?? thing.spec?.name));
 }
 
 /** One operation, all of a group, and what begins with its letters but is none; up to and from the time of an entry. */
@@ -85,6 +100,10 @@ async function filtersDiffer(sides: Sides, entries: Body[], differs: (...args: [
     ),
     [{ actor: one.actor.id, to: one.at }, ({ actor, at }) => actor.id === one.actor.id && at <= one.at],
     [{ from: one.at }, ({ at }) => at >= one.at],
+    [
+      { from: one.at, actor: one.actor.id, action: group },
+      (entry) => entry.at >= one.at && entry.actor.id === one.actor.id && isOf(group)(entry),
+    ],
   ];
   for (const [filter, isWanted] of filters) {
     const ids = (some: Body[]) => some.map(({ id }) => id).sort();

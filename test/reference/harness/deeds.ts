@@ -1,9 +1,20 @@
-import { type Body, iso, Unpromised } from "../model/kit.ts";
+import { deliveryOf, report as tellModel } from "../model/fates.ts";
+import { type Body, iso, MINUTE, Unpromised } from "../model/kit.ts";
 import { follow } from "../model/opt-in.ts";
+import { useUp } from "../model/plans.ts";
 import { compare, lookAt, USED_UP } from "./compare.ts";
-import { looksAfterLink } from "./looks.ts";
+import { looksAfterLink, looksAfterWaiting } from "./looks.ts";
 import { clearFaultsCall, credentialOf, faultCall, type ProductCall } from "./product.ts";
-import { type Call, type Command, type Link, readers, resolve, resolvePath } from "./program.ts";
+import {
+  type Call,
+  type Command,
+  type Link,
+  type Report,
+  readers,
+  resolve,
+  resolvePath,
+  type Usage,
+} from "./program.ts";
 import { type Failure, type Sides, short, tell } from "./sides.ts";
 import { differenceOf } from "./unify.ts";
 
@@ -58,6 +69,33 @@ export async function link(
   const difference = differenceOf(bindings, expected, { status: got.status, location: got.headers.location });
   if (difference) return { ...difference, command: number, route };
   return lookAt(sides, looksAfterLink(reference.world), number);
+}
+
+/** Of the mail of a send that both sides name, as its time allows. */
+export async function report(sides: Sides, { fate, ago, mail }: Report, number: number): Promise<Failure | undefined> {
+  const { product, reference, bindings } = sides;
+  const { world } = reference;
+  const mails = world.outbox.filter((sent) => sent.channel === "email" && !sent.confirms && deliveryOf(world, sent));
+  const ours = mails.at(-1 - mail);
+  const [job, person] = [ours?.job_id, ours?.subscriber_id].map((id) => id && bindings.product.get(id));
+  if (!ours || !person) return undefined;
+  const happened = Math.max(ours.at, product.now() - ago);
+  const said = { fate, happened: iso(happened) };
+  if (!(await product.report({ job, subscriber: person, at: iso(ours.at) }, said))) return undefined;
+  tellModel(world, ours, fate, happened);
+  tell(
+    sides,
+    `the provider tells of a ${fate} of the mail to ${ours.to}, ${(product.now() - happened) / MINUTE} min ago`,
+  );
+  await product.settle();
+  reference.advance(product.now());
+  return lookAt(sides, [...looksAfterLink(world), ...looksAfterWaiting(world)], number);
+}
+
+export async function use(sides: Sides, { sends }: Usage): Promise<undefined> {
+  await sides.product.setUsage(sends);
+  useUp(sides.reference.world, sends);
+  tell(sides, `the operator says that ${sends} were sent this month`);
 }
 
 export function answerHooks(sides: Sides, status: number): undefined {

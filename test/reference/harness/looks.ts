@@ -71,7 +71,7 @@ const AREAS: Record<string, Looks> = {
   templates: ({ templates }, isEnd) => [
     look("/api/v1/templates", isEnd ? { per_page: "2" } : {}),
     ...["Sum", "umm"].map((name) => look("/api/v1/templates", { name })),
-    ...templates.map(({ id }) => look(`/api/v1/templates/${id}`)),
+    ...templates.flatMap(({ id }) => [look(`/api/v1/templates/${id}`), look(`/api/v1/templates/${id}/usage`)]),
   ],
   topics: ({ topics }) => [look("/api/v1/topics"), ...topics.map(({ key }) => look(`/api/v1/topics/${key}`))],
   channels: ({ channels }) => [look("/api/v1/channels"), ...channels.map(({ id }) => look(`/api/v1/channels/${id}`))],
@@ -118,6 +118,7 @@ const AREAS: Record<string, Looks> = {
       ...(isEnd ? subscribers.map((person) => look(`/api/v1/journeys/${id}/subscribers/${person.id}`)) : []),
       ...(isEnd ? last(subscribers, 1).map((person) => look("/api/v1/why", { person: person.id, journey: id })) : []),
       look(`/api/v1/journeys/${id}`),
+      look(`/api/v1/journeys/${id}/versions`),
       look(`/api/v1/journeys/${id}/stats`),
       look(`/api/v1/journeys/${id}/runs`),
     ]),

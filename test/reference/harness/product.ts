@@ -4,6 +4,7 @@ import { queueNames } from "../../../shared/contract/messages.ts";
 import { idsFrom } from "../../../shared/kernel/ids.ts";
 import { randomFrom } from "../../simulator/random.ts";
 import { uploads } from "../../support/channels.ts";
+import { tellOfMail } from "../../support/mails.ts";
 import { createMcp } from "../../support/mcp.ts";
 import { multipartBody } from "../../support/multipart.ts";
 import { type OpenStream, openStream } from "../../support/sse.ts";
@@ -40,6 +41,13 @@ export interface Product {
   outbox(): Promise<Body[]>;
   /** From now on receivers of webhooks answer so. */
   receive(status: number): void;
+  /** The provider of mails tells what became of one. @returns false if it cannot be told from others */
+  report(
+    mail: { job: string | undefined; subscriber: string; at: string },
+    told: { fate: "bounce" | "complaint"; happened: string },
+  ): Promise<boolean>;
+  /** What the operator says was sent this month. */
+  setUsage(sends: number): Promise<void>;
   /** Opens the stream of a subscriber (its id here), from an id of a frame on. */
   stream(subscriber: string, position: string | undefined): Promise<OpenStream>;
   /** The text of a file, by the address that an answer gave. */
@@ -106,6 +114,9 @@ export async function openProduct(
     return known;
   };
 
+  const mails: { tags: Record<string, string[]>; destination: string[]; timestamp: string }[] = [];
+  world.ses.onEvent(({ eventType, mail }) => void (eventType === "Send" && mails.push(mail)));
+
   const mcp = createMcp(world, tenant);
   let agentKey: string | undefined;
   const useTool = async (name: string, given: Body) => {
@@ -146,6 +157,23 @@ export async function openProduct(
       isSandbox ? sandboxOutbox(world, tenant) : (await world.call("GET /_local/outbox?limit=10000")).body.items,
     receive: (status) => {
       receiver = status;
+    },
+    report: async ({ job, subscriber, at }, { fate, happened }) => {
+      const [mail, another] = mails.filter(
+        ({ tags, timestamp }) =>
+          tags.subscriber?.[0] === subscriber && (job ? tags.job?.[0] === job : timestamp === at),
+      );
+      if (!mail || another) return false;
+      const people = mail.destination.map((emailAddress) => ({ emailAddress }));
+      const event =
+        fate === "bounce"
+          ? { eventType: "Bounce", bounce: { bounceType: "Permanent", bouncedRecipients: people, timestamp: happened } }
+          : { eventType: "Complaint", complaint: { complainedRecipients: people, timestamp: happened } };
+      await tellOfMail(world, { mail, ...event });
+      return true;
+    },
+    setUsage: async (sends) => {
+      await world.call(`PATCH /_local/workspaces/${tenant.id}`, { body: { usage: { sends } } });
     },
     stream: (subscriber, position) =>
       openStream(world, `?subscriber_id=${subscriber}`, {

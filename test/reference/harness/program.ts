@@ -49,6 +49,21 @@ export interface Link {
   /** 0 is the newest. */
   mail: number;
 }
+/** The provider tells late what became of a mail: so long before, if it was sent by then. */
+export interface Report {
+  kind: "report";
+  wait: number;
+  fate: "bounce" | "complaint";
+  ago: number;
+  /** 0 is the newest. */
+  mail: number;
+}
+/** The operator sets what was sent this month. */
+export interface Usage {
+  kind: "usage";
+  wait: number;
+  sends: number;
+}
 /** What receivers of webhooks answer from now on. */
 interface Receiver {
   kind: "receiver";
@@ -71,7 +86,18 @@ interface SessionCommand extends SessionStep {
   kind: "session";
   wait: number;
 }
-export type Command = Call | FaultCommand | Wait | Late | Link | Receiver | Stream | ClearFaults | SessionCommand;
+export type Command =
+  | Call
+  | FaultCommand
+  | Wait
+  | Late
+  | Link
+  | Report
+  | Usage
+  | Receiver
+  | Stream
+  | ClearFaults
+  | SessionCommand;
 
 export interface Program {
   seed: number;

@@ -1,13 +1,14 @@
 // Runs a program on the product and on the reference, and holds every answer of one against the other.
 
-import { bucketOf, HOUR, MINUTE, Unpromised } from "../model/kit.ts";
+import { bucketOf, HOUR, MINUTE, SECOND, Unpromised } from "../model/kit.ts";
 import { createReference } from "../model/reference.ts";
 import { compareTrail } from "./audit.ts";
 import { lookAt, outbox } from "./compare.ts";
-import { answerHooks, call, fault, link } from "./deeds.ts";
+import { answerHooks, call, fault, link, report, use } from "./deeds.ts";
 import { compareFile } from "./files.ts";
 import { filteredLooks } from "./filters.ts";
 import { allLooks, looksAfter, looksAfterWaiting } from "./looks.ts";
+import { compareNarrowed } from "./narrowed.ts";
 import { openProduct } from "./product.ts";
 import { type Call, type Command, HANDLE, idOf, type Program } from "./program.ts";
 import { useSession } from "./sessions.ts";
@@ -92,6 +93,7 @@ async function play(sides: Sides, commands: Command[]): Promise<Failure | undefi
   return (
     (await compareStreams(sides, commands.length)) ??
     (await lookAt({ ...sides, readsAll: true }, looks, commands.length)) ??
+    (await compareNarrowed(sides, commands.length)) ??
     (await outbox(sides, commands.length)) ??
     // The trail has real time.
     (sides.storm === stillness ? undefined : await compareTrail(sides, commands.length))
@@ -125,12 +127,16 @@ async function step(sides: Sides, command: Command, number: number): Promise<Fai
   if (command.kind === "stream") return listen(sides, command, number);
   if (command.kind === "receiver") return answerHooks(sides, command.status);
   if (command.kind === "link") return link(sides, command, number);
+  if (command.kind === "report") return report(sides, command, number);
+  if (command.kind === "usage") return use(sides, command);
   if (command.kind === "fault" || command.kind === "clear faults") return fault(sides, command);
   const exported = reference.world.exports.length;
   const looks = isOfUnseen(sides, command) ? looksAfter(reference.world, command.path) : [];
   const failure = (await lookAt(sides, looks, number)) ?? (await call(sides, command, number));
   if (failure) return failure;
   await product.settle();
+  // A long file takes parts of a second.
+  if (!storm && product.now() % SECOND > 0) await product.advance(SECOND - (product.now() % SECOND));
   reference.advance(product.now());
   await quieten(sides);
   const isExport = reference.world.exports.length > exported;
@@ -142,7 +148,7 @@ async function step(sides: Sides, command: Command, number: number): Promise<Fai
 }
 
 /** Nothing leaves a sandbox: who is reached by it, and what they answer, is beyond it. Sessions have real time. */
-const REACHES_OUT: ReadonlySet<string> = new Set(["link", "receiver", "fault", "clear faults", "session"]);
+const REACHES_OUT: ReadonlySet<string> = new Set(["link", "report", "receiver", "fault", "clear faults", "session"]);
 
 /** Whether the command is of something whose id in the product no answer has told yet. */
 const isOfUnseen = ({ reference, handles, bindings }: Sides, { path }: Call): boolean =>
@@ -153,7 +159,9 @@ const isOfUnseen = ({ reference, handles, bindings }: Sides, { path }: Call): bo
 
 /** A bounce or complaint comes between two messages of one moment, or after both. */
 const dependsOnAnOrder = (command: Command): boolean =>
-  command.kind === "call" && JSON.stringify(command.body ?? {}).includes("@simulator.amazonses.com");
+  command.kind === "report" ||
+  command.kind === "usage" ||
+  (command.kind === "call" && JSON.stringify(command.body ?? {}).includes("@simulator.amazonses.com"));
 
 /** A message that failed comes again within so long, and what waits longer waits for its time. */
 const RETRY_MS = 20 * MINUTE;

@@ -50,11 +50,13 @@ export const askedAt = (world: World, text: unknown): number[] => rowOf(world, t
 export const mayBeAsked = (world: World, text: unknown): boolean =>
   !["manual", "imported"].includes(addressOf(world, text)?.reason ?? "");
 
+const LIFTED = { reason: null, source: null, note: null };
+
 /** AMB-129: the owner ends a bounce or a complaint, nothing else. */
 export function liftByOwner(world: World, text: unknown): void {
   const row = addressOf(world, text);
   const isOfMail = row?.reason === "bounce" || row?.reason === "complaint";
-  if (isOfMail) Object.assign(row, { reason: null, source: null, note: null });
+  if (isOfMail) Object.assign(row, LIFTED, { lifted_at: world.now });
 }
 
 /** A file that says the time since when the address is suppressed is our own, and says nothing new. */
@@ -73,6 +75,12 @@ export function suppress(
   if (REASONS.indexOf(row.reason ?? "") >= REASONS.indexOf(said.reason)) return row;
   Object.assign(row, { source: null, note: null, suppressed_at: world.now, address: row.key, ...said });
   return row;
+}
+
+/** A provider tells of it, maybe late: what happened before somebody lifted it changes nothing (AMB-129). */
+export function suppressByReport(world: World, text: unknown, reason: string, happened: number): void {
+  const lifted = addressOf(world, text)?.lifted_at ?? 0;
+  if (happened >= lifted) suppress(world, text, { reason, source: "provider", suppressed_at: happened });
 }
 
 /** An erasure leaves the suppression and takes the address. */
@@ -162,7 +170,7 @@ function importFile(world: World, { body }: Request) {
 function lift(world: World, { query }: Request, { id }: Record<string, string>) {
   if (!query.reason) invalid("reason");
   const row = held(world).find((one) => one.id === id) ?? notFound();
-  Object.assign(row, { reason: null, source: null, note: null });
+  Object.assign(row, LIFTED, { lifted_at: world.now });
   return { status: 204 };
 }
 

@@ -3,9 +3,10 @@ import { created, type Operation, ok, read, write } from "./access.ts";
 import { note } from "./annotations.ts";
 import { ask, checkUnchanged, forbid, shownApproval, waiting } from "./approvals.ts";
 import { checkTarget } from "./audience.ts";
-import { completeIfDone, jobDispatched, jobsOf } from "./campaign-moves.ts";
+import { ACTIONS, isOpen, OVERDUE } from "./campaign-actions.ts";
+import { jobsOf } from "./campaign-moves.ts";
 import { listing, optionalInstant, optionalOneOf, optionalWhole, pageNumber, requiredText } from "./checks.ts";
-import { cancelJob } from "./delivering.ts";
+import { cancelJob } from "./closing.ts";
 import { needChannels } from "./gates.ts";
 import {
   ABSENT,
@@ -21,12 +22,10 @@ import {
   Unpromised,
 } from "./kit.ts";
 import type { Campaign } from "./records/plans.ts";
-import type { Job } from "./records/sends.ts";
-import { nextRun } from "./schedules.ts";
 import { createJob, schedule } from "./sending.ts";
 import { needTemplate } from "./templates.ts";
 import { needTopic } from "./topics.ts";
-import { at, existing, newId, type World } from "./world.ts";
+import { existing, newId, type World } from "./world.ts";
 
 /** CMP-1, CMP-10, AMB-66: the top level mirrors the first message. */
 function record(campaign: Campaign): Body {
@@ -160,105 +159,6 @@ function goOut(world: World, campaign: Campaign, given: Body) {
   campaign.status = isNow ? "live" : "scheduled";
   campaign.updated_at = world.now;
   return ok(record(campaign));
-}
-
-const isOpen = ({ status }: Job) => ["scheduled", "queued", "processing"].includes(status);
-
-function hold(world: World, campaign: Campaign): void {
-  for (const job of jobsOf(world, campaign)) if (isOpen(job)) job.held = true;
-}
-
-const OVERDUE = ["keep_distance", "now", "skip"];
-
-/** AMB-138. @param overdue what becomes of messages whose time has passed; undefined: they stay held */
-function letGo(world: World, campaign: Campaign, overdue: string | undefined): void {
-  const held = jobsOf(world, campaign).filter((job) => job.held && isOpen(job));
-  let last = Number.NEGATIVE_INFINITY;
-  let planned = Number.NEGATIVE_INFINITY;
-  for (const job of held.toSorted((a, b) => dueOf(a) - dueOf(b))) {
-    const due = dueOf(job);
-    if (due <= world.now && overdue === undefined) continue;
-    job.held = false;
-    if (overdue === "skip" && due <= world.now && job.dispatched_at === null) {
-      job.stopped = [];
-      cancelJob(world, job);
-      continue;
-    }
-    for (const goOn of job.stopped.splice(0)) goOn();
-    const keeps = last > Number.NEGATIVE_INFINITY && (overdue ?? OVERDUE[0]) === OVERDUE[0];
-    const time = Math.max(due, world.now, keeps ? last + (due - planned) : Number.NEGATIVE_INFINITY);
-    [last, planned] = [time, due];
-    const { scheduled_at } = job;
-    schedule(world, job, time);
-    // One that goes out late keeps the time that it was planned for.
-    job.scheduled_at ??= scheduled_at;
-  }
-}
-
-const dueOf = (job: Job) => job.scheduled_at ?? job.created_at;
-
-/** AMB-67: each gives back only what it switched off itself. */
-function switchSchedules(world: World, campaign: Campaign, isOn: boolean, by: string): void {
-  for (const row of world.schedules.filter(({ spec }) => spec.campaign_id === campaign.id)) {
-    if (!isOn && row.active) Object.assign(row, { active: false, switched_off_by: by, next_run_at: null });
-    if (isOn && row.switched_off_by === by) {
-      Object.assign(row, { active: true, switched_off_by: null });
-      nextRun(world, row);
-    }
-  }
-}
-
-type Run = (world: World, campaign: Campaign, body: Body) => void;
-const ACTIONS: Record<string, { from: string[]; run: Run }> = {
-  /** CMP-21, AMB-113. */
-  pause: {
-    from: ["scheduled", "live"],
-    run: (world, campaign) => {
-      campaign.status = "paused";
-      hold(world, campaign);
-      switchSchedules(world, campaign, false, "pause");
-    },
-  },
-  /** CMP-22, AMB-13: always `scheduled` in the answer; it moves on by itself, at once where a part was handed over. */
-  resume: {
-    from: ["paused"],
-    run: (world, campaign, { overdue = OVERDUE[0] }) => {
-      campaign.status = "scheduled";
-      at(world, world.now, () => {
-        for (const job of jobsOf(world, campaign)) if (job.dispatched_at !== null) jobDispatched(world, job);
-        // Nothing is left to come where all that was overdue is skipped.
-        if (!jobsOf(world, campaign).some(isOpen)) campaign.status = "live";
-        completeIfDone(world, campaign);
-      });
-      letGo(world, campaign, overdue);
-      switchSchedules(world, campaign, true, "pause");
-    },
-  },
-  /** CMP-23. */
-  archive: {
-    from: ["draft", "scheduled", "live", "completed", "paused"],
-    run: (world, campaign) => {
-      campaign.before_archive = campaign.status;
-      campaign.status = "archived";
-      hold(world, campaign);
-      switchSchedules(world, campaign, false, "archive");
-    },
-  },
-  /** CMP-24, AMB-54: exactly the status before; what is overdue stays held. */
-  unarchive: {
-    from: ["archived"],
-    run: (world, campaign) => {
-      campaign.status = campaign.before_archive!;
-      if (campaign.status !== "paused") letGo(world, campaign, undefined);
-      switchSchedules(world, campaign, true, "archive");
-    },
-  },
-};
-
-/** AMB-119. */
-export function pauseByForce(world: World, campaign: Campaign): void {
-  note(world, "campaign_paused", campaign.id);
-  ACTIONS.pause!.run(world, campaign, {});
 }
 
 /** CMP-17, CMP-25. */

@@ -1,11 +1,11 @@
 // What becomes of a message: handed over, retried, brought back, told (D-NTF-STATE, AMB-109, AMB-139).
 import { isSameAddress, suppress } from "./addresses.ts";
 import { warnOfSends } from "./annotations.ts";
-import { jobClosed } from "./campaign-moves.ts";
 import { capReason, quietUntil } from "./caps.ts";
 import { takeFault } from "./channels.ts";
+import { closeIfDone, conclude } from "./closing.ts";
+import { comeBack, refuseShared } from "./fates.ts";
 import { isReasons, reach } from "./gates.ts";
-import { notifyHooks } from "./hooks.ts";
 import { deliverToInbox } from "./inbox.ts";
 import { ANY, type Body, HOUR, MINUTE, Unpromised } from "./kit.ts";
 import type { Channel, Delivery, Job, Recipient } from "./records/sends.ts";
@@ -215,29 +215,6 @@ function accept(world: World, job: Job, recipient: Recipient, delivery: Delivery
   if (fate) at(world, world.now, () => comeBack(world, recipient, delivery, fate));
 }
 
-/** AMB-139, AMB-142: what comes back later changes every number that was made before; the address is suppressed (AMB-128). */
-function comeBack(world: World, recipient: Recipient, delivery: Delivery, fate: string): void {
-  refuseShared(world, recipient, delivery);
-  if (found(world.subscribers, recipient.subscriber_id))
-    suppress(world, delivery.to, { reason: fate, source: "provider" });
-  if (fate === "complaint") {
-    recipient.hasComplained = true;
-    return;
-  }
-  Object.assign(delivery, { state: "bounced", delivered_at: null });
-  recipient.at = world.now;
-  conclude(recipient);
-}
-
-/** Of two sends of one instant to an address that turns out to be dead, either may be the one that is told so. */
-function refuseShared(world: World, recipient: Recipient, delivery: Delivery): void {
-  const others = world.jobs.flatMap(({ recipients }) => recipients.filter((one) => one !== recipient));
-  const isOther = ({ subscriber_id, at, deliveries }: Recipient) =>
-    (subscriber_id === recipient.subscriber_id && at === world.now) ||
-    deliveries.some(({ to, attempts }) => to === delivery.to && attempts.at(-1) === world.now);
-  if (others.some(isOther)) throw new Unpromised("two sends of one instant go to an address that is dead");
-}
-
 function retry(world: World, job: Job, recipient: Recipient, delivery: Delivery): void {
   const wait = RETRIES[delivery.attempts.length - 1];
   if (wait === undefined) fail(world, job, recipient, delivery, "transient");
@@ -264,53 +241,4 @@ function fallBack(world: World, job: Job, recipient: Recipient, delivery: Delive
   const fresh = recipient.planned.filter((planned) => planned.class === next);
   recipient.deliveries.push(...fresh);
   for (const one of fresh) attemptLate(world, job, recipient, one);
-}
-
-/** Who waits for the end of quiet hours is deferred, also with a message in the inbox already. */
-function conclude(recipient: Recipient): void {
-  if (recipient.deferred_until !== null) return;
-  const states: string[] = recipient.deliveries.map(({ state }) => state);
-  recipient.state = ["delivered", "bounced", "pending", "failed"].find((one) => states.includes(one)) ?? "skipped";
-  if (recipient.state === "pending") return;
-  const isSkip = recipient.state === "skipped";
-  follow(recipient, isSkip ? `skipped:${recipient.reasons.join("|")}` : recipient.state);
-}
-
-/** AMB-142: a step's outcome follows what became of its message. Whose mail came back may be reached by another channel. */
-function follow({ outcome, state }: Recipient, now: string): void {
-  if (outcome?.outcome === "sent" && state !== "delivered") outcome.outcome = now;
-  else if (outcome?.outcome === "bounced" && state === "delivered") outcome.outcome = "sent";
-}
-
-export function closeIfDone(world: World, job: Job): void {
-  if (job.status !== "processing") return;
-  const isOpen = job.recipients.some(
-    ({ state, deliveries }) =>
-      ["pending", "deferred"].includes(state) || deliveries.some((delivery) => delivery.state === "pending"),
-  );
-  if (!isOpen) close(world, job, null);
-}
-
-/** What a cap or a topic skipped late is no send (docs/decisions/0093). */
-const isSent = ({ deliveries }: Recipient): boolean => deliveries.some(({ state }) => state !== "skipped");
-
-/** D-NTF-STATE: `failed` for a cause of the job, or when every delivery failed; nobody to send to is `completed`. */
-export function close(world: World, job: Job, cause: Body): void {
-  const states = job.recipients.map(({ state }) => state);
-  const delivered = states.filter((state) => state === "delivered").length;
-  const failed = states.filter((state) => state === "failed").length;
-  job.status = cause || (failed > 0 && delivered === 0) ? "failed" : "completed";
-  job.error = cause;
-  job.completed_at = world.now;
-  if (!cause) job.sent = job.recipients.filter(isSent).length;
-  if (job.taken) job.taken.sends = cause ? 0 : job.sent;
-  const data = { job_id: job.id, status: job.status, delivered, failed, total: delivered + failed };
-  notifyHooks(world, "notification.terminal", data);
-  jobClosed(world, job);
-}
-
-/** NTF-10: before its time only. It is over at that moment. */
-export function cancelJob(world: World, job: Job): void {
-  Object.assign(job, { status: "canceled", completed_at: world.now });
-  jobClosed(world, job);
 }

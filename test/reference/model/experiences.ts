@@ -3,7 +3,7 @@ import { created, type Operation, ok, read, write } from "./access.ts";
 import { note } from "./annotations.ts";
 import { checkTarget } from "./audience.ts";
 import { listing } from "./checks.ts";
-import { cancelJob } from "./delivering.ts";
+import { cancelJob } from "./closing.ts";
 import {
   ABSENT,
   About,

@@ -56,6 +56,8 @@ export interface Row {
   isNumberRefused: boolean;
   /** Of a file of numbers: the number, null for one that nobody can read, and what the row agrees to. */
   number?: { key: string | null; agreed: Said | null };
+  /** A row that names text messages says it of them, not of mail. */
+  ofTexts?: Said | null;
   choices: Choice[];
 }
 
@@ -125,6 +127,8 @@ export function readRow(
   const isNumberRefused = !isEmail(fields.email ?? "") && Boolean(fields.phone) && isNegative;
   const choices = choicesOf(world, job, header, cells, fields.consent_at);
   const row = { fields, attributes, isNumberRefused, choices };
+  const isOfTexts = header.some((name, n) => bare(name) === "channel" && cells[n]!.trim() === "SMS");
+  if (isOfTexts) return { ...row, said: null, ofTexts: strongestOf(all) };
   if (!isOfNumbers(job, header, whole)) return { ...row, said: strongestOf(all) };
   const ofMail = all.filter((one) => !general.includes(one));
   const agreed = strongestOf(general);

@@ -49,6 +49,9 @@ function hasTooMany(world: World, job: Import, header: string[], rows: string[][
   return mapping["*"] === undefined && header.filter(isFurther).length > 100;
 }
 
+/** So many rows are taken at once, and so much time passes between them. */
+const [BATCH_ROWS, BATCH_MS] = [100, 100];
+
 /** IMP-2 to IMP-4, IMP-13, AMB-49, AMB-107. */
 function process(world: World, job: Import): void {
   const { source = "csv", text } = job.body;
@@ -66,27 +69,42 @@ function process(world: World, job: Import): void {
   const read = (cells: string[]) => readRow(world, job, { header, readers, whole }, cells);
   const isFaulty = (cells: string[]) => cells.length !== header.length || faultOf(cells, read(cells)) !== null;
   job.processed_rows = rows.length;
-  for (const cells of rows.filter(isFaulty)) {
-    job.failed_rows++;
+  const lines = linesOf(text);
+  for (const [n, cells] of rows.entries()) {
+    if (!isFaulty(cells)) continue;
+    job.rejected.push(lines[n]!);
     const refusal = readingsOf(job, header, whole, cells)
       .map(read)
       .find((row) => refuses(job, row));
     if (refusal) keepRefusal(world, job, refusal);
   }
-  const good = rows.filter((one) => !isFaulty(one)).map(read);
+  const places = rows.flatMap((cells, n) => (isFaulty(cells) ? [] : [n]));
+  const good = places.map((n) => read(rows[n]!));
   const taken = new Map<Subscriber, boolean>();
+  const batchOf = new Map(good.map((row, n) => [row, Math.floor(places[n]! / BATCH_ROWS)]));
   for (const row of good) {
     const own = good.filter((other) => nameOf(other) === nameOf(row));
     const { subscriber, isProven } = take(world, job, row, own);
+    subscriber.updated_at = world.now + BATCH_MS * batchOf.get(row)!;
     taken.set(subscriber, isProven || taken.get(subscriber) === true);
   }
   for (const [subscriber, isProven] of taken) {
     join(world, job, subscriber, isProven);
     subscriberChanged(world, subscriber);
   }
-  job.status = "completed";
-  note(world, "import_completed", job.id);
+  const batches = Math.ceil(rows.length / BATCH_ROWS);
+  at(world, world.now + BATCH_MS * Math.max(batches - 1, 0), () => {
+    job.status = "completed";
+    note(world, "import_completed", job.id);
+  });
 }
+
+/** Of each row its line in the file; no cell of a program has two. */
+const linesOf = (text: string): number[] =>
+  text
+    .split(/\r?\n/)
+    .flatMap((line, n) => (line === "" ? [] : [n + 1]))
+    .slice(1);
 
 const nameOf = ({ fields, number }: Row): string => fields.external_id || fields.email?.toLowerCase() || number!.key!;
 
@@ -121,7 +139,8 @@ function take(world: World, job: Import, row: Row, own: Row[]): { subscriber: Su
   if (isNumberRefused) refuseNumber(world, job, subscriber, said);
   if (isNumberRefused && number)
     optOutAddress(world, number.key, Math.min(said?.at ?? job.created_at, job.created_at), "sms");
-  if (number?.agreed) agreeByNumber(world, job, subscriber, fields, number.agreed);
+  const agreed = number?.agreed ?? row.ofTexts;
+  if (agreed?.status === "opted_in") agreeByNumber(world, job, subscriber, fields, agreed);
   for (const choice of choices) takeChoice(world, job, subscriber, choice);
   // The proof is of the address of the row (docs/decisions/0101-the-confirmed-opt-in.md).
   return { subscriber, isProven: outcome === "opted_in" && Boolean(fields.email) && !isLeft };
@@ -155,7 +174,7 @@ function start(world: World, { body }: Request) {
   if (!found(world.lists, body.listId)) notFound();
   const job: Import = {
     ...{ id: newId(world, "import"), list_id: body.listId, status: "pending", created_at: world.now },
-    ...{ body: { ...body, text: body.file }, processed_rows: 0, total_rows: null, failed_rows: 0 },
+    ...{ body: { ...body, text: body.file }, processed_rows: 0, total_rows: null, rejected: [] },
     consent_summary: Object.fromEntries(SUMMARY.map((name) => [name, 0])),
     ...{ phone_summary: { kept: 0, converted: 0, unreadable: 0 }, failed: false, suppresses: [] },
     ...{ topic_summary: {}, unknown_topics: [] },
@@ -175,13 +194,13 @@ const isKept =
 
 /** IMP-1, IMP-8. */
 function record(job: Import): Body {
-  const { id, status, processed_rows, total_rows, failed_rows, failed } = job;
+  const { id, status, processed_rows, total_rows, rejected, failed } = job;
   const error_message = failed ? ANY : ABSENT;
   const { consent_summary, phone_summary, topic_summary } = job;
   const unknown_topics = new Unordered(job.unknown_topics);
   const counted = {
     processed_rows,
-    failed_rows,
+    failed_rows: rejected.length,
     pending_rows: 0,
     consent_summary,
     phone_summary,
@@ -192,12 +211,20 @@ function record(job: Import): Body {
   return { import_job_id: id, status, error_message, ...rows };
 }
 
+const SHOWN_REJECTED = 20;
+
+/** IMP-3: with the lines of its first rejected rows, which go with whoever they name. */
+function get(world: World, _: Request, { jobId }: Record<string, string>) {
+  const job = world.imports.filter(isKept(world)).find(({ id }) => id === jobId) ?? notFound();
+  const shown = job.rejected.slice(0, SHOWN_REJECTED).map((line) => ({ line }));
+  const isErased = (world.made.sub ?? 0) > world.subscribers.length;
+  return ok({ ...record(job), ...(!job.failed && { rejected_sample: isErased ? ANY : shown }) });
+}
+
 export const importOperations: Operation[] = [
   write("POST /api/v1/lists/import", "subscribers:write", start),
   read("GET /api/v1/lists/import", (world, request) =>
     listing("items", new Unordered(world.imports.filter(isKept(world)).map(record)), limitOf(request, 20, 100)),
   ),
-  read("GET /api/v1/lists/import/:jobId", (world, _, { jobId }) =>
-    ok(record(world.imports.filter(isKept(world)).find(({ id }) => id === jobId) ?? notFound())),
-  ),
+  read("GET /api/v1/lists/import/:jobId", get),
 ];

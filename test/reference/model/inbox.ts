@@ -26,7 +26,7 @@ function contentFor(world: World, job: Job, { subscriber_id, variant }: Recipien
     title: render(said.title, values),
     body: render(said.body, values),
     ...(authored && { format: authored.format, actions: base.actions ?? ABSENT, display: authored.display }),
-    ...(authored && image_url !== undefined && { image_url }),
+    image_url: (authored && image_url) || ABSENT,
     variant_id: variant ?? ABSENT,
   };
 }

@@ -80,6 +80,7 @@ function add(world: World, name: string, definition: Body): Journey {
   const journey: Journey = {
     ...{ id: newId(world, "journey"), name, status: "draft", version: 1, definitions: [definition] },
     ...{ created_at: world.now, updated_at: world.now, paused_at: 0, active: null, refused: {} },
+    activated: new Set(),
   };
   world.journeys.push(journey);
   return journey;
@@ -112,6 +113,7 @@ function activate(world: World, _: Request, { id }: Record<string, string>) {
   const pause = journey.status === "paused" ? world.now - journey.paused_at : 0;
   note(world, "journey_activated", id);
   Object.assign(journey, { status: "active", updated_at: world.now, active: journey.definitions.at(-1) });
+  journey.activated.add(journey.version);
   for (const run of runsOf(world, journey)) resumeRun(world, run, pause);
   return ok(record(world, journey));
 }
@@ -211,6 +213,13 @@ export function journeyOfPerson(world: World, id: string | undefined, person: st
   return { ...said, now: { would_enter: reason === null, reason } };
 }
 
+/** Those that were activated, newest first. */
+function versions(world: World, _: Request, { id }: Record<string, string>) {
+  const { definitions, activated } = existing(world.journeys, id);
+  const items = [...activated].map((version) => ({ version, ...definitions[version - 1] }));
+  return listing("items", new OrderedBy(items.toReversed(), ({ version }) => version), 100);
+}
+
 const counts = (world: World) => {
   const active = world.journeys.filter(({ status }) => status === "active").length;
   const total = world.journeys.filter(({ status }) => status !== "archived").length;
@@ -230,6 +239,7 @@ export const journeyOperations: Operation[] = [
   write("POST /api/v1/journeys/:id/pause", "send", pause),
   write("POST /api/v1/journeys/:id/archive", "send", archive),
   write("POST /api/v1/journeys/:id/duplicate", "content:write", duplicate),
+  read("GET /api/v1/journeys/:id/versions", versions),
   read("GET /api/v1/journeys/:id/stats", stats),
   read("GET /api/v1/journeys/:id/runs", runs),
   read("GET /api/v1/journeys/:id/subscribers/:subscriberId", (world, _, { id, subscriberId }) =>

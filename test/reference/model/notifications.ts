@@ -3,7 +3,7 @@ import { created, type Operation, ok, read, write } from "./access.ts";
 import { checkAlone } from "./approvals.ts";
 import { checkFilters, checkTarget } from "./audience.ts";
 import { limitOf, listing, optionalOneOf, optionalWhole } from "./checks.ts";
-import { cancelJob } from "./delivering.ts";
+import { cancelJob } from "./closing.ts";
 import { activity, explain, recipients } from "./explanations.ts";
 import { channelsOf, needChannels } from "./gates.ts";
 import {

@@ -1,6 +1,6 @@
 // A subscriber's own record (SUB-1, SUB-3, D-ATTR, AMB-44).
 import { notifyHooks } from "./hooks.ts";
-import { type Body, invalid, iso, JsonText } from "./kit.ts";
+import { ABSENT, type Body, invalid, iso, JsonText } from "./kit.ts";
 import type { Subscriber } from "./records/people.ts";
 import { found, newId, type World } from "./world.ts";
 
@@ -8,7 +8,7 @@ import { found, newId, type World } from "./world.ts";
 export const subscriberRecord = (subscriber: Subscriber): Body => ({
   id: subscriber.id,
   external_id: subscriber.external_id,
-  ...(subscriber.email !== null && { email: subscriber.email }),
+  email: subscriber.email ?? ABSENT,
   attributes: new JsonText(subscriber.attributes),
   created_at: iso(subscriber.created_at),
   updated_at: iso(subscriber.updated_at),

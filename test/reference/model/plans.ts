@@ -32,6 +32,13 @@ export function usedSends({ now, spent }: World): number {
   return spent.filter(({ at }) => at >= start).reduce((sum, { sends }) => sum + sends, 0);
 }
 
+/** An operator says what was sent: what ends later corrects it no more (docs/decisions/0093), and warnings begin anew. */
+export function useUp(world: World, sends: number): void {
+  const [start] = periodOf(world.now);
+  world.spent = [...world.spent.filter(({ at }) => at < start), { at: world.now, sends }];
+  world.warned = {};
+}
+
 /** A send to one person who was skipped late leaves the usage with its quarter-hour (docs/decisions/0056 and 0093). */
 export const leavesLate = ({ source, recipients, taken }: Job): boolean =>
   source.type !== "journey" && recipients.length === 1 && taken?.sends === 0;

@@ -1,9 +1,9 @@
 // Channels, templates, segments and topics are deleted, unless something active depends on them (AMB-119).
-import { type Operation, write } from "./access.ts";
-import { pauseByForce } from "./campaigns.ts";
+import { type Operation, ok, read, write } from "./access.ts";
+import { pauseByForce } from "./campaign-actions.ts";
 import { pause } from "./experiences.ts";
 import { pauseJourney } from "./journeys.ts";
-import { type Body, conflict, notFound, type Request } from "./kit.ts";
+import { type Body, conflict, notFound, type Request, Unordered } from "./kit.ts";
 import { existing, found, type World } from "./world.ts";
 
 interface Uses {
@@ -92,7 +92,21 @@ function removeTopic(world: World, request: Request, { key }: Record<string, str
   return { status: 204 };
 }
 
+/** What would send a template now. */
+function templateUsage(world: World, _: Request, { id }: Record<string, string>) {
+  const { id: template_id } = existing(world.templates, id);
+  const sends = (spec: Body) => spec.template_id === template_id;
+  const { campaigns, schedules, journeys } = usersOf(world, {
+    ...{ sends, campaign: (spec, messages) => messages.some((message) => sends({ ...spec, ...message })) },
+  });
+  const named = (things: Body[]) => new Unordered(things.map(({ id, name }) => ({ id, name })));
+  const recurring = schedules.map(({ id, spec }) => ({ id, cron_expression: spec.cron_expression }));
+  const used_by = { campaigns: named(campaigns), schedules: new Unordered(recurring), journeys: named(journeys) };
+  return ok({ used_by });
+}
+
 export const removalOperations: Operation[] = [
+  read("GET /api/v1/templates/:id/usage", templateUsage),
   write("DELETE /api/v1/channels/:id", "channels:write", removeChannel),
   write("DELETE /api/v1/templates/:id", "content:write", removeTemplate),
   write("DELETE /api/v1/segments/:id", "content:write", removeSegment),

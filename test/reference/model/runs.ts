@@ -1,5 +1,6 @@
 // Runs of a journey: what happens at each step (D-JNY-RUN, JND-9 to JND-15, AMB-10, AMB-11, AMB-75, AMB-136).
-import { close, closeIfDone, deliverOne } from "./delivering.ts";
+import { close, closeIfDone } from "./closing.ts";
+import { deliverOne } from "./delivering.ts";
 import { reachable } from "./gates.ts";
 import { notifyHooks } from "./hooks.ts";
 import { type Body, duration, isRecord, SECOND, Unpromised } from "./kit.ts";

@@ -4,10 +4,11 @@ import { classesInOrder } from "./arbitration.ts";
 import { audienceOf, targetMembers } from "./audience.ts";
 import { jobDispatched } from "./campaign-moves.ts";
 import { quietUntil } from "./caps.ts";
-import { close, closeIfDone, contentOf, start } from "./delivering.ts";
+import { close, closeIfDone } from "./closing.ts";
+import { contentOf, start } from "./delivering.ts";
 import { channelsOf, isUsable, reachable } from "./gates.ts";
 import { notifyHooks } from "./hooks.ts";
-import { type Body, DAY, isoOrNull, MINUTE, Refusal, Unpromised } from "./kit.ts";
+import { type Body, DAY, isoOrNull, MINUTE, OneOf, Refusal, Unpromised } from "./kit.ts";
 import { limits, periodOf, sendsLeft, usedSends } from "./plans.ts";
 import type { Subscriber } from "./records/people.ts";
 import type { Delivery, Job, Recipient } from "./records/sends.ts";
@@ -141,9 +142,10 @@ export function takeQuota(world: World, job: Job, isDrawn = true): Recipient[] {
 /** D-BILL: a send that would pass the quota or the own cap is refused whole. */
 function reserve(world: World, job: Job, sends: number): void {
   const used = usedSends(world) + sends;
-  if (sends > 0 && used > limits(world.plan).sends) throw new Refusal(402, { code: "PAYMENT_REQUIRED" });
-  if (sends > 0 && world.monthly_send_cap !== null && used > world.monthly_send_cap)
-    throw new Refusal(402, { code: "SEND_CAP_REACHED" });
+  const isBeyondPlan = used > limits(world.plan).sends;
+  const isBeyondCap = world.monthly_send_cap !== null && used > world.monthly_send_cap;
+  const codes = [...(isBeyondPlan ? ["PAYMENT_REQUIRED"] : []), ...(isBeyondCap ? ["SEND_CAP_REACHED"] : [])];
+  if (sends > 0 && codes.length > 0) throw new Refusal(402, { code: new OneOf(codes) });
   job.taken = { at: world.now, sends, asked: sends };
   world.spent.push(job.taken);
   if (sends > 0) warnOfSends(world);

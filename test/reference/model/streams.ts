@@ -1,5 +1,5 @@
 // The live stream (SSE, AMB-2, AMB-101, AMB-122, F12, D-INBOXRECALL): what an app is told that goes on where it was.
-import { type Body, DAY, iso, notFound, OrderedBy, SECOND } from "./kit.ts";
+import { ABSENT, type Body, DAY, iso, notFound, OrderedBy, SECOND } from "./kit.ts";
 import type { InboxMessage, Reader } from "./records/sends.ts";
 import { at, found, type World } from "./world.ts";
 
@@ -74,8 +74,7 @@ function frame(world: World, message: InboxMessage): Body {
   const data = found(world.jobs, message.notification_id)?.spec.data ?? {};
   return {
     ...{ id: message.id, notification_id: message.notification_id, title, body, sent_at: iso(message.created_at) },
-    ...(format && { format }),
-    ...(image_url && { image_url }),
+    ...{ format: format ?? ABSENT, image_url: image_url === ABSENT ? null : image_url },
     ...(Array.isArray(actions) && { actions: actions.map(({ title: label, ...rest }: Body) => ({ ...rest, label })) }),
     ...(display && { display: { trigger: display.trigger, frequency: display.frequency } }),
     data: { ...data, ...(display && { display }), variant_id },

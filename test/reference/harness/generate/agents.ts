@@ -58,3 +58,25 @@ export function plannedSend(draft: Draft): void {
   for (let n = random.between(1, 2); n > 0; n--)
     tool(draft, random.pick([SECOND, SECOND, 9 * MINUTE, 10 * MINUTE]), "confirm_send", { token: `@${handle}` });
 }
+
+/** A preview, and sends that name it in time, too late, or with another body. */
+export function previewed(draft: Draft): void {
+  const { random } = draft;
+  const subscriberIds = PEOPLE.slice(0, random.between(2, 5)).map((name) => personOf(draft, name));
+  const arms = random.chance(0.5) ? { variant_b: { title: "B", body: "Arm B" }, split_percentage: 50 } : {};
+  const body = {
+    subscriberIds,
+    channel_ids: [mailChannel(draft)],
+    title: "News",
+    body: "Read on",
+    holdout_percentage: 50,
+    ...arms,
+  };
+  const handle = newHandle(draft, "preview");
+  post(draft, SECOND, "/api/v1/notifications/preview", body, { handle }, "preview");
+  const wait = random.pick([SECOND, 9 * MINUTE, 10 * MINUTE + SECOND]);
+  const other = random.chance(0.2) ? { title: "Other" } : {};
+  const named = { ...body, ...other, preview_id: `@${handle}` };
+  for (const pause of random.some([wait, SECOND], random.between(1, 2)))
+    post(draft, pause, "/api/v1/notifications", named, { handle: newHandle(draft, "send") }, "send");
+}

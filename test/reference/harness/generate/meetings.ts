@@ -64,7 +64,7 @@ export function secondPerson(draft: Draft): void {
   const { random } = draft;
   const people = [personOf(draft)];
   settings(draft, { approval_required: true });
-  const later = random.chance(0.5) ? { scheduled_at: iso(draft.now + random.pick([HOUR, DAY])) } : {};
+  const later = random.chance(0.7) ? { scheduled_at: iso(draft.now + random.pick([HOUR, HOUR, DAY])) } : {};
   const other = { scheduled_at: iso(draft.now + 2 * DAY) };
   const campaign = campaignOf(draft, SECOND, ...random.pick([[later], [later, other], [other, later]]));
   const path = `/api/v1/campaigns/${campaign}`;
@@ -84,6 +84,7 @@ export function secondPerson(draft: Draft): void {
       () => act("release"),
       () => act("decline", { approval_id, note: "Not yet" }),
       () => act("withdraw"),
+      () => pass(draft, HOUR + edge(draft)),
       () => pass(draft, HOUR + edge(draft)),
       () =>
         sendTo(draft, SECOND, people, random.chance(0.5) ? { subscriberIds: undefined, target: { type: "all" } } : {}),

@@ -117,13 +117,16 @@ export function changedOvernight(draft: Draft): void {
 export function deadTokens(draft: Draft): void {
   const { random } = draft;
   const person = personOf(draft);
-  const channel_ids = [channelFor(draft, "ios"), mailChannel(draft)];
-  for (let n = random.between(1, 2); n > 0; n--) {
-    const body = { subscriber_id: person, platform: "ios", token: `dead-${person}-${n}` };
+  const pushes = random.some(["ios", "android"], random.between(1, 2));
+  const channel_ids = [...pushes.map((type) => channelFor(draft, type)), mailChannel(draft)];
+  for (let n = random.between(pushes.length, 3); n > 0; n--) {
+    const platform = pushes[n % pushes.length];
+    const body = { subscriber_id: person, platform, token: `dead-${person}-${n}` };
     post(draft, SECOND, "/api/v1/devices", body, { as: "sdk", handle: newHandle(draft, "device") }, "device");
   }
-  failing(draft, "ios", random.pick(["invalid_token", "invalid_token", "permanent"]));
-  const smart = random.chance(0.6) ? { channel_arbitration_mode: "smart" } : {};
+  // Of two kinds of devices one may still be reached.
+  failing(draft, random.pick(pushes), random.pick(["invalid_token", "permanent", "permanent"]));
+  const smart = random.chance(0.7) ? { channel_arbitration_mode: "smart" } : {};
   sendTo(draft, SECOND, [person], { channel_ids, ...smart });
   if (random.chance(0.5)) mended(draft);
   sendTo(draft, SECOND, [person], { channel_ids: random.pick([channel_ids, channel_ids.slice(0, 1)]), ...smart });

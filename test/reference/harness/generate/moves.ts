@@ -17,13 +17,13 @@ import {
   ZONES,
 } from "./stories.ts";
 
-type Move = () => unknown;
+export type Move = () => unknown;
 const after =
   (...moves: Move[]): Move =>
   () =>
     moves.forEach((move) => void move());
 
-function anyOf({ random }: Draft, moves: Move[], least: number, most: number): void {
+export function anyOf({ random }: Draft, moves: Move[], least: number, most: number): void {
   for (let n = random.between(least, most); n > 0; n--) random.pick(moves)();
 }
 

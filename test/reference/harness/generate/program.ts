@@ -10,6 +10,7 @@ import * as midway from "./midway.ts";
 import * as moves from "./moves.ts";
 import * as people from "./people.ts";
 import * as plans from "./plans.ts";
+import * as reports from "./reports.ts";
 import * as secondTimes from "./second-times.ts";
 import * as seldom from "./seldom.ts";
 import * as sends from "./sends.ts";
@@ -102,7 +103,7 @@ const STORIES: [string[], Make][] = [
   [["sends", "topics"], meetings.savedPreferences],
   [["sends", "settings"], meetings.testedSend],
   [["experiences", "sends"], meetings.readWhileHidden],
-  [["sends"], stories.previewed],
+  [["sends"], agents.previewed],
   [["sends", "templates", "lists", "segments"], agents.plannedSend],
   [["experiences", "sends"], meetings.liveStream],
   [["imports", "topics", "lists"], files.topicsOfFiles],
@@ -132,9 +133,13 @@ const STORIES: [string[], Make][] = [
   [["sends"], secondTimes.readAgain],
   [["experiences", "billing"], secondTimes.unsentExperience],
   [["imports", "sends"], secondTimes.numberOfAFile],
+  [["sends", "campaigns", "journeys", "events", "insights"], reports.lateReport],
+  [["sends", "billing"], reports.nearQuota],
+  [["imports", "lists"], reports.longFile],
+  [["campaigns", "templates", "lists"], reports.renamed],
 ];
 /** How many commands in a hundred begin one. */
-const STORIES_PERCENT = 10;
+const STORIES_PERCENT = 15;
 
 interface Scope {
   areas: readonly string[];

@@ -95,7 +95,8 @@ export function numberOfAFile(draft: Draft): void {
     "opted_in",
     new Date(draft.now - DAY).toISOString(),
   ];
-  const file = `external_id,Phone Number,consent_status,consent_at\n${row.join()}`;
+  const [of, ...channel] = random.chance(0.7) ? [",Channel", "SMS"] : [""];
+  const file = `external_id,Phone Number,consent_status,consent_at${of}\n${[...row, ...channel].join()}`;
   post(draft, SECOND, "/api/v1/lists/import", { listId: `@${list}` }, { file, handle: newHandle(draft, "import") });
   pass(draft, MINUTE);
   sendTo(draft, SECOND, [person], { channel_ids: [channelFor(draft, "sms")] });

@@ -134,28 +134,6 @@ export function lateWait(draft: Draft): void {
   if (random.chance(0.5)) pass(draft, lasts + edge(draft));
 }
 
-/** A preview, and sends that name it in time, too late, or with another body. */
-export function previewed(draft: Draft): void {
-  const { random } = draft;
-  const subscriberIds = PEOPLE.slice(0, random.between(2, 5)).map((name) => personOf(draft, name));
-  const arms = random.chance(0.5) ? { variant_b: { title: "B", body: "Arm B" }, split_percentage: 50 } : {};
-  const body = {
-    subscriberIds,
-    channel_ids: [mailChannel(draft)],
-    title: "News",
-    body: "Read on",
-    holdout_percentage: 50,
-    ...arms,
-  };
-  const handle = newHandle(draft, "preview");
-  post(draft, SECOND, "/api/v1/notifications/preview", body, { handle }, "preview");
-  const wait = random.pick([SECOND, 9 * MINUTE, 10 * MINUTE + SECOND]);
-  const other = random.chance(0.2) ? { title: "Other" } : {};
-  const named = { ...body, ...other, preview_id: `@${handle}` };
-  for (const pause of random.some([wait, SECOND], random.between(1, 2)))
-    post(draft, pause, "/api/v1/notifications", named, { handle: newHandle(draft, "send") }, "send");
-}
-
 /** The next midnight of a zone, or the one that begins a Monday. */
 export function boundaryAfter(now: number, timeZone: string, isWeek: boolean): number {
   const format = new Intl.DateTimeFormat("en-GB", { timeZone, weekday: "short", hour: "2-digit", minute: "2-digit" });
@@ -204,14 +182,16 @@ export function lateSkip(draft: Draft): void {
   const people = PEOPLE.slice(0, random.between(2, 4)).map((name) => personOf(draft, name));
   mailChannel(draft);
   conversionOf(draft, 86_400);
-  settings(draft, { timezone: "UTC", quiet_hours: allDay });
+  const isCapped = random.chance(0.3);
+  const frequency_caps = isCapped ? [{ category: "marketing", max: 1, per: "week" }] : [];
+  settings(draft, { timezone: "UTC", quiet_hours: allDay, frequency_caps });
   const arms = random.chance(0.4) ? { variant_b: { title: "B", body: "Arm B" } } : {};
   const made = { key: "news", name: "news", default: "in" };
   post(draft, SECOND, "/api/v1/topics", made, { handle: "news" }, "topic");
   const control = random.chance(0.8) ? { holdout_percentage: 50 } : {};
-  sendTo(draft, SECOND, people, { ...control, ...arms, ...(random.chance(0.5) && { topic: "news" }) });
+  sendTo(draft, SECOND, people, { ...control, ...arms, ...(random.chance(0.7) && { topic: "news" }) });
   for (const person of random.some(people, random.between(1, 2))) {
-    const gone = random.between(0, 4);
+    const gone = random.pick([0, 1, 2, 3, 3, 4]);
     const choice = { subscriber_id: person, topics: { news: "opted_out" } };
     if (gone === 0) post(draft, SECOND, `/api/v1/subscribers/${person}/consents`, { status: "opted_out" });
     else if (gone === 1) post(draft, SECOND, "/api/v1/suppressions", { address: `${person.slice(3)}@example.com` });
@@ -220,6 +200,7 @@ export function lateSkip(draft: Draft): void {
     else ask(draft, SECOND, { method: "DELETE", path: `/api/v1/subscribers/${person}`, body: undefined });
   }
   settings(draft, { quiet_hours: null });
+  if (isCapped) sendTo(draft, SECOND, random.some(people, random.between(1, 2)));
   pass(draft, boundaryAfter(draft.now, "UTC", false) - draft.now + random.pick([-MINUTE, 0, MINUTE]));
   for (const person of people)
     if (random.chance(0.7)) eventAt(draft, SECOND, person, "buy", { properties: { amount: 5 } });

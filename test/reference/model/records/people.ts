@@ -34,6 +34,7 @@ export interface Address {
   source: Body;
   note: string | null;
   suppressed_at: number;
+  lifted_at?: number;
   optedOut: Record<string, number>;
   /** When its owner was asked to confirm. */
   asked: number[];
@@ -95,7 +96,8 @@ export interface Import {
   created_at: number;
   processed_rows: number;
   total_rows: number | null;
-  failed_rows: number;
+  /** The lines of its rejected rows. */
+  rejected: number[];
   consent_summary: Record<string, number>;
   phone_summary: Record<string, number>;
   topic_summary: Record<string, Record<string, number>>;

@@ -46,6 +46,8 @@ export interface Journey {
   status: string;
   version: number;
   definitions: Body[];
+  /** The numbers of those of them that were ever active. */
+  activated: Set<number>;
   /** That which was activated last. */
   active: Body | null;
   paused_at: number;

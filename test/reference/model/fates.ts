@@ -1,0 +1,51 @@
+// What becomes of a mail after its provider took it, as that tells it: at once, or late (AMB-128, AMB-139, AMB-142).
+import { suppressByReport } from "./addresses.ts";
+import { conclude } from "./closing.ts";
+import { Unpromised } from "./kit.ts";
+import type { Delivery, Recipient, Sent } from "./records/sends.ts";
+import { found, type World } from "./world.ts";
+
+/** AMB-139, AMB-142: what comes back later changes every number that was made before; the address is suppressed (AMB-128). */
+export function comeBack(
+  world: World,
+  recipient: Recipient,
+  delivery: Delivery,
+  fate: string,
+  happened = world.now,
+): void {
+  refuseShared(world, recipient, delivery);
+  if (found(world.subscribers, recipient.subscriber_id)) suppressByReport(world, delivery.to, fate, happened);
+  if (fate === "complaint") {
+    recipient.hasComplained = true;
+    return;
+  }
+  Object.assign(delivery, { state: "bounced", delivered_at: null });
+  recipient.at = world.now;
+  conclude(recipient);
+}
+
+/** Of two sends of one instant to an address that turns out to be dead, either may be the one that is told so. */
+export function refuseShared(world: World, recipient: Recipient, delivery: Delivery): void {
+  const others = world.jobs.flatMap(({ recipients }) => recipients.filter((one) => one !== recipient));
+  const isOther = ({ subscriber_id, at, deliveries }: Recipient) =>
+    (subscriber_id === recipient.subscriber_id && at === world.now) ||
+    deliveries.some(({ to, attempts }) => to === delivery.to && attempts.at(-1) === world.now);
+  if (others.some(isOther)) throw new Unpromised("two sends of one instant go to an address that is dead");
+}
+
+/** The delivery that a mail was, of a person who is known, while nothing was told of it. */
+export function deliveryOf(world: World, { job_id, subscriber_id, to }: Sent) {
+  const recipient = found(world.jobs, job_id)?.recipients.find((one) => one.subscriber_id === subscriber_id);
+  const delivery = recipient?.deliveries.find((one) => one.class === "email" && one.to === to);
+  return recipient && delivery && found(world.subscribers, subscriber_id) ? { recipient, delivery } : undefined;
+}
+
+/** A report that comes later than what it tells of. Of what came back nothing more is told but a complaint, once. */
+export function report(world: World, mail: Sent, fate: "bounce" | "complaint", happened: number): void {
+  const told = deliveryOf(world, mail);
+  if (!told) return;
+  const { recipient, delivery } = told;
+  const isOver = fate === "bounce" ? delivery.state !== "delivered" : recipient.hasComplained;
+  if (isOver) suppressByReport(world, delivery.to, fate, happened);
+  else comeBack(world, recipient, delivery, fate, happened);
+}
