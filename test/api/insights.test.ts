@@ -185,6 +185,36 @@ describe("funnel and summary", () => {
     expect(await funnel(id, `&start=${today}`)).toMatchObject({ sent: 4, converted: 1, revenue_cents: 100 });
   });
 
+  it("a conversion after messages of three days counts once in every window that one of them is in (ISG-1, ISG-10)", async () => {
+    const { world, ids, define, campaign, buy, funnel } = await setting();
+    await define();
+    const begun = world.clock.now();
+    const { id } = await campaign([undefined, timestamp(begun + DAY), timestamp(begun + 2 * DAY)]);
+    await world.advance(2 * DAY + HOUR);
+    await buy(ids[0]!, 100);
+
+    const within = (from: number, to: number) =>
+      funnel(id, `&start=${timestamp(begun + from * DAY - HOUR)}&end=${timestamp(begun + to * DAY + HOUR)}`);
+    const once = { converted: 1, revenue_cents: 100 };
+    expect(await within(0, 0)).toMatchObject({ sent: 4, ...once });
+    expect(await within(1, 1)).toMatchObject({ sent: 4, ...once });
+    expect(await within(0, 1)).toMatchObject({ sent: 8, ...once });
+    expect(await within(0, 2)).toMatchObject({ sent: 12, ...once });
+  });
+
+  it("a purchase that came late counts its subscriber in the window of an older message that counted nobody (ISG-1, ISG-10)", async () => {
+    const { world, ids, define, campaign, buy, funnel } = await setting();
+    await define();
+    const begun = world.clock.now();
+    const { id } = await campaign([undefined, timestamp(begun + 20 * DAY)]);
+    await world.advance(20 * DAY + HOUR);
+    await buy(ids[0]!, 100);
+    await buy(ids[0]!, 50, { occurred_at: timestamp(begun + HOUR) });
+
+    expect(await funnel(id, `&end=${timestamp(begun + DAY)}`)).toMatchObject({ sent: 4, converted: 1, revenue_cents: 50 });
+    expect(await funnel(id)).toMatchObject({ sent: 8, converted: 1, revenue_cents: 150 });
+  });
+
   it("who converted before a window of insights and converts again after a message in it is among its converted (ISG-1, ISG-10)", async () => {
     const { world, ids, define, campaign, buy, funnel } = await setting();
     await define();

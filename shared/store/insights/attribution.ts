@@ -3,7 +3,7 @@ import { SECOND } from "../../kernel/clock.ts";
 import { namedError } from "../../kernel/errors.ts";
 import { type Attribution, attribute, type Touch } from "../../rules/attribution.ts";
 import { chunksOf } from "../../rules/chunks.ts";
-import { absent, is } from "../conditions.ts";
+import { absent, asRead, is } from "../conditions.ts";
 import type { Store } from "../context.ts";
 import { dayOf, type StoredEvent } from "../events/events.ts";
 import { changeItem, type ItemWrite, putItem, type RowOf, ref } from "../item.ts";
@@ -12,6 +12,19 @@ import type { JobRecord } from "../sends/jobs/job-record.ts";
 import { findJobs } from "../sends/jobs/jobs.ts";
 import { shardOf } from "../shards.ts";
 import type { ConversionDefinition } from "./conversions.ts";
+import {
+  type Added,
+  type Credit,
+  creditAt,
+  creditOf,
+  daysOf,
+  type LastTouch,
+  lastCredits,
+  nameOf,
+  onMoreDays,
+  placeOf,
+  totalWrites,
+} from "./credits.ts";
 import { countedConversion, dayWrites } from "./hours.ts";
 import {
   Conversion,
@@ -19,14 +32,15 @@ import {
   Converted,
   conversionGroups,
   conversionShard,
-  DayTotals,
   JobConversionCount,
 } from "./items.ts";
 import { isBeingDelivered, isCompared, touchesOf } from "./touches-before.ts";
 
 const MAX_ATTEMPTS = 8;
-/** Sends that one transaction counts a conversion for: of each at most a job and a source, and the first conversion of both. */
-const SENDS_TOGETHER = 20;
+/** Sends that one transaction counts a conversion for: of each at most seven rows (its job, its source, days of the source). */
+const SENDS_TOGETHER = 12;
+/** Days of a source of which it is known that they count a subscriber. */
+const MAX_DAYS = 400;
 
 /**
  * Counts an event for what touched its subscriber. The same event again adds what was not known before, and changes
@@ -78,19 +92,8 @@ interface Facts {
   subscriber: string;
   event: StoredEvent;
   revenue: number;
-  /** The send of the last touch, and the type of the channel by which it came. */
-  last: { job: JobRecord; channel: string | undefined } | undefined;
+  last: LastTouch | undefined;
 }
-
-/** What a conversion is counted for, on the day on which the send of its touch was dispatched. */
-interface Credit {
-  group: ConversionGroup;
-  id: string;
-  day: string;
-}
-
-const nameOf = ({ group, id }: Credit) => `${group}#${id}`;
-const placeOf = (credit: Credit) => `${nameOf(credit)}#${credit.day}`;
 
 /** The writes that make a conversion count for what it did not count for yet; none if there is nothing. */
 async function conversionWrites(
@@ -102,7 +105,7 @@ async function conversionWrites(
   const key = { day, at: event.occurred_at, event: event.id };
   const sources = sourcesOf(sends);
   const assigned = sends.filter(({ isAssigned }) => isAssigned);
-  const converting = [...assigned.map(({ job }) => `job#${job}`), ...sources.map(nameOf)];
+  const converting = [...assigned.map(({ job }) => `job#${job}`), ...new Set(sources.map(nameOf))];
   const [old, ...converted] = await store.getEach([
     ref(Conversion, key),
     ...converting.map((source) => ref(Converted, { subscriber, source })),
@@ -111,7 +114,7 @@ async function conversionWrites(
   const before = countedIn(old);
   const added = {
     jobs: assigned.filter((one) => !before.jobs.includes(jobName(one))),
-    sources: sources.filter((one) => !before.sources.has(nameOf(one))),
+    sources: sources.filter((one) => !before.sources.some((counted) => placeOf(counted) === placeOf(one))),
   };
   const last = lastCredits(lastSend);
   /** The category and the type of channel of the last touch. */
@@ -119,13 +122,7 @@ async function conversionWrites(
   const lastAt = lastSend?.job.dispatched_at ?? undefined;
   const isMoved = last.map(placeOf).sort().join() !== before.last.map(placeOf).sort().join() || kind !== old?.last_kind;
   if (old && !isMoved && added.jobs.length + added.sources.length === 0) return [];
-  const counted = new Set([...added.jobs.map(({ job }) => `job#${job}`), ...added.sources.map(nameOf)]);
-  const first = new Set(converting.filter((name, i) => counted.has(name) && !converted[i]));
-  /** Those by which the subscriber converted before, after an older send. */
-  const again = added.sources.flatMap((credit) => {
-    const countedOn = converted[converting.indexOf(nameOf(credit))]?.day;
-    return countedOn !== undefined && countedOn < credit.day ? [{ ...credit, countedOn }] : [];
-  });
+  const rowOf = (name: string) => converted[converting.indexOf(name)];
   const lastIn = (group: ConversionGroup) => last.find((credit) => credit.group === group)?.id;
   /** What the last touch is credited with: the definition may have changed since. */
   const credited = old && !isMoved ? old.revenue : revenue;
@@ -136,46 +133,72 @@ async function conversionWrites(
     last_channel: lastIn("channel"),
     last_kind: kind,
     last_at: lastAt,
-    sources: [
-      ...(old?.sources ?? []),
-      ...added.sources.map(nameOf).map((name) => `${name}${first.has(name) ? "#first" : ""}`),
-    ],
+    sources: [...before.sources, ...added.sources].map(placeOf),
     jobs: [...before.jobs, ...added.jobs.map(jobName)],
     looks: (old?.looks ?? 0) + 1,
   };
+  const moved: Added[] = isMoved
+    ? [
+        ...before.last.map((credit) => ({ credit, add: { last_n: -1, last_revenue: -(old?.revenue ?? 0) } })),
+        ...last.map((credit) => ({ credit, add: { last_n: 1, last_revenue: revenue } })),
+      ]
+    : [];
   const shard = conversionShard(shardOf(event.id));
+  const bySource = [...new Set(added.sources.map(nameOf))].map((name): CountedSource => {
+    const own = (credits: readonly Credit[]) => credits.filter((one) => nameOf(one) === name);
+    return { name, row: rowOf(name), added: own(added.sources), counted: own(before.sources) };
+  });
   return [
     putItem(Conversion, key, row, old ? is("looks", old.looks ?? 0) : absent()),
-    ...[...first].map((source) =>
-      putItem(Converted, { subscriber, source }, { day: dayIn(sources, source) }, absent()),
+    ...added.jobs.flatMap((send) =>
+      jobWrites(send, { subscriber, shard, revenue, isFirst: !rowOf(`job#${send.job}`) }),
     ),
-    ...again.map(({ countedOn, ...credit }) =>
-      changeItem(Converted, { subscriber, source: nameOf(credit) }, { set: { day: credit.day } }, is("day", countedOn)),
-    ),
-    ...added.jobs.map(({ job, group }) => {
-      const isFirst = first.has(`job#${job}`);
-      const add =
-        group === "treated"
-          ? { t_n: 1, t_revenue: revenue, ...(isFirst && { t: 1 }) }
-          : { h_n: 1, h_revenue: revenue, ...(isFirst && { h: 1 }) };
-      return changeItem(JobConversionCount, { job, shard }, { add });
-    }),
-    ...creditWrites(
-      { shard, revenue, creditedBefore: isMoved ? (old?.revenue ?? 0) : revenue },
-      { sources: added.sources, first, again, last, lastBefore: before.last },
-    ),
+    ...bySource.flatMap((source) => convertedWrites(subscriber, source)),
+    ...totalWrites(shard, [
+      ...bySource.flatMap(({ row, added }) => onMoreDays("converters", 1, added, row?.days ?? [])),
+      ...bySource.flatMap(({ added, counted }) => onMoreDays("revenue", revenue, added, daysOf(counted))),
+      ...moved,
+    ]),
     ...(isMoved ? kindWrites(event, [lastAt, kind, revenue], [old?.last_at, old?.last_kind, old?.revenue ?? 0]) : []),
   ];
 }
 
-/** The day of a source; undefined of a job. */
-const dayIn = (sources: readonly Credit[], name: string) => sources.find((one) => nameOf(one) === name)?.day;
+interface CountedSource {
+  name: string;
+  /** That the subscriber has converted after it. */
+  row: RowOf<typeof Converted> | undefined;
+  added: Credit[];
+  /** Those for which this conversion counts already. */
+  counted: Credit[];
+}
+
+function convertedWrites(subscriber: string, { name: source, row, added }: CountedSource): ItemWrite<"workspace">[] {
+  const known = row?.days ?? [];
+  const days = [...new Set([...known, ...daysOf(added)])].sort().slice(-MAX_DAYS);
+  if (!row) return [putItem(Converted, { subscriber, source }, { days }, absent())];
+  if (days.join() === known.join()) return [];
+  return [changeItem(Converted, { subscriber, source }, { set: { days } }, asRead("days", row.days))];
+}
+
+function jobWrites(
+  { job, group }: CountedSend,
+  { subscriber, shard, revenue, isFirst }: { subscriber: string; shard: string; revenue: number; isFirst: boolean },
+): ItemWrite<"workspace">[] {
+  const add =
+    group === "treated"
+      ? { t_n: 1, t_revenue: revenue, ...(isFirst && { t: 1 }) }
+      : { h_n: 1, h_revenue: revenue, ...(isFirst && { h: 1 }) };
+  return [
+    ...(isFirst ? [putItem(Converted, { subscriber, source: `job#${job}` }, {}, absent())] : []),
+    changeItem(JobConversionCount, { job, shard }, { add }),
+  ];
+}
 
 const jobName = ({ job, group }: Pick<Touch, "job" | "group">): string => `${group}#${job}`;
 
 /** What a stored conversion counts for. */
 function countedIn(row: RowOf<typeof Conversion> | undefined) {
-  const sources = new Set(row?.sources.map((source) => source.split("#", 2).join("#")));
+  const sources = (row?.sources ?? []).map(creditAt);
   const last = conversionGroups.flatMap((group): Credit[] => {
     const id = row?.[`last_${group}`];
     return id === undefined ? [] : [{ group, id, day: dayOf(row?.last_at ?? "") }];
@@ -183,38 +206,15 @@ function countedIn(row: RowOf<typeof Conversion> | undefined) {
   return { jobs: row?.jobs ?? [], sources, last };
 }
 
-/** The sources of the sends that reached the subscriber, each once, by the newest of its sends. */
+/** The sources of the sends that reached the subscriber, once for each day of these. */
 function sourcesOf(sends: readonly CountedSend[]): Credit[] {
-  const sources = new Map<string, Credit>();
-  for (const { isDelivered, record } of sends) {
-    const credit = isDelivered ? creditOf(record) : undefined;
-    if (credit && !sources.has(nameOf(credit))) sources.set(nameOf(credit), credit);
-  }
-  return [...sources.values()];
+  const credits = sends.flatMap(({ isDelivered, record }) => (isDelivered ? (creditOf(record) ?? []) : []));
+  return [...new Map(credits.map((credit) => [placeOf(credit), credit])).values()];
 }
 
-const creditOf = (job: JobRecord | undefined): Credit | undefined => {
-  if (!job?.source.id) return undefined;
-  const { type, id } = job.source;
-  return type === "campaign" || type === "journey" ? { group: type, id, day: dispatchDay(job) } : undefined;
-};
-
-const dispatchDay = ({ dispatched_at, created_at }: JobRecord): string => dayOf(dispatched_at ?? created_at);
-
-function lastOf({ jobs: sends, last }: Attribution, jobs: readonly (JobRecord | undefined)[]): Facts["last"] {
+function lastOf({ jobs: sends, last }: Attribution, jobs: readonly (JobRecord | undefined)[]): LastTouch | undefined {
   const job = last && jobs[sends.findIndex((send) => send.job === last.job)];
   return job && { job, channel: last.channel };
-}
-
-/** The source of the last touch, and the channel of the touch: these get the conversion alone (AMB-97). */
-function lastCredits(last: Facts["last"]): Credit[] {
-  if (!last) return [];
-  const { job, channel: type } = last;
-  // Of several channels of the type, the one that the send went by.
-  const channel = job.deliverySettings?.via.find((one) => one.type === type)?.id;
-  const source = creditOf(job);
-  const byChannel = channel && { group: "channel" as const, id: channel, day: dispatchDay(job) };
-  return [...(source ? [source] : []), ...(byChannel ? [byChannel] : [])];
 }
 
 type Last = readonly [at: string | undefined, kind: string | undefined, revenue: number];
@@ -227,35 +227,3 @@ const kindWrites = ({ id }: StoredEvent, [at, kind, revenue]: Last, [atBefore, b
       ? []
       : [countedConversion(atBefore, before, creditedBefore, -1)]),
   ]);
-
-/** One write for each source or channel and day, as a transaction cannot change an item twice. */
-function creditWrites(
-  { shard, revenue, creditedBefore }: { shard: string; revenue: number; creditedBefore: number },
-  credits: {
-    sources: readonly Credit[];
-    first: ReadonlySet<string>;
-    again: readonly (Credit & { countedOn: string })[];
-    last: readonly Credit[];
-    lastBefore: readonly Credit[];
-  },
-): ItemWrite<"workspace">[] {
-  const isIn = (list: readonly Credit[]) => {
-    const places = new Set(list.map(placeOf));
-    return (credit: Credit) => (places.has(placeOf(credit)) ? 1 : 0);
-  };
-  const [isSource, isLast, wasLast] = [isIn(credits.sources), isIn(credits.last), isIn(credits.lastBefore)];
-  const all = [...credits.sources, ...credits.last, ...credits.lastBefore];
-  return [...new Map(all.map((credit) => [placeOf(credit), credit])).values()].flatMap((credit) => {
-    const moved = isLast(credit) - wasLast(credit);
-    const movedRevenue = isLast(credit) * revenue - wasLast(credit) * creditedBefore;
-    const before = credits.again.find((one) => placeOf(one) === placeOf(credit));
-    const add = {
-      ...(isSource(credit) === 1 && { n: 1, revenue }),
-      ...(before && { [`again|${before.countedOn}`]: 1 }),
-      ...(isSource(credit) === 1 && credits.first.has(nameOf(credit)) && { converters: 1 }),
-      ...(moved !== 0 && { last_n: moved }),
-      ...((moved !== 0 || movedRevenue !== 0) && { last_revenue: movedRevenue }),
-    };
-    return Object.keys(add).length === 0 ? [] : [changeItem(DayTotals, { ...credit, shard }, { add })];
-  });
-}

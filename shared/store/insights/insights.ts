@@ -51,9 +51,9 @@ const since =
   (day) =>
     day >= dayAt(start);
 
-/** Who converted on a day, without those who are among the converted of an earlier day that is counted too. */
-export const convertersOf = (row: RowOf<typeof DayTotals>, isCounted: IsCounted): number =>
-  familyOf(row, "again|").reduce((sum, [day, n]) => (isCounted(day) ? sum : sum + n), row.converters ?? 0);
+/** What a day adds to the sum of a window, without what a day before it that is counted has added already. */
+export const addedBy = (row: RowOf<typeof DayTotals>, of: "converters" | "revenue", isCounted: IsCounted): number =>
+  familyOf(row, `${of}_of|`).reduce((sum, [day, n]) => (isCounted(day) ? sum - n : sum), row[of] ?? 0);
 
 /** Totals of a group over some days. */
 function conversionsIn(rows: readonly RowOf<typeof DayTotals>[], isCounted: IsCounted): Map<string, CreditTotals> {
@@ -61,11 +61,11 @@ function conversionsIn(rows: readonly RowOf<typeof DayTotals>[], isCounted: IsCo
   for (const row of rows) {
     const [day = "", id = ""] = row.sk.split("#");
     if (!isCounted(day)) continue;
-    const { revenue = 0, last_n = 0, last_revenue = 0 } = row;
+    const { last_n = 0, last_revenue = 0 } = row;
     const sum = totals.get(id) ?? { id, revenue: 0, converters: 0, lastN: 0, lastRevenue: 0 };
     totals.set(id, sum);
-    sum.revenue += revenue;
-    sum.converters += convertersOf(row, isCounted);
+    sum.revenue += addedBy(row, "revenue", isCounted);
+    sum.converters += addedBy(row, "converters", isCounted);
     sum.lastN += last_n;
     sum.lastRevenue += last_revenue;
   }

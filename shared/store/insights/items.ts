@@ -26,7 +26,7 @@ export const Conversion = item({
     last_kind: v.optional(v.string()),
     /** When that send was dispatched: the conversion counts on this day. */
     last_at: v.optional(v.string()),
-    /** `campaign#<id>` or `journey#<id>`; `#first` follows where it is the subscriber's first conversion of it. */
+    /** `campaign#<id>#<day>` or `journey#<id>#<day>`: each day of the touches before it. */
     sources: v.array(v.string()),
     /** Jobs that it counts for in lift: `treated#<id>` or `held_out#<id>`. Absent: it does not change any more. */
     jobs: v.optional(v.array(v.string())),
@@ -42,12 +42,12 @@ export const DayTotals = item({
   pk: ({ group }: { group: ConversionGroup }) => `CVD#${group}`,
   sk: ({ day, id, shard }: { day: string; id: string; shard: string }) => `${day}#${id}#${shard}`,
   row: {
-    n: count,
+    /** After a touch of a send of this day. */
     revenue: count,
-    /** Of those who convert the first time. */
     converters: count,
-    /** Of those who convert again, by the day on which they were counted before: who was not counted in a window is, once. */
-    "again|*": v.number(),
+    /** How much of these the day before it that counts the same counts too, by that day: a window counts each once. */
+    "revenue_of|*": v.number(),
+    "converters_of|*": v.number(),
     last_n: count,
     last_revenue: count,
     sent: count,
@@ -79,11 +79,11 @@ export const JobConversionCount = item({
 });
 
 export const Converted = item({
-  about: "A subscriber has converted after a job or a source, and the day on which that was counted last of a source.",
+  about: "A subscriber has converted after a job or a source, and the days of a source that count it, newest last.",
   pk: ({ subscriber }: { subscriber: string }) => `U#${subscriber}`,
   sk: ({ source }: { source: string }) => `X#${source}`,
   prefix: "X#",
-  row: { day: v.optional(v.string()) },
+  row: { days: v.optional(v.array(v.string())) },
   writers: ["attribute"],
   personal: "removed",
 });

@@ -12,7 +12,7 @@ import { stages } from "../journeys/totals.ts";
 import { interactionCourse } from "../sends/interactions/totals.ts";
 import { countsNow } from "../sends/jobs/late.ts";
 import { countersOfDays } from "./days.ts";
-import { campaignJobs, convertersOf, startOfDay, type Window } from "./insights.ts";
+import { addedBy, campaignJobs, startOfDay, type Window } from "./insights.ts";
 import { DayTotals } from "./items.ts";
 
 const measures = [
@@ -156,15 +156,12 @@ async function sourceSeries(
     source.type === "campaign" && addCampaign(store, source.id, add),
   ]);
   for (const row of rows) {
-    const { sk, revenue = 0, last_n = 0, last_revenue = 0 } = row;
+    const { sk, last_n = 0, last_revenue = 0 } = row;
     const [day = "", id] = sk.split("#");
     if (id !== source.id) continue;
-    add(
-      day,
-      "converted",
-      convertersOf(row, (counted) => counted >= first),
-    );
-    add(day, "revenue_cents", revenue);
+    const isCounted = (counted: string) => counted >= first;
+    add(day, "converted", addedBy(row, "converters", isCounted));
+    add(day, "revenue_cents", addedBy(row, "revenue", isCounted));
     add(day, "conversions", last_n);
     add(day, "last_touch_revenue_cents", last_revenue);
     if (source.type === "campaign") continue;
