@@ -211,7 +211,11 @@ describe("funnel and summary", () => {
     await buy(ids[0]!, 100);
     await buy(ids[0]!, 50, { occurred_at: timestamp(begun + HOUR) });
 
-    expect(await funnel(id, `&end=${timestamp(begun + DAY)}`)).toMatchObject({ sent: 4, converted: 1, revenue_cents: 50 });
+    expect(await funnel(id, `&end=${timestamp(begun + DAY)}`)).toMatchObject({
+      sent: 4,
+      converted: 1,
+      revenue_cents: 50,
+    });
     expect(await funnel(id)).toMatchObject({ sent: 8, converted: 1, revenue_cents: 150 });
   });
 
