@@ -143,18 +143,8 @@ export async function journeyOfPerson(
     (matches ? await beyondQuotaNow(store, journey, profile.id, workspace) : "not_eligible");
   const usesToday = judged.some(({ isOfToday }) => isOfToday);
   const [newest] = listed.runs;
-  const [version, failures, startedBy] = await Promise.all([
-    newest && getVersion(store, newest.journey_id, newest.version),
-    newest && failuresOfRun(store, newest),
-    startedByOf(store, journey, profile.id),
-  ]);
-  const graph = version?.graph;
+  const { graph, ...more } = await saidOfNewest(store, journey, newest, { profile, workspace });
   const runs = graph ? listed.runs.map((run) => ({ ...run, steps: inOrder(run.steps, graph) })) : listed.runs;
-  const [skips, asked, nameOf] = await Promise.all([
-    newest && skipDetails(store, newest, { graph, profile, workspace }),
-    newest && askedBySteps(store, newest, graph),
-    stepNames(store, graph),
-  ]);
   const said = {
     triggers: judged.map(toldTrigger),
     waiting: waitingOf(newest, graph),
@@ -166,21 +156,32 @@ export async function journeyOfPerson(
     journey: { id: journey.id, name: journey.name },
     subscriber: { id: profile.id, name: displayName(profile) },
     runs: await withNames(store, journey, runs),
-    in_words: journeyInWords({
-      ...said,
-      runs,
-      nameOf,
-      exits: graph ? exitsOf(graph) : [],
-      failures,
-      skips,
-      asked,
-      startedBy,
-      status: journey.status,
-      now: { ...said.now, unmet: unmet ?? null },
-    }),
+    in_words: journeyInWords({ ...said, ...more, runs, now: { ...said.now, unmet: unmet ?? null } }),
     ...said,
     assumes: usesToday ? ["Attributes and rules of entry are those of today, not of the time of the trigger."] : [],
   };
+}
+
+interface Asking {
+  profile: LivingProfile;
+  workspace: () => Promise<WorkspaceRecord | undefined>;
+}
+
+/** What is said of the newest run beside its row, by the version of the journey that it entered. */
+async function saidOfNewest(store: StoreReader, journey: Journey, newest: Run | undefined, asking: Asking) {
+  const [version, failures, startedBy] = await Promise.all([
+    newest && getVersion(store, newest.journey_id, newest.version),
+    newest && failuresOfRun(store, newest),
+    startedByOf(store, journey, asking.profile.id),
+  ]);
+  const graph = version?.graph;
+  const [skips, asked, nameOf] = await Promise.all([
+    newest && skipDetails(store, newest, { graph, ...asking }),
+    newest && askedBySteps(store, newest, graph),
+    stepNames(store, graph),
+  ]);
+  const exits = graph ? exitsOf(graph) : [];
+  return { graph, status: journey.status, failures, startedBy, skips, asked, nameOf, exits };
 }
 
 const toldTrigger = ({

@@ -4,7 +4,16 @@ import { absent, all } from "../conditions.ts";
 import type { Store } from "../context.ts";
 import { changeItem, putItem } from "../item.ts";
 import type { Value } from "../model.ts";
-import { changed, contended, done, failuresOf, oldRow, untilUncontended, whereItHolds } from "../refusals.ts";
+import {
+  type Attempt,
+  changed,
+  contended,
+  done,
+  failuresOf,
+  oldRow,
+  untilUncontended,
+  whereItHolds,
+} from "../refusals.ts";
 import { beingChanged, isNewestIn, moveAddress } from "./address-moves.ts";
 import {
   type ConsentAssertion,
@@ -56,10 +65,9 @@ export async function writeProfile(
       cap.learn?.(false);
       return done(found);
     }
-    const created = await create(store, id, input, cap);
-    if (!created) return contended;
-    cap.learn?.(true);
-    return done(created);
+    const creation = await create(store, id, input, cap);
+    if (creation.kind === "done") cap.learn?.(true);
+    return creation;
   });
 }
 
@@ -216,14 +224,14 @@ export async function updateWithConsent(
 
 /**
  * Creates a subscriber and counts it, in one transaction.
- * @returns the profile, or the tombstone that prevented it; undefined if the subscriber was created by another request.
+ * @returns the profile, or the tombstone that prevented it; contended if another request created the subscriber
  */
 async function create(
   store: Store,
   id: string,
   input: SubscriberInput,
   { mayCreate = true, used, limit }: Partial<SubscriberCap>,
-): Promise<ProfileRow | undefined> {
+): Promise<Attempt<ProfileRow>> {
   if (!mayCreate) {
     const numbers = limit === undefined ? "" : ` (${used} of ${limit})`;
     throw new ApiError("QUOTA_EXCEEDED", `The plan's number of subscribers is reached${numbers}: none can be added.`);
@@ -235,7 +243,7 @@ async function create(
   const writes = [putItem(Profile, { id }, row, absent()), countWrite(id, 1)];
   if (consent) writes.push(consentWrite(store, { subscriber: id, id: store.ids.uuidAt(store.clock.now()) }, consent));
   const failures = await failuresOf(store, writes);
-  if (failures.length === 0) return profile;
+  if (failures.length === 0) return done(profile);
   const old = oldRow(Profile, failures[0]);
-  return old?.erased_at ? old : undefined;
+  return old?.erased_at ? done(old) : contended;
 }

@@ -146,22 +146,49 @@ async function readContext(
 /** A stage, also by channel, or an answer by class of channels: attributes of `Engagement`. */
 type Mark = Stage | `${Stage}@${string}` | `answered@${ChannelClass}`;
 
+/** What a report is the first to say of its recipient, and what it shows to be of a machine. */
+interface Effect {
+  channel: ReturnType<typeof channelOf>;
+  stages: readonly Stage[];
+  /** The stages that the recipient has reached with it. */
+  firsts: readonly Mark[];
+  /** However often a job is tapped, it is one answer by each class, as it is one delivery (D-ARB). */
+  firstAnswer: Mark | undefined;
+  /** Marks of machines, which are taken back. */
+  retracted: ReturnType<typeof retractable>;
+}
+
+function effectOf(
+  { interaction, platform, machine }: Report,
+  { subscriber, engagement }: Recipient,
+  receivedAt: number,
+): Effect {
+  const channel = channelOf(interaction, platform);
+  const stages = stagesOf(interaction, machine !== undefined);
+  const isFirst = (mark: Mark) => subscriber !== undefined && engagement?.[mark] === undefined;
+  const marks = stages.flatMap((stage): Mark[] => (channel ? [stage, `${stage}@${channel}`] : [stage]));
+  const answered = answeredClass(interaction, platform);
+  const answer = answered && (`answered@${answered}` as const);
+  return {
+    channel,
+    stages,
+    firsts: marks.filter(isFirst),
+    firstAnswer: answer && isFirst(answer) ? answer : undefined,
+    retracted: machine === "burst" ? retractable(engagement, receivedAt) : [],
+  };
+}
+
 function writesOf(
   store: Store,
   report: Report,
   digest: string,
-  { job, subscriber, engagement, mailbox }: Recipient & { job: JobRecord },
+  { job, ...recipient }: Recipient & { job: JobRecord },
 ): ItemWrite<"workspace">[] {
-  const { job_id, interaction, platform, occurred_at, action_id, machine } = report;
+  const { job_id, interaction, platform, occurred_at, variant_id, action_id, machine } = report;
+  const { subscriber, engagement, mailbox } = recipient;
   const receivedAt = store.clock.now();
   const received_at = timestamp(receivedAt);
-  const channel = channelOf(interaction, platform);
-  const stages = stagesOf(interaction, machine !== undefined);
-  const isFirst = (mark: Mark) => subscriber !== undefined && engagement?.[mark] === undefined;
-  const firsts = stages
-    .flatMap((stage): Mark[] => (channel ? [stage, `${stage}@${channel}`] : [stage]))
-    .filter(isFirst);
-  const retracted = machine === "burst" ? retractable(engagement, receivedAt) : [];
+  const { channel, stages, firsts, firstAnswer, retracted } = effectOf(report, recipient, receivedAt);
   const row: NewRowOf<typeof ReportedInteraction> = {
     react: "interaction",
     job: job_id,
@@ -169,10 +196,10 @@ function writesOf(
     platform,
     occurred_at,
     received_at,
-    firsts,
+    firsts: [...firsts],
     retracted: retracted.length > 0 ? retracted : undefined,
     channel,
-    variant_id: report.variant_id,
+    variant_id,
     action_id,
     machine,
   };
@@ -183,50 +210,38 @@ function writesOf(
     dayCounters(job, at, firsts),
     ...taken.map(({ at: then, mark }) => dayCounters(job, then, [mark], -1)),
   ]);
-  const writes: ItemWrite<"workspace">[] = [
-    putItem(ReportedInteraction, interactionKey(job_id, digest), row, absent()),
-    changeItem(InteractionCount, { job: job_id, shard }, { add: { ...countersOf(row), ...byDay } }),
-  ];
-  const answered = answeredClass(interaction, platform);
-  const answer = answered && (`answered@${answered}` as const);
-  // However often a job is tapped, it is one answer by each class, as it is one delivery (D-ARB).
-  const isFirstAnswer = answer !== undefined && isFirst(answer);
-  const marks = isFirstAnswer ? [...firsts, answer] : firsts;
+  const marks = [...firsts, ...(firstAnswer ? [firstAnswer] : [])];
   const followed = linkFollowed(report, receivedAt);
   const isMarked = marks.length > 0 || retracted.length > 0 || followed;
-  if (subscriber !== undefined && isMarked)
-    writes.push(
-      markWrite({ subscriber, job: job_id }, engagement, { marks, followed, retracted, received_at, mailbox }),
-    );
-  if (subscriber !== undefined && isFirstAnswer) writes.push(...noteEngagement(store, subscriber, report));
+  const change = { marks, followed, retracted, received_at, mailbox };
   const reached = stages.filter((stage) => firsts.includes(stage));
-  writes.push(...reachedWrites(job, reached), ...reachedWrites(job, stagesAmong(retracted), -1));
-  writes.push(
+  return [
+    putItem(ReportedInteraction, interactionKey(job_id, digest), row, absent()),
+    changeItem(InteractionCount, { job: job_id, shard }, { add: { ...countersOf(row), ...byDay } }),
+    ...(subscriber !== undefined && isMarked ? [markWrite({ subscriber, job: job_id }, engagement, change)] : []),
+    ...(subscriber !== undefined && firstAnswer ? noteEngagement(store, subscriber, report) : []),
+    ...reachedWrites(job, reached),
+    ...reachedWrites(job, stagesAmong(retracted), -1),
     ...dayWrites(digest.slice(1, 2), [
       countedStages(at, { ...job, mailbox }, firsts),
       ...taken.map(({ at: then, mark }) => countedStages(then, { ...job, mailbox: engagement?.mailbox }, [mark], -1)),
     ]),
-  );
-  return writes;
+  ];
+}
+
+interface MarkChange {
+  marks: readonly Mark[];
+  followed: ReturnType<typeof linkFollowed>;
+  retracted: ReturnType<typeof retractable>;
+  received_at: string;
+  mailbox: KnownProvider | undefined;
 }
 
 /** Adds marks to the engagement of a recipient, unless another report was first, and takes back those of machines. */
 function markWrite(
   key: { subscriber: string; job: string },
   engagement: Recipient["engagement"],
-  {
-    marks,
-    followed,
-    retracted,
-    received_at,
-    mailbox,
-  }: {
-    marks: readonly Mark[];
-    followed: ReturnType<typeof linkFollowed>;
-    retracted: ReturnType<typeof retractable>;
-    received_at: string;
-    mailbox: KnownProvider | undefined;
-  },
+  { marks, followed, retracted, received_at, mailbox }: MarkChange,
 ): ItemWrite<"workspace"> {
   const isOpened = marks.includes(OPENED_MAIL);
   const set = {
