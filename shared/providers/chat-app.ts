@@ -186,7 +186,8 @@ function outcomeOf(exchange: Exchange, now: number): Outcome {
   const { status, headers, body } = exchange;
   const { code } = errorOf(exchange);
   const { messages } = jsonOf<{ messages: { id?: string }[] }>(body);
-  if (status === 200 && messages?.[0]) return accepted(messages[0].id);
+  const sent = Array.isArray(messages) ? messages[0] : undefined;
+  if (status === 200 && sent) return accepted(sent.id);
   const reason = Number.isNaN(code) ? String(status) : String(code);
   if (RETRYABLE.has(code) || status === 429 || (status === 503 && !UNKNOWN.has(code)))
     return THROTTLED.has(code) ? throttled(reason, retryAfter(headers, now)) : refusedForNow(exchange, reason, now);

@@ -14,6 +14,7 @@ import {
   type Addresses,
   type AddressKinds,
   accepted,
+  type Outcome,
   type Provider,
   type Providers,
   retryable,
@@ -27,17 +28,37 @@ import { webPushProvider } from "./web-push.ts";
 /** The provider of every type of channel; in a sandbox those that record messages and send none. */
 export function openProviders(deps: OutboundDeps): Providers {
   if (deps.sandbox) return recordingProviders(deps, deps.sandbox);
-  const { clock, ids } = deps;
+  const { clock, ids, log } = deps;
   const client = { egress: egressOf(deps), clock };
   return {
-    ios: iosProvider(client),
-    android: androidProvider(client),
-    web_push: webPushProvider({ ...client, ids }),
-    email: emailProvider({ clock, ses: openSes(deps), smtp: openSmtp(client) }),
-    sms: smsProvider(client),
-    chat_app: chatAppProvider(client),
+    ios: neverThrowing(iosProvider(client), log),
+    android: neverThrowing(androidProvider(client), log),
+    web_push: neverThrowing(webPushProvider({ ...client, ids }), log),
+    email: neverThrowing(emailProvider({ clock, ses: openSes(deps), smtp: openSmtp(client) }), log),
+    sms: neverThrowing(smsProvider(client), log),
+    chat_app: neverThrowing(chatAppProvider(client), log),
   };
 }
+
+/**
+ * An answer of a form that its provider does not document may be of a message that was accepted. One that could not be read
+ * must not take the outcomes of the messages beside it.
+ */
+const neverThrowing = <C, A>(provider: Provider<C, A>, log: Deps["log"]): Provider<C, A> => ({
+  ...provider,
+  send: (credentials, message) =>
+    provider.send(credentials, message).catch((error): Outcome => {
+      const { job, target } = message;
+      log({
+        level: "error",
+        message: "the answer of a provider could not be read",
+        job,
+        target,
+        ...errorFields(error),
+      });
+      return { status: "unknown", reason: "unreadable_answer" };
+    }),
+});
 
 /** Sends by every provider, and verifies credentials. */
 export const providers: Capability<"providers", Providers> = {

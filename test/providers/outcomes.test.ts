@@ -142,6 +142,19 @@ it.each([
   expect(await sendTo("sms", { status: code, body: "<html>" })).toMatchObject({ status });
 });
 
+it.each([
+  ["android", 400, { error: { details: [null] } }],
+  ["android", 400, { error: { details: [{ fieldViolations: null }] } }],
+  ["sms", 200, { messages: [null] }],
+  ["chat_app", 200, { messages: [null] }],
+  ["chat_app", 200, { messages: "failed" }],
+] as const)(
+  "an answer that is not of the protocol of %s leaves its message unconfirmed: %i %j (NTF-23)",
+  async (channel, status, body) => {
+    expect(await sendTo(channel, { status, body })).toMatchObject({ status: "unknown" });
+  },
+);
+
 it.each(providedChannels.filter((channel) => channel !== "email"))(
   "a 503 of %s is a throttle where it says when to try again, and an attempt where it does not (AMB-111)",
   async (channel) => {
