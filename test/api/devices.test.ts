@@ -65,6 +65,16 @@ describe("registration", () => {
     expect(named.body.device_id).toBe("a");
   });
 
+  it("an iPhone is known by its token in whichever case its digits are written (DEV-1, D-DEV)", async () => {
+    const { ada, register, devicesOf } = await setting();
+    const token = "740f4707bebcf74f";
+    const { body: device } = await register(phone(ada, { token: token.toUpperCase() }));
+
+    expectSame(await register(phone(ada, { token })), device);
+
+    expect(await devicesOf(ada)).toHaveLength(1);
+  });
+
   it("a device is known by its device_id when its token is a new one, and the old token is free (D-DEV)", async () => {
     const { ada, register, devicesOf } = await setting();
     const { body: device } = await register(phone(ada, { device_id: "a" }));

@@ -47,8 +47,9 @@ type PointerCondition = ConditionOf<typeof DevicePointer>;
  */
 export async function registerDevice(
   store: Store,
-  input: DeviceInput,
+  { token, ...about }: DeviceInput,
 ): Promise<{ device: Device; isNew: boolean } | undefined> {
+  const input = { ...about, token: token && about.platform === "ios" ? withoutCase(token) : token };
   const { subscription } = input;
   const address = addressOf({ ...input, subscription: subscription && toJson(subscription) });
   let isFirst = true;
@@ -66,6 +67,9 @@ export async function registerDevice(
     return contended;
   });
 }
+
+/** A token of Apple is a number in hexadecimal digits, which apps write in either case. */
+const withoutCase = (token: string): string => (/^[\da-f]+$/i.test(token) ? token.toLowerCase() : token);
 
 interface ExistingDevice {
   /** The registration has a device_id. */

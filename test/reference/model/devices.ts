@@ -50,7 +50,9 @@ function register(world: World, { body }: Request) {
   const subscriber = known ?? createSubscriber(world, body.external_id);
   if (!known) tellCreated(world, subscriber);
 
-  const token = body.token ?? body.subscription.endpoint;
+  // One of Apple is a number in hexadecimal digits, in whichever case an app writes them.
+  const isNumber = body.platform === "ios" && /^[0-9a-f]+$/i.test(body.token);
+  const token = (isNumber ? body.token.toLowerCase() : body.token) ?? body.subscription.endpoint;
   const byDevice = world.devices.find(({ device_id }) => device_id !== null && device_id === body.device_id);
   const byToken = world.devices.find((other) => other.token === token);
   const device =
