@@ -56,6 +56,28 @@ describe("a paused campaign", () => {
   });
 });
 
+it("a message whose release stopped half-way does not go out when its campaign is unarchived, but when it is resumed (AMB-54, CMP-24)", async () => {
+  const making = requests({ naming: "JOB#authored" });
+  const { world, several, release, act, inbox, get } = await withCampaigns(await fresh({ hooks: making.hooks }));
+  making.fail();
+  const { id } = await several(undefined, at(9 * DAY));
+  await release(id);
+  await act(id, "archive");
+  making.pass();
+  await world.advance(2 * DAY);
+
+  await act(id, "unarchive");
+  await world.settle();
+  expect([await inbox(), (await get(id)).status]).toEqual([[], "live"]);
+
+  await act(id, "pause");
+  await act(id, "resume");
+  await world.settle();
+  expect(await inbox()).toEqual(["M0"]);
+  await world.advance(8 * DAY);
+  expect([await inbox(), (await get(id)).status]).toEqual([["M0", "M1"], "completed"]);
+});
+
 describe("messages that fell due while it was paused", () => {
   /** A campaign of messages 1, 3 and 60 hours from now that was paused for 50 hours and resumed. */
   async function resumedLate(overdue?: string) {

@@ -28,10 +28,13 @@ import { timeOf } from "./release.ts";
 
 /** CMP-19, CMP-20: makes the missing jobs of a released campaign. It can be repeated at any time. */
 export async function makeJobs(store: Store, timers: Timers, allowance: Allowance, campaign: Campaign): Promise<void> {
-  const { released_at, status } = campaign;
+  const { released_at, status, restored } = campaign;
   if (released_at === undefined || isHeld(status)) return;
   const jobs = await findJobs(store, jobsOf(campaign));
-  const missing = campaign.messages.filter((_, i) => jobs[i] === undefined);
+  const now = store.clock.now();
+  // What came due while the campaign was archived waits until the user resumes it (AMB-54).
+  const waits = (message: CampaignMessage) => restored && timeOf(campaign, message, now) === undefined;
+  const missing = campaign.messages.filter((message, i) => jobs[i] === undefined && !waits(message));
   if (missing.length === 0) return;
   const topic = await topicOfSend(store, campaign.topic);
   const { id, draw } = campaign;
