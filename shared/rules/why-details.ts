@@ -232,6 +232,7 @@ function failureWords(error: string | null | undefined, now: RulesNow | null): s
 const states: Readonly<Record<string, string>> = {
   switched_off: "is switched off",
   not_verified: "is not verified",
+  not_in_plan: "is of a type that the plan does not have",
   deleted: "is deleted",
 };
 

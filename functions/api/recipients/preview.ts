@@ -57,7 +57,7 @@ export const previewNotification = endpoint(
     const root = await secrets.root();
     const asked = { spec, named: namedIn(body) };
     const draw = preview_id === undefined ? store.ids.uuid() : drawOf(store, root, preview_id, asked);
-    const asking = { workspace: await workspace(), given, renderFor, sees: attributesSeenBy(caller), draw };
+    const asking = { plan, workspace: await workspace(), given, renderFor, sees: attributesSeenBy(caller), draw };
     const preview = await previewSend(store, spec, texts, asking);
     const unknown = await unknownKeys(store, Object.keys(spec.subscriber_filters ?? {}));
     return { preview_id: preview_id ?? previewId(store, root, draw, asked), ...unknown, ...preview };

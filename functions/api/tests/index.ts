@@ -71,14 +71,15 @@ async function testSendOf({ store, workspace: settings, secrets, caller, body }:
   if (ids.some((id) => !known.includes(id)))
     throw invalid({ to: "names a subscriber that is not one of the workspace's test_subscriber_ids" });
 
-  const { spec, channels } = await oneOffSpec(store, workspaceOf(caller).plan, {
+  const { plan } = workspaceOf(caller);
+  const { spec, channels } = await oneOffSpec(store, plan, {
     ...message,
     subscriberIds: ids,
     channel_arbitration_mode: "explicit",
     holdout_percentage: 0,
     bypass_quiet_hours: true,
   });
-  const via = selectedOf(channels, spec).map(channelSettings);
+  const via = selectedOf(channels, spec, plan).map(channelSettings);
   const isToSelf = to ? to.includes(OWN_ADDRESS) : via.some(({ type }) => type === "email");
   if (ids.length === 0 && !isToSelf)
     throw invalid({ to: "names nobody: set test_subscriber_ids of the workspace, or send by email to yourself" });

@@ -66,7 +66,7 @@ async function mayFire({ store, clock, workspace, job }: Work): Promise<Verdict>
 }
 
 async function mayDispatch(work: Work, sendState: SendState): Promise<Verdict> {
-  const { store, job } = work;
+  const { store, workspace, job } = work;
   // Its campaign was paused while the job was made, so the job is about to be held.
   if (sendState === "paused") {
     const message = { kind: "dispatch" as const, tenant: store.tenant, job: job.id };
@@ -75,7 +75,9 @@ async function mayDispatch(work: Work, sendState: SendState): Promise<Verdict> {
   if (sendState !== "open") return stopped(work, sendState);
   if (job.status !== "queued") return { kind: "announce" };
   if (job.direct) return { kind: "deliver" };
-  const via = (await selectedChannels(store, job)).map(channelSettings);
+  const owner = await workspace();
+  if (!owner) return { kind: "abandon" };
+  const via = (await selectedChannels(store, job, owner.plan)).map(channelSettings);
   if (via.length === 0) return fail("NO_USABLE_CHANNEL", "no usable channel");
   const template = job.template_id === null ? undefined : await store.get(TemplateItem, { id: job.template_id });
   if (job.template_id !== null && !template) return fail("TEMPLATE_NOT_FOUND", "the template no longer exists");

@@ -1,7 +1,7 @@
 // Channels of a workspace. There are few, and they are read as one collection.
 import { MINUTE, timestamp } from "../../kernel/clock.ts";
 import { ApiError, conflict, invalid, notFound, requireFound } from "../../kernel/errors.ts";
-import { type ChannelType, pricedChannels } from "../../rules/channel-types.ts";
+import { pricedChannels } from "../../rules/channel-types.ts";
 import { isPriced } from "../../rules/cost.ts";
 import { fieldPath } from "../../rules/field-path.ts";
 import { type PlanName, plans } from "../../rules/plans.ts";
@@ -64,7 +64,7 @@ export async function createChannel(
   plan: PlanName,
   { type, name }: Pick<Channel, "type" | "name">,
 ): Promise<Channel> {
-  if (!permits(plan, type)) throw channelTypeRefusal(plan);
+  if (!isInPlan(plan, { type })) throw channelTypeRefusal(plan);
   if ((await listChannels(store)).length >= MAX_CHANNELS)
     throw new ApiError("QUOTA_EXCEEDED", `A workspace holds at most ${MAX_CHANNELS} channels.`);
   const now = store.clock.now();
@@ -174,7 +174,7 @@ export async function requireChannels(
   wanted: readonly string[] | undefined,
   field = "channel_ids",
 ): Promise<ChannelRow[]> {
-  const isPermitted = ({ type }: ChannelRow) => permits(plan, type);
+  const isPermitted = (channel: ChannelRow) => isInPlan(plan, channel);
   if (!wanted) return (await listChannels(store)).filter((channel) => isUsable(channel) && isPermitted(channel));
   const chosen = await store.getAll(ChannelItem, idKeys([...new Set(wanted)]));
   const missing = chosen.indexOf(undefined);
@@ -184,10 +184,9 @@ export async function requireChannels(
   return found;
 }
 
-function permits(plan: PlanName, type: ChannelType): boolean {
-  const permitted: readonly ChannelType[] = plans[plan].channelTypes;
-  return permitted.includes(type);
-}
+/** A channel stays when its workspace changes to a plan without its type, and sends nothing (GEN-10, AMB-87). */
+export const isInPlan = (plan: PlanName, { type }: Pick<ChannelRow, "type">): boolean =>
+  plans[plan].channelTypes.includes(type);
 
 /** CHN-13, ERR-20. */
 const channelTypeRefusal = (plan: PlanName): ApiError =>

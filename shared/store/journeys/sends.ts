@@ -147,7 +147,7 @@ export async function planOfStep(
   { node, event }: Pick<StepGroup<unknown>, "node" | "event">,
 ) {
   const spec = { ...specOf(senders, node, event), topic: await topicOfSend(store, node.send.topic) };
-  const via = await selectedChannels(store, spec);
+  const via = await selectedChannels(store, spec, workspace.plan);
   if (via.length === 0) return undefined;
   const emailConsent = workspace.email_consent_mode ?? "opt_out";
   return { spec, via, rules: await planningRules(store, "", spec, { via, emailConsent }) };

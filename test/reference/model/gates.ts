@@ -17,11 +17,12 @@ const PLATFORM: Record<string, string> = { ios: "ios", android: "android", web_p
 
 export const isUsable = ({ active, status }: Channel) => active && status === "active";
 
-/** Default: every active verified channel (D-NTF) that the plan has. */
+/** Default: every active verified channel (D-NTF). By a type that the plan has no more nothing is sent (GEN-10, AMB-87). */
 export function channelsOf(world: World, spec: Body): Channel[] {
   const allowed = channelTypesOf(world.plan);
-  if (!spec.channel_ids) return world.channels.filter((channel) => isUsable(channel) && allowed.includes(channel.type));
-  return spec.channel_ids.flatMap((id: string) => found(world.channels, id) ?? []);
+  const named: Channel[] =
+    spec.channel_ids?.flatMap((id: string) => found(world.channels, id) ?? []) ?? world.channels.filter(isUsable);
+  return named.filter(({ type }) => allowed.includes(type));
 }
 
 /** AMB-64, AMB-93: a channel of another workspace is as one that is unknown. */

@@ -6,8 +6,9 @@ import type { ChannelType } from "../../../rules/channel-types.ts";
 import { isPriced } from "../../../rules/cost.ts";
 import { listOfTarget } from "../../../rules/list-consents.ts";
 import { hasPlaceholders } from "../../../rules/placeholders.ts";
+import type { PlanName } from "../../../rules/plans.ts";
 import { disturbs } from "../../../rules/quiet-hours.ts";
-import { isUsable, listChannels } from "../../channels/channels.ts";
+import { isInPlan, isUsable, listChannels } from "../../channels/channels.ts";
 import { type ChannelRow, messagePrice } from "../../channels/items.ts";
 import type { StoreReader } from "../../context.ts";
 import { fromJson } from "../../json-text.ts";
@@ -95,14 +96,19 @@ export async function planningRules(
 }
 
 /** The usable channels of a send, one of each type: the first that was named. */
-export const selectedChannels = async (store: StoreReader, spec: Pick<JobSpec, "channel_ids">): Promise<ChannelRow[]> =>
-  selectedOf(await listChannels(store), spec);
+export const selectedChannels = async (
+  store: StoreReader,
+  spec: Pick<JobSpec, "channel_ids">,
+  plan: PlanName,
+): Promise<ChannelRow[]> => selectedOf(await listChannels(store), spec, plan);
 
 /** The same of channels that were read. */
 export function selectedOf(
   channels: readonly ChannelRow[],
   { channel_ids }: Pick<JobSpec, "channel_ids">,
+  plan: PlanName,
 ): ChannelRow[] {
-  const named = channel_ids.flatMap((id) => channels.find((channel) => channel.id === id && isUsable(channel)) ?? []);
+  const usable = channels.filter((channel) => isUsable(channel) && isInPlan(plan, channel));
+  const named = channel_ids.flatMap((id) => usable.find((channel) => channel.id === id) ?? []);
   return [...new Map(named.toReversed().map((channel) => [channel.type, channel])).values()].toReversed();
 }

@@ -7,6 +7,7 @@ import { timestamp } from "../../../kernel/clock.ts";
 import { invalid } from "../../../kernel/errors.ts";
 import { classOf, hasDevices } from "../../../rules/channel-types.ts";
 import { pricesOf } from "../../../rules/cost.ts";
+import type { PlanName } from "../../../rules/plans.ts";
 import { type RenderScope, seenWith } from "../../../rules/render.ts";
 import type { StoreReader } from "../../context.ts";
 import { countTarget } from "../../lists/targets.ts";
@@ -77,6 +78,7 @@ export type SendPreview = v.InferOutput<typeof SendPreview>;
 const isSent = (one: Kept): one is Sent => one.profile !== undefined && one.judgement.verdict === "send";
 
 interface PreviewOptions {
+  plan: PlanName;
   workspace: WorkspaceRecord | undefined;
   given: readonly string[] | undefined;
   /** The subscriber whose message is shown; else the first recipient. */
@@ -92,10 +94,10 @@ export async function previewSend(
   store: StoreReader,
   spec: JobSpec,
   texts: TemplateContent,
-  { workspace, given, renderFor, sees, draw: id }: PreviewOptions,
+  { plan, workspace, given, renderFor, sees, draw: id }: PreviewOptions,
 ): Promise<SendPreview> {
   const at = spec.scheduled_at === null ? store.clock.now() : Date.parse(spec.scheduled_at);
-  const via = (await selectedChannels(store, spec)).map(channelSettings);
+  const via = (await selectedChannels(store, spec, plan)).map(channelSettings);
   const deliverySettings = deliverySettingsOf(spec, via, workspace);
   const rules = await planningRules(store, id, spec, deliverySettings);
   const isOneByOne = rules.tenant !== undefined || needsDevices(spec, deliverySettings);

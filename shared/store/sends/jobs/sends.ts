@@ -154,11 +154,11 @@ async function textsOf(
 async function prepareAudience(
   store: Store,
   { id: job, spec, given, missing, channels, direct }: Send,
-  { sending }: Allowance,
+  { sending, plan }: Allowance,
 ): Promise<Audience> {
   const estimate = given ? given.length : await countTarget(store, spec.target);
   if (estimate <= SMALL_AUDIENCE) {
-    const via = channels ? selectedOf(channels, spec) : await selectedChannels(store, spec);
+    const via = channels ? selectedOf(channels, spec, plan) : await selectedChannels(store, spec, plan);
     const rules = await planningRules(store, job, spec, {
       via,
       emailConsent: sending?.email_consent_mode ?? "opt_out",

@@ -1,15 +1,17 @@
 // The rules of a send with the values that they see of a subscriber now (F2).
 
+import { requireFound } from "../../../kernel/errors.ts";
 import { addressKindOf } from "../../../rules/addresses.ts";
 import { type Ranked, rankClasses } from "../../../rules/arbitration.ts";
 import { type ChannelType, classOf, hasConsent, platformOf } from "../../../rules/channel-types.ts";
 import { listChannelOf, listOfTarget } from "../../../rules/list-consents.ts";
+import type { PlanName } from "../../../rules/plans.ts";
 import { compilePredicate } from "../../../rules/predicates.ts";
 import { type Contact, isReachableDevice, reachOf } from "../../../rules/reach.ts";
 import { consentChannelOf, isInTopic, type SendTopic } from "../../../rules/topics.ts";
 import { comparisonIn } from "../../../rules/values.ts";
 import { compileDevicePredicate } from "../../../rules/versions.ts";
-import { isUsable, listChannels } from "../../channels/channels.ts";
+import { isInPlan, isUsable, listChannels } from "../../channels/channels.ts";
 import type { ChannelRow } from "../../channels/items.ts";
 import type { StoreReader } from "../../context.ts";
 import { ListItem } from "../../lists/items.ts";
@@ -51,16 +53,18 @@ export async function rulesNow(
   profile: LivingProfile,
   workspace: () => Promise<WorkspaceRecord | undefined>,
 ): Promise<RulesNow> {
-  const [devices, [addresses = {}], segment, list, listed] = await Promise.all([
+  const [devices, [addresses = {}], segment, list, listed, owner] = await Promise.all([
     deviceRows(store, profile.id),
     addressesOf(store, [profile]),
     segmentNow(store, job, profile.id),
     listNow(store, job, profile),
     listChannels(store),
+    workspace(),
   ]);
+  const { plan } = requireFound(owner, "workspace");
   const attributes = attributesForRules(profile);
   const contact = contactOf(profile, devices, addresses);
-  const deliverySettings = job.deliverySettings ?? deliverySettingsOf(job, selectedOf(listed, job), await workspace());
+  const deliverySettings = job.deliverySettings ?? deliverySettingsOf(job, selectedOf(listed, job, plan), owner);
   const { timezone = "UTC", caps = [], emailConsent } = deliverySettings;
   const now = store.clock.now();
   const comparison = comparisonIn(await zoneFor(store, job.subscriber_filters));
@@ -75,7 +79,7 @@ export async function rulesNow(
     email_consent_mode: emailConsent,
     segment,
     list,
-    unusable_channels: unusableOf(listed, job),
+    unusable_channels: unusableOf(listed, job, plan),
     channels: deliverySettings.via.map(({ type }) =>
       channelNow(type, {
         consent: hasConsent(type) ? consentNow(profile, addresses, type) : undefined,
@@ -126,10 +130,15 @@ async function listNow(store: StoreReader, { target }: JudgedSend, profile: Livi
   return { id, name: row.name, consent, consent_at };
 }
 
-const unusableOf = (listed: readonly ChannelRow[], { channel_ids }: JudgedSend): RulesNow["unusable_channels"] =>
+const unusableOf = (
+  listed: readonly ChannelRow[],
+  { channel_ids }: JudgedSend,
+  plan: PlanName,
+): RulesNow["unusable_channels"] =>
   channel_ids.flatMap((id): RulesNow["unusable_channels"] => {
     const channel = listed.find((one) => one.id === id);
     if (!channel) return [{ id, name: null, why: "deleted" }];
+    if (!isInPlan(plan, channel)) return [{ id, name: channel.name, why: "not_in_plan" }];
     if (isUsable(channel)) return [];
     return [{ id, name: channel.name, why: channel.active ? "not_verified" : "switched_off" }];
   });
