@@ -880,7 +880,7 @@ export interface ActivityEntry {
     device_id: string | null;
     /** What became of the recipient */
     state: "pending" | "deferred" | "delivered" | "failed" | "uncertain" | "bounced" | "skipped" | "held_out" | "canceled";
-    /** Why: of a waiting one `quiet_hours`, `throttled`, `halted` or `paused`, else as the send counts it */
+    /** Why: of a waiting one `quiet_hours`, `throttled`, `verifying`, `halted` or `paused`, else as the send counts it */
     reason: string | null;
     /** When it was tried last; `null`: not yet. RFC 3339. */
     at: string | null;
@@ -3455,7 +3455,7 @@ export interface Recipient {
     device_id: string | null;
     /** What became of the recipient */
     state: "pending" | "deferred" | "delivered" | "failed" | "uncertain" | "bounced" | "skipped" | "held_out" | "canceled";
-    /** Why: of a waiting one `quiet_hours`, `throttled`, `halted` or `paused`, else as the send counts it */
+    /** Why: of a waiting one `quiet_hours`, `throttled`, `verifying`, `halted` or `paused`, else as the send counts it */
     reason: string | null;
     /** When it was tried last; `null`: not yet. RFC 3339. */
     at: string | null;
@@ -3509,9 +3509,9 @@ export interface Recipient {
     channel: "ios" | "android" | "web_push" | "email" | "in_app" | "sms" | "chat_app";
     /** A stable id of the device, chosen by the app */
     device_id: string | null;
-    /** `throttled`: the provider takes no more messages for the moment, which counts as no attempt */
-    why: "quiet_hours" | "throttled" | "retry";
-    /** The last attempt, or since when its provider throttles it; `null`: there was none. RFC 3339. */
+    /** `throttled`: the provider takes no more messages for the moment; `verifying`: the channel's new credentials are being verified. Neither counts as an attempt */
+    why: "quiet_hours" | "throttled" | "verifying" | "retry";
+    /** The last attempt, or since when its channel takes nothing; `null`: there was none. RFC 3339. */
     since: string | null;
     /** How often it was tried */
     attempts: number;
@@ -3606,7 +3606,7 @@ export interface Recipient {
       /** The name, for people */
       name: string | null;
       /** Why it cannot */
-      why: "switched_off" | "not_verified" | "deleted";
+      why: "switched_off" | "not_verified" | "not_in_plan" | "deleted";
     })[];
     /** The channels */
     channels: ({
@@ -3705,7 +3705,7 @@ export interface RecipientsNotification {
     device_id: string | null;
     /** What became of the recipient */
     state: "pending" | "deferred" | "delivered" | "failed" | "uncertain" | "bounced" | "skipped" | "held_out" | "canceled";
-    /** Why: of a waiting one `quiet_hours`, `throttled`, `halted` or `paused`, else as the send counts it */
+    /** Why: of a waiting one `quiet_hours`, `throttled`, `verifying`, `halted` or `paused`, else as the send counts it */
     reason: string | null;
     /** When it was tried last; `null`: not yet. RFC 3339. */
     at: string | null;
@@ -3984,7 +3984,7 @@ export interface SubscriberExport {
       channel: string | null;
       /** A stable id of the device, chosen by the app */
       device_id: string | null;
-      /** Why it failed, was skipped or waits: `quiet_hours`, `throttled`, `halted`, `paused` */
+      /** Why it failed, was skipped or waits: `quiet_hours`, `throttled`, `verifying`, `halted`, `paused` */
       reason: string | null;
       /** The arm: `a` or `b` */
       variant_id: string | null;
@@ -4725,7 +4725,7 @@ export interface SubscribersGetTimelineAnswer {
       channel: string | null;
       /** A stable id of the device, chosen by the app */
       device_id: string | null;
-      /** Why it failed, was skipped or waits: `quiet_hours`, `throttled`, `halted`, `paused` */
+      /** Why it failed, was skipped or waits: `quiet_hours`, `throttled`, `verifying`, `halted`, `paused` */
       reason: string | null;
       /** The arm: `a` or `b` */
       variant_id: string | null;

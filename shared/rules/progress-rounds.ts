@@ -27,7 +27,7 @@ export function groupEnd(units: readonly Unit[], from: number): number {
 export function putOff(
   progress: Progress,
   addressees: readonly Addressee[],
-  until: (unit: Unit) => Pick<Unit, "due" | "quiet" | "throttledSince"> | undefined,
+  until: (unit: Unit) => Pick<Unit, "due" | "quiet" | "throttledSince" | "isHeld"> | undefined,
 ): void {
   const units = unitsOf(progress, addressees);
   const waits = units.map((unit, i) => (i < progress.to ? undefined : until(unit)));
@@ -41,9 +41,13 @@ export function endRound(progress: Progress, addressees: readonly Addressee[], n
   putOff(progress, addressees, ({ due, quiet }) => ({ due: Math.max(due, now), quiet }));
 }
 
+/** The end of the quiet hours that it waits for. A provider that throttles it afterwards holds it back since. */
+export const quietEnd = ({ quiet, throttledSince, due }: Unit): number | undefined =>
+  quiet !== undefined && throttledSince !== undefined && due > quiet ? undefined : quiet;
+
 /** The recipients that wait for the end of quiet hours. */
 export const waitingFor = ({ work = [], to, next }: Progress): Set<number> =>
-  new Set([...work.slice(to), ...next].flatMap(({ quiet, recipient }) => (quiet === undefined ? [] : [recipient])));
+  new Set([...work.slice(to), ...next].flatMap((unit) => (quietEnd(unit) === undefined ? [] : [unit.recipient])));
 
 /** Begins the next round with what is due. @returns when it may begin; undefined when there is nothing left to do. */
 export function nextRound(progress: Progress, now: number): number | undefined {

@@ -53,12 +53,12 @@ function verdictIn(text: string): Verdict {
   return { state, ...(reason && { reason }), ...(isKnownProvider(mailbox) && { mailbox }) };
 }
 
-/** Units grouped by their time, as many wait for the same hour: `due!quiet=recipient.target@since~try,…;…` */
+/** Units grouped by their time, as many wait for the same hour: `due!quiet=recipient.target@since~try,…;…`, `@@` of a held one. */
 function unitsText(units: readonly Unit[]): string {
   const groups = Map.groupBy(units, ({ due, quiet }) => short(due) + (quiet === undefined ? "" : `!${short(quiet)}`));
-  const one = ({ recipient, target, tries, throttledSince }: Unit) =>
+  const one = ({ recipient, target, tries, throttledSince, isHeld }: Unit) =>
     [
-      `${recipient}.${target}${throttledSince === undefined ? "" : `@${short(throttledSince)}`}`,
+      `${recipient}.${target}${throttledSince === undefined ? "" : `${isHeld ? "@@" : "@"}${short(throttledSince)}`}`,
       ...tries.map(short),
     ].join("~");
   return [...groups].map(([when, group]) => `${when}=${group.map(one).join(",")}`).join(";");
@@ -78,7 +78,7 @@ function unitsIn(text: string): Unit[] {
 
 function unitIn(text: string, due: number, quiet: string | undefined): Unit {
   const [place = "", ...tries] = text.split("~");
-  const [address = "", since] = place.split("@");
+  const [address = "", since] = place.split(/@+/);
   const [recipient, target] = address.split(".");
   return {
     recipient: Number(recipient),
@@ -86,6 +86,7 @@ function unitIn(text: string, due: number, quiet: string | undefined): Unit {
     tries: tries.map(long),
     due,
     ...(since !== undefined && { throttledSince: long(since) }),
+    ...(place.includes("@@") && { isHeld: true as const }),
     ...(quiet !== undefined && { quiet: long(quiet) }),
   };
 }

@@ -39,8 +39,10 @@ export interface Unit {
   tries: number[];
   /** The earliest time of the next attempt. */
   due: number;
-  /** Since when its provider throttles it, in milliseconds. */
+  /** Since when its provider throttles it, or its channel is held, in milliseconds. */
   throttledSince?: number | undefined;
+  /** No provider was asked: the new credentials of its channel are being verified. */
+  isHeld?: true | undefined;
   /** The end of the quiet hours that deferred it. */
   quiet?: number | undefined;
 }
@@ -204,7 +206,12 @@ function noteThrottle(
   }
   const { min, max } = THROTTLE_WAIT_MS;
   const wait = Math.max(Math.min(max, Math.max(min, waited)), 1_000 * retryAfterSeconds);
-  progress.next.push({ ...unit, throttledSince, due: Math.min(at + wait, throttledSince + DAY) });
+  progress.next.push({
+    ...unit,
+    throttledSince,
+    isHeld: outcome.isHeld,
+    due: Math.min(at + wait, throttledSince + DAY),
+  });
   openClass(progress, unit, addressee);
   return { state: "retryable", reason, tries };
 }

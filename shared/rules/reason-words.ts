@@ -12,6 +12,7 @@ type Reason =
   | "expired"
   | "rate_limited"
   | "throttled"
+  | "verifying"
   | "quiet_hours"
   | "halted"
   | "stopped"
@@ -52,6 +53,7 @@ const reasons: Record<Reason, string> = {
   expired: "it waited for more than a day",
   rate_limited: "the provider took no more messages for a day",
   throttled: "the provider takes no more messages for the moment",
+  verifying: "the new credentials of its channel are being verified",
   quiet_hours: "quiet hours",
   halted: "the send has halted until it is resumed",
   topic_opt_out: "not in the topic",

@@ -1,6 +1,7 @@
 // A channel that is switched off, or gets other credentials, while a send by it is under way.
 import { expect, it } from "vitest";
 import { DAY, HOUR, MINUTE } from "../../shared/kernel/clock.ts";
+import { ChannelItem } from "../../shared/store/channels/items.ts";
 import { SMTP } from "../support/channels.ts";
 import { addPeople, send } from "../support/people.ts";
 import { mend, openChannels, outboxOf, spoil } from "../support/reached.ts";
@@ -56,6 +57,39 @@ it("a send under way goes on with the credentials that replaced its own, once th
   await world.advance(DAY);
   expect((await channel()).status).toBe("active");
   expect(await read()).toMatchObject({ counts: { delivered: 1, failed: 0 } });
+});
+
+it("a send under way keeps from credentials of which the row of its channel that it read says nothing yet (CRD-8)", async () => {
+  const { world, tenant, email, read } = await underWay();
+  const key = { id: email };
+  const before = await tenant.store.get(ChannelItem, key);
+  await spoil(world, { channel: "verify:email", message: "The password is wrong" });
+  await tenant.call(`POST /api/v1/channels/${email}/credentials/email`, { ...SMTP, from_email: "new@example.com" });
+  const after = await tenant.store.get(ChannelItem, key);
+
+  // Two rows that are read at once may be of two moments.
+  await tenant.store.put(ChannelItem, key, before!);
+  await world.advance(3 * MINUTE);
+  expect(await outboxOf(world)).toEqual([]);
+
+  await mend(world);
+  await tenant.store.put(ChannelItem, key, after!);
+  await tenant.call(`POST /api/v1/channels/${email}/verify`);
+  await world.advance(HOUR);
+  expect(await read()).toMatchObject({ counts: { delivered: 1, failed: 0 } });
+});
+
+it("who waits for the verification of a channel is told so, and not that its provider throttles (F2, CRD-8)", async () => {
+  const { world, tenant, read } = await replaced({ outcome: "timeout" });
+  await world.advance(3 * MINUTE);
+
+  const { id } = await read();
+  const [ada] = (await tenant.call("GET /api/v1/subscribers?external_id=ada")).body.items;
+  const { waits, channels, in_words } = (await tenant.call(`GET /api/v1/notifications/${id}/recipients/${ada.id}`))
+    .body;
+
+  expect([waits[0].why, channels[0].reason]).toEqual(["verifying", "verifying"]);
+  expect(in_words).toMatch(/^Not yet: the new credentials of its channel are being verified, tried once/);
 });
 
 it("a send under way does not go on by a channel that was switched off (CHN-4, CHN-16)", async () => {

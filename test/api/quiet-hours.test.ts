@@ -103,6 +103,22 @@ describe("a message to one in quiet hours and one who is not", () => {
     });
   });
 
+  it("who is throttled after quiet hours waits for the provider, and is deferred no more (F2, AMB-111, D-QUIET)", async () => {
+    const { world, newYork, sent, explain, job } = await deferredToNewYork();
+    await spoil(world, { channel: "ios", outcome: "rate_limited", retry_after_seconds: 1_800 });
+
+    await world.advance(NEW_YORK_MORNING + 5 * MINUTE);
+
+    expect(await explain(sent.id, newYork)).toMatchObject({
+      decision: "pending",
+      state: "pending",
+      reason: "throttled",
+      deferred_until: null,
+      waits: [{ why: "throttled", until: "2026-11-20T13:30:00.000Z" }],
+    });
+    expect(await job(sent.id)).toMatchObject({ deferred: 0, counts: { delivered: 1 } });
+  });
+
   it("a recipient outside quiet hours is explained with the time of that zone (D-QUIET)", async () => {
     const { london, sent, explain } = await deferredToNewYork();
 

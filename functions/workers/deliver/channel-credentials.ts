@@ -41,7 +41,8 @@ export async function credentialsFor(
       ref(CredentialsItem, { channel: via.id }),
     ]);
     if (!row || !sealed) return { kind: "missing" };
-    const held = heldBy(row, { ...via, now: clock.now() });
+    const { version: ofSealed = row.credentials } = sealed;
+    const held = heldBy(row, { ...via, read: ofSealed, now: clock.now() });
     if (held) return { kind: "held", outcome: { status: "retryable", isHeld: true, ...held } };
     return { kind: "open", credentials: await openCredentials(vault, via.id, sealed) };
   };
@@ -49,11 +50,20 @@ export async function credentialsFor(
   return found.kind === "open" ? found : readShared(clock, opened, version, { ms: HELD_MS, read });
 }
 
+interface Read {
+  /** The version of the credentials with which the send was dispatched. */
+  credentials?: string | undefined;
+  /** The version of those that were read. The row of the channel may be of the moment before an upload, or after it. */
+  read: string | undefined;
+  now: number;
+}
+
 /** Why a channel may not send now, though its send was dispatched. What is verified is no attempt: that takes seconds. */
-function heldBy(channel: ChannelRow, { credentials, now }: { credentials?: string | undefined; now: number }) {
+function heldBy(channel: ChannelRow, { credentials, read, now }: Read) {
   if (!channel.active) return { reason: "no_channel" };
-  if (channel.credentials === credentials || isProven(channel)) return undefined;
+  const isTorn = channel.credentials !== read;
+  if (read === credentials || (isProven(channel) && !isTorn)) return undefined;
   const isBeingVerified =
-    channel.status === "pending" && now - Date.parse(channel.queued_at ?? "") < VERIFIED_WITHIN_MS;
+    isTorn || (channel.status === "pending" && now - Date.parse(channel.queued_at ?? "") < VERIFIED_WITHIN_MS);
   return { reason: "no_credentials", ...(isBeingVerified && { isThrottled: true as const }) };
 }

@@ -124,8 +124,9 @@ export function holdBack({ chunk, addressees, clock }: Work, progress: Progress,
   const waits = progress.next.filter((unit) => isBehind(unit) && unit.throttledSince !== undefined);
   const now = clock.now();
   const due = Math.max(now + SECOND, ...waits.map((unit) => unit.due));
+  const areHeld = waits.every((unit) => unit.isHeld) || undefined;
   putOff(progress, addressees, (unit) => {
     const { quiet, throttledSince = now } = unit;
-    return isBehind(unit) ? { due, quiet, throttledSince } : undefined;
+    return isBehind(unit) ? { due, quiet, throttledSince, isHeld: areHeld } : undefined;
   });
 }

@@ -37,6 +37,7 @@ export async function storeCredentials(
   await watchVerification(timers, store, id);
   const now = timestamp(store.clock.now());
   const queued = verificationChange(store);
+  const version = store.ids.uuid();
   await store
     .transact([
       changeItem(
@@ -44,7 +45,7 @@ export async function storeCredentials(
         { id },
         {
           ...queued,
-          set: { ...queued.set, credentials: store.ids.uuid(), settings: toJson(settingsOf(credentials)) },
+          set: { ...queued.set, credentials: version, settings: toJson(settingsOf(credentials)) },
         },
         is("type", channel.type),
       ),
@@ -55,6 +56,7 @@ export async function storeCredentials(
           set: {
             type,
             sealed,
+            version,
             updated_at: now,
             vapid_public_key: type === "vapid" ? credentials.public_key : undefined,
           },

@@ -34,7 +34,10 @@ export const TimelineEntry = v.variant("kind", [
     data: v.object({
       channel: text,
       device_id: text,
-      reason: said("Why it failed, was skipped or waits: `quiet_hours`, `throttled`, `halted`, `paused`", text),
+      reason: said(
+        "Why it failed, was skipped or waits: `quiet_hours`, `throttled`, `verifying`, `halted`, `paused`",
+        text,
+      ),
       variant_id: text,
       origin: said("What the send came from; `null` for one of the API", v.optional(v.nullable(NamedSource))),
       deferred_until: said("The end of the quiet hours that it waits for", v.nullable(Timestamp)),

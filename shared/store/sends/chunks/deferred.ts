@@ -1,6 +1,7 @@
 // Recipients of a send who wait for the end of quiet hours, and until when they wait (D-QUIET).
 import { timestamp } from "../../../kernel/clock.ts";
 import type { Unit } from "../../../rules/progress.ts";
+import { quietEnd } from "../../../rules/progress-rounds.ts";
 import { progressOf } from "../../../rules/progress-text.ts";
 import { quietUntil } from "../../../rules/quiet-hours.ts";
 import { isTimeZone, wallClock } from "../../../rules/time-zones.ts";
@@ -66,6 +67,6 @@ export function waitsIn(claim: Pick<ClaimState, "progress" | "closed"> | undefin
 
 /** The first end of quiet hours that one of these addresses waits for, in milliseconds. */
 export function quietEndOf(waits: readonly Unit[]): number | undefined {
-  const ends = waits.flatMap(({ quiet }) => quiet ?? []);
+  const ends = waits.flatMap((unit) => quietEnd(unit) ?? []);
   return ends.length === 0 ? undefined : Math.min(...ends);
 }

@@ -6,6 +6,7 @@ import { timeOfUuid } from "../../../kernel/ids.ts";
 import { channelTypes } from "../../../rules/channel-types.ts";
 import { isTerminal } from "../../../rules/job-states.ts";
 import type { Unit } from "../../../rules/progress.ts";
+import { quietEnd } from "../../../rules/progress-rounds.ts";
 import type { Target } from "../../../rules/reach.ts";
 import { recipientStates } from "../../../rules/recipient-states.ts";
 import { type MessageRow, messageIdOf } from "../inbox/inbox.ts";
@@ -18,7 +19,7 @@ export const ChannelOutcome = v.object({
   device_id: v.nullable(v.string()),
   state: v.picklist(recipientStates),
   reason: said(
-    "Why: of a waiting one `quiet_hours`, `throttled`, `halted` or `paused`, else as the send counts it",
+    "Why: of a waiting one `quiet_hours`, `throttled`, `verifying`, `halted` or `paused`, else as the send counts it",
     v.nullable(v.string()),
   ),
   at: said("When it was tried last; `null`: not yet", v.nullable(Timestamp)),
@@ -61,11 +62,19 @@ const rowOf = (rows: readonly TouchRow[], { channel, device }: Target): TouchRow
   rows.find((row) => row.channel === channel && row.device === undefined);
 
 /** What holds an address back; undefined for one that waits for nothing but its turn. */
-function waitOf(job: Stopping, { quiet, throttledSince, tries }: Unit): Outcome | undefined {
+function waitOf(job: Stopping, unit: Unit): Outcome | undefined {
   if (job.status === "canceled") return undefined;
-  const at = tries.at(-1) === undefined ? null : timestamp(tries.at(-1)!);
+  const at = unit.tries.at(-1) === undefined ? null : timestamp(unit.tries.at(-1)!);
+  const quiet = quietEnd(unit);
   if (quiet !== undefined) return { state: "deferred", reason: "quiet_hours", at, deferred_until: timestamp(quiet) };
-  return throttledSince === undefined ? undefined : { state: "pending", reason: "throttled", at, deferred_until: null };
+  const reason = heldBack(unit);
+  return reason && { state: "pending", reason, at, deferred_until: null };
+}
+
+/** Why its channel takes nothing for the moment, which is no attempt. */
+export function heldBack({ throttledSince, isHeld }: Unit): "throttled" | "verifying" | undefined {
+  if (throttledSince === undefined) return undefined;
+  return isHeld ? "verifying" : "throttled";
 }
 
 const inboxOutcome = (message: MessageRow): Outcome => ({

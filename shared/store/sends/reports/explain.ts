@@ -4,6 +4,7 @@ import { timestamp } from "../../../kernel/clock.ts";
 import { notFound } from "../../../kernel/errors.ts";
 import { DEFAULT_CANARY_WAIT_MINUTES, textOf as haltText, isCanary } from "../../../rules/brake.ts";
 import type { Unit } from "../../../rules/progress.ts";
+import { quietEnd } from "../../../rules/progress-rounds.ts";
 import type { Target } from "../../../rules/reach.ts";
 import { bucket, HALF, isHeldOut, type SplitPurpose } from "../../../rules/split.ts";
 import type { SaidOfSend } from "../../../rules/why-details.ts";
@@ -19,7 +20,7 @@ import { armIn, drawIdOf } from "../jobs/draws.ts";
 import { withContent } from "../jobs/job-content.ts";
 import type { Job } from "../jobs/job-record.ts";
 import { getJob } from "../jobs/jobs.ts";
-import { channelOutcomes, lostInbox, stopOf } from "../ledger/channel-outcomes.ts";
+import { channelOutcomes, heldBack, lostInbox, stopOf } from "../ledger/channel-outcomes.ts";
 import { wasInInbox } from "../ledger/recipient-list.ts";
 import { lostReason, type RecipientOutcome, recipientOutcome } from "../ledger/recipient-outcome.ts";
 import { type ChunkRef, CLOCK_TOLERANCE_MS, chunkRefOf, touchesSince } from "../ledger/touches.ts";
@@ -138,7 +139,7 @@ async function sourceStatus(
 
 /** What an address waits for; nothing where it only waits for its first turn. */
 function waitOf(unit: Unit, targets: readonly Target[]): Wait[] {
-  const { tries, quiet, throttledSince, due } = unit;
+  const { tries, throttledSince, due } = unit;
   const address = targets[unit.target];
   const why = waitReason(unit);
   if (!address || why === undefined) return [];
@@ -146,14 +147,11 @@ function waitOf(unit: Unit, targets: readonly Target[]): Wait[] {
   const { channel, device } = address;
   const last = throttledSince ?? tries.at(-1);
   const since = last === undefined ? null : timestamp(last);
-  return [{ channel, device_id: device ?? null, why, since, attempts: tries.length, until: timestamp(quiet ?? due) }];
+  return [{ channel, device_id: device ?? null, why, since, attempts: tries.length, until: timestamp(due) }];
 }
 
-function waitReason({ tries, quiet, throttledSince }: Unit): Wait["why"] | undefined {
-  if (quiet !== undefined) return "quiet_hours";
-  if (throttledSince !== undefined) return "throttled";
-  return tries.length > 0 ? "retry" : undefined;
-}
+const waitReason = (unit: Unit): Wait["why"] | undefined =>
+  quietEnd(unit) === undefined ? (heldBack(unit) ?? (unit.tries.length > 0 ? "retry" : undefined)) : "quiet_hours";
 
 /** The chunk that rows of a recipient name; undefined where the recipient is on the row of the job, or has no rows. */
 function chunkIn({ id: job, direct }: Job, rows: readonly { place?: string | undefined }[]): ChunkRef | undefined {

@@ -77,7 +77,7 @@ const RulesNow = v.object({
       v.object({
         id: v.string(),
         name: v.nullable(v.string()),
-        why: said("Why it cannot", v.picklist(["switched_off", "not_verified", "deleted"])),
+        why: said("Why it cannot", v.picklist(["switched_off", "not_verified", "not_in_plan", "deleted"])),
       }),
     ),
   ),
@@ -118,11 +118,12 @@ const Wait = v.object({
   channel: v.picklist(channelTypes),
   device_id: v.nullable(v.string()),
   why: said(
-    "`throttled`: the provider takes no more messages for the moment, which counts as no attempt",
-    v.picklist(["quiet_hours", "throttled", "retry"]),
+    "`throttled`: the provider takes no more messages for the moment; `verifying`: the channel's new credentials are being " +
+      "verified. Neither counts as an attempt",
+    v.picklist(["quiet_hours", "throttled", "verifying", "retry"]),
   ),
   since: said(
-    "The last attempt, or since when its provider throttles it; `null`: there was none",
+    "The last attempt, or since when its channel takes nothing; `null`: there was none",
     v.nullable(Timestamp),
   ),
   attempts: said("How often it was tried", v.number()),
