@@ -1,11 +1,11 @@
 // Opens and clicks of mails, and which of them a human did not make (AMB-92, F19).
 import { describe, expect, it } from "vitest";
-import { HOUR, MINUTE, SECOND } from "../../shared/kernel/clock.ts";
+import { HOUR, MINUTE, SECOND, timestamp } from "../../shared/kernel/clock.ts";
 import { interactionTotals } from "../../shared/store/sends/interactions/totals.ts";
 import { NOTHING_BACK } from "../support/late.ts";
 import { follow, LINKED_BODY, mailing, mailsOf, SHOP } from "../support/mails.ts";
-import { wholeTable } from "../support/people.ts";
-import { spoil } from "../support/reached.ts";
+import { send, wholeTable } from "../support/people.ts";
+import { addPhone, openChannels, spoil } from "../support/reached.ts";
 import { receiver } from "../support/receiver.ts";
 import { recountInteractions } from "../support/recounts.ts";
 import type { Tenant, TestWorld } from "../support/world.ts";
@@ -188,6 +188,25 @@ describe("machines", () => {
       expect(await totalsOf(tenant, job.id)).toMatchObject(people);
     },
   );
+});
+
+it("what a person did with a push stays, where a machine follows the links of the mail of the same send (AMB-92, F19)", async () => {
+  const { world, tenant } = await withTenant();
+  const { ada, channel } = await mailing(world, tenant);
+  const { ios } = await openChannels(world, tenant, "ios-push");
+  await addPhone(world, tenant, ada, "ios");
+  const { job } = await send(world, tenant, { subscriberIds: [ada], channel_ids: [channel, ios], body: LINKED_BODY });
+  const [sent] = await mailsOf(world);
+  await world.advance(HOUR);
+  const tap = { job_id: job.id, interaction: "tapped", platform: "ios", subscriber_id: ada };
+  const body = { ...tap, occurred_at: timestamp(world.clock.now()) };
+  await world.call("POST /api/v1/notifications/interactions", { as: tenant.sdk, body });
+
+  for (const path of sent!.clicks) await follow(world, "GET", path);
+
+  const { recipients, channels } = await interactionTotals(tenant.store, job.id);
+  expect(recipients).toMatchObject({ opened_human: 1, clicked_human: 1 });
+  expect(channels.email?.recipients).toMatchObject({ clicked: 1, clicked_human: 0 });
 });
 
 it("clicks that turn out to be a machine's are taken back from the arm of their recipient too (AMB-92, F19, ABH-1)", async () => {

@@ -6,6 +6,7 @@ import { HOUR, MINUTE, SECOND } from "../../shared/kernel/clock.ts";
 import { webhookSamples } from "../../shared/rules/webhook-events.ts";
 import { noteDeliveries } from "../../shared/store/webhooks/deliveries.ts";
 import { hook, log, receiving, upsert } from "../support/hooks.ts";
+import { addPeople } from "../support/people.ts";
 import { worlds } from "../support/worlds.ts";
 
 const setting = receiving(worlds());
@@ -70,6 +71,23 @@ describe("events", () => {
       ["notification.dispatched", { job_id: job.id, target_size_estimate: 1, scheduled_at }],
       ["notification.terminal", { job_id: job.id, status: "completed", delivered: 1, failed: 0, total: 1 }],
     ]);
+  });
+
+  it("the dispatch of a send to a list estimates the members of the list, not the whole workspace (WEV-2, WEV-7)", async () => {
+    const here = await setting();
+    const { world, tenant, outside } = here;
+    await hook(here, ["notification.dispatched"]);
+    const members = await addPeople(world, tenant, 3);
+    const list_id = (await tenant.call("POST /api/v1/lists", { name: "Two" })).body.id;
+    await tenant.call(`POST /api/v1/lists/${list_id}/subscribers`, { subscriber_ids: members.slice(1) });
+    await world.settle();
+    const scheduled_at = new Date(world.clock.now() + HOUR).toISOString();
+    const body = { target: { type: "list", list_id }, title: "t", body: "b", scheduled_at };
+    await tenant.call("POST /api/v1/notifications", body);
+
+    await world.advance(2 * HOUR);
+
+    expect(outside.received.map(({ body }) => JSON.parse(body).data.target_size_estimate)).toEqual([2]);
   });
 
   it("a failed job has an event, a canceled one has none (D-NTF-STATE, WEV-3, WEV-8)", async () => {

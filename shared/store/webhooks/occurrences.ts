@@ -9,13 +9,14 @@ import { StepState } from "../journeys/step-brake-items.ts";
 import { fromJson } from "../json-text.ts";
 import { MemberLeaf, SegmentMembership } from "../lists/items.ts";
 import { segmentMovesOf } from "../lists/segment-moves.ts";
+import { countTarget } from "../lists/targets.ts";
 import { ReportedInteraction } from "../sends/interactions/items.ts";
 import { JobItem } from "../sends/jobs/job-items.ts";
 import { jobOf } from "../sends/jobs/jobs.ts";
 import { countsNow } from "../sends/jobs/late.ts";
 import { TouchItem } from "../sends/ledger/ledger-items.ts";
 import { Profile } from "../subscribers/items.ts";
-import { attributesOf, countSubscribers, isLiving, type LivingProfile } from "../subscribers/subscribers.ts";
+import { attributesOf, isLiving, type LivingProfile } from "../subscribers/subscribers.ts";
 import type { Occurrence } from "./deliveries.ts";
 
 /** What a change may tell. Its occurrences, which may be costly, are asked for only where one of the events is wanted. */
@@ -70,8 +71,9 @@ const dispatched = (change: Change<typeof JobItem>): OccurrenceSource => ({
   events: ["notification.dispatched"],
   withoutWebhook: change.after.no_webhooks === true,
   occurrences: async (store) => {
-    const { id, ranges, direct, sent, subscriber_ids_count, scheduled_at, created_at } = jobOf(change.after);
-    const target_size_estimate = ranges || direct ? sent : (subscriber_ids_count ?? (await countSubscribers(store)));
+    const { id, target, ranges, direct, sent, subscriber_ids_count, scheduled_at, created_at } = jobOf(change.after);
+    const isCounted = ranges !== undefined || direct !== undefined || sent > 0;
+    const target_size_estimate = isCounted ? sent : (subscriber_ids_count ?? (await countTarget(store, target)));
     const data = { job_id: id, target_size_estimate, scheduled_at };
     return [{ event: "notification.dispatched", key: id, at: Date.parse(scheduled_at ?? created_at), data }];
   },

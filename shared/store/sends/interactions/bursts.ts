@@ -46,10 +46,17 @@ export function burstVerdict(store: Store, { link }: Click, row: EngagementRow |
 }
 
 /** The marks of a person that were made by a burst, or by what loaded the images just before it. */
-export const retractable = (row: EngagementRow | undefined, now: number): HumanMark[] =>
-  Object.entries(row ?? {}).flatMap(([name, at]) =>
-    isHuman(name) && typeof at === "string" && now - Date.parse(at) <= 2 * BURST_MS ? [name] : [],
-  );
+export function retractable(row: EngagementRow | undefined, now: number): HumanMark[] {
+  const marks = Object.entries(row ?? {}).filter(([name]) => isHuman(name));
+  // Whoever tapped a push has seen the message too, whatever a machine does with the mail.
+  const isElsewhere = (stage: string) =>
+    marks.some(([name]) => name.startsWith(`${stage}@`) && name !== `${stage}@email`);
+  return marks.flatMap(([name, at]) => {
+    const [stage = "", channel] = name.split("@");
+    const isOfMail = channel === undefined ? !isElsewhere(stage) : channel === "email";
+    return isHuman(name) && isOfMail && now - Date.parse(String(at)) <= 2 * BURST_MS ? [name] : [];
+  });
+}
 
 /** What is taken back, each with the time at which it was counted. */
 export const retractions = (
