@@ -34,7 +34,8 @@ export function schedule(world: World, job: Job, time: number | null): void {
   if (job.scheduled_at !== null) job.status = "scheduled";
   const due = Math.max(time ?? world.now, world.now);
   at(world, due, () => {
-    const isDue = job.status === "scheduled" || job.status === "queued";
+    const isAhead = job.scheduled_at !== null && job.scheduled_at > world.now;
+    const isDue = !isAhead && (job.status === "scheduled" || job.status === "queued");
     if (!isDue || job.held || job.dispatched_at !== null) return;
     // What is more than a day late is not sent (docs/decisions/0021-settled-questions.md).
     if (world.now - due > DAY) close(world, job, { code: "EXPIRED" });
