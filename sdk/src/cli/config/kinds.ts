@@ -39,46 +39,56 @@ const editable = (): Editability => ({ is: "editable" });
 const nameOf = ({ name }: Resource) => String(name);
 const OWNED = ["id", "created_at", "updated_at"] as const;
 
-/** Most kinds go by their names. */
-const named = { keyField: "name", idOf: ({ id }: Resource) => String(id) } as const;
-
 /** The fields of a document that are named, without those that it lacks. */
 const pick = (document: Resource, names: readonly string[]): Resource =>
   Object.fromEntries(names.flatMap((name) => (document[name] === undefined ? [] : [[name, document[name]]])));
 
-const lists: Kind = {
-  ...named,
-  name: "lists",
-  owned: [...OWNED, "subscriber_count"],
+/** Writes all fields of a document. */
+const writesAll =
+  (method: string): Kind["update"] =>
+  async ({ call }, id, document) =>
+    void (await call(method, id, document));
+
+/** Writes the fields that changed. */
+const writesChanged =
+  (method: string): Kind["update"] =>
+  async ({ call }, id, document, changed) =>
+    void (await call(method, id, pick(document, changed)));
+
+/** What most kinds have: they go by their names, can always be changed, and are created as their files say. */
+const plain = (name: Listed) => ({
+  name,
+  keyField: "name" as const,
+  idOf: ({ id }: Resource) => String(id),
+  keyOf: nameOf,
+  owned: OWNED,
   whole: [],
   fixed: [],
   editability: editable,
-  keyOf: nameOf,
-  create: ({ call }, document) => call("lists.create", document),
-  update: async ({ call }, id, document) => void (await call("lists.update", id, document)),
+  create: ({ call }: Caller, document: Resource) => call(`${name}.create`, document),
+});
+
+const lists: Kind = {
+  ...plain("lists"),
+  owned: [...OWNED, "subscriber_count"],
+  update: writesAll("lists.update"),
 };
 
+const keyOfTopic = ({ key }: Resource) => String(key);
+
 const topics: Kind = {
-  name: "topics",
+  ...plain("topics"),
   keyField: "key",
-  idOf: ({ key }) => String(key),
-  owned: OWNED,
-  whole: [],
+  idOf: keyOfTopic,
+  keyOf: keyOfTopic,
   fixed: ["key"],
-  editability: editable,
-  keyOf: ({ key }) => String(key),
-  create: ({ call }, document) => call("topics.create", document),
-  update: async ({ call }, key, document, changed) => void (await call("topics.update", key, pick(document, changed))),
+  update: writesChanged("topics.update"),
 };
 
 const channels: Kind = {
-  ...named,
-  name: "channels",
+  ...plain("channels"),
   owned: [...OWNED, "status", "verified_at", "verification_error", "last_error", "settings"],
-  whole: [],
   fixed: ["type"],
-  editability: editable,
-  keyOf: nameOf,
   create: async ({ call }, document) => {
     const channel = await call("channels.create", pick(document, ["type", "name"]));
     const settings = pick(document, ["active", "rate_per_second", "price_per_message"]);
@@ -86,18 +96,14 @@ const channels: Kind = {
     const isDefault = active !== false && rate_per_second === null && price_per_message === null;
     return isDefault ? channel : call("channels.update", channel.id, settings);
   },
-  update: async ({ call }, id, document, changed) => void (await call("channels.update", id, pick(document, changed))),
+  update: writesChanged("channels.update"),
 };
 
 const segments: Kind = {
-  ...named,
-  name: "segments",
+  ...plain("segments"),
   owned: [...OWNED, "needs_recompute", "last_error", "count"],
   whole: ["rule"],
   fixed: ["is_dynamic"],
-  editability: editable,
-  keyOf: nameOf,
-  create: ({ call }, document) => call("segments.create", document),
   update: async ({ call }, id, document) => void (await call("segments.update", id, pick(document, ["name", "rule"]))),
   // A new segment is being computed; one that was changed is not, before it is asked for.
   isUnfinished: ({ is_dynamic, needs_recompute, created_at, updated_at }) =>
@@ -106,14 +112,7 @@ const segments: Kind = {
 };
 
 const templates: Kind = {
-  ...named,
-  name: "templates",
-  owned: OWNED,
-  whole: [],
-  fixed: [],
-  editability: editable,
-  keyOf: nameOf,
-  create: ({ call }, document) => call("templates.create", document),
+  ...plain("templates"),
   update: async ({ call }, id, { content, ...document }, changed) => {
     // Texts of channels that are not among all texts any more are removed.
     const texts = isObject(content) ? { by_channel: {}, ...content } : content;
@@ -126,12 +125,9 @@ const nameOfEndpoint = ({ description, target_url }: Resource) =>
   seenName(typeof description === "string" ? description : "") || String(target_url);
 
 const webhooks: Kind = {
-  ...named,
-  name: "webhooks",
+  ...plain("webhooks"),
   owned: [...OWNED, "consecutive_failures", "disabled_at", "secret"],
   whole: ["events"],
-  fixed: [],
-  editability: editable,
   keyOf: nameOfEndpoint,
   documentOf: (webhook) => ({ name: nameOfEndpoint(webhook), ...without(webhook, ["description"]) }),
   create: async ({ call }, { name, active, ...endpoint }) => {
@@ -148,19 +144,15 @@ const webhooks: Kind = {
 };
 
 const journeys: Kind = {
-  ...named,
-  name: "journeys",
+  ...plain("journeys"),
   owned: [...OWNED, "status", "version", "entered", "completed"],
   whole: ["trigger", "entry_rules", "steps"],
-  fixed: [],
   editability: ({ status }) => {
     if (status === "archived") return { is: "ignored" };
     if (status !== "active") return editable();
     return { is: "blocked", reason: "the journey is active: pause it, then apply again" };
   },
-  keyOf: nameOf,
-  create: ({ call }, document) => call("journeys.create", document),
-  update: async ({ call }, id, document) => void (await call("journeys.replace", id, document)),
+  update: writesAll("journeys.replace"),
 };
 
 /** What repeats the first message of a campaign. */
@@ -179,17 +171,14 @@ const without = (resource: Resource, names: readonly string[]): Resource =>
   Object.fromEntries(Object.entries(resource).filter(([name]) => !names.includes(name)));
 
 const campaigns: Kind = {
-  ...named,
-  name: "campaigns",
+  ...plain("campaigns"),
   owned: [...OWNED, ...REPEATED, "status", "approval", "last_error"],
   whole: ["target"],
   nullable: ["safety"],
-  fixed: [],
   editability: ({ status }) =>
     status === "draft"
       ? editable()
       : { is: "left", reason: `the campaign is ${String(status)}: a draft needs another name` },
-  keyOf: nameOf,
   documentOf: (campaign) => {
     const messages = objectsIn(campaign.messages);
     const isRepeated = campaign.scheduled_at === messages[0]?.scheduled_at;
@@ -198,8 +187,7 @@ const campaigns: Kind = {
       messages: messages.map((message) => without(message, OWNED_BY_MESSAGE)),
     };
   },
-  create: ({ call }, document) => call("campaigns.create", document),
-  update: async ({ call }, id, document) => void (await call("campaigns.replace", id, document)),
+  update: writesAll("campaigns.replace"),
 };
 
 /** In an order in which each refers only to those before it. */
