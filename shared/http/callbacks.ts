@@ -4,7 +4,7 @@ import { absent, any, is } from "../store/conditions.ts";
 import { type Store, storeWrite } from "../store/context.ts";
 import { CallbackItem } from "../store/platform-items.ts";
 import { whereItHolds } from "../store/refusals.ts";
-import { depsFor } from "../store/sandbox/sandbox.ts";
+import { bindAnywhere } from "../store/sandbox/sandbox.ts";
 import { openPlatformTable } from "../store/table.ts";
 import { type Opener, vaultOpening } from "../store/vault.ts";
 
@@ -46,15 +46,11 @@ export const calledWorkspace: Capability<"calledWorkspace", (channel: string) =>
     grants: [...storeWrite.grants, ...vaultOpening.grants],
     open: (deps) => {
       const rows = openCallbacks(deps);
-      const storeOf = storeWrite.open(deps);
+      const storeOf = bindAnywhere(deps, storeWrite);
       const vaultOf = vaultOpening.open(deps);
       return () => async (channel) => {
         const row = await rows.get(CallbackItem, { channel });
-        if (!row) return undefined;
-        const inside = await depsFor(deps, row.tenant);
-        return inside === deps
-          ? { store: storeOf(row.tenant), vault: vaultOf(row.tenant) }
-          : { store: storeWrite.open(inside)(row.tenant), vault: vaultOf(row.tenant) };
+        return row && { store: await storeOf(row.tenant), vault: vaultOf(row.tenant) };
       };
     },
   };

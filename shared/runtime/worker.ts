@@ -84,39 +84,39 @@ export function queueWorker<const Q extends QueueName, const U extends Uses>(
     uses: [...uses, again, sandboxWork],
     create: (deps) => {
       const { backOff } = again.open(deps)(NO_TENANT);
-      const { log } = deps;
       const parsed = (body: string) => v.parse(queues[name].message, JSON.parse(body)) as Message<Q>;
       const within = contextsOf(uses, deps);
       const isReal = realTimeQueues.has(name);
-      const attempt = attemptsOf(name, log);
+      const attempt = attemptsOf(name, deps.log);
+
+      const performOne = ({ messageId, body, attributes }: SQSRecord) =>
+        attempt([messageId], (whose) => {
+          const message = parsed(body);
+          const isRepeated = Number(attributes.ApproximateReceiveCount) > 1;
+          const tenant = tenantOf(message);
+          whose.tenant = tenant || undefined;
+          return within(tenant, isReal ? [] : [messageId], (context) =>
+            task(message, { ...context, tenant, isRepeated }),
+          );
+        });
+      const performTogether = (tenant: TenantId, records: readonly SQSRecord[], { perform }: GroupTask<Q, U>) => {
+        const ids = records.map(({ messageId }) => messageId);
+        const messages = records.map(({ body }) => parsed(body));
+        return attempt(ids, () => within(tenant, ids, (context) => perform(messages, { ...context, tenant })), {
+          tenant,
+        });
+      };
+
       return async ({ Records }) => {
-        const together = Map.groupBy(groups ? Records : [], ({ body }) => groupOf(body, parsed, groups));
-        const alone = groups ? (together.get(undefined) ?? []) : Records;
-        const failed = await Promise.all([
-          ...alone.map(({ messageId, body, attributes }) =>
-            attempt([messageId], (whose) => {
-              const message = parsed(body);
-              const isRepeated = Number(attributes.ApproximateReceiveCount) > 1;
-              const tenant = tenantOf(message);
-              whose.tenant = tenant || undefined;
-              return within(tenant, isReal ? [] : [messageId], (context) =>
-                task(message, { ...context, tenant, isRepeated }),
-              );
-            }),
+        const grouped = Map.groupBy(Records, ({ body }) => groupOf(body, parsed, groups));
+        const failed = await Promise.all(
+          [...grouped].flatMap(([tenant, records]) =>
+            tenant === undefined || !groups ? records.map(performOne) : [performTogether(tenant, records, groups)],
           ),
-          ...[...together].map(([tenant, records]) => {
-            if (tenant === undefined || !groups) return [];
-            const ids = records.map(({ messageId }) => messageId);
-            const messages = records.map(({ body }) => parsed(body));
-            const perform = () => within(tenant, ids, (context) => groups.perform(messages, { ...context, tenant }));
-            return attempt(ids, perform, { tenant });
-          }),
-        ]);
+        );
         const batchItemFailures = failed.flat();
-        if (batchItemFailures.length > 0) {
-          const ids = new Set(batchItemFailures.map(({ itemIdentifier }) => itemIdentifier));
-          await backOff(Records.filter(({ messageId }) => ids.has(messageId)));
-        }
+        const ids = new Set(batchItemFailures.map(({ itemIdentifier }) => itemIdentifier));
+        await backOff(Records.filter(({ messageId }) => ids.has(messageId)));
         return { batchItemFailures };
       };
     },
@@ -169,9 +169,10 @@ function groupOf<M extends object>(
   parsed: (body: string) => M,
   groups: { takes(message: M): boolean } | undefined,
 ): TenantId | undefined {
+  if (!groups) return undefined;
   try {
     const message = parsed(body);
-    return groups?.takes(message) ? tenantOf(message) : undefined;
+    return groups.takes(message) ? tenantOf(message) : undefined;
   } catch {
     // It fails on its own.
     return undefined;
@@ -286,14 +287,10 @@ const redelivery = <Q extends QueueName>(queue: Q): Capability<"redelivery", Red
           VisibilityTimeout: delaySeconds(Number(attributes.ApproximateReceiveCount), deps.ids.bytes(1)[0]! / BYTE),
         }));
       if (Entries.length === 0) return;
-      await client.send(new ChangeMessageVisibilityBatchCommand({ QueueUrl, Entries })).catch((error: unknown) => {
-        deps.log({
-          level: "warn",
-          message: "failed messages wait the whole time",
-          worker: queue,
-          ...errorFields(error),
-        });
-      });
+      const warning = { level: "warn", message: "failed messages wait the whole time", worker: queue } as const;
+      await client
+        .send(new ChangeMessageVisibilityBatchCommand({ QueueUrl, Entries }))
+        .catch((error: unknown) => deps.log({ ...warning, ...errorFields(error) }));
     };
     return () => ({ backOff });
   },

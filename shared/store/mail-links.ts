@@ -5,7 +5,7 @@ import { type Capability, NO_TENANT, setting } from "../kernel/deps.ts";
 import type { TenantId } from "../kernel/ids.ts";
 import { secrets } from "./capabilities.ts";
 import { type Store, storeWrite } from "./context.ts";
-import { depsFor } from "./sandbox/sandbox.ts";
+import { bindAnywhere } from "./sandbox/sandbox.ts";
 import { noSecrets } from "./secrets.ts";
 
 const paths = { unsubscribe: "u", confirm: "i", open: "o", click: "c" } as const satisfies Record<
@@ -45,15 +45,12 @@ export const openedMailLink: Capability<"openLink", MailLinkOpener> = {
   grants: [...storeWrite.grants, ...secrets.grants],
   open: (deps) => {
     const { root } = secrets.open(deps)(NO_TENANT);
-    const storeOf = storeWrite.open(deps);
+    const storeOf = bindAnywhere(deps, storeWrite);
     return () => async (kind, token) => {
       if (!looksLikeMailToken(kind, token)) return undefined;
       const roots = await root().catch(noSecrets);
       const link = roots && openMailToken(roots.cursorKey, kind, token);
-      if (!link) return undefined;
-      const tenant = link.tenant as TenantId;
-      const inside = await depsFor(deps, tenant);
-      return { store: inside === deps ? storeOf(tenant) : storeWrite.open(inside)(tenant), link };
+      return link && { store: await storeOf(link.tenant as TenantId), link };
     };
   },
 };

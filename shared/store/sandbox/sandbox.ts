@@ -1,6 +1,6 @@
 // Sandbox workspaces: their time can be moved, and what they send is recorded instead of sent (docs/decisions/0072).
 import type { Clock } from "../../kernel/clock.ts";
-import type { Deps } from "../../kernel/deps.ts";
+import type { Capability, Deps } from "../../kernel/deps.ts";
 import { type Ids, type TenantId, uuidV8 } from "../../kernel/ids.ts";
 import { openPlatformTable } from "../table.ts";
 import { WorkspaceItem } from "../workspaces/items.ts";
@@ -37,4 +37,13 @@ export async function depsFor(deps: Deps, tenant: string): Promise<Deps> {
   if (!isSandbox(tenant)) return deps;
   const row = await openPlatformTable(deps, "TENANT#").get(WorkspaceItem, { tenant });
   return insideSandbox(deps, tenant, row ?? {});
+}
+
+/** Binds a capability to a workspace that the request itself names: a sandbox gets it in its own time. */
+export function bindAnywhere<V>(deps: Deps, { open }: Capability<string, V>): (tenant: TenantId) => Promise<V> {
+  const bind = open(deps);
+  return async (tenant) => {
+    const inside = await depsFor(deps, tenant);
+    return inside === deps ? bind(tenant) : open(inside)(tenant);
+  };
 }
