@@ -55,7 +55,8 @@ export async function recordOfContacts(
   const { consent, otherEmails = [] } = refusals;
   if (isByAddress) await recordOfNumber(store, from, refusals);
   if (consent === undefined) return;
-  for (const email of otherEmails) await recordOfAddress(store, from, consent, { email, isByAddress: true });
+  for (const email of otherEmails)
+    await recordOfAddress(store, from, consent, { email, isByAddress: true, isFurther: true });
 }
 
 const KIND: AddressKind = "phone";
@@ -69,7 +70,7 @@ async function recordOfNumber(
   for (const channel of ["sms", "chat_app"] as const) {
     const choice = choices[channel];
     if (!choice || !isOptOut(choice)) continue;
-    const address = { id: addressId(KIND, phone) };
+    const address = { id: addressId(KIND, phone), text: phone };
     await happened(store.transact([optOutWrite(KIND, address, channel, choice.at ?? created_at)]));
   }
 }

@@ -53,6 +53,8 @@ interface ImportedAddress {
   /** The row names an address and no person. */
   isByAddress: boolean;
   isHeldBefore: boolean;
+  /** Beside the one of its person: its text would outlive the erasure of that. */
+  isFurther?: true;
 }
 
 /**
@@ -99,14 +101,14 @@ export async function recordOfAddress(
   store: Store,
   from: Pick<ImportedFrom, "created_at">,
   { status, at, source, isPending }: ImportedConsent,
-  { email, isByAddress }: Pick<ImportedAddress, "email" | "isByAddress">,
+  { email, isByAddress, isFurther }: Pick<ImportedAddress, "email" | "isByAddress" | "isFurther">,
 ): Promise<OfAddress> {
   const consented_at = at ?? from.created_at;
   const address = normalizedAddress(CHANNEL, email);
   if (address === undefined) return { kind: "nothing" };
   if (isOptOut({ status, isPending }) && isByAddress) {
-    // Its text would outlive the erasure of a person whose other address it is.
-    const write = optOutWrite(CHANNEL, { id: addressId(CHANNEL, address) }, CHANNEL, consented_at);
+    const text = isFurther ? undefined : address;
+    const write = optOutWrite(CHANNEL, { id: addressId(CHANNEL, address), text }, CHANNEL, consented_at);
     await transacted(store, [write]);
     return { kind: "opted out" };
   }
