@@ -6,12 +6,6 @@ import { DAY, HOUR, MINUTE, SECOND } from "../../shared/kernel/clock.ts";
 import { listenOnLoopback } from "../support/loopback.ts";
 import { start, toyWorld as world } from "../support/toy-world.ts";
 
-const inRealTime = async (work: () => Promise<unknown>): Promise<number> => {
-  const began = performance.now();
-  await work();
-  return performance.now() - began;
-};
-
 describe("advance", () => {
   /** Thirty days: a chain of 15-minute SQS delays through one night, and a daily schedule that starts it. */
   const thirtyDays = async () => {
@@ -32,9 +26,8 @@ describe("advance", () => {
     return trace;
   };
 
-  test("thirty days with two timers pass in well under a second, in order, and the same way twice", async () => {
-    let first: string[] = [];
-    expect(await inRealTime(async () => (first = await thirtyDays()))).toBeLessThan(1_000);
+  test("thirty days with two timers pass in order, and the same way twice", async () => {
+    const first = await thirtyDays();
     expect(first.length).toBe(30 * 5);
     expect(first.slice(0, 6)).toEqual([
       "86400 day1",
@@ -119,7 +112,7 @@ describe("advance", () => {
     });
     const out = { start: () => undefined, write: () => true, end: () => undefined };
     const ended = Array.from({ length: 50 }, (_, phase) => host.invokeStreaming("feed", phase * 20, out));
-    expect(await inRealTime(() => time.advance(start + 30 * DAY))).toBeLessThan(2_000);
+    await time.advance(start + 30 * DAY);
     await Promise.all(ended);
     expect(host.running()).toBe(0);
     expect(polls).toBeGreaterThan(50 * 400);
@@ -128,16 +121,15 @@ describe("advance", () => {
 
   test("an invocation that hangs is waited for a moment, then time goes on and ends it", async () => {
     const { time, send, worker, trace, note, logged } = await world();
-    let hang = true;
+    let calls = 0;
     await worker("hanging", async () => {
       note("called");
-      if (hang) await new Promise(() => undefined);
+      if (++calls === 1) await new Promise(() => undefined);
     });
     await worker("other", () => note("other"));
     await send("hanging", "x");
     await send("other", "x", 30);
-    setTimeout(() => (hang = false), 50);
-    expect(await inRealTime(() => time.advance(start + MINUTE))).toBeLessThan(600);
+    await time.advance(start + MINUTE);
     expect(trace).toEqual(["0 called", "30 other", "60 called"]);
     expect(logged).toContain("A worker failed.");
   });

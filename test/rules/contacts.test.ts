@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { isEmailAddress, isLocale, isPhoneNumber } from "../../shared/rules/contacts.ts";
+import { growth, LINEAR } from "../support/growth.ts";
 
 describe("e-mail addresses", () => {
   it.each([
@@ -55,17 +56,22 @@ describe("e-mail addresses", () => {
     expect(isEmailAddress(text)).toBe(false);
   });
 
-  it("the rule of e-mail addresses accepts what RFC 5322 generators make, and stays linear (AMB-84)", () => {
+  it("the rule of e-mail addresses accepts what RFC 5322 generators make (AMB-84)", () => {
     fc.assert(
       fc.property(fc.emailAddress(), (text) => {
         expect(isEmailAddress(text)).toBe(true);
       }),
     );
-    const start = performance.now();
-    for (const text of ["a".repeat(1e6), `${"a.".repeat(5e5)}@`, "@".repeat(1e6), `a@${"a.".repeat(5e5)}`]) {
-      expect(isEmailAddress(text)).toBe(false);
-    }
-    expect(performance.now() - start).toBeLessThan(1_000);
+  });
+
+  it.each<[name: string, text: (length: number) => string]>([
+    ["letters", (n) => "a".repeat(n)],
+    ["dots before its @", (n) => `${"a.".repeat(n / 2)}@`],
+    ["@", (n) => "@".repeat(n)],
+    ["dots behind its @", (n) => `a@${"a.".repeat(n / 2)}`],
+  ])("the rule of e-mail addresses reads a text of many %s once, and refuses it (AMB-84)", async (_name, text) => {
+    expect(isEmailAddress(text(1_000))).toBe(false);
+    expect(await growth((length) => isEmailAddress(text(length)))).toBeLessThan(LINEAR);
   });
 });
 
