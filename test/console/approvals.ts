@@ -32,8 +32,9 @@ export function approvalStories(open: (role?: string) => Promise<Tab>): void {
       await own.page.getByText("You asked for approval").waitFor();
       await own.page.getByText("waits for approval").waitFor();
       expect(await own.page.getByRole("button", { name: "Approve" }).count()).toBe(0);
-      const { page, reopen } = other;
+      const { page, reopen, visit } = other;
       await reopen();
+      await visit("home");
       await page
         .locator("li", { hasText: "waits for approval, asked for by" })
         .getByRole("link", { name: "For two" })

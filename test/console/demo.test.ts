@@ -1,7 +1,6 @@
 // The console over a week of the demo: pages with their details, accessible in both themes, and the pictures of docs/console.
-import { mkdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import type { Browser, Page } from "playwright-core";
+import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { hasBrowser, launchBrowser } from "../support/browser.ts";
 import { createTabs, openTab, tabTo, takePicture, violations, violationsInThemes } from "../support/console-tab.ts";
@@ -24,24 +23,13 @@ import { stories } from "./stories.ts";
 
 /** `PICTURES=1` makes those of the documentation anew. */
 const isKept = process.env.PICTURES === "1";
-const FOLDER = fileURLToPath(
-  new URL(isKept ? "../../docs/console/" : "../../artefacts/console/demo/", import.meta.url),
-);
+const FOLDER = fileURLToPath(new URL("../../docs/console/", import.meta.url));
 
 /** Rows that a page has at most when it opens. */
 const MAX_ROWS = 60;
 
 /** Calls with which a page opens; others make four. */
 const MAX_CALLS: Partial<Record<string, number>> = { home: 6, insights: 6 };
-
-/** A picture as people see it who see no colours. */
-async function withoutColours(page: Page, path: string): Promise<void> {
-  const session = await page.context().newCDPSession(page);
-  await session.send("Emulation.setEmulatedVisionDeficiency", { type: "achromatopsia" });
-  if (!isKept) await takePicture(page, path);
-  await session.send("Emulation.setEmulatedVisionDeficiency", { type: "none" });
-  await session.detach();
-}
 
 describe.skipIf(!hasBrowser)("the demo in Chromium", () => {
   let service: ServiceProcess;
@@ -54,7 +42,6 @@ describe.skipIf(!hasBrowser)("the demo in Chromium", () => {
       startService({ DATA_DIR: ":memory:", AWS_PORT: "0" }, ["--demo"]),
       launchBrowser(),
     ]);
-    mkdirSync(FOLDER, { recursive: true });
   }, 240_000);
   afterAll(async () => {
     await browser?.close();
@@ -78,9 +65,7 @@ describe.skipIf(!hasBrowser)("the demo in Chromium", () => {
       calls.clear();
     };
     const rows = () => page.locator("main tbody tr:not(.blank), main li a[data-row]").count();
-    // The tab has opened the home page already, and has its answers.
-    await page.reload();
-    await page.locator("main h1").waitFor();
+    await visit("home");
     await idle();
     budget("home");
     for (const { picture, path, row, act, theme = "light" } of shown) {
@@ -103,11 +88,10 @@ describe.skipIf(!hasBrowser)("the demo in Chromium", () => {
         await page.emulateMedia({ colorScheme });
         const at = { picture, colorScheme };
         expect({ ...at, found: await violations(page, colorScheme) }).toEqual({ ...at, found: [] });
-        if (theme === colorScheme) await takePicture(page, `${FOLDER}${picture}.png`, isKept);
+        if (isKept && theme === colorScheme) await takePicture(page, `${FOLDER}${picture}.png`);
       }
       await page.emulateMedia({ colorScheme: "light" });
       expect({ picture, misfits: await misfits(page) }).toEqual({ picture, misfits: [] });
-      if (picture === "insights") await withoutColours(page, `${FOLDER}insights-grey.png`);
     }
     // Without the answers of the pages before.
     await reopen();
@@ -247,7 +231,7 @@ describe.skipIf(!hasBrowser)("the demo in Chromium", () => {
     await page.goto(`${service.url}/console`);
     await page.getByRole("button", { name: "Continue as demo owner" }).waitFor();
     expect(await violationsInThemes(page)).toEqual({});
-    await takePicture(page, `${FOLDER}sign-in.png`, isKept);
+    if (isKept) await takePicture(page, `${FOLDER}sign-in.png`);
     await page.close();
   });
 

@@ -143,8 +143,8 @@ interface Tabs {
 }
 
 export function formStories({ service, open }: Tabs): void {
-  it("what is refused stands at its input, in each form and in both themes (CON-3, CON-4)", async () => {
-    const { page, visit } = await open();
+  it("what is refused stands at its input, in each form (CON-3, CON-4)", async () => {
+    const { page, show, visit } = await open();
     const named = await makeNamed(service());
     let field = "";
     await page.route("**/api/v1/**", (route) => {
@@ -158,7 +158,7 @@ export function formStories({ service, open }: Tabs): void {
     const outcomes: object[] = [];
     for (const form of forms) {
       field = form.field;
-      await visit("home");
+      await show("nowhere");
       await visit(form.path.replace(/\$\w+/, (name) => named[name] ?? ""));
       const [first, ...tabs] = form.open ?? [];
       if (first) await page.locator("main").getByRole("button", { name: first }).first().click();
@@ -172,11 +172,12 @@ export function formStories({ service, open }: Tabs): void {
       if (form.confirm) await page.locator("dialog[open]").getByRole("button", { name: form.confirm }).click();
       const input = inside.getByLabel(form.label, { exact: true });
       await input.and(page.locator("[aria-invalid=true]:focus")).waitFor();
-      const found = await violationsInThemes(page);
+      const found = await violations(page, "light", "form:has([aria-invalid=true])");
       outcomes.push({ ...form, times: await inside.getByText(REASON).count(), found });
+      if (form === forms[0]) expect(await violationsInThemes(page)).toEqual({});
       if (first) await page.keyboard.press("Escape");
     }
-    expect(outcomes).toEqual(forms.map((form) => ({ ...form, times: 1, found: {} })));
+    expect(outcomes).toEqual(forms.map((form) => ({ ...form, times: 1, found: [] })));
   });
 
   it("a segment is counted while its rule is written, and says why somebody is in it (CON-3)", async () => {
@@ -196,21 +197,21 @@ export function formStories({ service, open }: Tabs): void {
     expect(await violations(page)).toEqual([]);
   });
 
-  it("a file of 2,000 rows is tried, a column gets another meaning, the import moves on, and says what it rejected (CON-3, IMP-1, IMP-8)", async () => {
+  it("a file of 600 rows is tried, a column gets another meaning, the import moves on, and says what it rejected (CON-3, IMP-1, IMP-8)", async () => {
     const { page, visit } = await open();
-    const rows = Array.from({ length: 2_000 }, (_, n) =>
-      n % 500 === 7 ? `row${n},not an address,x` : `row${n},row${n}@example.com,x`,
+    const rows = Array.from({ length: 600 }, (_, n) =>
+      n % 150 === 7 ? `row${n},not an address,x` : `row${n},row${n}@example.com,x`,
     );
     const buffer = Buffer.from(`external_id,email,Internal note\n${rows.join("\n")}\n`);
     await visit("import");
     await page.getByLabel("CSV file").setInputFiles({ name: "people.csv", mimeType: "text/csv", buffer });
     await page.getByRole("button", { name: "Start the dry run", exact: true }).click();
-    await page.getByText("1,996 rows will be imported.").waitFor(LONG);
+    await page.getByText("596 rows will be imported.").waitFor(LONG);
     await page.getByLabel("Meaning of Internal note").selectOption("ignore");
     await page.getByText("You have changed how the file is read").waitFor();
     await page.getByRole("button", { name: "Import the rows" }).waitFor();
     await page.getByRole("button", { name: "Repeat the dry run" }).click();
-    await page.getByRole("button", { name: "Import 1,996 rows" }).waitFor(LONG);
+    await page.getByRole("button", { name: "Import 596 rows" }).waitFor(LONG);
     expect(await page.getByLabel("Meaning of Internal note").inputValue()).toBe("ignore");
     // What the page read of the import, each time it asked.
     const read: number[] = [];
@@ -219,10 +220,10 @@ export function formStories({ service, open }: Tabs): void {
       const { dry_run, processed_rows } = (await response.json()) as { dry_run: boolean; processed_rows: number };
       if (!dry_run) read.push(processed_rows);
     });
-    await page.getByRole("button", { name: "Import 1,996 rows" }).click();
+    await page.getByRole("button", { name: "Import 596 rows" }).click();
     await page.locator("main .verdict .badge", { hasText: "completed" }).waitFor(LONG);
-    await page.locator(".figure", { hasText: "1,996imported" }).waitFor();
-    expect(read.at(-1)).toBe(2_000);
+    await page.locator(".figure", { hasText: "596imported" }).waitFor();
+    expect(read.at(-1)).toBe(600);
     expect(read).toEqual(read.toSorted((a, b) => a - b));
     expect(await violationsInThemes(page)).toEqual({});
     const download = page.waitForEvent("download");

@@ -136,7 +136,6 @@ export function meanwhileStories(open: () => Promise<Tab>): void {
     const fails = { status: 500, json: { code: "INTERNAL_ERROR", message: "Broken." } };
     await page.route("**/api/v1/billing", (route) => route.fulfill(fails));
     await page.route("**/api/v1/notifications?*", (route) => route.fulfill(fails));
-    await page.reload();
     await visit("send");
     await page.getByLabel("Title").fill("The sale");
     await page.getByLabel("Body").fill("It begins soon.");

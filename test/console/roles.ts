@@ -2,6 +2,7 @@
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 import { type Tab, tabTo } from "../support/console-tab.ts";
+import type { ServiceProcess } from "../support/service-process.ts";
 
 const NOT_SENDING = "Only owners, admins and marketers may send.";
 const NOT_WRITING = "Only owners, admins and marketers may change content.";
@@ -44,10 +45,25 @@ const uses: Record<string, readonly (readonly [path: string, button: string, rea
 const focused = (page: Page): Promise<unknown> =>
   page.evaluate("(document.activeElement.ariaLabel ?? document.activeElement.textContent).trim().slice(0, 60)");
 
-export function roleStories(open: (role?: string) => Promise<Tab>): void {
+interface Bench {
+  service(): ServiceProcess;
+  open: (role?: string) => Promise<Tab>;
+}
+
+export function roleStories({ service, open }: Bench): void {
+  /** Has a member of each role in the list of the team. */
+  const join = async (...roles: readonly string[]) => {
+    const { url, tenant } = service();
+    for (const role of roles) {
+      const body = JSON.stringify({ tenant_id: tenant, role });
+      const headers = { "content-type": "application/json" };
+      const { status } = await fetch(`${url}/_local/tokens`, { method: "POST", headers, body });
+      expect(status).toBe(201);
+    }
+  };
+
   it.each(Object.entries(uses))("a button that the role %s may not use says why (CON-5)", async (role, all) => {
-    // Their rows are what the others look at.
-    for (const one of Object.keys(uses)) await open(one);
+    await join(...Object.keys(uses));
     const { page, visit } = await open(role);
     for (const [path, name, reason] of all) {
       await visit(path);
@@ -76,7 +92,7 @@ export function roleStories(open: (role?: string) => Promise<Tab>): void {
   });
 
   it("a dialog begins with its first field, and gives the focus back however it is left (CON-4)", async () => {
-    await open("admin");
+    await join("admin");
     const { page, visit } = await open();
     const dialog = page.locator("dialog[open]");
     for (const [path, opener] of [
@@ -104,7 +120,7 @@ export function roleStories(open: (role?: string) => Promise<Tab>): void {
   });
 
   it("arrow keys pass roles, workspaces and attributes of agents, and none is taken before its button is pressed (CON-4)", async () => {
-    await open("viewer");
+    await join("viewer");
     const { page, visit } = await open();
     const writes: string[] = [];
     page.on("request", (request) => request.method() === "PATCH" && writes.push(request.postData() ?? ""));

@@ -106,32 +106,30 @@ const BROKEN_WORDS = `[...document.querySelectorAll("main td")].flatMap((cell) =
   return broken;
 })`;
 
-/** What must be scrolled sideways in a window of this width: the page, and tables by their names. */
-async function widerThan(page: Page, width: number): Promise<unknown> {
-  const size = page.viewportSize()!;
-  await page.setViewportSize({ width, height: size.height });
-  const tooWide = await page.evaluate(`[
-    ...(document.documentElement.scrollWidth > innerWidth ? ["the page"] : []),
-    ...[...document.querySelectorAll("main .table-wrap")]
-      .filter((table) => table.scrollWidth > table.clientWidth && !table.closest("details:not([open])"))
-      .map((table) => table.ariaLabel ?? "a grid"),
-  ]`);
-  await page.setViewportSize(size);
-  return tooWide;
-}
+/** What must be scrolled sideways: the page, and tables by their names. */
+const TOO_WIDE = `[
+  ...(document.documentElement.scrollWidth > innerWidth ? ["the page"] : []),
+  ...[...document.querySelectorAll("main .table-wrap")]
+    .filter((table) => table.scrollWidth > table.clientWidth && !table.closest("details:not([open])"))
+    .map((table) => table.ariaLabel ?? "a grid"),
+]`;
 
-/** What does not fit the window of a phone, and in that of a small screen either. */
-export async function misfits(page: Page): Promise<unknown> {
+/** What is found at each of these widths of the window. */
+async function foundAt(page: Page, widths: readonly number[], found: string): Promise<string[]> {
   const size = page.viewportSize()!;
-  const broken: unknown[] = [];
-  for (const width of [360, 1024]) {
+  const all: string[] = [];
+  for (const width of widths) {
     await page.setViewportSize({ width, height: size.height });
-    const words = (await page.evaluate(BROKEN_WORDS)) as string[];
-    broken.push(...words.map((word) => `${word} is broken at ${width}`));
+    const here = (await page.evaluate(found)) as string[];
+    all.push(...here.map((one) => `${one} at ${width}`));
   }
   await page.setViewportSize(size);
-  return [await widerThan(page, 360), await widerThan(page, 1024), broken].flat();
+  return all;
 }
+
+/** Words that are broken, and what is too wide, in the window of a phone and in that of a small screen. */
+export const misfits = (page: Page): Promise<string[]> =>
+  foundAt(page, [360, 1024], `[...${TOO_WIDE}, ...${BROKEN_WORDS}]`);
 
 const PHONE = { width: 360, height: 740 };
 
@@ -197,12 +195,11 @@ export function longNameStories(open: () => Promise<Tab>): void {
       "content/lists",
       "channels",
       "settings/audit",
-    ])
-      for (const width of [360, 1280]) {
-        await visit(path);
-        await page.locator("main tbody tr:not(.blank)").first().waitFor();
-        expect({ path, width, tooWide: await widerThan(page, width) }).toEqual({ path, width, tooWide: [] });
-      }
+    ]) {
+      await visit(path);
+      await page.locator("main tbody tr:not(.blank)").first().waitFor();
+      expect({ path, tooWide: await foundAt(page, [360, 1280], TOO_WIDE) }).toEqual({ path, tooWide: [] });
+    }
   });
 
   it("what a field suggests can be read in both themes (CON-4)", async () => {

@@ -1,6 +1,6 @@
 // A signed-in tab of the console that collects its faults, and the check of its accessibility.
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
-import type { Browser, BrowserContext, Page, Request, Route } from "playwright-core";
+import type { Browser, BrowserContext, Page, Request } from "playwright-core";
 import { onTestFinished } from "vitest";
 import type { ServiceProcess } from "./service-process.ts";
 import { noteTold } from "./told.ts";
@@ -10,9 +10,6 @@ const AXE = readFileSync(new URL(import.meta.resolve("axe-core/axe.min.js")), "u
 export const pages = readdirSync(new URL("../../console/pages/", import.meta.url), { withFileTypes: true })
   .filter((entry) => entry.isDirectory() && entry.name !== "sign-in")
   .map(({ name }) => name);
-
-/** These ask the control surface of the machine, which refuses in its own words. */
-export const ofMachine: readonly string[] = ["outbox", "operator"];
 
 export const SETTLE_MS = 40_000;
 
@@ -85,21 +82,23 @@ export async function openTab({ service, browser, faults }: Bench, role = "owner
   await page.addInitScript(noteTold);
   // Not a route: requests that are under way while one is removed may never be answered.
   if (role !== "owner") await page.addInitScript(askAsRole, role);
+  let times = 0;
   const signIn = async () => {
-    await page.goto(`${service.url}/console#demo`);
+    // An address without a page: what a test does not look at is neither read nor drawn. A new one each time: where only
+    // the fragment differs, a browser loads nothing.
+    await page.goto(`${service.url}/console/w/${service.tenant}/nowhere?${++times}#demo`);
     await page.locator("nav.nav").waitFor();
   };
   await signIn();
   const reopen = async () => {
-    await page.evaluate("sessionStorage.clear(), localStorage.clear()");
-    // Ends its requests before the routes are removed; a page of another origin would begin a process.
-    await page.goto(`${service.url}/console/icon.svg`);
+    // Ends its requests before the routes are removed.
+    await page.evaluate("stop(), sessionStorage.clear(), localStorage.clear()");
     await Promise.all([
       page.unrouteAll({ behavior: "wait" }),
       context.setOffline(false),
+      context.clearCookies(),
       page.emulateMedia({ colorScheme: "light" }),
     ]);
-    await context.clearCookies();
     await signIn();
   };
   const show = async (path: string) => {
@@ -191,42 +190,13 @@ export async function violationsInThemes(page: Page): Promise<Partial<Record<The
   return { ...(light.length > 0 && { light }), ...(dark.length > 0 && { dark }) };
 }
 
-/** A picture of what is in the window, encoded for speed where nobody keeps it. */
-export async function takePicture(page: Page, path: string, isKept = false): Promise<void> {
+/** A picture of what is in the window. */
+export async function takePicture(page: Page, path: string): Promise<void> {
   const session = await page.context().newCDPSession(page);
-  const { data } = await session.send("Page.captureScreenshot", { optimizeForSpeed: !isKept });
+  const { data } = await session.send("Page.captureScreenshot");
   await session.detach();
   writeFileSync(path, data, "base64");
 }
-
-const refuse =
-  (status: number, json: object, headers = {}) =>
-  (route: Route) =>
-    route.fulfill({ status, headers, json });
-/** What the API answers, then what a page says: one of the API, and one of the machine's control surface. */
-export const refusals = [
-  ["403", refuse(403, { code: "FORBIDDEN", message: "Not permitted." }), "You may not see this.", "Not permitted."],
-  [
-    "422",
-    refuse(422, { code: "VALIDATION_ERROR", message: "cursor: is not valid", fields: { cursor: "is not valid" } }),
-    "cursor: is not valid",
-    "cursor: is not valid",
-  ],
-  [
-    "429",
-    refuse(429, { error: "rate limit exceeded", retry_after: 30 }, { "retry-after": "30" }),
-    "Too many requests at the moment.",
-    "The local service answered 429.",
-  ],
-  ["500", refuse(500, { code: "INTERNAL_ERROR", message: "Unexpected." }), "The service has a problem.", "Unexpected."],
-  [
-    "nothing while offline",
-    (route: Route) => route.abort("internetdisconnected"),
-    "The service cannot be reached.",
-    "The service cannot be reached.",
-  ],
-  ["nothing yet", () => undefined, "Loading", "Loading"],
-] as const;
 
 /** Presses a button, named in full or by a pattern. */
 export const press = (page: Page, name: string | RegExp): Promise<void> =>
