@@ -42,7 +42,7 @@ const REASONS: Record<string, string> = {
   "unchanged computation of a segment":
     "Where subscribers are few, each of the 16 shards is a query of profiles and one of leaves.",
   "preview of a rule":
-    "Up to 10,000 subscribers a preview is exact, so it reads each of the 16 partitions of the subscribers, and the counter: 18 requests; a sample takes fewer. A query reads one partition, and the profiles of 10,000 are 354 RCU. Where the workspace has too many events to read them all, the history of each person that the attributes leave open is a query of 0.5 RCU at least (decisions/0065); what was tried before that is at most a quarter of it. One statement of PartiQL can name the 16 partitions: three pages of a MB and the counter would be 4 requests for the same units. They follow each other, where 16 queries run side by side, and requests are not billed: the answer would come later and cost the same.",
+    "Up to 10,000 subscribers a preview is exact, so it reads each of the 16 partitions of the subscribers, and the counter: 18 requests; a sample takes fewer. A query reads one partition, and the profiles of 10,000 are 354 RCU. Where the workspace has too many events to read them all, the history of each person that the attributes leave open is a query of 0.5 RCU at least (decisions/0065); what was tried before that is a quarter of it, and what its last page has more: 601 to 637 RCU by runs, as the blocks lie by their ids. One statement of PartiQL can name the 16 partitions: three pages of a MB and the counter would be 4 requests for the same units. They follow each other, where 16 queries run side by side, and requests are not billed: the answer would come later and cost the same.",
 };
 
 const wordsOf = (line: string): string[] =>
