@@ -50,6 +50,23 @@ describe("a sign-in", () => {
     expect((await me(renewed)).status).toBe(200);
   });
 
+  it("a session that began at a provider ends after seven days, however often it is renewed (ACC-15)", async () => {
+    const { world, signIn, me, post } = await setting();
+    let session = await signIn(ADA, { email: ADA.email });
+    for (const days of [3, 3]) {
+      await world.advance(days * DAY);
+      session = await post("refresh", { refresh_token: session.body.refresh_token });
+    }
+    await world.advance(DAY - 5 * MINUTE);
+    session = await post("refresh", { refresh_token: session.body.refresh_token });
+    expect((await me(session)).status).toBe(200);
+
+    await world.advance(5 * MINUTE);
+
+    expect((await me(session)).status).toBe(401);
+    expect((await post("refresh", { refresh_token: session.body.refresh_token })).status).toBe(401);
+  });
+
   it("a sign-in proves the client to the provider by its secret (ACC-15)", async () => {
     const { signIn, tenant, provider } = await setting();
     await signIn(ADA, { tenant_id: tenant });

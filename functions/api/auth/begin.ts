@@ -67,6 +67,7 @@ export async function begin(
     address: sourceIp,
     ...(password !== undefined && { login: { email: user.email, password, isEnrolled: byProvider?.isEnrolled } }),
     ...(isOwn && { provided: tenant, provider: workspace.sign_in_client }),
+    isProvided: byProvider !== undefined,
     secondFactor,
     parent,
   });

@@ -16,6 +16,8 @@ import { RefreshFamily, UserSession } from "./session-items.ts";
 /** How long a session lives after its last use. */
 const LIFETIME_MS = 30 * DAY;
 export const REFRESH_SECONDS = LIFETIME_MS / SECOND;
+/** Who may not sign in there any more is out by then, however often the session is used. */
+const PROVIDED_LIFETIME_MS = 7 * DAY;
 /** How long the previous token stays valid: two tabs may refresh at once. */
 const REUSE_GRACE_MS = 10 * SECOND;
 const SECRET_BYTES = 32;
@@ -39,6 +41,8 @@ interface NewSession extends Omit<Session, "id"> {
   /** The workspace at whose identity provider it begins, and which one that is. */
   provided?: TenantId | undefined;
   provider?: string | undefined;
+  /** It begins at an identity provider: that of the workspace, or of the installation. */
+  isProvided?: boolean;
 }
 
 interface Begun extends Session {
@@ -67,6 +71,7 @@ export async function beginSession(
     parent,
     provided,
     provider,
+    isProvided = false,
   }: NewSession,
 ): Promise<Begun | undefined> {
   const origin = parent === undefined ? undefined : await platform.get(UserSession, { user, id: parent });
@@ -76,9 +81,11 @@ export async function beginSession(
   const session = { id, user, tenant, readOnly };
   const { token, write } = newFamily(platform, session);
   const now = timestamp(platform.clock.now());
+  const until = isProvided ? ttl(platform.clock.now() + PROVIDED_LIFETIME_MS) : undefined;
   const row = {
     id,
     tenant,
+    until,
     device,
     address,
     parent,
@@ -88,7 +95,7 @@ export async function beginSession(
     ...(secondFactor && { second_factor: true as const }),
     created_at: now,
     last_used_at: now,
-    expires: notLaterThan(origin, expiry(platform).expires),
+    expires: notLaterThan(origin, until ?? expiry(platform).expires),
   };
   const isUnchanged = (password: string, isEnrolled: boolean) =>
     all(present(), is("password", password), isEnrolled ? present("totp") : absent("totp"));
@@ -211,17 +218,18 @@ async function noteUse(
   const set = { last_used_at: timestamp(platform.clock.now()), expires };
   const row = await whereItHolds(platform.change(UserSession, { user, id }, { set }, present()));
   if (!row) return { kind: "ended" };
-  const noted = { kind: "noted" as const, begunAt: row.created_at };
-  if (row.parent === undefined) return noted;
-  const [origin, first] = await platform.getAll(UserSession, [
-    { user, id: row.parent },
-    { user, id: row.first ?? row.parent },
-  ]);
-  if (!isOpen(platform, origin) || !isOpen(platform, first)) return { kind: "ended" };
-  const until = notLaterThan(origin, expires);
-  if (until < expires)
-    await whereItHolds(platform.change(UserSession, { user, id }, { set: { expires: until } }, present()));
-  return noted;
+  const { until = expires, parent, first = parent } = row;
+  const ids = [parent, first].filter((one) => one !== undefined);
+  const origins = await platform.getAll(
+    UserSession,
+    ids.map((one) => ({ user, id: one })),
+  );
+  if (until * SECOND <= platform.clock.now() || !origins.every((one) => isOpen(platform, one)))
+    return { kind: "ended" };
+  const latest = Math.min(until, notLaterThan(origins[0], expires));
+  if (latest < expires)
+    await whereItHolds(platform.change(UserSession, { user, id }, { set: { expires: latest } }, present()));
+  return { kind: "noted", begunAt: row.created_at };
 }
 
 type SessionRow = RowOf<typeof UserSession>;

@@ -43,6 +43,8 @@ export const UserSession = platformItem({
     provided: v.optional(WorkspaceId),
     /** That provider, as `sign_in_client` of the workspace names it. */
     provider: v.optional(v.string()),
+    /** When it ends whatever its use, in seconds: it began at a provider. */
+    until: v.optional(v.number()),
     /** It began with a second factor, or its user set one up in it. */
     second_factor: v.optional(v.literal(true)),
     created_at: Timestamp,
@@ -50,7 +52,7 @@ export const UserSession = platformItem({
     expires: v.number(),
   },
   writers: ["api-auth", "operator"],
-  lifetime: "30 days after the last use",
+  lifetime: "30 days after the last use; 7 days where it began at a provider",
   purge: "by-tenant-attribute",
 });
 
