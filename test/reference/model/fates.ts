@@ -1,5 +1,6 @@
 // What becomes of a mail after its provider took it, as that tells it: at once, or late (AMB-128, AMB-139, AMB-142).
 import { suppressByReport } from "./addresses.ts";
+import { ownerOf } from "./stitching.ts";
 import { conclude } from "./closing.ts";
 import { Unpromised } from "./kit.ts";
 import type { Delivery, Recipient, Sent } from "./records/sends.ts";
@@ -33,11 +34,19 @@ export function refuseShared(world: World, recipient: Recipient, delivery: Deliv
   if (others.some(isOther)) throw new Unpromised("two sends of one instant go to an address that is dead");
 }
 
-/** The delivery that a mail was, of a person who is known, while nothing was told of it. */
-export function deliveryOf(world: World, { job_id, subscriber_id, to }: Sent) {
+/** Whether somebody converted after a mail, by what its provider had told by then: what a report changes of that is open. */
+const hasConverted = (world: World, { subscriber_id, at }: Sent): boolean =>
+  world.events.some(
+    (event) => event.looks.length > 0 && event.occurred_at >= at && ownerOf(world, event) === subscriber_id,
+  );
+
+/** The delivery that a mail was, of a person who is known. */
+export function deliveryOf(world: World, mail: Sent) {
+  const { job_id, subscriber_id, to } = mail;
   const recipient = found(world.jobs, job_id)?.recipients.find((one) => one.subscriber_id === subscriber_id);
   const delivery = recipient?.deliveries.find((one) => one.class === "email" && one.to === to);
-  return recipient && delivery && found(world.subscribers, subscriber_id) ? { recipient, delivery } : undefined;
+  const isKnown = found(world.subscribers, subscriber_id) && !hasConverted(world, mail);
+  return recipient && delivery && isKnown ? { recipient, delivery } : undefined;
 }
 
 /** A report that comes later than what it tells of. Of what came back nothing more is told but a complaint, once. */

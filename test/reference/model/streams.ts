@@ -74,7 +74,8 @@ function frame(world: World, message: InboxMessage): Body {
   const data = found(world.jobs, message.notification_id)?.spec.data ?? {};
   return {
     ...{ id: message.id, notification_id: message.notification_id, title, body, sent_at: iso(message.created_at) },
-    ...{ format: format ?? ABSENT, image_url: image_url === ABSENT ? null : image_url },
+    ...(format && { format }),
+    image_url: image_url === ABSENT ? null : image_url,
     ...(Array.isArray(actions) && { actions: actions.map(({ title: label, ...rest }: Body) => ({ ...rest, label })) }),
     ...(display && { display: { trigger: display.trigger, frequency: display.frequency } }),
     data: { ...data, ...(display && { display }), variant_id },

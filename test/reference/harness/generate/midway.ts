@@ -121,7 +121,7 @@ export function deadTokens(draft: Draft): void {
   const channel_ids = [...pushes.map((type) => channelFor(draft, type)), mailChannel(draft)];
   for (let n = random.between(pushes.length, 3); n > 0; n--) {
     const platform = pushes[n % pushes.length];
-    const body = { subscriber_id: person, platform, token: `dead-${person}-${n}` };
+    const body = { subscriber_id: person, platform, token: `dead-${platform}-${person}-${n}` };
     post(draft, SECOND, "/api/v1/devices", body, { as: "sdk", handle: newHandle(draft, "device") }, "device");
   }
   // Of two kinds of devices one may still be reached.
