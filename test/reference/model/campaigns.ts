@@ -42,6 +42,7 @@ function record(campaign: Campaign): Body {
       scheduled_at: message.scheduled_at === undefined ? ABSENT : iso(instant(message.scheduled_at)!),
       job_id: message.job_id ?? new OneOf(["", null]),
     })),
+    topic: spec.topic ?? new OneOf([null, ABSENT]),
     ...{ approval: shownApproval(campaign), created_at: iso(campaign.created_at) },
   };
 }

@@ -44,6 +44,7 @@ function record(experience: Experience): Body {
     holdout_percentage: spec.holdout_percentage ?? 0,
     notification_id: experience.job_id ?? ABSENT,
     archived_at: experience.archived_at === null ? ABSENT : iso(experience.archived_at),
+    display: displayOf(spec.display),
     created_at: iso(experience.created_at),
   };
 }

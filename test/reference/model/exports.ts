@@ -4,7 +4,19 @@ import { limitOf, listing } from "./checks.ts";
 import { currentConsent, currentConsents } from "./consents.ts";
 import { line } from "./explanations.ts";
 import { report } from "./insights.ts";
-import { ANY, type Body, DAY, instant, invalid, iso, notFound, OneOf, OrderedBy, type Request } from "./kit.ts";
+import {
+  ANY,
+  type Body,
+  DAY,
+  instant,
+  invalid,
+  iso,
+  isoOrNull,
+  notFound,
+  OneOf,
+  OrderedBy,
+  type Request,
+} from "./kit.ts";
 import type { Export, Subscriber } from "./records/people.ts";
 import { ownerOf } from "./stitching.ts";
 import { at, found, newId, type World } from "./world.ts";
@@ -136,6 +148,8 @@ function record(world: World, job: Export): Body {
     rows: isWhole ? rows.length : ANY,
     url: isWhole ? ANY : null,
     error: isWhole ? null : ANY,
+    completed_at: isoOrNull(completed_at),
+    expires_at: completed_at === null ? null : iso(completed_at + KEPT.file),
   };
 }
 

@@ -1,9 +1,9 @@
 // What becomes of a mail after its provider took it, as that tells it: at once, or late (AMB-128, AMB-139, AMB-142).
 import { suppressByReport } from "./addresses.ts";
-import { ownerOf } from "./stitching.ts";
 import { conclude } from "./closing.ts";
 import { Unpromised } from "./kit.ts";
 import type { Delivery, Recipient, Sent } from "./records/sends.ts";
+import { ownerOf } from "./stitching.ts";
 import { found, type World } from "./world.ts";
 
 /** AMB-139, AMB-142: what comes back later changes every number that was made before; the address is suppressed (AMB-128). */

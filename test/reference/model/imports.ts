@@ -16,6 +16,7 @@ import {
   type Body,
   DAY,
   invalid,
+  iso,
   isUuid,
   notFound,
   Refusal,
@@ -193,7 +194,7 @@ const isKept =
     now < created_at + KEPT;
 
 /** IMP-1, IMP-8. */
-function record(job: Import): Body {
+function record(world: World, job: Import): Body {
   const { id, status, processed_rows, total_rows, rejected, failed } = job;
   const error_message = failed ? ANY : ABSENT;
   const { consent_summary, phone_summary, topic_summary } = job;
@@ -208,7 +209,9 @@ function record(job: Import): Body {
     unknown_topics,
   };
   const rows = failed ? {} : { ...counted, ...(total_rows !== null && { total_rows }) };
-  return { import_job_id: id, status, error_message, ...rows };
+  const list = { id: job.list_id, name: found(world.lists, job.list_id)?.name ?? null };
+  const about = { list, created_at: iso(job.created_at), dry_run: false };
+  return { import_job_id: id, status, error_message, ...about, ...rows };
 }
 
 const SHOWN_REJECTED = 20;
@@ -218,13 +221,17 @@ function get(world: World, _: Request, { jobId }: Record<string, string>) {
   const job = world.imports.filter(isKept(world)).find(({ id }) => id === jobId) ?? notFound();
   const shown = job.rejected.slice(0, SHOWN_REJECTED).map((line) => ({ line }));
   const isErased = (world.made.sub ?? 0) > world.subscribers.length;
-  return ok({ ...record(job), ...(!job.failed && { rejected_sample: isErased ? ANY : shown }) });
+  return ok({ ...record(world, job), ...(!job.failed && { rejected_sample: isErased ? ANY : shown }) });
 }
 
 export const importOperations: Operation[] = [
   write("POST /api/v1/lists/import", "subscribers:write", start),
   read("GET /api/v1/lists/import", (world, request) =>
-    listing("items", new Unordered(world.imports.filter(isKept(world)).map(record)), limitOf(request, 20, 100)),
+    listing(
+      "items",
+      new Unordered(world.imports.filter(isKept(world)).map((job) => record(world, job))),
+      limitOf(request, 20, 100),
+    ),
   ),
   read("GET /api/v1/lists/import/:jobId", get),
 ];

@@ -12,7 +12,12 @@ import { heatmap, series, summary } from "./series.ts";
 import { isUnderWay, later } from "./tallies.ts";
 import { existing, found, type World } from "./world.ts";
 
-const totals = (world: World, jobs: Job[], touches: Touch[]): Body => ({
+/** @param all with those that failed whole, whose recipients are not counted one by one */
+const totals = (world: World, jobs: Job[], touches: Touch[], all: Job[]): Body => ({
+  sent: jobs.reduce((sum, job) => sum + job.sent, 0),
+  failed: all.some(({ error }) => error)
+    ? ANY
+    : jobs.flatMap(({ recipients }) => recipients).filter(({ state }) => state === "failed").length,
   ...{ delivered: touches.length, ...later(jobs.flatMap(({ recipients }) => recipients)) },
   ...engagement(world, jobs),
   ...converted(world, touches),
@@ -64,7 +69,11 @@ export function report(world: World, query: Record<string, string>, id: string |
     bounced: channel === "email" ? bounced.length : 0,
   }));
   const messages = campaign.messages.length > 1 ? { by_message } : { by_message: [] };
-  return { ...totals(world, jobs, touches), by_channel: new Unordered(by_channel), ...messages };
+  return {
+    ...totals(world, jobs, touches, jobsOf(world, campaign)),
+    by_channel: new Unordered(by_channel),
+    ...messages,
+  };
 }
 
 /** F9. */
@@ -72,7 +81,12 @@ function sendReport(world: World, id: string | undefined): Body {
   const job = existing(world.jobs, id);
   if (isUnderWay([job])) return {};
   const { length: delivered } = touchesOf([job]);
-  return { delivered, ...later(job.recipients), ...engagement(world, [job]) };
+  const ofArm = (variant_id: string) => ({
+    variant_id,
+    delivered: touchesOf([job]).filter(({ recipient }) => recipient.variant === variant_id).length,
+  });
+  const by_variant = job.spec.variant_b ? new Unordered(["a", "b"].map(ofArm)) : new Unordered([]);
+  return { sent: job.sent, delivered, ...later(job.recipients), ...engagement(world, [job]), by_variant };
 }
 
 const wholeDays = ([start, end]: [number, number]): [number, number] => [
@@ -89,7 +103,7 @@ function funnel(world: World, { query }: Request) {
   const [start, end] = source_type === "journey" ? wholeDays(window) : window;
   const all = world.jobs.filter(({ source }) => source.type === source_type && source.id === source_id);
   const jobs = within(all, start, end);
-  return ok(isUnderWay(jobs) ? ANY : totals(world, jobs, touchesOf(jobs)));
+  return ok(isUnderWay(jobs) ? ANY : totals(world, jobs, touchesOf(jobs), all));
 }
 
 /**

@@ -11,6 +11,7 @@ import {
   ANY,
   type Body,
   conflict,
+  Exactly,
   HOUR,
   instant,
   invalid,
@@ -18,6 +19,7 @@ import {
   isoOrNull,
   isRecord,
   MINUTE,
+  OneOf,
   OrderedBy,
   type Request,
   same,
@@ -26,7 +28,7 @@ import {
   Unordered,
 } from "./kit.ts";
 import { needSmart } from "./plans.ts";
-import type { Job } from "./records/sends.ts";
+import type { Job, Recipient } from "./records/sends.ts";
 import { createJob, plan, schedule, takeQuota } from "./sending.ts";
 import { countsOf, reasonsOf } from "./tallies.ts";
 import { needTemplate } from "./templates.ts";
@@ -110,6 +112,31 @@ export function startSend(world: World, body: Body, unit: string | undefined): J
   return job;
 }
 
+/** What a send was asked for, as it shows it. */
+function asAsked({ spec }: Job): Body {
+  if (spec.confirms) return {};
+  const named = spec.subscriberIds ?? spec.external_ids;
+  const nothing = new OneOf([null, ABSENT]);
+  return {
+    ...{ channel_ids: spec.channel_ids, topic: spec.topic ?? nothing },
+    ...(spec.title !== undefined && { title: spec.title, body: spec.body }),
+    split_percentage: spec.variant_b ? (spec.split_percentage ?? 50) : null,
+    subscriber_ids_count: named ? new Set(named).size : null,
+    ...{ subscriber_filters: spec.subscriber_filters ?? nothing, device_filters: spec.device_filters ?? nothing },
+    data: spec.data ?? new OneOf([null, ABSENT, {}]),
+  };
+}
+
+/** Recipients whom a type of channel reached, by its name: 0 where all of it came back. */
+function deliveredBy({ recipients }: Job): Record<string, number> {
+  const all = recipients.flatMap(({ deliveries }) => deliveries);
+  const reached = all.filter(({ delivered_at, state }) => delivered_at !== null || state === "bounced");
+  const byType = Map.groupBy(reached, ({ channel }) => channel.type);
+  const isReached = (type: string) => (recipient: Recipient) =>
+    recipient.deliveries.some(({ channel, delivered_at }) => channel.type === type && delivered_at !== null);
+  return Object.fromEntries([...byType.keys()].map((type) => [type, recipients.filter(isReached(type)).length]));
+}
+
 /** D-NTF. Numbers of a send that is under way are not promised before it is over. */
 function jobRecord(world: World, job: Job): Body {
   const { spec } = job;
@@ -130,8 +157,13 @@ function jobRecord(world: World, job: Job): Body {
       dispatched_at: job.error ? ANY : isoOrNull(job.dispatched_at),
       completed_at: isOver ? isoOrNull(job.completed_at) : null,
     },
-    ...(job.source.type === "api" && { sent: isOver ? job.sent : ANY }),
-    counts: isOver ? countsOf(job) : ANY,
+    ...asAsked(job),
+    sent: isOver ? job.sent : ANY,
+    error: job.status === "failed" ? ANY : null,
+    counts: isOver ? { ...countsOf(job), sent: job.sent } : ANY,
+    delivered_by_channel: isOver ? new Exactly(deliveredBy(job)) : ANY,
+    fail_reasons:
+      isOver && job.recipients.every(({ state }) => state !== "failed") && !job.error ? new Exactly({}) : ANY,
     skip_reasons: isOver ? reasonsOf(job) : ANY,
     channel_arbitration: readout(world, job),
   };

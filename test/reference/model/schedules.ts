@@ -4,7 +4,7 @@ import { completeIfDone } from "./campaign-moves.ts";
 import { listing, pageNumber, requiredText } from "./checks.ts";
 import { isZone, nextAfter, parseCron } from "./cron.ts";
 import { needChannels } from "./gates.ts";
-import { type Body, HOUR, invalid, iso, isoOrNull, type Request, together, Unordered } from "./kit.ts";
+import { ABSENT, type Body, HOUR, invalid, iso, isoOrNull, OneOf, type Request, together, Unordered } from "./kit.ts";
 import { needSchedules, reaches } from "./plans.ts";
 import type { Schedule } from "./records/plans.ts";
 import { createJob, schedule as goOut } from "./sending.ts";
@@ -12,7 +12,8 @@ import { needTemplate } from "./templates.ts";
 import { needTopic } from "./topics.ts";
 import { at, existing, found, newId, type World } from "./world.ts";
 
-const record = ({ id, spec, active, next_run_at, created_at }: Schedule): Body => ({
+const record = ({ id, spec, active, next_run_at, created_at, missed_at }: Schedule): Body => ({
+  last_missed_at: missed_at === undefined ? new OneOf([null, ABSENT]) : iso(missed_at),
   ...{ id, cron_expression: spec.cron_expression, timezone: spec.timezone, template_id: spec.template_id },
   ...{ channel_ids: spec.channel_ids, target: { type: "all" }, active, campaign_id: spec.campaign_id ?? null },
   ...{ next_run_at: isoOrNull(next_run_at), created_at: iso(created_at) },
@@ -49,7 +50,8 @@ export function nextRun(world: World, row: Schedule, after = world.now): void {
   at(world, due, () => {
     if (!world.schedules.includes(row) || !row.active || row.next_run_at !== due) return;
     const isLate = world.now - due > HOUR;
-    if (!isLate && reaches(world, "premium")) fire(world, row);
+    if (isLate) row.missed_at = due;
+    else if (reaches(world, "premium")) fire(world, row);
     nextRun(world, row, isLate ? world.now - HOUR : due);
   });
 }

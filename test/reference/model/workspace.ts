@@ -1,15 +1,23 @@
 // Settings, plan, quota and keys of the workspace (AMB-85, D-BILL, D-WHOAMI).
 import { type Operation, ok, read, write } from "./access.ts";
 import { note } from "./annotations.ts";
-import { ANY, type Body, MINUTE, type Request } from "./kit.ts";
+import { ABSENT, ANY, type Body, iso, MINUTE, OneOf, type Request } from "./kit.ts";
 import { inPeriod, leavesLate, limits, periodOf, usedSends } from "./plans.ts";
 import { recompute } from "./segments.ts";
 import { at, type World } from "./world.ts";
 
-const settings = ({
-  settings: { timezone, email_consent_mode, quiet_hours, frequency_caps, double_opt_in, approval_required },
-}: World): Body => ({
-  ...{ timezone, email_consent_mode, quiet_hours, frequency_caps, double_opt_in, approval_required },
+const SETTINGS = [
+  "timezone",
+  "email_consent_mode",
+  "quiet_hours",
+  "frequency_caps",
+  "double_opt_in",
+  "approval_required",
+];
+
+const settings = (world: World): Body => ({
+  ...Object.fromEntries(SETTINGS.map((name) => [name, world.settings[name]])),
+  test_subscriber_ids: world.settings.test_subscriber_ids ?? new OneOf([[], null, ABSENT]),
 });
 
 function change(world: World, { body }: Request) {
@@ -39,6 +47,7 @@ function forecastOf(world: World): number {
 /** D-BILL. */
 const billing = (world: World): Body => ({
   plan: world.plan,
+  ...{ period_start: iso(periodOf(world.now)[0]), period_end: iso(periodOf(world.now)[1]) },
   monthly_send_cap: world.monthly_send_cap,
   // F25: as in what has passed of the month.
   forecast: { sends_at_period_end: isSettling(world) ? ANY : forecastOf(world) },
@@ -53,9 +62,7 @@ const billing = (world: World): Body => ({
     },
     dynamic_segments: world.segments.filter(({ is_dynamic }) => is_dynamic).length,
   },
-  limits: (({ sends, events, subscribers, dynamic_segments }) => ({ sends, events, subscribers, dynamic_segments }))(
-    limits(world.plan),
-  ),
+  limits: limits(world.plan),
 });
 
 /** AMB-87: 0 is allowed and stops sending. */

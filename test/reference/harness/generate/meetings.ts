@@ -38,7 +38,8 @@ export function scheduleOf(draft: Draft, more: Body = {}): string {
 export function heldSchedule(draft: Draft): void {
   const { random } = draft;
   personOf(draft);
-  const campaign = campaignOf(draft, SECOND, { scheduled_at: iso(draft.now + 3 * DAY) });
+  // What it sends itself is over, or still to come.
+  const campaign = campaignOf(draft, SECOND, { scheduled_at: iso(draft.now + random.pick([MINUTE, 3 * DAY])) });
   post(draft, SECOND, `/api/v1/campaigns/${campaign}/release`, undefined);
   const schedule = scheduleOf(draft, { campaign_id: campaign });
   const act = (action: string) =>
@@ -54,6 +55,11 @@ export function heldSchedule(draft: Draft): void {
   const template = `@${draft.made.template.at(-1)}`;
   if (random.chance(0.3))
     ask(draft, SECOND, { method: "DELETE", path: `/api/v1/templates/${template}`, body: undefined });
+  if (off === "pause" && random.chance(0.5)) {
+    act("archive");
+    act("unarchive");
+    if (random.chance(0.5)) pass(draft, HOUR);
+  }
   act(on);
   pass(draft, HOUR + edge(draft));
   turn(false);

@@ -17,7 +17,7 @@ import {
   ZONES,
 } from "./stories.ts";
 
-export type Move = () => unknown;
+type Move = () => unknown;
 const after =
   (...moves: Move[]): Move =>
   () =>
@@ -110,7 +110,9 @@ export function movedSchedule(draft: Draft): void {
 export function movedSuppression(draft: Draft): void {
   const { random } = draft;
   const person = personOf(draft);
-  const address = `${person.slice(3)}@example.com`;
+  const phone = "+4915112345673";
+  ask(draft, SECOND, { method: "PATCH", path: `/api/v1/subscribers/${person}`, body: { attributes: { phone } } });
+  const address = random.pick([`${person.slice(3)}@example.com`, phone]);
   const path = "/api/v1/suppressions";
   const suppress = () => {
     const body = { address, ...(random.chance(0.5) && { note: "asked" }) };
@@ -122,7 +124,7 @@ export function movedSuppression(draft: Draft): void {
   };
   const file = () => {
     const row = [address, random.pick(["hard bounce", ""])];
-    post(draft, SECOND, `${path}/import`, { csv: `email,reason\n${row.join()}` });
+    post(draft, SECOND, `${path}/import`, { csv: `${address === phone ? "phone" : "email"},reason\n${row.join()}` });
   };
   const listed = () => {
     const handle = newHandle(draft, "file");

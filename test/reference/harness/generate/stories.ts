@@ -257,13 +257,17 @@ export function confirmation(draft: Draft): void {
   for (let n = random.pick([1, 1, 2, 4]); n > 0; n--) state();
   const address = `${person.slice(3)}@example.com`;
   for (const kind of random.some(
-    ["move", "move", "suppress", "other", "wait", "send", "confirm", "confirm", "state", "gone", "out", "out"],
+    ["both", "move", "move", "suppress", "other", "wait", "send", "confirm", "confirm", "state", "gone", "out", "out"],
     random.between(1, 5),
   )) {
     const own = `/api/v1/subscribers/${person}`;
     const topic = of === "topic" ? { topic: "deals" } : {};
     if (kind === "move")
       ask(draft, SECOND, { method: "PATCH", path: own, body: { email: random.pick(["ada@example.com", address]) } });
+    if (kind === "both") {
+      const body = { external_id: person.slice(3), email: "bo@example.com", consent: { status: "opted_in" } };
+      post(draft, SECOND, "/api/v1/subscribers/upsert", body, { as: "sdk" });
+    }
     if (kind === "suppress") post(draft, SECOND, "/api/v1/suppressions", { address });
     if (kind === "other") post(draft, SECOND, `${own}/consents`, { status: "opted_out", channel: "sms" });
     if (kind === "gone" && path) ask(draft, SECOND, { method: "DELETE", path, body: undefined });

@@ -38,6 +38,8 @@ export interface Schedule {
   active: boolean;
   switched_off_by: string | null;
   next_run_at: number | null;
+  /** A tick that was more than an hour late. */
+  missed_at?: number;
   created_at: number;
 }
 export interface Journey {
