@@ -17,11 +17,16 @@ const unit = fc.record(
     due: fc.oneof(at, fc.constant(0)),
     quiet: at,
     throttledSince: at,
+    isHeld: fc.constant(true as const),
   },
   { requiredKeys: ["recipient", "target", "tries", "due"] },
 );
+/** Only what waits for its channel may be held. */
+const waitingUnit = unit.map(({ isHeld, ...one }): Unit =>
+  isHeld && one.throttledSince !== undefined ? { ...one, isHeld } : one,
+);
 const units = fc
-  .uniqueArray(unit, { selector: ({ recipient, target }) => `${recipient}.${target}`, maxLength: 60 })
+  .uniqueArray(waitingUnit, { selector: ({ recipient, target }) => `${recipient}.${target}`, maxLength: 60 })
   .map((list): Unit[] => list.sort((a, b) => a.recipient - b.recipient || a.target - b.target));
 const verdict = fc.record(
   {
