@@ -78,6 +78,26 @@ it("a message whose release stopped half-way does not go out when its campaign i
   expect([await inbox(), (await get(id)).status]).toEqual([["M0", "M1"], "completed"]);
 });
 
+it.each(["pause", "archive"])(
+  "a message whose release stopped half-way goes out at the resume, days after its time, where a campaign was held by: %s (CMP-22)",
+  async (hold) => {
+    const making = requests({ naming: "JOB#authored" });
+    const { world, several, release, act, inbox, get } = await withCampaigns(await fresh({ hooks: making.hooks }));
+    making.fail();
+    const { id } = await several(at(HOUR), at(9 * DAY));
+    await release(id);
+    await act(id, hold);
+    making.pass();
+    await world.advance(2 * DAY);
+    if (hold === "archive") for (const action of ["unarchive", "pause"]) await act(id, action);
+
+    await act(id, "resume");
+    await world.settle();
+
+    expect([await inbox(), (await get(id)).status]).toEqual([["M0"], "live"]);
+  },
+);
+
 describe("messages that fell due while it was paused", () => {
   /** A campaign of messages 1, 3 and 60 hours from now that was paused for 50 hours and resumed. */
   async function resumedLate(overdue?: string) {

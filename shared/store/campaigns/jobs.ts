@@ -37,7 +37,9 @@ export async function makeJobs(store: Store, timers: Timers, allowance: Allowanc
   const missing = campaign.messages.filter((message, i) => jobs[i] === undefined && !waits(message));
   if (missing.length === 0) return;
   const topic = await topicOfSend(store, campaign.topic);
-  const { id, draw } = campaign;
+  const { id, draw, holds } = campaign;
+  // What came due while the campaign was held goes out now, as what it holds does (CMP-22).
+  const releasedAt = holds ? now : released_at;
   // It may have been paused or deleted since it was read. What is refused here is made when it is resumed.
   const goesOn = checkItem(CampaignItem, { id }, all(oneOf("status", SENDING), absent("deleting")));
   // One after another: transactions that check the same row at once get in each other's way.
@@ -45,7 +47,7 @@ export async function makeJobs(store: Store, timers: Timers, allowance: Allowanc
     await startSend(store, timers, allowance, {
       id: message.job_id,
       isRepeatable: true,
-      spec: { ...specOf(campaign, message, released_at), topic, draw },
+      spec: { ...specOf(campaign, message, releasedAt), topic, draw },
       extraItems: [goesOn],
     });
 }
