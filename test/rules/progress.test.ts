@@ -22,8 +22,8 @@ const unit = fc.record(
   { requiredKeys: ["recipient", "target", "tries", "due"] },
 );
 /** Only what waits for its channel may be held. */
-const waitingUnit = unit.map(({ isHeld, ...one }): Unit =>
-  isHeld && one.throttledSince !== undefined ? { ...one, isHeld } : one,
+const waitingUnit = unit.map(
+  ({ isHeld, ...one }): Unit => (isHeld && one.throttledSince !== undefined ? { ...one, isHeld } : one),
 );
 const units = fc
   .uniqueArray(waitingUnit, { selector: ({ recipient, target }) => `${recipient}.${target}`, maxLength: 60 })
