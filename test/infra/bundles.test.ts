@@ -21,7 +21,7 @@ const S3_BYTES = 122 * 1024;
 /** It contains the endpoints that are tools (docs/decisions/0037). */
 const TOOLS = "api-mcp";
 const MAX_TOOLS_BYTES = 970 * 1024;
-const MAX_TOOLS_OWN_BYTES = 553 * 1024;
+const MAX_TOOLS_OWN_BYTES = 556 * 1024;
 /** It calls the providers within a request (docs/decisions/0040). */
 const TESTS = "api-tests";
 const PROVIDER_BYTES = 160 * 1024;
