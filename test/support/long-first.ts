@@ -3,7 +3,7 @@
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 const LONG =
-  /\/test\/(?:simulator|reference)\/|\/test\/(?:simulator|planted-channel|mutants)\.test\.ts$|-crash\.test\.ts$/;
+  /\/test\/(?:simulator|reference)\/|\/test\/(?:console\/(?:demo|browser)|simulator|planted-channel|mutants)\.test\.ts$|-crash\.test\.ts$/;
 
 export class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
