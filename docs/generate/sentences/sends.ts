@@ -76,7 +76,6 @@ export const sendSentences: Record<string, string> = {
   end: "The end, as `HH:MM` of the clock that counts; one before `start` is on the next day",
   end_at: "When it ends by itself; an empty text clears it",
   end_reason: "Why the run ended; `null` while it is active",
-  ended_at: "When the run ended; `null` while it is active",
   ends_at: "The end of what it marks; left out for a point in time",
   entered: "Runs that were started; 0 outside the list",
   entered_at: "When the subscriber entered",

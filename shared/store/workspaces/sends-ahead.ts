@@ -64,13 +64,13 @@ export const sendQuota: Capability<"sendQuota", SendQuota> = {
         }
         if (held.nearLimitIn === minute) return false;
         const n = recently < BUSY_FROM ? 1 : Math.max(1, Math.min(recently, MAX_AHEAD, Math.floor(limit * MAX_SHARE)));
-        const used = await takeAhead(store, quarter, n, limit);
-        if (used === undefined) {
+        const ahead = await takeAhead(store, quarter, n, limit);
+        if (ahead.kind === "near limit") {
           held.nearLimitIn = minute;
           return false;
         }
         held.left += n - 1;
-        if (used >= (limit * Math.min(...WARNINGS)) / 100) await warnOfUsage(store, "sends", allowance);
+        if (ahead.used >= (limit * Math.min(...WARNINGS)) / 100) await warnOfUsage(store, "sends", allowance);
         return true;
       },
     };
@@ -88,12 +88,16 @@ function currentOf(held: Reservation | undefined, now: Pick<Reservation, "limit"
   return Object.assign(held, now);
 }
 
-/** A repeated request takes twice: the settlement of the quarter-hour returns it. @returns the sends of the period, or undefined near the limit */
-async function takeAhead(store: Store, quarter: number, n: number, limit: number): Promise<number | undefined> {
+/** `used`: the sends of the period, with those that were taken. */
+type TakenAhead = { kind: "taken"; used: number } | { kind: "near limit" };
+
+/** A repeated request takes twice: the settlement of the quarter-hour returns it. */
+async function takeAhead(store: Store, quarter: number, n: number, limit: number): Promise<TakenAhead> {
   const max = Math.floor(limit * AHEAD_UNTIL) - n;
-  if (max < 0) return undefined;
+  if (max < 0) return { kind: "near limit" };
+
   const { name: period } = periodAt(quarter * QUARTER_MS);
   const add = { sends: n, [`ahead:${quarter}`]: n };
   const row = await whereItHolds(store.change(Usage, { period }, { add }, any(absent("sends"), atMost("sends", max))));
-  return row && (row.sends ?? 0);
+  return row ? { kind: "taken", used: row.sends ?? 0 } : { kind: "near limit" };
 }
