@@ -1,10 +1,9 @@
 // Chooses between sign-in and the shell with the page of the address.
-import { Component, type ComponentChildren } from "preact";
+import { Component, type ComponentChildren, type ComponentType } from "preact";
 import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 import { ServiceError } from "../../sdk/src/errors.ts";
 import { Button } from "../components/button.tsx";
 import { Page } from "../components/page.tsx";
-import { SecondFactor } from "../components/second-factor.tsx";
 import { Empty, Failure, Skeleton } from "../components/states.tsx";
 import { type Loaded, pages } from "../pages/index.ts";
 import { Again, SignIn } from "../pages/sign-in/index.tsx";
@@ -38,11 +37,26 @@ const elsewhere = (
   </Page>
 );
 
-const FactorMissing = () => (
-  <Page title="Set up your second factor" about="This workspace opens to members with a second factor only.">
-    <SecondFactor />
-  </Page>
-);
+const unloaded = (cause: unknown): ServiceError =>
+  new ServiceError("A part of the console could not be loaded.", { status: 0, code: "", cause });
+
+/** Seldom seen, so that its QR code is loaded when it is. */
+function FactorMissing() {
+  const [Factor, setFactor] = useState<ComponentType>();
+  const [failed, setFailed] = useState<ServiceError>();
+  useEffect(() => {
+    import("../components/second-factor.tsx").then(
+      ({ SecondFactor }) => setFactor(() => SecondFactor),
+      (cause) => setFailed(unloaded(cause)),
+    );
+  }, []);
+  return (
+    <Page title="Set up your second factor" about="This workspace opens to members with a second factor only.">
+      {Factor ? <Factor /> : <Skeleton rows={4} />}
+      {failed && <Failure error={failed} retry={() => location.reload()} />}
+    </Page>
+  );
+}
 
 const loaded = new Map<string, Loaded>();
 
@@ -77,8 +91,7 @@ function Routed() {
     if (!entry || View) return;
     load(page).then(
       () => setLoaded(page),
-      (cause) =>
-        setFailed(new ServiceError("A part of the console could not be loaded.", { status: 0, code: "", cause })),
+      (cause) => setFailed(unloaded(cause)),
     );
   }, [page]);
   if (!entry)

@@ -21,12 +21,11 @@ const oneOf =
   <N extends string>(file: () => Promise<{ views: Record<N, Loaded> }>, page: N) =>
   async (): Promise<Loaded> =>
     (await file()).views[page];
-const connections = () => import("./connections.ts");
-const data = () => import("./data.ts");
 const figures = () => import("./figures.ts");
 const machine = () => import("./machine.ts");
 const messages = () => import("./messages.ts");
 const persons = () => import("./persons.ts");
+const setup = () => import("./setup.ts");
 
 /** By section of the navigation. */
 const sections: Readonly<Record<string, readonly Row[]>> = {
@@ -54,20 +53,26 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
   ],
   People: [
     ["people", "people", "p", "subscribers profiles consent erase", oneOf(persons, "People")],
-    ["import", "import", "u", "csv file upload list rows mapping", oneOf(data, "Import")],
-    ["exports", "export", "x", "csv download file subscribers recipients events report", oneOf(data, "Exports")],
-    ["suppressions", "shield", "b", "blocked bounce complaint unsubscribed address lift", oneOf(data, "Suppressions")],
-    ["segments", "segment", "e", "audience rule dynamic members", oneOf(data, "Segments")],
+    ["import", "import", "u", "csv file upload list rows mapping", oneOf(persons, "Import")],
+    ["exports", "export", "x", "csv download file subscribers recipients events report", oneOf(persons, "Exports")],
+    [
+      "suppressions",
+      "shield",
+      "b",
+      "blocked bounce complaint unsubscribed address lift",
+      oneOf(persons, "Suppressions"),
+    ],
+    ["segments", "segment", "e", "audience rule dynamic members", oneOf(persons, "Segments")],
   ],
   "Set-up": [
-    ["channels", "channel", "c", "credentials email smtp push sms verify", oneOf(connections, "Channels")],
-    ["webhooks", "webhook", "w", "endpoint deliveries replay secret", oneOf(connections, "Webhooks")],
+    ["channels", "channel", "c", "credentials email smtp push sms verify", oneOf(setup, "Channels")],
+    ["webhooks", "webhook", "w", "endpoint deliveries replay secret", oneOf(setup, "Webhooks")],
     [
       "settings",
       "settings",
       ",",
       "account password sessions second factor team members roles invite keys rotate audit erased receipts plan usage quiet hours caps",
-      () => import("./settings/index.tsx"),
+      oneOf(setup, "Settings"),
     ],
   ],
   "This machine": [

@@ -20,12 +20,10 @@ const credentialForms = Object.values(channels)
 const FORMS = [
   "account.createAgentKey",
   "account.createServerKey",
-  "annotations.create",
   ...credentialForms,
   "insights.config",
   "lists.create",
   "team.createInvitation",
-  "templates.create",
   "topics.create",
   "topics.update",
   "webhooks.create",

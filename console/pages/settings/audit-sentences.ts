@@ -50,50 +50,25 @@ export const kinds: Record<string, Kind> = {
   tests: { title: "Tests", noun: "test" },
 };
 
-const past: Record<string, string> = {
-  create: "created",
-  change: "changed",
-  delete: "deleted",
-  duplicate: "duplicated",
-  release: "released",
-  request: "requested",
-  approve: "approved",
-  decline: "declined",
-  activate: "activated",
-  publish: "published",
-  pause: "paused",
-  resume: "resumed",
-  cancel: "canceled",
-  end: "ended",
-  archive: "archived",
-  verify: "verified",
-  recount: "recounted",
-  read: "read",
-  dismiss: "dismissed",
-  close: "closed",
-  remove: "removed",
-  submit: "submitted",
-  refresh: "refreshed",
-  replace: "replaced",
-  redeliver: "redelivered",
-  replay: "replayed",
-  save: "saved",
-  start: "started",
-  add: "added",
-  move: "moved",
-  record: "recorded",
-  send: "sent",
-  invite: "invited",
-  withdraw: "withdrew",
-  erase: "erased",
-  suppress: "suppressed",
-  import: "imported",
-  lift: "lifted",
+/** Of these verbs the past follows from their ends. */
+const regular = new Set(
+  (
+    "create change delete duplicate release request approve decline activate publish pause resume cancel end " +
+    "archive verify recount dismiss close remove refresh replace redeliver replay save start add move record " +
+    "invite erase suppress import lift confirm renew repeat"
+  ).split(" "),
+);
+const irregular: Record<string, string> = {
   begin: "began",
-  confirm: "confirmed",
-  renew: "renewed",
-  repeat: "repeated",
+  read: "read",
+  send: "sent",
+  submit: "submitted",
+  withdraw: "withdrew",
 };
+
+/** Undefined for a verb that no sentence has. */
+const pastOf = (verb: string): string | undefined =>
+  regular.has(verb) ? verb.replace(/e?$/, "ed").replace(/([^aeiou])yed$/, "$1ied") : irregular[verb];
 
 /** Methods that are called differently in a sentence. */
 const verbs: Record<string, string> = { update: "change", replace: "change", recompute: "recount" };
@@ -188,7 +163,7 @@ export function textOf(action: string): ActionText | undefined {
   const noun = kinds[group]?.noun;
   if (noun === undefined) return undefined;
   const [verb, object] = splitOnce(own[action] ?? `${verbs[method] ?? method} the ${noun}`, " ");
-  const done = past[verb];
+  const done = pastOf(verb);
   if (done === undefined) return undefined;
   const isRelation = / (of|to|from)$/.test(` ${object}`);
   return {
