@@ -87,18 +87,12 @@ export const clientOf = (accessToken: string) => createClient({ baseUrl: locatio
 export const api = createClient({
   baseUrl: location.origin,
   accessToken: () => token,
-  sdkKey: () => sdkKey(),
+  // Read each time: the next call may be of another workspace.
+  sdkKey: async () => (await api.account.getSdkKey()).sdk_key,
   fetch: send,
   maxRetries: 1,
   maxWaitMs: 1_000,
 });
-
-let foundSdkKey: Promise<string> | undefined;
-/** For the few calls that only the publishable key opens. */
-function sdkKey(): Promise<string> {
-  foundSdkKey ??= api.account.getSdkKey().then(({ sdk_key }) => sdk_key);
-  return foundSdkKey;
-}
 
 type Group = keyof Endpoints;
 

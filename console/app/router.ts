@@ -13,8 +13,17 @@ export interface Address {
   hash: string;
 }
 
+function segmentOf(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    // An address that was cut off, as some mail programs do.
+    return text;
+  }
+}
+
 const readPlace = ({ pathname, search, hash }: Location): Address => {
-  const segments = pathname.slice(ROOT.length).split("/").filter(Boolean).map(decodeURIComponent);
+  const segments = pathname.slice(ROOT.length).split("/").filter(Boolean).map(segmentOf);
   const query = new URLSearchParams(search);
   const [scope, tenant = "", page = "", ...parts] = segments;
   if (scope === "w") return { tenant, page, parts, query, hash };
@@ -31,6 +40,14 @@ export function go(path: string, { replace = false } = {}): void {
   history[replace ? "replaceState" : "pushState"](null, "", path);
   place.value = readPlace(location);
   if (!replace) scrollTo(0, 0);
+}
+
+/** Where a call leads once it is answered: nowhere, if the person went elsewhere meanwhile. */
+export function onward(): (path: string) => void {
+  const { pathname } = location;
+  return (path) => {
+    if (location.pathname === pathname) go(path);
+  };
 }
 
 export function pathTo(page: string, id = "", query: Record<string, string | undefined> = {}): string {

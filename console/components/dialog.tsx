@@ -141,6 +141,38 @@ export function Confirm({ title, children, name, act, kind = "danger", isBusy, o
   );
 }
 
+interface GiveUpProps {
+  label?: string;
+  /** Whether there is something to lose. */
+  isChanged: boolean;
+  onClick: () => void;
+}
+
+/** Leaves an editor without what was written, which is asked first. */
+export function GiveUp({ label = "Cancel", isChanged, onClick }: GiveUpProps) {
+  const [isAsking, setAsking] = useState(false);
+  return (
+    <>
+      <Button kind="quiet" onClick={() => (isChanged ? setAsking(true) : onClick())}>
+        {label}
+      </Button>
+      {isAsking && (
+        <Confirm
+          title="Discard your changes?"
+          act="Discard"
+          close={() => setAsking(false)}
+          onConfirm={() => {
+            setAsking(false);
+            onClick();
+          }}
+        >
+          What you wrote and did not save is lost.
+        </Confirm>
+      )}
+    </>
+  );
+}
+
 interface AskProps<O extends Operation> extends Omit<ConfirmProps, "onConfirm" | "isBusy"> {
   operation: O;
   given: ArgumentsOf<O>;

@@ -3,8 +3,11 @@ import { personName } from "../app/person-name.ts";
 import { useQuery } from "../app/query.ts";
 import { pathTo } from "../app/router.ts";
 
-export function PersonLink({ id }: { id: string }) {
-  const found = useQuery("subscribers.get", [id]);
-  const name = found.data && personName(found.data);
-  return <a href={pathTo("people", id)}>{name ?? (found.error ? "erased" : "…")}</a>;
+/** Who is not found was erased; of any other error nobody knows. */
+export function usePersonName(id: string): string {
+  const { data, error } = useQuery("subscribers.get", [id]);
+  if (data) return personName(data);
+  return error?.status === 404 ? "erased" : "…";
 }
+
+export const PersonLink = ({ id }: { id: string }) => <a href={pathTo("people", id)}>{usePersonName(id)}</a>;

@@ -58,12 +58,32 @@ export function draftStories(open: () => Promise<Tab>): void {
     await leave("content");
     await write();
     expect(await page.getByLabel("Title").inputValue()).toBe("A long text");
-    await page.getByRole("button", { name: "Cancel" }).click();
+    await press(page, "Cancel");
+    await page.locator("dialog[open]").getByText("What you wrote and did not save is lost.").waitFor();
+    await press(page, "Discard");
     await write();
     expect(await page.getByLabel("Title").inputValue()).toBe("");
     await page.getByRole("button", { name: "Sign out" }).click();
     await page.getByRole("button", { name: "Sign in" }).waitFor();
     expect(await page.evaluate("sessionStorage.length")).toBe(0);
+  });
+
+  it("who goes to another page while a template is saved stays there (CON-2)", async () => {
+    const { page, visit } = await open();
+    const { promise: left, resolve } = Promise.withResolvers<void>();
+    await page.route("**/api/v1/templates", async (route) => {
+      await left;
+      return route.continue();
+    });
+    await visit("content/templates/new");
+    await page.getByLabel("Name").fill("Saved from afar");
+    await page.getByLabel("Title").fill("Hello");
+    await page.getByLabel("Body").fill("You.");
+    await press(page, "Save the template");
+    await page.getByRole("link", { name: "People", exact: true }).click();
+    resolve();
+    await page.getByText("Saved from afar is saved.").waitFor();
+    await page.getByRole("heading", { name: "People", level: 1 }).waitFor();
   });
 
   it("limits of a campaign that are given up stay so after a reload (CON-2)", async () => {
@@ -130,10 +150,18 @@ export function draftStories(open: () => Promise<Tab>): void {
     expect(await bodyOf(page, await saved)).toMatchObject({ messages: [chat] });
   });
 
-  it("who signs in after another, in the same tab, sees nothing of the other's workspace (CON-2)", async () => {
+  it("who signs in after another, in the same tab, sees nothing of the other's workspace, and adds people to their own (CON-2)", async () => {
     const { page, visit } = await open();
+    const add = async (id: string) => {
+      await press(page, "Add a person");
+      const dialog = page.locator("dialog[open]");
+      await dialog.getByLabel("External ID").fill(id);
+      await dialog.getByRole("button", { name: "Add", exact: true }).click();
+      await page.getByText(`${id} is added.`).waitFor();
+    };
     await visit("people");
     await page.getByRole("link", { name: "Ada", exact: true }).waitFor();
+    await add("ada");
     await visit("home");
     await page.getByText("1 of 20,000,000").waitFor();
     await page.getByRole("button", { name: "Sign out" }).click();
@@ -148,5 +176,7 @@ export function draftStories(open: () => Promise<Tab>): void {
     await page.keyboard.press("d");
     await page.locator("aside.drawer").getByText("GET /api/v1/billing").waitFor();
     expect(await page.locator("aside.drawer").getByText("/api/v1/subscribers").count()).toBe(0);
+    await add("ada");
+    await page.getByText("1 of 20,000,000").waitFor();
   });
 }

@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import { mailHtml } from "../../console/mail/mail.ts";
 import { designOf, starters } from "../../console/mail/starters.ts";
-import { draftJourney, type Tab, violations, violationsInThemes } from "../support/console-tab.ts";
+import { draftJourney, press, type Tab, violations, violationsInThemes } from "../support/console-tab.ts";
 import { bodyOf } from "../support/told.ts";
 
 /** Narrow, and as wide as the card. */
@@ -15,8 +15,6 @@ export function mailStories(open: () => Promise<Tab>): void {
     await page.getByRole("link", { name: "New template" }).first().click();
     const dialog = page.locator("dialog.mail-editor");
     await page.getByLabel("Name").fill("Designed welcome");
-    await page.getByLabel("Title").fill("Welcome");
-    await page.getByLabel("Body").fill("Good to have you.");
     await page.getByRole("group", { name: "Content for" }).getByRole("button", { name: "Email" }).click();
     await page.getByRole("button", { name: "Design with blocks" }).click();
     expect(await violations(page)).toEqual([]);
@@ -53,6 +51,9 @@ export function mailStories(open: () => Promise<Tab>): void {
     expect(await dialog.getByLabel("Heading text").inputValue()).toBe("2. Bring your data");
     await dialog.getByRole("button", { name: "Done" }).click();
     expect(await page.getByLabel("Subject").inputValue()).toMatch(/^Welcome, /);
+    // Where only an email is written, the other channels say its subject.
+    await press(page, "Send test");
+    await page.getByText("In-app, test subscriber").or(page.getByText("Email, you")).first().waitFor();
     const saved = page.waitForRequest((one) => one.method() === "POST" && /\/templates$/.test(one.url()));
     await page.getByRole("button", { name: "Save the template" }).click();
     const { email } = (await bodyOf(page, await saved)).content.by_channel;

@@ -6,14 +6,16 @@ import { useAction } from "../../app/action.ts";
 import { call } from "../../app/api.ts";
 import { type Fields, fieldsOf } from "../../app/fields.ts";
 import { useKept } from "../../app/kept.ts";
+import { isSame } from "../../app/merge.ts";
 import { placeOf } from "../../app/places.ts";
-import { go, pathTo, place } from "../../app/router.ts";
+import { go, onward, pathTo, place } from "../../app/router.ts";
 import { zone } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
 import { type Arm, ArmedMessage, ArmTabs } from "../../components/arms.tsx";
 import { Button } from "../../components/button.tsx";
 import { seenBy, useGuard } from "../../components/conflict.tsx";
 import { contentOf, faultsUnder, type Own, sharedOf } from "../../components/content-model.ts";
+import { GiveUp } from "../../components/dialog.tsx";
 import { TextField } from "../../components/field.tsx";
 import { Form, FormEnd } from "../../components/form.tsx";
 import { MessagePreview } from "../../components/message-preview.tsx";
@@ -86,19 +88,19 @@ function DraftForm({ campaign, at: opened, done }: Parted<EditorProps>) {
       (found) => bodyOf(draftOf(found), usable),
     ),
   );
+  const leave = (to = go, saved = "") => {
+    kept.drop();
+    if (done) done();
+    else to(pathTo("campaigns", saved));
+  };
   const save = async () => {
+    const to = onward();
     const mine = await guard.settle(bodyOf(draft, usable));
     if (!mine) return;
     const saved = campaign ? await replace.run(campaign.id, mine.body, mine.over) : await create.run(mine.body);
     if (!saved) return;
-    kept.drop();
     say("The draft is saved.");
-    done?.();
-    if (!campaign) go(pathTo("campaigns", saved.answer.id));
-  };
-  const cancel = () => {
-    kept.drop();
-    done?.();
+    leave(to, saved.answer.id);
   };
   return (
     <Form error={error} kind="composer" onSubmit={save}>
@@ -121,11 +123,7 @@ function DraftForm({ campaign, at: opened, done }: Parted<EditorProps>) {
           <Button icon="plus" adds onClick={() => kept.set({ messages: [...messages, EMPTY] })}>
             Add a message
           </Button>
-          {done && (
-            <Button kind="quiet" onClick={cancel}>
-              Cancel
-            </Button>
-          )}
+          <GiveUp isChanged={!isSame(draft, kept.begun)} onClick={() => leave()} />
         </FormEnd>
       </div>
       <Previews draft={draft} usable={usable} channel={shown} previewed={previewed} preview={preview} />

@@ -5,14 +5,15 @@ import { useAction } from "../../app/action.ts";
 import { call } from "../../app/api.ts";
 import { type Fields, fieldsOf } from "../../app/fields.ts";
 import { useKept } from "../../app/kept.ts";
+import { isSame } from "../../app/merge.ts";
 import { useQuery } from "../../app/query.ts";
-import { go, pathTo } from "../../app/router.ts";
+import { go, onward, pathTo } from "../../app/router.ts";
 import { zone } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
 import { ArmShare, ArmTabs } from "../../components/arms.tsx";
-import { Button } from "../../components/button.tsx";
 import { ButtonList } from "../../components/button-list.tsx";
 import { seenBy, useGuard } from "../../components/conflict.tsx";
+import { GiveUp } from "../../components/dialog.tsx";
 import { ExperienceSeen } from "../../components/experience-seen.tsx";
 import { Choices, SelectField, TextField } from "../../components/field.tsx";
 import { Form, FormEnd } from "../../components/form.tsx";
@@ -63,14 +64,15 @@ function Editor({ experience }: { experience?: Experience }) {
   const action = experience ? update : create;
   const [arm, setArm] = useState<"a" | "b">("a");
   const form = fieldsOf(draft, kept.set, action.error?.fields);
-  const leave = (id?: string) => {
+  const leave = (id?: string, to = go) => {
     kept.drop();
-    go(listPath(id));
+    to(listPath(id));
   };
   const guard = useGuard(experience && kept.begun, () =>
     seenBy((options) => call("experiences.get", [experience?.id ?? "", options]), draftOf),
   );
   const save = async () => {
+    const to = onward();
     const mine = await guard.settle(draft);
     if (!mine) return;
     const body = bodyOf(mine.body);
@@ -79,7 +81,7 @@ function Editor({ experience }: { experience?: Experience }) {
       : await create.run(body);
     if (!done) return;
     say(`${draft.name} is saved as a draft.`);
-    leave(done.answer.id);
+    leave(done.answer.id, to);
   };
   const shown = draft.isTest ? arm : "a";
   return (
@@ -89,9 +91,7 @@ function Editor({ experience }: { experience?: Experience }) {
         <Shows form={form} />
         <Reaches form={form} />
         <FormEnd action={action} placed={form.placed} submit="Save the draft">
-          <Button kind="quiet" onClick={() => leave(experience?.id)}>
-            Cancel
-          </Button>
+          <GiveUp isChanged={!isSame(draft, kept.begun)} onClick={() => leave(experience?.id)} />
         </FormEnd>
       </div>
       <aside class="stack preview" aria-label="Preview">

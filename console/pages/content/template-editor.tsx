@@ -4,13 +4,14 @@ import type { Template } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
 import { call } from "../../app/api.ts";
 import { useKept } from "../../app/kept.ts";
+import { isSame } from "../../app/merge.ts";
 import { useQuery } from "../../app/query.ts";
-import { go, pathTo } from "../../app/router.ts";
+import { go, onward, pathTo } from "../../app/router.ts";
 import { say } from "../../app/toast.ts";
-import { Button } from "../../components/button.tsx";
 import { seenBy, useGuard } from "../../components/conflict.tsx";
 import { ContentEditor } from "../../components/content-editor.tsx";
 import { type Content, contentOf, faultsUnder, type Own } from "../../components/content-model.ts";
+import { GiveUp } from "../../components/dialog.tsx";
 import { TextField } from "../../components/field.tsx";
 import { Form, FormEnd } from "../../components/form.tsx";
 import { MessagePreview } from "../../components/message-preview.tsx";
@@ -57,25 +58,27 @@ function Editor({ template }: { template?: Template }) {
     content: template?.content ?? { title: "", body: "" },
   }));
   const { name, content } = kept.value;
+  const said = contentOf(content);
   const [channel, setChannel] = useState<Own | "">("");
   // A template has no category; what its mails end with follows from that of a send.
   const [category, setCategory] = useState<Category>("marketing");
   const fields = action.error?.fields ?? {};
   const faults = useMemo(() => faultsUnder(fields, "content."), [action.error]);
-  const leave = () => {
+  const leave = (to = go) => {
     kept.drop();
-    go(pathTo("content"));
+    to(pathTo("content"));
   };
   const guard = useGuard(template && bodyOf(kept.begun), () =>
     seenBy((options) => call("templates.get", [template?.id ?? "", options]), bodyOf),
   );
   const save = async () => {
+    const to = onward();
     const mine = await guard.settle(bodyOf({ name, content }));
     if (!mine) return;
     const done = template ? await update.run(template.id, mine.body, mine.over) : await create.run(mine.body);
     if (!done) return;
     say(`${name} is saved.`);
-    leave();
+    leave(to);
   };
   return (
     <Form error={action.error} kind="composer" onSubmit={save}>
@@ -101,9 +104,7 @@ function Editor({ template }: { template?: Template }) {
           placed={["name", ...Object.keys(fields).filter((path) => path.startsWith("content."))]}
           submit="Save the template"
         >
-          <Button kind="quiet" onClick={leave}>
-            Cancel
-          </Button>
+          <GiveUp isChanged={!isSame(kept.value, kept.begun)} onClick={() => leave()} />
         </FormEnd>
       </div>
       <aside class="stack preview" aria-label="Preview">
@@ -115,8 +116,8 @@ function Editor({ template }: { template?: Template }) {
           />
         </MessagePreview>
         <TestSend
-          bodyOf={() => ({ content: contentOf(content), category })}
-          missing={content.title && content.body ? undefined : "Write a title and a body."}
+          bodyOf={() => ({ content: said, category })}
+          missing={said.title && said.body ? undefined : "Write a title and a body."}
         />
         {template && <Usage id={template.id} />}
       </aside>

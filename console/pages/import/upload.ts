@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { useAction } from "../../app/action.ts";
 import { useQuery } from "../../app/query.ts";
-import { go, pathTo } from "../../app/router.ts";
+import { onward, pathTo } from "../../app/router.ts";
 import { say } from "../../app/toast.ts";
 
 /** A larger file is sent to the bucket of imports first, which takes one of this size (LIM-6). */
@@ -82,6 +82,7 @@ export function useUpload() {
   );
   const run = async (isDry: boolean) => {
     if (!file) return;
+    const to = onward();
     const made = isNew ? await createList.run({ name: name || ownName }) : undefined;
     const id = isNew ? made?.answer.id : list;
     if (!id) return;
@@ -105,7 +106,7 @@ export function useUpload() {
       setTried(wanted);
     } else {
       say("The import has begun.");
-      go(pathTo("import", done.answer.import_job_id));
+      to(pathTo("import", done.answer.import_job_id));
     }
   };
   const choose = (chosen: File | undefined) => {

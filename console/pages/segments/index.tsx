@@ -2,12 +2,14 @@
 import type { Segment } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
 import { useKept } from "../../app/kept.ts";
-import { go, pathTo, place } from "../../app/router.ts";
+import { isSame } from "../../app/merge.ts";
+import { go, onward, pathTo, place } from "../../app/router.ts";
 import { usePages } from "../../app/rows.ts";
 import { number } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
 import { Badge } from "../../components/badge.tsx";
 import { Collection } from "../../components/collection.tsx";
+import { GiveUp } from "../../components/dialog.tsx";
 import { Check } from "../../components/field.tsx";
 import { Page, Time } from "../../components/page.tsx";
 import { type Written, wholeOf } from "../../components/rule-builder.tsx";
@@ -64,12 +66,16 @@ function New() {
   }));
   const { name, isDynamic } = kept.value;
   const rule = wholeOf(kept.value);
+  const leave = (id?: string, to = go) => {
+    kept.drop();
+    to(pathTo("segments", id));
+  };
   const save = async () => {
+    const to = onward();
     const done = rule && (await create.run({ name, rule, is_dynamic: isDynamic }));
     if (!done) return;
-    kept.drop();
     say(`${name} is created; its members are being computed.`);
-    go(pathTo("segments", done.answer.id));
+    leave(done.answer.id, to);
   };
   return (
     <Page title="New segment" back={{ href: pathTo("segments"), label: "Segments" }}>
@@ -88,6 +94,7 @@ function New() {
         submit="Create the segment"
         refusal={rule ? undefined : UNFINISHED}
         onSubmit={save}
+        buttons={<GiveUp isChanged={!isSame(kept.value, kept.begun)} onClick={() => leave()} />}
       >
         {(fault) => <Builder written={kept.value} onRule={kept.set} fault={fault} />}
       </RuleForm>

@@ -1,34 +1,26 @@
 // Send: who gets what, exactly. Left the message, right what one person of the audience will see.
 import { useState } from "preact/hooks";
-import type { CampaignsCreateBody, NotificationPreview, NotificationsCreateBody } from "../../../sdk/src/types.gen.ts";
+import type { NotificationPreview } from "../../../sdk/src/types.gen.ts";
 import { inPlain, liquidOf } from "../../../shared/rules/placeholders.ts";
-import { type Running, useAction } from "../../app/action.ts";
+import type { Running } from "../../app/action.ts";
 import { fieldsOf } from "../../app/fields.ts";
-import { ask, useQuery } from "../../app/query.ts";
-import { refusalText } from "../../app/refusal.ts";
-import { go, pathTo } from "../../app/router.ts";
+import { ask } from "../../app/query.ts";
+import { pathTo } from "../../app/router.ts";
 import { channelName, countSentence, reasonText } from "../../app/sentences.ts";
-import { asksSecondPerson } from "../../app/session.ts";
-import { useSettled } from "../../app/settled.ts";
-import { momentText, plural } from "../../app/time.ts";
-import { say } from "../../app/toast.ts";
+import { plural } from "../../app/time.ts";
 import { armsInWords } from "../../components/arms.tsx";
 import { Button } from "../../components/button.tsx";
 import { type Own, owners } from "../../components/content-model.ts";
 import { Form } from "../../components/form.tsx";
 import { Card, type Fact, Facts, Page } from "../../components/page.tsx";
-import { useUsableChannels } from "../../components/pickers.tsx";
 import { meansOf } from "../../components/release-facts.tsx";
 import { ReleaseSheet } from "../../components/release-sheet.tsx";
 import { Failure, Skeleton } from "../../components/states.tsx";
 import { TestSend } from "../../components/test-send.tsx";
-import { bodyOf, type Draft, type DraftEditor, missingIn, missingInMessage, testBodyOf, useDraft } from "./draft.ts";
+import { type Draft, missingInMessage, testBodyOf, useDraft } from "./draft.ts";
 import { Audience, Delivery, MessagePart } from "./parts.tsx";
 import { Sample } from "./sample.tsx";
-
-/** A preview is valid for ten minutes. */
-const PREVIEW_EVERY_MS = 300_000;
-const PREVIEW_WAIT_MS = 500;
+import { asksFor, isSpent, type Reach, useReach, useSend } from "./sending.ts";
 
 export function ahead(): void {
   ask("channels.list");
@@ -128,78 +120,6 @@ function wordsOf(draft: Draft) {
   return draft.when === "later" ? { verb: "Schedule", act: "Schedule for" } : { verb: "Send", act: "Send to" };
 }
 
-/** Where the workspace asks a second person, a send to an audience is a campaign, whose release is asked for (RDA-26). */
-const asksFor = ({ audience }: Draft): boolean => asksSecondPerson() && audience !== "people";
-
-const NO_SMART = "A campaign uses every chosen channel: switch the smart channel off.";
-
-/** Who gets the draft, and why it cannot be sent yet. */
-function useReach(draft: Draft) {
-  const via = useUsableChannels().filter(({ id }) => draft.channel_ids?.includes(id) ?? true);
-  const missing = missingIn(draft, via) ?? (asksFor(draft) && draft.smart ? NO_SMART : undefined);
-  const body = bodyOf(draft, via);
-  const settled = useSettled(missing ? undefined : body, PREVIEW_WAIT_MS);
-  const asked = settled ?? body;
-  const preview = useQuery("recipients.previewNotifications", [asked], {
-    when: settled !== undefined,
-    every: PREVIEW_EVERY_MS,
-  });
-  const isCurrent = settled !== undefined && JSON.stringify(settled) === JSON.stringify(body) && !preview.isLoading;
-  const fault = preview.error ? "Fix the marked fields first." : undefined;
-  const refusal = missing ?? (isCurrent ? fault : "Counting who gets it.");
-  const counts = preview.data?.counts;
-  return { via, missing, body, asked, preview, counts, reached: counts?.sent ?? 0, refusal };
-}
-
-type Reach = ReturnType<typeof useReach>;
-
-function useSend({ draft, change, discard }: DraftEditor, { body, reached, preview }: Reach) {
-  // Who is shown is who gets it: the draw of the preview counts (AMB-140).
-  const preview_id = preview.data?.preview_id;
-  const send = useAction("notifications.create", { stale: ["notifications.", "billing."] });
-  const create = useAction("campaigns.create");
-  const release = useAction("campaigns.release");
-  const ask = async () => {
-    const made = await create.run(campaignOf(body));
-    if (!made) return;
-    discard();
-    const done = await release.run(made.answer.id, { preview_id });
-    say(
-      done
-        ? "Another member is asked to approve."
-        : `It is a draft. Nobody was asked to approve it: ${refusalOf(release)}`,
-    );
-    go(pathTo("campaigns", made.answer.id));
-  };
-  const submit = async () => {
-    if (asksFor(draft)) return ask();
-    const done = await send.run({ ...body, ...(preview_id && { preview_id }) }, { idempotencyKey: draft.key });
-    // The key stands for what got through before: another message has another one.
-    if (isSpent(send)) change({ key: crypto.randomUUID() });
-    if (!done) return;
-    discard();
-    say(
-      draft.when === "later"
-        ? `Scheduled for ${momentText(body.scheduled_at ?? "")}.`
-        : `Sent to ${plural(reached, "person", "people")}.`,
-    );
-    go(pathTo("activity", done.answer.id));
-  };
-  return { send: asksFor(draft) ? create : send, submit };
-}
-
-/** Of another 409, such as of a request that is still under way, nobody knows whether it went out: the key stays. */
-const isSpent = ({ error }: Running) => error?.message.includes("with another body");
-
-const refusalOf = ({ error }: Running): string => (error ? refusalText(error) : "");
-
-/** The same message to the same audience. */
-function campaignOf(asked: NotificationsCreateBody): CampaignsCreateBody {
-  const { title = "", body = "", content, name, external_ids: _, ...rest } = asked;
-  const own = rest.template_id ? {} : { content: content ?? { title, body } };
-  return { ...rest, ...own, name: name || inPlain(title || content?.title || "Send") };
-}
-
 interface OutcomeProps {
   reach: Reach;
   send: Running;
@@ -219,8 +139,7 @@ function Outcome({ reach, send }: OutcomeProps) {
       {counts && reached === 0 && !missing && (
         <p class="banner">
           <span>
-            <b>Not one person would get this.</b>{" "}
-            {Object.keys(skipped).map(reasonText).join("; ") || "The audience is empty."}
+            <b>Nobody would get this.</b> {Object.keys(skipped).map(reasonText).join("; ") || "The audience is empty."}
           </span>
         </p>
       )}
@@ -274,11 +193,7 @@ function Shown({ reach: { via, missing, asked, preview }, wanted, want }: ShownP
   return (
     <Card title="Preview">
       {missing || preview.error ? (
-        <p class="dim">
-          {missing
-            ? "The preview appears here once the message has a title and a body."
-            : "There is no preview: the reason stands above the button."}
-        </p>
+        <p class="dim">{missing ?? "There is no preview: the reason stands above the button."}</p>
       ) : (
         <Skeleton rows={4} />
       )}

@@ -1,9 +1,8 @@
 // The subscribers that test sends go to.
-import { personName } from "../../app/person-name.ts";
-import { useQuery } from "../../app/query.ts";
 import { pathTo } from "../../app/router.ts";
 import { Button } from "../../components/button.tsx";
 import { Card } from "../../components/page.tsx";
+import { usePersonName } from "../../components/person.tsx";
 import { PersonField, usePicked } from "../../components/person-picker.tsx";
 
 const MAX = 20;
@@ -19,7 +18,7 @@ export function Testers({ ids, onIds, fields }: TestersProps) {
   const { person, reason, setText } = picked;
   const refusal = () => {
     if (ids.length >= MAX) return `At most ${MAX}.`;
-    if (!person) return reason ?? "Name a person first.";
+    if (!person) return reason ?? "Choose a person first.";
     return ids.includes(person.id) ? "The person is in the list." : undefined;
   };
   return (
@@ -55,8 +54,7 @@ export function Testers({ ids, onIds, fields }: TestersProps) {
 }
 
 function Tester({ id, fault, remove }: { id: string; fault: string | undefined; remove: () => void }) {
-  const person = useQuery("subscribers.get", [id]);
-  const name = (person.data && personName(person.data)) ?? (person.error ? `${id} (deleted)` : "…");
+  const name = usePersonName(id);
   return (
     <li class="actions">
       <a href={pathTo("people", id)}>{name}</a>
