@@ -37,11 +37,12 @@ const moment = (timeZone: string, more: Intl.DateTimeFormatOptions) =>
 
 export const number = (value: number): string => numbers.format(value);
 const SMALLEST = 0.001;
-/** `38.2%`; what rounds to none and is some is `<0.1%`. */
+/** `38.2%`; what rounds to none and is some is `<0.1%`, and what rounds to all and is less is `>99.9%`. */
 export function share(part: number, whole: number): string {
   if (whole === 0) return "–";
   const value = part / whole;
-  return value > 0 && value < SMALLEST / 2 ? `<${shares.format(SMALLEST)}` : shares.format(value);
+  if (value > 0 && value < SMALLEST / 2) return `<${shares.format(SMALLEST)}`;
+  return value < 1 && value >= 1 - SMALLEST / 2 ? `>${shares.format(1 - SMALLEST)}` : shares.format(value);
 }
 const DOLLARS = { style: "currency", currency: "USD", currencyDisplay: "narrowSymbol" } as const;
 const cents = new Intl.NumberFormat(LOCALE, DOLLARS);
@@ -83,13 +84,27 @@ export function bytes(value: number): string {
 export const plural = (value: number, one: string, many = `${one}s`): string =>
   `${number(value)} ${value === 1 ? one : many}`;
 
+const dayText = (value: string | number, options: Intl.DateTimeFormatOptions, timeZone = zone): string =>
+  formatOf({ ...options, timeZone }).format(new Date(value));
+
 /** Of another year than this one. */
-const yearOf = (value: string | number): Intl.DateTimeFormatOptions =>
-  new Date(value).getUTCFullYear() === new Date(now()).getUTCFullYear() ? {} : { year: "numeric" };
+function yearOf(value: string | number, timeZone = zone): Intl.DateTimeFormatOptions {
+  const [year, present] = [value, now()].map((at) => dayText(at, { year: "numeric" }, timeZone));
+  return year === present ? {} : { year: "numeric" };
+}
+
+/** How many days of the calendar it is until then, whatever their hours: a clock that is changed makes some shorter. */
+function daysUntil(value: string | number, timeZone = zone): number {
+  const [then = 0, today = 0] = [value, now()].map((at) => {
+    const [day, month, year] = dayText(at, { dateStyle: "short" }, timeZone).split("/").map(Number);
+    return Date.UTC(year!, month! - 1, day);
+  });
+  return (then - today) / DAY;
+}
 
 /** `22 Nov, 11:28`, for where the zone stands beside it; with the year when it is another one. */
 export function dateTime(value: string | number, timeZone = zone, more: Intl.DateTimeFormatOptions = {}): string {
-  return moment(timeZone, { ...yearOf(value), ...more }).format(new Date(value));
+  return moment(timeZone, { ...yearOf(value, timeZone), ...more }).format(new Date(value));
 }
 
 /** `22 Nov, 11:28 CET` */
@@ -107,16 +122,12 @@ export const clockTime = (value: string | number): string =>
 /** In whole hours, so that the same range is the same read. */
 export const daysAgo = (days: number): string => new Date(Math.floor(now() / HOUR) * HOUR - days * DAY).toISOString();
 
-const dayText = (value: string | number, options: Intl.DateTimeFormatOptions): string =>
-  formatOf({ ...options, timeZone: zone }).format(new Date(value));
-
 /** `Today`, `Yesterday`, `Monday 23 November`, with the year when it is another one. */
-export function dayName(value: string | number): string {
-  const date = (at: string | number) => dayText(at, { dateStyle: "short" });
-  if (date(value) === date(now())) return "Today";
-  if (date(value) === date(now() - DAY)) return "Yesterday";
-  const isThisYear = dayText(value, { year: "numeric" }) === dayText(now(), { year: "numeric" });
-  return dayText(value, { weekday: "long", day: "numeric", month: "long", ...(!isThisYear && { year: "numeric" }) });
+export function dayName(value: string | number, timeZone = zone): string {
+  const days = daysUntil(value, timeZone);
+  if (days === 0) return "Today";
+  if (days === -1) return "Yesterday";
+  return dayText(value, { weekday: "long", day: "numeric", month: "long", ...yearOf(value, timeZone) }, timeZone);
 }
 
 const LENGTHS = [
@@ -126,12 +137,12 @@ const LENGTHS = [
 ] as const;
 const relative = new Intl.RelativeTimeFormat(LOCALE, { numeric: "auto" });
 
-/** `2 minutes ago`, `in 3 hours`. */
-export function distance(value: string | number): string {
+/** `2 minutes ago`, `in 3 hours`, `tomorrow`. */
+export function distance(value: string | number, timeZone = zone): string {
   const ms = new Date(value).getTime() - now();
   if (Math.abs(ms) < 10_000) return "now";
   const [unit, size] = LENGTHS.find(([, one]) => Math.abs(ms) >= one) ?? ["second", 1_000];
-  return relative.format(Math.round(ms / size), unit);
+  return relative.format(unit === "day" ? daysUntil(value, timeZone) : Math.round(ms / size), unit);
 }
 
 /** The same; more than two weeks away: the day, `22 Nov`. */

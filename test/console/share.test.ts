@@ -2,14 +2,16 @@
 import { expect, it } from "vitest";
 import { money, price, share } from "../../console/app/time.ts";
 
-it("a share that rounds to none and is some says so; of nothing there is no share (CON-3)", () => {
-  expect([share(359, 100_000_000), share(0, 76), share(29, 76), share(1, 2_000), share(0, 0)]).toEqual([
-    "<0.1%",
-    "0%",
-    "38.2%",
-    "0.1%",
-    "–",
-  ]);
+it("a share that rounds to none or all and is not says so; of nothing there is no share (CON-3)", () => {
+  expect([
+    share(359, 100_000_000),
+    share(0, 76),
+    share(29, 76),
+    share(1, 2_000),
+    share(0, 0),
+    share(11_998, 12_000),
+    share(7, 7),
+  ]).toEqual(["<0.1%", "0%", "38.2%", "0.1%", "–", ">99.9%", "100%"]);
 });
 
 it("an amount is in cents; less than one says so, and a price has three digits that say something (CON-3)", () => {
