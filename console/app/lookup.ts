@@ -1,7 +1,9 @@
 // Looks for names without their case and marks, which the API does not: `muller` and `mueller` find Müller. It goes from page to page.
 import { folded, spelledOut } from "../../shared/rules/folded.ts";
 
-/** So many pages are read of a kind: 2,000 things, where a page has 100. */
+/** Things come with all that they say: twice as many designed emails may be too large for one answer. */
+export const PAGE = 50;
+/** So many pages are read of a kind: 1,000 things. */
 const MAX_PAGES = 20;
 
 interface Named {

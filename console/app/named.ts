@@ -1,6 +1,6 @@
 // What has a name, found by it: what the API finds in all, and before it what is found without case and marks.
 import { api } from "./api.ts";
-import { createLookup, numbered } from "./lookup.ts";
+import { createLookup, numbered, PAGE } from "./lookup.ts";
 import { sendName } from "./send-name.ts";
 
 export interface Named {
@@ -12,7 +12,6 @@ export interface Named {
 
 export type Find = (text: string, options: { signal: AbortSignal }) => Promise<readonly Named[]>;
 
-const PAGE = 100;
 const MAX_FOUND = 20;
 
 const lookup = createLookup<Named>(MAX_FOUND);

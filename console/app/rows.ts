@@ -3,7 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import { ServiceError } from "../../sdk/src/errors.ts";
 import { type AnswerOf, type ArgumentsOf, call, type Operation } from "./api.ts";
 import { type Query, type ReadOptions, useQuery } from "./query.ts";
-import { place } from "./router.ts";
+import { place, setQuery } from "./router.ts";
 
 export interface Rows<T> {
   first: Query<unknown>;
@@ -48,7 +48,13 @@ export function useNumbered<O extends Operation, T>(
   options?: ReadOptions<AnswerOf<O>>,
 ): Rows<T> {
   const rows = useRows(operation, given, rowsOf, options);
-  return { ...rows, total: Number(partOf(rows.first.data, "total") ?? 0) };
+  const total = Number(partOf(rows.first.data, "total") ?? 0);
+  const last = Math.ceil(total / PAGE_SIZE);
+  // What stood on the last page alone is gone.
+  useEffect(() => {
+    if (last > 0 && rows.items.length === 0) setQuery({ page: last > 1 ? String(last) : undefined });
+  }, [rows.first.data]);
+  return { ...rows, total };
 }
 
 const partOf = (answer: unknown, name: string): unknown => (Object(answer) as Record<string, unknown>)[name];

@@ -1,5 +1,5 @@
 // What narrows a list, kept in the address: a choice, and a search by what is typed.
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { place, setQuery } from "../app/router.ts";
 import { type Options, Select } from "./field.tsx";
 
@@ -56,13 +56,22 @@ export const searched = (): string => place.value.query.get("q") ?? "";
 export function Search({ label, placeholder = label }: { label: string; placeholder?: string }) {
   const q = searched();
   const [text, setText] = useState(q);
+  const asked = useRef(q);
   useEffect(() => {
     const wanted = text.trim();
     if (wanted === q) return;
 
-    const timer = setTimeout(() => setQuery({ q: wanted || undefined, page: undefined }), WAIT_MS);
+    const timer = setTimeout(() => {
+      asked.current = wanted;
+      setQuery({ q: wanted || undefined, page: undefined });
+    }, WAIT_MS);
     return () => clearTimeout(timer);
   }, [text]);
+  // A link, or the way back, has led to another search, or to none.
+  useEffect(() => {
+    if (q !== asked.current) setText(q);
+    asked.current = q;
+  }, [q]);
   return (
     <input
       type="search"
@@ -80,4 +89,4 @@ export const PeopleSearch = () => (
 
 /** What that finds, where it found nobody. */
 export const FOUND_BY =
-  "By the beginning of the last name, full name, external ID or email, or by the whole phone number: without a country code if the settings have a region.";
+  "By the beginning of a last name, full name, external ID or email, or by a whole phone number, without its country code if the settings have a region.";

@@ -1,6 +1,7 @@
 // Choices that several pages offer: an audience, channels, a topic, a control group.
 import type { Channel, Target } from "../../sdk/src/types.gen.ts";
-import { asList, findList, findSegment, findTemplate } from "../app/named.ts";
+import { PAGE } from "../app/lookup.ts";
+import { asList, findCampaign, findJourney, findList, findSegment, findTemplate } from "../app/named.ts";
 import { useQuery } from "../app/query.ts";
 import { pathTo } from "../app/router.ts";
 import { channelName } from "../app/sentences.ts";
@@ -73,7 +74,7 @@ export const SegmentSelect = selectOf({
 export const TemplateSelect = selectOf({
   noun: "template",
   list: "templates.list",
-  given: [{ per_page: 100 }],
+  given: [{ per_page: PAGE }],
   itemsOf: ({ data }) => data,
   get: "templates.get",
   asNamed: (template) => template,
@@ -83,6 +84,26 @@ export const TemplateSelect = selectOf({
       There are no templates yet. <a href={pathTo("content", "templates/new")}>Write one</a>
     </p>
   ),
+});
+
+export const CampaignSelect = selectOf({
+  noun: "campaign",
+  list: "campaigns.list",
+  given: [{ page_size: PAGE }],
+  itemsOf: ({ items }) => items,
+  get: "campaigns.get",
+  asNamed: (campaign) => campaign,
+  find: findCampaign,
+});
+
+export const JourneySelect = selectOf({
+  noun: "journey",
+  list: "journeys.list",
+  given: [{}],
+  itemsOf: ({ journeys }) => journeys,
+  get: "journeys.get",
+  asNamed: (journey) => journey,
+  find: findJourney,
 });
 
 type Usable = Pick<Channel, "active" | "status">;
@@ -123,11 +144,17 @@ export function ChannelPicker({ chosen, onInput, fault }: ChannelPickerProps) {
           name="channels"
           value={value}
           fault={fault}
-          options={all.map(({ id, name, type, ...state }) => ({
-            value: id,
-            label: name.toLowerCase() === channelName(type).toLowerCase() ? name : `${channelName(type)}: ${name}`,
-            ...(!isUsable(state) && { disabled: true, note: noteOf(state) }),
-          }))}
+          options={[
+            ...all.map(({ id, name, type, ...state }) => ({
+              value: id,
+              label: name.toLowerCase() === channelName(type).toLowerCase() ? name : `${channelName(type)}: ${name}`,
+              // What was chosen before can be taken out.
+              ...(!isUsable(state) && { disabled: !value.includes(id), note: noteOf(state) }),
+            })),
+            ...value
+              .filter((id) => all.every((one) => one.id !== id))
+              .map((id) => ({ value: id, label: "A deleted channel" })),
+          ]}
           onInput={(id) => onInput(value.includes(id) ? value.filter((one) => one !== id) : [...value, id])}
           hint={all.every(({ type }) => type === "in_app") && <ToConnect />}
         />

@@ -1,5 +1,6 @@
 // Notification templates (TPL-1 to TPL-9): unique names, page-numbered list, races between renames and removals.
 import { describe, expect, it } from "vitest";
+import { PAGE } from "../../console/app/lookup.ts";
 import { putItem } from "../../shared/store/item.ts";
 import { createNamed, MAX_ENTITIES, Name } from "../../shared/store/name-index.ts";
 import { TemplateItem } from "../../shared/store/templates/items.ts";
@@ -103,6 +104,19 @@ describe("list", () => {
 
     expect(namesOf(answer).sort()).toEqual(names);
     expect(answer.body.total).toBe(names.length);
+  });
+
+  it("a hundred designed emails are too large for one answer, and as many as the console asks for are not (AMB-29, CON-3)", async () => {
+    const { tenant } = await withTenant();
+    const html = '<td style="padding:0">A line of a long email.</td>'.repeat(1_200);
+    const designed = { ...content, by_channel: { email: { html } } };
+    for (let n = 0; n < 100; n++) expect((await create(tenant, { name: `T${n}`, content: designed })).status).toBe(201);
+    const { status, body } = await list(tenant, "?per_page=100");
+    expect({ status, fields: body.fields }).toEqual({
+      status: 422,
+      fields: { page: "is too large: ask for fewer entries" },
+    });
+    expect(namesOf(await list(tenant, `?per_page=${PAGE}`))).toHaveLength(PAGE);
   });
 
   it("a page of templates by name says how many there are of that name (TPL-4)", async () => {

@@ -84,6 +84,14 @@ export function choiceStories(open: () => Promise<Tab>, service: () => ServicePr
     await page.getByRole("link", { name: "Alte Grüße" }).first().waitFor();
   });
 
+  it("a page beyond the end of a list leads to its last one (CON-3)", async () => {
+    const { page, visit } = await open();
+    await visit("content?page=9");
+    await page.getByRole("link", { name: "Newer" }).waitFor();
+    await page.getByRole("table").getByRole("link").first().waitFor();
+    expect(await page.getByRole("link", { name: "Older" }).count()).toBe(0);
+  });
+
   it("the Enter of who looks for a template does not submit the form around it (CON-3, CON-6)", async () => {
     const { page, visit } = await open();
     await visit("content/schedules");

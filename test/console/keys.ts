@@ -135,6 +135,10 @@ export function keyStories(open: () => Promise<Tab>): void {
     await page.getByRole("status").getByText("1 found", { exact: true }).waitFor();
     await page.keyboard.type("xyz");
     await page.getByRole("status").getByText("0 found", { exact: true }).waitFor();
+    // The list is whole again, and its search says so.
+    await page.getByRole("link", { name: "People", exact: true }).click();
+    await page.getByRole("link", { name: "Ada", exact: true }).waitFor();
+    expect(await page.getByRole("searchbox").inputValue()).toBe("");
   });
 
   it("no field of the settings has the focus under the bar that saves them (CON-4)", async () => {

@@ -4,6 +4,7 @@ import type { NotificationsCreateBody } from "../../../sdk/src/types.gen.ts";
 import { nextRun, parseCron } from "../../../shared/rules/cron.ts";
 import { useAction } from "../../app/action.ts";
 import { type Fields, useFields } from "../../app/fields.ts";
+import { PAGE } from "../../app/lookup.ts";
 import { useQuery } from "../../app/query.ts";
 import { now, zone } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
@@ -14,6 +15,8 @@ import { meansOf } from "../../components/release-facts.tsx";
 import { Moments } from "../../components/release-moments.tsx";
 import { ReleaseSheet } from "../../components/release-sheet.tsx";
 import { ScheduleTimes, START_CRON } from "./schedule-time.tsx";
+
+const zones = Intl.supportedValuesOf("timeZone");
 
 /** Times that are shown before it begins. */
 const SHOWN = 3;
@@ -41,7 +44,7 @@ export function ScheduleEditor({ close }: { close: () => void }) {
   };
   const form = useFields(start, create);
   const usual = useUsualChannel();
-  const templates = useQuery("templates.list", [{ per_page: 100 }]).data?.data ?? [];
+  const templates = useQuery("templates.list", [{ per_page: PAGE }]).data?.data ?? [];
   // The templates and the channels may arrive after the dialog has opened.
   const draft = {
     ...form.values,
@@ -94,7 +97,7 @@ function Inputs({ form: { field }, draft }: InputsProps) {
     <>
       <TemplateSelect {...field("template_id")} value={draft.template_id} />
       <ScheduleTimes {...field("cron_expression")} />
-      <TextField label="Time zone" {...field("timezone")} required />
+      <TextField label="Time zone" {...field("timezone")} known={zones} required />
       {times.length > 0 && <Moments all={times.slice(0, 1).map((one) => ({ ...one, name: "Next" }))} />}
       <ChannelPicker {...field("channel_ids")} chosen={draft.channel_ids} />
       <TopicPicker {...field("topic")} />

@@ -1,14 +1,15 @@
 // What brought conversions and revenue, and the funnel of one campaign or journey.
 import type { ComponentChildren } from "preact";
 import type { InsightsGetSummaryQuery, Summary } from "../../../sdk/src/types.gen.ts";
+import { PAGE } from "../../app/lookup.ts";
 import { type Query, useQuery } from "../../app/query.ts";
 import { pathTo, place, setQuery } from "../../app/router.ts";
 import { channelName } from "../../app/sentences.ts";
 import { amount, number } from "../../app/time.ts";
-import { SelectField } from "../../components/field.tsx";
 import { chosenOf, Filter } from "../../components/filters.tsx";
 import { FunnelOf } from "../../components/funnel-of.tsx";
 import { Card } from "../../components/page.tsx";
+import { CampaignSelect, JourneySelect } from "../../components/pickers.tsx";
 import { Empty, Failure, Loaded, Skeleton } from "../../components/states.tsx";
 import { Table } from "../../components/table.tsx";
 
@@ -21,14 +22,15 @@ export function SourcesCard({ start, children }: { start: string; children: Comp
   const { query } = place.value;
   const group = chosenOf("by", GROUPS) ?? "campaign";
   const summary = useQuery("insights.getSummary", [{ group_by: group, start }]);
-  const campaigns = useQuery("campaigns.list", [{ page_size: 100 }], { when: group === "campaign" });
-  const journeys = useQuery("journeys.list", [], { when: group === "journey" });
+  const campaigns = useQuery("campaigns.list", [{ page_size: PAGE }], { when: group === "campaign" });
+  const journeys = useQuery("journeys.list", [{}], { when: group === "journey" });
   const named: readonly Named[] = (group === "campaign" ? campaigns.data?.items : journeys.data?.journeys) ?? [];
   const namesError = group === "channel" ? undefined : (campaigns.error ?? journeys.error);
   // Until the first of the sources is known, no funnel is read in its place.
   const isKnown = summary.data !== undefined || summary.error !== undefined;
   const first = isKnown ? summary.data?.rows[0]?.source_id || named[0]?.id : undefined;
   const source = query.get("source") || first;
+  const Choice = group === "campaign" ? CampaignSelect : JourneySelect;
   const nameOf = (id: string) =>
     group === "channel"
       ? channelName(id)
@@ -50,14 +52,7 @@ export function SourcesCard({ start, children }: { start: string; children: Comp
       {group !== "channel" && (
         <Card title="Funnel">
           {namesError && <Failure error={namesError} />}
-          {named.length > 0 && (
-            <SelectField
-              label={group === "campaign" ? "Campaign" : "Journey"}
-              value={source ?? ""}
-              options={named.map(({ id, name }) => ({ value: id, label: name }))}
-              onInput={(id) => setQuery({ source: id })}
-            />
-          )}
+          {named.length > 0 && <Choice key={group} value={source ?? ""} onInput={(id) => setQuery({ source: id })} />}
           {source && <FunnelOf group={group} source={source} start={start} />}
           {!source && !isKnown && <Skeleton rows={5} />}
           {!source && isKnown && !namesError && (

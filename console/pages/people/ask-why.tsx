@@ -1,14 +1,13 @@
 // "Why did she not get it?": one question about a send, a campaign or a journey, and its answer in words.
 import { useState } from "preact/hooks";
 import type { SubscriberProfile } from "../../../sdk/src/types.gen.ts";
-import { findCampaign, findJourney } from "../../app/named.ts";
 import { useQuery } from "../../app/query.ts";
 import { pathTo } from "../../app/router.ts";
 import { Button } from "../../components/button.tsx";
 import { Select } from "../../components/field.tsx";
 import { InWords } from "../../components/in-words.tsx";
-import { selectOf } from "../../components/one-of.tsx";
 import { Card } from "../../components/page.tsx";
+import { CampaignSelect, JourneySelect } from "../../components/pickers.tsx";
 import { SendSelect } from "../../components/send-select.tsx";
 import { Loaded, Skeleton } from "../../components/states.tsx";
 
@@ -59,27 +58,7 @@ export function AskWhy({ profile: { id } }: { profile: SubscriberProfile }) {
   );
 }
 
-const choices = {
-  send: SendSelect,
-  campaign: selectOf({
-    noun: "campaign",
-    list: "campaigns.list",
-    given: [{ page_size: 100 }],
-    itemsOf: ({ items }) => items,
-    get: "campaigns.get",
-    asNamed: (campaign) => campaign,
-    find: findCampaign,
-  }),
-  journey: selectOf({
-    noun: "journey",
-    list: "journeys.list",
-    given: [{}],
-    itemsOf: ({ journeys }) => journeys,
-    get: "journeys.get",
-    asNamed: (journey) => journey,
-    find: findJourney,
-  }),
-};
+const choices = { send: SendSelect, campaign: CampaignSelect, journey: JourneySelect };
 
 interface AnswerProps {
   person: string;
