@@ -37,8 +37,8 @@ export function useAction<O extends Operation>(operation: O, { stale }: Options 
     } catch (cause) {
       if (!(cause instanceof ServiceError)) throw cause;
       state.value = { isBusy: false, error: cause };
-      // Its state is another one than what is shown.
-      if (cause.status === 409) refresh();
+      // Its state is another one than what is shown; where the answer was lost, perhaps.
+      if (cause.status === 409 || cause.status === 0) refresh();
       return undefined;
     }
   };

@@ -208,7 +208,7 @@ export function Palette() {
       />
       <Hits hits={hits} chosen={chosen} run={run} />
       {found.isSearching && <p class="dim">Searching …</p>}
-      {!found.isSearching && hits.length === 0 && <p class="dim">Nothing has that name.</p>}
+      {!found.isSearching && hits.length === 0 && <p class="dim">Nothing is called that.</p>}
     </dialog>
   );
 }

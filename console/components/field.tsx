@@ -75,9 +75,9 @@ export interface TextProps {
 const ENDS: Readonly<Record<string, string>> = { date: "9999-12-31", "datetime-local": "9999-12-31T23:59" };
 
 export function TextField({ label, value, onInput, hint, fault, rows, code, autocomplete, known, ...rest }: TextProps) {
-  const [typed, setTyped] = useState("");
-  // `0.0` is no more than `0` to whoever keeps a number, and on its way to `0.05`.
-  const isSame = rest.type === "number" && Number.parseFloat(typed) === Number.parseFloat(value);
+  const [typed, setTyped] = useState<string>();
+  // `0.0` is no more than `0` to whoever keeps a number, and on its way to `0.05`; so is an emptied input on its way to `5`.
+  const isSame = rest.type === "number" && typed !== undefined && Number(typed) === Number(value);
   return (
     <Field label={label} hint={hint} fault={fault}>
       {(props) =>

@@ -38,8 +38,8 @@ export function Halted({ send, halt, children }: { send: string; halt: Halt; chi
       what="send"
       resume={{ ...resume, run: (safety) => resume.run(send, { safety }) }}
       cancel={{ ...cancel, run: () => cancel.run(send) }}
-      onResume="Everyone who is left gets it. It halts again if what follows goes wrong too."
-      onCancel="Who did not get it yet, will not. What was delivered stays delivered."
+      onResume="Everyone who is still waiting gets it. It halts again if the rest goes wrong too."
+      onCancel="Anyone who has not received it yet will not. What was delivered stays delivered."
     >
       {children}
     </Banner>
@@ -64,7 +64,7 @@ export function HaltedStep({ journey, step, name, halt }: HaltedStepProps) {
       what="step"
       resume={{ ...resume, run: (safety) => resume.run(journey, { ...step, safety }) }}
       cancel={{ ...cancel, run: () => cancel.run(journey, step) }}
-      onResume="Everyone who waits at the step goes on. It halts again if what follows goes wrong too."
+      onResume="Everyone who waits at the step goes on. It halts again if the rest goes wrong too."
       onCancel="The runs that wait at the step are canceled, and those that arrive later, until a new version is active."
     >
       People wait at “{name}” of version {step.version}.

@@ -55,8 +55,7 @@ export function Lift({ job }: { job: string }) {
             </>
           ) : (
             <p>
-              The service does not know yet what a conversion is.{" "}
-              <a href={pathTo("settings", "conversions")}>Set up conversions</a>
+              No event counts as a conversion yet. <a href={pathTo("settings", "conversions")}>Set up conversions</a>
             </p>
           )
         }

@@ -113,7 +113,7 @@ function SeenBySomebody({ content, channel, send }: SeenProps & { channel: Own }
         label="As seen by"
         picked={picked}
         placeholder={person ? personName(person) : ""}
-        {...(!person && { hint: "Nobody is found: attributes are empty." })}
+        {...(!person && { hint: "Nobody is found: variables are empty." })}
       />
     </>
   );

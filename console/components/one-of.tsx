@@ -125,6 +125,6 @@ function useFound(find: Find, wanted: string) {
   return {
     all,
     fault,
-    hint: all.length > 0 ? `${all.length} found: choose from them.` : !fault && "None has that name.",
+    hint: all.length > 0 ? `${all.length} found: choose from them.` : !fault && "None is called that.",
   };
 }

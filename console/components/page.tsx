@@ -159,7 +159,14 @@ export function Tabbed({ title, about, tabs }: TabbedProps) {
 }
 
 export function Code({ text, label = "Copy" }: { text: string; label?: string }) {
-  const copy = () => navigator.clipboard.writeText(text).then(() => say("Copied."));
+  const copy = async () => {
+    // A page that is not secure has no clipboard, and a browser may refuse to write into it.
+    const isCopied = await navigator.clipboard?.writeText(text).then(
+      () => true,
+      () => false,
+    );
+    say(isCopied ? "Copied." : "This browser does not let the page copy. Select the text instead.");
+  };
   return (
     <div class="code">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: long code is scrolled by keyboard */}

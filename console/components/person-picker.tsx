@@ -117,7 +117,7 @@ export function PeopleField({ label, value, onInput, fault }: PeopleFieldProps) 
       />
       <div class="row">
         <PersonField label="Find a person" picked={picked} hasButton />
-        <Button icon="plus" refusal={person ? undefined : (reason ?? "Name a person first.")} onClick={add}>
+        <Button icon="plus" refusal={person ? undefined : (reason ?? "Choose a person first.")} onClick={add}>
           Add this person
         </Button>
       </div>

@@ -4,10 +4,11 @@ import { channelName } from "../app/sentences.ts";
 import type { Fact } from "./page.tsx";
 
 export function ChannelNames({ ids }: { ids: readonly string[] }) {
-  const all = useQuery("channels.list", []).data?.channels ?? [];
+  const all = useQuery("channels.list", []).data?.channels;
   const names = ids.map((id) => {
-    const found = all.find((one) => one.id === id);
-    return found ? channelName(found.type) : "…";
+    const found = all?.find((one) => one.id === id);
+    if (found) return channelName(found.type);
+    return all ? "a deleted channel" : "…";
   });
   return <>{names.join(", ") || "none"}</>;
 }

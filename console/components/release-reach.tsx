@@ -83,7 +83,7 @@ export function Who({ preview: { data, error, refresh }, at = "" }: WhoProps) {
       {reached.length > 1 && (
         <p>{reached.map(([name, count]) => `${channelName(name)}: ${plural(count, "person", "people")}`).join(", ")}</p>
       )}
-      {counts.sent === 0 && <p class="banner">Not one person would get this.</p>}
+      {counts.sent === 0 && <p class="banner">Nobody would get this.</p>}
       <div class="meter" aria-hidden="true">
         {lines.map(({ tone, count, words }) => (
           <i key={words} class={tone} style={{ flexGrow: count }} />
@@ -97,7 +97,7 @@ export function Who({ preview: { data, error, refresh }, at = "" }: WhoProps) {
               <b>{number(count)}</b> {words}
               {people.length > 0 && (
                 <span class="dim">
-                  {", such as "}
+                  {count > people.length ? ", such as " : ": "}
                   {people.slice(0, LOOKED_AT).map((id, n) => (
                     <Fragment key={id}>
                       {n > 0 && " and "}

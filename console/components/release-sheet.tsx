@@ -6,6 +6,7 @@ import type { Running } from "../app/action.ts";
 import { Cover } from "../app/places.ts";
 import { type Query, useQuery } from "../app/query.ts";
 import { sendLimitOf } from "../app/send-limit.ts";
+import { channelName } from "../app/sentences.ts";
 import { now, number, percent, plural } from "../app/time.ts";
 import { Button } from "./button.tsx";
 import { Dialog } from "./dialog.tsx";
@@ -134,7 +135,7 @@ interface Doubt {
 function refusalOf({ preview, isLate, typed }: Doubt): string | undefined {
   if (preview?.error) return "Who gets it is not known.";
   if (preview && (!preview.data || preview.isLoading)) return "Counting who gets it.";
-  if (isLate) return "Confirm the time that has passed first.";
+  if (isLate) return "Confirm first that the time has passed.";
   const isTyped = typed === undefined || Number(typed.replace(/[\s.,]/g, "")) === preview?.data?.counts.sent;
   return isTyped ? undefined : "Type the number of people first.";
 }
@@ -167,7 +168,10 @@ function Cost({ preview: { cost } }: { preview: NotificationPreview }) {
           , of which <Money of={cost.provider_dollars} /> for providers
         </span>
       )}
-      {cost.unpriced.length > 0 && <span class="dim">. No price is set for {cost.unpriced.join(", ")}</span>}.
+      {cost.unpriced.length > 0 && (
+        <span class="dim">. No price is set for {cost.unpriced.map(channelName).join(", ")}</span>
+      )}
+      .
     </p>
   );
 }

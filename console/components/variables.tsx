@@ -64,11 +64,11 @@ function Known({ insert }: { insert: (text: string) => void }) {
     // What stands for an empty variable is no place to put one.
     <div class="stack tight" onFocusIn={(event) => event.stopPropagation()}>
       <TextField
-        label="Where it is empty"
+        label="Fallback"
         value={fallback}
         onInput={setFallback}
         placeholder="there"
-        hint="Stands for the variable for people who have none."
+        hint="Shown to people who have no value."
       />
       <div class="variables">
         {[...new Set([...FIXED, ...Object.keys(attributes), ...keys])].slice(0, MAX_SHOWN).map((key) => (

@@ -105,7 +105,7 @@ const forms: { [T in BlockType]: Form<T> } = {
         rows={5}
         value={says.text}
         onInput={(text) => set({ text })}
-        hint="Marketing emails get an unsubscribe link below by themselves."
+        hint="Marketing emails get an unsubscribe link below automatically."
       />
       <AlignField value={says.align} set={set} />
     </>

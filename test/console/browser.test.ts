@@ -148,7 +148,7 @@ describe.skipIf(!hasBrowser)("in Chromium", () => {
     await page.getByLabel("Title").fill("News of the week");
     await page.getByLabel("Body").fill("Hello ");
     await page.getByText("Insert a variable").click();
-    await page.getByLabel("Where it is empty").fill("you");
+    await page.getByLabel("Fallback").fill("you");
     await page.getByRole("button", { name: /^first_name Ada/ }).click();
     expect(await page.getByLabel("Body").inputValue()).toBe("Hello {{ subscriber.first_name | default: 'you' }}");
     await page.locator(".in-app-card").getByText("Hello Ada").waitFor();

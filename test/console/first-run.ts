@@ -74,7 +74,7 @@ export function firstRunStories(open: () => Promise<Tab>): void {
     expect(await heading.inputValue()).toMatch(/\S \{\{ subscriber\.first_name \}\}$/);
     await heading.fill("It is here, !");
     await heading.press("ArrowLeft");
-    await dialog.getByLabel("Where it is empty").fill("friend");
+    await dialog.getByLabel("Fallback").fill("friend");
     await dialog.getByRole("button", { name: /^first_name/ }).click();
     expect(await heading.inputValue()).toBe("It is here, {{ subscriber.first_name | default: 'friend' }}!");
     await dialog

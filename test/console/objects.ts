@@ -18,7 +18,7 @@ export function objectStories(open: () => Promise<Tab>): void {
     await page.getByRole("link", { name: "Ada Keller", exact: true }).waitFor();
     const search = page.getByRole("searchbox", { name: "Find by name, external ID, email or phone" });
     await search.fill("lovelace");
-    await page.getByText('No member is found by "lovelace".').waitFor();
+    await page.getByText("No member is found by “lovelace”.").waitFor();
     await search.fill("kell");
     await page.getByRole("link", { name: "Ada Keller", exact: true }).waitFor();
     await search.fill("");
@@ -100,7 +100,7 @@ export function objectStories(open: () => Promise<Tab>): void {
     await dialog.getByRole("button", { name: "Save the endpoint" }).click();
     await page.locator("main h1 + p", { hasText: "Of the shop" }).waitFor();
     await choose(page, "Rotate the secret");
-    await dialog.getByText("For 24 hours the present one signs as well").waitFor();
+    await dialog.getByText("For 24 hours the current one signs as well").waitFor();
     await dialog.getByRole("button", { name: "Rotate it" }).click();
     await dialog.getByText(/^whsec_/).waitFor();
     await page.keyboard.press("Escape");

@@ -15,7 +15,7 @@ const openAda = async ({ page, visit }: Tab): Promise<Page> => {
 export function peopleStories(open: () => Promise<Tab>): void {
   it("a person is told as a story by day: each message with its channels, and as it was seen (CON-3)", async () => {
     const page = await openAda(await open());
-    await page.getByText(/^A marketing message now (goes out|waits)/).waitFor();
+    await page.getByText(/^A marketing message sent now would (go out|wait)/).waitFor();
     const message = page.locator(".timeline > li", { hasText: "New: shared boards" });
     expect(await message.locator(".badge").allTextContents()).toEqual(["delivered", "delivered"]);
     await page.getByRole("link", { name: "Welcome, [first name]", exact: true }).waitFor();

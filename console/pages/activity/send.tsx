@@ -94,7 +94,7 @@ function Cancel({ id }: { id: string }) {
       act="Cancel the send"
       said="The send is canceled."
     >
-      Who did not get it yet, will not. What was delivered stays delivered.
+      Anyone who has not received it yet will not. What was delivered stays delivered.
     </AskButton>
   );
 }
@@ -202,7 +202,7 @@ function Lookup({ send }: { send: Notification }) {
         <Loaded query={found} skeleton={<Skeleton rows={2} />}>
           {({ items }) =>
             items.length === 0 ? (
-              <p class="dim">Nobody is found by "{asked}".</p>
+              <p class="dim">Nobody is found by “{asked}”.</p>
             ) : (
               <ul class="stack tight">
                 {items.map((person) => (

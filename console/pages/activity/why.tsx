@@ -87,7 +87,7 @@ function Now({ now }: { now: NonNullable<Recipient["now"]> }) {
     <ul class="conditions">
       {subscriber_filters.map(({ key, condition, value, matches }) => (
         <Condition key={key} isMet={matches}>
-          {key} {value === undefined ? "is not known" : `is ${valueText(value)}`}, and it is wanted that it{" "}
+          {key} {value === undefined ? "is not known" : `is ${valueText(value)}`}; this send is for people whose {key}{" "}
           {wantedText(condition)}
         </Condition>
       ))}

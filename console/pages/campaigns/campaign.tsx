@@ -162,12 +162,17 @@ function Messages({ campaign }: { campaign: Campaign }) {
 }
 
 /** Who is reached, with which control group, and under which brake. */
-function Settings({ campaign: { target, holdout_percentage, topic, safety, approval } }: { campaign: Campaign }) {
+function Settings({ campaign }: { campaign: Campaign }) {
+  const { target, holdout_percentage, topic, safety, approval } = campaign;
+  const [first] = timesOf(campaign)
+    .flatMap((time) => time ?? [])
+    .toSorted((a, b) => Date.parse(a) - Date.parse(b));
   return (
     <Card title="Settings">
       <Facts
         of={[
           ["Audience", <Audience key="audience" target={target} />],
+          first && [Date.parse(first) > now() ? "Goes out" : "Went out", <Time key="time" at={first} isDate />],
           ["Control group", holdout_percentage ? `${holdout_percentage}%` : "none"],
           topic && ["Topic", <TopicName key="topic" of={topic} />],
           approval?.status === "approved" && [

@@ -147,7 +147,7 @@ function Moves({ experience }: { experience: Experience }) {
               said={`${name} is deleted.`}
               then={() => go(pathTo("content", "experiences"))}
             >
-              It was shown to nobody.
+              Nobody has seen it.
             </AskButton>
           )}
         </Menu>

@@ -39,7 +39,7 @@ export function ListMembers({ id }: { id: string }) {
       filters={<PeopleSearch />}
       empty={
         q
-          ? { title: `No member is found by "${q}".`, about: FOUND_BY, action: null }
+          ? { title: `No member is found by “${q}”.`, about: FOUND_BY, action: null }
           : { title: "Nobody is in this list.", about: "Add people one by one, or import a file." }
       }
       columns={[

@@ -19,7 +19,7 @@ export function Schedules() {
   const rows = useNumbered("schedules.list", [{ page: pageNumber(), per_page: PAGE_SIZE }], ({ data }) => data);
   const templateName = useTemplateNames(rows.items.map(({ template_id }) => template_id));
   const update = useAction("schedules.update");
-  const nameOf = ({ template_id }: Schedule) => templateName(template_id) ?? template_id.slice(0, 8);
+  const nameOf = ({ template_id }: Schedule) => templateName(template_id) ?? "A template";
   return (
     <>
       <NotInPlan />
@@ -54,7 +54,7 @@ export function Schedules() {
         }}
         remove={{
           operation: "schedules.delete",
-          about: "The template is not sent by it any more.",
+          about: "It no longer sends the template.",
           said: () => "The schedule is deleted.",
         }}
       />

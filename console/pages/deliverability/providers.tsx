@@ -73,7 +73,7 @@ const WORDS: Record<Judged, [what: string, watch: string, high: string]> = {
   complained: [
     "called it spam",
     `Above ${fineShare(LIMITS.complained[1], 1)} emails go to the spam folder.`,
-    "Send less often, and to those alone who open what you send, until it falls.",
+    "Send less often, and only to people who open what you send, until it falls.",
   ],
 };
 

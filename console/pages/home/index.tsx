@@ -140,7 +140,7 @@ const STEPS = [
   {
     id: "address",
     title: "Confirm your email address",
-    about: "By the link that was mailed to you. Until then you send, invite and connect nothing.",
+    about: "Open the link that was emailed to you. Until then you cannot send, invite or connect anything.",
     Action: ConfirmAgain,
   },
   {
@@ -161,14 +161,14 @@ const STEPS = [
   },
   {
     id: "channel",
-    title: "Connect a channel beside in-app",
+    title: "Connect a channel besides in-app",
     about: "Email, push, SMS or chat app, with your own provider account.",
     Action: () => <LinkButton href={pathTo("channels")}>Connect</LinkButton>,
   },
   {
     id: "event",
     title: "Send an event from your product",
-    about: "Segments, journeys and conversions follow from events.",
+    about: "Segments, journeys and conversions build on events.",
     Action: () => <LinkButton href="/docs/events">See how</LinkButton>,
   },
   {

@@ -19,7 +19,7 @@ import { meaningText } from "./words.ts";
 const refusals: Partial<Record<string, string>> = {
   pending: "The dry run has not ended yet.",
   processing: "The dry run has not ended yet.",
-  failed: "Say what its columns mean and repeat the dry run, or mend the file.",
+  failed: "Map its columns and repeat the dry run, or fix the file.",
   canceled: "The dry run was canceled.",
 };
 
@@ -170,7 +170,7 @@ const Numbers = ({ upload: { reading, setReading } }: { upload: Upload }) => (
 const hasProof = ({ reading: { consent_at, date_format } }: Upload): boolean => consent_at !== "" || date_format !== "";
 
 const DATE_FORMATS = [
-  { value: "", label: "Not said: read only clear dates" },
+  { value: "", label: "Read only dates that are clear" },
   { value: "dd/mm/yyyy", label: "Day first: 3 April 2026" },
   { value: "mm/dd/yyyy", label: "Month first: 4 March 2026" },
 ];
@@ -180,8 +180,8 @@ function Proof({ upload: { reading, setReading, start } }: { upload: Upload }) {
   return (
     <Card title="When did they agree?">
       <p class="dim">
-        A yes counts only with its time: say when and where they agreed. Else it is not known, and where marketing needs
-        a yes they get none.
+        A yes counts only with a time: say when and where they agreed. Without it consent is unknown, and where
+        marketing needs a yes they get none.
       </p>
       <div class="row">
         <SelectField

@@ -104,8 +104,8 @@ function Who({ journey: { trigger, entry_rules } }: { journey: Journey }) {
 
 const ageText = (age = DEFAULT_MAX_AGE): string =>
   age === "none"
-    ? "Events of any age begin a run, imported ones too."
-    : `Events that arrive more than ${durationText(age)} late begin none.`;
+    ? "Events of any age start a run, imported ones too."
+    : `Events that arrive more than ${durationText(age)} late start no run.`;
 
 function againText(rules: Journey["entry_rules"]): string {
   const only = rules?.eligibility ? "Only who matches its entry rule enters. " : "";

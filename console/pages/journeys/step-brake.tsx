@@ -61,7 +61,8 @@ function figuresOf({ version, status, safety, tried, errors, ...counts }: Journe
   });
   const { under_way, bounced, complained, opted_out } = counts;
   const mails = `${plural(bounced, "bounce")}, ${plural(complained, "complaint")}, ${plural(opted_out, "opt-out")}`;
-  const canceled = status === "canceled" ? " Who arrives here leaves the journey, until a new version is active." : "";
+  const canceled =
+    status === "canceled" ? " Anyone who arrives here leaves the journey, until a new version is active." : "";
   const off = safety ? "" : " It is switched off.";
   const tries = channels.length > 0 ? channels.join("; ") : "nothing tried yet";
   return `Version ${version}: ${tries}; ${mails}; ${number(under_way)} under way.${off}${canceled}`;

@@ -103,7 +103,7 @@ function Insert({ insert }: { insert: (type: StepType) => void }) {
           {stepNames[type]}
         </Button>
       ))}
-      <Button kind="quiet" icon="cross" label="Insert no step" onClick={() => setOpen(false)} />
+      <Button kind="quiet" icon="cross" label="Cancel" onClick={() => setOpen(false)} />
     </div>
   );
 }

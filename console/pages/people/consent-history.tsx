@@ -16,7 +16,7 @@ export function ConsentHistory({ id }: { id: string }) {
       <Loaded query={first} skeleton={<Skeleton table rows={4} />}>
         {() =>
           items.length === 0 ? (
-            <p class="dim inset">Nothing was answered yet: the rule of the workspace decides.</p>
+            <p class="dim inset">There is no answer yet: the workspace's rule decides.</p>
           ) : (
             <Table
               caption="Consent history"

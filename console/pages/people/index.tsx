@@ -35,7 +35,7 @@ function PeopleList() {
       hrefOf={({ id }) => pathTo("people", id)}
       filters={<PeopleSearch />}
       empty={{
-        title: q ? `Nobody is found by "${q}".` : "There are no people yet.",
+        title: q ? `Nobody is found by “${q}”.` : "There are no people yet.",
         about: q ? FOUND_BY : "Your product adds them with the SDK, or you import a file.",
         action: q ? (
           <a href={pathTo("settings", "audit", { action: "subscribers" })}>Who was erased is in the audit trail</a>

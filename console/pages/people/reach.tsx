@@ -65,12 +65,12 @@ export function Reach({ profile }: { profile: SubscriberProfile }) {
 /** What a marketing message that is sent now does. */
 function sentenceOf({ samples: [sample], skip_reasons }: NotificationPreview): string {
   const [reason] = Object.keys(skip_reasons);
-  if (!sample) return `A marketing message now does not go out${reason ? `: ${reasonText(reason)}` : ""}.`;
+  if (!sample) return `A marketing message sent now would not go out${reason ? `: ${reasonText(reason)}` : ""}.`;
   const names = [...new Set(sample.channels)].map(channelName);
   const by = names.length > 0 ? ` by ${listed(names)}` : "";
   return sample.deferred_until
-    ? `A marketing message now waits for the end of quiet hours, ${momentText(sample.deferred_until)}, and goes out${by}.`
-    : `A marketing message now goes out${by}.`;
+    ? `A marketing message sent now would wait for the end of quiet hours, ${momentText(sample.deferred_until)}, and go out${by}.`
+    : `A marketing message sent now would go out${by}.`;
 }
 
 interface WhereProps {

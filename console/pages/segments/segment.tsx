@@ -45,7 +45,7 @@ export function OneSegment({ id }: { id: string }) {
               Recompute
             </Act>
             <DeleteButton operation="segments.delete" id={id} noun="segment" name={data.name} page="segments">
-              The people in it stay. What uses the segment refuses the deletion by name.
+              The people in it stay. A segment that is in use is not deleted, and you see by what.
             </DeleteButton>
           </Menu>
         )

@@ -22,7 +22,7 @@ import { Testers } from "./testers.tsx";
 
 const zones: readonly string[] = Intl.supportedValuesOf("timeZone");
 const currencies = [
-  { value: "", label: "Not said: numbers alone" },
+  { value: "", label: "None: plain numbers" },
   ...Intl.supportedValuesOf("currency").map((code) => ({ value: code, label: `${code}: ${currencyName(code)}` })),
 ];
 

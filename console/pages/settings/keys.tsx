@@ -130,12 +130,12 @@ function AgentKeys() {
       scopes={AGENT_SCOPES}
       about="An AI agent reads, drafts or plans sends with a key of its own, by MCP."
       rows={rows}
-      columns={[{ title: "Ends", cell: ({ expires_at }) => <Time at={expires_at} /> }]}
+      columns={[{ title: "Expires", cell: ({ expires_at }) => <Time at={expires_at} /> }]}
       form={{
         schema: forms["account.createAgentKey"],
         texts: {
           scopes: { label: "What it may do", options: AGENT_SCOPES },
-          expires_in_days: { label: "Ends after days" },
+          expires_in_days: { label: "Days until it expires" },
         },
         action: create,
       }}

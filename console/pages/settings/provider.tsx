@@ -41,7 +41,7 @@ export function Provider() {
 
 const BackTo = ({ address }: { address: string }) => (
   <>
-    <p>The client at the provider allows this address, and no other:</p>
+    <p>At the provider, allow this redirect address for the client, and no other:</p>
     <Code text={address} />
   </>
 );
@@ -104,7 +104,7 @@ function Settings({ found }: { found: IdentityProvider | undefined }) {
           said="Removed. Members sign in with passwords."
           close={() => setRemoving(false)}
         >
-          Members sign in with passwords from then on. Who has none asks for a new one on the sign-in page.
+          Members sign in with passwords from then on. Anyone without one asks for it on the sign-in page.
         </Ask>
       )}
     </>
@@ -127,7 +127,7 @@ function Client({ form: { field }, isStored }: PartProps & { isStored: boolean }
         type="password"
         autocomplete="off"
         {...field("client_secret")}
-        hint={isStored ? "Stored. Leave it empty to keep it." : "As the provider shows it."}
+        hint={isStored ? "Stored. Leave it empty to keep the stored one." : "As the provider shows it."}
       />
       <TextField
         label="Domains of your members' addresses"
@@ -143,10 +143,10 @@ function Roles({ form: { values, set, field } }: PartProps) {
   return (
     <Card title="Who becomes what">
       <SelectField
-        label="Whoever signs in first becomes"
+        label="New members become"
         {...field("default_role")}
         options={[
-          { value: "none" as const, label: "nobody without an invitation or a group" },
+          { value: "none" as const, label: "none: they need an invitation or a group" },
           ...ROLES.map((value) => ({ value, label: value })),
         ]}
       />
@@ -159,7 +159,7 @@ function Roles({ form: { values, set, field } }: PartProps) {
       />
       <Check
         label="Members need the provider"
-        note="Passwords no longer open the workspace, but for owners with a second factor. Sign in there first."
+        note="Passwords no longer open the workspace, except for owners with a second factor. Sign in there first."
         checked={values.required}
         onInput={(required) => set({ required })}
       />

@@ -64,7 +64,7 @@ export function Team() {
           title: ({ name }) => `Remove ${name}?`,
           typed: ({ email }) => email,
           act: "Remove from the workspace",
-          said: ({ name }) => `${name} has no access any more.`,
+          said: ({ name }) => `${name} no longer has access.`,
         }}
       />
       <Invitations />
@@ -116,7 +116,7 @@ function Invitations() {
       remove={{
         operation: "team.deleteInvitation",
         verb: "Withdraw",
-        about: "Its token is no longer valid.",
+        about: "Its link no longer works.",
         title: ({ email }) => `Withdraw the invitation of ${email}?`,
         typed: () => undefined,
         act: "Withdraw it",

@@ -77,7 +77,7 @@ export function Endpoint({ id }: { id: string }) {
                 said="The secret is rotated."
                 then={({ secret }) => setOpen({ kind: "secret", secret })}
               >
-                The new one is shown once. For 24 hours the present one signs as well, and an older one no longer.
+                The new one is shown once. For 24 hours the current one signs as well; older ones stop.
               </AskButton>
               <Act action={update} given={[id, { active: !data.active }]}>
                 {data.active ? "Disable" : "Enable"}
