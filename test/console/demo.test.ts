@@ -254,7 +254,7 @@ describe.skipIf(!hasBrowser)("the demo in Chromium", () => {
     const { page, visit } = await open();
     const { promise: isNamed, resolve: named } = Promise.withResolvers<void>();
     const funnels: string[] = [];
-    page.on("response", (response) => response.url().includes("/api/v1/campaigns?page_size=100") && named());
+    page.on("response", (response) => response.url().includes("/api/v1/campaigns?page_size=50") && named());
     page.on("request", (request) => request.url().includes("/insights/funnel?") && funnels.push(request.url()));
     await page.route("**/api/v1/insights/summary?*", async (route) => {
       await isNamed;
