@@ -198,7 +198,10 @@ export function longNameStories(open: () => Promise<Tab>): void {
     ]) {
       await visit(path);
       await page.locator("main tbody tr:not(.blank)").first().waitFor();
-      expect({ path, tooWide: await foundAt(page, [360, 600, 820, 960, 1280], TOO_WIDE) }).toEqual({ path, tooWide: [] });
+      expect({ path, tooWide: await foundAt(page, [360, 600, 820, 960, 1280], TOO_WIDE) }).toEqual({
+        path,
+        tooWide: [],
+      });
     }
   });
 
