@@ -49,10 +49,13 @@ const OVER = words(
   "canceled cancelled expired paused suspended ended stopped terminated churned onhold storniert gekündigt abgelaufen pausiert",
   "annulé annulée expiré expirée enpause suspendu suspendue cancelado cancelada caducado caducada expirado expirada pausado pausada",
   "suspendido suspendida suspenso suspensa annullato annullata scaduto scaduta inpausa sospeso sospesa disdetto disdetta geannuleerd",
-  "opgezegd verlopen gepauzeerd opgeschort anulowany anulowana anulowano wygasły wygasła wygasło wstrzymany wstrzymana zawieszony zawieszona",
+  // At the Turkish register; in a log of orders, what came back.
+  "ret opgezegd verlopen gepauzeerd opgeschort anulowany anulowana anulowano wygasły wygasła wygasło wstrzymany wstrzymana zawieszony zawieszona",
 );
+const CANCELED_BY = "cancell?ed(?:subscriptions?|newsletter|by(?:the)?(?:user|customer|subscriber|contact|recipient))?";
+const CANCELED = any(CANCELED_BY);
 /** Nobody wants it any more, or pays for it. */
-export const isOver = (text: string): boolean => OVER.has(wordOf(text));
+export const isOver = (text: string): boolean => OVER.has(wordOf(text)) || CANCELED.test(columnKey(text));
 /** `Not opted in`, `nicht erlaubt`. */
 const NEGATED = /^(?:not|nicht|pas|niet)(?:yet)?(.+)/;
 const EMPTY = words(
@@ -136,7 +139,14 @@ const DENIED = new RegExp(
     .flatMap((line) => line.split(" "))
     .join("|")})(.+)`,
 );
-export const isUnconfirmed = (text: string): boolean => UNCONFIRMED.test(columnKey(text));
+/** Whether a text says that, and no more: not `Pendiente de baja`, nor `Not active`, which somebody may have been. */
+export function isUnconfirmed(text: string): boolean {
+  const key = columnKey(text);
+  const more = key.replace(UNCONFIRMED, "");
+  const isMore =
+    key.startsWith("notactive") || /^(?:out|suppressed)$/.test(signOf(more) ?? "") || /cancel|ann?ul/.test(more);
+  return UNCONFIRMED.test(key) && !isMore;
+}
 export const isDenied = (key: string): boolean =>
   /^(?:out|suppressed)$/.test(signOf(DENIED.exec(key)?.[1] ?? "") ?? "");
 
@@ -192,13 +202,14 @@ export const saysOut = (value: string): boolean =>
 export const A_NO = /\bfalse\b|unsub|opt(?:ed)?[ _-]?out/i;
 const STANDING_OUT = any(
   ...OUT_WORDS,
-  "blocked stop(ped|all)? arret cancell?ed(?:subscriptions?|newsletter|by(?:the)?(?:user|customer|subscriber|contact|recipient))? removed deleted noconsent unerwue?nscht rejetee? redacted ausgetragen gesperrt baja archived revoked",
+  CANCELED_BY,
+  "blocked stop(ped|all)? arret removed deleted noconsent unerwue?nscht rejetee? redacted ausgetragen gesperrt baja archived revoked",
   "widerrufen gel(?:o|oe)scht erased gdprdeleted anonymi[sz]ed avregistrerad aboneliktencikti unactivated",
   "заблокирован[аы]? заблокован[ао]? bloque[e]? bloquead[oa] bloccat[oa] geblokkeerd zablokowan[ye] removid[oa] eliminad[oa] eliminat[oa] borrad[oa] exclu(?:id[oa]|ded|e)? esclus[oa] ausgeschlossen uitgesloten wykluczon[yae] supprimee? usuniet[ya] verwijderd entfernt manuallydeactivated",
   "zuru?e?ckgewiesen abmeldung widerruf widersprochen widerspruch bajavoluntaria not(?:yet)?opt(?:ed)?in resilie[e]? gekundigt gekuendigt",
   // Who never subscribed elsewhere
   "(?:non|not|never)(?:yet)?subscri(?:bed|bers?) (?:nicht|niemals)abonniert nonabonnee? no(?:esta)?suscrit[oa] noniscritt[oa] naoinscrit[oa] niet(?:ingeschreven|aangemeld) niezapisan[ya]",
-  "(?:former|ex)subscribers? anciens?abonnes? askedtoberemoved (?:only)?(?:transactional|service)(?:e?mails?|messages?)?only onlytransactional ret reddetti",
+  "(?:former|ex)subscribers? anciens?abonnes? askedtoberemoved (?:only)?(?:transactional|service)(?:e?mails?|messages?)?only onlytransactional reddetti",
   "withdrawn nopermission optoutrequested cancellat[oa] no(?:more)?(?:e?mails?|marketing|newsletters?|contact|communications?|promotions?|sms|texts?)",
 );
 const STANDING_SUPPRESSED = any(

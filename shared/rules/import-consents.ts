@@ -126,7 +126,7 @@ const asClaim = (status: Claim["status"] | undefined, said = ""): Claim | undefi
   status && { status, ...pendingIn(said) };
 
 /** What a cell says, at the time of its own or of the column for it. */
-function claimOf(cell: SignedCell, form: TimeForm): Claim | undefined {
+function claimOf(cell: SignedCell, form: ConsentReading): Claim | undefined {
   const claim = ownClaimOf(cell, form);
   return claim && claim.time === undefined && cell.time !== undefined ? { ...claim, time: cell.time } : claim;
 }
@@ -134,7 +134,7 @@ function claimOf(cell: SignedCell, form: TimeForm): Claim | undefined {
 const OTHER_STATUS = /^[02-9]$/;
 
 /** What a cell says by itself. */
-function ownClaimOf({ signed, value }: SignedCell, form: TimeForm): Claim | undefined {
+function ownClaimOf({ signed, value }: SignedCell, form: ConsentReading): Claim | undefined {
   const { sign, isBare, isNumbered, isUnnamed, isOfTrade, isOfPurchase, isProof, of } = signed;
   const isPreference = sign === "in" || (sign === "status" && !isUnnamed);
   if (isPreference && isNoneOf(value)) return { status: "opted_out" };
@@ -173,6 +173,7 @@ function ownClaimOf({ signed, value }: SignedCell, form: TimeForm): Claim | unde
     isDenied(columnKey(value))
   )
     return undefined;
+  if (signed.isUntil && time !== undefined && timeOf(time, form).isAhead) return undefined;
   if (sign === "out") return { status: of === "reason" && saysBounced(value) ? "suppressed" : "opted_out", time };
   if (SOFT.test(columnKey(value)) || isGood(value) || isNoBounce(value)) return undefined;
   return { status: (time === undefined && suppressionOf(value)) || "suppressed", time };

@@ -13,6 +13,7 @@ import {
   OF_CUSTOMER_IO,
   phoneLead,
   rankOf,
+  saysWhose,
   type Standard,
 } from "./import-names.ts";
 import { isOfPurchase } from "./import-purchases.ts";
@@ -56,9 +57,11 @@ export function usualFields(
     if (field === "external_id" && keys[i] === "id" && keys.includes(OF_CUSTOMER_IO)) return -1;
     const isLastName = field === "last_name" && keys[i] === "name" && BESIDE_A_NAME.some((one) => keys.includes(one));
     const rank = isLastName ? BEHIND_ALL : rankOf(field, keys[i] ?? "");
-    if (rank === undefined) return Number.POSITIVE_INFINITY;
+    if (rank === undefined || (field !== "email" && field !== "phone" && saysWhose(name)))
+      return Number.POSITIVE_INFINITY;
     const lead = field === "phone" ? phoneLead(header[i] ?? "") : 0;
-    return (bareName(name) === name ? rank : rank + BEHIND_A_PREFIX) - lead;
+    const behind = saysWhose(name) ? BEHIND_ALL : BEHIND_A_PREFIX;
+    return (bareName(name) === name ? rank : rank + behind) - lead;
   };
   for (const field of importFields) {
     if (taken.has(field)) continue;

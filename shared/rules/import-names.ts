@@ -163,12 +163,17 @@ const OF_A_PERSON =
   /^(?:(?:context[._])?traits[._](?=\S)|(?:User\.UserAttributes|Attributes|Demographic|Location)\.(?=\S)|(?:traits|user|contact|subscriber|profile|customer|person|attributes|fields|properties)(?:\s*[.:/]|\s+-)\s*(?=\S))/i;
 /** What platforms write behind it: `Email (Standard)`, `Person - Phone - Mobile`. */
 const WHICH_ONE =
-  /(?<!\s)\s*(?:\((?:standard|default|primary|main|work|home|mobile?)\)|\s-\s(?:primary|main|work|home|mobile)|\s(?:privat|privé|prive|personal|persönlich|geschäftlich|dienstlich|beruflich|büro|work|home|business|office|perso|pro|personale|ufficio|trabajo|trabalho|zakelijk|prywatny|służbowy)|\s1)$/iu;
+  /(?<!\s)\s*(?:\((?:standard|default|primary|main|work|home|mobile?)\)|\s-\s(?:primary|main|work|home|mobile)|\s1)$/iu;
+/** The same as a word, which may also be one of the name. */
+const WHOSE =
+  /(?<!\s)\s(?:privat|privé|prive|personal|persönlich|geschäftlich|dienstlich|beruflich|büro|work|home|business|office|perso|pro|personale|ufficio|trabajo|trabalho|zakelijk|prywatny|służbowy)$/iu;
+/** Whether a name ends with one: each other name of a field comes before it. */
+export const saysWhose = (name: string): boolean => name.length <= MAX_NAME && WHOSE.test(name.trim());
 /** What is longer is a text, and no name or word that means something. */
 const MAX_NAME = 4_096;
 /** The name of a column without the words for whose it is, and which of several. */
 export const bareName = (name: string): string =>
-  name.length > MAX_NAME ? name : name.trim().replace(OF_A_PERSON, "").replace(WHICH_ONE, "");
+  name.length > MAX_NAME ? name : name.trim().replace(OF_A_PERSON, "").replace(WHICH_ONE, "").replace(WHOSE, "");
 
 /** The letters and digits of a text, without marks and in lower case: the form in which usual names are compared. */
 export const columnKey = (name: string): string =>

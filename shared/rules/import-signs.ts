@@ -25,6 +25,8 @@ export interface SignedName {
   isBare?: true;
   /** A time there is the moment of a yes. */
   isMoment?: true;
+  /** A time there is when it ends, and may be one to come. */
+  isUntil?: true;
   /** A time there is a yes, though no other column says one. */
   isProof?: true;
   /** Its answers may be numbered: 1 is a yes, 2 a no; of a status each but 1. */
@@ -63,7 +65,7 @@ const SUPPRESSED = any(
 const OUT = any(
   "unsub unsuscri newsletterbis$ (?:subscribed|newsletter)until$ optout optedout optingout robinson dont?o?t?(e?mail|contact|send|market)",
   "donot(?!modify|edit|delete|change|track|sell|share) nolonger(contact|e?mail|send) nomail noemail nomarketing nonewsletter nocontact no(?:more)?(?:sms|texts) blacklist",
-  "blocklist blocked denylist revoked revocat withdraw ^dnc(email|mail|sms)?$ dnc$ ^(is)?dne$ removed?frommailing emailoff",
+  "blocklist blocked denylist revoked revocat withdraw ^dnc(email|mail|sms)?$ dnc$ ^(is)?dne$ removed?frommailing emailoff(?!er|ic|lin)",
   "marketingoff ^(is|msg)?dnd dnd$ rejects?(ed)?(e?mail|sms|market|newsletter|promo) globallyunsub no[nt]subscribed declined excluded?(?:from|for)(?:campaign|e?mail|market|newsletter) (marketing|e?mail|contact|sms)notallowed",
   "marketingsuspended ^deactivated(at|on|date)?$ ^deaktiviert(am|seit)?$ ^(?:desactiv|disattiv|desativ)(?:e|ee|ado|ada|ato|ata)(?:le|el|il|em)?$ ^gedeactiveerd(op)?$ ^(is)?deleted(at|on|date)?$ ^removed(at|on|date)$ ^(is)?deceased(at|on|date)?$ ^verstorben ^nontransactional$ ^archived?(at|on|date|time)?$ (un|non)(market|mail|e?mail|contact)able invalididentifier",
   "(?:global(?:ly)?|email|marketing)(?:is)?ineligible",
@@ -124,7 +126,7 @@ const IN = any(
 const ASKED = any(
   "^(gdpr|dsgvo|rgpd|lgpd|rodo)(ok|okay|status|accepted)?$ ^opt$ ^doi$ ^signmeup$ permissionstat(e|us)$ ^(is)?confirmed$ hearfromus (?:like|want|wish|love|happy)to(?:hear|receive|get|know) keepyouinformed etreinforme informiertwerden (may|can)we(contact|e?mail|text) ^contactme can(e?mail|contact|text)",
   "ok(ay)?to(e?mail|contact|sms|text|market) ^send(me|us)?(e?mail|offer|news|promo|market|sms) keepintouch tobecontacted$",
-  "(marketing|promotional|promo|commercial)(e?mails|sms|messages|offers)$ (e?mail|sms)(updates|notifications|alerts)$ ^(special|exclusive)?offers$",
+  "(marketing|promotional|promo|commercial)(e?mails|sms|messages|offers)$ (e?mail|sms)(updates|notifications|alerts)$ ^(e?mail|special|exclusive)?offers$",
   "^bulke?mails?$ ^canbe(?:contact|e?mail|text) ^promotions$ ^mailings?$ ^doi(?:confirmed|bestatigt|bestaetigt)$ autori[zs] akkoord einverstand einverstaend accordcommercial magmailen darf\\w*kontaktiert",
   "(?:mailings?|e?mailings?|e?mails?|e?mailcontact|sms|texting|texts|whatsapp|newsletters?|marketing|subscription)(?:is|ist|are|status)*(?:aktiv|active|actif|activo|attivo|ativo|enabled|ok|okay|allowed)$",
   "^(?:preferences?|notifications?|prefs?|settings?|comm?s?prefs?|contact(?:by|via)|reach(?:by|via))(?:e?mails?|sms|whatsapp|newsletters?|marketing)$ (?:e?mail|sms|marketing)campaigns$ ^mailing(?:s|list)?status$ ^abo(?:nnement)?s?status$ ^(?:statut|etat|estado|stato|situacao)(?:de|del|della|do|da|d|la|l)*(?:emailing|e?mail|correo|abonnement|assinatura)$",
@@ -158,7 +160,7 @@ const EVERYWHERE =
 const STATUS_OF_ADDRESS =
   /e?mail.*(?:verification|validation|validity|deliverability)(?:status|result)?$|e?mail(?:delivery)?error$|^(?:neverbounce|zerobounce)/;
 const STATUS =
-  /^(?:([a-z]+list|subscriber|contact|member|customer|profile|user|list|global(?:er)?|person|recipient|lead|subscription|(?:email)?confirmation|optin|doubleoptin|doi)?(status|state|statut|stato|estado)|status(?:explain|explanation|text|name)|sttext|статус|состояние|стан|状态|狀態|상태|durum|stav|الحالة|סטטוס|(removal|exclusion|deletion|stop)?reason|stopstatus|(event|subscribe)?type|event(?:name)?)$|(?:contact|communication|email|mail|marketing|sms|mobile|whatsapp)(?:permissionstatus|preferences?)$|(?:会員|配信|購読)(?:ステータス|状態|区分)$/;
+  /^(?:([a-z]+list|subscriber|contact|member|customer|profile|user|list|global(?:er)?|person|recipient|lead|subscription|(?:email)?confirmation|optin|doubleoptin|doi)?(status|state|statut|stato|estado)|status(?:explain|explanation|text|name)|sttext|статус|состояние|стан|状态|狀態|상태|(?:izin|onay)?durumu?|stav|الحالة|סטטוס|(removal|exclusion|deletion|stop)?reason|stopstatus|(event|subscribe)?type|event(?:name)?)$|(?:contact|communication|email|mail|marketing|sms|mobile|whatsapp)(?:permissionstatus|preferences?)$|(?:会員|配信|購読)(?:ステータス|状態|区分)$/;
 /** Magento numbers them: 1 is a subscriber, and nothing else is. */
 const NUMBERED_STATUS = /^subscriberstatus$/;
 /** Whether somebody's data may be kept is another question; whoever says no to it may mean mail too. */
@@ -174,9 +176,12 @@ const OF_SOMETHING_ELSE = any(
   "background conditions ^agb agb$ ^cg[uv] 利用規約 規約",
 );
 
+/** What is known of people, beside messages or for them. */
+const OF_PROFILES = /profil(?:ing|az|ier|ag|ow|ad[oa])|perfil(?:ad|am)/;
+
 /** Messages of others. */
 const OF_OTHERS =
-  /thirdpart|profil(?:ing|az|ier|ag|ow|ad[oa])|perfil(?:ad|am)|partneroffer|(?:optin|newsletters?|mails?|mailings?|offers?|offres?|werbung|angebote|infos?)(?:de|des|von|di|dei|del|nos|unserer)*(?:partenaires|partners|partnern|socios|parceiros)$|drittanbieter|drittpartei|(?:des|aux)tiers|terzi|terceros|terceiros|derden/;
+  /thirdpart|partneroffer|(?:optin|newsletters?|mails?|mailings?|offers?|offres?|werbung|angebote|infos?)(?:de|des|von|di|dei|del|nos|unserer)*(?:partenaires|partners|partnern|socios|parceiros)$|drittanbieter|drittpartei|(?:des|aux)tiers|terzi|terceros|terceiros|derden/;
 
 /** The code of an error beside its text, as Mailgun writes those of mails that came back. */
 const ERROR_CODE = /^(?:error|smtp|bounce|response)?code$/;
@@ -235,10 +240,11 @@ export function signedName(name: string, header: readonly string[] = []): Signed
   const moment = sign === "in" && isOfMoment(key) && ({ isMoment: true } as const);
   // Airship has one of these times for who gets mail, and nothing else.
   const proof = key === "commercialoptedin" && ({ isProof: true } as const);
+  const until = sign === "out" && /(?:bis|until)$/.test(key) && ({ isUntil: true } as const);
   const kind = ofKind(key, sign, negative !== undefined);
   const of = kind && ({ of: kind } as const);
   if (channels.length > 0)
-    return { sign, channels, ...of, ...moment, ...(BARE.test(key) && { isBare: true }), ...numbered };
+    return { sign, channels, ...of, ...moment, ...until, ...(BARE.test(key) && { isBare: true }), ...numbered };
   if (ELSEWHERE.test(key)) return undefined;
   if (sign === "out" && EVERYWHERE.test(key)) return { sign, channels: signedChannels };
   const ofTrade = sign === "status" && /^(?:customer|lead)/.test(key) && ({ isOfTrade: true } as const);
@@ -249,6 +255,7 @@ export function signedName(name: string, header: readonly string[] = []): Signed
     isUnnamed: true,
     ...of,
     ...moment,
+    ...until,
     ...proof,
     ...numbered,
     ...ofTrade,
@@ -285,6 +292,8 @@ function nameSign(key: string): Sign | undefined {
   if (ASIDE.test(key)) return undefined;
   const sign = signOf(key);
   if (sign === "in" && OF_OTHERS.test(key)) return undefined;
+  // Whoever says no to profiles for marketing, or to both, wants none of it.
+  if (sign === "in" && OF_PROFILES.test(key)) return OF_MESSAGES.test(key) ? "asked" : undefined;
   if (sign === "out" || sign === "suppressed" || (sign === "in" && OF_MESSAGES.test(key))) return sign;
   const isAsked = sign === undefined && ASKED.test(key);
   if ((sign === undefined && !isAsked) || (!OF_MESSAGES.test(key) && OF_SOMETHING_ELSE.test(key))) return undefined;

@@ -55,6 +55,10 @@ describe("standard columns", () => {
       email: "a@b.co",
       attributes: { phone: "+491511234567" },
     });
+    expect(row({ "Email Office": "b@b.co", "E-mail address": "a@b.co", "Client ID office": "7" })).toMatchObject({
+      external_id: "a@b.co",
+      email: "a@b.co",
+    });
     expect(row({ "Email 1": "a@b.co", "Email 2": "b@b.co" })).toMatchObject({
       email: "a@b.co",
       attributes: { email_2: "b@b.co" },

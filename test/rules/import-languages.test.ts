@@ -41,6 +41,10 @@ it.each([
   ["Rejet définitif", "Oui", "suppressed"],
   ["OXEMAILFAILED", "1", "suppressed"],
   ["Demande de suppression", "oui", "opted_out"],
+  ["Consenso marketing e profilazione", "NO", "opted_out"],
+  ["Newsletter-Profiling Einwilligung", "nein", "opted_out"],
+  ["Email offers", "no", "opted_out"],
+  ["İzin Durumu", "RET", "opted_out"],
   ["Tags", "수신거부", "opted_out"],
   ["Tags", "vip,no-email", "opted_out"],
   ["On Hold", "On Hold Opt Out", "opted_out"],
@@ -65,6 +69,10 @@ it.each([
   ["Email status", "Bounced (soft)"],
   ["Status", "Bounce - soft"],
   ["Consenso profilazione", "NO"],
+  ["Type", "RET"],
+  ["Email offers", "yes"],
+  ["Email Office", "a.b@b.co"],
+  ["Newsletter bis", "31.12.9999"],
   ["Status", "已订阅"],
   ["Status", "No complaints"],
   ["On Hold", "No"],
@@ -82,6 +90,26 @@ it.each([{ enabled: "0" }, { disabled: "1" }])(
     expect(said(cells)).toBeUndefined();
   },
 );
+
+it.each(["Cancelled by customer", "Cancelled subscription", "RET"])(
+  "a payment is what %s is said of beside the columns of payments (AMB-132)",
+  (status) => {
+    expect(said({ Status: status, "Next billing date": "2026-08-01" })).toBeUndefined();
+  },
+);
+
+it.each([
+  ["Unconfirmed", true],
+  ["Unconfirmed subscriber", true],
+  ["Not activated", true],
+  ["Not active", undefined],
+  ["Pendiente de baja", undefined],
+  ["En attente de désinscription", undefined],
+  ["Pendente de cancelamento", undefined],
+])("who asked to leave, or was switched off, is none who never confirmed: %s (AMB-132)", (status, isPending) => {
+  expect(rowOf({ email: "a@b.co", Status: status }).consent).toMatchObject({ status: "opted_out" });
+  expect(rowOf({ email: "a@b.co", Status: status }).consent?.isPending).toBe(isPending);
+});
 
 it("a yes to profiling, with a time, is none to mail (AMB-132)", () => {
   expect(said({ "Consenso profilazione marketing": "SI", "Data consenso": "2024-03-01" })).toBeUndefined();
