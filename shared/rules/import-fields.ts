@@ -13,8 +13,8 @@ import {
   OF_CUSTOMER_IO,
   phoneLead,
   rankOf,
-  saysWhose,
   type Standard,
+  saysWhose,
 } from "./import-names.ts";
 import { isOfPurchase } from "./import-purchases.ts";
 import { signedName } from "./import-signs.ts";
