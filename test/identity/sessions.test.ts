@@ -41,6 +41,38 @@ it("a user has at most 200 sessions: another ends the oldest that was never refr
   expect((await me(body.access_token)).status).toBe(200);
 });
 
+it("a session that another one begins from is not the one that makes room for it (ACC-5, AMB-145)", async () => {
+  const { user, tenant, access_token } = (await register()).body;
+  const platform = platformWrite.open(world.depsFor("test"))("" as TenantId);
+  for (let n = 1; n < 200; n++) {
+    await world.advance(SECOND);
+    await beginSession(platform, { user: user.id, tenant: tenant.id });
+  }
+
+  const switched = await world.call("POST /api/v1/auth/switch", {
+    as: bearer(access_token),
+    body: { tenant_id: tenant.id },
+  });
+
+  expect([switched.status, (await me(access_token)).status]).toEqual([200, 200]);
+});
+
+it("a session that has ended makes room before one that was never refreshed (ACC-5)", async () => {
+  const { user, tenant } = (await register()).body;
+  const platform = platformWrite.open(world.depsFor("test"))("" as TenantId);
+  for (let n = 1; n < 200; n++) {
+    const provided = await beginSession(platform, { user: user.id, tenant: tenant.id, isProvided: true });
+    await world.advance(SECOND);
+    await replaceRefreshToken(platform, provided!.token);
+  }
+  await world.advance(8 * DAY);
+  const first = await login();
+
+  await login();
+
+  expect((await me(first.body.access_token)).status).toBe(200);
+});
+
 describe("login", () => {
   it("a login gives tokens for the right password, and for anything else a 401 that says not what was wrong (D-AUTH)", async () => {
     await register();

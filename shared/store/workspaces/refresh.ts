@@ -77,6 +77,7 @@ export async function beginSession(
   const origin = parent === undefined ? undefined : await platform.get(UserSession, { user, id: parent });
   if (parent !== undefined && !isOpen(platform, origin)) return undefined;
   const first = origin && (origin.first ?? origin.parent);
+  const origins = [parent, first].filter((one) => one !== undefined);
   const id = platform.ids.uuid();
   const session = { id, user, tenant, readOnly };
   const { token, write } = newFamily(platform, session);
@@ -112,11 +113,9 @@ export async function beginSession(
           ),
         ]
       : []),
-    ...[parent, first]
-      .filter((one) => one !== undefined)
-      .map((one) => checkItem(UserSession, { user, id: one }, present())),
+    ...origins.map((one) => checkItem(UserSession, { user, id: one }, present())),
   ];
-  await makeRoom(platform, user);
+  await makeRoom(platform, user, origins);
   const hasBegun = await transacted(platform, writes);
   return hasBegun ? { ...session, token } : undefined;
 }

@@ -20,15 +20,18 @@ export async function listSessions(platform: PlatformReader, user: string): Prom
 }
 
 /**
- * Ends sessions of a user who has as many as there may be. Those that were never refreshed come first: a program that signs in for
- * each of its runs leaves them behind, and would end those of its user's browsers.
+ * Ends sessions of a user who has as many as there may be. Those whose time is over come first, then those that were never
+ * refreshed: a program that signs in for each of its runs leaves them behind, and would end those of its user's browsers.
+ * @param kept the sessions that another one is about to begin from
  */
-export async function makeRoom(platform: Platform, user: string): Promise<void> {
+export async function makeRoom(platform: Platform, user: string, kept: readonly string[]): Promise<void> {
   const { items } = await platform.query(UserSession, { user }, { limit: 2 * MAX_SESSIONS, eventual: true });
   const excess = items.length - MAX_SESSIONS + 1;
   if (excess <= 0) return;
-  const origins = new Set(items.flatMap(({ parent, first }) => [parent, first]));
-  const orderOf = ({ created_at, last_used_at }: SessionRow) => `${created_at !== last_used_at} ${last_used_at}`;
+  const now = platform.clock.now();
+  const origins = new Set([...kept, ...items.flatMap(({ parent, first }) => [parent, first])]);
+  const orderOf = ({ expires, created_at, last_used_at }: SessionRow) =>
+    `${expires * SECOND > now} ${created_at !== last_used_at} ${last_used_at}`;
   const oldest = items.filter(({ id }) => !origins.has(id)).sort(byText(orderOf));
   await platform.writeAll(oldest.slice(0, excess).map(({ id }) => removeItem(UserSession, { user, id })));
 }
