@@ -195,6 +195,34 @@ export function keyStories(open: () => Promise<Tab>): void {
     await page.locator("dialog[open]").waitFor({ state: "detached" });
   });
 
+  it.each(["server", "agent"])(
+    "keys of the kind %s that are older than a hundred others can be revoked (CON-2)",
+    async (kind) => {
+      const { page, visit } = await open();
+      const key = (name: string) => ({
+        id: name,
+        name,
+        prefix: "service_",
+        scopes: [],
+        last_used_at: null,
+        revoked_at: null,
+      });
+      await page.route(`**/api/v1/${kind}-keys*`, (route) => {
+        const isSecond = new URL(route.request().url()).searchParams.get("cursor") === "second";
+        const json = isSecond
+          ? { items: [key("Old")], next_cursor: "" }
+          : { items: [key("New")], next_cursor: "second" };
+        return route.fulfill({ json });
+      });
+
+      await visit("settings/keys");
+      await page.getByRole("button", { name: "Show more" }).click();
+
+      await page.getByRole("row", { name: /^Old / }).getByRole("button").click();
+      await page.getByText("Revoke Old?").waitFor();
+    },
+  );
+
   it("the navigation fits a window of 720 pixels, as a whole (CON-4)", async () => {
     const { page, visit } = await open();
     await page.setViewportSize({ width: 1280, height: 720 });

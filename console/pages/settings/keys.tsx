@@ -4,7 +4,7 @@ import type { AccountCreateAgentKeyBody, AccountCreateServerKeyBody } from "../.
 import { useAction } from "../../app/action.ts";
 import { forms } from "../../app/forms.gen.ts";
 import { useQuery } from "../../app/query.ts";
-import { useRows } from "../../app/rows.ts";
+import { usePages, useRows } from "../../app/rows.ts";
 import { Collection } from "../../components/collection.tsx";
 import { Card, Code, Time } from "../../components/page.tsx";
 import { OnlyNow } from "../../components/schema-dialog.tsx";
@@ -41,7 +41,7 @@ const SCOPES = {
 };
 
 function ServerKeys() {
-  const rows = useRows("account.listServerKeys", [], ({ items }) => items);
+  const rows = usePages("account.listServerKeys", [{}], ({ items }) => items);
   const create = useAction("account.createServerKey");
   return (
     <KeyList
@@ -121,7 +121,7 @@ const AGENT_SCOPES = {
 };
 
 function AgentKeys() {
-  const rows = useRows("account.listAgentKeys", [], ({ items }) => items);
+  const rows = usePages("account.listAgentKeys", [{}], ({ items }) => items);
   const create = useAction("account.createAgentKey");
   return (
     <KeyList
