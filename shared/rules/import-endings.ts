@@ -37,5 +37,14 @@ const NOT_WANTED = any(
 
 export const saysEnded = (key: string): boolean => NOT_WANTED.test(key) || (ENDED.test(key) && OF_MAIL.test(key));
 
+const TAKEN_BACK = any(
+  "cancell?ed (?:^|newsletters?|consent|optin|marketing|sms|mails?|abonnement)ended ^left(?:the)?newsletter$ newsletterleft(?:at|on|date)?$",
+  "disabled deactivat(?:ed|ion) deaktiviert desactiv disattiv desativ gedeactiveerd uitgeschakeld wylacz geblockt blockiert",
+  "paused(?!until) pausiert(?!bis) pausad[oa] enpause inpausa gepauzeerd suspended deleted removed",
+  "(?<!opt|login|sign|a[ck]tiv[aeo]?(?:or|oder|ou|o)?)ina[ck]tiv(?!it|ec|at) inattiv inativ[oa] inactief nieaktywn",
+);
+/** Whether the name of a consent says that it is one no more: `Newsletter deaktiviert`, `Cancelled newsletter`. */
+export const isTakenBack = (key: string): boolean => TAKEN_BACK.test(key);
+
 /** Whether an answer where a consent is asked for or stated says that it was taken back: `Révoqué`, `Retirado`. */
 export const isEnded = (key: string): boolean => BEGINS_ENDED.test(key);

@@ -1,5 +1,5 @@
 // Which names of columns say something of consent, and what (AMB-132).
-import { saysEnded } from "./import-endings.ts";
+import { isTakenBack, saysEnded } from "./import-endings.ts";
 import { isMessageLog, logColumn } from "./import-message-logs.ts";
 import { columnKey, isLikeEmail, isUsualName, keysOf, perHeader } from "./import-names.ts";
 import { isOfPurchase } from "./import-purchases.ts";
@@ -168,7 +168,7 @@ const OF_DATA = any(
   "gdpr dsgvo rgpd lgpd rodo(?![a-z]) kvkk dataproc dataprotec datahandl ^dataconsent personaldata datenverarb datenschutz",
   "donnees trattamento datipers datos dados persoonsgegeven gegevensverw przetwarz danych 個人情報",
 );
-const OF_MESSAGES = /mail|news|marketing|sms|whatsapp|werb|publicit|pubblicit|promo|offer|メルマカ|配信/;
+const OF_MESSAGES = /mail|news|marketing|sms|whatsapp|werb|publici|pubblicit|promo|offer|メルマカ|配信/;
 /** What else people agree to. */
 const OF_SOMETHING_ELSE = any(
   "photo foto image(?!ry) bild(?:rechte|er) video recording aufzeichn enregistr medical treatment behandlung health gesundheit surgery",
@@ -292,6 +292,7 @@ function nameSign(key: string): Sign | undefined {
   if (ASIDE.test(key)) return undefined;
   const sign = signOf(key);
   if (sign === "in" && OF_OTHERS.test(key)) return undefined;
+  if ((sign === "in" || /newsletter|marketing/.test(key)) && isTakenBack(key)) return "out";
   // Whoever says no to profiles for marketing, or to both, wants none of it.
   if (sign === "in" && OF_PROFILES.test(key)) return OF_MESSAGES.test(key) ? "asked" : undefined;
   if (sign === "out" || sign === "suppressed" || (sign === "in" && OF_MESSAGES.test(key))) return sign;

@@ -32,6 +32,15 @@ it.each([
   ["Non vorrei ricevere offerte", "sì"],
   ["Wil geen aanbiedingen", "ja"],
   ["Sperrkennzeichen Werbung", "ja"],
+  ["Newsletter cancelled", "yes"],
+  ["Marketing emails disabled", "yes"],
+  ["Inactive newsletter", "yes"],
+  ["Opt-in inactive", "yes"],
+  ["Consent removed", "yes"],
+  ["Left newsletter", "yes"],
+  ["Newsletter deaktiviert", "ja"],
+  ["Abonnement désactivé", "oui"],
+  ["Suscripción inactiva", "sí"],
 ])("%s is an opt-out where it is true, and nothing where it is not (AMB-132)", (name, yes) => {
   expect([said(name, yes), said(name, "false"), said(name, "")]).toEqual(["opted_out", undefined, undefined]);
 });
@@ -74,6 +83,16 @@ it.each([
   ["Unsubscribed at", "not applicable"],
 ])("%s: %s says no to nothing (AMB-132)", (name, value) => {
   expect(said(name, value) ?? "unknown").toBe("unknown");
+});
+
+it.each([
+  "Opt-in active",
+  "Extended marketing consent",
+  "Newsletter aktiv",
+  "Einwilligung in Aktivitäten",
+  "Recommended newsletter",
+])("a yes in %s is one, for it says nothing of an end (AMB-132)", (name) => {
+  expect(rowOf({ email: "a@b.co", [name]: "yes", consent_at: "2024-01-01" }).consent?.status).toBe("opted_in");
 });
 
 it("a mail that came back is told by the error beside its address (AMB-132)", () => {

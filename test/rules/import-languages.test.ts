@@ -43,6 +43,7 @@ it.each([
   ["Demande de suppression", "oui", "opted_out"],
   ["Consenso marketing e profilazione", "NO", "opted_out"],
   ["Newsletter-Profiling Einwilligung", "nein", "opted_out"],
+  ["Acepta perfilado y publicidad", "no", "opted_out"],
   ["Email offers", "no", "opted_out"],
   ["İzin Durumu", "RET", "opted_out"],
   ["Tags", "수신거부", "opted_out"],
