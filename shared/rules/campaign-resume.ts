@@ -4,7 +4,7 @@ export const overduePolicies = ["keep_distance", "now", "skip"] as const;
 export type OverduePolicy = (typeof overduePolicies)[number];
 
 /** A message that is held. Times are in milliseconds. */
-interface HeldMessage {
+export interface HeldMessage {
   id: string;
   /** When it was to be sent. */
   due: number;

@@ -74,7 +74,7 @@ it("a message whose release stopped half-way does not go out when its campaign i
   await act(id, "resume");
   await world.settle();
   expect(await inbox()).toEqual(["M0"]);
-  await world.advance(8 * DAY);
+  await world.advance(9 * DAY);
   expect([await inbox(), (await get(id)).status]).toEqual([["M0", "M1"], "completed"]);
 });
 
@@ -95,6 +95,32 @@ it.each(["pause", "archive"])(
     await world.settle();
 
     expect([await inbox(), (await get(id)).status]).toEqual([["M0"], "live"]);
+  },
+);
+
+it.each([
+  { overdue: "skip", atOnce: [], later: [], status: "completed" },
+  { overdue: "keep_distance", atOnce: ["M0"], later: ["M0", "M1"], status: "completed" },
+])(
+  "messages whose release stopped half-way go by the policy of the resume: $overdue (AMB-138)",
+  async ({ overdue, atOnce, later, status }) => {
+    const making = requests({ naming: "JOB#authored" });
+    const { world, several, release, call, act, inbox, get } = await withCampaigns(
+      await fresh({ hooks: making.hooks }),
+    );
+    making.fail();
+    const { id } = await several(at(HOUR), at(3 * HOUR));
+    await release(id);
+    await act(id, "pause");
+    making.pass();
+    await world.advance(DAY / 2);
+
+    await call(`PATCH /api/v1/campaigns/${id}`, { action: "resume", overdue });
+    await world.settle();
+
+    expect(await inbox()).toEqual(atOnce);
+    await world.advance(2 * HOUR);
+    expect([await inbox(), (await get(id)).status]).toEqual([later, status]);
   },
 );
 

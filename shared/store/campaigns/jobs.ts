@@ -1,9 +1,10 @@
 // What the status of a campaign means for its jobs and its schedules: jobs are made, held and released.
 
-import { timestamp } from "../../kernel/clock.ts";
+import { DAY, timestamp } from "../../kernel/clock.ts";
 import { notFound } from "../../kernel/errors.ts";
-import { type OverduePolicy, resumedTimes } from "../../rules/campaign-resume.ts";
+import { type HeldMessage, type OverduePolicy, resumedTimes } from "../../rules/campaign-resume.ts";
 import { campaignStatuses, isHeld } from "../../rules/campaign-states.ts";
+import { elementAt } from "../../rules/element-at.ts";
 import { isTerminal } from "../../rules/job-states.ts";
 import { chatAppContentOf } from "../channels/chat-app-content.ts";
 import { giveSlotsAnew } from "../channels/pace.ts";
@@ -37,9 +38,14 @@ export async function makeJobs(store: Store, timers: Timers, allowance: Allowanc
   const missing = campaign.messages.filter((message, i) => jobs[i] === undefined && !waits(message));
   if (missing.length === 0) return;
   const topic = await topicOfSend(store, campaign.topic);
-  const { id, draw, holds } = campaign;
-  // What came due while the campaign was held goes out now, as what it holds does (CMP-22).
-  const releasedAt = holds ? now : released_at;
+  const { id, draw, resumed } = campaign;
+  const specAt = (message: CampaignMessage): JobSpec => {
+    const time = resumed?.[message.job_id];
+    if (time === undefined) return specOf(campaign, message, released_at);
+    // One that is skipped is ended by the next step, before this time.
+    const at = time ?? now + DAY;
+    return { ...specOf(campaign, message, now), scheduled_at: at > now ? timestamp(at) : null };
+  };
   // It may have been paused or deleted since it was read. What is refused here is made when it is resumed.
   const goesOn = checkItem(CampaignItem, { id }, all(oneOf("status", SENDING), absent("deleting")));
   // One after another: transactions that check the same row at once get in each other's way.
@@ -47,7 +53,7 @@ export async function makeJobs(store: Store, timers: Timers, allowance: Allowanc
     await startSend(store, timers, allowance, {
       id: message.job_id,
       isRepeatable: true,
-      spec: { ...specOf(campaign, message, releasedAt), topic, draw },
+      spec: { ...specAt(message), topic, draw },
       extraItems: [goesOn],
     });
 }
@@ -78,15 +84,25 @@ const jobsOf = ({ messages }: Pick<Campaign, "messages">): string[] => messages.
  */
 export async function resume(store: Store, id: string, overdue: OverduePolicy): Promise<Campaign> {
   const campaign = await getCampaign(store, id);
-  const jobs = campaign.released_at === undefined ? [] : await findJobs(store, jobsOf(campaign));
-  const held = jobs.flatMap((job) => {
-    if (!job?.held) return [];
+  const { messages, released_at } = campaign;
+  const jobs = released_at === undefined ? [] : await findJobs(store, jobsOf(campaign));
+  const held = jobs.flatMap((job, i): HeldMessage[] => {
+    if (!job) return [notMade(campaign, elementAt(messages, i))];
+    if (!job.held) return [];
     const { status } = job;
     if (status !== "scheduled" && status !== "queued" && status !== "processing") return [];
-    const due = job.scheduled_at === null ? (campaign.released_at ?? 0) : Date.parse(job.scheduled_at);
+    const due = job.scheduled_at === null ? (released_at ?? 0) : Date.parse(job.scheduled_at);
     return [{ id: job.id, due, status }];
   });
   return resumeCampaign(store, id, resumedTimes(held, overdue, store.clock.now()));
+}
+
+/** A message whose release stopped before its job was made. */
+function notMade(campaign: Campaign, message: CampaignMessage): HeldMessage {
+  const { released_at = 0, resumed } = campaign;
+  const planned = timeOf(campaign, message, released_at);
+  const due = resumed?.[message.job_id] ?? (planned === undefined ? released_at : Date.parse(planned));
+  return { id: message.job_id, due, status: "scheduled" };
 }
 
 /** A held campaign holds its jobs and switches its schedules off; any other one releases them (AMB-14, AMB-67). */
@@ -125,10 +141,10 @@ async function hold(store: Store, campaign: Campaign, job: JobRecord): Promise<v
 
 const SKIPPED = "it fell due while the campaign was paused, and was skipped when that was resumed";
 
-/** Releases a job that is held, at the time that the resume decided, or ends it. */
+/** Releases a job that is held, at the time that the resume decided, or ends it, also where it was made only then. */
 async function letGo(store: Store, timers: Timers, campaign: Campaign, job: JobRecord): Promise<void> {
-  if (!job.held) return;
   const { restored, resumed } = campaign;
+  if (!job.held && resumed?.[job.id] !== null) return;
   const now = store.clock.now();
   if (restored) {
     // What came due while the campaign was archived waits until the user resumes it (AMB-54).
