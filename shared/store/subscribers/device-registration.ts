@@ -47,16 +47,15 @@ type PointerCondition = ConditionOf<typeof DevicePointer>;
  */
 export async function registerDevice(
   store: Store,
-  { token, ...about }: DeviceInput,
+  asWritten: DeviceInput,
 ): Promise<{ device: Device; isNew: boolean } | undefined> {
-  const input = { ...about, token: token && about.platform === "ios" ? withoutCase(token) : token };
-  const { subscription } = input;
-  const address = addressOf({ ...input, subscription: subscription && toJson(subscription) });
+  const { token, platform } = asWritten;
+  const input = { ...asWritten, token: token && platform === "ios" ? withoutCase(token) : token };
   let isFirst = true;
   return untilUncontended(busy.unavailable("This device is being registered by others just now."), async () => {
     const eventual = isFirst;
     isFirst = false;
-    const existing = await findExisting(store, input, address);
+    const existing = await findExisting(store, input, addressIn(asWritten));
     const row = registrationOf(store, input, existing.device);
     const outcome =
       existing.device && isInPlace(existing.device, row) && existing.token?.device === row.id
@@ -67,6 +66,9 @@ export async function registerDevice(
     return contended;
   });
 }
+
+const addressIn = (input: DeviceInput): string =>
+  addressOf({ ...input, subscription: input.subscription && toJson(input.subscription) });
 
 /** A token of Apple is a number in hexadecimal digits, which apps write in either case. */
 const withoutCase = (token: string): string => (/^[\da-f]+$/i.test(token) ? token.toLowerCase() : token);
@@ -83,12 +85,14 @@ interface ExistingDevice {
   former: DeviceRow | undefined;
 }
 
-async function findExisting(store: StoreReader, input: DeviceInput, address: string): Promise<ExistingDevice> {
-  const byToken = { by: "token", text: address } as const;
+/** @param written its address as the app wrote it: one that registered so before 2026-11-30 is found by it */
+async function findExisting(store: StoreReader, input: DeviceInput, written: string): Promise<ExistingDevice> {
+  const byToken = { by: "token", text: addressIn(input) } as const;
   const byName = input.device_id === undefined ? byToken : ({ by: "name", text: input.device_id } as const);
-  const [found, token] = await store.getAll(DevicePointer, [byName, byToken]);
+  const byWritten = written === byToken.text ? [] : [{ by: "token", text: written } as const];
+  const [found, token, before] = await store.getAll(DevicePointer, [byName, byToken, ...byWritten]);
   const name = input.device_id === undefined ? undefined : found;
-  const [pointer, other] = name ? [name, token] : [token, undefined];
+  const [pointer, other] = [name, token, before].filter((one) => one !== undefined);
   const pointers = [pointer, other].filter((one) => one !== undefined);
   const rows = await store.getAll(DeviceItem, pointers);
   const device = pointer && rows[0];
