@@ -217,15 +217,14 @@ async function noteUse(
   const set = { last_used_at: timestamp(platform.clock.now()), expires };
   const row = await whereItHolds(platform.change(UserSession, { user, id }, { set }, present()));
   if (!row) return { kind: "ended" };
-  const { until = expires, parent, first = parent } = row;
+  const { parent, first = parent } = row;
   const ids = [parent, first].filter((one) => one !== undefined);
   const origins = await platform.getAll(
     UserSession,
     ids.map((one) => ({ user, id: one })),
   );
-  if (until * SECOND <= platform.clock.now() || !origins.every((one) => isOpen(platform, one)))
-    return { kind: "ended" };
-  const latest = Math.min(until, notLaterThan(origins[0], expires));
+  if (![row, ...origins].every((one) => isOpen(platform, one))) return { kind: "ended" };
+  const latest = Math.min(endOf(row), notLaterThan(origins[0], expires));
   if (latest < expires)
     await whereItHolds(platform.change(UserSession, { user, id }, { set: { expires: latest } }, present()));
   return { kind: "noted", begunAt: row.created_at };
@@ -233,12 +232,19 @@ async function noteUse(
 
 type SessionRow = RowOf<typeof UserSession>;
 
+/** When it ends, in seconds, also where a use has moved `expires` and not cut it yet. Rows of before do not say `until`. */
+function endOf({ expires, until, provided, created_at }: SessionRow): number {
+  const begun = Date.parse(created_at);
+  const last = until ?? (provided === undefined ? expires : ttl(begun + PROVIDED_LIFETIME_MS));
+  return Math.min(expires, last);
+}
+
 const isOpen = ({ clock }: Pick<Platform, "clock">, row: SessionRow | undefined): row is SessionRow =>
-  row !== undefined && row.expires * SECOND > clock.now();
+  row !== undefined && endOf(row) * SECOND > clock.now();
 
 /** A session ends with the one that it came from, which ends with its own: none outlives the first. */
 const notLaterThan = (origin: SessionRow | undefined, expires: number): number =>
-  origin ? Math.min(origin.expires, expires) : expires;
+  origin ? Math.min(endOf(origin), expires) : expires;
 
 function expiry(platform: Platform) {
   const expires_at = platform.clock.now() + LIFETIME_MS;
