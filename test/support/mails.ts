@@ -1,7 +1,7 @@
 // Mails as their recipients get them: sent through the local service, parsed from their source, their links followed.
 import { readMail } from "../../local/providers/mail.ts";
 import { send } from "./people.ts";
-import { openChannels, outboxOf } from "./reached.ts";
+import { ledgerOf, openChannels, outboxOf } from "./reached.ts";
 import type { Answer, Headers, Tenant, TestWorld } from "./world.ts";
 
 export const SHOP = "https://shop.example.com";
@@ -100,3 +100,10 @@ export const tellOfMail = async (world: TestWorld, detail: object) => {
   await world.sqs.operate("SendMessage", { QueueUrl, MessageBody });
   await world.settle();
 };
+
+/** What SES is given with a mail, and gives back with its events. */
+export async function tagsOf(tenant: Tenant, subscriber: string, job: string) {
+  const [row] = await ledgerOf(tenant, subscriber);
+  const at = String(Date.parse(String(row!.sk).split("#")[1]!));
+  return { tenant: [tenant.id], job: [job], subscriber: [subscriber], at: [at] };
+}

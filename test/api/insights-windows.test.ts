@@ -1,0 +1,145 @@
+// The window of a funnel: which sends it chooses, and that it counts who converted once (ISG-1, ISG-10).
+import { expect, it } from "vitest";
+import { DAY, HOUR, timestamp } from "../../shared/kernel/clock.ts";
+import { Conversion, Converted, DayTotals } from "../../shared/store/insights/items.ts";
+import { withBuyers } from "../support/conversions.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { withTenant } = worlds();
+
+const setting = async (people?: number) => withBuyers(await withTenant(), people);
+
+it("a subscriber of two messages of one campaign converts once (ISG-1)", async () => {
+  const { world, ids, define, campaign, buy, funnel } = await setting();
+  await define();
+  const { id } = await campaign([undefined, timestamp(world.clock.now() + HOUR)]);
+  await world.advance(2 * HOUR);
+  await buy(ids[0]!, 100);
+
+  expect(await funnel(id)).toMatchObject({ sent: 8, converted: 1, revenue_cents: 100 });
+});
+
+it("a conversion after two messages of one campaign counts in a window that the newer one alone is in (ISG-1, ISG-10)", async () => {
+  const { world, ids, define, campaign, buy, funnel } = await setting();
+  await define();
+  const { id } = await campaign([undefined, timestamp(world.clock.now() + DAY)]);
+  await world.advance(DAY + HOUR);
+  await buy(ids[0]!, 100);
+
+  const today = timestamp(world.clock.now() - 2 * HOUR);
+  expect(await funnel(id, `&start=${today}`)).toMatchObject({ sent: 4, converted: 1, revenue_cents: 100 });
+});
+
+it("a conversion after messages of three days counts once in every window that one of them is in (ISG-1, ISG-10)", async () => {
+  const { world, ids, define, campaign, buy, funnel } = await setting();
+  await define();
+  const begun = world.clock.now();
+  const { id } = await campaign([undefined, timestamp(begun + DAY), timestamp(begun + 2 * DAY)]);
+  await world.advance(2 * DAY + HOUR);
+  await buy(ids[0]!, 100);
+
+  const within = (from: number, to: number) =>
+    funnel(id, `&start=${timestamp(begun + from * DAY - HOUR)}&end=${timestamp(begun + to * DAY + HOUR)}`);
+  const once = { converted: 1, revenue_cents: 100 };
+  expect(await within(0, 0)).toMatchObject({ sent: 4, ...once });
+  expect(await within(1, 1)).toMatchObject({ sent: 4, ...once });
+  expect(await within(0, 1)).toMatchObject({ sent: 8, ...once });
+  expect(await within(0, 2)).toMatchObject({ sent: 12, ...once });
+});
+
+it("a purchase that came late counts its subscriber in the window of an older message that counted nobody (ISG-1, ISG-10)", async () => {
+  const { world, ids, define, campaign, buy, funnel } = await setting();
+  await define();
+  const begun = world.clock.now();
+  const { id } = await campaign([undefined, timestamp(begun + 20 * DAY)]);
+  await world.advance(20 * DAY + HOUR);
+  await buy(ids[0]!, 100);
+  await buy(ids[0]!, 50, { occurred_at: timestamp(begun + HOUR) });
+
+  expect(await funnel(id, `&end=${timestamp(begun + DAY)}`)).toMatchObject({
+    sent: 4,
+    converted: 1,
+    revenue_cents: 50,
+  });
+  expect(await funnel(id)).toMatchObject({ sent: 8, converted: 1, revenue_cents: 150 });
+});
+
+it("who converted before a window of insights and converts again after a message in it is among its converted (ISG-1, ISG-10)", async () => {
+  const { world, ids, define, campaign, buy, funnel } = await setting();
+  await define();
+  const first = timestamp(world.clock.now());
+  const { id } = await campaign([undefined, timestamp(world.clock.now() + 40 * DAY)]);
+  await buy(ids[0]!, 100);
+  await world.advance(40 * DAY + HOUR);
+  await buy(ids[0]!, 200);
+
+  expect(await funnel(id)).toMatchObject({ sent: 4, converted: 1, revenue_cents: 200 });
+  expect(await funnel(id, `&start=${first}`)).toMatchObject({ sent: 8, converted: 1, revenue_cents: 300 });
+});
+
+it("who converted before and after a purchase that came late is once among the converted of a window (ISG-1, ISG-10)", async () => {
+  const { world, ids, define, campaign, buy, funnel } = await setting();
+  await define();
+  const begun = world.clock.now();
+  const { id } = await campaign([undefined, timestamp(begun + 20 * DAY)]);
+  await world.advance(20 * DAY + HOUR);
+  await buy(ids[0]!, 100);
+  await buy(ids[0]!, 100, { occurred_at: timestamp(begun + HOUR) });
+  await buy(ids[0]!, 100);
+
+  const today = timestamp(world.clock.now() - 2 * HOUR);
+  expect(await funnel(id)).toMatchObject({ sent: 8, converted: 1, revenue_cents: 300 });
+  expect(await funnel(id, `&start=${today}`)).toMatchObject({ sent: 4, converted: 1, revenue_cents: 200 });
+});
+
+it("who converted when a source named one day alone stays once among the converted, and so does that conversion (ISG-1)", async () => {
+  const { world, tenant, ids, define, campaign, buy, funnel } = await setting();
+  await define();
+  const begun = world.clock.now();
+  const { id } = await campaign([undefined, timestamp(begun + DAY)]);
+  const order = { idempotency_key: "order-1" };
+  await buy(ids[0]!, 100, order);
+  const [day, source, subscriber] = [timestamp(begun).slice(0, 10), `campaign#${id}`, ids[0]!];
+  const [conversion] = await tenant.store.queryAll(Conversion, { day });
+  const [at = "", event = ""] = conversion!.sk.split("#");
+  await tenant.store.put(Conversion, { day, at, event }, { ...conversion!, sources: [`${source}#first`] });
+  await tenant.store.put(Converted, { subscriber, source }, { day });
+  await world.advance(DAY + HOUR);
+
+  await buy(ids[0]!, 100, order);
+  await buy(ids[0]!, 50);
+
+  expect(await funnel(id)).toMatchObject({ sent: 8, converted: 1, revenue_cents: 150 });
+});
+
+it("who was counted again after a day is among the converted of a window without that day (ISG-1, ISG-10)", async () => {
+  const { world, tenant, campaign, funnel } = await setting();
+  const begun = world.clock.now();
+  const { id } = await campaign([undefined, timestamp(begun + DAY)]);
+  await world.advance(DAY + HOUR);
+  const [before, day = ""] = [begun, begun + DAY].map((at) => timestamp(at).slice(0, 10));
+  await tenant.store.put(DayTotals, { group: "campaign", day, id, shard: "0" }, { [`again|${before}`]: 1 });
+
+  expect(await funnel(id)).toMatchObject({ sent: 8, converted: 0 });
+  expect(await funnel(id, `&start=${timestamp(begun + DAY - HOUR)}`)).toMatchObject({ sent: 4, converted: 1 });
+});
+
+it("the window chooses sends, by default of the last 30 days, and what came of them counts, also after its end (ISG-10)", async () => {
+  const { world, ids, define, campaign, buy, funnel, summary } = await setting();
+  await define({ window_seconds: 90 * 86_400 });
+  const { id } = await campaign();
+  await world.advance(HOUR);
+  const sent = timestamp(world.clock.now());
+  await buy(ids[0]!, 100);
+  await world.advance(3 * DAY);
+  await buy(ids[1]!, 10);
+  const counted = { conversions: 2, last_touch_revenue_cents: 110 };
+  expect(await summary("campaign", `&end=${sent}`)).toMatchObject([{ source_id: id, revenue_cents: 110, ...counted }]);
+  expect(await summary("campaign", `&start=${timestamp(world.clock.now() - DAY)}`)).toEqual([]);
+  const all = { sent: 4, converted: 2, revenue_cents: 110, ...counted };
+  expect(await funnel(id, `&end=${sent}`)).toMatchObject(all);
+  expect(await funnel(id)).toMatchObject(all);
+  await world.advance(40 * DAY);
+  expect(await summary("campaign")).toEqual([]);
+  expect(await funnel(id)).toMatchObject({ sent: 0, converted: 0, conversions: 0 });
+});
