@@ -106,7 +106,10 @@ export const plantedChannel: Readonly<Record<string, Change>> = {
   "shared/providers/rcs.ts": provider,
   "shared/providers/providers.ts": [
     ['import { openSes } from "./ses.ts";', 'import { rcsProvider } from "./rcs.ts";\n'],
-    ["    chat_app: chatAppProvider(client),\n", "    rcs: rcsProvider(client),\n"],
+    [
+      "    chat_app: neverThrowing(chatAppProvider(client), log),\n",
+      "    rcs: neverThrowing(rcsProvider(client), log),\n",
+    ],
   ],
   "local/providers/network.ts": [
     [
