@@ -38,12 +38,13 @@ const NOT_WANTED = any(
 export const saysEnded = (key: string): boolean => NOT_WANTED.test(key) || (ENDED.test(key) && OF_MAIL.test(key));
 
 const TAKEN_BACK = any(
+  "(?:newsletters?|marketing|e?mails?|sms|whatsapp)stop$ (?:newsletters?|optin|consentement|abonnement|inscription|einwilligung|zustimmung|toestemming|werbung|marketing|e?mails?)(?:nein(?:danke)?|non|nee)$",
   "cancell?ed (?:^|newsletters?|consent|optin|marketing|sms|mails?|abonnement)ended ^left(?:the)?newsletter$ newsletterleft(?:at|on|date)?$",
   "disabled deactivat(?:ed|ion) deaktiviert desactiv disattiv desativ gedeactiveerd uitgeschakeld wylacz geblockt blockiert",
   "paused(?!until) pausiert(?!bis) pausad[oa] enpause inpausa gepauzeerd suspended deleted removed",
   "(?<!opt|login|sign|a[ck]tiv[aeo]?(?:or|oder|ou|o)?)ina[ck]tiv(?!it|ec|at) inattiv inativ[oa] inactief nieaktywn",
 );
-/** Whether the name of a consent says that it is one no more: `Newsletter deaktiviert`, `Cancelled newsletter`. */
+/** Whether the name of a consent says that it is none, or none any more: `Newsletter deaktiviert`, `Newsletter Nein`. */
 export const isTakenBack = (key: string): boolean => TAKEN_BACK.test(key);
 
 /** Whether an answer where a consent is asked for or stated says that it was taken back: `Révoqué`, `Retirado`. */

@@ -240,7 +240,7 @@ export function signedName(name: string, header: readonly string[] = []): Signed
   const moment = sign === "in" && isOfMoment(key) && ({ isMoment: true } as const);
   // Airship has one of these times for who gets mail, and nothing else.
   const proof = key === "commercialoptedin" && ({ isProof: true } as const);
-  const until = sign === "out" && /(?:bis|until)$/.test(key) && ({ isUntil: true } as const);
+  const until = sign === "out" && /^(?:newsletter|subscribed)(?:bis|until)$/.test(key) && ({ isUntil: true } as const);
   const kind = ofKind(key, sign, negative !== undefined);
   const of = kind && ({ of: kind } as const);
   if (channels.length > 0)
@@ -292,7 +292,10 @@ function nameSign(key: string): Sign | undefined {
   if (ASIDE.test(key)) return undefined;
   const sign = signOf(key);
   if (sign === "in" && OF_OTHERS.test(key)) return undefined;
-  if ((sign === "in" || /newsletter|marketing/.test(key)) && isTakenBack(key)) return "out";
+  if ((sign === "in" || /newsletter|marketing/.test(key)) && isTakenBack(key))
+    return /given|granted|erteilt/.test(key) ? "asked" : "out";
+  // A no, or the number of one.
+  if (sign === "in" && /(?:newsletter|consent|optin|marketing)no$/.test(key)) return undefined;
   // Whoever says no to profiles for marketing, or to both, wants none of it.
   if (sign === "in" && OF_PROFILES.test(key)) return OF_MESSAGES.test(key) ? "asked" : undefined;
   if (sign === "out" || sign === "suppressed" || (sign === "in" && OF_MESSAGES.test(key))) return sign;

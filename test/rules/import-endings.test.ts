@@ -33,6 +33,8 @@ it.each([
   ["Wil geen aanbiedingen", "ja"],
   ["Sperrkennzeichen Werbung", "ja"],
   ["Newsletter cancelled", "yes"],
+  ["Newsletter stop", "yes"],
+  ["Newsletter Nein", "x"],
   ["Marketing emails disabled", "yes"],
   ["Inactive newsletter", "yes"],
   ["Opt-in inactive", "yes"],
@@ -94,6 +96,20 @@ it.each([
 ])("a yes in %s is one, for it says nothing of an end (AMB-132)", (name) => {
   expect(rowOf({ email: "a@b.co", [name]: "yes", consent_at: "2024-01-01" }).consent?.status).toBe("opted_in");
 });
+
+it.each(["Newsletter no", "Consent given/removed"])(
+  "a yes in %s is none, for nobody knows to what (AMB-132)",
+  (name) => {
+    expect(rowOf({ email: "a@b.co", [name]: "1", consent_at: "2024-01-01" }).consent?.status).toBeUndefined();
+  },
+);
+
+it.each(["Werbesperre bis", "Newsletter gesperrt bis", "Unsubscribed until"])(
+  "a day to come in %s is an opt-out until then (AMB-132)",
+  (name) => {
+    expect(said(name, "31.12.9999")).toBe("opted_out");
+  },
+);
 
 it("a mail that came back is told by the error beside its address (AMB-132)", () => {
   expect([said("Email error", "550 user unknown"), said("Email error", "mailbox busy")]).toEqual([
