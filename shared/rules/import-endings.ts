@@ -44,8 +44,17 @@ const TAKEN_BACK = any(
   "paused(?!until) pausiert(?!bis) pausad[oa] enpause inpausa gepauzeerd suspended deleted removed",
   "(?<!opt|login|sign|a[ck]tiv[aeo]?(?:or|oder|ou|o)?)ina[ck]tiv(?!it|ec|at) inattiv inativ[oa] inactief nieaktywn",
 );
-/** Whether the name of a consent says that it is none, or none any more: `Newsletter deaktiviert`, `Newsletter Nein`. */
-export const isTakenBack = (key: string): boolean => TAKEN_BACK.test(key);
+const NOT_GIVEN = any(
+  "denied missing fehlt fehlend falta mancante manquant ontbreekt invalid ungue?ltig failed fehlgeschlagen ausstehend",
+  "(?:un|not|nicht|non|niet)(?:confirm|conferm|besta|bevestig) niepotwierdz onbevestig pendiente pendente enattente inattesa nicht(?:abgeschlossen|vorhanden)",
+);
+const OF_WHICH_NOTHING_IS_KNOWN =
+  /(?:consents?|optin|einwilligung|zustimmung|consentement|consentimiento|consenso|toestemming)(?:is|ist)?(?:requested|required|needed|unknown|unclear|unklar|erforderlich|benotigt|angefragt|angefordert|requis|requerido|richiesto|vereist|gevraagd)$/;
+/** Whether a yes in a column of this name says no more than that somebody was asked, or is to be. */
+export const saysNothing = (key: string): boolean => OF_WHICH_NOTHING_IS_KNOWN.test(key);
+
+/** Whether the name of a consent says that it is none, or none any more: `Newsletter deaktiviert`, `Consent missing`. */
+export const isTakenBack = (key: string): boolean => TAKEN_BACK.test(key) || NOT_GIVEN.test(key);
 
 /** Whether an answer where a consent is asked for or stated says that it was taken back: `Révoqué`, `Retirado`. */
 export const isEnded = (key: string): boolean => BEGINS_ENDED.test(key);

@@ -1,5 +1,5 @@
 // Which names of columns say something of consent, and what (AMB-132).
-import { isTakenBack, saysEnded } from "./import-endings.ts";
+import { isTakenBack, saysEnded, saysNothing } from "./import-endings.ts";
 import { isMessageLog, logColumn } from "./import-message-logs.ts";
 import { columnKey, isLikeEmail, isUsualName, keysOf, perHeader } from "./import-names.ts";
 import { isOfPurchase } from "./import-purchases.ts";
@@ -295,7 +295,7 @@ function nameSign(key: string): Sign | undefined {
   if ((sign === "in" || /newsletter|marketing/.test(key)) && isTakenBack(key))
     return /given|granted|erteilt/.test(key) ? "asked" : "out";
   // A no, or the number of one.
-  if (sign === "in" && /(?:newsletter|consent|optin|marketing)no$/.test(key)) return undefined;
+  if (sign === "in" && (saysNothing(key) || /(?:newsletter|consent|optin|marketing)no$/.test(key))) return "asked";
   // Whoever says no to profiles for marketing, or to both, wants none of it.
   if (sign === "in" && OF_PROFILES.test(key)) return OF_MESSAGES.test(key) ? "asked" : undefined;
   if (sign === "out" || sign === "suppressed" || (sign === "in" && OF_MESSAGES.test(key))) return sign;

@@ -34,6 +34,11 @@ it.each([
   ["Sperrkennzeichen Werbung", "ja"],
   ["Newsletter cancelled", "yes"],
   ["Newsletter stop", "yes"],
+  ["Consent denied", "yes"],
+  ["Consent missing", "yes"],
+  ["Opt-in not confirmed", "yes"],
+  ["Einwilligung fehlt", "ja"],
+  ["Newsletter unbestätigt", "ja"],
   ["Newsletter Nein", "x"],
   ["Marketing emails disabled", "yes"],
   ["Inactive newsletter", "yes"],
@@ -92,12 +97,14 @@ it.each([
   "Extended marketing consent",
   "Newsletter aktiv",
   "Einwilligung in Aktivitäten",
+  "Opt-in confirmed",
+  "Consent checked",
   "Recommended newsletter",
 ])("a yes in %s is one, for it says nothing of an end (AMB-132)", (name) => {
   expect(rowOf({ email: "a@b.co", [name]: "yes", consent_at: "2024-01-01" }).consent?.status).toBe("opted_in");
 });
 
-it.each(["Newsletter no", "Consent given/removed"])(
+it.each(["Newsletter no", "Consent given/removed", "Consent requested", "Einwilligung erforderlich"])(
   "a yes in %s is none, for nobody knows to what (AMB-132)",
   (name) => {
     expect(rowOf({ email: "a@b.co", [name]: "1", consent_at: "2024-01-01" }).consent?.status).toBeUndefined();
