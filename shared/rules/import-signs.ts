@@ -292,7 +292,7 @@ function nameSign(key: string): Sign | undefined {
   if (ASIDE.test(key)) return undefined;
   const sign = signOf(key);
   if (sign === "in" && OF_OTHERS.test(key)) return undefined;
-  if ((sign === "in" || /newsletter|marketing/.test(key)) && isTakenBack(key))
+  if ((sign === "in" || /newsletter|marketing(?:e?mail|sms|messag|communic)/.test(key)) && isTakenBack(key))
     return /given|granted|erteilt/.test(key) ? "asked" : "out";
   // A no, or the number of one.
   if (sign === "in" && (saysNothing(key) || /(?:newsletter|consent|optin|marketing)no$/.test(key))) return "asked";

@@ -74,6 +74,7 @@ it.each([
   ["Email offers", "yes"],
   ["Email Office", "a.b@b.co"],
   ["Newsletter bis", "31.12.9999"],
+  ["Marketing source failed", "x"],
   ["Status", "已订阅"],
   ["Status", "No complaints"],
   ["On Hold", "No"],
