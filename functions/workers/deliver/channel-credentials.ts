@@ -6,7 +6,12 @@ import type { ChannelType } from "../../../shared/rules/channel-types.ts";
 import type { SendOutcome } from "../../../shared/rules/progress.ts";
 import { isProven } from "../../../shared/store/channels/channels.ts";
 import { openCredentials } from "../../../shared/store/channels/credentials.ts";
-import { ChannelItem, type ChannelRow, CredentialsItem, type CredentialsRow } from "../../../shared/store/channels/items.ts";
+import {
+  ChannelItem,
+  type ChannelRow,
+  CredentialsItem,
+  type CredentialsRow,
+} from "../../../shared/store/channels/items.ts";
 import { ref } from "../../../shared/store/item.ts";
 import { readShared } from "./memory.ts";
 import type { Work } from "./work.ts";
