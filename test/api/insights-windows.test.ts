@@ -1,7 +1,6 @@
 // The window of a funnel: which sends it chooses, and that it counts who converted once (ISG-1, ISG-10).
 import { expect, it } from "vitest";
 import { DAY, HOUR, timestamp } from "../../shared/kernel/clock.ts";
-import { Conversion, Converted, DayTotals } from "../../shared/store/insights/items.ts";
 import { withBuyers } from "../support/conversions.ts";
 import { worlds } from "../support/worlds.ts";
 
@@ -90,38 +89,6 @@ it("who converted before and after a purchase that came late is once among the c
   const today = timestamp(world.clock.now() - 2 * HOUR);
   expect(await funnel(id)).toMatchObject({ sent: 8, converted: 1, revenue_cents: 300 });
   expect(await funnel(id, `&start=${today}`)).toMatchObject({ sent: 4, converted: 1, revenue_cents: 200 });
-});
-
-it("who converted when a source named one day alone stays once among the converted, and so does that conversion (ISG-1)", async () => {
-  const { world, tenant, ids, define, campaign, buy, funnel } = await setting();
-  await define();
-  const begun = world.clock.now();
-  const { id } = await campaign([undefined, timestamp(begun + DAY)]);
-  const order = { idempotency_key: "order-1" };
-  await buy(ids[0]!, 100, order);
-  const [day, source, subscriber] = [timestamp(begun).slice(0, 10), `campaign#${id}`, ids[0]!];
-  const [conversion] = await tenant.store.queryAll(Conversion, { day });
-  const [at = "", event = ""] = conversion!.sk.split("#");
-  await tenant.store.put(Conversion, { day, at, event }, { ...conversion!, sources: [`${source}#first`] });
-  await tenant.store.put(Converted, { subscriber, source }, { day });
-  await world.advance(DAY + HOUR);
-
-  await buy(ids[0]!, 100, order);
-  await buy(ids[0]!, 50);
-
-  expect(await funnel(id)).toMatchObject({ sent: 8, converted: 1, revenue_cents: 150 });
-});
-
-it("who was counted again after a day is among the converted of a window without that day (ISG-1, ISG-10)", async () => {
-  const { world, tenant, campaign, funnel } = await setting();
-  const begun = world.clock.now();
-  const { id } = await campaign([undefined, timestamp(begun + DAY)]);
-  await world.advance(DAY + HOUR);
-  const [before, day = ""] = [begun, begun + DAY].map((at) => timestamp(at).slice(0, 10));
-  await tenant.store.put(DayTotals, { group: "campaign", day, id, shard: "0" }, { [`again|${before}`]: 1 });
-
-  expect(await funnel(id)).toMatchObject({ sent: 8, converted: 0 });
-  expect(await funnel(id, `&start=${timestamp(begun + DAY - HOUR)}`)).toMatchObject({ sent: 4, converted: 1 });
 });
 
 it("the window chooses sends, by default of the last 30 days, and what came of them counts, also after its end (ISG-10)", async () => {

@@ -110,7 +110,7 @@ async function conversionWrites(
     ref(Conversion, key),
     ...converting.map((source) => ref(Converted, { subscriber, source })),
   ]);
-  if (old && isFinal(old)) return [];
+  if (old && !old.jobs) return [];
   const before = countedIn(old);
   const added = {
     jobs: assigned.filter((one) => !before.jobs.includes(jobName(one))),
@@ -155,7 +155,7 @@ async function conversionWrites(
     ),
     ...bySource.flatMap((source) => convertedWrites(subscriber, source)),
     ...totalWrites(shard, [
-      ...bySource.flatMap(({ row, added }) => onMoreDays("converters", 1, added, daysIn(row))),
+      ...bySource.flatMap(({ row, added }) => onMoreDays("converters", 1, added, row?.days ?? [])),
       ...bySource.flatMap(({ added, counted }) => onMoreDays("revenue", revenue, added, daysOf(counted))),
       ...moved,
     ]),
@@ -172,10 +172,8 @@ interface CountedSource {
   counted: Credit[];
 }
 
-const daysIn = (row: RowOf<typeof Converted> | undefined): string[] => row?.days ?? (row?.day ? [row.day] : []);
-
 function convertedWrites(subscriber: string, { name: source, row, added }: CountedSource): ItemWrite<"workspace">[] {
-  const known = daysIn(row);
+  const known = row?.days ?? [];
   const days = [...new Set([...known, ...daysOf(added)])].sort().slice(-MAX_DAYS);
   if (!row) return [putItem(Converted, { subscriber, source }, { days }, absent())];
   if (days.join() === known.join()) return [];
@@ -195,10 +193,6 @@ function jobWrites(
     changeItem(JobConversionCount, { job, shard }, { add }),
   ];
 }
-
-/** A row of before 2026-11-30 does not say on which days it counts. */
-const isFinal = ({ jobs, sources }: RowOf<typeof Conversion>): boolean =>
-  !jobs || sources.some((place) => Number.isNaN(Date.parse(creditAt(place).day)));
 
 const jobName = ({ job, group }: Pick<Touch, "job" | "group">): string => `${group}#${job}`;
 

@@ -52,11 +52,8 @@ const since =
     day >= dayAt(start);
 
 /** What a day adds to the sum of a window, without what a day before it that is counted has added already. */
-export function addedBy(row: RowOf<typeof DayTotals>, of: "converters" | "revenue", isCounted: IsCounted): number {
-  const shared = familyOf(row, `${of}_of|`).map(([day, n]) => (isCounted(day) ? -n : 0));
-  const again = of === "revenue" ? [] : familyOf(row, "again|").map(([day, n]) => (isCounted(day) ? 0 : n));
-  return [...shared, ...again].reduce((sum, n) => sum + n, row[of] ?? 0);
-}
+export const addedBy = (row: RowOf<typeof DayTotals>, of: "converters" | "revenue", isCounted: IsCounted): number =>
+  familyOf(row, `${of}_of|`).reduce((sum, [day, n]) => (isCounted(day) ? sum - n : sum), row[of] ?? 0);
 
 /** Totals of a group over some days. */
 function conversionsIn(rows: readonly RowOf<typeof DayTotals>[], isCounted: IsCounted): Map<string, CreditTotals> {

@@ -48,8 +48,6 @@ export const DayTotals = item({
     /** How much of these the day before it that counts the same counts too, by that day: a window counts each once. */
     "revenue_of|*": v.number(),
     "converters_of|*": v.number(),
-    /** Rows of before 2026-11-30: who is counted where the day on which they were counted before is not. */
-    "again|*": v.number(),
     last_n: count,
     last_revenue: count,
     sent: count,
@@ -85,11 +83,7 @@ export const Converted = item({
   pk: ({ subscriber }: { subscriber: string }) => `U#${subscriber}`,
   sk: ({ source }: { source: string }) => `X#${source}`,
   prefix: "X#",
-  row: {
-    days: v.optional(v.array(v.string())),
-    /** Rows of before 2026-11-30: the newest day. */
-    day: v.optional(v.string()),
-  },
+  row: { days: v.optional(v.array(v.string())) },
   writers: ["attribute"],
   personal: "removed",
 });

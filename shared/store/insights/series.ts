@@ -112,8 +112,7 @@ async function daySeries(store: StoreReader, group: SeriesGroup | undefined, win
     for (const [name, n] of familyOf(row, isByChannel ? "c|" : "k|")) {
       const [of = "", what = ""] = name.split("|");
       const measure = measureOf(what);
-      // `sent` is the sum of others: rows of before 2026-11-28 have one of their own, below zero.
-      if (!measure || measure === "sent") continue;
+      if (!measure) continue;
       const at = midnightOf(row.sk);
       const bucket = group === undefined ? null : of;
       sums.add(at, bucket, measure, n);
