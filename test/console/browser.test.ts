@@ -60,7 +60,8 @@ describe.skipIf(!hasBrowser)("in Chromium", () => {
   });
 
   it("a reload signs in by the cookie, and no script can read a token (CON-2, ACC-7)", async () => {
-    const { page, context } = await open();
+    const { page, context, visit } = await open();
+    await visit("home");
     const used = String(
       await page.evaluate("JSON.stringify([document.cookie, { ...localStorage }, { ...sessionStorage }])"),
     );
