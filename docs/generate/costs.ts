@@ -62,7 +62,7 @@ const PER_REQUEST = tiers.server.eventsPerRequest.toLocaleString("en-US");
 /** Calls of a workspace's own credentials that name many: so many units more for each (docs/decisions/0112). */
 const EACH: readonly { routes: RegExp; units: number; of: string }[] = [
   { routes: /^POST .*\/lists\/:id\/subscribers$/, units: 7, of: "person, at most 1,000" },
-  { routes: /^POST .*\/lists\/:id\/subscribers\/remove$/, units: 6, of: "person, at most 1,000" },
+  { routes: /^POST .*\/lists\/:id\/subscribers\/remove$/, units: 7, of: "person, at most 1,000" },
   { routes: /^POST .*\/subscribers\/bulk-delete$/, units: 8, of: "person, at most 1,000" },
   { routes: /^POST .*\/v1\/notifications$/, units: 3, of: "person that is named, at most 10,000" },
   { routes: /^POST .*\/notifications\/preview$/, units: 3, of: "person that is named or looked at, at most 10,000" },
