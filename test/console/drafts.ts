@@ -176,7 +176,7 @@ export function draftStories(open: () => Promise<Tab>): void {
     await page.keyboard.press("d");
     await page.locator("aside.drawer").getByText("GET /api/v1/billing").waitFor();
     expect(await page.locator("aside.drawer").getByText("/api/v1/subscribers").count()).toBe(0);
-    await add("ada");
+    await add("grace");
     await page.getByText("1 of 20,000,000").waitFor();
   });
 }
