@@ -87,7 +87,7 @@ async function waitForText(page: Page, name: string, text: string): Promise<void
 
 export function refusalStories(open: () => Promise<Tab>): void {
   it.each(refusals)(
-    "every page says so, in both themes, where the API answers %s (CON-3, CON-4)",
+    "every page says so where the API answers %s, and can be read in the light and in the dark (CON-3, CON-4)",
     async (refusal, answer, text, ownText) => {
       const { page, show } = await open();
       await page.evaluate(refuseAll, answer);

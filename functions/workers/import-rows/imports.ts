@@ -31,7 +31,7 @@ import {
 import { listTopics } from "../../../shared/store/topics/topics.ts";
 import type { WorkerContext } from "./context.ts";
 import { writeCanceled, writeProblems } from "./problems.ts";
-import { openRehearsal } from "./rehearse.ts";
+import { openRehearsal } from "./rehearsal.ts";
 import { namesSomebody, surveyFile } from "./survey.ts";
 import { type FileReading, takeRows } from "./take-rows.ts";
 

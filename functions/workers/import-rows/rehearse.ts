@@ -1,17 +1,10 @@
 // What an import would do, without writing (F13): the rules of the store, applied to what it holds now and to what the rows
 // before would have left. A worker that goes on with the file remembers no rows of the worker before it.
 import { timestamp } from "../../../shared/kernel/clock.ts";
-import { normalizedAddress, suppressionReasons } from "../../../shared/rules/addresses.ts";
+import { suppressionReasons } from "../../../shared/rules/addresses.ts";
 import { type ImportedConsent, isOptOut } from "../../../shared/rules/import-consents.ts";
 import { otherChannels } from "../../../shared/rules/import-mapping.ts";
 import { type Refusals, refusalsIn, refusesNothing } from "../../../shared/rules/import-refusals.ts";
-import { listChannelOf } from "../../../shared/rules/list-consents.ts";
-import type { StoreReader } from "../../../shared/store/context.ts";
-import { familyOf } from "../../../shared/store/families.ts";
-import { idKeys } from "../../../shared/store/item.ts";
-import { ListMembership } from "../../../shared/store/lists/items.ts";
-import type { RootSecrets } from "../../../shared/store/secrets.ts";
-import { AddressItem, addressId } from "../../../shared/store/subscribers/address-items.ts";
 import type { AddressRow } from "../../../shared/store/subscribers/addresses.ts";
 import {
   type ConsentAssertion,
@@ -25,40 +18,19 @@ import {
   type ImportedFrom,
   judged,
 } from "../../../shared/store/subscribers/imported-consents.ts";
-import { Profile, type ProfileRow } from "../../../shared/store/subscribers/items.ts";
-import {
-  attributesOf,
-  findByExternalId,
-  type LivingProfile,
-  living,
-  subscriberId,
-} from "../../../shared/store/subscribers/subscribers.ts";
 import type { WorkerContext } from "./context.ts";
 import { joinsList } from "./import-person.ts";
 import { type GoodRow, type Person, personsOf } from "./persons.ts";
+import {
+  idOf,
+  MAX_REMEMBERED,
+  nameOf,
+  type PersonState,
+  type Rehearsal,
+  readAddresses,
+  readPeople,
+} from "./rehearsal.ts";
 import { KEPT, type Tally } from "./tally.ts";
-
-/** A person as the rows so far would leave it. */
-interface PersonState {
-  /** The members of its profile for consents. */
-  consents: Partial<ProfileRow>;
-  email?: string | undefined;
-  phone?: unknown;
-  /** It is in the list that the file fills. */
-  isMember?: boolean;
-}
-
-export interface Rehearsal {
-  /** By external id. */
-  people: Map<string, PersonState>;
-  /** By the id of an address; of one without a row, an empty one. */
-  addresses: Map<string, Partial<AddressRow>>;
-}
-
-/** Beyond so many people, the worker forgets them all and begins anew. */
-const MAX_REMEMBERED = 50_000;
-
-export const openRehearsal = (): Rehearsal => ({ people: new Map(), addresses: new Map() });
 
 type From = Pick<ImportedFrom, "created_at" | "asks" | "isLeft"> & { list: string };
 
@@ -103,45 +75,6 @@ export async function rehearse(
   }
 }
 
-const nameOf = ({ external_id, email }: Refusals): string | undefined => external_id ?? email?.toLowerCase();
-
-/** Reads those whom no row named before. */
-async function readPeople(
-  store: StoreReader,
-  root: Pick<RootSecrets, "idKey">,
-  { people }: Rehearsal,
-  { names, from: { list, asks } }: { names: readonly string[]; from: From },
-): Promise<void> {
-  const unseen = [...new Set(names)].filter((name) => !people.has(name));
-  const ids = unseen.map((name) => subscriberId(root, store.tenant, name, 0));
-  const profiles = await store.getAll(Profile, idKeys(ids));
-  const found: { name: string; known: LivingProfile }[] = [];
-  for (const [i, name] of unseen.entries()) {
-    const first = profiles[i];
-    const known = living(first) ?? (first && (await findByExternalId(store, root, name)));
-    if (known) found.push({ name, known });
-  }
-
-  // Whose external id was erased before has another id.
-  const memberKeys = asks.has(listChannelOf(list)) ? found.map(({ known }) => ({ subscriber: known.id, list })) : [];
-  const members = await store.getAll(ListMembership, memberKeys);
-  for (const [i, { name, known }] of found.entries()) {
-    const { email } = known;
-    const isMember = members[i] !== undefined;
-    people.set(name, { consents: consentsIn(known), email, phone: attributesOf(known).phone, isMember });
-  }
-}
-
-/** What of a profile says something of consent: the rest of thousands would fill the memory of the worker. */
-function consentsIn(profile: ProfileRow): Partial<ProfileRow> {
-  const { confirmed_address } = profile;
-  const consents: Partial<ProfileRow> = confirmed_address === undefined ? {} : { confirmed_address };
-  for (const [channel, status] of familyOf(profile, "c:")) consents[`c:${channel}`] = status;
-  for (const [channel, at] of familyOf(profile, "ct:")) consents[`ct:${channel}`] = at;
-  for (const [channel, isConfirmed] of familyOf(profile, "cc:")) consents[`cc:${channel}`] = isConfirmed;
-  return consents;
-}
-
 /** The profile as the rows of the batch leave it. @param at when the address changes, RFC 3339 */
 function applyProfile({ people }: Rehearsal, { external_id, email, attributes }: Person["profile"], at: string): void {
   const state: PersonState = people.get(external_id) ?? { consents: {} };
@@ -152,31 +85,6 @@ function applyProfile({ people }: Rehearsal, { external_id, email, attributes }:
   state.email = email ?? state.email;
   state.phone = attributes.phone ?? state.phone;
   people.set(external_id, state);
-}
-
-const idOf = (kind: "email" | "phone", text: unknown): string | undefined => {
-  const address = normalizedAddress(kind, text);
-  return address === undefined ? undefined : addressId(kind, address);
-};
-
-/** Reads the rows of the addresses of people and of rejected rows. */
-async function readAddresses(
-  store: StoreReader,
-  { people, addresses }: Rehearsal,
-  persons: readonly Person[],
-  refusing: readonly Refusals[],
-): Promise<void> {
-  const texts = persons.flatMap(({ profile: { external_id }, rows }) => {
-    const { email, phone } = people.get(external_id) ?? {};
-    return [{ email, phone }, ...rows.map((row) => ({ email: row.email, phone: row.row.attributes.phone }))];
-  });
-  const ids = [...texts, ...refusing].flatMap(({ email, phone }) => [
-    idOf("email", email) ?? [],
-    idOf("phone", phone) ?? [],
-  ]);
-  const unseen = [...new Set(ids.flat())].filter((id) => !addresses.has(id));
-  const rows = await store.getAll(AddressItem, idKeys(unseen));
-  for (const [i, id] of unseen.entries()) addresses.set(id, rows[i] ?? {});
 }
 
 interface Taking {

@@ -30,7 +30,8 @@ import {
 import type { WorkerContext } from "./context.ts";
 import { agreesToMail, type Batch, fromRow, importPerson, type Member, type NewSubscribers } from "./import-person.ts";
 import { type GoodRow, type Person, type PersonAddresses, personsOf } from "./persons.ts";
-import { type Rehearsal, rehearse } from "./rehearse.ts";
+import type { Rehearsal } from "./rehearsal.ts";
+import { rehearse } from "./rehearse.ts";
 import { KEPT, openTally, type Taken, type Tally } from "./tally.ts";
 
 /** Upserts that run at once. */

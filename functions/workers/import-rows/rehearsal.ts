@@ -1,0 +1,107 @@
+// What a rehearsal of an import remembers: people and addresses as the rows so far would leave them (F13).
+import { normalizedAddress } from "../../../shared/rules/addresses.ts";
+import type { Refusals } from "../../../shared/rules/import-refusals.ts";
+import { listChannelOf } from "../../../shared/rules/list-consents.ts";
+import type { StoreReader } from "../../../shared/store/context.ts";
+import { familyOf } from "../../../shared/store/families.ts";
+import { idKeys } from "../../../shared/store/item.ts";
+import { ListMembership } from "../../../shared/store/lists/items.ts";
+import type { RootSecrets } from "../../../shared/store/secrets.ts";
+import { AddressItem, addressId } from "../../../shared/store/subscribers/address-items.ts";
+import type { AddressRow } from "../../../shared/store/subscribers/addresses.ts";
+import type { ImportedFrom } from "../../../shared/store/subscribers/imported-consents.ts";
+import { Profile, type ProfileRow } from "../../../shared/store/subscribers/items.ts";
+import {
+  attributesOf,
+  findByExternalId,
+  type LivingProfile,
+  living,
+  subscriberId,
+} from "../../../shared/store/subscribers/subscribers.ts";
+import type { Person } from "./persons.ts";
+
+/** A person as the rows so far would leave it. */
+export interface PersonState {
+  /** The members of its profile for consents. */
+  consents: Partial<ProfileRow>;
+  email?: string | undefined;
+  phone?: unknown;
+  /** It is in the list that the file fills. */
+  isMember?: boolean;
+}
+
+export interface Rehearsal {
+  /** By external id. */
+  people: Map<string, PersonState>;
+  /** By the id of an address; of one without a row, an empty one. */
+  addresses: Map<string, Partial<AddressRow>>;
+}
+
+/** Beyond so many people, the worker forgets them all and begins anew. */
+export const MAX_REMEMBERED = 50_000;
+
+export const openRehearsal = (): Rehearsal => ({ people: new Map(), addresses: new Map() });
+
+export const nameOf = ({ external_id, email }: Refusals): string | undefined => external_id ?? email?.toLowerCase();
+
+/** Reads those whom no row named before. */
+export async function readPeople(
+  store: StoreReader,
+  root: Pick<RootSecrets, "idKey">,
+  { people }: Rehearsal,
+  { names, from: { list, asks } }: { names: readonly string[]; from: Pick<ImportedFrom, "asks"> & { list: string } },
+): Promise<void> {
+  const unseen = [...new Set(names)].filter((name) => !people.has(name));
+  const ids = unseen.map((name) => subscriberId(root, store.tenant, name, 0));
+  const profiles = await store.getAll(Profile, idKeys(ids));
+  const found: { name: string; known: LivingProfile }[] = [];
+  for (const [i, name] of unseen.entries()) {
+    const first = profiles[i];
+    const known = living(first) ?? (first && (await findByExternalId(store, root, name)));
+    if (known) found.push({ name, known });
+  }
+
+  // Whose external id was erased before has another id.
+  const memberKeys = asks.has(listChannelOf(list)) ? found.map(({ known }) => ({ subscriber: known.id, list })) : [];
+  const members = await store.getAll(ListMembership, memberKeys);
+  for (const [i, { name, known }] of found.entries()) {
+    const { email } = known;
+    const isMember = members[i] !== undefined;
+    people.set(name, { consents: consentsIn(known), email, phone: attributesOf(known).phone, isMember });
+  }
+}
+
+/** What of a profile says something of consent: the rest of thousands would fill the memory of the worker. */
+function consentsIn(profile: ProfileRow): Partial<ProfileRow> {
+  const { confirmed_address } = profile;
+  const consents: Partial<ProfileRow> = confirmed_address === undefined ? {} : { confirmed_address };
+  for (const [channel, status] of familyOf(profile, "c:")) consents[`c:${channel}`] = status;
+  for (const [channel, at] of familyOf(profile, "ct:")) consents[`ct:${channel}`] = at;
+  for (const [channel, isConfirmed] of familyOf(profile, "cc:")) consents[`cc:${channel}`] = isConfirmed;
+  return consents;
+}
+
+export const idOf = (kind: "email" | "phone", text: unknown): string | undefined => {
+  const address = normalizedAddress(kind, text);
+  return address === undefined ? undefined : addressId(kind, address);
+};
+
+/** Reads the rows of the addresses of people and of rejected rows. */
+export async function readAddresses(
+  store: StoreReader,
+  { people, addresses }: Rehearsal,
+  persons: readonly Person[],
+  refusing: readonly Refusals[],
+): Promise<void> {
+  const texts = persons.flatMap(({ profile: { external_id }, rows }) => {
+    const { email, phone } = people.get(external_id) ?? {};
+    return [{ email, phone }, ...rows.map((row) => ({ email: row.email, phone: row.row.attributes.phone }))];
+  });
+  const ids = [...texts, ...refusing].flatMap(({ email, phone }) => [
+    idOf("email", email) ?? [],
+    idOf("phone", phone) ?? [],
+  ]);
+  const unseen = [...new Set(ids.flat())].filter((id) => !addresses.has(id));
+  const rows = await store.getAll(AddressItem, idKeys(unseen));
+  for (const [i, id] of unseen.entries()) addresses.set(id, rows[i] ?? {});
+}
