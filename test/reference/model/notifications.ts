@@ -159,7 +159,8 @@ function jobRecord(world: World, job: Job): Body {
     },
     ...asAsked(job),
     sent: isOver ? job.sent : ANY,
-    error: job.status === "failed" ? ANY : null,
+    // Also of one that its campaign ended: deleted, or skipped by a resume.
+    error: ["failed", "canceled"].includes(job.status) ? ANY : null,
     counts: isOver ? { ...countsOf(job), sent: job.sent } : ANY,
     delivered_by_channel: isOver ? new Exactly(deliveredBy(job)) : ANY,
     fail_reasons:
