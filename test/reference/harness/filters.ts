@@ -1,9 +1,10 @@
 // Lists and reports narrowed by their parameters, read at the end of a program: each with values that something has.
 import { randomFrom } from "../../simulator/random.ts";
 import { iso } from "../model/kit.ts";
+import type { Job } from "../model/records/sends.ts";
 import { timelineKinds } from "../model/timeline.ts";
 import type { World } from "../model/world.ts";
-import type { Look } from "./looks.ts";
+import { isListed, type Look } from "./looks.ts";
 
 type Query = Record<string, string>;
 
@@ -66,7 +67,7 @@ export function filteredLooks(world: World): Look[] {
         { exclude_source_type: `journey,${left_out}` },
       ),
     ),
-    ...some(jobs.filter(({ source, spec }) => source.type !== "journey" && !spec.confirms)).flatMap(({ id }) =>
+    ...some(jobs.filter((job) => isReadByState(world, job))).flatMap(({ id }) =>
       reads(`/api/v1/notifications/${id}/recipients`, { state: STATES }),
     ),
     ...reads("/api/v1/campaigns", {
@@ -107,6 +108,9 @@ export function filteredLooks(world: World): Look[] {
     ...reads("/v1/events/export", { from: times, to: times }, {}, "server"),
   ];
 }
+
+const isReadByState = (world: World, job: Job): boolean =>
+  job.source.type !== "journey" && !job.spec.confirms && isListed(world, job);
 
 /** Versions that somebody ran. Runs of the erased are counted for the journey alone. */
 function versionsOf({ runs, subscribers }: World, journey: string): Query["version"][] {

@@ -26,7 +26,7 @@ const sources = ({ campaigns, journeys }: Pick<World, "campaigns" | "journeys">)
   );
 
 /** The ids of those whom a plan skipped are kept for 30 days (docs/decisions/0013-the-send-ledger.md). */
-const isListed = ({ now }: Pick<World, "now">, { recipients, dispatched_at }: Job): boolean =>
+export const isListed = ({ now }: Pick<World, "now">, { recipients, dispatched_at }: Job): boolean =>
   now < (dispatched_at ?? now) + 30 * DAY || recipients.every(({ state }) => state !== "skipped");
 
 /** Whether a send gave back what it held of the quota while another one of its instant began. */

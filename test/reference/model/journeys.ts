@@ -79,7 +79,7 @@ const definitionFrom = ({ trigger, entry_rules = null, steps }: Body): Body =>
 function add(world: World, name: string, definition: Body): Journey {
   const journey: Journey = {
     ...{ id: newId(world, "journey"), name, status: "draft", version: 1, definitions: [definition] },
-    ...{ created_at: world.now, updated_at: world.now, paused_at: 0, active: null, refused: {} },
+    ...{ created_at: world.now, updated_at: world.now, paused_at: 0, resumed_at: 0, active: null, refused: {} },
     activated: new Set(),
   };
   world.journeys.push(journey);
@@ -112,6 +112,7 @@ function activate(world: World, _: Request, { id }: Record<string, string>) {
   needRunnable(world, journey.definitions.at(-1)!);
   const pause = journey.status === "paused" ? world.now - journey.paused_at : 0;
   note(world, "journey_activated", id);
+  if (journey.status === "paused") journey.resumed_at = world.now;
   Object.assign(journey, { status: "active", updated_at: world.now, active: journey.definitions.at(-1) });
   journey.activated.add(journey.version);
   for (const run of runsOf(world, journey)) resumeRun(world, run, pause);

@@ -12,7 +12,7 @@ import type { Job } from "./records/sends.ts";
 import { holdsFor, treeOf } from "./rules.ts";
 import { createJob, decide, failureOf, isBeyondQuota } from "./sending.ts";
 import { eventsOf, momentOf } from "./stitching.ts";
-import { at, found, type World } from "./world.ts";
+import { at, existing, found, type World } from "./world.ts";
 
 const definitionOf = (world: World, run: Run): Body =>
   found(world.journeys, run.journey_id)!.definitions[run.version - 1];
@@ -92,7 +92,8 @@ function leaving(world: World, run: Run, subscriber: Subscriber, node: Body): Bo
   const lasts = duration(isDelay ? config.duration : config.within) ?? Number.POSITIVE_INFINITY;
   // Delays do not look back.
   if (isDelay && run.until === null) run.since = world.now;
-  const until = run.until ?? Math.max(isDelay ? world.now : since, run.from) + lasts;
+  const start = Math.max(isDelay ? world.now : since, run.from);
+  const until = run.until ?? start + lasts + stoodStill(world, run, start);
   if (!isDelay) {
     const heard = Math.max(until, run.mover?.received_at ?? 0);
     const { event_name: name, where } = config;
@@ -103,6 +104,12 @@ function leaving(world: World, run: Run, subscriber: Subscriber, node: Body): Bo
   }
   if (world.now < until) return { at: world.now, until };
   return { at: until, outcome: isDelay ? "delayed" : "wait:timeout", next: isDelay ? config.next : config.on_timeout };
+}
+
+/** AMB-136: for how long the last pause of the journey stopped a run that came to its step at `start`, before or in it. */
+function stoodStill({ journeys }: World, { journey_id }: Run, start: number): number {
+  const { paused_at, resumed_at } = existing(journeys, journey_id);
+  return Math.max(0, resumed_at - Math.max(start, paused_at));
 }
 
 /** What is there already when a run begins by a segment is looked at so long after. */

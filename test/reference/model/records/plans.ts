@@ -53,6 +53,8 @@ export interface Journey {
   /** That which was activated last. */
   active: Body | null;
   paused_at: number;
+  /** When its last pause ended; 0 before. */
+  resumed_at: number;
   created_at: number;
   updated_at: number;
   refused: Record<string, number>;
