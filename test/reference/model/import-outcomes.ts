@@ -42,12 +42,12 @@ export function translate(
   const address = named || subscriber.email;
   if (status === "suppressed" && address) {
     const before = addressOf(world, address);
-    const isSuppressed = before?.reason != null;
+    const reason = before?.reason;
     // The same file again says what is known.
     const isSame = before?.reason === "imported" && before.suppressed_at === time;
     const imported = { reason: "imported", source: ANY, suppressed_at: time ?? world.now };
     const row = suppress(world, address, imported, said.at);
-    if (row && !isSuppressed) job.suppresses.push(row.key);
+    if (row && row.reason !== reason) job.suppresses.push(row.key);
     return row && (isSame || job.suppresses.includes(row.key)) ? "suppressed" : "unchanged";
   }
   if (status === "opted_out" && fields.email && (!fields.external_id || isLeft))
