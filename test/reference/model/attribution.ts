@@ -84,12 +84,15 @@ export function conversionsAfter(world: World, subscriber: string, time: number)
   });
 }
 
-/** In a storm what occurred at the moment of a message to its person may come before it or after it. */
+/** What occurred at the moment of a message to its person may come before it: in a storm, and until the last look at it. */
 export const isOfOneMoment = (world: World): boolean =>
-  world.isStorm === true &&
   everyTouch(world.jobs).some(({ recipient: { subscriber_id }, at }) =>
     world.events.some(
-      (event) => event.looks.length > 0 && event.occurred_at === at && ownerOf(world, event) === subscriber_id,
+      (event) =>
+        event.looks.length > 0 &&
+        (world.isStorm || event.looks.length <= LOOKS.length) &&
+        event.occurred_at === at &&
+        ownerOf(world, event) === subscriber_id,
     ),
   );
 
