@@ -33,7 +33,9 @@ function letGo(world: World, campaign: Campaign, overdue: string | undefined): v
       continue;
     }
     for (const goOn of job.stopped.splice(0)) goOn();
-    const keeps = last > Number.NEGATIVE_INFINITY && (overdue ?? OVERDUE[0]) === OVERDUE[0];
+    // What was handed over in part goes on at once.
+    const isBegun = job.dispatched_at !== null;
+    const keeps = !isBegun && last > Number.NEGATIVE_INFINITY && (overdue ?? OVERDUE[0]) === OVERDUE[0];
     const time = Math.max(due, world.now, keeps ? last + (due - planned) : Number.NEGATIVE_INFINITY);
     [last, planned] = [time, due];
     const { scheduled_at } = job;
