@@ -174,6 +174,36 @@ it.each([
   expect(await timeline(world, tenant, ada, "kinds=event&limit=100")).toHaveLength(620);
 });
 
+it.each([
+  ["messages of the inbox", "in_app"],
+  ["messages by a phone", "ios"],
+] as const)("a timeline of %s alone goes on behind a page that they fill (RDA-5)", async (_, type) => {
+  const { world, tenant, ids } = await withPeople(1);
+  const [ada = ""] = ids;
+  await openChannels(world, tenant, "ios-push");
+  await addPhone(world, tenant, ada, "ios");
+  const { channels } = (await tenant.call("GET /api/v1/channels")).body;
+  const channel_ids = channels.flatMap((one: { id: string; type: string }) => (one.type === type ? [one.id] : []));
+  for (const title of ["1", "2", "3", "4", "5"]) {
+    await send(world, tenant, { subscriberIds: [ada], channel_ids, title });
+    await world.advance(MINUTE);
+  }
+
+  const titles = (await timeline(world, tenant, ada, "kinds=message&limit=2")).map(({ title }) => title);
+  expect(titles).toEqual(["5", "4", "3", "2", "1"]);
+});
+
+it("a timeline of events alone goes on behind a page that they fill, however many are read at once (RDA-5)", async () => {
+  const { world, tenant } = await withTenant();
+  const [ada = ""] = await addPeople(world, tenant, 1);
+  for (let n = 0; n < 60; n++) {
+    await ingest(world, tenant, { event_name: "e", subscriber_id: ada });
+    await world.advance(SECOND);
+  }
+
+  expect(await timeline(world, tenant, ada, "kinds=event&limit=49")).toHaveLength(60);
+});
+
 it("a timeline of an unknown kind is refused with 422, naming it (RDA-5)", async () => {
   const { tenant, ids } = await withPeople(1);
 

@@ -17,7 +17,7 @@ interface TimelineQuery {
   cursor?: string | undefined;
 }
 
-/** Each source gives at most a page of entries: the newest of all of them are the page. */
+/** Each source gives a page of entries and one more, as far as it has them: the newest of all of them are the page. */
 export async function timelineOf(
   store: StoreReader,
   secrets: RootSecrets,
@@ -28,7 +28,7 @@ export async function timelineOf(
   const cursors = cursorsOf(secrets, scope, Position);
   const before = cursors.open(cursor);
   const sources = kinds.flatMap((kind) => timelineSources[kind]);
-  const found = await Promise.all(sources.map((read) => read(store, { subscriber, before, limit })));
+  const found = await Promise.all(sources.map((read) => read(store, { subscriber, before, limit: limit + 1 })));
   const entries = found
     .flat()
     .filter((one) => before === undefined || isBefore(one, before))
