@@ -53,3 +53,22 @@ it.each([
   expect(inTime).toEqual({ entered: [10, 10], inboxes: [[], ["Late"]] });
   expect(late).toEqual(inTime);
 });
+
+it("a late worker has nobody start a journey by a segment that historical events let them into (AMB-134)", async () => {
+  const world = await fresh({});
+  const { call, active, person, tenant, runs } = await journeySetting(world);
+  const rule = { event: { name: "bought" } };
+  const segment = (await call("POST /api/v1/segments", { name: "Buyers", is_dynamic: true, rule })).body.id;
+  await world.advance(2 * MINUTE);
+  const trigger = { type: "segment_entered", segment_id: segment };
+  const journey = await active(graphOf({ done: "exit" }), { trigger });
+  await person("ada");
+  await world.settle();
+  const body = { historical: true, events: [{ event_name: "bought", external_id: "ada" }] };
+  expect((await world.call("POST /v1/events", { as: tenant.server, body })).status).toBe(202);
+  world.clock.jumpTo(world.clock.now() + HOUR);
+  await world.settle();
+
+  expect((await call(`GET /api/v1/segments/${segment}`)).body.count).toBe(1);
+  expect(await runs(journey)).toEqual([]);
+});

@@ -39,15 +39,26 @@ function testOf(node: EventNode): ReturnType<typeof compilePredicate> {
   return test;
 }
 
-/** @param now when the conditions are judged, in milliseconds @param until events after it are left out */
-export function openHistory(conditions: readonly EventNode[], now: number, until = Number.POSITIVE_INFINITY): History {
+interface Moments {
+  /** Events after it are left out. */
+  until?: number;
+  /** When that changed which the conditions are judged for: a worker may be late. Default: now. */
+  changedAt?: number | undefined;
+}
+
+/** @param now when the conditions are judged. All in milliseconds. */
+export function openHistory(
+  conditions: readonly EventNode[],
+  now: number,
+  { until = Number.POSITIVE_INFINITY, changedAt = now }: Moments = {},
+): History {
   const longest = Math.max(...conditions.map(({ within = Number.POSITIVE_INFINITY }) => within));
   const byName = new Map<string, Map<string, StoredEvent>>(conditions.map(({ name }) => [name, new Map()]));
   const satisfying = (node: EventNode): StoredEvent[] => {
     const satisfies = testOf(node);
     return [...(byName.get(node.name)?.values() ?? [])].filter(({ properties }) => satisfies(properties));
   };
-  const since = recently(now);
+  const since = recently(Math.min(now, changedAt));
   const isJustHistorical = (event: StoredEvent) => event.historical === true && event.received_at >= since;
   let hasHistorical = false;
   const add = (events: readonly StoredEvent[]) => {

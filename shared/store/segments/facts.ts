@@ -57,16 +57,17 @@ const moreThan = (rows: number): number => Math.min(4 * rows, MAX_ROWS);
 /**
  * Reads memberships, aliases and as much of the history as decides these conditions: one range, newest first. The
  * history is strongly consistent, unless `options` say otherwise.
+ * @param changedAt see `openHistory`
  */
 export async function readSubscriberFacts(
   store: StoreReader,
   subscriber: string,
   conditions: readonly EventNode[],
-  options: ReadOptions = {},
+  { changedAt, ...options }: ReadOptions & { changedAt?: number | undefined } = {},
 ): Promise<SubscriberFacts> {
   const facts: Omit<SubscriberFacts, "times"> = { memberOf: new Set(), checkAt: undefined };
   const anonymousIds: string[] = [];
-  const history = openHistory(conditions, store.clock.now());
+  const history = openHistory(conditions, store.clock.now(), { changedAt });
   const from = conditions.length > 0 ? HISTORY + history.from : MEMBERSHIP;
   let after: Key | undefined;
   let limit = FIRST_ROWS;
@@ -100,7 +101,7 @@ export async function readHistory(
   conditions: readonly EventNode[],
   at: number,
 ): Promise<Pick<SubscriberFacts, "times">> {
-  const history = openHistory(conditions, at, at);
+  const history = openHistory(conditions, at, { until: at });
   for (const actor of actors) await readActor(store, actor, history);
   return { times: history.times };
 }

@@ -134,7 +134,7 @@ async function evaluate(
   const attributes = profile ? attributesForRules(profile) : {};
   const settled = rules.map(([id, rule]) => ({ id, rule, decided: rule.decidedBy(attributes) }));
   const conditions = settled.flatMap(({ rule, decided }) => (decided === undefined ? rule.events : []));
-  const facts = await readSubscriberFacts(store, subject.subscriber, conditions);
+  const facts = await readSubscriberFacts(store, subject.subscriber, conditions, { changedAt: subject.at });
   const now = Math.max(store.clock.now(), subject.firedAt ?? 0);
   const verdicts = settled.map(({ id, rule, decided }) => {
     if (decided !== undefined) return { id, matches: decided, nextChangeAt: undefined };
