@@ -138,6 +138,22 @@ describe("segments", () => {
 
     expect(await told(here)).toEqual([["segment.entered", { segment_id, subscriber_id }]]);
   });
+
+  it.each([
+    ["a dynamic", true],
+    ["a static", false],
+  ])("nobody is told that who is erased left %s segment (CLI-2, SUB-9)", async (_, is_dynamic) => {
+    const here = await setting();
+    const { id } = await upsert(here, { external_id: "ada", attributes: { plan: "pro" } });
+    const rule = { attribute: { plan: { $eq: "pro" } } };
+    await api(here, "POST /api/v1/segments", { name: "Pro", rule, is_dynamic });
+    await here.world.advance(2 * MINUTE);
+    await hook(here, ["segment.left"]);
+    await api(here, `DELETE /api/v1/subscribers/${id}`);
+    await here.world.advance(5 * MINUTE);
+
+    expect(await told(here)).toEqual([]);
+  });
 });
 
 it("an endpoint that asks for other events is told nothing of these (CLI-2)", async () => {

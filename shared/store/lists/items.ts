@@ -113,6 +113,8 @@ export const MemberLeaf = item({
     /** Where the next leaf begins; absent in the last one. */
     high: v.optional(v.string()),
     members: packed(),
+    /** Its last change took out who was erased. */
+    forgets: v.optional(v.literal(true)),
   },
   writers: ["recompute-segment", "delete-memberships", "erase"],
   personal: "removed",

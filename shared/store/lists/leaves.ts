@@ -153,8 +153,14 @@ export const timeAfter = (leaves: readonly Leaf[], now: number): number =>
 /**
  * The writes of changes in one shard, with its counter. Each is refused if its leaf was changed since it was read. A leaf
  * that is too large is split evenly.
+ * @param forgets whoever leaves was erased: nobody is told
  */
-export function leafWrites(segment: string, changes: readonly LeafChange[], at: number): ItemWrite<"workspace">[] {
+export function leafWrites(
+  segment: string,
+  changes: readonly LeafChange[],
+  at: number,
+  forgets?: true,
+): ItemWrite<"workspace">[] {
   const [first] = changes;
   if (!first) return [];
   const difference = changes.reduce((sum, { leaf, members }) => sum + members.length - leaf.members.length, 0);
@@ -164,7 +170,7 @@ export function leafWrites(segment: string, changes: readonly LeafChange[], at: 
     return pieces.map((piece, i) => {
       const low = i === 0 ? leaf.low : (piece[0]?.subscriber ?? "");
       const high = pieces[i + 1]?.[0]?.subscriber ?? leaf.high;
-      const row = { react: "leaf" as const, at, high, members: packMembers(piece) };
+      const row = { react: "leaf" as const, at, high, members: packMembers(piece), forgets };
       const isAsRead = asRead("at", i > 0 ? undefined : leaf.at);
       return putItem(MemberLeaf, { segment, shard, low }, row, isAsRead);
     });
@@ -190,7 +196,7 @@ export async function forgetInLeaf(store: Store, segment: string, subscriber: st
       const members = leaf?.members.filter((member) => member.subscriber !== subscriber) ?? [];
       if (!leaf || members.length === leaf.members.length) return done(false);
       const at = timeAfter([leaf], store.clock.now());
-      const isForgotten = await transacted(store, leafWrites(segment, [{ leaf, members }], at));
+      const isForgotten = await transacted(store, leafWrites(segment, [{ leaf, members }], at, true));
       return isForgotten ? done(true) : contended;
     },
   );
@@ -242,17 +248,17 @@ export async function countLeaves(store: StoreReader, segment: string, shard: st
 
 export const segmentOfLeaf = ({ pk }: Pick<Key, "pk">): string => pk.split("#").at(-2) ?? "";
 
-/** Who entered and left with a change of a leaf. What a split gave to other leaves did not leave. */
+/** Who entered and left with a change of a leaf. What a split gave to other leaves did not leave, and nobody hears of an erasure. */
 export function movesIn(
   before: Pick<LeafRow, "members"> | undefined,
-  { at, high, members }: Pick<LeafRow, "at" | "high" | "members">,
+  { at, high, members, forgets }: Pick<LeafRow, "at" | "high" | "members" | "forgets">,
 ): { entered: string[]; left: string[]; at: string } {
   const after = unpackMembers(members);
   const there = new Set(after.map(({ subscriber }) => subscriber));
   const time = timestamp(at);
   return {
     entered: after.filter(({ entered_at }) => entered_at === time).map(({ subscriber }) => subscriber),
-    left: (before ? unpackMembers(before.members) : [])
+    left: (before && !forgets ? unpackMembers(before.members) : [])
       .map(({ subscriber }) => subscriber)
       .filter((id) => !there.has(id) && (high === undefined || id < high)),
     at: time,
