@@ -208,3 +208,15 @@ it("a list of recipients keeps who was erased, and names nobody there (RDA-4, SU
   expect(all.map(({ state }) => state)).toEqual(["delivered", "delivered", "delivered"]);
   expect(all.filter(({ subscriber_id }) => subscriber_id === null)).toMatchObject([{ external_id: null }]);
 });
+
+it("a list of recipients names nobody who was skipped and is erased since (RDA-4, SUB-9)", async () => {
+  const { world, tenant, ids } = await withPeople(3);
+  const { email } = await openChannels(world, tenant, "email");
+  const { job } = await send(world, tenant, { target: { type: "all" }, channel_ids: [email] });
+  await tenant.call(`DELETE /api/v1/subscribers/${ids[0]}`);
+  await world.settle();
+
+  const all = await recipients(world, tenant, job.id);
+  expect(all.map(({ state }) => state)).toEqual(["skipped", "skipped", "skipped"]);
+  expect(new Set(all.map(({ subscriber_id }) => subscriber_id))).toEqual(new Set([null, ids[1], ids[2]]));
+});

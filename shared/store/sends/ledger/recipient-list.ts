@@ -9,9 +9,10 @@ import { channelTypes } from "../../../rules/channel-types.ts";
 import type { Unit } from "../../../rules/progress.ts";
 import { recipientStates } from "../../../rules/recipient-states.ts";
 import type { StoreReader } from "../../context.ts";
-import { type RowOf, ref } from "../../item.ts";
+import { idKeys, type RowOf, ref } from "../../item.ts";
 import { fromJson } from "../../json-text.ts";
-import { getProfiles, nameOf, PersonName } from "../../subscribers/subscribers.ts";
+import { Profile } from "../../subscribers/items.ts";
+import { living, nameOf, PersonName } from "../../subscribers/subscribers.ts";
 import { ChunkItem, type ClaimItem, RangeItem, SkippedIds } from "../audience/audience-items.ts";
 import { claimsIn } from "../chunks/chunk-rows.ts";
 import { chunkOf } from "../chunks/chunks.ts";
@@ -210,17 +211,20 @@ async function readChunk(
 /** What became of recipients: the same as their explanations say. */
 async function describe(store: StoreReader, job: JobRecord, listed: readonly Listed[]): Promise<ListedRecipient[]> {
   const ids = listed.map(({ subscriber }) => subscriber);
-  const [profiles, outcomes] = await Promise.all([
-    getProfiles(store, ids, { eventual: true }),
+  const [rows, outcomes] = await Promise.all([
+    store.getAll(Profile, idKeys(ids), { eventual: true }),
     Promise.all(listed.map((one) => outcomeOf(store, job, one))),
   ]);
   return listed.map(({ subscriber, recipient, plannedAt, waits = [] }, i) => {
     const { state, reason, channel, at, channels } = outcomes[i]!;
     const deferredUntil = quietEndOf(waits);
+    // An erasure visits what was sent to somebody. Who got nothing is in the plan of the send as before.
+    const isErased = isPseudonym(subscriber) || rows[i]?.erased_at !== undefined;
+    const profile = living(rows[i]);
     return {
-      subscriber_id: isPseudonym(subscriber) ? null : subscriber,
-      external_id: profiles[i]?.external_id ?? null,
-      name: profiles[i] ? nameOf(profiles[i]) : null,
+      subscriber_id: isErased ? null : subscriber,
+      external_id: profile?.external_id ?? null,
+      name: profile ? nameOf(profile) : null,
       state,
       reason,
       channel,
