@@ -163,6 +163,31 @@ describe("what an erasure leaves", () => {
     expect(JSON.stringify(await wholeTable(world))).not.toContain("canary-ada");
   });
 
+  it("the log of a webhook names nobody who is erased, whatever it told of them (SUB-9, SUB-10)", async () => {
+    const { world, tenant } = await withTenant();
+    const events = ["consent.changed", "subscriber.unsubscribed", "segment.entered"];
+    const hook = { target_url: "https://hooks.example.com/in", events };
+    const { id } = (await tenant.call("POST /api/v1/webhooks", hook)).body;
+    const rule = { attribute: { plan: { $eq: "pro" } } };
+    await tenant.call("POST /api/v1/segments", { name: "Pro", rule, is_dynamic: true });
+    const people = [];
+    for (const external_id of ["ada", "bob"]) {
+      const person = await tenant.upsert({ external_id, attributes: { plan: "pro" } });
+      await tenant.call(`POST /api/v1/subscribers/${person}/consents`, { channel: "email", status: "opted_out" });
+      people.push(person);
+    }
+    await world.advance(MINUTE);
+    const log = async () => (await tenant.call(`GET /api/v1/webhooks/${id}/deliveries`)).body.items;
+    const about = async (person: string) =>
+      (await log()).filter(({ payload }: { payload: object }) => JSON.stringify(payload).includes(person)).length;
+    expect([await about(people[0]!), await about(people[1]!)]).toEqual([3, 3]);
+
+    await erase(tenant, people[0]!);
+    await world.advance(5 * MINUTE);
+
+    expect([await about(people[0]!), await about(people[1]!), (await log()).length]).toEqual([0, 3, 6]);
+  });
+
   it("rows of a subscriber that are written during the erasure are removed within minutes (SUB-9)", async () => {
     const { world, tenant, ids } = await withPeople(1);
     const [id] = ids as [string];

@@ -21,7 +21,7 @@ import { isSandbox } from "../sandbox/sandbox.ts";
 import { forgetStaticMemberships } from "../segments/static-memberships.ts";
 import { ChunkItem } from "../sends/audience/audience-items.ts";
 import { JobItem } from "../sends/jobs/job-items.ts";
-import { forgetPayloads } from "../webhooks/deliveries.ts";
+import { forgetBodiesOf, forgetPayloads, isOfDelivery } from "../webhooks/deliveries.ts";
 import { DeliveryItem } from "../webhooks/delivery-items.ts";
 import { AddressItem } from "./address-items.ts";
 import { forgetAddresses } from "./addresses.ts";
@@ -162,7 +162,10 @@ export const places: readonly ErasureStep[] = [
   },
 ];
 
-/** Memberships and runs are removed with their counts; the ledger is kept under a pseudonym; other rows are removed. */
+/**
+ * Memberships and runs are removed with their counts, and what names the subscriber in the log of a webhook; the ledger is kept
+ * under a pseudonym; other rows are removed.
+ */
 async function removeOwnRows(store: Store, subscriber: string, rows: readonly Item[]): Promise<Removed> {
   const memberships = rows.filter(isMembership);
   await forgetMemberships(store, subscriber, memberships);
@@ -170,15 +173,17 @@ async function removeOwnRows(store: Store, subscriber: string, rows: readonly It
   await forgetRuns(store, subscriber, runs);
   const ledger = rows.filter(isLedgerRow);
   if (ledger.length > 0) await anonymizeLedger(store, subscriber, await pseudonymOf(store, subscriber), ledger);
+  const webhook_payloads = await forgetBodiesOf(store, rows.filter(isOfDelivery));
   const others = rows.filter((row) => !memberships.includes(row) && !runs.includes(row));
   await store.removeRows(others);
-  const rest = others.filter((row) => !isLedgerRow(row));
+  const rest = others.filter((row) => !isLedgerRow(row) && !isOfDelivery(row));
   const consents = rest.filter(({ sk }) => sk.startsWith("C#")).length;
   return {
     memberships: memberships.length,
     journey_runs: runs.length,
     sends: ledger.length,
     consents,
+    webhook_payloads,
     other: rest.length - consents,
   };
 }

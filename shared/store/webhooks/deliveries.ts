@@ -2,13 +2,22 @@
 import { createHash } from "node:crypto";
 import { DAY, SECOND, timestamp, ttl } from "../../kernel/clock.ts";
 import { timeOfUuid, uuidV7 } from "../../kernel/ids.ts";
+import { chunksOf } from "../../rules/chunks.ts";
 import type { Payload, WebhookEvent } from "../../rules/webhook-events.ts";
 import { absent, all, is, present } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { familyOf } from "../families.ts";
+import { putItem, rowOf } from "../item.ts";
 import { fromJson, type JsonText, toJson } from "../json-text.ts";
+import type { Item, Key } from "../model.ts";
 import { happened, onConditionFailed, whereItHolds } from "../refusals.ts";
-import { type Delivery, DeliveryItem, type DeliveryRow, type RecordedAttempt } from "./delivery-items.ts";
+import {
+  type Delivery,
+  DeliveryItem,
+  DeliveryOfSubscriber,
+  type DeliveryRow,
+  type RecordedAttempt,
+} from "./delivery-items.ts";
 import { FIRST_LEASE_MS } from "./sequences.ts";
 import { webhooksWithLogs } from "./webhooks.ts";
 
@@ -16,6 +25,8 @@ import { webhooksWithLogs } from "./webhooks.ts";
 const KEPT_MS = 30 * DAY;
 /** Longer than an attempt may take: afterwards its worker is known to have failed. */
 export const ATTEMPT_LEASE_MS = 20 * SECOND;
+/** Bodies that are removed side by side. */
+const BODIES_AT_ONCE = 50;
 /** The result of an attempt whose worker failed after its claim. */
 export const UNKNOWN_RESULT = { kind: "unanswered", error: "the outcome of this attempt is not known" } as const;
 
@@ -35,6 +46,8 @@ export interface Occurrence {
   /** Milliseconds. */
   at: number;
   data: Payload;
+  /** Whom the payload names, of an event whose deliveries do not follow from the subscriber's profile. */
+  subscriber?: string | undefined;
 }
 
 /** The same event always gives the same delivery to an endpoint. */
@@ -52,10 +65,18 @@ export async function noteDeliveries(
   const now = store.clock.now();
   const expires = ttl(now + KEPT_MS);
   const lease = now + FIRST_LEASE_MS;
+  const deliveries = wanted.map((one) => ({ ...one, id: deliveryId(one.webhook, one.occurrence) }));
+  // Before the bodies, so that an erasure misses none.
+  await store.writeAll(
+    deliveries.flatMap(({ webhook, occurrence: { subscriber }, id: delivery }) =>
+      subscriber === undefined
+        ? []
+        : [putItem(DeliveryOfSubscriber, { subscriber, webhook, delivery }, { webhook, delivery, expires })],
+    ),
+  );
   return Promise.all(
-    wanted.map(async ({ webhook, occurrence }) => {
+    deliveries.map(async ({ webhook, occurrence, id }) => {
       const { event: event_type, at, data } = occurrence;
-      const id = deliveryId(webhook, occurrence);
       const body = toJson({ id, event_type, tenant_id: store.tenant, timestamp: timestamp(at), data });
       const state = { outcome: "pending", attempt_count: 0, earlier: 0, lease } as const;
       const row = { react: "delivery", id, webhook, event_type, body, ...state, expires } as const;
@@ -66,21 +87,38 @@ export async function noteDeliveries(
 }
 
 /**
- * Removes the bodies of the one event whose payload holds personal data, `subscriber.created`, from the log of every
- * endpoint. The deliveries stay.
+ * Removes the bodies of `subscriber.created` from the log of every endpoint: they hold the profile. The deliveries stay.
  * @param createdAt when the subscriber was created
  * @returns how many bodies were removed.
  */
 export async function forgetPayloads(store: Store, subscriber: string, createdAt: string): Promise<number> {
   const event = { event: "subscriber.created", key: subscriber, at: Date.parse(createdAt) } as const;
-  const removed = await Promise.all(
-    (await webhooksWithLogs(store)).map((webhook) =>
-      happened(
-        store.change(DeliveryItem, { webhook, id: deliveryId(webhook, event) }, { remove: ["body"] }, present("body")),
-      ),
-    ),
+  const webhooks = await webhooksWithLogs(store);
+  return forgetBodies(
+    store,
+    webhooks.map((webhook) => ({ webhook, id: deliveryId(webhook, event) })),
   );
-  return removed.filter(Boolean).length;
+}
+
+/** Whether a row of a subscriber says that a body names it. */
+export const isOfDelivery = ({ sk }: Key): boolean => sk.startsWith("H#");
+
+/** The same of the other bodies that name a subscriber, by these rows of it. */
+export const forgetBodiesOf = (store: Store, rows: readonly Item[]): Promise<number> =>
+  forgetBodies(
+    store,
+    rows.map((row) => rowOf(DeliveryOfSubscriber, row)).map(({ webhook, delivery: id }) => ({ webhook, id })),
+  );
+
+async function forgetBodies(store: Store, keys: readonly { webhook: string; id: string }[]): Promise<number> {
+  let forgotten = 0;
+  for (const some of chunksOf(keys, BODIES_AT_ONCE)) {
+    const removed = await Promise.all(
+      some.map((key) => happened(store.change(DeliveryItem, key, { remove: ["body"] }, present("body")))),
+    );
+    forgotten += removed.filter(Boolean).length;
+  }
+  return forgotten;
 }
 
 /** A delivery and its raw body; the body is undefined after an erasure. */

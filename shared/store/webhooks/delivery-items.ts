@@ -82,6 +82,17 @@ export const DeliveryItem = item({
 });
 export type DeliveryRow = RowOf<typeof DeliveryItem>;
 
+export const DeliveryOfSubscriber = item({
+  about: "A delivery whose body names a subscriber, stored with the subscriber: an erasure finds the body by it.",
+  pk: ({ subscriber }: { subscriber: string }) => `U#${subscriber}`,
+  sk: ({ webhook, delivery }: { webhook: string; delivery: string }) => `H#${webhook}#${delivery}`,
+  prefix: "H#",
+  row: { webhook: v.string(), delivery: v.string(), expires: v.number() },
+  writers: ["react", "erase"],
+  lifetime,
+  personal: "removed",
+});
+
 /** A sequence number as a part of a key, in the order of the numbers. */
 const padded = (sequence: number) => String(sequence).padStart(12, "0");
 

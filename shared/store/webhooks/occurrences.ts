@@ -134,7 +134,8 @@ const fateKnown = (change: Change<typeof TouchItem>): OccurrenceSource => ({
     const { before, after, at } = change;
     const { pk, job: job_id, channel = "email", reason = null, sk } = after;
     const subscriber_id = subscriberIn(pk);
-    const occurrence = { key: `${subscriber_id}:${sk}`, at, data: { job_id, subscriber_id, channel, reason } };
+    const data = { job_id, subscriber_id, channel, reason };
+    const occurrence = { key: `${subscriber_id}:${sk}`, at, data, subscriber: subscriber_id };
     const bounced = becomesBounced(before, after) ? [{ ...occurrence, event: "message.bounced" as const }] : [];
     const complained =
       after.complained && !before?.complained ? [{ ...occurrence, event: "message.complained" as const }] : [];
@@ -165,11 +166,12 @@ const consentChanged = (change: Change<typeof Profile>): OccurrenceSource => ({
     return changedConsents(change).flatMap(([channel, status]): Occurrence[] => {
       const key = `${subscriber_id}:${channel}:${status}:${after[`ct:${channel}`]}`;
       const data = { subscriber_id, channel, status, previous: before?.[`c:${channel}`] ?? null };
+      const common = { key, at, subscriber: subscriber_id };
       const isUnsubscribed = status === "opted_out" && topicKeyOf(channel) === undefined;
       return [
-        { event: "consent.changed", key, at, data },
+        { event: "consent.changed", ...common, data },
         ...(isUnsubscribed
-          ? [{ event: "subscriber.unsubscribed" as const, key, at, data: { subscriber_id, channel } }]
+          ? [{ event: "subscriber.unsubscribed" as const, ...common, data: { subscriber_id, channel } }]
           : []),
       ];
     });
@@ -185,5 +187,6 @@ const membersMoved = (change: Change<typeof SegmentMembership> | Change<typeof M
       key: `${segment_id}:${subscriber_id}:${at}`,
       at: Date.parse(at),
       data: { segment_id, subscriber_id },
+      subscriber: subscriber_id,
     })),
 });
