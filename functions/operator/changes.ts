@@ -6,7 +6,7 @@ import { ApiError } from "../../shared/kernel/errors.ts";
 import type { TenantId } from "../../shared/kernel/ids.ts";
 import { planNames } from "../../shared/rules/plans.ts";
 import { present } from "../../shared/store/conditions.ts";
-import { clientsInNeed, deletedAgencyOf } from "../../shared/store/workspaces/agencies.ts";
+import { clientsInNeed, lostAgencyOf } from "../../shared/store/workspaces/agencies.ts";
 import { UserItem } from "../../shared/store/workspaces/identity-items.ts";
 import { WorkspaceItem } from "../../shared/store/workspaces/items.ts";
 import { changePlan } from "../../shared/store/workspaces/plan-changes.ts";
@@ -136,13 +136,17 @@ export async function changeOne(
   if (change.kind !== undefined && before.kind === "sandbox")
     return { error: "conflict", message: "A sandbox stays one: its kind cannot be changed." };
   const store = storeIn(row);
+  const isLost = (status === "deleted" && before.status !== status) || change.kind === "standard";
+  const left = isLost ? await clientsInNeed(platform, store.tenant) : [];
+  if (left.length > 0) return keepsClients(left);
   if (status !== undefined && status !== before.status) {
     const now = clock.now();
-    const left = status === "deleted" ? await clientsInNeed(platform, store.tenant) : [];
-    if (left.length > 0) return keepsClients(left);
-    const agency = before.status === "deleted" ? await deletedAgencyOf(platform, row) : undefined;
+    const agency = before.status === "deleted" ? await lostAgencyOf(platform, row) : undefined;
     if (agency !== undefined)
-      return { error: "conflict", message: `Nobody would reach it: restore its agency ${agency} before.` };
+      return {
+        error: "conflict",
+        message: `Nobody would reach it: restore its agency ${agency} before, or make it one again.`,
+      };
     if (status === "deleted") await bind(before.id).timers.set([purgeTimer(store.tenant, now)]);
     const isChanged = await changeStatus(platform, store.tenant, status, now);
     if (!isChanged) return { error: "not_found" };

@@ -60,3 +60,11 @@ export interface Access {
   /** Allowed in a session without the second factor that the workspace demands: the caller's own account (ACC-12). */
   openBeforeSecondFactor?: boolean;
 }
+
+/** Of calls about the caller's own account: they are open in a suspended workspace, and to a session that reaches nothing else. */
+export const ofOwnAccount = {
+  credentials: ["dashboard"],
+  openWhileSuspended: true,
+  openBeforeSecondFactor: true,
+  inRealTime: true,
+} as const satisfies Access;

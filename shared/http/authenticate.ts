@@ -66,8 +66,8 @@ export type Caller =
       agency?: string;
       /** Its session, which has not ended. */
       session?: string;
-      /** Whether the session has one, and whether the workspace or its agency demands one. */
-      secondFactor: { isProven: boolean; isDemanded: boolean };
+      /** Whether the session has one, the user's own or a provider's word, and whether the workspace or its agency demands one. */
+      secondFactor: { isProven: boolean; isOwn: boolean; isDemanded: boolean };
       /** Whether its session began at a provider, at that of the workspace as it is now, or needs none; whether it is demanded. */
       provider: { isOwn: boolean; isCurrent: boolean; isProven: boolean; isDemanded: boolean };
       /** The address was not confirmed when the user became a member. */
@@ -93,9 +93,8 @@ export const attributesSeenBy = (caller: Caller): ReadonlySet<string> | undefine
     ? new Set(caller.workspace.agentAttributes)
     : undefined;
 
-/** An owner with a second factor stays in, also while the provider does not answer. */
-export const opensWithoutProvider = (role: Role, hasSecondFactor: boolean): boolean =>
-  role === "owner" && hasSecondFactor;
+/** An owner with a second factor of their own stays in, also while the provider does not answer. */
+export const opensWithoutProvider = (role: Role, hasOwnFactor: boolean): boolean => role === "owner" && hasOwnFactor;
 
 interface AuthenticationDeps {
   platform: Pick<Platform, "get" | "getEach">;
@@ -195,6 +194,9 @@ async function dashboardCaller(
     (one) => begun?.provided !== undefined && one?.id === begun.provided && one.sign_in_client === begun.provider,
   );
   const narrowed = claims.narrowed ?? (claims.ro && claims.role !== "viewer");
+  const hasSecondFactor = begun?.second_factor === true;
+  // Of a session that began at a provider it is what that one says: such a word opens nothing that demands another provider.
+  const isOwnFactor = hasSecondFactor && begun.until === undefined;
   return {
     kind: "dashboard",
     workspace: workspaceOfRow(workspace),
@@ -206,14 +208,15 @@ async function dashboardCaller(
     narrowed,
     isUnconfirmed,
     secondFactor: {
-      isProven: begun?.second_factor === true,
+      isProven: hasSecondFactor,
+      isOwn: isOwnFactor,
       isDemanded: workspace.second_factor_required === true || agency?.second_factor_required === true,
     },
     provider: {
       isOwn: begun?.provided !== undefined,
       isDemanded: session !== undefined && (workspace.sign_in_required === true || agency?.sign_in_required === true),
       isCurrent,
-      isProven: isCurrent || opensWithoutProvider(role, begun?.second_factor === true),
+      isProven: isCurrent || opensWithoutProvider(role, isOwnFactor),
     },
     ...(session !== undefined && { session }),
     ...(claims.agency !== undefined && { agency: claims.agency }),

@@ -11,7 +11,7 @@ import {
 } from "../contract/roles.ts";
 import { MINUTE } from "../kernel/clock.ts";
 import { ApiError, closed } from "../kernel/errors.ts";
-import { plans } from "../rules/plans.ts";
+import { plans, requireFeature } from "../rules/plans.ts";
 import type { Platform } from "../store/context.ts";
 import { minuteOf } from "../store/platform-items.ts";
 import { RequestCount, UserItem } from "../store/workspaces/identity-items.ts";
@@ -132,6 +132,11 @@ export function requireFew({ isApprovalRequired }: Workspace, send: Audience): v
       "APPROVAL_REQUIRED",
       `This workspace asks a second person before a send to an audience or to more than ${MAX_ALONE} people: make it a campaign.`,
     );
+}
+
+/** D-AGENCY: what an agency has made stays open to it on a smaller plan too (AMB-87). @throws 403 for who never was one */
+export function requireAgencyPlan({ plan, kind }: Workspace): void {
+  if (kind !== "agency") requireFeature(plan, "agency");
 }
 
 /** ACC-4: only a member who had not confirmed the address when joining costs a look at the user's row. */

@@ -1,7 +1,7 @@
 // A channel that is switched off, or gets other credentials, while a send by it is under way.
 import { expect, it } from "vitest";
 import { DAY, HOUR, MINUTE } from "../../shared/kernel/clock.ts";
-import { ChannelItem, CredentialsItem } from "../../shared/store/channels/items.ts";
+import { ChannelItem } from "../../shared/store/channels/items.ts";
 import { SMTP } from "../support/channels.ts";
 import { addPeople, send } from "../support/people.ts";
 import { mend, openChannels, outboxOf, spoil } from "../support/reached.ts";
@@ -76,17 +76,6 @@ it("a send under way keeps from credentials of which the row of its channel that
   await tenant.store.put(ChannelItem, key, after!);
   await tenant.call(`POST /api/v1/channels/${email}/verify`);
   await world.advance(HOUR);
-  expect(await read()).toMatchObject({ counts: { delivered: 1, failed: 0 } });
-});
-
-it("a send goes by credentials that a version of before replaced, which left them the name of those before (CRD-8, OPS-3)", async () => {
-  const { world, tenant, email, read } = await underWay();
-  const key = { channel: email };
-  const row = await tenant.store.get(CredentialsItem, key);
-  await tenant.store.put(CredentialsItem, key, { ...row!, version: "of those before" });
-
-  await world.advance(2 * HOUR);
-
   expect(await read()).toMatchObject({ counts: { delivered: 1, failed: 0 } });
 });
 

@@ -1,8 +1,7 @@
 // Devices that register: recognized, moved between subscribers, limited (DEV-1, D-DEV).
 import { describe, expect, it } from "vitest";
 import { SECOND } from "../../shared/kernel/clock.ts";
-import { DeviceItem, DevicePointer } from "../../shared/store/subscribers/device-items.ts";
-import { deviceRows, keyOfDevice, markInvalid, pointersOf } from "../../shared/store/subscribers/devices.ts";
+import { markInvalid } from "../../shared/store/subscribers/devices.ts";
 import { browser, phone, subscription, withDevices } from "../support/devices.ts";
 import { requests } from "../support/requests.ts";
 import { type Answer, UNKNOWN } from "../support/world.ts";
@@ -73,20 +72,6 @@ describe("registration", () => {
 
     expectSame(await register(phone(ada, { token })), device);
 
-    expect(await devicesOf(ada)).toHaveLength(1);
-  });
-
-  it("an iPhone that was registered when case still counted stays one device (D-DEV)", async () => {
-    const { tenant, ada, register, devicesOf } = await setting();
-    const token = "740F4707BEBCF74F";
-    const { body: device } = await register(phone(ada));
-    const row = { ...(await deviceRows(tenant.store, ada))[0]!, token };
-    await tenant.store.put(DeviceItem, keyOfDevice(row), row);
-    await tenant.store.put(DevicePointer, pointersOf(row)[0]!, { subscriber: ada, device: row.id });
-
-    expectSame(await register(phone(ada, { token })), device);
-
-    expectSame(await register(phone(ada, { token: token.toLowerCase() })), device);
     expect(await devicesOf(ada)).toHaveLength(1);
   });
 

@@ -4,7 +4,7 @@ import { beforeEach, expect, it } from "vitest";
 import { accountsIn, PASSWORD, withMailedToken } from "../support/accounts.ts";
 import { bearerOf } from "../support/credentials.ts";
 import { wholeTable } from "../support/people.ts";
-import { type Headers, type Tenant, type TestWorld, testWorld } from "../support/world.ts";
+import { type Headers, type Tenant, type TestWorld, testWorld, UNKNOWN } from "../support/world.ts";
 
 let world: TestWorld;
 beforeEach(async () => {
@@ -35,6 +35,14 @@ async function withClient() {
   const as = await tenant.dashboard();
   const made = await create(as, "Baker");
   return { tenant, as, made, id: made.body.id as string };
+}
+
+/** Gives a client an owner of its own. @param inside a token for its workspace */
+async function ownerOf(inside: Headers): Promise<void> {
+  const body = { email: "own@client.example", role: "owner" };
+  const invited = await withMailedToken(world, await world.call("POST /api/v1/team/invitations", { as: inside, body }));
+  const accepted = { token: invited.body.token, name: "Own", password: PASSWORD };
+  expect((await world.call("POST /api/v1/auth/invitations/accept", { body: accepted })).status).toBe(201);
 }
 
 it("an agency makes a client's workspace, and lists it (AMB-99, D-AGENCY)", async () => {
@@ -99,6 +107,7 @@ it("a workspace that is no agency makes no clients, and sees no other agency's (
     expect((await session(as, id)).body.code).toBe("NOT_FOUND");
     expect((await world.call(`GET ${CLIENTS}`, { as })).body.items).toEqual([]);
   }
+  await ownerOf(bearerOf(await session(await ours.dashboard(), id)));
   await operate({ tenant_id: ours.id, kind: "standard" });
   expect((await session(await ours.dashboard(), id)).status).toBe(404);
 });
@@ -114,31 +123,47 @@ it("a client's workspace that is refused leaves no row of itself (D-AGENCY)", as
 });
 
 it("agencies are part of the Enterprise plan only (D-AGENCY)", async () => {
-  const tenant = await agency();
-  const as = await tenant.dashboard();
-  const { id } = (await create(as)).body;
-  await operate({ tenant_id: tenant.id, plan: "premium" });
+  const as = await (await world.tenant({ plan: "premium" })).dashboard();
 
-  for (const answer of [await create(as), await session(as, id), await world.call(`GET ${CLIENTS}`, { as })])
+  for (const answer of [await create(as), await session(as, UNKNOWN), await world.call(`GET ${CLIENTS}`, { as })])
     expect([answer.status, answer.body.code]).toEqual([403, "FEATURE_NOT_AVAILABLE"]);
 });
 
-it.each([{ kind: "standard" }, { plan: "premium" }])(
-  "an agency that is none any more is out of its clients at once, and no token of before is renewed: %j (D-AGENCY, AMB-145)",
-  async (change) => {
-    const owner = await accountsIn(() => world).register();
-    const tenant_id = owner.body.tenant.id;
-    await operate({ tenant_id, kind: "agency" });
-    const as = bearerOf(owner);
-    const inside = bearerOf(await session(as, (await create(as)).body.id));
-    expect((await world.call("GET /api/v1/lists", { as: inside })).status).toBe(200);
+it("an agency on a smaller plan makes no more clients, and goes on in those that it has: nobody else would reach them (D-AGENCY, AMB-87)", async () => {
+  const { as, id } = await withClient();
+  const inside = bearerOf(await session(as, id));
+  await world.call("PUT /api/v1/billing/plan", { as, body: { plan: "premium" } });
 
-    await operate({ tenant_id, ...change });
+  expect((await create(as)).body.code).toBe("FEATURE_NOT_AVAILABLE");
 
-    expect((await world.call("GET /api/v1/lists", { as: inside })).status).toBe(401);
-    expect((await world.call("POST /api/v1/auth/tokens/read-only", { as: inside })).status).toBe(401);
-  },
-);
+  expect((await world.call(`GET ${CLIENTS}`, { as })).body.items).toMatchObject([{ id }]);
+  for (const token of [inside, bearerOf(await session(as, id))])
+    expect((await world.call("GET /api/v1/lists", { as: token })).status).toBe(200);
+});
+
+it("an agency that is none any more is out of its clients at once, and no token of before is renewed (D-AGENCY, AMB-145)", async () => {
+  const owner = await accountsIn(() => world).register();
+  const tenant_id = owner.body.tenant.id;
+  await operate({ tenant_id, kind: "agency" });
+  const as = bearerOf(owner);
+  const inside = bearerOf(await session(as, (await create(as)).body.id));
+  await ownerOf(inside);
+  expect((await world.call("GET /api/v1/lists", { as: inside })).status).toBe(200);
+
+  await operate({ tenant_id, kind: "standard" });
+
+  expect((await world.call("GET /api/v1/lists", { as: inside })).status).toBe(401);
+  expect((await world.call("POST /api/v1/auth/tokens/read-only", { as: inside })).status).toBe(401);
+});
+
+it("an agency stays one while a client that goes on has no owner of its own: nobody would reach it (D-AGENCY, D-TENANT)", async () => {
+  const { tenant, as, id } = await withClient();
+
+  const refused = await operate({ tenant_id: tenant.id, kind: "standard" });
+
+  expect(refused).toMatchObject({ error: "conflict", message: expect.stringContaining(id) });
+  expect((await session(as, id)).status).toBe(201);
+});
 
 it("the role of the agency applies at the client, and a read-only member stays read-only (D-AGENCY, D-TEAM)", async () => {
   const tenant = await agency();
@@ -204,13 +229,19 @@ it("a client without an owner of its own is not restored before its agency: nobo
   expect((await session(as, id)).status).toBe(201);
 });
 
+it("a client without an owner of its own is not restored where its agency is none any more (D-AGENCY, D-TENANT)", async () => {
+  const { tenant, id } = await withClient();
+  await operate({ tenant_id: id, status: "deleted" });
+  await operate({ tenant_id: tenant.id, kind: "standard" });
+
+  const refused = await operate({ tenant_id: id, status: "active" });
+
+  expect(refused).toMatchObject({ error: "conflict", message: expect.stringContaining(tenant.id) });
+});
+
 it("an agency is deleted beside a client that has an owner of its own (D-AGENCY, D-TENANT)", async () => {
   const { tenant, as, id } = await withClient();
-  const inside = bearerOf(await session(as, id));
-  const body = { email: "own@client.example", role: "owner" };
-  const invited = await withMailedToken(world, await world.call("POST /api/v1/team/invitations", { as: inside, body }));
-  const accepted = { token: invited.body.token, name: "Own", password: PASSWORD };
-  expect((await world.call("POST /api/v1/auth/invitations/accept", { body: accepted })).status).toBe(201);
+  await ownerOf(bearerOf(await session(as, id)));
 
   expect(await operate({ tenant_id: tenant.id, status: "deleted" })).toMatchObject({
     workspace: { status: "deleted" },

@@ -1,6 +1,9 @@
 // Sessions and tokens that come from a session: read-only tokens, and those of a switch of workspaces.
 import { beforeEach, expect, it } from "vitest";
 import { DAY, MINUTE } from "../../shared/kernel/clock.ts";
+import type { TenantId } from "../../shared/kernel/ids.ts";
+import { platformWrite } from "../../shared/store/context.ts";
+import { beginSession } from "../../shared/store/workspaces/refresh.ts";
 import { accountsIn, PASSWORD } from "../support/accounts.ts";
 import { bearerOf } from "../support/credentials.ts";
 import { requests } from "../support/requests.ts";
@@ -117,6 +120,43 @@ it("the access token of a derived session is good until the session that it came
   await world.advance(2 * MINUTE);
 
   expect(await me(used)).toBe(401);
+});
+
+it("two hundred switches of a browser end no session of another device, and the last of them ends with the first (ACC-5, AMB-145)", async () => {
+  const elsewhere = await register();
+  const tenant: string = elsewhere.body.tenant.id;
+  const first = await login();
+  const platform = platformWrite.open(world.depsFor("test"))("" as TenantId);
+  const user: string = first.body.user.id;
+  const { items } = (await world.call("GET /api/v1/auth/sessions", { as: bearerOf(first) })).body;
+  let begun = { id: items.find(({ current }: { current: boolean }) => current).id as string, token: "" };
+  for (let n = 0; n < 200; n++)
+    begun = (await beginSession(platform, { user, tenant: tenant as TenantId, parent: begun.id }))!;
+  const last = await refresh({ body: { refresh_token: begun.token } } as Answer);
+  const listed = await world.call("GET /api/v1/auth/sessions", { as: bearerOf(last) });
+  expect([await me(elsewhere), await me(first), listed.body.items.length]).toEqual([200, 200, 31]);
+
+  await logout(first);
+
+  await expectEnded(last);
+  expect(await me(elsewhere)).toBe(200);
+});
+
+it("of a sign-in that was switched thirty times another switch ends one from which none came, before others (ACC-5, AMB-145)", async () => {
+  const first = await register();
+  const tenant: string = first.body.tenant.id;
+  const line = [first];
+  const besides: Answer[] = [];
+  for (let n = 0; n < 14; n++) {
+    await world.advance(1);
+    line.push(await switched(line.at(-1)!, tenant));
+    besides.push(await switched(first, tenant));
+  }
+  besides.push(await switched(first, tenant), await switched(first, tenant));
+
+  const states = await Promise.all([...line, ...besides].map((one) => me(one)));
+
+  expect(states.flatMap((state, n) => (state === 200 ? [] : [n]))).toEqual([line.length]);
 });
 
 /** A session, and the listing of sessions, right after which something may happen. */

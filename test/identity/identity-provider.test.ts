@@ -274,6 +274,18 @@ describe("a workspace that demands its provider", () => {
     expect((await topics(later)).status).toBe(200);
   });
 
+  it("a workspace that demands another provider is not open to an owner of whom the one before said that there were two factors (ACC-17)", async () => {
+    const { connected, signIn, set, provider, topics } = await signInWorld();
+    const { tenant } = await connected();
+    const session = await signIn({ ...ADA, amr: ["mfa"] }, { tenant_id: tenant });
+    await set(session, { client_id: "another" });
+    provider.changes = { aud: "another" };
+    const later = await signIn(ADA, { tenant_id: tenant });
+    expect((await set(later, { ...DEMAND, client_id: "another" })).body.required).toBe(true);
+
+    expect((await topics(session)).body.code).toBe("SIGN_IN_REQUIRED");
+  });
+
   it("a workspace that demands its provider takes no other client while it demands it: nobody has signed in by that one (ACC-17)", async () => {
     const { session, set } = await demanded();
     const changed = await set(session, { required: true, client_id: "another" });

@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { MINUTE } from "../../shared/kernel/clock.ts";
 import { planNames } from "../../shared/rules/plans.ts";
 import { operating } from "../support/operating.ts";
+import { requests } from "../support/requests.ts";
 import { type Headers, type TestWorld, testWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -22,6 +23,19 @@ it("where anybody may register, the operator gives plans that are larger than th
   const statuses = [];
   for (const plan of ["premium", "growth", "pro", "free"]) statuses.push(await take(plan));
   expect(statuses).toEqual([403, 200, 403, 200]);
+});
+
+it("a plan that the operator takes away while a workspace asks for it again is gone (D-BILL, D-PLAN)", async () => {
+  const reading = requests({ of: "api-billing", operation: "GetItem", naming: "TENANT#" });
+  world = await testWorld({ env: { STRANGERS: "1", DEFAULT_PLAN: "free" }, hooks: reading.hooks });
+  const tenant = await world.tenant({ plan: "enterprise" });
+  const as = await tenant.dashboard();
+  reading.next(() => operate({ tenant_id: tenant.id, plan: "free" }));
+
+  const { status } = await world.call("PUT /api/v1/billing/plan", { as, body: { plan: "enterprise" } });
+
+  expect([status, reading.isAwaited()]).toEqual([403, false]);
+  expect((await tenant.call("GET /api/v1/billing")).body.plan).toBe("free");
 });
 
 it("of many reasons to reject, the first in order is reported (ERR-2, ERR-19, ERR-6, ERR-9, ERR-5, ERR-20, ERR-13, docs/decisions/0021#order-of-checks)", async () => {

@@ -73,19 +73,6 @@ it("a session that has ended makes room before one that was never refreshed (ACC
   expect((await me(first.body.access_token)).status).toBe(200);
 });
 
-it("a session that began at a provider before its end was noted in it ends after seven days too (ACC-15)", async () => {
-  const { user, tenant } = (await register()).body;
-  const platform = platformWrite.open(world.depsFor("test"))("" as TenantId);
-  const { token } = (await beginSession(platform, { user: user.id, tenant: tenant.id, provided: tenant.id }))!;
-  await world.advance(7 * DAY - MINUTE);
-  const renewed = await refresh(token);
-
-  await world.advance(MINUTE);
-
-  expect([renewed.status, (await me(renewed.body.access_token)).status]).toEqual([200, 401]);
-  expect((await refresh(renewed.body.refresh_token)).status).toBe(401);
-});
-
 describe("login", () => {
   it("a login gives tokens for the right password, and for anything else a 401 that says not what was wrong (D-AUTH)", async () => {
     await register();

@@ -88,6 +88,25 @@ it("a workspace with a provider of its own is not opened by that of the installa
   expect(new URL(url).searchParams.get("client_id")).toBe("own");
 });
 
+it("a second factor that the provider of the installation asked for opens no workspace that demands its own, also by a switch (ACC-17)", async () => {
+  const { world, provider, post, connected, set, signIn } = await setting();
+  const { tenant } = await connected({ client_id: "own" });
+  provider.changes = { aud: "own" };
+  const within = await signIn(ADA, { tenant_id: tenant });
+  expect((await set(within, { client_id: "own", required: true })).body.required).toBe(true);
+  provider.changes = {};
+  const other = await world.tenant();
+  const invited = await other.call("POST /api/v1/team/invitations", { email: ADA.email, role: "owner" });
+  const { token } = (await withMailedToken(world, invited)).body;
+  await post("invitations/accept", { token, name: "Ada", password: PASSWORD });
+  const session = await signIn({ ...ADA, amr: ["mfa"] }, { tenant_id: other.id });
+  expect(session.body.tenant.id).toBe(other.id);
+
+  const switched = await post("switch", { tenant_id: tenant }, bearerOf(session));
+
+  expect([switched.status, switched.body.code]).toEqual([403, "SIGN_IN_REQUIRED"]);
+});
+
 it("without a provider of the installation there is no provider for an address that none speaks for (ACC-15)", async () => {
   const { post } = await signInWorld();
 

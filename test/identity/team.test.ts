@@ -174,7 +174,7 @@ it("an invitation of an agency's member ends with the membership in the agency (
   expect((await accept(second.body.token)).status).toBe(404);
 });
 
-it.each([{ status: "suspended" }, { status: "deleted" }, { kind: "standard" }, { plan: "premium" }])(
+it.each([{ status: "suspended" }, { status: "deleted" }, { kind: "standard" }])(
   "an invitation of an agency's member counts only while the agency keeps clients: not after %j (D-TEAM, D-AGENCY)",
   async (change) => {
     const { world, tenant, owner, invite, accept } = await setting();

@@ -89,8 +89,8 @@ export function openTenants(deps: Deps) {
         const secret = { type: credentialType, ...own };
         const sealed = await vaultSealing.open(deps)(id).seal({ channel, type: credentialType }, secret);
         const created_at = timestamp(deps.clock.now());
-        const times = { created_at, updated_at: created_at };
-        await store.put(CredentialsItem, { channel }, { id: channel, type: credentialType, sealed, ...times });
+        const about = { created_at, updated_at: created_at, version: "first" };
+        await store.put(CredentialsItem, { channel }, { id: channel, type: credentialType, sealed, ...about });
         await store.put(
           ChannelItem,
           { id: channel },

@@ -3,6 +3,7 @@ import * as v from "valibot";
 import { cursor, cursorPage, cursorsOf, MAX_PER_PAGE } from "../../../shared/contract/paging.ts";
 import { roles, scopes } from "../../../shared/contract/roles.ts";
 import { NameUpTo, OneOf, said, Timestamp, Uuid } from "../../../shared/contract/schemas.ts";
+import { ofOwnAccount } from "../../../shared/http/access.ts";
 import { requireUser } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { lacksConfirmation, requireOwnScopes } from "../../../shared/http/gates.ts";
@@ -140,7 +141,7 @@ export const account = group("account", "Keys and settings of a workspace, and t
 
   endpoint(
     "GET /api/v1/me",
-    { openWhileSuspended: true, openBeforeSecondFactor: true, uses: [platformRead, addressConfirmation] },
+    { ...ofOwnAccount, uses: [platformRead, addressConfirmation] },
     {
       summary: "Who the presented dashboard token belongs to",
       description:

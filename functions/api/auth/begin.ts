@@ -37,6 +37,8 @@ interface Beginning extends Membership {
   /** The stored hash of the password that the user gave: of two at once, a new password wins. */
   password?: string;
   secondFactor?: boolean;
+  /** Whether that is the user's own, and not the word of a provider. */
+  hasOwnFactor?: boolean;
   readOnly?: boolean;
   /** The session that this one is derived from. */
   parent?: string | undefined;
@@ -51,14 +53,24 @@ interface Beginning extends Membership {
 export async function begin(
   { platform, signer }: IssuingContext,
   { headers, sourceIp }: Origin,
-  { user, password, secondFactor = false, tenant, role, readOnly = false, parent, byProvider }: Beginning,
+  {
+    user,
+    password,
+    tenant,
+    role,
+    readOnly = false,
+    parent,
+    byProvider,
+    secondFactor = false,
+    hasOwnFactor = secondFactor && byProvider === undefined,
+  }: Beginning,
 ): Promise<v.InferInput<typeof Session>> {
   const workspace = requireOpen(await platform.get(WorkspaceItem, { tenant }));
   const { name = "", plan } = workspace;
   const isOwn = byProvider?.of === "workspace";
   const { sign_in_client: provider = byProvider?.client } = workspace;
   if (isOwn && provider !== byProvider.client) throw unauthorized("The identity provider has changed meanwhile.");
-  if (workspace.sign_in_required && !isOwn && !opensWithoutProvider(role, secondFactor)) throw signInRequired();
+  if (workspace.sign_in_required && !isOwn && !opensWithoutProvider(role, hasOwnFactor)) throw signInRequired();
   const session = await beginSession(platform, {
     user: user.id,
     tenant,
@@ -98,7 +110,7 @@ export async function goOn({ platform, signer }: IssuingContext, token: string, 
 interface Wanted {
   /** The workspace that is named; undefined: any. */
   named?: string | undefined;
-  hasSecondFactor: boolean;
+  hasOwnFactor: boolean;
 }
 
 /**
@@ -108,7 +120,7 @@ interface Wanted {
 export async function firstOpen(
   platform: IssuingContext["platform"],
   user: string,
-  { named, hasSecondFactor }: Wanted,
+  { named, hasOwnFactor }: Wanted,
 ): Promise<Membership & { workspace: string }> {
   const memberships = (await membershipsOf(platform, user)).filter(
     ({ tenant }) => named === undefined || tenant === named,
@@ -119,7 +131,7 @@ export async function firstOpen(
   const open = memberships.flatMap((membership, at) => {
     const workspace = workspaces[at];
     if (!workspace || workspace.status === "deleted") return [];
-    const opens = !workspace.sign_in_required || opensWithoutProvider(membership.role, hasSecondFactor);
+    const opens = !workspace.sign_in_required || opensWithoutProvider(membership.role, hasOwnFactor);
     return [{ ...membership, workspace: workspace.name ?? "", opens }];
   });
   const first = open.find(({ opens }) => opens) ?? open[0];

@@ -3,6 +3,7 @@ import * as v from "valibot";
 import { Id, OwnName } from "../../../shared/contract/schemas.ts";
 import { requireUser, workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, group, withCookie } from "../../../shared/http/endpoint.ts";
+import { requireAgencyPlan } from "../../../shared/http/gates.ts";
 import {
   admitRegistration,
   createAccount,
@@ -108,7 +109,7 @@ export const auth = group("auth", "Registration, sessions, passwords and invitat
       const secondFactor = await proveSecondFactor({ platform, factorKeys }, user, body.code);
       const { workspace: _, ...wanted } = await firstOpen(platform, user.id, {
         named: body.tenant_id,
-        hasSecondFactor: secondFactor,
+        hasOwnFactor: secondFactor,
       });
       const beginning = { ...wanted, user: userOf(user), password: user.password, secondFactor };
       const session = await begin({ platform, signer }, { headers, sourceIp }, beginning);
@@ -175,7 +176,8 @@ export const auth = group("auth", "Registration, sessions, passwords and invitat
       const membership = memberships.find(({ tenant }) => tenant === body.tenant_id);
       if (!membership) throw notFound("workspace");
       const user = { id, email, name };
-      const beginning = { ...membership, user, readOnly, parent, secondFactor: own.secondFactor.isProven };
+      const { isProven: secondFactor, isOwn: hasOwnFactor } = own.secondFactor;
+      const beginning = { ...membership, user, readOnly, parent, secondFactor, hasOwnFactor };
       return begin({ platform, signer }, { headers, sourceIp }, beginning);
     },
   ),
@@ -194,13 +196,16 @@ export const auth = group("auth", "Registration, sessions, passwords and invitat
   endpoint(
     "POST /api/v1/agency/workspaces/:id/session",
     // A read: a caller with a read-only token gets a read-only token.
-    { credentials: ["dashboard"], feature: "agency", effect: "read", uses: [platformRead, tokenSigner] },
+    { credentials: ["dashboard"], effect: "read", uses: [platformRead, tokenSigner] },
     {
       summary: "Get an access token for a client's workspace, with the caller's role in the agency",
+      description: "An agency whose plan became smaller keeps the clients that it has.",
       returns: AccessToken,
       status: 201,
+      errors: ["FEATURE_NOT_AVAILABLE"],
     },
     async ({ platform, signer, caller, tenant, params }) => {
+      requireAgencyPlan(workspaceOf(caller));
       const isAgency = caller.kind === "dashboard" && !caller.agency && workspaceOf(caller).kind === "agency";
       const status = isAgency ? await clientStatus(platform, tenant, params.id) : undefined;
       if (!isAgency || status === undefined) throw notFound("workspace");

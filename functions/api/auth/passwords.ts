@@ -1,6 +1,7 @@
 // Forgotten, reset and changed passwords, and the confirmation of an email address (ACC-1 to ACC-4).
 import * as v from "valibot";
 import { said, TrimmedTextUpTo } from "../../../shared/contract/schemas.ts";
+import { ofOwnAccount } from "../../../shared/http/access.ts";
 import { requireUser } from "../../../shared/http/authenticate.ts";
 import { endpoints, withCookie } from "../../../shared/http/endpoint.ts";
 import { Password, refuseWeak } from "../../../shared/http/registration.ts";
@@ -77,8 +78,8 @@ export const passwords = [
       const found = await userOfToken(platform, token, "reset");
       const { id, email, name, confirmed_at } = found;
       const isConfirmed = confirmed_at !== undefined;
-      const hasSecondFactor = isConfirmed && found.totp !== undefined;
-      const { workspace, ...membership } = await firstOpen(platform, id, { hasSecondFactor });
+      const hasOwnFactor = isConfirmed && found.totp !== undefined;
+      const { workspace, ...membership } = await firstOpen(platform, id, { hasOwnFactor });
       refuseWeak(password, [email, name, workspace]);
       // Whoever proves the mailbox of an address that was never confirmed takes the place of a stranger.
       const secondFactor = isConfirmed && (await proveSecondFactor(call, found, code));
@@ -93,13 +94,7 @@ export const passwords = [
 
   endpoint(
     "POST /api/v1/auth/password/change",
-    {
-      credentials: ["dashboard"],
-      effect: "own",
-      openWhileSuspended: true,
-      openBeforeSecondFactor: true,
-      uses: [serviceUrl],
-    },
+    { ...ofOwnAccount, effect: "own", uses: [serviceUrl] },
     {
       summary: "Change the caller's password; all other sessions end",
       body: v.strictObject({
@@ -137,13 +132,7 @@ export const passwords = [
 
   endpoint(
     "POST /api/v1/auth/email/resend",
-    {
-      credentials: ["dashboard"],
-      effect: "own",
-      openWhileSuspended: true,
-      openBeforeSecondFactor: true,
-      uses: [mailing],
-    },
+    { ...ofOwnAccount, effect: "own", uses: [mailing] },
     {
       summary: "Mail the caller another token to confirm the email address",
       description: "No mail is sent to an address that is confirmed already, or where the service has no mail domain.",

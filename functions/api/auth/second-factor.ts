@@ -2,6 +2,7 @@
 
 import * as v from "valibot";
 import { said } from "../../../shared/contract/schemas.ts";
+import { ofOwnAccount } from "../../../shared/http/access.ts";
 import { type Caller, requireUser } from "../../../shared/http/authenticate.ts";
 import { endpoints } from "../../../shared/http/endpoint.ts";
 import { Password } from "../../../shared/http/registration.ts";
@@ -31,14 +32,7 @@ const RecoveryCodes = v.object({
   recovery_codes: said("Each signs in once without the authenticator", v.array(v.string())),
 });
 
-const endpoint = endpoints({
-  credentials: ["dashboard"],
-  effect: "own",
-  openWhileSuspended: true,
-  openBeforeSecondFactor: true,
-  inRealTime: true,
-  uses: [],
-});
+const endpoint = endpoints({ ...ofOwnAccount, effect: "own", uses: [] });
 
 export const secondFactor = [
   endpoint(

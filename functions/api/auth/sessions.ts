@@ -1,6 +1,7 @@
 // The caller's sessions: where they are, and their end (ACC-5).
 import * as v from "valibot";
 import { said, Timestamp, titled } from "../../../shared/contract/schemas.ts";
+import { ofOwnAccount } from "../../../shared/http/access.ts";
 import { requireUser } from "../../../shared/http/authenticate.ts";
 import { endpoints } from "../../../shared/http/endpoint.ts";
 import { notFound } from "../../../shared/kernel/errors.ts";
@@ -17,13 +18,7 @@ const SessionEntry = titled("SessionEntry", {
   current: said("The session of the token that this call was made with", v.boolean()),
 });
 
-const endpoint = endpoints({
-  credentials: ["dashboard"],
-  openWhileSuspended: true,
-  openBeforeSecondFactor: true,
-  inRealTime: true,
-  uses: [],
-});
+const endpoint = endpoints({ ...ofOwnAccount, uses: [] });
 
 export const sessions = [
   endpoint(
@@ -32,7 +27,8 @@ export const sessions = [
     {
       summary: "List the caller's sessions, the one used last first",
       description:
-        "A user has at most 200: another one ends the oldest that was never refreshed, else the one that was used longest ago.",
+        "A user has at most 200: another one ends the oldest that was never refreshed, else the one that was used longest ago. " +
+        "At most 30 of them belong to one sign-in: a switch beyond these ends one of its own sign-in, and none of other devices.",
       returns: v.object({ items: v.array(SessionEntry) }),
     },
     async ({ platform, caller }) => {

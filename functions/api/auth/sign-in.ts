@@ -149,7 +149,7 @@ export const signIn = [
 
       const { hasManyFactors: secondFactor, ...asserted } = checked.value;
       const { user, membership } = isOfAll
-        ? await memberOfAny(platform, provider, asserted, { named: attempt.wanted, hasSecondFactor: secondFactor })
+        ? await memberOfAny(platform, provider, asserted, { named: attempt.wanted, hasOwnFactor: false })
         : await memberOf(platform, provider, asserted);
       const byProvider = {
         isEnrolled: user.totp !== undefined,

@@ -1,7 +1,6 @@
 // The plan of a workspace with its limits and its usage, and the workspace's own cap on sends.
 import * as v from "valibot";
 import { Amount, OneOf, said, Timestamp } from "../../../shared/contract/schemas.ts";
-import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { largestOwnPlan } from "../../../shared/http/registration.ts";
 import { timestamp } from "../../../shared/kernel/clock.ts";
@@ -94,11 +93,11 @@ export const billing = group("billing", "Plan, usage and caps.", [
       example: { body: { plan: "premium" } },
       returns: Billing,
     },
-    async ({ store, platform, planWrites, largestOwnPlan: largest, caller, body }) => {
-      const { plan: held } = workspaceOf(caller);
-      if (isLarger(body.plan, largest) && isLarger(body.plan, held))
-        throw new ApiError("FORBIDDEN", `The operator gives plans that are larger than ${largest}.`);
-      await changePlan({ store, platform, planWrites }, body.plan);
+    async ({ store, platform, planWrites, largestOwnPlan: largest, body }) => {
+      await changePlan({ store, platform, planWrites }, body.plan, (held) => {
+        if (isLarger(body.plan, largest) && isLarger(body.plan, held))
+          throw new ApiError("FORBIDDEN", `The operator gives plans that are larger than ${largest}.`);
+      });
       return billOf(store, platform);
     },
   ),

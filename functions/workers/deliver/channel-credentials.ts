@@ -6,12 +6,7 @@ import type { ChannelType } from "../../../shared/rules/channel-types.ts";
 import type { SendOutcome } from "../../../shared/rules/progress.ts";
 import { isProven } from "../../../shared/store/channels/channels.ts";
 import { openCredentials } from "../../../shared/store/channels/credentials.ts";
-import {
-  ChannelItem,
-  type ChannelRow,
-  CredentialsItem,
-  type CredentialsRow,
-} from "../../../shared/store/channels/items.ts";
+import { ChannelItem, type ChannelRow, CredentialsItem } from "../../../shared/store/channels/items.ts";
 import { ref } from "../../../shared/store/item.ts";
 import { readShared } from "./memory.ts";
 import type { Work } from "./work.ts";
@@ -46,8 +41,7 @@ export async function credentialsFor(
       ref(CredentialsItem, { channel: via.id }),
     ]);
     if (!row || !sealed) return { kind: "missing" };
-    const now = clock.now();
-    const held = heldBy(row, { ...via, read: versionOf(sealed, row, now), now });
+    const held = heldBy(row, { ...via, read: sealed.version, now: clock.now() });
     if (held) return { kind: "held", outcome: { status: "retryable", isHeld: true, ...held } };
     return { kind: "open", credentials: await openCredentials(vault, via.id, sealed) };
   };
@@ -55,17 +49,11 @@ export async function credentialsFor(
   return found.kind === "open" ? found : readShared(clock, opened, version, { ms: HELD_MS, read });
 }
 
-/** Their own, or what their channel names: a version of the service that knew none left them the name of those before. */
-function versionOf(sealed: CredentialsRow, { credentials }: ChannelRow, now: number): string | undefined {
-  const isNew = now - Date.parse(sealed.updated_at) < VERIFIED_WITHIN_MS;
-  return isNew && sealed.version !== undefined ? sealed.version : credentials;
-}
-
 interface Read {
   /** The version of the credentials with which the send was dispatched. */
   credentials?: string | undefined;
   /** The version of those that were read. The row of the channel may be of the moment before an upload, or after it. */
-  read: string | undefined;
+  read: string;
   now: number;
 }
 

@@ -80,8 +80,8 @@ export const CredentialsItem = item({
     type: v.picklist(credentialTypes),
     /** See `shared/store/vault.ts`. */
     sealed: v.string(),
-    /** As the row of the channel names it. Rows of before have none. */
-    version: v.optional(v.string()),
+    /** As the row of the channel names it. */
+    version: v.string(),
     created_at: Timestamp,
     updated_at: Timestamp,
     vapid_public_key: v.optional(v.string()),

@@ -47,15 +47,14 @@ type PointerCondition = ConditionOf<typeof DevicePointer>;
  */
 export async function registerDevice(
   store: Store,
-  asWritten: DeviceInput,
+  { token, ...about }: DeviceInput,
 ): Promise<{ device: Device; isNew: boolean } | undefined> {
-  const { token, platform } = asWritten;
-  const input = { ...asWritten, token: token && platform === "ios" ? withoutCase(token) : token };
+  const input = { ...about, token: token && about.platform === "ios" ? withoutCase(token) : token };
   let isFirst = true;
   return untilUncontended(busy.unavailable("This device is being registered by others just now."), async () => {
     const eventual = isFirst;
     isFirst = false;
-    const existing = await findExisting(store, input, addressIn(asWritten));
+    const existing = await findExisting(store, input);
     const row = registrationOf(store, input, existing.device);
     const outcome =
       existing.device && isInPlace(existing.device, row) && existing.token?.device === row.id
@@ -85,14 +84,12 @@ interface ExistingDevice {
   former: DeviceRow | undefined;
 }
 
-/** @param written its address as the app wrote it: one that registered so before 2026-11-30 is found by it */
-async function findExisting(store: StoreReader, input: DeviceInput, written: string): Promise<ExistingDevice> {
+async function findExisting(store: StoreReader, input: DeviceInput): Promise<ExistingDevice> {
   const byToken = { by: "token", text: addressIn(input) } as const;
   const byName = input.device_id === undefined ? byToken : ({ by: "name", text: input.device_id } as const);
-  const byWritten = written === byToken.text ? [] : [{ by: "token", text: written } as const];
-  const [found, token, before] = await store.getAll(DevicePointer, [byName, byToken, ...byWritten]);
+  const [found, token] = await store.getAll(DevicePointer, [byName, byToken]);
   const name = input.device_id === undefined ? undefined : found;
-  const [pointer, other] = [name, token, before].filter((one) => one !== undefined);
+  const [pointer, other] = name ? [name, token] : [token, undefined];
   const pointers = [pointer, other].filter((one) => one !== undefined);
   const rows = await store.getAll(DeviceItem, pointers);
   const device = pointer && rows[0];

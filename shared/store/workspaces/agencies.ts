@@ -95,14 +95,14 @@ export async function clientsInNeed(
   return [];
 }
 
-/** The agency of a client without an owner of its own, where it is deleted: nobody would reach the client. */
-export async function deletedAgencyOf(
+/** The agency of a client without an owner of its own, where it is deleted or no agency any more: nobody would reach the client. */
+export async function lostAgencyOf(
   platform: Pick<PlatformReader, "get">,
   { agency, owners }: WorkspaceRow,
 ): Promise<TenantId | undefined> {
   if (agency === undefined || owners) return undefined;
   const row = await platform.get(WorkspaceItem, { tenant: agency });
-  return row?.status === "deleted" ? agency : undefined;
+  return row?.status === "deleted" || row?.kind !== "agency" ? agency : undefined;
 }
 
 /** The status of an agency's client, or undefined if the agency has no such client. */

@@ -76,7 +76,7 @@ export const MembershipItem = platformItem({
 export const invitationFields = { id: v.string(), email: v.string(), role: v.picklist(roles), expires_at: Timestamp };
 
 /** Who invited, as a member of which workspace: it is that of the invitation, or its agency. */
-const invitedBy = { by: v.optional(v.string()), by_in: v.optional(v.string()) };
+const invitedBy = { by: v.string(), by_in: v.string() };
 
 export const InvitationItem = platformItem({
   about: "An invitation, found by the SHA-256 of its token: single use.",
@@ -210,7 +210,7 @@ export const KnownBrowser = platformItem({
   pk: ({ email, token }: { email: string; token: string }) => `BROWSER#${hashOf(`${email} ${token}`)}`,
   row: {
     /** SHA-256 of the stored password hash: whoever had an earlier password has no known browser. */
-    password: v.optional(v.string()),
+    password: v.string(),
     expires: v.number(),
   },
   writers: ["api-auth"],

@@ -70,15 +70,14 @@ export async function areMeant(
 ): Promise<boolean[]> {
   const inviters = await platform.getAll(
     MemberItem,
-    invitations.map(({ by = "", by_in = tenant }) => ({ tenant: by_in, user: by })),
+    invitations.map(({ by, by_in }) => ({ tenant: by_in, user: by })),
   );
-  const agencies = new Set(invitations.flatMap(({ by_in = tenant }) => (by_in === tenant ? [] : [by_in])));
+  const agencies = new Set(invitations.flatMap(({ by_in }) => (by_in === tenant ? [] : [by_in])));
   const keys = [...agencies].map((agency) => ({ tenant: agency }));
   const rows = keys.length === 0 ? [] : await platform.getAll(WorkspaceItem, keys);
   const open = new Set<string>([tenant, ...rows.flatMap((row) => (row && keepsClients(row) ? [row.id] : []))]);
   return invitations.map((invitation, i) => {
-    const { role, by, by_in = tenant } = invitation;
-    if (by === undefined) return true;
+    const { role, by_in } = invitation;
     const inviter = inviters[i];
     return (
       inviter !== undefined && open.has(by_in) && mayInvite(inviter.role, role) && hadSameRight(inviter, invitation)

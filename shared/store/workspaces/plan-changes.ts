@@ -27,12 +27,21 @@ interface PlanContext {
   store: Pick<StoreContext, "tenant" | "clock" | "ids">;
 }
 
-/** Changes the plan where it is another one, and notes it once. @throws 404 for a workspace that is gone; 409 */
-export function changePlan({ platform, planWrites, store }: PlanContext, plan: PlanName): Promise<void> {
+/**
+ * Changes the plan where it is another one, and notes it once.
+ * @param requireAllowed throws where it may not follow the plan that the workspace has at the change
+ * @throws 404 for a workspace that is gone; 409
+ */
+export function changePlan(
+  { platform, planWrites, store }: PlanContext,
+  plan: PlanName,
+  requireAllowed: (held: PlanName) => void = () => undefined,
+): Promise<void> {
   const { tenant } = store;
   return untilUncontended(busy.conflict("The plan is being changed at the moment. Try again."), async () => {
     const { plan: before } = requireFound(await getWorkspace(platform, tenant), "workspace");
     if (before === plan) return done(undefined);
+    requireAllowed(before);
     const isChanged = await transacted(planWrites, [
       changeItem(
         WorkspaceItem,

@@ -82,7 +82,7 @@ export async function beginSession(
   const session = { id, user, tenant, readOnly };
   const { token, write } = newFamily(platform, session);
   const now = timestamp(platform.clock.now());
-  const until = isProvided ? ttl(platform.clock.now() + PROVIDED_LIFETIME_MS) : undefined;
+  const until = isProvided ? ttl(platform.clock.now() + PROVIDED_LIFETIME_MS) : origin?.until;
   const row = {
     id,
     tenant,
@@ -139,7 +139,7 @@ export async function rotateRefreshToken(platform: Platform, token: string): Pro
   if (!parts) return undefined;
   const { family, secret } = parts;
   const row = await platform.get(RefreshFamily, { family });
-  if (!row || row.session === undefined || row.expires_at <= platform.clock.now()) return undefined;
+  if (!row || row.expires_at <= platform.clock.now()) return undefined;
   const presented = hashOf(secret);
   const successor = createHmac("sha256", Buffer.from(row.seed, "base64")).update(secret).digest("base64url");
   const { user, tenant, session: id, read_only: readOnly = false } = row;
@@ -175,7 +175,7 @@ export async function revokeRefreshToken(platform: Platform, token: string): Pro
   const parts = partsOf(token);
   const row = parts && (await platform.get(RefreshFamily, { family: parts.family }));
   if (!row) return;
-  if (row.session !== undefined) await endWithDerived(platform, row.user, row.session);
+  await endWithDerived(platform, row.user, row.session);
   await platform.remove(RefreshFamily, { family: parts.family });
 }
 
@@ -232,12 +232,8 @@ async function noteUse(
 
 type SessionRow = RowOf<typeof UserSession>;
 
-/** When it ends, in seconds, also where a use has moved `expires` and not cut it yet. Rows of before do not say `until`. */
-function endOf({ expires, until, provided, created_at }: SessionRow): number {
-  const begun = Date.parse(created_at);
-  const last = until ?? (provided === undefined ? expires : ttl(begun + PROVIDED_LIFETIME_MS));
-  return Math.min(expires, last);
-}
+/** When it ends, in seconds, also where a use has moved `expires` and not cut it yet. */
+const endOf = ({ expires, until = expires }: SessionRow): number => Math.min(expires, until);
 
 const isOpen = ({ clock }: Pick<Platform, "clock">, row: SessionRow | undefined): row is SessionRow =>
   row !== undefined && endOf(row) * SECOND > clock.now();

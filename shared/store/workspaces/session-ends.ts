@@ -1,12 +1,16 @@
 // The ends of sessions: what a user sees and ends, with what came from it, and the oldest where there are too many.
 import { SECOND } from "../../kernel/clock.ts";
 import { byText, compareTexts } from "../../kernel/order.ts";
+import { is, present } from "../conditions.ts";
 import type { Platform, PlatformReader } from "../context.ts";
-import { type RowOf, removeItem } from "../item.ts";
+import { changeItem, type RowOf, removeItem } from "../item.ts";
+import { transacted } from "../refusals.ts";
 import { UserSession } from "./session-items.ts";
 
 /** Of a user: all are in one answer, and are read when one ends. */
 const MAX_SESSIONS = 200;
+/** Of those that came from one sign-in, with it: each switch of a browser makes another one. */
+const MAX_OF_SIGN_IN = 30;
 
 type SessionRow = RowOf<typeof UserSession>;
 
@@ -20,20 +24,46 @@ export async function listSessions(platform: PlatformReader, user: string): Prom
 }
 
 /**
- * Ends sessions of a user who has as many as there may be. Those whose time is over come first, then those that were never
- * refreshed: a program that signs in for each of its runs leaves them behind, and would end those of its user's browsers.
- * @param kept the sessions that another one is about to begin from
+ * Ends sessions of a user who has as many as there may be: of the sign-in from which another one is about to begin, else of all.
+ * Those whose time is over come first, then those that were never refreshed: a program that signs in for each of its runs leaves
+ * them behind, and would end those of its user's browsers.
+ * @param kept the session that another one is about to begin from, and the first of its line
  */
 export async function makeRoom(platform: Platform, user: string, kept: readonly string[]): Promise<void> {
   const { items } = await platform.query(UserSession, { user }, { limit: 2 * MAX_SESSIONS, eventual: true });
-  const excess = items.length - MAX_SESSIONS + 1;
-  if (excess <= 0) return;
   const now = platform.clock.now();
-  const origins = new Set([...kept, ...items.flatMap(({ parent, first }) => [parent, first])]);
   const orderOf = ({ expires, created_at, last_used_at }: SessionRow) =>
     `${expires * SECOND > now} ${created_at !== last_used_at} ${last_used_at}`;
-  const oldest = items.filter(({ id }) => !origins.has(id)).sort(byText(orderOf));
-  await platform.writeAll(oldest.slice(0, excess).map(({ id }) => removeItem(UserSession, { user, id })));
+  const ordered = items.filter(({ id }) => !kept.includes(id)).sort(byText(orderOf));
+  const origins = new Set(items.flatMap(({ parent, first }) => [parent, first]));
+  const leaves = ordered.filter(({ id }) => !origins.has(id));
+
+  const signIn = kept.at(-1);
+  const isOfSignIn = (row: SessionRow) => firstOf(row) === signIn;
+  if (signIn !== undefined && items.filter(isOfSignIn).length >= MAX_OF_SIGN_IN) {
+    const [oldest] = [...leaves, ...ordered].filter(isOfSignIn);
+    if (oldest) await takeOut(platform, user, oldest, items);
+    return;
+  }
+  const excess = Math.max(0, items.length - MAX_SESSIONS + 1);
+  await platform.writeAll(leaves.slice(0, excess).map(({ id }) => removeItem(UserSession, { user, id })));
+}
+
+/** The sign-in that a session came from: itself, where it is one. */
+const firstOf = ({ id, parent = id, first = parent }: SessionRow): string => first;
+
+/** Ends a session of the midst of a line. Those that came from it come from its origin from now on, and end with that one. */
+async function takeOut(
+  platform: Platform,
+  user: string,
+  { id, parent }: SessionRow,
+  all: readonly SessionRow[],
+): Promise<void> {
+  const next = all.filter((row) => row.parent === id);
+  await transacted(platform, [
+    removeItem(UserSession, { user, id }, present()),
+    ...next.map((row) => changeItem(UserSession, { user, id: row.id }, { set: { parent } }, is("parent", id))),
+  ]);
 }
 
 /** Ends a session and all that came from it (AMB-145). @returns false if the user has no such session */

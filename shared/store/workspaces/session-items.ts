@@ -11,7 +11,7 @@ export const RefreshFamily = platformItem({
     user: v.string(),
     tenant: WorkspaceId,
     /** The session whose tokens they are. */
-    session: v.optional(v.string()),
+    session: v.string(),
     /** What successors are derived from, in base64. */
     seed: v.string(),
     read_only: v.optional(v.literal(true)),
@@ -43,7 +43,7 @@ export const UserSession = platformItem({
     provided: v.optional(WorkspaceId),
     /** That provider, as `sign_in_client` of the workspace names it. */
     provider: v.optional(v.string()),
-    /** When it ends whatever its use, in seconds: it began at a provider. */
+    /** When it ends whatever its use, in seconds: it began at a provider, or came from one that did. */
     until: v.optional(v.number()),
     /** It began with a second factor, or its user set one up in it. */
     second_factor: v.optional(v.literal(true)),

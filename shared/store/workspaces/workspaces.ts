@@ -2,7 +2,6 @@
 
 import { withoutNulls } from "../../kernel/objects.ts";
 import { DEFAULT_SAFETY } from "../../rules/brake.ts";
-import { planHas } from "../../rules/plans.ts";
 import { above, absent, all, present } from "../conditions.ts";
 import type { Platform, PlatformReader } from "../context.ts";
 import { anotherEdit, isStill, versionOf } from "../edits.ts";
@@ -109,6 +108,8 @@ const workspaceRecordOf = (row: WorkspaceRow): WorkspaceRecord => ({
   created_at: row.created_at,
 });
 
-/** Whether members of an agency may act in the workspaces of its clients: not while it is suspended, deleted or no agency any more. */
-export const keepsClients = ({ status, kind, plan }: WorkspaceRow): boolean =>
-  status === "active" && kind === "agency" && planHas(plan, "agency");
+/**
+ * Whether members of an agency may act in the workspaces of its clients: not while it is suspended, deleted or no agency any more.
+ * On a smaller plan it keeps those that it has (AMB-87): nobody else might reach them.
+ */
+export const keepsClients = ({ status, kind }: WorkspaceRow): boolean => status === "active" && kind === "agency";
