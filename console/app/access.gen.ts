@@ -115,7 +115,6 @@ export const access: Record<string, Access> = {
   "lists.delete": {"permission":"content:write","effect":"write"},
   "lists.createSubscriber": {"permission":"subscribers:write","effect":"write"},
   "lists.removeSubscribers": {"permission":"subscribers:write","effect":"write"},
-  "auth.sessionAgencyWorkspace": {"feature":"agency"},
   "auth.replaceIdentityProvider": {"permission":"team:manage","effect":"write"},
   "auth.deleteIdentityProvider": {"permission":"team:manage","effect":"write"},
   "account.createServerKey": {"permission":"credentials:manage","effect":"write"},
@@ -130,7 +129,6 @@ export const access: Record<string, Access> = {
   "team.createInvitation": {"permission":"team:manage","effect":"write"},
   "team.deleteInvitation": {"permission":"team:manage","effect":"write"},
   "agency.createWorkspace": {"permission":"team:manage","feature":"agency","effect":"write"},
-  "agency.listWorkspaces": {"feature":"agency"},
   "billing.update": {"permission":"billing:manage","effect":"write","openWhileSuspended":true},
   "billing.replacePlan": {"permission":"billing:manage","effect":"write","openWhileSuspended":true},
 };
