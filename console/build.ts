@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { build } from "esbuild";
+import { build, type Plugin } from "esbuild";
 import {
   CONSOLE_DOCUMENT,
   CONSOLE_PATH,
@@ -42,6 +42,16 @@ const TYPES: Record<string, string> = {
 
 const typeOf = (path: string): string => TYPES[path.slice(path.lastIndexOf(".") + 1)] ?? "application/octet-stream";
 
+/** Nobody calls in a browser what takes the key of a server alone. */
+const ofBrowsers: Plugin = {
+  name: "routes of browsers",
+  setup: ({ onLoad }) =>
+    onLoad({ filter: /\/sdk\/src\/routes\.gen\.ts$/ }, ({ path }) => ({
+      contents: readFileSync(path, "utf8").replace(/^.*"credentials":\[("sdk",)?"server"\].*\n/gm, ""),
+      loader: "ts",
+    })),
+};
+
 /** Not written, and named by what they hold. */
 const bundled = () =>
   build({
@@ -53,6 +63,7 @@ const bundled = () =>
     assetNames: "[name]-[hash]",
     loader: { ".woff2": "file" },
     bundle: true,
+    plugins: [ofBrowsers],
     splitting: true,
     format: "esm",
     target: "es2022",

@@ -1,7 +1,8 @@
-// The one client of the console: the SDK with a fetch that renews the session and keeps the call log.
+// The one client of the console: the methods of the SDK with a fetch that renews the session and keeps the call log.
 import { signal } from "@preact/signals";
-import { createClient } from "../../sdk/src/client.ts";
+import { ServiceError } from "../../sdk/src/errors.ts";
 import { routes } from "../../sdk/src/routes.gen.ts";
+import { methodsOf } from "../../sdk/src/transport.ts";
 import type { Endpoints } from "../../sdk/src/types.gen.ts";
 
 export interface Call {
@@ -82,17 +83,15 @@ const operationOf = (method: string, path: string): string =>
   patterns.find((one) => one.method === method && one.pattern.test(path))?.operation ?? "";
 
 /** The client of another token than that of this page. */
-export const clientOf = (accessToken: string) => createClient({ baseUrl: location.origin, accessToken });
+export const clientOf = (dashboard: string) =>
+  methodsOf<Endpoints>(routes, { baseUrl: location.origin }, { dashboard });
 
-export const api = createClient({
-  baseUrl: location.origin,
-  accessToken: () => token,
-  // Read each time: the next call may be of another workspace.
-  sdkKey: async () => (await api.account.getSdkKey()).sdk_key,
-  fetch: send,
-  maxRetries: 1,
-  maxWaitMs: 1_000,
-});
+export const api: Endpoints = methodsOf<Endpoints>(
+  routes,
+  { baseUrl: location.origin, fetch: send, maxRetries: 1, maxWaitMs: 1_000 },
+  // The key is read each time: the next call may be of another workspace.
+  { dashboard: () => token, sdk: async () => (await api.account.getSdkKey()).sdk_key },
+);
 
 type Group = keyof Endpoints;
 
@@ -113,9 +112,36 @@ export type AnswerOf<O extends Operation> = MethodOf<O> extends (...given: never
 /** One that needs no more than the id of what it is done to. */
 export type OperationById = { [O in Operation]: [string] extends ArgumentsOf<O> ? O : never }[Operation];
 
-/** Calls an operation by its name. The table of the SDK has a method for every name of the type, hence the cast. */
+/** Calls an operation by its name. The table of the SDK has a method for every name of the type, hence the casts. */
 export function call<O extends Operation>(operation: O, given: ArgumentsOf<O>): Promise<AnswerOf<O>> {
   const [group, method] = operation.split(".") as [Group, string];
   const methods = api[group] as Record<string, (...all: unknown[]) => Promise<unknown>>;
-  return methods[method]!(...(given as unknown[])) as Promise<AnswerOf<O>>;
+  const ask = async (all: unknown[]): Promise<unknown> => {
+    try {
+      return await methods[method]!(...all);
+    } catch (cause) {
+      const parts = partsOf(all.at(-1), cause);
+      if (!parts) throw cause;
+      return joined(await Promise.all(parts.map((part) => ask([...all.slice(0, -1), part]))));
+    }
+  };
+  return ask(given as unknown[]) as Promise<AnswerOf<O>>;
+}
+
+const PARTS = [1, 2, 3, 4, 5];
+
+/** The queries of a fifth each, of a numbered page with more than one answer may hold. */
+function partsOf(query: unknown, cause: unknown): object[] | undefined {
+  const { page = 1, ...rest } = Object(query) as Record<string, number>;
+  const name = ["page_size", "per_page"].find((one) => rest[one]);
+  const size = name ? rest[name]! / PARTS.length : 0;
+  if (!(cause instanceof ServiceError && cause.fields?.page?.includes("too large")) || !size || size % 1)
+    return undefined;
+  return PARTS.map((n) => ({ ...rest, page: (page - 1) * PARTS.length + n, [name!]: size }));
+}
+
+function joined(pages: unknown[]): object {
+  const [first] = pages as [Record<string, unknown>];
+  const rows = Object.keys(first).filter((name) => Array.isArray(first[name]));
+  return { ...first, ...Object.fromEntries(rows.map((name) => [name, pages.flatMap((one) => Object(one)[name])])) };
 }

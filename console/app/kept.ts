@@ -1,5 +1,6 @@
 // What is written in an editor stays in its tab until the service has accepted it: over a reload, another page, a lost session.
 import { useRef, useState } from "preact/hooks";
+import { isSame } from "./merge.ts";
 import { place } from "./router.ts";
 import { me } from "./session.ts";
 import { store, stored } from "./stored.ts";
@@ -15,8 +16,8 @@ interface Kept<T> extends Pair<T> {
   set(part: Partial<T>): void;
   /** Nothing is stored any more. */
   drop(): void;
-  /** It is saved, and what was typed meanwhile is not. */
-  accepted(): void;
+  /** It is saved, by another name where it is new. @returns what to say of what was written meanwhile, which is kept */
+  accepted(as?: string): string;
   /** Gives up what was written. */
   discard(): void;
 }
@@ -26,26 +27,29 @@ let isTold = false;
 
 /** @param name unique among the editors of a workspace; @param start what the editor begins with. */
 export function useKept<T extends object>(name: string, start: () => T): Kept<T> {
-  const key = `kept.${place.value.tenant}.${me.value?.user.id}.${name}`;
+  const keyOf = (one: string) => `kept.${place.value.tenant}.${me.value?.user.id}.${one}`;
+  const key = keyOf(name);
   const [pair, setPair] = useState(() => read(key, start()));
   const latest = useRef(pair);
   const hold = (next: Pair<T>) => {
     latest.current = next;
     setPair(next);
   };
-  const keep = (next: Pair<T>) => {
-    const isKept = store("sessionStorage", key, JSON.stringify(next));
+  const keep = (next: Pair<T>, at = key) => {
+    const isKept = store("sessionStorage", at, JSON.stringify(next));
     if (!isKept && !isTold) say("This browser has no room left: what you write is lost if you reload the page.");
     isTold ||= !isKept;
     hold(next);
   };
   const set = (part: Partial<T>) => keep({ ...latest.current, value: { ...latest.current.value, ...part } });
   const drop = () => void store("sessionStorage", key, undefined);
-  const accepted = () => {
+  const accepted = (as = name) => {
     const { value } = latest.current;
-    if (value !== pair.value) return keep({ value, begun: pair.value });
+    const isLater = !isSame(value, pair.value);
     drop();
-    hold({ value, begun: value });
+    if (isLater) keep({ value, begun: pair.value }, keyOf(as));
+    else hold({ value, begun: value });
+    return isLater ? " What you wrote since is not." : "";
   };
   const discard = () => {
     const begun = start();

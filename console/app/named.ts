@@ -1,5 +1,5 @@
 // What has a name, found by it: what the API finds in all, and before it what is found without case and marks.
-import { api } from "./api.ts";
+import { api, call } from "./api.ts";
 import { createLookup, numbered, PAGE } from "./lookup.ts";
 import { sendName } from "./send-name.ts";
 
@@ -35,7 +35,7 @@ export const asList = ({ id, name, subscriber_count }: { id: string; name: strin
 
 export const findCampaign = byBoth(
   "campaigns",
-  async (page) => (await api.campaigns.list({ page, page_size: PAGE })).items,
+  async (page) => (await call("campaigns.list", [{ page, page_size: PAGE }])).items,
   async (q, options) => (await api.campaigns.list({ q, page_size: MAX_FOUND }, options)).items,
 );
 
@@ -43,7 +43,7 @@ export const findExperience: Find = (text) =>
   lookup.find(
     "experiences",
     text,
-    numbered(async (page) => (await api.experiences.list({ page, page_size: PAGE })).items, PAGE),
+    numbered(async (page) => (await call("experiences.list", [{ page, page_size: PAGE }])).items, PAGE),
   );
 
 export const findJourney: Find = (text) =>
@@ -60,7 +60,7 @@ export const findSegment: Find = (text) =>
 
 export const findTemplate = byBoth(
   "templates",
-  async (page) => (await api.templates.list({ page, per_page: PAGE })).data,
+  async (page) => (await call("templates.list", [{ page, per_page: PAGE }])).data,
   async (name, options) => (await api.templates.list({ name, per_page: MAX_FOUND }, options)).data,
 );
 

@@ -17,7 +17,7 @@ import {
 } from "./named.ts";
 import { personName } from "./person-name.ts";
 import { go, pathTo } from "./router.ts";
-import { signOut } from "./session.ts";
+import { leave } from "./session.ts";
 
 interface Hit {
   id: string;
@@ -41,7 +41,7 @@ const open = (name: "drawer" | "keys") => () => {
 const actions: readonly Hit[] = [
   { id: "calls", title: "API calls", note: "developer curl SDK", icon: "code", run: open("drawer") },
   { id: "keys", title: "Keyboard", note: "help shortcuts", icon: "dots", run: open("keys") },
-  { id: "leave", title: "Sign out", note: "", icon: "leave", run: () => void signOut() },
+  { id: "leave", title: "Sign out", note: "", icon: "leave", run: leave },
 ];
 
 const WAIT_MS = 250;

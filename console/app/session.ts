@@ -6,6 +6,7 @@ import { api, clientOf, setToken } from "./api.ts";
 import { place } from "./router.ts";
 import { store, stored } from "./stored.ts";
 import { setCurrency, setServiceTime } from "./time.ts";
+import { say } from "./toast.ts";
 
 type Me = AccountGetMeAnswer & { now?: string };
 
@@ -133,7 +134,7 @@ export async function switchTo(tenant: string): Promise<string> {
   return begin(await api.auth.switch({ tenant_id: tenant }));
 }
 
-export async function signOut(): Promise<void> {
+async function signOut(): Promise<void> {
   const tenant = agencyOf(place.value.tenant) || place.value.tenant;
   await exclusively(tenant, () => api.auth.logoutBrowser({ tenant_id: tenant }));
   setToken("", undefined);
@@ -141,6 +142,9 @@ export async function signOut(): Promise<void> {
   sessionStorage.clear();
   session.value = { kind: "closed" };
 }
+
+export const leave = () =>
+  void signOut().catch((cause: unknown) => say(`You are still signed in. ${sentenceOf(cause)}`));
 
 /** Signs in as the owner of the demo workspace of a local service. @returns the workspace. */
 export async function continueAsDemo(): Promise<string> {

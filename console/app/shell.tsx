@@ -14,7 +14,7 @@ import { Drawer } from "./drawer.tsx";
 import { panel } from "./keys.ts";
 import { Palette } from "./palette.tsx";
 import { pathTo, place, workspacePath } from "./router.ts";
-import { agencyOf, me, sentenceOf, session, signOut, switchTo } from "./session.ts";
+import { agencyOf, leave, me, sentenceOf, session, switchTo } from "./session.ts";
 import { store } from "./stored.ts";
 import { say } from "./toast.ts";
 
@@ -90,8 +90,6 @@ function Navigation() {
   );
 }
 
-const leave = () => signOut().catch((cause: unknown) => say(`You are still signed in. ${sentenceOf(cause)}`));
-
 function NavigationEnd() {
   const user = me.value;
   const theme = useTheme();
@@ -124,7 +122,7 @@ function NavigationEnd() {
           label={theme.isDark ? "Light theme" : "Dark theme"}
           onClick={theme.toggle}
         />
-        <Button kind="quiet" icon="leave" label="Sign out" onClick={() => void leave()} />
+        <Button kind="quiet" icon="leave" label="Sign out" onClick={leave} />
       </div>
     </div>
   );

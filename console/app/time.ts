@@ -156,7 +156,9 @@ export function toLocalInput(at: number): string {
   const shifted = new Date(at - new Date(at).getTimezoneOffset() * MINUTE);
   return shifted.toISOString().slice(0, 16);
 }
-export const fromLocalInput = (text: string): string => new Date(text).toISOString();
+/** @param known what the input began with: an hour that the clock has twice, or a second, is not in its text */
+export const fromLocalInput = (text: string, known?: string): string =>
+  known && toLocalInput(Date.parse(known)) === text ? known : new Date(text).toISOString();
 
 export const DAY_NAMES = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 

@@ -77,6 +77,18 @@ export function Card({ title, actions, children, flush, onFocusIn }: CardProps) 
 /** In place of a value that there is not. */
 export const Dash = () => <span class="dim">–</span>;
 
+/** An email address or a number: it breaks before its domain, where it must. */
+export const Address = ({ of }: { of: string }) => (
+  <>
+    {of.split(/(?=@)/).map((part) => (
+      <span key={part}>
+        <wbr />
+        {part}
+      </span>
+    ))}
+  </>
+);
+
 interface TimeProps {
   at: string | number | null | undefined;
   /** Where a sentence needs the moment instead of how long it is until then. */

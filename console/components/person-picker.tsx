@@ -95,6 +95,9 @@ export function PersonField({ label, picked, placeholder, fault, hint, hasButton
   );
 }
 
+/** An ID may have a space. */
+export const idsIn = (text: string): string[] => text.split(/[\n\t,;]+/).flatMap((id) => id.trim() || []);
+
 type PeopleFieldProps = Pick<TextProps, "label" | "value" | "onInput" | "fault">;
 
 /** Several people: their external IDs, separated by commas or line breaks, are pasted, or found one by one. */

@@ -67,8 +67,9 @@ export const ways: Record<StepType, readonly Way[]> = {
   exit: [],
 };
 
-/** What came of a step: `branch:else` as the way that was taken, `skipped:no_consent` with its reason. */
+/** What came of a step: `branch:else` as the way that was taken, `skipped:no_consent` with its reason. An end says it by its name. */
 export function outcomeText(outcome: string): string {
+  if (outcome === "exit") return "";
   const way = Object.values(ways)
     .flat()
     .find((one) => one.outcome === outcome);

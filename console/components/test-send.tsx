@@ -7,6 +7,7 @@ import { Badge } from "./badge.tsx";
 import { Button } from "./button.tsx";
 import { SelectField } from "./field.tsx";
 import { Card } from "./page.tsx";
+import { PersonLink } from "./person.tsx";
 import { Failure } from "./states.tsx";
 
 const states = { sent: "sent", failed: "failed", skipped: "not sent", unknown: "not confirmed" };
@@ -51,7 +52,7 @@ export function TestSend({ bodyOf, missing, hasVariants = false }: TestSendProps
         {results.map(({ subscriber_id, channel, state, reason }, n) => (
           <li key={`${n} ${channel}`}>
             <Badge state={state} word={states[state]} /> {channelName(channel)},{" "}
-            {subscriber_id === null ? "you" : "test subscriber"}
+            {subscriber_id === null ? "you" : <PersonLink id={subscriber_id} />}
             {reason && <span class="dim"> {reasonText(reason)}</span>}
           </li>
         ))}

@@ -84,8 +84,12 @@ export function choiceStories(open: () => Promise<Tab>, service: () => ServicePr
     await page.getByRole("link", { name: "Alte Grüße" }).first().waitFor();
   });
 
-  it("a page beyond the end of a list leads to its last one (CON-3)", async () => {
+  it("a page beyond the end of a list leads to its last one, which is read in parts where it is too large (CON-3)", async () => {
     const { page, visit } = await open();
+    const fields = { page: "is too large: ask for fewer entries" };
+    await page.route(/\/templates\?.*per_page=50/, (route) =>
+      route.fulfill({ status: 422, json: { code: "VALIDATION_ERROR", message: "page: is too large", fields } }),
+    );
     await visit("content?page=9");
     await page.getByRole("table").getByRole("link").first().waitFor();
     expect(await page.getByRole("link", { name: "Older" }).count()).toBe(0);

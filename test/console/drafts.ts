@@ -68,21 +68,33 @@ export function draftStories(open: () => Promise<Tab>): void {
     expect(await page.evaluate("sessionStorage.length")).toBe(0);
   });
 
-  it("who goes to another page while a template is saved stays there (CON-2)", async () => {
+  it("who writes on while a template is saved keeps it, and who goes to another page stays there (CON-2)", async () => {
     const { page, visit } = await open();
-    const { promise: left, resolve } = Promise.withResolvers<void>();
-    await page.route("**/api/v1/templates", async (route) => {
-      await left;
-      return route.continue();
-    });
+    const hold = async () => {
+      const { promise: isDone, resolve } = Promise.withResolvers<void>();
+      await page.route(/\/api\/v1\/templates(\/[\w-]{36})?$/, async (route) => {
+        if (route.request().method() !== "GET") await isDone;
+        return route.fallback();
+      });
+      return resolve;
+    };
+    const body = page.getByLabel("Body", { exact: true });
     await visit("content/templates/new");
     await page.getByLabel("Name").fill("Saved from afar");
     await page.getByLabel("Title").fill("Hello");
-    await page.getByLabel("Body").fill("You.");
+    await body.fill("You.");
+    const create = await hold();
+    await press(page, "Save the template");
+    await body.fill("You, and you.");
+    create();
+    await page.getByText("Saved from afar is saved. What you wrote since is not.").waitFor();
+    await page.getByRole("heading", { name: "Saved from afar", level: 1 }).waitFor();
+    expect(await body.inputValue()).toBe("You, and you.");
+    const update = await hold();
     await press(page, "Save the template");
     await page.getByRole("link", { name: "People", exact: true }).click();
-    resolve();
-    await page.getByText("Saved from afar is saved.").waitFor();
+    update();
+    await page.getByText("Saved from afar is saved.", { exact: true }).waitFor();
     await page.getByRole("heading", { name: "People", level: 1 }).waitFor();
   });
 
@@ -121,12 +133,22 @@ export function draftStories(open: () => Promise<Tab>): void {
     await page.getByText("Saved.", { exact: true }).waitFor();
     await save.and(page.locator(":focus")).waitFor();
     await page.locator(".workspace").getByText("Renamed at the end").waitFor();
+    const { promise: isWritten, resolve: written } = Promise.withResolvers<void>();
+    await page.route("**/api/v1/workspace", async (route) => {
+      if (route.request().method() === "PATCH") await isWritten;
+      return route.fallback();
+    });
     await page.getByLabel("Name", { exact: true }).fill("Demo");
     await save.press("Enter");
+    // What is written before the answer stays.
+    await page.getByLabel("Sender (optional)").fill("Kiln");
+    written();
     await page.locator(".workspace b", { hasText: /^Demo$/ }).waitFor();
+    await page.getByText("Not saved: sender").waitFor();
+    expect(await page.getByLabel("Sender (optional)").inputValue()).toBe("Kiln");
   });
 
-  it("a draft keeps the template of a chat app, which the API alone sets, when it is saved (CON-3)", async () => {
+  it("a draft keeps what its editor does not show when it is saved: the template of a chat app, which of two hours it is (CON-3)", async () => {
     const { page, visit } = await open();
     await visit("campaigns/new");
     await page.getByLabel("Name").fill("By chat");
@@ -134,12 +156,14 @@ export function draftStories(open: () => Promise<Tab>): void {
     await page.getByLabel("Body", { exact: true }).fill("Your order left us.");
     await press(page, "Save the draft");
     await page.getByRole("heading", { name: "By chat", level: 1 }).waitFor();
-    const chat = { chat_app_template_id: "order_shipped", chat_app_parameters: ["No. 7"] };
+    // The second half past two of that night.
+    const scheduled_at = "2027-10-31T01:30:00.000Z";
+    const own = { chat_app_template_id: "order_shipped", chat_app_parameters: ["No. 7"], scheduled_at };
     await page.route(/v1\/campaigns\/[\w-]{36}$/, async (route) => {
       if (route.request().method() !== "GET") return route.continue();
       const answer = await route.fetch();
       const campaign = (await answer.json()) as Campaign;
-      const messages = campaign.messages.map((message) => ({ ...message, ...chat }));
+      const messages = campaign.messages.map((message) => ({ ...message, ...own }));
       return route.fulfill({ response: answer, json: { ...campaign, messages } });
     });
     await page.reload();
@@ -147,7 +171,7 @@ export function draftStories(open: () => Promise<Tab>): void {
     await page.getByLabel("Name").fill("By chat, again");
     const saved = page.waitForRequest((one) => one.method() === "PUT");
     await press(page, "Save the draft");
-    expect(await bodyOf(page, await saved)).toMatchObject({ messages: [chat] });
+    expect(await bodyOf(page, await saved)).toMatchObject({ messages: [own] });
   });
 
   it("who signs in after another, in the same tab, sees nothing of the other's workspace, and adds people to their own (CON-2)", async () => {

@@ -1,6 +1,7 @@
 // What a page says while something else goes on: a read that is older than a write, a part or an answer that does not come.
 import { expect, it } from "vitest";
 import { draftJourney, type Tab } from "../support/console-tab.ts";
+import { bodyOf } from "../support/told.ts";
 
 export function meanwhileStories(open: () => Promise<Tab>): void {
   it("a list that was read before a thing was added, and comes after it, is read again (CON-3)", async () => {
@@ -46,15 +47,34 @@ export function meanwhileStories(open: () => Promise<Tab>): void {
     await page.locator("main .badge", { hasText: "paused" }).waitFor();
   });
 
-  it("a message of a draft whose time has passed is not said to be sent (CON-3)", async () => {
+  it("a draft whose answer was lost is saved once, and what has passed of it is not said to be sent (CON-3)", async () => {
     const { page, visit } = await open();
+    const save = () => page.getByRole("button", { name: "Save the draft" }).click();
+    const lost = page.getByText("The service cannot be reached.");
+    let isLost = true;
+    await page.route("**/api/v1/campaigns", async (route) => {
+      if (!isLost) return route.fallback();
+      await route.fetch({ postData: await bodyOf(page, route.request()) });
+      return route.abort("internetdisconnected");
+    });
     await visit("campaigns/new");
     await page.getByLabel("Name").fill("Late news");
     await page.getByLabel("Title").fill("Late");
     await page.getByLabel("Body", { exact: true }).fill("It is late.");
     await page.getByLabel(/^Send at/).fill("2020-01-01T09:00");
-    await page.getByRole("button", { name: "Save the draft" }).click();
+    await save();
+    await lost.waitFor();
+    // Another text takes the place of the first, also after a reload.
+    await page.getByLabel("Title").fill("Later");
+    await page.reload();
+    await save();
+    await lost.waitFor();
+    isLost = false;
+    await save();
     await page.getByText("Planned for 1 Jan 2020, 09:00 CET").waitFor();
+    await visit("campaigns?q=Late%20news");
+    await page.getByRole("link", { name: "Late news" }).first().waitFor();
+    expect(await page.getByRole("link", { name: "Late news" }).count()).toBe(1);
   });
 
   it("a person of another workspace is not linked from the outbox (CON-3)", async () => {

@@ -1,6 +1,6 @@
 // Moments in words: by the calendar of the zone in which they are read.
 import { expect, it } from "vitest";
-import { dateTime, dayName, distance, setServiceTime } from "../../console/app/time.ts";
+import { dateTime, dayName, distance, fromLocalInput, setServiceTime, toLocalInput } from "../../console/app/time.ts";
 
 const BERLIN = "Europe/Berlin";
 
@@ -22,6 +22,13 @@ it("yesterday is the day before, also where the clock skips an hour or has one t
     "Today",
     "Yesterday",
   ]);
+});
+
+it("a time that is not touched is saved to the second, though its input shows minutes (CON-3)", () => {
+  const known = "2027-10-31T01:30:20.000Z";
+  const shown = toLocalInput(Date.parse(known));
+  expect(fromLocalInput(shown, known)).toBe(known);
+  expect(fromLocalInput(shown.replace(/\d\d$/, "45"), known)).toMatch(/:45:00\.000Z$/);
 });
 
 it("what is more than a day away is tomorrow only where it is the next day (CON-3)", () => {

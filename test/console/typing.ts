@@ -188,8 +188,8 @@ export function typingStories(open: () => Promise<Tab>): void {
     );
   });
 
-  it("what was said of a file is not said of the next one (CON-3)", async () => {
-    const { page, visit } = await open();
+  it("a file and what was said of it are there after another page, and are not said of the next one (CON-3, CON-2)", async () => {
+    const { page, visit, show } = await open();
     const choose = (name: string) =>
       page.getByLabel("CSV file").setInputFiles({
         name,
@@ -201,6 +201,10 @@ export function typingStories(open: () => Promise<Tab>): void {
     await choose("agreed.csv");
     await start.click();
     await page.getByLabel("Date of consent").fill("2026-01-05");
+    await show("people");
+    await show("import");
+    await page.getByText("agreed.csv, 1 KB").waitFor();
+    expect(await page.getByLabel("Date of consent").inputValue()).toBe("2026-01-05");
     await choose("bought.csv");
     await page.getByText("bought.csv, 1 KB").waitFor();
     await start.click();

@@ -1,5 +1,5 @@
 // The draft of a campaign, of the campaign that it changes, and as the body of the API.
-import type { Campaign, CampaignsReplaceBody, Target } from "../../../sdk/src/types.gen.ts";
+import type { Campaign, CampaignsCreateBody, CampaignsReplaceBody, Target } from "../../../sdk/src/types.gen.ts";
 import { place } from "../../app/router.ts";
 import { fromLocalInput, toLocalInput } from "../../app/time.ts";
 import { type Arms, armsBody, armsOf, NO_ARMS } from "../../components/arms.tsx";
@@ -12,6 +12,8 @@ export interface MessageDraft extends Message, Arms {
   channel_ids: string[] | undefined;
   /** Empty: with the campaign. */
   at: string;
+  /** As the service has it. */
+  known?: string | undefined;
   /** What a chat app shows, which is said by the API alone. */
   chat_app_template_id?: string | undefined;
   chat_app_parameters?: string[] | undefined;
@@ -34,6 +36,7 @@ function messagesOf(campaign: Campaign): MessageDraft[] {
     channel_ids,
     template_id,
     at: times[n] ? toLocalInput(Date.parse(times[n])) : "",
+    known: times[n],
     ...armsOf(further),
   }));
 }
@@ -46,6 +49,8 @@ export interface Draft {
   holdout: number;
   messages: readonly MessageDraft[];
   safety: Safety | null | undefined;
+  /** What was saved, where no answer came. */
+  lost?: CampaignsCreateBody | undefined;
 }
 
 /** An import leads here with the list that it filled. */
@@ -71,12 +76,12 @@ export const bodyOf = (draft: Draft, usable: string[]): CampaignsReplaceBody => 
   target: draft.target,
   holdout_percentage: draft.holdout,
   ...(draft.safety !== undefined && { safety: draft.safety }),
-  messages: draft.messages.map(({ content, channel_ids, template_id, at, ...further }) => ({
+  messages: draft.messages.map(({ content, channel_ids, template_id, at, known, ...further }) => ({
     chat_app_template_id: further.chat_app_template_id,
     chat_app_parameters: further.chat_app_parameters,
     ...(template_id === undefined ? { content: contentOf(content) } : { template_id }),
     ...armsBody(further),
     channel_ids: channel_ids ?? usable,
-    ...(at && { scheduled_at: fromLocalInput(at) }),
+    ...(at && { scheduled_at: fromLocalInput(at, known) }),
   })),
 });

@@ -7,6 +7,7 @@ import { call } from "../../app/api.ts";
 import { type Fields, fieldsOf } from "../../app/fields.ts";
 import { useKept } from "../../app/kept.ts";
 import { isSame } from "../../app/merge.ts";
+import { useOnce } from "../../app/once.ts";
 import { placeOf } from "../../app/places.ts";
 import { go, onward, pathTo, place } from "../../app/router.ts";
 import { zone } from "../../app/time.ts";
@@ -75,7 +76,7 @@ function DraftForm({ campaign, at: opened, done }: Parted<EditorProps>) {
   const [shown, setShown] = useState<Own | "">("");
   const [previewed, preview] = useState<Previewed>({ n: 0, arm: "a" });
   const usable = useUsableChannels().map(({ id }) => id);
-  const create = useAction("campaigns.create");
+  const create = useOnce("campaigns.create", draft.lost, (lost) => kept.set({ lost }));
   const replace = useAction("campaigns.replace");
   const action = campaign ? replace : create;
   const error = useOpened(opened, action.error);
@@ -88,10 +89,10 @@ function DraftForm({ campaign, at: opened, done }: Parted<EditorProps>) {
       (found) => bodyOf(draftOf(found), usable),
     ),
   );
-  const leave = (to = go, saved = "") => {
+  const leave = () => {
     kept.drop();
     if (done) done();
-    else to(pathTo("campaigns", saved));
+    else go(pathTo("campaigns"));
   };
   const save = async () => {
     const to = onward();
@@ -99,8 +100,12 @@ function DraftForm({ campaign, at: opened, done }: Parted<EditorProps>) {
     if (!mine) return;
     const saved = campaign ? await replace.run(campaign.id, mine.body, mine.over) : await create.run(mine.body);
     if (!saved) return;
-    say("The draft is saved.");
-    leave(to, saved.answer.id);
+    const { id } = saved.answer;
+    const later = kept.accepted(`campaign.${id}`);
+    say(`The draft is saved.${later}`);
+    if (!campaign) to(pathTo("campaigns", id));
+    else if (later) guard.saved(mine.body);
+    else done?.();
   };
   return (
     <Form error={error} kind="composer" onSubmit={save}>
@@ -123,7 +128,7 @@ function DraftForm({ campaign, at: opened, done }: Parted<EditorProps>) {
           <Button icon="plus" adds onClick={() => kept.set({ messages: [...messages, EMPTY] })}>
             Add a message
           </Button>
-          <GiveUp isChanged={!isSame(draft, kept.begun)} onClick={() => leave()} />
+          <GiveUp isChanged={!isSame(draft, kept.begun)} onClick={leave} />
         </FormEnd>
       </div>
       <Previews draft={draft} usable={usable} channel={shown} previewed={previewed} preview={preview} />

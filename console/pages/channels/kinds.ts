@@ -37,7 +37,9 @@ const textOf = ({ label, hint, isSecret, when, needed, ...field }: CredentialFie
   ...(isSecret && { secret: true }),
   ...(when && { when }),
   ...(needed && { required: true }),
-  ...(field.kind === "choice" && field.names && { options: field.names }),
+  ...(field.kind === "choice" && {
+    options: field.names ?? Object.fromEntries(field.from.map((value) => [value, value])),
+  }),
 });
 
 function credentialsOf(type: ProvidedChannel): ChannelKind["credentials"] {

@@ -64,9 +64,9 @@ function Editor({ experience }: { experience?: Experience }) {
   const action = experience ? update : create;
   const [arm, setArm] = useState<"a" | "b">("a");
   const form = fieldsOf(draft, kept.set, action.error?.fields);
-  const leave = (id?: string, to = go) => {
+  const leave = () => {
     kept.drop();
-    to(listPath(id));
+    go(listPath(experience?.id));
   };
   const guard = useGuard(experience && kept.begun, () =>
     seenBy((options) => call("experiences.get", [experience?.id ?? "", options]), draftOf),
@@ -80,8 +80,10 @@ function Editor({ experience }: { experience?: Experience }) {
       ? await update.run(experience.id, { ...body, ...(!mine.body.isTest && { remove_variant_b: true }) }, mine.over)
       : await create.run(body);
     if (!done) return;
-    say(`${draft.name} is saved as a draft.`);
-    leave(done.answer.id, to);
+    const { id } = done.answer;
+    const later = kept.accepted(`experience.${id}`);
+    say(`${draft.name} is saved as a draft.${later}`);
+    to(listPath(later ? `${id}/edit` : id));
   };
   const shown = draft.isTest ? arm : "a";
   return (
@@ -91,7 +93,7 @@ function Editor({ experience }: { experience?: Experience }) {
         <Shows form={form} />
         <Reaches form={form} />
         <FormEnd action={action} placed={form.placed} submit="Save the draft">
-          <GiveUp isChanged={!isSame(draft, kept.begun)} onClick={() => leave(experience?.id)} />
+          <GiveUp isChanged={!isSame(draft, kept.begun)} onClick={leave} />
         </FormEnd>
       </div>
       <aside class="stack preview" aria-label="Preview">

@@ -1,6 +1,7 @@
 // The members of a list: who is in it since when; added by external ID, taken out again.
 import { useAction } from "../../app/action.ts";
 import { call } from "../../app/api.ts";
+import { useBusy } from "../../app/busy.ts";
 import { useFields } from "../../app/fields.ts";
 import { calledOf } from "../../app/person-name.ts";
 import { useQuery } from "../../app/query.ts";
@@ -13,7 +14,7 @@ import { Collection } from "../../components/collection.tsx";
 import { FormDialog } from "../../components/dialog.tsx";
 import { FOUND_BY, PeopleSearch, searched } from "../../components/filters.tsx";
 import { Time } from "../../components/page.tsx";
-import { PeopleField } from "../../components/person-picker.tsx";
+import { idsIn, PeopleField } from "../../components/person-picker.tsx";
 
 const STALE = ["lists.", "subscribers."];
 
@@ -83,9 +84,10 @@ const MAX_TYPED = 50;
 
 function AddMembers({ id, close }: { id: string; close: () => void }) {
   const add = useAction("lists.createSubscriber", { stale: STALE });
-  const form = useFields({ names: "" }, add);
+  const look = useBusy(() => run());
+  const form = useFields({ names: "" }, { ...add, isBusy: look.isBusy, error: look.error ?? add.error });
   const { values, field } = form;
-  const names = [...new Set(values.names.split(/[\s,;]+/).filter(Boolean))];
+  const names = [...new Set(idsIn(values.names))];
   const tooMany = names.length > MAX_TYPED ? `At most ${MAX_TYPED} at once: import a file for more.` : undefined;
   const refusal = names.length === 0 ? "Name somebody first." : tooMany;
   const run = async () => {
@@ -101,7 +103,7 @@ function AddMembers({ id, close }: { id: string; close: () => void }) {
     close();
   };
   return (
-    <FormDialog title="Add people" form={form} submit="Add" refusal={refusal} close={close} onSubmit={run}>
+    <FormDialog title="Add people" form={form} submit="Add" refusal={refusal} close={close} onSubmit={look.run}>
       <PeopleField label="External IDs" {...field("names", "subscriber_ids")} />
     </FormDialog>
   );

@@ -1,10 +1,11 @@
 // A new schedule: what it sends and when, then whom it reaches before it begins.
 import { useState } from "preact/hooks";
-import type { NotificationsCreateBody } from "../../../sdk/src/types.gen.ts";
+import type { NotificationsCreateBody, SchedulesCreateBody } from "../../../sdk/src/types.gen.ts";
 import { nextRun, parseCron } from "../../../shared/rules/cron.ts";
-import { useAction } from "../../app/action.ts";
+import type { Action } from "../../app/action.ts";
 import { type Fields, useFields } from "../../app/fields.ts";
 import { PAGE } from "../../app/lookup.ts";
+import { useOnce } from "../../app/once.ts";
 import { useQuery } from "../../app/query.ts";
 import { now, zone } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
@@ -33,7 +34,8 @@ interface Draft {
 type Chosen = Draft & { template_id: string; channel_ids: string[] };
 
 export function ScheduleEditor({ close }: { close: () => void }) {
-  const create = useAction("schedules.create", { stale: ["schedules.", "billing."] });
+  const [lost, keep] = useState<SchedulesCreateBody>();
+  const create = useOnce("schedules.create", lost, keep);
   const [isReleasing, setReleasing] = useState(false);
   const start: Draft = {
     template_id: undefined,
@@ -128,7 +130,7 @@ function isZone(name: string): boolean {
 
 interface ReleaseProps {
   draft: Chosen;
-  action: ReturnType<typeof useAction<"schedules.create">>;
+  action: Action<"schedules.create">;
   save: () => Promise<void>;
   close: () => void;
 }

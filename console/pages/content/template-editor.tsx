@@ -64,9 +64,9 @@ function Editor({ template }: { template?: Template }) {
   const [category, setCategory] = useState<Category>("marketing");
   const fields = action.error?.fields ?? {};
   const faults = useMemo(() => faultsUnder(fields, "content."), [action.error]);
-  const leave = (to = go) => {
+  const leave = () => {
     kept.drop();
-    to(pathTo("content"));
+    go(pathTo("content"));
   };
   const guard = useGuard(template && bodyOf(kept.begun), () =>
     seenBy((options) => call("templates.get", [template?.id ?? "", options]), bodyOf),
@@ -77,8 +77,10 @@ function Editor({ template }: { template?: Template }) {
     if (!mine) return;
     const done = template ? await update.run(template.id, mine.body, mine.over) : await create.run(mine.body);
     if (!done) return;
-    say(`${name} is saved.`);
-    leave(to);
+    const { id } = done.answer;
+    const later = kept.accepted(`template.${id}`);
+    say(`${name} is saved.${later}`);
+    to(pathTo("content", later && `templates/${id}`));
   };
   return (
     <Form error={action.error} kind="composer" onSubmit={save}>
@@ -104,7 +106,7 @@ function Editor({ template }: { template?: Template }) {
           placed={["name", ...Object.keys(fields).filter((path) => path.startsWith("content."))]}
           submit="Save the template"
         >
-          <GiveUp isChanged={!isSame(kept.value, kept.begun)} onClick={() => leave()} />
+          <GiveUp isChanged={!isSame(kept.value, kept.begun)} onClick={leave} />
         </FormEnd>
       </div>
       <aside class="stack preview" aria-label="Preview">

@@ -43,6 +43,11 @@ export function Job({ id, meaningOf, suggest, taken, children }: JobProps) {
         <div class="stack">
           {cancel.error && <Failure error={cancel.error} />}
           <Outcome job={found} cancel={() => void cancel.run(id)} />
+          {found.dry_run && !suggest && !isOpen(found) && (
+            <p class="dim">
+              A dry run keeps no file. To import it, <a href={pathTo("import")}>choose the file again</a>.
+            </p>
+          )}
           {found.columns.length > 0 && <Columns job={found} meaningOf={meaningOf} suggest={suggest} taken={taken} />}
           {found.rejected_sample.length > 0 && <Rejected job={found} />}
           {children?.(found)}

@@ -2,7 +2,8 @@
 import { useState } from "preact/hooks";
 import { useAction } from "../../app/action.ts";
 import { useQuery } from "../../app/query.ts";
-import { onward, pathTo } from "../../app/router.ts";
+import { onward, pathTo, place } from "../../app/router.ts";
+import { me } from "../../app/session.ts";
 import { say } from "../../app/toast.ts";
 
 /** A larger file is sent to the bucket of imports first, which takes one of this size (LIM-6). */
@@ -60,20 +61,52 @@ function useTransport() {
   return { carry, fault, isSending: isSending || begin.isBusy, error: begin.error };
 }
 
+/** An import that is prepared. */
+interface Begun {
+  file: File | undefined;
+  list: string;
+  name: string;
+  mapping: Record<string, string>;
+  reading: typeof UNSAID;
+  startsJourneys: "true" | "false";
+  dryRun: string;
+  /** What the last run was begun with. */
+  tried: string;
+}
+
+const NOTHING: Begun = {
+  file: undefined,
+  list: "",
+  name: "",
+  mapping: {},
+  reading: UNSAID,
+  startsJourneys: "true",
+  dryRun: "",
+  tried: "",
+};
+
+/** No storage takes a file: it is kept as long as this document, for whoever chose it. */
+let held = { of: "", begun: NOTHING };
+
+function useHeld() {
+  const of = `${place.value.tenant} ${me.value?.user.id}`;
+  if (held.of !== of) held = { of, begun: NOTHING };
+  const [begun, show] = useState(held.begun);
+  const set = (part: Partial<Begun>) => {
+    if (held.of !== of) return;
+    held = { of, begun: { ...held.begun, ...part } };
+    show(held.begun);
+  };
+  return { begun, set };
+}
+
 export function useUpload() {
   const createList = useAction("lists.create");
   const start = useAction("imports.importLists", { stale: ["imports.", "lists.", "subscribers."] });
   const transport = useTransport();
   const lists = useQuery("lists.list", [{ page_size: 100 }]).data?.items ?? [];
-  const [file, setFile] = useState<File>();
-  const [list, setList] = useState("");
-  const [name, setName] = useState("");
-  const [mapping, setMapping] = useState<Record<string, string>>({});
-  const [reading, setReading] = useState(UNSAID);
-  const [startsJourneys, setStartsJourneys] = useState<"true" | "false">("true");
-  const [dryRun, setDryRun] = useState("");
-  /** What the last run was begun with. */
-  const [tried, setTried] = useState("");
+  const { begun, set } = useHeld();
+  const { file, list, name, mapping, reading, startsJourneys, tried } = begun;
   const wanted = JSON.stringify([mapping, reading]);
   const isNew = list === "new" || !list;
   const ownName = nameFor(
@@ -86,7 +119,7 @@ export function useUpload() {
     const made = isNew ? await createList.run({ name: name || ownName }) : undefined;
     const id = isNew ? made?.answer.id : list;
     if (!id) return;
-    setList(id);
+    set({ list: id });
     const given = Object.entries(reading).filter(([, value]) => value.trim() !== "");
     const form = await transport.carry(
       {
@@ -101,38 +134,22 @@ export function useUpload() {
     );
     const done = form && (await start.run(form));
     if (!done) return;
-    if (isDry) {
-      setDryRun(done.answer.import_job_id);
-      setTried(wanted);
-    } else {
+    if (isDry) set({ dryRun: done.answer.import_job_id, tried: wanted });
+    else {
+      set(NOTHING);
       say("The import has begun.");
       to(pathTo("import", done.answer.import_job_id));
     }
   };
-  const choose = (chosen: File | undefined) => {
-    setFile(chosen);
-    setDryRun("");
-    // What was said of its columns and of who agreed is of the file before.
-    setMapping({});
-    setReading(UNSAID);
-  };
+  // What was said of its columns and of who agreed is of the file before.
+  const choose = (chosen: File | undefined) => set({ file: chosen, dryRun: "", mapping: {}, reading: UNSAID });
   return {
-    file,
+    ...begun,
+    set,
     choose,
-    list,
-    setList,
-    name,
-    setName,
     ownName,
     isNew,
-    mapping,
-    setMapping,
-    reading,
-    setReading,
     isTried: tried === wanted,
-    dryRun,
-    startsJourneys,
-    setStartsJourneys,
     run,
     error: (isNew ? createList.error : undefined) ?? transport.error ?? start.error,
     fault: transport.fault,

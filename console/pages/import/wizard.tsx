@@ -25,11 +25,15 @@ const refusals: Partial<Record<string, string>> = {
 
 export function Wizard() {
   const upload = useUpload();
-  const { dryRun, mapping, setMapping } = upload;
+  const { dryRun, mapping } = upload;
+  const setMapping = (mapping: Upload["mapping"]) => upload.set({ mapping });
   const suggest = (header: string, meaning: string) => setMapping({ ...mapping, [header]: meaning });
   const result = useRef<HTMLElement>(null);
+  const begun = useRef(dryRun);
   // The button that had the focus is gone.
-  useEffect(() => result.current?.focus({ preventScroll: true }), [dryRun]);
+  useEffect(() => {
+    if (begun.current !== dryRun) result.current?.focus({ preventScroll: true });
+  }, [dryRun]);
   return (
     <>
       <FileCard upload={upload} />
@@ -121,16 +125,23 @@ const NEW_LIST = { value: "new", label: "A new list" };
 const TOO_LARGE = "A file has at most 50 MB: split it.";
 
 function ListFields({ upload }: { upload: Upload }) {
-  const { list, setList, name, setName, ownName, isNew, startsJourneys, setStartsJourneys } = upload;
+  const { list, name, ownName, isNew, startsJourneys, set } = upload;
   return (
     <div class="row">
-      <ListSelect label="Add to list" none={NEW_LIST} value={list || NEW_LIST.value} onInput={setList} />
-      {isNew && <TextField label="Name of the new list" value={name} onInput={setName} placeholder={ownName} />}
+      <ListSelect
+        label="Add to list"
+        none={NEW_LIST}
+        value={list || NEW_LIST.value}
+        onInput={(list) => set({ list })}
+      />
+      {isNew && (
+        <TextField label="Name of the new list" value={name} onInput={(name) => set({ name })} placeholder={ownName} />
+      )}
       <SelectField
         label="Journeys"
         value={startsJourneys}
         options={JOURNEY_OPTIONS}
-        onInput={setStartsJourneys}
+        onInput={(startsJourneys) => set({ startsJourneys })}
         hint="Of segments that people enter or leave by this import."
       />
     </div>
@@ -155,13 +166,13 @@ const Others = ({ leaveOut }: { leaveOut: () => void }) => (
 );
 
 /** A number as it is dialed at home says not of which country it is. */
-const Numbers = ({ upload: { reading, setReading } }: { upload: Upload }) => (
+const Numbers = ({ upload: { reading, set } }: { upload: Upload }) => (
   <Card title="Where are the phone numbers from?">
     <SelectField
       label="Numbers without a country code"
       value={reading.phone_region}
       options={regionOptions(reading.phone_region, "As the row or the settings say")}
-      onInput={(phone_region) => setReading({ ...reading, phone_region })}
+      onInput={(phone_region) => set({ reading: { ...reading, phone_region } })}
       hint="Nothing is sent to a number that cannot be read."
     />
   </Card>
@@ -176,7 +187,8 @@ const DATE_FORMATS = [
 ];
 
 /** Who says yes without a time has agreed to nothing that could be shown: the file may say when, and so may whoever has it. */
-function Proof({ upload: { reading, setReading, start } }: { upload: Upload }) {
+function Proof({ upload: { reading, set, start } }: { upload: Upload }) {
+  const setReading = (reading: Upload["reading"]) => set({ reading });
   return (
     <Card title="When did they agree?">
       <p class="dim">

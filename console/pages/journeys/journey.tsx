@@ -30,22 +30,25 @@ import { Versions } from "./versions.tsx";
 
 const EVERY_MS = 5_000;
 
+const allJourneys = () => ({ href: pathTo("journeys"), label: "Journeys" });
+
 export function JourneyView({ id }: { id: string }) {
   const journey = useQuery("journeys.get", [id]);
   // Versions that are what stands here already: nothing is opened anew, and what is open stays.
   const own = useRef(new Set<number>());
   const begunAt = (version: number): number => (own.current.has(version) ? begunAt(version - 1) : version);
-  return (
-    <Loaded
-      query={journey}
-      skeleton={
-        <Page title="Journey">
-          <Skeleton rows={8} />
-        </Page>
-      }
-    >
+  const shown = (
+    <Loaded query={journey} skeleton={<Skeleton rows={8} />}>
       {(found) => <Opened key={begunAt(found.version)} journey={found} isOwn={(version) => own.current.add(version)} />}
     </Loaded>
+  );
+  // Its page has its name.
+  return journey.data ? (
+    shown
+  ) : (
+    <Page title="Journey" back={allJourneys()}>
+      {shown}
+    </Page>
   );
 }
 
@@ -100,7 +103,7 @@ function Opened({ journey, isOwn }: OpenedProps) {
   return (
     <Page
       title={journey.name}
-      back={{ href: pathTo("journeys"), label: "Journeys" }}
+      back={allJourneys()}
       about={
         <>
           <Badge state={status} /> version {journey.version}, updated <Time at={journey.updated_at} />

@@ -9,7 +9,7 @@ import { pathTo, place, setQuery } from "../../app/router.ts";
 import { channelName } from "../../app/sentences.ts";
 import { Button } from "../../components/button.tsx";
 import { SelectField } from "../../components/field.tsx";
-import { Card, Code, Page, Time } from "../../components/page.tsx";
+import { Address, Card, Code, Page, Time } from "../../components/page.tsx";
 import { Opens } from "../../components/rendered.tsx";
 import { SeenAs } from "../../components/seen.tsx";
 import { Empty, Skeleton } from "../../components/states.tsx";
@@ -105,7 +105,7 @@ const Sent = ({ items, selected, query }: SentProps) => (
     hrefOf={({ id }) => pathTo("outbox", id, query)}
     selected={selected}
     columns={[
-      { title: "To", cell: ({ to }) => to },
+      { title: "To", cell: ({ to }) => <Address of={to} /> },
       { title: "Channel", isMinor: true, cell: ({ channel }) => channelName(channel) },
       { title: "Message", cell: ({ title, body }) => <div class="clip">{title ?? body}</div> },
       { title: "When", isMinor: true, cell: ({ at }) => <Time at={at} /> },

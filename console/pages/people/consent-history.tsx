@@ -26,9 +26,9 @@ export function ConsentHistory({ id }: { id: string }) {
               columns={[
                 { title: "Channel", cell: ({ channel }) => channelName(channel) },
                 { title: "Answer", cell: ({ status }) => <Badge state={status} /> },
-                { title: "Given", cell: ({ consented_at }) => fullTime(consented_at) },
-                { title: "Recorded", cell: ({ recorded_at }) => fullTime(recorded_at) },
-                { title: "Source", cell: ({ source }) => source ?? <Dash /> },
+                { title: "Given", isWord: true, cell: ({ consented_at }) => fullTime(consented_at) },
+                { title: "Recorded", isMinor: true, cell: ({ recorded_at }) => fullTime(recorded_at) },
+                { title: "Source", isMinor: true, cell: ({ source }) => source ?? <Dash /> },
                 { title: "Proof", cell: (one) => <Proof of={one} /> },
               ]}
             />

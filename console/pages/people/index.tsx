@@ -7,7 +7,7 @@ import { plural } from "../../app/time.ts";
 import { AddPerson } from "../../components/add-person.tsx";
 import { Collection } from "../../components/collection.tsx";
 import { FOUND_BY, PeopleSearch, searched } from "../../components/filters.tsx";
-import { Dash, Time } from "../../components/page.tsx";
+import { Address, Dash, Time } from "../../components/page.tsx";
 import { Awaited } from "../../components/states.tsx";
 import { Profile } from "./profile.tsx";
 
@@ -46,7 +46,7 @@ function PeopleList() {
       columns={[
         { title: "Name", cell: personName },
         { title: "External ID", isMinor: true, cell: ({ external_id }) => <span class="dim">{external_id}</span> },
-        { title: "Email", cell: ({ email }) => email ?? <Dash /> },
+        { title: "Email", cell: ({ email }) => (email ? <Address of={email} /> : <Dash />) },
         { title: "Updated", isMinor: true, cell: ({ updated_at }) => <Time at={updated_at} /> },
         { title: "Created", isMinor: true, cell: ({ created_at }) => <Time at={created_at} /> },
       ]}

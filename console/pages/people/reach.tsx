@@ -7,7 +7,7 @@ import { useQuery } from "../../app/query.ts";
 import { pathTo } from "../../app/router.ts";
 import { channelName, reasonText } from "../../app/sentences.ts";
 import { listed, momentText, plural } from "../../app/time.ts";
-import { Card, Time } from "../../components/page.tsx";
+import { Address, Card, Time } from "../../components/page.tsx";
 import { useUsableChannels } from "../../components/pickers.tsx";
 import { Failure, Loaded, Skeleton } from "../../components/states.tsx";
 import { Opt } from "./opt.tsx";
@@ -99,7 +99,7 @@ function Where({ channel, profile: { email, attributes, devices, consents } }: W
   const address = kind === "email" ? email : number;
   return (
     <small class="where dim">
-      {address ?? (kind === "email" ? "No email address" : "No phone number")}
+      {address ? <Address of={address} /> : kind === "email" ? "No email address" : "No phone number"}
       {address && isSuppressed && <Suppressed address={address} />}
     </small>
   );

@@ -66,16 +66,17 @@ function New() {
   }));
   const { name, isDynamic } = kept.value;
   const rule = wholeOf(kept.value);
-  const leave = (id?: string, to = go) => {
+  const leave = () => {
     kept.drop();
-    to(pathTo("segments", id));
+    go(pathTo("segments"));
   };
   const save = async () => {
     const to = onward();
     const done = rule && (await create.run({ name, rule, is_dynamic: isDynamic }));
     if (!done) return;
-    say(`${name} is created; its members are being computed.`);
-    leave(done.answer.id, to);
+    const { id } = done.answer;
+    say(`${name} is created; its members are being computed.${kept.accepted(`segment.${id}`)}`);
+    to(pathTo("segments", id));
   };
   return (
     <Page title="New segment" back={{ href: pathTo("segments"), label: "Segments" }}>
@@ -94,7 +95,7 @@ function New() {
         submit="Create the segment"
         refusal={rule ? undefined : UNFINISHED}
         onSubmit={save}
-        buttons={<GiveUp isChanged={!isSame(kept.value, kept.begun)} onClick={() => leave()} />}
+        buttons={<GiveUp isChanged={!isSame(kept.value, kept.begun)} onClick={leave} />}
       >
         {(fault) => <Builder written={kept.value} onRule={kept.set} fault={fault} />}
       </RuleForm>

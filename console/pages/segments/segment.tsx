@@ -55,8 +55,12 @@ export function OneSegment({ id }: { id: string }) {
       <Loaded query={segment} skeleton={<Skeleton rows={6} />}>
         {(found) => <Rule segment={found} />}
       </Loaded>
-      <IsIn id={id} />
-      <Members id={id} />
+      {segment.error?.status !== 404 && (
+        <>
+          <IsIn id={id} />
+          <Members id={id} />
+        </>
+      )}
     </Page>
   );
 }
@@ -85,8 +89,7 @@ function Rule({ segment }: { segment: Segment }) {
     const done = mine && (await update.run(id, mine.body, mine.over));
     if (!done) return;
     guard.saved(bodyOf(done.answer));
-    kept.accepted();
-    say("Saved. Its members are being computed.");
+    say(`Saved. Its members are being computed.${kept.accepted()}`);
   };
   const discard = () => {
     kept.discard();

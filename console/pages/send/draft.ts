@@ -1,10 +1,16 @@
 // The draft of a send: kept for the tab until the server accepts it, with undo, and as the body of the API.
-import type { Channel, NotificationsCreateBody, TestsTestNotificationsBody } from "../../../sdk/src/types.gen.ts";
+import type {
+  CampaignsCreateBody,
+  Channel,
+  NotificationsCreateBody,
+  TestsTestNotificationsBody,
+} from "../../../sdk/src/types.gen.ts";
 import { useHistory } from "../../app/history.ts";
 import { useKept } from "../../app/kept.ts";
 import { fromLocalInput } from "../../app/time.ts";
 import { armsBody, NO_ARMS } from "../../components/arms.tsx";
 import { type Content, contentOf } from "../../components/content-model.ts";
+import { idsIn } from "../../components/person-picker.tsx";
 import type { Safety } from "../../components/safety.tsx";
 
 const BLANK = {
@@ -32,6 +38,8 @@ const BLANK = {
   holdout: 0,
   /** Null is kept as it is, but undefined is not in JSON: the workspace's limits. */
   safety: undefined as Safety | null | undefined,
+  /** The campaign that it was to become, where no answer came. */
+  lost: undefined as CampaignsCreateBody | undefined,
 };
 
 export type Draft = typeof BLANK & {
@@ -59,7 +67,7 @@ export function useDraft(): DraftEditor {
 }
 
 const targetOf = ({ audience, list_id, segment_id, people }: Draft): Partial<NotificationsCreateBody> => {
-  if (audience === "people") return { external_ids: people.split(/[\n\t,;]+/).flatMap((id) => id.trim() || []) };
+  if (audience === "people") return { external_ids: idsIn(people) };
   if (audience === "list") return { target: { type: "list", list_id } };
   if (audience === "segment") return { target: { type: "segment", segment_id } };
   return { target: { type: "all" } };

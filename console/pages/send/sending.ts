@@ -2,6 +2,7 @@
 import type { CampaignsCreateBody, NotificationsCreateBody } from "../../../sdk/src/types.gen.ts";
 import { inPlain } from "../../../shared/rules/placeholders.ts";
 import { type Running, useAction } from "../../app/action.ts";
+import { useOnce } from "../../app/once.ts";
 import { useQuery } from "../../app/query.ts";
 import { refusalText } from "../../app/refusal.ts";
 import { onward, pathTo } from "../../app/router.ts";
@@ -45,7 +46,7 @@ export function useSend({ draft, change, discard }: DraftEditor, { body, reached
   // Who is shown is who gets it: the draw of the preview counts (AMB-140).
   const preview_id = preview.data?.preview_id;
   const send = useAction("notifications.create", { stale: ["notifications.", "billing."] });
-  const create = useAction("campaigns.create");
+  const create = useOnce("campaigns.create", draft.lost, (lost) => change({ lost }));
   const release = useAction("campaigns.release");
   const ask = async () => {
     const to = onward();

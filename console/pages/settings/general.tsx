@@ -3,7 +3,7 @@ import type { WorkspacePage } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
 import { call } from "../../app/api.ts";
 import { type Fields, useFields } from "../../app/fields.ts";
-import { isSame } from "../../app/merge.ts";
+import { changesOf, isSame } from "../../app/merge.ts";
 import { useQuery } from "../../app/query.ts";
 import { regionOptions } from "../../app/regions.ts";
 import { me, readMe } from "../../app/session.ts";
@@ -75,7 +75,8 @@ function GeneralForm({ found }: { found: WorkspacePage }) {
     const done = await update.run(body, mine.over);
     if (!done) return;
     guard.saved(draftOf(done.answer));
-    set(draftOf(done.answer));
+    // What was written meanwhile stays: a change of a draft is a part of one, hence the cast.
+    set(changesOf(values, draftOf(done.answer)) as Partial<Draft>);
     // The name and the currency are shown on every page.
     await readMe();
     say("Saved.");

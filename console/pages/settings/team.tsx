@@ -8,7 +8,7 @@ import { me } from "../../app/session.ts";
 import { Collection } from "../../components/collection.tsx";
 import { ActionDialog } from "../../components/dialog.tsx";
 import { SelectField } from "../../components/field.tsx";
-import { Time } from "../../components/page.tsx";
+import { Address, Time } from "../../components/page.tsx";
 import { SchemaDialog } from "../../components/schema-dialog.tsx";
 
 const roles: Record<TeamMember["role"], string> = {
@@ -103,9 +103,9 @@ function Invitations() {
       nameOf={({ email }) => `the invitation of ${email}`}
       empty={{ title: "There are no open invitations." }}
       columns={[
-        { title: "Email", cell: ({ email }) => email },
+        { title: "Email", cell: ({ email }) => <Address of={email} /> },
         { title: "Role", isWord: true, cell: ({ role }) => role },
-        { title: "Valid until", cell: ({ expires_at }) => <Time at={expires_at} /> },
+        { title: "Expires", cell: ({ expires_at }) => <Time at={expires_at} /> },
       ]}
       add={{
         operation: "team.createInvitation",

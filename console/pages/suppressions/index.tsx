@@ -10,21 +10,12 @@ import { Collection } from "../../components/collection.tsx";
 import { ActionDialog, DialogButton } from "../../components/dialog.tsx";
 import { TextField } from "../../components/field.tsx";
 import { chosenOf, Filter, Search, searched } from "../../components/filters.tsx";
-import { Dash, Time } from "../../components/page.tsx";
+import { Address, Dash, Time } from "../../components/page.tsx";
 
 /** What the API calls otherwise; a provider is called what it is. */
 const SOURCES: Readonly<Record<string, string>> = { operator: "console or API" };
 
 const addressOf = ({ address }: Suppression) => address ?? "an erased person's";
-
-/** It breaks before its domain, where it must. */
-const breakable = (address: string) =>
-  address.split(/(?=@)/).map((part) => (
-    <>
-      <wbr />
-      {part}
-    </>
-  ));
 
 export function View() {
   const address = searched();
@@ -60,7 +51,14 @@ export function View() {
       columns={[
         {
           title: "Address",
-          cell: (row) => (row.address ? <b>{breakable(row.address)}</b> : <span class="dim">Erased</span>),
+          cell: (row) =>
+            row.address ? (
+              <b>
+                <Address of={row.address} />
+              </b>
+            ) : (
+              <span class="dim">Erased</span>
+            ),
         },
         { title: "Reason", isWord: true, cell: ({ reason }) => SUPPRESSED[reason] },
         {

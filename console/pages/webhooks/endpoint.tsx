@@ -92,7 +92,7 @@ export function Endpoint({ id }: { id: string }) {
     >
       {error && <Failure error={error} />}
       <Loaded query={endpoint}>{(found) => <Settings endpoint={found} />}</Loaded>
-      <Deliveries id={id} />
+      {endpoint.error?.status !== 404 && <Deliveries id={id} />}
       {open?.kind === "test" && data && <Test endpoint={data} close={close} />}
       {open?.kind === "edit" && data && <Edit endpoint={data} close={close} />}
       {open?.kind === "replay" && <Replay id={id} close={close} />}

@@ -1,0 +1,69 @@
+// What reaches people is created once. The API knows no repeat of it: where an answer was lost, what it made is looked for.
+import type { ServiceError } from "../../sdk/src/errors.ts";
+import { type Action, useAction } from "./action.ts";
+import type { ArgumentsOf } from "./api.ts";
+import { isSame } from "./merge.ts";
+
+const KINDS = {
+  "campaigns.create": {
+    list: "campaigns.list",
+    remove: "campaigns.delete",
+    query: ({ name: q }: { name?: string }) => ({ q, status: "draft", page_size: 10 }),
+  },
+  "schedules.create": { list: "schedules.list", remove: "schedules.delete", query: () => ({ per_page: 10 }) },
+} as const;
+
+type Kind = keyof typeof KINDS;
+type Body<O extends Kind> = ArgumentsOf<O>[0];
+
+/** Whether something says all that was asked for. */
+const says = (found: unknown, asked: unknown): boolean =>
+  typeof asked !== "object" || asked === null
+    ? asked === undefined || found === asked
+    : Object(found).length === Object(asked).length &&
+      Object.entries(asked).every(([name, one]) => says(Object(found)[name], one));
+
+const isUnanswered = (error: ServiceError | undefined): boolean =>
+  error !== undefined && (error.status === 0 || error.status >= 500);
+
+/**
+ * @param lost what was asked for, where no answer came
+ * @param keep is told of it, and once it is settled
+ */
+export function useOnce<O extends Kind>(
+  operation: O,
+  lost: Body<O> | undefined,
+  keep: (lost: Body<O> | undefined) => void,
+): Action<O> {
+  const { list, remove, query } = KINDS[operation];
+  // Both lists are asked and answer alike, hence the casts.
+  const look = useAction(list as "campaigns.list", { stale: [] });
+  const undo = useAction(remove);
+  const create = useAction(operation, { stale: [`${operation.split(".")[0]}.`, "billing."] });
+  const run = async (...given: ArgumentsOf<O>) => {
+    const body = given[0] as Body<O>;
+    const found = lost && (await look.run(query(lost) as never));
+    if (lost && !found) return undefined;
+
+    const rows: readonly { id: string; approval?: unknown }[] =
+      Object.values(found?.answer ?? {}).find(Array.isArray) ?? [];
+    const made = rows.find((one) => !one.approval && says(one, lost));
+    if (made && isSame(lost, body)) return { answer: made as never };
+    // It was changed since: the other one takes its place.
+    if (made && !(await undo.run(made.id))) return undefined;
+
+    const done = await create.run(...given);
+    const isLost = !done && isUnanswered(create.error);
+    if (lost || isLost) keep(isLost ? body : undefined);
+    return done;
+  };
+  const all = [look, undo, create];
+  return {
+    operation,
+    run,
+    isBusy: all.some(({ isBusy }) => isBusy),
+    get error() {
+      return all.find(({ error }) => error)?.error;
+    },
+  };
+}
