@@ -38,7 +38,7 @@ function All() {
       keyOf={({ id }) => id}
       hrefOf={({ id }) => pathTo("webhooks", id)}
       empty={{
-        about: "Add the URL of your server to receive events about deliveries, replies and new subscribers.",
+        about: "Add the URL of your server to receive events about deliveries, opt-outs and new subscribers.",
       }}
       columns={[
         { title: "URL", cell: ({ target_url }) => target_url },
