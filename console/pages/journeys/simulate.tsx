@@ -45,8 +45,7 @@ export function Simulate({ id, walk, onWalk }: SimulateProps) {
 
 /** The way out of the last step, which its own line says in words. */
 const saidByStep = (reason: string | null): boolean =>
-  reason === "exit" ||
-  Object.values(ways).some((all) => all.some(({ outcome }) => outcome === reason));
+  reason === "exit" || Object.values(ways).some((all) => all.some(({ outcome }) => outcome === reason));
 
 function Walk({ walk: { steps, ended } }: { walk: WalkAnswer }) {
   return (
