@@ -129,6 +129,17 @@ describe.skipIf(!hasBrowser)("in a browser", () => {
     expect(faults).toEqual([]);
   });
 
+  it("words in another language are those of the messages too that are shown already", async () => {
+    const id = await openFeed("linguist");
+    await page.evaluate("document.querySelector('engagement-inbox').feed = feed");
+    await api("POST /api/v1/notifications", { subscriberIds: [id], title: "Hallo", body: "Welt" });
+    await page.getByRole("button", { name: "Messages, 1 unread" }).click();
+    await page.getByRole("button", { name: "Dismiss: Hallo" }).waitFor();
+    const german = JSON.stringify({ title: "Nachrichten", dismiss: "Verwerfen" });
+    await page.evaluate(`document.querySelector("engagement-inbox").labels = ${german}`);
+    await page.getByRole("dialog", { name: "Nachrichten" }).getByRole("button", { name: "Verwerfen: Hallo" }).waitFor();
+  });
+
   it.each([
     [1024, 700],
     [320, 480],

@@ -202,6 +202,8 @@ export class EngagementInbox extends HTMLElement {
       const item = found ?? this.#itemOf(message);
       item.setAttribute("part", message.status === "unread" ? "item item-unread" : "item");
       item.className = message.status === "unread" ? "item unread" : "item";
+      const label = `${this.#labels.dismiss}: ${message.content.title}`;
+      item.querySelector(".dismiss")?.setAttribute("aria-label", label);
       return item;
     });
     const ids = new Set(messages.map(({ id }) => id));
@@ -224,8 +226,7 @@ export class EngagementInbox extends HTMLElement {
       make("span", { part: "body", class: "text" }, body),
       time,
     );
-    const label = `${this.#labels.dismiss}: ${title}`;
-    const dismiss = make("button", { part: "dismiss", class: "dismiss", type: "button", "aria-label": label }, "×");
+    const dismiss = make("button", { part: "dismiss", class: "dismiss", type: "button" }, "×");
     open.addEventListener("click", () => this.#open(message));
     dismiss.addEventListener("click", () => this.#dismiss(message));
     return make("li", { "data-id": message.id }, open, dismiss);
