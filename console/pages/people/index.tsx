@@ -45,7 +45,15 @@ function PeopleList() {
       }}
       columns={[
         { title: "Name", cell: personName },
-        { title: "External ID", isMinor: true, cell: ({ external_id }) => <span class="dim">{external_id}</span> },
+        {
+          title: "External ID",
+          isMinor: true,
+          cell: ({ external_id }) => (
+            <span class="dim">
+              <Address of={external_id} />
+            </span>
+          ),
+        },
         { title: "Email", cell: ({ email }) => (email ? <Address of={email} /> : <Dash />) },
         { title: "Updated", isMinor: true, cell: ({ updated_at }) => <Time at={updated_at} /> },
         { title: "Created", isMinor: true, cell: ({ created_at }) => <Time at={created_at} /> },

@@ -47,7 +47,7 @@ export function Team() {
         nameOf={({ name }) => name}
         columns={[
           { title: "Name", cell: ({ name }) => name },
-          { title: "Email", isMinor: true, cell: ({ email }) => email },
+          { title: "Email", isMinor: true, cell: ({ email }) => <Address of={email} /> },
           { title: "Role", isWord: true, cell: ({ role }) => role },
           { title: "Since", isMinor: true, cell: ({ created_at }) => <Time at={created_at} /> },
         ]}
