@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { tokenSigner } from "../../shared/http/signing.ts";
 import type { TenantId } from "../../shared/kernel/ids.ts";
-import { annotationWrite } from "../../shared/store/insights/annotations.ts";
+import { annotationWrite, autoKinds } from "../../shared/store/insights/annotations.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
@@ -67,6 +67,7 @@ describe("annotations", () => {
     const range = "from=2026-11-01T00:00:00Z&to=2026-12-01T00:00:00Z";
     expect(await texts(`${range}&kinds=custom,plan_change`)).toEqual(["01", "02", "03"]);
     expect(await texts(`${range}&kinds=plan_change`)).toEqual([]);
+    expect(await texts(`${range}&kinds=${["custom", ...autoKinds].join()}`)).toEqual(["01", "02", "03"]);
     for (const bad of ["", "from=2026-11-01T00:00:00Z", "from=x&to=y", `${range}&kinds=nonsense`])
       expect((await list(bad)).status, bad).toBe(422);
     expect((await list("from=2026-11-02T00:00:00Z&to=2026-11-01T00:00:00Z")).status).toBe(422);

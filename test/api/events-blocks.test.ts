@@ -6,7 +6,7 @@ import { spanOf } from "../../shared/store/events/block-keys.ts";
 import { type NewEvent, planBlocks } from "../../shared/store/events/blocks.ts";
 import { eventsOf } from "../../shared/store/events/history.ts";
 import { packEvents, unpackEvents } from "../../shared/store/events/packing.ts";
-import { exportAll, ingest, paidEvents, someEvents } from "../support/events.ts";
+import { exportAll, identify, ingest, paidEvents, someEvents } from "../support/events.ts";
 import { graphOf } from "../support/journeys.ts";
 import { addPeople, quickStore } from "../support/people.ts";
 import { membersOf, segmentOf } from "../support/segments.ts";
@@ -192,6 +192,24 @@ describe("batches", () => {
 
     const rows = await exportAll(world, tenant);
     expect(rows.map(({ properties }) => properties)).toEqual(expect.arrayContaining([{}, { note: "x" }]));
+  });
+
+  it("events of a visitor whose request ended early name nobody, also if they are completed after the erasure (EVT-11, SUB-16)", async () => {
+    const { world, tenant, refuse } = await breakable();
+    const [ada = ""] = await addPeople(world, tenant, 1);
+    const devices = ["phone", "tablet"];
+    for (const device of devices) await identify(world, tenant, device, ada);
+    refuse("histories");
+    const events = someEvents(20, (n) => ({ anonymous_id: devices[n % 2] }));
+    await patiently(world, ingest(world, tenant, { events }));
+    await tenant.call(`DELETE /api/v1/subscribers/${ada}`);
+    await world.advance(5 * MINUTE);
+    refuse(undefined);
+    // The register of erasures hides them for a while, whatever is stored.
+    await world.advance(4 * DAY);
+
+    const rows = await exportAll(world, tenant);
+    expect(rows.map(({ anonymous_id }) => anonymous_id)).toEqual(Array(20).fill(null));
   });
 
   it("historical events whose request ended early start no journey by the segment that they complete (EVT-11, AMB-134)", async () => {

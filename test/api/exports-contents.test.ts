@@ -83,7 +83,7 @@ const FUNNEL = "sent,delivered,failed,opened,opened_human,clicked,clicked_human,
 
 it.each([
   ["recipients", "subscriber_id,external_id,state,reason,channel,variant_id,at,deferred_until"],
-  ["events", "id,event_name,subscriber_id,anonymous_id,occurred_at,received_at,properties"],
+  ["events", "id,event_name,subscriber_id,anonymous_id,occurred_at,received_at,properties,platform,source"],
   ["report", `campaign_id,name,status,category,created_at,${FUNNEL}`],
   ["suppressions", "address,kind,reason,source,note,suppressed_at"],
 ])("the columns of an export of %s are %s (RDA-16)", async (kind, columns) => {

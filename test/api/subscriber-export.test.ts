@@ -1,6 +1,6 @@
 // Everything about a person: nothing is left out, whatever does not fit into one answer, and nobody else's.
 import { expect, it } from "vitest";
-import { DAY } from "../../shared/kernel/clock.ts";
+import { DAY, timestamp } from "../../shared/kernel/clock.ts";
 import { cliOf } from "../support/cli.ts";
 import { withBuyers } from "../support/conversions.ts";
 import { pro, segmentOf } from "../support/segments.ts";
@@ -74,6 +74,26 @@ it("the export of a subscriber names the sends and the sources after which they 
 
   const conversions = await Promise.all(ids.map(async (who) => (await exportOf(tenant, who)).body.conversions.sort()));
   expect(conversions).toEqual([[`campaign#${id}`, `job#${jobs[0]}`], []]);
+});
+
+it("an export has what the person opened and followed, by send, and how often they answered (F14)", async () => {
+  const { world, tenant } = await withTenant();
+  const ada = await tenant.upsert({ external_id: "ada" });
+  const job_id = (await tenant.call("POST /api/v1/notifications", { subscriberIds: [ada], title: "Hi", body: "b" }))
+    .body.id;
+  await world.settle();
+  const occurred_at = timestamp(world.clock.now());
+  const report = { job_id, interaction: "inapp_click", platform: "ios", subscriber_id: ada, occurred_at };
+  await world.call("POST /api/v1/notifications/interactions", { as: tenant.sdk, body: report });
+
+  const pages: (Page & { engagement?: object[]; answers?: object[] })[] = [];
+  for (let cursor: string | undefined; cursor !== ""; cursor = pages.at(-1)!.next_cursor)
+    pages.push((await exportOf(tenant, ada, cursor)).body);
+
+  expect(pages.flatMap(({ engagement }) => engagement ?? [])).toMatchObject([
+    { notification_id: job_id, first: { opened: occurred_at, "clicked@in_app": occurred_at }, links: [] },
+  ]);
+  expect(pages[0]?.answers).toMatchObject([{ class: "in_app", count: 1 }]);
 });
 
 it("the pages of an export together hold every message of the inbox once, and nobody else's (F14)", async () => {

@@ -62,15 +62,15 @@ export function Erased({ id }: { id: string }) {
   );
 }
 
+const LISTS = ["consents", "inbox", "engagement", "history"] as const;
+
 /** All pages as one: lists of later pages follow those of the first. */
 async function wholeOf(id: string): Promise<Omit<SubscriberExport, "next_cursor">> {
   const { next_cursor, ...whole } = await call("subscribers.getExport", [id, {}]);
   let cursor = next_cursor;
   while (cursor) {
     const page = await call("subscribers.getExport", [id, { cursor }]);
-    whole.consents?.push(...(page.consents ?? []));
-    whole.inbox.push(...page.inbox);
-    whole.history.push(...page.history);
+    for (const name of LISTS) Object.assign(whole, { [name]: [...(whole[name] ?? []), ...(page[name] ?? [])] });
     cursor = page.next_cursor;
   }
   return whole;

@@ -17,6 +17,8 @@ import { NamedAnnotation, withNames } from "../../../shared/store/insights/named
 import { memberName } from "../../../shared/store/workspaces/members.ts";
 
 const MAX_TEXT_CHARACTERS = 500;
+/** More than all kinds together. */
+const MAX_KINDS_CHARACTERS = 1_024;
 const kinds: readonly string[] = ["custom", ...autoKinds];
 
 const NewAnnotation = v.pipe(
@@ -52,7 +54,7 @@ export const annotations = group("annotations", "What happened when, for charts.
       query: v.object({
         from: TimestampInput,
         to: TimestampInput,
-        kinds: v.optional(TextUpTo(256)),
+        kinds: v.optional(TextUpTo(MAX_KINDS_CHARACTERS)),
       }),
       example: { query: { from: "2026-11-01T00:00:00.000Z", to: "2026-11-30T00:00:00.000Z" } },
       returns: v.object({ annotations: v.array(NamedAnnotation) }),

@@ -2,6 +2,7 @@
 // blocks, once more. Each step has the same result however often it is done.
 import type { Store } from "../context.ts";
 import { subscribersOf } from "../subscribers/aliases.ts";
+import { erasingAmong } from "../subscribers/erasing.ts";
 import { Profile } from "../subscribers/items.ts";
 import { actorIn } from "./actors.ts";
 import { type BlockKey, blockText } from "./block-keys.ts";
@@ -21,7 +22,7 @@ async function completeBlock(store: Store, key: BlockKey, { names, tracked }: Wa
   const events = unpackEvents(block.events);
   const repeated = await claimKeys(store, key, events);
   const own = events.filter((event): event is NewEvent => event.actor !== null && !repeated.has(event.id));
-  const erased = await erasedActors(store, own);
+  const erased = await erasedActors(store, own, block.received_at);
   for (const [actor, eraseProperties] of erased) await maskActor(store, key, actor, eraseProperties);
   const living = own.filter(({ actor }) => !erased.has(actor));
   const { received_at, source, historical } = block;
@@ -51,9 +52,18 @@ export async function claimKeys(
   return repeated;
 }
 
-/** Actors whose subscriber was erased, with whether their properties go too. */
-async function erasedActors(store: Store, events: readonly NewEvent[]): Promise<Map<string, boolean>> {
+/**
+ * Actors whose subscriber was erased, with whether their properties go too. An anonymous id is nobody's any more once an
+ * erasure has unlinked it: the register of erasures knows whose it was.
+ */
+async function erasedActors(
+  store: Store,
+  events: readonly NewEvent[],
+  receivedAt: string,
+): Promise<Map<string, boolean>> {
   const actors = new Map(events.map(({ actor }) => [actor, actorIn(actor)]));
+  const registered = actors.size === 0 ? [] : [...(await erasingAmong(store, [...actors.values()]))];
+  const unlinked = registered.filter(([, { until = receivedAt }]) => receivedAt <= until);
   const subscriberOf = await subscribersOf(store, [...actors.values()]);
   const subscribers = [...actors].flatMap(([text, actor]) => {
     const id = subscriberOf(actor);
@@ -61,9 +71,10 @@ async function erasedActors(store: Store, events: readonly NewEvent[]): Promise<
   });
   const keys = subscribers.map(({ id }) => ({ id }));
   const profiles = await store.getAll(Profile, keys);
-  return new Map(
-    subscribers.flatMap(({ text }, i) =>
+  return new Map([
+    ...unlinked.map(([text, { erase_properties }]) => [text, erase_properties === true] as const),
+    ...subscribers.flatMap(({ text }, i) =>
       profiles[i]?.erased_at ? [[text, profiles[i].erase_properties === true] as const] : [],
     ),
-  );
+  ]);
 }

@@ -69,6 +69,8 @@ const EVENT = [
   "occurred_at",
   "received_at",
   "properties",
+  "platform",
+  "source",
 ] as const;
 const SUPPRESSION = ["address", "kind", "reason", "source", "note", "suppressed_at"] as const;
 const CAMPAIGN = ["campaign_id", "name", "status", "category", "created_at"] as const;

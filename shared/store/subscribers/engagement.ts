@@ -54,6 +54,15 @@ export function answeredClass(interaction: string, platform: string): ChannelCla
   return channel && hasDevices(channel) ? classOf(channel) : undefined;
 }
 
+/** What is counted of the answers of one subscriber. */
+export async function answersOf(store: StoreReader, subscriber: string) {
+  const row = await store.get(AnswersItem, { subscriber }, { eventual: true });
+  return (row ? familyOf(row, "we:") : []).map(([name, count]) => {
+    const [one = "", week = ""] = name.split(":");
+    return { class: one, week_start: timestamp(Number(week) * WEEK_MS), count };
+  });
+}
+
 /** The writes that count an answer, for the transaction that stores the interaction. */
 export function noteEngagement(
   { clock }: Pick<Store, "clock">,

@@ -1,4 +1,5 @@
-// Everything about a subscriber, page by page: the profile first, then the inbox, then what happened (F14).
+// Everything about a subscriber, page by page: the profile first, then the inbox, what was opened and followed, and what
+// happened (F14).
 import * as v from "valibot";
 import { cursorsOf, pageRoom } from "../../contract/paging.ts";
 import { said, Timestamp, titled } from "../../contract/schemas.ts";
@@ -6,12 +7,16 @@ import { timestamp } from "../../kernel/clock.ts";
 import { notFound } from "../../kernel/errors.ts";
 import type { StoreReader } from "../context.ts";
 import type { Visibility } from "../experiences/visibility.ts";
+import { familyOf } from "../families.ts";
 import { Converted } from "../insights/items.ts";
+import { keyOf } from "../item.ts";
 import type { RootSecrets } from "../secrets.ts";
 import { InboxMessage, listMessages } from "../sends/inbox/inbox.ts";
+import { Engagement } from "../sends/interactions/items.ts";
 import { aliasesOf } from "./aliases.ts";
 import { consentsOf } from "./consent-history.ts";
 import { Consent } from "./consents.ts";
+import { answersOf } from "./engagement.ts";
 import { readProfile, SubscriberProfile } from "./profile.ts";
 import { getProfile } from "./subscribers.ts";
 import { timelineOf } from "./timeline.ts";
@@ -19,6 +24,21 @@ import { TimelineEntry, timelineKinds } from "./timeline-entries.ts";
 
 /** Messages and entries of a page; their bytes may end it before. */
 const PAGE_ENTRIES = 200;
+
+/** Rows of what was done with sends, of a page. */
+const PAGE_ENGAGEMENT = 500;
+
+const SendEngagement = titled("SendEngagement", {
+  notification_id: v.string(),
+  first: said(
+    "When it was opened, followed and answered first, by stage, and by stage and channel: `opened@email`",
+    v.record(v.string(), Timestamp),
+  ),
+  links: said(
+    "Links of the mail that were followed, by their position, with the last time",
+    v.array(v.object({ position: v.number(), followed_at: Timestamp })),
+  ),
+});
 
 /** What a page has nothing of is absent. */
 export const SubscriberExport = titled("SubscriberExport", {
@@ -33,6 +53,18 @@ export const SubscriberExport = titled("SubscriberExport", {
     "Messages of the inbox with their texts, newest first, also those that the inbox shows no more",
     v.array(InboxMessage),
   ),
+  engagement: v.optional(
+    said(
+      "What was done with each send, in no order of time; after the inbox, on pages of its own",
+      v.array(SendEngagement),
+    ),
+  ),
+  answers: v.optional(
+    said(
+      "How often messages were answered in a week, by class of channels, as far as it is still counted",
+      v.array(v.object({ class: v.string(), week_start: Timestamp, count: v.number() })),
+    ),
+  ),
   history: said(
     "What happened: sends, events with their properties, journeys, segments, lists and devices",
     v.array(TimelineEntry),
@@ -41,10 +73,11 @@ export const SubscriberExport = titled("SubscriberExport", {
 });
 type SubscriberExport = v.InferInput<typeof SubscriberExport>;
 
-/** Where a page begins: behind a consent, below a message of the inbox, or at a page of the history. */
+/** Where a page begins: behind a consent, below a message of the inbox, behind a send, or at a page of the history. */
 const Position = v.union([
   v.object({ consents: v.string() }),
   v.object({ inbox: v.string() }),
+  v.object({ engagement: v.string() }),
   v.object({ history: v.string() }),
 ]);
 
@@ -76,6 +109,14 @@ export async function exportSubscriber(
     const { items: consents, next } = await consentsOf(store, profile, position.consents);
     return { ...page, consents, next_cursor: cursors.seal(next === undefined ? { inbox: "" } : { consents: next }) };
   }
+  if (position && "engagement" in position) {
+    const { engagement, next } = await engagementOf(store, id, position.engagement);
+    return {
+      ...page,
+      engagement,
+      next_cursor: cursors.seal(next === undefined ? { history: "" } : { engagement: next }),
+    };
+  }
   const takes = pageRoom();
   let isFull = false;
   const inbox = await listMessages(store, id, {
@@ -90,15 +131,31 @@ export async function exportSubscriber(
   });
   const last = inbox.at(-1);
   const hasMore = last && (isFull || inbox.length === PAGE_ENTRIES);
-  const next_cursor = cursors.seal(hasMore ? { inbox: last.id } : { history: "" });
+  const next_cursor = cursors.seal(hasMore ? { inbox: last.id } : { engagement: "" });
   if (position) return { ...page, inbox, next_cursor };
-  const [anonymous_ids, consents, conversions] = await Promise.all([
+  const [anonymous_ids, consents, conversions, answers] = await Promise.all([
     aliasesOf(store, id),
     consentsOf(store, profile),
     store.queryAll(Converted, { subscriber: id }, { eventual: true }),
+    answersOf(store, id),
   ]);
   const sources = conversions.map(({ sk }) => sk.slice("X#".length));
-  const first = { ...page, subscriber: person, anonymous_ids, consents: consents.items, conversions: sources };
+  const first = { ...page, subscriber: person, anonymous_ids, consents: consents.items, conversions: sources, answers };
   if (consents.next === undefined) return { ...first, inbox, next_cursor };
   return { ...first, next_cursor: cursors.seal({ consents: consents.next }) };
 }
+
+/** @param after the send after which the page begins; empty for the first page */
+async function engagementOf(store: StoreReader, subscriber: string, after: string) {
+  const position = after === "" ? undefined : keyOf(Engagement, store.tenant, { subscriber, job: after });
+  const { items, next } = await store.query(Engagement, { subscriber }, { limit: PAGE_ENGAGEMENT, after: position });
+  const jobOf = ({ sk }: { sk: string }) => sk.slice("E#".length);
+  const engagement = items.map((row) => ({
+    notification_id: jobOf(row),
+    first: Object.fromEntries(Object.entries(row).flatMap(([name, at]) => (isStage(name) ? [[name, String(at)]] : []))),
+    links: familyOf(row, "l:").map(([n, at]) => ({ position: Number(n), followed_at: timestamp(at) })),
+  }));
+  return { engagement, next: next && jobOf(next) };
+}
+
+const isStage = (name: string): boolean => /^(reached|opened|clicked|answered)/.test(name);

@@ -40,15 +40,16 @@ export const why = command({
   },
 });
 
+/** Later pages go on with these. */
+const LISTS = ["consents", "inbox", "engagement", "history"] as const;
+
 /** All pages as one document. */
 async function everythingAbout({ client }: Connection, id: string): Promise<Omit<SubscriberExport, "next_cursor">> {
   const { next_cursor: second, ...document } = await client.subscribers.getExport(id);
   for (let cursor = second; cursor !== ""; ) {
-    const { consents = [], inbox, history, next_cursor } = await client.subscribers.getExport(id, { cursor });
-    document.consents?.push(...consents);
-    document.inbox.push(...inbox);
-    document.history.push(...history);
-    cursor = next_cursor;
+    const page = await client.subscribers.getExport(id, { cursor });
+    for (const name of LISTS) Object.assign(document, { [name]: [...(document[name] ?? []), ...(page[name] ?? [])] });
+    cursor = page.next_cursor;
   }
   return document;
 }
