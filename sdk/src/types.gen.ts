@@ -3959,6 +3959,29 @@ export interface SubscriberExport {
   conversions?: string[] | undefined;
   /** Messages of the inbox with their texts, newest first, also those that the inbox shows no more */
   inbox: Message[];
+  /** What was done with each send, in no order of time; after the inbox, on pages of its own */
+  engagement?: ({
+    /** The send */
+    notification_id: string;
+    /** When it was opened, followed and answered first, by stage, and by stage and channel: `opened@email` */
+    first: Record<string, string>;
+    /** Links of the mail that were followed, by their position, with the last time */
+    links: ({
+      /** The place of the message, from 0 */
+      position: number;
+      /** RFC 3339. */
+      followed_at: string;
+    })[];
+  })[] | undefined;
+  /** How often messages were answered in a week, by class of channels, as far as it is still counted */
+  answers?: ({
+    /** The class of channels */
+    class: string;
+    /** RFC 3339. */
+    week_start: string;
+    /** How many there are */
+    count: number;
+  })[] | undefined;
   /** What happened: sends, events with their properties, journeys, segments, lists and devices */
   history: ({
     /** What kind of entry it is. It decides what is in `data` */
