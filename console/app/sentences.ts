@@ -24,7 +24,7 @@ export function explain(name: string, { state, decision, reason, attempts, defer
   if (state === "delivered") return `${name} got it by ${listed([...new Set(delivered)]) || "a channel"}.`;
   if (state === "deferred") {
     const until = deferred_until ? ` until ${momentText(deferred_until, now?.quiet_hours?.timezone)}` : "";
-    return `${name} gets it later: ${why || "quiet hours"}${until}.`;
+    return `${name} gets it later${why && `: ${why}`}${until}.`;
   }
   if (state === "pending" && reason === "halted") return `${name} waits: the send has halted, until it is resumed.`;
   if (state === "pending") return `${name} is still in the queue of this send.`;

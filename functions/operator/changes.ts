@@ -153,8 +153,8 @@ export async function changeOne(
   }
   if (usage) await setUsage(store, usage);
   if (plan) await changePlan({ platform, store, planWrites: bind(before.id).planWrites }, plan);
-  const workspace = (await changeWorkspace(platform, store.tenant, change)) ?? before;
-  return { workspace, usage: await usageOf(store) };
+  const changed = await changeWorkspace(platform, store.tenant, change);
+  return { workspace: changed.kind === "changed" ? changed.workspace : before, usage: await usageOf(store) };
 }
 
 async function shownOf({ platform, bind }: OperatorContext, tenant: TenantId): Promise<ShownWorkspace | Refusal> {

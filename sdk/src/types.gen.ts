@@ -880,7 +880,7 @@ export interface ActivityEntry {
     device_id: string | null;
     /** What became of the recipient */
     state: "pending" | "deferred" | "delivered" | "failed" | "uncertain" | "bounced" | "skipped" | "held_out" | "canceled";
-    /** Why: of a waiting one `quiet_hours`, `throttled`, `verifying`, `halted` or `paused`, else as the send counts it */
+    /** Why: of a waiting one `quiet_hours`, `throttled`, `verifying`, `halted` or `paused`, else as the send counts it. One that is `deferred` for another reason than `quiet_hours` is held beyond them */
     reason: string | null;
     /** When it was tried last; `null`: not yet. RFC 3339. */
     at: string | null;
@@ -3455,7 +3455,7 @@ export interface Recipient {
     device_id: string | null;
     /** What became of the recipient */
     state: "pending" | "deferred" | "delivered" | "failed" | "uncertain" | "bounced" | "skipped" | "held_out" | "canceled";
-    /** Why: of a waiting one `quiet_hours`, `throttled`, `verifying`, `halted` or `paused`, else as the send counts it */
+    /** Why: of a waiting one `quiet_hours`, `throttled`, `verifying`, `halted` or `paused`, else as the send counts it. One that is `deferred` for another reason than `quiet_hours` is held beyond them */
     reason: string | null;
     /** When it was tried last; `null`: not yet. RFC 3339. */
     at: string | null;
@@ -3509,8 +3509,8 @@ export interface Recipient {
     channel: "ios" | "android" | "web_push" | "email" | "in_app" | "sms" | "chat_app";
     /** A stable id of the device, chosen by the app */
     device_id: string | null;
-    /** `throttled`: the provider takes no more messages for the moment; `verifying`: the channel's new credentials are being verified. Neither counts as an attempt */
-    why: "quiet_hours" | "throttled" | "verifying" | "retry";
+    /** `throttled`: the provider takes no more messages for the moment; `verifying`: the channel's new credentials are being verified. Neither counts as an attempt. `held`: quiet hours are over, and its workspace, campaign or journey was stopped at their end */
+    why: "quiet_hours" | "throttled" | "verifying" | "retry" | "held";
     /** The last attempt, or since when its channel takes nothing; `null`: there was none. RFC 3339. */
     since: string | null;
     /** How often it was tried */
@@ -3705,7 +3705,7 @@ export interface RecipientsNotification {
     device_id: string | null;
     /** What became of the recipient */
     state: "pending" | "deferred" | "delivered" | "failed" | "uncertain" | "bounced" | "skipped" | "held_out" | "canceled";
-    /** Why: of a waiting one `quiet_hours`, `throttled`, `verifying`, `halted` or `paused`, else as the send counts it */
+    /** Why: of a waiting one `quiet_hours`, `throttled`, `verifying`, `halted` or `paused`, else as the send counts it. One that is `deferred` for another reason than `quiet_hours` is held beyond them */
     reason: string | null;
     /** When it was tried last; `null`: not yet. RFC 3339. */
     at: string | null;

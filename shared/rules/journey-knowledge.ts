@@ -4,10 +4,11 @@
 import { MINUTE } from "../kernel/clock.ts";
 import { mentionsTime } from "./bare-dates.ts";
 import { type Exit, exitsOf, type Graph } from "./journey-graph.ts";
-import { type Awaited, type Knowledge, withTriggerValues } from "./journey-run.ts";
+import type { Awaited, Knowledge } from "./journey-run.ts";
 import { compilePredicate, validatePredicate } from "./predicates.ts";
 import { compileRule, type Facts, type Reason } from "./segment-evaluation.ts";
 import type { EventNode } from "./segment-rules.ts";
+import { withTriggerValues } from "./trigger-values.ts";
 import { comparisonIn } from "./values.ts";
 
 export interface KnownEvent {

@@ -1,10 +1,9 @@
 // The engine of journeys: moves a run from its position to where it next waits, sends or ends. It is pure: it asks for
 // what it must know of the subscriber, and returns what its caller is to store.
 
-import { isJsonObject } from "../kernel/objects.ts";
+import { MINUTE } from "../kernel/clock.ts";
 import { parseDuration } from "./durations.ts";
 import type { Graph, JourneyNode } from "./journey-graph.ts";
-import { valueAt } from "./predicates.ts";
 
 /** The position of a run: before a step, or inside a delay or a wait. Times are in milliseconds (AMB-136). */
 export interface Position {
@@ -26,6 +25,8 @@ export interface Position {
   paused?: number | undefined;
   /** The event that ended the last wait, after others of the same instant: none of them ends another wait. */
   spent?: string | undefined;
+  /** The send whose message waits for the end of quiet hours: a delay or wait after it lasts from when it goes out. */
+  message?: string | undefined;
 }
 
 export interface Outcome {
@@ -38,7 +39,14 @@ export type Arrival =
   /** The step sends; then the run is before `next`, or is completed. `position` is before the step. */
   /** It has taken many steps: it goes on from there at once. */
   | { kind: "goes on"; position: Position }
-  | { kind: "sends"; node: JourneyNode & { type: "send" }; position: Position; next: Position | undefined }
+  | {
+      kind: "sends";
+      node: JourneyNode & { type: "send" };
+      position: Position;
+      next: Position | undefined;
+      /** Its message waits for the end of quiet hours. */
+      isLater: boolean;
+    }
   | { kind: "ends"; status: "completed" | "exited"; step: string; reason: string; at: number };
 
 interface Advance {
@@ -78,6 +86,8 @@ export interface Knowledge {
   pausedUntil(at: number): number;
   /** The end of the quiet hours that the message of a step would wait for, in milliseconds; undefined for none. */
   quietUntil?(node: JourneyNode & { type: "send" }): Promise<number | undefined>;
+  /** When the message of a send went out, or was given up, in milliseconds; undefined while it waits. */
+  wentOutAt?(send: string): Promise<number | undefined>;
 }
 
 /** A loop of short waits that are all over would go on for long (D-JNY-RUN). */
@@ -109,8 +119,8 @@ export async function advance(graph: Graph, from: Position, knowledge: Knowledge
     }
     outcomes.push({ step: node.id, name: move.outcome });
     if (!move.next) return { outcomes, arrival: completed(node.id, move.outcome, move.at) };
-    const { at, from, heard, spent = position.spent } = move;
-    position = before(move.next, { at, from, heard, spent });
+    const { at, from, heard, message, spent = position.spent } = move;
+    position = before(move.next, { at, from, heard, message, spent });
     if (outcomes.length === MAX_STEPS) return { outcomes, arrival: { kind: "goes on", position } };
   }
 }
@@ -137,17 +147,26 @@ const LATER = Number.POSITIVE_INFINITY;
 
 /** Where a run goes from a step, and when it leaves it. */
 type Move = { at: number } & (
-  | { kind: "goes"; outcome: string; next: string | undefined; from?: number; heard?: number; spent?: string }
+  | {
+      kind: "goes";
+      outcome: string;
+      next: string | undefined;
+      from?: number;
+      heard?: number;
+      message?: string;
+      spent?: string;
+    }
   | { kind: "arrives"; outcome?: string; arrival: Arrival }
 );
 
 const waits = (position: Position): Move => ({ kind: "arrives", at: LATER, arrival: { kind: "waits", position } });
 
-const before = (step: string, arrived: Pick<Position, "at" | "from" | "heard" | "spent">): Position => ({
+const before = (step: string, arrived: Pick<Position, "at" | "from" | "heard" | "message" | "spent">): Position => ({
   step,
   ...present("at", arrived.at),
   ...present("from", arrived.from),
   ...present("heard", arrived.heard),
+  ...present("message", arrived.message),
   ...present("spent", arrived.spent),
 });
 
@@ -156,31 +175,66 @@ const present = <K extends string, T>(name: K, value: T | undefined): { [name in
 
 async function moveFrom(node: JourneyNode, position: Position, knowledge: Knowledge): Promise<Move> {
   const { now } = knowledge;
-  const { at = now, heard, spent } = position;
+  const { at = now, heard, message, spent } = position;
   if (node.type === "exit") return { kind: "arrives", at, outcome: "exit", arrival: completed(node.id, "exit", at) };
   if (node.type === "send") {
     // What came late is sent late: the steps that follow keep their distance to it.
-    const late = Math.max(at, position.from ?? at, heard ?? at, (await knowledge.quietUntil?.(node)) ?? at);
+    const quiet = await knowledge.quietUntil?.(node);
+    const late = Math.max(at, position.from ?? at, heard ?? at, quiet ?? at);
     const from = late > at ? late : undefined;
-    const next = node.send.next ? before(node.send.next, { at, from, heard, spent }) : undefined;
-    const reached = before(node.id, { at, from: position.from, heard, spent });
-    return { kind: "arrives", at: LATER, arrival: { kind: "sends", node, position: reached, next } };
+    const next = node.send.next ? before(node.send.next, { at, from, heard, message, spent }) : undefined;
+    const reached = before(node.id, { at, from: position.from, heard, message, spent });
+    const isLater = quiet !== undefined;
+    return { kind: "arrives", at: LATER, arrival: { kind: "sends", node, position: reached, next, isLater } };
   }
   if (node.type === "branch") {
     const way = (await knowledge.holds(node.branch.condition, at)) ? "then" : "else";
-    const kept = { ...present("from", position.from), ...present("heard", heard) };
+    const kept = { ...present("from", position.from), ...present("heard", heard), ...present("message", message) };
     return { kind: "goes", at, outcome: `branch:${way}`, next: node.branch[way], ...kept };
   }
   return node.type === "delay" ? delayed(node, position, knowledge) : awaited(node, position, knowledge);
 }
 
-/** A delay lasts its duration from when it is really reached. */
-function delayed(node: JourneyNode & { type: "delay" }, position: Position, knowledge: Knowledge): Move {
+/** A delay lasts its duration from when it is really reached, and from when the message before it went out. */
+async function delayed(node: JourneyNode & { type: "delay" }, position: Position, knowledge: Knowledge): Promise<Move> {
   const { now } = knowledge;
-  const { since, until } = position;
-  if (since === undefined) return waits(spanning(position, now, parseDuration(node.delay.duration), knowledge));
-  if (until === undefined || now < until) return waits(position);
+  const ms = parseDuration(node.delay.duration);
+  if (position.since === undefined) return waits(spanning(position, now, ms, knowledge));
+
+  const settled = await afterMessage(position, ms, knowledge);
+  const { until } = settled;
+  if (until === undefined || now < until) return waits(settled);
   return { kind: "goes", at: until, outcome: "delayed", next: node.delay.next };
+}
+
+/** A message that does not go out at the end of quiet hours is looked for again no sooner. */
+const LOOK_AGAIN_MS = 5 * MINUTE;
+/** A message goes out a moment after the end of quiet hours: a step after it need not be put off for that. */
+const atOnce = (ms: number): number => Math.min(MINUTE, ms / 10);
+
+/**
+ * What has lasted its time lasts longer if the message before it did not go out at the end of its quiet hours, because its journey
+ * was paused then, or its workspace suspended: the two steps keep their distance (AMB-136).
+ */
+async function afterMessage(position: Position, ms: number | undefined, knowledge: Knowledge): Promise<Position> {
+  const { now, wentOutAt } = knowledge;
+  const { message, until, ...rest } = position;
+  if (message === undefined || until === undefined || ms === undefined || now < until || !wentOutAt) return position;
+
+  const paused = knowledge.pausedUntil(now);
+  const pauses = paused > 0 ? { paused } : {};
+  const out = await wentOutAt(message);
+  if (out === undefined) return { ...position, until: now + Math.max(ms, LOOK_AGAIN_MS), ...pauses };
+
+  const ends = out + ms + paused - knowledge.pausedUntil(out);
+  return ends > until + atOnce(ms) ? { ...rest, until: ends, ...pauses } : { ...rest, until };
+}
+
+/** A wait counts by what happened and by pauses: a worker that is behind does not change its end. */
+async function held(position: Position, ms: number | undefined, knowledge: Knowledge): Promise<Position> {
+  const { since = knowledge.now } = position;
+  const isPaused = knowledge.pausedUntil(knowledge.now) > knowledge.pausedUntil(since);
+  return isPaused ? afterMessage(position, ms, knowledge) : position;
 }
 
 async function awaited(
@@ -191,11 +245,13 @@ async function awaited(
   const { now } = knowledge;
   const { on_event, on_timeout, within } = node.wait_for_event;
   const ms = within === undefined ? undefined : parseDuration(within);
-  const begun = position.since === undefined ? spanning(position, position.at ?? now, ms, knowledge) : position;
-  const { since = now, until = Number.POSITIVE_INFINITY, heard = until, spent } = begun;
+  const isNew = position.since === undefined;
+  const begun = isNew ? spanning(position, position.at ?? now, ms, knowledge) : await held(position, ms, knowledge);
+  const { since = now, until = Number.POSITIVE_INFINITY, spent } = begun;
+  const heard = Math.max(until, begun.heard ?? until);
   // Somebody looks at a wait that has begun a moment later, unless what led to it came late: then what ends it may be here.
   const cameLate = position.heard !== undefined && since < position.heard;
-  if (begun !== position && until > now && !cameLate) return waits(begun);
+  if (isNew && until > now && !cameLate) return waits(begun);
 
   const event = await knowledge.occurred(node, { since, until, heard }, idsOf(spent));
   if (event) {
@@ -213,39 +269,15 @@ const idsOf = (spent: string | undefined): string[] => (spent === undefined ? []
 export const lastEventOf = ({ spent }: Position): string | undefined => idsOf(spent).at(-1);
 
 /** Inside a delay or wait that lasts `ms` without the pauses of the journey; undefined for ever. */
-function spanning({ step, from, heard, spent }: Position, since: number, ms: number | undefined, knowledge: Knowledge) {
+function spanning(position: Position, since: number, ms: number | undefined, knowledge: Knowledge) {
+  const { step, from, heard, message, spent } = position;
   const paused = knowledge.pausedUntil(knowledge.now);
   const start = Math.max(since, from ?? since);
   const until = ms === undefined ? undefined : start + ms + paused - knowledge.pausedUntil(start);
   const isHeardLater = heard !== undefined && until !== undefined && heard > until;
   return {
-    ...before(step, { spent, heard: isHeardLater ? heard : undefined }),
+    ...before(step, { message, spent, heard: isHeardLater ? heard : undefined }),
     since,
     ...(until !== undefined && { until, ...(paused > 0 && { paused }) }),
   };
-}
-
-const REFERENCE = /^\s*\{\{\s*trigger\.([^{}]+)\}\}\s*$/;
-const REFERENCES = /\{\{\s*trigger\.([^{}]+)\}\}/g;
-/** No property can have this value: a reference to a property that the trigger lacks matches nothing. */
-const NO_VALUE = "\u0000";
-
-/** A condition with `{{trigger.name}}` replaced by that property of the event that started the run (D-JNY-RUN). */
-export function withTriggerValues<T>(condition: T, properties: Readonly<Record<string, unknown>>): T {
-  const propertyOf = (name: string): string | number | boolean => {
-    const value = valueAt(properties, name.trimEnd());
-    return typeof value === "string" || typeof value === "number" || typeof value === "boolean" ? value : NO_VALUE;
-  };
-  const replaced = (value: unknown): unknown => {
-    if (typeof value === "string") {
-      const whole = REFERENCE.exec(value)?.[1];
-      return whole === undefined
-        ? value.replaceAll(REFERENCES, (_, name: string) => String(propertyOf(name)))
-        : propertyOf(whole);
-    }
-    if (Array.isArray(value)) return value.map(replaced);
-    if (isJsonObject(value)) return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, replaced(one)]));
-    return value;
-  };
-  return replaced(condition) as T;
 }

@@ -24,6 +24,7 @@ type Reason =
   | "subscriber_filters"
   | "device_filters"
   | "joined_later"
+  | "not_kept"
   | "not_active"
   | "not_planned"
   | "not_handled"
@@ -72,6 +73,7 @@ const reasons: Record<Reason, string> = {
   subscriber_filters: "the filters of the send leave this person out",
   device_filters: "no device that the filters of the send allow",
   joined_later: "in the audience only since it was planned",
+  not_kept: "in the audience only since it was planned, or skipped: who was skipped, and why, is known for 30 days",
   historical: "the event was marked as historical",
   too_old: "the event was too old at its receipt",
   paused: "paused",

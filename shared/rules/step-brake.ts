@@ -1,7 +1,7 @@
 // The brake of a step of a journey that sends (F21, docs/decisions/0077): how many messages may be under way, by what is
 // known of the last ones. A step has lanes, each with its own bound, so that workers cannot pass it together.
-import { SECOND } from "../kernel/clock.ts";
-import type { Limits } from "./brake.ts";
+import { MINUTE, SECOND } from "../kernel/clock.ts";
+import { DEFAULT_CANARY_WAIT_MINUTES, isCanary, type Limits, type Safety } from "./brake.ts";
 import { addedUp } from "./counting.ts";
 
 export const LANES = 8;
@@ -54,3 +54,18 @@ export function laneBound({ max_error_rate: limit }: Limits, { tried, errors, pa
 
 /** When a run asks again that found no room: the longer the oldest send takes, the later. */
 export const askStepAgainIn = (oldestMs: number): number => Math.min(WAIT_MS.max, Math.max(WAIT_MS.min, oldestMs));
+
+/**
+ * When somebody goes on who is not in the canary of a step; undefined for who need not wait for it.
+ * @param times when the first run arrived at the step, and now, in milliseconds
+ */
+export function canaryEnd(
+  { journey, version, step }: { journey: string; version: number; step: string },
+  subscriber: string,
+  { canary_percent: percent, canary_wait_minutes: minutes = DEFAULT_CANARY_WAIT_MINUTES }: Safety,
+  { began, now }: { began: number; now: number },
+): number | undefined {
+  const ends = began + minutes * MINUTE;
+  const isOver = percent === undefined || now >= ends;
+  return isOver || isCanary(`${journey}:${version}:${step}`, subscriber, percent) ? undefined : ends;
+}

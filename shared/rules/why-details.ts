@@ -54,6 +54,8 @@ export interface SaidOfSend extends KnownReason {
   othersAfter?: number | undefined;
   /** The status of the campaign that holds it. */
   campaign?: string | undefined;
+  /** A step of a journey sends it. */
+  isOfJourney?: boolean;
   /** The status of the experience that it shows. */
   experience?: string | undefined;
   channels: readonly Channel[];

@@ -19,6 +19,12 @@ export interface KnownSkip {
   holdsStill: boolean;
 }
 
+/** Why a step failed, and what more is known of that, such as ` (the quota is used up)`. */
+export interface KnownFailure {
+  reason: string;
+  words: string;
+}
+
 /** What is said of a journey: a part of what explains one person in it. */
 interface SaidOfJourney {
   triggers: readonly {
@@ -45,11 +51,13 @@ interface SaidOfJourney {
     next: readonly { by: string; to: string | null }[];
   } | null;
   /** Why steps of the newest run failed. */
-  failures?: ReadonlyMap<string, string> | undefined;
+  failures?: ReadonlyMap<string, KnownFailure> | undefined;
   /** What more is known of why its steps sent nothing. */
   skips?: ReadonlyMap<string, KnownSkip> | undefined;
   /** What the branches and waits of the newest run asked for: a condition, the name of an event. */
   asked?: ReadonlyMap<string, string> | undefined;
+  /** When it goes on, of a run that waits for those who get the message of its step first, RFC 3339. */
+  othersAt: string | null;
   /** What a step of the newest run is called, by its id. */
   nameOf: (step: string) => string;
   /** Of the version of the newest run. */
@@ -131,7 +139,8 @@ function beforeSentence([, ...before]: readonly SaidRun[]): string[] {
   return before.length > 0 ? [`Entered ${before.length + 1} times, before that on ${times.join(", ")}.`] : [];
 }
 
-function runSentences(run: SaidRun, { exits, failures, skips, asked, triggers, nameOf }: SaidOfJourney): string[] {
+function runSentences(run: SaidRun, said: SaidOfJourney): string[] {
+  const { exits, failures, skips, asked, othersAt, triggers, nameOf } = said;
   const { status, entered_at, ended_at, current_step, end_reason, waiting_until, steps, halted } = run;
   const why = end_reason === null ? "" : exitWords(end_reason, exits);
   const ended = `${ended_at === null ? "" : ` on ${moment(ended_at)}`}${why === "" ? "" : ` (${why})`}`;
@@ -142,6 +151,7 @@ function runSentences(run: SaidRun, { exits, failures, skips, asked, triggers, n
   return [
     `Entered on ${moment(entered_at)}${lateWords(run, triggers)}; ${standing}.`,
     ...(halted ? [`Its send is halted: ${reasonText(halted.reason)}.`] : []),
+    ...(othersAt ? [`A part of the people gets it first, the others on ${moment(othersAt)}.`] : []),
     ...steps.flatMap(({ step, outcome }) => {
       const known = { failure: failures?.get(step), skip: skips?.get(step), asked: asked?.get(step) };
       return outcomeSentence(atStart(nameOf(step)), outcome, known) ?? [];
@@ -165,15 +175,19 @@ export const atStart = (text: string): string => text.charAt(0).toUpperCase() + 
 function outcomeSentence(
   step: string,
   outcome: string,
-  { failure, skip, asked }: { failure: string | undefined; skip: KnownSkip | undefined; asked: string | undefined },
+  {
+    failure,
+    skip,
+    asked,
+  }: { failure: KnownFailure | undefined; skip: KnownSkip | undefined; asked: string | undefined },
 ): string | undefined {
   const way = wayOf(outcome, asked);
   if (way !== undefined) return `${step}: ${way}.`;
   if (!/^(skipped|failed|bounced|canceled)/.test(outcome)) return undefined;
-  const [what = "", reason = failure] = outcome.split(":");
+  const [what = "", reason = failure?.reason] = outcome.split(":");
   if (reason === undefined) return `${step}: ${what}.`;
   const setting = skip?.holdsStill === false ? "" : settingWords(reason);
-  return `${step}: ${what}, ${saidReason(reason)}${skip?.words ?? ""}.${setting}`;
+  return `${step}: ${what}, ${saidReason(reason)}${failure?.words ?? ""}${skip?.words ?? ""}.${setting}`;
 }
 
 const EXIT_CONDITION = /^exit_condition:(\d+)$/;

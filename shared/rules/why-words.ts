@@ -80,7 +80,8 @@ const labelsOf = (some: readonly Channel[]): string =>
   [...new Set(some.map(({ channel }) => label(channel)))].join(" and ");
 
 function pendingSentence(said: SaidOfSend): string {
-  const { reason, goes_at, waits, campaign, othersAfter } = said;
+  const { reason, goes_at, waits, campaign, isOfJourney, othersAfter } = said;
+  if (reason === "paused" && isOfJourney) return `Not yet: its journey is paused.${settingWords(reason)}`;
   if (reason === "paused")
     return `Not yet: its campaign is ${campaign ?? "paused or archived"}. To change: ${campaign === "archived" ? "Unarchive" : "Resume"}, on the page of the campaign.`;
   if (reason !== null)
@@ -91,7 +92,7 @@ function pendingSentence(said: SaidOfSend): string {
 }
 
 function mainSentence(said: SaidOfSend): string {
-  const { decision, state, reason, channels: all, ended_at } = said;
+  const { decision, state, reason, channels: all, ended_at, error } = said;
   switch (decision === "not_in_audience" ? decision : state) {
     case "not_in_audience":
       return `Not in the audience${because(reason)}${detailOf(said)}.${holdsStill(said) ? whereToChange(said) : ""}`;
@@ -108,7 +109,7 @@ function mainSentence(said: SaidOfSend): string {
     case "bounced":
       return `Not received: the address sent it back${reason === null ? "" : `: ${reasonText(reason)}`}.`;
     case "canceled":
-      return `Not sent: the send was canceled first${ended_at ? `, on ${moment(ended_at)}` : ""}.`;
+      return `Not sent: the send was canceled first${ended_at ? `, on ${moment(ended_at)}` : ""}${error ? ` (${error})` : ""}.`;
     default:
       return `Not sent${because(reason)}${detailOf(said)}.${holdsStill(said) ? settingWords(reason) : ""}`;
   }
@@ -122,11 +123,22 @@ function whereToChange({ reason, now }: SaidOfSend): string {
     : settingWords(reason);
 }
 
-function deferredSentence({ channels: all, now }: SaidOfSend): string {
-  const waiting = all.filter(({ state }) => state === "deferred");
+function deferredSentence(said: SaidOfSend): string {
+  const { channels: all, now } = said;
+  const deferred = all.filter(({ state }) => state === "deferred");
+  const waiting = deferred.filter(({ reason }) => reason === "quiet_hours");
+  if (waiting.length === 0) return heldSentence({ ...said, reason: deferred[0]?.reason ?? null });
+
   const until = waiting.find(({ deferred_until }) => deferred_until)?.deferred_until;
   const by = waiting.length > 0 && waiting.length < all.length ? ` by ${labelsOf(waiting)}` : "";
   return `Not yet${by}: it waits for the end of quiet hours${hoursOf(now)}${until ? `, ${moment(until)}` : ""}.${settingWords("quiet_hours")}`;
+}
+
+/** Quiet hours are over, and it has not gone out. */
+function heldSentence(said: SaidOfSend): string {
+  if (said.reason !== null) return pendingSentence({ ...said, waits: [] });
+  const again = againWords(said.waits);
+  return `Not yet: quiet hours are over, and it is still in the queue of the send${again}.`;
 }
 
 /** When the first of its addresses is tried again, and what was tried before. */

@@ -32,18 +32,18 @@ export async function requireTurn(store: StoreReader, item: LeasedJob, underWay:
     throw new ApiError("QUOTA_EXCEEDED", `${MAX_OPEN} ${underWay}. Wait until one of them has ended.`);
 }
 
-/** Takes a job for the time of a lease. @returns undefined if it has ended, or another worker has it */
+/** Takes a job for the time of a lease. `closed`: it has ended, another worker has it, or there is none. */
 export async function takeJob<D extends LeasedJob>(
   store: Store,
   item: D,
   id: string,
   lifecycle: JobMoves,
-): Promise<RowOf<D> | undefined> {
+): Promise<{ kind: "taken"; job: RowOf<D> } | { kind: "closed" }> {
   const now = store.clock.now();
   const change = { set: { lease: now + LEASE_MS } };
   const when = any(absent("lease"), below("lease", now));
   const taken = await move<AnyEntity, JobMoves>(store, item, { id }, { lifecycle, action: "begin", change, when });
-  return taken.kind === "changed" ? taken.row : undefined;
+  return taken.kind === "changed" ? { kind: "taken", job: taken.row } : { kind: "closed" };
 }
 
 /** Notes how far the worker of a job has got. `lost`: the job has ended, or another worker has it. */

@@ -4,7 +4,7 @@ import { HOUR } from "../../shared/kernel/clock.ts";
 import { graphOf, journeySetting } from "../support/journeys.ts";
 import { explain, inMs, jobOf, post } from "../support/notify.ts";
 import { operate } from "../support/people.ts";
-import { openChannels, outboxOf } from "../support/reached.ts";
+import { openChannels, outboxOf, spoil } from "../support/reached.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { withTenant, fresh } = worlds();
@@ -66,4 +66,56 @@ it("a step of a journey sends nothing by a channel that the plan has no more (GE
 
   expect(await outboxOf(world)).toEqual([]);
   expect((await stats(journey)).steps.text.outcomes).toEqual({ failed: 1 });
+});
+
+it("a message that waits for the morning does not go by a channel that the plan has no more (GEN-10, AMB-87)", async () => {
+  const { world, tenant, sms, email, ada, downgrade, sentBy } = await setting();
+  const quiet_hours = { start: "10:00", end: "14:00", timezone_mode: "workspace" };
+  await tenant.call("PATCH /api/v1/workspace", { quiet_hours });
+  const { body } = await post(world, tenant, { target: { type: "all" }, channel_ids: [sms, email] });
+  await world.settle();
+
+  await downgrade();
+  await world.advance(4 * HOUR);
+
+  expect(await sentBy()).toEqual(["email"]);
+  const { channels, now, in_words } = (await explain(tenant, body.id, ada)).body;
+  expect(channels).toMatchObject([
+    { channel: "sms", state: "failed", reason: "no_channel" },
+    { channel: "email", state: "delivered" },
+  ]);
+  expect(now.unusable_channels).toMatchObject([{ id: sms, why: "not_in_plan" }]);
+  expect(in_words).toContain("SMS: failed");
+});
+
+it("a message to one person that waits for a retry does not go by a channel that the plan has no more (GEN-10, AMB-87)", async () => {
+  const { world, tenant, sms, ada, downgrade, sentBy } = await setting();
+  await spoil(world, { channel: "sms", outcome: "transient", times: 1 });
+  const { body } = await post(world, tenant, { subscriberIds: [ada], channel_ids: [sms] });
+  await world.settle();
+
+  await downgrade();
+  await world.advance(2 * HOUR);
+
+  expect(await sentBy()).toEqual([]);
+  expect(await jobOf(tenant, body.id)).toMatchObject({ status: "failed", fail_reasons: { no_channel: 1 } });
+});
+
+it("a smart send that was scheduled fails where the plan has no smart channel any more (GEN-10, AMB-87)", async () => {
+  const { world, tenant, email, downgrade, sentBy } = await setting();
+  const { body } = await post(world, tenant, {
+    target: { type: "all" },
+    channel_ids: [email],
+    channel_arbitration_mode: "smart",
+    scheduled_at: inMs(world, HOUR),
+  });
+
+  await downgrade();
+  await world.advance(2 * HOUR);
+
+  expect(await sentBy()).toEqual([]);
+  expect(await jobOf(tenant, body.id)).toMatchObject({
+    status: "failed",
+    error: "the workspace's plan does not include smart channel",
+  });
 });

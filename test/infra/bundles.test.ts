@@ -13,24 +13,24 @@ import { type BundledWorld, bundleStories, callBundles, requestFor } from "./sup
 import { bundledWorld } from "./support/bundled-world.ts";
 import { BUS, ofType, synthesize } from "./support/template.ts";
 
-const MAX_ENDPOINT_BYTES = 546 * 1024;
+const MAX_ENDPOINT_BYTES = 549 * 1024;
 /** docs/decisions/0016. */
 const MAX_OWN_BYTES = 220 * 1024;
 /** S3 has a protocol of its own (docs/decisions/0016). */
 const S3_BYTES = 122 * 1024;
 /** It contains the endpoints that are tools (docs/decisions/0037). */
 const TOOLS = "api-mcp";
-const MAX_TOOLS_BYTES = 970 * 1024;
-const MAX_TOOLS_OWN_BYTES = 556 * 1024;
+const MAX_TOOLS_BYTES = 974 * 1024;
+const MAX_TOOLS_OWN_BYTES = 560 * 1024;
 /** It calls the providers within a request (docs/decisions/0040). */
 const TESTS = "api-tests";
 const PROVIDER_BYTES = 160 * 1024;
 /** It explains a person in journeys too (docs/decisions/0016). */
 const EXPLANATIONS = "api-recipients";
-const JOURNEY_BYTES = 39 * 1024;
-/** Its simulations know who gets no text (docs/decisions/0016). */
+const JOURNEY_BYTES = 42 * 1024;
+/** Its simulations know who gets no text, and it knows who waits at a step for others (docs/decisions/0016). */
 const JOURNEYS = "api-journeys";
-const TEXTS_BYTES = 13 * 1024;
+const TEXTS_BYTES = 16 * 1024;
 /** They render messages; the text part of a mail is made by html-to-text (docs/decisions/0016). */
 const RENDERING: ReadonlySet<string> = new Set([TOOLS, TESTS, EXPLANATIONS, JOURNEYS, "api-templates"]);
 const TEXT_PART_BYTES = 124 * 1024;
@@ -63,7 +63,7 @@ const names = deployedFunctions(contents).map(({ name }) => name);
 const call = (route: string, headers: Record<string, string>) => callBundles(world, route, headers);
 
 describe("weight", () => {
-  it("the build keeps endpoint bundles within 546 KB, and every function has a bundle of its own", async () => {
+  it("the build keeps endpoint bundles within 549 KB, and every function has a bundle of its own", async () => {
     const sizes = await bundleSizes();
     expect(sizes.map(({ name }) => name)).toEqual([...names].sort());
     const maxOf = (name: string) =>

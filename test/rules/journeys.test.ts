@@ -3,7 +3,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Graph, JourneyNode } from "../../shared/rules/journey-graph.ts";
 import { dependenciesOf, graphProblems } from "../../shared/rules/journey-paths.ts";
-import { advance, type Knowledge, withTriggerValues } from "../../shared/rules/journey-run.ts";
+import { advance, type Knowledge } from "../../shared/rules/journey-run.ts";
+import { withTriggerValues } from "../../shared/rules/trigger-values.ts";
 import { branch } from "../support/journeys.ts";
 
 const IDS = ["a", "b", "c", "d", "e", "f"];

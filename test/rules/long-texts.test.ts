@@ -6,7 +6,7 @@ import { readHeader } from "../../shared/rules/import-columns.ts";
 import { isLikePhone, isTitle } from "../../shared/rules/import-names.ts";
 import { readPhone } from "../../shared/rules/import-phones.ts";
 import { signedName } from "../../shared/rules/import-signs.ts";
-import { withTriggerValues } from "../../shared/rules/journey-run.ts";
+import { withTriggerValues } from "../../shared/rules/trigger-values.ts";
 import { legacyEncoding } from "../../shared/store/files/legacy-encodings.ts";
 import { growth, LINEAR } from "../support/growth.ts";
 

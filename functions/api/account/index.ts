@@ -250,8 +250,8 @@ export const account = group("account", "Keys and settings of a workspace, and t
       const answer = await editAsSeen(headers, WorkspaceSettings, {
         read,
         edit: async (seen) => {
-          const workspace = await changeWorkspace(platform, tenant, body, seen?.version);
-          if (workspace) return edited(workspace);
+          const changed = await changeWorkspace(platform, tenant, body, seen?.version);
+          if (changed.kind === "changed") return edited(changed.workspace);
           if (body.identity_required) await requireIdentityKey(platform, tenant);
           if (seen) return outdated;
           throw notFound("workspace");

@@ -3,12 +3,14 @@
 import type { Credentials } from "../../../shared/contract/credentials.ts";
 import { MINUTE, SECOND } from "../../../shared/kernel/clock.ts";
 import type { ChannelType } from "../../../shared/rules/channel-types.ts";
+import type { PlanName } from "../../../shared/rules/plans.ts";
 import type { SendOutcome } from "../../../shared/rules/progress.ts";
-import { isProven } from "../../../shared/store/channels/channels.ts";
+import { isInPlan, isProven } from "../../../shared/store/channels/channels.ts";
 import { openCredentials } from "../../../shared/store/channels/credentials.ts";
 import { ChannelItem, type ChannelRow, CredentialsItem } from "../../../shared/store/channels/items.ts";
 import { ref } from "../../../shared/store/item.ts";
 import { readShared } from "./memory.ts";
+import { ownerOf } from "./send-gates.ts";
 import type { Work } from "./work.ts";
 
 /** How long credentials stay in clear, and go on when they were replaced, or their channel deleted. */
@@ -19,8 +21,8 @@ const HELD_MS = SECOND;
 const VERIFIED_WITHIN_MS = 30 * MINUTE;
 
 /**
- * `held`: the channel is switched off, or its credentials replaced those of the dispatch and no provider has accepted them
- * yet (docs/decisions/0155).
+ * `held`: the channel is switched off, the plan has its type no more, or its credentials replaced those of the dispatch and no
+ * provider has accepted them yet (docs/decisions/0155).
  */
 export type Opened =
   | { kind: "open"; credentials: Credentials }
@@ -28,10 +30,9 @@ export type Opened =
   | { kind: "missing" };
 
 /** The credentials of a send's channel. */
-export async function credentialsFor(
-  { store, vault, clock, opened, job: { deliverySettings } }: Work,
-  channel: ChannelType,
-): Promise<Opened> {
+export async function credentialsFor(work: Work, channel: ChannelType): Promise<Opened> {
+  const { store, vault, clock, opened } = work;
+  const { deliverySettings } = work.job;
   const via = deliverySettings?.via.find(({ type }) => type === channel);
   if (!via) return { kind: "missing" };
   const version = `${store.tenant} ${via.id} ${via.credentials}`;
@@ -41,7 +42,8 @@ export async function credentialsFor(
       ref(CredentialsItem, { channel: via.id }),
     ]);
     if (!row || !sealed) return { kind: "missing" };
-    const held = heldBy(row, { ...via, read: sealed.version, now: clock.now() });
+    const owner = await ownerOf(work);
+    const held = heldBy(row, { ...via, plan: owner?.plan, read: sealed.version, now: clock.now() });
     if (held) return { kind: "held", outcome: { status: "retryable", isHeld: true, ...held } };
     return { kind: "open", credentials: await openCredentials(vault, via.id, sealed) };
   };
@@ -50,6 +52,8 @@ export async function credentialsFor(
 }
 
 interface Read {
+  /** Undefined where its workspace is gone. */
+  plan: PlanName | undefined;
   /** The version of the credentials with which the send was dispatched. */
   credentials?: string | undefined;
   /** The version of those that were read. The row of the channel may be of the moment before an upload, or after it. */
@@ -58,8 +62,8 @@ interface Read {
 }
 
 /** Why a channel may not send now, though its send was dispatched. What is verified is no attempt: that takes seconds. */
-function heldBy(channel: ChannelRow, { credentials, read, now }: Read) {
-  if (!channel.active) return { reason: "no_channel" };
+function heldBy(channel: ChannelRow, { plan, credentials, read, now }: Read) {
+  if (!channel.active || (plan && !isInPlan(plan, channel))) return { reason: "no_channel" };
   const isTorn = channel.credentials !== read;
   if (read === credentials || (isProven(channel) && !isTorn)) return undefined;
   const isBeingVerified =

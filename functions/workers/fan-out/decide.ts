@@ -1,6 +1,7 @@
 // What a message leads to, from its job as it is now. Nothing is written here.
 import { MAX_DELAY_SECONDS, type Message } from "../../../shared/contract/messages.ts";
 import { HOUR, MINUTE, SECOND } from "../../../shared/kernel/clock.ts";
+import { planHas } from "../../../shared/rules/plans.ts";
 import { targetExists } from "../../../shared/store/lists/targets.ts";
 import { channelSettings, selectedChannels } from "../../../shared/store/sends/audience/planning.ts";
 import { resumeTimer, type SendState, sendStateOf } from "../../../shared/store/sends/jobs/send-state.ts";
@@ -77,6 +78,9 @@ async function mayDispatch(work: Work, sendState: SendState): Promise<Verdict> {
   if (job.direct) return { kind: "deliver" };
   const owner = await workspace();
   if (!owner) return { kind: "abandon" };
+  // By all of its channels it would be another send.
+  if (job.channel_arbitration_mode === "smart" && !planHas(owner.plan, "smart_channel"))
+    return fail("PLAN_FEATURE_UNAVAILABLE", "the workspace's plan does not include smart channel");
   const via = (await selectedChannels(store, job, owner.plan)).map(channelSettings);
   if (via.length === 0) return fail("NO_USABLE_CHANNEL", "no usable channel");
   const template = job.template_id === null ? undefined : await store.get(TemplateItem, { id: job.template_id });

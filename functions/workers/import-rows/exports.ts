@@ -21,12 +21,14 @@ const PART_CHARACTERS = 8 * 1_048_576;
 /** Begins, continues or checks an export. */
 export async function makeExport({ tenant, id, watch }: Message<"import-rows">, context: WorkerContext): Promise<void> {
   const { store, timers, clock, log, importRowsQueue: queue } = context;
-  const job = await takeJob(store, ExportItem, id, exportMoves);
-  if (!job) {
+  const taken = await takeJob(store, ExportItem, id, exportMoves);
+  if (taken.kind === "closed") {
     // One that another worker has is looked at again later.
     if (watch) await watchOpen(context, id);
     return log({ level: "info", message: "an export is not to be made", tenant, export: id });
   }
+
+  const { job } = taken;
   if (watch) await timers.set([{ kind: "export-watch", id, at: clock.now() + JOB_WATCH_MS }]);
   if (isTooOld(store, job)) return failExport(context, job, "it could not be made within a day");
   const part = await makePart(context, job);

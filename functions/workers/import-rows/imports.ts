@@ -86,8 +86,8 @@ async function readOn(context: WorkerContext, job: ImportJob): Promise<JobPart> 
   // The first reading of a large file is of this time too.
   const until = context.clock.now() + WORKING_MS;
   try {
-    const begun = job.status === "pending" ? await beginImport(context, job) : job;
-    return begun ? await importBatches(context, begun, until) : "ended";
+    const begun = job.status === "pending" ? await beginImport(context, job) : ({ kind: "begun", job } as const);
+    return begun.kind === "begun" ? await importBatches(context, begun.job, until) : "ended";
   } catch (error) {
     if (!isUnreadable(error)) throw error;
     await failImport(context, job, error.message);
@@ -112,20 +112,24 @@ async function failImport(
   await files.removeUpload(id);
 }
 
-/** Reads the header and counts the rows, so that the progress has a total. @returns undefined if the import failed. */
-async function beginImport(context: WorkerContext, job: ImportJob): Promise<ImportJob | undefined> {
+/** `ended`: its file cannot be imported, or somebody ended it meanwhile. */
+type Begun = { kind: "begun"; job: ImportJob } | { kind: "ended" };
+
+/** Reads the header and counts the rows, so that the progress has a total. */
+async function beginImport(context: WorkerContext, job: ImportJob): Promise<Begun> {
   const { store, workspace } = context;
   const beginning = await readBeginning(context, job);
   if (beginning.kind !== "unreadable") await storeSamples(store, job.id, beginning.samples);
   if (beginning.kind !== "readable") {
     await failImport(context, job, beginning.problem, beginning.kind === "unmapped" ? beginning.found : {});
-    return undefined;
+    return { kind: "ended" };
   }
 
   const settings = await workspace();
   const time_zone = job.time_zone ?? settings?.timezone;
   const region = settings?.region ?? undefined;
-  return moveImport(store, job.id, "begin", { ...beginning.found, time_zone, region });
+  const moved = await moveImport(store, job.id, "begin", { ...beginning.found, time_zone, region });
+  return moved.kind === "changed" ? { kind: "begun", job: moved.row } : { kind: "ended" };
 }
 
 type Samples = readonly (readonly string[])[];

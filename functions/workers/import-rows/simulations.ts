@@ -27,8 +27,10 @@ export async function simulateOnHistory(
   const { store, timers, clock, log, importRowsQueue: queue } = context;
   const found = watch ? await store.get(SimulationItem, { id }) : undefined;
   if (found && isOpen(found)) await timers.set([{ kind: "simulation-watch", id, at: clock.now() + JOB_WATCH_MS }]);
-  const job = await takeJob(store, SimulationItem, id, simulationMoves);
-  if (!job) return log({ level: "info", message: "a simulation is not to be computed", tenant, simulation: id });
+  const taken = await takeJob(store, SimulationItem, id, simulationMoves);
+  if (taken.kind === "closed")
+    return log({ level: "info", message: "a simulation is not to be computed", tenant, simulation: id });
+  const { job } = taken;
   if (isTooOld(store, job)) {
     await endSimulation(store, job, { kind: "failed", error: "it could not be computed within a day" });
     return;

@@ -2,8 +2,8 @@
 import { unmetText } from "../../rules/clause-words.ts";
 import { parseDuration } from "../../rules/durations.ts";
 import type { EntryRules } from "../../rules/journey-graph.ts";
-import { withTriggerValues } from "../../rules/journey-run.ts";
 import type { Reason } from "../../rules/segment-evaluation.ts";
+import { withTriggerValues } from "../../rules/trigger-values.ts";
 import type { StoreReader } from "../context.ts";
 import { actorsOf } from "../events/actors.ts";
 import { readHistory, readSubscriberFacts } from "../segments/facts.ts";

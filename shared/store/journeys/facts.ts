@@ -9,6 +9,8 @@ import { actorsOf } from "../events/actors.ts";
 import { findEvent } from "../events/events.ts";
 import { eventsOf } from "../events/history.ts";
 import { readHistory } from "../segments/facts.ts";
+import { findJob } from "../sends/jobs/jobs.ts";
+import { CLOCK_TOLERANCE_MS, timeOfTouch, touchesSince } from "../sends/ledger/touches.ts";
 import { aliasesOf } from "../subscribers/aliases.ts";
 import { Profile } from "../subscribers/items.ts";
 import { attributesForRules, living } from "../subscribers/subscribers.ts";
@@ -50,7 +52,18 @@ export function factsOf(
     events: (event_name, { since, until }) =>
       eventsOf(store, subscriber, { event_name, from: timestamp(since), to: timestamp(until + 1) }),
   };
-  return knowledgeOf(graph, source, now);
+  return { ...knowledgeOf(graph, source, now), wentOutAt: (send) => wentOutAt(store, subscriber, send) };
+}
+
+/** When the messages of a step that waited for quiet hours went out to somebody, or were given up; undefined while they wait. */
+async function wentOutAt(store: StoreReader, subscriber: string, send: string): Promise<number | undefined> {
+  const touches = await touchesSince(store, subscriber, timeOfUuid(send) - CLOCK_TOLERANCE_MS);
+  const times = touches.flatMap((row) => (row.job === send ? timeOfTouch(row) : []));
+  if (times.length > 0) return Math.max(...times);
+
+  const job = await findJob(store, send);
+  if (!job) return 0;
+  return job.completed_at === null ? undefined : Date.parse(job.completed_at);
 }
 
 function once<T>(read: () => Promise<T>): () => Promise<T> {

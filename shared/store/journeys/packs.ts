@@ -17,7 +17,7 @@ import { countWrites, sumOf } from "./counts.ts";
 import { beginEach } from "./entry-packs.ts";
 import { moveEach, openPack, sealPack } from "./run-packs.ts";
 import type { EntryGuard } from "./run-rows.ts";
-import { entryOf, entryWrites, moveWrites, type RunWrites, runMove } from "./runs.ts";
+import { type Destination, entryOf, entryWrites, moveWrites, type RunWrites, runMove } from "./runs.ts";
 import { jobOfGroup, planSends } from "./sends.ts";
 import { type Admitted, admit, isBraked, type Move } from "./step-admission.ts";
 
@@ -117,8 +117,12 @@ async function storeAdmitted(
     }
     if (stored === "overtaken") return contended;
     const overQuota = [...moves].filter(([, move]) => stored.overQuota.has(move));
+    const moved = [...moves].flatMap(([asked, move]) => {
+      const one = stored.moved.get(move);
+      return one ? [[asked, one] as const] : [];
+    });
     return done({
-      moved: new Map([...moves].filter(([, move]) => stored.moved.includes(move))),
+      moved: new Map(moved),
       overQuota: new Set(overQuota.map(([asked]) => asked)),
     });
   });
@@ -181,15 +185,15 @@ async function beginPack(store: Store, entries: readonly OpenEntry[]) {
 }
 
 /**
- * @returns the moves that were stored: those whose run no other worker has moved; and those that the quota kept from
- * beginning. `overtaken`: at a step with a brake, other sends began first, or the brake was read too long ago.
+ * @returns the moves that were stored, by those of the pack: of runs that no other worker has moved; and those that the quota
+ * kept from beginning. `overtaken`: at a step with a brake, other sends began first, or the brake was read too long ago.
  */
 async function storePack(
   deps: PackDeps,
   workspace: WorkspaceRecord | undefined,
   pack: readonly Move[],
   admitted: Admitted,
-): Promise<{ moved: readonly Move[]; overQuota: ReadonlySet<Move> } | "too many" | "overtaken"> {
+): Promise<{ moved: ReadonlyMap<Move, Move>; overQuota: ReadonlySet<Move> } | "too many" | "overtaken"> {
   const { store, timers, jobWidths } = deps;
   const { outcomeOf, groups } = await planSends(store, workspace, pack);
   const isWide = groups.length > 0 && (await jobWidths.isWide(store, "journey"));
@@ -197,9 +201,11 @@ async function storePack(
   let open = pack;
   let isReserved = true;
   while (open.length > 0) {
-    const written = open.map((move) => ({ move, ...writesOf(move, outcomeOf.get(move)) }));
-    const rows = written.flatMap(({ move, rows: some }) => some.map((write) => ({ move, write })));
     const jobs = groups.flatMap((group) => jobOfGroup(store, group, open, { isReserved, isWide }) ?? []);
+    const jobOf = new Map(jobs.flatMap(({ id, senders }) => senders.map((move) => [move, id] as const)));
+    const moved = new Map(open.map((move) => [move, { ...move, to: destinationOf(move, jobOf.get(move)) }]));
+    const written = [...moved].map(([move, one]) => ({ move, ...writesOf(one, outcomeOf.get(move)) }));
+    const rows = written.flatMap(({ move, rows: some }) => some.map((write) => ({ move, write })));
     const sends = isReserved ? jobs.reduce((sum, { n }) => sum + n, 0) : 0;
     const allowance = workspace && sends > 0 ? allowanceOf(workspace) : undefined;
     const quota = allowance ? [sendReservation(sends, allowance, store.clock.now())] : [];
@@ -217,7 +223,7 @@ async function storePack(
     const failures = await failuresOf(store, writes);
     if (failures.length === 0) {
       if (allowance) await warnOfUsage(store, "sends", allowance);
-      return { moved: open, overQuota };
+      return { moved, overQuota };
     }
     if (guards.some((_, i) => failures[rows.length + i])) return "overtaken";
     const refused = new Set(rows.flatMap(({ move }, i) => (failures[i] ? [move] : [])));
@@ -233,12 +239,18 @@ async function storePack(
     } else if (refused.size === 0) throw new Error("A pack was refused, and none of its runs.");
     open = open.filter((move) => !refused.has(move) && !overQuota.has(move));
   }
-  return { moved: open, overQuota };
+  return { moved: new Map(), overQuota };
 }
 
 function writesOf({ run, entry, to, outcomes, send }: Move, sent: string | undefined): RunWrites {
   const all = send && sent !== undefined ? [...outcomes, { step: send.node.id, name: sent }] : outcomes;
   return entry ? entryWrites(run, to, all, entry) : moveWrites(run, to, all);
+}
+
+/** With the send of a message that waits for the end of quiet hours: what follows keeps its distance to it. */
+function destinationOf({ to, send }: Move, job: string | undefined): Destination {
+  if (to.kind === "ends" || !send?.isLater || job === undefined) return to;
+  return { ...to, position: { ...to.position, message: job } };
 }
 
 /** One write of the counts for all of them. The first run decides the shard. */

@@ -8,11 +8,14 @@ import { refusalReasons } from "../../rules/entry-refusals.ts";
 import { edgesFrom } from "../../rules/journey-edges.ts";
 import { exitsOf, type Graph } from "../../rules/journey-graph.ts";
 import { stepTypes } from "../../rules/journey-steps.ts";
-import { journeyInWords, type StartedBy } from "../../rules/why-journey-words.ts";
+import { detailOf } from "../../rules/why-details.ts";
+import { journeyInWords, type KnownFailure, type StartedBy } from "../../rules/why-journey-words.ts";
 import type { StoreReader } from "../context.ts";
 import { familyOf } from "../families.ts";
 import { ClauseResult, explainMembership } from "../segments/explain.ts";
+import type { JobRecord } from "../sends/jobs/job-record.ts";
 import { findJobs } from "../sends/jobs/jobs.ts";
+import { lostReason } from "../sends/ledger/recipient-outcome.ts";
 import { CLOCK_TOLERANCE_MS, touchesSince } from "../sends/ledger/touches.ts";
 import { displayName, type LivingProfile } from "../subscribers/subscribers.ts";
 import type { WorkspaceRecord } from "../workspaces/workspaces.ts";
@@ -23,6 +26,7 @@ import { NamedRun, withNames } from "./named-runs.ts";
 import { RunItem, runPrefix } from "./run-items.ts";
 import { listRuns } from "./run-list.ts";
 import type { Run } from "./runs.ts";
+import { canaryWaitOf } from "./step-brakes.ts";
 import { askedBySteps, skipDetails, stepNames } from "./step-words.ts";
 import {
   activeTimes,
@@ -147,7 +151,7 @@ export async function journeyOfPerson(
   const runs = graph ? listed.runs.map((run) => ({ ...run, steps: inOrder(run.steps, graph) })) : listed.runs;
   const said = {
     triggers: judged.map(toldTrigger),
-    waiting: waitingOf(newest, graph),
+    waiting: waitingOf(newest, graph, more.othersAt),
     now: { would_enter: standing === null, reason: standing, clauses },
   };
   return {
@@ -175,13 +179,27 @@ async function saidOfNewest(store: StoreReader, journey: Journey, newest: Run | 
     startedByOf(store, journey, asking.profile.id),
   ]);
   const graph = version?.graph;
-  const [skips, asked, nameOf] = await Promise.all([
+  const [skips, asked, nameOf, othersAt = null] = await Promise.all([
     newest && skipDetails(store, newest, { graph, ...asking }),
     newest && askedBySteps(store, newest, graph),
     stepNames(store, graph),
+    newest && othersAtOf(store, newest, { graph, ...asking }),
   ]);
   const exits = graph ? exitsOf(graph) : [];
-  return { graph, status: journey.status, failures, startedBy, skips, asked, nameOf, exits };
+  return { graph, status: journey.status, failures, startedBy, skips, asked, nameOf, exits, othersAt };
+}
+
+/** When a run goes on that waits at a step for those who get its message first, RFC 3339; null for any other. */
+async function othersAtOf(
+  store: StoreReader,
+  run: Run,
+  { graph, profile, workspace }: Asking & { graph: Graph | undefined },
+) {
+  const { journey_id: journey, version, current_step: step, status } = run;
+  const node = status === "active" ? graph?.steps[step] : undefined;
+  if (node?.type !== "send" || !node.send.safety) return null;
+  const asked = { subscriber: profile.id, safety: node.send.safety, workspace: await workspace() };
+  return canaryWaitOf(store, { journey, version, step }, asked);
 }
 
 const toldTrigger = ({
@@ -199,7 +217,11 @@ const toldTrigger = ({
 });
 
 /** What a run waits for, by the version that it entered. */
-function waitingOf(run: Run | undefined, graph: Graph | undefined): JourneyOfPerson["waiting"] {
+function waitingOf(
+  run: Run | undefined,
+  graph: Graph | undefined,
+  othersAt: string | null,
+): JourneyOfPerson["waiting"] {
   const node = run?.status === "active" ? graph?.steps[run.current_step] : undefined;
   if (!run || !node) return null;
   return {
@@ -207,7 +229,7 @@ function waitingOf(run: Run | undefined, graph: Graph | undefined): JourneyOfPer
     step: node.id,
     type: node.type,
     event_name: node.type === "wait_for_event" ? node.wait_for_event.event_name : null,
-    until: run.waiting_until,
+    until: run.waiting_until ?? othersAt,
     next: edgesFrom(node).map(({ by, to }) => ({ by, to })),
   };
 }
@@ -238,7 +260,7 @@ const MAX_SENDS_READ = 20;
 const isFailure = (outcome: string): boolean => outcome === "failed" || outcome === "bounced";
 
 /** The reasons of its steps that failed or bounced, by step; `not_planned` where nothing of it could be sent at all. */
-async function failuresOfRun(store: StoreReader, run: Run): Promise<ReadonlyMap<string, string>> {
+async function failuresOfRun(store: StoreReader, run: Run): Promise<ReadonlyMap<string, KnownFailure>> {
   const steps = run.steps.filter(({ outcome }) => isFailure(outcome)).map(({ step }) => step);
   if (steps.length === 0) return new Map();
   const { journey_id, subscriber_id: subscriber } = run;
@@ -251,17 +273,27 @@ async function failuresOfRun(store: StoreReader, run: Run): Promise<ReadonlyMap<
     findJobs(store, ids),
     ids.length > 0 ? touchesSince(store, subscriber, Date.parse(run.entered_at) - CLOCK_TOLERANCE_MS) : [],
   ]);
-  const reasons = new Map<string, string>();
+  const reasons = new Map<string, KnownFailure>();
   const sent = new Set<string>();
   for (const job of jobs) {
     const step = job?.step?.id;
     if (!job || step === undefined) continue;
     sent.add(step);
     const touch = touches.findLast((one) => one.job === job.id && one.reason !== undefined);
-    const reason = touch?.reason ?? job.error ?? undefined;
-    if (reason !== undefined) reasons.set(step, reason);
+    const failure = failureOf(job, subscriber, touch?.reason);
+    if (failure) reasons.set(step, failure);
   }
   const isWhole = followed.length === ids.length && jobs.every((job) => job !== undefined);
-  for (const step of isWhole ? steps : []) if (!sent.has(step)) reasons.set(step, "not_planned");
+  for (const step of isWhole ? steps : []) if (!sent.has(step)) reasons.set(step, { reason: "not_planned", words: "" });
   return reasons;
+}
+
+/** By its address, else by what became of the whole send. */
+function failureOf(job: JobRecord, subscriber: string, reason?: string): KnownFailure | undefined {
+  const known = reason ?? lostReason(job, subscriber);
+  if (known !== undefined) return { reason: known, words: "" };
+  if (job.error === null) return undefined;
+
+  const whole = { reason: "send_failed", error: job.error, attempts: [], now: null };
+  return { reason: whole.reason, words: detailOf(whole) };
 }

@@ -51,6 +51,7 @@ export const RunItem = item({
     heard: v.optional(v.number()),
     paused: v.optional(v.number()),
     spent: v.optional(v.string()),
+    message: v.optional(v.string()),
     /** The pack in which it moved last, if that move was a write of its own. */
     pack: v.optional(v.string()),
     /** Of a row that is no run, and keeps out a late one of its pack (entry-packs.ts). */

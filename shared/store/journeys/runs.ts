@@ -120,7 +120,7 @@ export function runMove(run: RunState, to: Destination, outcomes: readonly Outco
   return { key: run.key, change, when: all(is("id", run.id), is("seq", run.seq), oneOf("status", from)), counts };
 }
 
-const positionFields = ["at", "from", "since", "until", "heard", "paused", "spent"] as const;
+const positionFields = ["at", "from", "since", "until", "heard", "paused", "spent", "message"] as const;
 
 /** The attributes of a run at a position, or at its end. */
 const stateAt = (to: Destination) =>

@@ -34,6 +34,8 @@ export interface SendIntent {
   event: string | undefined;
   before: readonly Outcome[];
   reached: Position;
+  /** Its message waits for the end of quiet hours. */
+  isLater: boolean;
 }
 
 interface Sender {
@@ -159,7 +161,7 @@ export function jobOfGroup<S extends Sender>(
   { step, spec, content, recipients, deliverySettings }: GroupSend<S>,
   moving: readonly S[],
   { isReserved, isWide }: { isReserved: boolean; isWide: boolean },
-): { id: string; step: string; n: number; writes: ItemWrite<"workspace">[] } | undefined {
+): { id: string; step: string; n: number; senders: readonly S[]; writes: ItemWrite<"workspace">[] } | undefined {
   const senders = moving.filter((sender) => recipients.has(sender));
   const some = senders.flatMap((sender) => recipients.get(sender) ?? []);
   const n = some.length;
@@ -169,7 +171,7 @@ export function jobOfGroup<S extends Sender>(
   const reserved = isReserved ? n : undefined;
   if (deliverySettings && isReserved) {
     const direct = { recipients: packRecipients(some), settings: toJson(deliverySettings) };
-    return { id, step, n, writes: [newJobWrite(store, id, whole, { sent: n, reserved, content, direct })] };
+    return { id, step, n, senders, writes: [newJobWrite(store, id, whole, { sent: n, reserved, content, direct })] };
   }
   const chunk = { recipients: some, heldOut: [], skipped: {}, next: undefined, plannedAt: store.clock.now() };
   const job = newJobWrite(store, id, whole, { sent: isReserved ? n : 0, reserved, content, ranges: [PLANNED_RANGE] });
@@ -178,6 +180,7 @@ export function jobOfGroup<S extends Sender>(
     id,
     step,
     n,
+    senders,
     writes: [job, ...chunkWrites(chunkRef, { chunk, skippedIds: {} }), plannedRangeWrite(id, PLANNED_RANGE, [chunk])],
   };
 }

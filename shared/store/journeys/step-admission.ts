@@ -1,10 +1,10 @@
 // Whether the runs of a pack may take a step that sends and has a brake (F21, docs/decisions/0077). A run that may not
 // waits at the step.
-import { MINUTE, SECOND } from "../../kernel/clock.ts";
+import { SECOND } from "../../kernel/clock.ts";
 import { timeOfUuid } from "../../kernel/ids.ts";
-import { DEFAULT_CANARY_WAIT_MINUTES, isCanary, type Safety } from "../../rules/brake.ts";
+import type { Safety } from "../../rules/brake.ts";
 import type { Outcome } from "../../rules/journey-run.ts";
-import { askStepAgainIn, LANES, laneBound } from "../../rules/step-brake.ts";
+import { askStepAgainIn, canaryEnd, LANES, laneBound } from "../../rules/step-brake.ts";
 import type { Store } from "../context.ts";
 import type { ItemWrite } from "../item.ts";
 import type { WorkspaceRecord } from "../workspaces/workspaces.ts";
@@ -130,14 +130,14 @@ async function canaryWaits(
   { view, limits }: { view: StepView; limits: Safety },
   moves: readonly Move[],
 ): Promise<Map<Move, number>> {
-  const { canary_percent: percent, canary_wait_minutes: minutes = DEFAULT_CANARY_WAIT_MINUTES } = limits;
-  const isOver = view.state?.began !== undefined && store.clock.now() >= view.state.began + minutes * MINUTE;
-  if (percent === undefined || view.state?.resumed !== undefined || isOver) return new Map();
-  const ends = (view.state?.began ?? (await beginStep(store, ref))) + minutes * MINUTE;
-  const name = `${ref.journey}:${ref.version}:${ref.step}`;
-  return new Map(
-    moves.filter(({ run }) => !isCanary(name, run.subscriber_id, percent)).map((move) => [move, ends] as const),
-  );
+  if (limits.canary_percent === undefined || view.state?.resumed !== undefined) return new Map();
+  const began = view.state?.began ?? (await beginStep(store, ref));
+  const times = { began, now: store.clock.now() };
+  const waiting = moves.flatMap((move) => {
+    const ends = canaryEnd(ref, move.run.subscriber_id, limits, times);
+    return ends === undefined ? [] : [[move, ends] as const];
+  });
+  return new Map(waiting);
 }
 
 /** The run waits before the step, by a new number: its timer is another one than that which fired. */

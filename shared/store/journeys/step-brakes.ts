@@ -12,7 +12,14 @@ import {
   textOf,
 } from "../../rules/brake.ts";
 import { isTerminal } from "../../rules/job-states.ts";
-import { attemptsOf, NO_STEP_ATTEMPTS, type StepAttempts, type StepWindow, slide } from "../../rules/step-brake.ts";
+import {
+  attemptsOf,
+  canaryEnd,
+  NO_STEP_ATTEMPTS,
+  type StepAttempts,
+  type StepWindow,
+  slide,
+} from "../../rules/step-brake.ts";
 import { absent, all, asRead, present } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { annotationWrite } from "../insights/annotations.ts";
@@ -67,6 +74,23 @@ export function limitsOf(
   if (!own || changed === "off") return undefined;
   const { min_audience: _, ...limits } = workspace?.safety ?? DEFAULT_SAFETY;
   return { ...limits, ...own, ...changed };
+}
+
+/** When somebody at a step goes on who is not in its canary, RFC 3339; null for who does not wait for that. */
+export async function canaryWaitOf(
+  store: StoreReader,
+  ref: StepRef,
+  {
+    subscriber,
+    safety,
+    workspace,
+  }: { subscriber: string; safety: Safety | undefined; workspace: WorkspaceRecord | undefined },
+): Promise<string | null> {
+  const state = safety && (await store.get(StepState, ref));
+  const limits = limitsOf(safety, workspace, state);
+  if (!limits || state?.began === undefined || state.halted || state.canceled || state.resumed) return null;
+  const ends = canaryEnd(ref, subscriber, limits, { began: state.began, now: store.clock.now() });
+  return ends === undefined ? null : timestamp(ends);
 }
 
 /** Reads what is known of a step. Late figures make the bounds of its lanes smaller, never larger. */

@@ -15,7 +15,7 @@ import { annotationWrite } from "../insights/annotations.ts";
 import { type ChangeOf, changeItem, type NewRowOf, putItem, type RowOf } from "../item.ts";
 import { fromJson, toJson } from "../json-text.ts";
 import { move, moveWrite } from "../lifecycle.ts";
-import { onConditionFailed, transacted, whereItHolds } from "../refusals.ts";
+import { type Changed, onConditionFailed, transacted, whereItHolds } from "../refusals.ts";
 import type { Timers } from "../timers.ts";
 import type { Choices } from "./import-counts.ts";
 import {
@@ -197,16 +197,13 @@ export async function releaseImport(store: Store, id: string, owner: string): Pr
   await whereItHolds(store.change(ImportItem, { id }, { remove: ["owner", "lease"] }, is("owner", owner)));
 }
 
-/** IMP-2. @returns the job after the move; undefined if its status does not allow the move. */
-export async function moveImport(
+/** IMP-2. `refused`: its status does not allow the move. */
+export const moveImport = (
   store: Store,
   id: string,
   action: keyof typeof importMoves,
   set: ImportChange,
-): Promise<ImportJob | undefined> {
-  const moved = await move(store, ImportItem, { id }, { lifecycle: importMoves, action, change: { set } });
-  return moved.kind === "changed" ? moved.row : undefined;
-}
+): Promise<Changed<ImportJob>> => move(store, ImportItem, { id }, { lifecycle: importMoves, action, change: { set } });
 
 /** Ends an import after the batch in progress; its rows stay. @throws 404, 409 if it has ended. */
 export async function cancelImport(store: Store, id: string): Promise<ImportJob> {

@@ -19,6 +19,7 @@ import { Message } from "../sends/inbox/inbox-items.ts";
 import { isTestId } from "../sends/jobs/job-ids.ts";
 import { listJobs } from "../sends/jobs/job-list.ts";
 import type { Job } from "../sends/jobs/job-record.ts";
+import { stopAfterQuiet } from "../sends/jobs/send-state.ts";
 import { channelOutcomes } from "../sends/ledger/channel-outcomes.ts";
 import { TouchItem } from "../sends/ledger/ledger-items.ts";
 import { ledgerOutcome } from "../sends/ledger/recipient-outcome.ts";
@@ -208,16 +209,19 @@ const unsent: Source = async (store, { subscriber }) => {
     touchesSince(store, subscriber, since - CLOCK_TOLERANCE_MS),
     messagesSince(store, subscriber, since - CLOCK_TOLERANCE_MS),
   ]);
-  return asked.flatMap((job, i) => {
+  const found = asked.map(async (job, i) => {
     const ofJob = {
       ledger: ledger.filter((row) => row.job === job.id),
       messages: messages.filter((row) => row.job === job.id),
+      stop: await stopAfterQuiet(store, job),
+      now: store.clock.now(),
     };
     return unsentOf(job, places[i], ofJob);
   });
+  return (await Promise.all(found)).flat();
 };
 
-type Known = Pick<Parameters<typeof channelOutcomes>[1], "ledger" | "messages">;
+type Known = Omit<Parameters<typeof channelOutcomes>[1], "targets" | "waits">;
 
 function unsentOf(job: Job, place: AudiencePlace | undefined, known: Known): Placed[] {
   const at = job.dispatched_at ?? job.created_at;

@@ -42,21 +42,28 @@ const removable = [
   "utm_defaults",
 ] as const;
 
+/** `refused`: there is no such workspace, it has another version than was seen, or no key for the ids that it demands. */
+type ChangedWorkspace = { kind: "changed"; workspace: WorkspaceRecord } | { kind: "refused" };
+
 /** A list in JSON is after the empty one. */
 const hasIdentityKey = () => above("identity_keys", toJson([]));
 
 /**
  * Changes the given settings; null removes one.
  * @param seen only if it still has this version
- * @returns the workspace after the change; undefined if there is none, if it has another version, or no key for the ids that it demands.
  */
 export async function changeWorkspace(
   platform: Platform,
   tenant: string,
   change: Change,
   seen?: number,
-): Promise<WorkspaceRecord | undefined> {
-  if (Object.values(change).every((value) => value === undefined)) return getWorkspace(platform, tenant);
+): Promise<ChangedWorkspace> {
+  const now = async (): Promise<ChangedWorkspace> => {
+    const workspace = await getWorkspace(platform, tenant);
+    return workspace ? { kind: "changed", workspace } : { kind: "refused" };
+  };
+  if (Object.values(change).every((value) => value === undefined)) return now();
+
   const { quiet_hours, frequency_caps, safety, utm_defaults, ...plain } = change;
   const set = {
     ...withoutNulls(plain),
@@ -74,7 +81,7 @@ export async function changeWorkspace(
   );
   const edit = { set, add: anotherEdit, remove };
   const isMade = await transacted(platform, [changeItem(WorkspaceItem, { tenant }, edit, when)]);
-  return isMade ? getWorkspace(platform, tenant) : undefined;
+  return isMade ? now() : { kind: "refused" };
 }
 
 export const sendingSettingsOf = (row: WorkspaceRow): SendingSettings => ({

@@ -8,6 +8,7 @@ import { comeBack, refuseShared } from "./fates.ts";
 import { isReasons, reach } from "./gates.ts";
 import { deliverToInbox } from "./inbox.ts";
 import { ANY, type Body, HOUR, MINUTE, Unpromised } from "./kit.ts";
+import { channelTypesOf } from "./plans.ts";
 import type { Channel, Delivery, Job, Recipient } from "./records/sends.ts";
 import { render, saidBy, type Values } from "./render.ts";
 import { isOut } from "./topics.ts";
@@ -102,6 +103,7 @@ function attemptLate(world: World, job: Job, recipient: Recipient, delivery: Del
     attemptAt(world, job, recipient, delivery, until);
     return;
   }
+  recipient.went_out_at = world.now;
   const isCanceled = ended !== null && hasLeft(world, job, recipient);
   const reasons = isCanceled ? ["canceled"] : refusalsNow(world, job, recipient, delivery);
   if (reasons.length === 0) {
@@ -164,13 +166,17 @@ function hasNoCredentials({ now }: World, { type, deleted_at }: Channel): boolea
 }
 
 /**
- * A channel that was switched off since, or whose credentials were replaced by some that were refused, is tried again
- * (docs/decisions/0155-a-send-waits-for-its-channel.md). A worker that has opened it may use it for five minutes.
+ * A channel that was switched off since, of a type that the plan has no more (GEN-10, AMB-87), or whose credentials were replaced
+ * by some that were refused, is tried again (docs/decisions/0155-a-send-waits-for-its-channel.md). A worker that has opened it may use it for five minutes.
  */
-function isHeld({ now }: World, { dispatched_at }: Job, channel: Channel): boolean {
+function isHeld({ now, plan, plan_changed_at }: World, { dispatched_at }: Job, channel: Channel): boolean {
   const { type, active, status, changed_at = 0, uploaded_at = 0 } = channel;
   const since = dispatched_at ?? now;
-  if (type === "in_app" || changed_at < since) return false;
+  if (type === "in_app") return false;
+  if (plan_changed_at > since && now < plan_changed_at + 5 * MINUTE)
+    throw new Unpromised("a message is tried again after the plan was changed");
+  if (!channelTypesOf(plan).includes(type)) return true;
+  if (changed_at < since) return false;
   if (changed_at > since && now < changed_at + 5 * MINUTE)
     throw new Unpromised("a message is tried again after its channel was changed");
   if (uploaded_at === since && status !== "active")

@@ -19,6 +19,10 @@ function channelOf({ state, deliveries }: Recipient): Body {
   return new OneOf([...new Set(reached.map(({ channel }) => channel.type))]);
 }
 
+/** Once quiet hours are over it does not wait for them, though its campaign or journey may hold it (AMB-14, AMB-73). */
+const endAhead = ({ now }: World, { deferred_until: end }: Recipient): number | null =>
+  end !== null && end > now ? end : null;
+
 /** SUB-10: rows of erased people stay, without a name. Unknown external ids have an id of the product's own. */
 export function line(world: World, recipient: Recipient): Body {
   const { subscriber_id, state, variant } = recipient;
@@ -29,7 +33,7 @@ export function line(world: World, recipient: Recipient): Body {
   return {
     ...{ subscriber_id: isErased || !isUuid(subscriber_id) ? ANY : subscriber_id, external_id, state },
     ...{ reason: reasonOf(recipient), channel: channelOf(recipient), variant_id: variant },
-    deferred_until: isoOrNull(recipient.deferred_until),
+    deferred_until: isoOrNull(endAhead(world, recipient)),
   };
 }
 

@@ -3,7 +3,7 @@ import { close, closeIfDone } from "./closing.ts";
 import { deliverOne } from "./delivering.ts";
 import { reachable } from "./gates.ts";
 import { notifyHooks } from "./hooks.ts";
-import { type Body, duration, isRecord, SECOND, Unpromised } from "./kit.ts";
+import { type Body, duration, isRecord, MINUTE, SECOND, Unpromised } from "./kit.ts";
 import { sendsLeft } from "./plans.ts";
 import { matches, valuesAt } from "./predicates.ts";
 import type { Event, Subscriber } from "./records/people.ts";
@@ -93,7 +93,10 @@ function leaving(world: World, run: Run, subscriber: Subscriber, node: Body): Bo
   // Delays do not look back.
   if (isDelay && run.until === null) run.since = world.now;
   const start = Math.max(isDelay ? world.now : since, run.from);
-  const until = run.until ?? start + lasts + stoodStill(world, run, start);
+  const begun = start + lasts + stoodStill(world, run, start);
+  // The end of a wait does not depend on how far a worker is behind, but for a pause.
+  const asks = isDelay || stoodStill(world, run, since) > 0;
+  const until = run.until === null ? begun : asks ? afterMessage(world, run, run.until, lasts) : run.until;
   if (!isDelay) {
     const heard = Math.max(until, run.mover?.received_at ?? 0);
     const { event_name: name, where } = config;
@@ -110,6 +113,22 @@ function leaving(world: World, run: Run, subscriber: Subscriber, node: Body): Bo
 function stoodStill({ journeys }: World, { journey_id }: Run, start: number): number {
   const { paused_at, resumed_at } = existing(journeys, journey_id);
   return Math.max(0, resumed_at - Math.max(start, paused_at));
+}
+
+/** A message is looked for again no sooner, and may go out so much after the end of quiet hours. */
+const LOOK_AGAIN = 5 * MINUTE;
+const atOnce = (lasts: number) => Math.min(MINUTE, lasts / 10);
+
+/** AMB-136: what comes after a message that a pause held beyond its quiet hours keeps its distance to it. */
+function afterMessage(world: World, run: Run, until: number, lasts: number): number {
+  const { message } = run;
+  const { now } = world;
+  if (!message || now < until) return until;
+  const { went_out_at: out } = message;
+  if (out === null) return now + Math.max(lasts, LOOK_AGAIN);
+  run.message = null;
+  const ends = out + lasts + stoodStill(world, run, out);
+  return ends > until + atOnce(lasts) ? ends : until;
 }
 
 /** What is there already when a run begins by a segment is looked at so long after. */
@@ -149,7 +168,8 @@ export function tick(world: World, run: Run): void {
     const sentAt = move.sends ? Math.max(run.since, run.from, run.mover?.received_at ?? 0, held ?? 0) : 0;
     const from = move.outcome?.startsWith("branch:") ? run.from : sentAt;
     const mover = move.outcome === "delayed" || move.outcome === "wait:timeout" ? null : (move.event ?? run.mover);
-    Object.assign(run, { step: next, since: move.sends ? run.since : move.at, from, until: null, mover });
+    const message = move.sends || move.outcome.startsWith("branch:") ? run.message : null;
+    Object.assign(run, { step: next, since: move.sends ? run.since : move.at, from, until: null, message, mover });
   }
 }
 
@@ -203,6 +223,7 @@ function send(world: World, run: Run, journey: Journey, subscriber: Subscriber, 
     note(world, run, "failed");
     return held;
   }
+  if (held !== null) run.message = recipient;
   deliverOne(world, job, recipient);
   closeIfDone(world, job);
   recipient.outcome = note(
@@ -243,7 +264,8 @@ export function newRun(world: World, journey: Journey, subscriber: Subscriber, t
   const run: Run = {
     ...{ id: `${journey.id}/run-${world.order++}`, journey_id: journey.id, version: journey.version },
     ...{ subscriber_id: subscriber.id, status: "active", step: definition.steps.start },
-    ...{ since: trigger ? momentOf(trigger) : world.now, from: 0, until: null, mover: trigger, used: [] },
+    ...{ since: trigger ? momentOf(trigger) : world.now, from: 0, until: null, message: null },
+    ...{ mover: trigger, used: [] },
     ...{ entered_at: world.now, ended_at: null, trigger },
   };
   return sendsLeft(world) < 1 && beginsWithSend(world, run, subscriber) && isBeyondQuota(world) ? undefined : run;

@@ -9,7 +9,7 @@ import { contentOf, start } from "./delivering.ts";
 import { channelsOf, isUsable, reachable } from "./gates.ts";
 import { notifyHooks } from "./hooks.ts";
 import { type Body, DAY, isoOrNull, MINUTE, OneOf, Refusal, Unpromised } from "./kit.ts";
-import { limits, periodOf, sendsLeft, usedSends } from "./plans.ts";
+import { limits, periodOf, reaches, sendsLeft, usedSends } from "./plans.ts";
 import type { Subscriber } from "./records/people.ts";
 import type { Delivery, Job, Recipient } from "./records/sends.ts";
 import { defaultOf } from "./topics.ts";
@@ -52,7 +52,7 @@ export function plan(world: World, job: Job, asksCaps: boolean): Recipient[] {
 
 const blank = (world: World, id: string, external_id: string | null, state: string, reasons: string[]): Recipient => ({
   ...{ subscriber_id: id, external_id, state, reasons, variant: null, deliveries: [], fallbacks: [] },
-  ...{ deferred_until: null, at: world.now, isAssigned: false, planned: [], outcome: null },
+  ...{ deferred_until: null, went_out_at: null, at: world.now, isAssigned: false, planned: [], outcome: null },
   ...{ hasComplained: false, hasUnsubscribed: false },
 });
 
@@ -191,6 +191,9 @@ function quotaRefusal(world: World, job: Job): Body {
 
 /** What fails a send whole, before anybody is asked for. */
 export function failureOf(world: World, { spec }: Job): Body {
+  // By all of its channels it would be another send (docs/decisions/0021-settled-questions.md).
+  if (spec.channel_arbitration_mode === "smart" && !reaches(world, "growth"))
+    return { code: "PLAN_FEATURE_UNAVAILABLE" };
   if (contentOf(world, spec) === undefined) return { code: "TEMPLATE_NOT_FOUND" };
   const { target } = spec;
   if (target?.type === "segment" && !found(world.segments, target.segment_id)) return { code: "TARGET_GONE" };

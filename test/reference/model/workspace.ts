@@ -73,7 +73,10 @@ function cap(world: World, { body }: Request) {
 
 /** AMB-87: never refused. */
 function changePlan(world: World, { body }: Request) {
-  if (body.plan !== world.plan) note(world, "plan_change");
+  if (body.plan !== world.plan) {
+    note(world, "plan_change");
+    world.plan_changed_at = world.now;
+  }
   world.plan = body.plan;
   return ok(billing(world));
 }

@@ -28,6 +28,7 @@ export interface World {
   made: Record<string, number>;
   order: number;
   plan: string;
+  plan_changed_at: number;
   settings: Body;
   monthly_send_cap: number | null;
   /** The times at which sends were accepted. */
@@ -95,7 +96,7 @@ export function createWorld(now: number, bucket: World["bucket"]): World {
   return {
     ...(Object.fromEntries(LISTS.map((name) => [name, []])) as unknown as World),
     ...{ now, bucket, askOwner: () => undefined, made: {}, warned: {}, order: 0, receiver: 204 },
-    ...{ plan: "enterprise", monthly_send_cap: null },
+    ...{ plan: "enterprise", plan_changed_at: 0, monthly_send_cap: null },
     settings: { ...settings, frequency_caps: [], double_opt_in: false, approval_required: false },
   };
 }

@@ -25,7 +25,7 @@ import { NO_COUNTS, NO_TALLY, type Tally } from "./tallies.ts";
 /** Closing a chunk and reading its subscribers cost the same for any size: at 200 a push stays within its budget. */
 export const CHUNK_SIZE = 200;
 /** How long the ids of skipped recipients are kept: they have no other row by which an erasure could find them. */
-const SKIPPED_KEPT_MS = 30 * DAY;
+export const SKIPPED_KEPT_MS = 30 * DAY;
 
 export interface Chunk {
   recipients: Recipient[];

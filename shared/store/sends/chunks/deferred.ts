@@ -65,8 +65,11 @@ export function waitsIn(claim: Pick<ClaimState, "progress" | "closed"> | undefin
   return Map.groupBy([...work.slice(to), ...next], ({ recipient }) => recipient);
 }
 
-/** The first end of quiet hours that one of these addresses waits for, in milliseconds. */
-export function quietEndOf(waits: readonly Unit[]): number | undefined {
-  const ends = waits.flatMap((unit) => quietEnd(unit) ?? []);
-  return ends.length === 0 ? undefined : Math.min(...ends);
+/** Whether quiet hours put off one of these addresses, and nothing went to it since. */
+export const isDeferred = (waits: readonly Unit[]): boolean => waits.some((unit) => quietEnd(unit) !== undefined);
+
+/** The first end of quiet hours that one of these addresses waits for; null where none is ahead. */
+export function deferredUntil({ clock }: Pick<StoreReader, "clock">, waits: readonly Unit[]): string | null {
+  const ends = waits.flatMap((unit) => quietEnd(unit) ?? []).filter((end) => end > clock.now());
+  return ends.length === 0 ? null : timestamp(Math.min(...ends));
 }

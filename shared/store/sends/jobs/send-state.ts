@@ -3,6 +3,7 @@ import { HOUR, MINUTE } from "../../../kernel/clock.ts";
 import { isHeld } from "../../../rules/campaign-states.ts";
 import { CampaignItem } from "../../campaigns/items.ts";
 import type { StoreReader } from "../../context.ts";
+import { Status } from "../../status-index.ts";
 import type { Timer } from "../../timers.ts";
 import type { WorkspaceRecord } from "../../workspaces/workspaces.ts";
 import type { JobRecord } from "./job-record.ts";
@@ -30,6 +31,25 @@ export async function sendStateOf(
   if (halted) return "halted";
   if (record.status === "suspended") return "suspended";
   return campaign && isHeld(campaign.status) ? "paused" : "open";
+}
+
+export type Stop = "halted" | "paused" | null;
+
+/** Why a send does not go on, as its row says: its brake, or the pause of its campaign. */
+export function stopOf({ halted, held }: Pick<JobRecord, "halted" | "held">): Stop {
+  if (halted) return "halted";
+  return held ? "paused" : null;
+}
+
+/** The same of what waited for the end of quiet hours, which a pause of its journey holds too. */
+export async function stopAfterQuiet(
+  store: StoreReader,
+  { source: { type, id }, ...job }: Pick<JobRecord, "source" | "halted" | "held">,
+): Promise<Stop> {
+  const stop = stopOf(job);
+  if (stop !== null || type !== "journey" || id === null) return stop;
+  const journey = await store.get(Status, { kind: "journey", id });
+  return journey?.status === "paused" ? "paused" : null;
 }
 
 /** A suspended workspace's job is looked at again after an eighth of its age, within these bounds. */

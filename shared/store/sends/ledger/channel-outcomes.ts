@@ -11,6 +11,7 @@ import type { Target } from "../../../rules/reach.ts";
 import { recipientStates } from "../../../rules/recipient-states.ts";
 import { type MessageRow, messageIdOf } from "../inbox/inbox.ts";
 import type { JobRecord } from "../jobs/job-record.ts";
+import { type Stop, stopOf } from "../jobs/send-state.ts";
 import { ledgerOutcome, newestByAddress } from "./recipient-outcome.ts";
 import { type TouchRow, timeOfTouch } from "./touches.ts";
 
@@ -19,7 +20,8 @@ export const ChannelOutcome = v.object({
   device_id: v.nullable(v.string()),
   state: v.picklist(recipientStates),
   reason: said(
-    "Why: of a waiting one `quiet_hours`, `throttled`, `verifying`, `halted` or `paused`, else as the send counts it",
+    "Why: of a waiting one `quiet_hours`, `throttled`, `verifying`, `halted` or `paused`, else as the send counts it. One that " +
+      "is `deferred` for another reason than `quiet_hours` is held beyond them",
     v.nullable(v.string()),
   ),
   at: said("When it was tried last; `null`: not yet", v.nullable(Timestamp)),
@@ -35,6 +37,10 @@ interface RecipientFacts {
   targets: readonly Target[];
   /** What its chunk has still to do for it. */
   waits: readonly Unit[];
+  /** In milliseconds. */
+  now: number;
+  /** Why it does not go on after quiet hours. */
+  stop: Stop;
 }
 
 type Stopping = Pick<JobRecord, "status" | "halted" | "held">;
@@ -47,7 +53,7 @@ export function channelOutcomes(job: Stopping, facts: RecipientFacts): ChannelOu
     const { channel, device } = target;
     const unit = facts.waits.find((one) => one.target === i);
     const outcome =
-      (unit && waitOf(job, unit)) ??
+      (unit && waitOf(job, unit, facts)) ??
       (channel === "in_app" && message ? inboxOutcome(message) : touchOutcome(job, rowOf(newest, target))) ??
       untriedOutcome(job);
     return outcome ? [{ channel, device_id: device ?? null, ...outcome }] : [];
@@ -62,11 +68,14 @@ const rowOf = (rows: readonly TouchRow[], { channel, device }: Target): TouchRow
   rows.find((row) => row.channel === channel && row.device === undefined);
 
 /** What holds an address back; undefined for one that waits for nothing but its turn. */
-function waitOf(job: Stopping, unit: Unit): Outcome | undefined {
+function waitOf(job: Stopping, unit: Unit, { now, stop }: Pick<RecipientFacts, "now" | "stop">): Outcome | undefined {
   if (job.status === "canceled") return undefined;
   const at = unit.tries.at(-1) === undefined ? null : timestamp(unit.tries.at(-1)!);
   const quiet = quietEnd(unit);
-  if (quiet !== undefined) return { state: "deferred", reason: "quiet_hours", at, deferred_until: timestamp(quiet) };
+  if (quiet !== undefined)
+    return quiet > now
+      ? { state: "deferred", reason: "quiet_hours", at, deferred_until: timestamp(quiet) }
+      : { state: "deferred", reason: stop, at, deferred_until: null };
   const reason = heldBack(unit);
   return reason && { state: "pending", reason, at, deferred_until: null };
 }
@@ -106,9 +115,3 @@ export const lostInbox = (targets: readonly Target[], reason: string): ChannelOu
       ? [{ channel, device_id: null, state: "failed" as const, reason, at: null, deferred_until: null }]
       : [],
   );
-
-/** Why a send does not go on: its brake, or the pause of its campaign. */
-export function stopOf({ halted, held }: Pick<Stopping, "halted" | "held">): "halted" | "paused" | null {
-  if (halted) return "halted";
-  return held ? "paused" : null;
-}

@@ -16,13 +16,14 @@ import { living, nameOf, PersonName } from "../../subscribers/subscribers.ts";
 import { ChunkItem, type ClaimItem, RangeItem, SkippedIds } from "../audience/audience-items.ts";
 import { claimsIn } from "../chunks/chunk-rows.ts";
 import { chunkOf } from "../chunks/chunks.ts";
-import { quietEndOf, waitsIn } from "../chunks/deferred.ts";
+import { deferredUntil, isDeferred, waitsIn } from "../chunks/deferred.ts";
 import { SINGLE_RANGE } from "../chunks/range-names.ts";
 import type { Recipient } from "../chunks/recipients.ts";
 import { tallyOf } from "../chunks/tallies.ts";
 import { messagesBetween } from "../inbox/inbox.ts";
 import { MESSAGE_KEPT_MS } from "../inbox/inbox-items.ts";
 import type { JobRecord } from "../jobs/job-record.ts";
+import { type Stop, stopAfterQuiet } from "../jobs/send-state.ts";
 import { isStopped } from "../jobs/stopped.ts";
 import { ChannelOutcome, channelOutcomes, lostInbox } from "./channel-outcomes.ts";
 import { matches, mayHold, type RecipientFilter } from "./recipient-filter.ts";
@@ -211,13 +212,13 @@ async function readChunk(
 /** What became of recipients: the same as their explanations say. */
 async function describe(store: StoreReader, job: JobRecord, listed: readonly Listed[]): Promise<ListedRecipient[]> {
   const ids = listed.map(({ subscriber }) => subscriber);
+  const stop = await stopAfterQuiet(store, job);
   const [rows, outcomes] = await Promise.all([
     store.getAll(Profile, idKeys(ids), { eventual: true }),
-    Promise.all(listed.map((one) => outcomeOf(store, job, one))),
+    Promise.all(listed.map((one) => outcomeOf(store, { job, stop }, one))),
   ]);
   return listed.map(({ subscriber, recipient, plannedAt, waits = [] }, i) => {
     const { state, reason, channel, at, channels } = outcomes[i]!;
-    const deferredUntil = quietEndOf(waits);
     // An erasure visits what was sent to somebody. Who got nothing is in the plan of the send as before.
     const isErased = isPseudonym(subscriber) || rows[i]?.erased_at !== undefined;
     const profile = living(rows[i]);
@@ -230,7 +231,7 @@ async function describe(store: StoreReader, job: JobRecord, listed: readonly Lis
       channel,
       variant_id: recipient?.arm ?? null,
       at: at ?? timestamp(plannedAt),
-      deferred_until: deferredUntil === undefined ? null : timestamp(deferredUntil),
+      deferred_until: deferredUntil(store, waits),
       channels,
     };
   });
@@ -240,7 +241,7 @@ type Outcome = Pick<ListedRecipient, "state" | "reason" | "channel" | "channels"
 
 async function outcomeOf(
   store: StoreReader,
-  job: JobRecord,
+  { job, stop }: { job: JobRecord; stop: Stop },
   { subscriber, recipient, heldOut, skip, waits = [] }: Listed,
 ): Promise<Outcome> {
   if (heldOut) return { state: heldOut === "yes" ? "held_out" : "canceled", reason: null, channel: null, channels: [] };
@@ -258,21 +259,14 @@ async function outcomeOf(
   // Why an inbox got no message is in the ledger.
   const ledger = isInLedger || messages.length > 0 ? known : await readLedger();
   const ofJob = { ledger, messages };
-  const isDeferred = quietEndOf(waits) !== undefined;
-  const outcome = recipientOutcome(job, { ...ofJob, skip: undefined, isDeferred });
+  const outcome = recipientOutcome(job, { ...ofJob, skip: undefined, isDeferred: isDeferred(waits) });
   const { decision, state, reason, attempts, at } = outcome;
   const { targets } = recipient;
+  const channels = channelOutcomes(job, { ...ofJob, targets, waits, stop, now: store.clock.now() });
   if (wasInInbox(store, job, recipient, { outcome, ledger }))
-    return {
-      state: "delivered",
-      reason: null,
-      channel: "in_app",
-      channels: channelOutcomes(job, { ...ofJob, targets, waits }),
-      at,
-    };
+    return { state: "delivered", reason: null, channel: "in_app", channels, at };
   const lost = decision === "not_in_audience" && isInbox ? lostReason(job, subscriber) : undefined;
   if (lost) return { state: "failed", reason: lost, channel: "in_app", channels: lostInbox(targets, lost) };
-  const channels = channelOutcomes(job, { ...ofJob, targets, waits });
   const shown = channels.find((one) => one.state === state) ?? channels[0];
   const tried = attempts.find((one) => one.state === state) ?? attempts[0];
   const channel = shown?.channel ?? channelTypes.find((one) => one === tried?.channel) ?? null;

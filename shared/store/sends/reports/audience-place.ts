@@ -11,7 +11,7 @@ import { ref } from "../../item.ts";
 import { fromJson } from "../../json-text.ts";
 import { type Group, Member, memberKey } from "../../lists/items.ts";
 import { enteredLeaf } from "../../lists/leaves.ts";
-import { groupOf } from "../../lists/targets.ts";
+import { groupOf, targetExists } from "../../lists/targets.ts";
 import { SegmentItem } from "../../segments/items.ts";
 import { zoneFor } from "../../segments/rules.ts";
 import { shardOf } from "../../shards.ts";
@@ -20,7 +20,7 @@ import { attributesForRules, type LivingProfile } from "../../subscribers/subscr
 import { ChunkItem, ClaimItem, RangeItem, SkippedIds } from "../audience/audience-items.ts";
 import { givenIdsOf } from "../audience/audiences.ts";
 import { devicesForFilters } from "../audience/candidates.ts";
-import { chunkOf } from "../chunks/chunks.ts";
+import { chunkOf, SKIPPED_KEPT_MS } from "../chunks/chunks.ts";
 import { waitsIn } from "../chunks/deferred.ts";
 import { mayHold, sourceOf } from "../chunks/range-names.ts";
 import type { Recipient } from "../chunks/recipients.ts";
@@ -29,7 +29,8 @@ import type { ChunkRef } from "../ledger/touches.ts";
 
 /**
  * Why somebody is outside. `joined_later`: was outside when the audience was planned, and would be in it now.
- * `not_at_step`: of a journey's send, no run of the subscriber was at its step then.
+ * `not_at_step`: of a journey's send, no run of the subscriber was at its step then. `not_kept`: may have been skipped, and the
+ * ids of those are not kept any more.
  */
 const outsideReasons = [
   "not_named",
@@ -39,6 +40,7 @@ const outsideReasons = [
   "subscriber_filters",
   "device_filters",
   "joined_later",
+  "not_kept",
 ] as const;
 type OutsideReason = (typeof outsideReasons)[number];
 
@@ -71,7 +73,14 @@ export async function audiencePlaceOf(
 
   const reason = await exclusionNow(store, job, profile, isPlanned);
   if (reason) return { kind: "outside", reason };
-  return isPlanned ? { kind: "outside", reason: "joined_later" } : { kind: "expected" };
+  return isPlanned ? { kind: "outside", reason: sinceThen(store, job, profile) } : { kind: "expected" };
+}
+
+/** Why somebody is not in a plan who would be in it now. */
+function sinceThen({ clock }: StoreReader, { dispatched_at, created_at }: Job, profile: LivingProfile): OutsideReason {
+  const planned = dispatched_at ?? created_at;
+  const isKept = clock.now() < Date.parse(planned) + SKIPPED_KEPT_MS;
+  return isKept || profile.created_at > planned ? "joined_later" : "not_kept";
 }
 
 /** Where the plan of a send has a subscriber; `isPlanned`: no later part of it can have the subscriber. */
@@ -164,8 +173,10 @@ async function exclusionNow(
   profile: LivingProfile,
   isPlanned: boolean,
 ): Promise<OutsideReason | undefined> {
-  const { target, subscriber_filters, device_filters, source } = job;
+  const { status, target, subscriber_filters, device_filters, source } = job;
   if (source.type === "journey") return "not_at_step";
+  // One that failed because its list or segment was deleted asked nobody for it.
+  if (status === "failed" && !isPlanned && !(await targetExists(store, target))) return undefined;
   const missing = target ? await missingFrom(store, target, profile.id) : await notAmongKept(store, job.id, profile.id);
   if (missing) return missing;
   if (subscriber_filters) {

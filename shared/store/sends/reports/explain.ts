@@ -14,13 +14,14 @@ import type { StoreReader } from "../../context.ts";
 import { ExperienceItem } from "../../experiences/items.ts";
 import { displayName, getProfiles } from "../../subscribers/subscribers.ts";
 import type { WorkspaceRecord } from "../../workspaces/workspaces.ts";
-import { quietEndOf } from "../chunks/deferred.ts";
+import { deferredUntil, isDeferred } from "../chunks/deferred.ts";
 import { messagesSince } from "../inbox/inbox.ts";
 import { armIn, drawIdOf } from "../jobs/draws.ts";
 import { withContent } from "../jobs/job-content.ts";
 import type { Job } from "../jobs/job-record.ts";
 import { getJob } from "../jobs/jobs.ts";
-import { channelOutcomes, heldBack, lostInbox, stopOf } from "../ledger/channel-outcomes.ts";
+import { stopAfterQuiet, stopOf } from "../jobs/send-state.ts";
+import { channelOutcomes, heldBack, lostInbox } from "../ledger/channel-outcomes.ts";
 import { wasInInbox } from "../ledger/recipient-list.ts";
 import { lostReason, type RecipientOutcome, recipientOutcome } from "../ledger/recipient-outcome.ts";
 import { type ChunkRef, CLOCK_TOLERANCE_MS, chunkRefOf, touchesSince } from "../ledger/touches.ts";
@@ -51,13 +52,14 @@ export async function explainRecipient(
   });
   if (place.kind === "unknown" && ledger.length === 0) throw notFound("recipient");
 
-  const { recipient, waits } = place.kind === "recipient" ? place : { recipient: undefined, waits: [] };
-  const deferred = job.status === "canceled" ? undefined : quietEndOf(waits);
-  const rows = { ledger, messages, isDeferred: deferred !== undefined };
+  const { recipient, waits: left } = place.kind === "recipient" ? place : { recipient: undefined, waits: [] };
+  const waits = job.status === "canceled" ? [] : left;
+  const rows = { ledger, messages, isDeferred: isDeferred(waits) };
   const outcome = outcomeAt(store, job, { place, subscriber }, rows);
   const { decision, state, attempts, isHeld, arm } = outcome;
   const targets = recipient?.targets ?? [];
-  const known = channelOutcomes(job, { ledger, messages, targets, waits });
+  const stop = await stopAfterQuiet(store, job);
+  const known = channelOutcomes(job, { ledger, messages, targets, waits, stop, now: store.clock.now() });
   const channels =
     known.length === 0 && state === "failed" && outcome.reason !== null ? lostInbox(targets, outcome.reason) : known;
   const reason = outcome.reason ?? channels.find((one) => one.state === state)?.reason ?? null;
@@ -71,7 +73,7 @@ export async function explainRecipient(
     reason: reason ?? (decision === "pending" ? stopOf(job) : null),
     channels,
     attempts,
-    waits: job.status === "canceled" ? [] : waits.flatMap((unit) => waitOf(unit, targets)),
+    waits: waits.flatMap((unit) => waitOf(unit, targets, store.clock.now())),
     now,
     variant_id,
   };
@@ -82,7 +84,7 @@ export async function explainRecipient(
     subscriber: { id: subscriber, name: profile ? displayName(profile) : null },
     ...said,
     in_words: await inWords(store, job, said, { subscriber, isDiscreet }),
-    deferred_until: deferred === undefined ? null : timestamp(deferred),
+    deferred_until: deferredUntil(store, waits),
     holdout: shareOf("holdout", job, subscriber, job.holdout_percentage),
     held_out,
     split: job.variant_b && shareOf("split", job, subscriber, job.split_percentage ?? HALF),
@@ -113,6 +115,7 @@ async function inWords(
     ended_at: job.completed_at,
     error: job.error,
     ...(await sourceStatus(store, job)),
+    isOfJourney: job.source.type === "journey",
     halt: job.halted && haltText(job.halted),
     othersAfter,
     ...deliveryOf(job, channels, { quiet: now?.quiet_hours ?? null, isOther: othersAfter !== undefined }),
@@ -138,10 +141,10 @@ async function sourceStatus(
 }
 
 /** What an address waits for; nothing where it only waits for its first turn. */
-function waitOf(unit: Unit, targets: readonly Target[]): Wait[] {
+function waitOf(unit: Unit, targets: readonly Target[], now: number): Wait[] {
   const { tries, throttledSince, due } = unit;
   const address = targets[unit.target];
-  const why = waitReason(unit);
+  const why = waitReason(unit, now);
   if (!address || why === undefined) return [];
 
   const { channel, device } = address;
@@ -150,8 +153,11 @@ function waitOf(unit: Unit, targets: readonly Target[]): Wait[] {
   return [{ channel, device_id: device ?? null, why, since, attempts: tries.length, until: timestamp(due) }];
 }
 
-const waitReason = (unit: Unit): Wait["why"] | undefined =>
-  quietEnd(unit) === undefined ? (heldBack(unit) ?? (unit.tries.length > 0 ? "retry" : undefined)) : "quiet_hours";
+function waitReason(unit: Unit, now: number): Wait["why"] | undefined {
+  const quiet = quietEnd(unit);
+  if (quiet !== undefined) return quiet > now ? "quiet_hours" : "held";
+  return heldBack(unit) ?? (unit.tries.length > 0 ? "retry" : undefined);
+}
 
 /** The chunk that rows of a recipient name; undefined where the recipient is on the row of the job, or has no rows. */
 function chunkIn({ id: job, direct }: Job, rows: readonly { place?: string | undefined }[]): ChunkRef | undefined {

@@ -119,8 +119,9 @@ const Wait = v.object({
   device_id: v.nullable(v.string()),
   why: said(
     "`throttled`: the provider takes no more messages for the moment; `verifying`: the channel's new credentials are being " +
-      "verified. Neither counts as an attempt",
-    v.picklist(["quiet_hours", "throttled", "verifying", "retry"]),
+      "verified. Neither counts as an attempt. `held`: quiet hours are over, and its workspace, campaign or journey was " +
+      "stopped at their end",
+    v.picklist(["quiet_hours", "throttled", "verifying", "retry", "held"]),
   ),
   since: said(
     "The last attempt, or since when its channel takes nothing; `null`: there was none",

@@ -1,6 +1,7 @@
 // What the service keeps of plans, and of who changed what: one interface for each kind of record.
 import type { Body } from "../kit.ts";
 import type { Event } from "./people.ts";
+import type { Recipient } from "./sends.ts";
 
 export interface Segment {
   id: string;
@@ -72,6 +73,8 @@ export interface Run {
   from: number;
   /** The end of the delay or wait that it is in. */
   until: number | null;
+  /** The message before its delay or wait, if that waits for the end of quiet hours. */
+  message: Recipient | null;
   /** What moved it last, if an event did. */
   mover: Event | null;
   entered_at: number;

@@ -48,6 +48,8 @@ export interface Recipient {
   /** Classes not tried yet, best first (SMA-6). */
   fallbacks: string[];
   deferred_until: number | null;
+  /** When what quiet hours had put off was handed over, or given up. */
+  went_out_at: number | null;
   at: number;
   /** Drawn for one side or the other at the dispatch, whatever came of it. */
   isAssigned: boolean;
