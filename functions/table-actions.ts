@@ -23,7 +23,7 @@ export const furtherActions: Readonly<Record<string, readonly ListedAction[]>> =
   "api-insights": ["DeleteItem"],
   "api-annotations": ["DeleteItem"],
   "api-hooks": ["DeleteItem"],
-  "api-webhooks": ["DeleteItem"],
+  "api-webhooks": ["BatchWriteItem", "DeleteItem"],
   "api-lists": ["BatchWriteItem", "DeleteItem"],
   "api-events": ["BatchWriteItem", "DeleteItem"],
   "api-auth": ["BatchWriteItem", "ConditionCheckItem", "DeleteItem"],
