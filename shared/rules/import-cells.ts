@@ -11,7 +11,6 @@ import { refusedInJson } from "./import-json.ts";
 import type { OtherChannel } from "./import-mapping.ts";
 import { type LogColumn, partyOf } from "./import-message-logs.ts";
 import type { PluslessNumbers, Standard } from "./import-names.ts";
-import { readPhone } from "./import-phones.ts";
 import { regionOf } from "./import-places.ts";
 import { type SignedName, signedName } from "./import-signs.ts";
 import { cellValue, isMissing, tagsOf, type Value } from "./import-values.ts";
@@ -47,34 +46,44 @@ export interface Sorted {
   said?: string;
   /** As its columns have them, the most usual name first. */
   phones: WrittenPhone[];
+  /** In columns of one channel. */
+  numbers: WrittenNumber[];
   /** In further columns of addresses. */
   furtherEmails?: readonly string[];
   /** Whether the time of its consent is that of a yes. */
   isTimeOfYes?: boolean;
 }
 
-interface WrittenPhone {
+interface WrittenNumber {
   text: string;
-  rank: number;
   lacksPlus: PluslessNumbers | undefined;
+  /** The channel that alone it is of. */
+  of: OtherChannel | undefined;
+}
+
+interface WrittenPhone extends WrittenNumber {
+  rank: number;
 }
 
 /** The column of the phone comes before others with a name of one. */
 const FIRST_PHONE = Number.NEGATIVE_INFINITY;
 const LAST_PHONE = Number.POSITIVE_INFINITY;
 
+const emptyRow = (): Sorted => ({
+  standard: {},
+  evidence: {},
+  attributes: {},
+  signed: [],
+  topics: {},
+  channels: {},
+  message: {},
+  phones: [],
+  numbers: [],
+});
+
 /** Sorts a row of as many cells as its header has. */
 export function sortCells({ cells, types }: Columns, row: readonly string[]): Sorted {
-  const sorted: Sorted = {
-    standard: {},
-    evidence: {},
-    attributes: {},
-    signed: [],
-    topics: {},
-    channels: {},
-    message: {},
-    phones: [],
-  };
+  const sorted = emptyRow();
   const topicOf = (key: string) => {
     sorted.topics[key] ??= { signed: [] };
     return sorted.topics[key];
@@ -92,6 +101,7 @@ export function sortCells({ cells, types }: Columns, row: readonly string[]): So
       isCountry,
       lacksPlus,
       phoneRank,
+      numberOf: of,
       timeColumn,
       ...cell
     },
@@ -124,7 +134,8 @@ export function sortCells({ cells, types }: Columns, row: readonly string[]): So
     }
     if (isCountry) takeCountry(sorted, value);
     const rank = standard === "phone" ? FIRST_PHONE : phoneRank;
-    if (rank !== undefined && !NO_VALUE.test(value)) sorted.phones.push({ text: value, rank, lacksPlus });
+    if (rank !== undefined && !NO_VALUE.test(value)) sorted.phones.push({ text: value, rank, lacksPlus, of });
+    if (of && MAY_BE_NUMBER.test(value)) sorted.numbers.push({ text: value, lacksPlus, of });
   }
   takeFurtherEmails(sorted, cells, row);
   sorted.phones.sort((a, b) => a.rank - b.rank);
@@ -201,7 +212,7 @@ const signedTags = (text: string): SignedCell[] =>
 function takeAddress({ standard, channel, address, phones }: Sorted): void {
   if (address === undefined) return;
   if (channel === "email") standard.email ??= address;
-  if (channel === "sms") phones.push({ text: address, rank: LAST_PHONE, lacksPlus: undefined });
+  if (channel === "sms") phones.push({ text: address, rank: LAST_PHONE, lacksPlus: undefined, of: undefined });
 }
 
 /** Of a log of messages, whoever is not us. */
@@ -209,10 +220,12 @@ function takeParty({ message, phones, signed }: Sorted): void {
   const party = partyOf(message);
   if (party?.number === undefined) return;
   const { number: text, isOut } = party;
-  phones.push({ text, rank: LAST_PHONE, lacksPlus: "long" });
+  phones.push({ text, rank: LAST_PHONE, lacksPlus: "long", of: undefined });
   const channel = /^whatsapp:/i.test(text) ? "chat_app" : "sms";
   if (isOut) signed.push({ signed: { sign: "out", channels: [channel] }, value: "true" });
 }
+
+const MAY_BE_NUMBER = /(?:\d\D{0,3}){6}/;
 
 /** What stands for no value where a name, an address or a number would. */
 const NO_VALUE = /^(?:null|nan|none|nil|undefined|<na>|n\/a|#n\/a|#nv|#[\p{L}\d/]+[!?]|\\n|-+)$/iu;
@@ -230,20 +243,3 @@ const NULL_OF_DATABASES = /^\\N$/;
 /** A cell without what surrounds its value. */
 export const textOf = (cell: string): string =>
   withoutMark(cell.replaceAll(AROUND, "").replace(AS_TEXT, "$1")).replaceAll(AROUND, "").replace(NULL_OF_DATABASES, "");
-/** What became of a phone number. */
-export type PhoneKind = "kept" | "converted" | "unreadable";
-
-/** The first number that can be read. Where none can, the first stays as it is: a send says that it is invalid. */
-export function takePhone({ attributes, region: ofRow, phones }: Sorted, reading: RowReading): PhoneKind | undefined {
-  const region = reading.phoneRegion ?? (ofRow === null ? undefined : (ofRow ?? reading.region));
-  for (const { text, lacksPlus } of phones) {
-    const read = readPhone(text, region, lacksPlus);
-    if (read.kind === "unreadable") continue;
-    attributes.phone = read.phone;
-    return read.kind;
-  }
-  const first = phones[0];
-  if (!first) return undefined;
-  attributes.phone = first.text;
-  return "unreadable";
-}

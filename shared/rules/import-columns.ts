@@ -21,6 +21,7 @@ import {
 } from "./import-mapping.ts";
 import {
   bareName,
+  channelOfNumbers,
   columnKey,
   isCountryColumn,
   isEmailAgain,
@@ -29,9 +30,10 @@ import {
   phoneLead,
   pluslessOf,
   rankOf,
+  type ShownNumbers,
   type Standard,
 } from "./import-names.ts";
-import { type SignedName, signedName } from "./import-signs.ts";
+import { askedBefore, type SignedName, signedName } from "./import-signs.ts";
 import { EVIDENCE, type ImportSource } from "./import-sources.ts";
 import { type ColumnType, saysYesOrNo } from "./import-values.ts";
 import { topicKeyOf } from "./topics.ts";
@@ -64,11 +66,13 @@ export interface Cell {
   /** The region of phone numbers of the row. */
   isCountry?: boolean;
   /** A phone number of the row, where the column of the phone is empty or cannot be read; the smallest first. */
-  phoneRank?: number;
+  phoneRank?: number | undefined;
   /** An address of the row, where the column of the address is empty: `email` again, or `Email 2`. */
   isEmailToo?: boolean;
   /** Which of its phone numbers are international ones without their plus. */
   lacksPlus?: PluslessNumbers;
+  /** The channel that alone its numbers are of: `WhatsApp Number`. */
+  numberOf?: OtherChannel | undefined;
   /** The index of the column that says when what it says became so. */
   timeColumn?: number | undefined;
   /** It says of which channel the row is, or holds its address there. */
@@ -107,6 +111,8 @@ export interface KnownColumns {
   /** The keys of the topics that the workspace has. */
   topics?: readonly string[] | undefined;
   types?: readonly ColumnType[] | undefined;
+  /** What the rows show of the numbers without a plus in each column. */
+  numbers?: readonly ShownNumbers[] | undefined;
 }
 
 /** Reads a header. @returns its columns, or the reason why the file cannot be imported */
@@ -135,7 +141,7 @@ const hasNumbers = ({ standard, rowColumn, phoneRank }: Cell): boolean =>
 export function columnsOfHeader(
   written: readonly string[],
   source: ImportSource,
-  { mapping = {}, topics = [], types = [] }: KnownColumns,
+  { mapping = {}, topics = [], types = [], numbers = [] }: KnownColumns,
 ): Columns {
   const legends = written.map(legendOf);
   // Letters and digits that stand for answers are no numbers or ids.
@@ -175,7 +181,9 @@ export function columnsOfHeader(
   };
   const found = header.map((name, i): Cell => {
     const legend = legends[i]?.words;
-    return { ...cellOf(name, i), ...(legend && { legend }) };
+    const cell = cellOf(name, i);
+    const shown = cell.lacksPlus === "all" ? undefined : numbers[i];
+    return { ...cell, ...(shown && cell.lacksPlus && { lacksPlus: shown }), ...(legend && { legend }) };
   });
   const saysWho = ({ standard }: Cell, i: number) =>
     (standard === "external_id" || standard === "email") && types[i] !== "empty";
@@ -215,7 +223,7 @@ function withOwnKeys(cells: readonly Cell[], header: readonly string[], isFree: 
 
 const standardCell = (name: string, standard: Standard, header: readonly string[]): Cell => ({
   standard,
-  ...(standard === "phone" && { lacksPlus: pluslessOf(name, header) }),
+  ...(standard === "phone" && { lacksPlus: pluslessOf(name, header), numberOf: channelOfNumbers(name) }),
   ...(standard === "consent_status" && { name, timeColumn: timeColumnOf(name, header) }),
   ...(standard === "tags" && { name }),
   ...(standard === "consent_at" && isTimeOfYes(name) && { isTimeOfYes: true }),
@@ -251,23 +259,16 @@ function furtherCell(
   const ofRow = rowColumn(name, header);
   const rank = taken.has("phone") || saysYesOrNo(type) ? undefined : rankOf("phone", columnKey(bareName(name)));
   const phoneRank = rank === undefined ? undefined : rank - phoneLead(name);
+  const numberOf = saysYesOrNo(type) ? undefined : channelOfNumbers(name);
   return {
     ...(evidence && { evidence }),
     ...(attribute && { attribute }),
     ...(signed && { signed, name, timeColumn: timeColumnOf(name, header) }),
-    ...(phoneRank !== undefined && { phoneRank, lacksPlus: pluslessOf(name, header) }),
+    ...((phoneRank ?? numberOf) !== undefined && { phoneRank, numberOf, lacksPlus: pluslessOf(name, header) }),
     ...(mayBeEmail && isEmailAgain(name) && { isEmailToo: true }),
     ...(isCountryColumn(name) && { isCountry: true }),
     ...(ofRow && { rowColumn: ofRow }),
   };
-}
-
-/** Survey tools write each answer to a question in a column of its own, of which the first alone has a name. */
-function askedBefore(i: number, header: readonly string[]): SignedName | undefined {
-  if (header[i]?.trim() !== "") return undefined;
-  const question = header.slice(0, i).findLast((name) => name.trim() !== "");
-  const signed = question === undefined ? undefined : signedName(question);
-  return signed?.sign === "in" || signed?.sign === "asked" ? { ...signed, sign: "asked" } : undefined;
 }
 
 /** A name that says no keeps its meaning, whatever the column is mapped to. */

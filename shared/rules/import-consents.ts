@@ -127,7 +127,10 @@ const asClaim = (status: Claim["status"] | undefined, said = ""): Claim | undefi
 
 /** What a cell says, at the time of its own or of the column for it. */
 function claimOf(cell: SignedCell, form: ConsentReading): Claim | undefined {
-  const claim = ownClaimOf(cell, form);
+  const found = ownClaimOf(cell, form);
+  const { confirms } = cell.signed;
+  const isPending = confirms === "not yet" || (confirms === "done" && isNo(cell.value));
+  const claim = found?.status === "opted_out" && isPending ? { ...found, isPending: true as const } : found;
   return claim && claim.time === undefined && cell.time !== undefined ? { ...claim, time: cell.time } : claim;
 }
 

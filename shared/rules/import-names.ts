@@ -53,13 +53,14 @@ export const usualNames: Record<Standard, readonly string[]> = {
     numéro de mobile | teléfono móvil | número de teléfono | celular | telefono cellulare | numero di telefono |
     numero de telefone | mobiele telefoon | telefon komórkowy | mobile no | mobile phone no | contact number | tel |
     tél | gsm | handynr | mobiltelefonnummer | nr telefonu | numéro mobile | teléfono celular | phone 1 value |
-    mobiltelefon | mobil | rufnummer | whatsapp number | mobiel nummer | mobile telephone | cell number |
-    cell phone number | numero cellulare | número de telemóvel | numer komórkowy | numéro de portable | wa id | whatsapp id |
+    mobiltelefon | mobil | rufnummer | mobiel nummer | mobile telephone | cell number |
+    cell phone number | numero cellulare | número de telemóvel | numer komórkowy | numéro de portable |
     número de celular | número móvil | phone number mobile | msisdn | natel |
     mobilfunknummer | mobilfunk | mobilfunknr | mobilnr | mobilrufnummer | telefon mobil | tel mobil | telefon privat | phone e164 |
     mobile e164 | tlf | tlf móvil | teléfono de contacto | número de contacto | telefone de contacto | numero di cellulare |
     telefoonnummer mobiel | mobiele nummer | gsm nummer | tel komórkowy | nr telefonu komórkowego | nr tel | tel cellulare | telefon kom | tel kom | sms address | channels sms address | billing phone | customer phone |
-    customer mobile | shipping phone | cep telefonu | cep | telefon numarası | телефон | رقم الجوال | الجوال | رقم الهاتف | الهاتف | טלפון | טלפון נייד | 手机 | 手机号 | 手机号码 | 手機 | 手機號碼 | 行動電話 | 전화 | 휴대폰번호 | 휴대폰 | 전화번호 | 携帯電話 | 携帯電話番号 | 携帯番号 | 携帯 | 電話番号 | 電話
+    customer mobile | shipping phone | cep telefonu | cep | telefon numarası | телефон | رقم الجوال | الجوال | رقم الهاتف | الهاتف | טלפון | טלפון נייד | 手机 | 手机号 | 手机号码 | 手機 | 手機號碼 | 行動電話 | 전화 | 휴대폰번호 | 휴대폰 | 전화번호 | 携帯電話 | 携帯電話番号 | 携帯番号 | 携帯 | 電話番号 | 電話 |
+    whatsapp number | wa id | whatsapp id
   `),
   first_name: listed(`
     first_name | fname | given name | forename | first | vorname | rufname | prénom | nombre | nombres | primer nombre | nome |
@@ -213,6 +214,17 @@ export const isEmailAgain = (name: string): boolean =>
 const MOBILE =
   /mobil|mobiel|cell|handy|gsm|sms|portable|movil|celular|telemovel|komork|msisdn|natel|手机|手機|行動|携帯|휴대/;
 
+const OF_CHATS =
+  /^(?:whatsapp|wa)(?:id|n[or]|num|number|nummer|numero|phone|phonenumber|mobile|contact|telefon|telefono)$|^whatsapp$|^(?:phone|number|numero|telefon|mobile|celular|telefono)(?:de|di|do|del)?whatsapp$/;
+const OF_TEXTS =
+  /^(?:sms|text|mms)(?:n[or]|num|number|nummer|phone|phonenumber|mobile|telefon|address)$|^sms$|^channelssmsaddress$/;
+/** The channel that alone the numbers of a column are of, by its name. */
+export function channelOfNumbers(name: string): "sms" | "chat_app" | undefined {
+  const key = columnKey(bareName(name));
+  if (OF_CHATS.test(key)) return "chat_app";
+  return OF_TEXTS.test(key) ? "sms" : undefined;
+}
+
 /** How much sooner than others a column of a mobile phone is the phone. */
 export const phoneLead = (name: string): number => (MOBILE.test(columnKey(name)) ? 1_000 : 0);
 
@@ -252,18 +264,30 @@ export function namesAgain(cells: readonly string[], header: readonly string[]):
 const countryKeys = new Set(COUNTRY.map(columnKey));
 export const isCountryColumn = (name: string): boolean => countryKeys.has(columnKey(name)) || columnKey(name) === CC;
 
-/** Which numbers of a column are international ones without their plus: all, or those with as many digits as they have. */
-export type PluslessNumbers = "all" | "long" | "none";
+/**
+ * Which numbers of a column are international ones without their plus: `all`, whatever else they might be; `most`, as its
+ * other rows show; `long`, those with as many digits as they have; `within`, none, as its other rows show; `none`, nobody knows.
+ */
+export type PluslessNumbers = "all" | "most" | "long" | "within" | "none";
 
-const PLUSLESS = new Set(["sms", "msisdn", "waid", "whatsappid"]);
+/** What the rows show of a column; null: nothing, or that it has numbers of both kinds. */
+export type ShownNumbers = "most" | "within" | null;
+
+const PLUSLESS = new Set(["msisdn", "waid", "whatsappid"]);
+/** Brevo leaves out each plus. */
+const IN_BREVO = new Set(["sms", "whatsapp"]);
+const OF_BREVO = /^(?:email|sms|whatsapp)blacklisted$|^addedtime$/;
 /** MoEngage and CleverTap, which want the code of the country. */
 const OF_APPS = /^moe(?:unsubscribe|hardbounce|smssubscription|wasubscription)$|^msg(?:email|sms|whatsapp)$/;
 /** Brevo, and who writes an MSISDN, leave out each plus; others have what they were given. @param header the names of the file */
 export function pluslessOf(name: string, header: readonly string[]): PluslessNumbers {
-  if (PLUSLESS.has(columnKey(name))) return "all";
+  const key = columnKey(name);
+  if (PLUSLESS.has(key) || (IN_BREVO.has(key) && isOfBrevo(header))) return "all";
+  if (key === "sms") return "most";
   return isOfApps(header) ? "long" : "none";
 }
 
+const isOfBrevo = perHeader((header) => [...keysOf(header)].some((key) => OF_BREVO.test(key)));
 const isOfApps = perHeader((header) => [...keysOf(header)].some((key) => key === OF_CUSTOMER_IO || OF_APPS.test(key)));
 
 /** Customer.io writes its own id beside the one of the sender. */

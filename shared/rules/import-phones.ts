@@ -1,15 +1,30 @@
-// Reads the phone numbers of files (AMB-133).
+// Reads the phone numbers of files (AMB-133, docs/decisions/0142).
 import {
   type CountryCode,
   getCountryCallingCode,
   isSupportedCountry,
+  type PhoneNumber,
   parsePhoneNumberFromString,
 } from "libphonenumber-js/min";
+import { parsePhoneNumberFromString as parseMobile } from "libphonenumber-js/mobile";
 import { isPhoneNumber } from "./contacts.ts";
 import { compactPhone, INVISIBLE } from "./import-addresses.ts";
 import type { PluslessNumbers } from "./import-names.ts";
 
-type ReadPhone = { kind: "kept" | "converted"; phone: string } | { kind: "unreadable" };
+/** `isDoubtful`: without the code of its country, it may be a number of two. */
+type ReadPhone = { kind: "kept" | "converted"; phone: string } | { kind: "unreadable"; isDoubtful?: true };
+const UNREADABLE: ReadPhone = { kind: "unreadable" };
+const DOUBTFUL: ReadPhone = { kind: "unreadable", isDoubtful: true };
+
+/** How the numbers of a cell are read. */
+export interface PhoneForm {
+  /** Where a number without a country code is from. */
+  region?: string | undefined;
+  /** The row or the caller names the region: it is not only that of the workspace. */
+  isRegionSaid?: boolean | undefined;
+  /** Which numbers of the column are international ones without their plus. */
+  lacksPlus?: PluslessNumbers | undefined;
+}
 
 /** What a spreadsheet makes of a long number: its last digits are lost. */
 const EXPONENT = /\d[.,]?e[+-]?\d/i;
@@ -19,47 +34,44 @@ const MAX_NUMBERS = 100;
 const MIN_ABROAD = 11;
 
 /**
- * Whether digits are an international number without its plus: `491511234567` in Germany, `14155550123` where no number
- * within the country is so long.
+ * Reads a number, or the first of several in one cell. One in E.164 form is kept, whatever the metadata say of it. One that
+ * may be of two countries is not read: what it says would be said of somebody else.
  */
-function beginsAsAbroad(digits: string, country: CountryCode | undefined, lacksPlus: PluslessNumbers): boolean {
-  if (lacksPlus === "all") return /^[1-9]\d+$/.test(digits);
-  if (!/^[1-9]\d+$/.test(digits) || digits.length < MIN_ABROAD) return false;
-  if (parsePhoneNumberFromString(`+${digits}`)?.isValid() !== true) return false;
-  if (lacksPlus === "long" || country === undefined) return true;
-  const isOwn = digits.startsWith(getCountryCallingCode(country));
-  return isOwn || parsePhoneNumberFromString(digits, country)?.isValid() !== true;
-}
-
-/**
- * Reads a number, or the first of several in one cell. One in E.164 form is kept, whatever the metadata say of it.
- * @param region where a number without a country code is from
- * @param lacksPlus which numbers of the column are international ones without their plus
- */
-export function readPhone(written: string, region: string | undefined, lacksPlus: PluslessNumbers = "none"): ReadPhone {
+export function readPhone(written: string, form: PhoneForm): ReadPhone {
   const text = written.normalize("NFKC").replaceAll(INVISIBLE, "");
-  if (EXPONENT.test(text)) return { kind: "unreadable" };
-  const country = region !== undefined && isSupportedCountry(region) ? region : undefined;
-  const whole = readNumber(text, country, lacksPlus);
+  if (EXPONENT.test(text)) return UNREADABLE;
+  const whole = readNumber(text, form);
   if (whole.kind !== "unreadable") return whole;
-  const parts = text.split(BETWEEN_NUMBERS).filter((part) => /\p{Nd}/u.test(part));
-  for (const part of parts.slice(0, MAX_NUMBERS)) {
-    const read = readNumber(part.replaceAll(REMARK, "").trim(), country, lacksPlus);
+  for (const part of partsOf(text)) {
+    const read = readNumber(part, form);
     if (read.kind !== "unreadable") return { ...read, kind: "converted" };
   }
   return whole;
 }
 
+/** Each number of a cell, in E.164 form: what a row refuses holds for all of them. */
+export function numbersIn(written: string, form: PhoneForm): string[] {
+  const text = written.normalize("NFKC").replaceAll(INVISIBLE, "");
+  const phonesOf = (one: string) => {
+    const read = EXPONENT.test(one) ? UNREADABLE : readNumber(one, form);
+    return read.kind === "unreadable" ? [] : [read.phone];
+  };
+  const whole = phonesOf(text);
+  return whole.length > 0 ? whole : [...new Set(partsOf(text).flatMap(phonesOf))];
+}
+
 /** So many last digits of a number are the same, however it is written. */
 const SAME_DIGITS = 6;
 
-/** Whether a number in E.164 form is in a cell, as people write it abroad or within its country. */
+/** Whether a number in E.164 form is in a cell, as people write it abroad or within its country, also where it may be another one. */
 export function hasPhone(written: string, number: string): boolean {
   if (!isPhoneNumber(number) || !written.replaceAll(/\D/g, "").includes(number.slice(-SAME_DIGITS))) return false;
   const country = parsePhoneNumberFromString(number)?.country;
   return [written, ...written.split(BETWEEN_NUMBERS)].some((part) => {
-    const read = readPhone(part, country);
-    return read.kind !== "unreadable" && read.phone === number;
+    const read = readPhone(part, { region: country });
+    if (read.kind !== "unreadable") return read.phone === number;
+    const digits = compactPhone(part);
+    return `+${digits}` === number || (country !== undefined && validNumber(digits, country)?.number === number);
   });
 }
 
@@ -69,19 +81,110 @@ const BETWEEN_NUMBERS = /[;,|\n]|:::|\s\/\s|\s(?:or|oder|ou|o|lub|of|and|und)\s/
 const REMARK = /^\s*\p{L}[\p{L}\s.-]*:\s*|\([^\d()]*\)/gu;
 /** `+49 (0)151` has the digit of calls within a country beside its code. */
 const DIGIT_WITHIN = /^(\s*\(?\s*(?:\+|00)[\d\s.()/-]*?)\(0\)/;
+/** What WhatsApp writes behind a number. */
+const OF_CHATS = /(?<=^\d{7,15})@(?:c\.us|s\.whatsapp\.net)$/;
 
-function readNumber(text: string, country: CountryCode | undefined, lacksPlus: PluslessNumbers): ReadPhone {
+const partsOf = (text: string): string[] =>
+  text
+    .split(BETWEEN_NUMBERS)
+    .filter((part) => /\p{Nd}/u.test(part))
+    .slice(0, MAX_NUMBERS)
+    .map((part) => part.replaceAll(REMARK, "").trim());
+
+function readNumber(text: string, form: PhoneForm): ReadPhone {
   // A data frame writes a column of numbers with a decimal.
-  const bare = text.replace(/^=?(?:'|tel[.:]?(?=[\s+\d]))?\s*/i, "").replace(/^(\+?\d{7,15})\.0+$/, "$1");
+  const bare = text
+    .replace(/^=?(?:'|tel[.:]?(?=[\s+\d]))?\s*/i, "")
+    .replace(/^(\+?\d{7,15})\.0+$/, "$1")
+    .replace(OF_CHATS, "");
   const clear = bare.replace(DIGIT_WITHIN, "$1").replace(/^\++(?:00)?(?=\d)/, "+");
-  const compact = compactPhone(clear);
-  const international = compact.replace(/^00/, "+");
-  const written = beginsAsAbroad(international, country, lacksPlus) ? `+${international}` : international;
-  if (isPhoneNumber(written)) return { kind: written === compactPhone(bare) ? "kept" : "converted", phone: written };
-  const parsed = parsePhoneNumberFromString(clear, {
+  const international = compactPhone(clear).replace(/^00/, "+");
+  if (isPhoneNumber(international))
+    return { kind: international === compactPhone(bare) ? "kept" : "converted", phone: international };
+  const country = countryOf(form.region);
+  if (PLUSLESS.test(international)) {
+    const read = readPlusless(international, country, { ...form, isNorthAmerican: NORTH_AMERICAN.test(bare.trim()) });
+    return "phone" in read
+      ? { kind: "converted", phone: read.phone }
+      : read.kind === "doubtful"
+        ? DOUBTFUL
+        : UNREADABLE;
+  }
+  const within = validNumber(clear, country);
+  return within ? { kind: "converted", phone: within.number } : UNREADABLE;
+}
+
+const countryOf = (region: string | undefined): CountryCode | undefined =>
+  region !== undefined && isSupportedCountry(region) ? region : undefined;
+
+function validNumber(text: string, country?: CountryCode): PhoneNumber | undefined {
+  const parsed = parsePhoneNumberFromString(text, {
     extract: false,
     ...(country && { defaultCountry: country }),
   });
-  if (!parsed?.isValid() || !isPhoneNumber(parsed.number)) return { kind: "unreadable" };
-  return { kind: "converted", phone: parsed.number };
+  return parsed?.isValid() && isPhoneNumber(parsed.number) ? parsed : undefined;
+}
+
+const isMobile = ({ number }: PhoneNumber): boolean => parseMobile(number)?.isValid() === true;
+
+/** Digits that begin neither with a plus nor with the 0 of calls within a country. */
+const PLUSLESS = /^[1-9]\d{5,14}$/;
+/** As numbers are written in North America, and nowhere else. */
+const NORTH_AMERICAN = /^\(\d{3}\) ?\d{3}-\d{4}$|^\d{3}([-.])\d{3}\1\d{4}$/;
+
+/** `isClear`: nothing else can be meant. */
+type Plusless = { kind: "abroad" | "within"; phone: string; isClear?: true } | { kind: "doubtful" | "none" };
+
+/**
+ * What digits without a plus are: an international number that lacks it, or one within the country. Of a country that writes
+ * a 0 before its numbers, one without it is a guess as well: that a spreadsheet dropped it.
+ */
+function readPlusless(
+  digits: string,
+  country: CountryCode | undefined,
+  {
+    lacksPlus = "none",
+    isRegionSaid = false,
+    isNorthAmerican = false,
+  }: Omit<PhoneForm, "region"> & { isNorthAmerican?: boolean },
+): Plusless {
+  const isLong = digits.length >= MIN_ABROAD;
+  const mayBeAbroad = parsePhoneNumberFromString(`+${digits}`)?.isPossible() === true && isPhoneNumber(`+${digits}`);
+  if (lacksPlus === "all") return mayBeAbroad ? { kind: "abroad", phone: `+${digits}` } : { kind: "none" };
+  const isAbroad = lacksPlus === "most" || (lacksPlus === "long" && isLong);
+  const abroad = validNumber(`+${digits}`);
+  const within = country && validNumber(digits, country);
+  if (!within || !country) {
+    if (abroad && (isLong || isAbroad)) return { kind: "abroad", phone: abroad.number, isClear: true };
+    return isAbroad && mayBeAbroad ? { kind: "abroad", phone: `+${digits}` } : { kind: "none" };
+  }
+  if (within.number === `+${digits}`) return { kind: "abroad", phone: within.number };
+
+  const formatted = within.formatNational();
+  // What has no format of its country stays as it is.
+  const isWhole = formatted !== digits && formatted.replaceAll(/\D/g, "") === digits;
+  if (isNorthAmerican && !isWhole) return { kind: "doubtful" };
+  const inside = { kind: "within", phone: within.number } as const;
+  if (!abroad) {
+    const isDoubtful = !isWhole && (lacksPlus === "most" || (isLong && mayBeAbroad && !isMobile(within)));
+    return isDoubtful ? { kind: "doubtful" } : { ...inside, isClear: true };
+  }
+  const outside = { kind: "abroad", phone: abroad.number } as const;
+  const isOwn = isLong && digits.startsWith(getCountryCallingCode(country));
+  if (isOwn && !isWhole) return outside;
+  const [isMobileAbroad, isMobileWithin] = [isMobile(abroad), isMobile(within)];
+  if (isAbroad && (isMobileAbroad || !isMobileWithin)) return outside;
+  if (isWhole || lacksPlus === "within") return inside;
+  if (isAbroad) return { kind: "doubtful" };
+  if (isLong && isMobileAbroad !== isMobileWithin) return { ...(isMobileAbroad ? outside : inside), isClear: true };
+  if (isMobileWithin && (isRegionSaid || !isLong)) return inside;
+  return isLong || isMobileAbroad ? { kind: "doubtful" } : inside;
+}
+
+/** Which of the two a number without a plus must be: what it shows of the others in its column. */
+export function shownBy(written: string, region: string | undefined): "abroad" | "within" | undefined {
+  const digits = compactPhone(written.replace(/^'/, "").replace(/^(\d{7,15})\.0+$/, "$1"));
+  if (!PLUSLESS.test(digits)) return undefined;
+  const read = readPlusless(digits, countryOf(region), {});
+  return "phone" in read && read.isClear ? read.kind : undefined;
 }

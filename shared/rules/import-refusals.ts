@@ -2,9 +2,11 @@
 import { normalizedAddress } from "./addresses.ts";
 import { addressesIn, readEmail } from "./import-addresses.ts";
 import { isClear } from "./import-answers.ts";
-import { otherEmails, type RowReading, type Sorted, sortCells, takePhone } from "./import-cells.ts";
+import { otherEmails, type RowReading, type Sorted, sortCells } from "./import-cells.ts";
 import { type Cell, type Columns, MAX_VALUE_BYTES } from "./import-columns.ts";
-import type { ImportedChoices, ImportedConsent } from "./import-consents.ts";
+import { type ImportedChoices, type ImportedConsent, isOptOut } from "./import-consents.ts";
+import { otherChannels } from "./import-mapping.ts";
+import { type NumbersByChannel, takeNumbers } from "./import-row-numbers.ts";
 import type { ImportedRow } from "./import-rows.ts";
 import { isRefusal, statementsOf } from "./import-statements.ts";
 import { fitsType, isWhole } from "./import-values.ts";
@@ -15,8 +17,10 @@ export interface Refusals {
   email?: string | undefined;
   /** Of the same row. */
   otherEmails?: readonly string[] | undefined;
-  /** E.164. */
+  /** E.164, of the person. */
   phone?: string | undefined;
+  /** Those that an opt-out of a channel holds for, whoever has them. */
+  numbers: NumbersByChannel;
   /** Of mail: an opt-out or a suppression. */
   consent?: ImportedConsent | undefined;
   /** Of topics and other channels: opt-outs. */
@@ -46,9 +50,22 @@ export function refusalsIn(row: ImportedRow): Refusals {
     email,
     otherEmails: row.otherEmails,
     phone: normalizedAddress("phone", attributes.phone),
+    numbers: row.numbers,
     consent: isRefusal(consent) ? consent : undefined,
     choices: refusedOf(choices),
   };
+}
+
+/**
+ * The numbers that are opted out of channels with a row, whoever has them.
+ * @param isByAddress the row names no person: then that of the person is among them
+ */
+export function refusedNumbers({ phone, numbers, choices }: Refusals, isByAddress: boolean) {
+  return otherChannels.flatMap((channel) => {
+    const choice = choices[channel];
+    const held = (numbers[channel] ?? []).filter((number) => isByAddress || number !== phone);
+    return choice && isOptOut(choice) ? held.map((number) => ({ channel, number, at: choice.at })) : [];
+  });
 }
 
 export const refusesNothing = ({ consent, choices }: Refusals): boolean =>
@@ -68,7 +85,7 @@ const saysSomething = ({ standard, evidence, topic, ofChannel, signed }: Cell): 
 function refusedBy(columns: Columns, sorted: Sorted, reading: RowReading): Refusals | undefined {
   const { standard, attributes } = sorted;
   const [email] = addressesIn(standard.email ?? "");
-  takePhone(sorted, reading);
+  const { numbers } = takeNumbers(sorted, reading);
   const phone = normalizedAddress("phone", attributes.phone);
   const { consent, choices } = statementsOf(columns, sorted, email !== undefined, reading);
   const refusals = {
@@ -76,10 +93,12 @@ function refusedBy(columns: Columns, sorted: Sorted, reading: RowReading): Refus
     email,
     otherEmails: otherEmails(sorted, email, consent),
     phone,
+    numbers,
     consent: isRefusal(consent) ? consent : undefined,
     choices: refusedOf(choices),
   };
-  const isOfSomebody = (standard.external_id ?? email ?? phone) !== undefined;
+  const isOfSomebody =
+    (standard.external_id ?? email ?? phone) !== undefined || refusedNumbers(refusals, true).length > 0;
   return isOfSomebody && !refusesNothing(refusals) ? refusals : undefined;
 }
 

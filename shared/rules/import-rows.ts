@@ -3,10 +3,12 @@
 import { normalizedAddress } from "./addresses.ts";
 import { readEmail } from "./import-addresses.ts";
 import { isClear, isNothing } from "./import-answers.ts";
-import { otherEmails, type PhoneKind, type RowReading, type Sorted, sortCells, takePhone } from "./import-cells.ts";
+import { otherEmails, type RowReading, type Sorted, sortCells } from "./import-cells.ts";
 import { type Columns, MAX_VALUE_BYTES, type Problem } from "./import-columns.ts";
 import type { ImportedChoices, ImportedConsent } from "./import-consents.ts";
+import type { OtherChannel } from "./import-mapping.ts";
 import { readLocale, readZone } from "./import-places.ts";
+import { DOUBTFUL_NUMBER, type NumbersByChannel, type PhoneKind, takeNumbers } from "./import-row-numbers.ts";
 import { statementsOf } from "./import-statements.ts";
 import { readTime } from "./import-times.ts";
 import { cellValue, isWhole, tagsOf, type Value } from "./import-values.ts";
@@ -25,12 +27,15 @@ export interface ImportedRow {
   choices: ImportedChoices;
   /** What became of its phone number. */
   phone?: PhoneKind | undefined;
+  /** Those that what it refuses there holds for. */
+  numbers: NumbersByChannel;
   /** What of it could not be taken, though the row was. */
   warnings: readonly string[];
 }
 
 const NOBODY = "has neither an external_id nor an email";
 const NO_NUMBER = "has no phone number that can be read";
+const TOTAL = "is a line of totals";
 
 /** @returns the subscriber of a row, or the reason why it is rejected */
 export function readRow(
@@ -47,21 +52,25 @@ export function readRow(
   const address = standard.email === undefined ? undefined : readEmail(standard.email);
   if (address?.kind === "problem") return address;
   const { email, warning } = address ?? {};
-  const phone = takePhone(sorted, reading);
+  const { kind: phone, problem: unreadNumber, numbers, elsewhere } = takeNumbers(sorted, reading);
   const number = columns.isOfNumbers ? normalizedAddress("phone", attributes.phone) : undefined;
   const external_id = standard.external_id ?? (email ?? standard.email)?.toLowerCase() ?? number;
   const lostId = sorted.isIdLost ? "has an external_id of which a spreadsheet lost digits" : undefined;
-  if (external_id === undefined) return problem(lostId ?? (columns.isOfNumbers ? NO_NUMBER : NOBODY));
+  const noNumber = unreadNumber === DOUBTFUL_NUMBER ? unreadNumber : NO_NUMBER;
+  if (external_id === undefined) return problem(lostId ?? (columns.isOfNumbers ? noNumber : NOBODY));
+  if (isTotal(sorted)) return problem(TOTAL);
   if (external_id.length > 512) return problem("has an external_id of more than 512 characters");
   const unread = [...takeFields(standard, attributes), ...unreadTime(standard, reading)];
-  const { consent, choices } = statementsOf(columns, sorted, email !== undefined, reading);
+  const { consent, choices: said } = statementsOf(columns, sorted, email !== undefined, reading);
+  const { choices, warnings: ofOthers } = withoutOthers(said, elsewhere);
   if (consent?.said !== undefined) attributes.imported_consent = consent.said;
   const warnings = [
     lostId,
     warning,
-    phone === "unreadable" ? "has a phone number that cannot be read" : undefined,
+    unreadNumber,
     isUnread(columns, sorted, consent, reading) ? "has a consent that cannot be read" : undefined,
     ...unread,
+    ...ofOthers,
   ];
   const imported: ImportedRow = {
     external_id,
@@ -72,9 +81,27 @@ export function readRow(
     consent,
     choices,
     ...(phone && { phone }),
+    numbers,
     warnings: warnings.filter((one) => one !== undefined),
   };
   return { kind: "row", row: imported };
+}
+
+/** What spreadsheets write before the sums below a table. */
+const OF_TOTALS =
+  /^(?:(?:grand|sub)[\s-]?)?total(?:e|s|en)?:?$|^(?:gesamt)?summe:?$|^insgesamt:?$|^gesamt:?$|^somme:?$|^suma:?$|^soma:?$|^razem:?$|^totaal:?$|^합계$|^合計$|^总计$/i;
+/** A line of sums names nobody: it has an id for its word, and no way to reach one. */
+const isTotal = ({ standard: { external_id, email }, phones }: Sorted): boolean =>
+  email === undefined && phones.length === 0 && OF_TOTALS.test(external_id ?? "");
+
+const WAYS: Record<OtherChannel, string> = { sms: "SMS", chat_app: "WhatsApp" };
+
+/** What a row agrees to for a number that its person has not is none of the person. */
+function withoutOthers(choices: ImportedChoices, elsewhere: readonly OtherChannel[]) {
+  const others = elsewhere.filter((channel) => choices[channel]?.status === "opted_in");
+  const left = Object.fromEntries(others.map((channel) => [channel, { status: "unknown" as const }]));
+  const warnings = others.map((channel) => `agrees to ${WAYS[channel]} with another number than its phone`);
+  return { choices: { ...choices, ...left }, warnings };
 }
 
 const problem = (text: string): Problem => ({ kind: "problem", problem: text });

@@ -7,7 +7,7 @@ export const any = (...lines: string[]) =>
 // Names about something else: the reason, the link or the count of a consent, what was opened, an order that was declined.
 export const ASIDE = any(
   "risk$ probab likelihood propensity ^predict reason (?<!excludedfrom|^e?mail|^sms|^marketing)campaign title url link token hash$ (?:unsub(?:scribe[rd]?)?|optout)(?:key|code|id|u?uid|guid)$ ^listunsubscribe$ page$ popup shown$ displayed$ language locale$ sprache$ langue$ idioma$ lingua$ (?<!be)taal$ jezyk$ (?:mails?|newsletters?)received (?:newsletter|subscri(?:ption|ber)|consent|optin)(?:id|version|mode|format|score|rating|revenue|coupon|discount|amount|edition|variant)$ rate$ count number ^total bounces$",
-  "^(marketing)?emailsbounced bouncede?mails$ cookie analytics tracking totrack softbounc bounce[ds]?soft expir ablauf gu?e?ltigbis validuntil caduc scadenza vervald wygas (?<!newsletter|mail|marketing|sms)terms privacy source$ method$ (?<!hir)level$ (?<!optin|confirmation)pending(?!optin|confirmation) open click",
+  "^(marketing)?emailsbounced bouncede?mails$ cookie analytics tracking totrack softbounc bounce[ds]?soft expir ablauf gu?e?ltigbis validuntil caduc scadenza vervald wygas (?<!newsletter|mail|marketing|sms)terms privacy source$ method$ (?<!hir)level$ (?<!optin|confirmation|unsubscribe|unsubscription|optout)pending(?!optin|confirmation) open click",
   "(?<!con)sent$ delivered$ order payment card invoice purchase pedido pago compra commande paiement ordine",
   "pagament rechnung zahlung betaling zamow ^(?:vertrag|contract)(?!.*(?:mail|news|werb|market)) gelesen gesehen geo?e?ffnet gelezen geopend grund$ raison motivo reden$ powod anzahl nombrede aantal liczba",
 );

@@ -34,6 +34,8 @@ export interface SignedName {
   isNumbered?: true;
   /** What it is of, where another column may say why or how. */
   of?: "bounce" | "hard" | "suppression" | "reason" | "event" | "address" | "code";
+  /** It is about a confirmation: that there is none yet, or that there is one. Who has yet to confirm takes nothing back. */
+  confirms?: "not yet" | "done";
   /** A status of customers or leads: who is inactive or pending there buys nothing. */
   isOfTrade?: true;
   /** A status of something that people pay for again and again: who canceled or let it end may still want mail. */
@@ -145,10 +147,20 @@ export function signedName(name: string, header: readonly string[] = []): Signed
   // Airship has one of these times for who gets mail, and nothing else.
   const proof = key === "commercialoptedin" && ({ isProof: true } as const);
   const until = sign === "out" && /^(?:newsletter|subscribed)(?:bis|until)$/.test(key) && ({ isUntil: true } as const);
+  const confirms = sign === "word" ? undefined : confirmationIn(key);
   const kind = ofKind(key, sign, negative !== undefined);
   const of = kind && ({ of: kind } as const);
   if (channels.length > 0)
-    return { sign, channels, ...of, ...moment, ...until, ...(BARE.test(key) && { isBare: true }), ...numbered };
+    return {
+      sign,
+      channels,
+      ...of,
+      ...moment,
+      ...until,
+      ...(BARE.test(key) && { isBare: true }),
+      ...numbered,
+      ...(confirms && { confirms }),
+    };
   if (ELSEWHERE.test(key)) return undefined;
   if (sign === "out" && EVERYWHERE.test(key)) return { sign, channels: signedChannels };
   const ofTrade = sign === "status" && /^(?:customer|lead)/.test(key) && ({ isOfTrade: true } as const);
@@ -164,7 +176,27 @@ export function signedName(name: string, header: readonly string[] = []): Signed
     ...numbered,
     ...ofTrade,
     ...ofPurchase,
+    ...(confirms && { confirms }),
   };
+}
+
+const CONFIRMED = "confirm|verif|bestat|bestaet|conferm|bevestig|potwierdz";
+const NOT_YET = new RegExp(
+  `(?:un|not|nicht|non|no|nao|niet|nie|on)(?:yet)?(?:${CONFIRMED})[a-z]*|pending|awaiting|ausstehend|pendiente|pendente|enattente|inattesa|oczekuj[a-z]*`,
+);
+
+/** What a name says of a confirmation: not where somebody has yet to confirm that they left. */
+function confirmationIn(key: string): SignedName["confirms"] {
+  if (!NOT_YET.test(key)) return new RegExp(CONFIRMED).test(key) ? "done" : undefined;
+  return signOf(key.replace(NOT_YET, "")) === "out" ? undefined : "not yet";
+}
+
+/** Survey tools write each answer to a question in a column of its own, of which the first alone has a name. */
+export function askedBefore(i: number, header: readonly string[]): SignedName | undefined {
+  if (header[i]?.trim() !== "") return undefined;
+  const question = header.slice(0, i).findLast((name) => name.trim() !== "");
+  const signed = question === undefined ? undefined : signedName(question);
+  return signed?.sign === "in" || signed?.sign === "asked" ? { ...signed, sign: "asked" } : undefined;
 }
 
 function ofKind(key: string, sign: Sign, isReason: boolean): SignedName["of"] {

@@ -82,3 +82,37 @@ it.each([
 
   expect([status, error_message, await members()]).toEqual(["failed", "the file is JSON, and not CSV", []]);
 });
+
+it.each(["", "dry_run"])(
+  "lines of separators alone are no rows, and are counted nowhere: %s (AMB-133)",
+  async (option) => {
+    const { run } = await setting();
+    const lines = [
+      ",,",
+      "email,first_name,unsubscribed",
+      ",,",
+      "a@example.com,Ann,yes",
+      ' , ,"\u00a0"',
+      ",not an address,",
+      ",,",
+      "",
+    ];
+
+    const done = await run(lines.join("\n"), option ? { [option]: "true" } : {});
+
+    expect(done).toMatchObject({ status: "completed", total_rows: 2, processed_rows: 2, failed_rows: 1 });
+    expect(done.rejected_sample).toEqual([{ line: 6, reason: "has neither an external_id nor an email" }]);
+  },
+);
+
+it.each(["Total", "Summe", "TOTAL:", "Grand total"])(
+  "%s in the column of the id, with sums beside it, is nobody (AMB-133)",
+  async (word) => {
+    const { run, members } = await setting();
+
+    const done = await run(`Customer ID,E-mail,Orders\nC1,a@example.com,3\n${word},,3\n`);
+
+    expect(done.rejected_sample).toEqual([{ line: 3, reason: "is a line of totals" }]);
+    expect(await members()).toHaveLength(1);
+  },
+);

@@ -73,6 +73,15 @@ describe("an opt-out in a row that is rejected", () => {
     expect(await statusOf("u2", { attributes: { phone: "+491511234568" } }, "sms")).toBeUndefined();
   });
 
+  it("an opt-out in a rejected row is one of the person whom another row of the file creates (AMB-132)", async () => {
+    const { job, statusOf } = await afterFile(
+      "external_id,email,consent_status,consent_at\nu1,not an address,no,\nu1,a@x.example,yes,2026-01-01\n",
+    );
+
+    expect(job.consent_summary).toMatchObject({ opted_in: 0, unchanged: 1 });
+    expect(await statusOf("u1", {})).toBe("opted_out");
+  });
+
   it("an opt-out in a rejected row outlives a later row of the file that agrees (AMB-132)", async () => {
     const agreeing = "a@x.example,Hi,true,2026-03-01,";
     const header = "email,note,newsletter,consent_at,unsubscribed";
@@ -102,6 +111,11 @@ it.each([
   ["email,Status\na@x.example,Unconfirmed\n"],
   ["external_id,email,Status\nada,a@x.example,Unconfirmed\n"],
   ["email,phone,SMS consent\na@x.example,+491511234567,unconfirmed\n"],
+  ["email,unconfirmed\na@x.example,yes\n"],
+  ["email,confirmed\na@x.example,no\n"],
+  ["external_id,email,Opt-in pending\nada,a@x.example,1\n"],
+  ["external_id,email,Newsletter noch nicht bestätigt\nada,a@x.example,ja\n"],
+  ["email,phone,SMS opt-in not confirmed\na@x.example,+491511234567,yes\n"],
 ])("who never confirmed elsewhere takes back nothing that was said here of the address: %j (AMB-132)", async (csv) => {
   const { run, statusOf } = await afterFile("external_id,email,phone\nada,a@x.example,+491511234567\n");
   const agreed = { status: "opted_in", consented_at: "2026-01-01T00:00:00Z" };
@@ -179,6 +193,16 @@ describe("rows of many cells", () => {
     },
   );
 });
+
+it.each(["Unsubscribe pending", "Unsubscribe confirmed"])(
+  "%s: who has yet to confirm that they left has left (AMB-132)",
+  async (name) => {
+    const { run } = await afterFile("email,consent_status,consent_at\na@x.example,yes,2026-01-01\n");
+    const { consent_summary } = await run(`email,${name}\na@x.example,yes\n`);
+
+    expect(consent_summary).toMatchObject({ opted_out: 1, unchanged: 0 });
+  },
+);
 
 it.each([
   ["a column again", "email,email,unsubscribed\n,a@x.example,true\nb@x.example,,\n"],

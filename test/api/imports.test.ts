@@ -32,7 +32,7 @@ describe("rows", () => {
   async function rejecting() {
     const found = await setting();
     const done = await found.run(
-      'external_id,email,=note\nu1,u1@x.co,fine\nu2,not-an-email,"=cmd, ""x"""\n\nu3,u3@x.co\n,,\nu4,u4@x.co,ok\n',
+      'external_id,email,=note\nu1,u1@x.co,fine\nu2,not-an-email,"=cmd, ""x"""\n\nu3,u3@x.co\n,,nobody\nu4,u4@x.co,ok\n',
     );
     const link = new URL(done.rejected_rows_url).pathname;
     const follow = async (path = link) => {
@@ -61,7 +61,7 @@ describe("rows", () => {
       "line,reason,external_id,email,'=note",
       `3,has a bad email address,u2,not-an-email,"'=cmd, ""x"""`,
       '5,"has 2 cells, the header 3",u3,u3@x.co',
-      "6,has neither an external_id nor an email,,,",
+      "6,has neither an external_id nor an email,,,nobody",
       "",
     ]);
   });

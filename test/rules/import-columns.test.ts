@@ -140,6 +140,7 @@ describe("standard columns", () => {
       },
       consent: undefined,
       phone: "kept",
+      numbers: { sms: ["+4915123456789"], chat_app: ["+4915123456789"] },
       warnings: [],
     });
   });

@@ -33,8 +33,27 @@ describe("phone numbers", () => {
     ["14155550123", undefined, "converted +14155550123"],
     ["15212345678", "DE", "converted +4915212345678"],
     ["13812345678", "CN", "converted +8613812345678"],
+    ["14155550123", "DE", "converted +14155550123"],
+    ["447911123456", "DE", "converted +447911123456"],
+    ["33612345678", "DE", "converted +33612345678"],
+    ["41791234567", "DE", "converted +41791234567"],
+    ["919812345678", "AT", "converted +919812345678"],
+    ["905321234567", "DE", "converted +905321234567"],
+    ["17012345678", "CN", "converted +8617012345678"],
+    ["55991234567", "BR", "converted +5555991234567"],
+    ["5511912345679", "BR", "converted +5511912345679"],
+    ["81234567890", "ID", "converted +6281234567890"],
+    ["46701234567", "SE", "converted +46701234567"],
+    ["1511234567", "DE", "converted +491511234567"],
+    ["7911123456", "GB", "converted +447911123456"],
+    ["17012345678", "DE", "unreadable undefined"],
+    ["16012345678", "DE", "unreadable undefined"],
+    ["4520123456", "DE", "unreadable undefined"],
+    ["447700900123", "DE", "unreadable undefined"],
+    ["(555) 010-1234", "DE", "unreadable undefined"],
+    ["415-555-0123", "FR", "unreadable undefined"],
   ])("%s of %s is %s (AMB-133)", (text, region, expected) => {
-    const read = readPhone(text, region);
+    const read = readPhone(text, { region });
     expect(`${read.kind} ${"phone" in read ? read.phone : undefined}`).toBe(expected);
   });
 

@@ -19,8 +19,10 @@ import {
   pluslessOf,
   rankOf,
 } from "../../../shared/rules/import-names.ts";
-import { readPhone } from "../../../shared/rules/import-phones.ts";
+import { type PhoneForm, readPhone } from "../../../shared/rules/import-phones.ts";
 import { regionOf } from "../../../shared/rules/import-places.ts";
+import { openNumbers } from "../../../shared/rules/import-plusless.ts";
+import { DOUBTFUL_NUMBER } from "../../../shared/rules/import-row-numbers.ts";
 import { type SignedName, signedName } from "../../../shared/rules/import-signs.ts";
 import { readTime } from "../../../shared/rules/import-times.ts";
 import type { Store } from "../../../shared/store/context.ts";
@@ -127,33 +129,50 @@ export async function importSuppressions(
 async function readFile(csv: string, reading: Reading) {
   const found = new Map<string, Suppressing>();
   const problems: { line: number; reason: string }[] = [];
+  const { columns, rows } = await readRows(csv, reading);
+  for (const { cells, line } of rows) {
+    if (isSpared(cells, columns, reading)) {
+      problems.push({ line, reason: "says that nothing is suppressed" });
+      continue;
+    }
+
+    const { addresses, problem } = rowOf(cells, columns, reading);
+    if (addresses.length === 0) problems.push({ line, reason: problem });
+    for (const one of addresses) found.set(one.address, one);
+    if (found.size > MAX_ROWS) throw badRequest(`The file has more than ${MAX_ROWS} addresses.`);
+  }
+  return { found, problems };
+}
+
+/** The rows below the header, and what all of them show of the numbers in its columns. */
+async function readRows(csv: string, reading: Reading) {
+  const rows: { cells: readonly string[]; line: number }[] = [];
+  let header: readonly string[] = [];
   let columns: Columns | undefined;
-  let rows = 0;
   try {
     for await (const { cells, line } of readRecords(bytesOf(csv), {})) {
       const first = columns ? undefined : beginning(cells, reading);
       if (first && first.kind !== "title") columns = first.columns;
+      if (first?.kind === "header") header = cells;
       if (!columns || first?.kind === "header") continue;
 
-      rows++;
-      if (rows > MAX_ROWS) throw badRequest(`The file has more than ${MAX_ROWS} rows.`);
-      if (isSpared(cells, columns, reading)) {
-        problems.push({ line, reason: "says that nothing is suppressed" });
-        continue;
-      }
-
-      const addresses = rowOf(cells, columns, reading);
-      if (addresses.length === 0)
-        problems.push({ line, reason: "no email address, and no phone number that can be read" });
-      for (const one of addresses) found.set(one.address, one);
-      if (found.size > MAX_ROWS) throw badRequest(`The file has more than ${MAX_ROWS} addresses.`);
+      rows.push({ cells, line });
+      if (rows.length > MAX_ROWS) throw badRequest(`The file has more than ${MAX_ROWS} rows.`);
     }
   } catch (error) {
     throw isUnreadable(error) ? badRequest(`The file cannot be read: ${error.message}.`) : error;
   }
   if (!columns || columns.addresses.length === 0)
     throw badRequest("The file has no column of addresses such as email or phone.");
-  return { found, problems };
+
+  const numbers = openNumbers(header.length > 0 ? header : (rows[0]?.cells ?? []).map(() => ""), reading);
+  for (const { cells } of rows) numbers.see(cells);
+  const shown = numbers.shown();
+  const addresses = columns.addresses.map(({ at, lacksPlus }) => ({
+    at,
+    lacksPlus: lacksPlus === "all" ? lacksPlus : (shown[at] ?? lacksPlus),
+  }));
+  return { columns: { ...columns, addresses }, rows };
 }
 
 /** What the first line is: a list of addresses may have no header, and a title may stand above it. */
@@ -162,7 +181,7 @@ function beginning(cells: readonly string[], reading: Reading): { kind: "header"
   if (columns.addresses.length > 0) return { kind: "header", columns };
   const addresses = cells.map((_, at) => ({ at, lacksPlus: "none" as const }));
   const whole = { addresses, note: -1, time: -1, country: -1, signed: [] };
-  if (rowOf(cells, whole, reading).length > 0) return { kind: "row", columns: whole };
+  if (rowOf(cells, whole, reading).addresses.length > 0) return { kind: "row", columns: whole };
   return { kind: isTitle(cells) ? "title" : "header", columns };
 }
 
@@ -187,15 +206,22 @@ function isSpared(cells: readonly string[], { signed }: Columns, { zone }: Readi
   return said.length > 0 && said.every(Boolean);
 }
 
-/** What a row suppresses: each of its addresses. */
-function rowOf(cells: readonly string[], columns: Columns, { now, zone, region }: Reading): Suppressing[] {
+/** What a row suppresses: each of its addresses; and why there is none. */
+function rowOf(
+  cells: readonly string[],
+  columns: Columns,
+  { now, zone, region }: Reading,
+): { addresses: Suppressing[]; problem: string } {
   const textAt = (i: number) => textOf(cells[i] ?? "");
   const at = readTime(textAt(columns.time), { zone });
   const note = textAt(columns.note).slice(0, MAX_NOTE_CHARACTERS) || undefined;
   const country = textAt(columns.country);
-  const ofRow = country === "" ? region : regionOf(country);
-  return columns.addresses.flatMap(({ at: column, lacksPlus }) =>
-    addressesIn(textAt(column), ofRow, lacksPlus).map(
+  const ofRow = country === "" ? { region } : { region: regionOf(country), isRegionSaid: true };
+  const read = columns.addresses.map(({ at: column, lacksPlus }) =>
+    addressesIn(textAt(column), { ...ofRow, lacksPlus }),
+  );
+  const addresses = read.flatMap((one) =>
+    one.addresses.map(
       (address): Suppressing => ({
         ...address,
         reason: "imported",
@@ -206,21 +232,27 @@ function rowOf(cells: readonly string[], columns: Columns, { now, zone, region }
       }),
     ),
   );
+  const isDoubtful = read.some((one) => one.isDoubtful);
+  return {
+    addresses,
+    problem: isDoubtful ? DOUBTFUL_NUMBER : "no email address, and no phone number that can be read",
+  };
 }
 
 /** The addresses in a cell. One of mail may stand as people write it, with a name before it. */
 export function addressesIn(
   cell: string,
-  region: string | undefined,
-  lacksPlus: PluslessNumbers,
-): Pick<Suppressing, "kind" | "address">[] {
+  form: PhoneForm,
+): { addresses: Pick<Suppressing, "kind" | "address">[]; isDoubtful?: boolean } {
   const whole = readEmail(cell);
-  const phone = whole.kind === "address" || cell === "" ? undefined : readPhone(cell, region, lacksPlus);
-  if (phone && phone.kind !== "unreadable") return [readAddress(phone.phone)].flatMap((one) => one ?? []);
-  return cell.split(BETWEEN_ADDRESSES).flatMap((part) => {
+  const phone = whole.kind === "address" || cell === "" ? undefined : readPhone(cell, form);
+  if (phone && phone.kind !== "unreadable")
+    return { addresses: [readAddress(phone.phone)].flatMap((one) => one ?? []) };
+  const addresses = cell.split(BETWEEN_ADDRESSES).flatMap((part) => {
     const read = readEmail(part);
     return (read.kind === "address" ? readAddress(read.email) : undefined) ?? [];
   });
+  return { addresses, isDoubtful: phone?.isDoubtful ?? false };
 }
 
 async function* bytesOf(csv: string): AsyncGenerator<Buffer> {

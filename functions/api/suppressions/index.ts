@@ -57,7 +57,7 @@ export const suppressions = group("suppressions", "Addresses that get no message
     },
     async ({ store, secrets, workspace, query: { address: typed, ...query } }) => {
       const region = typed !== undefined && !readAddress(typed) ? (await workspace())?.region : undefined;
-      const address = typed && (addressesIn(typed, region ?? undefined, "none")[0]?.address ?? typed);
+      const address = typed && (addressesIn(typed, { region: region ?? undefined }).addresses[0]?.address ?? typed);
       return listSuppressions(store, await secrets.root(), { ...query, address });
     },
   ),

@@ -144,7 +144,7 @@ async function leaveOut(
 }
 
 /** As far as the address is one of the erased profile: the erasure takes its text out of the row. */
-function refusalsOfAddress({ email, phone, consent, choices }: Refusals, erased: ProfileRow): Refusals {
+function refusalsOfAddress({ email, phone, numbers, consent, choices }: Refusals, erased: ProfileRow): Refusals {
   const isOwn = (kind: "email" | "phone", text: string | undefined, own: unknown) =>
     text !== undefined && normalizedAddress(kind, text) === normalizedAddress(kind, own);
   const isMail = isOwn("email", email, erased.email);
@@ -152,6 +152,9 @@ function refusalsOfAddress({ email, phone, consent, choices }: Refusals, erased:
   return {
     ...(isMail && { email, consent }),
     ...(isNumber && { phone }),
+    numbers: Object.fromEntries(
+      otherChannels.map((channel) => [channel, (numbers[channel] ?? []).filter((one) => isNumber && one === phone)]),
+    ),
     choices: isNumber ? choices : {},
   };
 }

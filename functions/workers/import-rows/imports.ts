@@ -96,7 +96,7 @@ async function readOn(context: WorkerContext, job: ImportJob): Promise<JobPart> 
 }
 
 /** What was read of a file whose columns cannot be told, so that they can be mapped. */
-type Mappable = Pick<ImportJob, "header" | "topics" | "types">;
+type Mappable = Pick<ImportJob, "header" | "topics" | "types" | "numbers">;
 
 async function failImport(
   context: WorkerContext,
@@ -118,16 +118,16 @@ type Begun = { kind: "begun"; job: ImportJob } | { kind: "ended" };
 /** Reads the header and counts the rows, so that the progress has a total. */
 async function beginImport(context: WorkerContext, job: ImportJob): Promise<Begun> {
   const { store, workspace } = context;
-  const beginning = await readBeginning(context, job);
+  const settings = await workspace();
+  const region = settings?.region ?? undefined;
+  const beginning = await readBeginning(context, { ...job, ...(region !== undefined && { region }) });
   if (beginning.kind !== "unreadable") await storeSamples(store, job.id, beginning.samples);
   if (beginning.kind !== "readable") {
     await failImport(context, job, beginning.problem, beginning.kind === "unmapped" ? beginning.found : {});
     return { kind: "ended" };
   }
 
-  const settings = await workspace();
   const time_zone = job.time_zone ?? settings?.timezone;
-  const region = settings?.region ?? undefined;
   const moved = await moveImport(store, job.id, "begin", { ...beginning.found, time_zone, region });
   return moved.kind === "changed" ? { kind: "begun", job: moved.row } : { kind: "ended" };
 }
@@ -155,7 +155,7 @@ async function readBeginning(context: WorkerContext, job: ImportJob): Promise<Be
 
   const topics = toJson((await listTopics(context.store)).map(({ key }) => key));
   const named = { header: toJson(cells), topics };
-  const found = { ...named, types: toJson(survey.types) };
+  const found = { ...named, types: toJson(survey.types), numbers: toJson(survey.numbers) };
   const isRow = cells.some(namesSomebody);
   // What a column holds is no sign of its name where the first line is a row.
   const columns = columnsOf({ ...job, ...(isRow ? named : found) });

@@ -3,6 +3,7 @@
 import { normalizedAddress } from "../../../shared/rules/addresses.ts";
 import { isOptOut } from "../../../shared/rules/import-consents.ts";
 import { otherChannels } from "../../../shared/rules/import-mapping.ts";
+import { refusalsIn, refusedNumbers } from "../../../shared/rules/import-refusals.ts";
 import type { ImportedRow } from "../../../shared/rules/import-rows.ts";
 import type { Record } from "../../../shared/store/files/records.ts";
 
@@ -49,7 +50,7 @@ export function personsOf(
   const held = new Set<string>();
   const last = new Map(batch.flatMap(({ row }) => (row.email === undefined ? [] : [[row.external_id, row.email]])));
   for (const good of batch) {
-    const { external_id, email: own, attributes, consent, choices, isByAddress } = good.row;
+    const { external_id, email: own, attributes, consent, isByAddress } = good.row;
     const before = persons.get(external_id);
     const email = own ?? before?.profile.email;
     const { phone } = { ...before?.profile.attributes, ...attributes };
@@ -65,10 +66,14 @@ export function personsOf(
     const isLeft = last.has(external_id) && normalizedAddress("email", last.get(external_id)) !== address;
     const isOfAddress = isByAddress || (own !== undefined && isLeft);
     const isMailRefused = consent?.status === "suppressed" || (isOptOut(consent) && isOfAddress);
-    for (const { channel, to } of reached) {
-      const isRefused = channel === "email" ? isMailRefused : isByAddress && isOptOut(choices[channel]);
-      if (to !== undefined && isRefused) held.add(nameOf({ channel, to }));
+    const mails = isMailRefused ? [address] : [];
+    if (consent?.status === "suppressed" || isOptOut(consent)) mails.push(...(good.row.otherEmails ?? []));
+    for (const mail of mails) {
+      const to = normalizedAddress("email", mail);
+      if (to !== undefined) held.add(nameOf({ channel: "email", to }));
     }
+    for (const { channel, number: to } of refusedNumbers(refusalsIn(good.row), isByAddress))
+      held.add(nameOf({ channel, to }));
 
     const profile = {
       external_id,
@@ -80,6 +85,14 @@ export function personsOf(
     persons.set(external_id, { profile, rows: [...(before?.rows ?? []), row] });
   }
   return [...persons.values()];
+}
+
+/** The addresses that the rows of a person suppress, each once. @param stored of the person, where it was there before */
+export function suppressedAddresses({ profile, rows }: Person, stored: PersonAddresses | undefined): string[] {
+  const mails = rows.flatMap(({ row, email = profile.email ?? stored?.email }) =>
+    row.consent?.status === "suppressed" ? [email, ...(row.otherEmails ?? [])] : [],
+  );
+  return [...new Set(mails.flatMap((mail) => normalizedAddress("email", mail) ?? []))];
 }
 
 /** What a row refuses: a channel to an address or number. */

@@ -1,6 +1,6 @@
 // What a rehearsal of an import remembers: people and addresses as the rows so far would leave them (F13).
 import { normalizedAddress } from "../../../shared/rules/addresses.ts";
-import type { Refusals } from "../../../shared/rules/import-refusals.ts";
+import { type Refusals, refusalsIn } from "../../../shared/rules/import-refusals.ts";
 import { listChannelOf } from "../../../shared/rules/list-consents.ts";
 import type { StoreReader } from "../../../shared/store/context.ts";
 import { familyOf } from "../../../shared/store/families.ts";
@@ -93,15 +93,19 @@ export async function readAddresses(
   persons: readonly Person[],
   refusing: readonly Refusals[],
 ): Promise<void> {
-  const texts = persons.flatMap(({ profile: { external_id }, rows }) => {
-    const { email, phone } = people.get(external_id) ?? {};
-    return [{ email, phone }, ...rows.map((row) => ({ email: row.email, phone: row.row.attributes.phone }))];
-  });
-  const ids = [...texts, ...refusing].flatMap(({ email, phone }) => [
-    idOf("email", email) ?? [],
-    idOf("phone", phone) ?? [],
-  ]);
+  const rows = persons.flatMap((person) => person.rows);
+  const refusals = [...refusing, ...rows.map(({ row }) => refusalsIn(row))];
+  const named = [...persons.map(({ profile }) => profile.external_id), ...refusing.flatMap((one) => nameOf(one) ?? [])];
+  const known = named.flatMap((name) => people.get(name) ?? []);
+  const emails = [...known, ...rows, ...refusals].map(({ email }) => email);
+  const others = refusals.flatMap(({ otherEmails = [] }) => otherEmails);
+  const phones = [...known, ...refusals].map(({ phone }) => phone);
+  const numbers = refusals.flatMap((one) => Object.values(one.numbers).flat());
+  const ids = [
+    ...[...emails, ...others].map((email) => idOf("email", email) ?? []),
+    ...[...phones, ...numbers].map((phone) => idOf("phone", phone) ?? []),
+  ];
   const unseen = [...new Set(ids.flat())].filter((id) => !addresses.has(id));
-  const rows = await store.getAll(AddressItem, idKeys(unseen));
-  for (const [i, id] of unseen.entries()) addresses.set(id, rows[i] ?? {});
+  const stored = await store.getAll(AddressItem, idKeys(unseen));
+  for (const [i, id] of unseen.entries()) addresses.set(id, stored[i] ?? {});
 }

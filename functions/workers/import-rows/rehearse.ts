@@ -4,10 +4,14 @@ import { timestamp } from "../../../shared/kernel/clock.ts";
 import { suppressionReasons } from "../../../shared/rules/addresses.ts";
 import { type ImportedConsent, isOptOut } from "../../../shared/rules/import-consents.ts";
 import { otherChannels } from "../../../shared/rules/import-mapping.ts";
-import { type Refusals, refusalsIn, refusesNothing } from "../../../shared/rules/import-refusals.ts";
+import { type Refusals, refusalsIn, refusedNumbers, refusesNothing } from "../../../shared/rules/import-refusals.ts";
+import { listChannelOf } from "../../../shared/rules/list-consents.ts";
+import { familyOf } from "../../../shared/store/families.ts";
+import { addressId } from "../../../shared/store/subscribers/address-items.ts";
 import type { AddressRow } from "../../../shared/store/subscribers/addresses.ts";
 import {
   type ConsentAssertion,
+  consentChange,
   foldedConsent,
   isConfirmedElsewhere,
   unconfirmedAgain,
@@ -17,7 +21,9 @@ import {
   type ChoiceOutcomes,
   type ImportedFrom,
   judged,
+  provenBy,
 } from "../../../shared/store/subscribers/imported-consents.ts";
+import type { ProfileRow } from "../../../shared/store/subscribers/items.ts";
 import type { WorkerContext } from "./context.ts";
 import { joinsList } from "./import-person.ts";
 import { type GoodRow, type Person, personsOf } from "./persons.ts";
@@ -58,11 +64,15 @@ export async function rehearse(
   const created = persons.filter(({ profile }) => !rehearsal.people.has(profile.external_id));
   const beyond = new Set(created.slice(Math.max(0, room)));
   const taken = persons.filter((person) => !beyond.has(person));
-  for (const { profile } of taken) applyProfile(rehearsal, profile, timestamp(store.clock.now()));
   tally.taken.created = created.length - beyond.size;
 
-  await readAddresses(store, rehearsal, taken, refusing);
+  await readAddresses(store, rehearsal, persons, refusing);
+  const now = timestamp(store.clock.now());
+  // As the import does: who is new is there before what rejected rows refuse is recorded, and others change afterwards.
+  const news = new Set(created);
+  for (const person of taken) if (news.has(person)) applyProfile(rehearsal, person.profile, now);
   for (const refusals of refusing) refuse(rehearsal, from, refusals);
+  for (const person of taken) if (!news.has(person)) applyProfile(rehearsal, person.profile, now);
   const heldAtStart = new Map(rehearsal.addresses);
   for (const person of persons) {
     if (beyond.has(person)) leaveOut(rehearsal, from, person, tally);
@@ -70,7 +80,7 @@ export async function rehearse(
   }
   for (const { profile, rows: own } of taken) {
     const state = rehearsal.people.get(profile.external_id)!;
-    state.isMember ||= joinsList(from, state, own);
+    if (!state.isMember && joinsList(from, state, own)) joinList(state, from, now);
     if (!state.isMember) tally.taken.pending += own.length;
   }
 }
@@ -80,6 +90,7 @@ function applyProfile({ people }: Rehearsal, { external_id, email, attributes }:
   const state: PersonState = people.get(external_id) ?? { consents: {} };
   if (isConfirmedElsewhere(state.consents, email)) {
     const again = unconfirmedAgain(state.consents, at).map(foldedConsent);
+    for (const [channel] of familyOf(state.consents, "cc:")) delete state.consents[`cc:${channel}`];
     Object.assign(state.consents, ...again, { confirmed_address: undefined });
   }
   state.email = email ?? state.email;
@@ -114,7 +125,7 @@ function takePerson({ rehearsal, from, heldAtStart }: Taking, { profile, rows }:
     const held = new Set<string>(otherChannels.filter((one) => heldBefore.has(one) || isHeld(one, number)));
     tally.countChoices(applyChoices(state, { ...from, isLeft }, choices, held));
     const refusals = refusalsIn(good.row);
-    if (isByAddress) optOutNumber(rehearsal, from, refusals);
+    optOutNumbers(rehearsal, from, refusals, isByAddress);
     optOutOthers(rehearsal, from, refusals);
   }
 }
@@ -133,9 +144,10 @@ function refuse(rehearsal: Rehearsal, from: From, refusals: Refusals): void {
   const { external_id, email, consent, choices } = refusals;
   const state = rehearsal.people.get(nameOf(refusals) ?? "");
   const isByAddress = state === undefined || external_id === undefined;
-  if (isByAddress) optOutNumber(rehearsal, from, refusals);
+  optOutNumbers(rehearsal, from, refusals, isByAddress);
   optOutOthers(rehearsal, from, refusals);
-  if (consent) applyMailConsent(rehearsal, state, from, { consent, email, isByAddress, isHeld: false });
+  const said = { consent, email: email ?? state?.email, isByAddress, isHeld: false };
+  if (consent) applyMailConsent(rehearsal, state, from, { ...said, consent });
   if (state) applyChoices(state, from, choices, new Set());
 }
 
@@ -145,13 +157,10 @@ function optOutOthers(rehearsal: Rehearsal, from: From, { consent, otherEmails =
     applyMailConsent(rehearsal, undefined, from, { consent, email, isByAddress: true, isHeld: false });
 }
 
-function optOutNumber({ addresses }: Rehearsal, { created_at }: From, { phone, choices }: Refusals): void {
-  const id = idOf("phone", phone);
-  if (id === undefined) return;
-  for (const channel of otherChannels) {
-    const choice = choices[channel];
-    if (choice && isOptOut(choice))
-      addresses.set(id, { ...addresses.get(id), [`o:${channel}`]: choice.at ?? created_at });
+function optOutNumbers({ addresses }: Rehearsal, { created_at }: From, refusals: Refusals, isByAddress: boolean): void {
+  for (const { channel, number, at = created_at } of refusedNumbers(refusals, isByAddress)) {
+    const id = addressId("phone", number);
+    addresses.set(id, { ...addresses.get(id), [`o:${channel}`]: at });
   }
 }
 
@@ -211,6 +220,22 @@ function applyConsent<S extends "opted_in" | "opted_out">(
 ): S | "unchanged" {
   const assertion = asProven(from, own, state.consents);
   const verdict = judged(state.consents, assertion, held);
-  if (verdict === "new") Object.assign(state.consents, foldedConsent(assertion));
+  if (verdict === "new") state.consents = withConsent(state, from, assertion);
   return verdict === "refused" ? "unchanged" : own.status;
+}
+
+/** What a profile keeps of an assertion: who opts out has confirmed nothing, and a proof is as good as a confirmation. */
+function withConsent({ consents, email }: PersonState, from: From, assertion: ConsentAssertion): Partial<ProfileRow> {
+  const { set, remove } = consentChange(assertion);
+  const changed = { ...consents, ...set, ...provenBy(from, email === undefined ? {} : { email }, [assertion]).set };
+  for (const name of remove) delete changed[name];
+  return changed;
+}
+
+/** Whom a proof makes a member has confirmed the list. @param at RFC 3339 */
+function joinList(state: PersonState, from: From, at: string): void {
+  const channel = listChannelOf(from.list);
+  state.isMember = true;
+  if (!from.asks.has(channel) || state.consents[`c:${channel}`] === "opted_in") return;
+  state.consents = withConsent(state, from, { channel, status: "opted_in", consented_at: at });
 }

@@ -1,7 +1,8 @@
 // The first reading of an import file: its header, how many rows it has, and what each column holds (AMB-133).
 import { elementAt } from "../../../shared/rules/element-at.ts";
 import { columnName, givenTargets } from "../../../shared/rules/import-mapping.ts";
-import { isTitle, namesAgain, saysWho } from "../../../shared/rules/import-names.ts";
+import { isTitle, namesAgain, type ShownNumbers, saysWho } from "../../../shared/rules/import-names.ts";
+import { openNumbers, type RegionSaid } from "../../../shared/rules/import-plusless.ts";
 import { type ColumnType, columnTypes, isWhole } from "../../../shared/rules/import-values.ts";
 import { type Encoding, isNotUtf8, unreadable } from "../../../shared/store/files/encodings.ts";
 import { legacyEncoding } from "../../../shared/store/files/legacy-encodings.ts";
@@ -21,6 +22,7 @@ interface Survey {
   samples: readonly (readonly string[])[];
   total: number;
   types: readonly ColumnType[];
+  numbers: readonly ShownNumbers[];
 }
 
 /** Reads the whole file once, and again where it turns out to be no UTF-8, unless its encoding was said. */
@@ -32,7 +34,8 @@ export async function surveyFile(
   const bytes = await context.files.read(job.id, 0);
   if (!bytes) return undefined;
 
-  const survey = openSurvey(givenTargets(job.mapping ? fromJson(job.mapping) : {}));
+  const regions = { phoneRegion: job.phone_region, region: job.region };
+  const survey = openSurvey(givenTargets(job.mapping ? fromJson(job.mapping) : {}), regions);
   try {
     for await (const record of readRecords(bytes, { encoding })) survey.see(record);
   } catch (error) {
@@ -51,7 +54,7 @@ const isOnlySomebody = (cells: readonly string[]): boolean => cells.length === 1
  * What is seen of a file. Its header may stand below titles, and below a line of names for several columns each, of which a
  * spreadsheet leaves the other cells empty.
  */
-function openSurvey(mapped: ReadonlyMap<string, string>) {
+function openSurvey(mapped: ReadonlyMap<string, string>, regions: RegionSaid) {
   /** Lines that may stand above the header. */
   const above: Record[] = [];
   const isHeading = (cells: readonly string[]): boolean =>
@@ -64,7 +67,7 @@ function openSurvey(mapped: ReadonlyMap<string, string>) {
   let rows: RowSurvey | undefined;
 
   const beginRows = (header: Record, read: readonly Record[]) => {
-    rows = openRowSurvey(header);
+    rows = openRowSurvey(header, regions);
     for (const row of read) rows.see(row);
   };
 
@@ -87,7 +90,7 @@ function openSurvey(mapped: ReadonlyMap<string, string>) {
   const end = (): Survey => {
     const [header, ...read] = above;
     if (!rows && header) beginRows(header, read);
-    return rows?.end() ?? { header: undefined, samples: [], total: 0, types: [] };
+    return rows?.end() ?? { header: undefined, samples: [], total: 0, types: [], numbers: [] };
   };
 
   return { see, end };
@@ -96,8 +99,9 @@ function openSurvey(mapped: ReadonlyMap<string, string>) {
 type RowSurvey = ReturnType<typeof openRowSurvey>;
 
 /** What is seen of the rows below a header. */
-function openRowSurvey(header: Record) {
+function openRowSurvey(header: Record, regions: RegionSaid) {
   const columns = columnTypes(header.delimiter);
+  const numbers = openNumbers(header.cells, regions);
   const samples: (readonly string[])[] = [];
   /** Columns without a cell in the samples. */
   let empty: readonly number[] = [...header.cells.keys()];
@@ -124,10 +128,12 @@ function openRowSurvey(header: Record) {
       samples.push(cells);
       empty = empty.filter((column) => !isFilled(column));
     }
-    if (ownCells) columns.see(cells);
+    if (!ownCells) return;
+    columns.see(cells);
+    numbers.see(cells);
   };
 
-  const end = (): Survey => ({ header, samples, total, types: columns.types() });
+  const end = (): Survey => ({ header, samples, total, types: columns.types(), numbers: numbers.shown() });
 
   return { see, end };
 }

@@ -29,7 +29,7 @@ import {
 } from "../../../shared/store/subscribers/subscribers.ts";
 import type { WorkerContext } from "./context.ts";
 import { agreesToMail, type Batch, fromRow, importPerson, type Member, type NewSubscribers } from "./import-person.ts";
-import { type GoodRow, type Person, type PersonAddresses, personsOf } from "./persons.ts";
+import { type GoodRow, type Person, type PersonAddresses, personsOf, suppressedAddresses } from "./persons.ts";
 import type { Rehearsal } from "./rehearsal.ts";
 import { rehearse } from "./rehearse.ts";
 import { KEPT, openTally, type Taken, type Tally } from "./tally.ts";
@@ -66,13 +66,7 @@ export async function takeRows(
     );
     return tally.taken;
   }
-  const root = await context.secrets.root();
-  const heldMails: string[] = [];
-  for (const { record, refusals } of refused) {
-    const held = await recordRefusals(context.store, root, fromRow(job, record, asks), refusals);
-    if (held !== undefined) heldMails.push(held);
-  }
-  await importEach(context, { job, asks, room, heldMails }, tally, rows);
+  await importEach(context, { job, asks, room, refused }, tally, rows);
   return tally.taken;
 }
 
@@ -81,13 +75,13 @@ interface BatchOptions {
   asks: ReadonlySet<string>;
   /** The most subscribers to create. */
   room: number;
-  /** Addresses that rejected rows of the batch have just opted out or suppressed. */
-  heldMails: readonly string[];
+  /** What rejected rows of the batch refuse. */
+  refused: ReadBatch["refused"];
 }
 
 async function importEach(
   context: WorkerContext,
-  { job, asks, room, heldMails }: BatchOptions,
+  { job, asks, room, refused }: BatchOptions,
   tally: Tally,
   good: readonly GoodRow[],
 ): Promise<void> {
@@ -103,8 +97,14 @@ async function importEach(
   const { allowed, created } = await createNew(context, pack, { persons, ids, profiles, isKnown }, room);
   tally.taken.created = allowed.size;
 
-  const agreeing = persons.flatMap(({ rows }) => rows.filter(agreesToMail));
-  const emails = agreeing.flatMap(({ email }) => email ?? []);
+  // A rejected row may name a person whom another row of the batch creates.
+  const heldMails: string[] = [];
+  for (const { record, refusals } of refused)
+    heldMails.push(...(await recordRefusals(store, root, fromRow(job, record, asks), refusals)));
+  const emails = persons.flatMap(({ profile, rows }) => {
+    const own = profile.email ?? addressesOf(profile.external_id)?.email;
+    return rows.filter(agreesToMail).flatMap(({ email = own }) => email ?? []);
+  });
   const numberOf = numbersOf(persons, addressesOf);
   const batch: Batch = {
     context,
@@ -119,12 +119,31 @@ async function importEach(
     heldNumbers: await heldNumbers(store, [...new Set(numberOf.values())]),
   };
   const members: Member[] = [];
-  for (const some of chunksOf(persons, MAX_CONCURRENT)) {
+  for (const some of turnsOf(persons, addressesOf)) {
     const imported = await Promise.all(some.map((person) => importPerson(batch, person)));
     members.push(...imported.filter((member) => member !== undefined));
   }
   const entered = await addToList(context, job, pack, { members, inPack: new Set(ids), profiles }, tally);
   await sealPack(store, pack, { created: [...created.values()], entered });
+}
+
+/**
+ * Persons who are taken at once. Of those who suppress one address each is taken alone, after the others: the first of them
+ * suppresses it, as in a rehearsal.
+ */
+function turnsOf(
+  persons: readonly Person[],
+  addressesOf: (external_id: string) => PersonAddresses | undefined,
+): (readonly Person[])[] {
+  const suppressedBy = new Map(
+    persons.map((person) => [person, suppressedAddresses(person, addressesOf(person.profile.external_id))]),
+  );
+  const times = new Map<string, number>();
+  for (const address of [...suppressedBy.values()].flat()) times.set(address, (times.get(address) ?? 0) + 1);
+  const isRival = (person: Person) => suppressedBy.get(person)?.some((address) => (times.get(address) ?? 0) > 1);
+  const alone = persons.filter(isRival).map((person) => [person]);
+  const others = persons.filter((person) => !isRival(person));
+  return [...chunksOf(others, MAX_CONCURRENT), ...alone];
 }
 
 interface AddedToList {

@@ -3,6 +3,7 @@
 import { Readable } from "node:stream";
 import { CsvError, type Options, parse } from "csv-parse";
 import { parse as parseWhole } from "csv-parse/sync";
+import { textOf } from "../../rules/import-cells.ts";
 import { isTitle } from "../../rules/import-names.ts";
 import { decoded, type Encoding, SHOWN_BYTES, shownEncoding, unreadable } from "./encodings.ts";
 
@@ -59,7 +60,8 @@ export async function* readRecords(
   let isHidden = separator !== undefined;
   try {
     for await (const parsed of parser as AsyncIterable<ParsedRecord>) {
-      for (const { cells, bytes, lines } of isHidden ? [] : rowsIn(parsed, delimiter))
+      const rows = isHidden ? [] : rowsIn(parsed, delimiter).filter(({ cells }) => !isBlank(cells));
+      for (const { cells, bytes, lines } of rows)
         yield { cells, end: text.positionOf(bytes), line: lines, delimiter, encoding };
       isHidden = false;
     }
@@ -69,6 +71,9 @@ export async function* readRecords(
     feed.destroy();
   }
 }
+
+/** A line of separators alone, as spreadsheets write it of a row that was emptied, is as none. */
+const isBlank = (cells: readonly string[]): boolean => cells.every((cell) => textOf(cell) === "");
 
 /** The mark of UTF-8, before a record within the file. */
 const MARK = /^\uFEFF+/;

@@ -143,7 +143,7 @@ export async function waitAgain(
 const NO_ADDRESS = "";
 
 /** A proof in a file is as good as a confirmation: of the address that the profile has, and of no other (AMB-129). */
-export function confirmedAsRead(profile: ProfileRow, channels: readonly string[]) {
+export function confirmedAsRead(profile: Partial<ProfileRow>, channels: readonly string[]) {
   const set: Partial<ProfileRow> = {};
   if (channels.length === 0) return { set, when: [] };
   set.confirmed_address = mailAddressId(profile) ?? NO_ADDRESS;

@@ -1,6 +1,7 @@
 // The stored form of import jobs (IMP), for 30 days.
 import * as v from "valibot";
 import type { ColumnMapping } from "../../rules/import-mapping.ts";
+import type { ShownNumbers } from "../../rules/import-names.ts";
 import { importSources } from "../../rules/import-sources.ts";
 import { importStatuses } from "../../rules/import-states.ts";
 import { dateOrders } from "../../rules/import-times.ts";
@@ -66,6 +67,8 @@ export const ImportItem = entity("import", {
     encoding: v.optional(v.picklist(encodings)),
     /** Of each column, by all rows of the file. */
     types: v.optional(json<readonly ColumnType[]>()),
+    /** What the rows show of the numbers without a plus in each column. */
+    numbers: v.optional(json<readonly ShownNumbers[]>()),
     /** How times and phone numbers are read: as the caller said, else by the settings of the workspace. */
     time_zone: v.optional(v.string()),
     date_order: v.optional(v.picklist(dateOrders)),

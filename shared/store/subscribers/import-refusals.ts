@@ -1,7 +1,7 @@
 // What a row refuses whose person is not imported: of the person where there is one, else of the addresses (AMB-132).
-import { type AddressKind, normalizedAddress } from "../../rules/addresses.ts";
+import { normalizedAddress } from "../../rules/addresses.ts";
 import { isOptOut } from "../../rules/import-consents.ts";
-import type { Refusals } from "../../rules/import-refusals.ts";
+import { type Refusals, refusedNumbers } from "../../rules/import-refusals.ts";
 import type { Store } from "../context.ts";
 import { happened } from "../refusals.ts";
 import type { RootSecrets } from "../secrets.ts";
@@ -17,21 +17,22 @@ import { findByExternalId } from "./subscribers.ts";
 
 /**
  * Records what a rejected row refuses. A repeat changes nothing. One read, and a write for each thing refused.
- * @returns the address of mail that gets none from now on, whoever has it
+ * @returns the addresses of mail that get none from now on, whoever has them, in normalized form
  */
 export async function recordRefusals(
   store: Store,
   secrets: Pick<RootSecrets, "idKey">,
   from: ImportedFrom,
   refusals: Refusals,
-): Promise<string | undefined> {
-  const { external_id, email, consent, choices } = refusals;
+): Promise<string[]> {
+  const { external_id, email, consent, choices, otherEmails = [] } = refusals;
   const name = external_id ?? email?.toLowerCase();
   const person = name === undefined ? undefined : await findByExternalId(store, secrets, name);
   const isByAddress = person === undefined || external_id === undefined;
   await recordOfContacts(store, from, refusals, isByAddress);
   const isHeld = consent?.status === "suppressed" || (isOptOut(consent) && isByAddress);
-  const held = isHeld ? normalizedAddress("email", email) : undefined;
+  const mails = isHeld ? [email ?? person?.email, ...otherEmails] : consent ? otherEmails : [];
+  const held = mails.flatMap((mail) => normalizedAddress("email", mail) ?? []);
   if (!person) {
     if (consent) await recordOfAddress(store, from, consent, { email, isByAddress });
     return held;
@@ -43,8 +44,8 @@ export async function recordRefusals(
 }
 
 /**
- * Records what a row refuses beside its person: for each further address of its cell, and for its number.
- * @param isByAddress whether the row names no person: then its number is opted out, for everybody who has it
+ * Records what a row refuses beside its person: for each further address of its cell, and for numbers that it has.
+ * @param isByAddress whether the row names no person: then the number of its person is opted out too, for everybody who has it
  */
 export async function recordOfContacts(
   store: Store,
@@ -53,24 +54,21 @@ export async function recordOfContacts(
   isByAddress: boolean,
 ): Promise<void> {
   const { consent, otherEmails = [] } = refusals;
-  if (isByAddress) await recordOfNumber(store, from, refusals);
+  await recordOfNumbers(store, from.created_at, refusals, isByAddress);
   if (consent === undefined) return;
   for (const email of otherEmails)
     await recordOfAddress(store, from, consent, { email, isByAddress: true, isFurther: true });
 }
 
-const KIND: AddressKind = "phone";
-
-async function recordOfNumber(
+/** The text of a number beside that of the person would outlive its erasure. */
+async function recordOfNumbers(
   store: Store,
-  { created_at }: Pick<ImportedFrom, "created_at">,
-  { phone, choices }: Pick<Refusals, "phone" | "choices">,
+  created_at: string,
+  refusals: Refusals,
+  isByAddress: boolean,
 ): Promise<void> {
-  if (phone === undefined) return;
-  for (const channel of ["sms", "chat_app"] as const) {
-    const choice = choices[channel];
-    if (!choice || !isOptOut(choice)) continue;
-    const address = { id: addressId(KIND, phone), text: phone };
-    await happened(store.transact([optOutWrite(KIND, address, channel, choice.at ?? created_at)]));
+  for (const { channel, number, at = created_at } of refusedNumbers(refusals, isByAddress)) {
+    const address = { id: addressId("phone", number), text: number === refusals.phone ? number : undefined };
+    await happened(store.transact([optOutWrite("phone", address, channel, at)]));
   }
 }

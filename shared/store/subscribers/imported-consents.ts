@@ -17,7 +17,7 @@ import type { Item } from "../model.ts";
 import { contended, done, failuresOf, transacted, untilUncontended } from "../refusals.ts";
 import { addressId } from "./address-items.ts";
 import { beingChanged } from "./address-moves.ts";
-import { heldAddresses, optOutWrite, suppressAddress } from "./addresses.ts";
+import { optOutWrite, suppressAddress } from "./addresses.ts";
 import {
   type ConsentAssertion,
   confirmedAsRead,
@@ -62,7 +62,7 @@ interface ImportedAddress {
  * nobody whose address is suppressed or opted out. An opt-out in a row that names an address and no person is of the
  * address too (docs/decisions/0117).
  * @param email of the row, or of one of its person before it
- * @param held those of the file that are
+ * @param held those of whoever agrees in the batch that are, before it and by its rejected rows
  * @param isHeldBefore whether a row before it suppresses its address, or opts it out
  * @returns the status that was recorded, by this reader or by one before it, or that nothing changed
  */
@@ -79,10 +79,7 @@ export async function recordImportedConsent(
   const profile = email === undefined ? await getProfile(store, subscriber) : undefined;
   const named = email ?? profile?.email;
   if (status === "opted_in") {
-    const isHeld =
-      isHeldBefore ||
-      held.has(normalizedAddress(CHANNEL, named) ?? "") ||
-      (profile?.email && (await heldAddresses(store, [profile.email])).size > 0);
+    const isHeld = isHeldBefore || held.has(normalizedAddress(CHANNEL, named) ?? "");
     const agreed = { status, ...own };
     if (isHeld) return (await isRecorded(store, subscriber, from, agreed)) ? status : "unchanged";
     return recordOwn(store, subscriber, from, agreed);
@@ -168,7 +165,11 @@ export const asProven = (
   from.isLeft && isAsked(from, said) ? confirmedBefore({ ...said, status: "pending" }, profile, undefined) : said;
 
 /** What the proofs of a row confirm. */
-function provenBy(from: ImportedFrom, profile: ProfileRow, said: readonly ConsentAssertion[]) {
+export function provenBy(
+  from: Pick<ImportedFrom, "asks" | "isLeft">,
+  profile: Partial<ProfileRow>,
+  said: readonly ConsentAssertion[],
+) {
   const channels = said.filter((one) => isAsked(from, one)).map(({ channel }) => channel);
   if (!from.isLeft) return confirmedAsRead(profile, channels);
   return { set: {}, when: channels.map((channel) => asRead(`c:${channel}`, profile[`c:${channel}`])) };

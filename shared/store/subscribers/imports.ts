@@ -119,10 +119,11 @@ export const columnsOf = (job: ImportJob) => readHeader(headerOf(job), job.sourc
 
 export const headerOf = ({ header }: ImportJob): readonly string[] => (header === undefined ? [] : fromJson(header));
 
-const knownOf = ({ mapping, topics, types }: ImportJob) => ({
+const knownOf = ({ mapping, topics, types, numbers }: ImportJob) => ({
   mapping: mapping && fromJson(mapping),
   topics: topics && fromJson(topics),
   types: types && fromJson(types),
+  numbers: numbers && fromJson(numbers),
 });
 
 /** Stores rows of a file that show what its columns hold, the first one first. */

@@ -24,7 +24,8 @@ export function parseCsv(text: string): string[][] {
     } else cell += char;
   }
   if (cell !== "" || row.length > 0) rows.push([...row, cell]);
-  return rows.filter((cells) => cells.length > 1 || cells[0] !== "");
+  // A line of separators alone is none (docs/decisions/0142-what-a-file-leaves-open.md).
+  return rows.filter((cells) => cells.some((one) => one.trim() !== ""));
 }
 
 /** A key in snake_case for a column that is no standard field. */

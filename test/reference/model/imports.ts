@@ -71,6 +71,15 @@ function process(world: World, job: Import): void {
   const isFaulty = (cells: string[]) => cells.length !== header.length || faultOf(cells, read(cells)) !== null;
   job.processed_rows = rows.length;
   const lines = linesOf(text);
+  const places = rows.flatMap((cells, n) => (isFaulty(cells) ? [] : [n]));
+  const good = places.map((n) => read(rows[n]!));
+  // Who is new is there before what rejected rows refuse is kept.
+  const made = new Set<string>();
+  for (const row of good) {
+    if (world.subscribers.some(({ external_id }) => external_id === nameOf(row))) continue;
+    made.add(nameOf(row));
+    profileOf(world, job, ofSamePerson(good, row));
+  }
   for (const [n, cells] of rows.entries()) {
     if (!isFaulty(cells)) continue;
     job.rejected.push(lines[n]!);
@@ -79,13 +88,12 @@ function process(world: World, job: Import): void {
       .find((row) => refuses(job, row));
     if (refusal) keepRefusal(world, job, refusal);
   }
-  const places = rows.flatMap((cells, n) => (isFaulty(cells) ? [] : [n]));
-  const good = places.map((n) => read(rows[n]!));
   const taken = new Map<Subscriber, boolean>();
   const batchOf = new Map(good.map((row, n) => [row, Math.floor(places[n]! / BATCH_ROWS)]));
   for (const row of good) {
-    const own = good.filter((other) => nameOf(other) === nameOf(row));
-    const { subscriber, isProven } = take(world, job, row, own);
+    const own = ofSamePerson(good, row);
+    const isMade = made.has(nameOf(row)) || own[0] !== row;
+    const { subscriber, isProven } = take(world, job, row, { own, isMade });
     subscriber.updated_at = world.now + BATCH_MS * batchOf.get(row)!;
     taken.set(subscriber, isProven || taken.get(subscriber) === true);
   }
@@ -104,7 +112,7 @@ function process(world: World, job: Import): void {
 const linesOf = (text: string): number[] =>
   text
     .split(/\r?\n/)
-    .flatMap((line, n) => (line === "" ? [] : [n + 1]))
+    .flatMap((line, n) => (/^[\s,;"]*$/.test(line) ? [] : [n + 1]))
     .slice(1);
 
 const nameOf = ({ fields, number }: Row): string => fields.external_id || fields.email?.toLowerCase() || number!.key!;
@@ -126,13 +134,22 @@ function profileOf(world: World, job: Import, own: Row[]): Subscriber {
   return subscriber;
 }
 
-/** @param own the rows of its person */
-function take(world: World, job: Import, row: Row, own: Row[]): { subscriber: Subscriber; isProven: boolean } {
+const ofSamePerson = (rows: Row[], row: Row): Row[] => rows.filter((other) => nameOf(other) === nameOf(row));
+
+/**
+ * @param of.own the rows of its person
+ * @param of.isMade its profile is as they leave it
+ */
+function take(
+  world: World,
+  job: Import,
+  row: Row,
+  { own, isMade }: { own: Row[]; isMade: boolean },
+): { subscriber: Subscriber; isProven: boolean } {
   const { fields, said, isNumberRefused, number, choices } = row;
-  const subscriber =
-    own[0] === row
-      ? profileOf(world, job, own)
-      : world.subscribers.find(({ external_id }) => external_id === nameOf(row))!;
+  const subscriber = isMade
+    ? world.subscribers.find(({ external_id }) => external_id === nameOf(row))!
+    : profileOf(world, job, own);
   const named = own.slice(0, own.indexOf(row) + 1).findLast(({ fields: { email } }) => email)?.fields.email;
   const isLeft = own.some(({ fields: { email } }) => email) && !isSameAddress(named, subscriber.email);
   const outcome = said ? translate(world, job, subscriber, fields, said, { named, isLeft }) : null;

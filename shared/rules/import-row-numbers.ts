@@ -1,0 +1,71 @@
+// The phone numbers of an imported row: the one of its person, and those that what it refuses holds for (AMB-132, AMB-133).
+import type { RowReading, Sorted } from "./import-cells.ts";
+import { type OtherChannel, otherChannels } from "./import-mapping.ts";
+import { numbersIn, type PhoneForm, readPhone } from "./import-phones.ts";
+
+/** What became of a phone number. */
+export type PhoneKind = "kept" | "converted" | "unreadable";
+
+/** By channel, numbers in E.164 form. */
+export type NumbersByChannel = Readonly<Partial<Record<OtherChannel, readonly string[]>>>;
+
+interface RowNumbers {
+  /** Of the number of its person; undefined for a row without one. */
+  kind?: PhoneKind;
+  /** What a file of numbers, and its warnings, say of a number that is not read. */
+  problem?: string;
+  /** Those that what it refuses there holds for: of the column of the channel, else each of the row. */
+  numbers: NumbersByChannel;
+  /** Where its person has another number: what agrees to the channel is of that one. */
+  elsewhere: readonly OtherChannel[];
+}
+
+const UNREADABLE = "has a phone number that cannot be read";
+/** Said of a number that is not read: it may be somebody else's. */
+export const DOUBTFUL_NUMBER =
+  "has a phone number without the code of its country, which may be of two: write it with a plus, or say the country";
+
+/**
+ * The first number that can be read becomes that of the person. Where none can, the first stays as it is: a send says that
+ * it is invalid.
+ */
+export function takeNumbers(sorted: Sorted, reading: RowReading): RowNumbers {
+  const { attributes, phones } = sorted;
+  const form = formOf(sorted, reading);
+  const numbers = numbersOf(sorted, form);
+  const read = phones.map(({ text, lacksPlus }) => ({ text, ...readPhone(text, { ...form, lacksPlus }) }));
+  const taken = read.find(({ kind }) => kind !== "unreadable") ?? read[0];
+  if (!taken) return { numbers, elsewhere: [] };
+
+  const { kind, text } = taken;
+  if (!("phone" in taken)) {
+    attributes.phone = text;
+    return { kind, problem: taken.isDoubtful ? DOUBTFUL_NUMBER : UNREADABLE, numbers, elsewhere: [] };
+  }
+  const own = taken.phone;
+  attributes.phone = own;
+  const hasOther = (channel: OtherChannel) =>
+    sorted.numbers.some(({ of }) => of === channel) && !numbersOfColumn(sorted, channel, form).includes(own);
+  return { kind, numbers, elsewhere: otherChannels.filter(hasOther) };
+}
+
+function formOf({ region: ofRow }: Sorted, reading: RowReading): PhoneForm {
+  const said = reading.phoneRegion ?? ofRow;
+  return { region: said === null ? undefined : (said ?? reading.region), isRegionSaid: typeof said === "string" };
+}
+
+const numbersOfColumn = ({ numbers }: Sorted, channel: OtherChannel, form: PhoneForm): string[] =>
+  numbers.flatMap(({ text, lacksPlus, of }) => (of === channel ? numbersIn(text, { ...form, lacksPlus }) : []));
+
+function numbersOf(sorted: Sorted, form: PhoneForm): NumbersByChannel {
+  const { phones, channels } = sorted;
+  const refusedOf = (channel: OtherChannel): string[] => {
+    const own = numbersOfColumn(sorted, channel, form);
+    if (own.length > 0) return own;
+    const others = phones.filter(({ of }) => of === undefined || of === channel);
+    // What our own exports say is of the number that the person has.
+    const all = channels[channel] ? phones.slice(0, 1) : others.length > 0 ? others : phones;
+    return all.flatMap(({ text, lacksPlus }) => numbersIn(text, { ...form, lacksPlus }));
+  };
+  return Object.fromEntries(otherChannels.map((channel) => [channel, [...new Set(refusedOf(channel))]]));
+}
