@@ -115,6 +115,26 @@ it("an export has messages that the inbox shows no more, with what was done with
   expect((await exportOf(tenant, ada)).body.inbox).toMatchObject([{ content: { title: "Old" }, status: "read" }]);
 });
 
+it("who reads all messages of the inbox has not read those that it shows no more, says the export (F14, INB-4, INB-7)", async () => {
+  const { world, tenant } = await withTenant();
+  const ada = await tenant.upsert({ external_id: "ada" });
+  const send = async (title: string) => {
+    await tenant.call("POST /api/v1/notifications", { subscriberIds: [ada], title, body: "b" });
+    await world.settle();
+  };
+  await send("Old");
+  await world.advance(31 * DAY);
+  await send("New");
+  await world.call("POST /v1/in-app/messages/read", { as: tenant.sdk, body: { subscriber_id: ada } });
+
+  const { inbox } = (await exportOf(tenant, ada)).body;
+
+  expect(inbox).toMatchObject([
+    { content: { title: "New" }, status: "read" },
+    { content: { title: "Old" }, status: "unread" },
+  ]);
+});
+
 it("an export goes on with the messages of the inbox behind a page that ended at its size (F14)", async () => {
   const { world, tenant } = await withTenant();
   const ada = await tenant.upsert({ external_id: "ada" });

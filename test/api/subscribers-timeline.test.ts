@@ -135,6 +135,19 @@ it("a timeline has the kinds alone that are asked for (RDA-5)", async () => {
   expect(some).toEqual(all.filter(({ kind }) => kind === "event" || kind === "list"));
 });
 
+it("messages of one moment are each on one page of a timeline (RDA-5)", async () => {
+  const { world, tenant } = await withTenant();
+  const [ada = ""] = await addPeople(world, tenant, 1);
+  const scheduled_at = timestamp(world.clock.now() + MINUTE);
+  for (const title of ["One", "Two", "Three"])
+    await tenant.call("POST /api/v1/notifications", { subscriberIds: [ada], title, body: "b", scheduled_at });
+  await world.advance(2 * MINUTE);
+
+  const all = await timeline(world, tenant, ada, "kinds=message&limit=100");
+  expect(all.map(({ at }) => at)).toEqual([scheduled_at, scheduled_at, scheduled_at]);
+  expect(await timeline(world, tenant, ada, "kinds=message&limit=1")).toEqual(all);
+});
+
 it("hundreds of events, also those of one moment and of a late batch, are each on one page of a timeline (RDA-5)", async () => {
   const { world, tenant } = await withTenant();
   const [ada = ""] = await addPeople(world, tenant, 1);

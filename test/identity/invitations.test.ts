@@ -160,6 +160,13 @@ it("one invitation stands open for a person, also when two are made at once (AMB
   expect((await tenant.call("GET /api/v1/team/invitations")).body.items).toHaveLength(1);
 });
 
+it("a member is invited by no other spelling of the address (AMB-78, ERR-11)", async () => {
+  const { invite, accept } = await setting();
+  await accept((await invite(GRACE, "viewer")).body.token);
+
+  expect(await invite("Grace@navy.example", "viewer")).toMatchObject({ status: 409, body: { code: "CONFLICT" } });
+});
+
 it("an invitation that ran out makes room for another one (AMB-78)", async () => {
   const { world, tenant, invite, accept } = await setting();
   await invite(GRACE, "viewer");

@@ -265,6 +265,8 @@ const isRecent = (id: string, at: number): boolean => timeOfUuid(id) > at - RECE
 function covers({ sk, at, except = [], recent }: RowOf<typeof ReadAll>, row: MessageRow): boolean {
   const id = messageIdOf(row);
   if (sk.slice(READ_ALL.length) < id || (row.experience !== undefined && except.includes(row.experience))) return false;
+  // The inbox showed it no more by then.
+  if (timeOfUuid(id) <= Date.parse(at) - MESSAGE_LIFETIME_MS) return false;
   const [last] = recent?.length === MAX_RECENT ? recent.slice(-1) : [];
   return !recent || recent.includes(id) || !isRecent(id, Date.parse(at)) || (last !== undefined && id < last);
 }
