@@ -75,13 +75,14 @@ export async function link(
 export async function report(sides: Sides, { fate, ago, mail }: Report, number: number): Promise<Failure | undefined> {
   const { product, reference, bindings } = sides;
   const { world } = reference;
-  const mails = world.outbox.filter((sent) => sent.channel === "email" && !sent.confirms && deliveryOf(world, sent));
-  const ours = mails.at(-1 - mail);
+  const mailed = world.outbox.filter((sent) => sent.channel === "email" && !sent.confirms);
+  const mails = [...mailed, ...world.unanswered].filter((sent) => deliveryOf(world, sent));
+  const ours = mails.toSorted((a, b) => a.at - b.at).at(-1 - mail);
   const [job, person] = [ours?.job_id, ours?.subscriber_id].map((id) => id && bindings.product.get(id));
   if (!ours || !person) return undefined;
   const happened = Math.max(ours.at, product.now() - ago);
   const said = { fate, happened: iso(happened) };
-  if (!(await product.report({ job, subscriber: person, at: iso(ours.at) }, said))) return undefined;
+  if (!(await product.report({ job, subscriber: person, at: iso(ours.at), to: ours.to }, said))) return undefined;
   tellModel(world, ours, fate, happened);
   tell(
     sides,

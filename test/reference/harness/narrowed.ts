@@ -15,7 +15,7 @@ const readerOf =
     const items: Body[] = [];
     for (let cursor = ""; ; ) {
       const more: Query = cursor === "" ? {} : { cursor };
-      const size: Query = path.includes("/lists/") ? {} : { limit: "3" };
+      const size: Query = path.includes("/lists/") ? {} : { limit: query.limit ?? "3" };
       const sent = { method: "GET", path, query: { ...query, ...size, ...more }, body: undefined, headers: {}, as };
       const { status, body } = await product.call(sent);
       counted.calls++;
@@ -39,7 +39,8 @@ export async function compareNarrowed(sides: Sides, command: number): Promise<Fa
     (await ofRecipients(sides, read, differs)) ??
     (await ofSends(sides, read, differs)) ??
     (await ofMembers(sides, read, differs)) ??
-    (await ofServers(sides, read, differs))
+    (await ofServers(sides, read, differs)) ??
+    (await ofPages(sides, read, differs))
   );
 }
 
@@ -109,6 +110,30 @@ async function ofMembers(sides: Sides, read: Read, differs: Differs) {
   if (!members || !found) return undefined;
   const expected = members.filter((member) => found.some(({ id }) => id === member.subscriber_id));
   return leaves(read, differs, path, { q }, expected);
+}
+
+/** A longer list takes more small pages than a minute has requests for. */
+const MAX_PAGED = 60;
+
+/** A list is the same on small pages as on large ones, in its order. */
+async function ofPages(sides: Sides, read: Read, differs: Differs) {
+  const { reference, bindings } = sides;
+  const { subscribers, hooks } = reference.world;
+  const told = (things: { id: string }[]) =>
+    drawn(sides).some(
+      things.flatMap(({ id }) => bindings.product.get(id) ?? []),
+      1,
+    );
+  const paths = [
+    ...told(subscribers).map((id) => `/api/v1/subscribers/${id}/timeline`),
+    ...told(hooks).map((id) => `/api/v1/webhooks/${id}/deliveries`),
+  ];
+  for (const path of paths) {
+    const large = (await read(path, { limit: "100" })) ?? [];
+    const small = large.length > MAX_PAGED ? large : ((await read(path, { limit: "2" })) ?? large);
+    if (JSON.stringify(large) !== JSON.stringify(small)) return differs(path, { limit: "2" }, large, small);
+  }
+  return undefined;
 }
 
 /** A server key finds whom the dashboard finds. */

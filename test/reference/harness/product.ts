@@ -11,7 +11,7 @@ import { type OpenStream, openStream } from "../../support/sse.ts";
 import type { Headers } from "../../support/world.ts";
 import { testWorld } from "../../support/world.ts";
 import type { Body, Credential } from "../model/kit.ts";
-import type { Program } from "./program.ts";
+import type { Program, Report } from "./program.ts";
 import { sandboxOutbox, sandboxTime } from "./sandbox.ts";
 import type { Storm } from "./storm.ts";
 
@@ -43,8 +43,8 @@ export interface Product {
   receive(status: number): void;
   /** The provider of mails tells what became of one. @returns false if it cannot be told from others */
   report(
-    mail: { job: string | undefined; subscriber: string; at: string },
-    told: { fate: "bounce" | "complaint"; happened: string },
+    mail: { job: string | undefined; subscriber: string; at: string; to: string },
+    told: { fate: Report["fate"]; happened: string },
   ): Promise<boolean>;
   /** What the operator says was sent this month. */
   setUsage(sends: number): Promise<void>;
@@ -158,17 +158,26 @@ export async function openProduct(
     receive: (status) => {
       receiver = status;
     },
-    report: async ({ job, subscriber, at }, { fate, happened }) => {
-      const [mail, another] = mails.filter(
+    report: async ({ job, subscriber, at, to }, { fate, happened }) => {
+      // One whose provider did not answer is known by what was sent with it.
+      const times = [String(Date.parse(at))];
+      const unanswered = job && { tags: { tenant: [tenant.id], job: [job], subscriber: [subscriber], at: times } };
+      const [found, another] = mails.filter(
         ({ tags, timestamp }) =>
           tags.subscriber?.[0] === subscriber && (job ? tags.job?.[0] === job : timestamp === at),
       );
+      const mail = found ?? (unanswered && { ...unanswered, destination: [to] });
       if (!mail || another) return false;
       const people = mail.destination.map((emailAddress) => ({ emailAddress }));
       const event =
-        fate === "bounce"
-          ? { eventType: "Bounce", bounce: { bounceType: "Permanent", bouncedRecipients: people, timestamp: happened } }
-          : { eventType: "Complaint", complaint: { complainedRecipients: people, timestamp: happened } };
+        fate === "arrival"
+          ? { eventType: "Delivery" }
+          : fate === "bounce"
+            ? {
+                eventType: "Bounce",
+                bounce: { bounceType: "Permanent", bouncedRecipients: people, timestamp: happened },
+              }
+            : { eventType: "Complaint", complaint: { complainedRecipients: people, timestamp: happened } };
       await tellOfMail(world, { mail, ...event });
       return true;
     },

@@ -53,7 +53,7 @@ export interface Link {
 export interface Report {
   kind: "report";
   wait: number;
-  fate: "bounce" | "complaint";
+  fate: "bounce" | "complaint" | "arrival";
   ago: number;
   /** 0 is the newest. */
   mail: number;
@@ -113,7 +113,7 @@ function nobody(handle: string): string {
   return `00000000-0000-4000-8000-0000${sum.toString(16).padStart(8, "0")}`;
 }
 
-/** Which of our ids a handle means: `@p1`, `@msg(p1,0)` (inbox message), `@delivery(h1,0)` (of a webhook), `@job(c1,0)` (send of a campaign or experience), `@approval(c1,0)`. */
+/** Which of our ids a handle means: `@p1`, `@msg(p1,0)` (inbox message), `@delivery(h1,0)` (of a webhook), `@job(c1,0)` (send of a campaign or experience), `@approval(c1,0)`, `@run(j1,0)` (of a journey). */
 export function idOf(reference: Reference, handles: Map<string, string>, text: string): string | undefined {
   const { world } = reference;
   const inner = /^@(\w+)\((\w+),(\d+)\)$/.exec(text);
@@ -122,6 +122,7 @@ export function idOf(reference: Reference, handles: Map<string, string>, text: s
   const owner = handles.get(name!);
   if (kind === "delivery") return world.hookDeliveries.filter(({ hook_id }) => hook_id === owner)[Number(number)]?.id;
   if (kind === "msg") return world.inbox.filter(({ subscriber_id }) => subscriber_id === owner)[Number(number)]?.id;
+  if (kind === "run") return world.runs.filter(({ journey_id }) => journey_id === owner)[Number(number)]?.id;
   const campaign = world.campaigns.find(({ id }) => id === owner);
   if (kind === "approval") return campaign?.approval?.id;
   if (campaign) return campaign.messages[Number(number)]?.job_id;

@@ -157,11 +157,12 @@ const isOfUnseen = ({ reference, handles, bindings }: Sides, { path }: Call): bo
     return id !== undefined && !bindings.product.has(id);
   });
 
-/** A bounce or complaint comes between two messages of one moment, or after both. */
+/** A bounce or complaint comes between two messages of one moment, or after both; nothing tells which run a run is. */
 const dependsOnAnOrder = (command: Command): boolean =>
+  (command.kind === "fault" && command.outcome === "timeout") ||
   command.kind === "report" ||
   command.kind === "usage" ||
-  (command.kind === "call" && JSON.stringify(command.body ?? {}).includes("@simulator.amazonses.com"));
+  (command.kind === "call" && /@simulator\.amazonses\.com|@run\(/.test(JSON.stringify(command)));
 
 /** A message that failed comes again within so long, and what waits longer waits for its time. */
 const RETRY_MS = 20 * MINUTE;

@@ -43,8 +43,9 @@ export function optOutAddress(world: World, text: unknown, at: number, channel =
 
 export const isSameAddress = (a: unknown, b: unknown): boolean => normal(a)?.key === normal(b)?.key;
 
-/** When its owner was asked to confirm an opt-in. */
-export const askedAt = (world: World, text: unknown): number[] => rowOf(world, text)?.asked ?? [];
+/** When the owner of its mailbox was asked to confirm an opt-in, under any name of it. */
+export const askedAt = (world: World, text: string): number[] =>
+  rowOf(world, text.replace(/\+[^@]*@/, "@"))?.asked ?? [];
 
 /** AMB-129: nobody is asked by mail to end what the operator alone may end. */
 export const mayBeAsked = (world: World, text: unknown): boolean =>

@@ -43,6 +43,7 @@ function record(campaign: Campaign): Body {
       job_id: message.job_id ?? new OneOf(["", null]),
     })),
     topic: spec.topic ?? new OneOf([null, ABSENT]),
+    safety: spec.safety === undefined ? ABSENT : spec.safety,
     ...{ approval: shownApproval(campaign), created_at: iso(campaign.created_at) },
   };
 }

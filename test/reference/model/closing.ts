@@ -17,8 +17,8 @@ export function conclude(recipient: Recipient): void {
 
 /** AMB-142: a step's outcome follows what became of its message. Whose mail came back may be reached by another channel. */
 function follow({ outcome, state }: Recipient, now: string): void {
-  if (outcome?.outcome === "sent" && state !== "delivered") outcome.outcome = now;
-  else if (outcome?.outcome === "bounced" && state === "delivered") outcome.outcome = "sent";
+  if (outcome && ["sent", "bounced", "failed"].includes(outcome.outcome))
+    outcome.outcome = state === "delivered" ? "sent" : now;
 }
 
 export function closeIfDone(world: World, job: Job): void {

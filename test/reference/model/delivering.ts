@@ -7,12 +7,16 @@ import { closeIfDone, conclude } from "./closing.ts";
 import { comeBack, refuseShared } from "./fates.ts";
 import { isReasons, reach } from "./gates.ts";
 import { deliverToInbox } from "./inbox.ts";
-import { ANY, type Body, HOUR, MINUTE, Unpromised } from "./kit.ts";
+import { ANY, type Body, HOUR, MINUTE, SECOND, Unpromised } from "./kit.ts";
 import { channelTypesOf } from "./plans.ts";
 import type { Channel, Delivery, Job, Recipient } from "./records/sends.ts";
 import { render, saidBy, type Values } from "./render.ts";
+import { UNANSWERED } from "./tallies.ts";
 import { isOut } from "./topics.ts";
 import { at, found, type World } from "./world.ts";
+
+/** What says nothing of an address. */
+const MAY_PASS = ["transient", UNANSWERED];
 
 /** D-PROV: a transient failure is tried three times more. */
 const RETRIES = [MINUTE, 5 * MINUTE, 30 * MINUTE];
@@ -196,8 +200,25 @@ function attempt(world: World, job: Job, recipient: Recipient, delivery: Deliver
   else if (isWaiting) retry(world, job, recipient, delivery);
   else if (!fault) accept(world, job, recipient, delivery);
   else if (fault.outcome === "transient") retry(world, job, recipient, delivery);
+  else if (fault.outcome === UNANSWERED) awaitAnswer(world, job, recipient, delivery);
   else fail(world, job, recipient, delivery, fault.outcome);
   conclude(recipient);
+}
+
+const ANSWER_TIME = 10 * SECOND;
+
+/** AMB-95, F1: a mail that its provider may have taken counts as failed, and is not sent again. */
+function awaitAnswer(world: World, job: Job, recipient: Recipient, delivery: Delivery): void {
+  if (job.recipients.flatMap(({ deliveries }) => deliveries).length > 1)
+    throw new Unpromised("others wait with a mail that gets no answer");
+  const { id: job_id } = job;
+  world.unanswered.push({ ...{ job_id, subscriber_id: recipient.subscriber_id, to: delivery.to }, at: world.now });
+  at(world, world.now + ANSWER_TIME, () => {
+    delivery.attempts = [world.now];
+    fail(world, job, recipient, delivery, UNANSWERED);
+    conclude(recipient);
+    closeIfDone(world, job);
+  });
 }
 
 /** D-ATTRIB: delivered is what the provider accepted. */
@@ -234,13 +255,14 @@ function fail(world: World, job: Job, recipient: Recipient, delivery: Delivery, 
   if (outcome === "invalid_token") at(world, world.now, () => refuseShared(world, recipient, delivery));
   if (outcome === "invalid_token" && delivery.device) delivery.device.status = "invalid";
   else if (outcome === "invalid_token") suppress(world, delivery.to, { reason: "bounce", source: "provider" });
-  if (outcome !== "transient") fallBack(world, job, recipient, delivery);
+  if (!MAY_PASS.includes(outcome)) fallBack(world, job, recipient, delivery);
 }
 
 /** Once a whole class has failed permanently, what was planned of the next one is tried. */
 function fallBack(world: World, job: Job, recipient: Recipient, delivery: Delivery): void {
   const own = recipient.deliveries.filter((other) => other.class === delivery.class);
-  const isDead = ({ state, reason }: Delivery) => state === "skipped" || (state === "failed" && reason !== "transient");
+  const isDead = ({ state, reason }: Delivery) =>
+    state === "skipped" || (state === "failed" && !MAY_PASS.includes(reason ?? ""));
   const next = own.every(isDead) ? recipient.fallbacks.shift() : undefined;
   if (next === undefined) return;
   job.fallback_steps++;

@@ -2,6 +2,7 @@
 import { limitOf, listing } from "./checks.ts";
 import { ANY, type Body, DAY, iso, isoOrNull, isUuid, OneOf, type Request, Unordered } from "./kit.ts";
 import type { Delivery, Job, Recipient } from "./records/sends.ts";
+import { shownState } from "./tallies.ts";
 import { existing, found, type World } from "./world.ts";
 
 const reasonOf = ({ state, reasons, deliveries }: Recipient): Body => {
@@ -25,7 +26,8 @@ const endAhead = ({ now }: World, { deferred_until: end }: Recipient): number | 
 
 /** SUB-10: rows of erased people stay, without a name. Unknown external ids have an id of the product's own. */
 export function line(world: World, recipient: Recipient): Body {
-  const { subscriber_id, state, variant } = recipient;
+  const { subscriber_id, variant } = recipient;
+  const state = shownState(recipient);
   const isUnknown = recipient.reasons.includes("unknown_subscriber");
   const isErased = !isUnknown && !found(world.subscribers, subscriber_id);
   // Who was unknown may have been created since.
@@ -40,7 +42,7 @@ export function line(world: World, recipient: Recipient): Body {
 export function recipients(world: World, request: Request, job: Job) {
   const size = limitOf(request, 100, 1000);
   const { state } = request.query;
-  const matching = job.recipients.filter((recipient) => [undefined, recipient.state].includes(state));
+  const matching = job.recipients.filter((recipient) => [undefined, shownState(recipient)].includes(state));
   return listing("items", new Unordered(matching.map((recipient) => line(world, recipient))), size);
 }
 
@@ -81,7 +83,7 @@ export function explain(world: World, job: Job, subscriber: string): Body {
   const held_out = recipient.state === "held_out";
   const body = {
     ...{ notification_id: job.id, subscriber_id: subscriber, decision: DECISION[recipient.state] ?? ANY },
-    ...{ state: recipient.state, reason: reasonOf(recipient), held_out },
+    ...{ state: shownState(recipient), reason: reasonOf(recipient), held_out },
     holdout: {
       percentage: spec.holdout_percentage ?? 0,
       bucket: unit ? world.bucket("holdout", unit, subscriber) : ANY,
@@ -112,8 +114,9 @@ function attemptsAt({ spec }: Job, { deliveries, planned }: Recipient): Body {
 const isOfOldInbox = ({ now }: World, { deliveries }: Recipient): boolean =>
   deliveries.some(({ channel, attempts }) => channel.type === "in_app" && attempts.some((at) => now >= at + 30 * DAY));
 
-const attempt = ({ channel, device, state, attempts }: Delivery): Body => ({
-  ...{ channel: channel.type, device_id: device?.id ?? null, state },
+const attempt = (delivery: Delivery): Body => ({
+  ...{ channel: delivery.channel.type, device_id: delivery.device?.id ?? null },
+  state: shownState({ ...delivery, deliveries: [delivery] }),
   // The inbox is no provider that is called.
-  attempted_at: channel.type === "in_app" ? ANY : attempts.map(iso),
+  attempted_at: delivery.channel.type === "in_app" ? ANY : delivery.attempts.map(iso),
 });

@@ -2,8 +2,9 @@
 import { suppressByReport } from "./addresses.ts";
 import { conclude } from "./closing.ts";
 import { Unpromised } from "./kit.ts";
-import type { Delivery, Recipient, Sent } from "./records/sends.ts";
+import type { Delivery, Mail, Recipient } from "./records/sends.ts";
 import { ownerOf } from "./stitching.ts";
+import { shownState } from "./tallies.ts";
 import { found, type World } from "./world.ts";
 
 /** AMB-139, AMB-142: what comes back later changes every number that was made before; the address is suppressed (AMB-128). */
@@ -35,13 +36,13 @@ export function refuseShared(world: World, recipient: Recipient, delivery: Deliv
 }
 
 /** Whether somebody converted after a mail, by what its provider had told by then: what a report changes of that is open. */
-const hasConverted = (world: World, { subscriber_id, at }: Sent): boolean =>
+const hasConverted = (world: World, { subscriber_id, at }: Mail): boolean =>
   world.events.some(
     (event) => event.looks.length > 0 && event.occurred_at >= at && ownerOf(world, event) === subscriber_id,
   );
 
 /** The delivery that a mail was, of a person who is known. */
-export function deliveryOf(world: World, mail: Sent) {
+export function deliveryOf(world: World, mail: Mail) {
   const { job_id, subscriber_id, to } = mail;
   const recipient = found(world.jobs, job_id)?.recipients.find((one) => one.subscriber_id === subscriber_id);
   const delivery = recipient?.deliveries.find((one) => one.class === "email" && one.to === to);
@@ -50,11 +51,18 @@ export function deliveryOf(world: World, mail: Sent) {
 }
 
 /** A report that comes later than what it tells of. Of what came back nothing more is told but a complaint, once. */
-export function report(world: World, mail: Sent, fate: "bounce" | "complaint", happened: number): void {
+export function report(world: World, mail: Mail, fate: "bounce" | "complaint" | "arrival", happened: number): void {
   const told = deliveryOf(world, mail);
   if (!told) return;
   const { recipient, delivery } = told;
-  const isOver = fate === "bounce" ? delivery.state !== "delivered" : recipient.hasComplained;
+  const isUnsure = shownState({ ...delivery, deliveries: [delivery] }) === "uncertain";
+  if (fate === "arrival") {
+    if (!isUnsure) return;
+    Object.assign(delivery, { state: "delivered", delivered_at: mail.at });
+    conclude(recipient);
+    return;
+  }
+  const isOver = fate === "bounce" ? delivery.state !== "delivered" && !isUnsure : recipient.hasComplained;
   if (isOver) suppressByReport(world, delivery.to, fate, happened);
   else comeBack(world, recipient, delivery, fate, happened);
 }

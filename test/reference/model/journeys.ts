@@ -24,7 +24,7 @@ import {
 } from "./kit.ts";
 import type { Journey, Run } from "./records/plans.ts";
 import { isWithinPlan, treeOf } from "./rules.ts";
-import { cancelRunsOfJourney, resumeRun } from "./runs.ts";
+import { cancelRuns, resumeRun } from "./runs.ts";
 import { needTemplate } from "./templates.ts";
 import { existing, found, newId, type World } from "./world.ts";
 
@@ -136,7 +136,7 @@ function archive(world: World, _: Request, { id }: Record<string, string>) {
   if (journey.status === "active") conflict();
   if (journey.status !== "archived") {
     Object.assign(journey, { status: "archived", updated_at: world.now });
-    cancelRunsOfJourney(world, journey);
+    cancelRuns(world, ({ journey_id }) => journey_id === id);
   }
   return ok(record(world, journey));
 }
@@ -183,7 +183,9 @@ function talliesOf(outcomes: string[]): Body {
   return tally;
 }
 
-const runRecord = (run: Run): Body => ({
+/** In a storm nothing tells two runs of one person from each other. */
+const runRecord = (world: World, run: Run): Body => ({
+  id: world.isStorm ? ANY : run.id,
   ...{ journey_id: run.journey_id, version: run.version, subscriber_id: run.subscriber_id, status: run.status },
   ...{ entered_at: iso(run.entered_at), ended_at: isoOrNull(run.ended_at) },
   current_step: run.status === "active" ? run.step : new OneOf([run.step, null]),
@@ -197,7 +199,15 @@ function runs(world: World, { query }: Request, { id }: Record<string, string>) 
       [undefined, run.subscriber_id].includes(query.subscriber_id) &&
       (query.step === undefined || (run.status === "active" && run.step === query.step)),
   );
-  return listing("items", new Unordered(matching.map(runRecord)), 100);
+  return listing("items", new Unordered(matching.map((run) => runRecord(world, run))), 100);
+}
+
+/** One that was canceled stays so. */
+function cancelRun(world: World, _: Request, { id, runId }: Record<string, string>) {
+  const run = existing(runsOf(world, existing(world.journeys, id)), runId);
+  if (run.status !== "active" && run.status !== "canceled") conflict();
+  cancelRuns(world, (one) => one === run);
+  return ok(runRecord(world, run));
 }
 
 /** AMB-147: the runs of one person, what the last one waits for, and whether a trigger would start one now. */
@@ -209,7 +219,10 @@ export function journeyOfPerson(world: World, id: string | undefined, person: st
   // A pause stops the time of a run.
   const until = run && journey.status === "active" && Number.isFinite(run.until) ? isoOrNull(run.until) : ANY;
   const reason = standing(world, journey, subscriber);
-  const newest = new OrderedBy(own.toReversed().map(runRecord), ({ entered_at }) => entered_at);
+  const newest = new OrderedBy(
+    own.toReversed().map((run) => runRecord(world, run)),
+    ({ entered_at }) => entered_at,
+  );
   const said = { runs: newest, waiting: run ? { step: run.step, until } : null };
   return { ...said, now: { would_enter: reason === null, reason } };
 }
@@ -243,6 +256,7 @@ export const journeyOperations: Operation[] = [
   read("GET /api/v1/journeys/:id/versions", versions),
   read("GET /api/v1/journeys/:id/stats", stats),
   read("GET /api/v1/journeys/:id/runs", runs),
+  write("POST /api/v1/journeys/:id/runs/:runId/cancel", "send", cancelRun),
   read("GET /api/v1/journeys/:id/subscribers/:subscriberId", (world, _, { id, subscriberId }) =>
     ok(journeyOfPerson(world, id, subscriberId)),
   ),

@@ -30,7 +30,7 @@ import {
 import { needSmart } from "./plans.ts";
 import type { Job, Recipient } from "./records/sends.ts";
 import { createJob, plan, schedule, takeQuota } from "./sending.ts";
-import { countsOf, reasonsOf } from "./tallies.ts";
+import { countsOf, reasonsOf, UNANSWERED } from "./tallies.ts";
 import { needTemplate } from "./templates.ts";
 import { needTopic } from "./topics.ts";
 import { existing, found, newId, type World } from "./world.ts";
@@ -130,7 +130,9 @@ function asAsked({ spec }: Job): Body {
 /** Recipients whom a type of channel reached, by its name: 0 where all of it came back. */
 function deliveredBy({ recipients }: Job): Record<string, number> {
   const all = recipients.flatMap(({ deliveries }) => deliveries);
-  const reached = all.filter(({ delivered_at, state }) => delivered_at !== null || state === "bounced");
+  const reached = all.filter(
+    ({ delivered_at, state, reason }) => delivered_at !== null || (state === "bounced" && reason !== UNANSWERED),
+  );
   const byType = Map.groupBy(reached, ({ channel }) => channel.type);
   const isReached = (type: string) => (recipient: Recipient) =>
     recipient.deliveries.some(({ channel, delivered_at }) => channel.type === type && delivered_at !== null);

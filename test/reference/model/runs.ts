@@ -12,7 +12,7 @@ import type { Job } from "./records/sends.ts";
 import { holdsFor, treeOf } from "./rules.ts";
 import { createJob, decide, failureOf, isBeyondQuota } from "./sending.ts";
 import { eventsOf, momentOf } from "./stitching.ts";
-import { at, existing, found, type World } from "./world.ts";
+import { at, existing, found, newId, type World } from "./world.ts";
 
 const definitionOf = (world: World, run: Run): Body =>
   found(world.journeys, run.journey_id)!.definitions[run.version - 1];
@@ -262,7 +262,7 @@ function beginsWithSend(world: World, run: Run, subscriber: Subscriber): boolean
 export function newRun(world: World, journey: Journey, subscriber: Subscriber, trigger: Event | null) {
   const definition = journey.definitions.at(-1)!;
   const run: Run = {
-    ...{ id: `${journey.id}/run-${world.order++}`, journey_id: journey.id, version: journey.version },
+    ...{ id: newId(world, "run"), journey_id: journey.id, version: journey.version },
     ...{ subscriber_id: subscriber.id, status: "active", step: definition.steps.start },
     ...{ since: trigger ? momentOf(trigger) : world.now, from: 0, until: null, message: null },
     ...{ mover: trigger, used: [] },
@@ -271,11 +271,6 @@ export function newRun(world: World, journey: Journey, subscriber: Subscriber, t
   return sendsLeft(world) < 1 && beginsWithSend(world, run, subscriber) && isBeyondQuota(world) ? undefined : run;
 }
 
-export function cancelRunsOf(world: World, subscriber: string): void {
-  for (const run of world.runs)
-    if (run.subscriber_id === subscriber && run.status === "active") end(run, "canceled", world.now);
-}
-export function cancelRunsOfJourney(world: World, journey: Journey): void {
-  for (const run of world.runs)
-    if (run.journey_id === journey.id && run.status === "active") end(run, "canceled", world.now);
+export function cancelRuns(world: World, isMeant: (run: Run) => boolean): void {
+  for (const run of world.runs) if (run.status === "active" && isMeant(run)) end(run, "canceled", world.now);
 }

@@ -22,7 +22,7 @@ import {
 } from "./kit.ts";
 import { createSubscriber, mergeAttributes, refuseLargeProfile, subscriberRecord, tellCreated } from "./people.ts";
 import type { Consent, Subscriber } from "./records/people.ts";
-import { cancelRunsOf } from "./runs.ts";
+import { cancelRuns } from "./runs.ts";
 import { isLapsing, subscriberChanged } from "./segments.ts";
 import { topicChoices } from "./topics.ts";
 import { existing, found, type World } from "./world.ts";
@@ -76,7 +76,7 @@ function patch(world: World, { body }: Request, { id }: Record<string, string>) 
  */
 function eraseSubscriber(world: World, subscriber: Subscriber, isAll: boolean): void {
   const { id } = subscriber;
-  cancelRunsOf(world, id);
+  cancelRuns(world, ({ subscriber_id }) => subscriber_id === id);
   forgetAddress(world, subscriber);
   world.subscribers = world.subscribers.filter((other) => other !== subscriber);
   world.devices = world.devices.filter(({ subscriber_id }) => subscriber_id !== id);

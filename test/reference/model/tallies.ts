@@ -1,6 +1,13 @@
 // Numbers of a send (AMB-95): one recipient counts once.
 import { type Body, Exactly, OneOf } from "./kit.ts";
-import type { Job, Recipient } from "./records/sends.ts";
+import type { Delivery, Job, Recipient } from "./records/sends.ts";
+
+/** The outcome of a provider that does not answer in time. */
+export const UNANSWERED = "timeout";
+
+/** AMB-95: what may have arrived is uncertain, and counts as failed. */
+export const shownState = ({ state, deliveries = [] }: { state: string; deliveries?: Delivery[] }): string =>
+  state === "failed" && deliveries.some(({ reason }) => reason === UNANSWERED) ? "uncertain" : state;
 
 export function countsOf({ recipients }: Job): Body {
   const count = (...states: string[]) => recipients.filter(({ state }) => states.includes(state)).length;
@@ -11,7 +18,7 @@ export function countsOf({ recipients }: Job): Body {
     skipped: count("skipped"),
     held_out: count("held_out"),
     ...later(recipients),
-    uncertain: 0,
+    uncertain: recipients.filter((one) => shownState(one) === "uncertain").length,
   };
 }
 

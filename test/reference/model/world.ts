@@ -72,6 +72,8 @@ export interface World {
   /** By limit and period: the use from which on a warning was given. */
   warned: Record<string, number>;
   outbox: sends.Sent[];
+  /** Mails whose provider did not answer. */
+  unanswered: sends.Mail[];
   timers: Timer[];
   faults: Fault[];
   /** Whose times are used up: when, and by which send. */
@@ -87,7 +89,7 @@ const LISTS = [
   ...["spent", "subscribers", "consents", "addresses", "devices", "lists", "memberships", "templates", "channels"],
   ...["topics", "jobs", "inbox", "readers", "interactions", "events", "aliases", "forgotten", "segments", "members"],
   ...["campaigns", "schedules", "journeys", "runs", "outcomes", "definitions", "experiences", "hooks"],
-  ...["hookDeliveries", "imports", "exports", "calls", "outbox", "timers", "faults", "usedFaults"],
+  ...["hookDeliveries", "imports", "exports", "calls", "outbox", "unanswered", "timers", "faults", "usedFaults"],
   ...["previews", "plans", "tokens", "keys", "annotations"],
 ];
 

@@ -8,6 +8,7 @@ import {
   channelFor,
   DAY,
   edge,
+  eventAt,
   HOUR,
   journeyOf,
   MINUTE,
@@ -137,7 +138,8 @@ export function severalNames(draft: Draft): void {
   const person = personOf(draft);
   const names = random.some(["anon-1", "anon-2", "anon-3"], random.between(2, 3));
   const [trigger, done] = random.some(EVENTS, 2) as [string, string];
-  const condition = { event: { name: done, frequency: { min: random.between(1, 2) } } };
+  const within = random.chance(0.5) ? { within: "1h" } : {};
+  const condition = { event: { name: done, frequency: { min: random.between(1, 2) }, ...within } };
   segmentOf(draft, condition);
   // biome-ignore lint/suspicious/noThenProperty: the contract names it so
   const branch = { condition, then: "s2", else: "end" };
@@ -150,6 +152,8 @@ export function severalNames(draft: Draft): void {
   if (!linked) for (const name of random.some(names, random.between(1, 2))) happens(name);
   for (const name of names) link(name);
   if (linked) for (const name of random.some(names, random.between(1, 2))) happens(name);
+  if (random.chance(0.5)) pass(draft, random.pick([40 * MINUTE, 2 * HOUR]));
+  if (random.chance(0.5)) eventAt(draft, SECOND, person, done);
   post(draft, SECOND, "/v1/events", { event_name: trigger, subscriber_id: person }, { as: "server" });
 }
 

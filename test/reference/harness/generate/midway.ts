@@ -162,6 +162,7 @@ export function leftInAJourney(draft: Draft): void {
     eventAt(draft, random.pick([SECOND, MINUTE]), person, name, ago > 0 ? { occurred_at: iso(draft.now - ago) } : {});
   }
   const end = random.between(0, 3);
+  if (random.chance(0.3)) move(`runs/@run(${journey.slice(1)},0)/cancel`);
   if (end === 0) move("archive");
   else if (end === 1) ask(draft, SECOND, { method: "DELETE", path: `/api/v1/journeys/${journey}`, body: undefined });
   else pass(draft, random.pick([MINUTE, HOUR, DAY]));
@@ -171,4 +172,27 @@ export function leftInAJourney(draft: Draft): void {
   if (!isNight) return;
   settings(draft, { quiet_hours: null });
   pass(draft, DAY);
+}
+
+/** What follows a message keeps its distance to the end of the night that it waits for, also behind a branch (AMB-136, D-QUIET). */
+export function behindTheNight(draft: Draft): void {
+  const { random } = draft;
+  const person = personOf(draft);
+  settings(draft, { timezone: "UTC", frequency_caps: [], quiet_hours: allDay });
+  const content = { title: "News", body: "Read on" };
+  const send = (next: string) => ({ type: "send", send: { content, next, channel_ids: [mailChannel(draft)] } });
+  const waits = random.pick<Body>([
+    { type: "delay", delay: { duration: "1h", next: "end" } },
+    { type: "wait_for_event", wait_for_event: { event_name: "buy", within: "1h", on_event: "end", on_timeout: "end" } },
+  ]);
+  // biome-ignore lint/suspicious/noThenProperty: the contract names it so
+  const branch = { condition: { attribute: { nowhere: { $exists: false } } }, then: "s3", else: "end" };
+  const s2 = { id: "s2", ...random.pick<Body>([{ type: "branch", branch }, send("s3")]) };
+  journeyOf(draft, { type: "event", event_name: "visit" }, send("s2"), { s2, s3: { id: "s3", ...waits } });
+  eventAt(draft, SECOND, person, "visit");
+  if (random.chance(0.5)) settings(draft, { quiet_hours: null });
+  pass(draft, boundaryAfter(draft.now, "UTC", false) - draft.now + random.pick([0, HOUR]) + edge(draft));
+  if (random.chance(0.3)) eventAt(draft, SECOND, person, "buy");
+  settings(draft, { quiet_hours: null });
+  pass(draft, 2 * HOUR);
 }

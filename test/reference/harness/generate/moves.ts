@@ -48,14 +48,19 @@ export function movedExperience(draft: Draft): void {
 export function movedMessages(draft: Draft): void {
   const { random } = draft;
   const subscriber_id = personOf(draft);
-  const say = { subscriberIds: [subscriber_id], title: "News", body: "Read on", category: "transactional" };
+  // Some come at one moment.
+  const time = random.chance(0.4) ? { scheduled_at: iso(draft.now + HOUR) } : {};
+  const say = { subscriberIds: [subscriber_id], title: "News", body: "Read on", category: "transactional", ...time };
   for (let n = random.between(1, 2); n > 0; n--)
     post(draft, SECOND, "/api/v1/notifications", say, { handle: newHandle(draft, "send") }, "send");
+  if (time.scheduled_at) pass(draft, HOUR);
   const path = "/v1/in-app/messages";
   const mark = (name: string) => () => post(draft, SECOND, `${path}/${name}`, { subscriber_id }, { as: "sdk" });
   const one = () => `@msg(${subscriber_id.slice(1)},${random.between(0, 1)})`;
   const [read, dismiss] = [() => mark(`${one()}/read`)(), () => mark(`${one()}/dismiss`)()];
   anyOf(draft, [read, read, dismiss, dismiss, mark("read")], 3, 5);
+  // The inbox shows them for so long, and they are the person's for longer (INB-4, F14).
+  if (draft.made.schedule.length === 0 && random.chance(0.3)) pass(draft, 30 * DAY + edge(draft));
 }
 
 /** An endpoint that fails for a day, is switched off for it, and on again; its log is sent once more up to a moment. */
@@ -85,7 +90,14 @@ export function movedHook(draft: Draft): void {
     // As many failures as switched it off, within minutes.
     for (let n = random.between(4, 6); n > 0; n--) again([times[0]!, times[3]!]);
   }
-  anyOf(draft, [...turns, several, several, test, change({ description: "Why" })], 2, 5);
+  const comes = () =>
+    post(draft, SECOND, "/api/v1/subscribers/upsert", { external_id: `h${draft.commands.length}` }, { as: "sdk" });
+  anyOf(
+    draft,
+    [...turns, after(...turns.slice(2), comes), several, several, test, change({ description: "Why" })],
+    2,
+    5,
+  );
   answers(204);
 }
 
@@ -93,7 +105,15 @@ export function movedHook(draft: Draft): void {
 export function movedSchedule(draft: Draft): void {
   const { random } = draft;
   personOf(draft);
-  const crons = ["0 9 * * *", "30 23 * * *", "0 6 */2 * 1", "0 6 1-7 * */3", "0 12 */5 * 5", "15 */6 * * *"];
+  const crons = [
+    "0 9 * * *",
+    "30 23 * * *",
+    "0 6 */2 * 1",
+    "0 6 1-7 * */3",
+    "0 12 */5 * 5",
+    "15 */6 * * *",
+    "0 */2 * * *",
+  ];
   const handle = scheduleOf(draft, { cron_expression: random.pick(crons), timezone: random.pick(ZONES) });
   const change = (body: Body) => ask(draft, SECOND, { method: "PATCH", path: `/api/v1/schedules/@${handle}`, body });
   const moves = [

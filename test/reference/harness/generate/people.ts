@@ -54,7 +54,8 @@ function consentOf(draft: Draft): Body {
   return {
     status: random.pick(["opted_in", "opted_out"]),
     ...(random.chance(0.5) && { channel: random.pick(["email", "sms"]) }),
-    ...(random.chance(0.3) && { consented_at: iso(momentAround(draft)) }),
+    // Of two statements of one time the later one counts.
+    ...(random.chance(0.3) && { consented_at: random.pick([iso(momentAround(draft)), "2026-10-01T00:00:00Z"]) }),
     ...(random.chance(0.2) && { source: "form", text: "Yes" }),
   };
 }

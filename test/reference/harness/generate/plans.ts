@@ -21,6 +21,7 @@ export function campaign(draft: Draft): void {
     ...{ name: random.pick(NAMES), messages, target: targetOf(draft) },
     ...(random.chance(0.3) && { category: random.pick(["transactional", "marketing", "other"]) }),
     ...(random.chance(0.2) && { holdout_percentage: random.pick([10, 50, 99, 100]) }),
+    ...(random.chance(0.2) && { safety: null }),
   };
   const kind = random.between(0, 9);
   if (kind < 3 || draft.made.campaign.length === 0) {

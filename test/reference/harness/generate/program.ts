@@ -118,6 +118,7 @@ const STORIES: [string[], Make][] = [
   [["sends", "faults", "settings"], midway.changedOvernight],
   [["sends", "faults"], midway.deadTokens],
   [["events", "journeys", "settings"], midway.leftInAJourney],
+  [["events", "journeys", "settings"], midway.behindTheNight],
   [["sends"], seldom.someDevices],
   [["sends", "settings", "segments"], seldom.bareDays],
   [["events", "journeys"], seldom.endedByWhoTheyAre],

@@ -40,7 +40,7 @@ export function lateReport(draft: Draft): void {
     ])();
   const ours = { category: "transactional" };
   const report = () => {
-    const fate = random.pick(["bounce", "bounce", "complaint"] as const);
+    const fate = random.pick(["bounce", "bounce", "complaint", ...(isUnsure ? (["arrival", "arrival"] as const) : [])]);
     const ago = random.pick([0, MINUTE, HOUR, 3 * HOUR]);
     commands.push({ kind: "report", wait: 0, fate, ago, mail: random.pick([0, 0, 1]) });
   };
@@ -59,7 +59,15 @@ export function lateReport(draft: Draft): void {
       path: `/api/v1/subscribers/${person}`,
       body: { email: "bo@example.com" },
     });
-  send();
+  // Nobody knows whether a mail arrived whose provider does not answer (AMB-95, F1).
+  const isUnsure = random.chance(0.3);
+  if (isUnsure) {
+    const fault = { channel: "email", outcome: "timeout", times: 1, person: person.slice(1) };
+    commands.push({ kind: "fault", wait: 0, ...fault });
+    sendTo(draft, SECOND, [person], ours);
+    pass(draft, MINUTE);
+    commands.push({ kind: "clear faults", wait: 0 });
+  } else send();
   pass(draft, random.pick([MINUTE, HOUR, 2 * HOUR]));
   anyOf(draft, [report, report, report, lift, lift, send, buy, move, () => pass(draft, HOUR)], 3, 6);
   if (random.chance(0.2)) gone();

@@ -245,7 +245,9 @@ export function otherPlan(draft: Draft): void {
     ask(draft, SECOND, { method: "PUT", path: "/api/v1/billing/plan", body: { plan: name } });
     pass(draft, 2 * MINUTE);
   };
-  const rule = (name: string) => ({ event: { name, within: random.pick(["7d", "100d", "200d"]) } });
+  const rule = (name: string) => ({
+    event: { name, within: random.pick(["7d", "30d", "90d", "100d", "180d", "200d", "365d"]) },
+  });
   const tree = (n: number) => ({
     group: { op: "or", nodes: Array.from({ length: n }, (_, at) => rule(EVENTS[at % 4]!)) },
   });

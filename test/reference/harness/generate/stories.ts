@@ -75,7 +75,7 @@ export function journeyOf(draft: Draft, trigger: Body, start: Body, more: Body =
   const steps = {
     s1: { id: "s1", ...start },
     s2: more.s2 ?? { id: "s2", type: "exit" },
-    s3: { id: "s3", type: "exit" },
+    s3: more.s3 ?? { id: "s3", type: "exit" },
     end: { id: "end", type: "exit" },
   };
   const exits = more.exit_conditions ? { exit_conditions: more.exit_conditions } : {};
@@ -91,6 +91,9 @@ export function journeyOf(draft: Draft, trigger: Body, start: Body, more: Body =
 export function lateWait(draft: Draft): void {
   const { random } = draft;
   const person = personOf(draft);
+  // What somebody does under another name is theirs, and comes in its order (IDN-2).
+  const anonymous_id = random.chance(0.3) ? "anon-1" : undefined;
+  if (anonymous_id) post(draft, SECOND, "/v1/events/identify", { anonymous_id, subscriber_id: person }, { as: "sdk" });
   const [name, awaited] = random.some(EVENTS, 2) as [string, string];
   const [text, lasts] = random.pick<[string, number]>([
     ["30m", 30 * MINUTE],
@@ -130,6 +133,7 @@ export function lateWait(draft: Draft): void {
     eventAt(draft, random.pick([0, SECOND, MINUTE]), person, random.pick([awaited, awaited, name]), {
       ...random.pick(happened),
       ...(random.chance(0.8) && { properties }),
+      ...(anonymous_id && random.chance(0.5) && { anonymous_id, subscriber_id: undefined }),
     });
   if (random.chance(0.5)) pass(draft, lasts + edge(draft));
 }
@@ -256,14 +260,15 @@ export function confirmation(draft: Draft): void {
   }
   for (let n = random.pick([1, 1, 2, 4]); n > 0; n--) state();
   const address = `${person.slice(3)}@example.com`;
+  // Names of one mailbox are asked together.
+  const emails = ["ada@example.com", address, address.replace("@", "+news@")];
   for (const kind of random.some(
     ["both", "move", "move", "suppress", "other", "wait", "send", "confirm", "confirm", "state", "gone", "out", "out"],
     random.between(1, 5),
   )) {
     const own = `/api/v1/subscribers/${person}`;
     const topic = of === "topic" ? { topic: "deals" } : {};
-    if (kind === "move")
-      ask(draft, SECOND, { method: "PATCH", path: own, body: { email: random.pick(["ada@example.com", address]) } });
+    if (kind === "move") ask(draft, SECOND, { method: "PATCH", path: own, body: { email: random.pick(emails) } });
     if (kind === "both") {
       const body = { external_id: person.slice(3), email: "bo@example.com", consent: { status: "opted_in" } };
       post(draft, SECOND, "/api/v1/subscribers/upsert", body, { as: "sdk" });

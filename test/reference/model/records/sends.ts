@@ -124,14 +124,16 @@ export interface Interaction {
   /** The report itself. */
   said: Body;
 }
-export interface Sent {
-  channel: string;
+export interface Mail {
   to: string;
   subscriber_id: string;
   job_id: string;
+  at: number;
+}
+export interface Sent extends Mail {
+  channel: string;
   title: string;
   body: Body;
-  at: number;
   /** Where the links of a mail lead (AMB-149). */
   links: string[];
   category: string;
