@@ -1,5 +1,6 @@
 // Stories of what is told late, of the last sends of a plan, of long files, and of names that change.
 import type { Body } from "../../model/kit.ts";
+import type { Report } from "../program.ts";
 import { type Draft, newHandle, PEOPLE } from "./draft.ts";
 import { anyOf } from "./moves.ts";
 import {
@@ -40,7 +41,8 @@ export function lateReport(draft: Draft): void {
     ])();
   const ours = { category: "transactional" };
   const report = () => {
-    const fate = random.pick(["bounce", "bounce", "complaint", ...(isUnsure ? (["arrival", "arrival"] as const) : [])]);
+    const later = isUnsure ? (["arrival", "arrival"] as const) : [];
+    const fate = random.pick<Report["fate"]>(["bounce", "bounce", "complaint", ...later]);
     const ago = random.pick([0, MINUTE, HOUR, 3 * HOUR]);
     commands.push({ kind: "report", wait: 0, fate, ago, mail: random.pick([0, 0, 1]) });
   };
