@@ -104,11 +104,8 @@ function readNumber(text: string, form: PhoneForm): ReadPhone {
   const country = countryOf(form.region);
   if (PLUSLESS.test(international)) {
     const read = readPlusless(international, country, { ...form, isNorthAmerican: NORTH_AMERICAN.test(bare.trim()) });
-    return "phone" in read
-      ? { kind: "converted", phone: read.phone }
-      : read.kind === "doubtful"
-        ? DOUBTFUL
-        : UNREADABLE;
+    if (read.kind === "none") return UNREADABLE;
+    return read.kind === "doubtful" ? DOUBTFUL : { kind: "converted", phone: read.phone };
   }
   const within = validNumber(clear, country);
   return within ? { kind: "converted", phone: within.number } : UNREADABLE;
@@ -186,5 +183,5 @@ export function shownBy(written: string, region: string | undefined): "abroad" |
   const digits = compactPhone(written.replace(/^'/, "").replace(/^(\d{7,15})\.0+$/, "$1"));
   if (!PLUSLESS.test(digits)) return undefined;
   const read = readPlusless(digits, countryOf(region), {});
-  return "phone" in read && read.isClear ? read.kind : undefined;
+  return (read.kind === "abroad" || read.kind === "within") && read.isClear ? read.kind : undefined;
 }

@@ -59,13 +59,15 @@ const numbersOfColumn = ({ numbers }: Sorted, channel: OtherChannel, form: Phone
 
 function numbersOf(sorted: Sorted, form: PhoneForm): NumbersByChannel {
   const { phones, channels } = sorted;
+  const read = (some: typeof phones): string[] =>
+    some.flatMap(({ text, lacksPlus }) => numbersIn(text, { ...form, lacksPlus }));
   const refusedOf = (channel: OtherChannel): string[] => {
     const own = numbersOfColumn(sorted, channel, form);
     if (own.length > 0) return own;
-    const others = phones.filter(({ of }) => of === undefined || of === channel);
     // What our own exports say is of the number that the person has.
-    const all = channels[channel] ? phones.slice(0, 1) : others.length > 0 ? others : phones;
-    return all.flatMap(({ text, lacksPlus }) => numbersIn(text, { ...form, lacksPlus }));
+    if (channels[channel]) return read(phones.slice(0, 1));
+    const others = phones.filter(({ of }) => of === undefined || of === channel);
+    return read(others.length > 0 ? others : phones);
   };
   return Object.fromEntries(otherChannels.map((channel) => [channel, [...new Set(refusedOf(channel))]]));
 }

@@ -29,8 +29,11 @@ export function statementsOf(
   reading: RowReading,
 ): Statements {
   const own = sorted.isTimeOfYes ? { ...reading, isTimeOfYes: true } : reading;
+  // Its words for who was never asked are no refusal, in the columns of its other channels neither.
+  const asked = source === "platform_a" ? sorted.signed.filter(({ value }) => !/^never/i.test(value)) : sorted.signed;
+  const known = { ...sorted, signed: asked };
   const unnamed = unnamedOf(sorted.channel, { hasMail, hasNumber: sorted.phones.length > 0, isOfNumbers, numbersOf });
-  return { consent: ofMail(source, sorted, unnamed, own), choices: choicesOf(sorted, unnamed, own) };
+  return { consent: ofMail(source, known, unnamed, own), choices: choicesOf(known, unnamed, own) };
 }
 
 /** `ALL`, as Pinpoint writes it in `OptOut`; in a row of one channel it is of all messages there. */

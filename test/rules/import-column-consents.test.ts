@@ -54,6 +54,12 @@ describe("consent is translated conservatively", () => {
       expect(consent).toMatchObject(expected);
     },
   );
+  it.each([
+    ["NEVER_SUBSCRIBED", undefined],
+    ["UNSUBSCRIBED", "opted_out"],
+  ])("an export of platform_a that says %s of text messages opts out: %s (AMB-132)", (said, status) => {
+    expect(a({ "Phone Number": "+4915112345678", "SMS Marketing Consent": said }).choices.sms?.status).toBe(status);
+  });
   it("an export of platform_a keeps what it only claimed as an attribute (IMP-12)", () => {
     expect(a({ "Email Marketing Consent": "SUBSCRIBED" }).attributes).toEqual({ imported_consent: "SUBSCRIBED" });
     expect(a({ "Email Marketing Consent": "" }).attributes).toEqual({});

@@ -31,7 +31,8 @@ export async function recordRefusals(
   const isByAddress = person === undefined || external_id === undefined;
   await recordOfContacts(store, from, refusals, isByAddress);
   const isHeld = consent?.status === "suppressed" || (isOptOut(consent) && isByAddress);
-  const mails = isHeld ? [email ?? person?.email, ...otherEmails] : consent ? otherEmails : [];
+  const further = consent ? otherEmails : [];
+  const mails = isHeld ? [email ?? person?.email, ...further] : further;
   const held = mails.flatMap((mail) => normalizedAddress("email", mail) ?? []);
   if (!person) {
     if (consent) await recordOfAddress(store, from, consent, { email, isByAddress });
