@@ -68,6 +68,19 @@ describe("moves", () => {
     expect((await here.act(id, "unarchive")).body.status).toBe(status);
   });
 
+  it("a draft that was archived meanwhile is sent by its release (CMP-24, AMB-54)", async () => {
+    const { world, several, release, act, get, inbox } = await setting();
+    const { id } = await several(undefined, at(-HOUR));
+    await act(id, "archive");
+    await act(id, "unarchive");
+
+    await release(id);
+    await world.settle();
+
+    expect((await inbox()).toSorted()).toEqual(["M0", "M1"]);
+    expect((await get(id)).status).toBe("completed");
+  });
+
   it("a message that came due while its campaign was archived waits for pause and resume (AMB-54, AMB-67)", async () => {
     const { world, several, release, act, inbox } = await setting();
     const { id } = await several(at(HOUR), at(9 * DAY));

@@ -253,7 +253,9 @@ export async function actOnCampaign(
     return moveCampaign(store, id, "archive", { change: { set }, when: is("status", status) });
   }
   if (status !== "archived" || !archived_from) throw conflict(`The campaign is ${status} and cannot be unarchived.`);
-  const change: CampaignChange = { set: { restored: true }, remove: ["archived_from"] };
+  // Nothing of a draft came due while it was archived: its release sends all of it.
+  const set = archived_from === "draft" ? {} : { restored: true as const };
+  const change: CampaignChange = { set, remove: ["archived_from"] };
   return moveCampaign(store, id, `restore_${archived_from}`, { change });
 }
 

@@ -6,8 +6,8 @@ export const brakesBugs: readonly Bug[] = [
     name: "a halted send goes on with what it has begun",
     area: "sending",
     file: "shared/store/sends/jobs/send-state.ts",
-    find: '  if (halted) return "halted";\n',
-    replace: "",
+    find: '  if (halted) return "halted";\n  if (record',
+    replace: "  if (record",
   },
   {
     name: "runs take a step that halted",

@@ -49,8 +49,8 @@ export const packsBugs: readonly Bug[] = [
     name: "a run that another worker moved stays in the counts of its pack",
     area: "journeys",
     file: packs,
-    find: "    const written = open.map((move)",
-    replace: "    const written = pack.map((move)",
+    find: "const moved = new Map(open.map((move)",
+    replace: "const moved = new Map(pack.map((move)",
     also: [
       {
         file: packs,
