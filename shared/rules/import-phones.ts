@@ -130,7 +130,7 @@ const PLUSLESS = /^[1-9]\d{5,14}$/;
 const NORTH_AMERICAN = /^\(\d{3}\) ?\d{3}-\d{4}$|^\d{3}([-.])\d{3}\1\d{4}$/;
 
 /** `isClear`: nothing else can be meant. */
-type Plusless = { kind: "abroad" | "within"; phone: string; isClear?: true } | { kind: "doubtful" | "none" };
+type Plusless = { kind: "abroad" | "within"; phone: string; isClear?: true } | { kind: "doubtful" } | { kind: "none" };
 
 /**
  * What digits without a plus are: an international number that lacks it, or one within the country. Of a country that writes
