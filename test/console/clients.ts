@@ -5,19 +5,20 @@ import { press, type Tab, violationsInThemes } from "../support/console-tab.ts";
 import type { ServiceProcess } from "../support/service-process.ts";
 import { bodyOf } from "../support/told.ts";
 
-async function becomes(service: ServiceProcess, kind: "agency" | "standard"): Promise<void> {
-  const answer = await fetch(`${service.url}/_local/workspaces/${service.tenant}`, {
+/** As an operator does. */
+async function change(service: ServiceProcess, tenant: string, settings: object): Promise<void> {
+  const answer = await fetch(`${service.url}/_local/workspaces/${tenant}`, {
     method: "PATCH",
     headers: { "content-type": "application/json" },
-    body: JSON.stringify({ kind }),
+    body: JSON.stringify(settings),
   });
   expect(answer.status).toBe(200);
 }
 
 /** Makes a client's workspace and opens it, from the workspace of the demo. */
 async function openClient({ page, visit, reopen }: Tab, service: ServiceProcess, name: string): Promise<void> {
-  await becomes(service, "agency");
-  onTestFinished(() => becomes(service, "standard"));
+  await change(service, service.tenant, { kind: "agency" });
+  onTestFinished(() => change(service, service.tenant, { kind: "standard" }));
   await reopen();
   await visit("settings/clients");
   await page.getByRole("button", { name: "New client" }).click();
@@ -26,6 +27,9 @@ async function openClient({ page, visit, reopen }: Tab, service: ServiceProcess,
   await page.getByText(`${name} has a workspace.`).waitFor();
   await page.getByRole("button", { name: `Open ${name}` }).click();
   await page.locator("main h1 + p", { hasText: name }).waitFor();
+  // Before its agency is none any more: nobody would reach it.
+  const [, client = ""] = /\/w\/([^/]+)/.exec(page.url()) ?? [];
+  onTestFinished(() => change(service, client, { status: "deleted" }));
 }
 
 export function clientStories(open: () => Promise<Tab>, service: () => ServiceProcess): void {
