@@ -35,8 +35,8 @@ const SendEngagement = titled("SendEngagement", {
     v.record(v.string(), Timestamp),
   ),
   links: said(
-    "Links of the mail that were followed, by their position, with the last time",
-    v.array(v.object({ position: v.number(), followed_at: Timestamp })),
+    "Links of the mail that were followed, by their position",
+    v.array(v.object({ position: v.number(), followed_at: said("When it was followed last", Timestamp) })),
   ),
 });
 
@@ -62,7 +62,9 @@ export const SubscriberExport = titled("SubscriberExport", {
   answers: v.optional(
     said(
       "How often messages were answered in a week, by class of channels, as far as it is still counted",
-      v.array(v.object({ class: v.string(), week_start: Timestamp, count: v.number() })),
+      v.array(
+        v.object({ class: v.string(), week_start: said("When the week begins, in UTC", Timestamp), count: v.number() }),
+      ),
     ),
   ),
   history: said(
