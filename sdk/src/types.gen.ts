@@ -3965,11 +3965,11 @@ export interface SubscriberExport {
     notification_id: string;
     /** When it was opened, followed and answered first, by stage, and by stage and channel: `opened@email` */
     first: Record<string, string>;
-    /** Links of the mail that were followed, by their position, with the last time */
+    /** Links of the mail that were followed, by their position */
     links: ({
       /** The place of the message, from 0 */
       position: number;
-      /** RFC 3339. */
+      /** When it was followed last. RFC 3339. */
       followed_at: string;
     })[];
   })[] | undefined;
@@ -3977,7 +3977,7 @@ export interface SubscriberExport {
   answers?: ({
     /** The class of channels */
     class: string;
-    /** RFC 3339. */
+    /** When the week begins, in UTC. RFC 3339. */
     week_start: string;
     /** How many there are */
     count: number;
