@@ -23,8 +23,6 @@ interface SentStep {
   before: Outcome[];
   /** The position at the step. */
   reached: Position;
-  /** Its message waits for the end of quiet hours. */
-  isLater: boolean;
 }
 
 interface Mover {
@@ -53,8 +51,8 @@ export async function nextMove(
   const { now } = knowledge;
   if (arrival.kind !== "sends") return { outcomes, ...placeOf(graph, arrival, { from: position, now }) };
 
-  const { node, next, position: reached, isLater } = arrival;
-  const send = { node, event: lastEventOf(reached) ?? trigger, before: outcomes, reached, isLater };
+  const { node, next, position: reached } = arrival;
+  const send = { node, event: lastEventOf(reached) ?? trigger, before: outcomes, reached };
   if (!next) return { outcomes, send, to: completedAt(node, now), times: [], isBetweenSteps: false };
 
   // Exit conditions were evaluated a moment ago.

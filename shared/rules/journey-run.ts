@@ -39,15 +39,11 @@ export type Arrival =
   /** The step sends; then the run is before `next`, or is completed. `position` is before the step. */
   /** It has taken many steps: it goes on from there at once. */
   | { kind: "goes on"; position: Position }
-  | {
-      kind: "sends";
-      node: JourneyNode & { type: "send" };
-      position: Position;
-      next: Position | undefined;
-      /** Its message waits for the end of quiet hours. */
-      isLater: boolean;
-    }
+  | { kind: "sends"; node: JourneyNode & { type: "send" }; position: Position; next: Position | undefined }
   | { kind: "ends"; status: "completed" | "exited"; step: string; reason: string; at: number };
+
+/** In `message`, of the send at which a move arrives: its id is known once it is stored. */
+export const THIS_SEND = "this";
 
 interface Advance {
   outcomes: Outcome[];
@@ -182,10 +178,10 @@ async function moveFrom(node: JourneyNode, position: Position, knowledge: Knowle
     const quiet = await knowledge.quietUntil?.(node);
     const late = Math.max(at, position.from ?? at, heard ?? at, quiet ?? at);
     const from = late > at ? late : undefined;
-    const next = node.send.next ? before(node.send.next, { at, from, heard, message, spent }) : undefined;
+    const waiting = quiet === undefined ? message : THIS_SEND;
+    const next = node.send.next ? before(node.send.next, { at, from, heard, message: waiting, spent }) : undefined;
     const reached = before(node.id, { at, from: position.from, heard, message, spent });
-    const isLater = quiet !== undefined;
-    return { kind: "arrives", at: LATER, arrival: { kind: "sends", node, position: reached, next, isLater } };
+    return { kind: "arrives", at: LATER, arrival: { kind: "sends", node, position: reached, next } };
   }
   if (node.type === "branch") {
     const way = (await knowledge.holds(node.branch.condition, at)) ? "then" : "else";

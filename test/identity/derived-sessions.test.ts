@@ -159,6 +159,45 @@ it("of a sign-in that was switched thirty times another switch ends one from whi
   expect(states.flatMap((state, n) => (state === 200 ? [] : [n]))).toEqual([line.length]);
 });
 
+/** The first session of a sign-in, and those that came from it, each from the one before; the last is the newest. */
+async function lineOf(length: number) {
+  const first = await register();
+  const tenant: TenantId = first.body.tenant.id;
+  const user: string = first.body.user.id;
+  const platform = platformWrite.open(world.depsFor("test"))("" as TenantId);
+  const { items } = (await world.call("GET /api/v1/auth/sessions", { as: bearerOf(first) })).body;
+  const next = async (parent: string) => (await beginSession(platform, { user, tenant, parent }))!;
+  const line = [{ id: items[0].id as string, token: first.body.refresh_token as string }];
+  while (line.length < length) {
+    await world.advance(1);
+    line.push(await next(line.at(-1)!.id));
+  }
+  return { first, line, next };
+}
+
+it("switches at once that leave more than thirty sessions of a sign-in leave no more of them after another switch (ACC-5)", async () => {
+  const { first, line, next } = await lineOf(1);
+  await Promise.all(Array.from({ length: 40 }, () => next(line[0]!.id)));
+
+  await next(line[0]!.id);
+
+  const { items } = (await world.call("GET /api/v1/auth/sessions", { as: bearerOf(first) })).body;
+  expect(items).toHaveLength(30);
+});
+
+it("a session is refreshed while another switch takes the one that it came from out of the line (ACC-5, AMB-145)", async () => {
+  const reading = requests({ of: "api-auth", operation: "BatchGetItem", naming: "SESSIONS#" });
+  world = await testWorld({ hooks: reading.hooks });
+  const { line, next } = await lineOf(30);
+  reading.next(() => next(line.at(-1)!.id));
+
+  const renewed = await refresh({ body: { refresh_token: line[2]!.token } } as Answer);
+
+  expect([renewed.status, reading.isAwaited()]).toEqual([200, false]);
+  const { items } = (await world.call("GET /api/v1/auth/sessions", { as: bearerOf(renewed) })).body;
+  expect([items.length, items.some(({ id }: { id: string }) => id === line[1]!.id)]).toEqual([30, false]);
+});
+
 /** A session, and the listing of sessions, right after which something may happen. */
 async function interrupted() {
   const listing = requests({ operation: "Query", naming: "SESSIONS#", moment: "after" });

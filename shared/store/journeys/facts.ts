@@ -4,6 +4,7 @@ import { timeOfUuid } from "../../kernel/ids.ts";
 import type { Graph } from "../../rules/journey-graph.ts";
 import { knowledgeOf, type Source } from "../../rules/journey-knowledge.ts";
 import type { Knowledge } from "../../rules/journey-run.ts";
+import { disturbs } from "../../rules/quiet-hours.ts";
 import type { StoreReader } from "../context.ts";
 import { actorsOf } from "../events/actors.ts";
 import { findEvent } from "../events/events.ts";
@@ -58,7 +59,9 @@ export function factsOf(
 /** When the messages of a step that waited for quiet hours went out to somebody, or were given up; undefined while they wait. */
 async function wentOutAt(store: StoreReader, subscriber: string, send: string): Promise<number | undefined> {
   const touches = await touchesSince(store, subscriber, timeOfUuid(send) - CLOCK_TOLERANCE_MS);
-  const times = touches.flatMap((row) => (row.job === send ? timeOfTouch(row) : []));
+  const times = touches.flatMap((row) =>
+    row.job === send && row.channel && disturbs(row.channel) ? timeOfTouch(row) : [],
+  );
   if (times.length > 0) return Math.max(...times);
 
   const job = await findJob(store, send);

@@ -5,6 +5,7 @@
 import { runsTimerId } from "../../contract/due-kinds.ts";
 import { MINUTE } from "../../kernel/clock.ts";
 import { chunksOf } from "../../rules/chunks.ts";
+import { THIS_SEND } from "../../rules/journey-run.ts";
 import { absent } from "../conditions.ts";
 import type { Store } from "../context.ts";
 import type { ItemWrite } from "../item.ts";
@@ -247,10 +248,10 @@ function writesOf({ run, entry, to, outcomes, send }: Move, sent: string | undef
   return entry ? entryWrites(run, to, all, entry) : moveWrites(run, to, all);
 }
 
-/** With the send of a message that waits for the end of quiet hours: what follows keeps its distance to it. */
+/** With the send of a message that waits for the end of quiet hours, or that of before where nothing is sent. */
 function destinationOf({ to, send }: Move, job: string | undefined): Destination {
-  if (to.kind === "ends" || !send?.isLater || job === undefined) return to;
-  return { ...to, position: { ...to.position, message: job } };
+  if (to.kind === "ends" || to.position.message !== THIS_SEND) return to;
+  return { ...to, position: { ...to.position, message: job ?? send?.reached.message } };
 }
 
 /** One write of the counts for all of them. The first run decides the shard. */

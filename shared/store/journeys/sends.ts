@@ -34,8 +34,6 @@ export interface SendIntent {
   event: string | undefined;
   before: readonly Outcome[];
   reached: Position;
-  /** Its message waits for the end of quiet hours. */
-  isLater: boolean;
 }
 
 interface Sender {

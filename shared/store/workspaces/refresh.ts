@@ -211,7 +211,7 @@ async function isRaced(platform: Platform, family: string, presented: string): P
 /** Notes the use of a session, unless it has ended, or the one that it came from. */
 async function noteUse(
   platform: Platform,
-  { user, id }: Session,
+  { user, id }: Pick<Session, "user" | "id">,
 ): Promise<{ kind: "noted"; begunAt: string } | { kind: "ended" }> {
   const { expires } = expiry(platform);
   const set = { last_used_at: timestamp(platform.clock.now()), expires };
@@ -223,7 +223,12 @@ async function noteUse(
     UserSession,
     ids.map((one) => ({ user, id: one })),
   );
-  if (![row, ...origins].every((one) => isOpen(platform, one))) return { kind: "ended" };
+  if (![row, ...origins].every((one) => isOpen(platform, one))) {
+    // The one between was taken out of the line a moment ago: this one comes from another since.
+    const now = await platform.get(UserSession, { user, id });
+    return now && now.parent !== parent ? noteUse(platform, { user, id }) : { kind: "ended" };
+  }
+
   const latest = Math.min(endOf(row), notLaterThan(origins[0], expires));
   if (latest < expires)
     await whereItHolds(platform.change(UserSession, { user, id }, { set: { expires: latest } }, present()));

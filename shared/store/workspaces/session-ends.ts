@@ -40,13 +40,13 @@ export async function makeRoom(platform: Platform, user: string, kept: readonly 
 
   const signIn = kept.at(-1);
   const isOfSignIn = (row: SessionRow) => firstOf(row) === signIn;
-  if (signIn !== undefined && items.filter(isOfSignIn).length >= MAX_OF_SIGN_IN) {
-    const [oldest] = [...leaves, ...ordered].filter(isOfSignIn);
-    if (oldest) await takeOut(platform, user, oldest, items);
-    return;
-  }
-  const excess = Math.max(0, items.length - MAX_SESSIONS + 1);
-  await platform.writeAll(leaves.slice(0, excess).map(({ id }) => removeItem(UserSession, { user, id })));
+  const beyond = signIn === undefined ? 0 : items.filter(isOfSignIn).length - MAX_OF_SIGN_IN + 1;
+  // Those that begin at once see as many: what they leave beyond the limit goes with the next one.
+  const ending = beyond > 0 ? leaves.filter(isOfSignIn) : leaves;
+  const excess = beyond > 0 ? beyond : Math.max(0, items.length - MAX_SESSIONS + 1);
+  await platform.writeAll(ending.slice(0, excess).map(({ id }) => removeItem(UserSession, { user, id })));
+  const [oldest] = ordered.filter(isOfSignIn);
+  if (beyond > 0 && ending.length === 0 && oldest) await takeOut(platform, user, oldest, items);
 }
 
 /** The sign-in that a session came from: itself, where it is one. */

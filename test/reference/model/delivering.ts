@@ -107,7 +107,7 @@ function attemptLate(world: World, job: Job, recipient: Recipient, delivery: Del
     attemptAt(world, job, recipient, delivery, until);
     return;
   }
-  recipient.went_out_at = world.now;
+  if (disturbs) recipient.went_out_at = world.now;
   const isCanceled = ended !== null && hasLeft(world, job, recipient);
   const reasons = isCanceled ? ["canceled"] : refusalsNow(world, job, recipient, delivery);
   if (reasons.length === 0) {
