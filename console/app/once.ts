@@ -3,6 +3,7 @@ import type { ServiceError } from "../../sdk/src/errors.ts";
 import { type Action, useAction } from "./action.ts";
 import type { ArgumentsOf } from "./api.ts";
 import { isSame } from "./merge.ts";
+import { now } from "./time.ts";
 
 const KINDS = {
   "campaigns.create": {
@@ -16,24 +17,31 @@ const KINDS = {
 type Kind = keyof typeof KINDS;
 type Body<O extends Kind> = ArgumentsOf<O>[0];
 
-/** Whether something says all that was asked for. */
+/** What was asked for, where no answer came. */
+export interface Lost<B> {
+  body: B;
+  /** What is older was there before. In milliseconds. */
+  since: number;
+}
+
+/** Clocks differ. */
+const MARGIN_MS = 60_000;
+
+/** Whether something says all that was asked for; names are kept without the blanks around them. */
 const says = (found: unknown, asked: unknown): boolean =>
   typeof asked !== "object" || asked === null
-    ? asked === undefined || found === asked
+    ? asked === undefined || String(found).trim() === String(asked).trim()
     : Object(found).length === Object(asked).length &&
       Object.entries(asked).every(([name, one]) => says(Object(found)[name], one));
 
 const isUnanswered = (error: ServiceError | undefined): boolean =>
   error !== undefined && (error.status === 0 || error.status >= 500);
 
-/**
- * @param lost what was asked for, where no answer came
- * @param keep is told of it, and once it is settled
- */
+/** @param keep is told what is lost, and once that is settled but nothing is made */
 export function useOnce<O extends Kind>(
   operation: O,
-  lost: Body<O> | undefined,
-  keep: (lost: Body<O> | undefined) => void,
+  lost: Lost<Body<O>> | undefined,
+  keep: (lost: Lost<Body<O>> | undefined) => void,
 ): Action<O> {
   const { list, remove, query } = KINDS[operation];
   // Both lists are asked and answer alike, hence the casts.
@@ -42,19 +50,21 @@ export function useOnce<O extends Kind>(
   const create = useAction(operation, { stale: [`${operation.split(".")[0]}.`, "billing."] });
   const run = async (...given: ArgumentsOf<O>) => {
     const body = given[0] as Body<O>;
-    const found = lost && (await look.run(query(lost) as never));
+    const found = lost && (await look.run(query(lost.body as object) as never));
     if (lost && !found) return undefined;
 
-    const rows: readonly { id: string; approval?: unknown }[] =
+    const rows: readonly { id: string; created_at: string; approval?: unknown }[] =
       Object.values(found?.answer ?? {}).find(Array.isArray) ?? [];
-    const made = rows.find((one) => !one.approval && says(one, lost));
-    if (made && isSame(lost, body)) return { answer: made as never };
+    const made =
+      lost && rows.find((one) => !one.approval && Date.parse(one.created_at) >= lost.since && says(one, lost.body));
+    if (made && isSame(lost.body, body)) return { answer: made as never };
     // It was changed since: the other one takes its place.
     if (made && !(await undo.run(made.id))) return undefined;
 
+    const since = now() - MARGIN_MS;
     const done = await create.run(...given);
-    const isLost = !done && isUnanswered(create.error);
-    if (lost || isLost) keep(isLost ? body : undefined);
+    if (!done && isUnanswered(create.error)) keep({ body, since });
+    else if (!done && lost) keep(undefined);
     return done;
   };
   const all = [look, undo, create];

@@ -1,6 +1,7 @@
 // A release that a second person approves or declines (RDA-26): both of them in the console.
 import { expect, it } from "vitest";
 import { press, type Tab, violationsInThemes } from "../support/console-tab.ts";
+import { bodyOf } from "../support/told.ts";
 
 async function require({ page, visit }: Tab, isRequired: boolean): Promise<void> {
   await visit("settings");
@@ -107,6 +108,46 @@ export function approvalStories(open: (role?: string) => Promise<Tab>): void {
       await press(page, /^Ask to send to \d+ p/);
       await page.getByRole("heading", { name: "To everybody" }).waitFor();
       await page.getByText("You asked for approval").waitFor();
+    } finally {
+      await require(own, false);
+    }
+  });
+
+  it("a send whose answer was lost is asked for once, with what was written meanwhile, also after an undo (RDA-26, CON-2)", async () => {
+    const own = await open();
+    const { page, visit } = own;
+    await require(own, true);
+    try {
+      const ask = async () => {
+        await press(page, "Review and send");
+        await press(page, /^Ask to send to \d+ p/);
+      };
+      const { promise: isWritten, resolve: written } = Promise.withResolvers<void>();
+      await page.route(
+        "**/api/v1/campaigns",
+        async (route) => {
+          await route.fetch({ postData: await bodyOf(page, route.request()) });
+          await isWritten;
+          return route.abort("internetdisconnected");
+        },
+        { times: 1 },
+      );
+      await visit("send");
+      await page.getByLabel("Title").fill("Asked once");
+      const body = page.getByLabel("Body", { exact: true });
+      await body.fill("Hello.");
+      await ask();
+      await page.keyboard.press("Escape");
+      await body.fill("Hello again.");
+      written();
+      await page.getByText("The service cannot be reached.").waitFor();
+      expect(await body.inputValue()).toBe("Hello again.");
+      await press(page, "Undo");
+      await ask();
+      await page.getByText("You asked for approval").waitFor();
+      await visit("campaigns?q=Asked%20once");
+      await page.getByRole("link", { name: "Asked once" }).first().waitFor();
+      expect(await page.getByRole("table").getByRole("link", { name: "Asked once" }).count()).toBe(1);
     } finally {
       await require(own, false);
     }

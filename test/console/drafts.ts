@@ -174,6 +174,91 @@ export function draftStories(open: () => Promise<Tab>): void {
     expect(await bodyOf(page, await saved)).toMatchObject({ messages: [own] });
   });
 
+  it("a draft whose first save did not arrive takes no other draft's place, and nothing of it is said to be unsaved (CON-2)", async () => {
+    const { page, visit } = await open();
+    const write = async () => {
+      await visit("campaigns/new");
+      await page.getByLabel("Name").fill("Twins");
+      await page.getByLabel("Title").fill("Hello");
+      await page.getByLabel("Body", { exact: true }).fill("To both.");
+    };
+    await write();
+    await press(page, "Save the draft");
+    await page.getByRole("heading", { name: "Twins", level: 1 }).waitFor();
+    // One of another day that says the same.
+    await page.route(/v1\/campaigns\?.*q=Twins/, async (route) => {
+      const answer = await route.fetch();
+      const { items, ...rest } = (await answer.json()) as { items: Campaign[] };
+      const older = items.map((one) => ({ ...one, created_at: "2020-01-01T00:00:00.000Z" }));
+      return route.fulfill({ response: answer, json: { ...rest, items: older } });
+    });
+    await write();
+    await page.route("**/api/v1/campaigns", (route) => route.abort("internetdisconnected"), { times: 1 });
+    await press(page, "Save the draft");
+    await page.getByText("The service cannot be reached.").waitFor();
+    await page.getByLabel("Title").fill("Hello again");
+    await press(page, "Save the draft");
+    await page.getByRole("heading", { name: "Twins", level: 1 }).waitFor();
+    expect(await page.getByText("What you wrote since is not.").count()).toBe(0);
+    await page.unrouteAll({ behavior: "wait" });
+    await visit("campaigns?q=Twins");
+    await expect.poll(() => page.getByRole("table").getByRole("link", { name: "Twins" }).count()).toBe(2);
+  });
+
+  it("what somebody else saved of a segment stays when what was written during a save is saved too (CON-2, CON-3)", async () => {
+    const { page, visit, context } = await open();
+    await visit("segments/new");
+    await page.getByLabel("Name").fill("Payers");
+    await page.getByLabel("Attribute 1").fill("plan");
+    await page.getByLabel("Value 1").fill("pro");
+    await press(page, "Create the segment");
+    await page.getByRole("heading", { name: "Payers", level: 1 }).waitFor();
+    await page.getByLabel("Name").fill("Payers of all");
+    const other = await context.newPage();
+    await other.goto(page.url());
+    await other.getByLabel("Value 1").fill("team");
+    await press(other, "Save");
+    await other.getByText("Saved. Its members are being computed.").waitFor();
+    const { promise: isWritten, resolve: written } = Promise.withResolvers<void>();
+    await page.route(/v1\/segments\/[\w-]{36}$/, async (route) => {
+      if (route.request().method() === "PATCH") await isWritten;
+      return route.fallback();
+    });
+    await press(page, "Save");
+    await page.getByText("Somebody else saved meanwhile: both changes are kept.").waitFor();
+    await page.getByLabel("Name").fill("Payers of all plans");
+    written();
+    await page.getByText("What you wrote since is not.").waitFor();
+    await press(page, "Save");
+    await page.getByText("Saved. Its members are being computed.", { exact: true }).waitFor();
+    await other.reload();
+    await other.getByRole("heading", { name: "Payers of all plans", level: 1 }).waitFor();
+    expect(await other.getByLabel("Value 1").inputValue()).toBe("team");
+    await other.close();
+  });
+
+  it("what is written while an experience with an end is saved is nobody else's change (CON-2)", async () => {
+    const { page, visit } = await open();
+    await visit("content/experiences/new");
+    await page.getByLabel("Name").fill("Until May");
+    await page.getByLabel("Title").fill("Spring");
+    await page.getByLabel("Body").fill("Half of all.");
+    await page.getByLabel(/^Ends/).fill("2030-05-01T09:00");
+    const { promise: isWritten, resolve: written } = Promise.withResolvers<void>();
+    await page.route("**/api/v1/in-app/experiences", async (route) => {
+      if (route.request().method() === "POST") await isWritten;
+      return route.fallback();
+    });
+    await press(page, "Save the draft");
+    await page.getByLabel("Title").fill("Spring is here");
+    written();
+    await page.getByText("Until May is saved as a draft. What you wrote since is not.").waitFor();
+    await page.getByRole("heading", { name: "Until May", level: 1 }).waitFor();
+    await press(page, "Save the draft");
+    await page.getByText("Until May is saved as a draft.", { exact: true }).waitFor();
+    expect(await page.getByText("Somebody else saved meanwhile").count()).toBe(0);
+  });
+
   it("who signs in after another, in the same tab, sees nothing of the other's workspace, and adds people to their own (CON-2)", async () => {
     const { page, visit } = await open();
     const add = async (id: string) => {

@@ -58,7 +58,7 @@ export function meanwhileStories(open: () => Promise<Tab>): void {
       return route.abort("internetdisconnected");
     });
     await visit("campaigns/new");
-    await page.getByLabel("Name").fill("Late news");
+    await page.getByLabel("Name").fill("Late news ");
     await page.getByLabel("Title").fill("Late");
     await page.getByLabel("Body", { exact: true }).fill("It is late.");
     await page.getByLabel(/^Send at/).fill("2020-01-01T09:00");

@@ -104,7 +104,7 @@ function DraftForm({ campaign, at: opened, done }: Parted<EditorProps>) {
     const later = kept.accepted(`campaign.${id}`);
     say(`The draft is saved.${later}`);
     if (!campaign) to(pathTo("campaigns", id));
-    else if (later) guard.saved(mine.body);
+    else if (later) guard.saved(bodyOf(draft, usable));
     else done?.();
   };
   return (

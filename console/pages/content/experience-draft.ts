@@ -26,8 +26,6 @@ export interface ExperienceDraft {
   audience: Target;
   start: string;
   end: string;
-  /** Both as the service has them. */
-  known: Pick<Experience, "start_at" | "end_at">;
   split: number;
   holdout: number;
 }
@@ -53,7 +51,6 @@ export const draftOf = (one?: Experience): ExperienceDraft => ({
   audience: one?.audience ?? { type: "all" },
   start: local(one?.start_at),
   end: local(one?.end_at),
-  known: { start_at: one?.start_at, end_at: one?.end_at },
   split: one?.split_percentage ?? 50,
   holdout: one?.holdout_percentage ?? 0,
 });
@@ -71,14 +68,15 @@ function displayOf(draft: ExperienceDraft): NonNullable<ExperiencesCreateBody["d
   };
 }
 
-export const bodyOf = (draft: ExperienceDraft): ExperiencesCreateBody => ({
+/** @param known as the service has it */
+export const bodyOf = (draft: ExperienceDraft, known: Experience | undefined): ExperiencesCreateBody => ({
   name: draft.name,
   format: draft.format,
   content: { ...textsOf(draft.a), ...(draft.actions.length > 0 && { actions: [...draft.actions] }) },
   display: displayOf(draft),
   audience: draft.audience,
-  start_at: draft.start && fromLocalInput(draft.start, draft.known.start_at),
-  end_at: draft.end && fromLocalInput(draft.end, draft.known.end_at),
+  start_at: draft.start && fromLocalInput(draft.start, known?.start_at),
+  end_at: draft.end && fromLocalInput(draft.end, known?.end_at),
   ...(draft.isTest && { variant_b: textsOf(draft.b), split_percentage: draft.split }),
   holdout_percentage: draft.holdout,
 });

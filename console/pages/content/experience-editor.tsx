@@ -1,5 +1,5 @@
 // An experience as a draft: what it says and shows, to whom, when, and what it is compared with.
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import type { Experience } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
 import { call } from "../../app/api.ts";
@@ -68,14 +68,21 @@ function Editor({ experience }: { experience?: Experience }) {
     kept.drop();
     go(listPath(experience?.id));
   };
+  const known = useRef(experience);
   const guard = useGuard(experience && kept.begun, () =>
-    seenBy((options) => call("experiences.get", [experience?.id ?? "", options]), draftOf),
+    seenBy(
+      (options) => call("experiences.get", [experience?.id ?? "", options]),
+      (found) => {
+        known.current = found;
+        return draftOf(found);
+      },
+    ),
   );
   const save = async () => {
     const to = onward();
     const mine = await guard.settle(draft);
     if (!mine) return;
-    const body = bodyOf(mine.body);
+    const body = bodyOf(mine.body, known.current);
     const done = experience
       ? await update.run(experience.id, { ...body, ...(!mine.body.isTest && { remove_variant_b: true }) }, mine.over)
       : await create.run(body);

@@ -5,7 +5,7 @@ import { nextRun, parseCron } from "../../../shared/rules/cron.ts";
 import type { Action } from "../../app/action.ts";
 import { type Fields, useFields } from "../../app/fields.ts";
 import { PAGE } from "../../app/lookup.ts";
-import { useOnce } from "../../app/once.ts";
+import { type Lost, useOnce } from "../../app/once.ts";
 import { useQuery } from "../../app/query.ts";
 import { now, zone } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
@@ -34,7 +34,7 @@ interface Draft {
 type Chosen = Draft & { template_id: string; channel_ids: string[] };
 
 export function ScheduleEditor({ close }: { close: () => void }) {
-  const [lost, keep] = useState<SchedulesCreateBody>();
+  const [lost, keep] = useState<Lost<SchedulesCreateBody>>();
   const create = useOnce("schedules.create", lost, keep);
   const [isReleasing, setReleasing] = useState(false);
   const start: Draft = {

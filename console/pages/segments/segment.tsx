@@ -88,7 +88,8 @@ function Rule({ segment }: { segment: Segment }) {
     const mine = rule && (await guard.settle({ name, rule }));
     const done = mine && (await update.run(id, mine.body, mine.over));
     if (!done) return;
-    guard.saved(bodyOf(done.answer));
+    // Not what was merged with it: the next change begins with what stands here.
+    guard.saved({ name, rule });
     say(`Saved. Its members are being computed.${kept.accepted()}`);
   };
   const discard = () => {

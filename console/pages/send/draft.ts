@@ -7,6 +7,7 @@ import type {
 } from "../../../sdk/src/types.gen.ts";
 import { useHistory } from "../../app/history.ts";
 import { useKept } from "../../app/kept.ts";
+import type { Lost } from "../../app/once.ts";
 import { fromLocalInput } from "../../app/time.ts";
 import { armsBody, NO_ARMS } from "../../components/arms.tsx";
 import { type Content, contentOf } from "../../components/content-model.ts";
@@ -39,7 +40,7 @@ const BLANK = {
   /** Null is kept as it is, but undefined is not in JSON: the workspace's limits. */
   safety: undefined as Safety | null | undefined,
   /** The campaign that it was to become, where no answer came. */
-  lost: undefined as CampaignsCreateBody | undefined,
+  lost: undefined as Lost<CampaignsCreateBody> | undefined,
 };
 
 export type Draft = typeof BLANK & {
@@ -52,6 +53,8 @@ const emptyDraft = (): Draft => ({ ...BLANK, key: crypto.randomUUID() });
 export interface DraftEditor {
   draft: Draft;
   change(part: Partial<Draft>): void;
+  /** What nobody has written, and no undo takes back. */
+  note(part: Pick<Partial<Draft>, "key" | "lost">): void;
   undo: (() => void) | undefined;
   redo: (() => void) | undefined;
   /** Whether there is something in it. */
@@ -61,9 +64,9 @@ export interface DraftEditor {
 
 export function useDraft(): DraftEditor {
   const { value: draft, set, discard } = useKept("send", emptyDraft);
-  const { change, undo, redo } = useHistory(draft, set);
+  const { change, undo, redo } = useHistory(draft, ({ lost: _, key: __, ...written }) => set(written));
   const isBegun = JSON.stringify(draft) !== JSON.stringify({ ...emptyDraft(), key: draft.key });
-  return { draft, change: (part) => change({ ...draft, ...part }), undo, redo, isBegun, discard };
+  return { draft, change: (part) => change({ ...draft, ...part }), note: set, undo, redo, isBegun, discard };
 }
 
 const targetOf = ({ audience, list_id, segment_id, people }: Draft): Partial<NotificationsCreateBody> => {

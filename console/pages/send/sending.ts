@@ -42,11 +42,11 @@ export function useReach(draft: Draft) {
 
 export type Reach = ReturnType<typeof useReach>;
 
-export function useSend({ draft, change, discard }: DraftEditor, { body, reached, preview }: Reach) {
+export function useSend({ draft, note, discard }: DraftEditor, { body, reached, preview }: Reach) {
   // Who is shown is who gets it: the draw of the preview counts (AMB-140).
   const preview_id = preview.data?.preview_id;
   const send = useAction("notifications.create", { stale: ["notifications.", "billing."] });
-  const create = useOnce("campaigns.create", draft.lost, (lost) => change({ lost }));
+  const create = useOnce("campaigns.create", draft.lost, (lost) => note({ lost }));
   const release = useAction("campaigns.release");
   const ask = async () => {
     const to = onward();
@@ -66,7 +66,7 @@ export function useSend({ draft, change, discard }: DraftEditor, { body, reached
     const to = onward();
     const done = await send.run({ ...body, ...(preview_id && { preview_id }) }, { idempotencyKey: draft.key });
     // The key stands for what got through before: another message has another one.
-    if (isSpent(send)) change({ key: crypto.randomUUID() });
+    if (isSpent(send)) note({ key: crypto.randomUUID() });
     if (!done) return;
     discard();
     say(
