@@ -287,8 +287,8 @@ export const account = group("account", "Keys and settings of a workspace, and t
     async ({ store, caller }) => {
       if (caller.kind !== "server") throw notFound("key");
       const { tenant, name: tenantName, plan } = caller.workspace;
-      const found = requireFound(await describeServerKey(store, caller.key), "key");
-      const { id, name, prefix, scopes: held, created_at } = found;
+      const found = await describeServerKey(store, caller.key);
+      const { id, name, prefix, scopes: held, created_at } = requireFound(found, "key");
       return {
         name: `${tenantName} / ${name}`,
         tenant_id: tenant,

@@ -1,0 +1,131 @@
+// A workspace that demands the sign-in at its provider (ACC-17).
+import { describe, expect, it } from "vitest";
+import { SECOND } from "../../shared/kernel/clock.ts";
+import { mailedToken } from "../support/accounts.ts";
+import { bearerOf } from "../support/credentials.ts";
+import { ADA, PASSWORD, PROVIDER_ROUTE, signInWorld } from "../support/sign-in.ts";
+import { openStream } from "../support/sse.ts";
+
+describe("a workspace that demands its provider", () => {
+  const DEMAND = { required: true, default_role: "viewer" };
+
+  /** An owner by password, and a session of the same owner by the provider, which demanded it. */
+  async function demanded() {
+    const found = await signInWorld();
+    const { owner, tenant } = await found.connected();
+    const session = await found.signIn(ADA, { tenant_id: tenant });
+    expect((await found.set(session, DEMAND)).body.required).toBe(true);
+    return { ...found, owner, tenant, session };
+  }
+
+  it("a workspace that demands its provider is made one by an owner who signed in there, not by one with a password (ACC-17)", async () => {
+    const { connected, set } = await signInWorld();
+    const { owner } = await connected();
+
+    expect((await set(owner, DEMAND)).body.fields).toHaveProperty("required");
+  });
+
+  it("a workspace that demands its provider is open to sessions of its provider; passwords then reach the account alone (ACC-17)", async () => {
+    const { owner, session, topics, me } = await demanded();
+    const refused = await topics(owner);
+
+    expect(refused.status).toBe(403);
+    expect(refused.body.code).toBe("SIGN_IN_REQUIRED");
+    expect((await me(owner)).body).toMatchObject({ sign_in_missing: true });
+    expect((await me(session)).body).toMatchObject({ sign_in_missing: false });
+    expect((await topics(session)).status).toBe(200);
+  });
+
+  it("a workspace that demands its provider opens no live stream to a session by a password (ACC-17)", async () => {
+    const { world, owner } = await demanded();
+
+    const refused = await openStream(world, "?subscriber_id=ada", bearerOf(owner));
+
+    expect(refused.status).toBe(403);
+    expect(JSON.parse(refused.text).code).toBe("SIGN_IN_REQUIRED");
+  });
+
+  it("a workspace that demands its provider begins no session by a password (ACC-17)", async () => {
+    const { post } = await demanded();
+    const { status, body } = await post("login", { email: ADA.email, password: PASSWORD });
+
+    expect(status).toBe(403);
+    expect(body.code).toBe("SIGN_IN_REQUIRED");
+  });
+
+  it("a workspace that demands its provider keeps nobody out of the others: a password opens the first that it may (ACC-17)", async () => {
+    const { world, register, post, tenant: tenant_id } = await demanded();
+    await world.advance(SECOND);
+    const other = await register("grace@else.example", "Else");
+    await post("email/confirm", { token: await mailedToken(world, "grace@else.example", "Confirm") });
+    const invited = { as: bearerOf(other), body: { email: ADA.email, role: "viewer" } };
+    await world.call("POST /api/v1/team/invitations", invited);
+    const token = await mailedToken(world, ADA.email, "You are invited");
+    expect((await post("invitations/accept", { token, name: "Ada", password: PASSWORD })).status).toBe(201);
+    const login = { email: ADA.email, password: PASSWORD };
+
+    expect((await post("login", login)).body.tenant?.name).toBe("Else");
+    expect((await post("login", { ...login, tenant_id })).body.code).toBe("SIGN_IN_REQUIRED");
+    await post("password/forgot", { email: ADA.email });
+    const reset = { token: await mailedToken(world, ADA.email, "Reset"), password: "a staple of another kind" };
+    expect((await post("password/reset", reset)).body.tenant?.name).toBe("Else");
+  });
+
+  it("a workspace is not made to demand a provider by a session that began at the one before (ACC-17)", async () => {
+    const { connected, signIn, set } = await signInWorld();
+    const { tenant } = await connected();
+    const session = await signIn(ADA, { tenant_id: tenant });
+    await set(session, { client_id: "another" });
+
+    const demanded = await set(session, { ...DEMAND, client_id: "another" });
+
+    expect(demanded.body.fields).toHaveProperty("required");
+  });
+
+  it("a workspace that demands another provider than before is not open to sessions of the one before (ACC-17)", async () => {
+    const { set, session, signIn, tenant, provider, topics } = await demanded();
+    await set(session, { required: false, client_id: "another" });
+    provider.changes = { aud: "another" };
+    const later = await signIn(ADA, { tenant_id: tenant });
+    expect((await set(later, { ...DEMAND, client_id: "another" })).body.required).toBe(true);
+
+    expect((await topics(session)).body.code).toBe("SIGN_IN_REQUIRED");
+    expect((await topics(later)).status).toBe(200);
+  });
+
+  it("a workspace that demands another provider is not open to an owner of whom the one before said that there were two factors (ACC-17)", async () => {
+    const { connected, signIn, set, provider, topics } = await signInWorld();
+    const { tenant } = await connected();
+    const session = await signIn({ ...ADA, amr: ["mfa"] }, { tenant_id: tenant });
+    await set(session, { client_id: "another" });
+    provider.changes = { aud: "another" };
+    const later = await signIn(ADA, { tenant_id: tenant });
+    expect((await set(later, { ...DEMAND, client_id: "another" })).body.required).toBe(true);
+
+    expect((await topics(session)).body.code).toBe("SIGN_IN_REQUIRED");
+  });
+
+  it("a workspace that demands its provider takes no other client while it demands it: nobody has signed in by that one (ACC-17)", async () => {
+    const { session, set } = await demanded();
+    const changed = await set(session, { required: true, client_id: "another" });
+
+    expect(changed.body.fields).toHaveProperty("required");
+  });
+
+  it("a workspace that demands its provider is opened by passwords again when the operator ends the demand (ACC-17)", async () => {
+    const { world, owner, tenant: tenant_id, provider, post, topics } = await demanded();
+    provider.down = true;
+    expect((await post("sign-in/begin", { tenant_id })).status).toBe(503);
+    const ended = await world.host.invoke("operator", { end_sign_in_demand: { tenant_id } });
+    expect(ended).toEqual({ ended: { tenant_id } });
+    expect((await topics(owner)).status).toBe(200);
+  });
+
+  it("a workspace that demands its provider may remove its provider once nothing demands it (ACC-17)", async () => {
+    const { world, connected, post } = await signInWorld();
+    const { owner, tenant: tenant_id } = await connected();
+
+    expect((await world.call(`DELETE ${PROVIDER_ROUTE}`, { as: bearerOf(owner) })).status).toBe(204);
+    expect((await post("sign-in/begin", { tenant_id })).status).toBe(404);
+  });
+});
