@@ -135,7 +135,7 @@ export function sortCells({ cells, types }: Columns, row: readonly string[]): So
     if (isCountry) takeCountry(sorted, value);
     const rank = standard === "phone" ? FIRST_PHONE : phoneRank;
     if (rank !== undefined && !NO_VALUE.test(value)) sorted.phones.push({ text: value, rank, lacksPlus, of });
-    if (of && MAY_BE_NUMBER.test(value)) sorted.numbers.push({ text: value, lacksPlus, of });
+    if (of && MAY_BE_NUMBER.test(value) && !IS_DAY.test(value)) sorted.numbers.push({ text: value, lacksPlus, of });
   }
   takeFurtherEmails(sorted, cells, row);
   sorted.phones.sort((a, b) => a.rank - b.rank);
@@ -226,6 +226,8 @@ function takeParty({ message, phones, signed }: Sorted): void {
 }
 
 const MAY_BE_NUMBER = /(?:\d\D{0,3}){6}/;
+/** When somebody agreed, in a column named as its channel. */
+const IS_DAY = /^\d{1,4}([-/.])\d{1,2}\1\d{1,4}(?:[T ,].*)?$/;
 
 /** What stands for no value where a name, an address or a number would. */
 const NO_VALUE = /^(?:null|nan|none|nil|undefined|<na>|n\/a|#n\/a|#nv|#[\p{L}\d/]+[!?]|\\n|-+)$/iu;

@@ -171,9 +171,11 @@ function readPlusless(
   if (isOwn && !isWhole) return outside;
   const [isMobileAbroad, isMobileWithin] = [isMobile(abroad), isMobile(within)];
   if (isAbroad && (isMobileAbroad || !isMobileWithin)) return outside;
-  if (isWhole || lacksPlus === "within") return inside;
+  const isMobileOnce = isLong && isMobileAbroad !== isMobileWithin;
+  if (isWhole) return { ...inside, ...(isMobileOnce && isMobileWithin && { isClear: true }) };
   if (isAbroad) return { kind: "doubtful" };
-  if (isLong && isMobileAbroad !== isMobileWithin) return { ...(isMobileAbroad ? outside : inside), isClear: true };
+  if (isMobileOnce) return { ...(isMobileAbroad ? outside : inside), isClear: true };
+  if (lacksPlus === "within") return inside;
   if (isMobileWithin && (isRegionSaid || !isLong)) return inside;
   return isLong || isMobileAbroad ? { kind: "doubtful" } : inside;
 }

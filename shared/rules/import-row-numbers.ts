@@ -35,7 +35,8 @@ export function takeNumbers(sorted: Sorted, reading: RowReading): RowNumbers {
   const numbers = numbersOf(sorted, form);
   const read = phones.map(({ text, lacksPlus }) => ({ text, ...readPhone(text, { ...form, lacksPlus }) }));
   const taken = read.find(({ kind }) => kind !== "unreadable") ?? read[0];
-  if (!taken) return { numbers, elsewhere: [] };
+  const isOfRow = (channel: OtherChannel) => sorted.numbers.some(({ of }) => of === channel);
+  if (!taken) return { numbers, elsewhere: otherChannels.filter(isOfRow) };
 
   const { kind, text } = taken;
   if (!("phone" in taken)) {
@@ -44,8 +45,7 @@ export function takeNumbers(sorted: Sorted, reading: RowReading): RowNumbers {
   }
   const own = taken.phone;
   attributes.phone = own;
-  const hasOther = (channel: OtherChannel) =>
-    sorted.numbers.some(({ of }) => of === channel) && !numbersOfColumn(sorted, channel, form).includes(own);
+  const hasOther = (channel: OtherChannel) => isOfRow(channel) && !numbersOfColumn(sorted, channel, form).includes(own);
   return { kind, numbers, elsewhere: otherChannels.filter(hasOther) };
 }
 

@@ -182,12 +182,15 @@ export function signedName(name: string, header: readonly string[] = []): Signed
 
 const CONFIRMED = "confirm|verif|bestat|bestaet|conferm|bevestig|potwierdz";
 const NOT_YET = new RegExp(
-  `(?:un|not|nicht|non|no|nao|niet|nie|on)(?:yet)?(?:${CONFIRMED})[a-z]*|pending|awaiting|ausstehend|pendiente|pendente|enattente|inattesa|oczekuj[a-z]*`,
+  `(?:un|not|nicht|non|no|nao|niet|nie|on(?=bevestig))(?:yet)?(?:${CONFIRMED})[a-z]*|pending|awaiting|ausstehend|pendiente|pendente|enattente|inattesa|oczekuj[a-z]*`,
 );
+
+/** Who answers no to `I confirm that I want the newsletter` takes it back. */
+const DONE = new RegExp(`(?:${CONFIRMED})[a-z]{0,8}$|confirmed|confirmation|verified|verification`);
 
 /** What a name says of a confirmation: not where somebody has yet to confirm that they left. */
 function confirmationIn(key: string): SignedName["confirms"] {
-  if (!NOT_YET.test(key)) return new RegExp(CONFIRMED).test(key) ? "done" : undefined;
+  if (!NOT_YET.test(key)) return DONE.test(key) ? "done" : undefined;
   return signOf(key.replace(NOT_YET, "")) === "out" ? undefined : "not yet";
 }
 

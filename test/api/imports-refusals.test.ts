@@ -194,15 +194,27 @@ describe("rows of many cells", () => {
   );
 });
 
-it.each(["Unsubscribe pending", "Unsubscribe confirmed"])(
-  "%s: who has yet to confirm that they left has left (AMB-132)",
-  async (name) => {
-    const { run } = await afterFile("email,consent_status,consent_at\na@x.example,yes,2026-01-01\n");
-    const { consent_summary } = await run(`email,${name}\na@x.example,yes\n`);
+it.each(["I confirm that I want to receive the newsletter", "Ich bestätige meine Einwilligung in den Newsletter"])(
+  "%s: who answers no has left (AMB-132)",
+  async (question) => {
+    const { run, statusOf } = await afterFile("email,consent_status,consent_at\na@x.example,yes,2026-01-01\n");
+    await run(`email,"${question}"\na@x.example,no\n`);
 
-    expect(consent_summary).toMatchObject({ opted_out: 1, unchanged: 0 });
+    expect(await statusOf("a@x.example", {})).toBe("opted_out");
   },
 );
+
+it.each([
+  "Unsubscribe pending",
+  "Unsubscribe confirmed",
+  "Opposition confirmée",
+  "Cancelación de la suscripción confirmada",
+])("%s: who has yet to confirm that they left has left (AMB-132)", async (name) => {
+  const { run } = await afterFile("email,consent_status,consent_at\na@x.example,yes,2026-01-01\n");
+  const { consent_summary } = await run(`email,${name}\na@x.example,yes\n`);
+
+  expect(consent_summary).toMatchObject({ opted_out: 1, unchanged: 0 });
+});
 
 it.each([
   ["a column again", "email,email,unsubscribed\n,a@x.example,true\nb@x.example,,\n"],

@@ -65,6 +65,23 @@ describe("digits without a plus", () => {
     expect(await statusOf(phone)).toBe("opted_out");
   });
 
+  it("one foreign number among those of the region changes what none of them is, nor what it is itself (AMB-133)", async () => {
+    const { world, as, run, statusOf, optOuts } = await setting();
+    const national = Array.from({ length: 40 }, (_, i) => `1511234${500 + i}`);
+    await optOuts(...national, "14155550123");
+    await world.call("PATCH /api/v1/workspace", { as: await as(), body: { region: "CN" } });
+    const chinese = Array.from({ length: 40 }, (_, i) => `138123456${10 + i}`);
+    const rows = [...chinese, "447911123456", "13012345678"].map((number) => `${number}@x.example,${number},yes\n`);
+    await run(`email,phone,sms_opt_out\n${rows.join("")}`);
+
+    expect(await Promise.all(["+14155550123", "+447911123456", "+8613012345678"].map((one) => statusOf(one)))).toEqual([
+      "opted_out",
+      "opted_out",
+      "opted_out",
+    ]);
+    expect([await statusOf("+4914155550123"), await statusOf("+13012345678")]).toEqual([undefined, undefined]);
+  });
+
   it.each([
     ["the row", "email,phone,Country,sms_opt_out\na@x.example,17012345678,DE,yes\n", {}],
     ["the form", "email,phone,sms_opt_out\na@x.example,17012345678,yes\n", { phone_region: "DE" }],
@@ -85,6 +102,32 @@ describe("digits without a plus", () => {
     expect(suppressed).toBe(2);
     const { items } = (await tenant.call("GET /api/v1/suppressions")).body;
     expect(items.map(({ address }: { address: string }) => address).sort()).toEqual(["+14155550123", "+17012345678"]);
+  });
+
+  it("the rest of a column that is mapped to the phone says what its numbers are (AMB-133)", async () => {
+    const { run, statusOf } = await setting();
+    const rows = ["17012345678", "14155550123", "16505550123"].map((number, i) => `p${i}@x.example,${number},yes\n`);
+    await run(`email,Reachable at,sms_opt_out\n${rows.join("")}`, { mapping: '{"Reachable at":"phone"}' });
+
+    expect(await statusOf("+17012345678")).toBe("opted_out");
+  });
+
+  it("a list of suppressed numbers without a header may begin with one that is of two countries (AMB-128, AMB-133)", async () => {
+    const { tenant } = await setting();
+    const { body } = await tenant.call("POST /api/v1/suppressions/import", { csv: "17012345678\n+4915112345678\n" });
+
+    expect(body).toMatchObject({ suppressed: 1, problems: [{ line: 1 }] });
+  });
+
+  it("a suppressed number that may be of two countries is told of beside an address that is suppressed (AMB-128, AMB-133)", async () => {
+    const { tenant } = await setting();
+    const csv = "email,phone\na@x.example,17012345678\n";
+    const { body } = await tenant.call("POST /api/v1/suppressions/import", { csv });
+
+    expect(body).toMatchObject({
+      suppressed: 1,
+      problems: [{ line: 2, reason: expect.stringContaining("which may be of two") }],
+    });
   });
 
   it.each(["188111222333444", "12345678", "120363043312345678@g.us", "US.13491208655302741918"])(
@@ -124,6 +167,22 @@ describe("a row with a number of WhatsApp beside its phone", () => {
     expect(channel_summary.chat_app).toMatchObject({ opted_in: 1, unknown: 1 });
     expect(await consents("a@x.example")).toEqual([]);
     expect((await consents("b@x.example"))[0]).toMatchObject({ channel: "chat_app", status: "opted_in" });
+  });
+
+  it("an opt-in of WhatsApp in a row without a phone is one of the number in the row: it proves nothing of the phone that is stored (AMB-132)", async () => {
+    const { run, consents } = await setting();
+    await run(`email,phone\na@x.example,${PHONE}\n`);
+    await run(`email,WhatsApp,WhatsApp opt in,WhatsApp opt in date\na@x.example,${CHAT},yes,2025-01-01\n`);
+
+    expect(await consents("a@x.example")).toEqual([]);
+  });
+
+  it("a day in the column WhatsApp is no number: what the row refuses holds for its phone (AMB-130)", async () => {
+    const { run, statusOf } = await setting();
+    await run(`email,phone,WhatsApp,WhatsApp opt out\na@x.example,${PHONE},2024-01-15,yes\n`);
+
+    expect(await statusOf(PHONE, "chat_app")).toBe("opted_out");
+    expect(await statusOf("+4920240115", "chat_app")).toBeUndefined();
   });
 
   it("an opt-out of text messages holds for the number in a column of them, also where the row names a person (AMB-130)", async () => {

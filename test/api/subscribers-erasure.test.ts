@@ -4,6 +4,7 @@ import { MINUTE, SECOND } from "../../shared/kernel/clock.ts";
 import { putItem } from "../../shared/store/item.ts";
 import { toJson } from "../../shared/store/json-text.ts";
 import { Message } from "../../shared/store/sends/inbox/inbox-items.ts";
+import { noteDeliveries } from "../../shared/store/webhooks/deliveries.ts";
 import { addDevice, addPeople, inboxOf, send, wholeTable } from "../support/people.ts";
 import { type Tenant, type TestWorld, UNKNOWN } from "../support/world.ts";
 import { shared, worlds } from "../support/worlds.ts";
@@ -202,6 +203,27 @@ describe("what an erasure leaves", () => {
     expect(JSON.stringify(await wholeTable(world))).toContain("late-canary");
     await world.advance(2 * MINUTE);
     expect(JSON.stringify(await wholeTable(world))).not.toContain("late-canary");
+  });
+
+  it("the body of a delivery that is stored while its subscriber is erased is removed within minutes (SUB-9, SUB-10)", async () => {
+    const { world, tenant, ids } = await withPeople(1);
+    const [id] = ids as [string];
+    const hook = { target_url: "https://hooks.example.com/in", events: ["consent.changed"] };
+    const { id: webhook } = (await tenant.call("POST /api/v1/webhooks", hook)).body;
+    const data = { subscriber_id: id, channel: "email", status: "opted_out", previous: null } as const;
+    const occurrence = { event: "consent.changed", key: id, at: world.clock.now(), data, subscriber: id } as const;
+    const put = async (...row: Parameters<typeof tenant.store.put>) => {
+      await erase(tenant, id);
+      await world.settle();
+      return tenant.store.put(...row);
+    };
+
+    await noteDeliveries({ ...tenant.store, put: put as typeof tenant.store.put }, [{ webhook, occurrence }]);
+    await world.advance(5 * MINUTE);
+
+    const { items } = (await tenant.call(`GET /api/v1/webhooks/${webhook}/deliveries`)).body;
+    expect(items).toHaveLength(1);
+    expect(JSON.stringify(items[0].payload)).not.toContain(id);
   });
 
   it("hundreds of messages of an erased subscriber are removed (SUB-9)", async () => {

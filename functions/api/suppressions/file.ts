@@ -42,7 +42,10 @@ const MAX_NOTE_CHARACTERS = 500;
 export const SuppressionsImported = v.object({
   suppressed: said("Addresses that are suppressed from now on", v.number()),
   unchanged: said("Addresses that were suppressed before", v.number()),
-  rejected: said("Rows without an address that can be read, and rows that say that it is not suppressed", v.number()),
+  rejected: said(
+    "Rows without an address that can be read or with a number that may be of two countries, and rows that say that it is not suppressed",
+    v.number(),
+  ),
   problems: said(
     `The first ${MAX_REJECTED} of them, by their line in the file`,
     v.array(v.object({ line: v.number(), reason: v.string() })),
@@ -64,6 +67,8 @@ const NAMES_TIME =
 const TIMES = ["created", "created at", "date", "time", "timestamp", "suppressed at", "last update time"].map(
   columnKey,
 );
+
+const NO_ADDRESS = "no email address, and no phone number that can be read";
 
 /** Beside the usual names, those of files that hold nothing else. */
 const ADDRESSES = ["address", "recipient"];
@@ -136,8 +141,9 @@ async function readFile(csv: string, reading: Reading) {
       continue;
     }
 
-    const { addresses, problem } = rowOf(cells, columns, reading);
-    if (addresses.length === 0) problems.push({ line, reason: problem });
+    const { addresses, isDoubtful } = rowOf(cells, columns, reading);
+    if (isDoubtful) problems.push({ line, reason: DOUBTFUL_NUMBER });
+    else if (addresses.length === 0) problems.push({ line, reason: NO_ADDRESS });
     for (const one of addresses) found.set(one.address, one);
     if (found.size > MAX_ROWS) throw badRequest(`The file has more than ${MAX_ROWS} addresses.`);
   }
@@ -181,7 +187,8 @@ function beginning(cells: readonly string[], reading: Reading): { kind: "header"
   if (columns.addresses.length > 0) return { kind: "header", columns };
   const addresses = cells.map((_, at) => ({ at, lacksPlus: "none" as const }));
   const whole = { addresses, note: -1, time: -1, country: -1, signed: [] };
-  if (rowOf(cells, whole, reading).addresses.length > 0) return { kind: "row", columns: whole };
+  const { addresses: found, isDoubtful } = rowOf(cells, whole, reading);
+  if (found.length > 0 || isDoubtful) return { kind: "row", columns: whole };
   return { kind: isTitle(cells) ? "title" : "header", columns };
 }
 
@@ -206,12 +213,12 @@ function isSpared(cells: readonly string[], { signed }: Columns, { zone }: Readi
   return said.length > 0 && said.every(Boolean);
 }
 
-/** What a row suppresses: each of its addresses; and why there is none. */
+/** What a row suppresses: each of its addresses; and whether a number beside them may be of two countries. */
 function rowOf(
   cells: readonly string[],
   columns: Columns,
   { now, zone, region }: Reading,
-): { addresses: Suppressing[]; problem: string } {
+): { addresses: Suppressing[]; isDoubtful: boolean } {
   const textAt = (i: number) => textOf(cells[i] ?? "");
   const at = readTime(textAt(columns.time), { zone });
   const note = textAt(columns.note).slice(0, MAX_NOTE_CHARACTERS) || undefined;
@@ -232,11 +239,7 @@ function rowOf(
       }),
     ),
   );
-  const isDoubtful = read.some((one) => one.isDoubtful);
-  return {
-    addresses,
-    problem: isDoubtful ? DOUBTFUL_NUMBER : "no email address, and no phone number that can be read",
-  };
+  return { addresses, isDoubtful: read.some((one) => one.isDoubtful) };
 }
 
 /** The addresses in a cell. One of mail may stand as people write it, with a name before it. */

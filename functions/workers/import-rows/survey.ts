@@ -2,7 +2,7 @@
 import { elementAt } from "../../../shared/rules/element-at.ts";
 import { columnName, givenTargets } from "../../../shared/rules/import-mapping.ts";
 import { isTitle, namesAgain, type ShownNumbers, saysWho } from "../../../shared/rules/import-names.ts";
-import { openNumbers, type RegionSaid } from "../../../shared/rules/import-plusless.ts";
+import { type NumbersSaid, openNumbers } from "../../../shared/rules/import-plusless.ts";
 import { type ColumnType, columnTypes, isWhole } from "../../../shared/rules/import-values.ts";
 import { type Encoding, isNotUtf8, unreadable } from "../../../shared/store/files/encodings.ts";
 import { legacyEncoding } from "../../../shared/store/files/legacy-encodings.ts";
@@ -34,8 +34,8 @@ export async function surveyFile(
   const bytes = await context.files.read(job.id, 0);
   if (!bytes) return undefined;
 
-  const regions = { phoneRegion: job.phone_region, region: job.region };
-  const survey = openSurvey(givenTargets(job.mapping ? fromJson(job.mapping) : {}), regions);
+  const mapped = givenTargets(job.mapping ? fromJson(job.mapping) : {});
+  const survey = openSurvey(mapped, { phoneRegion: job.phone_region, region: job.region, mapped });
   try {
     for await (const record of readRecords(bytes, { encoding })) survey.see(record);
   } catch (error) {
@@ -54,7 +54,7 @@ const isOnlySomebody = (cells: readonly string[]): boolean => cells.length === 1
  * What is seen of a file. Its header may stand below titles, and below a line of names for several columns each, of which a
  * spreadsheet leaves the other cells empty.
  */
-function openSurvey(mapped: ReadonlyMap<string, string>, regions: RegionSaid) {
+function openSurvey(mapped: ReadonlyMap<string, string>, said: NumbersSaid) {
   /** Lines that may stand above the header. */
   const above: Record[] = [];
   const isHeading = (cells: readonly string[]): boolean =>
@@ -67,7 +67,7 @@ function openSurvey(mapped: ReadonlyMap<string, string>, regions: RegionSaid) {
   let rows: RowSurvey | undefined;
 
   const beginRows = (header: Record, read: readonly Record[]) => {
-    rows = openRowSurvey(header, regions);
+    rows = openRowSurvey(header, said);
     for (const row of read) rows.see(row);
   };
 
@@ -99,9 +99,9 @@ function openSurvey(mapped: ReadonlyMap<string, string>, regions: RegionSaid) {
 type RowSurvey = ReturnType<typeof openRowSurvey>;
 
 /** What is seen of the rows below a header. */
-function openRowSurvey(header: Record, regions: RegionSaid) {
+function openRowSurvey(header: Record, said: NumbersSaid) {
   const columns = columnTypes(header.delimiter);
-  const numbers = openNumbers(header.cells, regions);
+  const numbers = openNumbers(header.cells, said);
   const samples: (readonly string[])[] = [];
   /** Columns without a cell in the samples. */
   let empty: readonly number[] = [...header.cells.keys()];

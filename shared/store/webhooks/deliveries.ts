@@ -66,15 +66,7 @@ export async function noteDeliveries(
   const expires = ttl(now + KEPT_MS);
   const lease = now + FIRST_LEASE_MS;
   const deliveries = wanted.map((one) => ({ ...one, id: deliveryId(one.webhook, one.occurrence) }));
-  // Before the bodies, so that an erasure misses none.
-  await store.writeAll(
-    deliveries.flatMap(({ webhook, occurrence: { subscriber }, id: delivery }) =>
-      subscriber === undefined
-        ? []
-        : [putItem(DeliveryOfSubscriber, { subscriber, webhook, delivery }, { webhook, delivery, expires })],
-    ),
-  );
-  return Promise.all(
+  const ids = await Promise.all(
     deliveries.map(async ({ webhook, occurrence, id }) => {
       const { event: event_type, at, data } = occurrence;
       const body = toJson({ id, event_type, tenant_id: store.tenant, timestamp: timestamp(at), data });
@@ -84,6 +76,16 @@ export async function noteDeliveries(
       return id;
     }),
   );
+  // Behind the bodies: an erasure that looked for these rows before a body was there would not find it in its second pass.
+  const once = new Map(deliveries.map((one) => [`${one.webhook} ${one.id}`, one]));
+  await store.writeAll(
+    [...once.values()].flatMap(({ webhook, occurrence: { subscriber }, id: delivery }) =>
+      subscriber === undefined
+        ? []
+        : [putItem(DeliveryOfSubscriber, { subscriber, webhook, delivery }, { webhook, delivery, expires })],
+    ),
+  );
+  return ids;
 }
 
 /**
