@@ -4984,7 +4984,7 @@ export interface SuppressionsImportAnswer {
   suppressed: number;
   /** Addresses that were suppressed before */
   unchanged: number;
-  /** Rows without an address that can be read, and rows that say that it is not suppressed */
+  /** Rows without an address that can be read or with a number that may be of two countries, and rows that say that it is not suppressed */
   rejected: number;
   /** The first 100 of them, by their line in the file */
   problems: ({
