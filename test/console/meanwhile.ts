@@ -267,10 +267,7 @@ export function meanwhileStories(open: () => Promise<Tab>): void {
   it("until a message is rendered its variables have their names (CON-3)", async () => {
     const { page, visit } = await open();
     const { promise: asked, resolve } = Promise.withResolvers<void>();
-    await page.route("**/api/v1/templates/preview", async (route) => {
-      await asked;
-      return route.fallback();
-    });
+    await page.route("**/api/v1/templates/preview", (route) => asked.then(() => route.fallback()));
     await visit("campaigns/new");
     await page.getByLabel("Title").fill("Hello {{ subscriber.first_name }}");
     await page.getByLabel("Body", { exact: true }).fill("You.");
@@ -285,10 +282,8 @@ export function meanwhileStories(open: () => Promise<Tab>): void {
     await page.route("**/api/v1/me", async (route) => {
       const response = await route.fetch();
       const me = await response.json();
-      return route.fulfill({
-        response,
-        json: { ...me, tenant: { ...me.tenant, name: "מאפיית הנמל הישן של חיפה והצפון" } },
-      });
+      const tenant = { ...me.tenant, name: "מאפיית הנמל הישן של חיפה והצפון" };
+      return route.fulfill({ response, json: { ...me, tenant } });
     });
     await page.reload();
     await page.locator(".workspace b", { hasText: "מאפיית" }).waitFor();

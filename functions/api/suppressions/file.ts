@@ -118,7 +118,7 @@ export async function importSuppressions(
   workspace: WorkspaceRecord | undefined,
 ): Promise<v.InferOutput<typeof SuppressionsImported>> {
   const { timezone: zone = "UTC", region } = workspace ?? {};
-  const csv = beginsAsJson(text) ? csvOfJson(text) : text;
+  const csv = BEGINS_AS_JSON.test(text) ? csvOfJson(text) : text;
   if (csv === undefined) throw badRequest("The file begins as JSON and cannot be read as JSON.");
   const { found, problems } = await readFile(csv, { now: store.clock.now(), zone, region: region ?? undefined });
   let suppressed = 0;
@@ -227,18 +227,14 @@ function rowOf(
   const read = columns.addresses.map(({ at: column, lacksPlus }) =>
     addressesIn(textAt(column), { ...ofRow, lacksPlus }),
   );
-  const addresses = read.flatMap((one) =>
-    one.addresses.map(
-      (address): Suppressing => ({
-        ...address,
-        reason: "imported",
-        source: "file",
-        note,
-        at: Math.min(at ?? now, now),
-        isDated: at !== undefined,
-      }),
-    ),
-  );
+  const said = {
+    reason: "imported",
+    source: "file",
+    note,
+    at: Math.min(at ?? now, now),
+    isDated: at !== undefined,
+  } as const;
+  const addresses = read.flatMap((one) => one.addresses.map((address): Suppressing => ({ ...address, ...said })));
   return { addresses, isDoubtful: read.some((one) => one.isDoubtful) };
 }
 
@@ -278,8 +274,6 @@ function csvOfJson(text: string): string | undefined {
 /** As they are, since no spreadsheet opens it. */
 const lineOf = (cells: readonly string[]): string =>
   `${cells.map((cell) => `"${cell.replaceAll('"', '""')}"`).join(",")}\n`;
-
-const beginsAsJson = (text: string): boolean => BEGINS_AS_JSON.test(text);
 
 function jsonOf(text: string): unknown[] | undefined {
   try {
