@@ -1,5 +1,6 @@
 // What rows refuse that are not imported (AMB-132).
 import { describe, expect, it } from "vitest";
+import { MINUTE } from "../../shared/kernel/clock.ts";
 import { importing } from "../support/imports.ts";
 import { worlds } from "../support/worlds.ts";
 
@@ -197,7 +198,8 @@ describe("rows of many cells", () => {
 it.each(["I confirm that I want to receive the newsletter", "Ich bestätige meine Einwilligung in den Newsletter"])(
   "%s: who answers no has left (AMB-132)",
   async (question) => {
-    const { run, statusOf } = await afterFile("email,consent_status,consent_at\na@x.example,yes,2026-01-01\n");
+    const { run, world, statusOf } = await afterFile("email,consent_status,consent_at\na@x.example,yes,2026-01-01\n");
+    await world.advance(MINUTE);
     await run(`email,"${question}"\na@x.example,no\n`);
 
     expect(await statusOf("a@x.example", {})).toBe("opted_out");

@@ -214,15 +214,21 @@ describe.skipIf(!hasBrowser)("the demo in Chromium", () => {
   stories({ service: () => service, open });
   operatorPageStories({ service: () => service, browser: () => browser, faults });
 
-  it("a page opens in less than 0.2 s of processor time, which is 0.8 s on a processor four times as slow (CON-1)", async () => {
+  it("a page opens in less processor time than a loop takes that stands for 0.2 s of the machine of CON-1 (CON-1)", async () => {
     const { page, context } = await openTab({ service, browser, faults });
     const session = await context.newCDPSession(page);
     // Of the thread, so that other work of the machine does not count.
     await session.send("Performance.enable", { timeDomain: "threadTicks" });
     await page.goto(`${service.url}/console/w/${service.tenant}/people`);
     await page.locator("main a[data-row]").first().waitFor();
-    const { metrics } = await session.send("Performance.getMetrics");
-    expect(metrics.find(({ name }) => name === "TaskDuration")!.value).toBeLessThan(0.2);
+    const worked = async () => {
+      const { metrics } = await session.send("Performance.getMetrics");
+      return metrics.find(({ name }) => name === "TaskDuration")!.value;
+    };
+    const opening = await worked();
+    // Not seconds: machines differ, and one is not as fast in each hour.
+    await page.evaluate("for (let n = 0, sum = 0; n < 4e7; n++) sum += Math.sqrt(n ^ (sum | 0))");
+    expect(opening).toBeLessThan((await worked()) - opening);
     await context.close();
   });
 
