@@ -104,8 +104,7 @@ interface AuthenticationDeps {
 }
 
 /**
- * Finds the caller. Reads at most the workspace, the row of the member or key, and those of the session and the agency of a
- * token (docs/decisions/0021#identity). If a request has both an SDK key and a dashboard token, they must name one workspace, and the SDK key counts (AMB-59).
+ * Finds the caller (docs/decisions/0021#identity). Beside a dashboard token an SDK key counts, of the same workspace (AMB-59).
  * @throws 401; 403 for a credential that the endpoint forbids.
  */
 export async function authenticate(

@@ -38,12 +38,12 @@ export function takeNumbers(sorted: Sorted, reading: RowReading): RowNumbers {
   const isOfRow = (channel: OtherChannel) => sorted.numbers.some(({ of }) => of === channel);
   if (!taken) return { numbers, elsewhere: otherChannels.filter(isOfRow) };
 
-  const { kind, text } = taken;
-  if (!("phone" in taken)) {
-    attributes.phone = text;
-    return { kind, problem: taken.isDoubtful ? DOUBTFUL_NUMBER : UNREADABLE, numbers, elsewhere: [] };
+  if (taken.kind === "unreadable") {
+    attributes.phone = taken.text;
+    const problem = taken.isDoubtful ? DOUBTFUL_NUMBER : UNREADABLE;
+    return { kind: taken.kind, problem, numbers, elsewhere: [] };
   }
-  const own = taken.phone;
+  const { kind, phone: own } = taken;
   attributes.phone = own;
   const hasOther = (channel: OtherChannel) => isOfRow(channel) && !numbersOfColumn(sorted, channel, form).includes(own);
   return { kind, numbers, elsewhere: otherChannels.filter(hasOther) };

@@ -298,14 +298,3 @@ it("a replay is refused with 422 for a period that ends before it begins (D-HOOK
 
   expect((await call(`POST ${path}/replay`, period)).status).toBe(422);
 });
-
-it("what is told of a subscriber twice in one batch is one delivery (WEV-6, SUB-10)", async () => {
-  const { world, tenant, made, deliveries } = await setting();
-  const data = { subscriber_id: "ada", channel: "email", status: "opted_out", previous: null } as const;
-  const occurrence = { event: "consent.changed", key: "ada", at: world.clock.now(), data, subscriber: "ada" } as const;
-  const same = { webhook: made.id, occurrence };
-
-  await noteDeliveries(quickStore(world, tenant), [same, same]);
-
-  expect(await deliveries()).toHaveLength(1);
-});

@@ -152,6 +152,19 @@ describe("events", () => {
     expect(outside.received).toHaveLength(1);
   });
 
+  it("what is told of a subscriber twice in one batch is one delivery (WEV-6, SUB-10)", async () => {
+    const here = await setting();
+    const { id: webhook } = await hook(here, ["consent.changed"]);
+    const data = { subscriber_id: "ada", channel: "email", status: "opted_out", previous: null } as const;
+    const at = here.world.clock.now();
+    const occurrence = { event: "consent.changed", key: "ada", at, data, subscriber: "ada" } as const;
+    const same = { webhook, occurrence };
+
+    await noteDeliveries(here.tenant.store, [same, same]);
+
+    expect(await log(here, webhook)).toHaveLength(1);
+  });
+
   it("an event of an erased subscriber that was still being noted is removed from the log by the second pass (SUB-9, SUB-10)", async () => {
     const here = await setting();
     const { world, tenant } = here;
