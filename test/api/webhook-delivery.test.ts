@@ -162,7 +162,7 @@ describe("events", () => {
 
     await noteDeliveries(here.tenant.store, [same, same]);
 
-    expect(await log(here, webhook)).toHaveLength(1);
+    expect((await log(here, webhook)).items).toHaveLength(1);
   });
 
   it("an event of an erased subscriber that was still being noted is removed from the log by the second pass (SUB-9, SUB-10)", async () => {
