@@ -96,12 +96,30 @@ export const isRenderError = (error: unknown): error is Error => error instanceo
 /** How many placeholders a template has, counted to one more than the maximum. */
 export const placeholdersOf = (text: string): number => text.split(/\{[{%]/, PLACEHOLDERS + 2).length - 1;
 
+/**
+ * How deep brackets nest inside a placeholder. The parser descends once for each: without a limit of our own, the stack
+ * of the machine would decide what is valid.
+ */
+function bracketDepth(text: string): number {
+  let deepest = 0;
+  for (const begun of text.split(/\{[{%]/).slice(1)) {
+    const [expression = ""] = begun.replace(/"[^"]*"|'[^']*'/g, "").split(/[%}]\}/, 1);
+    let depth = 0;
+    for (const [bracket] of expression.matchAll(/[[\]()]/g)) {
+      depth = bracket === "[" || bracket === "(" ? depth + 1 : Math.max(depth - 1, 0);
+      deepest = Math.max(deepest, depth);
+    }
+  }
+  return deepest;
+}
+
 function compile(text: string): CompiledTemplate {
   if (isLonger(text, TEMPLATE_BYTES)) throw renderError(`must be at most ${TEMPLATE_BYTES} bytes`);
   if (!hasPlaceholders(text)) return { isStatic: true, render: () => ({ text, unknown: [] }) };
   if (placeholdersOf(text) > PLACEHOLDERS) {
     throw renderError(`must have at most ${PLACEHOLDERS} placeholders`);
   }
+  if (bracketDepth(text) > NESTING) throw renderError(`must not nest brackets deeper than ${NESTING} levels`);
   const templates = orRenderError(() => {
     const parsed = engine.parse(text);
     watchOutputs(parsed, 0);
@@ -221,7 +239,6 @@ const tooLong = (): Error => renderError(`the text would be longer than ${RENDER
 
 function reasonOf(error: unknown): string {
   const reason = error instanceof Error ? error.message : String(error);
-  if (reason.includes("call stack")) return "is nested too deeply";
   const [line = ""] = reason.split("\n", 1);
   return line.slice(0, MAX_REASON);
 }

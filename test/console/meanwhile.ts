@@ -146,7 +146,7 @@ export function meanwhileStories(open: () => Promise<Tab>): void {
       return route.fulfill({ response, json: { ...(await response.json()), count: 4_711, needs_recompute: true } });
     });
     await page.getByRole("button", { name: "Create the segment" }).click();
-    await page.getByText("Its members are being computed.").waitFor();
+    await page.getByText("Its members are being computed.", { exact: true }).waitFor();
     await page.locator(".verdict", { hasText: /\d people/ }).waitFor();
     expect(await page.locator(".verdict").innerText()).toBe("0 people");
   });

@@ -121,8 +121,18 @@ describe("what personalisation refuses", () => {
     expect(await growth(attempt, 60_000, QUADRATIC)).toBeLessThan(QUADRATIC);
   });
 
-  it("an expression of many indices is nested too deeply (D-LIQUID)", () => {
-    expect(validateTemplate(`{{ ${"a[".repeat(30_000)} }}`)).toBe("is nested too deeply");
+  it.each<[kind: string, nested: (levels: number) => string]>([
+    ["indices", (levels) => `{{ ${"a[".repeat(levels)}0${"]".repeat(levels)} }}`],
+    ["indices of a condition", (levels) => `{% if ${"a[".repeat(levels)}0${"]".repeat(levels)} %}{% endif %}`],
+    ["indices after a text of brackets", (levels) => `{{ "[[" }}{{ ${"a[".repeat(levels)}0${"]".repeat(levels)} }}`],
+  ])("%s nest at most 20 levels deep, whatever the machine's stack holds (D-LIQUID)", (_kind, nested) => {
+    expect(validateTemplate(nested(20))).toBeUndefined();
+    expect(validateTemplate(nested(21))).toBe("must not nest brackets deeper than 20 levels");
+    expect(validateTemplate(nested(15_000))).toBe("must not nest brackets deeper than 20 levels");
+  });
+
+  it("brackets outside of placeholders are text, however deep they nest (D-LIQUID)", () => {
+    expect(validateTemplate(`{{ a }}${"[(".repeat(100)}{{ "[[[[[[[[[[[[[[[[[[[[[[[[" }}`)).toBeUndefined();
   });
 
   it("personalisation never throws anything but a RenderError (D-LIQUID)", () => {
