@@ -223,7 +223,9 @@ const STANDING_SUPPRESSED = any(
 const PERMANENT_FAILURE = /^(?:5(?:\.\d{1,3}\.\d{1,3}|\d\d)|60[5-7])(?:[\s:;-]|$)/;
 
 const TRANSIENT_FAILURE = /^4(?:\.\d{1,3}\.\d{1,3}|\d\d)(?:[\s:;-]|$)/;
-export const saysBounced = (value: string): boolean => /^(?:hard|permanent)?bounce[ds]?$/.test(columnKey(value));
+/** Why somebody left: mail came back, or was complained of. */
+export const saysDead = (value: string): boolean =>
+  /^(?:hard|permanent)?bounce[ds]?$/.test(columnKey(value)) || STANDING_SUPPRESSED.test(columnKey(value));
 export const saysTransient = (value: string): boolean => TRANSIENT_FAILURE.test(value);
 export const saysPermanent = (value: string): boolean =>
   PERMANENT_FAILURE.test(value) || /^(?:hard|permanent)/.test(columnKey(value));

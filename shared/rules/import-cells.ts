@@ -212,17 +212,24 @@ const signedTags = (text: string): SignedCell[] =>
 function takeAddress({ standard, channel, address, phones }: Sorted): void {
   if (address === undefined) return;
   if (channel === "email") standard.email ??= address;
-  if (channel === "sms") phones.push({ text: address, rank: LAST_PHONE, lacksPlus: undefined, of: undefined });
+  if (channel === "sms" || channel === "voice")
+    phones.push({ text: address, rank: LAST_PHONE, lacksPlus: undefined, of: undefined });
 }
 
-/** Of a log of messages, whoever is not us. */
-function takeParty({ message, phones, signed }: Sorted): void {
+/** Of a log of messages, whoever is not us; of an opt-out by a message, whoever wrote it. */
+function takeParty(sorted: Sorted): void {
+  const { message, phones, signed } = sorted;
   const party = partyOf(message);
-  if (party?.number === undefined) return;
+  if (!party) return;
+
   const { number: text, isOut } = party;
-  phones.push({ text, rank: LAST_PHONE, lacksPlus: "long", of: undefined });
-  const channel = /^whatsapp:/i.test(text) ? "chat_app" : "sms";
-  if (isOut) signed.push({ signed: { sign: "out", channels: [channel] }, value: "true" });
+  if (text !== undefined) {
+    const own: WrittenPhone = { text, rank: LAST_PHONE, lacksPlus: "long", of: undefined };
+    // The other numbers of a message that came to us are ours.
+    sorted.phones = message.direction === undefined ? [own] : [...phones, own];
+  }
+  const channel = /^whatsapp:/i.test(text ?? "") ? "chat_app" : "sms";
+  if (isOut && sorted.phones.length > 0) signed.push({ signed: { sign: "out", channels: [channel] }, value: "true" });
 }
 
 const MAY_BE_NUMBER = /(?:\d\D{0,3}){6}/;

@@ -1,6 +1,6 @@
 // Of which channel a row speaks. Some platforms write a row for each way to reach somebody, and some files have numbers
 // alone: what such a row says without the name of a channel is not of mail, or not of mail alone (AMB-132).
-import { type LogColumn, logColumn } from "./import-message-logs.ts";
+import { type LogColumn, logColumn, replyColumn } from "./import-message-logs.ts";
 import { columnKey, keysOf } from "./import-names.ts";
 import type { SignedChannel } from "./import-signs.ts";
 
@@ -32,13 +32,15 @@ export function rowColumn(name: string, header: readonly string[]): RowColumn | 
   if (CHANNEL.test(key) || isOfAddress || (key === "type" && hasTokens(header))) return "channel";
   const beside = BESIDE.get(key);
   if (beside) return beside.some((one) => keys.has(one)) ? "address" : undefined;
+  const ofReply = replyColumn(name, header);
+  if (ofReply) return ofReply;
   const isOfDevices = (key === "devicetype" || key === "identifier") && OF_DEVICES.some((one) => keys.has(one));
   if (!isOfDevices) return undefined;
   return key === "devicetype" ? "device" : "address";
 }
 
-/** One that is none of ours: a device, or a way to reach somebody that no channel here has. */
-export type RowChannel = SignedChannel | "device" | "other";
+/** One that is none of ours: a device, calls, or another way to reach somebody that no channel here has. */
+export type RowChannel = SignedChannel | "device" | "voice" | "other";
 
 /** The first counts that a cell names: who says yes to mail among others says yes to mail. */
 const CHANNELS: readonly (readonly [RowChannel, RegExp])[] = [
@@ -46,6 +48,7 @@ const CHANNELS: readonly (readonly [RowChannel, RegExp])[] = [
   ["sms", /sms|^(?:mms|rcs|text)/],
   ["chat_app", /whatsapp/],
   ["device", /push|^(?:apns|gcm|fcm|adm|baidu|ios|android|amazon|web)/],
+  ["voice", /^voice$/],
   ["other", /phone|voice|call|telefon|fax|postal|(?:direct|snail)mail|messenger|telegram|viber|inapp/],
 ];
 const DEVICES: Record<string, RowChannel> = { 11: "email", 14: "sms" };
@@ -80,12 +83,14 @@ export function unnamedOf(
     numbersOf,
   }: { hasMail: boolean; hasNumber: boolean; isOfNumbers: boolean; numbersOf: "sms" | "chat_app" },
 ): Unnamed {
-  const isOurs = channel !== undefined && channel !== "device" && channel !== "other";
+  const isOurs = channel === "email" || channel === "sms" || channel === "chat_app";
   const usual = isOfNumbers && !hasMail ? numbersOf : "email";
   const named = isOurs ? channel : undefined;
   const agreed = channel === undefined ? usual : named;
   if (hasMail) return { agreed, refused: [...new Set<SignedChannel>(["email", ...(isOurs ? [channel] : [])])] };
   if (channel === "device") return { agreed, refused: [] };
+  // Whoever wants no calls gets no texts to the same number, and has said nothing of mail.
+  if (channel === "voice") return { agreed, refused: ["sms"] };
   if (isOurs) return { agreed, refused: [channel] };
   const ofNumber = [...new Set<SignedChannel>(["sms", numbersOf])];
   return { agreed, refused: ["email", ...(hasNumber ? ofNumber : [])] };

@@ -19,7 +19,7 @@ import {
   isYes,
   negativeOf,
   SOFT,
-  saysBounced,
+  saysDead,
   saysOut,
   saysSuppressed,
   standingOf,
@@ -177,7 +177,7 @@ function ownClaimOf({ signed, value }: SignedCell, form: ConsentReading): Claim 
   )
     return undefined;
   if (signed.isUntil && time !== undefined && timeOf(time, form).isAhead) return undefined;
-  if (sign === "out") return { status: of === "reason" && saysBounced(value) ? "suppressed" : "opted_out", time };
+  if (sign === "out") return { status: of === "reason" && saysDead(value) ? "suppressed" : "opted_out", time };
   if (SOFT.test(columnKey(value)) || isGood(value) || isNoBounce(value)) return undefined;
   return { status: (time === undefined && suppressionOf(value)) || "suppressed", time };
 }

@@ -3,13 +3,14 @@
 import { isOptOut } from "./chat-app-template-states.ts";
 import { columnKey, perHeader } from "./import-names.ts";
 
-export type LogColumn = "sender" | "receiver" | "direction" | "body" | "error";
+export type LogColumn = "sender" | "receiver" | "direction" | "body" | "keyword" | "error";
 
 const COLUMNS: readonly (readonly [LogColumn, RegExp])[] = [
   ["sender", /^(?:from|fromnumber|originator|sender|source(?:address|number)|msgfrom)$/],
   ["receiver", /^(?:to|tonumber|recipient|receiver|destination(?:address|number)?|msgto)$/],
   ["direction", /^(?:message|sms)?direction$/],
-  ["body", /^(?:body|text|content|message(?:body|text|content)?)$/],
+  ["body", /^(?:body|text|content|message(?:body|text|content)?|(?:last)?(?:reply|response|inboundmessage))$/],
+  ["keyword", /^optouttype$/],
   ["error", /^error(?:code)?$/],
 ];
 
@@ -26,22 +27,42 @@ export const isMessageLog = perHeader((header) => {
 export const logColumn = (name: string, header: readonly string[]): LogColumn | undefined =>
   isMessageLog(header) ? columnOf(name) : undefined;
 
+/** Of any other file: what somebody wrote to us, and the number that they wrote from. */
+export function replyColumn(name: string, header: readonly string[]): LogColumn | undefined {
+  const column = columnOf(name);
+  const isOfParties = column === "sender" && header.some((one) => columnOf(one) === "receiver");
+  return column === "body" || column === "keyword" || isOfParties ? column : undefined;
+}
+
 const INBOUND = /^(?:in|mo|inbound.*|incoming.*|received?)$/i;
 const WORDS = /^(?:stop ?all|arr[eê]t|opt ?out|revoke)$/i;
 /** Twilio's, of a number that had sent `STOP`. */
 const STOPPED = "21610";
 
-/** Who a message was from or to, beside us, and whether it is an opt-out; undefined for a row that says no direction. */
+const isStop = (text: string): boolean => isOptOut(text) || WORDS.test(text);
+/** What is an opt-out though nobody knows that it was an answer: `end` and `cancel` may be anything. */
+const IS_ONE_ANYWHERE = /^(?:stop|unsubscribe)$/i;
+
+/**
+ * Who a message was from or to, beside us, and whether it is an opt-out. Of a row that says no direction, an opt-out alone is
+ * known to have come to us, from its sender if it names one.
+ * @returns undefined where nobody can tell
+ */
 export function partyOf({
   direction,
   sender,
   receiver,
   body = "",
+  keyword = "",
   error,
 }: Partial<Record<LogColumn, string>>): { number: string | undefined; isOut: boolean } | undefined {
-  if (direction === undefined) return undefined;
+  const [text, type] = [body, keyword].map((one) => one.trim().replace(/[.!]+$/, "")) as [string, string];
+  if (direction === undefined) {
+    const isOut =
+      isStop(type) || (sender === undefined ? IS_ONE_ANYWHERE.test(text) || WORDS.test(text) : isStop(text));
+    return isOut ? { number: sender, isOut } : undefined;
+  }
   const isInbound = INBOUND.test(direction);
-  const text = body.trim().replace(/[.!]+$/, "");
-  const isStop = isInbound && (isOptOut(text) || WORDS.test(text));
-  return { number: isInbound ? sender : receiver, isOut: isStop || error === STOPPED };
+  const isOut = (isInbound && (isStop(text) || isStop(type))) || error === STOPPED;
+  return { number: isInbound ? sender : receiver, isOut };
 }

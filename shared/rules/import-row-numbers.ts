@@ -30,12 +30,13 @@ export const DOUBTFUL_NUMBER =
  * it is invalid.
  */
 export function takeNumbers(sorted: Sorted, reading: RowReading): RowNumbers {
-  const { attributes, phones } = sorted;
+  const { attributes, phones, channels } = sorted;
   const form = formOf(sorted, reading);
   const numbers = numbersOf(sorted, form);
   const read = phones.map(({ text, lacksPlus }) => ({ text, ...readPhone(text, { ...form, lacksPlus }) }));
   const taken = read.find(({ kind }) => kind !== "unreadable") ?? read[0];
-  const isOfRow = (channel: OtherChannel) => sorted.numbers.some(({ of }) => of === channel);
+  // What our own exports say is of the number that the person has, whatever its attributes are called.
+  const isOfRow = (channel: OtherChannel) => !channels[channel] && sorted.numbers.some(({ of }) => of === channel);
   if (!taken) return { numbers, elsewhere: otherChannels.filter(isOfRow) };
 
   if (taken.kind === "unreadable") {
@@ -62,10 +63,9 @@ function numbersOf(sorted: Sorted, form: PhoneForm): NumbersByChannel {
   const read = (some: typeof phones): string[] =>
     some.flatMap(({ text, lacksPlus }) => numbersIn(text, { ...form, lacksPlus }));
   const refusedOf = (channel: OtherChannel): string[] => {
+    if (channels[channel]) return read(phones.slice(0, 1));
     const own = numbersOfColumn(sorted, channel, form);
     if (own.length > 0) return own;
-    // What our own exports say is of the number that the person has.
-    if (channels[channel]) return read(phones.slice(0, 1));
     const others = phones.filter(({ of }) => of === undefined || of === channel);
     return read(others.length > 0 ? others : phones);
   };

@@ -54,6 +54,9 @@ it.each([
   [{ ChannelType: "SMS", Address: "+491511234567", OptOut: "NONE", EndpointStatus: "INACTIVE" }, { sms: "opted_out" }],
   [{ ChannelType: "SMS", Address: "+491511234567", OptOut: "NONE", EndpointStatus: "ACTIVE" }, {}],
   [{ ChannelType: "SMS", Address: "+491511234567", OptOut: "ALL" }, { sms: "opted_out" }],
+  [{ ChannelType: "VOICE", Address: "+491511234567", OptOut: "ALL" }, { sms: "opted_out" }],
+  [{ ChannelType: "VOICE", Address: "+491511234567", OptOut: "NONE" }, {}],
+  [{ Channel: "Voice", consent_status: "subscribed", consent_at: "2026-03-01", phone: "+491511234567" }, {}],
   [{ ChannelType: "EMAIL", Address: "a@example.com", OptOut: "ALL" }, { mail: "opted_out" }],
   [{ ChannelType: "GCM", Address: "token", OptOut: "ALL" }, {}],
   [{ named_user: "u1", device_type: "sms", msisdn: "491511234567", opt_in: "false" }, { sms: "opted_out" }],
@@ -193,3 +196,14 @@ it.each([
   const { consent, choices } = rowOf({ named_user_id: "u1", device_type, address, opt_in: "false" });
   expect([consent?.status, choices.sms?.status]).toEqual([mail, sms]);
 });
+
+it.each([["opted_in"], ["opted_out"]])(
+  "what our own exports say of a channel, %s, is of the number of the person, whatever its attributes are called (AMB-132)",
+  (status) => {
+    const { choices, numbers } = rowOf({
+      ...{ external_id: "u1", phone: "+491511234567", whatsapp_number: "+491519999999" },
+      ...{ "consent_status:chat_app": status, "consent_at:chat_app": "2026-03-01T10:00:00Z" },
+    });
+    expect([choices.chat_app?.status, numbers.chat_app]).toEqual([status, ["+491511234567"]]);
+  },
+);

@@ -63,7 +63,10 @@ it.each([
   [{ unsubSource: "EmailLink" }, "opted_out"],
   [{ dnc: "1", dnc_reason: "Bounced" }, "suppressed"],
   [{ dnc: "1", dnc_reason: "Unsubscribed" }, "opted_out"],
-])("a reason of who left says that the mail came back: %j is %s (AMB-132)", (cells, status) => {
+  [{ UNSUB_TIME: TIME, UNSUB_REASON: "ABUSE" }, "suppressed"],
+  [{ UNSUB_TIME: TIME, UNSUB_REASON: "NORMAL" }, "opted_out"],
+  [{ "Unsubscribe reason": "Spam complaint" }, "suppressed"],
+])("a reason of who left says that the mail came back, or was complained of: %j is %s (AMB-132)", (cells, status) => {
   expect(consentOf(cells as Record<string, string>)?.status).toBe(status);
 });
 
@@ -152,6 +155,31 @@ describe("a log of text messages", () => {
   ])("is read as others write it: %j (AMB-132)", (cells) => {
     const { external_id, choices } = rowOf(cells as Record<string, string>);
     expect([external_id, choices.sms?.status]).toEqual([ADA, "opted_out"]);
+  });
+
+  it.each([
+    [{ From: ADA, To: US, Body: "Stop" }, ADA, "opted_out"],
+    [{ From: ADA, To: US, Body: "STOP", OptOutType: "STOP" }, ADA, "opted_out"],
+    [{ From: ADA, To: US, Body: "leave me alone", OptOutType: "STOP" }, ADA, "opted_out"],
+    [{ From: US, To: ADA, Body: "Reply STOP to leave" }, ADA, undefined],
+    [{ From: US, To: ADA, OptOutType: "" }, ADA, undefined],
+  ])(
+    "without a direction, %j is of %s and says %s of SMS: our own number has not opted out (AMB-132)",
+    (cells, who, sms) => {
+      const { external_id, choices } = rowOf(cells as Record<string, string>);
+      expect([external_id, choices.sms?.status]).toEqual([who, sms]);
+    },
+  );
+
+  it.each([
+    [{ phone: ADA, message: "STOP" }, "opted_out"],
+    [{ phone: ADA, "Last reply": "stop." }, "opted_out"],
+    [{ phone: ADA, message: "end" }, undefined],
+    [{ phone: ADA, message: "When do you stop work?" }, undefined],
+    [{ message: "STOP" }, undefined],
+  ])("what somebody wrote is an opt-out of SMS in any file: %j says %s (AMB-132)", (cells, sms) => {
+    const { choices } = rowOf({ email: "a@example.com", ...cells } as Record<string, string>);
+    expect(choices.sms?.status).toBe(sms);
   });
 });
 
