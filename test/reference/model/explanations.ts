@@ -29,11 +29,11 @@ export function line(world: World, recipient: Recipient): Body {
   const { subscriber_id, variant } = recipient;
   const state = shownState(recipient);
   const isUnknown = recipient.reasons.includes("unknown_subscriber");
-  const isErased = !isUnknown && !found(world.subscribers, subscriber_id);
+  const isErased = world.erased.includes(subscriber_id) || (!isUnknown && !found(world.subscribers, subscriber_id));
   // Who was unknown may have been created since.
   const external_id = isErased ? null : isUnknown ? ANY : recipient.external_id;
   return {
-    ...{ subscriber_id: isErased || !isUuid(subscriber_id) ? ANY : subscriber_id, external_id, state },
+    ...{ subscriber_id: isErased ? null : isUuid(subscriber_id) ? subscriber_id : ANY, external_id, state },
     ...{ reason: reasonOf(recipient), channel: channelOf(recipient), variant_id: variant },
     deferred_until: isoOrNull(endAhead(world, recipient)),
   };

@@ -79,6 +79,7 @@ function eraseSubscriber(world: World, subscriber: Subscriber, isAll: boolean): 
   cancelRuns(world, ({ subscriber_id }) => subscriber_id === id);
   forgetAddress(world, subscriber);
   world.subscribers = world.subscribers.filter((other) => other !== subscriber);
+  world.erased.push(id);
   world.devices = world.devices.filter(({ subscriber_id }) => subscriber_id !== id);
   world.memberships = world.memberships.filter(({ subscriber_id }) => subscriber_id !== id);
   world.members = world.members.filter(({ subscriber_id }) => subscriber_id !== id);

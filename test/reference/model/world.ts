@@ -50,6 +50,8 @@ export interface World {
   aliases: { anonymous_id: string; subscriber_id: string }[];
   /** Anonymous ids of erased people: requests that were under way are theirs. */
   forgotten: { anonymous_id: string; until: number; isAll: boolean }[];
+  /** Ids of erased people. */
+  erased: string[];
   segments: plans.Segment[];
   members: people.Membership[];
   campaigns: plans.Campaign[];
@@ -87,8 +89,8 @@ export interface World {
 
 const LISTS = [
   ...["spent", "subscribers", "consents", "addresses", "devices", "lists", "memberships", "templates", "channels"],
-  ...["topics", "jobs", "inbox", "readers", "interactions", "events", "aliases", "forgotten", "segments", "members"],
-  ...["campaigns", "schedules", "journeys", "runs", "outcomes", "definitions", "experiences", "hooks"],
+  ...["topics", "jobs", "inbox", "readers", "interactions", "events", "aliases", "forgotten", "erased", "segments"],
+  ...["members", "campaigns", "schedules", "journeys", "runs", "outcomes", "definitions", "experiences", "hooks"],
   ...["hookDeliveries", "imports", "exports", "calls", "outbox", "unanswered", "timers", "faults", "usedFaults"],
   ...["previews", "plans", "tokens", "keys", "annotations"],
 ];
