@@ -37,35 +37,47 @@ export interface Viewer {
 type CountingDeps = Pick<Deps, "clock" | "ids"> & { platform: Platform };
 
 /**
- * Counts a stream that is to be opened. Streams that ended in the last minute may count.
+ * Counts a stream that is to be opened. Streams that ended in the last minute may count. Of those that ask at once each is
+ * judged by what its own count makes of the address and of the workspace; who is refused for the address counts for nobody else.
  * @throws 503 where as many are open as the service or the workspace may have, 429 for an address.
  */
 export async function admitStream(deps: CountingDeps, viewer: Viewer, limit: number): Promise<void> {
-  const slot = Math.floor(deps.clock.now() / STREAM_SLOT_MS);
+  const slot = slotNow(deps);
   const ofAll = Array.from({ length: STREAM_COUNTERS }, (_, n) => String(n));
   const [all, workspace, address] = await Promise.all(
     [ofAll, [ofWorkspace(viewer)], [ofAddress(viewer)]].map((counters) => openIn(deps.platform, slot, counters)),
   );
-  const headers = { "retry-after": "30" };
-  if (all! >= limit - SPARE_STREAMS || workspace! >= Math.ceil(limit * WORKSPACE_SHARE))
-    throw new ApiError("SERVICE_UNAVAILABLE", "Too many live streams are open. The inbox still works.", { headers });
-  if (address! >= Math.max(MIN_PER_ADDRESS, Math.floor(limit * ADDRESS_SHARE)))
-    throw new ApiError("RATE_LIMITED", "Too many live streams are open from this address.", { headers });
-  await countStream(deps, viewer);
+  const ofTheWorkspace = Math.ceil(limit * WORKSPACE_SHARE);
+  const ofTheAddress = Math.max(MIN_PER_ADDRESS, Math.floor(limit * ADDRESS_SHARE));
+  if (all! >= limit - SPARE_STREAMS || workspace! >= ofTheWorkspace) throw tooMany();
+  if (address! >= ofTheAddress) throw tooManyOfAddress();
+
+  if ((await countOne(deps, ofAddress(viewer))) > ofTheAddress) throw tooManyOfAddress();
+  if ((await countOne(deps, ofWorkspace(viewer))) > ofTheWorkspace) throw tooMany();
+  await countOne(deps, oneOfAll(deps));
 }
 
-export async function countStream({ platform, clock, ids }: CountingDeps, viewer: Viewer): Promise<void> {
-  const now = clock.now();
-  const slot = Math.floor(now / STREAM_SLOT_MS);
-  const expires = ttl(now + KEPT_MS);
-  const one = String(ids.bytes(1).readUInt8() % STREAM_COUNTERS);
-  await Promise.all(
-    [one, ofWorkspace(viewer), ofAddress(viewer)].map((counter) =>
-      platform.change(OpenStreams, { slot, counter }, { initial: { expires }, add: { n: 1 } }),
-    ),
-  );
+const AGAIN = { headers: { "retry-after": "30" } };
+const tooMany = () =>
+  new ApiError("SERVICE_UNAVAILABLE", "Too many live streams are open. The inbox still works.", AGAIN);
+const tooManyOfAddress = () => new ApiError("RATE_LIMITED", "Too many live streams are open from this address.", AGAIN);
+
+/** Counts a stream that is open. */
+export async function countStream(deps: CountingDeps, viewer: Viewer): Promise<void> {
+  const counters = [oneOfAll(deps), ofWorkspace(viewer), ofAddress(viewer)];
+  await Promise.all(counters.map((counter) => countOne(deps, counter)));
 }
 
+/** @returns how many this slot has by now */
+async function countOne({ platform, clock }: CountingDeps, counter: string): Promise<number> {
+  const expires = ttl(clock.now() + KEPT_MS);
+  const key = { slot: slotNow({ clock }), counter };
+  const { n } = await platform.change(OpenStreams, key, { initial: { expires }, add: { n: 1 } });
+  return n;
+}
+
+const slotNow = ({ clock }: Pick<Deps, "clock">): number => Math.floor(clock.now() / STREAM_SLOT_MS);
+const oneOfAll = ({ ids }: Pick<Deps, "ids">): string => String(ids.bytes(1).readUInt8() % STREAM_COUNTERS);
 const ofWorkspace = ({ tenant }: Viewer): string => `T#${tenant}`;
 const ofAddress = ({ address }: Viewer): string => `A#${hashOf(networkOf(address))}`;
 

@@ -188,6 +188,19 @@ describe("admission", () => {
     expect(await codeOf(openFrom("203.0.113.3", other, reader.id))).toBe(200);
   });
 
+  it("one address that asks for many streams at once gets no more than its share, and others still get theirs (OPS-2)", async () => {
+    const { world, tenant, id } = await withReader({ env: { STREAM_CONCURRENCY: "60" } });
+    const openFrom = (sourceIp: string) => openStream(world, `?subscriber_id=${id}`, tenant.sdk, sourceIp);
+
+    const statuses = (await Promise.all(Array.from({ length: 60 }, () => openFrom("203.0.113.1")))).map(
+      ({ status }) => status,
+    );
+
+    expect(statuses.filter((status) => status === 200).length).toBe(20);
+    expect(new Set(statuses)).toEqual(new Set([200, 429]));
+    expect((await openFrom("203.0.113.2")).status).toBe(200);
+  });
+
   it("addresses of one IPv6 network count as one for its share of the streams (OPS-2)", async () => {
     const { world, tenant, id } = await withReader({ env: { STREAM_CONCURRENCY: "40" } });
     const openFrom = async (sourceIp: string) =>
