@@ -23,6 +23,9 @@ export function normalizedAddress(kind: AddressKind, text: unknown): string | un
   return isInternationalAddress(text) && !isBeyondAscii(ascii) ? ascii.toLowerCase() : undefined;
 }
 
+/** Where mail to an address arrives: `ada+news@example.com` is another name of `ada@example.com`. */
+export const mailboxOf = (address: string): string => address.replace(/\+[^@]*@/, "@");
+
 /** What was said last, on one channel. */
 interface Said {
   status: ConsentStatus;

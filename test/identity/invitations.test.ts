@@ -129,6 +129,15 @@ it("of invitations five an hour go to one address, from whatever workspace (AMB-
   expect((await invite(GRACE, "viewer", await tenant.dashboard())).status).toBe(409);
 });
 
+it("of invitations five an hour go to one mailbox, whatever follows the plus of its addresses (AMB-78, LIM-4)", async () => {
+  const { invite } = await setting();
+  const statuses: number[] = [];
+  for (const [n, name] of ["grace", "grace+1", "Grace+2", "grace+3", "grace+a+b", "grace+4"].entries())
+    statuses.push((await invite(`${name}@${n % 2 ? "navy.example" : "Navy.example"}`, "viewer")).status);
+
+  expect(statuses).toEqual([201, 201, 201, 201, 201, 429]);
+});
+
 it("a hundred invitations an hour are made by one workspace (AMB-78, LIM-4)", async () => {
   const { world, tenant, invite } = await setting();
   const platform = platformWrite.open(quickDeps(world))("" as TenantId);

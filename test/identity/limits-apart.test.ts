@@ -15,7 +15,7 @@ async function setting() {
     const { body } = await post("register", { email, password: PASSWORD, name, workspace_name: name });
     return { email, as: { authorization: `Bearer ${body.access_token}` } };
   };
-  return { world, post, ada: await register("ada"), bob: await register("bob") };
+  return { world, post, register, ada: await register("ada"), bob: await register("bob") };
 }
 type Setting = Awaited<ReturnType<typeof setting>>;
 type User = Setting["ada"];
@@ -55,3 +55,18 @@ it.each<[what: string, deed: Deed, uses: number, pause?: { every: number; ms: nu
   expect(statuses.at(-1)).toBe(429);
   expect((await deed(here, bob)).status).not.toBe(429);
 });
+
+it.each<[what: string, deed: Deed, allowed: number]>([
+  ["resets of a password", forgot, 3],
+  ["mails that confirm an address", resend, 5],
+])(
+  "%s are counted of one mailbox together, whatever follows the plus of its addresses (LIM-4, D11)",
+  async (_, deed, allowed) => {
+    const here = await setting();
+    const users = [await here.register("eve+1"), await here.register("eve+2")];
+    const statuses: number[] = [];
+    for (let n = 0; n <= allowed; n++) statuses.push((await deed(here, users[n % 2]!)).status);
+
+    expect(statuses.indexOf(429)).toBe(allowed);
+  },
+);

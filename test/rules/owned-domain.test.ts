@@ -1,6 +1,6 @@
-// What a limit of a domain counts together.
+// What limits of a domain and of a mailbox count together.
 import { expect, it } from "vitest";
-import { ownedDomainOf } from "../../shared/rules/addresses.ts";
+import { mailboxOf, ownedDomainOf } from "../../shared/rules/addresses.ts";
 
 it.each([
   ["shop.example", "shop.example"],
@@ -13,4 +13,12 @@ it.each([
   ["xn--bcher-kva.example", "xn--bcher-kva.example"],
 ])("%s is counted with %s (LIM-4)", (domain, owned) => {
   expect(ownedDomainOf(domain)).toBe(owned);
+});
+
+it.each([
+  ["ada@navy.example", "ada@navy.example"],
+  ["ada+news@navy.example", "ada@navy.example"],
+  ["ada+a+b@navy.example", "ada@navy.example"],
+])("mail to %s counts for the mailbox %s (LIM-4)", (address, mailbox) => {
+  expect(mailboxOf(address)).toBe(mailbox);
 });

@@ -4,6 +4,7 @@
 import { openSampled } from "../../../shared/http/sampled-limits.ts";
 import { DAY, HOUR, MINUTE } from "../../../shared/kernel/clock.ts";
 import type { Capability } from "../../../shared/kernel/deps.ts";
+import { mailboxOf } from "../../../shared/rules/addresses.ts";
 import { networkOf } from "../../../shared/rules/network-of.ts";
 import type { Platform } from "../../../shared/store/context.ts";
 import { type AttemptLimit, countAttempt } from "../../../shared/store/workspaces/attempts.ts";
@@ -19,10 +20,10 @@ export const PASSWORDS_PER_USER: AttemptLimit = { kind: "password-user", max: 10
 /** One-time codes of one user, whose password was right: a year of guessing at both limits finds one in thirty times. */
 export const CODES_PER_USER: AttemptLimit = { kind: "code-user", max: 10, windowMs: 15 * MINUTE };
 export const CODES_A_DAY: AttemptLimit = { kind: "code-user-day", max: 30, windowMs: DAY };
-/** Mails with a token to one address, whether or not a user has it. */
+/** Mails with a token to one mailbox, whether or not a user has the address. */
 export const RESETS_AN_HOUR: AttemptLimit = { kind: "reset-email", max: 3, windowMs: HOUR };
 export const RESETS_A_DAY: AttemptLimit = { kind: "reset-email-day", max: 10, windowMs: DAY };
-export const CONFIRMATIONS_PER_USER: AttemptLimit = { kind: "confirm-user", max: 5, windowMs: HOUR };
+export const CONFIRMATIONS_AN_HOUR: AttemptLimit = { kind: "confirm-email", max: 5, windowMs: HOUR };
 
 /** An office behind one address has many tabs. */
 export const REFRESHES_PER_ADDRESS: AttemptLimit = { kind: "refresh-ip", max: 6_000, windowMs: 15 * MINUTE };
@@ -73,8 +74,12 @@ export async function countGuess(platform: Counter, email: string, sourceIp: str
   await countAttempt(platform, GUESSES, email);
 }
 
-/** Counts a mail with a token to an email address. @throws 429 */
+/** Counts a mail that resets a password, for the mailbox where it arrives. @throws 429 */
 export async function countReset(platform: Counter, email: string): Promise<void> {
-  await countAttempt(platform, RESETS_AN_HOUR, email);
-  await countAttempt(platform, RESETS_A_DAY, email);
+  await countAttempt(platform, RESETS_AN_HOUR, mailboxOf(email));
+  await countAttempt(platform, RESETS_A_DAY, mailboxOf(email));
 }
+
+/** Counts a further mail that confirms an address, for the mailbox where it arrives. @throws 429 */
+export const countConfirmation = (platform: Counter, email: string): Promise<void> =>
+  countAttempt(platform, CONFIRMATIONS_AN_HOUR, mailboxOf(email));

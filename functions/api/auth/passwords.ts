@@ -24,7 +24,7 @@ import { begin, firstOpen, issuing, Session } from "./begin.ts";
 import { isOwnPage } from "./browser.ts";
 import { Code, proveSecondFactor } from "./codes.ts";
 import { browserCookie, rememberBrowser } from "./known-browser.ts";
-import { CONFIRMATIONS_PER_USER, countReset, LOGINS_PER_ADDRESS, PASSWORDS_PER_USER, sharedLimits } from "./limits.ts";
+import { countConfirmation, countReset, LOGINS_PER_ADDRESS, PASSWORDS_PER_USER, sharedLimits } from "./limits.ts";
 
 const Token = v.pipe(v.string(), v.maxLength(128));
 const Email = v.pipe(TrimmedTextUpTo(320), v.transform(withAsciiDomain));
@@ -139,8 +139,8 @@ export const passwords = [
       errors: ["RATE_LIMITED"],
     },
     async ({ platform, canMail, caller }) => {
-      const { email, user } = requireUser(caller);
-      await countAttempt(platform, CONFIRMATIONS_PER_USER, user);
+      const { email } = requireUser(caller);
+      await countConfirmation(platform, email);
       if (canMail) await requestMail(platform, email, "confirm");
     },
   ),

@@ -8,6 +8,7 @@ import { AccountEmail } from "../../../shared/http/registration.ts";
 import { HOUR } from "../../../shared/kernel/clock.ts";
 import { ApiError } from "../../../shared/kernel/errors.ts";
 import { mailer, mailing } from "../../../shared/providers/mailer.ts";
+import { mailboxOf } from "../../../shared/rules/addresses.ts";
 import { platformRead, platformWrite } from "../../../shared/store/context.ts";
 import { invitationMail, serviceUrl } from "../../../shared/store/workspaces/account-mails.ts";
 import { type AttemptLimit, countAttempt } from "../../../shared/store/workspaces/attempts.ts";
@@ -20,7 +21,7 @@ import {
 } from "../../../shared/store/workspaces/invitations.ts";
 import { changeRole, getMember, listMembers, Member, removeMember } from "../../../shared/store/workspaces/members.ts";
 
-/** Mails to strangers: what one workspace may send, and what one address may get. */
+/** Mails to strangers: what one workspace may send, and what one mailbox may get. */
 export const INVITATIONS_PER_WORKSPACE: AttemptLimit = { kind: "invite-workspace", max: 100, windowMs: HOUR };
 export const INVITATIONS_PER_EMAIL: AttemptLimit = { kind: "invite-email", max: 5, windowMs: HOUR };
 
@@ -104,7 +105,7 @@ export const team = group("team", "Members, roles and invitations.", [
       const { user, agency } = requireUser(caller);
       const by = { user, of: agency ?? tenant };
       await countAttempt(platform, INVITATIONS_PER_WORKSPACE, tenant);
-      await countAttempt(platform, INVITATIONS_PER_EMAIL, body.email);
+      await countAttempt(platform, INVITATIONS_PER_EMAIL, mailboxOf(body.email));
       const { token, ...invitation } = await invite(platform, { tenant, plan }, { ...body, mailed: canMail, by });
       if (!canMail) return { ...invitation, mailed: false, token };
       const { id, email, role, expires_at } = invitation;

@@ -2,7 +2,7 @@
 
 import type { Confirming } from "../../contract/mail-tokens.ts";
 import { DAY, SECOND, timestamp } from "../../kernel/clock.ts";
-import { normalizedAddress } from "../../rules/addresses.ts";
+import { mailboxOf, normalizedAddress } from "../../rules/addresses.ts";
 import { listIdOf } from "../../rules/list-consents.ts";
 import { topicKeyOf } from "../../rules/topics.ts";
 import { absent, all, asRead, is } from "../conditions.ts";
@@ -73,9 +73,6 @@ export async function askingOf(store: Store, subscriber: string, channel: string
   const isAsRead = asRead("asked", counted?.asked);
   return { kind: "asks", profile, address, write: changeItem(AddressItem, { id }, { set }, isAsRead) };
 }
-
-/** Where mail to a normalized address arrives: `ada+news@example.com` is another name of `ada@example.com`. */
-const mailboxOf = (address: string): string => address.replace(/\+[^@]*@/, "@");
 
 type Confirmation =
   /** `email`: as the subscriber has it. */
