@@ -33,7 +33,14 @@ export function Dialog({ title, close, children, class: name }: DialogProps) {
     };
   }, []);
   return (
-    <dialog ref={dialog} class={name} aria-label={title} onClose={close}>
+    <dialog
+      ref={dialog}
+      class={name}
+      aria-label={title}
+      onClose={close}
+      // It closes the dialog alone, and not the panel in which it was opened.
+      onKeyDown={(event) => event.key === "Escape" && event.stopPropagation()}
+    >
       <div class="dialog-body">
         <h2>{title}</h2>
         {children}

@@ -63,7 +63,10 @@ export interface SchemaFormProps {
 }
 
 const wordsOf = (name: string): string => {
-  const text = name.replaceAll("_", " ").replace(/\bid\b/g, "ID");
+  const text = name
+    .replaceAll("_", " ")
+    .replace("opt in", "opt-in")
+    .replace(/\bid\b/g, "ID");
   return text.charAt(0).toUpperCase() + text.slice(1);
 };
 

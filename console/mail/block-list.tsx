@@ -102,7 +102,7 @@ export function BlockMoves({ blocks, change, chosen, choose }: ListProps) {
         </Button>
       )}
       <Button kind="quiet" onClick={copy}>
-        Copy
+        Duplicate
       </Button>
       <Button
         kind="quiet"

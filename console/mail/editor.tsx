@@ -93,7 +93,7 @@ interface BenchProps extends Pick<EditorProps, "at"> {
 function Bench({ design, at, onInput, close }: BenchProps) {
   const { change, undo, redo } = useHistory(design, onInput);
   const [chosen, choose] = useState(at);
-  const { bench, edit, onKeyDown } = useWay(choose, at);
+  const { bench, edit, onKeyDown } = useWay(chosen, choose, at);
   const [width, setWidth] = useState(WIDTHS.Desktop);
   const [isDark, setDark] = useState(false);
   const { blocks } = design;
@@ -183,11 +183,15 @@ function Written(props: BlockFormProps) {
 }
 
 /** The way from a block into its settings, and back: between them are all blocks and the mail. */
-function useWay(choose: (id: string) => void, at: string | undefined) {
+function useWay(chosen: string | undefined, choose: (id: string) => void, at: string | undefined) {
   const bench = useRef<HTMLDivElement>(null);
   // A new object each time, so that the block that is chosen already is entered too.
   const [entered, setEntered] = useState(at === undefined ? undefined : { id: at });
   const focus = (selector: string) => bench.current?.querySelector<HTMLElement>(selector)?.focus();
+  // In a narrow window its settings stand below all blocks.
+  useEffect(() => {
+    if (chosen) bench.current?.querySelector("[aria-label=Settings]")?.scrollIntoView({ block: "nearest" });
+  }, [chosen]);
   useEffect(() => {
     if (entered) focus("[aria-label=Settings] :is(input, textarea, select)");
   }, [entered]);
@@ -210,7 +214,7 @@ function Size({ design }: { design: Design }) {
   return (
     <span class={size > CLIPPED_BYTES ? "fault" : "dim"}>
       {bytes(size)}
-      {size > CLIPPED_BYTES && ": above 102 KB some mailboxes cut it off"}
+      {size > CLIPPED_BYTES && ": above 102 kB some mailboxes cut it off"}
     </span>
   );
 }

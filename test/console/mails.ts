@@ -106,6 +106,28 @@ export function mailStories(open: () => Promise<Tab>): void {
     await page.getByRole("button", { name: "Edit the design" }).waitFor();
   });
 
+  it("Escape closes one dialog, and neither the one behind it nor the step of a journey in which both were opened (CON-4)", async () => {
+    const { page, visit } = await open();
+    await draftJourney({ page, visit }, "One at a time", "signed_up");
+    await page.getByRole("button", { name: /^Insert a step after/ }).click();
+    const panel = page.locator(".chart-panel");
+    await panel.getByRole("button", { name: "Send a message", exact: true }).click();
+    await panel.getByRole("group", { name: "Content for" }).getByRole("button", { name: "Email" }).click();
+    await panel.getByRole("button", { name: "Design with blocks" }).click();
+    const editor = page.locator("dialog.mail-editor");
+    await editor.getByRole("button", { name: /^Launch/ }).click();
+    const block = editor.getByRole("button", { name: /^Image/ }).first();
+    await block.click();
+    await editor.getByRole("button", { name: "Choose: Image" }).click();
+    await page.getByRole("dialog", { name: "Choose an image" }).waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog", { name: "Choose an image" }).waitFor({ state: "detached" });
+    await editor.getByRole("button", { name: "Choose: Image" }).press("Escape");
+    await block.and(page.locator(":focus")).press("Escape");
+    await editor.waitFor({ state: "detached" });
+    await panel.getByRole("button", { name: "Edit the design" }).waitFor();
+  });
+
   it("an editor of mails that cannot be loaded is told of, and tried again (CON-3)", async () => {
     const { page, visit } = await open();
     await visit("content/templates/new");

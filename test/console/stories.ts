@@ -219,6 +219,9 @@ export function stories({ service, open }: Bench): void {
     await page.getByRole("button", { name: "Opt out of SMS" }).click();
     await page.getByRole("region", { name: "Today" }).locator("li", { hasText: "SMS opted out" }).waitFor();
     await page.getByRole("region", { name: "Today" }).locator("li", { hasText: "Email opted" }).waitFor();
+    // Who says no has nothing to prove.
+    await page.getByRole("link", { name: "Consent history" }).click();
+    await page.getByRole("row", { name: /^SMS opted out .* console –$/ }).waitFor();
     await choose(page, "Erase");
     await page.locator("dialog[open] input").fill(heldOut);
     await page.getByRole("button", { name: "Erase permanently" }).click();

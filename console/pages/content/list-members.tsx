@@ -45,7 +45,7 @@ export function ListMembers({ id }: { id: string }) {
       }
       columns={[
         { title: "Name", cell: calledOf },
-        { title: "External ID", cell: ({ external_id }) => <span class="dim">{external_id}</span> },
+        { title: "External ID", isMinor: true, cell: ({ external_id }) => <span class="dim">{external_id}</span> },
         { title: "Since", cell: ({ entered_at }) => <Time at={entered_at} /> },
       ]}
       actions={(member) => (

@@ -149,7 +149,7 @@ function Columns({ job: { columns }, meaningOf, suggest, taken = [] }: ColumnsPr
             title: "Column, with a sample",
             cell: ({ header, sample }) => (
               <>
-                {header}
+                {header || <span class="dim">without a name</span>}
                 <div class="clip dim">{sample ?? "–"}</div>
               </>
             ),
@@ -177,7 +177,7 @@ interface MeantProps {
 
 const Meant = ({ column: { header, suggestion }, suggest }: MeantProps) =>
   suggestion && (
-    <div class="actions">
+    <div class="actions meant">
       <span class="dim">Did you mean</span>
       <Button onClick={() => suggest(header, suggestion)}>{meaningText(suggestion)}</Button>
     </div>

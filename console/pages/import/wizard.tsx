@@ -5,7 +5,7 @@ import { importFields } from "../../app/access.gen.ts";
 import { may } from "../../app/may.ts";
 import { useQuery } from "../../app/query.ts";
 import { regionOptions } from "../../app/regions.ts";
-import { number, plural } from "../../app/time.ts";
+import { bytes, plural } from "../../app/time.ts";
 import { Button } from "../../components/button.tsx";
 import { Select, SelectField, TextField } from "../../components/field.tsx";
 import { Card } from "../../components/page.tsx";
@@ -77,9 +77,7 @@ function FileCard({ upload }: { upload: Upload }) {
           choose(event.dataTransfer?.files[0]);
         }}
       >
-        <span class="label">
-          {file ? `${file.name}, ${number(Math.ceil(file.size / 1_000))} KB` : "Drop a CSV file here, or choose one"}
-        </span>
+        <span class="label">{file ? `${file.name}, ${bytes(file.size)}` : "Drop a CSV file here, or choose one"}</span>
         <input
           type="file"
           accept=".csv,text/csv"
@@ -192,8 +190,8 @@ function Proof({ upload: { reading, set, start } }: { upload: Upload }) {
   return (
     <Card title="When did they agree?">
       <p class="dim">
-        A yes counts only with a time: say when and where they agreed. Without it consent is unknown, and where
-        marketing needs a yes they get none.
+        A yes counts only with a time. Map the column that has it to “Consent at”, or say below when they agreed.
+        Without it consent is unknown, and where marketing needs a yes they get none.
       </p>
       <div class="row">
         <SelectField
@@ -268,7 +266,7 @@ function Meaning({ column: { header, meaning }, mapping, set }: MeaningProps) {
     .join("_");
   const topics = useQuery("topics.list", []);
   const known = (topics.data?.items ?? []).map((topic) => `topic:${topic.key}`);
-  const options = [...new Set([meaning, ...importFields, ...known, `attribute:${key || "column"}`, "ignore"])];
+  const options = [...new Set([meaning, ...importFields, ...known, ...(key && [`attribute:${key}`]), "ignore"])];
   return (
     <Select
       label={`Meaning of ${header}`}

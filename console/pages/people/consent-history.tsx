@@ -43,17 +43,15 @@ export function ConsentHistory({ id }: { id: string }) {
 
 function Proof({ of: { express, evidence } }: { of: SubscribersSubscriber }) {
   const { text, ip, import_job_id } = evidence;
-  return (
-    <>
-      {express ? "Given expressly" : "Implied"}
-      {text && `: “${text}”`}
-      {ip && `, from ${ip}`}
-      {import_job_id && (
-        <>
-          {", by "}
-          <a href={pathTo("import", import_job_id)}>an import</a>
-        </>
-      )}
-    </>
-  );
+  const proofs = [
+    express && "Given expressly",
+    text && `“${text}”`,
+    ip && `from ${ip}`,
+    import_job_id && (
+      <>
+        by <a href={pathTo("import", import_job_id)}>an import</a>
+      </>
+    ),
+  ].filter(Boolean);
+  return proofs.length > 0 ? proofs.flatMap((proof, n) => (n > 0 ? [", ", proof] : [proof])) : <Dash />;
 }

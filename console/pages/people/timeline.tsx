@@ -181,7 +181,7 @@ function Title({ person, happening: { head, title, channels } }: RowProps) {
       {head.state && <Badge state={String(head.state)} {...(head.kind === "list" && { word: "added" })} />}
       {head.kind === "journey" && head.data.refusal && <span class="dim">{reasonText(head.data.refusal)}</span>}
       {head.kind === "event" && <Properties of={head.data.properties} />}
-      {head.kind === "consent" && head.data.source && <span class="dim"> by {head.data.source}</span>}
+      {head.kind === "consent" && head.data.source && <span class="dim"> via {head.data.source}</span>}
     </span>
   );
 }

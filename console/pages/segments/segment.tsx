@@ -175,7 +175,7 @@ function Members({ id }: { id: string }) {
       empty={{ title: "There are no members." }}
       columns={[
         { title: "Name", cell: calledOf },
-        { title: "External ID", cell: ({ external_id }) => <span class="dim">{external_id}</span> },
+        { title: "External ID", isMinor: true, cell: ({ external_id }) => <span class="dim">{external_id}</span> },
         { title: "Since", cell: ({ entered_at }) => <Time at={entered_at} /> },
       ]}
     />

@@ -26,7 +26,7 @@ export const publishExperience = (store: Store, timers: Timers, allowance: Allow
     const { name, audience = { type: "all" }, end_at } = experience;
     // Set before the experience is live: without that, the timer finds a draft and does nothing.
     if (end_at) await timers.set([{ kind: "experience-end", id, at: Date.parse(end_at) }]);
-    const text = `The experience "${name}" was published.`;
+    const text = `The experience ${name} was published.`;
     const extraItems = [
       annotationWrite(store, { kind: "experience_published", text, ref_id: id }),
       ...useWrites(audience, { kind: "experience", id, until: end_at }),
