@@ -17,7 +17,7 @@ import { WorkspaceItem } from "../store/workspaces/items.ts";
 import { tenantOfSdkKey } from "../store/workspaces/sdk-keys.ts";
 import { UserSession } from "../store/workspaces/session-items.ts";
 import type { SendingSettings } from "../store/workspaces/settings.ts";
-import { keepsClients, sendingSettingsOf, type WorkspaceRow } from "../store/workspaces/workspaces.ts";
+import { hasLostProvider, keepsClients, sendingSettingsOf, type WorkspaceRow } from "../store/workspaces/workspaces.ts";
 import type { Access, Credential, Presented } from "./access.ts";
 import type { TokenVerifier } from "./tokens.ts";
 
@@ -185,6 +185,7 @@ async function dashboardCaller(
   if (!workspace || !member || (session !== undefined && !begun)) throw unauthorized();
   if (begun && (begun.expires * SECOND <= clock.now() || !isOfMembership(member, begun.created_at)))
     throw unauthorized();
+  if (begun && hasLostProvider(begun, [workspace, agency])) throw unauthorized();
   if (claims.agency !== undefined && !(agency && opensClients(agency, session))) throw unauthorized();
 
   const { email, name, role, unconfirmed: isUnconfirmed = false } = member;
@@ -240,7 +241,6 @@ async function workspaceBy(platform: AuthenticationDeps["platform"], tenant: str
   return workspaceOfRow(row);
 }
 
-/** @throws 401 for a workspace that is gone */
 const keyHolder = async (
   platform: AuthenticationDeps["platform"],
   hash: string,

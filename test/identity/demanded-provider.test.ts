@@ -128,4 +128,22 @@ describe("a workspace that demands its provider", () => {
     expect((await world.call(`DELETE ${PROVIDER_ROUTE}`, { as: bearerOf(owner) })).status).toBe(204);
     expect((await post("sign-in/begin", { tenant_id })).status).toBe(404);
   });
+
+  it("a workspace that removes its provider ends the sessions that began there, also where it names it again (ACC-15, ACC-17)", async () => {
+    const { world, connected, signIn, set, say, topics, post } = await signInWorld();
+    const { owner, tenant } = await connected();
+    const [session, unused] = [await signIn(ADA, { tenant_id: tenant }), await signIn(ADA, { tenant_id: tenant })];
+    const renewed = ({ body }: typeof session) => post("refresh", { refresh_token: body.refresh_token });
+    await world.advance(SECOND);
+    await world.call(`DELETE ${PROVIDER_ROUTE}`, { as: bearerOf(owner) });
+
+    expect([(await topics(session)).status, (await renewed(session)).status]).toEqual([401, 401]);
+    expect((await topics(owner)).status).toBe(200);
+    await say((await set(owner)).body.domains[0]);
+    await set(owner);
+    await world.advance(SECOND);
+    const later = await signIn(ADA, { tenant_id: tenant });
+    expect([(await topics(unused)).status, (await renewed(unused)).status]).toEqual([401, 401]);
+    expect([(await topics(later)).status, (await renewed(later)).status]).toEqual([200, 200]);
+  });
 });

@@ -13,7 +13,7 @@ import { type Membership, membershipsOf, User } from "../../../shared/store/work
 import { MemberItem } from "../../../shared/store/workspaces/identity-items.ts";
 import { WorkspaceItem } from "../../../shared/store/workspaces/items.ts";
 import { beginSession, rotateRefreshToken } from "../../../shared/store/workspaces/refresh.ts";
-import type { WorkspaceRow } from "../../../shared/store/workspaces/workspaces.ts";
+import { hasLostProvider, type WorkspaceRow } from "../../../shared/store/workspaces/workspaces.ts";
 import { AccessToken, bearer, ENDED } from "./tokens.ts";
 
 export const Tokens = v.object({ ...AccessToken.entries, refresh_token: v.string() });
@@ -96,12 +96,13 @@ export async function begin(
 export async function goOn({ platform, signer }: IssuingContext, token: string, of?: string) {
   const session = await rotateRefreshToken(platform, token);
   if (!session || (of !== undefined && session.tenant !== of)) throw unauthorized(ENDED);
-  const { id, user, tenant, readOnly, begunAt } = session;
+  const { id, user, tenant, readOnly, begunAt, provided } = session;
   const [workspace, member] = await platform.getEach([
     ref(WorkspaceItem, { tenant }),
     ref(MemberItem, { tenant, user }),
   ]);
   if (!member || !isOfMembership(member, begunAt)) throw unauthorized(ENDED);
+  if (hasLostProvider({ provided, created_at: begunAt }, [workspace])) throw unauthorized(ENDED);
   requireOpen(workspace);
   const subject = { user, tenant, role: member.role, session: id, ...(readOnly && { readOnly }) };
   return { ...bearer(await signer.accessToken(subject)), refresh_token: session.token };

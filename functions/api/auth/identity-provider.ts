@@ -212,7 +212,11 @@ export const identityProvider = [
   endpoint(
     "DELETE /api/v1/auth/identity-provider",
     { permission: "team:manage", uses: [platformWrite] },
-    { summary: "Remove the identity provider: members sign in with passwords again", errors: ["NOT_FOUND"] },
+    {
+      summary: "Remove the identity provider: members sign in with passwords again",
+      description: "Sessions that began there end.",
+      errors: ["NOT_FOUND"],
+    },
     async ({ platform, tenant, caller }) => {
       requireOwner(caller);
       const provider = requireFound(await providerOf(platform, tenant), "identity provider");

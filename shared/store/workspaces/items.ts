@@ -59,6 +59,8 @@ export const WorkspaceItem = platformItem({
     sign_in_required: v.optional(v.boolean()),
     /** A digest of its identity provider and the client there: sessions that began at one before do not count as its own. */
     sign_in_client: v.optional(v.string()),
+    /** When its identity provider was removed last: sessions that had begun there are over. */
+    sign_in_ended_at: v.optional(Timestamp),
     /** Who sends its mail, and from where. */
     sender_name: v.optional(v.string()),
     postal_address: v.optional(v.string()),

@@ -87,11 +87,12 @@ export async function proveDomain(platform: Platform, tenant: TenantId, domain: 
   await happened(platform.put(ProvenDomain, { domain, tenant }, row, absent()));
 }
 
-/** Passwords then open the workspace again. Sessions that began at the provider go on. */
+/** Passwords then open the workspace again. Sessions that began at the provider end with it. */
 export async function removeProvider(platform: Platform, { tenant, domains }: Provider): Promise<void> {
+  const set = { sign_in_required: false, sign_in_ended_at: timestamp(platform.clock.now()) };
   await platform.transact([
     removeItem(ProviderItem, { tenant }),
-    changeItem(WorkspaceItem, { tenant }, { set: { sign_in_required: false }, remove: ["sign_in_client"] }, present()),
+    changeItem(WorkspaceItem, { tenant }, { set, remove: ["sign_in_client"] }, present()),
     ...domains.map((domain) => removeItem(ProvenDomain, { domain, tenant })),
   ]);
 }

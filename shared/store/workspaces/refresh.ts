@@ -51,6 +51,8 @@ interface Begun extends Session {
 
 interface Renewed extends Begun {
   begunAt: string;
+  /** The workspace at whose identity provider it began. */
+  provided?: TenantId | undefined;
 }
 
 /**
@@ -147,7 +149,7 @@ export async function rotateRefreshToken(platform: Platform, token: string): Pro
 
   const exchange = await exchangeSecret(platform, family, row.current, { presented, successor });
   const use = exchange.kind === "reused" ? undefined : await noteUse(platform, renewed);
-  if (use?.kind === "noted") return { ...renewed, begunAt: use.begunAt };
+  if (use?.kind === "noted") return { ...renewed, begunAt: use.begunAt, provided: use.provided };
 
   // The family last: where this fails half-way, the next use of the token ends the rest.
   await endWithDerived(platform, user, id);
@@ -212,7 +214,7 @@ async function isRaced(platform: Platform, family: string, presented: string): P
 async function noteUse(
   platform: Platform,
   { user, id }: Pick<Session, "user" | "id">,
-): Promise<{ kind: "noted"; begunAt: string } | { kind: "ended" }> {
+): Promise<({ kind: "noted" } & Pick<Renewed, "begunAt" | "provided">) | { kind: "ended" }> {
   const { expires } = expiry(platform);
   const set = { last_used_at: timestamp(platform.clock.now()), expires };
   const row = await whereItHolds(platform.change(UserSession, { user, id }, { set }, present()));
@@ -232,7 +234,7 @@ async function noteUse(
   const latest = Math.min(endOf(row), notLaterThan(origins[0], expires));
   if (latest < expires)
     await whereItHolds(platform.change(UserSession, { user, id }, { set: { expires: latest } }, present()));
-  return { kind: "noted", begunAt: row.created_at };
+  return { kind: "noted", begunAt: row.created_at, provided: row.provided };
 }
 
 type SessionRow = RowOf<typeof UserSession>;

@@ -120,3 +120,12 @@ const workspaceRecordOf = (row: WorkspaceRow): WorkspaceRecord => ({
  * On a smaller plan it keeps those that it has (AMB-87): nobody else might reach them.
  */
 export const keepsClients = ({ status, kind }: WorkspaceRow): boolean => status === "active" && kind === "agency";
+
+/** Whether a session began at a provider that its workspace has removed since, also where it named the same one again. */
+export const hasLostProvider = (
+  { provided, created_at }: { provided?: string | undefined; created_at: string },
+  workspaces: readonly (WorkspaceRow | undefined)[],
+): boolean => {
+  const own = workspaces.find((one) => one !== undefined && one.id === provided);
+  return own !== undefined && (own.sign_in_client === undefined || created_at <= (own.sign_in_ended_at ?? ""));
+};
