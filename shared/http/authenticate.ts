@@ -190,9 +190,9 @@ async function dashboardCaller(
 
   const { email, name, role, unconfirmed: isUnconfirmed = false } = member;
   if (!roles.includes(role)) throw unauthorized();
-  const isCurrent = [workspace, agency].some(
-    (one) => begun?.provided !== undefined && one?.id === begun.provided && one.sign_in_client === begun.provider,
-  );
+  const isAtProvider = (one: WorkspaceRow | undefined) =>
+    begun?.provided !== undefined && one?.id === begun.provided && one.sign_in_client === begun.provider;
+  const demanding = session === undefined ? [] : [workspace, agency].filter((one) => one?.sign_in_required === true);
   const narrowed = claims.narrowed ?? (claims.ro && claims.role !== "viewer");
   const hasSecondFactor = begun?.second_factor === true;
   // Of a session that began at a provider it is what that one says: such a word opens nothing that demands another provider.
@@ -214,9 +214,9 @@ async function dashboardCaller(
     },
     provider: {
       isOwn: begun?.provided !== undefined,
-      isDemanded: session !== undefined && (workspace.sign_in_required === true || agency?.sign_in_required === true),
-      isCurrent,
-      isProven: isCurrent || opensWithoutProvider(role, isOwnFactor),
+      isDemanded: demanding.length > 0,
+      isCurrent: isAtProvider(workspace),
+      isProven: demanding.every(isAtProvider) || opensWithoutProvider(role, isOwnFactor),
     },
     ...(session !== undefined && { session }),
     ...(claims.agency !== undefined && { agency: claims.agency }),

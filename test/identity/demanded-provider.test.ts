@@ -105,6 +105,31 @@ describe("a workspace that demands its provider", () => {
     expect((await topics(session)).body.code).toBe("SIGN_IN_REQUIRED");
   });
 
+  it("a client's workspace that demands its provider is not open to sessions that began at the provider of its agency (ACC-17, D-AGENCY)", async () => {
+    const { world, connected, signIn, set, say, provider, topics, post } = await signInWorld();
+    const { owner, tenant } = await connected();
+    await world.host.invoke("operator", { tenant_id: tenant, kind: "agency", plan: "enterprise" });
+    const made = await world.call("POST /api/v1/agency/workspaces", { as: bearerOf(owner), body: { name: "Baker" } });
+    const ada = await signIn(ADA, { tenant_id: tenant });
+    const inside = await world.call(`POST /api/v1/agency/workspaces/${made.body.id}/session`, { as: bearerOf(ada) });
+    const baker = { client_id: "another", domains: ["baker.example"] };
+    const grace = { ...ADA, sub: "grace-2", email: "grace@baker.example" };
+    const invited = { as: bearerOf(inside), body: { email: grace.email, role: "owner" } };
+    await world.call("POST /api/v1/team/invitations", invited);
+    const token = await mailedToken(world, grace.email, "You are invited");
+    const own = await post("invitations/accept", { token, name: "Grace", password: PASSWORD });
+    await say((await set(own, baker)).body.domains[0]);
+    await set(own, baker);
+    expect((await topics(inside)).status).toBe(200);
+    provider.changes = { aud: "another" };
+    const later = await signIn(grace, { tenant_id: made.body.id });
+    expect((await set(inside, { ...baker, required: true })).body.fields).toHaveProperty("required");
+    expect((await set(later, { ...baker, required: true })).body.required).toBe(true);
+
+    expect((await topics(inside)).body.code).toBe("SIGN_IN_REQUIRED");
+    expect((await topics(later)).status).toBe(200);
+  });
+
   it("a workspace that demands its provider takes no other client while it demands it: nobody has signed in by that one (ACC-17)", async () => {
     const { session, set } = await demanded();
     const changed = await set(session, { required: true, client_id: "another" });
