@@ -42,6 +42,21 @@ export function refusalsOf(columns: Columns, row: readonly string[], reading: Ro
   return undefined;
 }
 
+/**
+ * What of it is of its person alone, who is not there: what the row says of an address or a number is kept for that.
+ * @returns undefined for nothing
+ */
+export function refusedOfPerson({ external_id, email, consent, choices }: Refusals): Refusals | undefined {
+  const isOfAddress = consent?.status === "suppressed" && email !== undefined;
+  const left: Refusals = {
+    external_id,
+    numbers: {},
+    consent: isOfAddress || consent?.isPending ? undefined : consent,
+    choices: Object.fromEntries(Object.entries(choices).filter(([_, choice]) => isOptOut(choice))),
+  };
+  return external_id === undefined || refusesNothing(left) ? undefined : left;
+}
+
 /** The same of a row that could be read, and could not be taken. */
 export function refusalsIn(row: ImportedRow): Refusals {
   const { external_id, email, isByAddress, attributes, consent, choices } = row;

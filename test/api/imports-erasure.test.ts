@@ -266,6 +266,19 @@ it("the reason of a failed import quotes nothing of its file (IMP-4, SUB-9)", as
   expect(last_error).toEqual({ code: "IMPORT_FAILED", message: error_message, at: expect.any(String) });
 });
 
+it("an erasure leaves nothing of what a rejected row refuses of somebody who came after it (SUB-9, AMB-132)", async () => {
+  const { world, run, upsert, erase } = await setting();
+  await run("external_id,email,unsubscribed\nada-7f3a,not an address,true\n");
+  const id = await upsert(ADA);
+  const waiting = async () => JSON.stringify(await wholeTable(world)).split(`W#${id}`).length - 1;
+  const before = await waiting();
+
+  await erase(id);
+  await world.settle();
+
+  expect([before, await waiting()]).toEqual([1, 0]);
+});
+
 it("an erasure leaves nothing of a further address that a row opted out (SUB-9, AMB-132)", async () => {
   const { world, run, erase, upsert, traces } = await setting();
   await run("email 1,email 2,mobile,unsubscribed,sms opt out\nada-7f3a@x.example,Ada.7f3a@example.com,,yes,\n");

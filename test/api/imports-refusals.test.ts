@@ -1,7 +1,7 @@
 // What rows refuse that are not imported (AMB-132).
 import { describe, expect, it } from "vitest";
 import { MINUTE } from "../../shared/kernel/clock.ts";
-import { importing } from "../support/imports.ts";
+import { importing, people } from "../support/imports.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
@@ -82,6 +82,23 @@ describe("an opt-out in a row that is rejected", () => {
     expect(job.consent_summary).toMatchObject({ opted_in: 0, unchanged: 1 });
     expect(await statusOf("u1", {})).toBe("opted_out");
   });
+
+  it.each([["false"], ["true"]])(
+    "an opt-out in a rejected row is one of the person whom a row far behind it creates, in a rehearsal %s (AMB-132)",
+    async (dry_run) => {
+      const between = people(120).split("\n").slice(1, -1);
+      const rows = ["v1,bad,no,,no,", ...between.map((row) => `${row},,,,`), "v1,a@x.example,yes,2026-01-01,,"];
+      const { job, statusOf } = await afterFile(
+        ["external_id,email,consent_status,consent_at,consent_status:sms,consent_at:sms", ...rows].join("\n"),
+        { dry_run },
+      );
+
+      expect(job).toMatchObject({ failed_rows: 1, consent_summary: { opted_in: 0, unchanged: 1 } });
+      if (dry_run === "true") return;
+      expect(await statusOf("v1", {})).toBe("opted_out");
+      expect(await statusOf("v1", {}, "sms")).toBe("opted_out");
+    },
+  );
 
   it("an opt-out in a rejected row outlives a later row of the file that agrees (AMB-132)", async () => {
     const agreeing = "a@x.example,Hi,true,2026-03-01,";

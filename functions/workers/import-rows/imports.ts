@@ -265,7 +265,8 @@ async function importBatch(
     return { kind: "ended" };
   }
 
-  const { created: more, ...taken } = await takeRows(context, started, source, { batch, room: room - created });
+  const rows = { batch, room: room - created, isAfterRejected: (job.failed ?? 0) > 0 };
+  const { created: more, ...taken } = await takeRows(context, started, source, rows);
   const choices = addedChoices(choicesOf(job), taken.choices);
   const channels = addedChoices(channelChoicesOf(job), taken.channels);
   const { end, line } = elementAt(batch, batch.length - 1);
@@ -277,7 +278,8 @@ async function importBatch(
     log({ level: "info", message: "another reader is ahead", tenant: store.tenant, import: job.id });
     return { kind: "ended" };
   }
-  const noted = { ...job, ...position, choices: toJson(choices), channels: toJson(channels) };
+  const failed = (job.failed ?? 0) + taken.failed;
+  const noted = { ...job, ...position, failed, choices: toJson(choices), channels: toJson(channels) };
   return { kind: "imported", reading: { ...reading, job: noted, created: created + more, earliest } };
 }
 

@@ -35,12 +35,14 @@ export interface Rehearsal {
   people: Map<string, PersonState>;
   /** By the id of an address; of one without a row, an empty one. */
   addresses: Map<string, Partial<AddressRow>>;
+  /** By external id, what rejected rows refuse of people who are not there. */
+  awaited: Map<string, Refusals>;
 }
 
 /** Beyond so many people, the worker forgets them all and begins anew. */
 export const MAX_REMEMBERED = 50_000;
 
-export const openRehearsal = (): Rehearsal => ({ people: new Map(), addresses: new Map() });
+export const openRehearsal = (): Rehearsal => ({ people: new Map(), addresses: new Map(), awaited: new Map() });
 
 export const nameOf = ({ external_id, email }: Refusals): string | undefined => external_id ?? email?.toLowerCase();
 

@@ -4,7 +4,13 @@ import { timestamp } from "../../../shared/kernel/clock.ts";
 import { suppressionReasons } from "../../../shared/rules/addresses.ts";
 import { type ImportedConsent, isOptOut } from "../../../shared/rules/import-consents.ts";
 import { otherChannels } from "../../../shared/rules/import-mapping.ts";
-import { type Refusals, refusalsIn, refusedNumbers, refusesNothing } from "../../../shared/rules/import-refusals.ts";
+import {
+  type Refusals,
+  refusalsIn,
+  refusedNumbers,
+  refusedOfPerson,
+  refusesNothing,
+} from "../../../shared/rules/import-refusals.ts";
 import { listChannelOf } from "../../../shared/rules/list-consents.ts";
 import { familyOf } from "../../../shared/store/families.ts";
 import { addressId } from "../../../shared/store/subscribers/address-items.ts";
@@ -57,7 +63,8 @@ export async function rehearse(
   tally: Tally,
 ): Promise<void> {
   const root = await secrets.root();
-  if (rehearsal.people.size > MAX_REMEMBERED) for (const known of Object.values(rehearsal)) known.clear();
+  if (rehearsal.people.size + rehearsal.awaited.size > MAX_REMEMBERED)
+    for (const known of Object.values(rehearsal)) known.clear();
   const names = [...rows.map(({ row }) => row.external_id), ...refusing.flatMap((one) => nameOf(one) ?? [])];
   await readPeople(store, root, rehearsal, { names, from });
   const persons = personsOf(rows, true, (name) => rehearsal.people.get(name));
@@ -71,7 +78,8 @@ export async function rehearse(
   // As the import does: who is new is there before what rejected rows refuse is recorded, and others change afterwards.
   const news = new Set(created);
   for (const person of taken) if (news.has(person)) applyProfile(rehearsal, person.profile, now);
-  for (const refusals of refusing) refuse(rehearsal, from, refusals);
+  const awaited = taken.flatMap(({ profile }) => rehearsal.awaited.get(profile.external_id) ?? []);
+  for (const refusals of [...awaited, ...refusing]) refuse(rehearsal, from, refusals);
   for (const person of taken) if (!news.has(person)) applyProfile(rehearsal, person.profile, now);
   const heldAtStart = new Map(rehearsal.addresses);
   for (const person of persons) {
@@ -149,6 +157,17 @@ function refuse(rehearsal: Rehearsal, from: From, refusals: Refusals): void {
   const said = { consent, email: email ?? state?.email, isByAddress, isHeld: false };
   if (consent) applyMailConsent(rehearsal, state, from, { ...said, consent });
   if (state) applyChoices(state, from, choices, new Set());
+  else awaitPerson(rehearsal, refusals);
+}
+
+/** Of several rows, what each refuses. */
+function awaitPerson({ awaited }: Rehearsal, refusals: Refusals): void {
+  const left = refusedOfPerson(refusals);
+  if (left?.external_id === undefined) return;
+  const before = awaited.get(left.external_id);
+  const isDead = before?.consent?.status === "suppressed";
+  const consent = isDead ? before.consent : (left.consent ?? before?.consent);
+  awaited.set(left.external_id, { ...left, consent, choices: { ...before?.choices, ...left.choices } });
 }
 
 function optOutOthers(rehearsal: Rehearsal, from: From, { consent, otherEmails = [] }: Refusals): void {

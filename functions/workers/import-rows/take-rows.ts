@@ -17,7 +17,7 @@ import {
   openPack,
   sealPack,
 } from "../../../shared/store/subscribers/import-packs.ts";
-import { recordRefusals } from "../../../shared/store/subscribers/import-refusals.ts";
+import { awaitedRefusals, recordRefusals } from "../../../shared/store/subscribers/import-refusals.ts";
 import { type ImportJob, readingOf } from "../../../shared/store/subscribers/imports.ts";
 import { Profile, type ProfileRow } from "../../../shared/store/subscribers/items.ts";
 import {
@@ -46,12 +46,21 @@ export interface FileReading {
   rehearsal: Rehearsal;
 }
 
-/** Imports the rows of a batch; a dry run only counts what they would do. @param room the most subscribers to create */
+/** The rows that are taken together. */
+interface Rows {
+  batch: readonly Record[];
+  /** The most subscribers to create. */
+  room: number;
+  /** Whether a row of a batch before was rejected: what it refuses may be of somebody who comes behind it. */
+  isAfterRejected: boolean;
+}
+
+/** Imports the rows of a batch; a dry run only counts what they would do. */
 export async function takeRows(
   context: WorkerContext,
   job: ImportJob,
   { columns, asks, rehearsal }: FileReading,
-  { batch, room }: { batch: readonly Record[]; room: number },
+  { batch, room, isAfterRejected }: Rows,
 ): Promise<Taken> {
   const tally = openTally(job);
   const { good: rows, refused } = readBatch(job, columns, batch, tally.reject);
@@ -66,7 +75,7 @@ export async function takeRows(
     );
     return tally.taken;
   }
-  await importEach(context, { job, asks, room, refused }, tally, rows);
+  await importEach(context, { job, asks, room, refused, isAfterRejected }, tally, rows);
   return tally.taken;
 }
 
@@ -77,11 +86,12 @@ interface BatchOptions {
   room: number;
   /** What rejected rows of the batch refuse. */
   refused: ReadBatch["refused"];
+  isAfterRejected: boolean;
 }
 
 async function importEach(
   context: WorkerContext,
-  { job, asks, room, refused }: BatchOptions,
+  { job, asks, room, refused, isAfterRejected }: BatchOptions,
   tally: Tally,
   good: readonly GoodRow[],
 ): Promise<void> {
@@ -98,9 +108,16 @@ async function importEach(
   tally.taken.created = allowed.size;
 
   // A rejected row may name a person whom another row of the batch creates.
+  const awaited = isAfterRejected ? await awaitedRefusals(store, root, job.id, names) : [];
+  const refusing = [
+    ...awaited.map(({ line, refusals }) => ({
+      from: { job: job.id, created_at: job.created_at, line, asks },
+      refusals,
+    })),
+    ...refused.map(({ record, refusals }) => ({ from: fromRow(job, record, asks), refusals })),
+  ];
   const heldMails: string[] = [];
-  for (const { record, refusals } of refused)
-    heldMails.push(...(await recordRefusals(store, root, fromRow(job, record, asks), refusals)));
+  for (const { from, refusals } of refusing) heldMails.push(...(await recordRefusals(store, root, from, refusals)));
   const emails = persons.flatMap(({ profile, rows }) => {
     const own = profile.email ?? addressesOf(profile.external_id)?.email;
     return rows.filter(agreesToMail).flatMap(({ email = own }) => email ?? []);

@@ -29,7 +29,7 @@ import { DeviceItem, DevicePointer } from "./device-items.ts";
 import { deviceTraces } from "./devices.ts";
 import { addRemoved, isOfReceipt, type Removed, type RemovedStore } from "./erasure-receipts.ts";
 import { eraseFromImports, IDENTIFIERS, type ImportTraces, importTraces } from "./import-erasure.ts";
-import { ImportSample, RejectedRows } from "./import-items.ts";
+import { AwaitedRefusal, ImportSample, RejectedRows } from "./import-items.ts";
 import { Alias, ConsentItem, Profile, type ProfileRow, SubscriberAlias } from "./items.ts";
 import { anonymizeLedger, forgetPseudonym, isLedgerRow, pseudonymOf } from "./ledger-erasure.ts";
 import { forgetEntries } from "./search.ts";
@@ -126,8 +126,10 @@ export const places: readonly ErasureStep[] = [
   },
   {
     name: "files of imports, which are searched for the identifiers that the profile has until then",
-    covers: [RejectedRows, ImportSample],
-    erase: async (store, _, { imports }) => ({ import_files: await eraseFromImports(store, imports) }),
+    covers: [RejectedRows, ImportSample, AwaitedRefusal],
+    erase: async (store, subscriber, { imports }) => ({
+      import_files: await eraseFromImports(store, subscriber, imports),
+    }),
   },
   {
     name: "files of exports that were asked for before",

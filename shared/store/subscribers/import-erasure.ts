@@ -12,7 +12,7 @@ import { legacyEncoding } from "../files/legacy-encodings.ts";
 import { readRecords } from "../files/records.ts";
 import { fromJson } from "../json-text.ts";
 import { whereItHolds } from "../refusals.ts";
-import { ImportItem, ImportSample, MAX_CELL_CHARACTERS, RejectedRows } from "./import-items.ts";
+import { AwaitedRefusal, ImportItem, ImportSample, MAX_CELL_CHARACTERS, RejectedRows } from "./import-items.ts";
 import { hasEnded, type ImportJob, samplesOf } from "./imports.ts";
 import type { ProfileRow } from "./items.ts";
 import { attributesOf } from "./subscribers.ts";
@@ -54,12 +54,14 @@ export async function importTraces(
 }
 
 /** @returns how many rows and files were deleted. */
-export async function eraseFromImports(store: Store, traces: ImportTraces): Promise<number> {
+export async function eraseFromImports(store: Store, subscriber: string, traces: ImportTraces): Promise<number> {
   const { files, identifiers, jobs } = traces;
   if (identifiers.size === 0) return 0;
   let deleted = 0;
   for (const job of jobs) {
     deleted += await eraseSamples(store, traces, job);
+    const mayBeAwaited = !hasEnded(job) || (job.failed ?? 0) > 0;
+    if (mayBeAwaited) await store.remove(AwaitedRefusal, { job: job.id, subscriber });
     if (hasEnded(job) && (job.failed ?? 0) + (job.warned ?? 0) > 0) deleted += await eraseRejected(store, traces, job);
   }
   const jobOf = new Map(jobs.map((job) => [job.id, job]));

@@ -126,6 +126,25 @@ export const RejectedRows = item({
   personal: "removed",
 });
 
+export const AwaitedRefusal = item({
+  about:
+    "What a rejected row of an import refuses of somebody who was not there: it holds once a row behind it creates the person.",
+  pk: ({ job }: { job: string }) => `import#${job}`,
+  sk: ({ subscriber }: { subscriber: string }) => `W#${subscriber}`,
+  prefix: "W#",
+  row: {
+    /** By channel, since when. */
+    "o:*": v.string(),
+    /** Since when mail to the address of the person is suppressed. */
+    suppressed: v.optional(v.string()),
+    line: v.number(),
+    expires: v.number(),
+  },
+  writers: ["import-rows", "erase"],
+  lifetime: "30 days",
+  personal: "removed",
+});
+
 export const ImportPack = item({
   about: "A batch of an import: its rows, written one by one, name it until its seal counts them.",
   pk: () => "IMPORTPACKS",

@@ -53,7 +53,7 @@ const KEPT_MS = 30 * DAY;
 /** A job without progress for this long is started again. */
 export const IMPORT_WATCH_MS = 10 * MINUTE;
 
-const expiry = ({ clock }: Pick<Store, "clock">) => ttl(clock.now() + KEPT_MS);
+export const expiry = ({ clock }: Pick<Store, "clock">) => ttl(clock.now() + KEPT_MS);
 
 /** How a file is read, where its caller says so. */
 export type ImportReadingOptions = {
