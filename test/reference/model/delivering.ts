@@ -7,11 +7,11 @@ import { closeIfDone, conclude } from "./closing.ts";
 import { comeBack, refuseShared } from "./fates.ts";
 import { isReasons, reach } from "./gates.ts";
 import { deliverToInbox } from "./inbox.ts";
-import { ANY, type Body, HOUR, MINUTE, SECOND, Unpromised } from "./kit.ts";
+import { ANY, type Body, HOUR, MINUTE, Unpromised } from "./kit.ts";
 import { channelTypesOf } from "./plans.ts";
 import type { Channel, Delivery, Job, Recipient } from "./records/sends.ts";
 import { render, saidBy, type Values } from "./render.ts";
-import { UNANSWERED } from "./tallies.ts";
+import { ANSWER_TIME, UNANSWERED } from "./tallies.ts";
 import { isOut } from "./topics.ts";
 import { at, found, type World } from "./world.ts";
 
@@ -204,8 +204,6 @@ function attempt(world: World, job: Job, recipient: Recipient, delivery: Deliver
   else fail(world, job, recipient, delivery, fault.outcome);
   conclude(recipient);
 }
-
-const ANSWER_TIME = 10 * SECOND;
 
 /** AMB-95, F1: a mail that its provider may have taken counts as failed, and is not sent again. */
 function awaitAnswer(world: World, job: Job, recipient: Recipient, delivery: Delivery): void {

@@ -21,6 +21,7 @@ import {
 } from "./kit.ts";
 import { needWebhooks, reaches } from "./plans.ts";
 import type { Hook, HookDelivery } from "./records/sends.ts";
+import { ANSWER_TIME } from "./tallies.ts";
 import { at, existing, found, newId, type World } from "./world.ts";
 
 const TYPES = ["subscriber.created", "notification.dispatched", "notification.terminal", "notification.interaction"];
@@ -148,14 +149,18 @@ function log(world: World, request: Request, { id }: Record<string, string>) {
     ...{ id: row.id, event_type: row.event_type, created_at: iso(row.created_at) },
     sequence: new OneOf(all.filter((other) => other.created_at === row.created_at).map(({ sequence }) => sequence)),
     payload: row.data && { event_type: row.event_type, timestamp: iso(row.created_at), data: row.data },
-    ...(row.isOpen ? {} : progressOf(row)),
+    ...(row.isOpen ? {} : progressOf(world, row)),
   }));
   return listing("items", new OrderedBy(items, ({ created_at }) => created_at), size);
 }
 
-const progressOf = ({ outcome, attempts }: HookDelivery): Body => ({
+/** One clock for all: what is due while a mail waits for its answer is tried after it. */
+const timeOf = ({ unanswered }: World, tried: number) =>
+  unanswered.some(({ at }) => at <= tried && tried <= at + 2 * ANSWER_TIME) ? ANY : iso(tried);
+
+const progressOf = (world: World, { outcome, attempts }: HookDelivery): Body => ({
   ...{ outcome, attempt_count: attempts.length, last_status_code: attempts.at(-1)?.status ?? null },
-  attempts: attempts.map((tried) => ({ at: iso(tried.at), status_code: tried.status })),
+  attempts: attempts.map((tried) => ({ at: timeOf(world, tried.at), status_code: tried.status })),
 });
 
 /** A sample, sent to an endpoint that wants it or not. */

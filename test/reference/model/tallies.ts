@@ -1,9 +1,10 @@
 // Numbers of a send (AMB-95): one recipient counts once.
-import { type Body, Exactly, OneOf } from "./kit.ts";
+import { type Body, Exactly, OneOf, SECOND } from "./kit.ts";
 import type { Delivery, Job, Recipient } from "./records/sends.ts";
 
 /** The outcome of a provider that does not answer in time. */
 export const UNANSWERED = "timeout";
+export const ANSWER_TIME = 10 * SECOND;
 
 /** AMB-95: what may have arrived is uncertain, and counts as failed. */
 export const shownState = ({ state, deliveries = [] }: { state: string; deliveries?: Delivery[] }): string =>
