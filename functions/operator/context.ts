@@ -4,7 +4,7 @@ import { publishedParts } from "../../shared/contract/stream-sources.ts";
 import { registrationMode } from "../../shared/http/registration.ts";
 import { anyStore, defaultPlan, secretsMaker } from "../../shared/http/signing.ts";
 import type { Clock } from "../../shared/kernel/clock.ts";
-import type { Capability, Context } from "../../shared/kernel/deps.ts";
+import { type Context, perEnvironment } from "../../shared/kernel/deps.ts";
 import type { Ids, TenantId } from "../../shared/kernel/ids.ts";
 import { deadLetters } from "../../shared/runtime/dead-letters.ts";
 import { recountQueue } from "../../shared/runtime/resources.ts";
@@ -14,15 +14,11 @@ import { planWrites } from "../../shared/store/workspaces/plan-changes.ts";
 import type { WorkspaceRow } from "../../shared/store/workspaces/workspaces.ts";
 
 /** Whether the deployment has an event bus. */
-const eventBusKnown: Capability<"hasEventBus", boolean> = {
-  as: "hasEventBus",
-  env: ["EVENT_BUS"],
-  grants: [],
-  open:
-    ({ env }) =>
-    () =>
-      publishedParts(env).bus,
-};
+const eventBusKnown = /* @__PURE__ */ perEnvironment(
+  "hasEventBus",
+  { env: ["EVENT_BUS"] },
+  ({ env }) => publishedParts(env).bus,
+);
 
 export const uses = [
   platformWrite,

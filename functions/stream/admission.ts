@@ -1,7 +1,7 @@
 // The limits of open streams: each stream counts itself once in every slot of 30 seconds, for the service, for its
 // workspace and for the viewer's address (docs/decisions/0021#live-streams).
 import { SECOND, ttl } from "../../shared/kernel/clock.ts";
-import type { Capability, Deps } from "../../shared/kernel/deps.ts";
+import { type Deps, perEnvironment } from "../../shared/kernel/deps.ts";
 import { ApiError } from "../../shared/kernel/errors.ts";
 import { networkOf } from "../../shared/rules/network-of.ts";
 import type { Platform } from "../../shared/store/context.ts";
@@ -18,15 +18,9 @@ export const ADDRESS_SHARE = 0.2;
 export const MIN_PER_ADDRESS = 20;
 
 /** How many streams may be open at once in the whole service; 0: no limit is known (docs/decisions/0021#live-streams). */
-export const streamLimit: Capability<"streamLimit", number> = {
-  as: "streamLimit",
-  env: ["STREAM_CONCURRENCY"],
-  grants: [],
-  open: ({ env }) => {
-    const limit = Number(env.STREAM_CONCURRENCY ?? 0);
-    return () => limit;
-  },
-};
+export const streamLimit = /* @__PURE__ */ perEnvironment("streamLimit", { env: ["STREAM_CONCURRENCY"] }, ({ env }) =>
+  Number(env.STREAM_CONCURRENCY ?? 0),
+);
 
 /** Who a stream counts for. */
 export interface Viewer {

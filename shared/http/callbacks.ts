@@ -1,5 +1,5 @@
 // The workspace of a channel that a provider calls back about: the path names only the channel, so a row maps it.
-import type { Capability, Deps } from "../kernel/deps.ts";
+import { type Capability, type Deps, perEnvironment } from "../kernel/deps.ts";
 import { absent, any, is } from "../store/conditions.ts";
 import { type Store, storeWrite } from "../store/context.ts";
 import { CallbackItem } from "../store/platform-items.ts";
@@ -39,18 +39,16 @@ export interface CalledWorkspace {
 }
 
 /** The workspace that a channel's callbacks are about. Its only credential is the provider's signature: check it first. */
-export const calledWorkspace: Capability<"calledWorkspace", (channel: string) => Promise<CalledWorkspace | undefined>> =
-  {
-    as: "calledWorkspace",
-    env: ["TABLE_NAME"],
-    grants: [...storeWrite.grants, ...vaultOpening.grants],
-    open: (deps) => {
-      const rows = openCallbacks(deps);
-      const storeOf = bindAnywhere(deps, storeWrite);
-      const vaultOf = vaultOpening.open(deps);
-      return () => async (channel) => {
-        const row = await rows.get(CallbackItem, { channel });
-        return row && { store: await storeOf(row.tenant), vault: vaultOf(row.tenant) };
-      };
-    },
-  };
+export const calledWorkspace = /* @__PURE__ */ perEnvironment(
+  "calledWorkspace",
+  { env: ["TABLE_NAME"], grants: [...storeWrite.grants, ...vaultOpening.grants] },
+  (deps) => {
+    const rows = openCallbacks(deps);
+    const storeOf = bindAnywhere(deps, storeWrite);
+    const vaultOf = vaultOpening.open(deps);
+    return async (channel: string): Promise<CalledWorkspace | undefined> => {
+      const row = await rows.get(CallbackItem, { channel });
+      return row && { store: await storeOf(row.tenant), vault: vaultOf(row.tenant) };
+    };
+  },
+);

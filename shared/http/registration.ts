@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import { OwnName, said } from "../contract/schemas.ts";
 import { DAY, SECOND, timestamp, ttl } from "../kernel/clock.ts";
-import { type Capability, type Context, settingAmong } from "../kernel/deps.ts";
+import { type Context, perEnvironment, settingAmong } from "../kernel/deps.ts";
 import { ApiError, invalid } from "../kernel/errors.ts";
 import type { Ids, TenantId } from "../kernel/ids.ts";
 import { isEmailAddress, withAsciiDomain } from "../rules/contacts.ts";
@@ -20,26 +20,16 @@ type RegistrationMode = (typeof registrations)[number];
 const SALT_BYTES = 16;
 const INVITED_FOR_MS = 7 * DAY;
 
-export const registrationMode: Capability<"registration", RegistrationMode> = {
-  as: "registration",
-  env: ["REGISTRATION"],
-  grants: [],
-  open: (deps) => {
-    const mode = settingAmong(deps, "REGISTRATION", registrations);
-    return () => mode;
-  },
-};
+export const registrationMode = /* @__PURE__ */ perEnvironment("registration", { env: ["REGISTRATION"] }, (deps) =>
+  settingAmong(deps, "REGISTRATION", registrations),
+);
 
 /** The largest plan that a workspace may take by itself: where anybody may have one, that of new ones. */
-export const largestOwnPlan: Capability<"largestOwnPlan", PlanName> = {
-  as: "largestOwnPlan",
-  env: ["STRANGERS", "DEFAULT_PLAN"],
-  grants: [],
-  open: (deps) => {
-    const largest = deps.env.STRANGERS === "1" ? settingAmong(deps, "DEFAULT_PLAN", planNames) : planNames.at(-1)!;
-    return () => largest;
-  },
-};
+export const largestOwnPlan = /* @__PURE__ */ perEnvironment(
+  "largestOwnPlan",
+  { env: ["STRANGERS", "DEFAULT_PLAN"] },
+  (deps) => (deps.env.STRANGERS === "1" ? settingAmong(deps, "DEFAULT_PLAN", planNames) : planNames.at(-1)!),
+);
 
 export const AccountEmail = v.pipe(
   v.string(),

@@ -4,7 +4,7 @@ import { GetObjectCommand, S3Client } from "@aws-sdk/client-s3";
 import { getSignedUrl } from "@aws-sdk/s3-request-presigner";
 import { openCursor, sealCursor } from "../contract/paging.ts";
 import { DAY, MINUTE, SECOND } from "../kernel/clock.ts";
-import { type Capability, type Deps, NO_TENANT, setting } from "../kernel/deps.ts";
+import { type Capability, type Deps, NO_TENANT, perEnvironment, setting } from "../kernel/deps.ts";
 import type { TenantId } from "../kernel/ids.ts";
 import { secrets } from "../store/capabilities.ts";
 import { platformRead } from "../store/context.ts";
@@ -47,14 +47,16 @@ export const exportLinks = /* @__PURE__ */ linksOf("exportLinks", "export");
  * The address of the file that a link leads to, valid for five minutes; undefined if the link is not ours or expired, and in a
  * workspace that is suspended or was deleted (ERR-6, ERR-7).
  */
-export const openedRejectedLink: Capability<"openRejected", (token: string) => Promise<string | undefined>> = {
-  as: "openRejected",
-  env: ["IMPORTS_BUCKET", ...secrets.env, ...platformRead.env],
-  grants: [{ actions: ["s3:GetObject"], on: "imports" }, ...secrets.grants, ...platformRead.grants],
-  open: (deps) => {
+export const openedRejectedLink = /* @__PURE__ */ perEnvironment(
+  "openRejected",
+  {
+    env: ["IMPORTS_BUCKET", ...secrets.env, ...platformRead.env],
+    grants: [{ actions: ["s3:GetObject"], on: "imports" }, ...secrets.grants, ...platformRead.grants],
+  },
+  (deps) => {
     const { root } = secrets.open(deps)(NO_TENANT);
     const platform = platformRead.open(deps)(NO_TENANT);
-    return () => async (token) => {
+    return async (token: string): Promise<string | undefined> => {
       const roots = await root().catch(noSecrets);
       for (const scope of roots ? SCOPES : []) {
         const opened = roots && openOrNothing(roots, scope, token);
@@ -66,7 +68,7 @@ export const openedRejectedLink: Capability<"openRejected", (token: string) => P
       return undefined;
     };
   },
-};
+);
 
 /** An import or export of a workspace, both UUIDs, and the second until which its link is valid. */
 interface Link {

@@ -1,6 +1,6 @@
 // Requests of a minute that an environment has taken from a workspace's limit and not used yet: a busy environment counts
 // many requests by one write.
-import type { Capability } from "../kernel/deps.ts";
+import { perEnvironment } from "../kernel/deps.ts";
 import { recent } from "../store/recent.ts";
 
 /** An environment that takes tokens and becomes idle makes the limit reached earlier by at most this share. */
@@ -41,12 +41,4 @@ export function createRequestTokens(): RequestTokens {
 export const tokensToTake = ({ before, taken }: Minute, max: number): number =>
   Math.max(1, Math.min(before, Math.floor((max - taken) * MAX_SHARE)));
 
-export const requestTokens: Capability<"requestTokens", RequestTokens> = {
-  as: "requestTokens",
-  env: [],
-  grants: [],
-  open: () => {
-    const opened = createRequestTokens();
-    return () => opened;
-  },
-};
+export const requestTokens = /* @__PURE__ */ perEnvironment("requestTokens", {}, createRequestTokens);

@@ -3,7 +3,7 @@
 // by the links of mails, which need no key, and of what their page of topics answers. They protect the service from
 // abuse and are far above what users cause; the limit per minute of a plan does not count them (LIM-3).
 import { MINUTE } from "../kernel/clock.ts";
-import type { Capability } from "../kernel/deps.ts";
+import { perEnvironment } from "../kernel/deps.ts";
 import { ApiError } from "../kernel/errors.ts";
 import { networkOf } from "../rules/network-of.ts";
 import type { Platform } from "../store/context.ts";
@@ -55,11 +55,10 @@ export function linkOf(route: string, units: number): CountedRequest["link"] {
 }
 
 /** Without a variable, or with 0, there is no limit. */
-export const sdkLimits: Capability<"sdkLimits", SdkLimits> = {
-  as: "sdkLimits",
-  env: ["SDK_REQUESTS_PER_ADDRESS", "SDK_REQUESTS_PER_KEY"],
-  grants: [],
-  open: ({ env }) => {
+export const sdkLimits = /* @__PURE__ */ perEnvironment(
+  "sdkLimits",
+  { env: ["SDK_REQUESTS_PER_ADDRESS", "SDK_REQUESTS_PER_KEY"] },
+  ({ env }): SdkLimits => {
     const limitsOf = (kind: string, text: string | undefined) => {
       const max = Number(text ?? 0);
       return max === 0
@@ -75,7 +74,7 @@ export const sdkLimits: Capability<"sdkLimits", SdkLimits> = {
     const countFor = openSampled(COUNTED_TOGETHER);
     if (perAddress || perKey) spent.isCounted = true;
 
-    const limits: SdkLimits = {
+    return {
       count: async ({ caller, link, address, units }, platform) => {
         const counted = [
           ...(perAddress && (caller.kind === "sdk" || link) ? [{ limits: perAddress, who: networkOf(address()) }] : []),
@@ -97,9 +96,8 @@ export const sdkLimits: Capability<"sdkLimits", SdkLimits> = {
         };
       },
     };
-    return () => limits;
   },
-};
+);
 
 /** What is done is answered. The refusal is remembered for the next request. */
 function ignoreRefusal(error: unknown): void {

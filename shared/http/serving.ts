@@ -1,7 +1,7 @@
 // What serving a request may touch, beside the capabilities of the endpoint.
 
 import { createHash, timingSafeEqual } from "node:crypto";
-import type { Capability } from "../kernel/deps.ts";
+import { type Capability, perEnvironment } from "../kernel/deps.ts";
 import { ApiError } from "../kernel/errors.ts";
 import { auditTrail } from "../store/audit/trail.ts";
 import { secrets } from "../store/capabilities.ts";
@@ -15,15 +15,9 @@ const VIEWER_ADDRESS_HEADER = "x-viewer-ip";
 const ORIGIN_SECRET_HEADER = "x-origin-secret";
 
 /** The address of the client. Without `ORIGIN_SECRET` there is no edge to trust. */
-const viewer: Capability<"viewer", (arrival: Arrival) => string> = {
-  as: "viewer",
-  env: ["ORIGIN_SECRET"],
-  grants: [],
-  open: ({ env }) => {
-    const addressOf = (arrival: Arrival) => viewerAddress(arrival, env.ORIGIN_SECRET);
-    return () => addressOf;
-  },
-};
+const viewer = /* @__PURE__ */ perEnvironment("viewer", { env: ["ORIGIN_SECRET"] }, ({ env }) => {
+  return (arrival: Arrival) => viewerAddress(arrival, env.ORIGIN_SECRET);
+});
 
 interface Arrival {
   headers: Readonly<Record<string, string | undefined>>;
@@ -40,18 +34,12 @@ export function viewerAddress(arrival: Arrival, originSecret: string | undefined
 const PUBLIC_KEYS = "GET /.well-known/jwks.json";
 
 /** With `EDGE_ONLY`, refuses what passed by the edge, where a web ACL sees it (E27). */
-const edgeOnly: Capability<"requireEdge", (route: string, arrival: Arrival) => void> = {
-  as: "requireEdge",
-  env: ["EDGE_ONLY", "ORIGIN_SECRET"],
-  grants: [],
-  open: ({ env }) => {
-    const requireEdge = (route: string, arrival: Arrival) => {
-      if (env.EDGE_ONLY !== "1" || route === PUBLIC_KEYS || cameThroughEdge(arrival, env.ORIGIN_SECRET)) return;
-      throw new ApiError("FORBIDDEN", "This address is not open. Use the base URL of the service.");
-    };
-    return () => requireEdge;
-  },
-};
+const edgeOnly = /* @__PURE__ */ perEnvironment("requireEdge", { env: ["EDGE_ONLY", "ORIGIN_SECRET"] }, ({ env }) => {
+  return (route: string, arrival: Arrival) => {
+    if (env.EDGE_ONLY !== "1" || route === PUBLIC_KEYS || cameThroughEdge(arrival, env.ORIGIN_SECRET)) return;
+    throw new ApiError("FORBIDDEN", "This address is not open. Use the base URL of the service.");
+  };
+});
 
 function cameThroughEdge({ headers }: Arrival, originSecret: string | undefined): boolean {
   const presented = headers[ORIGIN_SECRET_HEADER];
@@ -71,15 +59,11 @@ const callerRows: Capability<"platform", CallerRows> = {
 };
 
 /** Whether users must confirm their email addresses before they invite, send or add credentials. */
-export const addressConfirmation: Capability<"demandsConfirmation", boolean> = {
-  as: "demandsConfirmation",
-  env: ["CONFIRM_ADDRESSES"],
-  grants: [],
-  open: ({ env }) => {
-    const isDemanded = env.CONFIRM_ADDRESSES === "1";
-    return () => isDemanded;
-  },
-};
+export const addressConfirmation = /* @__PURE__ */ perEnvironment(
+  "demandsConfirmation",
+  { env: ["CONFIRM_ADDRESSES"] },
+  ({ env }) => env.CONFIRM_ADDRESSES === "1",
+);
 
 /** The caller, the rate limits, the address of the client, whether users confirm theirs, and the audit trail. */
 export const servingUses = [

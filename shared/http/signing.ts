@@ -1,11 +1,10 @@
 // The one signer of dashboard tokens: RS256 by a KMS key whose public half is published in the table.
 import { createHash, createPublicKey } from "node:crypto";
 import { GetPublicKeyCommand, KMSClient, SignCommand } from "@aws-sdk/client-kms";
-import { type Capability, type Deps, setting, settingAmong } from "../kernel/deps.ts";
+import { type Deps, perEnvironment, setting, settingAmong } from "../kernel/deps.ts";
 import { tokenPart } from "../kernel/hmac.ts";
-import type { TenantId } from "../kernel/ids.ts";
-import { type PlanName, planNames } from "../rules/plans.ts";
-import { type Store, storeWrite } from "../store/context.ts";
+import { planNames } from "../rules/plans.ts";
+import { storeWrite } from "../store/context.ts";
 import { bytesFrom } from "../store/kms.ts";
 import { type PublishedKey, SigningKeyItem } from "../store/platform-items.ts";
 import { makeSecrets } from "../store/secrets.ts";
@@ -24,28 +23,29 @@ interface Signer {
   }): Promise<string>;
 }
 
-export const tokenSigner: Capability<"signer", Signer> = {
-  as: "signer",
-  env: ["TABLE_NAME", "SIGNING_KEY_ID", "TOKEN_ISSUER", "TOKEN_AUDIENCE"],
-  grants: [
-    { actions: ["kms:Sign", "kms:GetPublicKey"], on: "signing-key" },
-    { actions: ["dynamodb:PutItem"], on: "table" },
-  ],
-  open: (deps) => {
-    const signer = openSigner(deps);
-    return () => signer;
+export const tokenSigner = /* @__PURE__ */ perEnvironment(
+  "signer",
+  {
+    env: ["TABLE_NAME", "SIGNING_KEY_ID", "TOKEN_ISSUER", "TOKEN_AUDIENCE"],
+    grants: [
+      { actions: ["kms:Sign", "kms:GetPublicKey"], on: "signing-key" },
+      { actions: ["dynamodb:PutItem"], on: "table" },
+    ],
   },
-};
+  openSigner,
+);
 
 /** Makes the root secrets at the first registration, when there are none yet. */
-export const secretsMaker: Capability<"secretsMaker", { ensure(): Promise<void> }> = {
-  as: "secretsMaker",
-  env: ["TABLE_NAME", "ENCRYPTION_KEY_ID"],
-  grants: [
-    { actions: ["dynamodb:GetItem", "dynamodb:PutItem"], on: "table" },
-    { actions: ["kms:Encrypt"], on: "encryption-key" },
-  ],
-  open: (deps) => {
+export const secretsMaker = /* @__PURE__ */ perEnvironment(
+  "secretsMaker",
+  {
+    env: ["TABLE_NAME", "ENCRYPTION_KEY_ID"],
+    grants: [
+      { actions: ["dynamodb:GetItem", "dynamodb:PutItem"], on: "table" },
+      { actions: ["kms:Encrypt"], on: "encryption-key" },
+    ],
+  },
+  (deps): { ensure(): Promise<void> } => {
     let made: Promise<void> | undefined;
     const ensure = () => {
       made ??= makeSecrets(deps).catch((error: unknown) => {
@@ -54,31 +54,21 @@ export const secretsMaker: Capability<"secretsMaker", { ensure(): Promise<void> 
       });
       return made;
     };
-    return () => ({ ensure });
+    return { ensure };
   },
-};
+);
 
 /** Writes into a workspace that is not the caller's: the one that a registration or an agency creates. */
-export const anyStore: Capability<"storeOf", (tenant: TenantId) => Store> = {
-  as: "storeOf",
-  env: storeWrite.env,
-  grants: storeWrite.grants,
-  open: (deps) => {
-    const bind = storeWrite.open(deps);
-    return () => bind;
-  },
-};
+export const anyStore = /* @__PURE__ */ perEnvironment(
+  "storeOf",
+  { env: storeWrite.env, grants: storeWrite.grants },
+  (deps) => storeWrite.open(deps),
+);
 
 /** The plan of a newly registered workspace. */
-export const defaultPlan: Capability<"defaultPlan", PlanName> = {
-  as: "defaultPlan",
-  env: ["DEFAULT_PLAN"],
-  grants: [],
-  open: (deps) => {
-    const plan = settingAmong(deps, "DEFAULT_PLAN", planNames);
-    return () => plan;
-  },
-};
+export const defaultPlan = /* @__PURE__ */ perEnvironment("defaultPlan", { env: ["DEFAULT_PLAN"] }, (deps) =>
+  settingAmong(deps, "DEFAULT_PLAN", planNames),
+);
 
 function openSigner(deps: Deps): Signer {
   const kms = deps.aws(KMSClient);

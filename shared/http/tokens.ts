@@ -2,7 +2,7 @@
 // (docs/decisions/0021#tokens).
 import { JwtVerifier } from "aws-jwt-verify";
 import * as v from "valibot";
-import { type Capability, type Deps, setting } from "../kernel/deps.ts";
+import { type Deps, perEnvironment, setting } from "../kernel/deps.ts";
 import { type PublishedKey, SigningKeyItem } from "../store/platform-items.ts";
 import { openPlatformTable } from "../store/table.ts";
 
@@ -40,15 +40,14 @@ export interface TokenVerifier {
   verify(token: string, now: number): Promise<Claims | undefined>;
 }
 
-export const tokenVerifier: Capability<"tokens", TokenVerifier> = {
-  as: "tokens",
-  env: ["TABLE_NAME", "TOKEN_ISSUER", "TOKEN_AUDIENCE", "TOKEN_JWKS"],
-  grants: [{ actions: ["dynamodb:Query"], on: "table" }],
-  open: (deps) => {
-    const verifier = openVerifier(deps);
-    return () => verifier;
+export const tokenVerifier = /* @__PURE__ */ perEnvironment(
+  "tokens",
+  {
+    env: ["TABLE_NAME", "TOKEN_ISSUER", "TOKEN_AUDIENCE", "TOKEN_JWKS"],
+    grants: [{ actions: ["dynamodb:Query"], on: "table" }],
   },
-};
+  openVerifier,
+);
 
 /**
  * Checks tokens of our own issuer by the keys in the table. With `TOKEN_JWKS` (a JWKS document) the issuer named by

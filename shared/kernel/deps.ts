@@ -65,6 +65,19 @@ export interface Capability<As extends string = string, Value = unknown> {
   open(deps: Deps): (tenant: TenantId) => Value;
 }
 
+/** A capability that is the same for every workspace. @param make runs once per environment */
+export function perEnvironment<const As extends string, Value>(
+  as: As,
+  { env = [], grants = [] }: Partial<Pick<Capability, "env" | "grants">>,
+  make: (deps: Deps) => Value,
+): Capability<As, Value> {
+  const open = (deps: Deps) => {
+    const made = make(deps);
+    return () => made;
+  };
+  return { as, env, grants, open };
+}
+
 export type Uses = readonly Capability[];
 
 /** For capabilities that are bound to no workspace. */

@@ -1,5 +1,5 @@
 // Mails of the service itself, from the domain of the installation. Mails of workspaces go through their channels.
-import { type Capability, type Deps, setting } from "../kernel/deps.ts";
+import { type Deps, perEnvironment, setting } from "../kernel/deps.ts";
 import { mailSource } from "./email.ts";
 import { openSes } from "./ses.ts";
 
@@ -20,26 +20,17 @@ type MailOutcome = "sent" | "rejected" | "failed" | "off";
 type Mailer = (mail: ServiceMail) => Promise<MailOutcome>;
 
 /** Whether the service can mail: what is in a mail alone proves that its reader has the mailbox (ACC-9). */
-export const mailing: Capability<"canMail", boolean> = {
-  as: "canMail",
-  env: ["MAIL_SENDER"],
-  grants: [],
-  open: ({ env }) => {
-    const canMail = Boolean(env.MAIL_SENDER);
-    return () => canMail;
-  },
-};
+export const mailing = /* @__PURE__ */ perEnvironment("canMail", { env: ["MAIL_SENDER"] }, ({ env }) =>
+  Boolean(env.MAIL_SENDER),
+);
 
 /** Sends no mail if the installation has no domain for email. */
-export const mailer: Capability<"mail", Mailer> = {
-  as: "mail",
-  env: ["MAIL_SENDER"],
-  grants: [{ actions: ["ses:SendEmail", "ses:SendRawEmail"], on: "own-mail" }],
-  open: (deps) => {
-    const send = deps.env.MAIL_SENDER ? openMailer(deps, setting(deps, "MAIL_SENDER")) : async () => "off" as const;
-    return () => send;
-  },
-};
+export const mailer = /* @__PURE__ */ perEnvironment(
+  "mail",
+  { env: ["MAIL_SENDER"], grants: [{ actions: ["ses:SendEmail", "ses:SendRawEmail"], on: "own-mail" }] },
+  (deps): Mailer =>
+    deps.env.MAIL_SENDER ? openMailer(deps, setting(deps, "MAIL_SENDER")) : async () => "off" as const,
+);
 
 function openMailer(deps: Deps, from_email: string): Mailer {
   const ses = openSes(deps);

@@ -1,7 +1,7 @@
 // The providers of a function, over one egress client.
 import type { Credentials } from "../contract/credentials.ts";
 import { egressOf, type OutboundDeps } from "../egress/recording.ts";
-import type { Capability, Deps, Sandbox } from "../kernel/deps.ts";
+import { type Capability, type Deps, perEnvironment, type Sandbox } from "../kernel/deps.ts";
 import { errorFields } from "../kernel/log.ts";
 import { type ProvidedChannel, providedChannels } from "../rules/channel-types.ts";
 import { channels } from "../rules/channels.ts";
@@ -88,17 +88,11 @@ export const credentialProof: Capability<
 };
 
 /** The chat app's provider alone, for its templates. */
-export const chatApp: Capability<"chatApp", ChatAppProvider> = {
-  as: "chatApp",
-  env: [],
-  grants: [],
-  open: (deps) => {
-    const opened = deps.sandbox
-      ? { ...recordingProviders(deps, deps.sandbox).chat_app, ...recordingTemplates }
-      : chatAppProvider({ egress: egressOf(deps), clock: deps.clock });
-    return () => opened;
-  },
-};
+export const chatApp = /* @__PURE__ */ perEnvironment("chatApp", {}, (deps) =>
+  deps.sandbox
+    ? { ...recordingProviders(deps, deps.sandbox).chat_app, ...recordingTemplates }
+    : chatAppProvider({ egress: egressOf(deps), clock: deps.clock }),
+);
 
 /** What names an address of a channel. */
 const namedBy: { readonly [K in keyof AddressKinds]: (address: AddressKinds[K]) => string } = {

@@ -10,7 +10,7 @@ import type { CredentialsFor } from "../contract/credentials.ts";
 import { TIMEOUT_MS } from "../egress/egress.ts";
 import { onAbort, withTimeLimit } from "../egress/time-limit.ts";
 import { HOUR, MINUTE } from "../kernel/clock.ts";
-import type { Capability, Deps } from "../kernel/deps.ts";
+import { type Deps, perEnvironment } from "../kernel/deps.ts";
 import { errorFields } from "../kernel/log.ts";
 import { UNLIMITED } from "../rules/pacing.ts";
 import type { AccountRate } from "../store/channels/pace.ts";
@@ -131,15 +131,11 @@ const RETRY_MS = 5 * MINUTE;
 /** The rate of the account; undefined while it cannot be read. */
 type SesAccount = () => Promise<AccountRate | undefined>;
 
-export const sesAccount: Capability<"sesAccount", SesAccount> = {
-  as: "sesAccount",
-  env: [],
-  grants: [{ actions: ["ses:GetAccount"], on: "email-account" }],
-  open: (deps) => {
-    const read = deps.sandbox ? async () => undefined : openAccount(deps);
-    return () => read;
-  },
-};
+export const sesAccount = /* @__PURE__ */ perEnvironment(
+  "sesAccount",
+  { grants: [{ actions: ["ses:GetAccount"], on: "email-account" }] },
+  (deps): SesAccount => (deps.sandbox ? async () => undefined : openAccount(deps)),
+);
 
 function openAccount({ aws, clock, log }: Deps): SesAccount {
   const client = aws(SESv2Client, { maxAttempts: 1 });

@@ -10,7 +10,7 @@ import {
 import { type DeadQueueName, deadQueueNames, deadQueueOf, PUBLISHER, queueNames } from "../contract/messages.ts";
 import { publishedEnv, publishedParts } from "../contract/stream-sources.ts";
 import { timestamp } from "../kernel/clock.ts";
-import { type Capability, type Deps, setting } from "../kernel/deps.ts";
+import { type Deps, perEnvironment, setting } from "../kernel/deps.ts";
 import { chunksOf } from "../rules/chunks.ts";
 
 export interface DeadLetter {
@@ -43,18 +43,17 @@ const HIDDEN_SECONDS = 20;
 const reading = ["sqs:GetQueueAttributes", "sqs:ReceiveMessage", "sqs:ChangeMessageVisibility"];
 const moving = ["sqs:StartMessageMoveTask", "sqs:DeleteMessage"];
 
-export const deadLetters: Capability<"deadLetters", DeadLetters> = {
-  as: "deadLetters",
-  env: ["QUEUE_URL_PREFIX", "QUEUE_ARN_PREFIX", ...publishedEnv],
-  grants: [
-    ...deadQueueNames.map((name) => ({ actions: [...reading, ...moving], on: `dead:${name}` })),
-    ...queueNames.map((name) => ({ actions: ["sqs:SendMessage"], on: `queue:${name}` })),
-  ],
-  open: (deps) => {
-    const opened = openDeadLetters(deps);
-    return () => opened;
+export const deadLetters = /* @__PURE__ */ perEnvironment(
+  "deadLetters",
+  {
+    env: ["QUEUE_URL_PREFIX", "QUEUE_ARN_PREFIX", ...publishedEnv],
+    grants: [
+      ...deadQueueNames.map((name) => ({ actions: [...reading, ...moving], on: `dead:${name}` })),
+      ...queueNames.map((name) => ({ actions: ["sqs:SendMessage"], on: `queue:${name}` })),
+    ],
   },
-};
+  openDeadLetters,
+);
 
 function openDeadLetters(deps: Deps): DeadLetters {
   const client = deps.aws(SQSClient);

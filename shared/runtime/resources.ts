@@ -4,7 +4,7 @@ import { dueQueues } from "../contract/due-kinds.ts";
 import type { Message, QueueName } from "../contract/messages.ts";
 import type { Egress } from "../egress/egress.ts";
 import { egressOf } from "../egress/recording.ts";
-import { type Capability, type Deps, setting } from "../kernel/deps.ts";
+import { type Capability, type Deps, perEnvironment, setting } from "../kernel/deps.ts";
 import { type Delayed, openSender, queueVariable } from "../store/queue-sender.ts";
 import type { FunctionDeps } from "./deps.ts";
 
@@ -32,15 +32,12 @@ function openQueue<Q extends QueueName>(deps: Deps, queue: Q): Queue<Message<Q>>
 }
 
 /** The right to send to one queue; the context property is the queue's name in camel case. */
-const sender = <Q extends QueueName, As extends string>(queue: Q, as: As): Capability<As, Queue<Message<Q>>> => ({
-  as,
-  env: [queueVariable(queue)],
-  grants: [{ actions: ["sqs:SendMessage"], on: `queue:${queue}` }],
-  open: (deps) => {
-    const opened = openQueue(deps, queue);
-    return () => opened;
-  },
-});
+const sender = <Q extends QueueName, As extends string>(queue: Q, as: As): Capability<As, Queue<Message<Q>>> =>
+  perEnvironment(
+    as,
+    { env: [queueVariable(queue)], grants: [{ actions: ["sqs:SendMessage"], on: `queue:${queue}` }] },
+    (deps) => openQueue(deps, queue),
+  );
 
 export const fanOutQueue = /* @__PURE__ */ sender("fan-out", "fanOutQueue");
 export const deliverQueue = /* @__PURE__ */ sender("deliver", "deliverQueue");
@@ -74,20 +71,23 @@ type Targets = {
 };
 
 /** The right to send to these queues. */
-export const targets = <As extends string>(as: As, queues: readonly QueueName[]): Capability<As, Targets> => ({
-  as,
-  env: queues.map(queueVariable),
-  grants: queues.map((queue) => ({ actions: ["sqs:SendMessage"], on: `queue:${queue}` })),
-  open: (deps) => {
-    const opened = new Map(queues.map((queue) => [queue, openSender(deps, queue)]));
-    const send: Targets["send"] = async (queue, entries) => {
-      const target = opened.get(queue);
-      if (!target) throw new Error(`No timer leads to the queue ${queue}.`);
-      await target(entries);
-    };
-    return () => ({ send });
-  },
-});
+export const targets = <As extends string>(as: As, queues: readonly QueueName[]): Capability<As, Targets> =>
+  perEnvironment(
+    as,
+    {
+      env: queues.map(queueVariable),
+      grants: queues.map((queue) => ({ actions: ["sqs:SendMessage"], on: `queue:${queue}` })),
+    },
+    (deps): Targets => {
+      const opened = new Map(queues.map((queue) => [queue, openSender(deps, queue)]));
+      const send: Targets["send"] = async (queue, entries) => {
+        const target = opened.get(queue);
+        if (!target) throw new Error(`No timer leads to the queue ${queue}.`);
+        await target(entries);
+      };
+      return { send };
+    },
+  );
 
 /** The right to send to every queue that a timer leads to. */
 export const dueTargets = /* @__PURE__ */ targets("dueTargets", dueQueues);
@@ -99,16 +99,12 @@ interface Release {
   region: string;
 }
 
-export const release: Capability<"release", Release> = {
-  as: "release",
-  env: ["VERSION", "COMMIT", "REGION"],
-  grants: [],
-  open: (deps) => {
-    const opened = {
-      version: setting(deps, "VERSION"),
-      commit: setting(deps, "COMMIT"),
-      region: setting(deps, "REGION"),
-    };
-    return () => opened;
-  },
-};
+export const release = /* @__PURE__ */ perEnvironment(
+  "release",
+  { env: ["VERSION", "COMMIT", "REGION"] },
+  (deps): Release => ({
+    version: setting(deps, "VERSION"),
+    commit: setting(deps, "COMMIT"),
+    region: setting(deps, "REGION"),
+  }),
+);

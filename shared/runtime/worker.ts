@@ -19,6 +19,7 @@ import {
   type Grant,
   NO_TENANT,
   openAll,
+  perEnvironment,
   setting,
   type Uses,
 } from "../kernel/deps.ts";
@@ -271,27 +272,27 @@ interface Redelivery {
   backOff(failed: readonly Pick<SQSRecord, "receiptHandle" | "attributes">[]): Promise<void>;
 }
 
-const redelivery = <Q extends QueueName>(queue: Q): Capability<"redelivery", Redelivery> => ({
-  as: "redelivery",
-  env: [queueVariable(queue)],
-  grants: [{ actions: ["sqs:ChangeMessageVisibility"], on: `queue:${queue}` }],
-  open: (deps) => {
-    const client = deps.aws(SQSClient);
-    const QueueUrl = setting(deps, queueVariable(queue));
-    const backOff: Redelivery["backOff"] = async (failed) => {
-      const Entries = failed
-        .filter(({ receiptHandle }) => receiptHandle)
-        .map(({ receiptHandle, attributes }, n) => ({
-          Id: String(n),
-          ReceiptHandle: receiptHandle,
-          VisibilityTimeout: delaySeconds(Number(attributes.ApproximateReceiveCount), deps.ids.bytes(1)[0]! / BYTE),
-        }));
-      if (Entries.length === 0) return;
-      const warning = { level: "warn", message: "failed messages wait the whole time", worker: queue } as const;
-      await client
-        .send(new ChangeMessageVisibilityBatchCommand({ QueueUrl, Entries }))
-        .catch((error: unknown) => deps.log({ ...warning, ...errorFields(error) }));
-    };
-    return () => ({ backOff });
-  },
-});
+const redelivery = <Q extends QueueName>(queue: Q): Capability<"redelivery", Redelivery> =>
+  perEnvironment(
+    "redelivery",
+    { env: [queueVariable(queue)], grants: [{ actions: ["sqs:ChangeMessageVisibility"], on: `queue:${queue}` }] },
+    (deps): Redelivery => {
+      const client = deps.aws(SQSClient);
+      const QueueUrl = setting(deps, queueVariable(queue));
+      const backOff: Redelivery["backOff"] = async (failed) => {
+        const Entries = failed
+          .filter(({ receiptHandle }) => receiptHandle)
+          .map(({ receiptHandle, attributes }, n) => ({
+            Id: String(n),
+            ReceiptHandle: receiptHandle,
+            VisibilityTimeout: delaySeconds(Number(attributes.ApproximateReceiveCount), deps.ids.bytes(1)[0]! / BYTE),
+          }));
+        if (Entries.length === 0) return;
+        const warning = { level: "warn", message: "failed messages wait the whole time", worker: queue } as const;
+        await client
+          .send(new ChangeMessageVisibilityBatchCommand({ QueueUrl, Entries }))
+          .catch((error: unknown) => deps.log({ ...warning, ...errorFields(error) }));
+      };
+      return { backOff };
+    },
+  );

@@ -1,9 +1,9 @@
 // What functions may touch in the table beside the store itself: secrets, timers, and what is known of a workspace.
 import { MINUTE } from "../kernel/clock.ts";
-import type { Capability } from "../kernel/deps.ts";
+import { type Capability, perEnvironment } from "../kernel/deps.ts";
 import type { TenantId } from "../kernel/ids.ts";
 import { openStore } from "./context.ts";
-import { openSecrets, type Secrets } from "./secrets.ts";
+import { openSecrets } from "./secrets.ts";
 import { nameLearner } from "./subscribers/names.ts";
 import type { SubscriberCap } from "./subscribers/profile-writes.ts";
 import { countSubscribers } from "./subscribers/subscribers.ts";
@@ -23,18 +23,17 @@ export const workspaceRead: Capability<"workspace", () => Promise<WorkspaceRecor
 };
 
 /** Root secrets, read: SDK keys, subscriber ids, cursors. */
-export const secrets: Capability<"secrets", Secrets> = {
-  as: "secrets",
-  env: ["TABLE_NAME", "ENCRYPTION_KEY_ID"],
-  grants: [
-    { actions: ["dynamodb:GetItem"], on: "table" },
-    { actions: ["kms:Decrypt"], on: "encryption-key" },
-  ],
-  open: (deps) => {
-    const opened = openSecrets(deps);
-    return () => opened;
+export const secrets = /* @__PURE__ */ perEnvironment(
+  "secrets",
+  {
+    env: ["TABLE_NAME", "ENCRYPTION_KEY_ID"],
+    grants: [
+      { actions: ["dynamodb:GetItem"], on: "table" },
+      { actions: ["kms:Decrypt"], on: "encryption-key" },
+    ],
   },
-};
+  openSecrets,
+);
 
 export const timers: Capability<"timers", Timers> = {
   as: "timers",
@@ -48,16 +47,15 @@ interface AttributeKeys {
 }
 
 /** Stores which attribute keys there are; keys that are cached cost no request. */
-export const attributeKeys: Capability<"attributeKeys", AttributeKeys> = {
-  as: "attributeKeys",
-  env: ["TABLE_NAME"],
-  grants: [{ actions: ["dynamodb:GetItem", "dynamodb:UpdateItem"], on: "table" }],
-  open: (deps) => {
+export const attributeKeys = /* @__PURE__ */ perEnvironment(
+  "attributeKeys",
+  { env: ["TABLE_NAME"], grants: [{ actions: ["dynamodb:GetItem", "dynamodb:UpdateItem"], on: "table" }] },
+  (deps): AttributeKeys => {
     const bind = openStore(deps);
     const learn = nameLearner();
-    return () => ({ learn: (tenant, names) => learn(bind(tenant as TenantId), "attributes", names) });
+    return { learn: (tenant, names) => learn(bind(tenant as TenantId), "attributes", names) };
   },
-};
+);
 
 /** How many subscribers a workspace has: read at most once a minute per environment, more often near the cap. */
 interface AudienceSize {

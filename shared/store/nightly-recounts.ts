@@ -1,5 +1,5 @@
 // Sets the timers of nightly recounts, for any workspace.
-import type { Capability } from "../kernel/deps.ts";
+import { perEnvironment } from "../kernel/deps.ts";
 import type { TenantId } from "../kernel/ids.ts";
 import { timers } from "./capabilities.ts";
 import { recountTimer } from "./recount-timer.ts";
@@ -9,23 +9,18 @@ interface NightlyRecounts {
   plan(tenants: readonly string[]): Promise<void>;
 }
 
-export const nightlyRecounts: Capability<"nightlyRecounts", NightlyRecounts> = {
-  as: "nightlyRecounts",
-  env: timers.env,
-  grants: timers.grants,
-  open: (deps) => {
-    const bind = timers.open(deps);
-    /** The time of the last recount that was planned, by workspace. */
-    const planned = new Map<string, number>();
-    const plan: NightlyRecounts["plan"] = async (tenants) => {
-      const now = deps.clock.now();
-      for (const tenant of new Set(tenants)) {
-        if ((planned.get(tenant) ?? 0) > now) continue;
-        const timer = recountTimer(now, tenant);
-        await bind(tenant as TenantId).set([timer]);
-        planned.set(tenant, timer.at);
-      }
-    };
-    return () => ({ plan });
-  },
-};
+export const nightlyRecounts = /* @__PURE__ */ perEnvironment("nightlyRecounts", timers, (deps): NightlyRecounts => {
+  const bind = timers.open(deps);
+  /** The time of the last recount that was planned, by workspace. */
+  const planned = new Map<string, number>();
+  const plan: NightlyRecounts["plan"] = async (tenants) => {
+    const now = deps.clock.now();
+    for (const tenant of new Set(tenants)) {
+      if ((planned.get(tenant) ?? 0) > now) continue;
+      const timer = recountTimer(now, tenant);
+      await bind(tenant as TenantId).set([timer]);
+      planned.set(tenant, timer.at);
+    }
+  };
+  return { plan };
+});

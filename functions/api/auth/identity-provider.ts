@@ -6,7 +6,7 @@ import { type Caller, requireUser } from "../../../shared/http/authenticate.ts";
 import { endpoints } from "../../../shared/http/endpoint.ts";
 import { discover } from "../../../shared/http/openid.ts";
 import { timestamp } from "../../../shared/kernel/clock.ts";
-import type { Capability } from "../../../shared/kernel/deps.ts";
+import { perEnvironment } from "../../../shared/kernel/deps.ts";
 import { ApiError, invalid, requireFound } from "../../../shared/kernel/errors.ts";
 import type { TenantId } from "../../../shared/kernel/ids.ts";
 import { withAsciiDomain } from "../../../shared/rules/contacts.ts";
@@ -35,16 +35,15 @@ export const signedInPage = (origin: string): string => `${origin}/console/signe
 export const backTo = (page: string, tenant: TenantId): string => `${page}/${tenant}`;
 
 /** The provider that the operator named for all workspaces, as a public client: PKCE proves it. */
-export const installationProvider: Capability<"installationProvider", Provider | undefined> = {
-  as: "installationProvider",
-  env: ["SIGN_IN_ISSUER", "SIGN_IN_CLIENT_ID"],
-  grants: [],
-  open: ({ env: { SIGN_IN_ISSUER: issuer, SIGN_IN_CLIENT_ID: client_id }, clock }) => {
+export const installationProvider = /* @__PURE__ */ perEnvironment(
+  "installationProvider",
+  { env: ["SIGN_IN_ISSUER", "SIGN_IN_CLIENT_ID"] },
+  ({ env: { SIGN_IN_ISSUER: issuer, SIGN_IN_CLIENT_ID: client_id }, clock }): Provider | undefined => {
     const updated_at = timestamp(clock.now());
     const named = issuer && client_id ? { issuer, client_id } : undefined;
-    return () => named && { tenant: INSTALLATION, ...named, scope: SCOPE, domains: [], updated_at };
+    return named && { tenant: INSTALLATION, ...named, scope: SCOPE, domains: [], updated_at };
   },
-};
+);
 
 const MAX_DOMAINS = 10;
 const MAX_GROUPS = 50;

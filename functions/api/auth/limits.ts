@@ -3,7 +3,7 @@
 
 import { openSampled } from "../../../shared/http/sampled-limits.ts";
 import { DAY, HOUR, MINUTE } from "../../../shared/kernel/clock.ts";
-import type { Capability } from "../../../shared/kernel/deps.ts";
+import { perEnvironment } from "../../../shared/kernel/deps.ts";
 import { mailboxOf } from "../../../shared/rules/addresses.ts";
 import { networkOf } from "../../../shared/rules/network-of.ts";
 import type { Platform } from "../../../shared/store/context.ts";
@@ -48,23 +48,17 @@ interface SharedLimits {
 }
 
 /** What all callers share, and what is met too often to be written each time. */
-export const sharedLimits: Capability<"sharedLimits", SharedLimits> = {
-  as: "sharedLimits",
-  env: [],
-  grants: [],
-  open: () => {
-    const [passwords, refreshes] = [openSampled(PASSWORDS_TOGETHER), openSampled(REFRESHES_TOGETHER)];
-    const limits: SharedLimits = {
-      password: (platform, isKnown = false) =>
-        passwords(platform, isKnown ? PASSWORDS_OF_KNOWN : PASSWORDS_OF_ALL, EVERYBODY),
-      refresh: async (platform, sourceIp) => {
-        await refreshes(platform, REFRESHES_PER_ADDRESS, networkOf(sourceIp));
-        await refreshes(platform, REFRESHES_OF_ALL, EVERYBODY);
-      },
-    };
-    return () => limits;
-  },
-};
+export const sharedLimits = /* @__PURE__ */ perEnvironment("sharedLimits", {}, (): SharedLimits => {
+  const [passwords, refreshes] = [openSampled(PASSWORDS_TOGETHER), openSampled(REFRESHES_TOGETHER)];
+  return {
+    password: (platform, isKnown = false) =>
+      passwords(platform, isKnown ? PASSWORDS_OF_KNOWN : PASSWORDS_OF_ALL, EVERYBODY),
+    refresh: async (platform, sourceIp) => {
+      await refreshes(platform, REFRESHES_PER_ADDRESS, networkOf(sourceIp));
+      await refreshes(platform, REFRESHES_OF_ALL, EVERYBODY);
+    },
+  };
+});
 
 type Counter = Pick<Platform, "change" | "clock">;
 

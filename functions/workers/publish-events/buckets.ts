@@ -6,7 +6,7 @@ import { gzip } from "node:zlib";
 import { PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
 import type { DynamoDBRecord } from "aws-lambda";
 import { timestamp } from "../../../shared/kernel/clock.ts";
-import { type Capability, type Deps, setting } from "../../../shared/kernel/deps.ts";
+import { type Deps, perEnvironment, setting } from "../../../shared/kernel/deps.ts";
 import { chunksOf } from "../../../shared/rules/chunks.ts";
 import type { ArchivedRecord } from "./records.ts";
 
@@ -25,16 +25,14 @@ interface Archive {
 }
 
 /** Undefined where the deployment has no archive. */
-export const archive: Capability<"archive", Archive | undefined> = {
-  as: "archive",
-  env: ["ARCHIVE_BUCKET"],
-  grants: [{ actions: ["s3:PutObject", "s3:PutObjectTagging"], on: "archive" }],
-  open: (deps) => {
+export const archive = /* @__PURE__ */ perEnvironment(
+  "archive",
+  { env: ["ARCHIVE_BUCKET"], grants: [{ actions: ["s3:PutObject", "s3:PutObjectTagging"], on: "archive" }] },
+  (deps): Archive | undefined => {
     const { ARCHIVE_BUCKET: name } = deps.env;
-    const opened = name ? openArchive(deps, name) : undefined;
-    return () => opened;
+    return name ? openArchive(deps, name) : undefined;
   },
-};
+);
 
 function openArchive({ aws }: Pick<Deps, "aws">, Bucket: string): Archive {
   const client = aws(S3Client);
@@ -68,15 +66,11 @@ interface SetAside {
   store(records: readonly DynamoDBRecord[]): Promise<void>;
 }
 
-export const setAside: Capability<"setAside", SetAside> = {
-  as: "setAside",
-  env: ["PUBLISH_FAILURES"],
-  grants: [{ actions: ["s3:PutObject"], on: "publish-failures" }],
-  open: (deps) => {
-    const opened = openSetAside(deps);
-    return () => opened;
-  },
-};
+export const setAside = /* @__PURE__ */ perEnvironment(
+  "setAside",
+  { env: ["PUBLISH_FAILURES"], grants: [{ actions: ["s3:PutObject"], on: "publish-failures" }] },
+  openSetAside,
+);
 
 function openSetAside(deps: Deps): SetAside {
   const client = deps.aws(S3Client);

@@ -1,7 +1,7 @@
 // The event bus of the account: what it takes in one request, and entries that it refused.
 import { EventBridgeClient, PutEventsCommand, type PutEventsResultEntry } from "@aws-sdk/client-eventbridge";
 import { type Clock, SECOND } from "../../../shared/kernel/clock.ts";
-import type { Capability, Deps } from "../../../shared/kernel/deps.ts";
+import { type Deps, perEnvironment } from "../../../shared/kernel/deps.ts";
 import { errorFields } from "../../../shared/kernel/log.ts";
 import { chunksOf } from "../../../shared/rules/chunks.ts";
 import { type BusEntry, eventsOf, requestsOf, SOURCE } from "./entries.ts";
@@ -17,16 +17,14 @@ interface EventBus {
 }
 
 /** Undefined where the deployment names no bus. */
-export const eventBus: Capability<"eventBus", EventBus | undefined> = {
-  as: "eventBus",
-  env: ["EVENT_BUS"],
-  grants: [{ actions: ["events:PutEvents"], on: "event-bus" }],
-  open: (deps) => {
+export const eventBus = /* @__PURE__ */ perEnvironment(
+  "eventBus",
+  { env: ["EVENT_BUS"], grants: [{ actions: ["events:PutEvents"], on: "event-bus" }] },
+  (deps): EventBus | undefined => {
     const { EVENT_BUS: name } = deps.env;
-    const opened = name ? openBus(deps, name) : undefined;
-    return () => opened;
+    return name ? openBus(deps, name) : undefined;
   },
-};
+);
 
 function openBus({ aws, clock, log }: Pick<Deps, "aws" | "clock" | "log">, EventBusName: string): EventBus {
   // The attempts are counted here, entry by entry.

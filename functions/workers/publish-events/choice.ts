@@ -1,6 +1,6 @@
 // Which workspaces' received events go to the bus: those that the operator chose.
 import { MINUTE } from "../../../shared/kernel/clock.ts";
-import { type Capability, NO_TENANT } from "../../../shared/kernel/deps.ts";
+import { NO_TENANT, perEnvironment } from "../../../shared/kernel/deps.ts";
 import { platformRead } from "../../../shared/store/context.ts";
 import { recent } from "../../../shared/store/recent.ts";
 import { WorkspaceItem } from "../../../shared/store/workspaces/items.ts";
@@ -14,11 +14,10 @@ interface EventsOnBus {
   isChosen(tenant: string): Promise<boolean>;
 }
 
-export const eventsOnBus: Capability<"eventsOnBus", EventsOnBus> = {
-  as: "eventsOnBus",
-  env: platformRead.env,
-  grants: [{ actions: ["dynamodb:GetItem"], on: "table" }],
-  open: (deps) => {
+export const eventsOnBus = /* @__PURE__ */ perEnvironment(
+  "eventsOnBus",
+  { env: platformRead.env, grants: [{ actions: ["dynamodb:GetItem"], on: "table" }] },
+  (deps): EventsOnBus => {
     const platform = platformRead.open(deps)(NO_TENANT);
     const cache = recent<{ until: number; isChosen: boolean }>(MAX_CACHED);
     const isChosen: EventsOnBus["isChosen"] = async (tenant) => {
@@ -30,6 +29,6 @@ export const eventsOnBus: Capability<"eventsOnBus", EventsOnBus> = {
       cache.set(tenant, { until: now + REMEMBERED_MS, isChosen: found });
       return found;
     };
-    return () => ({ isChosen });
+    return { isChosen };
   },
-};
+);

@@ -1,12 +1,11 @@
 // What happened leaves for the account's own event bus and archive: apart from reactions, so that a bus that refuses delays nobody's
 // messages (docs/decisions/0113).
 import type { DynamoDBRecord } from "aws-lambda";
-import type { Capability, Context } from "../../../shared/kernel/deps.ts";
-import type { TenantId } from "../../../shared/kernel/ids.ts";
+import { type Context, perEnvironment } from "../../../shared/kernel/deps.ts";
 import { filledParts } from "../../../shared/rules/chunks.ts";
 import { outboundStreamWorker, type RuntimeContext } from "../../../shared/runtime/worker.ts";
 import { changesOf } from "../../../shared/store/changes.ts";
-import { type StoreReader, storeRead } from "../../../shared/store/context.ts";
+import { storeRead } from "../../../shared/store/context.ts";
 import { unpackedBytes } from "../../../shared/store/events/packing.ts";
 import { archive, setAside } from "./buckets.ts";
 import { eventBus } from "./bus.ts";
@@ -24,15 +23,11 @@ import type { Refusals } from "./refusals.ts";
 const PART_BYTES = 8 * 1_024 * 1_024;
 
 /** Reads what an occurrence says beside its own row. */
-const anyReader: Capability<"storeOf", (tenant: TenantId) => StoreReader> = {
-  as: "storeOf",
-  env: storeRead.env,
-  grants: [{ actions: ["dynamodb:Query"], on: "table" }],
-  open: (deps) => {
-    const bind = storeRead.open(deps);
-    return () => bind;
-  },
-};
+const anyReader = /* @__PURE__ */ perEnvironment(
+  "storeOf",
+  { env: storeRead.env, grants: [{ actions: ["dynamodb:Query"], on: "table" }] },
+  storeRead.open,
+);
 
 const uses = [anyReader, eventBus, eventsOnBus, archive, setAside] as const;
 type WorkerContext = Context<typeof uses> & RuntimeContext;

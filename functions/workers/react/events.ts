@@ -1,5 +1,5 @@
 // Blocks of events that were just stored, which later must have their seal; and events that are conversions.
-import type { Capability, Context } from "../../../shared/kernel/deps.ts";
+import { type Context, perEnvironment } from "../../../shared/kernel/deps.ts";
 import type { TenantId } from "../../../shared/kernel/ids.ts";
 import { chunksOf } from "../../../shared/rules/chunks.ts";
 import { attributeQueue, completeEventsQueue } from "../../../shared/runtime/resources.ts";
@@ -25,20 +25,19 @@ interface Index {
 const EMPTY: Index = { version: 0, names: new Set() };
 
 /** Caches the names. */
-const convertingEvents: Capability<"convertingEvents", ConvertingEvents> = {
-  as: "convertingEvents",
-  env: storeRead.env,
-  grants: [{ actions: ["dynamodb:GetItem", "dynamodb:Query"], on: "table" }],
-  open: (deps) => {
+const convertingEvents = /* @__PURE__ */ perEnvironment(
+  "convertingEvents",
+  { env: storeRead.env, grants: [{ actions: ["dynamodb:GetItem", "dynamodb:Query"], on: "table" }] },
+  (deps): ConvertingEvents => {
     const bind = storeRead.open(deps);
     const indexOf = watchedIndex(EMPTY, async (store, version): Promise<Index> => {
       const definitions = await conversionDefinitions(store);
       return { version, names: new Set(definitions.map(({ event_name }) => event_name)) };
     });
     const of: ConvertingEvents["of"] = async (tenant, known) => (await indexOf(bind(tenant as TenantId), known)).names;
-    return () => ({ of });
+    return { of };
   },
-};
+);
 
 export const eventUses = [completeEventsQueue] as const;
 

@@ -3,7 +3,7 @@
 import { CreateScheduleCommand, SchedulerClient } from "@aws-sdk/client-scheduler";
 import type { Message } from "../../../shared/contract/messages.ts";
 import { type Clock, MINUTE, timestamp } from "../../../shared/kernel/clock.ts";
-import { type Capability, type Context, setting } from "../../../shared/kernel/deps.ts";
+import { type Context, perEnvironment, setting } from "../../../shared/kernel/deps.ts";
 import { chunksOf } from "../../../shared/rules/chunks.ts";
 import { dueQueue } from "../../../shared/runtime/resources.ts";
 import type { Changes } from "../../../shared/store/changes.ts";
@@ -22,21 +22,23 @@ const nameOf = (minute: number) =>
     .replaceAll(/[-T:]/g, "")
     .slice(0, 12)}`;
 
-export const minuteSchedules: Capability<"schedules", MinuteSchedules> = {
-  as: "schedules",
-  env: ["SCHEDULE_GROUP", "SCHEDULER_ROLE_ARN", "DUE_QUEUE_ARN"],
-  grants: [
-    { actions: ["scheduler:CreateSchedule"], on: "schedule-group" },
-    { actions: ["iam:PassRole"], on: "scheduler-role" },
-  ],
-  open: (deps) => {
+export const minuteSchedules = /* @__PURE__ */ perEnvironment(
+  "schedules",
+  {
+    env: ["SCHEDULE_GROUP", "SCHEDULER_ROLE_ARN", "DUE_QUEUE_ARN"],
+    grants: [
+      { actions: ["scheduler:CreateSchedule"], on: "schedule-group" },
+      { actions: ["iam:PassRole"], on: "scheduler-role" },
+    ],
+  },
+  (deps): MinuteSchedules => {
     const client = deps.aws(SchedulerClient);
     const GroupName = setting(deps, "SCHEDULE_GROUP");
     const RoleArn = setting(deps, "SCHEDULER_ROLE_ARN");
     const Arn = setting(deps, "DUE_QUEUE_ARN");
     /** Minutes whose schedule this environment has seen. It is gone a minute before, when due rows need none. */
     const ensured = new Set<number>();
-    const schedules: MinuteSchedules = {
+    return {
       ensure: async (minute) => {
         if (ensured.has(minute)) return;
         // A minute early, because the scheduler can be a minute late: messages are delayed in their queue to the second.
@@ -60,9 +62,8 @@ export const minuteSchedules: Capability<"schedules", MinuteSchedules> = {
         ensured.add(minute);
       },
     };
-    return () => schedules;
   },
-};
+);
 
 /** Due rows nearer than this skip the minute's schedule. */
 const SOON_MS = 2 * MINUTE;

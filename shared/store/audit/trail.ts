@@ -2,7 +2,7 @@
 // (docs/decisions/0043). A row costs one write, an outcome another one.
 
 import { timestamp } from "../../kernel/clock.ts";
-import type { Capability, Context, Deps } from "../../kernel/deps.ts";
+import { type Context, type Deps, perEnvironment } from "../../kernel/deps.ts";
 import { namedError } from "../../kernel/errors.ts";
 import type { TenantId } from "../../kernel/ids.ts";
 import { errorFields } from "../../kernel/log.ts";
@@ -52,15 +52,11 @@ export interface AuditTrail {
 }
 
 /** The trail of every workspace: rows are put by updates, with the rights that the counters of requests need too. */
-export const auditTrail: Capability<"auditTrail", AuditTrail> = {
-  as: "auditTrail",
-  env: ["TABLE_NAME"],
-  grants: [{ actions: ["dynamodb:GetItem", "dynamodb:UpdateItem"], on: "table" }],
-  open: (deps) => {
-    const trail = openTrail(deps);
-    return () => trail;
-  },
-};
+export const auditTrail = /* @__PURE__ */ perEnvironment(
+  "auditTrail",
+  { env: ["TABLE_NAME"], grants: [{ actions: ["dynamodb:GetItem", "dynamodb:UpdateItem"], on: "table" }] },
+  openTrail,
+);
 
 /** What a worker needs that adds to the trail. */
 export const sealing = [auditTrail, secrets] as const;

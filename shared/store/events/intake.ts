@@ -1,7 +1,7 @@
 // Event ingestion: repeats are recognized, unknown actors refused, everything else is durable before it is accepted
 // (EVT-11).
 import { timestamp } from "../../kernel/clock.ts";
-import type { Capability } from "../../kernel/deps.ts";
+import { perEnvironment } from "../../kernel/deps.ts";
 import { invalid } from "../../kernel/errors.ts";
 import type { Tier } from "../../rules/event-limits.ts";
 import type { Store } from "../context.ts";
@@ -45,20 +45,16 @@ interface Intake {
 }
 
 /** What an environment that ingests events caches from one request to the next. */
-export const eventIntake: Capability<"intake", Intake> = {
-  as: "intake",
-  env: [],
-  grants: [],
-  open: () => {
-    const intake = {
-      learnNames: nameLearner(),
-      noteDays: dayRegister(),
-      watched: watchedNames(),
-      watchUsage: usageWatch(),
-    };
-    return () => intake;
-  },
-};
+export const eventIntake = /* @__PURE__ */ perEnvironment(
+  "intake",
+  {},
+  (): Intake => ({
+    learnNames: nameLearner(),
+    noteDays: dayRegister(),
+    watched: watchedNames(),
+    watchUsage: usageWatch(),
+  }),
+);
 
 interface IngestInput {
   events: readonly NewEvent[];

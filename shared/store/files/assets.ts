@@ -1,6 +1,6 @@
 // Uploaded images as S3 objects: written once under a random key, public through CloudFront.
 import { DeleteObjectCommand, PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
-import { type Capability, setting } from "../../kernel/deps.ts";
+import { perEnvironment, setting } from "../../kernel/deps.ts";
 
 /** The path of assets under the base URL; without its first slash, the prefix of every object key. */
 export const ASSETS_PATH = "/assets/";
@@ -23,14 +23,13 @@ export interface AssetWriting {
   put(name: string, bytes: Buffer, contentType: string): Promise<void>;
 }
 
-export const assetWriting: Capability<"assetFiles", AssetWriting> = {
-  as: "assetFiles",
-  env: ["ASSETS_BUCKET", "BASE_URL"],
-  grants: [{ actions: ["s3:PutObject"], on: "assets" }],
-  open: (deps) => {
+export const assetWriting = /* @__PURE__ */ perEnvironment(
+  "assetFiles",
+  { env: ["ASSETS_BUCKET", "BASE_URL"], grants: [{ actions: ["s3:PutObject"], on: "assets" }] },
+  (deps): AssetWriting => {
     const client = deps.aws(S3Client);
     const Bucket = setting(deps, "ASSETS_BUCKET");
-    const files: AssetWriting = {
+    return {
       urlOf: (name) => `${setting(deps, "BASE_URL")}${ASSETS_PATH}${name}`,
       put: async (name, bytes, contentType) => {
         await client.send(
@@ -44,27 +43,24 @@ export const assetWriting: Capability<"assetFiles", AssetWriting> = {
         );
       },
     };
-    return () => files;
   },
-};
+);
 
 export interface ObjectRemoval {
   /** Succeeds if there is no such object. */
   remove(name: string): Promise<void>;
 }
 
-export const assetRemoval: Capability<"assetFiles", ObjectRemoval> = {
-  as: "assetFiles",
-  env: ["ASSETS_BUCKET"],
-  grants: [{ actions: ["s3:DeleteObject"], on: "assets" }],
-  open: (deps) => {
+export const assetRemoval = /* @__PURE__ */ perEnvironment(
+  "assetFiles",
+  { env: ["ASSETS_BUCKET"], grants: [{ actions: ["s3:DeleteObject"], on: "assets" }] },
+  (deps): ObjectRemoval => {
     const client = deps.aws(S3Client);
     const Bucket = setting(deps, "ASSETS_BUCKET");
-    const files: ObjectRemoval = {
+    return {
       remove: async (name) => {
         await client.send(new DeleteObjectCommand({ Bucket, Key: keyOf(name) }));
       },
     };
-    return () => files;
   },
-};
+);

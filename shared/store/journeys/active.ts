@@ -1,5 +1,5 @@
 // The active journeys of a workspace, by their triggers and by what their runs react to.
-import type { Capability } from "../../kernel/deps.ts";
+import { perEnvironment } from "../../kernel/deps.ts";
 import type { TenantId } from "../../kernel/ids.ts";
 import type { EntryRules, Trigger } from "../../rules/journey-graph.ts";
 import { type StoreReader, storeRead } from "../context.ts";
@@ -55,15 +55,14 @@ export const segmentTrigger = (segment: string, entered: boolean): string =>
   `${entered ? "entered" : "exited"}#${segment}`;
 
 /** Caches active journeys, at one small read for each call, and versions, which never change. */
-export const activeJourneys: Capability<"activeJourneys", ActiveJourneys> = {
-  as: "activeJourneys",
-  env: ["TABLE_NAME"],
-  grants: [{ actions: ["dynamodb:GetItem", "dynamodb:Query"], on: "table" }],
-  open: (deps) => {
+export const activeJourneys = /* @__PURE__ */ perEnvironment(
+  "activeJourneys",
+  { env: ["TABLE_NAME"], grants: [{ actions: ["dynamodb:GetItem", "dynamodb:Query"], on: "table" }] },
+  (deps): ActiveJourneys => {
     const bind = storeRead.open(deps);
     const indexOfNow = watchedIndex(EMPTY, readIndex);
     const versions = recent<Version>(MAX_VERSIONS_CACHED);
-    const journeys: ActiveJourneys = {
+    return {
       of: (tenant, known) => indexOfNow(bind(tenant as TenantId), known),
       version: async (tenant, journey, version) => {
         const name = `${tenant}#${journey}#${version}`;
@@ -72,9 +71,8 @@ export const activeJourneys: Capability<"activeJourneys", ActiveJourneys> = {
         return found;
       },
     };
-    return () => journeys;
   },
-};
+);
 
 async function readIndex(store: StoreReader, version: number): Promise<JourneyIndex> {
   const rows = await store.queryAll(ActiveJourney, {});

@@ -2,7 +2,7 @@
 
 import { WORKER_TIMEOUT_SECONDS } from "../../contract/messages.ts";
 import { MINUTE, SECOND } from "../../kernel/clock.ts";
-import type { Capability, Deps } from "../../kernel/deps.ts";
+import { type Deps, perEnvironment } from "../../kernel/deps.ts";
 import type { TenantId } from "../../kernel/ids.ts";
 import { openWorkspaceTable } from "../table.ts";
 import { SandboxWork } from "./items.ts";
@@ -16,11 +16,13 @@ interface SandboxWorkplace {
   during(tenant: TenantId, names: readonly string[], work: (inside: Deps) => Promise<void>): Promise<void>;
 }
 
-export const sandboxWork: Capability<"sandboxWork", SandboxWorkplace> = {
-  as: "sandboxWork",
-  env: ["TABLE_NAME"],
-  grants: [{ actions: ["dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem"], on: "table" }],
-  open: (deps) => () => ({
+export const sandboxWork = /* @__PURE__ */ perEnvironment(
+  "sandboxWork",
+  {
+    env: ["TABLE_NAME"],
+    grants: [{ actions: ["dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem"], on: "table" }],
+  },
+  (deps): SandboxWorkplace => ({
     during: async (tenant, names, work) => {
       const table = openWorkspaceTable(deps)(tenant);
       const began = deps.clock.now();
@@ -43,7 +45,7 @@ export const sandboxWork: Capability<"sandboxWork", SandboxWorkplace> = {
       await table.change(SandboxWork, {}, seen);
     },
   }),
-};
+);
 
 type Mark = `on:${string}`;
 const marksIn = (row: object = {}): Mark[] => Object.keys(row).filter((name): name is Mark => name.startsWith("on:"));

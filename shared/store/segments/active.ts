@@ -1,5 +1,5 @@
 // The rules of a workspace's dynamic segments, by the attributes and events that they mention.
-import type { Capability } from "../../kernel/deps.ts";
+import { perEnvironment } from "../../kernel/deps.ts";
 import type { TenantId } from "../../kernel/ids.ts";
 import { compileRule, type Rule } from "../../rules/segment-evaluation.ts";
 import { type StoreReader, storeRead } from "../context.ts";
@@ -30,19 +30,17 @@ interface DynamicSegments {
 const EMPTY: SegmentIndex = { version: 0, rules: new Map(), byAttribute: new Map(), byEvent: new Map(), windowed: [] };
 
 /** Caches the rules of workspaces: one small read for each call, and all segments only after a change. */
-export const dynamicSegments: Capability<"dynamicSegments", DynamicSegments> = {
-  as: "dynamicSegments",
-  env: ["TABLE_NAME"],
-  grants: [{ actions: ["dynamodb:GetItem", "dynamodb:Query"], on: "table" }],
-  open: (deps) => {
+export const dynamicSegments = /* @__PURE__ */ perEnvironment(
+  "dynamicSegments",
+  { env: ["TABLE_NAME"], grants: [{ actions: ["dynamodb:GetItem", "dynamodb:Query"], on: "table" }] },
+  (deps): DynamicSegments => {
     const bind = storeRead.open(deps);
     const indexOfNow = watchedIndex(EMPTY, readIndex);
-    const segments: DynamicSegments = {
+    return {
       of: (tenant, known) => indexOfNow(bind(tenant as TenantId), known),
     };
-    return () => segments;
   },
-};
+);
 
 async function readIndex(store: StoreReader, version: number): Promise<SegmentIndex> {
   const rows = (await store.queryAll(SegmentItem, {})).filter(({ is_dynamic }) => is_dynamic);

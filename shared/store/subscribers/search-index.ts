@@ -1,5 +1,5 @@
 // The right to write the entries by which subscribers are found, in any workspace.
-import type { Capability } from "../../kernel/deps.ts";
+import { perEnvironment } from "../../kernel/deps.ts";
 import type { TenantId } from "../../kernel/ids.ts";
 import { openWorkspaceTable } from "../table.ts";
 import type { ProfileRow } from "./items.ts";
@@ -10,17 +10,19 @@ interface SearchIndex {
   update(tenant: string, profiles: readonly ProfileRow[]): Promise<void>;
 }
 
-export const searchIndex: Capability<"searchIndex", SearchIndex> = {
-  as: "searchIndex",
-  env: ["TABLE_NAME"],
-  grants: [
-    {
-      actions: ["dynamodb:BatchGetItem", "dynamodb:BatchWriteItem", "dynamodb:PutItem", "dynamodb:DeleteItem"],
-      on: "table",
-    },
-  ],
-  open: (deps) => {
-    const bind = openWorkspaceTable(deps);
-    return () => ({ update: (tenant, profiles) => updateEntries(bind(tenant as TenantId), profiles) });
+export const searchIndex = /* @__PURE__ */ perEnvironment(
+  "searchIndex",
+  {
+    env: ["TABLE_NAME"],
+    grants: [
+      {
+        actions: ["dynamodb:BatchGetItem", "dynamodb:BatchWriteItem", "dynamodb:PutItem", "dynamodb:DeleteItem"],
+        on: "table",
+      },
+    ],
   },
-};
+  (deps): SearchIndex => {
+    const bind = openWorkspaceTable(deps);
+    return { update: (tenant, profiles) => updateEntries(bind(tenant as TenantId), profiles) };
+  },
+);

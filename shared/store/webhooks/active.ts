@@ -1,6 +1,6 @@
 // What the webhook endpoints of a workspace ask for, read again only after one of them changed.
 import { MINUTE } from "../../kernel/clock.ts";
-import type { Capability } from "../../kernel/deps.ts";
+import { perEnvironment } from "../../kernel/deps.ts";
 import type { TenantId } from "../../kernel/ids.ts";
 import type { WebhookEvent } from "../../rules/webhook-events.ts";
 import { storeRead } from "../context.ts";
@@ -26,11 +26,10 @@ interface ActiveWebhooks {
   of(tenant: string, known: Promise<Versioned | undefined>): Promise<readonly ActiveWebhook[]>;
 }
 
-export const activeWebhooks: Capability<"activeWebhooks", ActiveWebhooks> = {
-  as: "activeWebhooks",
-  env: ["TABLE_NAME"],
-  grants: [{ actions: ["dynamodb:Query"], on: "table" }],
-  open: (deps) => {
+export const activeWebhooks = /* @__PURE__ */ perEnvironment(
+  "activeWebhooks",
+  { env: ["TABLE_NAME"], grants: [{ actions: ["dynamodb:Query"], on: "table" }] },
+  (deps): ActiveWebhooks => {
     const bind = storeRead.open(deps);
     const cache = recent<{ version: number; readAt: number; webhooks: readonly ActiveWebhook[] }>(MAX_CACHED);
     const of: ActiveWebhooks["of"] = async (tenant, known) => {
@@ -43,6 +42,6 @@ export const activeWebhooks: Capability<"activeWebhooks", ActiveWebhooks> = {
       cache.set(tenant, { version, readAt: now, webhooks });
       return webhooks;
     };
-    return () => ({ of });
+    return { of };
   },
-};
+);

@@ -1,6 +1,6 @@
 // The watchdog of webhook deliveries: a timer for each minute in which a workspace's deliveries were created.
 import { HOUR, MINUTE } from "../../kernel/clock.ts";
-import type { Capability } from "../../kernel/deps.ts";
+import { perEnvironment } from "../../kernel/deps.ts";
 import { type TenantId, timeOfUuid } from "../../kernel/ids.ts";
 import { timers } from "../capabilities.ts";
 import type { Store, StoreReader } from "../context.ts";
@@ -46,26 +46,21 @@ interface WebhookWatch {
   cover(deliveries: readonly { tenant: string; delivery: string }[]): Promise<void>;
 }
 
-export const webhookWatch: Capability<"webhookWatch", WebhookWatch> = {
-  as: "webhookWatch",
-  env: timers.env,
-  grants: timers.grants,
-  open: (deps) => {
-    const bind = timers.open(deps);
-    /** The timers that were set in the current minute. */
-    let known = { now: 0, timers: new Set<string>() };
-    const cover: WebhookWatch["cover"] = async (deliveries) => {
-      const now = Math.floor(deps.clock.now() / MINUTE);
-      if (known.now !== now) known = { now, timers: new Set() };
-      const set = known.timers;
-      for (const [tenant, group] of Map.groupBy(deliveries, (one) => one.tenant)) {
-        const minutes = [...new Set(group.map(({ delivery }) => creationMinute(delivery)))];
-        const missing = minutes.filter((minute) => !set.has(`${tenant}#${minute}`));
-        if (missing.length === 0) continue;
-        await bind(tenant as TenantId).set(missing.map((minute) => watchTimer(deps, minute)));
-        for (const minute of missing) set.add(`${tenant}#${minute}`);
-      }
-    };
-    return () => ({ cover });
-  },
-};
+export const webhookWatch = /* @__PURE__ */ perEnvironment("webhookWatch", timers, (deps): WebhookWatch => {
+  const bind = timers.open(deps);
+  /** The timers that were set in the current minute. */
+  let known = { now: 0, timers: new Set<string>() };
+  const cover: WebhookWatch["cover"] = async (deliveries) => {
+    const now = Math.floor(deps.clock.now() / MINUTE);
+    if (known.now !== now) known = { now, timers: new Set() };
+    const set = known.timers;
+    for (const [tenant, group] of Map.groupBy(deliveries, (one) => one.tenant)) {
+      const minutes = [...new Set(group.map(({ delivery }) => creationMinute(delivery)))];
+      const missing = minutes.filter((minute) => !set.has(`${tenant}#${minute}`));
+      if (missing.length === 0) continue;
+      await bind(tenant as TenantId).set(missing.map((minute) => watchTimer(deps, minute)));
+      for (const minute of missing) set.add(`${tenant}#${minute}`);
+    }
+  };
+  return { cover };
+});

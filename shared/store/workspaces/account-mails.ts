@@ -1,15 +1,12 @@
 // The service's own mails, with links to the console.
-import { type Capability, setting } from "../../kernel/deps.ts";
+import { perEnvironment, setting } from "../../kernel/deps.ts";
 import { cardHtml } from "../../rules/mail-card.ts";
 import type { MailPurpose } from "./session-items.ts";
 
 /** Where people open the service. */
-export const serviceUrl: Capability<"serviceUrl", string> = {
-  as: "serviceUrl",
-  env: ["BASE_URL"],
-  grants: [],
-  open: (deps) => () => setting(deps, "BASE_URL"),
-};
+export const serviceUrl = /* @__PURE__ */ perEnvironment("serviceUrl", { env: ["BASE_URL"] }, (deps) =>
+  setting(deps, "BASE_URL"),
+);
 
 interface Mail {
   subject: string;

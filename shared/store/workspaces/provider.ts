@@ -2,7 +2,7 @@
 
 import { createHash } from "node:crypto";
 import { SECOND, timestamp, ttl } from "../../kernel/clock.ts";
-import type { Capability } from "../../kernel/deps.ts";
+import { perEnvironment } from "../../kernel/deps.ts";
 import { conflict } from "../../kernel/errors.ts";
 import type { TenantId } from "../../kernel/ids.ts";
 import { byText } from "../../kernel/order.ts";
@@ -13,7 +13,7 @@ import { changeItem, type NewRowOf, putItem, type RowOf, ref, removeItem } from 
 import { happened, transacted, whereItHolds } from "../refusals.ts";
 import { WorkspaceItem } from "./items.ts";
 import { ProvenDomain, ProviderItem, SignInAttempt } from "./provider-items.ts";
-import { type Sealing, sealingBy } from "./sealing.ts";
+import { sealingBy } from "./sealing.ts";
 
 /** In the place of a workspace: the provider that the operator named for all of them. No workspace has this id. */
 export const INSTALLATION = "installation" as TenantId;
@@ -24,12 +24,11 @@ const RANDOM_BYTES = 32;
 export type Provider = Omit<RowOf<typeof ProviderItem>, "pk" | "sk">;
 
 /** Seals client secrets: one cannot be opened for another workspace. */
-export const clientSecrets: Capability<"clientSecrets", (tenant: TenantId) => Sealing> = {
-  as: "clientSecrets",
-  env: ["ENCRYPTION_KEY_ID"],
-  grants: [{ actions: ["kms:Encrypt", "kms:Decrypt"], on: "client-secret-key" }],
-  open: (deps) => () => (tenant) => sealingBy(deps, { purpose: "client-secret", tenant }),
-};
+export const clientSecrets = /* @__PURE__ */ perEnvironment(
+  "clientSecrets",
+  { env: ["ENCRYPTION_KEY_ID"], grants: [{ actions: ["kms:Encrypt", "kms:Decrypt"], on: "client-secret-key" }] },
+  (deps) => (tenant: TenantId) => sealingBy(deps, { purpose: "client-secret", tenant }),
+);
 
 export const providerOf = (platform: PlatformReader, tenant: string): Promise<Provider | undefined> =>
   platform.get(ProviderItem, { tenant });

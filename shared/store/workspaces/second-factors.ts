@@ -1,5 +1,5 @@
 // The second factor of a user: a key of an authenticator, sealed by KMS, and recovery codes (ACC-10 to ACC-13).
-import type { Capability } from "../../kernel/deps.ts";
+import { perEnvironment } from "../../kernel/deps.ts";
 import { conflict, unauthorized } from "../../kernel/errors.ts";
 import { absent, all, any, below, is } from "../conditions.ts";
 import type { Platform } from "../context.ts";
@@ -21,12 +21,11 @@ const RECOVERY_BYTES = 10;
 type UserRow = RowOf<typeof UserItem>;
 
 /** Seals the keys of authenticators: one cannot be opened for another user. */
-export const factorKeys: Capability<"factorKeys", (user: string) => Sealing> = {
-  as: "factorKeys",
-  env: ["ENCRYPTION_KEY_ID"],
-  grants: [{ actions: ["kms:Encrypt", "kms:Decrypt"], on: "second-factor-key" }],
-  open: (deps) => () => (user) => sealingBy(deps, { purpose: "second-factor", user }),
-};
+export const factorKeys = /* @__PURE__ */ perEnvironment(
+  "factorKeys",
+  { env: ["ENCRYPTION_KEY_ID"], grants: [{ actions: ["kms:Encrypt", "kms:Decrypt"], on: "second-factor-key" }] },
+  (deps) => (user: string) => sealingBy(deps, { purpose: "second-factor", user }),
+);
 
 interface FactorDeps {
   platform: Platform;

@@ -1,6 +1,6 @@
 // Sends that an environment takes ahead from the quota: one write for many sends to one subscriber (docs/decisions/0055).
 import { MINUTE } from "../../kernel/clock.ts";
-import type { Capability } from "../../kernel/deps.ts";
+import { perEnvironment } from "../../kernel/deps.ts";
 import { absent, any, atMost } from "../conditions.ts";
 import type { Store } from "../context.ts";
 import { recent } from "../recent.ts";
@@ -44,39 +44,33 @@ interface Reservation {
   nearLimitIn: number | undefined;
 }
 
-export const sendQuota: Capability<"sendQuota", SendQuota> = {
-  as: "sendQuota",
-  env: [],
-  grants: [],
-  open: () => {
-    const workspaces = recent<Reservation>(MAX_CACHED_WORKSPACES);
-    const quota: SendQuota = {
-      take: async (store, allowance, quarter) => {
-        const limit = limitOf("sends", allowance);
-        const minute = Math.floor(store.clock.now() / MINUTE);
-        const held = currentOf(workspaces.get(store.tenant), { limit, quarter, minute });
-        workspaces.set(store.tenant, held);
-        const recently = Math.max(held.used, held.usedBefore);
-        held.used++;
-        if (held.left > 0) {
-          held.left--;
-          return true;
-        }
-        if (held.nearLimitIn === minute) return false;
-        const n = recently < BUSY_FROM ? 1 : Math.max(1, Math.min(recently, MAX_AHEAD, Math.floor(limit * MAX_SHARE)));
-        const ahead = await takeAhead(store, quarter, n, limit);
-        if (ahead.kind === "near limit") {
-          held.nearLimitIn = minute;
-          return false;
-        }
-        held.left += n - 1;
-        if (ahead.used >= (limit * Math.min(...WARNINGS)) / 100) await warnOfUsage(store, "sends", allowance);
+export const sendQuota = /* @__PURE__ */ perEnvironment("sendQuota", {}, (): SendQuota => {
+  const workspaces = recent<Reservation>(MAX_CACHED_WORKSPACES);
+  return {
+    take: async (store, allowance, quarter) => {
+      const limit = limitOf("sends", allowance);
+      const minute = Math.floor(store.clock.now() / MINUTE);
+      const held = currentOf(workspaces.get(store.tenant), { limit, quarter, minute });
+      workspaces.set(store.tenant, held);
+      const recently = Math.max(held.used, held.usedBefore);
+      held.used++;
+      if (held.left > 0) {
+        held.left--;
         return true;
-      },
-    };
-    return () => quota;
-  },
-};
+      }
+      if (held.nearLimitIn === minute) return false;
+      const n = recently < BUSY_FROM ? 1 : Math.max(1, Math.min(recently, MAX_AHEAD, Math.floor(limit * MAX_SHARE)));
+      const ahead = await takeAhead(store, quarter, n, limit);
+      if (ahead.kind === "near limit") {
+        held.nearLimitIn = minute;
+        return false;
+      }
+      held.left += n - 1;
+      if (ahead.used >= (limit * Math.min(...WARNINGS)) / 100) await warnOfUsage(store, "sends", allowance);
+      return true;
+    },
+  };
+});
 
 function currentOf(held: Reservation | undefined, now: Pick<Reservation, "limit" | "quarter" | "minute">): Reservation {
   if (!held) return { ...now, left: 0, used: 0, usedBefore: 0, nearLimitIn: undefined };

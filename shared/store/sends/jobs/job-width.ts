@@ -1,6 +1,6 @@
 // Whether the jobs of a workspace are spread over 16 partitions, as an environment sees it (docs/decisions/0022).
 import { SECOND } from "../../../kernel/clock.ts";
-import type { Capability } from "../../../kernel/deps.ts";
+import { perEnvironment } from "../../../kernel/deps.ts";
 import type { Store } from "../../context.ts";
 import { recent } from "../../recent.ts";
 import type { JobKind } from "./job-ids.ts";
@@ -15,26 +15,20 @@ export interface JobWidths {
   isWide(store: Pick<Store, "tenant" | "clock" | "change">, kind: JobKind): Promise<boolean>;
 }
 
-export const jobWidths: Capability<"jobWidths", JobWidths> = {
-  as: "jobWidths",
-  env: [],
-  grants: [],
-  open: () => {
-    const cache = recent<{ second: number; jobs: number; isSpread: boolean }>(MAX_CACHED_WORKSPACES);
-    const widths: JobWidths = {
-      isWide: async (store, kind) => {
-        const second = Math.floor(store.clock.now() / SECOND);
-        const name = `${store.tenant} ${kind}`;
-        const state = cache.get(name) ?? { second, jobs: 0, isSpread: false };
-        cache.set(name, state);
-        if (state.second !== second) Object.assign(state, { second, jobs: 0 });
-        state.jobs++;
-        if (state.isSpread || state.jobs <= MAX_NARROW_PER_SECOND[kind]) return state.isSpread;
-        await store.change(JobWidth, {}, { set: { [kind]: true } });
-        state.isSpread = true;
-        return true;
-      },
-    };
-    return () => widths;
-  },
-};
+export const jobWidths = /* @__PURE__ */ perEnvironment("jobWidths", {}, (): JobWidths => {
+  const cache = recent<{ second: number; jobs: number; isSpread: boolean }>(MAX_CACHED_WORKSPACES);
+  return {
+    isWide: async (store, kind) => {
+      const second = Math.floor(store.clock.now() / SECOND);
+      const name = `${store.tenant} ${kind}`;
+      const state = cache.get(name) ?? { second, jobs: 0, isSpread: false };
+      cache.set(name, state);
+      if (state.second !== second) Object.assign(state, { second, jobs: 0 });
+      state.jobs++;
+      if (state.isSpread || state.jobs <= MAX_NARROW_PER_SECOND[kind]) return state.isSpread;
+      await store.change(JobWidth, {}, { set: { [kind]: true } });
+      state.isSpread = true;
+      return true;
+    },
+  };
+});

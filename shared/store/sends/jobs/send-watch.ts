@@ -1,5 +1,5 @@
 // The watch of sends to one subscriber: one timer for all sends of a workspace in a quarter-hour (docs/decisions/0047).
-import type { Capability } from "../../../kernel/deps.ts";
+import { perEnvironment } from "../../../kernel/deps.ts";
 import type { Store } from "../../context.ts";
 import { recent } from "../../recent.ts";
 import type { Timer, Timers } from "../../timers.ts";
@@ -13,22 +13,16 @@ export interface SendWatch {
 }
 
 /** The quarter-hours whose timers an environment has set. */
-export const sendWatch: Capability<"sendWatch", SendWatch> = {
-  as: "sendWatch",
-  env: [],
-  grants: [],
-  open: () => {
-    const set = recent<number>(MAX_CACHED_WORKSPACES);
-    const watch: SendWatch = {
-      ensure: async ({ tenant, clock }, timers, quarter) => {
-        if (set.get(tenant) === quarter) return;
-        await timers.set([watchOf(quarter, clock.now())]);
-        set.set(tenant, quarter);
-      },
-    };
-    return () => watch;
-  },
-};
+export const sendWatch = /* @__PURE__ */ perEnvironment("sendWatch", {}, (): SendWatch => {
+  const set = recent<number>(MAX_CACHED_WORKSPACES);
+  return {
+    ensure: async ({ tenant, clock }, timers, quarter) => {
+      if (set.get(tenant) === quarter) return;
+      await timers.set([watchOf(quarter, clock.now())]);
+      set.set(tenant, quarter);
+    },
+  };
+});
 
 /** The next watch of the sends of a quarter-hour: at least 15 minutes later, at the same time in every process that sets it. */
 export const watchOf = (quarter: number, now: number): Timer => ({
