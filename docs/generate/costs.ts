@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import type { Credential } from "../../shared/http/access.ts";
 import { tiers } from "../../shared/rules/event-limits.ts";
+import { MAX_SESSIONS } from "../../shared/store/workspaces/session-ends.ts";
 
 export interface CallCost {
   /** Write and read units of the table and its indexes. */
@@ -31,9 +32,26 @@ export const recordedCosts = (): CostRecord | undefined =>
 /** Calls of those who need no secret that may cost more than others, because they have a bound of another kind (docs/decisions/0112). */
 const DEAR: readonly { route: RegExp; units: number; why: string }[] = [
   { route: /^POST .*\/auth\/register$/, units: 30, why: "five an hour by an address; closed on a deployment" },
-  { route: /^POST .*\/auth\/login$/, units: 20, why: "needs the password; limited by address, browser and account" },
-  { route: /^POST .*\/(password\/reset|invitations\/accept)$/, units: 30, why: "needs a mailed token, works once" },
-  { route: /^POST .*\/sign-in\/finish$/, units: 30, why: "needs an account at the provider, counts once" },
+  {
+    route: /^POST .*\/auth\/login$/,
+    units: 40,
+    why: `needs the password; limited by address, browser and account; reads the user's sessions, ${MAX_SESSIONS} at most`,
+  },
+  {
+    route: /^POST .*\/auth\/(browser\/)?(refresh|keep|logout)$/,
+    units: 40,
+    why: `where it ends a session, once, it reads the user's, ${MAX_SESSIONS} at most`,
+  },
+  {
+    route: /^POST .*\/(password\/reset|invitations\/accept)$/,
+    units: 350,
+    why: `needs a mailed token, works once; ends the user's sessions, ${MAX_SESSIONS} at most`,
+  },
+  {
+    route: /^POST .*\/sign-in\/finish$/,
+    units: 350,
+    why: `needs an account at the provider, counts once; ends the sessions of who never confirmed the address, ${MAX_SESSIONS} at most, and reads those of others`,
+  },
   {
     route: /^POST \/v1\/(batch$|segment)/,
     units: 165,
@@ -67,6 +85,16 @@ const EACH: readonly { routes: RegExp; units: number; of: string }[] = [
   { routes: /^POST .*\/v1\/notifications$/, units: 3, of: "person that is named, at most 10,000" },
   { routes: /^POST .*\/notifications\/preview$/, units: 3, of: "person that is named or looked at, at most 10,000" },
   { routes: /^POST .*\/suppressions\/import$/, units: 3, of: "address, at most 10,000" },
+  {
+    routes: /^POST .*\/auth\/(password\/change|second-factor\/(confirm|remove))$/,
+    units: 2,
+    of: `session that ends, at most ${MAX_SESSIONS}`,
+  },
+  {
+    routes: /^(GET|DELETE) .*\/auth\/sessions|\/auth\/switch$/,
+    units: 1,
+    of: `session of the user, at most ${MAX_SESSIONS}`,
+  },
   { routes: /^POST \/v1\/events$/, units: 3, of: `event, at most ${PER_REQUEST}` },
   { routes: /^POST \/v1\/(batch|segment\/.*)$/, units: 6, of: `message, at most ${PER_REQUEST}` },
 ];

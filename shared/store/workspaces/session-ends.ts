@@ -8,7 +8,7 @@ import { transacted } from "../refusals.ts";
 import { UserSession } from "./session-items.ts";
 
 /** Of a user: all are in one answer, and are read when one ends. */
-const MAX_SESSIONS = 200;
+export const MAX_SESSIONS = 200;
 /** Of those that came from one sign-in, with it: each switch of a browser makes another one. */
 const MAX_OF_SIGN_IN = 30;
 
