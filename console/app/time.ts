@@ -76,7 +76,7 @@ export const amount = (cents: number): string => amounts.value.format(cents / 10
 const UNITS = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte"] as const;
 /** `1.1 TB` */
 export function bytes(value: number): string {
-  if (value === 0) return "0 bytes";
+  if (value < 1_000) return plural(value, "byte");
   const power = Math.min(UNITS.length - 1, Math.floor(Math.log10(Math.max(1, value)) / 3));
   const style = { style: "unit", unit: UNITS[power]!, maximumSignificantDigits: 3 } as const;
   return new Intl.NumberFormat(LOCALE, style).format(value / 1_000 ** power);

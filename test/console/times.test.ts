@@ -1,6 +1,14 @@
 // Moments in words: by the calendar of the zone in which they are read.
 import { expect, it } from "vitest";
-import { dateTime, dayName, distance, fromLocalInput, setServiceTime, toLocalInput } from "../../console/app/time.ts";
+import {
+  bytes,
+  dateTime,
+  dayName,
+  distance,
+  fromLocalInput,
+  setServiceTime,
+  toLocalInput,
+} from "../../console/app/time.ts";
 
 const BERLIN = "Europe/Berlin";
 
@@ -40,4 +48,15 @@ it("what is more than a day away is tomorrow only where it is the next day (CON-
     distance("2026-11-28T23:00:00Z", "UTC"),
     distance("2026-12-01T19:00:00Z", "UTC"),
   ]).toEqual(["tomorrow", "in 2 days", "yesterday", "2 days ago", "in 23 hours"]);
+});
+
+it("sizes have units that are written alike, and one byte is one (CON-3)", () => {
+  expect([0, 1, 78, 1_000, 38_806, 1_100_000_000_000].map(bytes)).toEqual([
+    "0 bytes",
+    "1 byte",
+    "78 bytes",
+    "1 kB",
+    "38.8 kB",
+    "1.1 TB",
+  ]);
 });

@@ -3,7 +3,7 @@ import type { ChannelHealth } from "../../../sdk/src/types.gen.ts";
 import type { Query } from "../../app/query.ts";
 import { pathTo } from "../../app/router.ts";
 import { reasonText } from "../../app/sentences.ts";
-import { number, share } from "../../app/time.ts";
+import { plural, share } from "../../app/time.ts";
 import { Badge } from "../../components/badge.tsx";
 import { Card, type Fact, Facts, Time } from "../../components/page.tsx";
 import { Loaded, Skeleton } from "../../components/states.tsx";
@@ -61,7 +61,7 @@ type RateNow = Pick<ChannelHealth, "rate_per_second" | "throttle" | "busy_until"
 function Rate({ of: { rate_per_second, throttle, busy_until } }: { of: RateNow }) {
   return (
     <>
-      {rate_per_second === null ? "not limited" : `${number(rate_per_second)} messages a second`}{" "}
+      {rate_per_second === null ? "not limited" : `${plural(rate_per_second, "message")} a second`}{" "}
       {throttle && (
         <>
           <Badge state="deferred" word="throttled" /> by its provider, <Time at={throttle.since} />. It rises again by

@@ -6,7 +6,7 @@ import { pathTo } from "../../app/router.ts";
 import { sendName } from "../../app/send-name.ts";
 import { channelName } from "../../app/sentences.ts";
 import { me } from "../../app/session.ts";
-import { daysAgo, now, number, share } from "../../app/time.ts";
+import { daysAgo, now, number, plural, share } from "../../app/time.ts";
 import { AddPerson } from "../../components/add-person.tsx";
 import { Badge } from "../../components/badge.tsx";
 import { LinkButton } from "../../components/button.tsx";
@@ -75,7 +75,7 @@ export function View() {
             },
             { title: "Status", cell: ({ status }) => <Badge state={status} /> },
             { title: "Delivered", isMinor: true, isNumber: true, cell: ({ counts }) => number(counts.delivered) },
-            { title: "When", cell: ({ created_at }) => <Time at={created_at} /> },
+            { title: "When", cell: ({ created_at, scheduled_at }) => <Time at={scheduled_at ?? created_at} /> },
           ]}
         />
         <Card title="Plan and usage">
@@ -207,7 +207,7 @@ function PlanUsage({ billing }: { billing: Billing }) {
       <p>
         <b class="capital">{plan}</b>{" "}
         <span class="dim">
-          plan. At this rate {number(forecast.sends_at_period_end)} sends by the end of the period.
+          plan. At this rate {plural(forecast.sends_at_period_end, "send")} by the end of the period.
         </span>
       </p>
       {usesOf(billing).map((one) => (

@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import type { Billing } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
 import { useQuery } from "../../app/query.ts";
-import { bytes, number, share } from "../../app/time.ts";
+import { bytes, number, plural, share } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
 import { Badge } from "../../components/badge.tsx";
 import { Button } from "../../components/button.tsx";
@@ -77,7 +77,7 @@ const factsOf = ({ plan, status, period_start, period_end, forecast, limits }: B
       began <Time at={period_start} />, ends <Time at={period_end} />
     </>,
   ],
-  ["Forecast", `${number(forecast.sends_at_period_end)} messages by the end of the period`],
+  ["Forecast", `${plural(forecast.sends_at_period_end, "message")} by the end of the period`],
   ["Requests a minute", number(limits.requests_per_minute)],
   ["Members", `up to ${number(limits.team_members)}`],
 ];
