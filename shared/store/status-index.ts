@@ -70,14 +70,10 @@ async function listStatuses(store: StoreReader, { kind }: AnyEntity): Promise<Li
   return rows.map(({ sk, status, name, waits }) => ({ id: sk, status, name, waits }));
 }
 
-/** How many entities of a kind there are, in any status. */
-const countEntities = async (store: StoreReader, entity: AnyEntity): Promise<number> =>
-  (await listStatuses(store, entity)).length;
-
 /** @throws 429 QUOTA_EXCEEDED where a workspace can hold no more of a kind. */
 export async function requireRoom(store: StoreReader, entity: AnyEntity, noun: string): Promise<void> {
-  const count = await countEntities(store, entity);
-  if (count >= MAX_ENTITIES) throw noRoom(noun);
+  const listed = await listStatuses(store, entity);
+  if (listed.length >= MAX_ENTITIES) throw noRoom(noun);
 }
 
 type ListedRow = { id: string; name?: string | undefined };
