@@ -147,6 +147,20 @@ describe("replace", () => {
     expect(await get(id)).toEqual({ ...body, ...UNTOUCHED });
   });
 
+  it.each([
+    ["safety", { safety: { max_error_rate: 0.2 } }],
+    ["scheduled_at", { scheduled_at: at(DAY) }],
+  ])("a draft that is put without its %s has none any more (CMP-16, AMB-65)", async (field, before) => {
+    const { create, call, get, channel_ids } = await setting();
+    const { id, [field]: made } = (await create(before)).body;
+    expect(made).toBeTruthy();
+
+    const messages = [{ content: text("Hello"), channel_ids }];
+    expect((await call(`PUT /api/v1/campaigns/${id}`, { name: "Anew", messages })).status).toBe(200);
+
+    expect((await get(id))[field]).toBeUndefined();
+  });
+
   it("a draft that is put as GET returned it sends a message without a time at the release still (CMP-16, AMB-66, AMB-115)", async () => {
     const { create, call, get, release, channel_ids } = await setting();
     const message = { content: text("One"), channel_ids };

@@ -206,6 +206,25 @@ describe("secrets", () => {
 
     expect((await statusOf(id))[0].status).toBe("pending");
   });
+
+  it.each([
+    ["before the opt-in", AGREED, "pending"],
+    ["after it", undefined, "opted_out"],
+  ])(
+    "an opt-out that is heard of after the mail ends its link, though it was said %s (AMB-129)",
+    async (_, consented_at, status) => {
+      const { world, upsert, consent, asked, statusOf } = await setting();
+      const id = (await upsert({ email: "own@example.com", consent })).body.id;
+      const { link } = (await asked())[0]!;
+      await world.advance(MINUTE);
+      await upsert({ consent: { channel: "email", status: "opted_out", consented_at } });
+      await world.advance(MINUTE);
+
+      await follow(world, "POST", link);
+
+      expect((await statusOf(id))[0].status).toBe(status);
+    },
+  );
 });
 
 it.each([0, 1])("no opt-in under a cap of %i sends is a dead letter (AMB-129)", async (monthly_send_cap) => {

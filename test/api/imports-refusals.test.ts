@@ -1,7 +1,10 @@
 // What rows refuse that are not imported (AMB-132).
 import { describe, expect, it } from "vitest";
+import { fill } from "../../bench/people.ts";
 import { MINUTE } from "../../shared/kernel/clock.ts";
+import { heldAddresses } from "../../shared/store/subscribers/addresses.ts";
 import { importing, people } from "../support/imports.ts";
+import { operate } from "../support/people.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
@@ -109,6 +112,17 @@ describe("an opt-out in a row that is rejected", () => {
 
     expect(job.consent_summary).toMatchObject({ opted_in: 1, unchanged: 1 });
     expect(await statusOf("a@x.example", {})).toBe("opted_out");
+  });
+
+  it("an opt-out in a row beyond the plan's subscribers holds for the address of an earlier row of its person (AMB-88, AMB-132)", async () => {
+    const { run, tenant, world } = await setting();
+    await fill(world, tenant, 1_010);
+    await operate(world, tenant, { plan: "free" });
+
+    const csv = "external_id,email,unsubscribed\nu1,a@x.example,\nu1,,yes\n";
+    expect(await run(csv)).toMatchObject({ failed_rows: 2 });
+
+    expect([...(await heldAddresses(tenant.store, ["a@x.example"]))]).toEqual(["a@x.example"]);
   });
 });
 

@@ -1,6 +1,7 @@
 // The window of a funnel: which sends it chooses, and that it counts who converted once (ISG-1, ISG-10).
 import { expect, it } from "vitest";
 import { DAY, HOUR, timestamp } from "../../shared/kernel/clock.ts";
+import { type Added, onMoreDays } from "../../shared/store/insights/credits.ts";
 import { withBuyers } from "../support/conversions.ts";
 import { worlds } from "../support/worlds.ts";
 
@@ -110,3 +111,38 @@ it("the window chooses sends, by default of the last 30 days, and what came of t
   expect(await summary("campaign")).toEqual([]);
   expect(await funnel(id)).toMatchObject({ sent: 0, converted: 0, conversions: 0 });
 });
+
+/** What a window of these days adds up, of rows by day, as a day leaves out what a day before it in the window says. */
+function sumOf(rows: readonly Added[], days: readonly string[]): number {
+  const within = rows.filter(({ credit }) => days.includes(credit.day));
+  const added = within.flatMap(({ add }) => Object.entries(add));
+  return added.reduce((sum, [name, n]) => {
+    const [total, before] = name.split("_of|");
+    if (total !== "revenue") return sum;
+    return before === undefined ? sum + n : days.includes(before) ? sum - n : sum;
+  }, 0);
+}
+
+it.each([
+  [0, 1, 2, 3],
+  [3, 2, 1, 0],
+  [0, 3, 1, 2],
+  [0, 3, 2, 1],
+  [1, 3, 0, 2],
+  [2, 0, 3, 1],
+])(
+  "a conversion after sends of four days, which become known in the order %i %i %i %i, counts once in every window that has one of them (ISG-1, ISG-10)",
+  (...order) => {
+    const days = [1, 2, 3, 4].map((day) => `2026-11-0${day}`);
+    const known: string[] = [];
+    const rows: Added[] = [];
+    for (const i of order) {
+      const credit = { group: "campaign", id: "c", day: days[i]! } as const;
+      rows.push(...onMoreDays("revenue", 500, [credit], known));
+      known.push(credit.day);
+    }
+    const windows = days.flatMap((_, from) => days.slice(from).map((__, n) => days.slice(from, from + n + 1)));
+
+    expect(windows.map((window) => sumOf(rows, window))).toEqual(windows.map(() => 500));
+  },
+);

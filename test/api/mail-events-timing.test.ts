@@ -72,6 +72,24 @@ describe("a mail whose answer was lost", () => {
       expect(await read()).toMatchObject(expected);
     },
   );
+
+  it("a late bounce takes nobody from those whom the channel reached: its mail was not among them (AMB-139)", async () => {
+    const { world, tenant } = await withTenant();
+    const { ada, mail } = await mailing(world, tenant);
+    const bob = await tenant.upsert({ external_id: "bob", email: "bob@example.com" });
+    await spoil(world, { channel: "email", outcome: "timeout", times: 1 });
+    const { job } = await mail();
+    await world.advance(60 * MINUTE);
+    const [row] = await ledgerOf(tenant, ada);
+    const lost = row?.state === "unknown" ? ada : bob;
+
+    await tell(world, { ...fates.bounce.event, mail: { tags: await tagsOf(tenant, lost, job.id) } });
+
+    expect((await tenant.call(`GET /api/v1/notifications/${job.id}`)).body).toMatchObject({
+      counts: { delivered: 1, failed: 0, bounced: 1 },
+      delivered_by_channel: { email: 1 },
+    });
+  });
 });
 
 describe("an event that comes early", () => {

@@ -119,6 +119,20 @@ describe("the outcome of a journey's send step", () => {
     expect(funnel).toMatchObject({ sent: 1, delivered: 1, bounced: 0 });
   });
 
+  it("the outcome of a journey's send step is skipped where its journey is archived while its message waits for the morning (AMB-142, D-QUIET)", async () => {
+    const { reached, call, world, stats, id } = await mailingJourney();
+    await call("PATCH /api/v1/workspace", {
+      quiet_hours: { start: "11:30", end: "14:00", timezone_mode: "workspace" },
+    });
+    expect(await reached("ada@example.com")).toEqual({ sent: 1 });
+
+    for (const move of ["pause", "archive"]) await call(`POST /api/v1/journeys/${id}/${move}`);
+    await world.advance(180 * MINUTE);
+
+    expect((await stats(id)).steps.m.outcomes).toEqual({ "skipped:canceled": 1 });
+    expect(await mailsOf(world)).toEqual([]);
+  });
+
   it("the outcome of a journey's send step stays sent where its message arrived (AMB-142)", async () => {
     const { reached, world } = await mailingJourney();
 

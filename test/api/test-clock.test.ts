@@ -104,6 +104,7 @@ describe("a move of a sandbox's time", () => {
     ["backwards", "to", { to: timestamp(START - HOUR) }],
     ["to the time that it is", "to", { to: timestamp(START) }],
     ["by more than 400 days", "advance", { advance: "401d" }],
+    ["to a time more than 400 days ahead", "to", { to: timestamp(START + 400 * DAY + 1) }],
     ["by a duration and to a time", "body", { advance: "1h", to: "2026-12-01T00:00:00Z" }],
     ["by a duration that is not whole", "advance", { advance: "1.5h" }],
     ["nowhere", "body", {}],
@@ -115,6 +116,15 @@ describe("a move of a sandbox's time", () => {
     expect(answer.status).toBe(422);
     expect(answer.body.fields).toEqual({ [field]: expect.any(String) });
   });
+
+  it.each([{ advance: "400d" }, { advance: "9600h" }, { to: timestamp(START + 400 * DAY) }])(
+    "a move of exactly 400 days is begun: $advance $to (F4)",
+    async (body) => {
+      const { tenant } = await sandboxIn(await fresh());
+
+      expect((await tenant.call("POST /v1/test/clock", body)).status).toBe(202);
+    },
+  );
 
   it.each([
     ["developer", 202],

@@ -123,6 +123,21 @@ describe("events", () => {
     expect(here.outside.received.map(({ to }) => to)).toEqual(["one.example.com"]);
   });
 
+  it("an endpoint gets the events from its being switched on to its being switched off, with none that follow in that minute (HOK-7, WEV-11)", async () => {
+    const here = await setting();
+    const { world, tenant, outside } = here;
+    const { id } = await hook(here, ["subscriber.created"]);
+    for (const [external_id, active] of [["on", undefined], ["off", false], ["again", true]] as const) {
+      if (active !== undefined) await tenant.call(`PATCH /api/v1/webhooks/${id}`, { active });
+      await upsert(here, { external_id });
+      await world.settle();
+    }
+
+    const told = outside.received.map(({ body }) => JSON.parse(body).data.external_id);
+    expect(told).toEqual(["on", "again"]);
+    expect((await log(here, id)).items).toHaveLength(2);
+  });
+
   it("after the deletion of an endpoint nothing more is delivered, also not a waiting retry (HOK-7)", async () => {
     const here = await setting();
     const { world, tenant, outside } = here;

@@ -28,6 +28,25 @@ describe("quotas and caps", () => {
     expect((await world.call("GET /api/v1/billing", { as })).body.usage.sends).toBe(99_998);
   });
 
+  it.each([
+    ["of its own that is one below", 99_999, "SEND_CAP_REACHED", "The workspace's own monthly send cap"],
+    ["of its own that is one above", 100_001, "PAYMENT_REQUIRED", "The plan's quota"],
+    ["of no number", null, "PAYMENT_REQUIRED", "The plan's quota"],
+  ])(
+    "a send that would pass a quota of 100,000 under a cap %s is refused by the lower of both (ERR-3, ERR-4)",
+    async (_, monthly_send_cap, code, whose) => {
+      const tenant = await world.tenant({ plan: "starter" });
+      await upsertThree(tenant);
+      await operate({ tenant_id: tenant.id, usage: { sends: 99_998 } });
+      const as = await tenant.dashboard();
+      await world.call("PATCH /api/v1/billing", { as, body: { monthly_send_cap } });
+
+      const { body } = await send(as);
+
+      expect(body).toMatchObject({ code, message: expect.stringContaining(whose) });
+    },
+  );
+
   it("a send that the quota refuses leaves nothing of its plan (ERR-3)", async () => {
     const tenant = await world.tenant({ plan: "starter" });
     await upsertThree(tenant);
