@@ -127,7 +127,11 @@ describe("events", () => {
     const here = await setting();
     const { world, tenant, outside } = here;
     const { id } = await hook(here, ["subscriber.created"]);
-    for (const [external_id, active] of [["on", undefined], ["off", false], ["again", true]] as const) {
+    for (const [external_id, active] of [
+      ["on", undefined],
+      ["off", false],
+      ["again", true],
+    ] as const) {
       if (active !== undefined) await tenant.call(`PATCH /api/v1/webhooks/${id}`, { active });
       await upsert(here, { external_id });
       await world.settle();
