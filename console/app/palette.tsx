@@ -183,6 +183,8 @@ export function Palette() {
     hit.run();
   };
   const onKeyDown = (event: KeyboardEvent) => {
+    // A word is being chosen, as of Japanese.
+    if (event.isComposing) return;
     if (event.key === "ArrowDown") setAt(Math.min(hits.length - 1, at + 1));
     else if (event.key === "ArrowUp") setAt(Math.max(0, at - 1));
     else if (event.key === "Enter" && chosen) run(chosen);

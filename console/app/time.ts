@@ -73,12 +73,12 @@ export const currencyName = (code: string): string => currencyNames.of(code) ?? 
 
 /** Revenue: `€1,209.50`, or `1,209.50` where the workspace does not say its currency. */
 export const amount = (cents: number): string => amounts.value.format(cents / 100);
-const UNITS = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte"] as const;
-/** `1.1 TB` */
+const UNITS = ["kilobyte", "megabyte", "gigabyte", "terabyte"] as const;
+/** `1.1 TB`, `78 bytes` */
 export function bytes(value: number): string {
   if (value < 1_000) return plural(value, "byte");
-  const power = Math.min(UNITS.length - 1, Math.floor(Math.log10(Math.max(1, value)) / 3));
-  const style = { style: "unit", unit: UNITS[power]!, maximumSignificantDigits: 3 } as const;
+  const power = Math.min(UNITS.length, Math.floor(Math.log10(value) / 3));
+  const style = { style: "unit", unit: UNITS[power - 1]!, maximumSignificantDigits: 3 } as const;
   return new Intl.NumberFormat(LOCALE, style).format(value / 1_000 ** power);
 }
 export const plural = (value: number, one: string, many = `${one}s`): string =>

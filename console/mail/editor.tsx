@@ -188,9 +188,10 @@ function useWay(chosen: string | undefined, choose: (id: string) => void, at: st
   // A new object each time, so that the block that is chosen already is entered too.
   const [entered, setEntered] = useState(at === undefined ? undefined : { id: at });
   const focus = (selector: string) => bench.current?.querySelector<HTMLElement>(selector)?.focus();
-  // In a narrow window its settings stand below all blocks.
+  // In a narrow window its settings stand below all blocks. What the keyboard is at stays in sight.
   useEffect(() => {
-    if (chosen) bench.current?.querySelector("[aria-label=Settings]")?.scrollIntoView({ block: "nearest" });
+    const isByKey = bench.current?.querySelector(".block-list :focus-visible");
+    if (chosen && !isByKey) bench.current?.querySelector("[aria-label=Settings]")?.scrollIntoView({ block: "nearest" });
   }, [chosen]);
   useEffect(() => {
     if (entered) focus("[aria-label=Settings] :is(input, textarea, select)");
@@ -200,7 +201,8 @@ function useWay(chosen: string | undefined, choose: (id: string) => void, at: st
     setEntered({ id });
   };
   const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key !== "Escape" || !bench.current?.querySelector(".block-list [aria-pressed=true]")) return;
+    const isLeft = event.key === "Escape" && !event.isComposing;
+    if (!isLeft || !bench.current?.querySelector(".block-list [aria-pressed=true]")) return;
     // Else the dialog would close.
     event.preventDefault();
     event.stopPropagation();

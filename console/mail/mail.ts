@@ -7,7 +7,7 @@ import { table } from "./markup.ts";
 /** The width of the card; narrower windows get narrower ones. */
 const WIDTH = 600;
 /** Above this a large mailbox provider cuts a mail off. */
-export const CLIPPED_BYTES = 102 * 1024;
+export const CLIPPED_BYTES = 102_000;
 
 const DARK = "@media (prefers-color-scheme:dark)";
 

@@ -1,6 +1,6 @@
 // The palette, the list of API calls and the list of keys, from the keyboard.
 import { expect, it, onTestFinished } from "vitest";
-import { type Tab, tabTo, violations } from "../support/console-tab.ts";
+import { draftJourney, type Tab, tabTo, violations } from "../support/console-tab.ts";
 
 export function keyStories(open: () => Promise<Tab>): void {
   it("the palette takes what is typed at once, and finds a page, an action, and a person by the beginning of a name (CON-4)", async () => {
@@ -41,6 +41,23 @@ export function keyStories(open: () => Promise<Tab>): void {
     await page.keyboard.press("g");
     await page.keyboard.press("e");
     await page.getByRole("heading", { name: "Segments", level: 1 }).waitFor();
+  });
+
+  it("Enter and Escape that choose a word, as of Japanese, leave the palette and the step of a journey open (CON-4)", async () => {
+    const { page, visit } = await open();
+    const palette = page.locator("dialog.palette");
+    const panel = page.locator(".chart-panel");
+    await draftJourney({ page, visit }, "By word", "signed_up");
+    await page.getByRole("button", { name: /^Insert a step after/ }).click();
+    await panel.dispatchEvent("keydown", { key: "Escape", isComposing: true });
+    await page.keyboard.press("Control+k");
+    await palette.getByRole("combobox").fill("webh");
+    await palette.getByRole("option", { name: /^Webhooks/ }).waitFor();
+    await palette.getByRole("combobox").dispatchEvent("keydown", { key: "Enter", isComposing: true });
+    await palette.getByRole("option", { name: /^Webhooks/ }).waitFor({ timeout: 2_000 });
+    await page.keyboard.press("Escape");
+    await palette.waitFor({ state: "detached" });
+    expect(await panel.count()).toBe(1);
   });
 
   it("the palette finds what has a name, without its marks and case (CON-4)", async () => {

@@ -1,5 +1,6 @@
 // A mail is designed with blocks: in the editor, as the mail that is kept, and as mailboxes show it.
-import { expect, it } from "vitest";
+import type { Locator } from "playwright-core";
+import { expect, it, onTestFinished } from "vitest";
 import { mailHtml } from "../../console/mail/mail.ts";
 import { designOf, starters } from "../../console/mail/starters.ts";
 import { draftJourney, press, type Tab, violations, violationsInThemes } from "../support/console-tab.ts";
@@ -126,6 +127,29 @@ export function mailStories(open: () => Promise<Tab>): void {
     await block.and(page.locator(":focus")).press("Escape");
     await editor.waitFor({ state: "detached" });
     await panel.getByRole("button", { name: "Edit the design" }).waitFor();
+  });
+
+  it("on a phone, a block that is pressed brings its settings into sight, and one that is chosen by keyboard stays there itself (CON-4)", async () => {
+    const { page, visit } = await open();
+    const size = page.viewportSize()!;
+    onTestFinished(() => page.setViewportSize(size));
+    await page.setViewportSize({ width: 390, height: 700 });
+    await visit("content/templates/new");
+    await page.getByRole("group", { name: "Content for" }).getByRole("button", { name: "Email" }).click();
+    await page.getByRole("button", { name: "Design with blocks" }).click();
+    const editor = page.locator("dialog.mail-editor");
+    await editor.getByRole("button", { name: /^Welcome/ }).click();
+    const blocks = editor.getByRole("list", { name: "Blocks" }).getByRole("button");
+    const isInSight = async (element: Locator) => {
+      const { y, height } = (await element.boundingBox())!;
+      return y >= 0 && y + height <= 700;
+    };
+    const settings = editor.getByRole("button", { name: "Settings of the whole email" });
+    await blocks.first().press("Space");
+    await settings.waitFor();
+    expect(await isInSight(blocks.first())).toBe(true);
+    await blocks.nth(1).click();
+    await expect.poll(() => isInSight(settings)).toBe(true);
   });
 
   it("an editor of mails that cannot be loaded is told of, and tried again (CON-3)", async () => {

@@ -69,7 +69,7 @@ export function typingStories(open: () => Promise<Tab>): void {
     const [chooser] = await Promise.all([page.waitForEvent("filechooser"), file.click({ force: true })]);
     // A browser tells of no choice that is the same as before.
     expect(await chooser.element().inputValue()).toBe("");
-    await page.getByText("people.csv, 1 KB").waitFor();
+    await page.getByText("people.csv, 6 bytes").waitFor();
   });
 
   it("an external ID with a space is one ID (CON-3)", async () => {
@@ -203,10 +203,10 @@ export function typingStories(open: () => Promise<Tab>): void {
     await page.getByLabel("Date of consent").fill("2026-01-05");
     await show("people");
     await show("import");
-    await page.getByText("agreed.csv, 1 KB").waitFor();
+    await page.getByText("agreed.csv, 41 bytes").waitFor();
     expect(await page.getByLabel("Date of consent").inputValue()).toBe("2026-01-05");
     await choose("bought.csv");
-    await page.getByText("bought.csv, 1 KB").waitFor();
+    await page.getByText("bought.csv, 41 bytes").waitFor();
     await start.click();
     expect(await page.getByLabel("Date of consent").inputValue()).toBe("");
   });

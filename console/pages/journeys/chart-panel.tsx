@@ -38,8 +38,8 @@ export function ChartPanel({ chosen, trigger, insert, close, ...steps }: PanelPr
     <section
       class="chart-panel"
       aria-label={step ? nameOf(step) : titles[chosen.kind]}
-      onKeyDown={({ key }) => {
-        if (key === "Escape") close();
+      onKeyDown={({ key, isComposing }) => {
+        if (key === "Escape" && !isComposing) close();
       }}
     >
       <header>

@@ -113,7 +113,7 @@ export function Graph(props: GraphProps) {
 }
 
 /** What was changed and is not saved yet. */
-function Edited({ edit, saving }: GraphProps) {
+function Edited({ edit, saving, shown }: GraphProps) {
   if (!edit.mayEdit) return <p class="dim">Pause the journey to change it.</p>;
   return (
     <div class="actions">
@@ -128,7 +128,9 @@ function Edited({ edit, saving }: GraphProps) {
       {edit.undo && <Button onClick={edit.undo}>Undo</Button>}
       {edit.redo && <Button onClick={edit.redo}>Redo</Button>}
       {edit.isChanged && <Discard onClick={edit.discard} />}
-      {!edit.isChanged && !edit.undo && <span class="dim">Press a step to change it, a plus to insert one.</span>}
+      {!edit.isChanged && !edit.undo && shown.kind === "now" && (
+        <span class="dim">Press a step to change it, a plus to insert one.</span>
+      )}
     </div>
   );
 }

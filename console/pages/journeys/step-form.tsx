@@ -57,18 +57,12 @@ export function StepEditor({ graph, id, faults, change }: EditorProps) {
   );
 }
 
-function StepFacts({ type, step }: { type: StepType; step: JourneyStep }) {
-  return (
-    <>
-      {type === "send" ? (
-        <MessageFacts settings={settingsOf(step) as SendSettings} />
-      ) : (
-        <p class="initial">{stepText(step) || stepNames[type]}</p>
-      )}
-      <p class="dim">Pause the journey to change its steps.</p>
-    </>
+const StepFacts = ({ type, step }: { type: StepType; step: JourneyStep }) =>
+  type === "send" ? (
+    <MessageFacts settings={settingsOf(step) as SendSettings} />
+  ) : (
+    <p class="initial">{stepText(step) || stepNames[type]}</p>
   );
-}
 
 /** What it says, on each channel, and by which it goes out. */
 function MessageFacts({ settings }: { settings: SendSettings }) {
