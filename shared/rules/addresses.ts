@@ -23,8 +23,11 @@ export function normalizedAddress(kind: AddressKind, text: unknown): string | un
   return isInternationalAddress(text) && !isBeyondAscii(ascii) ? ascii.toLowerCase() : undefined;
 }
 
-/** Where mail to an address arrives: `ada+news@example.com` is another name of `ada@example.com`. */
-export const mailboxOf = (address: string): string => address.replace(/\+[^@]*@/, "@");
+/**
+ * Where mail to an address arrives: `ada+news@example.com` is another name of `ada@example.com`. What begins with a plus is no
+ * other name: else all numbers at a carrier were one mailbox.
+ */
+export const mailboxOf = (address: string): string => address.replace(/(?<=[^@])\+[^@]*@/, "@");
 
 /** What was said last, on one channel. */
 interface Said {

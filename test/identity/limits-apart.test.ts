@@ -70,3 +70,18 @@ it.each<[what: string, deed: Deed, allowed: number]>([
     expect(statuses.indexOf(429)).toBe(allowed);
   },
 );
+
+it.each<[what: string, deed: Deed, uses: number]>([
+  ["resets of a password", forgot, 4],
+  ["mails that confirm an address", resend, 6],
+])(
+  "%s for names with a plus that a stranger made up keep nobody from those of the own address (LIM-4, D11)",
+  async (_, deed, uses) => {
+    const here = await setting();
+    const stranger = await here.register("ada+stranger");
+    for (let n = 0; n < uses; n++) await deed(here, stranger);
+
+    expect((await deed(here, stranger)).status).toBe(429);
+    expect((await deed(here, here.ada)).status).not.toBe(429);
+  },
+);

@@ -19,6 +19,8 @@ it.each([
   ["ada@navy.example", "ada@navy.example"],
   ["ada+news@navy.example", "ada@navy.example"],
   ["ada+a+b@navy.example", "ada@navy.example"],
+  ["+15550100@carrier.example", "+15550100@carrier.example"],
+  ["+15550100+news@carrier.example", "+15550100@carrier.example"],
 ])("mail to %s counts for the mailbox %s (LIM-4)", (address, mailbox) => {
   expect(mailboxOf(address)).toBe(mailbox);
 });

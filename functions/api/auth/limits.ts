@@ -20,7 +20,7 @@ export const PASSWORDS_PER_USER: AttemptLimit = { kind: "password-user", max: 10
 /** One-time codes of one user, whose password was right: a year of guessing at both limits finds one in thirty times. */
 export const CODES_PER_USER: AttemptLimit = { kind: "code-user", max: 10, windowMs: 15 * MINUTE };
 export const CODES_A_DAY: AttemptLimit = { kind: "code-user-day", max: 30, windowMs: DAY };
-/** Mails with a token to one mailbox, whether or not a user has the address. */
+/** Mails with a token to one address, whether or not a user has it. */
 export const RESETS_AN_HOUR: AttemptLimit = { kind: "reset-email", max: 3, windowMs: HOUR };
 export const RESETS_A_DAY: AttemptLimit = { kind: "reset-email-day", max: 10, windowMs: DAY };
 export const CONFIRMATIONS_AN_HOUR: AttemptLimit = { kind: "confirm-email", max: 5, windowMs: HOUR };
@@ -68,12 +68,21 @@ export async function countGuess(platform: Counter, email: string, sourceIp: str
   await countAttempt(platform, GUESSES, email);
 }
 
-/** Counts a mail that resets a password, for the mailbox where it arrives. @throws 429 */
-export async function countReset(platform: Counter, email: string): Promise<void> {
-  await countAttempt(platform, RESETS_AN_HOUR, mailboxOf(email));
-  await countAttempt(platform, RESETS_A_DAY, mailboxOf(email));
+/**
+ * What a mail with a token counts for: an address, or all names with a plus of a mailbox together. Strangers make up such names,
+ * also ones that no user has, and keep nobody from the mails of the plain address.
+ */
+function receiverOf(email: string): string {
+  const mailbox = mailboxOf(email);
+  return mailbox === email ? email : `names of ${mailbox}`;
 }
 
-/** Counts a further mail that confirms an address, for the mailbox where it arrives. @throws 429 */
+/** Counts a mail that resets a password. @throws 429 */
+export async function countReset(platform: Counter, email: string): Promise<void> {
+  await countAttempt(platform, RESETS_AN_HOUR, receiverOf(email));
+  await countAttempt(platform, RESETS_A_DAY, receiverOf(email));
+}
+
+/** Counts a further mail that confirms an address. @throws 429 */
 export const countConfirmation = (platform: Counter, email: string): Promise<void> =>
-  countAttempt(platform, CONFIRMATIONS_AN_HOUR, mailboxOf(email));
+  countAttempt(platform, CONFIRMATIONS_AN_HOUR, receiverOf(email));

@@ -45,7 +45,7 @@ export const isSameAddress = (a: unknown, b: unknown): boolean => normal(a)?.key
 
 /** When the owner of its mailbox was asked to confirm an opt-in, under any name of it. */
 export const askedAt = (world: World, text: string): number[] =>
-  rowOf(world, text.replace(/\+[^@]*@/, "@"))?.asked ?? [];
+  rowOf(world, text.replace(/(?<=[^@])\+[^@]*@/, "@"))?.asked ?? [];
 
 /** AMB-129: nobody is asked by mail to end what the operator alone may end. */
 export const mayBeAsked = (world: World, text: unknown): boolean =>
