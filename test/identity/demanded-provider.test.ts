@@ -3,8 +3,10 @@ import { describe, expect, it } from "vitest";
 import { SECOND } from "../../shared/kernel/clock.ts";
 import { mailedToken } from "../support/accounts.ts";
 import { bearerOf } from "../support/credentials.ts";
+import { ISSUER } from "../support/openid-provider.ts";
 import { ADA, PASSWORD, PROVIDER_ROUTE, signInWorld } from "../support/sign-in.ts";
 import { openStream } from "../support/sse.ts";
+import type { Answer } from "../support/world.ts";
 
 describe("a workspace that demands its provider", () => {
   const DEMAND = { required: true, default_role: "viewer" };
@@ -170,5 +172,25 @@ describe("a workspace that demands its provider", () => {
     const later = await signIn(ADA, { tenant_id: tenant });
     expect([(await topics(unused)).status, (await renewed(unused)).status]).toEqual([401, 401]);
     expect([(await topics(later)).status, (await renewed(later)).status]).toEqual([200, 200]);
+  });
+
+  it("a sign-in that ends while its provider is removed begins no session (ACC-15, ACC-17)", async () => {
+    const { world, connected, signIn, begin, provider, post } = await signInWorld();
+    const { host } = new URL(ISSUER);
+    const sink = world.providers.hosts.get(host)!;
+    const during: { remove?: () => Promise<Answer>; removal?: Promise<Answer> } = {};
+    world.providers.hosts.set(host, (request) => {
+      if (request.path === "/token") during.removal = during.remove?.();
+      return sink(request);
+    });
+    const { owner, tenant: tenant_id } = await connected();
+    await signIn(ADA, { tenant_id });
+    during.remove = () => world.call(`DELETE ${PROVIDER_ROUTE}`, { as: bearerOf(owner) });
+    const { url, binding } = await begin({ tenant_id });
+
+    const { status } = await post("sign-in/finish", { ...provider.signIn(url, ADA), binding });
+
+    expect((await during.removal)?.status).toBe(204);
+    expect(status).toBe(401);
   });
 });

@@ -104,7 +104,8 @@ function Settings({ found }: { found: IdentityProvider | undefined }) {
           said="Removed. Members sign in with passwords."
           close={() => setRemoving(false)}
         >
-          Members sign in with passwords from then on. Anyone without one asks for it on the sign-in page.
+          Sessions that began there end. Members sign in with passwords. Anyone without one asks for it on the sign-in
+          page.
         </Ask>
       )}
     </>

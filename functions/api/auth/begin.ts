@@ -68,7 +68,7 @@ export async function begin(
   const workspace = requireOpen(await platform.get(WorkspaceItem, { tenant }));
   const { name = "", plan } = workspace;
   const isOwn = byProvider?.of === "workspace";
-  const { sign_in_client: provider = byProvider?.client } = workspace;
+  const { sign_in_client: provider } = workspace;
   if (isOwn && provider !== byProvider.client) throw unauthorized("The identity provider has changed meanwhile.");
   if (workspace.sign_in_required && !isOwn && !opensWithoutProvider(role, hasOwnFactor)) throw signInRequired();
   const session = await beginSession(platform, {
@@ -78,7 +78,7 @@ export async function begin(
     device: deviceOf(headers["user-agent"] ?? ""),
     address: sourceIp,
     ...(password !== undefined && { login: { email: user.email, password, isEnrolled: byProvider?.isEnrolled } }),
-    ...(isOwn && { provided: tenant, provider: workspace.sign_in_client }),
+    ...(isOwn && { provided: tenant, provider }),
     isProvided: byProvider !== undefined,
     secondFactor,
     parent,

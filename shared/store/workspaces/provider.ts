@@ -69,13 +69,12 @@ export async function storeProvider(
   isRequired: boolean,
 ): Promise<void> {
   const { tenant } = row;
-  const isSame = before?.issuer === row.issuer && before.client_id === row.client_id;
-  const client = isSame ? {} : { sign_in_client: clientOf(row) };
+  const set = { sign_in_required: isRequired, sign_in_client: clientOf(row) };
   const isAsRead = before === undefined ? absent() : is("updated_at", before.updated_at);
   const dropped = (before?.domains ?? []).filter((domain) => !row.domains.includes(domain));
   const isStored = await transacted(platform, [
     putItem(ProviderItem, { tenant }, row, isAsRead),
-    changeItem(WorkspaceItem, { tenant }, { set: { sign_in_required: isRequired, ...client } }, present()),
+    changeItem(WorkspaceItem, { tenant }, { set }, present()),
     ...dropped.map((domain) => removeItem(ProvenDomain, { domain, tenant })),
   ]);
   if (!isStored) throw conflict("The identity provider is being changed at the moment. Try again.");
