@@ -92,6 +92,16 @@ it("what is no id of a workspace does not get into a header (ACC-7)", async () =
     }
 });
 
+it("the address of the service is that of the moment, also where a function worked before a port was known (ACC-7)", async () => {
+  let url = "http://127.0.0.1:0";
+  world = await testWorld({ baseUrl: () => url });
+  await ask("keep", { refresh_token: (await login()).refresh_token });
+  url = "https://api.example.com";
+  const kept = await ask("keep", { refresh_token: (await login()).refresh_token });
+
+  expect(String(kept.headers["set-cookie"])).toContain("; Secure");
+});
+
 it("the cookie is sent over HTTPS only where the service has HTTPS (ACC-7)", async () => {
   world = await testWorld({ baseUrl: () => "https://api.example.com" });
   const kept = await ask("keep", { refresh_token: (await login()).refresh_token });

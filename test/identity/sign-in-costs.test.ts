@@ -57,12 +57,13 @@ it("what begins and ends sessions costs no more than docs/access.md says, of a u
       await beginSession(platform, { user: user.id, tenant: tenant.id, device, address });
   };
   const units: Record<string, number> = {};
+  const refusals: string[] = [];
   const call = async (route: string, body: object | undefined, token?: string) => {
     world.dynamodb.resetMeter();
     const headers = { "sec-fetch-site": "same-origin", ...(token && { authorization: `Bearer ${token}` }) };
     const { status, body: answer } = await world.call(route, { headers, ...(body && { body }) });
     const { wcu, rcu } = world.dynamodb.meter();
-    expect([route, status < 300 || status === 401]).toEqual([route, true]);
+    refusals.push(...(status < 300 ? [] : [`${status} ${route}`]));
     units[route] = Math.max(units[route] ?? 0, wcu + rcu);
     return answer;
   };
@@ -83,6 +84,8 @@ it("what begins and ends sessions costs no more than docs/access.md says, of a u
   const switched = await call("POST /api/v1/auth/switch", { tenant_id: tenant.id }, reset.access_token);
   const change = { current_password: GRACE.password, password: "another one for everyone" };
   await call("POST /api/v1/auth/password/change", change, switched.access_token);
+  // A token that was used before ends its session.
+  expect(refusals).toEqual(["401 POST /api/v1/auth/refresh"]);
 
   const known = recordedCosts()!.routes;
   for (const [route, found] of Object.entries(units)) {

@@ -1,12 +1,15 @@
 // The service's own mails, with links to the console.
-import { perEnvironment, setting } from "../../kernel/deps.ts";
+import { type Capability, setting } from "../../kernel/deps.ts";
 import { cardHtml } from "../../rules/mail-card.ts";
 import type { MailPurpose } from "./session-items.ts";
 
-/** Where people open the service. */
-export const serviceUrl = /* @__PURE__ */ perEnvironment("serviceUrl", { env: ["BASE_URL"] }, (deps) =>
-  setting(deps, "BASE_URL"),
-);
+/** Where people open the service: read each time, because the local service may work before it has its port. */
+export const serviceUrl: Capability<"serviceUrl", string> = {
+  as: "serviceUrl",
+  env: ["BASE_URL"],
+  grants: [],
+  open: (deps) => () => setting(deps, "BASE_URL"),
+};
 
 interface Mail {
   subject: string;
