@@ -178,7 +178,7 @@ describe("a workspace that demands its provider", () => {
     const { world, connected, signIn, begin, provider, post } = await signInWorld();
     const { host } = new URL(ISSUER);
     const sink = world.providers.hosts.get(host)!;
-    const during: { remove?: () => Promise<Answer>; removal?: Promise<Answer> } = {};
+    const during: { remove?: () => Promise<Answer>; removal?: Promise<Answer> | undefined } = {};
     world.providers.hosts.set(host, (request) => {
       if (request.path === "/token") during.removal = during.remove?.();
       return sink(request);
