@@ -12,7 +12,7 @@ import type { OtherChannel } from "./import-mapping.ts";
 import { type LogColumn, partyOf } from "./import-message-logs.ts";
 import type { PluslessNumbers, Standard } from "./import-names.ts";
 import { regionOf } from "./import-places.ts";
-import { type SignedName, signedName } from "./import-signs.ts";
+import { type SignedChannel, type SignedName, signedName } from "./import-signs.ts";
 import { cellValue, isMissing, tagsOf, type Value } from "./import-values.ts";
 
 export interface RowReading extends ConsentReading {
@@ -135,7 +135,7 @@ export function sortCells({ cells, types }: Columns, row: readonly string[]): So
     if (isCountry) takeCountry(sorted, value);
     const rank = standard === "phone" ? FIRST_PHONE : phoneRank;
     if (rank !== undefined && !NO_VALUE.test(value)) sorted.phones.push({ text: value, rank, lacksPlus, of });
-    if (of && MAY_BE_NUMBER.test(value) && !IS_DAY.test(value)) sorted.numbers.push({ text: value, lacksPlus, of });
+    if (of && mayBeNumber(value)) sorted.numbers.push({ text: value, lacksPlus, of });
   }
   takeFurtherEmails(sorted, cells, row);
   sorted.phones.sort((a, b) => a.rank - b.rank);
@@ -209,11 +209,12 @@ const signedTags = (text: string): SignedCell[] =>
     });
 
 /** In a row of one channel, the address may stand in a column for all of them. */
-function takeAddress({ standard, channel, address, phones }: Sorted): void {
+function takeAddress({ standard, channel, address, phones, numbers }: Sorted): void {
   if (address === undefined) return;
   if (channel === "email") standard.email ??= address;
-  if (channel === "sms" || channel === "voice")
-    phones.push({ text: address, rank: LAST_PHONE, lacksPlus: undefined, of: undefined });
+  if (channel === "sms") phones.push({ text: address, rank: LAST_PHONE, lacksPlus: undefined, of: undefined });
+  // It may be none that texts go to: the person has the one of another row.
+  if (channel === "voice") numbers.push({ text: address, lacksPlus: undefined, of: "sms" });
 }
 
 /** Of a log of messages, whoever is not us; of an opt-out by a message, whoever wrote it. */
@@ -223,18 +224,25 @@ function takeParty(sorted: Sorted): void {
   if (!party) return;
 
   const { number: text, isOut } = party;
-  if (text !== undefined) {
+  if (text !== undefined && (message.direction !== undefined || mayBeNumber(text))) {
     const own: WrittenPhone = { text, rank: LAST_PHONE, lacksPlus: "long", of: undefined };
     // The other numbers of a message that came to us are ours.
     sorted.phones = message.direction === undefined ? [own] : [...phones, own];
   }
-  const channel = /^whatsapp:/i.test(text ?? "") ? "chat_app" : "sms";
-  if (isOut && sorted.phones.length > 0) signed.push({ signed: { sign: "out", channels: [channel] }, value: "true" });
+  if (isOut) signed.push({ signed: { sign: "out", channels: [channelOf(sorted, text)] }, value: "true" });
+}
+
+/** What an opt-out by a message is of: the channel that it came by, or that its row names, or to which the row has a way. */
+function channelOf({ channel, phones: [phone] }: Sorted, party = ""): SignedChannel {
+  if (/^whatsapp:/i.test(party)) return "chat_app";
+  if (channel === "email" || channel === "sms" || channel === "chat_app") return channel;
+  return phone ? (phone.of ?? "sms") : "email";
 }
 
 const MAY_BE_NUMBER = /(?:\d\D{0,3}){6}/;
 /** When somebody agreed, in a column named as its channel. */
 const IS_DAY = /^\d{1,4}([-/.])\d{1,2}\1\d{1,4}(?:[T ,].*)?$/;
+const mayBeNumber = (text: string): boolean => MAY_BE_NUMBER.test(text) && !IS_DAY.test(text);
 
 /** What stands for no value where a name, an address or a number would. */
 const NO_VALUE = /^(?:null|nan|none|nil|undefined|<na>|n\/a|#n\/a|#nv|#[\p{L}\d/]+[!?]|\\n|-+)$/iu;

@@ -87,11 +87,11 @@ export function unnamedOf(
   const usual = isOfNumbers && !hasMail ? numbersOf : "email";
   const named = isOurs ? channel : undefined;
   const agreed = channel === undefined ? usual : named;
-  if (hasMail) return { agreed, refused: [...new Set<SignedChannel>(["email", ...(isOurs ? [channel] : [])])] };
+  // Whoever wants no calls gets no texts to the same number.
+  const refusedOf = channel === "voice" ? "sms" : named;
+  if (hasMail) return { agreed, refused: [...new Set<SignedChannel>(["email", refusedOf ?? "email"])] };
   if (channel === "device") return { agreed, refused: [] };
-  // Whoever wants no calls gets no texts to the same number, and has said nothing of mail.
-  if (channel === "voice") return { agreed, refused: ["sms"] };
-  if (isOurs) return { agreed, refused: [channel] };
+  if (refusedOf) return { agreed, refused: [refusedOf] };
   const ofNumber = [...new Set<SignedChannel>(["sms", numbersOf])];
   return { agreed, refused: ["email", ...(hasNumber ? ofNumber : [])] };
 }

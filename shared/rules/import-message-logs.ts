@@ -27,11 +27,16 @@ export const isMessageLog = perHeader((header) => {
 export const logColumn = (name: string, header: readonly string[]): LogColumn | undefined =>
   isMessageLog(header) ? columnOf(name) : undefined;
 
+const isWritten = (column: LogColumn | undefined): boolean => column === "body" || column === "keyword";
+const isOfMessages = perHeader((header) => {
+  const columns = header.map(columnOf);
+  return columns.includes("receiver") && columns.some(isWritten);
+});
+
 /** Of any other file: what somebody wrote to us, and the number that they wrote from. */
 export function replyColumn(name: string, header: readonly string[]): LogColumn | undefined {
   const column = columnOf(name);
-  const isOfParties = column === "sender" && header.some((one) => columnOf(one) === "receiver");
-  return column === "body" || column === "keyword" || isOfParties ? column : undefined;
+  return isWritten(column) || (column === "sender" && isOfMessages(header)) ? column : undefined;
 }
 
 const INBOUND = /^(?:in|mo|inbound.*|incoming.*|received?)$/i;

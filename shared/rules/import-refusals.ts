@@ -57,7 +57,13 @@ export function refusedOfPerson({ external_id, email, consent, choices }: Refusa
   return external_id === undefined || refusesNothing(left) ? undefined : left;
 }
 
-/** The same of a row that could be read, and could not be taken. */
+/** What names somebody by an id alone is of the address that other rows give them. @param emails by external id */
+export const withAddress = (refusals: Refusals, emails: ReadonlyMap<string, string | undefined>): Refusals => ({
+  ...refusals,
+  email: refusals.email ?? emails.get(refusals.external_id ?? ""),
+});
+
+/** What a row refuses that could be read, and could not be taken. */
 export function refusalsIn(row: ImportedRow): Refusals {
   const { external_id, email, isByAddress, attributes, consent, choices } = row;
   return {

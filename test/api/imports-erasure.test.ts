@@ -279,6 +279,22 @@ it("an erasure leaves nothing of what a rejected row refuses of somebody who cam
   expect([before, await waiting()]).toEqual([1, 0]);
 });
 
+it("an erasure leaves nothing of what a rejected row refuses of somebody who was erased before it, and came again (SUB-9, AMB-132)", async () => {
+  const { world, run, upsert, erase } = await setting();
+  const first = await upsert(ADA);
+  await erase(first);
+  await world.settle();
+  await world.advance(MINUTE);
+  await run("external_id,email,unsubscribed\nada-7f3a,not an address,true\n");
+  const waiting = async () => JSON.stringify(await wholeTable(world)).split(`W#${first}`).length - 1;
+  const before = await waiting();
+
+  await erase(await upsert(ADA));
+  await world.settle();
+
+  expect([before, await waiting()]).toEqual([1, 0]);
+});
+
 it("an erasure leaves nothing of a further address that a row opted out (SUB-9, AMB-132)", async () => {
   const { world, run, erase, upsert, traces } = await setting();
   await run("email 1,email 2,mobile,unsubscribed,sms opt out\nada-7f3a@x.example,Ada.7f3a@example.com,,yes,\n");

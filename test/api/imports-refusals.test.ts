@@ -124,6 +124,55 @@ describe("an opt-out in a row that is rejected", () => {
 
     expect([...(await heldAddresses(tenant.store, ["a@x.example"]))]).toEqual(["a@x.example"]);
   });
+
+  it.each([
+    ["the row behind it", "u1,,yes,,", 0, "false"],
+    ["the row behind it, in a rehearsal", "u1,,yes,,", 0, "true"],
+    ["the row behind it, where it is rejected itself", "u1,bad,yes,,", 0, "false"],
+    ["a row far behind it", "u1,,yes,,", 120, "false"],
+    ["a row far behind it, in a rehearsal", "u1,,yes,,", 120, "true"],
+  ])(
+    "an opt-out in a row beyond the plan's subscribers holds for the address that its person has by %s (AMB-88, AMB-132)",
+    async (_, refusing, between, dry_run) => {
+      const { run, tenant, world } = await setting();
+      await tenant.upsert({ external_id: "u2", email: "a@x.example" });
+      await fill(world, tenant, 1_010);
+      await operate(world, tenant, { plan: "free" });
+
+      const others = Array.from({ length: between }, () => "u3,,,,");
+      const after = Array.from({ length: 120 }, () => "u3,,,,");
+      const rows = [refusing, ...others, "u1,a@x.example,,,", ...after, "u2,,,yes,2026-01-01"];
+      const { consent_summary } = await run(
+        ["external_id,email,unsubscribed,newsletter,consent_at", ...rows].join("\n"),
+        { dry_run },
+      );
+
+      expect(consent_summary).toMatchObject({ opted_in: 0, unchanged: 1 });
+    },
+  );
+
+  it.each([
+    ["the row behind it", 0],
+    ["a row far behind it", 120],
+  ])(
+    "an opt-out in a rejected row is one of the person whom %s creates anew after an erasure (SUB-9, AMB-132)",
+    async (_, between) => {
+      const { run, statusOf, tenant, world } = await afterFile("external_id\nu0\n");
+      const id = await tenant.upsert({ external_id: "u1" });
+      await tenant.call(`DELETE /api/v1/subscribers/${id}`);
+      await world.settle();
+      await world.advance(MINUTE);
+
+      const others = Array.from({ length: between }, () => "u0,,,");
+      await run(
+        ["external_id,email,consent_status,consent_at", "u1,bad,no,", ...others, "u1,a@x.example,yes,2026-01-01"].join(
+          "\n",
+        ),
+      );
+
+      expect(await statusOf("u1", {})).toBe("opted_out");
+    },
+  );
 });
 
 it.each([

@@ -207,3 +207,15 @@ it.each([["opted_in"], ["opted_out"]])(
     expect([choices.chat_app?.status, numbers.chat_app]).toEqual([status, ["+491511234567"]]);
   },
 );
+
+it("a number for calls alone is not the one that texts go to, and what its row refuses holds for it (AMB-132)", () => {
+  const { attributes, numbers } = rowOf({
+    ...{ external_id: "u1", ChannelType: "VOICE", Address: "+4930123456", OptOut: "ALL" },
+  });
+  expect([attributes.phone, numbers.sms]).toEqual([undefined, ["+4930123456"]]);
+});
+
+it("who wants no calls gets no texts, also where the row has an address of mail (AMB-132)", () => {
+  const cells = { email: "a@example.com", phone: "+491511234567", Channel: "Voice", unsubscribed: "yes" };
+  expect(saidBy(cells)).toEqual({ ...NOTHING, mail: "opted_out", sms: "opted_out" });
+});

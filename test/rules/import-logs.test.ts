@@ -183,6 +183,36 @@ describe("a log of text messages", () => {
   });
 });
 
+it.each([
+  [{ phone: "+491511111111", message: "STOP" }, [undefined, "opted_out", undefined]],
+  [{ phone: "+491511111111", channel: "WhatsApp", message: "STOP" }, [undefined, undefined, "opted_out"]],
+  [{ "WhatsApp number": "+491511111111", message: "STOP" }, [undefined, undefined, "opted_out"]],
+  [{ phone: "+491511111111", channel: "email", message: "unsubscribe" }, ["opted_out", undefined, undefined]],
+  [{ "Last reply": "Unsubscribe" }, ["opted_out", undefined, undefined]],
+  [{ message: "please don't stop" }, [undefined, undefined, undefined]],
+  [{ phone: "+491511111111", message: "Bus stop" }, [undefined, undefined, undefined]],
+])("what somebody wrote is an opt-out of the channel that the row is of: %j (AMB-132)", (cells, said) => {
+  const { consent, choices } = rowOf({ email: "a@example.com", ...cells } as Record<string, string>);
+  expect([consent?.status, choices.sms?.status, choices.chat_app?.status]).toEqual(said);
+});
+
+it("a sender that is no number is not the phone of whoever wrote STOP (AMB-132, AMB-133)", () => {
+  const ada = { email: "a@example.com", phone: "+491511111111" };
+  for (const From of ["Website", "2026-03-01", "Ada <ada@example.com>"]) {
+    const { attributes, numbers } = rowOf({ ...ada, From, To: "Support", Message: "STOP" });
+    expect([attributes.phone, numbers.sms]).toEqual([ada.phone, [ada.phone]]);
+  }
+});
+
+it("columns from and to without a message hold no numbers (AMB-133)", () => {
+  expect(() => rowOf({ company: "Acme", from: "Berlin", to: "Paris" })).toThrow("the columns hold neither");
+});
+
+it("a reason that speaks of abuse or of spam and is no complaint suppresses nobody (AMB-132)", () => {
+  for (const reason of ["No abuse", "Not a spam complaint", "Campaign: Spam week", "Too many mails"])
+    expect(consentOf({ "Unsubscribe reason": reason })?.status).not.toBe("suppressed");
+});
+
 it("a column Email of who may be written to, beside the address, is no address (AMB-132)", () => {
   const rowWith = (Email: string) =>
     rowOf({ "Email Address": "a@example.com", Email, "Bulk Email": "Allow", Phone: "Do Not Allow" });

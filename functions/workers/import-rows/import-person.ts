@@ -27,6 +27,12 @@ export interface NewSubscribers {
   created: ReadonlyMap<string, string>;
 }
 
+/** What a rejected row refuses. */
+export interface Refusing {
+  from: ImportedFrom;
+  refusals: Refusals;
+}
+
 /** The persons of a batch are taken one by one, with what is known of all of them. */
 export interface Batch extends NewSubscribers {
   context: WorkerContext;
@@ -39,6 +45,8 @@ export interface Batch extends NewSubscribers {
   numberOf: ReadonlyMap<string, string>;
   /** By channel and number. */
   heldNumbers: ReadonlySet<string>;
+  /** What rejected rows refuse, of the batch and of those before it. */
+  refusing: readonly Refusing[];
 }
 
 export const agreesToMail = ({ row }: PersonRow): boolean => row.consent?.status === "opted_in";
@@ -74,17 +82,25 @@ export async function importPerson(batch: Batch, { profile, rows }: Person): Pro
   try {
     const cap = { mayCreate: allowed.has(profile.external_id), saidAt: job.created_at };
     const isProven = provesConsent(rows);
-    const id =
-      created.get(profile.external_id) ?? (await upsertSubscriber(store, await secrets.root(), profile, cap)).id;
+    const packed = created.get(profile.external_id);
+    const id = packed ?? (await upsertSubscriber(store, await secrets.root(), profile, cap)).id;
+    if (packed === undefined && cap.mayCreate) await refuseOf(batch, profile.external_id);
     member = { id, isProven, rows: rows.length };
     for (const row of rows) {
       await takeRow(batch, id, row);
       left.shift();
     }
   } catch (error) {
-    await rejectRows(batch, left, error);
+    await rejectRows(batch, { profile, rows: left }, error);
   }
   return member;
+}
+
+/** Who was erased before, or is too large for a pack, was not there yet when it was recorded. */
+async function refuseOf({ context, refusing }: Batch, external_id: string): Promise<void> {
+  const root = await context.secrets.root();
+  for (const { from, refusals } of refusing)
+    if (refusals.external_id === external_id) await recordRefusals(context.store, root, from, refusals);
 }
 
 async function takeRow(batch: Batch, id: string, row: PersonRow): Promise<void> {
@@ -109,14 +125,14 @@ async function takeRow(batch: Batch, id: string, row: PersonRow): Promise<void> 
 }
 
 /** Rejects the rows of a person that could not be taken, and keeps what they refuse. @throws an error that is no answer */
-async function rejectRows(batch: Batch, rows: readonly PersonRow[], error: unknown): Promise<void> {
+async function rejectRows(batch: Batch, { profile, rows }: Person, error: unknown): Promise<void> {
   const { context, job, asks, tally } = batch;
   const { store, secrets } = context;
   if (error instanceof ErasedSince) return leaveOut(batch, error.profile, rows);
   if (!(error instanceof ApiError)) throw error;
   const reason = error.code === "QUOTA_EXCEEDED" ? "quota" : error.message;
   for (const { row, email, record } of rows) {
-    const refusals = { ...refusalsIn(row), email };
+    const refusals = { ...refusalsIn(row), email: email ?? profile.email };
     if (refusesNothing(refusals)) {
       tally.reject(record, reason);
       continue;

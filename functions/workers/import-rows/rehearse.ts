@@ -10,6 +10,7 @@ import {
   refusedNumbers,
   refusedOfPerson,
   refusesNothing,
+  withAddress,
 } from "../../../shared/rules/import-refusals.ts";
 import { listChannelOf } from "../../../shared/rules/list-consents.ts";
 import { familyOf } from "../../../shared/store/families.ts";
@@ -78,8 +79,9 @@ export async function rehearse(
   // As the import does: who is new is there before what rejected rows refuse is recorded, and others change afterwards.
   const news = new Set(created);
   for (const person of taken) if (news.has(person)) applyProfile(rehearsal, person.profile, now);
-  const awaited = taken.flatMap(({ profile }) => rehearsal.awaited.get(profile.external_id) ?? []);
-  for (const refusals of [...awaited, ...refusing]) refuse(rehearsal, from, refusals);
+  const awaited = persons.flatMap(({ profile }) => rehearsal.awaited.get(profile.external_id) ?? []);
+  const newEmails = new Map(created.map(({ profile }) => [profile.external_id, profile.email]));
+  for (const refusals of [...awaited, ...refusing]) refuse(rehearsal, from, withAddress(refusals, newEmails));
   for (const person of taken) if (!news.has(person)) applyProfile(rehearsal, person.profile, now);
   const heldAtStart = new Map(rehearsal.addresses);
   for (const person of persons) {
@@ -139,9 +141,9 @@ function takePerson({ rehearsal, from, heldAtStart }: Taking, { profile, rows }:
 }
 
 /** The plan has no room for them. */
-function leaveOut(rehearsal: Rehearsal, from: From, { rows }: Person, tally: Tally): void {
+function leaveOut(rehearsal: Rehearsal, from: From, { profile, rows }: Person, tally: Tally): void {
   for (const { row, email, record } of rows) {
-    const refusals = { ...refusalsIn(row), email };
+    const refusals = { ...refusalsIn(row), email: email ?? profile.email };
     refuse(rehearsal, from, refusals);
     tally.reject(record, refusesNothing(refusals) ? "quota" : `quota${KEPT}`);
   }

@@ -3,7 +3,7 @@ import { normalizedAddress } from "../../../shared/rules/addresses.ts";
 import { chunksOf } from "../../../shared/rules/chunks.ts";
 import type { Columns } from "../../../shared/rules/import-columns.ts";
 import { otherChannels } from "../../../shared/rules/import-mapping.ts";
-import { type Refusals, refusalsOf } from "../../../shared/rules/import-refusals.ts";
+import { type Refusals, refusalsOf, withAddress } from "../../../shared/rules/import-refusals.ts";
 import { readRow } from "../../../shared/rules/import-rows.ts";
 import type { Record } from "../../../shared/store/files/records.ts";
 import { idKeys } from "../../../shared/store/item.ts";
@@ -28,7 +28,15 @@ import {
   subscriberId,
 } from "../../../shared/store/subscribers/subscribers.ts";
 import type { WorkerContext } from "./context.ts";
-import { agreesToMail, type Batch, fromRow, importPerson, type Member, type NewSubscribers } from "./import-person.ts";
+import {
+  agreesToMail,
+  type Batch,
+  fromRow,
+  importPerson,
+  type Member,
+  type NewSubscribers,
+  type Refusing,
+} from "./import-person.ts";
 import { type GoodRow, type Person, type PersonAddresses, personsOf, suppressedAddresses } from "./persons.ts";
 import type { Rehearsal } from "./rehearsal.ts";
 import { rehearse } from "./rehearse.ts";
@@ -109,13 +117,14 @@ async function importEach(
 
   // A rejected row may name a person whom another row of the batch creates.
   const awaited = isAfterRejected ? await awaitedRefusals(store, root, job.id, names) : [];
-  const refusing = [
-    ...awaited.map(({ line, refusals }) => ({
-      from: { job: job.id, created_at: job.created_at, line, asks },
-      refusals,
-    })),
+  const newEmails = new Map(
+    persons.flatMap(({ profile }, i) => (profiles[i] ? [] : [[profile.external_id, profile.email] as const])),
+  );
+  const { id, created_at } = job;
+  const refusing: Refusing[] = [
+    ...awaited.map(({ line, refusals }) => ({ from: { job: id, created_at, line, asks }, refusals })),
     ...refused.map(({ record, refusals }) => ({ from: fromRow(job, record, asks), refusals })),
-  ];
+  ].map(({ from, refusals }) => ({ from, refusals: withAddress(refusals, newEmails) }));
   const heldMails: string[] = [];
   for (const { from, refusals } of refusing) heldMails.push(...(await recordRefusals(store, root, from, refusals)));
   const emails = persons.flatMap(({ profile, rows }) => {
@@ -134,6 +143,7 @@ async function importEach(
     heldMails: new Set([...heldMails, ...(await heldAddresses(store, emails))]),
     numberOf,
     heldNumbers: await heldNumbers(store, [...new Set(numberOf.values())]),
+    refusing,
   };
   const members: Member[] = [];
   for (const some of turnsOf(persons, addressesOf)) {
