@@ -1,5 +1,6 @@
-// What is left of an import that ended before its last row (F13, RDA-21).
-import { expect, it } from "vitest";
+// How imports end: of rows of many cells, with the reason of a failure, and what is left of one that ended before its last
+// row (F13, IMP-4, RDA-21).
+import { describe, expect, it } from "vitest";
 import { importing } from "../support/imports.ts";
 import { requests } from "../support/requests.ts";
 import type { TestWorld } from "../support/world.ts";
@@ -44,4 +45,49 @@ it("the rejected rows of an import that fails can be downloaded (F13, IMP-4)", a
 
   expect(ended).toMatchObject({ status: "failed", processed_rows: 100, failed_rows: 50 });
   expect(await rowsAt(world, ended.rejected_rows_url)).toHaveLength(50);
+});
+
+it("the reason of a failed import quotes nothing of its file (IMP-4, SUB-9)", async () => {
+  const { run } = await setting();
+  const { status, error_message, last_error } = await run(`external_id,email,phone,last_name\nada-7f3a,"Lovelace,,\n`);
+
+  expect(status).toBe("failed");
+  expect(error_message).toEqual(expect.stringContaining("line 2"));
+  expect(error_message).not.toContain("Lovelace");
+  expect(last_error).toEqual({ code: "IMPORT_FAILED", message: error_message, at: expect.any(String) });
+});
+
+describe("rows of many cells", () => {
+  /** So many rows without an id, each with these cells. */
+  const file = (rows: number, cells: readonly string[]) => {
+    const header = ["external_id", ...cells.map((_, i) => `c${i}`)].join(",");
+    return [header, ...Array(rows).fill(["", ...cells].join(",")), ""].join("\n");
+  };
+
+  it.each([
+    { columns: 300, rows: 150, cell: "x".repeat(20) },
+    { columns: 900, rows: 3, cell: "語".repeat(60) },
+  ])(
+    "of which $rows are rejected are kept, and the import ends: $columns columns (IMP-4)",
+    async ({ columns, rows, cell }) => {
+      const { run } = await setting();
+
+      const job = await run(file(rows, Array(columns).fill(cell)), { mapping: JSON.stringify({ "*": "ignore" }) });
+
+      expect(job).toMatchObject({ status: "completed", failed_rows: rows, rejected_rows_url: expect.any(String) });
+      expect(job.rejected_sample[0].reason).toContain("neither an external_id nor an email");
+    },
+  );
+
+  it.each(["first", "second"])(
+    "of which the %s has 150,000 cells more than the header are rejected, and the import ends (IMP-4)",
+    async (place) => {
+      const { run } = await setting();
+      const rows = [`ada${",x".repeat(150_000)}`, "bob,x"];
+
+      const job = await run(["external_id,city", ...(place === "first" ? rows : rows.reverse()), ""].join("\n"));
+
+      expect(job).toMatchObject({ status: "completed", processed_rows: 2, failed_rows: 1 });
+    },
+  );
 });

@@ -256,16 +256,6 @@ it("the erasure waits for no import that began after it, also behind one that it
   expect((await call(`GET /api/v1/erasures/${id}`)).body.state).toBe("completed");
 });
 
-it("the reason of a failed import quotes nothing of its file (IMP-4, SUB-9)", async () => {
-  const { run } = await setting();
-  const { status, error_message, last_error } = await run(`${HEADER}ada-7f3a,"Lovelace,,\n`);
-
-  expect(status).toBe("failed");
-  expect(error_message).toEqual(expect.stringContaining("line 2"));
-  expect(error_message).not.toContain("Lovelace");
-  expect(last_error).toEqual({ code: "IMPORT_FAILED", message: error_message, at: expect.any(String) });
-});
-
 it("an erasure leaves nothing of what a rejected row refuses of somebody who came after it (SUB-9, AMB-132)", async () => {
   const { world, run, upsert, erase } = await setting();
   await run("external_id,email,unsubscribed\nada-7f3a,not an address,true\n");

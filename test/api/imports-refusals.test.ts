@@ -240,41 +240,6 @@ describe("an opt-out in a row with several addresses", () => {
   });
 });
 
-describe("rows of many cells", () => {
-  /** So many rows without an id, each with these cells. */
-  const file = (rows: number, cells: readonly string[]) => {
-    const header = ["external_id", ...cells.map((_, i) => `c${i}`)].join(",");
-    return [header, ...Array(rows).fill(["", ...cells].join(",")), ""].join("\n");
-  };
-
-  it.each([
-    { columns: 300, rows: 150, cell: "x".repeat(20) },
-    { columns: 900, rows: 3, cell: "語".repeat(60) },
-  ])(
-    "of which $rows are rejected are kept, and the import ends: $columns columns (IMP-4)",
-    async ({ columns, rows, cell }) => {
-      const { run } = await setting();
-
-      const job = await run(file(rows, Array(columns).fill(cell)), { mapping: JSON.stringify({ "*": "ignore" }) });
-
-      expect(job).toMatchObject({ status: "completed", failed_rows: rows, rejected_rows_url: expect.any(String) });
-      expect(job.rejected_sample[0].reason).toContain("neither an external_id nor an email");
-    },
-  );
-
-  it.each(["first", "second"])(
-    "of which the %s has 150,000 cells more than the header are rejected, and the import ends (IMP-4)",
-    async (place) => {
-      const { run } = await setting();
-      const rows = [`ada${",x".repeat(150_000)}`, "bob,x"];
-
-      const job = await run(["external_id,city", ...(place === "first" ? rows : rows.reverse()), ""].join("\n"));
-
-      expect(job).toMatchObject({ status: "completed", processed_rows: 2, failed_rows: 1 });
-    },
-  );
-});
-
 it.each(["I confirm that I want to receive the newsletter", "Ich bestätige meine Einwilligung in den Newsletter"])(
   "%s: who answers no has left (AMB-132)",
   async (question) => {
