@@ -22,6 +22,13 @@ import { Failure, Loaded, Skeleton } from "./states.tsx";
 /** A release to more people than this asks for their number. */
 const MANY = 1_000;
 
+/** A preview is valid for ten minutes. */
+const OLD_MS = 540_000;
+
+/** Who is shown is who gets it, also while they are counted again: a press is not lost then (AMB-140). */
+export const isCounting = ({ data, isLoading, at }: Query<NotificationPreview>): boolean =>
+  isLoading && (data === undefined || Date.now() - at > OLD_MS);
+
 interface ReleaseSheetProps {
   title: string;
   /** What its button does; the number of people follows. */
@@ -134,7 +141,7 @@ interface Doubt {
 
 function refusalOf({ preview, isLate, typed }: Doubt): string | undefined {
   if (preview?.error) return "Who gets it is not known.";
-  if (preview && (!preview.data || preview.isLoading)) return "Counting who gets it.";
+  if (preview && (!preview.data || isCounting(preview))) return "Counting who gets it.";
   if (isLate) return "Confirm first that the time has passed.";
   const isTyped = typed === undefined || Number(typed.replace(/[\s.,]/g, "")) === preview?.data?.counts.sent;
   return isTyped ? undefined : "Type the number of people first.";

@@ -11,13 +11,18 @@ async function require({ page, visit }: Tab, isRequired: boolean): Promise<void>
   await page.getByText("Not saved: second person").waitFor({ state: "detached" });
 }
 
-/** A draft whose release was asked for. */
-async function ask({ page, visit }: Tab, name: string): Promise<void> {
+async function draft({ page, visit }: Pick<Tab, "page" | "visit">, name: string): Promise<void> {
   await visit("campaigns/new");
   await page.getByLabel("Name").fill(name);
   await page.getByLabel("Title").fill("The sale begins");
   await page.getByLabel("Body", { exact: true }).fill("On Friday.");
   await press(page, "Save the draft");
+}
+
+/** A draft whose release was asked for. */
+async function ask(tab: Tab, name: string): Promise<void> {
+  const { page } = tab;
+  await draft(tab, name);
   await press(page, "Ask for approval");
   await press(page, /^Ask to release to \d+ p/);
   await page.getByText("Another member is asked to approve.").waitFor();
@@ -74,6 +79,22 @@ export function approvalStories(open: (role?: string) => Promise<Tab>): void {
     } finally {
       await require(own, false);
     }
+  });
+
+  it("a release is pressed while who gets it is counted again (AMB-140)", async () => {
+    const { page, visit } = await open();
+    await draft({ page, visit }, "While counting");
+    await press(page, "Release");
+    await page.getByRole("button", { name: /^Release to \d+ p/ }).waitFor();
+    await press(page, "Cancel");
+    await page.route(/notifications.preview/, () => undefined);
+    const counting = page.waitForRequest(/notifications.preview/);
+    // What was counted some seconds ago is counted again as the sheet opens.
+    await page.evaluate("{ const real = Date.now; Date.now = () => real() + 10_000; }");
+    await press(page, "Release");
+    await counting;
+    await press(page, /^Release to \d+ p/);
+    await page.getByText("The campaign is released.").waitFor();
   });
 
   it("a one-off send whose approval cannot be asked for says why (RDA-26)", async () => {

@@ -11,6 +11,7 @@ import { useSettled } from "../../app/settled.ts";
 import { momentText, plural } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
 import { useUsableChannels } from "../../components/pickers.tsx";
+import { isCounting } from "../../components/release-sheet.tsx";
 import { bodyOf, type Draft, type DraftEditor, missingIn } from "./draft.ts";
 
 /** A preview is valid for ten minutes. */
@@ -33,7 +34,7 @@ export function useReach(draft: Draft) {
     when: settled !== undefined,
     every: PREVIEW_EVERY_MS,
   });
-  const isCurrent = settled !== undefined && JSON.stringify(settled) === JSON.stringify(body) && !preview.isLoading;
+  const isCurrent = settled !== undefined && JSON.stringify(settled) === JSON.stringify(body) && !isCounting(preview);
   const fault = preview.error ? "Fix the marked fields first." : undefined;
   const refusal = missing ?? (isCurrent ? fault : "Counting who gets it.");
   const counts = preview.data?.counts;
