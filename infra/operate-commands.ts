@@ -55,7 +55,7 @@ export const commands: Record<string, Command> = {
       sends: usage.sends,
       events: usage.events,
       subscribers: usage.subscribers,
-      nearest: nearest ? `${nearest.percent} % of ${nearest.max} ${nearest.limit}` : "",
+      nearest: nearest ? `${nearest.percent}% of ${nearest.max} ${nearest.limit}` : "",
     }));
     return { answer: shown, rows, note: `${shown.length} of ${all.length} workspaces.` };
   },

@@ -8,6 +8,8 @@ import { invalidate } from "./query.ts";
 interface Options {
   /** Operations that are stale afterwards, by prefix; without it those of the same group. */
   stale?: readonly string[] | undefined;
+  /** The caller sees to it that a repeat makes no second one. */
+  isOnce?: boolean;
 }
 
 export interface Action<O extends Operation> {
@@ -20,10 +22,19 @@ export interface Action<O extends Operation> {
 
 export type Running = Pick<Action<Operation>, "operation" | "isBusy" | "error">;
 
+/** The code of a creation whose answer was lost: the service may have done it. */
+export const ANSWER_LOST = "ANSWER_LOST";
+
+/** Done twice, it makes two. */
+const MAKES = /\.(create|duplicate|import)/;
+
+/** There was no answer, or not the service's own. */
+const UNANSWERED: ReadonlySet<number> = new Set([0, 502, 504]);
+
 /** Follows from nearly all that can be written: consents, attributes, lists, settings, other sends. */
 const WHO_GETS_IT = "recipients.preview";
 
-export function useAction<O extends Operation>(operation: O, { stale }: Options = {}): Action<O> {
+export function useAction<O extends Operation>(operation: O, { stale, isOnce }: Options = {}): Action<O> {
   const state = useMemo(() => signal<{ isBusy: boolean; error?: ServiceError }>({ isBusy: false }), []);
   const run = async (...given: ArgumentsOf<O>) => {
     if (state.value.isBusy) return undefined;
@@ -36,9 +47,12 @@ export function useAction<O extends Operation>(operation: O, { stale }: Options 
       return { answer };
     } catch (cause) {
       if (!(cause instanceof ServiceError)) throw cause;
-      state.value = { isBusy: false, error: cause };
+      const isLost = UNANSWERED.has(cause.status);
+      const isTwice = isLost && !isOnce && MAKES.test(operation);
+      const error = isTwice ? new ServiceError(cause.message, { ...cause, code: ANSWER_LOST }) : cause;
+      state.value = { isBusy: false, error };
       // Its state is another one than what is shown; where the answer was lost, perhaps.
-      if (cause.status === 409 || cause.status === 0) refresh();
+      if (cause.status === 409 || isLost) refresh();
       return undefined;
     }
   };

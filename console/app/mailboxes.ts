@@ -31,7 +31,7 @@ export const LIMITS: Record<Judged, readonly [watch: number, high: number]> = {
   complained: [0.001, 0.003],
 };
 
-/** Of fewer mails a share says nothing: one bounce of ten is 10 %. */
+/** Of fewer mails a share says nothing: one bounce of ten is 10%. */
 export const JUDGED_FROM = 100;
 
 export type MailVerdict = "fine" | "watch" | "high";
@@ -44,7 +44,7 @@ export function mailVerdict(row: Pick<MailRow, Judged | "sent">, what: Judged): 
 }
 
 const percents = new Intl.NumberFormat("en-GB", { style: "percent", maximumFractionDigits: 2 });
-/** With the digits that a limit of 0.1 % asks for. */
+/** With the digits that a limit of 0.1% asks for. */
 export const fineShare = (part: number, whole: number): string => (whole === 0 ? "–" : percents.format(part / whole));
 
 const sum = (rows: readonly MailRow[], name: Exclude<keyof MailRow, "mailbox_provider">): number =>

@@ -47,7 +47,7 @@ export function useOnce<O extends Kind>(
   // Both lists are asked and answer alike, hence the casts.
   const look = useAction(list as "campaigns.list", { stale: [] });
   const undo = useAction(remove);
-  const create = useAction(operation, { stale: [`${operation.split(".")[0]}.`, "billing."] });
+  const create = useAction(operation, { stale: [`${operation.split(".")[0]}.`, "billing."], isOnce: true });
   const run = async (...given: ArgumentsOf<O>) => {
     const body = given[0] as Body<O>;
     const found = lost && (await look.run(query(lost.body as object) as never));

@@ -15,21 +15,30 @@ interface DialogProps {
   close: () => void;
   children: ComponentChildren;
   class?: string | undefined;
+  /** Neither Escape nor a cross closes it, but a button in it: what it shows is not shown again. */
+  stays?: boolean;
 }
 
-export function Dialog({ title, close, children, class: name }: DialogProps) {
+/** Of the dialog that closes: the one that takes its place at once was opened by the same. */
+let leaving: Element | null = null;
+
+export function Dialog({ title, close, children, class: name, stays }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const said = toasts.value.at(-1);
   const [before] = useState(said);
   useLayoutEffect(() => {
-    const opener = document.activeElement;
+    const opener = leaving ?? document.activeElement;
     dialog.current?.showModal();
     // Of a group of radio buttons the first one has the focus, and Tab would lead to the chosen one.
     if (document.activeElement?.matches("[type=radio]"))
       dialog.current?.querySelector<HTMLElement>("[type=radio]:checked")?.focus();
     // A dialog that is removed while it is open leaves the focus nowhere, and until it is removed nothing outside takes the focus.
     return () => {
-      if (opener instanceof HTMLElement) queueMicrotask(() => opener.focus());
+      leaving = opener;
+      queueMicrotask(() => {
+        leaving = null;
+        if (opener instanceof HTMLElement) opener.focus();
+      });
     };
   }, []);
   return (
@@ -38,8 +47,14 @@ export function Dialog({ title, close, children, class: name }: DialogProps) {
       class={name}
       aria-label={title}
       onClose={close}
-      // It closes the dialog alone, and not the panel in which it was opened.
-      onKeyDown={(event) => event.key === "Escape" && event.stopPropagation()}
+      onKeyDown={(event) => {
+        if (event.key !== "Escape") return;
+        // It closes the dialog alone, and not the panel in which it was opened.
+        event.stopPropagation();
+        if (stays) event.preventDefault();
+      }}
+      // The gesture that goes back on a phone.
+      onCancel={(event) => stays && event.preventDefault()}
     >
       <div class="dialog-body">
         <h2>{title}</h2>
@@ -49,9 +64,11 @@ export function Dialog({ title, close, children, class: name }: DialogProps) {
           {said !== before && said?.text}
         </span>
         {/* Last, so that the focus begins in the first field. */}
-        <div class="dialog-close">
-          <Button kind="quiet" icon="cross" label="Close" onClick={() => dialog.current?.close()} />
-        </div>
+        {!stays && (
+          <div class="dialog-close">
+            <Button kind="quiet" icon="cross" label="Close" onClick={() => dialog.current?.close()} />
+          </div>
+        )}
       </div>
     </dialog>
   );

@@ -2,6 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { say } from "../app/toast.ts";
+import { Button } from "./button.tsx";
 import { Dialog } from "./dialog.tsx";
 import { SchemaForm, type SchemaFormProps } from "./form.tsx";
 import { Code } from "./page.tsx";
@@ -47,9 +48,14 @@ interface OnlyNowProps extends Omit<Secret, "kind"> {
 }
 
 export const OnlyNow = ({ title, about, text, close, children }: OnlyNowProps) => (
-  <Dialog title={title} close={close}>
+  <Dialog title={title} close={close} stays>
     <p>It is shown only now. {about}</p>
     <Code text={text} />
     {children}
+    <div class="actions end">
+      <Button kind="primary" onClick={close}>
+        I have stored it
+      </Button>
+    </div>
   </Dialog>
 );

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { ServiceError } from "../../sdk/src/errors.ts";
-import { useAction } from "../app/action.ts";
+import { ANSWER_LOST, useAction } from "../app/action.ts";
 import { useLead } from "../app/places.ts";
 import type { Query } from "../app/query.ts";
 import { pathText, refusalText } from "../app/refusal.ts";
@@ -64,6 +64,7 @@ const titles: Record<number, string> = {
 };
 
 const titlesOfCodes: Record<string, string> = {
+  [ANSWER_LOST]: "No answer came, and it may be done already. Look before you try again.",
   TENANT_SUSPENDED: "",
   EMAIL_NOT_CONFIRMED: "",
 };

@@ -19,7 +19,7 @@ const leftCart = {
 
 const sale = {
   email: {
-    subject: "20 % off for {{ subscriber.first_name }}",
+    subject: "20% off for {{ subscriber.first_name }}",
     preheader: "Until Sunday",
     html: "<h1>The sale has begun</h1>",
   },

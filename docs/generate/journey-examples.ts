@@ -83,7 +83,7 @@ const threeWays = {
     is_paying: stepExamples.branch[0],
     offer: branch("offer", { event: { name: "app_opened", within: "7d" } }, "discount", "comeback"),
     thanks: send("thanks", "Thank you", "You are on our best plan.", "end"),
-    discount: send("discount", "20 % off", "For the next 24 hours.", "wait"),
+    discount: send("discount", "20% off", "For the next 24 hours.", "wait"),
     wait: {
       id: "wait",
       type: "wait_for_event",

@@ -38,7 +38,7 @@ function often({ max, windowMs }: AttemptLimit): string {
   return minutes === 1 ? `${count(max)} a minute` : `${count(max)} in ${minutes} minutes`;
 }
 
-const percent = (share: number) => `${share * 100} %`;
+const percent = (share: number) => `${share * 100}%`;
 
 const WAIT = "waits until `Retry-After`";
 

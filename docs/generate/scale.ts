@@ -147,7 +147,7 @@ const ofFunctions = (): Ceiling[] => [
     first: 1_000,
     lifted: SETTINGS.accountConcurrency,
     by: "AWS's quota of concurrent executions (L-B99A9384), which `npm run deploy` reads",
-    rings: "`NearConcurrency`, at 80 %",
+    rings: "`NearConcurrency`, at 80%",
   },
   {
     what: `Changes that wake \`react\`, of ${shards} shards of the table's stream`,

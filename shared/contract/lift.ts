@@ -8,7 +8,7 @@ const measure = (sentence: string) => said(sentence, v.nullable(v.number()));
 /** @param difference what is subtracted from what */
 export const liftEntries = (difference: string) => ({
   lift_percentage_points: said(`${difference}, in percentage points`, v.number()),
-  ci_low: measure("The lower end of its interval of 95 %, in percentage points; `null` where a group is empty"),
+  ci_low: measure("The lower end of its interval of 95%, in percentage points; `null` where a group is empty"),
   ci_high: measure("The upper end, in percentage points"),
   p_value: measure("How likely a difference as large is by chance"),
   significant: said("Whether the interval leaves out zero", v.boolean()),

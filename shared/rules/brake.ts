@@ -88,9 +88,9 @@ export interface Halt extends Breach {
   at: string;
 }
 
-const percentText = (rate: number) => `${Number((rate * 100).toFixed(2))} %`;
+const percentText = (rate: number) => `${Number((rate * 100).toFixed(2))}%`;
 
-/** `ios error rate 30 % of 200, limit 20 %` */
+/** `ios error rate 30% of 200, limit 20%` */
 export const textOf = ({ reason, channel, rate, tried, limit }: Breach): string =>
   `${channel} ${reason.replaceAll("_", " ")} ${percentText(rate)} of ${tried}, limit ${percentText(limit)}`;
 
@@ -113,7 +113,7 @@ function* measured(
 }
 
 /**
- * Whether a limit is exceeded for sure: the lower end of the 95 % interval of the rate is above it (Wilson). A rate that
+ * Whether a limit is exceeded for sure: the lower end of the 95% interval of the rate is above it (Wilson). A rate that
  * chance explains stops nothing.
  * @param z another certainty, in standard deviations
  */

@@ -8,13 +8,13 @@ interface Arm {
 interface Lift {
   /** Treated rate minus holdout rate, in percentage points (ISG-8). */
   points: number;
-  /** Newcombe-Wilson, 95 %, in percentage points; null where an arm is empty. */
+  /** Newcombe-Wilson, 95%, in percentage points; null where an arm is empty. */
   low: number | null;
   high: number | null;
   pValue: number | null;
   significant: boolean;
   /**
-   * The smallest lift that arms of these sizes would show with 80 % power, in percentage points; null where all or none
+   * The smallest lift that arms of these sizes would show with 80% power, in percentage points; null where all or none
    * converted, because the rates then say nothing about their spread.
    */
   detectable: number | null;

@@ -7,7 +7,7 @@ const CUT = 0.7;
 /** What a channel without a known rate is taken to have sent when it is throttled first, per second. */
 const FIRST_GUESS = 50;
 const MIN_RATE = 0.1;
-/** The rate rises by 5 % for each half minute without a throttle, up to the channel's own rate. */
+/** The rate rises by 5% for each half minute without a throttle, up to the channel's own rate. */
 const RISE = 1.05;
 const RISE_EVERY_MS = 30_000;
 /** From this rate on a channel without a setting is not paced: a throttle finds what is too much. */

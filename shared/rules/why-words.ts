@@ -50,7 +50,7 @@ function despiteSentence({ channels: all, now, category, deliveredAt }: SaidOfSe
 }
 
 const variantSentence = ({ variant }: SaidOfSend): string[] =>
-  variant ? [`The text is that of variant ${variant.arm.toUpperCase()}, which ${variant.share} % get by a draw.`] : [];
+  variant ? [`The text is that of variant ${variant.arm.toUpperCase()}, which ${variant.share}% get by a draw.`] : [];
 
 const hoursOf = (now: SaidOfSend["now"]): string => {
   const quiet = now?.quiet_hours;

@@ -37,13 +37,13 @@ async function haltedSend(people = 150) {
   return { ...here, job };
 }
 
-/** Three of ten, and not about 30 %: a chance would make the figures unsure now and then. */
+/** Three of ten, and not about 30%: a chance would make the figures unsure now and then. */
 function refusingThirty(ids: readonly string[]) {
   const refused = new Set(ids.filter((_, n) => n % 10 < 3));
   return (subscriber: string) => (refused.has(subscriber) ? ("permanent" as const) : undefined);
 }
 
-it("a provider that refuses 30 % stops a large send by default after a few hundred messages (F21)", async () => {
+it("a provider that refuses 30% stops a large send by default after a few hundred messages (F21)", async () => {
   const { world, tenant, ids, provider, begin } = await pushing(1_200);
   provider.outcomeOf = refusingThirty(ids);
 

@@ -94,7 +94,7 @@ describe("quota", () => {
     expect([await usageOf(store, "2026-11"), await usageOf(store)]).toMatchObject([{ events: 0 }, { events: 0 }]);
   });
 
-  it("at 80 and at 95 % of the quota of events there is one annotation each (F25)", async () => {
+  it("at 80 and at 95% of the quota of events there is one annotation each (F25)", async () => {
     const { world, tenant } = await withTenant({ plan: "free" });
     const store = quickStore(world, tenant);
     const warnings = async () => (await store.queryAll(AnnotationItem, {})).map(({ text }) => text);
@@ -103,11 +103,11 @@ describe("quota", () => {
       await ingest(world, tenant, { events: someEvents(1) });
       await world.advance(MINUTE);
     }
-    const first = "80 % of the plan's events are used: 80000 of 100000 in 2026-11.";
+    const first = "80% of the plan's events are used: 80000 of 100000 in 2026-11.";
     expect(await warnings()).toEqual([first]);
     await setUsage(store, { events: 95_000 });
     await ingest(world, tenant, { events: someEvents(1) });
-    expect(await warnings()).toEqual([first, expect.stringMatching(/^95 %/)]);
+    expect(await warnings()).toEqual([first, expect.stringMatching(/^95%/)]);
   });
 });
 

@@ -82,7 +82,7 @@ describe("content", () => {
     await take(world, tenant, await draft(tenant), "publish");
 
     const [{ content }] = await inboxOf(world, tenant, people[0]!);
-    expect(content).toEqual({ title: "Sale", body: "20 % off", format: "banner", display: usual });
+    expect(content).toEqual({ title: "Sale", body: "20% off", format: "banner", display: usual });
     expect(stream.frames().map(({ data }) => data.display)).toEqual([usual]);
   });
 

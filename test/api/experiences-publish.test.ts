@@ -23,7 +23,7 @@ it("a publish makes an experience live, sends it at once, and names its send (IN
   expect(await job(tenant, body.notification_id)).toMatchObject({
     status: "completed",
     title: "Sale",
-    body: "20 % off",
+    body: "20% off",
     target: { type: "all" },
     name: READY.name,
     source: { type: "experience", id },

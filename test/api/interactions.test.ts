@@ -233,7 +233,7 @@ describe("counting", () => {
     });
   });
 
-  it("no key gets more than 5 % of the writes of a burst", async () => {
+  it("no key gets more than 5% of the writes of a burst", async () => {
     const { world, tenant, job, people } = await withJob();
     const store = quickStore(world, tenant);
     const before = new Set((await wholeTable(world)).map(({ pk }) => pk.S));

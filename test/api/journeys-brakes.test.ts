@@ -31,13 +31,13 @@ async function pushing(people: number, safety: object = { max_error_rate: 0.2 },
   return { ...setting, id, ids, provider, enter, brakes, decide };
 }
 
-describe("a step whose provider refuses 30 % of 440 pushes", () => {
+describe("a step whose provider refuses 30% of 440 pushes", () => {
   /** As it stands a day after the last entered: the step has halted, and the others wait there. */
   const common = shared(async (own) => {
     const found = await pushing(440, undefined, own);
     const { world, call, ids, provider, enter } = found;
     await call("POST /api/v1/webhooks", { target_url: "https://example.com/in", events: ["journey.halted"] });
-    // Three of ten, and not about 30 %: the figures of 240 are then sure.
+    // Three of ten, and not about 30%: the figures of 240 are then sure.
     const refused = new Set(ids.filter((_, n) => n % 10 < 3));
     provider.outcomeOf = (subscriber) => (refused.has(subscriber) ? "permanent" : undefined);
     // The eight lanes begin up to 400 before anything is known (docs/decisions/0077): the others arrive after it.

@@ -147,7 +147,7 @@ describe("the preview of a send to three people, of whom one has a name and one 
       channel_ids: [ids.email, ids.ios],
       title: "Hi {{ subscriber.first_name }}",
       body: "{{ data.offer }}!",
-      data: { offer: "20 %" },
+      data: { offer: "20%" },
     });
     const sampleOf = (n: number) =>
       seen.samples.find(({ subscriber_id }: { subscriber_id: string }) => subscriber_id === people[n]);
@@ -178,8 +178,8 @@ describe("the preview of a send to three people, of whom one has a name and one 
       channels: ["email"],
       deferred_until: null,
       title: "Hi Ada",
-      body: "20 %!",
-      data: { offer: "20 %" },
+      body: "20%!",
+      data: { offer: "20%" },
     });
   });
 

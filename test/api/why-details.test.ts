@@ -215,7 +215,7 @@ it("who waits for a send that halted is told what the brake measured (F2, F21)",
   await world.advance(HOUR);
 
   expect(await words(held, { send: "More" })).toMatch(
-    /^Not yet: the send has halted until it is resumed \(email error rate 100 % of \d+, limit 10 %\)\. To change: Resume, on the page of the send\.$/,
+    /^Not yet: the send has halted until it is resumed \(email error rate 100% of \d+, limit 10%\)\. To change: Resume, on the page of the send\.$/,
   );
 });
 

@@ -16,7 +16,7 @@ it("the variant of a text is told with its share (F2)", async () => {
   const told = await Promise.all(["ada", "bob", "cyd", "dan"].map((name) => words(name, { send: "Hi" })));
   for (const text of told)
     expect(text).toMatch(
-      /^Delivered by Email\. The text is that of variant (A, which 30|B, which 70) % get by a draw\.$/,
+      /^Delivered by Email\. The text is that of variant (A, which 30|B, which 70)% get by a draw\.$/,
     );
 });
 

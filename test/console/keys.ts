@@ -202,7 +202,7 @@ export function keyStories(open: () => Promise<Tab>): void {
       .waitFor();
   });
 
-  it("every dialog closes by a button at its corner, also on a phone (CON-4)", async () => {
+  it("a dialog closes by a button at its corner, also on a phone (CON-4)", async () => {
     const { page, visit } = await open();
     await page.setViewportSize({ width: 390, height: 700 });
     await visit("settings/keys");
@@ -210,6 +210,38 @@ export function keyStories(open: () => Promise<Tab>): void {
     await page.locator("dialog[open] input:focus").first().waitFor();
     await page.locator("dialog[open]").getByRole("button", { name: "Close", exact: true }).click();
     await page.locator("dialog[open]").waitFor({ state: "detached" });
+  });
+
+  it("a new key stays on the screen over Escape, until it is said to be stored (CON-4)", async () => {
+    const { page, visit } = await open();
+    const dialog = page.locator("dialog[open]");
+    await visit("settings/keys");
+    await page.getByRole("button", { name: "New server key" }).click();
+    await dialog.getByLabel("Name").fill("Shop");
+    await page.keyboard.press("Enter");
+    await dialog.getByText("It is shown only now.").waitFor();
+    // A browser closes a dialog over its own refusal the second time.
+    for (let n = 0; n < 3; n++) await page.keyboard.press("Escape");
+    await dialog.getByText("It is shown only now.").waitFor();
+    await tabTo(page, "I have stored it");
+    await page.keyboard.press("Enter");
+    await dialog.waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "New server key" }).and(page.locator(":focus")).waitFor();
+  });
+
+  it("where the answer to a creation was lost, a form says that it may be done, and the list behind it has it (CON-3)", async () => {
+    const { page, visit } = await open();
+    await page.route("**/api/v1/lists", async (route) => {
+      if (route.request().method() !== "POST") return route.fallback();
+      await route.fetch();
+      return route.abort("internetdisconnected");
+    });
+    await visit("content/lists");
+    await page.getByRole("button", { name: "New list" }).first().click();
+    await page.getByLabel("Name", { exact: true }).fill("Lost and found");
+    await page.keyboard.press("Enter");
+    await page.getByText("No answer came, and it may be done already. Look before you try again.").waitFor();
+    await page.locator("main").getByText("Lost and found").waitFor();
   });
 
   it.each(["server", "agent"])(

@@ -199,14 +199,14 @@ export function objectStories(open: () => Promise<Tab>): void {
     await dialog.getByRole("button", { name: "Create the key" }).click();
     await dialog.getByText("It is shown only now.").waitFor();
     expect(await violationsInThemes(page)).toEqual({});
-    await dialog.getByRole("button", { name: "Close" }).click();
+    await dialog.getByRole("button", { name: "I have stored it" }).click();
     await page.getByRole("button", { name: "Revoke Weekly report" }).click();
     await dialog.getByLabel(/^Type/).fill("Weekly report");
     await dialog.getByRole("button", { name: "Revoke the key" }).click();
     await page.getByText("Weekly report is revoked.").waitFor();
     await page.getByRole("button", { name: "New identity key" }).click();
     await dialog.getByText("It is shown only now.").waitFor();
-    await dialog.getByRole("button", { name: "Close" }).click();
+    await dialog.getByRole("button", { name: "I have stored it" }).click();
     await page.getByRole("button", { name: /^Delete the key/ }).click();
     await dialog.getByRole("button", { name: "Delete the key" }).click();
     await page.getByText("There are no identity keys yet.").waitFor();

@@ -32,7 +32,7 @@ describe("warnings of a quota", () => {
     await send(as);
 
     expect(await annotations()).toEqual([
-      "quota_warning: 80 % of the plan's sends are used: 80001 of 100000 in 2026-11.",
+      "quota_warning: 80% of the plan's sends are used: 80001 of 100000 in 2026-11.",
     ]);
   });
 
@@ -43,7 +43,7 @@ describe("warnings of a quota", () => {
     await send(as);
 
     expect(await annotations()).toHaveLength(2);
-    expect(await annotations()).toContainEqual(expect.stringContaining("95 %"));
+    expect(await annotations()).toContainEqual(expect.stringContaining("95%"));
   });
 
   it("a warning of a quota is logged with the workspace and the numbers (F25, D-HEALTH)", async () => {
@@ -116,10 +116,10 @@ describe("warnings of a quota", () => {
     }
 
     const warned = world.logs.filter(({ message }) => message === "a workspace nears a limit");
-    expect(warned.map(({ percent, used, limit }) => `${percent} %: ${used} of ${limit}`)).toEqual([
-      "95 %: 3 of 3",
-      "80 %: 9 of 10",
-      "95 %: 12 of 12",
+    expect(warned.map(({ percent, used, limit }) => `${percent}%: ${used} of ${limit}`)).toEqual([
+      "95%: 3 of 3",
+      "80%: 9 of 10",
+      "95%: 12 of 12",
     ]);
   });
 

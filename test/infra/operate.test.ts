@@ -41,7 +41,7 @@ it("the operator lists every workspace with its usage, and those that are near a
     }),
   ]);
   expect(await operate("workspaces", "--near=80")).toMatch(
-    /Small +free +active +8500 +100 +1 +85 % of 10000 sends\n[\s\S]*2 of 3/,
+    /Small +free +active +8500 +100 +1 +85% of 10000 sends\n[\s\S]*2 of 3/,
   );
 });
 

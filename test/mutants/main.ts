@@ -108,7 +108,7 @@ async function tryAll(copy: Copy, signal: AbortSignal): Promise<void> {
   }
   for (const line of open) console.log(line);
   const decided = counts.noticed + counts["not noticed"];
-  const share = decided === 0 ? "" : ` (${Math.round((100 * counts.noticed) / decided)} %)`;
+  const share = decided === 0 ? "" : ` (${Math.round((100 * counts.noticed) / decided)}%)`;
   console.log(`${counts.noticed} of ${decided} mutations noticed${share}, ${counts.unknown} unknown`);
   if (counts["not noticed"] > 0) process.exitCode = 1;
 }

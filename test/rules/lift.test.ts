@@ -35,7 +35,7 @@ describe("lift", () => {
     expect(liftOf({ size: 16, converters: 0 }, { size: 4, converters: 1 }).detectable).toBeGreaterThan(0);
   });
 
-  it("an A/A test is significant in 5 ± 2 % of 1,000 seeds (F9)", () => {
+  it("an A/A test is significant in 5 ± 2% of 1,000 seeds (F9)", () => {
     const random = randomFrom(7);
     const arm = (size: number) => ({
       size,

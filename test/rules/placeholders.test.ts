@@ -3,8 +3,8 @@ import { expect, it } from "vitest";
 import { inPlain, liquidOf } from "../../shared/rules/placeholders.ts";
 
 it("a variable is called what it is, and the rest of a text stays (CON-3)", () => {
-  expect(inPlain("{{ subscriber.first_name | default: 'you' }}, 20 % off {{event.cart.total}}")).toBe(
-    "[first name], 20 % off [cart total]",
+  expect(inPlain("{{ subscriber.first_name | default: 'you' }}, 20% off {{event.cart.total}}")).toBe(
+    "[first name], 20% off [cart total]",
   );
   expect(inPlain(`{{ subscriber["first name"] }} of {{ event['größe'].cart-size }}`)).toBe(
     "[first name] of [größe cart-size]",

@@ -180,7 +180,7 @@ describe.skipIf(!hasBrowser)("in a browser", () => {
       const actions = [{ id: "look", title: `See ${name}`, url: "" }];
       const { id } = (await api("POST /api/v1/in-app/experiences", {
         ...{ name, format, audience: { type: "all" }, display: { trigger: "immediate", priority, screens: ["/*"] } },
-        content: { title: name, body: "20 % off", actions: name === "Sale" ? actions : [] },
+        content: { title: name, body: "20% off", actions: name === "Sale" ? actions : [] },
       })) as { id: string };
       ids.push(id);
     }

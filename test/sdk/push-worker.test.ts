@@ -33,8 +33,8 @@ it("a worker shows what the service pushes, opens what was tapped and reports it
     url: "/sale",
     buttons: [{ id: "x", title: "X", url: "javascript:alert(1)" }],
   };
-  await fire("push", { data: { json: () => ({ title: "Sale", body: "20 %", tag: "t", data }) } });
-  expect(shown).toEqual([["Sale", { body: "20 %", tag: "t", data }]]);
+  await fire("push", { data: { json: () => ({ title: "Sale", body: "20%", tag: "t", data }) } });
+  expect(shown).toEqual([["Sale", { body: "20%", tag: "t", data }]]);
   for (const action of ["", "x"])
     await fire("notificationclick", { action, notification: { data, close: () => undefined } });
   expect(opened).toEqual(["https://shop.example.com/sale"]);

@@ -4,7 +4,7 @@ import type { Answer, Tenant, TestWorld } from "./world.ts";
 export const READY = {
   name: "Spring sale",
   format: "banner",
-  content: { title: "Sale", body: "20 % off" },
+  content: { title: "Sale", body: "20% off" },
   audience: { type: "all" },
 };
 

@@ -46,7 +46,7 @@ export type Reach = ReturnType<typeof useReach>;
 export function useSend({ draft, note, discard }: DraftEditor, { body, reached, preview }: Reach) {
   // Who is shown is who gets it: the draw of the preview counts (AMB-140).
   const preview_id = preview.data?.preview_id;
-  const send = useAction("notifications.create", { stale: ["notifications.", "billing."] });
+  const send = useAction("notifications.create", { stale: ["notifications.", "billing."], isOnce: true });
   const create = useOnce("campaigns.create", draft.lost, (lost) => note({ lost }));
   const release = useAction("campaigns.release");
   const ask = async () => {

@@ -5,7 +5,6 @@ import { useAction } from "../../app/action.ts";
 import { forms } from "../../app/forms.gen.ts";
 import { go, pathTo, place } from "../../app/router.ts";
 import { useRows } from "../../app/rows.ts";
-import { Button } from "../../components/button.tsx";
 import { Collection } from "../../components/collection.tsx";
 import { Dialog } from "../../components/dialog.tsx";
 import { SchemaForm } from "../../components/form.tsx";
@@ -64,11 +63,6 @@ function Add({ close }: { close: () => void }) {
         close={() => go(pathTo("webhooks", made.id))}
       >
         <Code text={verification} label="Copy the code" />
-        <div class="actions end">
-          <Button kind="primary" onClick={() => go(pathTo("webhooks", made.id))}>
-            I have stored it
-          </Button>
-        </div>
       </OnlyNow>
     );
   return (

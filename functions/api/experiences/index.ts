@@ -99,7 +99,7 @@ export const experiences = group("experiences", "In-app experiences, from draft 
           format: "banner",
           content: {
             title: "Hello {{ subscriber.first_name }}",
-            body: "Everything is 20 % off.",
+            body: "Everything is 20% off.",
             actions: [{ id: "shop", title: "To the shop", url: "https://example.com/sale" }],
           },
           display: { trigger: "session_start", frequency: "once", priority: 5, screens: ["/home"] },

@@ -215,7 +215,7 @@ export const insights = group("insights", "Results of sends, and the lift they c
     {
       summary: "Get the lift of a send against its control group",
       description:
-        "With the 95 % interval of the difference (Newcombe-Wilson) and the smallest detectable lift. Of a send to inboxes, " +
+        "With the 95% interval of the difference (Newcombe-Wilson) and the smallest detectable lift. Of a send to inboxes, " +
         "what is known within 90 days counts, on both sides.",
       query: v.object({ job_id: Id }),
       returns: v.object({

@@ -43,7 +43,7 @@ export const ChannelHealth = titled("ChannelHealth", {
     v.nullable(
       v.object({
         since: said("When the provider throttled it last", Timestamp),
-        rate_per_second: said("The rate by now; it rises by 5 % each half minute", v.number()),
+        rate_per_second: said("The rate by now; it rises by 5% each half minute", v.number()),
       }),
     ),
   ),

@@ -185,7 +185,7 @@ async function warn(
   { mark, whose, max, metered, used, percent, threshold }: WarnedLimit & Warned,
 ): Promise<void> {
   const { period } = usageKey(store);
-  const text = `${percent} % of ${whose} are used: ${used} of ${max} in ${period}.`;
+  const text = `${percent}% of ${whose} are used: ${used} of ${max} in ${period}.`;
   const isFirst = await transacted(store, [
     changeItem(Usage, { period }, { set: { [mark]: threshold } }, any(absent(mark), below(mark, threshold))),
     annotationWrite(store, { kind: "quota_warning", text }),

@@ -157,7 +157,7 @@ const templates = [
       Content: [
         {
           HeaderConfig: { Header: "Sale", Alignment: "CENTER", TextColor: "#000000" },
-          BodyConfig: { Body: "20 % off" },
+          BodyConfig: { Body: "20% off" },
           ImageUrl: "https://example.com/sale.png",
           PrimaryBtn: { DefaultConfig: { Text: "Look", ButtonAction: "LINK", Link: "https://example.com/sale" } },
         },

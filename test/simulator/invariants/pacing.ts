@@ -7,7 +7,7 @@ import { MAX_PHONES } from "../scenarios/pacing.ts";
 
 /** A person's phones are in one group, and a group of marketing and one of transactional messages may go together. */
 const TOGETHER = 2 * MAX_PHONES;
-/** A channel without a rate is taken to send 50 a second, and 30 % less after each throttle. */
+/** A channel without a rate is taken to send 50 a second, and 30% less after each throttle. */
 const cutsTo = (perSecond: number): number => Math.ceil(Math.log(50 / perSecond) / Math.log(1 / 0.7));
 
 export const pacing: Invariant = {

@@ -30,7 +30,7 @@ async function lifeOfAnExperience(world: SimWorld, tenant: Tenant): Promise<void
   const body = {
     name: `Sale ${random.bytes(4).toString("hex")}`,
     format: "banner",
-    content: { title: "Sale", body: "20 % off" },
+    content: { title: "Sale", body: "20% off" },
     audience: { type: "all" },
     ...(startsIn !== undefined && { start_at: timestamp(kernel.now() + startsIn) }),
     ...(endsIn !== undefined && { end_at: timestamp(kernel.now() + endsIn) }),

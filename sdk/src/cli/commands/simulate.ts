@@ -63,7 +63,7 @@ async function simulateHistory(
   if (!("result" in answer)) throw new CommandError("The service did not simulate on history.");
   let simulation: HistorySimulation = answer;
   while (simulation.status === "pending" || simulation.status === "processing") {
-    io.progress(`${Math.round(simulation.progress * 100)} %`);
+    io.progress(`${Math.round(simulation.progress * 100)}%`);
     const { id } = simulation;
     const read = () => client.journeys.getSimulation(journey, id);
     if (io.signal.aborted) {

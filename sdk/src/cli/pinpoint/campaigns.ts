@@ -50,7 +50,7 @@ export function convertCampaigns(found: readonly Resource[], context: Context): 
     const { HoldoutPercent: holdout = 0 } = campaign;
     const holdout_percentage = Math.min(MAX_HOLDOUT, Math.round(Number(holdout)));
     if (holdout_percentage !== Number(holdout))
-      report.unmapped(at, "HoldoutPercent", `is ${String(holdout)}: ${holdout_percentage} % are held out`);
+      report.unmapped(at, "HoldoutPercent", `is ${String(holdout)}: ${holdout_percentage}% are held out`);
     files.set(name, {
       name,
       target: audience,

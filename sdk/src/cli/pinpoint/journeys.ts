@@ -154,7 +154,7 @@ function stepsOf(id: string, activity: Resource, next: Next, around: ActivityCon
     const branches = objectsIn(config.Branches);
     const [largest] = [...branches].sort((a, b) => Number(b.Percentage) - Number(a.Percentage));
     pass(largest?.NextActivity, "splits at random: all take its largest branch");
-  } else if (type === "Holdout") pass(config.NextActivity, `holds out ${String(config.Percentage)} %: all go on`);
+  } else if (type === "Holdout") pass(config.NextActivity, `holds out ${String(config.Percentage)}%: all go on`);
   else pass(config.NextActivity, "has no counterpart: it is passed by");
 }
 
