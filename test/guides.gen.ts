@@ -303,7 +303,7 @@ async function inApp({ createClient, createBrowserClient, settle, process, conso
     format: "modal",
     content: {
       title: "Spring, {{ subscriber.first_name }}",
-      body: "20 % off until Sunday.",
+      body: "20% off until Sunday.",
       actions: [
         { id: "shop", title: "To the shop", url: "https://example.com/sale" },
         { id: "later", title: "Not now", url: "" },

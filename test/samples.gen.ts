@@ -238,7 +238,7 @@ export const experiencesCreate = async (service: Endpoints) => await service.exp
   format: "banner",
   content: {
     title: "Hello {{ subscriber.first_name }}",
-    body: "Everything is 20 % off.",
+    body: "Everything is 20% off.",
     actions: [{ id: "shop", title: "To the shop", url: "https://example.com/sale" }],
   },
   display: { trigger: "session_start", frequency: "once", priority: 5, screens: ["/home"] },

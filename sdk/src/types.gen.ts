@@ -1535,7 +1535,7 @@ export interface ChannelHealth {
   throttle: {
     /** When the provider throttled it last. RFC 3339. */
     since: string;
-    /** The rate by now; it rises by 5 % each half minute */
+    /** The rate by now; it rises by 5% each half minute */
     rate_per_second: number;
   } | null;
   /** Until when what is in progress takes up its rate; `null` if nothing waits. RFC 3339. */
@@ -5201,7 +5201,7 @@ export interface NotificationsGetReportAnswer {
     opened: {
       /** The rate of arm B minus that of arm A, in percentage points */
       lift_percentage_points: number;
-      /** The lower end of its interval of 95 %, in percentage points; `null` where a group is empty */
+      /** The lower end of its interval of 95%, in percentage points; `null` where a group is empty */
       ci_low: number | null;
       /** The upper end, in percentage points */
       ci_high: number | null;
@@ -5216,7 +5216,7 @@ export interface NotificationsGetReportAnswer {
     clicked: {
       /** The rate of arm B minus that of arm A, in percentage points */
       lift_percentage_points: number;
-      /** The lower end of its interval of 95 %, in percentage points; `null` where a group is empty */
+      /** The lower end of its interval of 95%, in percentage points; `null` where a group is empty */
       ci_low: number | null;
       /** The upper end, in percentage points */
       ci_high: number | null;
@@ -6294,7 +6294,7 @@ export interface CampaignsGetReportAnswer {
     opened: {
       /** The rate of arm B minus that of arm A, in percentage points */
       lift_percentage_points: number;
-      /** The lower end of its interval of 95 %, in percentage points; `null` where a group is empty */
+      /** The lower end of its interval of 95%, in percentage points; `null` where a group is empty */
       ci_low: number | null;
       /** The upper end, in percentage points */
       ci_high: number | null;
@@ -6309,7 +6309,7 @@ export interface CampaignsGetReportAnswer {
     clicked: {
       /** The rate of arm B minus that of arm A, in percentage points */
       lift_percentage_points: number;
-      /** The lower end of its interval of 95 %, in percentage points; `null` where a group is empty */
+      /** The lower end of its interval of 95%, in percentage points; `null` where a group is empty */
       ci_low: number | null;
       /** The upper end, in percentage points */
       ci_high: number | null;
@@ -7234,7 +7234,7 @@ export interface InsightsGetLiftAnswer {
   };
   /** The conversion rate of `treated` minus that of `holdout`, in percentage points */
   lift_percentage_points: number;
-  /** The lower end of its interval of 95 %, in percentage points; `null` where a group is empty */
+  /** The lower end of its interval of 95%, in percentage points; `null` where a group is empty */
   ci_low: number | null;
   /** The upper end, in percentage points */
   ci_high: number | null;
