@@ -40,7 +40,7 @@ export async function followSend(store: Store, job: JobRecord): Promise<void> {
 
 function outcomeOf(state: string, reason: string | null): string | undefined {
   if (state === "failed" || state === "uncertain") return "failed";
-  if (state === "bounced" || state === "canceled") return state;
+  if (state === "bounced") return state;
   return state === "skipped" ? `skipped:${reason ?? "unknown"}` : undefined;
 }
 

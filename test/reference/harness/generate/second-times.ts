@@ -51,7 +51,7 @@ export function readAgain(draft: Draft): void {
   }
 }
 
-/** An experience whose send reached nobody, or was canceled by a pause, and goes out at a resume (INX-34, AMB-6). */
+/** An experience whose send reached nobody, or was canceled by a pause, and goes out once at a resume (INX-34, AMB-6). */
 export function unsentExperience(draft: Draft): void {
   const { random } = draft;
   personOf(draft);
@@ -71,10 +71,13 @@ export function unsentExperience(draft: Draft): void {
   if (random.chance(0.6)) cap(0);
   move("publish");
   pass(draft, random.pick([SECOND, HOUR]));
-  move("pause");
-  cap(null);
-  move("resume");
-  pass(draft, random.pick([SECOND, HOUR]));
+  // A second resume sends nothing again.
+  for (let n = random.between(1, 2); n > 0; n--) {
+    move("pause");
+    cap(null);
+    move("resume");
+    pass(draft, random.pick([SECOND, HOUR]));
+  }
 }
 
 /** A file that brings another number than the one that was opted out, or the one that was (AMB-128, AMB-130). */
