@@ -77,7 +77,7 @@ export const dearCallOf = (route: string) => DEAR.find((one) => one.route.test(r
 
 const PER_REQUEST = tiers.server.eventsPerRequest.toLocaleString("en-US");
 
-/** Calls of a workspace's own credentials that name many: so many units more for each (docs/decisions/0112). */
+/** Calls of a workspace's own credentials that name many, or pass many by: so many units more for each (docs/decisions/0112). */
 const EACH: readonly { routes: RegExp; units: number; of: string }[] = [
   { routes: /^POST .*\/lists\/:id\/subscribers$/, units: 7, of: "person, at most 1,000" },
   { routes: /^POST .*\/lists\/:id\/subscribers\/remove$/, units: 7, of: "person, at most 1,000" },
@@ -97,6 +97,21 @@ const EACH: readonly { routes: RegExp; units: number; of: string }[] = [
   },
   { routes: /^POST \/v1\/events$/, units: 3, of: `event, at most ${PER_REQUEST}` },
   { routes: /^POST \/v1\/(batch|segment\/.*)$/, units: 6, of: `message, at most ${PER_REQUEST}` },
+  { routes: /^GET .*\/audit$/, units: 0.2, of: "entry that its filter passes by, at most 1,000" },
+  {
+    routes: /^GET .*\/deliveries$/,
+    units: 1.5,
+    of: "delivery that its filter passes by, with a body of 4 KB, at most 1 MB of them",
+  },
+  { routes: /^GET .*\/v1\/notifications$/, units: 0.3, of: "send that its filter passes by, at most 2,000" },
+  { routes: /^GET .*\/recipients$/, units: 3, of: "recipient that it shows or passes by, at most 300" },
+  { routes: /^GET .*\/runs$/, units: 1.5, of: "run that it shows or passes by, at most 300" },
+  { routes: /^GET .*\/suppressions$/, units: 0.1, of: "address that its filter passes by, at most 2,000" },
+  {
+    routes: /^GET .*\/v1\/subscribers$/,
+    units: 0.6,
+    of: "person that `updated_since` passes by, at most 5,000; an `email` is found at once",
+  },
 ];
 
 /** What a route costs for each of what it names. */

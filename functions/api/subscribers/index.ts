@@ -90,7 +90,12 @@ export const subscribers = group("subscribers", "The users that a workspace send
   endpoint(
     "GET /v1/subscribers",
     { credentials: ["server"], scope: "subscribers:read", uses: [storeRead, secrets] },
-    { summary: "List subscribers for an integration, newest first", query: listQuery, returns: SubscriberPage },
+    {
+      summary: "List subscribers for an integration, newest first",
+      description: "By `email` a subscriber is found moments after it was written.",
+      query: listQuery,
+      returns: SubscriberPage,
+    },
     async ({ store, secrets, query }) => listSubscribers(store, await secrets.root(), query),
   ),
 
@@ -107,8 +112,8 @@ export const subscribers = group("subscribers", "The users that a workspace send
     {
       summary: "List subscribers, newest first, or search them",
       description:
-        "With `q` the list is in the order of what was found, whatever the case. A subscriber can be found moments after " +
-        "it was written.",
+        "With `q` the list is in the order of what was found, whatever the case. By `q` and `email` a subscriber can be " +
+        "found moments after it was written.",
       query: searchQuery,
       returns: SubscriberPage,
     },

@@ -13,10 +13,10 @@ import { SealedSendsShape, shownSends } from "./sealed-sends.ts";
 
 /** Rows of a chain that are read at a time. */
 const PAGE_ROWS = 40;
-/** Rows after a page that are read too: the outcome of a call is in one of them. */
+/** Rows after a page that are read too: the outcome of a call is in one of them. Those before it on a page are known. */
 const LOOK_AHEAD = 40;
 /** Rows that one page looks at, where a filter leaves most out. */
-const MAX_LOOKED_AT = 2_000;
+const MAX_LOOKED_AT = 1_000;
 
 /** Its name is the address that was invited, while it is open, and then the name of the member. */
 const INVITATION = "invitation";
@@ -73,6 +73,8 @@ interface Chain {
   rows: { row: Row; outcome: AuditOutcome | undefined }[];
   /** The row after those that are read; 0 at the end. */
   next: number;
+  /** What newer rows and the head say of how calls ended, by the number of the row. */
+  known: Map<string, AuditOutcome>;
 }
 
 interface TeamNames {
@@ -108,7 +110,7 @@ async function collect(
   const items: AuditEntryShape[] = [];
   for (let looked = 0; looked < MAX_LOOKED_AT && items.length < limit; looked++) {
     for (const [i, chain] of chains.entries())
-      if (chain.rows.length === 0 && chain.next > 0) chains[i] = await readChain(store, chain.shard, chain.next);
+      if (chain.rows.length === 0 && chain.next > 0) chains[i] = await readOn(store, chain);
     const newest = chains
       .filter(({ rows }) => rows.length > 0)
       .reduce<Chain | undefined>((a, b) => (a && timeOf(a) >= timeOf(b) ? a : b), undefined);
@@ -125,21 +127,39 @@ const timeOf = ({ rows }: Chain): string => rows[0]?.row.at ?? "";
 
 /** @param upTo the number of the first row; undefined: from the end of the chain */
 async function readChain(store: StoreReader, shard: number, upTo: number | undefined): Promise<Chain> {
-  if (upTo === 0) return { shard, rows: [], next: 0 };
-  const bound = upTo === undefined ? {} : { to: String(upTo + LOOK_AHEAD).padStart(12, "0") };
-  const [page, head] = await Promise.all([
-    store.query(AuditRow, { shard }, { ...bound, newestFirst: true, limit: PAGE_ROWS + LOOK_AHEAD }),
+  const known = new Map<string, AuditOutcome>();
+  if (upTo === 0) return { shard, rows: [], next: 0, known };
+  const from = upTo === undefined ? undefined : upTo + LOOK_AHEAD;
+  const [rows, head] = await Promise.all([
+    newestRows(store, { shard, from, limit: PAGE_ROWS + LOOK_AHEAD }),
     store.get(AuditHead, { shard }),
   ]);
-  const known = new Map<string, AuditOutcome>();
   for (const [seq, outcome] of head ? familyOf(head, "o:") : []) known.set(seq, fromJson(outcome));
-  for (const { outcomes } of page.items)
+  const chain = chainOf(shard, known, rows);
+  return { ...chain, rows: chain.rows.filter(({ row }) => upTo === undefined || row.seq <= upTo) };
+}
+
+/** The older rows of a chain, whose outcomes are in the rows that were read before, or among them. */
+async function readOn(store: StoreReader, { shard, next, known }: Chain): Promise<Chain> {
+  return chainOf(shard, known, await newestRows(store, { shard, from: next, limit: PAGE_ROWS }));
+}
+
+type Rows = Awaited<ReturnType<typeof newestRows>>;
+
+const newestRows = (
+  store: StoreReader,
+  { shard, from, limit }: { shard: number; from: number | undefined; limit: number },
+) => {
+  const bound = from === undefined ? {} : { to: String(from).padStart(12, "0") };
+  return store.query(AuditRow, { shard }, { ...bound, newestFirst: true, limit });
+};
+
+function chainOf(shard: number, known: Chain["known"], { items, next }: Rows): Chain {
+  for (const { outcomes } of items)
     for (const [seq, outcome] of Object.entries(outcomes ? fromJson(outcomes) : {})) known.set(seq, outcome);
-  const rows = page.items
-    .filter(({ seq }) => upTo === undefined || seq <= upTo)
-    .map((row) => ({ row, outcome: known.get(String(row.seq)) }));
-  const last = page.items.at(-1)?.seq ?? 1;
-  return { shard, rows, next: page.next ? last - 1 : 0 };
+  const rows = items.map((row) => ({ row, outcome: known.get(String(row.seq)) }));
+  const last = items.at(-1)?.seq ?? 1;
+  return { shard, rows, next: next ? last - 1 : 0, known };
 }
 
 const matches = (row: Row, { actor, action, to }: AuditFilter): boolean =>

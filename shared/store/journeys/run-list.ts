@@ -26,6 +26,9 @@ interface RunPage {
   next: string | undefined;
 }
 
+/** Runs that are read for one page. */
+const MAX_EXAMINED = 300;
+
 /** With a filter a page may have fewer runs than `limit`. */
 export async function listRuns(store: StoreReader, query: RunQuery): Promise<RunPage> {
   const { runs, next } = await (query.subscriber === undefined
@@ -76,7 +79,7 @@ async function runsOfAll(store: StoreReader, { journey, after, limit, ...filter 
   const entries = found.sort((a, b) => (a.sk < b.sk ? 1 : -1));
   const runs: RunState[] = [];
   let last: string | undefined;
-  for (const some of chunksOf(entries, limit)) {
+  for (const some of chunksOf(entries.slice(0, MAX_EXAMINED), limit)) {
     const rows = await runRows(store, runKeys(journey, some));
     const byId = new Map(rows.flatMap((row) => (row ? [[row.id, row] as const] : [])));
     for (const { sk } of some) {

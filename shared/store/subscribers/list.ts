@@ -11,7 +11,7 @@ import type { RootSecrets } from "../secrets.ts";
 import { newestOfShards, wantedPage } from "../sorted.ts";
 import { SubscribersByAge } from "./items.ts";
 import { findByPhone } from "./phones.ts";
-import { isFoundBy, searchSubscribers } from "./search.ts";
+import { isFoundBy, ownersOfEmail, searchSubscribers } from "./search.ts";
 import { findByExternalId, getProfiles, type LivingProfile, type Subscriber, subscriberOf } from "./subscribers.ts";
 
 interface SubscriberQuery {
@@ -55,10 +55,15 @@ export async function listSubscribers(
       (q === undefined || (owners.length > 0 ? owners.some(({ id }) => id === profile.id) : isFoundBy(profile, q)));
     return { items: isFound ? subscribersIn(profile).filter(isWanted) : [], next_cursor: "" };
   }
-  if (q !== undefined) {
-    if (owners.length > 0) return pageOfOwners(owners.filter(isWanted), store, secrets, { ...query, q });
-    return searchSubscribers(store, secrets, { ...query, q }, isWanted);
+  if (owners.length > 0) return pageOfOwners(owners.filter(isWanted), store, secrets, query);
+
+  const addressed = query.email === undefined ? undefined : await ownersOfEmail(store, query.email);
+  if (addressed) {
+    const found = addressed.filter((profile) => q === undefined || isFoundBy(profile, q)).map(subscriberOf);
+    return pageOfOwners(found.filter(isWanted), store, secrets, query);
   }
+  if (q !== undefined) return searchSubscribers(store, secrets, { ...query, q }, isWanted);
+
   const cursors = cursorsOf(secrets, `subscribers:${store.tenant}`, Position);
   const nextRows = newestOfShards(
     {
@@ -89,17 +94,20 @@ async function ownersOfPhone(
   return profiles.flatMap(subscribersIn);
 }
 
+/** The owners of a number or of an address, newest first. */
 function pageOfOwners(
   owners: readonly Subscriber[],
   { tenant }: Pick<StoreReader, "tenant">,
   secrets: RootSecrets,
-  { q, limit, cursor }: Pick<SubscriberQuery, "limit" | "cursor"> & { q: string },
+  { q, email, limit, cursor }: SubscriberQuery,
 ): SubscriberPage {
-  const cursors = cursorsOf(secrets, `subscribers:${tenant}:number:${q}`, v.string());
-  const after = cursors.open(cursor) ?? "";
-  const open = owners.filter(({ id }) => id > after).sort(byText(({ id }) => id));
+  const cursors = cursorsOf(secrets, `subscribers:${tenant}:owners:${JSON.stringify([q, email])}`, Position);
+  const before = cursors.open(cursor) ?? "~";
+  const positionOf = ({ created_at, id }: Subscriber) => `${created_at}#${id}`;
+  const open = owners.filter((one) => positionOf(one) < before).sort(byText(positionOf)).reverse();
   const items = open.slice(0, limit);
-  return { items, next_cursor: cursors.seal(open.length > limit ? items.at(-1)?.id : undefined) };
+  const last = items.at(-1);
+  return { items, next_cursor: cursors.seal(last && open.length > limit ? positionOf(last) : undefined) };
 }
 
 const subscribersIn = (profile: LivingProfile | undefined): Subscriber[] => (profile ? [subscriberOf(profile)] : []);

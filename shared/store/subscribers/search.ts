@@ -119,6 +119,24 @@ export async function searchSubscribers(
   });
 }
 
+/** Entries of an address that are read of each shard: beyond them it is one that nobody looks for. */
+const MAX_OF_ADDRESS = 64;
+
+/** Who has an address. @returns undefined where too many have it to read them all */
+export async function ownersOfEmail(store: StoreReader, email: string): Promise<LivingProfile[] | undefined> {
+  const text = searchText(email);
+  const shards = await Promise.all(
+    SHARDS.map((subscriber) => {
+      const range = { prefix: `${text}#e#`, limit: MAX_OF_ADDRESS, eventual: true };
+      return store.query(SearchEntry, { subscriber }, range);
+    }),
+  );
+  if (shards.some(({ next }) => next)) return undefined;
+  const ids = shards.flatMap(({ items }) => items.map(({ sk }) => subscriberIn(sk)));
+  const profiles = await getProfiles(store, ids, { eventual: true });
+  return profiles.flatMap((profile) => profile ?? []);
+}
+
 const subscriberIn = (position: string) => position.slice(position.lastIndexOf("#") + 1);
 
 const matchesIn = (profile: LivingProfile, looks: readonly Look[]): EntryKey[] => {

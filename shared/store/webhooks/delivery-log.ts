@@ -25,7 +25,9 @@ interface LogPage extends DeliveryFilter {
   newestFirst?: boolean;
 }
 
+/** Deliveries that one page looks at, and characters of their bodies. */
 const MAX_EXAMINED = 2_000;
+const MAX_EXAMINED_TEXT = 1_048_576;
 const BLOCK_PAGE = 10;
 const LAST_BLOCK = "N#~";
 
@@ -43,16 +45,21 @@ export async function listDeliveries(
   const rows: DeliveryRow[] = [];
   let position = after;
   let examined = 0;
-  while (examined < MAX_EXAMINED) {
+  let text = 0;
+  while (examined < MAX_EXAMINED && text < MAX_EXAMINED_TEXT) {
     const rest = { ...range, limit: limit - rows.length, after: position };
     const page = await store.query(DeliveryItem, { webhook }, rest);
     examined += page.items.length;
+    text += textIn(page.items);
     rows.push(...page.items.filter((row) => isKept(store, row) && isWanted(row, filter)));
     position = page.next;
     if (!position || rows.length >= limit) break;
   }
   return { rows, examined, ...(position && { next: position }) };
 }
+
+const textIn = (rows: readonly (DeliveryRow | undefined)[]): number =>
+  rows.reduce((sum, row) => sum + (row?.body?.length ?? 0), 0);
 
 const isWanted = (row: DeliveryRow, { outcome, event_type }: Pick<DeliveryFilter, "outcome" | "event_type">): boolean =>
   (outcome === undefined || row.outcome === outcome) && (event_type === undefined || row.event_type === event_type);
@@ -108,13 +115,15 @@ export async function listMissing(
   // A block that begins before the wanted number may hold it.
   let from = SequenceBlock.sk?.({ first: Math.max(1, after + 2 - MAX_GROUP) }) ?? "";
   let reached = after;
-  for (let examined = 0; examined < MAX_EXAMINED && missing.length < limit; ) {
+  let text = 0;
+  for (let examined = 0; examined < MAX_EXAMINED && text < MAX_EXAMINED_TEXT && missing.length < limit; ) {
     const { items, next } = await store.query(SequenceBlock, { webhook }, { from, to: LAST_BLOCK, limit: BLOCK_PAGE });
     const numbered = items
       .flatMap(({ first, ids }) => ids.map((id, i) => ({ id, sequence: first + i })))
       .filter(({ sequence }) => sequence > reached);
     const keys = numbered.map(({ id }) => ({ webhook, id }));
     const rows = await store.getAll(DeliveryItem, keys);
+    text += textIn(rows);
     const found = numbered.flatMap(({ sequence }, i) => {
       const row = rows[i];
       return row && isMissing(row) ? [{ ...row, sequence }] : [];
