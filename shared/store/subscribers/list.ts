@@ -104,7 +104,10 @@ function pageOfOwners(
   const cursors = cursorsOf(secrets, `subscribers:${tenant}:owners:${JSON.stringify([q, email])}`, Position);
   const before = cursors.open(cursor) ?? "~";
   const positionOf = ({ created_at, id }: Subscriber) => `${created_at}#${id}`;
-  const open = owners.filter((one) => positionOf(one) < before).sort(byText(positionOf)).reverse();
+  const open = owners
+    .filter((one) => positionOf(one) < before)
+    .sort(byText(positionOf))
+    .reverse();
   const items = open.slice(0, limit);
   const last = items.at(-1);
   return { items, next_cursor: cursors.seal(last && open.length > limit ? positionOf(last) : undefined) };
