@@ -5,11 +5,12 @@ import { isClear } from "./import-answers.ts";
 import { otherEmails, type RowReading, type Sorted, sortCells } from "./import-cells.ts";
 import { type Cell, type Columns, MAX_VALUE_BYTES } from "./import-columns.ts";
 import { type ImportedChoices, type ImportedConsent, isOptOut } from "./import-consents.ts";
-import { otherChannels } from "./import-mapping.ts";
+import { type OtherChannel, otherChannels } from "./import-mapping.ts";
 import { type NumbersByChannel, takeNumbers } from "./import-row-numbers.ts";
 import type { ImportedRow } from "./import-rows.ts";
 import { isRefusal, statementsOf } from "./import-statements.ts";
 import { fitsType, isWhole } from "./import-values.ts";
+import { topicKeyOf } from "./topics.ts";
 
 export interface Refusals {
   /** Of a person that there may be. */
@@ -32,7 +33,7 @@ const MAX_READINGS = 20;
 
 /** What a rejected row refuses, if the file shows of whom; undefined if nothing. */
 export function refusalsOf(columns: Columns, row: readonly string[], reading: RowReading): Refusals | undefined {
-  if (!columns.cells.some(saysSomething)) return undefined;
+  if (!mayRefuse(columns)) return undefined;
   const short = row.map((cell) => (Buffer.byteLength(cell) > MAX_VALUE_BYTES ? "" : cell));
   if (isWhole(short, columns.cells.length)) return refusedBy(columns, sortCells(columns, short), reading);
   for (const one of readingsOf(columns, short)) {
@@ -41,6 +42,9 @@ export function refusalsOf(columns: Columns, row: readonly string[], reading: Ro
   }
   return undefined;
 }
+
+/** Whether a row of the file may say something of consent. */
+export const mayRefuse = ({ cells }: Columns): boolean => cells.some(saysSomething);
 
 /**
  * What of it is of its person alone, who is not there: what the row says of an address or a number is kept for that.
@@ -57,11 +61,33 @@ export function refusedOfPerson({ external_id, email, consent, choices }: Refusa
   return external_id === undefined || refusesNothing(left) ? undefined : left;
 }
 
-/** What names somebody by an id alone is of the address that other rows give them. @param emails by external id */
-export const withAddress = (refusals: Refusals, emails: ReadonlyMap<string, string | undefined>): Refusals => ({
-  ...refusals,
-  email: refusals.email ?? emails.get(refusals.external_id ?? ""),
-});
+/** How somebody is reached, as rows of a file say it. */
+export interface GivenAddresses {
+  email?: string | undefined;
+  /** As written. */
+  phone?: unknown;
+}
+
+/** What names somebody by an id alone is of the address and the number that other rows give them. */
+export function withAddresses(refusals: Refusals, given: GivenAddresses | undefined): Refusals {
+  const { email = given?.email, phone = normalizedAddress("phone", given?.phone) } = refusals;
+  const own = phone === undefined ? [] : [phone];
+  const numbersOf = (channel: OtherChannel) => {
+    const said = refusals.numbers[channel] ?? [];
+    return said.length > 0 ? said : own;
+  };
+  const numbers = Object.fromEntries(otherChannels.map((channel) => [channel, numbersOf(channel)]));
+  return { ...refusals, email, phone, numbers };
+}
+
+/** Whether an address or a number holds all that a row refuses, whoever it is of. */
+export function isOfAddresses({ email, otherEmails = [], consent, choices, ...others }: Refusals): boolean {
+  const held = new Set<string>(refusedNumbers({ ...others, choices }, true).map(({ channel }) => channel));
+  const isMailHeld = email !== undefined || otherEmails.length > 0;
+  // Whose address gets no mail gets none of a topic.
+  const isHeld = (channel: string) => held.has(channel) || (consent !== undefined && topicKeyOf(channel) !== undefined);
+  return (consent === undefined || (isMailHeld && !consent.isPending)) && Object.keys(choices).every(isHeld);
+}
 
 /** What a row refuses that could be read, and could not be taken. */
 export function refusalsIn(row: ImportedRow): Refusals {

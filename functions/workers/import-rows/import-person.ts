@@ -3,34 +3,24 @@
 import { ApiError } from "../../../shared/kernel/errors.ts";
 import { normalizedAddress } from "../../../shared/rules/addresses.ts";
 import { type OtherChannel, otherChannels } from "../../../shared/rules/import-mapping.ts";
-import { type Refusals, refusalsIn, refusesNothing } from "../../../shared/rules/import-refusals.ts";
+import { type Refusals, refusalsIn, refusesNothing, withAddresses } from "../../../shared/rules/import-refusals.ts";
 import { listChannelOf } from "../../../shared/rules/list-consents.ts";
-import type { Record } from "../../../shared/store/files/records.ts";
 import { heldNumber } from "../../../shared/store/subscribers/addresses.ts";
 import { recordOfContacts, recordRefusals } from "../../../shared/store/subscribers/import-refusals.ts";
-import {
-  type ImportedFrom,
-  recordImportedChoices,
-  recordImportedConsent,
-} from "../../../shared/store/subscribers/imported-consents.ts";
+import { recordImportedChoices, recordImportedConsent } from "../../../shared/store/subscribers/imported-consents.ts";
 import type { ImportJob } from "../../../shared/store/subscribers/imports.ts";
 import type { ProfileRow } from "../../../shared/store/subscribers/items.ts";
 import { attributesOf, ErasedSince, upsertSubscriber } from "../../../shared/store/subscribers/subscribers.ts";
 import type { WorkerContext } from "./context.ts";
 import type { Person, PersonRow } from "./persons.ts";
-import { KEPT, type Tally } from "./tally.ts";
+import { fromRow, givenBy, type Refused } from "./refusing.ts";
+import type { Tally } from "./tally.ts";
 
 export interface NewSubscribers {
   /** The external ids that may become new subscribers: of the new ones, as many as there is room for. */
   allowed: ReadonlySet<string>;
   /** The ids of those that were created, by their external ids. */
   created: ReadonlyMap<string, string>;
-}
-
-/** What a rejected row refuses. */
-export interface Refusing {
-  from: ImportedFrom;
-  refusals: Refusals;
 }
 
 /** The persons of a batch are taken one by one, with what is known of all of them. */
@@ -45,8 +35,7 @@ export interface Batch extends NewSubscribers {
   numberOf: ReadonlyMap<string, string>;
   /** By channel and number. */
   heldNumbers: ReadonlySet<string>;
-  /** What rejected rows refuse, of the batch and of those before it. */
-  refusing: readonly Refusing[];
+  refused: Refused;
 }
 
 export const agreesToMail = ({ row }: PersonRow): boolean => row.consent?.status === "opted_in";
@@ -97,9 +86,9 @@ export async function importPerson(batch: Batch, { profile, rows }: Person): Pro
 }
 
 /** Who was erased before, or is too large for a pack, was not there yet when it was recorded. */
-async function refuseOf({ context, refusing }: Batch, external_id: string): Promise<void> {
+async function refuseOf({ context, refused }: Batch, external_id: string): Promise<void> {
   const root = await context.secrets.root();
-  for (const { from, refusals } of refusing)
+  for (const { from, refusals } of refused.refusing)
     if (refusals.external_id === external_id) await recordRefusals(context.store, root, from, refusals);
 }
 
@@ -125,20 +114,22 @@ async function takeRow(batch: Batch, id: string, row: PersonRow): Promise<void> 
 }
 
 /** Rejects the rows of a person that could not be taken, and keeps what they refuse. @throws an error that is no answer */
-async function rejectRows(batch: Batch, { profile, rows }: Person, error: unknown): Promise<void> {
-  const { context, job, asks, tally } = batch;
+async function rejectRows(batch: Batch, person: Person, error: unknown): Promise<void> {
+  const { context, job, asks, tally, refused } = batch;
+  const { profile, rows } = person;
   const { store, secrets } = context;
   if (error instanceof ErasedSince) return leaveOut(batch, error.profile, rows);
   if (!(error instanceof ApiError)) throw error;
   const reason = error.code === "QUOTA_EXCEEDED" ? "quota" : error.message;
+  const given = givenBy(person, refused.awaited.get(profile.external_id)?.given);
+  const root = await secrets.root();
   for (const { row, email, record } of rows) {
-    const refusals = { ...refusalsIn(row), email: email ?? profile.email };
-    if (refusesNothing(refusals)) {
-      tally.reject(record, reason);
-      continue;
-    }
-    await recordRefusals(store, await secrets.root(), fromRow(job, record, asks), refusals);
-    tally.reject(record, reason + KEPT);
+    const refusals = withAddresses({ ...refusalsIn(row), email }, given);
+    // A row of a batch to come may refuse something, and say no more than who it is.
+    const recorded = refused.mayRefuse
+      ? await recordRefusals(store, root, fromRow(job, record, asks), refusals)
+      : undefined;
+    tally.reject(record, reason, recorded?.kept);
   }
 }
 
@@ -174,10 +165,3 @@ function refusalsOfAddress({ email, phone, numbers, consent, choices }: Refusals
     choices: isNumber ? choices : {},
   };
 }
-
-export const fromRow = (job: ImportJob, { line }: Record, asks: ReadonlySet<string>): ImportedFrom => ({
-  job: job.id,
-  created_at: job.created_at,
-  line: job.line + line,
-  asks,
-});

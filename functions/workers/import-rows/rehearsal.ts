@@ -1,6 +1,6 @@
 // What a rehearsal of an import remembers: people and addresses as the rows so far would leave them (F13).
 import { normalizedAddress } from "../../../shared/rules/addresses.ts";
-import { type Refusals, refusalsIn } from "../../../shared/rules/import-refusals.ts";
+import { type GivenAddresses, type Refusals, refusalsIn } from "../../../shared/rules/import-refusals.ts";
 import { listChannelOf } from "../../../shared/rules/list-consents.ts";
 import type { StoreReader } from "../../../shared/store/context.ts";
 import { familyOf } from "../../../shared/store/families.ts";
@@ -35,8 +35,8 @@ export interface Rehearsal {
   people: Map<string, PersonState>;
   /** By the id of an address; of one without a row, an empty one. */
   addresses: Map<string, Partial<AddressRow>>;
-  /** By external id, what rejected rows refuse of people who are not there. */
-  awaited: Map<string, Refusals>;
+  /** By external id, what rejected rows say of people who are not there. */
+  awaited: Map<string, { given: GivenAddresses; refusing: Refusals[] }>;
 }
 
 /** Beyond so many people, the worker forgets them all and begins anew. */

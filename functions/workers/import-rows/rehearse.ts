@@ -9,8 +9,7 @@ import {
   refusalsIn,
   refusedNumbers,
   refusedOfPerson,
-  refusesNothing,
-  withAddress,
+  withAddresses,
 } from "../../../shared/rules/import-refusals.ts";
 import { listChannelOf } from "../../../shared/rules/list-consents.ts";
 import { familyOf } from "../../../shared/store/families.ts";
@@ -23,6 +22,7 @@ import {
   isConfirmedElsewhere,
   unconfirmedAgain,
 } from "../../../shared/store/subscribers/consents.ts";
+import { type Kept, keptOf } from "../../../shared/store/subscribers/import-refusals.ts";
 import {
   asProven,
   type ChoiceOutcomes,
@@ -34,6 +34,7 @@ import type { ProfileRow } from "../../../shared/store/subscribers/items.ts";
 import type { WorkerContext } from "./context.ts";
 import { joinsList } from "./import-person.ts";
 import { type GoodRow, type Person, personsOf } from "./persons.ts";
+import { givenBy, type RefusedRow } from "./refusing.ts";
 import {
   idOf,
   MAX_REMEMBERED,
@@ -43,16 +44,17 @@ import {
   readAddresses,
   readPeople,
 } from "./rehearsal.ts";
-import { KEPT, type Tally } from "./tally.ts";
+import type { Tally } from "./tally.ts";
 
 type From = Pick<ImportedFrom, "created_at" | "asks" | "isLeft"> & { list: string };
 
 interface Batch {
   rows: readonly GoodRow[];
-  /** Of the rows that are rejected. */
-  refusing: readonly Refusals[];
+  refused: readonly RefusedRow[];
   /** The most subscribers to create. */
   room: number;
+  /** A row of the file may refuse something. */
+  mayRefuse: boolean;
 }
 
 /** Counts what the rows of a batch would do. */
@@ -60,12 +62,13 @@ export async function rehearse(
   { store, secrets }: WorkerContext,
   from: From,
   rehearsal: Rehearsal,
-  { rows, refusing, room }: Batch,
+  { rows, refused, room, mayRefuse }: Batch,
   tally: Tally,
 ): Promise<void> {
   const root = await secrets.root();
   if (rehearsal.people.size + rehearsal.awaited.size > MAX_REMEMBERED)
     for (const known of Object.values(rehearsal)) known.clear();
+  const refusing = refused.map(({ refusals }) => refusals);
   const names = [...rows.map(({ row }) => row.external_id), ...refusing.flatMap((one) => nameOf(one) ?? [])];
   await readPeople(store, root, rehearsal, { names, from });
   const persons = personsOf(rows, true, (name) => rehearsal.people.get(name));
@@ -79,13 +82,24 @@ export async function rehearse(
   // As the import does: who is new is there before what rejected rows refuse is recorded, and others change afterwards.
   const news = new Set(created);
   for (const person of taken) if (news.has(person)) applyProfile(rehearsal, person.profile, now);
-  const awaited = persons.flatMap(({ profile }) => rehearsal.awaited.get(profile.external_id) ?? []);
-  const newEmails = new Map(created.map(({ profile }) => [profile.external_id, profile.email]));
-  for (const refusals of [...awaited, ...refusing]) refuse(rehearsal, from, withAddress(refusals, newEmails));
+  const givenBefore = (name: string) => rehearsal.awaited.get(name)?.given;
+  const givenOf = (person: Person) => givenBy(person, givenBefore(person.profile.external_id));
+  const newcomers = new Map(created.map((person) => [person.profile.external_id, givenOf(person)]));
+  const refuseNow = (refusals: Refusals) => {
+    const name = refusals.external_id ?? "";
+    return refuse(rehearsal, from, withAddresses(refusals, newcomers.get(name) ?? givenBefore(name)));
+  };
+  const awaited = persons.flatMap(({ profile }) => rehearsal.awaited.get(profile.external_id)?.refusing ?? []);
+  for (const refusals of awaited) refuseNow(refusals);
+  for (const { record, problem, refusals } of refused) tally.reject(record, problem, refuseNow(refusals));
   for (const person of taken) if (!news.has(person)) applyProfile(rehearsal, person.profile, now);
   const heldAtStart = new Map(rehearsal.addresses);
   for (const person of persons) {
-    if (beyond.has(person)) leaveOut(rehearsal, from, person, tally);
+    if (beyond.has(person))
+      for (const { row, email, record } of person.rows) {
+        const refusals = withAddresses({ ...refusalsIn(row), email }, givenOf(person));
+        tally.reject(record, "quota", mayRefuse ? refuse(rehearsal, from, refusals) : undefined);
+      }
     else takePerson({ rehearsal, from, heldAtStart }, person, tally);
   }
   for (const { profile, rows: own } of taken) {
@@ -140,17 +154,8 @@ function takePerson({ rehearsal, from, heldAtStart }: Taking, { profile, rows }:
   }
 }
 
-/** The plan has no room for them. */
-function leaveOut(rehearsal: Rehearsal, from: From, { profile, rows }: Person, tally: Tally): void {
-  for (const { row, email, record } of rows) {
-    const refusals = { ...refusalsIn(row), email: email ?? profile.email };
-    refuse(rehearsal, from, refusals);
-    tally.reject(record, refusesNothing(refusals) ? "quota" : `quota${KEPT}`);
-  }
-}
-
 /** What a rejected row refuses counts nowhere. */
-function refuse(rehearsal: Rehearsal, from: From, refusals: Refusals): void {
+function refuse(rehearsal: Rehearsal, from: From, refusals: Refusals): Kept {
   const { external_id, email, consent, choices } = refusals;
   const state = rehearsal.people.get(nameOf(refusals) ?? "");
   const isByAddress = state === undefined || external_id === undefined;
@@ -160,16 +165,18 @@ function refuse(rehearsal: Rehearsal, from: From, refusals: Refusals): void {
   if (consent) applyMailConsent(rehearsal, state, from, { ...said, consent });
   if (state) applyChoices(state, from, choices, new Set());
   else awaitPerson(rehearsal, refusals);
+  return keptOf(refusals, state !== undefined);
 }
 
-/** Of several rows, what each refuses. */
 function awaitPerson({ awaited }: Rehearsal, refusals: Refusals): void {
+  const { external_id, email, phone } = refusals;
+  if (external_id === undefined) return;
+  const { given, refusing } = awaited.get(external_id) ?? { given: {}, refusing: [] };
   const left = refusedOfPerson(refusals);
-  if (left?.external_id === undefined) return;
-  const before = awaited.get(left.external_id);
-  const isDead = before?.consent?.status === "suppressed";
-  const consent = isDead ? before.consent : (left.consent ?? before?.consent);
-  awaited.set(left.external_id, { ...left, consent, choices: { ...before?.choices, ...left.choices } });
+  awaited.set(external_id, {
+    given: { email: email ?? given.email, phone: phone ?? given.phone },
+    refusing: left ? [...refusing, left] : refusing,
+  });
 }
 
 function optOutOthers(rehearsal: Rehearsal, from: From, { consent, otherEmails = [] }: Refusals): void {

@@ -3,8 +3,7 @@ import { normalizedAddress } from "../../../shared/rules/addresses.ts";
 import { chunksOf } from "../../../shared/rules/chunks.ts";
 import type { Columns } from "../../../shared/rules/import-columns.ts";
 import { otherChannels } from "../../../shared/rules/import-mapping.ts";
-import { type Refusals, refusalsOf, withAddress } from "../../../shared/rules/import-refusals.ts";
-import { readRow } from "../../../shared/rules/import-rows.ts";
+import { mayRefuse } from "../../../shared/rules/import-refusals.ts";
 import type { Record } from "../../../shared/store/files/records.ts";
 import { idKeys } from "../../../shared/store/item.ts";
 import { enterWithPack } from "../../../shared/store/lists/imported-members.ts";
@@ -17,8 +16,7 @@ import {
   openPack,
   sealPack,
 } from "../../../shared/store/subscribers/import-packs.ts";
-import { awaitedRefusals, recordRefusals } from "../../../shared/store/subscribers/import-refusals.ts";
-import { type ImportJob, readingOf } from "../../../shared/store/subscribers/imports.ts";
+import type { ImportJob } from "../../../shared/store/subscribers/imports.ts";
 import { Profile, type ProfileRow } from "../../../shared/store/subscribers/items.ts";
 import {
   attributesOf,
@@ -28,19 +26,12 @@ import {
   subscriberId,
 } from "../../../shared/store/subscribers/subscribers.ts";
 import type { WorkerContext } from "./context.ts";
-import {
-  agreesToMail,
-  type Batch,
-  fromRow,
-  importPerson,
-  type Member,
-  type NewSubscribers,
-  type Refusing,
-} from "./import-person.ts";
+import { agreesToMail, type Batch, importPerson, type Member, type NewSubscribers } from "./import-person.ts";
 import { type GoodRow, type Person, type PersonAddresses, personsOf, suppressedAddresses } from "./persons.ts";
+import { type RefusedRow, readBatch, recordRefused } from "./refusing.ts";
 import type { Rehearsal } from "./rehearsal.ts";
 import { rehearse } from "./rehearse.ts";
-import { KEPT, openTally, type Taken, type Tally } from "./tally.ts";
+import { openTally, type Taken, type Tally } from "./tally.ts";
 
 /** Upserts that run at once. */
 const MAX_CONCURRENT = 25;
@@ -71,35 +62,28 @@ export async function takeRows(
   { batch, room, isAfterRejected }: Rows,
 ): Promise<Taken> {
   const tally = openTally(job);
-  const { good: rows, refused } = readBatch(job, columns, batch, tally.reject);
-  if (job.dry_run) {
-    const refusing = refused.map(({ refusals }) => refusals);
-    await rehearse(
-      context,
-      { list: job.list, created_at: job.created_at, asks },
-      rehearsal,
-      { rows, refusing, room },
-      tally,
-    );
-    return tally.taken;
-  }
-  await importEach(context, { job, asks, room, refused, isAfterRejected }, tally, rows);
+  const { good: rows, refused } = readBatch(job, columns, batch, tally);
+  const from = { list: job.list, created_at: job.created_at, asks };
+  const isAnyRefused = mayRefuse(columns);
+  if (job.dry_run) await rehearse(context, from, rehearsal, { rows, refused, room, mayRefuse: isAnyRefused }, tally);
+  else await importEach(context, { job, columns, asks, room, refused, isAfterRejected }, tally, rows);
+  tally.taken.rejected.sort((a, b) => a.line - b.line);
   return tally.taken;
 }
 
 interface BatchOptions {
   job: ImportJob;
+  columns: Columns;
   asks: ReadonlySet<string>;
   /** The most subscribers to create. */
   room: number;
-  /** What rejected rows of the batch refuse. */
-  refused: ReadBatch["refused"];
+  refused: readonly RefusedRow[];
   isAfterRejected: boolean;
 }
 
 async function importEach(
   context: WorkerContext,
-  { job, asks, room, refused, isAfterRejected }: BatchOptions,
+  { job, columns, asks, room, refused, isAfterRejected }: BatchOptions,
   tally: Tally,
   good: readonly GoodRow[],
 ): Promise<void> {
@@ -115,18 +99,11 @@ async function importEach(
   const { allowed, created } = await createNew(context, pack, { persons, ids, profiles, isKnown }, room);
   tally.taken.created = allowed.size;
 
-  // A rejected row may name a person whom another row of the batch creates.
-  const awaited = isAfterRejected ? await awaitedRefusals(store, root, job.id, names) : [];
-  const newEmails = new Map(
-    persons.flatMap(({ profile }, i) => (profiles[i] ? [] : [[profile.external_id, profile.email] as const])),
+  const before = await recordRefused(
+    context,
+    { job, columns, asks, refused, isAfterRejected, persons, isKnown },
+    tally,
   );
-  const { id, created_at } = job;
-  const refusing: Refusing[] = [
-    ...awaited.map(({ line, refusals }) => ({ from: { job: id, created_at, line, asks }, refusals })),
-    ...refused.map(({ record, refusals }) => ({ from: fromRow(job, record, asks), refusals })),
-  ].map(({ from, refusals }) => ({ from, refusals: withAddress(refusals, newEmails) }));
-  const heldMails: string[] = [];
-  for (const { from, refusals } of refusing) heldMails.push(...(await recordRefusals(store, root, from, refusals)));
   const emails = persons.flatMap(({ profile, rows }) => {
     const own = profile.email ?? addressesOf(profile.external_id)?.email;
     return rows.filter(agreesToMail).flatMap(({ email = own }) => email ?? []);
@@ -140,10 +117,10 @@ async function importEach(
     allowed,
     created,
     // What was written just now may not be read yet.
-    heldMails: new Set([...heldMails, ...(await heldAddresses(store, emails))]),
+    heldMails: new Set([...before.heldMails, ...(await heldAddresses(store, emails))]),
     numberOf,
     heldNumbers: await heldNumbers(store, [...new Set(numberOf.values())]),
-    refusing,
+    refused: before,
   };
   const members: Member[] = [];
   for (const some of turnsOf(persons, addressesOf)) {
@@ -209,33 +186,6 @@ async function addToList(
   const pending = new Set((await joinList(store, job.list, ids, joining)).pending);
   for (const { id, rows } of members) if (pending.has(id)) tally.taken.pending += rows;
   return entered;
-}
-
-interface ReadBatch {
-  good: GoodRow[];
-  /** What rows refuse that cannot be read. */
-  refused: { record: Record; refusals: Refusals }[];
-}
-
-function readBatch(
-  job: ImportJob,
-  columns: Columns,
-  batch: readonly Record[],
-  reject: (record: Record, reason: string) => void,
-): ReadBatch {
-  const reading = readingOf(job);
-  const read: ReadBatch = { good: [], refused: [] };
-  for (const record of batch) {
-    const row = readRow(columns, record.cells, reading);
-    if (row.kind === "row") {
-      read.good.push({ row: row.row, record });
-      continue;
-    }
-    const refusals = refusalsOf(columns, record.cells, reading);
-    if (refusals) read.refused.push({ record, refusals });
-    reject(record, refusals ? row.problem + KEPT : row.problem);
-  }
-  return read;
 }
 
 /** The addresses of those who were there, by their external ids. Who was erased may have come again. */

@@ -11,6 +11,7 @@ import {
 } from "../../../shared/store/subscribers/import-counts.ts";
 import type { ConsentSummary, PhoneSummary, Rejected } from "../../../shared/store/subscribers/import-items.ts";
 import { keptCells } from "../../../shared/store/subscribers/import-problems.ts";
+import type { Kept } from "../../../shared/store/subscribers/import-refusals.ts";
 import type { ChoiceOutcomes } from "../../../shared/store/subscribers/imported-consents.ts";
 import type { ImportJob } from "../../../shared/store/subscribers/imports.ts";
 import type { GoodRow } from "./persons.ts";
@@ -32,7 +33,11 @@ export interface Taken {
 }
 
 /** Said of a rejected row beside the reason. */
-export const KEPT = "; that it opts out is kept";
+const WHAT_IS_KEPT: globalThis.Record<Kept, string> = {
+  kept: "; that it opts out is kept",
+  awaited: "; that it opts out is kept where it has an address, and else only for whom a row below it names",
+  nothing: "",
+};
 
 export type Tally = ReturnType<typeof openTally>;
 
@@ -56,9 +61,10 @@ export function openTally(job: ImportJob) {
   });
   return {
     taken,
-    reject: (record: Record, reason: string) => {
+    /** @param kept what becomes of what the row refuses */
+    reject: (record: Record, reason: string, kept: Kept = "nothing") => {
       taken.failed++;
-      taken.rejected.push(reported(record, reason));
+      taken.rejected.push(reported(record, reason + WHAT_IS_KEPT[kept]));
     },
     countRow: ({ row: { consent, phone, warnings }, record }: GoodRow) => {
       if (warnings.length > 0) taken.warnings.push(reported(record, warnings.join("; ")));

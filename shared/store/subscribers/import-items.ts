@@ -126,18 +126,27 @@ export const RejectedRows = item({
   personal: "removed",
 });
 
+export interface AwaitedStatement {
+  line: number;
+  /** Since when, RFC 3339; else since the creation of the import. */
+  at?: string | undefined;
+  source?: string | undefined;
+}
+
 export const AwaitedRefusal = item({
   about:
-    "What a rejected row of an import refuses of somebody who was not there: it holds once a row behind it creates the person.",
+    "What rejected rows of an import refuse of somebody who was not there, and how they say to reach it: it holds once a row " +
+    "behind them creates the person, or for the address.",
   pk: ({ job }: { job: string }) => `import#${job}`,
   sk: ({ subscriber }: { subscriber: string }) => `W#${subscriber}`,
   prefix: "W#",
   row: {
-    /** By channel, since when. */
-    "o:*": v.string(),
-    /** Since when mail to the address of the person is suppressed. */
-    suppressed: v.optional(v.string()),
-    line: v.number(),
+    /** By channel, what the first of them says. */
+    "o:*": json<AwaitedStatement>(),
+    /** Mail to the address of the person is suppressed. */
+    suppressed: v.optional(json<AwaitedStatement>()),
+    email: v.optional(v.string()),
+    phone: v.optional(v.string()),
     expires: v.number(),
   },
   writers: ["import-rows", "erase"],

@@ -1,15 +1,23 @@
 // What a row refuses whose person is not imported: of the person where there is one, else of the addresses (AMB-132).
 import { normalizedAddress } from "../../rules/addresses.ts";
 import { isOptOut } from "../../rules/import-consents.ts";
-import { type Refusals, refusedNumbers, refusedOfPerson } from "../../rules/import-refusals.ts";
+import {
+  type GivenAddresses,
+  isOfAddresses,
+  type Refusals,
+  refusedNumbers,
+  refusedOfPerson,
+  refusesNothing,
+} from "../../rules/import-refusals.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { familyOf } from "../families.ts";
-import type { ChangeOf } from "../item.ts";
+import type { ChangeOf, RowOf } from "../item.ts";
+import { fromJson, type JsonText, toJson } from "../json-text.ts";
 import { happened } from "../refusals.ts";
 import type { RootSecrets } from "../secrets.ts";
 import { addressId } from "./address-items.ts";
 import { optOutWrite } from "./addresses.ts";
-import { AwaitedRefusal } from "./import-items.ts";
+import { AwaitedRefusal, type AwaitedStatement } from "./import-items.ts";
 import {
   type ImportedFrom,
   recordImportedChoices,
@@ -19,16 +27,22 @@ import {
 import { expiry } from "./imports.ts";
 import { findByExternalId, subscriberId } from "./subscribers.ts";
 
-/**
- * Records what a rejected row refuses. A repeat changes nothing. One read, and a write for each thing refused.
- * @returns the addresses of mail that get none from now on, whoever has them, in normalized form
- */
+/** Whether what a row refuses holds from now on, or only for whom a later row names. `nothing`: it takes nothing back. */
+export type Kept = "kept" | "awaited" | "nothing";
+
+interface Recorded {
+  kept: Kept;
+  /** The addresses of mail that get none from now on, whoever has them, in normalized form. */
+  held: string[];
+}
+
+/** Records what a rejected row refuses. A repeat changes nothing. One read, and a write for each thing refused. */
 export async function recordRefusals(
   store: Store,
   secrets: Pick<RootSecrets, "idKey">,
   from: ImportedFrom,
   refusals: Refusals,
-): Promise<string[]> {
+): Promise<Recorded> {
   const { external_id, email, consent, choices, otherEmails = [] } = refusals;
   const name = external_id ?? email?.toLowerCase();
   const person = name === undefined ? undefined : await findByExternalId(store, secrets, name);
@@ -41,51 +55,73 @@ export async function recordRefusals(
   if (!person) {
     if (consent) await recordOfAddress(store, from, consent, { email, isByAddress });
     await awaitPerson(store, secrets, from, refusals);
-    return held;
+    return { kept: keptOf(refusals, false), held };
   }
   const address = { email, isByAddress, held: new Set<string>(), isHeldBefore: false };
   if (consent) await recordImportedConsent(store, person.id, from, consent, address);
   await recordImportedChoices(store, person.id, from, choices);
-  return held;
+  return { kept: keptOf(refusals, true), held };
 }
 
-/** A row behind it may create its person. */
+/** @param isThere there is a person that it is of */
+export function keptOf(refusals: Refusals, isThere: boolean): Kept {
+  if (refusesNothing(refusals)) return "nothing";
+  if (isThere || isOfAddresses(refusals)) return "kept";
+  return refusedOfPerson(refusals) ? "awaited" : "nothing";
+}
+
+/** A row behind it may create its person, or refuse something without saying how to reach it. Of several rows the first counts. */
 async function awaitPerson(
   store: Store,
   secrets: Pick<RootSecrets, "idKey">,
-  { job, created_at, line }: ImportedFrom,
+  { job, line }: ImportedFrom,
   refusals: Refusals,
 ): Promise<void> {
-  const left = refusedOfPerson(refusals);
-  if (left?.external_id === undefined) return;
-  const set: NonNullable<ChangeOf<typeof AwaitedRefusal>["set"]> = { line, expires: expiry(store) };
-  const { consent, choices } = left;
-  const at = consent?.at ?? created_at;
-  if (consent?.status === "suppressed") set.suppressed = at;
-  else if (consent) set["o:email"] = at;
-  for (const [channel, choice] of Object.entries(choices)) set[`o:${channel}`] = choice.at ?? created_at;
-  const subscriber = subscriberId(secrets, store.tenant, left.external_id, 0);
-  await store.change(AwaitedRefusal, { job, subscriber }, { set });
+  const { external_id, email, phone } = refusals;
+  const { consent, choices } = refusedOfPerson(refusals) ?? { choices: {} };
+  const said = Object.entries({ ...choices, ...(consent && { email: consent }) });
+  if (external_id === undefined || (said.length === 0 && email === undefined && phone === undefined)) return;
+  const initial: NonNullable<ChangeOf<typeof AwaitedRefusal>["initial"]> = {};
+  for (const [channel, { status, at, source }] of said) {
+    const name = status === "suppressed" ? status : (`o:${channel}` as const);
+    initial[name] = toJson({ line, at, source });
+  }
+  const subscriber = subscriberId(secrets, store.tenant, external_id, 0);
+  await store.change(AwaitedRefusal, { job, subscriber }, { set: { email, phone, expires: expiry(store) }, initial });
 }
 
-/** What rejected rows before these refuse of people who were not there then. One read for a hundred names. */
-export async function awaitedRefusals(
+export interface AwaitedPerson {
+  given: GivenAddresses;
+  /** In the order of the file. */
+  refusing: readonly { line: number; refusals: Refusals }[];
+}
+
+/** What rejected rows before these say of people who were not there then, by external id. One read for a hundred names. */
+export async function awaitedPersons(
   store: StoreReader,
   secrets: Pick<RootSecrets, "idKey">,
   job: string,
   names: readonly string[],
-): Promise<{ line: number; refusals: Refusals }[]> {
+): Promise<ReadonlyMap<string, AwaitedPerson>> {
   const keys = names.map((name) => ({ job, subscriber: subscriberId(secrets, store.tenant, name, 0) }));
   const rows = await store.getAll(AwaitedRefusal, keys);
-  return rows.flatMap((row, i) => {
-    if (row === undefined) return [];
-    const { suppressed, line } = row;
-    const { email, ...others } = Object.fromEntries(
-      familyOf(row, "o:").map(([channel, at]) => [channel, { status: "opted_out" as const, at }]),
-    );
-    const consent = suppressed === undefined ? email : { status: "suppressed" as const, at: suppressed };
-    return [{ line, refusals: { external_id: names[i], numbers: {}, consent, choices: others } }];
-  });
+  return new Map(names.flatMap((name, i) => (rows[i] ? [[name, personIn(name, rows[i])] as const] : [])));
+}
+
+function personIn(external_id: string, row: RowOf<typeof AwaitedRefusal>): AwaitedPerson {
+  const { email, phone, suppressed } = row;
+  const of = (channel: string, status: "opted_out" | "suppressed", text: JsonText<AwaitedStatement>) => {
+    const { line, at, source } = fromJson(text);
+    const said = { status, at, source };
+    const stated =
+      channel === "email"
+        ? { consent: said, choices: {} }
+        : { choices: { [channel]: { ...said, status: "opted_out" as const } } };
+    return { line, refusals: { external_id, numbers: {}, ...stated } };
+  };
+  const refusing = familyOf(row, "o:").map(([channel, text]) => of(channel, "opted_out", text));
+  if (suppressed !== undefined) refusing.push(of("email", "suppressed", suppressed));
+  return { given: { email, phone }, refusing: refusing.sort((a, b) => a.line - b.line) };
 }
 
 /**

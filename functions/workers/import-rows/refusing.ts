@@ -1,0 +1,126 @@
+// What rejected rows refuse: those of a batch, and those before it of somebody who was not there then (AMB-132).
+import type { Columns } from "../../../shared/rules/import-columns.ts";
+import {
+  type GivenAddresses,
+  mayRefuse,
+  type Refusals,
+  refusalsOf,
+  withAddresses,
+} from "../../../shared/rules/import-refusals.ts";
+import { readRow } from "../../../shared/rules/import-rows.ts";
+import type { Record } from "../../../shared/store/files/records.ts";
+import {
+  type AwaitedPerson,
+  awaitedPersons,
+  recordRefusals,
+} from "../../../shared/store/subscribers/import-refusals.ts";
+import type { ImportedFrom } from "../../../shared/store/subscribers/imported-consents.ts";
+import { type ImportJob, readingOf } from "../../../shared/store/subscribers/imports.ts";
+import type { WorkerContext } from "./context.ts";
+import type { GoodRow, Person } from "./persons.ts";
+import type { Tally } from "./tally.ts";
+
+/** A row that cannot be read, and refuses something. */
+export interface RefusedRow {
+  record: Record;
+  problem: string;
+  refusals: Refusals;
+}
+
+interface ReadBatch {
+  good: GoodRow[];
+  refused: RefusedRow[];
+}
+
+export function readBatch(job: ImportJob, columns: Columns, batch: readonly Record[], tally: Tally): ReadBatch {
+  const reading = readingOf(job);
+  const read: ReadBatch = { good: [], refused: [] };
+  for (const record of batch) {
+    const row = readRow(columns, record.cells, reading);
+    const refusals = row.kind === "row" ? undefined : refusalsOf(columns, record.cells, reading);
+    if (row.kind === "row") read.good.push({ row: row.row, record });
+    else if (refusals) read.refused.push({ record, problem: row.problem, refusals });
+    else tally.reject(record, row.problem);
+  }
+  return read;
+}
+
+/** How the rows of a batch say to reach a person, else those that were rejected before them. */
+export const givenBy = ({ profile }: Person, before: GivenAddresses | undefined): GivenAddresses => ({
+  email: profile.email ?? before?.email,
+  phone: profile.attributes.phone ?? before?.phone,
+});
+
+export const fromRow = (job: ImportJob, { line }: Record, asks: ReadonlySet<string>): ImportedFrom => ({
+  job: job.id,
+  created_at: job.created_at,
+  line: job.line + line,
+  asks,
+});
+
+/** What a rejected row refuses. */
+export interface Refusing {
+  from: ImportedFrom;
+  refusals: Refusals;
+}
+
+/** What is refused before the rows of a batch are taken. */
+export interface Refused {
+  refusing: readonly Refusing[];
+  /** The addresses of mail that get none from now on, in normalized form. */
+  heldMails: readonly string[];
+  awaited: ReadonlyMap<string, AwaitedPerson>;
+  /** A row of the file may refuse something. */
+  mayRefuse: boolean;
+}
+
+interface RefusedOptions {
+  job: ImportJob;
+  columns: Columns;
+  asks: ReadonlySet<string>;
+  refused: readonly RefusedRow[];
+  /** Whether a row of a batch before was rejected: what it refuses may be of somebody who comes behind it. */
+  isAfterRejected: boolean;
+  persons: readonly Person[];
+  isKnown: (external_id: string) => boolean;
+}
+
+/** Records what the rejected rows of a batch refuse, and what waited for its persons. */
+export async function recordRefused(
+  { store, secrets }: WorkerContext,
+  { job, columns, asks, refused, isAfterRejected, persons, isKnown }: RefusedOptions,
+  tally: Tally,
+): Promise<Refused> {
+  const root = await secrets.root();
+  const names = [
+    ...persons.map(({ profile }) => profile.external_id),
+    ...refused.flatMap(({ refusals }) => refusals.external_id ?? []),
+  ];
+  const isAwaited = isAfterRejected && mayRefuse(columns);
+  const awaited = isAwaited
+    ? await awaitedPersons(store, root, job.id, [...new Set(names)])
+    : new Map<string, AwaitedPerson>();
+  // A rejected row may name a person whom another row of the batch creates.
+  const newcomers = new Map(persons.map((person) => [person.profile.external_id, person]));
+  const givenTo = (name: string) => {
+    const before = awaited.get(name)?.given;
+    const person = newcomers.get(name);
+    return person && !isKnown(name) ? givenBy(person, before) : before;
+  };
+  const addressed = (refusals: Refusals) => withAddresses(refusals, givenTo(refusals.external_id ?? ""));
+
+  const heldMails: string[] = [];
+  const refusing: Refusing[] = [];
+  const record = async (from: ImportedFrom, refusals: Refusals) => {
+    refusing.push({ from, refusals });
+    const { kept, held } = await recordRefusals(store, root, from, refusals);
+    heldMails.push(...held);
+    return kept;
+  };
+  for (const { refusing: waiting } of awaited.values())
+    for (const { line, refusals } of waiting)
+      await record({ job: job.id, created_at: job.created_at, line, asks }, addressed(refusals));
+  for (const { record: row, problem, refusals } of refused)
+    tally.reject(row, problem, await record(fromRow(job, row, asks), addressed(refusals)));
+  return { refusing, heldMails, awaited, mayRefuse: mayRefuse(columns) };
+}

@@ -1,0 +1,107 @@
+// What rejected rows of a file refuse of somebody who is not there, and what they say of how to reach them (AMB-132).
+import { describe, expect, it } from "vitest";
+import { fill } from "../../bench/people.ts";
+import { heldAddresses, heldNumbers } from "../../shared/store/subscribers/addresses.ts";
+import { importing } from "../support/imports.ts";
+import { operate } from "../support/people.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { withTenant } = worlds();
+const setting = importing({ withTenant });
+
+/** A workspace whose plan has no room for new subscribers. */
+async function full() {
+  const made = await setting();
+  await fill(made.world, made.tenant, 1_010);
+  await operate(made.world, made.tenant, { plan: "free" });
+  return made;
+}
+
+/** So many rows that say nothing, each of its own person or of one. */
+const between = (n: number, row: string) => Array.from({ length: n }, () => row);
+
+describe("an opt-out in a row beyond the plan's subscribers", () => {
+  it.each([
+    ["the row before it", 0],
+    ["a row far before it", 120],
+  ])("an opt-out beyond the plan's subscribers holds for the address and the number that %s gives its person (AMB-88, AMB-132)", async (_, n) => {
+    const { run, tenant } = await full();
+    const header = "external_id,email,phone,unsubscribed,sms_opt_out";
+    const rows = ["u1,a@x.example,+491511234567,,", ...between(n, "u3,,,,"), "u1,,,yes,yes"];
+    const job = await run([header, ...rows].join("\n"));
+
+    expect(job).toMatchObject({ failed_rows: n + 2 });
+    expect([...(await heldAddresses(tenant.store, ["a@x.example"]))]).toEqual(["a@x.example"]);
+    expect([...(await heldNumbers(tenant.store, ["+491511234567"]))]).toEqual(["sms +491511234567"]);
+  });
+
+  it("an opt-out in a row that is rejected for itself holds for the address of a row far before it, which the plan had no room for (AMB-88, AMB-132)", async () => {
+    const { run, tenant } = await full();
+    const rows = ["u1,a@x.example,", ...between(120, "u3,,"), "u1,bad,yes"];
+    await run(["external_id,email,unsubscribed", ...rows].join("\n"));
+
+    expect([...(await heldAddresses(tenant.store, ["a@x.example"]))]).toEqual(["a@x.example"]);
+  });
+
+  it("a rehearsal counts who agrees after an opt-out beyond the plan's subscribers as the import does (AMB-88, F13)", async () => {
+    const { run, tenant } = await full();
+    await tenant.upsert({ external_id: "u2", email: "a@x.example" });
+    const rows = ["u1,a@x.example,,,", ...between(120, "u3,,,,"), "u1,,yes,,", ...between(120, "u3,,,,")];
+    const csv = ["external_id,email,unsubscribed,newsletter,consent_at", ...[...rows, "u2,,,yes,2026-01-01"]].join(
+      "\n",
+    );
+    const { consent_summary } = await run(csv, { dry_run: "true" });
+
+    expect(consent_summary).toMatchObject({ opted_in: 0, unchanged: 1 });
+    expect((await run(csv)).consent_summary).toEqual(consent_summary);
+  });
+});
+
+const KEPT = "; that it opts out is kept";
+const NOT_YET = "; that it opts out is kept where it has an address, and else only for whom a row below it names";
+
+describe("what the report says of an opt-out in a rejected row", () => {
+  const reasonsOf = async (csv: string, fields: Record<string, string>, isFull = false) => {
+    const { run } = isFull ? await full() : await setting();
+    await run("external_id\nknown\n");
+    const { rejected_sample } = await run(csv, fields);
+    return rejected_sample.map(({ reason }: { reason: string }) => reason.replace(/^[^;]*/, ""));
+  };
+
+  it.each([
+    ["an address", "new,a@x.example,x,yes,", KEPT],
+    ["an address, and a topic opts out", "new,a@x.example,x,yes,no", KEPT],
+    ["a topic alone of somebody new", "new,a@x.example,x,,no", NOT_YET],
+    ["nobody's address", "new,bad,,yes,", NOT_YET],
+    ["somebody who is there", "known,bad,,yes,no", KEPT],
+  ])("an opt-out in a rejected row is said to be kept where it is, of %s (AMB-132)", async (_, row, said) => {
+    const csv = `external_id,email,note,unsubscribed,topic:deals\n${row.replace(",x,", `,${"x".repeat(4_097)},`)}\n`;
+    const { tenant, run } = await setting();
+    await tenant.call("POST /api/v1/topics", { key: "deals", name: "Deals", default: "in" });
+    await run("external_id\nknown\n");
+
+    for (const dry_run of ["true", "false"]) {
+      const { rejected_sample } = await run(csv, { dry_run });
+      expect(rejected_sample).toMatchObject([{ reason: expect.stringMatching(new RegExp(`[^;]${said}$`)) }]);
+    }
+  });
+
+  it.each([["true"], ["false"]])(
+    "a row beyond the plan's subscribers says whether its opt-out is kept, in a rehearsal %s (AMB-88)",
+    async (dry_run) => {
+      const csv = "external_id,email,unsubscribed\nn1,a@x.example,yes\nn2,,yes\nn3,c@x.example,\n";
+
+      expect(await reasonsOf(csv, { dry_run }, true)).toEqual([KEPT, NOT_YET, ""]);
+    },
+  );
+});
+
+it("of several rejected rows that opt somebody out, the first says when and where (AMB-132)", async () => {
+  const { run, consents } = await setting();
+  const rows = ["v1,bad,no,2026-01-01,Form A", "v1,bad,no,2026-03-01,Form B", ...between(120, "u,,,,"), "v1,,,,"];
+  await run(["external_id,email,consent_status,consent_at,consent_source", ...rows].join("\n"));
+
+  expect(await consents("v1")).toMatchObject([
+    { channel: "email", status: "opted_out", consented_at: "2026-01-01T00:00:00.000Z", source: "Form A" },
+  ]);
+});
