@@ -24,16 +24,19 @@ describe("an opt-out in a row beyond the plan's subscribers", () => {
   it.each([
     ["the row before it", 0],
     ["a row far before it", 120],
-  ])("an opt-out beyond the plan's subscribers holds for the address and the number that %s gives its person (AMB-88, AMB-132)", async (_, n) => {
-    const { run, tenant } = await full();
-    const header = "external_id,email,phone,unsubscribed,sms_opt_out";
-    const rows = ["u1,a@x.example,+491511234567,,", ...between(n, "u3,,,,"), "u1,,,yes,yes"];
-    const job = await run([header, ...rows].join("\n"));
+  ])(
+    "an opt-out beyond the plan's subscribers holds for the address and the number that %s gives its person (AMB-88, AMB-132)",
+    async (_, n) => {
+      const { run, tenant } = await full();
+      const header = "external_id,email,phone,unsubscribed,sms_opt_out";
+      const rows = ["u1,a@x.example,+491511234567,,", ...between(n, "u3,,,,"), "u1,,,yes,yes"];
+      const job = await run([header, ...rows].join("\n"));
 
-    expect(job).toMatchObject({ failed_rows: n + 2 });
-    expect([...(await heldAddresses(tenant.store, ["a@x.example"]))]).toEqual(["a@x.example"]);
-    expect([...(await heldNumbers(tenant.store, ["+491511234567"]))]).toEqual(["sms +491511234567"]);
-  });
+      expect(job).toMatchObject({ failed_rows: n + 2 });
+      expect([...(await heldAddresses(tenant.store, ["a@x.example"]))]).toEqual(["a@x.example"]);
+      expect([...(await heldNumbers(tenant.store, ["+491511234567"]))]).toEqual(["sms +491511234567"]);
+    },
+  );
 
   it("an opt-out in a row that is rejected for itself holds for the address of a row far before it, which the plan had no room for (AMB-88, AMB-132)", async () => {
     const { run, tenant } = await full();
