@@ -100,6 +100,21 @@ it("of a journey that is a draft or archived it is said where that is changed (A
   );
 });
 
+it("what came while a journey was paused is told so once it is archived, and what comes afterwards that it was not active (AMB-147)", async () => {
+  const { world, call, upsert, words, id, track } = await resting();
+  await upsert("ada");
+  await call(`POST /api/v1/journeys/${id}/pause`);
+  await track("ada", "signed_up");
+  await world.advance(HOUR);
+  await call(`POST /api/v1/journeys/${id}/archive`);
+  expect(await words("ada", { journey: "Welcome" })).toContain("started no run: the journey was paused. A trigger");
+
+  await world.advance(HOUR);
+  await track("ada", "signed_up");
+
+  expect(await words("ada", { journey: "Welcome" })).toContain("started no run: the journey was not active. A trigger");
+});
+
 it("an event that was too old is told when it occurred (AMB-134, AMB-147)", async () => {
   const { world, active, track, upsert, words } = await setting();
   await active(graphOf({ check: branch(attribute("plan", "pro"), "end"), end: "exit" }));

@@ -65,7 +65,7 @@ export const JourneyOfPerson = titled("JourneyOfPerson", {
         ),
         occurred_at: Timestamp,
         outcome: said(
-          "`entered`, or why not. `not_active`: the journey was not active yet, or is archived. `not_handled`: it came a " +
+          "`entered`, or why not. `not_active`: the journey was not active yet, or archived. `not_handled`: it came a " +
             "moment ago, or is held while the workspace is suspended. `not_identified`: it came from a visitor who was " +
             "identified as this person later",
           v.picklist(triggerOutcomes),

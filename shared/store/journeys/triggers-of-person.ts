@@ -96,7 +96,7 @@ const refusedKey = (journey: string, cause: string): string => `${journey} ${cau
 
 /** What decides the entries of a person into a journey. */
 export interface Entry {
-  journey: Pick<Journey, "id" | "status" | "trigger" | "entry_rules">;
+  journey: Pick<Journey, "id" | "status" | "trigger" | "entry_rules" | "updated_at">;
   /** Those of the person, newest first. */
   runs: readonly RunState[];
   /** When it became active or paused, oldest first. */
@@ -158,7 +158,9 @@ export function standingAt(
 ): { reason: RefusalReason | "not_active"; run?: string } | undefined {
   const state = times.findLast((one) => one.at <= at);
   if (!state) return { reason: "not_active" };
-  if (!state.isActive) return { reason: journey.status === "archived" ? "not_active" : "paused" };
+  // Nothing changes an archived journey any more, and only a paused one is archived.
+  const isArchived = journey.status === "archived" && Date.parse(journey.updated_at) <= at;
+  if (!state.isActive) return { reason: isArchived ? "not_active" : "paused" };
   const last = runs.find(({ entered_at }) => Date.parse(entered_at) <= at);
   if (!last) return undefined;
   const isActive = last.ended_at === null || Date.parse(last.ended_at) > at;
