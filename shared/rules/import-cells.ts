@@ -140,7 +140,10 @@ export function sortCells({ cells, types }: Columns, row: readonly string[]): So
   takeFurtherEmails(sorted, cells, row);
   sorted.phones.sort((a, b) => a.rank - b.rank);
   takeAddress(sorted);
-  takeParty(sorted);
+  takeParty(
+    sorted,
+    cells.some(({ isOfReceiver }) => isOfReceiver),
+  );
   return sorted;
 }
 
@@ -217,19 +220,29 @@ function takeAddress({ standard, channel, address, phones, numbers }: Sorted): v
   if (channel === "voice") numbers.push({ text: address, lacksPlus: undefined, of: "sms" });
 }
 
-/** Of a log of messages, whoever is not us; of an opt-out by a message, whoever wrote it. */
-function takeParty(sorted: Sorted): void {
-  const { message, phones, signed } = sorted;
+/**
+ * Of a log of messages, whoever is not us; of an opt-out by a message, whoever wrote it.
+ * @param isToReceiver the address of its row is that of who got it
+ */
+function takeParty(sorted: Sorted, isToReceiver: boolean): void {
+  const { message, phones, signed, standard } = sorted;
   const party = partyOf(message);
   if (!party) return;
 
-  const { number: text, isOut } = party;
-  if (text !== undefined && (message.direction !== undefined || mayBeNumber(text))) {
+  const { from: text, isOut } = party;
+  const [email] = addressesIn(text ?? "");
+  if (email !== undefined && (isToReceiver || standard.email === undefined)) standard.email = email;
+  else if (email !== undefined) sorted.furtherEmails = [...(sorted.furtherEmails ?? []), email];
+  else if (text !== undefined && (message.direction !== undefined || mayBeNumber(text))) {
     const own: WrittenPhone = { text, rank: LAST_PHONE, lacksPlus: "long", of: undefined };
     // The other numbers of a message that came to us are ours.
     sorted.phones = message.direction === undefined ? [own] : [...phones, own];
   }
-  if (isOut) signed.push({ signed: { sign: "out", channels: [channelOf(sorted, text)] }, value: "true" });
+  if (isOut)
+    signed.push({
+      signed: { sign: "out", channels: [email === undefined ? channelOf(sorted, text) : "email"] },
+      value: "true",
+    });
 }
 
 /** What an opt-out by a message is of: the channel that it came by, or that its row names, or to which the row has a way. */

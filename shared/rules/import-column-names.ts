@@ -56,15 +56,31 @@ function initialsOf(before: string, inner: string): Legend | undefined {
 const WHEN = /((?:last)?(?:chang|updat|modifi)ed?)?(?:at|on|date|time|timestamp)$/;
 const STATED = /(?:consent|status|state|permission)+$/;
 
+/** Why, or what, somebody left. */
+const OF_LEAVING =
+  /^(?:(?:suppress(?:ion|ed)?|unsub\w*|opt(?:ed)?out|bounce)?reason|suppressions?|suppress(?:ion|ed)?(?:type|status))$/;
+const OF_ROW = /^(?:timestamp|date|time|datetime)$/;
+/** So few columns has a file of those who left, as Klaviyo writes it: its one time is when they did. */
+const MAX_OF_THOSE_WHO_LEFT = 4;
+
+/** Of a file of those who left, or of events, the column that says when. @returns its index, or -1 */
+function timeOfRow(key: string, header: readonly string[]): number {
+  const isOfEvents = /^event(?:type|name)?$/.test(key);
+  const isOfLeaving = OF_LEAVING.test(key) && header.length <= MAX_OF_THOSE_WHO_LEFT;
+  return isOfEvents || isOfLeaving ? header.findIndex((name) => OF_ROW.test(columnKey(name))) : -1;
+}
+
 /**
  * The column that says when what this one states became so: `SMS Marketing Consent Timestamp` beside
  * `SMS Marketing Consent`, `Email status changed at` beside `Email status`. @returns its index
  */
 export function timeColumnOf(name: string, header: readonly string[]): number | undefined {
   const key = columnKey(name);
-  return timesOf(header)
+  const stated = timesOf(header)
     .get(key.replace(STATED, ""))
     ?.find((time) => time.key !== key)?.at;
+  const ofRow = timeOfRow(key, header);
+  return stated ?? (ofRow < 0 ? undefined : ofRow);
 }
 
 /** The columns that say when something was so, by what that is. */

@@ -19,6 +19,7 @@ import {
   TIME_OF,
   TOPIC_TIME,
 } from "./import-mapping.ts";
+import { isReceiver } from "./import-message-logs.ts";
 import {
   bareName,
   channelOfNumbers,
@@ -79,6 +80,8 @@ export interface Cell {
   rowColumn?: RowColumn;
   /** What the letters or digits in it stand for, by its name. */
   legend?: ReadonlyMap<string, string>;
+  /** Its address is that of who got a message. */
+  isOfReceiver?: boolean;
   /** A standard field whose name is about mail. */
   isOfMail?: boolean;
   /** The time of the row's consent is that of a yes, and not of what takes it back. */
@@ -226,6 +229,7 @@ const standardCell = (name: string, standard: Standard, header: readonly string[
   ...(standard === "phone" && { lacksPlus: pluslessOf(name, header), numberOf: channelOfNumbers(name) }),
   ...(standard === "consent_status" && { name, timeColumn: timeColumnOf(name, header) }),
   ...(standard === "tags" && { name }),
+  ...(standard === "email" && isReceiver(name) && { isOfReceiver: true }),
   ...(standard === "consent_at" && isTimeOfYes(name) && { isTimeOfYes: true }),
   ...(standard === "consent_status" && /e?mail/.test(columnKey(name)) && { isOfMail: true }),
 });

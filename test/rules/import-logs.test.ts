@@ -219,3 +219,45 @@ it("a column Email of who may be written to, beside the address, is no address (
   expect(rowWith("Do Not Allow")).toMatchObject({ email: "a@example.com", consent: { status: "opted_out" } });
   expect(rowWith("Allow")).toMatchObject({ email: "a@example.com", consent: { status: "unknown" } });
 });
+
+describe("a mail that came to us and asks to leave", () => {
+  const of = (cells: Record<string, string>) => {
+    const { external_id, email, otherEmails, consent, choices } = rowOf(cells);
+    return { external_id, email, otherEmails, status: consent?.status, choices };
+  };
+  const sent = { external_id: "a@x.example", email: "a@x.example", otherEmails: [], status: "opted_out", choices: {} };
+
+  it.each([
+    [{ From: "Ada <a@x.example>", To: "us@x.example", Body: "STOP" }],
+    [{ "From: (Address)": "a@x.example", "To: (Address)": "us@x.example", Subject: "Unsubscribe", Body: "Please." }],
+    [{ "Von: (Adresse)": "a@x.example", "An: (Adresse)": "us@x.example", Betreff: "Abmelden" }],
+    [{ Direction: "inbound", From: "a@x.example", To: "us@x.example", Text: "stop" }],
+  ])("%j is an opt-out of its sender, and not of ours (AMB-132)", (cells) => {
+    expect(of(cells as unknown as Record<string, string>)).toEqual(sent);
+  });
+
+  it("is one of the address of its row too, where another column has that (AMB-132)", () => {
+    expect(of({ email: "b@x.example", from: "a@x.example", to: "us@x.example", subject: "stop" })).toMatchObject({
+      email: "b@x.example",
+      otherEmails: ["a@x.example"],
+      status: "opted_out",
+    });
+  });
+
+  it("is of who got it, where we wrote (AMB-132)", () => {
+    expect(of({ from: "us@x.example", to: "a@x.example", subject: "News", status: "bounced" })).toMatchObject({
+      email: "a@x.example",
+      status: "suppressed",
+    });
+  });
+});
+
+it.each([
+  [{ "Suppression Reason": "UNSUBSCRIBE", Timestamp: TIME }, "opted_out", TIME],
+  [{ Reason: "HARD_BOUNCE", Date: TIME }, "suppressed", TIME],
+  [{ event: "unsubscribe", timestamp: TIME, plan: "pro", city: "Rome" }, "opted_out", TIME],
+  [{ "Unsubscribe reason": "too many", Date: TIME, plan: "pro", city: "Rome" }, "opted_out", undefined],
+])("of a file of those who left, or of events, the one time is when they did: %j (AMB-132)", (cells, status, at) => {
+  expect(consentOf(cells as unknown as Record<string, string>)).toMatchObject({ status });
+  expect(consentOf(cells as unknown as Record<string, string>)?.at).toBe(at && new Date(at).toISOString());
+});
