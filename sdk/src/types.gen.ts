@@ -2590,7 +2590,7 @@ export interface JourneyOfPerson {
     } | undefined;
     /** When it happened. RFC 3339. */
     occurred_at: string;
-    /** `entered`, or why not. `not_active`: the journey was not active yet, or is archived. `not_handled`: it came a moment ago, or is held while the workspace is suspended. `not_identified`: it came from a visitor who was identified as this person later */
+    /** `entered`, or why not. `not_active`: the journey was not active yet, or archived. `not_handled`: it came a moment ago, or is held while the workspace is suspended. `not_identified`: it came from a visitor who was identified as this person later */
     outcome: "entered" | "historical" | "too_old" | "paused" | "over_quota" | "already_active" | "reentry_window" | "not_eligible" | "not_active" | "not_handled" | "not_identified";
     /** The run that it started, or that stood in the way */
     run_id: string | null;
