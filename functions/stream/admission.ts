@@ -11,6 +11,8 @@ import { OpenStreams, STREAM_COUNTERS, STREAM_SLOT_MS } from "../../shared/store
 const KEPT_MS = 300 * SECOND;
 /** Streams kept below the limit, so that the service refuses a stream before the platform throttles it. */
 const SPARE_STREAMS = 1;
+/** Streams that one counter of all counts, about forty writes a second. */
+const PER_COUNTER = 1_000;
 /** Shares of the limit: the publishable key of one workspace, or one network, must not use up all streams. */
 export const WORKSPACE_SHARE = 0.8;
 export const ADDRESS_SHARE = 0.2;
@@ -32,12 +34,13 @@ type CountingDeps = Pick<Deps, "clock" | "ids"> & { platform: Platform };
 
 /**
  * Counts a stream that is to be opened. Streams that ended in the last minute may count. Of those that ask at once each is
- * judged by what its own count makes of the address and of the workspace; who is refused for the address counts for nobody else.
+ * judged by what its own count makes of the address, of the workspace and of all; who is refused for the address counts for nobody
+ * else, and who is refused for all does not count any more.
  * @throws 503 where as many are open as the service or the workspace may have, 429 for an address.
  */
 export async function admitStream(deps: CountingDeps, viewer: Viewer, limit: number): Promise<void> {
   const slot = slotNow(deps);
-  const ofAll = Array.from({ length: STREAM_COUNTERS }, (_, n) => String(n));
+  const ofAll = countersOfAll(limit);
   const [all, workspace, address] = await Promise.all(
     [ofAll, [ofWorkspace(viewer)], [ofAddress(viewer)]].map((counters) => openIn(deps.platform, slot, counters)),
   );
@@ -46,9 +49,14 @@ export async function admitStream(deps: CountingDeps, viewer: Viewer, limit: num
   if (all! >= limit - SPARE_STREAMS || workspace! >= ofTheWorkspace) throw tooMany();
   if (address! >= ofTheAddress) throw tooManyOfAddress();
 
-  if ((await countOne(deps, ofAddress(viewer))) > ofTheAddress) throw tooManyOfAddress();
-  if ((await countOne(deps, ofWorkspace(viewer))) > ofTheWorkspace) throw tooMany();
-  await countOne(deps, oneOfAll(deps));
+  if ((await countOne(deps, ofAddress(viewer), { slot })) > ofTheAddress) throw tooManyOfAddress();
+  if ((await countOne(deps, ofWorkspace(viewer), { slot })) > ofTheWorkspace) throw tooMany();
+  const own = oneOf(deps, ofAll);
+  const counted = await countOne(deps, own, { slot });
+  const others = ofAll.filter((counter) => counter !== own);
+  if (counted + sumOf(await countsIn(deps.platform, [slot], others)) <= limit - SPARE_STREAMS) return;
+  await Promise.all([own, ofWorkspace(viewer), ofAddress(viewer)].map((one) => countOne(deps, one, { slot, by: -1 })));
+  throw tooMany();
 }
 
 const AGAIN = { headers: { "retry-after": "30" } };
@@ -57,28 +65,49 @@ const tooMany = () =>
 const tooManyOfAddress = () => new ApiError("RATE_LIMITED", "Too many live streams are open from this address.", AGAIN);
 
 /** Counts a stream that is open. */
-export async function countStream(deps: CountingDeps, viewer: Viewer): Promise<void> {
-  const counters = [oneOfAll(deps), ofWorkspace(viewer), ofAddress(viewer)];
+export async function countStream(deps: CountingDeps, viewer: Viewer, limit: number): Promise<void> {
+  const counters = [oneOf(deps, countersOfAll(limit)), ofWorkspace(viewer), ofAddress(viewer)];
   await Promise.all(counters.map((counter) => countOne(deps, counter)));
 }
 
 /** @returns how many this slot has by now */
-async function countOne({ platform, clock }: CountingDeps, counter: string): Promise<number> {
+async function countOne(
+  { platform, clock }: CountingDeps,
+  counter: string,
+  { slot = slotNow({ clock }), by = 1 } = {},
+): Promise<number> {
   const expires = ttl(clock.now() + KEPT_MS);
-  const key = { slot: slotNow({ clock }), counter };
-  const { n } = await platform.change(OpenStreams, key, { initial: { expires }, add: { n: 1 } });
+  const { n } = await platform.change(OpenStreams, { slot, counter }, { initial: { expires }, add: { n: by } });
   return n;
 }
 
 const slotNow = ({ clock }: Pick<Deps, "clock">): number => Math.floor(clock.now() / STREAM_SLOT_MS);
-const oneOfAll = ({ ids }: Pick<Deps, "ids">): string => String(ids.bytes(1).readUInt8() % STREAM_COUNTERS);
+
+/** One counter says in which order they came. So many streams that they would meet there have several. */
+const countersOfAll = (limit: number): string[] =>
+  Array.from({ length: Math.min(STREAM_COUNTERS, Math.ceil(limit / PER_COUNTER)) }, (_, n) => String(n));
+
+const oneOf = ({ ids }: Pick<Deps, "ids">, counters: readonly string[]): string =>
+  counters[ids.bytes(1).readUInt8() % counters.length]!;
+
 const ofWorkspace = ({ tenant }: Viewer): string => `T#${tenant}`;
 const ofAddress = ({ address }: Viewer): string => `A#${hashOf(networkOf(address))}`;
 
 /** The most streams that were open in this slot and the one before, by these counters together. */
 async function openIn(platform: Platform, slot: number, counters: readonly string[]): Promise<number> {
-  const keys = [slot - 1, slot].flatMap((at) => counters.map((counter) => ({ slot: at, counter })));
-  const rows = await platform.getAll(OpenStreams, keys, { eventual: true });
-  const sum = (some: typeof rows) => some.reduce((total, row) => total + (row?.n ?? 0), 0);
-  return Math.max(sum(rows.slice(0, counters.length)), sum(rows.slice(counters.length)));
+  const counts = await countsIn(platform, [slot - 1, slot], counters, { eventual: true });
+  return Math.max(sumOf(counts.slice(0, counters.length)), sumOf(counts.slice(counters.length)));
 }
+
+async function countsIn(
+  platform: Platform,
+  slots: readonly number[],
+  counters: readonly string[],
+  options: { eventual?: boolean } = {},
+): Promise<number[]> {
+  const keys = slots.flatMap((slot) => counters.map((counter) => ({ slot, counter })));
+  const rows = await platform.getAll(OpenStreams, keys, options);
+  return rows.map((row) => row?.n ?? 0);
+}
+
+const sumOf = (counts: readonly number[]): number => counts.reduce((sum, n) => sum + n, 0);

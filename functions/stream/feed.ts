@@ -57,8 +57,8 @@ export interface Feed {
   /** Names the stream, also for its viewer. A later one is greater. */
   connection: string;
   viewer: Viewer;
-  /** Whether open streams are counted. */
-  limited: boolean;
+  /** How many may be open: they are counted; 0: no limit is known, and none is. */
+  limit: number;
   endsAt: number;
   /** The time of the newest id that was sent. */
   cursor: number;
@@ -93,7 +93,7 @@ export async function openFeed(
     subscriber,
     connection: deps.ids.uuidAt(now),
     viewer: { tenant: deps.store.tenant, address },
-    limited: limit > 0,
+    limit,
     endsAt: now + LIFETIME_MS,
     cursor: resumeAt ?? now,
     since: resumeAt ?? now,
@@ -142,7 +142,7 @@ export async function runFeed(feed: Feed, output: FeedOutput): Promise<void> {
     if (clock.now() >= keepaliveAt) {
       output.keepalive();
       positionAt ??= clock.now() + FLUSH_MS;
-      if (feed.limited) await countStream(feed.deps, feed.viewer);
+      if (feed.limit > 0) await countStream(feed.deps, feed.viewer, feed.limit);
       keepaliveAt += KEEPALIVE_MS;
       lookBack = LATEST_MS;
       // The client reconnects, and the new request is refused with the reason (ERR-6, ERR-7).

@@ -188,6 +188,19 @@ describe("admission", () => {
     expect(await codeOf(openFrom("203.0.113.3", other, reader.id))).toBe(200);
   });
 
+  it("readers of many workspaces who ask for streams at once get as many as all may have, and no more (SSE-5, OPS-2)", async () => {
+    const { world, tenant, id } = await withReader({ env: { STREAM_CONCURRENCY: "12" } });
+    const other = await world.tenant();
+    const reader = await addReader(world, other);
+    const asking = Array.from({ length: 12 }, (_, n) => [
+      openStream(world, `?subscriber_id=${id}`, tenant.sdk, `203.0.113.${n}`),
+      openStream(world, `?subscriber_id=${reader.id}`, other.sdk, `198.51.100.${n}`),
+    ]);
+    const open = (await Promise.all(asking.flat())).filter(({ status }) => status === 200).length;
+
+    expect(open).toBe(11);
+  });
+
   it("one address that asks for many streams at once gets no more than its share, and others still get theirs (OPS-2)", async () => {
     const { world, tenant, id } = await withReader({ env: { STREAM_CONCURRENCY: "60" } });
     const openFrom = (sourceIp: string) => openStream(world, `?subscriber_id=${id}`, tenant.sdk, sourceIp);

@@ -81,30 +81,32 @@ describe("a workspace that demands its provider", () => {
 
     const demanded = await set(session, { ...DEMAND, client_id: "another" });
 
-    expect(demanded.body.fields).toHaveProperty("required");
+    expect(demanded.status).toBe(401);
   });
 
   it("a workspace that demands another provider than before is not open to sessions of the one before (ACC-17)", async () => {
-    const { set, session, signIn, tenant, provider, topics } = await demanded();
+    const { world, set, session, signIn, tenant, provider, topics } = await demanded();
     await set(session, { required: false, client_id: "another" });
+    await world.advance(SECOND);
     provider.changes = { aud: "another" };
     const later = await signIn(ADA, { tenant_id: tenant });
     expect((await set(later, { ...DEMAND, client_id: "another" })).body.required).toBe(true);
 
-    expect((await topics(session)).body.code).toBe("SIGN_IN_REQUIRED");
+    expect((await topics(session)).status).toBe(401);
     expect((await topics(later)).status).toBe(200);
   });
 
   it("a workspace that demands another provider is not open to an owner of whom the one before said that there were two factors (ACC-17)", async () => {
-    const { connected, signIn, set, provider, topics } = await signInWorld();
+    const { world, connected, signIn, set, provider, topics } = await signInWorld();
     const { tenant } = await connected();
     const session = await signIn({ ...ADA, amr: ["mfa"] }, { tenant_id: tenant });
     await set(session, { client_id: "another" });
+    await world.advance(SECOND);
     provider.changes = { aud: "another" };
     const later = await signIn(ADA, { tenant_id: tenant });
     expect((await set(later, { ...DEMAND, client_id: "another" })).body.required).toBe(true);
 
-    expect((await topics(session)).body.code).toBe("SIGN_IN_REQUIRED");
+    expect((await topics(session)).status).toBe(401);
   });
 
   it("a client's workspace that demands its provider is not open to sessions that began at the provider of its agency (ACC-17, D-AGENCY)", async () => {
@@ -172,6 +174,27 @@ describe("a workspace that demands its provider", () => {
     const later = await signIn(ADA, { tenant_id: tenant });
     expect([(await topics(unused)).status, (await renewed(unused)).status]).toEqual([401, 401]);
     expect([(await topics(later)).status, (await renewed(later)).status]).toEqual([200, 200]);
+  });
+
+  it("a workspace that replaces its provider ends the sessions that began at the one before, also where it names that one again (ACC-15, ACC-17)", async () => {
+    const { world, connected, signIn, set, topics, post, me } = await signInWorld();
+    const { owner, tenant } = await connected({ default_role: "viewer" });
+    const session = await signIn(ADA, { tenant_id: tenant });
+    const { refresh_token } = session.body;
+    const sessions = async () => (await world.call("GET /api/v1/auth/sessions", { as: bearerOf(owner) })).body.items;
+    expect((await sessions()).length).toBe(2);
+
+    await world.advance(SECOND);
+    await set(owner, { client_id: "another" });
+
+    expect((await topics(session)).status).toBe(401);
+    expect((await post("refresh", { refresh_token })).status).toBe(401);
+    expect((await me(owner)).status).toBe(200);
+    expect((await sessions()).length).toBe(1);
+    await set(owner);
+    expect((await topics(session)).status).toBe(401);
+    await world.advance(SECOND);
+    expect((await topics(await signIn(ADA, { tenant_id: tenant }))).status).toBe(200);
   });
 
   it("a sign-in that ends while its provider is removed begins no session (ACC-15, ACC-17)", async () => {

@@ -96,13 +96,13 @@ export async function begin(
 export async function goOn({ platform, signer }: IssuingContext, token: string, of?: string) {
   const session = await rotateRefreshToken(platform, token);
   if (!session || (of !== undefined && session.tenant !== of)) throw unauthorized(ENDED);
-  const { id, user, tenant, readOnly, begunAt, provided } = session;
+  const { id, user, tenant, readOnly, begunAt, provided, provider } = session;
   const [workspace, member] = await platform.getEach([
     ref(WorkspaceItem, { tenant }),
     ref(MemberItem, { tenant, user }),
   ]);
   if (!member || !isOfMembership(member, begunAt)) throw unauthorized(ENDED);
-  if (hasLostProvider({ provided, created_at: begunAt }, [workspace])) throw unauthorized(ENDED);
+  if (hasLostProvider({ provided, provider, created_at: begunAt }, [workspace])) throw unauthorized(ENDED);
   requireOpen(workspace);
   const subject = { user, tenant, role: member.role, session: id, ...(readOnly && { readOnly }) };
   return { ...bearer(await signer.accessToken(subject)), refresh_token: session.token };

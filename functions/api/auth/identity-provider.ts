@@ -156,7 +156,8 @@ export const identityProvider = [
       summary: "Set the identity provider (OpenID Connect) through which members sign in",
       description:
         "For owners. The provider is asked for its description, and the DNS of each domain that is not proven yet for the " +
-        "record that the answer names: set the record, then send the same again. `required` needs a session of yours that began " +
+        "record that the answer names: set the record, then send the same again. With another issuer or client, sessions " +
+        "that began at the one before end. `required` needs a session of yours that began " +
         "at this provider, so that you stay in.",
       body: Settings,
       example: {

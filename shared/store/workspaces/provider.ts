@@ -61,7 +61,10 @@ export const proofOf = (tenant: string, domain: string): { name: string; value: 
 export const clientOf = ({ issuer, client_id }: Pick<Provider, "issuer" | "client_id">): string =>
   hashOf([issuer, client_id].join("\n"));
 
-/** Stores the provider, and forgets domains that it no longer names. @throws 409 if it changed meanwhile. */
+/**
+ * Stores the provider, and forgets domains that it no longer names. Sessions that began at another one before end, also where
+ * that one is named again later. @throws 409 if it changed meanwhile.
+ */
 export async function storeProvider(
   platform: Platform,
   before: Provider | undefined,
@@ -69,7 +72,12 @@ export async function storeProvider(
   isRequired: boolean,
 ): Promise<void> {
   const { tenant } = row;
-  const set = { sign_in_required: isRequired, sign_in_client: clientOf(row) };
+  const isReplaced = before !== undefined && clientOf(before) !== clientOf(row);
+  const set = {
+    sign_in_required: isRequired,
+    sign_in_client: clientOf(row),
+    ...(isReplaced && { sign_in_ended_at: timestamp(platform.clock.now()) }),
+  };
   const isAsRead = before === undefined ? absent() : is("updated_at", before.updated_at);
   const dropped = (before?.domains ?? []).filter((domain) => !row.domains.includes(domain));
   const isStored = await transacted(platform, [

@@ -51,8 +51,9 @@ interface Begun extends Session {
 
 interface Renewed extends Begun {
   begunAt: string;
-  /** The workspace at whose identity provider it began. */
+  /** The workspace at whose identity provider it began, and that provider. */
   provided?: TenantId | undefined;
+  provider?: string | undefined;
 }
 
 /**
@@ -149,7 +150,10 @@ export async function rotateRefreshToken(platform: Platform, token: string): Pro
 
   const exchange = await exchangeSecret(platform, family, row.current, { presented, successor });
   const use = exchange.kind === "reused" ? undefined : await noteUse(platform, renewed);
-  if (use?.kind === "noted") return { ...renewed, begunAt: use.begunAt, provided: use.provided };
+  if (use?.kind === "noted") {
+    const { begunAt, provided, provider } = use;
+    return { ...renewed, begunAt, provided, provider };
+  }
 
   // The family last: where this fails half-way, the next use of the token ends the rest.
   await endWithDerived(platform, user, id);
@@ -214,7 +218,7 @@ async function isRaced(platform: Platform, family: string, presented: string): P
 async function noteUse(
   platform: Platform,
   { user, id }: Pick<Session, "user" | "id">,
-): Promise<({ kind: "noted" } & Pick<Renewed, "begunAt" | "provided">) | { kind: "ended" }> {
+): Promise<({ kind: "noted" } & Pick<Renewed, "begunAt" | "provided" | "provider">) | { kind: "ended" }> {
   const { expires } = expiry(platform);
   const set = { last_used_at: timestamp(platform.clock.now()), expires };
   const row = await whereItHolds(platform.change(UserSession, { user, id }, { set }, present()));
@@ -234,7 +238,7 @@ async function noteUse(
   const latest = Math.min(endOf(row), notLaterThan(origins[0], expires));
   if (latest < expires)
     await whereItHolds(platform.change(UserSession, { user, id }, { set: { expires: latest } }, present()));
-  return { kind: "noted", begunAt: row.created_at, provided: row.provided };
+  return { kind: "noted", begunAt: row.created_at, provided: row.provided, provider: row.provider };
 }
 
 type SessionRow = RowOf<typeof UserSession>;

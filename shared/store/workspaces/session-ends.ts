@@ -5,7 +5,9 @@ import { is, present } from "../conditions.ts";
 import type { Platform, PlatformReader } from "../context.ts";
 import { changeItem, type RowOf, removeItem } from "../item.ts";
 import { transacted } from "../refusals.ts";
+import { WorkspaceItem } from "./items.ts";
 import { UserSession } from "./session-items.ts";
+import { hasLostProvider } from "./workspaces.ts";
 
 /** Of a user: all are in one answer, and are read when one ends. */
 export const MAX_SESSIONS = 200;
@@ -14,12 +16,17 @@ const MAX_OF_SIGN_IN = 30;
 
 type SessionRow = RowOf<typeof UserSession>;
 
-/** The sessions of a user, the one used last first. */
+/** The sessions of a user that have not ended, the one used last first. */
 export async function listSessions(platform: PlatformReader, user: string): Promise<SessionRow[]> {
   const rows = await platform.queryAll(UserSession, { user });
   const now = platform.clock.now();
+  const provided = [...new Set(rows.flatMap((row) => row.provided ?? []))];
+  const workspaces = await platform.getAll(
+    WorkspaceItem,
+    provided.map((tenant) => ({ tenant })),
+  );
   return rows
-    .filter(({ expires }) => expires * SECOND > now)
+    .filter((row) => row.expires * SECOND > now && !hasLostProvider(row, workspaces))
     .sort((a, b) => compareTexts(b.last_used_at, a.last_used_at));
 }
 

@@ -121,11 +121,18 @@ const workspaceRecordOf = (row: WorkspaceRow): WorkspaceRecord => ({
  */
 export const keepsClients = ({ status, kind }: WorkspaceRow): boolean => status === "active" && kind === "agency";
 
-/** Whether a session began at a provider that its workspace has removed since, also where it named the same one again. */
+interface ProvidedSession {
+  /** The workspace at whose provider it began, and that provider. */
+  provided?: string | undefined;
+  provider?: string | undefined;
+  created_at: string;
+}
+
+/** Whether a session began at a provider that its workspace has replaced or removed since, also where it named the same one again. */
 export const hasLostProvider = (
-  { provided, created_at }: { provided?: string | undefined; created_at: string },
+  { provided, provider, created_at }: ProvidedSession,
   workspaces: readonly (WorkspaceRow | undefined)[],
 ): boolean => {
   const own = workspaces.find((one) => one !== undefined && one.id === provided);
-  return own !== undefined && (own.sign_in_client === undefined || created_at <= (own.sign_in_ended_at ?? ""));
+  return own !== undefined && (own.sign_in_client !== provider || created_at <= (own.sign_in_ended_at ?? ""));
 };

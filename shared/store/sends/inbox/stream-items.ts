@@ -32,7 +32,7 @@ export const STREAM_COUNTERS = 16;
 
 export const OpenStreams = platformItem({
   about:
-    "The number of live streams that were open in a slot of 30 seconds, for the limits of open streams: sixteen counters " +
+    "The number of live streams that were open in a slot of 30 seconds, for the limits of open streams: up to sixteen counters " +
     "of all, one of each workspace (`T#‹tenant›`), one of each address (`A#‹hash›`).",
   pk: ({ slot, counter }: { slot: number; counter: string }) => `STREAMS#${slot}#${counter}`,
   purge: "kept",
