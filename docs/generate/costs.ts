@@ -110,7 +110,7 @@ const EACH: readonly { routes: RegExp; units: number; of: string }[] = [
   {
     routes: /^GET .*\/v1\/subscribers$/,
     units: 0.6,
-    of: "person that `updated_since` passes by, at most 5,000; an `email` is found at once",
+    of: "person that `updated_since` passes by, at most 5,000; an `email` passes 20 by where it is found",
   },
 ];
 

@@ -98,6 +98,16 @@ describe("filters", () => {
     expect((await list(world, tenant, "?external_id=nobody")).body.items).toEqual([]);
   });
 
+  it("a list of subscribers by email has who was created a moment ago, beside an older one of that address (D-SUB-LIST)", async () => {
+    const { world, tenant } = await withTenant();
+    await tenant.upsert({ external_id: "older", email: "same@example.com" });
+    await world.advance(SECOND);
+    const body = { external_id: "newer", email: "same@example.com" };
+    await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body });
+
+    expect(await pages(world, tenant, "email=same%40example.com")).toEqual([["newer", "older"]]);
+  });
+
   it("a list of subscribers by email matches whatever the case, over page borders (D-SUB-LIST)", async () => {
     const { world, tenant } = await withTenant();
     await addPeople(world, tenant, 120, (n) => ({ email: n % 40 === 7 ? "Same@Example.com" : `p${n}@example.com` }));

@@ -34,6 +34,8 @@ interface SubscriberPage {
 const MAX_EXAMINED = 5_000;
 /** Rows read at a time: when large rows fill the page early, few were read in vain. */
 const MAX_CONCURRENT = 100;
+/** Subscribers that are looked at beside the index of addresses: it has nobody who was created a moment ago. */
+const NEWEST = 20;
 
 /**
  * A page of subscribers, newest first; with `q` in the order of what was found.
@@ -57,14 +59,14 @@ export async function listSubscribers(
   }
   if (owners.length > 0) return pageOfOwners(owners.filter(isWanted), store, secrets, query);
 
-  const addressed = query.email === undefined ? undefined : await ownersOfEmail(store, query.email);
-  if (addressed) {
-    const found = addressed.filter((profile) => q === undefined || isFoundBy(profile, q)).map(subscriberOf);
+  const indexed = query.email === undefined ? undefined : await ownersOfEmail(store, query.email);
+  if (q !== undefined) {
+    if (!indexed) return searchSubscribers(store, secrets, { ...query, q }, isWanted);
+    const found = indexed.filter((profile) => isFoundBy(profile, q)).map(subscriberOf);
     return pageOfOwners(found.filter(isWanted), store, secrets, query);
   }
-  if (q !== undefined) return searchSubscribers(store, secrets, { ...query, q }, isWanted);
 
-  const cursors = cursorsOf(secrets, `subscribers:${store.tenant}`, Position);
+  const cursors = cursorsByAge(store, secrets);
   const nextRows = newestOfShards(
     {
       query: (shard, range) => store.query(SubscribersByAge, { shard }, range),
@@ -73,12 +75,21 @@ export async function listSubscribers(
     cursors.open(query.cursor),
     query.limit,
   );
-  return wantedPage({ cursors, limit: query.limit, max: MAX_EXAMINED }, async (count) => {
+  const examine = async (count: number) => {
     const places = (await nextRows(Math.min(MAX_CONCURRENT, count))).map(({ i2sk }) => i2sk);
     const profiles = await getProfiles(store, places.map(idOf), { eventual: true });
     return places.map((place, i) => ({ place, found: subscribersIn(profiles[i]).find(isWanted) }));
-  });
+  };
+  if (indexed) {
+    const newest = (await examine(NEWEST)).flatMap(({ found }) => found ?? []);
+    const owners = new Map([...indexed.map(subscriberOf).filter(isWanted), ...newest].map((one) => [one.id, one]));
+    if (owners.size > 0) return pageOfOwners([...owners.values()], store, secrets, query);
+  }
+  return wantedPage({ cursors, limit: query.limit, max: MAX_EXAMINED }, examine);
 }
+
+const cursorsByAge = ({ tenant }: Pick<StoreReader, "tenant">, secrets: RootSecrets, of = "") =>
+  cursorsOf(secrets, `subscribers:${tenant}${of}`, Position);
 
 /** Those who have a number, however it is spaced, and with or without its country code. */
 async function ownersOfPhone(
@@ -97,11 +108,12 @@ async function ownersOfPhone(
 /** The owners of a number or of an address, newest first. */
 function pageOfOwners(
   owners: readonly Subscriber[],
-  { tenant }: Pick<StoreReader, "tenant">,
+  store: Pick<StoreReader, "tenant">,
   secrets: RootSecrets,
   { q, email, limit, cursor }: SubscriberQuery,
 ): SubscriberPage {
-  const cursors = cursorsOf(secrets, `subscribers:${tenant}:owners:${JSON.stringify([q, email])}`, Position);
+  // Without `q` a page may be one of all that were read, and the next one of those.
+  const cursors = cursorsByAge(store, secrets, q === undefined ? "" : `:owners:${JSON.stringify([q, email])}`);
   const before = cursors.open(cursor) ?? "~";
   const positionOf = ({ created_at, id }: Subscriber) => `${created_at}#${id}`;
   const open = owners
