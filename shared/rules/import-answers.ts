@@ -1,6 +1,7 @@
 // What a cell says that is about consent: yes, no, nothing, or a word for a negative (AMB-132).
 import { isEnded } from "./import-endings.ts";
 import { columnKey } from "./import-names.ts";
+import { WORDING } from "./import-sign-words.ts";
 import { signOf } from "./import-signs.ts";
 import { readTime, type TimeForm } from "./import-times.ts";
 
@@ -85,9 +86,6 @@ const isNegated = (key: string): boolean => {
   const word = NEGATED.exec(key)?.[1] ?? "";
   return IN_WORDS.has(word) || (word.length > 3 && YES.has(word));
 };
-/** What a form shows beside its question, which says how to leave later: `You can unsubscribe at any time.` */
-const WORDING =
-  /anytime|jederzeit|atoutmoment|cualquiermomento|qualsiasimomento|qualquermomento|op(?:elk|ieder)(?:gewenst)?moment|teallentijde|kazdejchwili|n[a-z]{1,2}rsomhelst|can(?:always|also)?(?:unsub|optout|withdraw|revok)/;
 const NO = "no|nein|non|não|nao|nee|nie|nej|nei|нет|hayır";
 /** A no and what it is of: `No, I don't`, `No quiero recibir`. One to objections is none. */
 const NO_AND_MORE = new RegExp(
@@ -97,12 +95,14 @@ const NO_AND_MORE = new RegExp(
 /** `No, still active`: where a name says no, a no and a comma or a remark is none to that. */
 const NO_AND_COMMA = new RegExp(`^(?:${NO})\\s*[,;.!(]`, "iu");
 export const beginsWithNo = (text: string): boolean => NO_AND_COMMA.test(text);
+/** `Inactive (never confirmed)` */
+const REMARK = /(?<!\s)\s*[([][^()[\]]*[)\]]$/;
 const isRefusal = (text: string): boolean =>
   [
     NO_AND_MORE.test(text) && !isNothing(text),
     isNo(text),
     REFUSED.has(wordOf(text)),
-    SWITCHED_OFF.has(wordOf(text)),
+    SWITCHED_OFF.has(wordOf(text.replace(REMARK, ""))),
     isNegated(wordOf(text)),
   ].some(Boolean);
 
@@ -174,6 +174,7 @@ const OUT_WORDS = [
   "unsub[a-z]*\\d* opt(ed)?out\\d* (global(ly)?|group|list|manual(ly)?|self|auto(matic)?(ally)?|user|admin)(unsub[a-z]*|opt(ed)?out) bl(ock|ack)listed donot(email|contact|mail)",
   "noemails? nomarketing nonewsletters? dnc dne onholdoptout (un|non)marketable nonmarketingcontacts? (kein|nicht)marketingkontakte? contactnonmarketing contactono(de)?marketing contattonon(di)?marketing contatonao(de)?marketing (niet|geen)marketingcontact abgemeldet abbestellt desabonnee? desinscrite? (dad[oa])?debaja desuscrit[oa] disiscritt[oa]",
   "leiratkozott dezabonat[a]? απεγγραφ[α-ω]* descadastrad[oa] cancelouinscricao uitgeschreven afgemeld wypisan[yae]",
+  "werbewiderspr(?:uch|ueche) werbesperre werbeverbot",
   // The names of lists and groups
   "optouts? bl(ack|ock)list donot(email|contact|mail)list dnclist desabonnes desinscrits bajas desuscrit[oa]s disiscritti descadastrad[oa]s",
   "abgemeldete abmelder abmeldungen sperrliste afmeldingen wypisani",

@@ -16,7 +16,10 @@ const COLUMNS: readonly (readonly [LogColumn, RegExp])[] = [
   ],
   ["subject", /^(?:subject|betreff|objet|asunto|oggetto)$/],
   ["direction", /^(?:message|sms)?direction$/],
-  ["body", /^(?:body|text|content|message(?:body|text|content)?|(?:last)?(?:reply|response|inboundmessage))$/],
+  [
+    "body",
+    /^(?:body|text|content|message(?:body|text|content)?|(?:last)?(?:reply|response|inboundmessage)|(?:sms|inbound)?keyword)$/,
+  ],
   ["keyword", /^optouttype$/],
   ["error", /^error(?:code)?$/],
 ];

@@ -69,7 +69,7 @@ export const IN = any(
   "subscribed ^(is)?(email|newsletter|marketing)?subscri(ber|bed|ption|be)$ optin optedin newsletter",
   "accepts?(email|sms|marketing|newsletter|promo|advert) (email|marketing|sms|promo)accept consent permission$",
   "permissionto(send|contact|e?mail|text|sms|market) marketingallowed allow(s|ed)?(e?mail|news|marketing|sms|contact) mailinglist emailme$ cancontact",
-  "marketingmaterials?$ ^(is)?(mailable|emailable|contactable|marketable)$ ^msg(e?mail|sms|whatsapp)$",
+  "marketingmaterials?$ ^(is)?(mailable|emailable|contactable|marketable)$ ^allowbroadcasts?$ ^msg(e?mail|sms|whatsapp)$",
   "(e?mail|newsletter)frequency receives?(e?mail|sms|text|news|promo|market|offer|update) ^(e?mail|sms|whatsapp)?(marketing|werbung)$ ^werbung(e?mail|sms|whatsapp)$ (email|marketing|sms|whatsapp)(subscri|enabled|agreed|allowed|stat(?:e|us)$) wasubscri (?:e?mail|newsletter|sms|whatsapp|marketing)\\w*subscriptionstat(?:e|us)$ (?:e?mail|sms|whatsapp)channel\\w*stat(?:e|us)$ contactallowed$ ^(?:is)?reachable(?:by|via|per)(?:e?mail|sms|whatsapp)$ (?:e?mail|sms|whatsapp)reachable$",
   "agreed?to(marketing|email|newsletter) wants(email|mail|news) angemeldet abonniert einwillig zustimmung willigeich ichstimme(?!nicht) stimmeich aceitoreceber",
   "zugestimmt werbung(erlaubt|ok|per|via) (mail|sms|newsletter|whatsapp)erlaubt keepme(posted|updated|informed) kontakt(per|via|erlaubt|erlaubnis) darfkontaktiert werbeerlaubnis abonne$ abonnee$",
@@ -97,3 +97,7 @@ export const ASKED = any(
   "^permi(?:so|te|sao|ssao|tido|tir)(?:de|para|o|el|la)*(?:e?mail|correo|contact|contat|envi|sms|whatsapp|public|comunic|market)",
   "(?:mailings?|infos?|informationen|news|kontakt|kontaktaufnahme|werbung|angebote|e?mails?|sms|whatsapp)(?:ist)?(?:er|ge)wue?nscht ^(?:handy|mobil)werbung$",
 );
+
+/** What a form shows beside its question, which says how to leave later: `You can unsubscribe at any time.` */
+export const WORDING =
+  /anytime|jederzeit|atoutmoment|cualquiermomento|qualsiasimomento|qualquermomento|op(?:elk|ieder)(?:gewenst)?moment|teallentijde|kazdejchwili|n[a-z]{1,2}rsomhelst|can(?:always|also)?(?:unsub|optout|withdraw|revok)/;

@@ -3,7 +3,7 @@ import { isTakenBack, saysEnded, saysNothing } from "./import-endings.ts";
 import { isMessageLog, logColumn } from "./import-message-logs.ts";
 import { columnKey, isLikeEmail, isUsualName, keysOf, perHeader } from "./import-names.ts";
 import { isOfPurchase } from "./import-purchases.ts";
-import { ASIDE, ASKED, any, IN, OUT, SUPPRESSED } from "./import-sign-words.ts";
+import { ASIDE, ASKED, any, IN, OUT, SUPPRESSED, WORDING } from "./import-sign-words.ts";
 import { isOfMoment } from "./import-times.ts";
 
 /**
@@ -48,7 +48,7 @@ const CHANNELS: readonly (readonly [SignedChannel, RegExp])[] = [
     "sms",
     /sms|(?<!co)mms|textmess|^text(?:s|ing)?$|(?:not|dont|to|can|may|we|receives?|of|into|no|stop|by|via|send|accepts?|allow)text(?:s|ing|me|you)?$|^(?:handy|mobil)(?:opt|unsub|werb|einwillig|abgemeld)|^cell(?:phone)?(?:opt|unsub|consent|permission)|^text(?:s|ing)?(?:opt|consent|alert|subscri|unsub|market|permission|status|allow|enabled|ok)|mobile(?!.*(?:push|app))/,
   ],
-  ["chat_app", /whatsapp|wasubscri|^wa(?:opt|consent|unsub|status|dnd|block)/],
+  ["chat_app", /whatsapp|wasubscri|^allowbroadcast|^wa(?:opt|consent|unsub|status|dnd|block)/],
 ];
 const signedChannels = CHANNELS.map(([channel]) => channel);
 
@@ -118,13 +118,23 @@ const OF_WHICH_ADDRESS = /\s-\s(?:other|work|home)$/i;
 /** Without spaces, `fecha de suscripción` would read as its end: `desuscripción`. */
 const OF_A_SUBSCRIPTION = /(?:(?<!\p{L})des?[\s_.-]+|(?<=\p{Ll})Des?)(?=su(?:s|bs)cri|inscri|abonn)/giu;
 
+const BETWEEN_PARTS = /(?<=[.?!:;,])\s|[()[\]]|\s(?:[–-]|and|und|et|y|e|en|i)\s/;
+
+/** A name without what forms add to their question: how to leave later. */
+function questionIn(name: string): string {
+  const isWording = (text: string) => WORDING.test(columnKey(text));
+  if (!isWording(name)) return name;
+  const asked = name.split(BETWEEN_PARTS).filter((part) => !isWording(part));
+  return asked.join(" ").trim() || name;
+}
+
 /**
  * What the name of a column says of consent; undefined for one of what no channel here has. One without a channel is of
  * e-mail, and one that forbids all contact is of every channel.
  * @param header the names of the file
  */
 export function signedName(name: string, header: readonly string[] = []): SignedName | undefined {
-  const key = columnKey(name.replaceAll(OF_A_SUBSCRIPTION, "").replace(OF_WHICH_ADDRESS, ""));
+  const key = columnKey(questionIn(name).replaceAll(OF_A_SUBSCRIPTION, "").replace(OF_WHICH_ADDRESS, ""));
   // A block of houses, beside the rest of a Spanish address.
   if (key === "bloque" && keysOf(header).has("piso")) return undefined;
   if (STOP_TIME.test(key)) return hasStarts(header) ? undefined : { sign: "out", channels: ["email"], isUnnamed: true };

@@ -72,3 +72,29 @@ it.each([
 ])("a form and a log: %s, %s is %s (AMB-132)", (name, value, status) => {
   expect(rowWith(name, value).consent?.status).toBe(status);
 });
+
+it.each([
+  "Newsletter? (you can unsubscribe any time)",
+  "Would you like our newsletter? You can withdraw at any time.",
+  "I want to receive the newsletter, which I can unsubscribe from at any time",
+  "Ich möchte den Newsletter erhalten. Abmeldung jederzeit möglich.",
+  "Recevoir la newsletter (désinscription possible à tout moment)",
+])("a question that says how to leave later asks for a yes: %s (AMB-132)", (name) => {
+  const statusOf = (cell: string) => rowOf({ email: "a@example.com", [name]: cell }).consent?.status;
+
+  expect([statusOf("no"), statusOf("yes")]).toEqual(["opted_out", "unknown"]);
+});
+
+it.each([
+  ["Inactive (never confirmed)", "opted_out"],
+  ["Bounced [550]", "suppressed"],
+  ["Active (was inactive)", undefined],
+])("a remark behind a status takes nothing from it: %s (AMB-132)", (status, said) => {
+  expect(rowOf({ email: "a@example.com", "email status": status }).consent?.status).toBe(said);
+});
+
+it("an objection to advertising is an opt-out as the reason of a block (AMB-132)", () => {
+  const row = rowOf({ email: "a@example.com", Sperrgrund: "Werbewiderspruch" });
+
+  expect(row.consent?.status).toBe("opted_out");
+});

@@ -261,3 +261,15 @@ it.each([
   expect(consentOf(cells as unknown as Record<string, string>)).toMatchObject({ status });
   expect(consentOf(cells as unknown as Record<string, string>)?.at).toBe(at && new Date(at).toISOString());
 });
+
+it("a keyword of STOP is an opt-out of SMS, and another one says nothing (AMB-132)", () => {
+  const choicesOf = (keyword: string) => rowOf({ msisdn: "491511234567", keyword }).choices;
+
+  expect([choicesOf("STOP"), choicesOf("INFO")]).toEqual([{ sms: { status: "opted_out" } }, {}]);
+});
+
+it("who allows no broadcasts has opted out of WhatsApp (AMB-132)", () => {
+  expect(rowOf({ Phone: "+491511234567", AllowBroadcast: "FALSE" }).choices).toEqual({
+    chat_app: { status: "opted_out" },
+  });
+});
