@@ -6,6 +6,9 @@ import { me } from "./session.ts";
 
 export const panel = signal<"" | "palette" | "drawer" | "keys">("");
 
+export const UNDO = "Control+Z";
+export const REDO = "Control+Shift+Z";
+
 const SEQUENCE_MS = 3_000;
 let armedUntil = 0;
 
@@ -18,6 +21,12 @@ function moveRow(step: number): void {
   // Without a row that has the focus, the first row in sight gets it.
   const seen = rows.findIndex((row) => row.getBoundingClientRect().top >= 0);
   rows[Math.min(rows.length - 1, Math.max(0, at < 0 ? seen : at + step))]?.focus();
+}
+
+/** Of a page, or of the dialog over it. */
+function pressOnTop(keys: string): void {
+  const top = [...document.querySelectorAll("dialog[open]")].at(-1) ?? document;
+  top.querySelector<HTMLElement>(`[aria-keyshortcuts="${keys}"]`)?.click();
 }
 
 const actions: Record<string, () => void> = {
@@ -43,7 +52,11 @@ function onKey(event: KeyboardEvent): void {
     panel.value = panel.value === "palette" ? "" : "palette";
     return;
   }
-  if (event.ctrlKey || event.metaKey || event.altKey || isEditing(event.target)) return;
+  if (event.altKey || isEditing(event.target)) return;
+  if (event.ctrlKey || event.metaKey) {
+    if (key.toLowerCase() === "z") pressOnTop(event.shiftKey ? REDO : UNDO);
+    return;
+  }
   // A panel that was asked for takes the keys before its dialog is there, and no more once it is closing.
   const isComing = (panel.value === "palette" || panel.value === "keys") && !document.querySelector("dialog");
   if (isComing || document.querySelector("dialog[open]")) return;

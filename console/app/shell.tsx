@@ -197,6 +197,7 @@ function Kind({ kind }: { kind: string }) {
 
 const KEYS = [
   ["Ctrl K", "Find pages, people, campaigns and more"],
+  ["Ctrl Z", "Undo; with Shift, do it again"],
   ["d", "API calls, as curl and SDK code"],
   ["/", "Go to the filter"],
   ["j  k", "Next and previous row"],

@@ -4,6 +4,7 @@ import { useId } from "preact/hooks";
 import type { Action } from "../app/action.ts";
 import type { AnswerOf, ArgumentsOf, Operation } from "../app/api.ts";
 import { enterAdded } from "../app/focus.ts";
+import { REDO, UNDO } from "../app/keys.ts";
 import { may } from "../app/may.ts";
 import { say } from "../app/toast.ts";
 import { Icon, type IconName } from "./icon.tsx";
@@ -27,6 +28,8 @@ interface ButtonProps extends Look {
   pressed?: boolean;
   /** It adds fields, the first of which gets the focus. */
   adds?: boolean;
+  /** Press it too, as `Control+Z`. */
+  keys?: string;
   onClick?: (() => void) | undefined;
 }
 
@@ -43,6 +46,7 @@ export function Button({
   onClick,
   pressed,
   adds,
+  keys,
   ...look
 }: ButtonProps) {
   const id = useId();
@@ -62,6 +66,7 @@ export function Button({
         aria-disabled={isRefused || isBusy ? "true" : undefined}
         aria-describedby={isRefused ? id : undefined}
         aria-pressed={pressed}
+        aria-keyshortcuts={keys}
         title={isRefused ? reason : label}
         onClick={({ currentTarget }) => press(currentTarget)}
       >
@@ -77,6 +82,27 @@ export function Button({
     </>
   );
 }
+
+interface UndoProps {
+  undo: (() => void) | undefined;
+  redo: (() => void) | undefined;
+}
+
+/** Each while there is something to undo, or to do again. */
+export const Undo = ({ undo, redo }: UndoProps) => (
+  <>
+    {undo && (
+      <Button keys={UNDO} onClick={undo}>
+        Undo
+      </Button>
+    )}
+    {redo && (
+      <Button keys={REDO} onClick={redo}>
+        Redo
+      </Button>
+    )}
+  </>
+);
 
 interface ActProps<O extends Operation> extends Look {
   action: Action<O>;

@@ -76,7 +76,8 @@ interface Asked<T> {
   stale?: readonly string[];
   /** What follows from it. */
   about: ComponentChildren | ((row: T) => ComponentChildren);
-  title?: (row: T) => string;
+  /** Where the name of the row is too long for it. */
+  title?: string;
   act?: string;
   said?: (row: T) => string;
   /** What must be typed: the name, unless it is another text or nothing. */
@@ -253,7 +254,7 @@ function Remove<T>({ noun, nameOf, remove, row, keyOf, close }: RemoveProps<T>) 
       operation={operation}
       given={[keyOf(row)]}
       stale={stale}
-      title={title?.(row) ?? `${verb} this ${noun}?`}
+      title={title ?? `${verb} ${name ?? `this ${noun}`}?`}
       name={typed ? typed(row) : name}
       act={act ?? `${verb} the ${noun}`}
       said={said?.(row) ?? `${name} is deleted.`}

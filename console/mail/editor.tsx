@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { useHistory } from "../app/history.ts";
 import { me } from "../app/session.ts";
 import { bytes } from "../app/time.ts";
-import { Button } from "../components/button.tsx";
+import { Button, Undo } from "../components/button.tsx";
 import { Dialog } from "../components/dialog.tsx";
 import { useLastWritten, Variables } from "../components/variables.tsx";
 import { BlockList, BlockMoves, Palette } from "./block-list.tsx";
@@ -110,8 +110,7 @@ function Bench({ design, at, onInput, close }: BenchProps) {
     <>
       <div class="mail-bar">
         <div class="actions">
-          {undo && <Button onClick={undo}>Undo</Button>}
-          {redo && <Button onClick={redo}>Redo</Button>}
+          <Undo undo={undo} redo={redo} />
         </div>
         <div class="actions">
           {Object.entries(WIDTHS).map(([name, pixels]) => (

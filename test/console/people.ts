@@ -111,6 +111,10 @@ export function peopleStories(open: () => Promise<Tab>): void {
     await page.getByRole("button", { name: "Redo" }).and(page.locator(":focus")).waitFor();
     await page.keyboard.press("Enter");
     await step.waitFor({ state: "detached" });
+    await page.keyboard.press("ControlOrMeta+z");
+    await step.waitFor();
+    await page.keyboard.press("ControlOrMeta+Shift+z");
+    await step.waitFor({ state: "detached" });
   });
 
   it("an address that takes no mail says why on the page of its person (CON-3)", async () => {

@@ -36,7 +36,9 @@ export function Lists() {
       remove={{
         operation: "lists.delete",
         about: ({ subscriber_count }) =>
-          `${plural(subscriber_count, "person leaves", "people leave")} it, and stay in the workspace.`,
+          subscriber_count === 0
+            ? "Nobody is in it."
+            : `${plural(subscriber_count, "person leaves", "people leave")} it, and stay in the workspace.`,
       }}
     />
   );

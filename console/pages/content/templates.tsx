@@ -54,7 +54,7 @@ function Remove({ template: { id, name }, close }: { template: Template; close: 
   };
   return (
     <Confirm
-      title="Delete this template?"
+      title={`Delete ${name}?`}
       name={name}
       act="Delete the template"
       isBusy={remove.isBusy}

@@ -46,6 +46,7 @@ export function Annotations({ start }: { start: string }) {
         isOff: ({ source }) => source !== "manual",
         about: ({ text }) => text,
         act: "Delete it",
+        title: "Delete this annotation?",
         typed: () => undefined,
         said: () => "The annotation is deleted.",
       }}

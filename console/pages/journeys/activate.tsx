@@ -51,7 +51,7 @@ export function Activate({ journey, activate, isChanged }: ActivateProps) {
           action={activate}
           who={<Who journey={journey} />}
           when={[{ at: undefined, words: "From now on, whenever it is triggered" }]}
-          by={meansOf(sends)}
+          by={sends.length === 0 ? [["Messages", "None"]] : meansOf(sends)}
           gaps={
             <>
               {open.map((step) => (
@@ -61,7 +61,7 @@ export function Activate({ journey, activate, isChanged }: ActivateProps) {
                   path={placeOf(step)}
                 />
               ))}
-              {sends.length === 0 ? "It has no message." : sends.map((step) => <Missing key={step.id} step={step} />)}
+              {sends.length === 0 ? "No step sends a message." : sends.map((step) => <Missing key={step.id} step={step} />)}
             </>
           }
           refusal={open.length > 0 ? "Finish the steps first." : undefined}

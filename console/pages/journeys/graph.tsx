@@ -12,7 +12,7 @@ import { isSame } from "../../app/merge.ts";
 import { useQuery } from "../../app/query.ts";
 import { place, setQuery } from "../../app/router.ts";
 import { dateTime, momentText } from "../../app/time.ts";
-import { Button, Discard } from "../../components/button.tsx";
+import { Button, Discard, Undo } from "../../components/button.tsx";
 import { DurationField } from "../../components/duration.tsx";
 import { SelectField } from "../../components/field.tsx";
 import { EventField } from "../../components/known.tsx";
@@ -125,8 +125,7 @@ function Edited({ edit, saving, shown }: GraphProps) {
           </Button>
         </>
       )}
-      {edit.undo && <Button onClick={edit.undo}>Undo</Button>}
-      {edit.redo && <Button onClick={edit.redo}>Redo</Button>}
+      <Undo undo={edit.undo} redo={edit.redo} />
       {edit.isChanged && <Discard onClick={edit.discard} />}
       {!edit.isChanged && !edit.undo && shown.kind === "now" && (
         <span class="dim">Press a step to change it, a plus to insert one.</span>

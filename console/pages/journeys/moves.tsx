@@ -51,7 +51,8 @@ export function Moves({ journey, moves: { activate, pause, archive, duplicate },
           </Act>
         )}
         <DeleteButton operation="journeys.delete" id={id} noun="journey" name={journey.name} page="journeys">
-          All its runs are deleted as well: {plural(running, "person", "people")} would leave it now.
+          All its runs are deleted as well.{" "}
+          {running === 0 ? "Nobody is in it now." : `${plural(running, "person is", "people are")} in it now.`}
         </DeleteButton>
       </Menu>
     </>

@@ -9,7 +9,7 @@ import { pathTo } from "../../app/router.ts";
 import { channelName, countSentence, reasonText } from "../../app/sentences.ts";
 import { plural } from "../../app/time.ts";
 import { armsInWords } from "../../components/arms.tsx";
-import { Button } from "../../components/button.tsx";
+import { Button, Undo } from "../../components/button.tsx";
 import { type Own, owners } from "../../components/content-model.ts";
 import { Form } from "../../components/form.tsx";
 import { Card, type Fact, Facts, Page } from "../../components/page.tsx";
@@ -41,8 +41,7 @@ export function View() {
       about="A one-off message. For a series of messages use campaigns and journeys."
       actions={
         <>
-          {editor.undo && <Button onClick={editor.undo}>Undo</Button>}
-          {editor.redo && <Button onClick={editor.redo}>Redo</Button>}
+          <Undo undo={editor.undo} redo={editor.redo} />
           {editor.isBegun && (
             <Button kind="quiet" onClick={editor.discard}>
               Start over

@@ -1,6 +1,7 @@
 // The audit trail: who changed what, and the proof that the record is whole.
 import { useState } from "preact/hooks";
 import type { AuditEntry, AuditVerdict } from "../../../sdk/src/types.gen.ts";
+import { inPlain } from "../../../shared/rules/placeholders.ts";
 import { call } from "../../app/api.ts";
 import { useBusy } from "../../app/busy.ts";
 import { useQuery } from "../../app/query.ts";
@@ -44,8 +45,10 @@ export function Audit() {
   const members = useQuery("team.listMembers", []).data?.items ?? [];
   const rows = usePages("audit.get", [{ ...(actor && { actor }), ...(action && { action }) }], ({ items }) => items);
   const memberOf = (id: string) => members.find(({ user_id }) => user_id === id)?.name;
+  const nameOf = (entry: AuditEntry) =>
+    entry.subject?.name ? inPlain(entry.subject.name) : memberOf(idOf(entry));
   const sentenceOf = (entry: AuditEntry) => (
-    <Sentence entry={entry} who={entry.actor.name ?? undefined} name={entry.subject?.name ?? memberOf(idOf(entry))} />
+    <Sentence entry={entry} who={entry.actor.name ?? undefined} name={nameOf(entry)} />
   );
   return (
     <>

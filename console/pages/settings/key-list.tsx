@@ -78,7 +78,6 @@ export function KeyList<T extends Key>(props: KeyListProps<T>) {
         verb: "Revoke",
         isOff: ({ revoked_at }) => Boolean(revoked_at),
         about: revoked,
-        title: ({ name }) => `Revoke ${name}?`,
         act: "Revoke the key",
         said: ({ name }) => `${name} is revoked.`,
       }}
