@@ -1,6 +1,10 @@
 // What was changed, to be undone and done again.
 import { useRef, useState } from "preact/hooks";
 
+/** The keys of the buttons that do it. */
+export const UNDO = "Control+Z";
+export const REDO = "Control+Shift+Z";
+
 const MAX = 100;
 /** Typing without a pause is one change. */
 const PAUSE_MS = 600;

@@ -1,13 +1,11 @@
 // The keyboard: pages by `g` and a letter, rows by `j` and `k`, panels. Keys do nothing while a text is edited.
 import { signal } from "@preact/signals";
 import { pages } from "../pages/index.ts";
+import { REDO, UNDO } from "./history.ts";
 import { go, pathTo } from "./router.ts";
 import { me } from "./session.ts";
 
 export const panel = signal<"" | "palette" | "drawer" | "keys">("");
-
-export const UNDO = "Control+Z";
-export const REDO = "Control+Shift+Z";
 
 const SEQUENCE_MS = 3_000;
 let armedUntil = 0;

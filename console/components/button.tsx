@@ -4,7 +4,7 @@ import { useId } from "preact/hooks";
 import type { Action } from "../app/action.ts";
 import type { AnswerOf, ArgumentsOf, Operation } from "../app/api.ts";
 import { enterAdded } from "../app/focus.ts";
-import { REDO, UNDO } from "../app/keys.ts";
+import { REDO, UNDO } from "../app/history.ts";
 import { may } from "../app/may.ts";
 import { say } from "../app/toast.ts";
 import { Icon, type IconName } from "./icon.tsx";

@@ -1,5 +1,6 @@
 // An experience as the app of a phone shows it, by its format.
 import type { Experience } from "../../sdk/src/types.gen.ts";
+import { inPlain } from "../../shared/rules/placeholders.ts";
 
 interface SeenProps {
   format: Experience["format"];
@@ -21,12 +22,12 @@ export function ExperienceSeen({ format, title, body, image_url, actions = [] }:
       <div class="experience">
         {image_url && <Image url={image_url} />}
         <div class="experience-text" dir="auto">
-          <b>{title || "Title"}</b>
-          {(body || !title) && <p>{body || "Body"}</p>}
+          <b>{inPlain(title) || "Title"}</b>
+          {(body || !title) && <p>{inPlain(body) || "Body"}</p>}
           {actions.length > 0 && (
             <div class="experience-actions">
               {actions.map((one) => (
-                <span key={one.id}>{one.title || "Button"}</span>
+                <span key={one.id}>{inPlain(one.title) || "Button"}</span>
               ))}
             </div>
           )}

@@ -91,30 +91,42 @@ function Unfilled({ channel, content }: Pick<SeenProps, "content"> & { channel: 
   return <SeenAs channel={channel} title={inPlain(title)} body={inPlain(body)} html={html && inPlain(html)} />;
 }
 
-/** What the service makes of a content that is not saved yet. */
-function SeenBySomebody({ content, channel, send }: SeenProps & { channel: Own }) {
+/** What the service makes of a content that is not saved yet, for a person of one's choice. @param content once there is one */
+export function useSeenBy(content: Content | undefined, channel: Own, send?: Sending) {
   const picked = usePicked();
   const anybody = useQuery("subscribers.list", [{ limit: 1 }]);
   const isKnown = picked.text.trim() === "" ? anybody.data !== undefined : picked.isSettled;
   const person = picked.text.trim() === "" ? anybody.data?.items[0] : (picked.person ?? picked.offered[0]);
   const body = { content, ...send, ...(person && { render_for: person.id }) };
-  const settled = useSettled(isKnown ? body : undefined, WAIT_MS);
-  const preview = useQuery("templates.preview", [settled ?? body], { when: settled !== undefined });
+  const settled = useSettled(isKnown && content ? body : undefined, WAIT_MS);
+  // Nothing is asked without a content, hence the cast.
+  const preview = useQuery("templates.preview", [(settled ?? body) as TemplatesPreviewBody], {
+    when: settled !== undefined,
+  });
   // Of a design the editor says in which block it is.
   const faults = Object.entries(preview.error?.fields ?? {}).map(([path, reason]) =>
-    content.by_channel?.email?.design && path.endsWith("email.html") ? reason.replace(IN_LINE, "") : reason,
+    content?.by_channel?.email?.design && path.endsWith("email.html") ? reason.replace(IN_LINE, "") : reason,
   );
   const rendering = preview.data?.renderings.find((one) => classOf(one.channel) === channel);
+  const fault = faults.length > 0 && <p class="banner">{faults.join(". ")}</p>;
+  const field = (
+    <PersonField
+      label="As seen by"
+      picked={picked}
+      placeholder={person ? personName(person) : ""}
+      {...(!person && { hint: "Nobody is found: variables are empty." })}
+    />
+  );
+  return { rendering, fault, field };
+}
+
+function SeenBySomebody({ content, channel, send }: SeenProps & { channel: Own }) {
+  const { rendering, fault, field } = useSeenBy(content, channel, send);
   return (
     <>
-      {faults.length > 0 && <p class="banner">{faults.join(". ")}</p>}
+      {fault}
       {rendering ? <Rendered rendering={rendering} /> : <Unfilled channel={channel} content={content} />}
-      <PersonField
-        label="As seen by"
-        picked={picked}
-        placeholder={person ? personName(person) : ""}
-        {...(!person && { hint: "Nobody is found: variables are empty." })}
-      />
+      {field}
     </>
   );
 }

@@ -35,17 +35,23 @@ export function Opens({ url, buttons = [] }: OpensProps) {
 
 /** The message on one channel, with what it opens and what to look at before it is sent. */
 export function Rendered({ rendering }: { rendering: Rendering }) {
-  const { channel, title, body, html, push, in_app, warnings } = rendering;
+  const { channel, title, body, html, push, in_app } = rendering;
   const from = useSender(channel);
   return (
     <>
       <SeenAs channel={channel} title={title ?? ""} body={body ?? ""} html={html} from={from} />
       <Opens url={push?.url} buttons={push?.buttons ?? in_app?.actions} />
-      {warnings.map(({ code, message }) => (
-        <p key={code} class="hint" role="note">
-          {message}
-        </p>
-      ))}
+      <Warnings {...rendering} />
     </>
   );
 }
+
+export const Warnings = ({ warnings }: Pick<Rendering, "warnings">) => (
+  <>
+    {warnings.map(({ code, message }) => (
+      <p key={code} class="hint" role="note">
+        {message}
+      </p>
+    ))}
+  </>
+);

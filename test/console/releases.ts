@@ -208,13 +208,17 @@ export function releaseStories(open: () => Promise<Tab>): void {
     await page.getByLabel("Name").fill("Spring sale");
     await page.getByText("Full screen", { exact: true }).click();
     await page.getByLabel("Title").fill("Spring is here");
-    await page.getByLabel("Body").fill("Half of everything.");
+    await page.getByLabel("Body").fill("Half of everything, {{ subscriber.first_name }}.");
+    await page
+      .getByLabel("Preview")
+      .getByText(/^Half of everything, \w+\.$/)
+      .waitFor();
     await press(page, "Add a button");
     await page.getByLabel("Button 1", { exact: true }).fill("Shop now");
     await page.getByLabel("URL of button 1").fill("https://example.com/");
     await page.getByLabel("Compare with a variant B").check();
     await press(page, "Variant B");
-    expect(await page.getByLabel("Body").inputValue()).toBe("Half of everything.");
+    expect(await page.getByLabel("Body").inputValue()).toMatch(/^Half of everything, /);
     await page.getByLabel("Title").fill("Winter is over");
     await page.getByLabel("Body").fill("All of it for half.");
     await page.getByLabel(/^Ends/).fill("2030-05-01T09:00");

@@ -19,9 +19,12 @@ import { Choices, SelectField, TextField } from "../../components/field.tsx";
 import { Form, FormEnd } from "../../components/form.tsx";
 import { ImageField } from "../../components/image-field.tsx";
 import { EventField } from "../../components/known.tsx";
+import { useSeenBy } from "../../components/message-preview.tsx";
 import { Card, Page } from "../../components/page.tsx";
 import { HoldoutSlider, TargetPicker } from "../../components/pickers.tsx";
+import { Warnings } from "../../components/rendered.tsx";
 import { Loaded, Skeleton } from "../../components/states.tsx";
+import { useLastWritten, Variables } from "../../components/variables.tsx";
 import { type Arm, bodyOf, draftOf, type ExperienceDraft, FREQUENCIES, TRIGGERS } from "./experience-draft.ts";
 
 const FORMATS = {
@@ -93,6 +96,8 @@ function Editor({ experience }: { experience?: Experience }) {
     to(listPath(later ? `${id}/edit` : id));
   };
   const shown = draft.isTest ? arm : "a";
+  const { title, body } = draft[shown];
+  const { rendering, fault, field: seenBySomebody } = useSeenBy(title && body ? { title, body } : undefined, "in_app");
   return (
     <Form error={action.error} kind="composer" onSubmit={save}>
       <div class="stack">
@@ -105,7 +110,16 @@ function Editor({ experience }: { experience?: Experience }) {
       </div>
       <aside class="stack preview" aria-label="Preview">
         <Card title={draft.isTest ? `Variant ${shown.toUpperCase()}` : "Preview"}>
-          <ExperienceSeen format={draft.format} {...draft[shown]} actions={draft.actions} />
+          {fault}
+          <ExperienceSeen
+            format={draft.format}
+            actions={draft.actions}
+            image_url={draft[shown].image_url}
+            title={rendering?.title ?? title}
+            body={rendering?.body ?? body}
+          />
+          {rendering && <Warnings {...rendering} />}
+          {seenBySomebody}
         </Card>
       </aside>
       {guard.question}
@@ -124,6 +138,7 @@ interface SaysProps extends PartProps {
 
 function Says({ form: { values, set, field, faultAt }, arm, setArm }: SaysProps) {
   const path = arm === "a" ? "content" : "variant_b";
+  const { inside, note, insert } = useLastWritten();
   const change = (part: Partial<Arm>) => set({ [arm]: { ...values[arm], ...part } });
   const input = (name: keyof Arm) => ({
     value: values[arm][name],
@@ -139,8 +154,11 @@ function Says({ form: { values, set, field, faultAt }, arm, setArm }: SaysProps)
           <ArmTabs arm={arm} show={setArm} />
         </fieldset>
       )}
-      <TextField label="Title" {...input("title")} />
-      <TextField label="Body" rows={4} {...input("body")} />
+      <div class="stack" ref={inside} onFocusIn={note}>
+        <TextField label="Title" {...input("title")} />
+        <TextField label="Body" rows={4} {...input("body")} />
+        <Variables insert={insert} />
+      </div>
       <ImageField label="Image" {...input("image_url")} />
       <ButtonList
         buttons={values.actions}

@@ -61,7 +61,9 @@ export function Activate({ journey, activate, isChanged }: ActivateProps) {
                   path={placeOf(step)}
                 />
               ))}
-              {sends.length === 0 ? "No step sends a message." : sends.map((step) => <Missing key={step.id} step={step} />)}
+              {sends.length === 0
+                ? "No step sends a message."
+                : sends.map((step) => <Missing key={step.id} step={step} />)}
             </>
           }
           refusal={open.length > 0 ? "Finish the steps first." : undefined}

@@ -45,8 +45,7 @@ export function Audit() {
   const members = useQuery("team.listMembers", []).data?.items ?? [];
   const rows = usePages("audit.get", [{ ...(actor && { actor }), ...(action && { action }) }], ({ items }) => items);
   const memberOf = (id: string) => members.find(({ user_id }) => user_id === id)?.name;
-  const nameOf = (entry: AuditEntry) =>
-    entry.subject?.name ? inPlain(entry.subject.name) : memberOf(idOf(entry));
+  const nameOf = (entry: AuditEntry) => (entry.subject?.name ? inPlain(entry.subject.name) : memberOf(idOf(entry)));
   const sentenceOf = (entry: AuditEntry) => (
     <Sentence entry={entry} who={entry.actor.name ?? undefined} name={nameOf(entry)} />
   );

@@ -196,7 +196,7 @@ function unknownWarning(unknown: readonly string[]): Warning[] {
   return [
     {
       code: "unknown_variables",
-      message: `Without a value: ${unknown.join(", ")}. A fallback stands in its place: ${fallback}.`,
+      message: `Without a value: ${unknown.join(", ")}. Give a fallback, such as ${fallback}.`,
     },
   ];
 }
