@@ -23,6 +23,7 @@ import { ADDRESS_SHARE, MIN_PER_ADDRESS, WORKSPACE_SHARE } from "../../functions
 import { STAGE_LIMIT } from "../../infra/limits.ts";
 import { planNames, plans } from "../../shared/rules/plans.ts";
 import type { AttemptLimit } from "../../shared/store/workspaces/attempts.ts";
+import { UNCONFIRMED_A_DAY, UNCONFIRMED_AN_HOUR } from "../../shared/store/workspaces/passwords.ts";
 import { TABLE_UNITS } from "./scale.ts";
 
 const MINUTE_MS = 60_000;
@@ -61,10 +62,9 @@ and written for several at once, so it is reached somewhat late. Limits of sizes
 | account | passwords, from all addresses together | ${often(GUESSES)} | guessing that is spread over many machines | stays in open sessions, and signs in in a known browser, at the identity provider, or when it is over |
 | account | current passwords, by somebody signed in | ${often(PASSWORDS_PER_USER)} | an open browser that is not its user's; nobody outside uses it up | ${WAIT} |
 | account | codes of the authenticator, after the right password | ${often(CODES_PER_USER)}, ${often(CODES_A_DAY)} | six digits are guessed in a year without it | signs in with a recovery code: these are not limited |
-| email address; names of a mailbox with a ` +
-  `, together | mails that reset a password | ${often(RESETS_AN_HOUR)}, ${often(RESETS_A_DAY)} | a mailbox is not flooded by strangers, and names that they make up keep nobody from the own mails | uses the newest of the mails, which is good for an hour |
-| email address; names of a mailbox with a ` +
-  `, together | further mails that confirm an address | ${often(CONFIRMATIONS_AN_HOUR)} | as above | uses the newest of the mails |
+| email address | mails that reset a password | ${often(RESETS_AN_HOUR)}, ${often(RESETS_A_DAY)} | a mailbox is not flooded by strangers | uses the newest of the mails, which is good for an hour |
+| email address | further mails that confirm an address | ${often(CONFIRMATIONS_AN_HOUR)} | as above | uses the newest of the mails |
+| mailbox | mails with a token to names with a plus that nobody confirmed, together | ${often(UNCONFIRMED_AN_HOUR)}, ${often(UNCONFIRMED_A_DAY)} | strangers register such names, and those keep nobody from the mails of the plain address, or of a name that was confirmed | is told nothing, as for an address that no user has; uses the newest of the mails |
 | network address; domain of the address, with its subdomains | registrations | ${often(REGISTRATIONS_PER_ADDRESS)}; ${often(REGISTRATIONS_PER_DOMAIN)} | workspaces by the thousand | ${WAIT}, or is invited by the operator |
 | workspace; mailbox | invitations | ${often(INVITATIONS_PER_WORKSPACE)}; ${often(INVITATIONS_PER_EMAIL)} | a workspace is no way to mail strangers | ${WAIT} |
 | network address | refreshes of sessions | ${often(REFRESHES_PER_ADDRESS)} | a client that refreshes in a loop; an office behind one address fits in | ${WAIT}: the session goes on |

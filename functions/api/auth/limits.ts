@@ -4,7 +4,6 @@
 import { openSampled } from "../../../shared/http/sampled-limits.ts";
 import { DAY, HOUR, MINUTE } from "../../../shared/kernel/clock.ts";
 import { perEnvironment } from "../../../shared/kernel/deps.ts";
-import { mailboxOf } from "../../../shared/rules/addresses.ts";
 import { networkOf } from "../../../shared/rules/network-of.ts";
 import type { Platform } from "../../../shared/store/context.ts";
 import { type AttemptLimit, countAttempt } from "../../../shared/store/workspaces/attempts.ts";
@@ -68,21 +67,12 @@ export async function countGuess(platform: Counter, email: string, sourceIp: str
   await countAttempt(platform, GUESSES, email);
 }
 
-/**
- * What a mail with a token counts for: an address, or all names with a plus of a mailbox together. Strangers make up such names,
- * also ones that no user has, and keep nobody from the mails of the plain address.
- */
-function receiverOf(email: string): string {
-  const mailbox = mailboxOf(email);
-  return mailbox === email ? email : `names of ${mailbox}`;
-}
-
 /** Counts a mail that resets a password. @throws 429 */
 export async function countReset(platform: Counter, email: string): Promise<void> {
-  await countAttempt(platform, RESETS_AN_HOUR, receiverOf(email));
-  await countAttempt(platform, RESETS_A_DAY, receiverOf(email));
+  await countAttempt(platform, RESETS_AN_HOUR, email);
+  await countAttempt(platform, RESETS_A_DAY, email);
 }
 
 /** Counts a further mail that confirms an address. @throws 429 */
 export const countConfirmation = (platform: Counter, email: string): Promise<void> =>
-  countAttempt(platform, CONFIRMATIONS_AN_HOUR, receiverOf(email));
+  countAttempt(platform, CONFIRMATIONS_AN_HOUR, email);

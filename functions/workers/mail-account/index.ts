@@ -6,7 +6,7 @@ import { mailer } from "../../../shared/providers/mailer.ts";
 import { queueWorker } from "../../../shared/runtime/worker.ts";
 import { platformWrite } from "../../../shared/store/context.ts";
 import { accountMail, serviceUrl } from "../../../shared/store/workspaces/account-mails.ts";
-import { makeToken } from "../../../shared/store/workspaces/passwords.ts";
+import { countForMailbox, makeToken } from "../../../shared/store/workspaces/passwords.ts";
 import { AccountMail } from "../../../shared/store/workspaces/session-items.ts";
 
 export const mailAccountToken = queueWorker(
@@ -19,6 +19,8 @@ export const mailAccountToken = queueWorker(
       return log({ level: "info", message: "a mail with a token was sent before, or is too late", mail: id });
     const made = await makeToken(platform, asked);
     if (!made) log({ level: "info", message: "a mail with a token has no user, or is not needed", mail: id });
+    else if (!(await countForMailbox(platform, made.user)))
+      log({ level: "info", message: "a mail with a token goes to a mailbox that has enough of them", mail: id });
     else {
       const { user, token } = made;
       const outcome = await mail({

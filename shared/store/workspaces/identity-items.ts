@@ -199,7 +199,7 @@ export const AttemptCount = platformItem({
     "Attempts to register, log in or accept an invitation in a window, by address, domain or email; test sends by workspace.",
   pk: ({ kind, who, window }: { kind: string; who: string; window: number }) => `LIMIT#${kind}#${who}#${window}`,
   row: counter,
-  writers: ["api-team", "api-auth", "api-tests"],
+  writers: ["api-team", "api-auth", "api-tests", "mail-account"],
   lifetime: "60 seconds after its window",
   purge: "kept",
 });

@@ -1,12 +1,14 @@
 // New passwords and confirmed addresses: by a mailed token, or by the password that was valid until now
 // (docs/decisions/0033).
 import { DAY, HOUR, SECOND, timestamp, ttl } from "../../kernel/clock.ts";
-import { conflict, notFound, unauthorized } from "../../kernel/errors.ts";
+import { ApiError, conflict, notFound, unauthorized } from "../../kernel/errors.ts";
+import { mailboxOf } from "../../rules/addresses.ts";
 import { absent, all, asRead, is, present } from "../conditions.ts";
 import type { Platform } from "../context.ts";
 import { hashOf } from "../hash.ts";
 import { changeItem, checkItem, type ItemWrite, type RowOf, removeItem } from "../item.ts";
 import { busy, contended, done, orRefuse, transacted, untilUncontended, whereItHolds } from "../refusals.ts";
+import { type AttemptLimit, countAttempt } from "./attempts.ts";
 import { hashPassword, membershipsOf } from "./identity.ts";
 import { MemberItem, UserItem } from "./identity-items.ts";
 import { withParents } from "./session-ends.ts";
@@ -44,6 +46,31 @@ export async function makeToken(
   const row = { user: user.id, email: user.email, purpose, replaces: hashOf(user.password), expires };
   await whereItHolds(platform.put(AccountToken, { digest: hashOf(token) }, row, absent()));
   return { token, user };
+}
+
+/** Mails with a token to all names of a mailbox with a plus that their users have not confirmed: strangers make such users up. */
+export const UNCONFIRMED_AN_HOUR: AttemptLimit = { kind: "unconfirmed-names", max: 5, windowMs: HOUR };
+export const UNCONFIRMED_A_DAY: AttemptLimit = { kind: "unconfirmed-names-day", max: 10, windowMs: DAY };
+
+/**
+ * Counts a mail to a user for the mailbox, where the address is a further name of it that was not confirmed. A name that its owner
+ * confirmed has mails of its own, which no stranger uses up.
+ * @returns false if the mailbox has as many as strangers may cause
+ */
+export async function countForMailbox(
+  platform: Platform,
+  { email, confirmed_at }: Pick<UserRow, "email" | "confirmed_at">,
+): Promise<boolean> {
+  const mailbox = mailboxOf(email);
+  if (mailbox === email || confirmed_at !== undefined) return true;
+  try {
+    await countAttempt(platform, UNCONFIRMED_AN_HOUR, mailbox);
+    await countAttempt(platform, UNCONFIRMED_A_DAY, mailbox);
+    return true;
+  } catch (error) {
+    if (error instanceof ApiError && error.code === "RATE_LIMITED") return false;
+    throw error;
+  }
 }
 
 /** The user that a valid token of this purpose was mailed to. @throws 404. */
