@@ -59,7 +59,7 @@ export const fromRow = (job: ImportJob, { line }: Record, asks: ReadonlySet<stri
 });
 
 /** What a rejected row refuses. */
-export interface Refusing {
+interface Refusing {
   from: ImportedFrom;
   refusals: Refusals;
 }
