@@ -200,6 +200,25 @@ it("marking everything read is at most 3 WCU, however much is unread", async () 
   expect(messages).toEqual([]);
 });
 
+it.each([
+  ["a thousand", "1000", 4, 7],
+  ["sixteen thousand", "16000", 4, 38],
+])(
+  "the opening of a live stream where %s may be open is within the units that docs/deploy.md says (OPS-2)",
+  async (_, limit, wcu, rcu) => {
+    const { world, tenant } = await withTenant({ env: { STREAM_CONCURRENCY: limit } });
+    const [id, other] = (await addPeople(world, tenant, 2)) as [string, string];
+    const open = (subscriber: string) => openStream(world, `?subscriber_id=${subscriber}`, tenant.sdk);
+    // The first one reads keys and secrets too.
+    expect((await open(other)).status).toBe(200);
+    const cost = await spent(world, async () => {
+      expect((await open(id)).status).toBe(200);
+    });
+    expect(cost.wcu).toBeLessThanOrEqual(wcu);
+    expect(cost.rcu).toBeLessThanOrEqual(rcu);
+  },
+);
+
 it("an idle second of a live stream is at most 0.5 RCU and no write", async () => {
   const { world, tenant } = await withTenant();
   const [id] = (await addPeople(world, tenant, 1)) as [string];

@@ -97,6 +97,7 @@ const EACH: readonly { routes: RegExp; units: number; of: string }[] = [
   },
   { routes: /^POST \/v1\/events$/, units: 3, of: `event, at most ${PER_REQUEST}` },
   { routes: /^POST \/v1\/(batch|segment\/.*)$/, units: 6, of: `message, at most ${PER_REQUEST}` },
+  { routes: /^POST .*\/audit\/verify$/, units: 0.2, of: "entry, at most 11,000" },
   { routes: /^GET .*\/audit$/, units: 0.2, of: "entry that its filter passes by, at most 1,000" },
   {
     routes: /^GET .*\/deliveries$/,

@@ -68,6 +68,23 @@ it("a page of the audit trail whose filter passes thousands of entries by ends e
   );
 });
 
+it("the verification of the audit trail costs for each entry what docs/access.md says (D2, RDA-23)", async () => {
+  const { world, tenant } = await withTenant();
+  const as = await tenant.dashboard();
+  const id = (await tenant.call("POST /api/v1/lists", { name: "first" })).body.id;
+  const edits = 1_000;
+  for (let n = 0; n < edits; n++) await world.call(`PATCH /api/v1/lists/${id}`, { as, body: { name: `name ${n}` } });
+  const route = "POST /api/v1/audit/verify";
+  await world.call(route, { as, body: {} });
+  let verified = 0;
+  const { rcu } = await spent(world, async () => {
+    verified = (await world.call(route, { as, body: {} })).body.verified;
+  });
+
+  expect(verified).toBeGreaterThan(edits);
+  expect(rcu).toBeLessThanOrEqual(verified * eachOf(route)!.units);
+});
+
 it("a page of a webhook's log whose filter passes thousands of deliveries by ends early, and costs what docs/access.md says (D2, WHK-10)", async () => {
   const { world, tenant } = await withTenant();
   const store = quickStore(world, tenant);
