@@ -95,7 +95,7 @@ function readNumber(text: string, form: PhoneForm): ReadPhone {
   // A data frame writes a column of numbers with a decimal.
   const bare = text
     .replace(/^=?(?:'|tel[.:]?(?=[\s+\d]))?\s*/i, "")
-    .replace(/^(\+?\d{7,15})\.0+$/, "$1")
+    .replace(/^(\+?\d{7,15})[.,]0+$/, "$1")
     .replace(OF_CHATS, "");
   const clear = bare.replace(DIGIT_WITHIN, "$1").replace(/^\++(?:00)?(?=\d)/, "+");
   const international = compactPhone(clear).replace(/^00/, "+");
@@ -182,7 +182,7 @@ function readPlusless(
 
 /** Which of the two a number without a plus must be: what it shows of the others in its column. */
 export function shownBy(written: string, region: string | undefined): "abroad" | "within" | undefined {
-  const digits = compactPhone(written.replace(/^'/, "").replace(/^(\d{7,15})\.0+$/, "$1"));
+  const digits = compactPhone(written.replace(/^'/, "").replace(/^(\d{7,15})[.,]0+$/, "$1"));
   if (!PLUSLESS.test(digits)) return undefined;
   const read = readPlusless(digits, countryOf(region), {});
   return (read.kind === "abroad" || read.kind === "within") && read.isClear ? read.kind : undefined;

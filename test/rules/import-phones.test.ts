@@ -15,6 +15,8 @@ describe("phone numbers", () => {
     ["'+491511234567", undefined, "kept +491511234567"],
     ["tel:+49-151-1234567", "DE", "kept +491511234567"],
     ["491511234567", "DE", "converted +491511234567"],
+    ["491511234567,0", "DE", "converted +491511234567"],
+    ["491511234567.00", "DE", "converted +491511234567"],
     ["3912345678", "IT", "converted +393912345678"],
     ["0151/1234567", undefined, "unreadable undefined"],
     ["4.91511E+11", "DE", "unreadable undefined"],

@@ -208,3 +208,12 @@ it("the mark of a file that was joined to another is no part of a cell (AMB-133)
   ]);
   expect(records.at(-1)?.end).toBe(32);
 });
+
+it("commas in a remark of the header divide no cells (AMB-133)", async () => {
+  const records = await read(Buffer.from("email;Status (1 = active, 0 = left, 9 = dead)\na@x.example;0\n"), 64);
+
+  expect(cellsOf(records)).toEqual([
+    ["email", "Status (1 = active, 0 = left, 9 = dead)"],
+    ["a@x.example", "0"],
+  ]);
+});
