@@ -46,6 +46,21 @@ describe("an opt-out in a row beyond the plan's subscribers", () => {
     expect([...(await heldAddresses(tenant.store, ["a@x.example"]))]).toEqual(["a@x.example"]);
   });
 
+  it.each([["true"], ["false"]])(
+    "an opt-out beyond the plan's subscribers is of the address in a row beside it that is rejected for itself, in a rehearsal %s (AMB-88, AMB-132)",
+    async (dry_run) => {
+      const { run, tenant } = await full();
+      const rows = [`u1,a@x.example,,yes,${"x".repeat(4_097)}`, "u1,,yes,,"];
+      const { rejected_sample } = await run(["external_id,email,unsubscribed,sms_opt_out,note", ...rows].join("\n"), {
+        dry_run,
+      });
+
+      expect(rejected_sample[1].reason).toBe("quota; that it opts out is kept");
+      if (dry_run === "true") return;
+      expect([...(await heldAddresses(tenant.store, ["a@x.example"]))]).toEqual(["a@x.example"]);
+    },
+  );
+
   it("a rehearsal counts who agrees after an opt-out beyond the plan's subscribers as the import does (AMB-88, F13)", async () => {
     const { run, tenant } = await full();
     await tenant.upsert({ external_id: "u2", email: "a@x.example" });

@@ -116,18 +116,17 @@ async function takeRow(batch: Batch, id: string, row: PersonRow): Promise<void> 
 /** Rejects the rows of a person that could not be taken, and keeps what they refuse. @throws an error that is no answer */
 async function rejectRows(batch: Batch, person: Person, error: unknown): Promise<void> {
   const { context, job, asks, tally, refused } = batch;
-  const { profile, rows } = person;
+  const { rows } = person;
   const { store, secrets } = context;
   if (error instanceof ErasedSince) return leaveOut(batch, error.profile, rows);
   if (!(error instanceof ApiError)) throw error;
   const reason = error.code === "QUOTA_EXCEEDED" ? "quota" : error.message;
-  const given = givenBy(person, refused.awaited.get(profile.external_id)?.given);
   const root = await secrets.root();
   for (const { row, email, record } of rows) {
-    const refusals = withAddresses({ ...refusalsIn(row), email }, given);
+    const refusals = withAddresses({ ...refusalsIn(row), email }, givenBy(person));
     // A row of a batch to come may refuse something, and say no more than who it is.
     const recorded = refused.mayRefuse
-      ? await recordRefusals(store, root, fromRow(job, record, asks), refusals)
+      ? await recordRefusals(store, root, fromRow(job, record, asks), refusals, refused.given(refusals.external_id))
       : undefined;
     tally.reject(record, reason, recorded?.kept);
   }

@@ -45,11 +45,28 @@ export function readBatch(job: ImportJob, columns: Columns, batch: readonly Reco
   return read;
 }
 
-/** How the rows of a batch say to reach a person, else those that were rejected before them. */
-export const givenBy = ({ profile }: Person, before: GivenAddresses | undefined): GivenAddresses => ({
-  email: profile.email ?? before?.email,
-  phone: profile.attributes.phone ?? before?.phone,
+/** How the rows of a batch say to reach a person. */
+export const givenBy = ({ profile: { email, attributes } }: Person): GivenAddresses => ({
+  email,
+  phone: attributes.phone,
 });
+
+/** How somebody is reached, by external id. */
+export type Given = (external_id: string | undefined) => GivenAddresses | undefined;
+
+/** As the rejected rows of a batch say it, else those before them. */
+export function givenIn(refused: readonly RefusedRow[], before: Given): Given {
+  const given = new Map<string, GivenAddresses>();
+  const either = (one: GivenAddresses | undefined, other: GivenAddresses | undefined) => ({
+    email: one?.email ?? other?.email,
+    phone: one?.phone ?? other?.phone,
+  });
+  for (const { refusals } of refused) {
+    const { external_id } = refusals;
+    if (external_id !== undefined) given.set(external_id, either(refusals, given.get(external_id)));
+  }
+  return (name) => (name === undefined ? undefined : either(given.get(name), before(name)));
+}
 
 export const fromRow = (job: ImportJob, { line }: Record, asks: ReadonlySet<string>): ImportedFrom => ({
   job: job.id,
@@ -69,7 +86,7 @@ export interface Refused {
   refusing: readonly Refusing[];
   /** The addresses of mail that get none from now on, in normalized form. */
   heldMails: readonly string[];
-  awaited: ReadonlyMap<string, AwaitedPerson>;
+  given: Given;
   /** A row of the file may refuse something. */
   mayRefuse: boolean;
 }
@@ -100,20 +117,17 @@ export async function recordRefused(
   const awaited = isAwaited
     ? await awaitedPersons(store, root, job.id, [...new Set(names)])
     : new Map<string, AwaitedPerson>();
+  const given = givenIn(refused, (name) => awaited.get(name ?? "")?.given);
   // A rejected row may name a person whom another row of the batch creates.
-  const newcomers = new Map(persons.map((person) => [person.profile.external_id, person]));
-  const givenTo = (name: string) => {
-    const before = awaited.get(name)?.given;
-    const person = newcomers.get(name);
-    return person && !isKnown(name) ? givenBy(person, before) : before;
-  };
-  const addressed = (refusals: Refusals) => withAddresses(refusals, givenTo(refusals.external_id ?? ""));
+  const newcomers = persons.filter(({ profile }) => !isKnown(profile.external_id));
+  const ofNewcomers = new Map(newcomers.map((person) => [person.profile.external_id, givenBy(person)]));
+  const addressed = (refusals: Refusals) => withAddresses(refusals, ofNewcomers.get(refusals.external_id ?? ""));
 
   const heldMails: string[] = [];
   const refusing: Refusing[] = [];
   const record = async (from: ImportedFrom, refusals: Refusals) => {
     refusing.push({ from, refusals });
-    const { kept, held } = await recordRefusals(store, root, from, refusals);
+    const { kept, held } = await recordRefusals(store, root, from, refusals, given(refusals.external_id));
     heldMails.push(...held);
     return kept;
   };
@@ -122,5 +136,5 @@ export async function recordRefused(
       await record({ job: job.id, created_at: job.created_at, line, asks }, addressed(refusals));
   for (const { record: row, problem, refusals } of refused)
     tally.reject(row, problem, await record(fromRow(job, row, asks), addressed(refusals)));
-  return { refusing, heldMails, awaited, mayRefuse: mayRefuse(columns) };
+  return { refusing, heldMails, given, mayRefuse: mayRefuse(columns) };
 }

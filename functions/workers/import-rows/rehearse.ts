@@ -5,6 +5,7 @@ import { suppressionReasons } from "../../../shared/rules/addresses.ts";
 import { type ImportedConsent, isOptOut } from "../../../shared/rules/import-consents.ts";
 import { otherChannels } from "../../../shared/rules/import-mapping.ts";
 import {
+  type GivenAddresses,
   type Refusals,
   refusalsIn,
   refusedNumbers,
@@ -34,7 +35,7 @@ import type { ProfileRow } from "../../../shared/store/subscribers/items.ts";
 import type { WorkerContext } from "./context.ts";
 import { joinsList } from "./import-person.ts";
 import { type GoodRow, type Person, personsOf } from "./persons.ts";
-import { givenBy, type RefusedRow } from "./refusing.ts";
+import { givenBy, givenIn, type RefusedRow } from "./refusing.ts";
 import {
   idOf,
   MAX_REMEMBERED,
@@ -82,14 +83,13 @@ export async function rehearse(
   // As the import does: who is new is there before what rejected rows refuse is recorded, and others change afterwards.
   const news = new Set(created);
   for (const person of taken) if (news.has(person)) applyProfile(rehearsal, person.profile, now);
-  const givenBefore = (name: string) => rehearsal.awaited.get(name)?.given;
-  const givenOf = (person: Person) => givenBy(person, givenBefore(person.profile.external_id));
-  const newcomers = new Map(created.map((person) => [person.profile.external_id, givenOf(person)]));
-  const refuseNow = (refusals: Refusals) => {
-    const name = refusals.external_id ?? "";
-    return refuse(rehearsal, from, withAddresses(refusals, newcomers.get(name) ?? givenBefore(name)));
+  const ofNewcomers = new Map(created.map((person) => [person.profile.external_id, givenBy(person)]));
+  const given = givenIn(refused, (name = "") => rehearsal.awaited.get(name)?.given);
+  const refuseNow = (said: Refusals) => {
+    const refusals = withAddresses(said, ofNewcomers.get(said.external_id ?? ""));
+    return refuse(rehearsal, from, refusals, given(said.external_id));
   };
-  const awaited = persons.flatMap(({ profile }) => rehearsal.awaited.get(profile.external_id)?.refusing ?? []);
+  const awaited = [...new Set(names)].flatMap((name) => rehearsal.awaited.get(name)?.refusing ?? []);
   for (const refusals of awaited) refuseNow(refusals);
   for (const { record, problem, refusals } of refused) tally.reject(record, problem, refuseNow(refusals));
   for (const person of taken) if (!news.has(person)) applyProfile(rehearsal, person.profile, now);
@@ -97,8 +97,12 @@ export async function rehearse(
   for (const person of persons) {
     if (beyond.has(person))
       for (const { row, email, record } of person.rows) {
-        const refusals = withAddresses({ ...refusalsIn(row), email }, givenOf(person));
-        tally.reject(record, "quota", mayRefuse ? refuse(rehearsal, from, refusals) : undefined);
+        const refusals = withAddresses({ ...refusalsIn(row), email }, givenBy(person));
+        tally.reject(
+          record,
+          "quota",
+          mayRefuse ? refuse(rehearsal, from, refusals, given(refusals.external_id)) : undefined,
+        );
       }
     else takePerson({ rehearsal, from, heldAtStart }, person, tally);
   }
@@ -155,14 +159,15 @@ function takePerson({ rehearsal, from, heldAtStart }: Taking, { profile, rows }:
 }
 
 /** What a rejected row refuses counts nowhere. */
-function refuse(rehearsal: Rehearsal, from: From, refusals: Refusals): Kept {
+function refuse(rehearsal: Rehearsal, from: From, said: Refusals, given: GivenAddresses | undefined): Kept {
+  const state = rehearsal.people.get(nameOf(said) ?? "");
+  const refusals = state ? said : withAddresses(said, given);
   const { external_id, email, consent, choices } = refusals;
-  const state = rehearsal.people.get(nameOf(refusals) ?? "");
   const isByAddress = state === undefined || external_id === undefined;
   optOutNumbers(rehearsal, from, refusals, isByAddress);
   optOutOthers(rehearsal, from, refusals);
-  const said = { consent, email: email ?? state?.email, isByAddress, isHeld: false };
-  if (consent) applyMailConsent(rehearsal, state, from, { ...said, consent });
+  const stated = { email: email ?? state?.email, isByAddress, isHeld: false };
+  if (consent) applyMailConsent(rehearsal, state, from, { ...stated, consent });
   if (state) applyChoices(state, from, choices, new Set());
   else awaitPerson(rehearsal, refusals);
   return keptOf(refusals, state !== undefined);

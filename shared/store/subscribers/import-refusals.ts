@@ -8,6 +8,7 @@ import {
   refusedNumbers,
   refusedOfPerson,
   refusesNothing,
+  withAddresses,
 } from "../../rules/import-refusals.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { familyOf } from "../families.ts";
@@ -36,16 +37,21 @@ interface Recorded {
   held: string[];
 }
 
-/** Records what a rejected row refuses. A repeat changes nothing. One read, and a write for each thing refused. */
+/**
+ * Records what a rejected row refuses. A repeat changes nothing. One read, and a write for each thing refused.
+ * @param given how other rejected rows say to reach its person, where there is none
+ */
 export async function recordRefusals(
   store: Store,
   secrets: Pick<RootSecrets, "idKey">,
   from: ImportedFrom,
-  refusals: Refusals,
+  said: Refusals,
+  given?: GivenAddresses,
 ): Promise<Recorded> {
-  const { external_id, email, consent, choices, otherEmails = [] } = refusals;
-  const name = external_id ?? email?.toLowerCase();
+  const name = said.external_id ?? said.email?.toLowerCase();
   const person = name === undefined ? undefined : await findByExternalId(store, secrets, name);
+  const refusals = person ? said : withAddresses(said, given);
+  const { external_id, email, consent, choices, otherEmails = [] } = refusals;
   const isByAddress = person === undefined || external_id === undefined;
   await recordOfContacts(store, from, refusals, isByAddress);
   const isHeld = consent?.status === "suppressed" || (isOptOut(consent) && isByAddress);
