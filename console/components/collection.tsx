@@ -159,6 +159,7 @@ interface RowsProps<T> extends CollectionProps<T> {
 
 function RowsShown<T>({ button, head, act, ...props }: RowsProps<T>) {
   const { noun, page, card, rows, columns, keyOf, hrefOf, selected, empty, edit, remove, actions, beside } = props;
+  const isMore = Boolean(rows.more?.cursor);
   const more = rows.more && (
     <>
       {rows.more.error && <Failure error={rows.more.error} />}
@@ -169,10 +170,10 @@ function RowsShown<T>({ button, head, act, ...props }: RowsProps<T>) {
     return (
       <>
         <Empty
-          title={empty?.title ?? `There are no ${noun}s yet.`}
+          title={isMore ? "None so far; there is more to read." : (empty?.title ?? `There are no ${noun}s yet.`)}
           action={empty?.action === undefined ? !card && button : empty.action}
         >
-          {empty?.about}
+          {!isMore && empty?.about}
         </Empty>
         {more}
         {beside}

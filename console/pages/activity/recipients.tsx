@@ -76,13 +76,7 @@ export function Recipients({ send, reasons }: RecipientsProps) {
           </Act>
         </>
       }
-      empty={{
-        title: rows.more.cursor
-          ? "None so far; there is more to read."
-          : state || reason
-            ? "No recipient is in this state."
-            : undefined,
-      }}
+      empty={{ title: state || reason ? "No recipient is in this state." : undefined }}
       columns={[
         { title: "Person", cell: calledOf },
         { title: "State", cell: (recipient) => <Badge state={recipient.state} /> },
