@@ -1,8 +1,8 @@
 // Requests for imports: what is accepted, and what is refused before a row is read (IMP-5 to IMP-7).
 import { expect, it } from "vitest";
 import { importing, people, uploadFile } from "../support/imports.ts";
-import type { FilePart } from "../support/multipart.ts";
-import { UNKNOWN } from "../support/world.ts";
+import { type FilePart, multipartBody } from "../support/multipart.ts";
+import { type Headers, UNKNOWN } from "../support/world.ts";
 import { shared, worlds } from "../support/worlds.ts";
 
 const setting = importing(worlds());
@@ -62,6 +62,23 @@ it("an upload that is imported to its end, and is asked for again, is answered a
 
   const again = await post(fields);
   expect([again.status, again.body]).toEqual([202, first.body]);
+});
+
+it("the form of an upload is for one file of one workspace: no other key, field or workspace takes it (IMP-2, ARC-1)", async () => {
+  const { world, as, list, post } = await setting();
+  const formOf = async (headers: Headers) =>
+    (await world.call("POST /api/v1/lists/import/uploads", { as: headers })).body;
+  const other = await formOf(await (await world.tenant()).dashboard());
+  const form = await formOf(await as());
+  const { pathname } = new URL(form.url);
+  const upload = async (fields: object) =>
+    (await world.call(`POST ${pathname}`, multipartBody({ ...form.fields, ...fields }, file))).status;
+
+  expect(await upload({ key: other.fields.key })).toBe(403);
+  expect(await upload({ "x-amz-meta-name": "a" })).toBe(403);
+  expect(await upload({ acl: "public-read" })).toBe(403);
+  await world.call(`POST ${pathname}`, multipartBody(other.fields, file));
+  expect((await post({ listId: list, upload_id: other.upload_id })).status).toBe(400);
 });
 
 it("an import takes every option at once (AMB-133)", async () => {
