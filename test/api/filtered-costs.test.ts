@@ -85,19 +85,46 @@ it("the verification of the audit trail costs for each entry what docs/access.md
   expect(rcu).toBeLessThanOrEqual(verified * eachOf(route)!.units);
 });
 
-it("a page of a webhook's log whose filter passes thousands of deliveries by ends early, and costs what docs/access.md says (D2, WHK-10)", async () => {
+/** A webhook with deliveries of this outcome in its log, whose bodies have so many characters. */
+async function withLog(count: number, { outcome, note }: { outcome: "delivered" | "failed"; note: number }) {
   const { world, tenant } = await withTenant();
   const store = quickStore(world, tenant);
   const hook = { target_url: "https://example.com/hook", events: ["subscriber.created"] };
   const { id: webhook } = (await tenant.call("POST /api/v1/webhooks", hook)).body;
   const event_type = "subscriber.created" as const;
   const named = { id: webhook, event_type, tenant_id: tenant.id, timestamp: timestamp(world.clock.now()) };
-  const body = toJson({ ...named, data: { note: "x".repeat(4_000) } });
-  await inBatches(1_000, (sequence) => {
-    const id = store.ids.uuid();
-    const state = { outcome: "delivered", attempt_count: 1, earlier: 0, sequence, expires: 10_000_000_000 } as const;
+  const body = toJson({ ...named, data: { note: "x".repeat(note) } });
+  await inBatches(count, (sequence) => {
+    const id = store.ids.uuidAt(world.clock.now());
+    const state = { outcome, attempt_count: 1, earlier: 0, sequence, expires: 10_000_000_000 } as const;
     return store.put(DeliveryItem, { webhook, id }, { react: "delivery", id, webhook, event_type, body, ...state });
   });
+  return { world, tenant, webhook };
+}
+
+it.each([
+  ["sends again", "failed", 1],
+  ["passes by", "delivered", 1 / 6],
+] as const)(
+  "a replay costs what docs/access.md says for each delivery that it %s (D2, F11)",
+  async (_, outcome, share) => {
+    const { world, tenant, webhook } = await withLog(1_000, { outcome, note: 300 });
+    const as = await tenant.dashboard();
+    const [from, to] = [-1_000, 1_000].map((ms) => timestamp(world.clock.now() + ms));
+    const asked = { from, to, outcome: "failed" };
+    const { wcu, rcu } = await spent(world, async () => {
+      const { body } = await world.call(`POST /api/v1/webhooks/${webhook}/replay`, { as, body: asked });
+      expect(body.queued).toBe(outcome === "failed" ? 1_000 : 0);
+    });
+    const route = "POST /api/v1/webhooks/:id/replay";
+    const own = recordedCosts()?.routes[route]?.dashboard?.units ?? 0;
+
+    expect(wcu + rcu).toBeLessThanOrEqual(own + 1_000 * share * eachOf(route)!.units);
+  },
+);
+
+it("a page of a webhook's log whose filter passes thousands of deliveries by ends early, and costs what docs/access.md says (D2, WHK-10)", async () => {
+  const { world, tenant, webhook } = await withLog(1_000, { outcome: "delivered", note: 4_000 });
   const route = "GET /api/v1/webhooks/:id/deliveries";
   const path = `/api/v1/webhooks/${webhook}/deliveries?outcome=failed`;
 
