@@ -46,7 +46,7 @@ const CHANNELS: readonly (readonly [SignedChannel, RegExp])[] = [
   ["email", /(?<!direct)e?mail|newsletter|eposta/],
   [
     "sms",
-    /sms|(?<!co)mms|textmess|^text(?:s|ing)?$|(?:not|dont|to|can|may|we|receives?|of|into|no|stop|by|via|send|accepts?|allow)text(?:s|ing|me|you)?$|^(?:handy|mobil)(?:opt|unsub|werb|einwillig|abgemeld)|^cell(?:phone)?(?:opt|unsub|consent|permission)|^text(?:s|ing)?(?:opt|consent|alert|subscri|unsub|market|permission|status|allow|enabled|ok)|mobile(?!.*(?:push|app))/,
+    /sms|(?<!co)mms|textmess|^text(?:s|ing)?$|(?:not|dont|to|can|may|we|receives?|of|into|no|stop|by|via|send|accepts?|allow)text(?:s|ing|me|you)?$|^(?:handy|mobil)(?:opt|unsub|werb|einwillig|abgemeld)|^(?:cell(?:phone)?|gsm)(?:opt|unsub|consent|permission|izin|izni|onay)|^text(?:s|ing)?(?:opt|consent|alert|subscri|unsub|market|permission|status|allow|enabled|ok)|mobile(?!.*(?:push|app))/,
   ],
   ["chat_app", /whatsapp|wasubscri|^allowbroadcast|^wa(?:opt|consent|unsub|status|dnd|block)/],
 ];

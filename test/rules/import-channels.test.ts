@@ -219,3 +219,9 @@ it("who wants no calls gets no texts, also where the row has an address of mail 
   const cells = { email: "a@example.com", phone: "+491511234567", Channel: "Voice", unsubscribed: "yes" };
   expect(saidBy(cells)).toEqual({ ...NOTHING, mail: "opted_out", sms: "opted_out" });
 });
+
+it.each(["gsm_optin", "GSM izni"])("%s is a consent to SMS, and none to mail (AMB-132)", (name) => {
+  const { consent, choices } = rowOf({ email: "a@example.com", gsm: "+905321234567", [name]: "false" });
+
+  expect([consent, choices]).toEqual([undefined, { sms: { status: "opted_out" } }]);
+});
