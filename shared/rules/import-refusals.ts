@@ -31,11 +31,19 @@ export interface Refusals {
 /** More ways to read a row with too many cells, or too few, are not tried. */
 const MAX_READINGS = 20;
 
-/** What a rejected row refuses, if the file shows of whom; undefined if nothing. */
-export function refusalsOf(columns: Columns, row: readonly string[], reading: RowReading): Refusals | undefined {
+/**
+ * What a rejected row refuses, if the file shows of whom; undefined if nothing.
+ * @param isNamedToo also of a row that refuses nothing, but says how to reach somebody of whom another row may refuse something
+ */
+export function refusalsOf(
+  columns: Columns,
+  row: readonly string[],
+  reading: RowReading,
+  isNamedToo = false,
+): Refusals | undefined {
   if (!mayRefuse(columns)) return undefined;
   const short = row.map((cell) => (Buffer.byteLength(cell) > MAX_VALUE_BYTES ? "" : cell));
-  if (isWhole(short, columns.cells.length)) return refusedBy(columns, sortCells(columns, short), reading);
+  if (isWhole(short, columns.cells.length)) return refusedBy(columns, sortCells(columns, short), reading, isNamedToo);
   for (const one of readingsOf(columns, short)) {
     const refused = refusedBy(columns, onlyClear(sortCells(columns, one), reading), reading);
     if (refused) return refused;
@@ -129,7 +137,7 @@ const saysSomething = ({ standard, evidence, topic, ofChannel, signed }: Cell): 
   standard === "consent_status" ||
   standard === "tags";
 
-function refusedBy(columns: Columns, sorted: Sorted, reading: RowReading): Refusals | undefined {
+function refusedBy(columns: Columns, sorted: Sorted, reading: RowReading, isNamedToo = false): Refusals | undefined {
   const { standard, attributes } = sorted;
   const [email] = addressesIn(standard.email ?? "");
   const { numbers } = takeNumbers(sorted, reading);
@@ -146,7 +154,8 @@ function refusedBy(columns: Columns, sorted: Sorted, reading: RowReading): Refus
   };
   const isOfSomebody =
     (standard.external_id ?? email ?? phone) !== undefined || refusedNumbers(refusals, true).length > 0;
-  return isOfSomebody && !refusesNothing(refusals) ? refusals : undefined;
+  const isNamed = isNamedToo && standard.external_id !== undefined && (email ?? phone) !== undefined;
+  return isOfSomebody && (isNamed || !refusesNothing(refusals)) ? refusals : undefined;
 }
 
 /**

@@ -38,6 +38,15 @@ describe("an opt-out in a row beyond the plan's subscribers", () => {
     },
   );
 
+  it("an opt-out beyond the plan's subscribers holds for the address of a row far before it that is rejected for itself (AMB-88, AMB-132)", async () => {
+    const { run, tenant } = await full();
+    const rows = [`u1,a@x.example,,${"x".repeat(4_097)}`, ...between(120, "u3,,,"), "u1,,yes,"];
+    const { failed_rows, rejected_sample } = await run(["external_id,email,unsubscribed,note", ...rows].join("\n"));
+
+    expect([failed_rows, rejected_sample[0].reason]).toEqual([122, "has a value of more than 4096 bytes"]);
+    expect([...(await heldAddresses(tenant.store, ["a@x.example"]))]).toEqual(["a@x.example"]);
+  });
+
   it("an opt-out in a row that is rejected for itself holds for the address of a row far before it, which the plan had no room for (AMB-88, AMB-132)", async () => {
     const { run, tenant } = await full();
     const rows = ["u1,a@x.example,", ...between(120, "u3,,"), "u1,bad,yes"];

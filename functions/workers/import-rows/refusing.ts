@@ -20,7 +20,7 @@ import type { WorkerContext } from "./context.ts";
 import type { GoodRow, Person } from "./persons.ts";
 import type { Tally } from "./tally.ts";
 
-/** A row that cannot be read, and refuses something. */
+/** A row that cannot be read, and refuses something, or says how to reach somebody. */
 export interface RefusedRow {
   record: Record;
   problem: string;
@@ -32,12 +32,18 @@ interface ReadBatch {
   refused: RefusedRow[];
 }
 
-export function readBatch(job: ImportJob, columns: Columns, batch: readonly Record[], tally: Tally): ReadBatch {
+/** @param isNamedToo the plan may have no room for somebody whose address stands in a row that is rejected for itself */
+export function readBatch(
+  job: ImportJob,
+  columns: Columns,
+  { batch, isNamedToo }: { batch: readonly Record[]; isNamedToo: boolean },
+  tally: Tally,
+): ReadBatch {
   const reading = readingOf(job);
   const read: ReadBatch = { good: [], refused: [] };
   for (const record of batch) {
     const row = readRow(columns, record.cells, reading);
-    const refusals = row.kind === "row" ? undefined : refusalsOf(columns, record.cells, reading);
+    const refusals = row.kind === "row" ? undefined : refusalsOf(columns, record.cells, reading, isNamedToo);
     if (row.kind === "row") read.good.push({ row: row.row, record });
     else if (refusals) read.refused.push({ record, problem: row.problem, refusals });
     else tally.reject(record, row.problem);

@@ -62,7 +62,12 @@ export async function takeRows(
   { batch, room, isAfterRejected }: Rows,
 ): Promise<Taken> {
   const tally = openTally(job);
-  const { good: rows, refused } = readBatch(job, columns, batch, tally);
+  const { good: rows, refused } = readBatch(
+    job,
+    columns,
+    { batch, isNamedToo: room < (job.total ?? Number.POSITIVE_INFINITY) },
+    tally,
+  );
   const from = { list: job.list, created_at: job.created_at, asks };
   const isAnyRefused = mayRefuse(columns);
   if (job.dry_run) await rehearse(context, from, rehearsal, { rows, refused, room, mayRefuse: isAnyRefused }, tally);
