@@ -38,7 +38,7 @@ function linesOf({ counts, samples, skip_reasons, skipped_samples }: Notificatio
     tone,
     count,
     words: count === 1 ? one : many,
-    people,
+    people: people.slice(0, LOOKED_AT),
   });
   const lines = [
     line("good", counts.sent - counts.deferred, ["gets it when it goes out", "get it when it goes out"], ids(false)),
@@ -97,13 +97,14 @@ export function Who({ preview: { data, error, refresh }, at = "" }: WhoProps) {
               <b>{number(count)}</b> {words}
               {people.length > 0 && (
                 <span class="dim">
-                  {count > people.length ? ", such as " : ": "}
-                  {people.slice(0, LOOKED_AT).map((id, n) => (
+                  {count > people.length ? ", such as " : " ("}
+                  {people.map((id, n) => (
                     <Fragment key={id}>
                       {n > 0 && " and "}
                       <PersonLink id={id} />
                     </Fragment>
                   ))}
+                  {count === people.length && ")"}
                 </span>
               )}
             </span>

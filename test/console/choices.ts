@@ -76,7 +76,7 @@ export function choiceStories(open: () => Promise<Tab>, service: () => ServicePr
     await dialog.getByText("1 found: choose from them.").waitFor();
     await dialog.getByLabel("Template", { exact: true }).selectOption("Alte Grüße");
     await dialog.getByRole("button", { name: "Review the schedule" }).click();
-    await page.getByText("Send Alte Grüße again and again?").waitFor();
+    await page.getByText("Schedule Alte Grüße?").waitFor();
     await page.getByRole("button", { name: /^Schedule for \d+ people$/ }).click();
     await page.getByText("The schedule is created.").waitFor();
     await page.getByRole("cell", { name: "Alte Grüße", exact: true }).waitFor();
@@ -103,7 +103,7 @@ export function choiceStories(open: () => Promise<Tab>, service: () => ServicePr
     await search.fill("gruesse");
     await search.press("Enter");
     await page.getByText("1 found: choose from them.").waitFor();
-    expect(await page.getByText(/^Send .* again and again\?$/).count()).toBe(0);
+    expect(await page.getByText(/^Schedule .*\?$/).count()).toBe(0);
   });
 
   it("of the schedules of a page the name of each older template is asked for once (CON-3)", async () => {

@@ -106,6 +106,7 @@ export function peopleStories(open: () => Promise<Tab>): void {
     await page.getByRole("heading").and(page.locator(":focus")).waitFor();
     await page.getByRole("button", { name: "Remove the step" }).press("Enter");
     await step.waitFor({ state: "detached" });
+    await page.getByLabel("Steps as a chart").and(page.locator(":focus")).waitFor();
     await page.getByRole("button", { name: "Undo" }).press("Enter");
     await step.waitFor();
     await page.getByRole("button", { name: "Redo" }).and(page.locator(":focus")).waitFor();

@@ -111,7 +111,7 @@ function Now({ now }: { now: NonNullable<Recipient["now"]> }) {
       )}
       {caps.map((cap) => (
         <Condition key={JSON.stringify(cap)} isMet={cap.count < cap.max}>
-          {cap.count} of {cap.max} {cap.category} messages this {cap.per}
+          {cap.count} of {cap.max} {cap.category} messages {cap.per === "day" ? "today" : `this ${cap.per}`}
         </Condition>
       ))}
     </ul>

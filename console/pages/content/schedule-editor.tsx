@@ -148,7 +148,7 @@ function Release({ draft, action, save, close }: ReleaseProps) {
   const preview = useQuery("recipients.previewNotifications", [body]);
   return (
     <ReleaseSheet
-      title={`Send ${name} again and again?`}
+      title={`Schedule ${name}?`}
       act="Schedule for"
       action={action}
       preview={preview}

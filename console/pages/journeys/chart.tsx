@@ -26,12 +26,16 @@ interface ChartProps extends StepsProps {
 
 export function Chart(props: ChartProps) {
   const { journey, halted, graph, stats, faults, change, begin, trigger, triggerFaults, entered, walked } = props;
+  const frame = useRef<HTMLElement>(null);
   const [chosen, setChosen] = useState<Selection>();
   const { nodes, edges, width, height } = useMemo(() => layoutOf(graph), [graph]);
   const isOpen = chosen !== undefined && (chosen.kind !== "step" || graph.steps?.[chosen.id] !== undefined);
   // A step that was removed is not chosen any more, also once that is undone. What was chosen since stays.
   useEffect(() => {
-    if (!isOpen) setChosen((newest) => (newest === chosen ? undefined : newest));
+    if (isOpen || !chosen) return;
+    setChosen((newest) => (newest === chosen ? undefined : newest));
+    // Who removed it by keyboard goes on among the steps.
+    if (frame.current?.parentElement?.contains(document.activeElement)) frame.current.focus();
   }, [isOpen]);
   const countOf = ({ from, way }: PlacedEdge) => {
     if (way) return stats?.steps[from]?.outcomes[way.outcome] ?? 0;
@@ -45,7 +49,6 @@ export function Chart(props: ChartProps) {
     change?.(made.graph);
     setChosen({ kind: "step", id: made.id });
   };
-  const frame = useRef<HTMLElement>(null);
   const close = () => {
     frame.current?.querySelector<HTMLElement>('[aria-pressed="true"]')?.focus();
     setChosen(undefined);
