@@ -113,6 +113,23 @@ export function releaseProblemStories(open: () => Promise<Tab>): void {
       .waitFor();
   });
 
+  it("of more people than a release sheet names it names some, such as these (CON-3)", async () => {
+    const { page, visit } = await open();
+    await page.route("**/api/v1/notifications/preview", async (route) => {
+      const response = await route.fetch();
+      const { counts, samples, ...rest } = await response.json();
+      const json = { ...rest, samples: samples.slice(0, 3), counts: { ...counts, sent: 3, deferred: 0 } };
+      return route.fulfill({ response, json });
+    });
+    await visit("send");
+    await page.getByLabel("Title").fill("The sale");
+    await page.getByLabel("Body", { exact: true }).fill("It begins on Friday.");
+    await press(page, "Review and send");
+    await page.locator("dialog[open]").getByText(/^3 get it when it goes out, such as .* and /).waitFor();
+    await page.keyboard.press("Escape");
+    await press(page, "Start over");
+  });
+
   it("a problem of a send leads from its release sheet to the field of the message (CON-3)", async () => {
     const { page, visit } = await open();
     await visit("send");

@@ -60,7 +60,7 @@ function Edit({ topic, close }: { topic?: Topic; close: () => void }) {
       initial={initial}
       texts={{
         key: { hint: "The key in your product, such as news. It cannot be changed." },
-        default: { label: "Default, without a choice", options: DEFAULTS },
+        default: { label: "Default, without a choice", options: DEFAULTS, required: true },
       }}
       submit={topic ? "Save the topic" : "Create the topic"}
       action={topic ? update : create}
