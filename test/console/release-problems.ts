@@ -125,7 +125,10 @@ export function releaseProblemStories(open: () => Promise<Tab>): void {
     await page.getByLabel("Title").fill("The sale");
     await page.getByLabel("Body", { exact: true }).fill("It begins on Friday.");
     await press(page, "Review and send");
-    await page.locator("dialog[open]").getByText(/^3 get it when it goes out, such as .* and /).waitFor();
+    await page
+      .locator("dialog[open]")
+      .getByText(/^3 get it when it goes out, such as .* and /)
+      .waitFor();
     await page.keyboard.press("Escape");
     await press(page, "Start over");
   });
