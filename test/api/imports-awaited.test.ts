@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { fill } from "../../bench/people.ts";
 import { heldAddresses, heldNumbers } from "../../shared/store/subscribers/addresses.ts";
+import { AwaitedRefusal } from "../../shared/store/subscribers/import-items.ts";
 import { importing } from "../support/imports.ts";
 import { operate } from "../support/people.ts";
 import { worlds } from "../support/worlds.ts";
@@ -10,8 +11,8 @@ const { withTenant } = worlds();
 const setting = importing({ withTenant });
 
 /** A workspace whose plan has no room for new subscribers. */
-async function full() {
-  const made = await setting();
+const full = async () => filled(await setting());
+async function filled(made: Awaited<ReturnType<typeof setting>>) {
   await fill(made.world, made.tenant, 1_010);
   await operate(made.world, made.tenant, { plan: "free" });
   return made;
@@ -131,4 +132,17 @@ it("of several rejected rows that opt somebody out, the first says when and wher
   expect(await consents("v1")).toMatchObject([
     { channel: "email", status: "opted_out", consented_at: "2026-01-01T00:00:00.000Z", source: "Form A" },
   ]);
+});
+
+it("the address that a rejected row gives to nobody goes with whoever has it (SUB-9, AMB-132)", async () => {
+  const made = await setting();
+  const owner = await made.tenant.upsert({ external_id: "u1", email: "a@x.example" });
+  const { run, tenant, world } = await filled(made);
+  const { import_job_id: job } = await run("external_id,email,unsubscribed\nnew,a@x.example,\n");
+  expect(await tenant.store.queryAll(AwaitedRefusal, { job })).toMatchObject([{ email: "a@x.example" }]);
+
+  await tenant.call(`DELETE /api/v1/subscribers/${owner}`);
+  await world.settle();
+
+  expect(await tenant.store.queryAll(AwaitedRefusal, { job })).toEqual([]);
 });
