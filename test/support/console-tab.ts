@@ -136,13 +136,17 @@ export async function choose(page: Page, name: string): Promise<void> {
 
 const MAX_TABS = 120;
 
-/** Presses Tab until the focus is on what has this name, as people do who have no pointer, once the page is there. */
+/**
+ * Presses Tab until the focus is on what has this name, as people do who have no pointer, once the page is there, and waits until
+ * it can be used.
+ */
 export async function tabTo(page: Page, name: string): Promise<void> {
   await page.locator("[aria-busy=true]").first().waitFor({ state: "detached" });
   for (let n = 0; n < MAX_TABS; n++) {
     const label = await page.evaluate(`(({ labels, ariaLabel, textContent }) =>
       labels?.length ? labels[0].textContent : ariaLabel ?? textContent)(document.activeElement).trim()`);
-    if (String(label).startsWith(name)) return;
+    // A key on what is disabled for the moment does nothing, and is not pressed again.
+    if (String(label).startsWith(name)) return page.locator(":focus:not([aria-disabled=true])").waitFor();
     await page.keyboard.press("Tab");
   }
   throw new Error(`Tab did not reach ${name}.`);
