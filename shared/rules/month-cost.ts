@@ -16,7 +16,7 @@ export const RATES = {
   /** Dollars per million. CloudFront 1.00, the gateway 1.00, authentication 0.25, the function 0.33, logs and traces 0.50. */
   requests: 3.08,
   /** Of 90 seconds: 128 MB, 13 write and 66 read units, a request to the edge and to Lambda, and its log line. */
-  streamMinutes: 112,
+  streamMinutes: 111,
   /** Outbound events on the account's bus, of which four share an entry: EventBridge 0.25, the function 0.03. */
   published: 0.28,
   /** Dollars a month. */
