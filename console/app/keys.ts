@@ -22,8 +22,10 @@ function moveRow(step: number): void {
 }
 
 /** Of a page, or of the dialog over it. */
-function pressOnTop(keys: string): void {
+function pressOnTop(keys: string, event: Event): void {
   const top = [...document.querySelectorAll("dialog[open]")].at(-1) ?? document;
+  // Else the browser undoes what was typed in a field as well.
+  if (top.querySelector("[aria-keyshortcuts]")) event.preventDefault();
   top.querySelector<HTMLElement>(`[aria-keyshortcuts="${keys}"]`)?.click();
 }
 
@@ -52,7 +54,7 @@ function onKey(event: KeyboardEvent): void {
   }
   if (event.altKey || isEditing(event.target)) return;
   if (event.ctrlKey || event.metaKey) {
-    if (key.toLowerCase() === "z") pressOnTop(event.shiftKey ? REDO : UNDO);
+    if (key.toLowerCase() === "z") pressOnTop(event.shiftKey ? REDO : UNDO, event);
     return;
   }
   // A panel that was asked for takes the keys before its dialog is there, and no more once it is closing.

@@ -22,8 +22,8 @@ export function ExperienceSeen({ format, title, body, image_url, actions = [] }:
       <div class="experience">
         {image_url && <Image url={image_url} />}
         <div class="experience-text" dir="auto">
-          <b>{inPlain(title) || "Title"}</b>
-          {(body || !title) && <p>{inPlain(body) || "Body"}</p>}
+          <b>{inPlain(title)}</b>
+          {body && <p>{inPlain(body)}</p>}
           {actions.length > 0 && (
             <div class="experience-actions">
               {actions.map((one) => (

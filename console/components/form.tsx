@@ -55,7 +55,7 @@ export interface SchemaFormProps {
   initial?: Values;
   submit: string;
   /** Of a dialog: closes it. */
-  cancel?: (() => void) | undefined;
+  cancel?: (() => unknown) | undefined;
   action: Running;
   /** With what the schema asks for. */
   onSubmit: (values: never) => unknown;
@@ -130,7 +130,7 @@ interface FormEndProps {
   isMinor?: boolean;
   refusal?: string | undefined;
   /** Of a dialog: gives up. */
-  cancel?: (() => void) | undefined;
+  cancel?: (() => unknown) | undefined;
   /** Further buttons. */
   children?: ComponentChildren;
 }

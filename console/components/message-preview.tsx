@@ -114,7 +114,7 @@ export function useSeenBy(content: Content | undefined, channel: Own, send?: Sen
       label="As seen by"
       picked={picked}
       placeholder={person ? personName(person) : ""}
-      {...(!person && { hint: "Nobody is found: variables are empty." })}
+      {...(isKnown && !person && { hint: "Nobody is found: variables are empty." })}
     />
   );
   return { rendering, fault, field };

@@ -204,6 +204,8 @@ export function keyStories(open: () => Promise<Tab>): void {
 
   it("a dialog closes by a button at its corner, also on a phone (CON-4)", async () => {
     const { page, visit } = await open();
+    const size = page.viewportSize()!;
+    onTestFinished(() => page.setViewportSize(size));
     await page.setViewportSize({ width: 390, height: 700 });
     await visit("settings/keys");
     await page.getByRole("button", { name: "New server key" }).click();
@@ -229,19 +231,24 @@ export function keyStories(open: () => Promise<Tab>): void {
     await page.getByRole("button", { name: "New server key" }).and(page.locator(":focus")).waitFor();
   });
 
-  it("where the answer to a creation was lost, a form says that it may be done, and the list behind it has it (CON-3)", async () => {
+  it("a key that is still being made when Escape is pressed is shown nevertheless (CON-4)", async () => {
     const { page, visit } = await open();
-    await page.route("**/api/v1/lists", async (route) => {
-      if (route.request().method() !== "POST") return route.fallback();
-      await route.fetch();
-      return route.abort("internetdisconnected");
+    const dialog = page.locator("dialog[open]");
+    const { promise: isPressed, resolve: pressed } = Promise.withResolvers<void>();
+    await page.route("**/api/v1/server-keys", async (route) => {
+      if (route.request().method() === "POST") await isPressed;
+      return route.fallback();
     });
-    await visit("content/lists");
-    await page.getByRole("button", { name: "New list" }).first().click();
-    await page.getByLabel("Name", { exact: true }).fill("Lost and found");
+    await visit("settings/keys");
+    await page.getByRole("button", { name: "New server key" }).click();
+    await dialog.getByLabel("Name").fill("Shop");
+    const asked = page.waitForRequest((one) => one.method() === "POST" && one.url().endsWith("/server-keys"));
     await page.keyboard.press("Enter");
-    await page.getByText("No answer came, and it may be done already. Look before you try again.").waitFor();
-    await page.locator("main").getByText("Lost and found").waitFor();
+    await asked;
+    await page.keyboard.press("Escape");
+    await dialog.getByRole("button", { name: "Cancel" }).click();
+    pressed();
+    await dialog.getByText("It is shown only now.").waitFor();
   });
 
   it.each(["server", "agent"])(
@@ -274,6 +281,8 @@ export function keyStories(open: () => Promise<Tab>): void {
 
   it("the navigation fits a window of 720 pixels, as a whole (CON-4)", async () => {
     const { page, visit } = await open();
+    const size = page.viewportSize()!;
+    onTestFinished(() => page.setViewportSize(size));
     await page.setViewportSize({ width: 1280, height: 720 });
     await visit("settings/keys");
     const foot = await page.getByRole("button", { name: "Sign out" }).boundingBox();

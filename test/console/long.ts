@@ -191,4 +191,24 @@ export function longStories(open: () => Promise<Tab>): void {
       .getByText(/1,000 deliveries sent again, in order\. There are more since .*: replay again from then\./)
       .waitFor();
   });
+
+  it("a name that is written from the right is cut at its end (CON-4)", async () => {
+    const { page } = await open();
+    await page.route("**/api/v1/me", async (route) => {
+      const response = await route.fetch();
+      const me = await response.json();
+      const tenant = { ...me.tenant, name: "מאפיית הנמל הישן של חיפה והצפון" };
+      return route.fulfill({ response, json: { ...me, tenant } });
+    });
+    await page.reload();
+    await page.locator(".workspace b", { hasText: "מאפיית" }).waitFor();
+    const isBeginSeen = await page.evaluate(`(() => {
+      const box = document.querySelector(".workspace b");
+      const range = document.createRange();
+      range.setStart(box.firstChild, 0);
+      range.setEnd(box.firstChild, 1);
+      return range.getBoundingClientRect().right <= box.getBoundingClientRect().right + 1;
+    })()`);
+    expect(isBeginSeen).toBe(true);
+  });
 }

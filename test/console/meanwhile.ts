@@ -1,6 +1,6 @@
 // What a page says while something else goes on: a read that is older than a write, a part or an answer that does not come.
 import { expect, it } from "vitest";
-import { draftJourney, type Tab } from "../support/console-tab.ts";
+import { choose, draftJourney, type Tab } from "../support/console-tab.ts";
 import { bodyOf } from "../support/told.ts";
 
 export function meanwhileStories(open: () => Promise<Tab>): void {
@@ -264,36 +264,29 @@ export function meanwhileStories(open: () => Promise<Tab>): void {
     await page.getByRole("alert").getByText("The in-app channel was deleted.").waitFor();
   });
 
-  it("until a message is rendered its variables have their names (CON-3)", async () => {
+  it("where the answer to a copy of a journey was lost, it is said that it may be there (CON-3)", async () => {
     const { page, visit } = await open();
-    const { promise: asked, resolve } = Promise.withResolvers<void>();
-    await page.route("**/api/v1/templates/preview", (route) => asked.then(() => route.fallback()));
-    await visit("campaigns/new");
-    await page.getByLabel("Title").fill("Hello {{ subscriber.first_name }}");
-    await page.getByLabel("Body", { exact: true }).fill("You.");
-    const preview = page.getByLabel("Preview");
-    await preview.getByText("Hello [first name]").waitFor();
-    resolve();
-    await preview.getByText("Hello Ada").waitFor();
+    await draftJourney({ page, visit }, "Copied", "signed_up");
+    await page.route("**/duplicate", async (route) => {
+      await route.fetch();
+      return route.abort("internetdisconnected");
+    });
+    await choose(page, "Duplicate");
+    await page.getByText("No answer came, and it may be done already. Look before you try again.").waitFor();
   });
 
-  it("a name that is written from the right is cut at its end (CON-4)", async () => {
-    const { page } = await open();
-    await page.route("**/api/v1/me", async (route) => {
-      const response = await route.fetch();
-      const me = await response.json();
-      const tenant = { ...me.tenant, name: "מאפיית הנמל הישן של חיפה והצפון" };
-      return route.fulfill({ response, json: { ...me, tenant } });
+  it("where the answer to a creation was lost, a form says that it may be done, and the list behind it has it (CON-3)", async () => {
+    const { page, visit } = await open();
+    await page.route("**/api/v1/lists", async (route) => {
+      if (route.request().method() !== "POST") return route.fallback();
+      await route.fetch();
+      return route.abort("internetdisconnected");
     });
-    await page.reload();
-    await page.locator(".workspace b", { hasText: "מאפיית" }).waitFor();
-    const isBeginSeen = await page.evaluate(`(() => {
-      const box = document.querySelector(".workspace b");
-      const range = document.createRange();
-      range.setStart(box.firstChild, 0);
-      range.setEnd(box.firstChild, 1);
-      return range.getBoundingClientRect().right <= box.getBoundingClientRect().right + 1;
-    })()`);
-    expect(isBeginSeen).toBe(true);
+    await visit("content/lists");
+    await page.getByRole("button", { name: "New list" }).first().click();
+    await page.getByLabel("Name", { exact: true }).fill("Lost and found");
+    await page.keyboard.press("Enter");
+    await page.getByText("No answer came, and it may be done already. Look before you try again.").waitFor();
+    await page.locator("main").getByText("Lost and found").waitFor();
   });
 }

@@ -103,7 +103,8 @@ export function objectStories(open: () => Promise<Tab>): void {
     await dialog.getByText("For 24 hours the current one signs as well").waitFor();
     await dialog.getByRole("button", { name: "Rotate it" }).click();
     await dialog.getByText(/^whsec_/).waitFor();
-    await page.keyboard.press("Escape");
+    await dialog.getByRole("button", { name: "I have stored it" }).click();
+    await dialog.waitFor({ state: "detached" });
   });
 
   it("a segment says who enters and who leaves before another rule is saved (CON-3)", async () => {

@@ -233,6 +233,46 @@ export function typingStories(open: () => Promise<Tab>): void {
     });
     await page.getByLabel("Preview").getByText("Of the template").waitFor();
   });
+
+  it("until a message is rendered its variables have their names (CON-3)", async () => {
+    const { page, visit } = await open();
+    const { promise: asked, resolve } = Promise.withResolvers<void>();
+    await page.route("**/api/v1/templates/preview", (route) => asked.then(() => route.fallback()));
+    await visit("campaigns/new");
+    await page.getByLabel("Title").fill("Hello {{ subscriber.first_name }}");
+    await page.getByLabel("Body", { exact: true }).fill("You.");
+    const preview = page.getByLabel("Preview");
+    await preview.getByText("Hello [first name]").waitFor();
+    resolve();
+    await preview.getByText("Hello Ada").waitFor();
+  });
+
+  it("the preview of an experience has no word of its own where a person gets none, and says nobody is found once they are read (CON-3)", async () => {
+    const { page, visit } = await open();
+    const { promise: isRead, resolve: read } = Promise.withResolvers<void>();
+    await page.route("**/api/v1/subscribers?*", (route) => isRead.then(() => route.fallback()));
+    const preview = page.getByLabel("Preview");
+    await visit("content/experiences/new");
+    await preview.getByLabel("As seen by").waitFor();
+    expect(await preview.getByText("Nobody is found").count()).toBe(0);
+    read();
+    await page.getByLabel("Title").fill("{{ subscriber.nick }}");
+    await page.getByLabel("Body").fill("Hello.");
+    await preview.getByRole("note").waitFor();
+    expect(await preview.locator(".experience b").textContent()).toBe("");
+  });
+
+  it("Ctrl Z outside of a field takes back one change once, whatever the browser remembers of the field (CON-4)", async () => {
+    const { page, visit } = await open();
+    await visit("send");
+    await page.getByLabel("Title").focus();
+    await page.keyboard.type("Sale");
+    await page.getByRole("button", { name: "Start over" }).focus();
+    await page.keyboard.press("ControlOrMeta+z");
+    await page.getByRole("button", { name: "Redo", exact: true }).waitFor();
+    expect(await page.getByRole("button", { name: "Undo", exact: true }).count()).toBe(0);
+    expect(await page.getByLabel("Title").inputValue()).toBe("");
+  });
 }
 
 /** Saves a journey with a branch, and opens the form of that. */

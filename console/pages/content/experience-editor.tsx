@@ -115,8 +115,8 @@ function Editor({ experience }: { experience?: Experience }) {
             format={draft.format}
             actions={draft.actions}
             image_url={draft[shown].image_url}
-            title={rendering?.title ?? title}
-            body={rendering?.body ?? body}
+            title={rendering?.title ?? (title || "Title")}
+            body={rendering?.body ?? (body || (title ? "" : "Body"))}
           />
           {rendering && <Warnings {...rendering} />}
           {seenBySomebody}

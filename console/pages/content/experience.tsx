@@ -120,7 +120,7 @@ function Moves({ experience }: { experience: Experience }) {
             label="End"
             operation="experiences.end"
             given={[id]}
-            title="End this experience?"
+            title={`End ${name}?`}
             act="End it"
             said={`${name} has ended.`}
           >

@@ -19,7 +19,7 @@ import { seenBy, useGuard } from "../../components/conflict.tsx";
 import { FunnelOf } from "../../components/funnel-of.tsx";
 import { HaltedStep } from "../../components/halted.tsx";
 import { Card, Figure, Page, Time } from "../../components/page.tsx";
-import { Led, Loaded, Skeleton } from "../../components/states.tsx";
+import { Failure, Led, Loaded, Skeleton } from "../../components/states.tsx";
 import { nameOf } from "../../components/step-words.ts";
 import { Graph, type Shown, useEdit } from "./graph.tsx";
 import { History } from "./history.tsx";
@@ -174,10 +174,10 @@ function Fault({ error, graph }: { error: ServiceError; graph: Journey["steps"] 
     return path.startsWith("trigger.") ? "Trigger" : path;
   };
   const fields = Object.entries(error.fields ?? {});
+  if (fields.length === 0) return <Failure error={error} />;
   return (
     <div class="banner bad" role="alert">
       <span class="stack tight">
-        {fields.length === 0 && error.message}
         {fields.map(([path, reason]) => (
           <span key={path}>
             <Led to={lead(path)}>{nameAt(path)}</Led>: {pathText(path.slice(path.lastIndexOf(".") + 1))}: {reason}.

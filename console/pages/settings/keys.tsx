@@ -97,6 +97,7 @@ function IdentityKeys() {
         operation: "account.deleteIdentityKey",
         about: "Hashes under it are refused at once. Let your backend use the other key first.",
         act: "Delete the key",
+        said: () => "The key is deleted.",
         typed: () => undefined,
       }}
     >

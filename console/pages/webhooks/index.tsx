@@ -66,9 +66,9 @@ function Add({ close }: { close: () => void }) {
       </OnlyNow>
     );
   return (
-    <Dialog title="Add an endpoint" close={close}>
+    <Dialog title="Add an endpoint" close={close} stays={create.isBusy}>
       <SchemaForm
-        cancel={close}
+        cancel={() => create.isBusy || close()}
         schema={forms["webhooks.create"]}
         texts={texts}
         omit={["active"]}
