@@ -1,6 +1,6 @@
 // What a cell says that is about consent: yes, no, nothing, or a word for a negative (AMB-132).
 import { isEnded } from "./import-endings.ts";
-import { columnKey } from "./import-names.ts";
+import { columnKey, withoutRemark } from "./import-names.ts";
 import { WORDING } from "./import-sign-words.ts";
 import { signOf } from "./import-signs.ts";
 import { readTime, type TimeForm } from "./import-times.ts";
@@ -45,7 +45,9 @@ const SWITCHED_OFF = words(
   "disabled deactivated inactive inaktiv deaktiviert inactif desactive inactivo inattivo inativo inactief nieaktywny inactive inactiva inattiva inativa nieaktywna désactivé désactivée desactivado desactivada disattivato disattivata desativado desativada uitgeschakeld wyłączony wyłączona",
   "nichtaktiv nietactief nonactif noactivo nonattivo naoativo pasif неактивен неактивна неактивный 비활성 未激活 לאפעיל غيرنشط",
 );
-export const isIdle = (text: string): boolean => SWITCHED_OFF.has(wordOf(text)) || wordOf(text) === "pending";
+/** `Inactive (never confirmed)` too. */
+const isSwitchedOff = (text: string): boolean => SWITCHED_OFF.has(wordOf(withoutRemark(text)));
+export const isIdle = (text: string): boolean => isSwitchedOff(text) || wordOf(withoutRemark(text)) === "pending";
 const OVER = words(
   "canceled cancelled expired paused suspended ended stopped terminated churned onhold storniert gekündigt abgelaufen pausiert",
   "annulé annulée expiré expirée enpause suspendu suspendue cancelado cancelada caducado caducada expirado expirada pausado pausada",
@@ -56,7 +58,8 @@ const OVER = words(
 const CANCELED_BY = "cancell?ed(?:subscriptions?|newsletter|by(?:the)?(?:user|customer|subscriber|contact|recipient))?";
 const CANCELED = any(CANCELED_BY);
 /** Nobody wants it any more, or pays for it. */
-export const isOver = (text: string): boolean => OVER.has(wordOf(text)) || CANCELED.test(columnKey(text));
+export const isOver = (text: string): boolean =>
+  OVER.has(wordOf(withoutRemark(text))) || CANCELED.test(columnKey(withoutRemark(text)));
 /** `Not opted in`, `nicht erlaubt`. */
 const NEGATED = /^(?:not|nicht|pas|niet)(?:yet)?(.+)/;
 const EMPTY = words(
@@ -95,14 +98,12 @@ const NO_AND_MORE = new RegExp(
 /** `No, still active`: where a name says no, a no and a comma or a remark is none to that. */
 const NO_AND_COMMA = new RegExp(`^(?:${NO})\\s*[,;.!(]`, "iu");
 export const beginsWithNo = (text: string): boolean => NO_AND_COMMA.test(text);
-/** `Inactive (never confirmed)` */
-const REMARK = /(?<!\s)\s*[([][^()[\]]*[)\]]$/;
 const isRefusal = (text: string): boolean =>
   [
     NO_AND_MORE.test(text) && !isNothing(text),
     isNo(text),
     REFUSED.has(wordOf(text)),
-    SWITCHED_OFF.has(wordOf(text.replace(REMARK, ""))),
+    isSwitchedOff(text),
     isNegated(wordOf(text)),
   ].some(Boolean);
 
@@ -190,8 +191,8 @@ const STANDING_ANYWHERE = any(
       `(?:please|pls|bitte|wantsto|askedto)?(?:sms|texts?|whatsapp|e?mail|newsletter|marketing)*${word}(?:(?:on|am|le|el|il|em|op|dnia)?\\d+)?`,
   ),
 );
-/** A key of JSON, or a word before a colon, that is answered by a no: `"unsubscribed":false`. */
-const ANSWERED_NO = /[:=]\s*(?:"?(?:false|no|0|null)"?|"")[\s}\]]*$/i;
+/** A key of JSON, or a word before a colon, that is answered by a no: `"unsubscribed":false`, `Werbesperre: nein`. */
+const ANSWERED_NO = new RegExp(`[:=]\\s*(?:"?(?:false|${NO}|0|null)"?|"")[\\s}\\]]*$`, "iu");
 /** Whether one of several words or tags in a cell is such a word. */
 export const saysOut = (value: string): boolean =>
   value
@@ -256,10 +257,9 @@ export function standingOf(value: string): "opted_out" | "suppressed" | undefine
   const isDead = STANDING_SUPPRESSED.test(key) || BEGINS_SUPPRESSED.test(key);
   if (isDead || PERMANENT_FAILURE.test(value) || NO_SUCH.test(value)) return "suppressed";
   const isOut =
-    STANDING_OUT.test(key) ||
-    STANDING_ANYWHERE.test(key) ||
+    [key, columnKey(withoutRemark(value))].some((one) => STANDING_OUT.test(one) || STANDING_ANYWHERE.test(one)) ||
     BEGINS_OUT.test(key) ||
     UNCONFIRMED.test(key) ||
-    SWITCHED_OFF.has(key);
+    isSwitchedOff(value);
   return isOut ? "opted_out" : undefined;
 }

@@ -204,7 +204,7 @@ const saysNo = (tag: string): boolean => saysOut(tag) || saysSuppressed(tag);
  */
 const signedTags = (text: string): SignedCell[] =>
   tagsOf(text)
-    .flatMap((tag) => (saysNo(tag) ? [tag] : tag.split(/\s+/).filter(saysNo)))
+    .flatMap((tag) => (saysNo(tag) ? [tag] : tag.split(/(?<![:=\s])\s+/).filter(saysNo)))
     .map((tag) => {
       const of = signedName(tag);
       const channels = of && !of.isUnnamed ? of.channels : (["email"] as const);
@@ -240,16 +240,18 @@ function takeParty(sorted: Sorted, isToReceiver: boolean): void {
   }
   if (isOut)
     signed.push({
-      signed: { sign: "out", channels: [email === undefined ? channelOf(sorted, text) : "email"] },
+      signed: { sign: "out", channels: email === undefined ? channelsOf(sorted, text) : ["email"] },
       value: "true",
     });
 }
 
 /** What an opt-out by a message is of: the channel that it came by, or that its row names, or to which the row has a way. */
-function channelOf({ channel, phones: [phone] }: Sorted, party = ""): SignedChannel {
-  if (/^whatsapp:/i.test(party)) return "chat_app";
-  if (channel === "email" || channel === "sms" || channel === "chat_app") return channel;
-  return phone ? (phone.of ?? "sms") : "email";
+function channelsOf({ channel, message, phones: [phone] }: Sorted, party = ""): SignedChannel[] {
+  if (/^whatsapp:/i.test(party)) return ["chat_app"];
+  if (channel === "email" || channel === "sms" || channel === "chat_app") return [channel];
+  const ofNumber = phone ? [phone.of ?? ("sms" as const)] : [];
+  // A subject may be one of a mail, whatever number its writer has.
+  return phone && message.subject === undefined ? ofNumber : ["email", ...ofNumber];
 }
 
 const MAY_BE_NUMBER = /(?:\d\D{0,3}){6}/;
@@ -262,7 +264,7 @@ const NO_VALUE = /^(?:null|nan|none|nil|undefined|<na>|n\/a|#n\/a|#nv|#[\p{L}\d/
 /** A number of which a spreadsheet lost digits: several people have the same. */
 const LOST_DIGITS = /^\d[.,]\d+e\+\d+$/i;
 /** A whole number as data frames write it. */
-const WRITTEN_AS_DECIMAL = /^(\d+)\.0$/;
+const WRITTEN_AS_DECIMAL = /^(\d+)[.,]0$/;
 /** The external id in a cell. */
 export const readId = (text: string): string => text.replace(WRITTEN_AS_DECIMAL, "$1");
 /** Space around a value, and signs that nobody sees. */

@@ -1,7 +1,7 @@
 // Logs of messages, as Twilio and others write them, and inboxes of mail: of whom a row is depends on which way its message
 // went, and a message of `STOP`, or one refused since the number had sent it, is an opt-out (AMB-132).
 import { isOptOut } from "./chat-app-template-states.ts";
-import { columnKey, perHeader } from "./import-names.ts";
+import { columnKey, isOfSends, perHeader } from "./import-names.ts";
 
 export type LogColumn = "sender" | "receiver" | "direction" | "subject" | "body" | "keyword" | "error";
 
@@ -29,12 +29,15 @@ const columnOf = (name: string): LogColumn | undefined => {
   return COLUMNS.find(([, form]) => form.test(key))?.[0];
 };
 
-/** Whether a column names who got a message: of one that came to us, ourselves. */
+/** Whether a column names who got a message: where that came to us, it is one of ours. */
 export const isReceiver = (name: string): boolean => columnOf(name) === "receiver";
 
+/** Beside a `Direction`, these may be of a journey or a department. */
+const MAY_BE_PLACE = /^(?:von|de|an|a)$/;
 export const isMessageLog = perHeader((header) => {
   const columns = header.map(columnOf);
-  return (["sender", "receiver", "direction"] as const).every((one) => columns.includes(one));
+  const isSure = columns.some(isWritten) || !header.some((name) => MAY_BE_PLACE.test(columnKey(name)));
+  return isSure && (["sender", "receiver", "direction"] as const).every((one) => columns.includes(one));
 });
 
 export const logColumn = (name: string, header: readonly string[]): LogColumn | undefined =>
@@ -50,6 +53,8 @@ const isOfMessages = perHeader((header) => {
 /** Of any other file: what somebody wrote to us, and the number or address that they wrote from. */
 export function replyColumn(name: string, header: readonly string[]): LogColumn | undefined {
   const column = columnOf(name);
+  // Of a mail that we sent, it is ours.
+  if (column === "subject" && isOfSends(header)) return undefined;
   return isWritten(column) || (column === "sender" && isOfMessages(header)) ? column : undefined;
 }
 
@@ -60,8 +65,8 @@ const WORDS =
 const STOPPED = "21610";
 
 const isStop = (text: string): boolean => isOptOut(text) || WORDS.test(text);
-/** What is an opt-out though nobody knows that it was an answer: `end` and `cancel` may be anything. */
-const IS_ONE_ANYWHERE = /^(?:stop|unsubscribe)$/i;
+/** What is an opt-out though nobody knows that it was an answer, or of what: `end` and `cancel` may be anything. */
+const isStopAnywhere = (text: string): boolean => /^(?:stop|unsubscribe)$/i.test(text) || WORDS.test(text);
 
 /**
  * Who a message was from or to, beside us, and whether it is an opt-out. Of a row that says no direction, an opt-out alone is
@@ -77,14 +82,17 @@ export function partyOf({
   keyword = "",
   error,
 }: Partial<Record<LogColumn, string>>): { from: string | undefined; isOut: boolean } | undefined {
-  const [type = "", ...texts] = [keyword, subject, body].map((one) => one.trim().replace(/[.!]+$/, ""));
+  const [type, title, text] = [keyword, subject, body].map((one) => one.trim().replace(/[.!]+$/, "")) as [
+    string,
+    string,
+    string,
+  ];
   if (direction === undefined) {
-    const isOne = (text: string) =>
-      sender === undefined ? IS_ONE_ANYWHERE.test(text) || WORDS.test(text) : isStop(text);
-    const isOut = isStop(type) || texts.some(isOne);
+    const isOne = sender === undefined ? isStopAnywhere(text) : isStop(text);
+    const isOut = isStop(type) || isStopAnywhere(title) || isOne;
     return isOut ? { from: sender, isOut } : undefined;
   }
   const isInbound = INBOUND.test(direction);
-  const isOut = (isInbound && [type, ...texts].some(isStop)) || error === STOPPED;
+  const isOut = (isInbound && (isStop(type) || isStopAnywhere(title) || isStop(text))) || error === STOPPED;
   return { from: isInbound ? sender : receiver, isOut };
 }

@@ -123,13 +123,14 @@ export const namesOwnEmail = (name: string): boolean => {
   return NAMES_ADDRESS.test(key) && !OF_SOMEBODY_ELSE.test(key) && !OF_A_MAIL.test(key);
 };
 
-/** `Telefon (mobil)`. */
-const REMARK = /(?<!\s)\s*[([][^()[\]]*[)\]]\s*$/;
+/** `Telefon (mobil)`, `Inactive (never confirmed)`. */
+const REMARK = /(?<=\S)\s*[([][^()[\]]*[)\]]\s*$/;
+export const withoutRemark = (text: string): string => text.replace(REMARK, "");
 const NAMES_PHONE =
   /(?<!i|smart|head)(?:phone|mobile|telephone|telefon|telefono|telefone|telefoon|handy|cellulare|celular|movil|portable|telemovel)(?:no|nr|num|number|nummer|s|\d)?$|numero(?:de|di)?(?:telephone|telefono|telefone|mobile|portable|movil)$/;
 /** Whether a column may be that of the phone number, where none has a usual name for it. */
 export const isLikePhone = (name: string): boolean =>
-  NAMES_PHONE.test(columnKey(name.replace(REMARK, ""))) && !isOfOthers(name);
+  NAMES_PHONE.test(columnKey(withoutRemark(name))) && !isOfOthers(name);
 
 const OF_AN_ADDRESS = new Set(["subscriber", "recipient", "address"]);
 /** Whether a column holds addresses where no other one says who somebody is: MailerLite's `Subscriber`. */
@@ -137,7 +138,7 @@ export const maybeAddress = (key: string): boolean => OF_AN_ADDRESS.has(key);
 
 /** What a log of sends has, and a list of presents has not. */
 const OF_SENDS = /^(?:delivered|bounced|unsubscribed|deliveryid|deliverystatus|messageid|campaign(?:id|name)?)$/;
-const isOfSends = perHeader((header) => [...keysOf(header)].some((key) => OF_SENDS.test(key)));
+export const isOfSends = perHeader((header) => [...keysOf(header)].some((key) => OF_SENDS.test(key)));
 /** Who got a message, beside an id of the person. */
 export const isRecipient = (name: string, header: readonly string[]): boolean =>
   columnKey(name) === "recipient" && isOfSends(header);

@@ -5,6 +5,7 @@ import { heldAddresses, heldNumbers } from "../../shared/store/subscribers/addre
 import { AwaitedRefusal } from "../../shared/store/subscribers/import-items.ts";
 import { importing } from "../support/imports.ts";
 import { operate } from "../support/people.ts";
+import { spent } from "../support/spending.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
@@ -83,6 +84,25 @@ describe("an opt-out in a row beyond the plan's subscribers", () => {
     expect(consent_summary).toMatchObject({ opted_in: 0, unchanged: 1 });
     expect((await run(csv)).consent_summary).toEqual(consent_summary);
   });
+});
+
+it("a rehearsal remembers a refusal of somebody who is not there once, however many rows say it (AMB-132, F13)", async () => {
+  const { run } = await setting();
+  const rows = between(1_300, "u1,bad,yes");
+  const csv = ["external_id,email,unsubscribed", ...rows].join("\n");
+
+  expect(await run(csv, { dry_run: "true" })).toMatchObject({ status: "completed", failed_rows: 1_300 });
+});
+
+it("a row beyond the plan's subscribers that has an address alone, and refuses nothing, is not looked for (AMB-88)", async () => {
+  const { world, run } = await full();
+  const spentBy = (header: string, end: string) =>
+    spent(world, () => run([header, ...Array.from({ length: 200 }, (_, i) => `u${i}@x.example${end}`)].join("\n")));
+  await spentBy("email", "");
+  const [alone, besideNotes] = [await spentBy("email", ""), await spentBy("email,note", ",a")];
+
+  // What waits for the second hundred is looked for.
+  expect(besideNotes.rcu - alone.rcu).toBeLessThanOrEqual(100);
 });
 
 const KEPT = "; that it opts out is kept";

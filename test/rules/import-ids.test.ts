@@ -4,6 +4,7 @@ import { rowOf } from "../support/rows.ts";
 
 it.each([
   ["1001.0", "1001", []],
+  ["1001,0", "1001", []],
   ["1.5", "1.5", []],
   ["#NAME?", "a@example.com", []],
   ["#BEZUG!", "a@example.com", []],

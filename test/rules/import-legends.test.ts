@@ -93,6 +93,19 @@ it.each([
   expect(rowOf({ email: "a@example.com", "email status": status }).consent?.status).toBe(said);
 });
 
+it.each([
+  ["Status", "Inactive (never confirmed)", "opted_out"],
+  ["Status", "Gesperrt (Wunsch)", "opted_out"],
+  ["Email status", "(inactive)", "opted_out"],
+  ["Status", "No (marketing)", "opted_out"],
+  ["Status", "Active (was inactive)", undefined],
+  ["Customer status", "Inactive (no order)", undefined],
+  ["Subscription status", "Canceled (2025)", undefined],
+])("a remark behind a status of anything takes nothing from it: %s, %s (AMB-132)", (name, status, said) => {
+  const bought = name === "Subscription status" && { next_charge_date: "2026-07-01" };
+  expect(rowOf({ email: "a@example.com", [name]: status, ...bought }).consent?.status).toBe(said);
+});
+
 it("an objection to advertising is an opt-out as the reason of a block (AMB-132)", () => {
   const row = rowOf({ email: "a@example.com", Sperrgrund: "Werbewiderspruch" });
 

@@ -273,3 +273,32 @@ it("who allows no broadcasts has opted out of WhatsApp (AMB-132)", () => {
     chat_app: { status: "opted_out" },
   });
 });
+
+it.each([
+  [{ phone: "+491511111111", Subject: "Stop" }, ["opted_out", "opted_out"]],
+  [{ From: "a@example.com", To: "us@x.example", Subject: "Cancel" }, [undefined, undefined]],
+  [{ Direction: "inbound", From: "a@example.com", To: "us@x.example", Subject: "Cancel" }, [undefined, undefined]],
+  [{ Subject: "STOP!", Delivered: "1" }, [undefined, undefined]],
+])("a subject asks to leave by a word for that alone, whatever the row has beside it: %j (AMB-132)", (cells, said) => {
+  const { consent, choices } = rowOf({ email: "a@example.com", ...cells } as Record<string, string>);
+  expect([consent?.status, choices.sms?.status]).toEqual(said);
+});
+
+it("columns De, A and Direction without a message are of no log: the row says what its status says (AMB-132, AMB-133)", () => {
+  const { attributes, consent } = rowOf({
+    email: "a@example.com",
+    De: "Paris",
+    A: "Lyon",
+    Direction: "Sud",
+    Statut: "Désabonné",
+  });
+  expect([attributes.phone, consent?.status]).toEqual([undefined, "opted_out"]);
+});
+
+it.each([
+  ["Merkmale", "Newsletter: ja; Werbesperre: nein"],
+  ["Tags", "abgemeldet: nein"],
+  ["Notes", "désabonné: non"],
+])("a word for an opt-out that is answered by a no is none: %s, %s (AMB-132)", (name, value) => {
+  expect(consentOf({ [name]: value })).toBeUndefined();
+});

@@ -173,16 +173,25 @@ function refuse(rehearsal: Rehearsal, from: From, said: Refusals, given: GivenAd
   return keptOf(refusals, state !== undefined);
 }
 
+/** Of several rows, the first that refuses a thing counts: what waits is refused again in each batch that names its person. */
 function awaitPerson({ awaited }: Rehearsal, refusals: Refusals): void {
   const { external_id, email, phone } = refusals;
   if (external_id === undefined) return;
   const { given, refusing } = awaited.get(external_id) ?? { given: {}, refusing: [] };
   const left = refusedOfPerson(refusals);
+  const before = new Set(refusing.flatMap(thingsRefused));
+  const isNews = left !== undefined && thingsRefused(left).some((one) => !before.has(one));
   awaited.set(external_id, {
     given: { email: email ?? given.email, phone: phone ?? given.phone },
-    refusing: left ? [...refusing, left] : refusing,
+    refusing: isNews ? [...refusing, left] : refusing,
   });
 }
+
+/** An opt-out of mail, a suppression, or the channel of a choice. */
+const thingsRefused = ({ consent, choices }: Refusals): string[] => [
+  ...(consent ? [consent.status] : []),
+  ...Object.keys(choices),
+];
 
 function optOutOthers(rehearsal: Rehearsal, from: From, { consent, otherEmails = [] }: Refusals): void {
   if (consent === undefined) return;

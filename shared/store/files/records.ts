@@ -163,7 +163,7 @@ const withoutValue = ({ message }: CsvError): string => message.split(/, value i
 /** The separator that the header uses most, outside quotes. */
 function delimiterOf(line: string): string {
   // `Status (1 = active, 0 = left)`
-  const bare = line.replaceAll(/"[^"]*"|\([^()]*\)/g, "");
+  const bare = line.replaceAll(/"[^"]*"|[([][^()[\]]*[)\]]/g, "");
   const countOf = (delimiter: string) => bare.split(delimiter).length;
   return DELIMITERS.reduce((best, delimiter) => (countOf(delimiter) > countOf(best) ? delimiter : best));
 }

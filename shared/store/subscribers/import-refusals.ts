@@ -48,6 +48,8 @@ export async function recordRefusals(
   said: Refusals,
   given?: GivenAddresses,
 ): Promise<Recorded> {
+  // Whoever has no other name than an address needs no other row to be reached.
+  if (said.external_id === undefined && refusesNothing(said)) return { kept: "nothing", held: [] };
   const name = said.external_id ?? said.email?.toLowerCase();
   const person = name === undefined ? undefined : await findByExternalId(store, secrets, name);
   const refusals = person ? said : withAddresses(said, given);
