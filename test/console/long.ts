@@ -1,7 +1,8 @@
 // Long tables and where a change of the page leaves the focus.
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
-import { choose, press, type Tab } from "../support/console-tab.ts";
+import type { Journey } from "../../sdk/src/types.gen.ts";
+import { choose, draftJourney, press, type Tab } from "../support/console-tab.ts";
 
 const PEOPLE = 10_000;
 const PER_PAGE = 100;
@@ -210,5 +211,24 @@ export function longStories(open: () => Promise<Tab>): void {
       return range.getBoundingClientRect().right <= box.getBoundingClientRect().right + 1;
     })()`);
     expect(isBeginSeen).toBe(true);
+  });
+
+  it("who is at a step of a journey is counted whole where a page of its runs has none of them (CON-3)", async () => {
+    const { page, visit } = await open();
+    await draftJourney({ page, visit }, "Eight of many", "signed_up");
+    await press(page, /^Insert a step after/);
+    await press(page, "Wait");
+    const saved = page.waitForResponse((one) => one.request().method() === "PUT");
+    await press(page, "Save");
+    const { steps } = ((await (await saved).json()) as Journey).steps;
+    const here = Object.fromEntries(Object.keys(steps ?? {}).map((id) => [id, { active: 8, outcomes: {} }]));
+    await page.route("**/stats", (route) => route.fulfill({ json: { runs: { active: 8 }, steps: here } }));
+    await page.route("**/runs?*", (route) => route.fulfill({ json: { items: [], next_cursor: "more" } }));
+    await page.reload();
+    await page.locator("button.chart-node", { hasText: "Wait" }).click();
+    const panel = page.locator(".chart-panel");
+    await panel.getByRole("heading", { name: "8 people here" }).waitFor();
+    await panel.locator("[aria-busy=true]").first().waitFor({ state: "detached" });
+    expect(await panel.getByText(/ others?$/).count()).toBe(0);
   });
 }

@@ -107,7 +107,10 @@ function People({ journey, step, active }: PeopleProps) {
                 <PersonLink id={run.subscriber_id} /> <span class="dim">entered</span> <Time at={run.entered_at} />
               </li>
             ))}
-            {active > SHOWN && <li class="dim">and {plural(active - SHOWN, "other")}</li>}
+            {/* A page may have fewer of them than there are, and none. */}
+            {items.length > 0 && active > Math.min(SHOWN, items.length) && (
+              <li class="dim">and {plural(active - Math.min(SHOWN, items.length), "other")}</li>
+            )}
           </ul>
         )}
       </Loaded>
