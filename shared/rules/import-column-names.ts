@@ -67,7 +67,9 @@ const MAX_OF_THOSE_WHO_LEFT = 4;
 function timeOfRow(key: string, header: readonly string[]): number {
   const isOfEvents = /^event(?:type|name)?$/.test(key);
   const isOfLeaving = OF_LEAVING.test(key) && header.length <= MAX_OF_THOSE_WHO_LEFT;
-  return isOfEvents || isOfLeaving ? header.findIndex((name) => OF_ROW.test(columnKey(name))) : -1;
+  // A date beside a time of day is earlier than both together, and would lose against what was said in between.
+  const [at = -1, ...others] = header.flatMap((name, i) => (OF_ROW.test(columnKey(name)) ? [i] : []));
+  return (isOfEvents || isOfLeaving) && others.length === 0 ? at : -1;
 }
 
 /**

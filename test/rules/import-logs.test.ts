@@ -257,6 +257,7 @@ it.each([
   [{ Reason: "HARD_BOUNCE", Date: TIME }, "suppressed", TIME],
   [{ event: "unsubscribe", timestamp: TIME, plan: "pro", city: "Rome" }, "opted_out", TIME],
   [{ "Unsubscribe reason": "too many", Date: TIME, plan: "pro", city: "Rome" }, "opted_out", undefined],
+  [{ event: "unsubscribe", date: "2026-03-01", time: "14:30" }, "opted_out", undefined],
 ])("of a file of those who left, or of events, the one time is when they did: %j (AMB-132)", (cells, status, at) => {
   expect(consentOf(cells as unknown as Record<string, string>)).toMatchObject({ status });
   expect(consentOf(cells as unknown as Record<string, string>)?.at).toBe(at && new Date(at).toISOString());
