@@ -97,12 +97,16 @@ const EACH: readonly { routes: RegExp; units: number; of: string }[] = [
   },
   { routes: /^POST \/v1\/events$/, units: 3, of: `event, at most ${PER_REQUEST}` },
   { routes: /^POST \/v1\/(batch|segment\/.*)$/, units: 6, of: `message, at most ${PER_REQUEST}` },
-  { routes: /^POST .*\/audit\/verify$/, units: 0.2, of: "entry, at most 11,000" },
+  {
+    routes: /^POST .*\/audit\/verify$/,
+    units: 0.3,
+    of: "row, at most 10,000: entries, and sends of 1 KB that they seal, of which those of a quarter-hour are a hundred more",
+  },
   { routes: /^GET .*\/audit$/, units: 0.2, of: "entry that its filter passes by, at most 1,000" },
   {
     routes: /^GET .*\/deliveries$/,
     units: 1.5,
-    of: "delivery that its filter passes by, with a body of 4 KB, at most 1 MB of them",
+    of: "delivery that its filter passes by, with a body of 4 KB, at most 2 MB of them",
   },
   {
     routes: /^POST .*\/replay$/,
@@ -116,7 +120,7 @@ const EACH: readonly { routes: RegExp; units: number; of: string }[] = [
   {
     routes: /^GET .*\/v1\/subscribers$/,
     units: 0.6,
-    of: "person that `updated_since` passes by, at most 5,000; an `email` passes 20 by where it is found",
+    of: "person that its filter passes by, at most 5,000; of an `email` that is found, of 20 and of all who have it",
   },
 ];
 

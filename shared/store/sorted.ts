@@ -94,6 +94,9 @@ export function newestOfShards<T>(
   };
 }
 
+/** Entries that are looked at together: when large ones fill the page early, few were read in vain. */
+const MAX_AT_ONCE = 100;
+
 interface Wanted {
   cursors: { seal(place: string | undefined): string };
   limit: number;
@@ -112,15 +115,26 @@ export async function wantedPage<T>(
   const items: T[] = [];
   const takes = pageRoom();
   let last: string | undefined;
+  let count = limit;
   for (let examined = 0; items.length < limit && examined < max; ) {
-    const batch = await look(limit - items.length);
+    const batch = await look(Math.min(count, MAX_AT_ONCE, max - examined));
     if (batch.length === 0) return { items, next_cursor: "" };
     examined += batch.length;
+    const before = items.length;
     for (const { place, found } of batch) {
-      if (found !== undefined && !takes(found)) return { items, next_cursor: cursors.seal(last) };
+      const isFull = found !== undefined && (items.length === limit || !takes(found));
+      if (isFull) return { items, next_cursor: cursors.seal(last) };
       if (found !== undefined) items.push(found);
       last = place;
     }
+    count = countAfter(count, { open: limit - items.length, found: items.length - before });
   }
   return { items, next_cursor: cursors.seal(last) };
 }
+
+/**
+ * How many entries to look at next, after so many: those that a page has open, and more and more where the filter passed all
+ * by. One after the other they would take as many calls as a page passes by, and longer than a request may.
+ */
+export const countAfter = (count: number, { open, found }: { open: number; found: number }): number =>
+  found > 0 ? open : 2 * count;

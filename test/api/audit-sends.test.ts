@@ -1,7 +1,8 @@
 // The sends of server keys in the audit trail: sealed by the quarter-hour (RDA-23, docs/decisions/0102).
 import { describe, expect, it } from "vitest";
 import { DAY, HOUR } from "../../shared/kernel/clock.ts";
-import { auditOf } from "../support/audit.ts";
+import { toJson } from "../../shared/store/json-text.ts";
+import { addEntries, auditOf } from "../support/audit.ts";
 import { inMs } from "../support/notify.ts";
 import { wholeTable } from "../support/people.ts";
 import type { TestWorld } from "../support/world.ts";
@@ -81,5 +82,20 @@ describe("the sends of a server key in the audit trail", () => {
     const counts = (await list("?action=notifications")).map(({ sends }) => sends?.count);
     expect(counts).toEqual([1, 2]);
     expect(await verify()).toMatchObject({ valid: true });
+  });
+
+  it("a verification ends early where many entries of the audit trail seal sends, and the next call goes on (RDA-23, D2)", async () => {
+    const { world, tenant } = await withTenant();
+    const entry = { action: "notifications.create", actor_type: "server_key", actor: "key", request_id: "" } as const;
+    const sendsOf = (quarter: number) => toJson({ quarter, count: 0, sum: "0" });
+    const count = 150;
+    const entries = Array.from({ length: count }, (_, quarter) => ({ ...entry, sends: sendsOf(quarter) }));
+    await addEntries(world, tenant, entries);
+    const { call } = auditOf(world, tenant);
+    const first = (await call("POST /api/v1/audit/verify", {})).body;
+    const second = (await call("POST /api/v1/audit/verify", { cursor: first.next_cursor })).body;
+
+    expect(first).toMatchObject({ valid: true, verified: 100 });
+    expect(second).toMatchObject({ valid: true, verified: count - 100, next_cursor: "" });
   });
 });

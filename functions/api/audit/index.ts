@@ -63,8 +63,9 @@ export const audit = group("audit", "The audit trail: who changed what.", [
     {
       summary: "Verify that no entry was changed or removed",
       description:
-        "Each entry holds the MAC of the one before it, and the ends are sealed. A call verifies about 10,000 entries; " +
-        "while `next_cursor` is not empty, call again with it. Verification stops at the first broken entry.",
+        "Each entry holds the MAC of the one before it, and the ends are sealed. A call verifies 10,000 entries, and fewer " +
+        "where they seal sends; while `next_cursor` is not empty, call again with it. Verification stops at the first " +
+        "broken entry.",
       body: v.strictObject({
         cursor: said("`next_cursor` of the call before", cursor),
       }),

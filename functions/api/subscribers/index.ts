@@ -92,7 +92,7 @@ export const subscribers = group("subscribers", "The users that a workspace send
     { credentials: ["server"], scope: "subscribers:read", uses: [storeRead, secrets] },
     {
       summary: "List subscribers for an integration, newest first",
-      description: "By `email` a changed address is found moments after it was written.",
+      description: "By `email` a subscriber can be found moments after the address was written.",
       query: listQuery,
       returns: SubscriberPage,
     },
@@ -112,8 +112,8 @@ export const subscribers = group("subscribers", "The users that a workspace send
     {
       summary: "List subscribers, newest first, or search them",
       description:
-        "With `q` the list is in the order of what was found, whatever the case. By `q` a subscriber can be found moments " +
-        "after it was written, and by `email` a changed address.",
+        "With `q` the list is in the order of what was found, whatever the case. By `q` or `email` a subscriber can be found " +
+        "moments after it was written.",
       query: searchQuery,
       returns: SubscriberPage,
     },

@@ -19,7 +19,7 @@ export const mailAccountToken = queueWorker(
       return log({ level: "info", message: "a mail with a token was sent before, or is too late", mail: id });
     const made = await makeToken(platform, asked);
     if (!made) log({ level: "info", message: "a mail with a token has no user, or is not needed", mail: id });
-    else if (!(await countForMailbox(platform, made.user)))
+    else if (!(await countForMailbox(platform, asked, made.user)))
       log({ level: "info", message: "a mail with a token goes to a mailbox that has enough of them", mail: id });
     else {
       const { user, token } = made;

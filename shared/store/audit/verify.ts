@@ -12,8 +12,10 @@ import { GENESIS, headSeal, outcomeMac, rowMac } from "./macs.ts";
 import { isWhole } from "./sealed-sends.ts";
 import { addedSeals } from "./seals.ts";
 
-/** Rows that one call verifies. */
+/** Rows that one call looks at: entries, and the sends that they seal. It ends long before a request may. */
 const MAX_ROWS = 10_000;
+/** What the sends of a quarter-hour count as beside their rows: they are asked for in several calls of the table. */
+const QUARTER_ROWS = 100;
 const PAGE_ROWS = 1_000;
 
 const faults = ["changed", "missing", "end_missing", "outcome_changed", "sends_changed"] as const;
@@ -48,21 +50,24 @@ type Position = v.InferOutput<typeof VerifyPosition>;
 
 const BEGINNING = { seq: 0, mac: GENESIS, tookOver: false };
 
-/** Verifies up to 10,000 rows, chain by chain, and stops at the first one that is broken. */
+/** Verifies chain by chain, and stops at the first row that is broken, and after 10,000 that it looked at. */
 export async function verifyAudit(
   store: StoreReader,
   key: Buffer,
   from: Position = { shard: 0, ...BEGINNING },
 ): Promise<{ verified: number; broken: Broken | null; next: Position | undefined }> {
   let verified = 0;
+  let looked = 0;
   for (let at = from; ; ) {
     const first = { from: String(at.seq + 1).padStart(12, "0") };
     const page = await store.query(AuditRow, { shard: at.shard }, { ...first, limit: PAGE_ROWS });
     for (const row of page.items) {
-      const broken = faultOf(key, at, row) ?? (await faultOfSends(store, key, at, row));
+      const { broken, rows } = await judged(store, key, at, row);
       if (broken) return { verified, broken, next: undefined };
       verified++;
+      looked += rows;
       at = { shard: at.shard, seq: row.seq, mac: row.mac, tookOver: at.tookOver || row.outcomes !== undefined };
+      if (looked >= MAX_ROWS) return { verified, broken: null, next: at };
     }
     if (!page.next) {
       const broken = await faultOfEnd(store, key, at);
@@ -70,7 +75,6 @@ export async function verifyAudit(
       if (at.shard + 1 === AUDIT_SHARDS) return { verified, broken: null, next: undefined };
       at = { shard: at.shard + 1, ...BEGINNING };
     }
-    if (verified >= MAX_ROWS) return { verified, broken: null, next: at };
   }
 }
 
@@ -90,18 +94,24 @@ function faultOf(key: Buffer, { shard, seq, mac }: Position, row: Row): Broken |
   return undefined;
 }
 
-async function faultOfSends(
+/** What is broken at a row, and how many rows were looked at for it. */
+async function judged(
   store: StoreReader,
   key: Buffer,
-  { shard }: Position,
-  { seq, at, action, actor, sends: text }: Row,
-): Promise<Broken | undefined> {
-  if (text === undefined) return undefined;
+  position: Position,
+  row: Row,
+): Promise<{ broken: Broken | undefined; rows: number }> {
+  const { seq, at, action, actor, sends: text } = row;
+  const broken = faultOf(key, position, row);
+  if (broken || text === undefined) return { broken, rows: 1 };
+
   const sends = fromJson(text);
   const lanes = await directLanes(store);
   const now = addedSeals(await Promise.all(lanes.map((lane) => sealsOfQuarter(store, key, sends.quarter, lane))));
   const isAsMade = await isWhole(store, key, { actor, sends, now, lanes });
-  return isAsMade ? undefined : { id: auditId(shard, seq), reason: "sends_changed", at, action };
+  const changed = { id: auditId(position.shard, seq), reason: "sends_changed", at, action } as const;
+  const sent = Object.values(now).reduce((sum, { count }) => sum + count, QUARTER_ROWS);
+  return { broken: isAsMade ? undefined : changed, rows: sent };
 }
 
 /** The head may be behind the rows, after a crash, and never ahead of them. */

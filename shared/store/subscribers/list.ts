@@ -1,7 +1,7 @@
 // Subscribers newest first: sixteen sorted shards of a sparse index, merged (D-SUB-LIST,
 // docs/decisions/0021#subscriber-listing).
 import * as v from "valibot";
-import { cursorsOf } from "../../contract/paging.ts";
+import { cursorsOf, pageRoom } from "../../contract/paging.ts";
 import { byText } from "../../kernel/order.ts";
 import { isPhoneNumber } from "../../rules/contacts.ts";
 import { isDialed, numbersDialed } from "../../rules/dialed.ts";
@@ -32,8 +32,6 @@ interface SubscriberPage {
 
 /** Rows read for one page. A selective filter gives a short page and a cursor. */
 const MAX_EXAMINED = 5_000;
-/** Rows read at a time: when large rows fill the page early, few were read in vain. */
-const MAX_CONCURRENT = 100;
 /** Subscribers that are looked at beside the index of addresses: it has nobody who was created a moment ago. */
 const NEWEST = 20;
 
@@ -76,7 +74,7 @@ export async function listSubscribers(
     query.limit,
   );
   const examine = async (count: number) => {
-    const places = (await nextRows(Math.min(MAX_CONCURRENT, count))).map(({ i2sk }) => i2sk);
+    const places = (await nextRows(count)).map(({ i2sk }) => i2sk);
     const profiles = await getProfiles(store, places.map(idOf), { eventual: true });
     return places.map((place, i) => ({ place, found: subscribersIn(profiles[i]).find(isWanted) }));
   };
@@ -120,9 +118,11 @@ function pageOfOwners(
     .filter((one) => positionOf(one) < before)
     .sort(byText(positionOf))
     .reverse();
-  const items = open.slice(0, limit);
+  const takes = pageRoom();
+  const end = open.findIndex((one, i) => i === limit || !takes(one));
+  const items = end < 0 ? open : open.slice(0, end);
   const last = items.at(-1);
-  return { items, next_cursor: cursors.seal(last && open.length > limit ? positionOf(last) : undefined) };
+  return { items, next_cursor: cursors.seal(last && end >= 0 ? positionOf(last) : undefined) };
 }
 
 const subscribersIn = (profile: LivingProfile | undefined): Subscriber[] => (profile ? [subscriberOf(profile)] : []);

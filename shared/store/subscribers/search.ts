@@ -119,8 +119,8 @@ export async function searchSubscribers(
   });
 }
 
-/** Entries of an address that are read of each shard: beyond them it is one that nobody looks for. */
-const MAX_OF_ADDRESS = 64;
+/** Entries of an address that are read of each shard, with whole profiles: beyond them it is one that nobody looks for. */
+const MAX_OF_ADDRESS = 16;
 
 /** Who has an address. @returns undefined where too many have it to read them all */
 export async function ownersOfEmail(store: StoreReader, email: string): Promise<LivingProfile[] | undefined> {

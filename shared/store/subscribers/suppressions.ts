@@ -55,7 +55,6 @@ export function readAddress(text: string): Pick<Suppressing, "kind" | "address">
 
 /** Rows that a page looks at, where a filter leaves most out. */
 const MAX_EXAMINED = 2_000;
-const ROWS_AT_ONCE = 100;
 
 const Position = v.pipe(v.string(), v.regex(/^[0-9T:.Z-]{24}#[0-9a-f-]{36}$/));
 const positionOf = ({ suppressed_at = "", id }: AddressRow) => `${suppressed_at}#${id}`;
@@ -80,7 +79,7 @@ export async function listSuppressions(
     query.limit,
   );
   return wantedPage({ cursors, limit: query.limit, max: MAX_EXAMINED }, async (count) => {
-    const rows = await next(Math.min(ROWS_AT_ONCE, count));
+    const rows = await next(count);
     return rows.map((row) => ({
       place: positionOf(row),
       found: isSuppressed(row) && isWanted(row) ? shown(row) : undefined,

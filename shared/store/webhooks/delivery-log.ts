@@ -7,6 +7,7 @@ import type { StoreReader } from "../context.ts";
 import { keyOf } from "../item.ts";
 import { fromJson } from "../json-text.ts";
 import type { Key } from "../model.ts";
+import { countAfter } from "../sorted.ts";
 import { type DeliveryRecord, deliveryOf, isKept } from "./deliveries.ts";
 import { DeliveryItem, type DeliveryOutcome, type DeliveryRow, SequenceBlock } from "./delivery-items.ts";
 import { acceptedAt, MAX_GROUP, sequencesOf } from "./sequences.ts";
@@ -25,8 +26,9 @@ interface LogPage extends DeliveryFilter {
   newestFirst?: boolean;
 }
 
-/** Deliveries that one page looks at, and characters of their bodies. */
+/** Deliveries that one page looks at, so many together at most, and characters of their bodies. */
 const MAX_EXAMINED = 2_000;
+const MAX_AT_ONCE = 100;
 const MAX_EXAMINED_TEXT = 1_048_576;
 const BLOCK_PAGE = 10;
 const LAST_BLOCK = "N#~";
@@ -46,14 +48,19 @@ export async function listDeliveries(
   let position = after;
   let examined = 0;
   let text = 0;
+  let count = limit;
   while (examined < MAX_EXAMINED && text < MAX_EXAMINED_TEXT) {
-    const rest = { ...range, limit: limit - rows.length, after: position };
-    const page = await store.query(DeliveryItem, { webhook }, rest);
+    const some = { ...range, limit: Math.min(count, MAX_AT_ONCE), after: position };
+    const page = await store.query(DeliveryItem, { webhook }, some);
     examined += page.items.length;
     text += textIn(page.items);
-    rows.push(...page.items.filter((row) => isKept(store, row) && isWanted(row, filter)));
-    position = page.next;
+    const found = page.items.filter((row) => isKept(store, row) && isWanted(row, filter));
+    const taken = found.slice(0, limit - rows.length);
+    rows.push(...taken);
+    const last = found.length > taken.length ? taken.at(-1) : undefined;
+    position = last ? keyOf(DeliveryItem, store.tenant, { webhook, id: last.id }) : page.next;
     if (!position || rows.length >= limit) break;
+    count = countAfter(count, { open: limit - rows.length, found: taken.length });
   }
   return { rows, examined, ...(position && { next: position }) };
 }

@@ -7,7 +7,7 @@ import { absent, all, asRead, is, present } from "../conditions.ts";
 import type { Platform } from "../context.ts";
 import { hashOf } from "../hash.ts";
 import { changeItem, checkItem, type ItemWrite, type RowOf, removeItem } from "../item.ts";
-import { busy, contended, done, orRefuse, transacted, untilUncontended, whereItHolds } from "../refusals.ts";
+import { busy, contended, done, happened, orRefuse, transacted, untilUncontended, whereItHolds } from "../refusals.ts";
 import { type AttemptLimit, countAttempt } from "./attempts.ts";
 import { hashPassword, membershipsOf } from "./identity.ts";
 import { MemberItem, UserItem } from "./identity-items.ts";
@@ -54,15 +54,20 @@ export const UNCONFIRMED_A_DAY: AttemptLimit = { kind: "unconfirmed-names-day", 
 
 /**
  * Counts a mail to a user for the mailbox, where the address is a further name of it that was not confirmed. A name that its owner
- * confirmed has mails of its own, which no stranger uses up.
+ * confirmed has mails of its own, which no stranger uses up. A mail that is tried again counts once.
  * @returns false if the mailbox has as many as strangers may cause
  */
 export async function countForMailbox(
   platform: Platform,
+  { id }: Pick<RowOf<typeof AccountMail>, "id">,
   { email, confirmed_at }: Pick<UserRow, "email" | "confirmed_at">,
 ): Promise<boolean> {
   const mailbox = mailboxOf(email);
   if (mailbox === email || confirmed_at !== undefined) return true;
+  const isUncounted = all(present(), absent("counted"));
+  const isFirst = await happened(platform.change(AccountMail, { id }, { set: { counted: true } }, isUncounted));
+  if (!isFirst) return true;
+
   try {
     await countAttempt(platform, UNCONFIRMED_AN_HOUR, mailbox);
     await countAttempt(platform, UNCONFIRMED_A_DAY, mailbox);

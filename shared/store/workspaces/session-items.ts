@@ -67,6 +67,8 @@ export const AccountMail = platformItem({
     email: v.string(),
     purpose: v.picklist(mailPurposes),
     react: v.literal("account-mail"),
+    /** Its mailbox has counted it. */
+    counted: v.optional(v.literal(true)),
     expires: v.number(),
   },
   writers: ["api-auth", "mail-account"],

@@ -33,7 +33,7 @@ interface JobFilter {
 const MAX_EXAMINED = 2_000;
 /** The same where a text is searched. */
 const MAX_SEARCHED = 500;
-/** Rows of the first page of a filtered partition, and what that of any other has more than its share. */
+/** Rows of a filtered partition that are read together at least, and what the first page of any other has more than its share. */
 const MIN_FILTERED = 25;
 const SPARE = 4;
 
@@ -59,6 +59,7 @@ export async function listJobs(
   const isFiltered = filter.status !== undefined || filter.source_id !== undefined || filter.q !== undefined;
   const max = filter.q === undefined ? MAX_EXAMINED : MAX_SEARCHED;
   const first = isFiltered ? Math.max(limit, MIN_FILTERED) : Math.ceil(limit / lanes.length) + SPARE;
+  const atLeast = isFiltered ? MIN_FILTERED : SPARE;
   const open = lanes.map((lane) => laneRows(store, lane, { after: start, bounds }));
   await Promise.all(open.map((lane) => lane.fill(first)));
 
@@ -66,7 +67,7 @@ export async function listJobs(
   const contains = textSearch(store);
   let position = after;
   for (let examined = 0; ; examined++) {
-    await Promise.all(open.map((lane) => lane.fill(Math.max(limit - found.length, SPARE))));
+    await Promise.all(open.map((lane) => lane.fill(Math.max(limit - found.length, atLeast))));
     const newest = firstOf(open, (one: JobRow, other: JobRow) => one.sk > other.sk);
     const row = newest?.head();
     const isFull = found.length >= limit || examined >= max;
