@@ -55,7 +55,7 @@ it("a page of the audit trail whose filter passes thousands of entries by ends e
   const { world, tenant } = await withTenant();
   const store = quickStore(world, tenant);
   const at = timestamp(world.clock.now());
-  await inBatches(4_000, (n) => {
+  await inBatches(2_000, (n) => {
     const [shard, seq] = [n % AUDIT_SHARDS, Math.floor(n / AUDIT_SHARDS) + 1];
     const outcomes = toJson({ [seq - 1]: { status: 201, created: store.ids.uuid(), mac: MAC } });
     const actor = { actor_type: "user", actor: tenant.owner, role: "owner", ip: "203.0.113.7" } as const;
@@ -75,7 +75,11 @@ it("the verification of the audit trail costs for each entry what docs/access.md
   const call = { action: "lists.update", actor_type: "user", actor: tenant.owner, role: "owner" } as const;
   const entry = { ...call, ip: "203.0.113.7", target: tenant.id, request_id: tenant.id };
   const count = 400;
-  await addEntries(world, tenant, Array.from({ length: count }, () => entry));
+  await addEntries(
+    world,
+    tenant,
+    Array.from({ length: count }, () => entry),
+  );
   const route = "POST /api/v1/audit/verify";
   await world.call(route, { as, body: {} });
   let verified = 0;
@@ -152,7 +156,7 @@ async function withSends(count: number) {
 }
 
 it("a page of sends whose filter passes thousands by ends early, and costs what docs/access.md says (D2)", async () => {
-  const { world, tenant } = await withSends(3_000);
+  const { world, tenant } = await withSends(2_200);
   const route = "GET /api/v1/notifications";
 
   expect(await pageOf({ world, tenant, route, path: "/api/v1/notifications?status=failed", most: 2_000 })).toEqual(
@@ -174,7 +178,7 @@ it("a page of runs whose filter passes hundreds by ends early, and costs what do
   const { world } = await withTenant();
   const { active, onEvent, tenant } = await journeySetting(world);
   const journey = await active(delayed("1d"), { trigger: onEvent("go") });
-  const ids = await addPeople(world, tenant, 800);
+  const ids = await addPeople(world, tenant, 400);
   const as = await tenant.backend("events:write");
   for (let from = 0; from < ids.length; from += BATCH) {
     const events = ids.slice(from, from + BATCH).map((subscriber_id) => ({ subscriber_id, event_name: "go" }));
@@ -189,7 +193,7 @@ it("a page of runs whose filter passes hundreds by ends early, and costs what do
 
 it("a page of suppressed addresses whose filter passes thousands by ends early, and costs what docs/access.md says (D2)", async () => {
   const { world, tenant } = await withTenant();
-  const addresses = Array.from({ length: 3_000 }, (_, n) => `u${n}@example.com`);
+  const addresses = Array.from({ length: 2_200 }, (_, n) => `u${n}@example.com`);
   await tenant.call("POST /api/v1/suppressions/import", { csv: `email\n${addresses.join("\n")}` });
   const route = "GET /api/v1/suppressions";
 

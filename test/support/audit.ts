@@ -1,6 +1,7 @@
 // The audit trail in tests.
-import { secrets } from "../../shared/store/capabilities.ts";
+
 import { type AuditEntry, auditTrail } from "../../shared/store/audit/trail.ts";
+import { secrets } from "../../shared/store/capabilities.ts";
 import { quickDeps } from "./people.ts";
 import type { Headers, Tenant, TestWorld } from "./world.ts";
 
