@@ -59,7 +59,6 @@ export async function listJobs(
   const isFiltered = filter.status !== undefined || filter.source_id !== undefined || filter.q !== undefined;
   const max = filter.q === undefined ? MAX_EXAMINED : MAX_SEARCHED;
   const first = isFiltered ? Math.max(limit, MIN_FILTERED) : Math.ceil(limit / lanes.length) + SPARE;
-  const atLeast = isFiltered ? MIN_FILTERED : SPARE;
   const open = lanes.map((lane) => laneRows(store, lane, { after: start, bounds }));
   await Promise.all(open.map((lane) => lane.fill(first)));
 
@@ -67,7 +66,7 @@ export async function listJobs(
   const contains = textSearch(store);
   let position = after;
   for (let examined = 0; ; examined++) {
-    await Promise.all(open.map((lane) => lane.fill(Math.max(limit - found.length, atLeast))));
+    await Promise.all(open.map((lane) => lane.fill(Math.max(limit - found.length, isFiltered ? MIN_FILTERED : SPARE))));
     const newest = firstOf(open, (one: JobRow, other: JobRow) => one.sk > other.sk);
     const row = newest?.head();
     const isFull = found.length >= limit || examined >= max;
