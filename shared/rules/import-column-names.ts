@@ -63,13 +63,15 @@ const OF_ROW = /^(?:timestamp|date|time|datetime)$/;
 /** So few columns has a file of those who left, as Klaviyo writes it: its one time is when they did. */
 const MAX_OF_THOSE_WHO_LEFT = 4;
 
-/** Of a file of those who left, or of events, the column that says when. @returns its index, or -1 */
-function timeOfRow(key: string, header: readonly string[]): number {
+const timesOfRow = perHeader((header) => header.flatMap((name, i) => (OF_ROW.test(columnKey(name)) ? [i] : [])));
+
+/** Of a file of those who left, or of events, the column that says when. @returns its index */
+function timeOfRow(key: string, header: readonly string[]): number | undefined {
   const isOfEvents = /^event(?:type|name)?$/.test(key);
   const isOfLeaving = OF_LEAVING.test(key) && header.length <= MAX_OF_THOSE_WHO_LEFT;
   // A date beside a time of day is earlier than both together, and would lose against what was said in between.
-  const [at = -1, ...others] = header.flatMap((name, i) => (OF_ROW.test(columnKey(name)) ? [i] : []));
-  return (isOfEvents || isOfLeaving) && others.length === 0 ? at : -1;
+  const [at, ...others] = timesOfRow(header);
+  return (isOfEvents || isOfLeaving) && others.length === 0 ? at : undefined;
 }
 
 /**
@@ -81,8 +83,7 @@ export function timeColumnOf(name: string, header: readonly string[]): number | 
   const stated = timesOf(header)
     .get(key.replace(STATED, ""))
     ?.find((time) => time.key !== key)?.at;
-  const ofRow = timeOfRow(key, header);
-  return stated ?? (ofRow < 0 ? undefined : ofRow);
+  return stated ?? timeOfRow(key, header);
 }
 
 /** The columns that say when something was so, by what that is. */
