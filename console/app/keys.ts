@@ -49,7 +49,8 @@ function onKey(event: KeyboardEvent): void {
   const { key } = event;
   if ((event.ctrlKey || event.metaKey) && key.toLowerCase() === "k") {
     event.preventDefault();
-    panel.value = panel.value === "palette" ? "" : "palette";
+    // What is shown only now is not left for another page.
+    if (!document.querySelector("dialog[data-stays]")) panel.value = panel.value === "palette" ? "" : "palette";
     return;
   }
   if (event.altKey || isEditing(event.target)) return;

@@ -46,6 +46,7 @@ export function Dialog({ title, close, children, class: name, stays }: DialogPro
       ref={dialog}
       class={name}
       aria-label={title}
+      data-stays={stays || undefined}
       onClose={close}
       onKeyDown={(event) => {
         if (event.key !== "Escape") return;

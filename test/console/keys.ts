@@ -214,7 +214,7 @@ export function keyStories(open: () => Promise<Tab>): void {
     await page.locator("dialog[open]").waitFor({ state: "detached" });
   });
 
-  it("a new key stays on the screen over Escape, until it is said to be stored (CON-4)", async () => {
+  it("a new key stays on the screen over Escape and Ctrl K, until it is said to be stored (CON-4)", async () => {
     const { page, visit } = await open();
     const dialog = page.locator("dialog[open]");
     await visit("settings/keys");
@@ -224,6 +224,7 @@ export function keyStories(open: () => Promise<Tab>): void {
     await dialog.getByText("It is shown only now.").waitFor();
     // A browser closes a dialog over its own refusal the second time.
     for (let n = 0; n < 3; n++) await page.keyboard.press("Escape");
+    await page.keyboard.press("Control+k");
     await dialog.getByText("It is shown only now.").waitFor();
     await tabTo(page, "I have stored it");
     await page.keyboard.press("Enter");
