@@ -118,7 +118,9 @@ export function releaseProblemStories(open: () => Promise<Tab>): void {
     await page.route("**/api/v1/notifications/preview", async (route) => {
       const response = await route.fetch();
       const { counts, samples, ...rest } = await response.json();
-      const json = { ...rest, samples: samples.slice(0, 3), counts: { ...counts, sent: 3, deferred: 0 } };
+      // At night the demo's own wait for the morning.
+      const awake = samples.slice(0, 3).map((sample: object) => ({ ...sample, deferred_until: null }));
+      const json = { ...rest, samples: awake, counts: { ...counts, sent: 3, deferred: 0 } };
       return route.fulfill({ response, json });
     });
     await visit("send");
