@@ -111,3 +111,11 @@ it("an objection to advertising is an opt-out as the reason of a block (AMB-132)
 
   expect(row.consent?.status).toBe("opted_out");
 });
+
+it.each([
+  ["Merkmale", "Newsletter: ja; Werbesperre: nein"],
+  ["Tags", "abgemeldet: nein"],
+  ["Notes", "désabonné: non"],
+])("a word for an opt-out that is answered by a no is none: %s, %s (AMB-132)", (name, value) => {
+  expect(rowWith(name, value).consent).toBeUndefined();
+});

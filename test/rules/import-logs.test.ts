@@ -295,11 +295,3 @@ it("columns De, A and Direction without a message are of no log: the row says wh
   });
   expect([attributes.phone, consent?.status]).toEqual([undefined, "opted_out"]);
 });
-
-it.each([
-  ["Merkmale", "Newsletter: ja; Werbesperre: nein"],
-  ["Tags", "abgemeldet: nein"],
-  ["Notes", "désabonné: non"],
-])("a word for an opt-out that is answered by a no is none: %s, %s (AMB-132)", (name, value) => {
-  expect(consentOf({ [name]: value })).toBeUndefined();
-});
