@@ -14,6 +14,14 @@ const press = (page: Page, name: string) => page.getByRole("button", { name, exa
 const focused = (page: Page, label: string) =>
   page.getByLabel(label, { exact: true }).and(page.locator(":focus")).waitFor();
 
+/** Writes a send, and opens its release sheet. */
+async function review({ page, visit }: Pick<Tab, "page" | "visit">, body: string): Promise<void> {
+  await visit("send");
+  await page.getByLabel("Title").fill("The sale");
+  await page.getByLabel("Body", { exact: true }).fill(body);
+  await press(page, "Review and send");
+}
+
 export function releaseProblemStories(open: () => Promise<Tab>): void {
   it("a problem of a campaign leads from its release sheet to the field of its message (CON-3)", async () => {
     const { page, visit } = await open();
@@ -103,10 +111,7 @@ export function releaseProblemStories(open: () => Promise<Tab>): void {
       const response = await route.fetch();
       return route.fulfill({ response, json: { ...(await response.json()), next_cursor: "more" } });
     });
-    await visit("send");
-    await page.getByLabel("Title").fill("The sale");
-    await page.getByLabel("Body", { exact: true }).fill("It begins on Friday.");
-    await press(page, "Review and send");
+    await review({ page, visit }, "It begins on Friday.");
     await page
       .locator("dialog[open]")
       .getByText(/^At least \d+ sends? in the last 7 days/)
@@ -118,15 +123,12 @@ export function releaseProblemStories(open: () => Promise<Tab>): void {
     await page.route("**/api/v1/notifications/preview", async (route) => {
       const response = await route.fetch();
       const { counts, samples, ...rest } = await response.json();
-      // At night the demo's own wait for the morning.
+      // At night, messages to some people of the demo wait for the morning.
       const awake = samples.slice(0, 3).map((sample: object) => ({ ...sample, deferred_until: null }));
       const json = { ...rest, samples: awake, counts: { ...counts, sent: 3, deferred: 0 } };
       return route.fulfill({ response, json });
     });
-    await visit("send");
-    await page.getByLabel("Title").fill("The sale");
-    await page.getByLabel("Body", { exact: true }).fill("It begins on Friday.");
-    await press(page, "Review and send");
+    await review({ page, visit }, "It begins on Friday.");
     await page
       .locator("dialog[open]")
       .getByText(/^3 get it when it goes out, such as .* and /)
@@ -137,10 +139,7 @@ export function releaseProblemStories(open: () => Promise<Tab>): void {
 
   it("a problem of a send leads from its release sheet to the field of the message (CON-3)", async () => {
     const { page, visit } = await open();
-    await visit("send");
-    await page.getByLabel("Title").fill("The sale");
-    await page.getByLabel("Body", { exact: true }).fill("Look, {{ subscriber.nick }}: https://example.com/sale/.");
-    await press(page, "Review and send");
+    await review({ page, visit }, "Look, {{ subscriber.nick }}: https://example.com/sale/.");
     await press(page, "https://example.com/sale/ is a placeholder: nobody outside can open it.");
     await focused(page, "Body");
     await press(page, "Start over");
