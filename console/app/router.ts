@@ -42,12 +42,18 @@ export function go(path: string, { replace = false } = {}): void {
   if (!replace) scrollTo(0, 0);
 }
 
-/** Where a call leads once it is answered: nowhere, if the person went elsewhere meanwhile. */
-export function onward(): (path: string) => void {
+/** What follows on the answer to a call: nothing, if the person went elsewhere meanwhile. */
+export function meanwhile(): (then: () => void) => void {
   const { pathname } = location;
-  return (path) => {
-    if (location.pathname === pathname) go(path);
+  return (then) => {
+    if (location.pathname === pathname) then();
   };
+}
+
+/** Where a call leads once it is answered, by the same rule. */
+export function onward(): (path: string) => void {
+  const ifHere = meanwhile();
+  return (path) => ifHere(() => go(path));
 }
 
 export function pathTo(page: string, id = "", query: Record<string, string | undefined> = {}): string {

@@ -6,6 +6,7 @@ import type { AnswerOf, ArgumentsOf, Operation } from "../app/api.ts";
 import { enterAdded } from "../app/focus.ts";
 import { REDO, UNDO } from "../app/history.ts";
 import { may } from "../app/may.ts";
+import { meanwhile } from "../app/router.ts";
 import { say } from "../app/toast.ts";
 import { Icon, type IconName } from "./icon.tsx";
 
@@ -117,9 +118,10 @@ interface ActProps<O extends Operation> extends Look {
 /** Calls an operation at once. */
 export function Act<O extends Operation>({ action, given, said, then, ...button }: ActProps<O>) {
   const act = async () => {
+    const ifHere = meanwhile();
     const done = await action.run(...given);
     if (done && said) say(said);
-    if (done) then?.(done.answer);
+    if (done) ifHere(() => then?.(done.answer));
   };
   return <Button {...button} needs={action.operation} isBusy={action.isBusy} onClick={() => void act()} />;
 }

@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { type Running, useAction } from "../app/action.ts";
 import type { AnswerOf, ArgumentsOf, Operation, OperationById } from "../app/api.ts";
-import { go, pathTo } from "../app/router.ts";
+import { go, meanwhile, pathTo } from "../app/router.ts";
 import { say, toasts } from "../app/toast.ts";
 import { Button } from "./button.tsx";
 import { TextField } from "./field.tsx";
@@ -15,8 +15,11 @@ interface DialogProps {
   close: () => void;
   children: ComponentChildren;
   class?: string | undefined;
-  /** Neither Escape nor a cross closes it, but a button in it: what it shows is not shown again. */
-  stays?: boolean;
+  /**
+   * Neither Escape nor a cross closes it, but a button in it: what it shows is not shown again, or what it asked for is under
+   * way. Closed by then, it would seem to be given up, and the answer would close the next one, with what is written there.
+   */
+  stays?: boolean | undefined;
 }
 
 /** Of the dialog that closes: the one that takes its place at once was opened by the same. */
@@ -106,7 +109,7 @@ interface FormDialogProps extends DialogProps {
 
 export function FormDialog({ children, onSubmit, form, submit, refusal, ...dialog }: FormDialogProps) {
   return (
-    <Dialog {...dialog}>
+    <Dialog {...dialog} stays={form.action.isBusy}>
       <Form error={form.action.error} onSubmit={onSubmit}>
         {children}
         <FormEnd {...form} submit={submit} refusal={refusal} cancel={dialog.close} />
@@ -126,11 +129,12 @@ interface ActionDialogProps<T> extends Omit<FormDialogProps, "onSubmit"> {
 /** A form that calls an operation; why it was refused stands in the form. */
 export function ActionDialog<T>({ run, said, then, ...dialog }: ActionDialogProps<T>) {
   const submit = async () => {
+    const ifHere = meanwhile();
     const done = await run();
     if (!done) return;
     dialog.close();
     if (said) say(said(done.answer));
-    then?.(done.answer);
+    ifHere(() => then?.(done.answer));
   };
   return <FormDialog {...dialog} onSubmit={submit} />;
 }
@@ -149,14 +153,14 @@ export function Confirm({ title, children, name, act, kind = "danger", isBusy, o
   const [typed, setTyped] = useState("");
   const refusal = name !== undefined && typed !== name ? "Type the name first." : undefined;
   return (
-    <Dialog title={title} close={close}>
+    <Dialog title={title} close={close} stays={isBusy}>
       <div>{children}</div>
       <Form onSubmit={() => !refusal && onConfirm()}>
         {name !== undefined && (
           <TextField label={`Type ${name} to confirm`} value={typed} onInput={setTyped} autocomplete="off" />
         )}
         <div class="actions end">
-          <Button onClick={close}>Cancel</Button>
+          {!isBusy && <Button onClick={close}>Cancel</Button>}
           <Button kind={kind} type="submit" refusal={refusal} isBusy={isBusy}>
             {act}
           </Button>
@@ -211,11 +215,12 @@ interface AskProps<O extends Operation> extends Omit<ConfirmProps, "onConfirm" |
 export function Ask<O extends Operation>({ operation, given, stale, said, then, children, ...confirm }: AskProps<O>) {
   const action = useAction(operation, { stale });
   const act = async () => {
+    const ifHere = meanwhile();
     const done = await action.run(...given);
     if (!done) return;
     confirm.close();
     say(said);
-    then?.(done.answer);
+    ifHere(() => then?.(done.answer));
   };
   return (
     <Confirm {...confirm} isBusy={action.isBusy} onConfirm={() => void act()}>

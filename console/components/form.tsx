@@ -141,7 +141,7 @@ export function FormEnd({ action, placed, submit, icon, isMinor, refusal, cancel
     <>
       <FormFault error={action.error} placed={placed} />
       <div class={cancel ? "actions end" : "actions"}>
-        {cancel && <Button onClick={cancel}>Cancel</Button>}
+        {cancel && !action.isBusy && <Button onClick={cancel}>Cancel</Button>}
         <Button
           kind={isMinor ? undefined : "primary"}
           type="submit"

@@ -114,7 +114,7 @@ export function ReleaseSheet(props: ReleaseSheetProps) {
             />
           )}
           <div class="actions end">
-            <Button onClick={close}>Cancel</Button>
+            {!action.isBusy && <Button onClick={close}>Cancel</Button>}
             <Button
               kind="primary"
               icon="send"

@@ -34,11 +34,9 @@ export function SchemaDialog({ title, close, run, ...form }: SchemaDialogProps) 
     close();
   };
   if (secret) return <OnlyNow {...secret} close={close} />;
-  // A secret that is still awaited is not shown again.
-  const { isBusy } = form.action;
   return (
-    <Dialog title={title} close={close} stays={isBusy}>
-      <SchemaForm {...form} cancel={() => isBusy || close()} onSubmit={submit} />
+    <Dialog title={title} close={close} stays={form.action.isBusy}>
+      <SchemaForm {...form} cancel={close} onSubmit={submit} />
     </Dialog>
   );
 }

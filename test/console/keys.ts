@@ -1,6 +1,6 @@
 // The palette, the list of API calls and the list of keys, from the keyboard.
 import { expect, it, onTestFinished } from "vitest";
-import { draftJourney, type Tab, tabTo, violations } from "../support/console-tab.ts";
+import { choose, draftJourney, type Tab, tabTo, violations } from "../support/console-tab.ts";
 
 export function keyStories(open: () => Promise<Tab>): void {
   it("the palette takes what is typed at once, and finds a page, an action, and a person by the beginning of a name (CON-4)", async () => {
@@ -232,24 +232,57 @@ export function keyStories(open: () => Promise<Tab>): void {
     await page.getByRole("button", { name: "New server key" }).and(page.locator(":focus")).waitFor();
   });
 
-  it("a key that is still being made when Escape is pressed is shown nevertheless (CON-4)", async () => {
+  it("what is asked for stays open until it is answered, and leads nowhere once its page was left (CON-4, CON-2)", async () => {
     const { page, visit } = await open();
     const dialog = page.locator("dialog[open]");
-    const { promise: isPressed, resolve: pressed } = Promise.withResolvers<void>();
-    await page.route("**/api/v1/server-keys", async (route) => {
-      if (route.request().method() === "POST") await isPressed;
-      return route.fallback();
-    });
+    /** The next write there waits until the answer is let go. */
+    const hold = async (path: string) => {
+      const { promise: isLetGo, resolve } = Promise.withResolvers<void>();
+      const asked = page.waitForRequest((one) => one.method() !== "GET" && one.url().includes(path));
+      await page.route(`**/api/v1/${path}*`, async (route) => {
+        if (route.request().method() !== "GET") await isLetGo;
+        return route.fallback();
+      });
+      return { asked, letGo: resolve };
+    };
+    /** Neither way out is there while it waits. */
+    const tryToClose = async () => {
+      await page.keyboard.press("Escape");
+      await expect.poll(() => dialog.getByRole("button", { name: /^(Cancel|Close)$/ }).count()).toBe(0);
+    };
     await visit("settings/keys");
     await page.getByRole("button", { name: "New server key" }).click();
     await dialog.getByLabel("Name").fill("Shop");
-    const asked = page.waitForRequest((one) => one.method() === "POST" && one.url().endsWith("/server-keys"));
+    const key = await hold("server-keys");
     await page.keyboard.press("Enter");
-    await asked;
-    await page.keyboard.press("Escape");
-    await dialog.getByRole("button", { name: "Cancel" }).click();
-    pressed();
+    await key.asked;
+    await tryToClose();
+    key.letGo();
     await dialog.getByText("It is shown only now.").waitFor();
+    await dialog.getByRole("button", { name: "I have stored it" }).click();
+
+    await visit("journeys");
+    await page.getByRole("button", { name: "New journey" }).first().click();
+    await dialog.getByLabel("Name").fill("Made from afar");
+    await dialog.getByLabel("Trigger event").fill("signed_up");
+    const made = await hold("journeys");
+    await page.keyboard.press("Enter");
+    await made.asked;
+    await tryToClose();
+    made.letGo();
+    await page.getByRole("heading", { name: "Made from afar", level: 1 }).waitFor();
+
+    await choose(page, "Delete");
+    await dialog.getByLabel("Type Made from afar to confirm").fill("Made from afar");
+    const removed = await hold("journeys/");
+    await page.keyboard.press("Enter");
+    await removed.asked;
+    await tryToClose();
+    await visit("people");
+    removed.letGo();
+    await page.getByText("Made from afar is deleted.").waitFor();
+    await page.getByRole("heading", { name: "People", level: 1 }).waitFor();
+    expect(new URL(page.url()).pathname).toMatch(/people$/);
   });
 
   it.each(["server", "agent"])(

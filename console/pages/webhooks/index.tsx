@@ -68,7 +68,7 @@ function Add({ close }: { close: () => void }) {
   return (
     <Dialog title="Add an endpoint" close={close} stays={create.isBusy}>
       <SchemaForm
-        cancel={() => create.isBusy || close()}
+        cancel={close}
         schema={forms["webhooks.create"]}
         texts={texts}
         omit={["active"]}
