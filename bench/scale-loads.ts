@@ -19,7 +19,7 @@ export interface Waits {
   answered(answer: { status: number; body: unknown }): void;
 }
 
-interface Prepared {
+interface PreparedLoad {
   /** Makes units `from` to `from + count` arrive. Calls the service at once: requests wait while time moves. */
   arrive(from: number, count: number, waits: Waits): Promise<unknown>;
   /** When the units are due, if that is later. */
@@ -37,7 +37,7 @@ export interface Load {
   ends?: string;
   /** The most write units that one may cost, by the design's cost table. */
   wcu: number;
-  prepare(world: TestWorld, count: number, faults: Faults): Promise<Prepared>;
+  prepare(world: TestWorld, count: number, faults: Faults): Promise<PreparedLoad>;
 }
 
 const EVENTS_A_REQUEST = 1_000;
@@ -52,7 +52,7 @@ export async function workspace(world: TestWorld, people: number, more: object =
   return { tenant, ids: await fill(world, tenant, people, more) };
 }
 
-async function broadcast(world: TestWorld, tenant: Tenant, channel: string): Promise<Prepared> {
+async function broadcast(world: TestWorld, tenant: Tenant, channel: string): Promise<PreparedLoad> {
   const as = await tenant.dashboard();
   const body = { title: "Hello", body: "World", target: { type: "all" }, channel_ids: [channel] };
   return {
@@ -68,7 +68,7 @@ export async function singleSends(
   tenant: Tenant,
   ids: readonly string[],
   more: object = {},
-): Promise<Prepared> {
+): Promise<PreparedLoad> {
   const as = await tenant.backend("messages:send");
   return {
     arrive: (from, some, waits) =>

@@ -52,7 +52,7 @@ const BUDGET_FORECAST = 100;
 const sum = { statistic: Stats.SUM, period: PERIOD };
 const maximum = { statistic: Stats.MAXIMUM, period: PERIOD };
 
-interface Watched {
+interface WatchedResources {
   declared: Contents;
   queues: Queues;
   lambdas: Lambdas;
@@ -72,7 +72,7 @@ interface Warning {
   onlyIn?: "us-east-1";
 }
 
-export function addAlarms(stack: Stack, settings: Settings, watched: Watched): void {
+export function addAlarms(stack: Stack, settings: Settings, watched: WatchedResources): void {
   const { alarmEmail, monthlyBudget } = settings;
   const actions = alarmEmail === undefined ? [] : [new SnsAction(mailTo(stack, alarmEmail))];
   const regions = new Map<string, CfnCondition>();
@@ -131,7 +131,7 @@ function givenUp(worker: string): string {
   return `After ${source.maxRecordAgeMs / HOUR} hours the records go to a bucket and a dead-letter queue (docs/operate.md).`;
 }
 
-function warnings({ declared, queues, lambdas, api }: Watched): Warning[] {
+function warnings({ declared, queues, lambdas, api }: WatchedResources): Warning[] {
   const stream = lookUp(lambdas, declared.stream.name);
   const publisher = lambdas.get(PUBLISHER);
   return [
@@ -189,7 +189,7 @@ function warnings({ declared, queues, lambdas, api }: Watched): Warning[] {
 }
 
 /** What the account's limits and the services around the functions say. */
-function warningsOfAccount({ accountConcurrency, emailIdentity }: Settings, watched: Watched): Warning[] {
+function warningsOfAccount({ accountConcurrency, emailIdentity }: Settings, watched: WatchedResources): Warning[] {
   const { queues, storage, schedules, distributionId } = watched;
   const edgeMetric = (metricName: string, statistic: string) =>
     new Metric({

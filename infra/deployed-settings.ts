@@ -25,18 +25,18 @@ export function rememberSettings(stack: Stack, settings: Settings): void {
   });
 }
 
-export type Deployed =
+export type DeployedSettings =
   | { kind: "first" }
   | { kind: "known"; settings: Record<string, unknown> }
   | { kind: "unreadable"; reason: string };
 
-export const deployedSettings = (parameters: Client, stackName: string): Promise<Deployed> =>
+export const deployedSettings = (parameters: Client, stackName: string): Promise<DeployedSettings> =>
   parameters.send(new GetParameterCommand({ Name: parameterName(stackName) })).then(
-    ({ Parameter }: { Parameter?: { Value?: string } }): Deployed => ({
+    ({ Parameter }: { Parameter?: { Value?: string } }): DeployedSettings => ({
       kind: "known",
       settings: Object(JSON.parse(Parameter?.Value ?? "{}")),
     }),
-    ({ name }: Error): Deployed =>
+    ({ name }: Error): DeployedSettings =>
       name === "ParameterNotFound" ? { kind: "first" } : { kind: "unreadable", reason: name },
   );
 

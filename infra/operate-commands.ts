@@ -9,7 +9,7 @@ import { columnsOf } from "../tools/text-table.ts";
 import type { Invoke } from "./redrive-records.ts";
 import type { SeenAlarm } from "./ring-alarm.ts";
 
-export interface Wish {
+export interface OperateRequest {
   command: string;
   subject: string | undefined;
   /** The alarm that is rung, or what is switched. */
@@ -30,7 +30,7 @@ interface Report {
   /** One line below the table. */
   note: string;
 }
-type Command = (operate: Invoke, wish: Wish, now: number) => Promise<Report>;
+type Command = (operate: Invoke, wish: OperateRequest, now: number) => Promise<Report>;
 
 /** How long the stream of the table keeps what nobody handles. AWS drops it then. */
 const STREAM_HOURS = 24;

@@ -7,7 +7,7 @@ import { awsClients } from "../shared/runtime/aws.ts";
 import { argumentsIn } from "../tools/arguments.ts";
 import { deployedCloudWatch } from "./cloudwatch.ts";
 import { deployedName } from "./names.ts";
-import { commands, refuse, tableOf, type Wish } from "./operate-commands.ts";
+import { commands, type OperateRequest, refuse, tableOf } from "./operate-commands.ts";
 import { serveOperateConsole } from "./operate-console.ts";
 import { type Invoke, redriveRecords } from "./redrive-records.ts";
 import { type AlarmsWish, lookAfterAlarms } from "./ring-alarm.ts";
@@ -51,7 +51,7 @@ const DEPLOYED_ONLY = ["workers", "alarms"];
 const isPort = (text: string): boolean => /^\d{1,5}$/.test(text) && Number(text) <= 65_535;
 
 /** @throws an error that names the argument. */
-export function wishOf(words: readonly string[]): Wish {
+export function wishOf(words: readonly string[]): OperateRequest {
   const { values, positionals } = argumentsIn({ args: [...words], options, allowPositionals: true });
   const { json: isJson = false, ...given } = values;
   const [command, subject, object, ...more] = positionals;
@@ -78,7 +78,7 @@ export const checked =
   };
 
 /** What a command prints. @throws an error with what the operator function refuses. */
-export async function run(wish: Wish, invoke: Invoke, now: number): Promise<string> {
+export async function run(wish: OperateRequest, invoke: Invoke, now: number): Promise<string> {
   const operate = checked(invoke);
   const { answer, rows, note } = await commands[wish.command]!(operate, wish, now);
   if (wish.isJson) return JSON.stringify(answer, null, 2);
@@ -128,7 +128,7 @@ export const local =
     return response.json();
   };
 
-function stackOf({ options }: Wish): string {
+function stackOf({ options }: OperateRequest): string {
   if (options.stack !== undefined) return options.stack;
   const file = JSON.parse(readFileSync(new URL("../cdk.json", import.meta.url), "utf8"));
   return (file as { context?: { stackName?: string } }).context?.stackName || STACK_NAME;

@@ -11,7 +11,13 @@ import { GetParameterCommand, SSMClient } from "@aws-sdk/client-ssm";
 import { App } from "aws-cdk-lib";
 import type { Client } from "../shared/kernel/deps.ts";
 import { awsClients } from "../shared/runtime/aws.ts";
-import { changesWarmth, type Deployed, deployedSettings, settingChanges, warmthFaults } from "./deployed-settings.ts";
+import {
+  changesWarmth,
+  type DeployedSettings,
+  deployedSettings,
+  settingChanges,
+  warmthFaults,
+} from "./deployed-settings.ts";
 import { deployedName } from "./names.ts";
 import { FEWEST_INVOCATIONS, readSettings, type Settings, STACK_NAME, workerConcurrencyOf } from "./settings.ts";
 import { deployedTable, workersThatAreOff } from "./workers.ts";
@@ -85,7 +91,7 @@ export async function runPreflight({ context, region, ...services }: PreflightIn
 async function checkSwitch(
   functions: Client,
   { stackName, workers }: Settings,
-  deployed: Deployed,
+  deployed: DeployedSettings,
   report: Report,
 ): Promise<void> {
   const wasDeployedOff = deployed.kind === "known" && deployed.settings.workers === "off";
@@ -118,7 +124,7 @@ async function checkBus(buses: Client, { eventBus: Name }: Settings, { fine, not
 async function checkWarmth(
   { table, functions }: Pick<PreflightInput, "table" | "functions">,
   settings: Settings,
-  deployed: Deployed,
+  deployed: DeployedSettings,
   { notes, faults }: Report,
 ): Promise<void> {
   const { warmThroughput: wanted, stackName } = settings;
@@ -132,7 +138,7 @@ async function checkWarmth(
 }
 
 /** Of what the account asks for too, so it comes last. */
-function compareWithDeployed(deployed: Deployed, context: object, report: Report): void {
+function compareWithDeployed(deployed: DeployedSettings, context: object, report: Report): void {
   const chosen = { ...context, ...report.chosen };
   const settings = settingsOf(chosen, { ...report, faults: [] });
   if (!settings) return;

@@ -4,7 +4,7 @@ import type { Bucket } from "aws-cdk-lib/aws-s3";
 import { AwsSolutionsChecks } from "cdk-nag";
 import type { IConstruct } from "constructs";
 
-interface Accepted {
+interface AcceptedFinding {
   on: (construct: IConstruct) => boolean;
   rule: string;
   reason: string;
@@ -27,7 +27,7 @@ function arnOf(stack: Stack, id: string): string {
 }
 
 /** Of what is there only where something is published. */
-function acceptedOfPublisher(stack: Stack): Accepted[] {
+function acceptedOfPublisher(stack: Stack): AcceptedFinding[] {
   if (!stack.node.tryFindChild("PublishFailures")) return [];
   const onRole = ({ node }: IConstruct) => node.id === "PublishEventsRole";
   return [
@@ -58,7 +58,7 @@ function acceptedOfPublisher(stack: Stack): Accepted[] {
   ];
 }
 
-function acceptedIn(stack: Stack): Accepted[] {
+function acceptedIn(stack: Stack): AcceptedFinding[] {
   const named = (id: string) => (construct: IConstruct) => construct.node.id === id;
   const bucketArn = (id: string) => arnOf(stack, id);
   const scheduleName = "arn:<AWS::Partition>:scheduler:<AWS::Region>:<AWS::AccountId>:schedule/<ScheduleGroup>/due-*";

@@ -4,7 +4,7 @@ import { consolePackaged } from "../console/build.ts";
 import { versionOf } from "../tools/release.ts";
 import type { Bundle } from "./bundle.ts";
 
-interface Locked {
+interface LockedPackage {
   version: string;
   license?: string;
   /** `sha512-…` in base64. */
@@ -36,7 +36,7 @@ function folderOf(module: string): string {
  */
 export async function billOf(bundles: ReadonlyMap<string, Bundle>) {
   const lock = JSON.parse(readFileSync(new URL("../package-lock.json", import.meta.url), "utf8")) as {
-    packages: Record<string, Locked>;
+    packages: Record<string, LockedPackage>;
   };
   const bundled = [...bundles.values()].flatMap(({ packaged }) => packaged);
   const folders = new Set([...bundled, ...(await consolePackaged())].map(folderOf));

@@ -37,7 +37,7 @@ export const queueArn = (name: string) => `arn:aws:sqs:${REGION}:${ACCOUNT}:${na
 const SCHEDULER_ROLE = `arn:aws:iam::${ACCOUNT}:role/engagement-scheduler`;
 
 /** What the settings name, beside what every deployment has. */
-interface Published {
+interface OptionalResources {
   eventBus?: string | undefined;
   archiveBucket?: string | undefined;
 }
@@ -46,7 +46,7 @@ interface Published {
 export async function makeResources(
   { dynamodb, sqs, scheduler, kms, s3, eventbridge }: Services,
   table = TABLE,
-  { eventBus: Name, archiveBucket }: Published = {},
+  { eventBus: Name, archiveBucket }: OptionalResources = {},
 ): Promise<Record<string, string>> {
   const urls: Record<string, string> = {};
   for (const worker of streamWorkers) await sqs.operate("CreateQueue", { QueueName: deadQueueOf(worker) });

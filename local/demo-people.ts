@@ -29,19 +29,19 @@ export interface Person {
   isPro: boolean;
 }
 
-interface Described extends Person {
+interface DescribedPerson extends Person {
   email: string;
   timezone: string;
   consent: "opted_in" | "opted_out" | undefined;
   attributes: { first_name: string; last_name: string; city: string; country: string; plan: string };
 }
 
-function consentAt(draw: number): Described["consent"] {
+function consentAt(draw: number): DescribedPerson["consent"] {
   if (draw < 0.85) return "opted_in";
   return draw < 0.93 ? "opted_out" : undefined;
 }
 
-function describePerson(n: number, random: () => number): Described {
+function describePerson(n: number, random: () => number): DescribedPerson {
   const first_name = FIRST[n % FIRST.length]!;
   const last_name = LAST[Math.floor(n / FIRST.length) % LAST.length]!;
   const [city, country, timezone] = PLACES[n % PLACES.length]!;
@@ -89,7 +89,7 @@ export async function addPeople(client: Client, { size, newsletter, now, random 
 }
 
 /** As an export of another service: consent with its time, else it proves nothing. */
-function fileOf(people: readonly Described[], asked: string): string {
+function fileOf(people: readonly DescribedPerson[], asked: string): string {
   const rows = people.map(({ external_id, email, timezone, consent, attributes }) => [
     external_id,
     email,

@@ -156,14 +156,14 @@ function whenClosed(
   });
 }
 
-type Read =
+type ReadBody =
   | { kind: "read"; body: Buffer }
   /** The client left before the end. */
   | { kind: "gone" }
   | { kind: "too large" };
 
 /** Reads at most `limit` bytes. */
-async function readBody(request: IncomingMessage, limit: number): Promise<Read> {
+async function readBody(request: IncomingMessage, limit: number): Promise<ReadBody> {
   if (Number(request.headers["content-length"] ?? 0) > limit) {
     request.resume();
     return { kind: "too large" };

@@ -8,11 +8,11 @@ export type Lineage = ReadonlyMap<string, number>;
 const MAX_HOPS = 16;
 
 /** Code that runs in a chain: an invocation of the Lambda host. */
-interface Traced extends Runner {
+interface TracedRunner extends Runner {
   readonly lineage: Lineage;
 }
 
-const isTraced = (runner: Runner | undefined): runner is Traced => runner !== undefined && "lineage" in runner;
+const isTraced = (runner: Runner | undefined): runner is TracedRunner => runner !== undefined && "lineage" in runner;
 
 /** The `X-Amzn-Trace-Id` that the SDK of a function sends along; undefined outside of a function. */
 export const traceOf = (runner: Runner | undefined): string | undefined =>

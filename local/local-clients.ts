@@ -70,7 +70,7 @@ const tokens: Record<string, string> = {
   CreateScheduleCommand: "ClientToken",
 };
 
-type Sent = Parameters<ReturnType<typeof sendThrough>>[0];
+type SentCommand = Parameters<ReturnType<typeof sendThrough>>[0];
 
 /**
  * The first attempt skips the protocols. What fails in a way that may pass is the client's from then on, which is made
@@ -88,7 +88,7 @@ function shortcut<C extends Client>(
     return made;
   };
   const own = {
-    send: async (command: Sent) => {
+    send: async (command: SentCommand) => {
       if (!isDirect()) return client().send(command);
       const token = tokens[command.constructor.name];
       if (token) (command.input as Wire)[token] ??= randomUUID();

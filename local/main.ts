@@ -132,12 +132,12 @@ async function runService(
   return { service, faults, tenancy, state: openState(service.database) };
 }
 
-type Running = Awaited<ReturnType<typeof runService>>;
+type RunningService = Awaited<ReturnType<typeof runService>>;
 
 /** The API with its control surface, and the embedded AWS services where `AWS_PORT` asks for them. */
 async function openServers(
   settings: Settings,
-  { service, tenancy, faults }: Running,
+  { service, tenancy, faults }: RunningService,
   { warn, request }: LocalLog,
   address: Address,
 ) {

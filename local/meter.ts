@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import type { DynamoDbMeter } from "./aws/index.ts";
 
-interface Metered {
+interface MeteredServices {
   dynamodb: { meter(): DynamoDbMeter; resetMeter(): void };
   sqs: { meter(): { requests: number; sent: number; received: number }; resetMeter(): void };
   scheduler: { meter(): { created: number; deleted: number; fired: number }; resetMeter(): void };
@@ -22,7 +22,7 @@ const MB = 1_048_576;
 const KB_PER_MB = 1_024;
 const MICROSECONDS = 1_000;
 
-export function openMeter({ dynamodb, sqs, scheduler, kms, s3, ses, eventbridge, providers }: Metered): Meter {
+export function openMeter({ dynamodb, sqs, scheduler, kms, s3, ses, eventbridge, providers }: MeteredServices): Meter {
   let since = process.cpuUsage();
   return {
     read: () => {

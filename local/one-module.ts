@@ -27,7 +27,7 @@ interface OneModule {
   keepCode(): void;
 }
 
-interface Made {
+interface BuiltModule {
   /** What is made of another text has another name: V8 takes code for its own by the length of the text. */
   name: string;
   /** What it was made from: the path of each file below the root, and a mark that changes with the file. */
@@ -60,7 +60,7 @@ export async function openOneModule({ entry, root, folder, use }: Program): Prom
   return openMade(join(folder, `${made.name}.cjs`), join(folder, `${made.name}.${use}`));
 }
 
-async function make({ entry, root, folder }: Omit<Program, "use">): Promise<Made> {
+async function make({ entry, root, folder }: Omit<Program, "use">): Promise<BuiltModule> {
   mkdirSync(folder, { recursive: true });
   const { contents, files } = await bundle(entry, root);
   const sources = Object.fromEntries([...SETTINGS, ...files].map((file) => [file, markOf(root, file)]));
@@ -99,12 +99,12 @@ function openMade(made: string, code: string): OneModule {
   };
 }
 
-function madeIn(folder: string): Made | undefined {
+function madeIn(folder: string): BuiltModule | undefined {
   const file = join(folder, MADE);
-  return statSync(file, { throwIfNoEntry: false }) && (JSON.parse(readFileSync(file, "utf8")) as Made);
+  return statSync(file, { throwIfNoEntry: false }) && (JSON.parse(readFileSync(file, "utf8")) as BuiltModule);
 }
 
-const isCurrent = ({ sources }: Made, root: string): boolean =>
+const isCurrent = ({ sources }: BuiltModule, root: string): boolean =>
   Object.entries(sources).every(([file, mark]) => markOf(root, file) === mark);
 
 function markOf(root: string, file: string): string {

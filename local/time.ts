@@ -10,7 +10,7 @@ import type { Log } from "./mapping.ts";
 import type { Mappings } from "./mappings.ts";
 import { createChangeSignal } from "./signals.ts";
 
-interface Firing {
+interface FiringOptions {
   /** `false` skips recurring schedules. */
   recurring?: boolean;
   /** Each recurring schedule fires once, however often it was due. */
@@ -22,9 +22,9 @@ interface TimeDeps {
   host: LambdaHost;
   mappings: Pick<Mappings, "all">;
   scheduler: {
-    next(which?: Firing): number | undefined;
+    next(which?: FiringOptions): number | undefined;
     /** Delivers what is due by `now`. */
-    fireDue(now: number, which?: Firing): Promise<number>;
+    fireDue(now: number, which?: FiringOptions): Promise<number>;
     onSave(listener: () => void): void;
   };
   sqs: Pick<Sqs, "onSend" | "nextVisible">;
@@ -43,7 +43,7 @@ export interface Time {
    * Moves time to `to` and runs the work that is due in between, in the order of time. Recurring schedules fire once at
    * the end; with `recurring: false` they wait for a later call. @returns the new time.
    */
-  advance(to: number, which?: Pick<Firing, "recurring">): Promise<number>;
+  advance(to: number, which?: Pick<FiringOptions, "recurring">): Promise<number>;
   /** For an invocation: resolves when no other one works, and nothing is ready to be worked on. */
   rest(): Promise<void>;
   /** Runs a request, after an advance in progress. */
@@ -108,7 +108,7 @@ export function createTime(deps: TimeDeps): Time {
     }
   };
 
-  const fireDue = async (which: Firing) => {
+  const fireDue = async (which: FiringOptions) => {
     const next = scheduler.next(which);
     if (next !== undefined && next <= clock.now()) await scheduler.fireDue(clock.now(), which);
   };
@@ -129,7 +129,7 @@ export function createTime(deps: TimeDeps): Time {
   };
 
   /** Runs the work of this time, until idle or until all runs in progress wait for a later time. */
-  const drain = async (watched: () => Run[], otherwise: () => number, which: Firing, signal?: AbortSignal) => {
+  const drain = async (watched: () => Run[], otherwise: () => number, which: FiringOptions, signal?: AbortSignal) => {
     for (;;) {
       signal?.throwIfAborted();
       await fireDue(which);
@@ -176,7 +176,7 @@ export function createTime(deps: TimeDeps): Time {
   };
 
   /** Drains and jumps until no work is left that is due by `to`; the clock may be earlier then. */
-  const follow = async (to: number, which: Firing) => {
+  const follow = async (to: number, which: FiringOptions) => {
     for (;;) {
       await drain(host.runs, () => GRACE, which);
       const next = nextDue();
@@ -185,7 +185,7 @@ export function createTime(deps: TimeDeps): Time {
     }
   };
 
-  const advance = (to: number, { recurring = true }: Pick<Firing, "recurring"> = {}): Promise<number> => {
+  const advance = (to: number, { recurring = true }: Pick<FiringOptions, "recurring"> = {}): Promise<number> => {
     const result = inTurn(() =>
       heldStill(async () => {
         if (to <= clock.now()) return clock.now();

@@ -7,7 +7,7 @@ import { MINUTE } from "../shared/kernel/clock.ts";
 import { statuses } from "../shared/kernel/errors.ts";
 import { refusals } from "../shared/rules/plans.ts";
 import { form, type UploadPath, uploads } from "./support/channels.ts";
-import { everyCredential, type Presented, refusalOf, wrongRefusals } from "./support/credentials.ts";
+import { everyCredential, type PresentedCredential, refusalOf, wrongRefusals } from "./support/credentials.ts";
 import { foreignIds } from "./support/foreign.ts";
 import { fillWorkspace } from "./support/full-workspace.ts";
 import { type Answer, type Tenant, type TestWorld, testWorld, UNKNOWN } from "./support/world.ts";
@@ -22,7 +22,7 @@ const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 
 let world: TestWorld;
 let tenant: Tenant;
-let credentials: Presented[];
+let credentials: PresentedCredential[];
 
 beforeAll(async () => {
   world = await testWorld();

@@ -8,7 +8,7 @@ const LICENCES = ["0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "MIT", "
 /** Its binary for this machine, which builds the bundles. */
 const INSTALL_SCRIPTS = ["esbuild"];
 
-interface Locked {
+interface LockedPackage {
   dev?: boolean;
   link?: boolean;
   license?: string;
@@ -17,7 +17,7 @@ interface Locked {
 
 const PREFIX = "node_modules/";
 const { packages } = JSON.parse(readFileSync(new URL("../package-lock.json", import.meta.url), "utf8")) as {
-  packages: Record<string, Locked>;
+  packages: Record<string, LockedPackage>;
 };
 const installed = Object.entries(packages).filter(
   ([path, { dev, link }]) => path.startsWith(PREFIX) && dev !== true && link !== true,

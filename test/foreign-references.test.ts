@@ -13,12 +13,12 @@ const phone = { platform: "ios", token: "t" };
 const report = { interaction: "tapped", platform: "ios", occurred_at: timestamp(START) };
 
 /** The things that one body names beside the other: those of the asking workspace. */
-interface Own {
+interface OwnReferences {
   template_id: string;
   channel_ids: string[];
 }
 
-const references: [route: string, noun: string, body: (id: string, own: Own) => object][] = [
+const references: [route: string, noun: string, body: (id: string, own: OwnReferences) => object][] = [
   ["POST /api/v1/notifications", "templates", (template_id) => ({ ...all, template_id })],
   ["POST /api/v1/notifications", "channels", (id) => ({ ...all, ...text, channel_ids: [id] })],
   ["POST /api/v1/notifications", "lists", (list_id) => ({ ...text, target: { type: "list", list_id } })],

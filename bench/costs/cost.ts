@@ -2,11 +2,11 @@
 import { entranceOf } from "../../test/support/spending.ts";
 import { type Headers, type TestWorld, testWorld } from "../../test/support/world.ts";
 
-type Measured = "wcu" | "rcu" | "requests" | "hottest" | "cpu";
+type MeasuredUnit = "wcu" | "rcu" | "requests" | "hottest" | "cpu";
 
 /** The most that a figure may be; of the processor, as a multiple of a floor of the same run. */
 export interface Target {
-  of: Measured;
+  of: MeasuredUnit;
   most: number;
   /** `CPU of the raw echo`; of the processor only. */
   floor?: Floor;
@@ -89,7 +89,7 @@ export async function inWorld<T>(
   }
 }
 
-export const most = (of: Measured, limit: number, floor?: Floor): Target => ({
+export const most = (of: MeasuredUnit, limit: number, floor?: Floor): Target => ({
   of,
   most: limit,
   ...(floor && { floor }),

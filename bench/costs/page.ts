@@ -4,7 +4,7 @@ import { PRICES, PRICES_OF } from "../../shared/rules/cost.ts";
 
 export const PAGE = new URL("../../docs/performance.md", import.meta.url);
 
-interface Measured {
+interface MeasuredTable {
   heading: readonly string[];
   /** By the columns of the heading: the first two name the row. */
   rows: readonly (readonly string[])[];
@@ -82,7 +82,7 @@ export const withLocal = (page: string, heading: readonly string[], rows: Table,
 const missesIn = (page: string): string[] => page.split("\n").filter((line) => line.startsWith("- "));
 
 /** @param former the page whose other rows stay */
-export function pageOf({ heading, rows, missed }: Measured, former: string | undefined): string {
+export function pageOf({ heading, rows, missed }: MeasuredTable, former: string | undefined): string {
   // Multiples of a floor were measured with the floors that are on the page.
   const isWritten = ([work = ""]: readonly string[]) => former === undefined || !work.startsWith("floor:");
   const measured = new Map(rows.filter(isWritten).map((row) => [idOf(row), row]));

@@ -38,14 +38,14 @@ async function computed(people: number): Promise<Cost[]> {
   });
 }
 
-interface Previewed {
+interface PreviewCase {
   people: number;
   of: string;
   wanted: object;
   events?: number;
 }
 
-async function previewed({ people, of, wanted, events = 0 }: Previewed): Promise<Cost> {
+async function previewed({ people, of, wanted, events = 0 }: PreviewCase): Promise<Cost> {
   return inWorld(async (world) => {
     const tenant = await world.tenant();
     const ids = await fill(world, tenant, people);

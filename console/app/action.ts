@@ -20,7 +20,7 @@ export interface Action<O extends Operation> {
   run(...given: ArgumentsOf<O>): Promise<{ answer: AnswerOf<O> } | undefined>;
 }
 
-export type Running = Pick<Action<Operation>, "operation" | "isBusy" | "error">;
+export type RunningAction = Pick<Action<Operation>, "operation" | "isBusy" | "error">;
 
 /** The code of a creation whose answer was lost: the service may have done it. */
 export const ANSWER_LOST = "ANSWER_LOST";

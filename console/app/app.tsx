@@ -5,7 +5,7 @@ import { ServiceError } from "../../sdk/src/errors.ts";
 import { Button } from "../components/button.tsx";
 import { Page } from "../components/page.tsx";
 import { Empty, Failure, Skeleton } from "../components/states.tsx";
-import { type Loaded, pages } from "../pages/index.ts";
+import { type LoadedPage, pages } from "../pages/index.ts";
 import { Again, SignIn } from "../pages/sign-in/index.tsx";
 import { ProviderMissing } from "../pages/sign-in/provider.tsx";
 import { pathTo, place } from "./router.ts";
@@ -58,7 +58,7 @@ function FactorMissing() {
   );
 }
 
-const loaded = new Map<string, Loaded>();
+const loaded = new Map<string, LoadedPage>();
 
 const entryOf = (page: string) => pages.find(({ name }) => name === page);
 

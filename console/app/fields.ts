@@ -1,6 +1,6 @@
 // Inputs by the names of what they change: each has its value, its change, and what the API says is wrong at its path.
 import { useState } from "preact/hooks";
-import type { Running } from "./action.ts";
+import type { RunningAction } from "./action.ts";
 
 interface Field<V> {
   value: V;
@@ -39,7 +39,10 @@ export function fieldsOf<T extends object>(
 }
 
 /** What a form asks for, from what it begins with. */
-export function useFields<T extends object>(start: T | (() => T), action: Running): Fields<T> & { action: Running } {
+export function useFields<T extends object>(
+  start: T | (() => T),
+  action: RunningAction,
+): Fields<T> & { action: RunningAction } {
   const [values, setValues] = useState<T>(start);
   // Browsers fill several inputs at once.
   const set = (part: Partial<T>) => setValues((old) => ({ ...old, ...part }));

@@ -12,7 +12,7 @@ interface Pair<T> {
   begun: T;
 }
 
-interface Kept<T> extends Pair<T> {
+interface KeptDraft<T> extends Pair<T> {
   set(part: Partial<T>): void;
   /** Nothing is stored any more. */
   drop(): void;
@@ -26,7 +26,7 @@ interface Kept<T> extends Pair<T> {
 let isTold = false;
 
 /** @param name unique among the editors of a workspace; @param start what the editor begins with. */
-export function useKept<T extends object>(name: string, start: () => T): Kept<T> {
+export function useKept<T extends object>(name: string, start: () => T): KeptDraft<T> {
   const keyOf = (one: string) => `kept.${place.value.tenant}.${me.value?.user.id}.${one}`;
   const key = keyOf(name);
   const [pair, setPair] = useState(() => read(key, start()));

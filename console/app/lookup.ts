@@ -6,7 +6,7 @@ export const PAGE = 50;
 /** So many pages are read of a kind: 1,000 things. */
 const MAX_PAGES = 20;
 
-interface Named {
+interface NamedItem {
   name: string;
 }
 
@@ -16,14 +16,14 @@ interface Page<T> {
   next_cursor: string;
 }
 
-type Read<T> = (cursor?: string) => Promise<Page<T>>;
+type ReadPage<T> = (cursor?: string) => Promise<Page<T>>;
 
 /** Each page is read once until all is forgotten, however much is looked for. @param enough ends a search */
-export function createLookup<T extends Named>(enough: number) {
+export function createLookup<T extends NamedItem>(enough: number) {
   const known = new Map<string, Promise<Page<T>>[]>();
   return {
     /** What has the text in its name, in the order of the pages. @throws what `read` throws: the next search reads again */
-    find: async (kind: string, text: string, read: Read<T>): Promise<T[]> => {
+    find: async (kind: string, text: string, read: ReadPage<T>): Promise<T[]> => {
       const pages = known.get(kind) ?? [];
       known.set(kind, pages);
       const [wanted, spelled] = [folded(text), spelledOut(text)];
@@ -49,7 +49,7 @@ export function createLookup<T extends Named>(enough: number) {
 
 /** The reader of pages that have numbers. @param size of a full page */
 export const numbered =
-  <T>(read: (page: number) => Promise<readonly T[]>, size: number): Read<T> =>
+  <T>(read: (page: number) => Promise<readonly T[]>, size: number): ReadPage<T> =>
   async (cursor = "1") => {
     const items = await read(Number(cursor));
     return { items, next_cursor: items.length < size ? "" : String(Number(cursor) + 1) };

@@ -23,10 +23,10 @@ const NAMES: Record<Provider, string> = {
 };
 export const mailboxName = (provider: Provider): string => NAMES[provider];
 
-type Judged = "bounced" | "complained";
+type JudgedOutcome = "bounced" | "complained";
 
 /** Shares of what was accepted, as Google, Yahoo, Microsoft and SES publish them: from the first on they look closer, from the second on they refuse. */
-export const LIMITS: Record<Judged, readonly [watch: number, high: number]> = {
+export const LIMITS: Record<JudgedOutcome, readonly [watch: number, high: number]> = {
   bounced: [0.02, 0.05],
   complained: [0.001, 0.003],
 };
@@ -36,7 +36,7 @@ export const JUDGED_FROM = 100;
 
 export type MailVerdict = "fine" | "watch" | "high";
 
-export function mailVerdict(row: Pick<MailRow, Judged | "sent">, what: Judged): MailVerdict {
+export function mailVerdict(row: Pick<MailRow, JudgedOutcome | "sent">, what: JudgedOutcome): MailVerdict {
   const [watch, high] = LIMITS[what];
   const rate = row.sent < JUDGED_FROM ? 0 : row[what] / row.sent;
   if (rate >= high) return "high";

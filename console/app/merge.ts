@@ -29,7 +29,7 @@ interface Overlap {
   theirs: Json;
 }
 
-export interface Merged {
+export interface MergeResult {
   /** With mine where both changed it. */
   mine: Json;
   /** With theirs there. */
@@ -37,10 +37,10 @@ export interface Merged {
   overlaps: readonly Overlap[];
 }
 
-const taken = (value: Json): Merged => ({ mine: value, theirs: value, overlaps: [] });
+const taken = (value: Json): MergeResult => ({ mine: value, theirs: value, overlaps: [] });
 
 /** Lists are one value: their places mean nothing once another has changed them. @param base what both began with */
-export function merge(base: Json, mine: Json, theirs: Json, path = ""): Merged {
+export function merge(base: Json, mine: Json, theirs: Json, path = ""): MergeResult {
   if (isSame(mine, theirs) || isSame(theirs, base)) return taken(mine);
   if (isSame(mine, base)) return taken(theirs);
   if (!isFields(mine) || !isFields(theirs)) return { mine, theirs, overlaps: [{ path, mine, theirs }] };

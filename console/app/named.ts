@@ -3,24 +3,24 @@ import { api, call } from "./api.ts";
 import { createLookup, numbered, PAGE } from "./lookup.ts";
 import { sendName } from "./send-name.ts";
 
-export interface Named {
+export interface NamedChoice {
   id: string;
   name: string;
   /** Of a list or a segment: its people. */
   count?: number;
 }
 
-export type Find = (text: string, options: { signal: AbortSignal }) => Promise<readonly Named[]>;
+export type Find = (text: string, options: { signal: AbortSignal }) => Promise<readonly NamedChoice[]>;
 
 const MAX_FOUND = 20;
 
-const lookup = createLookup<Named>(MAX_FOUND);
+const lookup = createLookup<NamedChoice>(MAX_FOUND);
 
 /** What was read is read again by the next search. */
 export const forgetNames = lookup.forget;
 
 const byBoth =
-  (kind: string, read: (page: number) => Promise<readonly Named[]>, search: Find): Find =>
+  (kind: string, read: (page: number) => Promise<readonly NamedChoice[]>, search: Find): Find =>
   async (text, options) => {
     const [near, far] = await Promise.all([lookup.find(kind, text, numbered(read, PAGE)), search(text, options)]);
     return [...new Map([...near, ...far].map((one) => [one.id, one])).values()];

@@ -18,7 +18,7 @@ type Kind = keyof typeof KINDS;
 type Body<O extends Kind> = ArgumentsOf<O>[0];
 
 /** What was asked for, where no answer came. */
-export interface Lost<B> {
+export interface LostRequest<B> {
   body: B;
   /** What is older was there before. In milliseconds. */
   since: number;
@@ -40,8 +40,8 @@ const isUnanswered = (error: ServiceError | undefined): boolean =>
 /** @param keep is told what is lost, and once that is settled but nothing is made */
 export function useOnce<O extends Kind>(
   operation: O,
-  lost: Lost<Body<O>> | undefined,
-  keep: (lost: Lost<Body<O>> | undefined) => void,
+  lost: LostRequest<Body<O>> | undefined,
+  keep: (lost: LostRequest<Body<O>> | undefined) => void,
 ): Action<O> {
   const { list, remove, query } = KINDS[operation];
   // Both lists are asked and answer alike, hence the casts.

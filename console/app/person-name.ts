@@ -7,16 +7,17 @@ export function readAttributes(text: string): Record<string, unknown> {
   return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
 }
 
-interface Named {
+interface NamedPerson {
   external_id: string;
   attributes: string;
 }
 
 /** `Mina Rossi`; empty where no name is known. */
-export const fullName = ({ attributes }: Pick<Named, "attributes">): string => fullNameIn(readAttributes(attributes));
+export const fullName = ({ attributes }: Pick<NamedPerson, "attributes">): string =>
+  fullNameIn(readAttributes(attributes));
 
 /** Their name where it is known, else the external ID. */
-export const personName = (person: Named): string => fullName(person) || person.external_id;
+export const personName = (person: NamedPerson): string => fullName(person) || person.external_id;
 
 /** In a list of members or recipients; who was erased has neither. */
 export const calledOf = ({ name, external_id }: { name: string | null; external_id: string | null }): string =>

@@ -2,16 +2,16 @@
 import { createContext } from "preact";
 import { useContext, useLayoutEffect } from "preact/hooks";
 
-interface Place {
+interface FieldPlace {
   /** Whether the API means something in here by the path. */
   has: (path: string) => boolean;
   /** Shows it with what is wrong, if the API refused it, and gives it the focus. */
   show: (path: string, reason?: string) => void;
 }
 
-const places = new Set<Place>();
+const places = new Set<FieldPlace>();
 
-export function usePlace(place: Place): void {
+export function usePlace(place: FieldPlace): void {
   // Before any effect asks for a place: that of a render before may be gone.
   useLayoutEffect(() => {
     places.add(place);
@@ -20,7 +20,7 @@ export function usePlace(place: Place): void {
 }
 
 /** Undefined where nothing on the screen has it. */
-export const placeOf = (path: string): Place | undefined => [...places].find(({ has }) => has(path));
+export const placeOf = (path: string): FieldPlace | undefined => [...places].find(({ has }) => has(path));
 
 /** Closes what covers the places: a dialog that lists what is wrong. */
 export const Cover = createContext<() => void>(() => undefined);

@@ -6,7 +6,7 @@ import { plans } from "./access.gen.ts";
 import { type AnswerOf, type ArgumentsOf, call, type Operation } from "./api.ts";
 import { me } from "./session.ts";
 
-interface Read<T> {
+interface ReadState<T> {
   data: T | undefined;
   error: ServiceError | undefined;
   isLoading: boolean;
@@ -16,7 +16,7 @@ interface Read<T> {
 
 interface Entry {
   operation: string;
-  state: Signal<Read<unknown>>;
+  state: Signal<ReadState<unknown>>;
   flight: Promise<void> | undefined;
   users: number;
   load(): Promise<void>;
@@ -36,7 +36,7 @@ function entryOf<O extends Operation>(operation: O, given: ArgumentsOf<O>): Entr
   const key = JSON.stringify([operation, given]);
   const found = entries.get(key);
   if (found) return found;
-  const state = signal<Read<unknown>>({ data: undefined, error: undefined, isLoading: true, at: 0 });
+  const state = signal<ReadState<unknown>>({ data: undefined, error: undefined, isLoading: true, at: 0 });
   const load = async () => {
     state.value = { ...state.value, isLoading: true };
     try {
@@ -68,7 +68,7 @@ export function ask<O extends Operation>(operation: O, ...given: ArgumentsOf<O>)
   if (Date.now() - entry.state.value.at > FRESH_MS) void entry.load();
 }
 
-export type Query<T> = Read<T> & { refresh(): void };
+export type Query<T> = ReadState<T> & { refresh(): void };
 
 type Every = number | undefined;
 
@@ -79,7 +79,7 @@ export interface ReadOptions<T> {
   when?: boolean;
 }
 
-const NOTHING: Read<never> = { data: undefined, error: undefined, isLoading: false, at: 0 };
+const NOTHING: ReadState<never> = { data: undefined, error: undefined, isLoading: false, at: 0 };
 
 export function useQuery<O extends Operation>(
   operation: O,
@@ -96,7 +96,7 @@ export function useQuery<O extends Operation>(
     };
   }, [entry]);
   // The cache holds what the operation answered, hence the cast.
-  const read = (entry?.state.value ?? NOTHING) as Read<AnswerOf<O>>;
+  const read = (entry?.state.value ?? NOTHING) as ReadState<AnswerOf<O>>;
   const pause = typeof every === "function" ? every(read.data) : every;
   useEffect(() => (entry && pause ? poll(entry, pause) : undefined), [entry, pause]);
   return { ...read, refresh: () => void entry?.load() };

@@ -110,14 +110,14 @@ export async function readMe(): Promise<void> {
   session.value = { kind: "open", me: found };
 }
 
-interface Begun {
+interface NewSession {
   tenant: { id: string };
   access_token: string;
   refresh_token: string;
 }
 
 /** Moves a new session into the cookie of its workspace. @returns the workspace. */
-export async function begin({ tenant, access_token, refresh_token }: Begun): Promise<string> {
+export async function begin({ tenant, access_token, refresh_token }: NewSession): Promise<string> {
   const before = me.value;
   await api.auth.keepBrowser({ refresh_token });
   setToken(access_token, () => renew(tenant.id));

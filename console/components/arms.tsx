@@ -23,13 +23,13 @@ export interface Arms {
 
 export const NO_ARMS: Arms = { ab: false, b: { title: "", body: "" }, split: 50 };
 
-interface Returned {
+interface VariantFields {
   variant_b?: Content | undefined;
   split_percentage?: number | undefined;
 }
 
 /** As the API returns them. */
-export const armsOf = ({ variant_b, split_percentage }: Returned): Arms => ({
+export const armsOf = ({ variant_b, split_percentage }: VariantFields): Arms => ({
   ab: variant_b !== undefined,
   b: variant_b ?? NO_ARMS.b,
   split: split_percentage ?? NO_ARMS.split,

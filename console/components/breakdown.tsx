@@ -6,7 +6,7 @@ import { Compared, type Difference } from "./lift.tsx";
 import { Card } from "./page.tsx";
 import { type Column, Table } from "./table.tsx";
 
-interface Counted {
+interface CountedResults {
   delivered: number;
   opened_human: number;
   clicked_human: number;
@@ -26,10 +26,18 @@ interface BreakdownProps<T> {
 }
 
 /** `120 (24%)`: of the messages of the row that were delivered. */
-const ofDelivered = (part: number, { delivered }: Counted): string =>
+const ofDelivered = (part: number, { delivered }: CountedResults): string =>
   delivered ? `${number(part)} (${share(part, delivered)})` : number(part);
 
-export function Breakdown<T extends Counted>({ title, file, rows, keyOf, first, last, children }: BreakdownProps<T>) {
+export function Breakdown<T extends CountedResults>({
+  title,
+  file,
+  rows,
+  keyOf,
+  first,
+  last,
+  children,
+}: BreakdownProps<T>) {
   const [row] = rows;
   if (!row) return null;
   const lost: Column<T>[] = [

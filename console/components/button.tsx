@@ -10,13 +10,13 @@ import { meanwhile } from "../app/router.ts";
 import { say } from "../app/toast.ts";
 import { Icon, type IconName } from "./icon.tsx";
 
-interface Look {
+interface ButtonStyle {
   kind?: "primary" | "danger" | "quiet" | undefined;
   icon?: IconName | undefined;
   wide?: boolean;
 }
 
-interface ButtonProps extends Look {
+interface ButtonProps extends ButtonStyle {
   children?: ComponentChildren;
   /** What the button does, where it shows an icon alone. */
   label?: string;
@@ -34,7 +34,7 @@ interface ButtonProps extends Look {
   onClick?: (() => void) | undefined;
 }
 
-const classOf = ({ kind, wide }: Look, isIcon: boolean): string =>
+const classOf = ({ kind, wide }: ButtonStyle, isIcon: boolean): string =>
   ["button", kind, wide && "wide", isIcon && "icon-only"].filter(Boolean).join(" ");
 
 export function Button({
@@ -105,7 +105,7 @@ export const Undo = ({ undo, redo }: UndoProps) => (
   </>
 );
 
-interface ActProps<O extends Operation> extends Look {
+interface ActProps<O extends Operation> extends ButtonStyle {
   action: Action<O>;
   given: NoInfer<ArgumentsOf<O>>;
   /** Once it is done. */
@@ -131,7 +131,7 @@ export function LinkButton({
   href,
   needs,
   ...look
-}: Look & { children: ComponentChildren; href: string; needs?: Operation }) {
+}: ButtonStyle & { children: ComponentChildren; href: string; needs?: Operation }) {
   const reason = needs && may(needs).reason;
   if (reason)
     return (

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { useRef, useState } from "preact/hooks";
 import { ServiceError } from "../../sdk/src/errors.ts";
-import { isSame, type Merged, merge } from "../app/merge.ts";
+import { isSame, type MergeResult, merge } from "../app/merge.ts";
 import { clipped } from "../app/time.ts";
 import { say } from "../app/toast.ts";
 import { Button } from "./button.tsx";
@@ -11,7 +11,7 @@ import { Failure } from "./states.tsx";
 import { Table } from "./table.tsx";
 
 /** What the service has, with its version. */
-interface Seen<B> {
+interface VersionedBody<B> {
   body: B;
   version: number | undefined;
 }
@@ -20,7 +20,7 @@ interface Seen<B> {
 export async function seenBy<T, B>(
   read: (options: { onVersion: (version: number) => void }) => Promise<T>,
   bodyOf: (found: T) => B,
-): Promise<Seen<B>> {
+): Promise<VersionedBody<B>> {
   let version: number | undefined;
   const found = await read({
     onVersion: (found) => {
@@ -39,8 +39,8 @@ interface Guard<B> {
   question: ComponentChildren;
 }
 
-interface Asked {
-  merged: Merged;
+interface ConflictQuestion {
+  merged: MergeResult;
   answer: (chosen: unknown) => void;
 }
 
@@ -48,13 +48,13 @@ interface Asked {
  * @param begun what the first change was made to, as it would be saved; undefined for what is new
  * @param read what the service has now, in the same form
  */
-export function useGuard<B extends object>(begun: B | undefined, read: () => Promise<Seen<B>>): Guard<B> {
+export function useGuard<B extends object>(begun: B | undefined, read: () => Promise<VersionedBody<B>>): Guard<B> {
   const base = useRef(begun);
   const isSettling = useRef(false);
-  const [asked, setAsked] = useState<Asked>();
+  const [asked, setAsked] = useState<ConflictQuestion>();
   const [failed, setFailed] = useState<ServiceError>();
 
-  const askWhich = (merged: Merged) =>
+  const askWhich = (merged: MergeResult) =>
     new Promise<unknown>((resolve) => {
       const answer = (chosen: unknown) => {
         setAsked(undefined);
@@ -109,7 +109,7 @@ function textOf(value: unknown): string {
   return clipped(typeof value === "string" ? value : JSON.stringify(value), MAX_SHOWN);
 }
 
-function Question({ merged: { mine, theirs, overlaps }, answer }: Asked) {
+function Question({ merged: { mine, theirs, overlaps }, answer }: ConflictQuestion) {
   return (
     <Dialog title="Somebody else saved meanwhile" close={() => answer(undefined)}>
       <p>What only one of you changed is kept from both. This is what both of you changed:</p>

@@ -1,7 +1,7 @@
 // Dialogs: a form, a question before something is done, and a button that asks it.
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import { type Running, useAction } from "../app/action.ts";
+import { type RunningAction, useAction } from "../app/action.ts";
 import type { AnswerOf, ArgumentsOf, Operation, OperationById } from "../app/api.ts";
 import { go, meanwhile, pathTo } from "../app/router.ts";
 import { say, toasts } from "../app/toast.ts";
@@ -98,7 +98,7 @@ export function DialogButton({ label, dialog, ...button }: DialogButtonProps) {
 
 interface FormDialogProps extends DialogProps {
   form: {
-    action: Running;
+    action: RunningAction;
     /** The fields that have an input. */
     placed: Iterable<string>;
   };

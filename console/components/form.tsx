@@ -2,7 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { ServiceError } from "../../sdk/src/errors.ts";
-import type { Running } from "../app/action.ts";
+import type { RunningAction } from "../app/action.ts";
 import { durationOf, secondsOf } from "../app/duration.ts";
 import { refusalText } from "../app/refusal.ts";
 import { Button } from "./button.tsx";
@@ -56,7 +56,7 @@ export interface SchemaFormProps {
   submit: string;
   /** Of a dialog: closes it. */
   cancel?: (() => unknown) | undefined;
-  action: Running;
+  action: RunningAction;
   /** With what the schema asks for. */
   onSubmit: (values: never) => unknown;
   children?: ComponentChildren;
@@ -121,7 +121,7 @@ export function Form({ error, kind = "form", onSubmit, children }: FormProps) {
 }
 
 interface FormEndProps {
-  action: Running;
+  action: RunningAction;
   /** The fields that have an input. */
   placed: Iterable<string>;
   submit: string;

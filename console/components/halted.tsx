@@ -2,7 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { BrakesResumeBody, Notification } from "../../sdk/src/types.gen.ts";
-import { type Running, useAction } from "../app/action.ts";
+import { type RunningAction, useAction } from "../app/action.ts";
 import { channelName } from "../app/sentences.ts";
 import { number, percent, plural } from "../app/time.ts";
 import { say } from "../app/toast.ts";
@@ -74,7 +74,7 @@ export function HaltedStep({ journey, step, name, halt }: HaltedStepProps) {
 
 type StepOf = Pick<BrakesResumeBody, "version" | "step">;
 
-interface Choice extends Running {
+interface Choice extends RunningAction {
   run: (safety: Safety | null | undefined) => Promise<unknown>;
 }
 

@@ -4,7 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import { plural } from "../app/time.ts";
 import { say } from "../app/toast.ts";
 import { readDesign } from "../mail/design.ts";
-import type { Made, MailEditor } from "../mail/editor.tsx";
+import type { ComposedMail, MailEditor } from "../mail/editor.tsx";
 import type { RefusedBlock } from "../mail/refused.ts";
 import { Button } from "./button.tsx";
 import { Confirm, DialogButton } from "./dialog.tsx";
@@ -16,7 +16,7 @@ interface MailDesignProps {
   /** What the API says is wrong with the HTML of the design. */
   fault: string | undefined;
   /** Undefined fields are dropped. */
-  onInput: (part: Partial<Record<keyof Made, string | undefined>>) => void;
+  onInput: (part: Partial<Record<keyof ComposedMail, string | undefined>>) => void;
 }
 
 type Editor = ComponentType<Parameters<typeof MailEditor>[0]>;

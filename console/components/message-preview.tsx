@@ -29,13 +29,13 @@ interface PreviewProps {
   /** The channel whose text is written; empty where all are. */
   channel: Own | "";
   /** What the footer and the links of a mail follow from. */
-  send?: Sending;
+  send?: PreviewSettings;
   title?: string;
   /** Below the message: what else it is shown by. */
   children?: ComponentChildren;
 }
 
-type Sending = Pick<TemplatesPreviewBody, "category" | "topic" | "name">;
+type PreviewSettings = Pick<TemplatesPreviewBody, "category" | "topic" | "name">;
 
 export function MessagePreview({ message, b, channel, send, title = "Preview", children }: PreviewProps) {
   const { content, error } = useSaid(message);
@@ -62,7 +62,7 @@ export function MessagePreview({ message, b, channel, send, title = "Preview", c
 interface SeenProps {
   content: Content;
   channel: Own | "";
-  send: Sending | undefined;
+  send: PreviewSettings | undefined;
 }
 
 function Seen({ content, channel, send }: SeenProps) {
@@ -92,7 +92,7 @@ function Unfilled({ channel, content }: Pick<SeenProps, "content"> & { channel: 
 }
 
 /** What the service makes of a content that is not saved yet, for a person of one's choice. @param content once there is one */
-export function useSeenBy(content: Content | undefined, channel: Own, send?: Sending) {
+export function useSeenBy(content: Content | undefined, channel: Own, send?: PreviewSettings) {
   const picked = usePicked();
   const anybody = useQuery("subscribers.list", [{ limit: 1 }]);
   const isKnown = picked.text.trim() === "" ? anybody.data !== undefined : picked.isSettled;

@@ -2,7 +2,7 @@
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { AnswerOf, ArgumentsOf, Operation } from "../app/api.ts";
-import { type Find, forgetNames, type Named } from "../app/named.ts";
+import { type Find, forgetNames, type NamedChoice } from "../app/named.ts";
 import { type Query, useQuery } from "../app/query.ts";
 import { goesOn } from "../app/rows.ts";
 import { sentenceOf } from "../app/session.ts";
@@ -26,10 +26,10 @@ interface Kind<O extends Operation, G extends Operation> {
   noun: string;
   list: O;
   given: NoInfer<ArgumentsOf<O>>;
-  itemsOf: (answer: AnswerOf<O>) => readonly Named[];
+  itemsOf: (answer: AnswerOf<O>) => readonly NamedChoice[];
   /** Of one by its id. */
   get: G;
-  asNamed: (answer: AnswerOf<G>) => Named;
+  asNamed: (answer: AnswerOf<G>) => NamedChoice;
   find: Find;
   /** In place of a choice where there is nothing to choose. */
   empty?: () => JSX.Element;
@@ -43,10 +43,10 @@ interface SelectProps extends OneOfProps {
 }
 
 /** Whether what is chosen is to be asked for by itself. */
-export const isElsewhere = (query: Query<unknown>, items: readonly Named[], id: string, none = ""): boolean =>
+export const isElsewhere = (query: Query<unknown>, items: readonly NamedChoice[], id: string, none = ""): boolean =>
   id !== none && query.data !== undefined && items.every((one) => one.id !== id);
 
-const labelOf = ({ name, count }: Named): string => (count === undefined ? name : `${name} (${number(count)})`);
+const labelOf = ({ name, count }: NamedChoice): string => (count === undefined ? name : `${name} (${number(count)})`);
 
 /** @returns the component that chooses one of a kind */
 export const selectOf = <O extends Operation, G extends Operation>(kind: Kind<O, G>) =>
@@ -94,13 +94,13 @@ export const selectOf = <O extends Operation, G extends Operation>(kind: Kind<O,
     );
   };
 
-interface Found {
+interface SearchResult {
   text: string;
-  all: readonly Named[];
+  all: readonly NamedChoice[];
   fault?: string;
 }
 
-const NOTHING: Found = { text: "", all: [] };
+const NOTHING: SearchResult = { text: "", all: [] };
 
 function useFound(find: Find, wanted: string) {
   const settled = useSettled(wanted, WAIT_MS) ?? "";
@@ -109,7 +109,7 @@ function useFound(find: Find, wanted: string) {
   useEffect(() => {
     if (settled === "") return undefined;
     const abort = new AbortController();
-    const show = (next: Omit<Found, "text">) => {
+    const show = (next: Omit<SearchResult, "text">) => {
       if (!abort.signal.aborted) setFound({ text: settled, ...next });
     };
     void find(settled, abort).then(

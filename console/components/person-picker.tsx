@@ -13,7 +13,7 @@ const MAX_OFFERED = 8;
 
 type Person = SubscriberPage["items"][number];
 
-interface Picked {
+interface PersonPick {
   text: string;
   setText: (text: string) => void;
   /** Whose external ID or email it is, or the only one who is found. */
@@ -25,7 +25,7 @@ interface Picked {
   reason: string | undefined;
 }
 
-export function usePicked(): Picked {
+export function usePicked(): PersonPick {
   const [text, setText] = useState("");
   const wanted = text.trim();
   const q = useSettled(wanted, WAIT_MS) ?? "";
@@ -55,7 +55,7 @@ const aboutOf = (person: Person): string => [fullName(person), person.email].fil
 
 interface PersonFieldProps {
   label: string;
-  picked: Picked;
+  picked: PersonPick;
   placeholder?: string;
   fault?: string | undefined;
   /** Where nothing is typed. */

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { NotificationPreview, NotificationsCreateBody } from "../../sdk/src/types.gen.ts";
-import type { Running } from "../app/action.ts";
+import type { RunningAction } from "../app/action.ts";
 import { Cover } from "../app/places.ts";
 import { type Query, useQuery } from "../app/query.ts";
 import { sendLimitOf } from "../app/send-limit.ts";
@@ -33,7 +33,7 @@ interface ReleaseSheetProps {
   title: string;
   /** What its button does; the number of people follows. */
   act: string;
-  action: Running;
+  action: RunningAction;
   /** Who gets it, where that is known before. */
   preview?: Query<NotificationPreview>;
   /** What the preview is of, and the beginning of its paths where it is one of several messages. */

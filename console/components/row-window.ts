@@ -18,14 +18,14 @@ interface RowWindow {
   below: number;
 }
 
-interface Measured {
+interface RowHeights {
   /** By row; 0 for a row that was not in the document yet. */
   heights: number[];
   /** Assumed for rows that were not measured: the mean of the first ones. A new mean would move all rows. */
   usual: number | undefined;
 }
 
-const unmeasured = (): Measured => ({ heights: [], usual: undefined });
+const unmeasured = (): RowHeights => ({ heights: [], usual: undefined });
 
 /** @param body holds the rows of the window, between two rows of blank space if `count` is above `MAX_ROWS` */
 export function useRowWindow(count: number, body: RefObject<HTMLTableSectionElement | null>): RowWindow {
@@ -88,14 +88,14 @@ export function useRowWindow(count: number, body: RefObject<HTMLTableSectionElem
 }
 
 /** Of rows from one to before another, in pixels. */
-function heightOf({ heights, usual = USUAL_HEIGHT }: Measured, from: number, to: number): number {
+function heightOf({ heights, usual = USUAL_HEIGHT }: RowHeights, from: number, to: number): number {
   let sum = 0;
   for (let row = from; row < to; row++) sum += heights[row] || usual;
   return sum;
 }
 
 /** The row at a distance from the top of the first one. */
-function rowAt({ heights, usual = USUAL_HEIGHT }: Measured, count: number, distance: number): number {
+function rowAt({ heights, usual = USUAL_HEIGHT }: RowHeights, count: number, distance: number): number {
   let row = 0;
   for (let end = heights[0] || usual; end <= distance && row < count - 1; end += heights[row] || usual) row++;
   return row;

@@ -8,18 +8,18 @@ import { AttributeFields, EventFields } from "./rule-fields.tsx";
 import { emptyRow, isComplete, type Row, type Rows, rowsOf, ruleOf } from "./rule-model.ts";
 
 /** A rule as far as it is written: one that is not finished cannot be saved, and is kept. */
-export interface Written {
+export interface RuleDraft {
   rule: SegmentRule | undefined;
   isWhole: boolean;
   /** What is no rule, as it was typed. */
   text?: string | undefined;
 }
 
-export const wholeOf = ({ rule, isWhole }: Written): SegmentRule | undefined => (isWhole ? rule : undefined);
+export const wholeOf = ({ rule, isWhole }: RuleDraft): SegmentRule | undefined => (isWhole ? rule : undefined);
 
 interface RuleBuilderProps {
-  written: Written;
-  onInput: (written: Written) => void;
+  written: RuleDraft;
+  onInput: (written: RuleDraft) => void;
   /** What the API says about the rule. */
   fault?: string | undefined;
 }
@@ -33,12 +33,12 @@ function parsed(text: string): SegmentRule | undefined {
   }
 }
 
-function startOf({ rule, text }: Written): Rows | undefined {
+function startOf({ rule, text }: RuleDraft): Rows | undefined {
   if (text !== undefined) return undefined;
   return rule ? rowsOf(rule) : { op: "and", rows: [emptyRow("attribute")] };
 }
 
-const textOf = ({ rule, text = "" }: Written): string => (rule ? JSON.stringify(rule, null, 2) : text);
+const textOf = ({ rule, text = "" }: RuleDraft): string => (rule ? JSON.stringify(rule, null, 2) : text);
 
 export function RuleBuilder({ written, onInput, fault }: RuleBuilderProps) {
   const [rows, setRows] = useState(() => startOf(written));
@@ -55,7 +55,7 @@ export function RuleBuilder({ written, onInput, fault }: RuleBuilderProps) {
     seen.current = rule;
     isTyped.current = false;
   });
-  const say = (next: Written) => {
+  const say = (next: RuleDraft) => {
     isTyped.current = true;
     onInput({ text: undefined, ...next });
   };

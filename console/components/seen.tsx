@@ -81,7 +81,7 @@ interface LetterProps {
   opens?: boolean | undefined;
 }
 
-interface Told {
+interface FrameMessage {
   letterReady?: boolean;
   letterHeight?: number;
   letterLink?: string;
@@ -100,7 +100,7 @@ function Letter({ title, html, from = "Your product", opens = false }: LetterPro
   const [height, setHeight] = useState(160);
   useEffect(() => {
     const fill = () => frame.current?.contentWindow?.postMessage({ html }, "*");
-    const listen = ({ source, data }: MessageEvent<Told>) => {
+    const listen = ({ source, data }: MessageEvent<FrameMessage>) => {
       if (source !== frame.current?.contentWindow) return;
       if (data.letterReady) fill();
       if (data.letterHeight) setHeight(Math.min(600, Math.max(80, data.letterHeight)));

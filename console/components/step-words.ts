@@ -45,7 +45,7 @@ export function stepText(step: JourneyStep): string {
 export const nameOf = (step: JourneyStep): string => `${stepNames[typeOf(step) ?? "exit"]} ${stepText(step)}`.trim();
 
 /** A way out of a step: the field that names the next one, and its outcome in the statistics. */
-export interface Way {
+export interface StepExit {
   field: string;
   label: string;
   /** The label in the chart. */
@@ -53,7 +53,7 @@ export interface Way {
   outcome: string;
 }
 
-export const ways: Record<StepType, readonly Way[]> = {
+export const ways: Record<StepType, readonly StepExit[]> = {
   send: [{ field: "next", label: "", short: "", outcome: "sent" }],
   delay: [{ field: "next", label: "", short: "", outcome: "delayed" }],
   branch: [

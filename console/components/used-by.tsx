@@ -2,20 +2,20 @@
 import { cronWords } from "../app/cron-words.ts";
 import { pathTo } from "../app/router.ts";
 
-interface Named {
+interface NamedEntity {
   id: string;
   name: string;
 }
 
-interface Used {
-  campaigns: readonly Named[];
-  journeys: readonly Named[];
+interface UsesByKind {
+  campaigns: readonly NamedEntity[];
+  journeys: readonly NamedEntity[];
   schedules: readonly { id: string; cron_expression: string }[];
   /** Of a channel. */
-  experiences?: readonly Named[];
+  experiences?: readonly NamedEntity[];
 }
 
-export function UsedBy({ used: { campaigns, journeys, schedules, experiences = [] } }: { used: Used }) {
+export function UsedBy({ used: { campaigns, journeys, schedules, experiences = [] } }: { used: UsesByKind }) {
   const links = [
     ...campaigns.map(({ id, name }) => ({ id, href: pathTo("campaigns", id), text: `the campaign ${name}` })),
     ...journeys.map(({ id, name }) => ({ id, href: pathTo("journeys", id), text: `the journey ${name}` })),

@@ -5,15 +5,15 @@ import { useQuery } from "../app/query.ts";
 import { clipped } from "../app/time.ts";
 import { TextField } from "./field.tsx";
 
-type Written = HTMLInputElement | HTMLTextAreaElement;
+type TextControl = HTMLInputElement | HTMLTextAreaElement;
 
-const isWritten = (target: EventTarget | null): target is Written =>
+const isWritten = (target: EventTarget | null): target is TextControl =>
   target instanceof HTMLTextAreaElement || (target instanceof HTMLInputElement && target.type === "text");
 
 /** Where a text was written last, among the inputs inside; at the end of the first one before that, of a long one where there is any. */
 export function useLastWritten() {
   const inside = useRef<HTMLDivElement>(null);
-  const last = useRef<Written | undefined>(undefined);
+  const last = useRef<TextControl | undefined>(undefined);
   const note = ({ target }: FocusEvent) => {
     if (isWritten(target)) last.current = target;
   };
@@ -21,8 +21,8 @@ export function useLastWritten() {
     const written = last.current?.isConnected ? last.current : undefined;
     const input =
       written ??
-      inside.current?.querySelector<Written>("textarea") ??
-      inside.current?.querySelector<Written>("input[type=text]");
+      inside.current?.querySelector<TextControl>("textarea") ??
+      inside.current?.querySelector<TextControl>("input[type=text]");
     if (!input) return;
     const end = input.value.length;
     // Where nobody put it, it is a word of its own.

@@ -1,6 +1,6 @@
 // What a mail is designed as: its look and its blocks. The service keeps it as text beside the HTML, and knows nothing of it.
 
-export interface Look {
+export interface MailTheme {
   /** Of buttons and links. */
   accent: string;
   /** Behind the card. */
@@ -12,7 +12,7 @@ export interface Look {
   radius: number;
 }
 
-export const PLAIN: Look = {
+export const PLAIN: MailTheme = {
   accent: "#2c55c9",
   page: "#f1f3f7",
   card: "#ffffff",
@@ -21,7 +21,7 @@ export const PLAIN: Look = {
   radius: 10,
 };
 
-export const fonts: Record<Look["font"], string> = {
+export const fonts: Record<MailTheme["font"], string> = {
   sans: "-apple-system,BlinkMacSystemFont,'Segoe UI',Roboto,Helvetica,Arial,sans-serif",
   serif: "Georgia,'Times New Roman',serif",
 };
@@ -56,7 +56,7 @@ type BlockOf<T extends BlockType> = { id: string; type: T; back?: string } & Say
 export type Block = { [T in BlockType]: BlockOf<T> }[BlockType];
 
 export interface Design {
-  look: Look;
+  look: MailTheme;
   blocks: readonly Block[];
 }
 
@@ -65,7 +65,7 @@ export interface Kind<T extends BlockType> {
   start: Says[T];
   /** In one line, for the list of blocks. */
   about: (says: Says[T]) => string;
-  html: (says: Says[T], look: Look) => string;
+  html: (says: Says[T], look: MailTheme) => string;
   /** In pixels, above and below, and at the sides. */
   padding?: readonly [vertical: number, side: number];
 }

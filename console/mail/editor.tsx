@@ -16,7 +16,7 @@ import { designOf, type Starter, starters } from "./starters.ts";
 
 const WIDTHS = { Desktop: 680, Phone: 320 };
 
-export interface Made {
+export interface ComposedMail {
   design: string;
   html: string;
   /** Of a starter, where the mail says nothing yet. */
@@ -29,7 +29,7 @@ interface EditorProps {
   design: Design | undefined;
   /** The id of the block whose settings are shown first. */
   at?: string | undefined;
-  onInput: (made: Made) => void;
+  onInput: (made: ComposedMail) => void;
   close: () => void;
 }
 
@@ -41,7 +41,7 @@ function keep(event: Event): void {
 
 export function MailEditor({ design: given, at, onInput, close }: EditorProps) {
   const [design, setDesign] = useState(given);
-  const set = (next: Design, more: Pick<Made, "subject" | "preheader"> = {}) => {
+  const set = (next: Design, more: Pick<ComposedMail, "subject" | "preheader"> = {}) => {
     setDesign(next);
     onInput({ design: JSON.stringify(next), html: mailHtml(next), ...more });
   };

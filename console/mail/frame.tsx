@@ -12,7 +12,7 @@ interface FrameProps {
   choosing?: { chosen: string | undefined; choose: (id: string) => void };
 }
 
-interface Told {
+interface FrameMessage {
   letterReady?: boolean;
   letterHeight?: number;
   letterBlock?: string;
@@ -25,7 +25,7 @@ export function MailFrame({ design, title, width, isDark = false, choosing }: Fr
   const html = inTheme(sampled(mailHtml(design, { chosen })), isDark);
   useEffect(() => {
     const fill = () => frame.current?.contentWindow?.postMessage({ html }, "*");
-    const listen = ({ source, data }: MessageEvent<Told>) => {
+    const listen = ({ source, data }: MessageEvent<FrameMessage>) => {
       if (source !== frame.current?.contentWindow) return;
       if (data.letterReady) fill();
       if (data.letterHeight) setHeight(data.letterHeight);

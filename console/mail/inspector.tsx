@@ -5,7 +5,7 @@ import { Check, Field, SelectField, TextField } from "../components/field.tsx";
 import { ImageField } from "../components/image-field.tsx";
 import type { SliderProps } from "../components/pickers.tsx";
 import { EMPTY_CELL } from "./blocks/columns.ts";
-import type { Align, Block, BlockType, Cell, Look, Says } from "./design.ts";
+import type { Align, Block, BlockType, Cell, MailTheme, Says } from "./design.ts";
 
 const ALIGN: Record<Align, string> = { left: "Left", center: "Center", right: "Right" };
 const NO_BACK = "#eef2ff";
@@ -222,7 +222,7 @@ export function BlockForm({ block, change }: BlockFormProps) {
   );
 }
 
-export function LookForm({ look, change }: { look: Look; change: (look: Look) => void }) {
+export function LookForm({ look, change }: { look: MailTheme; change: (look: MailTheme) => void }) {
   return (
     <>
       <div class="row">

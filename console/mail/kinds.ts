@@ -1,7 +1,7 @@
 // The ten blocks, in the order of the palette.
 import { columns } from "./blocks/columns.ts";
 import { onColour } from "./colours.ts";
-import { type Block, type BlockType, fonts, type Kind, type Look, newId } from "./design.ts";
+import { type Block, type BlockType, fonts, type Kind, type MailTheme, newId } from "./design.ts";
 import { escaped, paragraphs, styleOf, table } from "./markup.ts";
 
 const button: Kind<"button"> = {
@@ -194,5 +194,5 @@ export const newBlock = (type: BlockType): Block => ({ id: newId(), type, ...kin
 const kindOf = ({ type }: Block): Kind<never> => kinds[type] as unknown as Kind<never>;
 
 export const aboutOf = (block: Block): string => kindOf(block).about(block as never);
-export const contentOf = (block: Block, look: Look): string => kindOf(block).html(block as never, look);
+export const contentOf = (block: Block, look: MailTheme): string => kindOf(block).html(block as never, look);
 export const paddingOf = (block: Block): readonly [vertical: number, side: number] => kindOf(block).padding ?? [10, 32];

@@ -1,6 +1,6 @@
 // A design as the HTML of a mail: tables, styles at each element, conditions of Outlook, and a dark variant.
 import { onColour } from "./colours.ts";
-import { type Block, type Design, fonts, type Look } from "./design.ts";
+import { type Block, type Design, fonts, type MailTheme } from "./design.ts";
 import { contentOf, paddingOf } from "./kinds.ts";
 import { table } from "./markup.ts";
 
@@ -70,7 +70,7 @@ export function blockAt(design: Design, place: number): number {
 /** The classes by which colours follow a dark mailbox. */
 const FOLLOWING = / ?class="[tmal]"/g;
 
-function rowHtml(block: Block, look: Look, editing: Editing | undefined): string {
+function rowHtml(block: Block, look: MailTheme, editing: Editing | undefined): string {
   const [vertical, side] = paddingOf(block);
   const { back } = block;
   const content = (back ? onBack(block, look, back) : contentOf(block, look)) || (editing && NOTHING);
@@ -87,7 +87,7 @@ function rowHtml(block: Block, look: Look, editing: Editing | undefined): string
 }
 
 /** On a background of its own a block has one colour of text, in the dark too. */
-function onBack(block: Block, look: Look, back: string): string {
+function onBack(block: Block, look: MailTheme, back: string): string {
   const text = onColour(back);
   return contentOf(block, { ...look, text, accent: text }).replaceAll(FOLLOWING, "");
 }

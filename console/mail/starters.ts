@@ -1,5 +1,14 @@
 // Mails to begin with: each is a design of its own, for a purpose that most workspaces have.
-import { type Block, type BlockType, type Cell, type Design, type Look, newId, PLAIN, type Says } from "./design.ts";
+import {
+  type Block,
+  type BlockType,
+  type Cell,
+  type Design,
+  type MailTheme,
+  newId,
+  PLAIN,
+  type Says,
+} from "./design.ts";
 import { kinds } from "./kinds.ts";
 
 const HELLO = "{{ subscriber.first_name | default: 'there' }}";
@@ -11,7 +20,7 @@ export interface Starter {
   about: string;
   subject: string;
   preheader: string;
-  look: Look;
+  look: MailTheme;
   parts: readonly Part[];
 }
 

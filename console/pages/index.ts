@@ -8,9 +8,9 @@ import type { IconName } from "../components/icon.tsx";
  * What a page declares, so that navigation, palette and router know it before its code is loaded: the segment of its
  * address, its icon, the key that follows `g`, and words that find it in the palette.
  */
-type Row = readonly [name: string, icon: IconName, key: string, words: string, load: () => Promise<Loaded>];
+type Row = readonly [name: string, icon: IconName, key: string, words: string, load: () => Promise<LoadedPage>];
 
-export interface Loaded {
+export interface LoadedPage {
   View: ComponentType;
   /** Asks at once what its views would ask one after another. */
   ahead?: (place: Address) => void;
@@ -18,8 +18,8 @@ export interface Loaded {
 
 /** Of pages that share a file. */
 const oneOf =
-  <N extends string>(file: () => Promise<{ views: Record<N, Loaded> }>, page: N) =>
-  async (): Promise<Loaded> =>
+  <N extends string>(file: () => Promise<{ views: Record<N, LoadedPage> }>, page: N) =>
+  async (): Promise<LoadedPage> =>
     (await file()).views[page];
 const figures = () => import("./figures.ts");
 const machine = () => import("./machine.ts");

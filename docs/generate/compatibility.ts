@@ -26,12 +26,12 @@ export function breaksOf(release: Release, now: Signature, today: string): strin
   });
 }
 
-type Announced = Pick<Deprecation, "since" | "sunset"> | undefined;
+type Announcement = Pick<Deprecation, "since" | "sunset"> | undefined;
 
 function announcementBreaks({ released }: Release, before: RouteSignature, { deprecated }: RouteSignature): string[] {
   const fault = deprecated && faultOfDeprecation(deprecated);
   if (fault) return [`its deprecation is wrong: ${fault}`];
-  const found: Announced = before.deprecated;
+  const found: Announcement = before.deprecated;
   if (!found && deprecated && deprecated.since < released)
     return [`its deprecation is dated ${deprecated.since}, before the release that did not have it`];
   if (found && deprecated && deprecated.sunset < found.sunset) return [`goes earlier than was announced`];

@@ -7,7 +7,7 @@ import type { AnyIndex, AnyItem } from "../../shared/store/item.ts";
 
 const STORE = new URL("../../shared/store/", import.meta.url);
 
-interface Declared<D> {
+interface DeclaredItem<D> {
   name: string;
   /** `shared/store/sends/items.ts` */
   file: string;
@@ -15,8 +15,8 @@ interface Declared<D> {
 }
 
 export interface DeclaredItems {
-  items: Declared<AnyItem>[];
-  indexes: Declared<AnyIndex>[];
+  items: DeclaredItem<AnyItem>[];
+  indexes: DeclaredItem<AnyIndex>[];
 }
 
 const isDeclared = (value: unknown): value is AnyItem | AnyIndex =>

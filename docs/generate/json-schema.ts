@@ -12,11 +12,11 @@ interface Action {
   requirement?: unknown;
 }
 
-interface Piped {
+interface PipedSchema {
   pipe: readonly object[];
 }
 
-const actionOf = (schema: Piped, n: number): unknown => schema.pipe[n];
+const actionOf = (schema: PipedSchema, n: number): unknown => schema.pipe[n];
 
 /** Our own checks, as JSON Schema keywords or examples. */
 const meanings: [is: (action: Action) => boolean, adds: JsonSchema][] = [

@@ -3,7 +3,7 @@
 import { camel } from "../../shared/http/operation-names.ts";
 import type { JsonSchema } from "../../shared/rules/json-schema.ts";
 
-interface Sampled {
+interface SampledEndpoint {
   group: string;
   /** The method of the SDK; undefined where the SDK has none. */
   method: string | undefined;
@@ -19,7 +19,7 @@ export interface CodeSample {
   source: string;
 }
 
-export const samplesOf = (operation: Sampled): CodeSample[] => [
+export const samplesOf = (operation: SampledEndpoint): CodeSample[] => [
   { lang: "curl", source: curlOf(operation) },
   ...(operation.method === undefined ? [] : [{ lang: "TypeScript" as const, source: codeOf(operation) }]),
 ];
@@ -34,9 +34,9 @@ const HEADERS: Record<string, string> = {
 const shell = (text: string) => `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
 /** A parameter of the query that is required, or that the declaration shows by an example. */
-const isShown = (one: Sampled["parameters"][number]) => one.in === "query" && one.example !== undefined;
+const isShown = (one: SampledEndpoint["parameters"][number]) => one.in === "query" && one.example !== undefined;
 
-function curlOf({ verb, path, credentials, parameters, body }: Sampled): string {
+function curlOf({ verb, path, credentials, parameters, body }: SampledEndpoint): string {
   const query = parameters
     .filter(isShown)
     .map(({ name, example }) => `${name}=${encodeURIComponent(String(example))}`)
@@ -51,7 +51,7 @@ function curlOf({ verb, path, credentials, parameters, body }: Sampled): string 
   ].join(" \\\n  ");
 }
 
-function bodyOf(body: Sampled["body"]): string[] {
+function bodyOf(body: SampledEndpoint["body"]): string[] {
   if (body?.example === undefined) return [];
   if (body.type === "application/json")
     return ["-H 'Content-Type: application/json'", `-d ${shell(JSON.stringify(body.example))}`];
@@ -80,7 +80,7 @@ function literal(value: unknown, indent = ""): string {
   return `${open}\n${parts.map((part) => `${deeper}${part},\n`).join("")}${indent}${close}`;
 }
 
-function codeOf({ group, method, verb, parameters, body }: Sampled): string {
+function codeOf({ group, method, verb, parameters, body }: SampledEndpoint): string {
   const query = parameters.filter(isShown);
   const given = [
     ...parameters.filter((one) => one.in === "path").map(({ name }) => name),

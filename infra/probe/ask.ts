@@ -19,7 +19,7 @@ export interface Answer {
 export type Ask = (method: string, path: string, headers?: Record<string, string>, body?: unknown) => Promise<Answer>;
 
 /** Returns what was seen. @throws what was seen, if the contract says otherwise. */
-type Look = () => Promise<string>;
+type Observe = () => Promise<string>;
 
 const PATIENCE_MS = 35_000;
 const BODY_WAITS_MS = 2_000;
@@ -38,7 +38,7 @@ export const asker =
     return { status: response.status, headers: response.headers, text: await response.text() };
   };
 
-export async function check(lines: string, about: string, look: Look): Promise<Check> {
+export async function check(lines: string, about: string, look: Observe): Promise<Check> {
   try {
     return { lines, about, ok: true, seen: await look() };
   } catch (error) {

@@ -42,7 +42,7 @@ export function createRemoteDynamoDb(endpoint: string): RemoteDynamoDb {
     throw awsFailure(name, String(message ?? Message ?? text), { status, fields });
   };
 
-  const count = (operation: string, consumed: Consumed[]) => {
+  const count = (operation: string, consumed: CapacityReport[]) => {
     meter.by_operation[operation] ??= { requests: 0, wcu: 0, rcu: 0 };
     const own = meter.by_operation[operation];
     meter.requests++;
@@ -60,7 +60,7 @@ export function createRemoteDynamoDb(endpoint: string): RemoteDynamoDb {
     const unasked = METERED.test(operation) && input.ReturnConsumedCapacity === undefined;
     const answer = await ask(operation, unasked ? { ...input, ReturnConsumedCapacity: "INDEXES" } : input);
     const { ConsumedCapacity, ...rest } = answer;
-    count(operation, [ConsumedCapacity ?? []].flat() as Consumed[]);
+    count(operation, [ConsumedCapacity ?? []].flat() as CapacityReport[]);
     for (const [table, partition] of writtenBy(operation, input))
       for (const listener of listeners) listener(table, partition);
     return unasked ? rest : answer;
@@ -102,7 +102,7 @@ export function createRemoteDynamoDb(endpoint: string): RemoteDynamoDb {
   };
 }
 
-interface Consumed {
+interface CapacityReport {
   CapacityUnits?: number;
   GlobalSecondaryIndexes?: Record<string, { CapacityUnits: number }>;
 }
@@ -139,7 +139,7 @@ function readObject(text: string): Wire {
   throw new Error(`This is not a DynamoDB endpoint: it answered ${text.slice(0, 80)}`);
 }
 
-type Written = {
+type WrittenItem = {
   TableName?: string;
   Item?: Wire;
   Key?: Wire;
@@ -154,11 +154,11 @@ function writtenBy(operation: string, input: Wire): [table: string, partition: s
     String((item?.pk as { S?: string } | undefined)?.S ?? ""),
   ];
   if (operation === "BatchWriteItem")
-    return Object.entries(input.RequestItems as Record<string, Written[]>).flatMap(([table, writes]) =>
+    return Object.entries(input.RequestItems as Record<string, WrittenItem[]>).flatMap(([table, writes]) =>
       writes.map(({ PutRequest, DeleteRequest }) => place(table, PutRequest?.Item ?? DeleteRequest?.Key)),
     );
   if (operation === "TransactWriteItems")
-    return (input.TransactItems as Record<string, Written>[]).flatMap((step) =>
+    return (input.TransactItems as Record<string, WrittenItem>[]).flatMap((step) =>
       Object.values(step).map(({ TableName, Item, Key }) => place(TableName, Item ?? Key)),
     );
   if (!/^(Put|Update|Delete)Item$/.test(operation)) return [];

@@ -20,7 +20,7 @@ import { type Group, openSchedules, type Retry, type Schedule } from "./schedule
 import type { Deps, StandIn, Wire } from "./stand-in.ts";
 import { MINUTE, SECOND } from "./time.ts";
 
-interface Firing {
+interface FiringOptions {
   /** `false` skips rate() and cron() schedules. */
   recurring?: boolean;
   /** A recurring schedule fires once, however many of its times have passed. */
@@ -29,9 +29,9 @@ interface Firing {
 
 export interface Scheduler extends StandIn {
   /** The earliest instant at which a schedule fires or a firing is retried. */
-  next(which?: Firing): number | undefined;
+  next(which?: FiringOptions): number | undefined;
   /** Fires the schedules that are due by `now`, in the order of time. @returns how many targets were reached. */
-  fireDue(now: number, which?: Firing): Promise<number>;
+  fireDue(now: number, which?: FiringOptions): Promise<number>;
   /** Listens to schedules that are created, which may be due before anything else. */
   onSave(listener: () => void): void;
   meter(): { created: number; deleted: number; fired: number };
@@ -180,7 +180,7 @@ export function createScheduler(deps: Deps & { deliver: Deliver }): Scheduler {
     return retry;
   };
 
-  const fireAll = async (now: number, { recurring = true, collapse = false }: Firing): Promise<number> => {
+  const fireAll = async (now: number, { recurring = true, collapse = false }: FiringOptions): Promise<number> => {
     for (let reached = 0; ; ) {
       // Read again each time: schedules may be created while a target is being called.
       const retry = schedules.firstRetry(now);

@@ -39,7 +39,7 @@ interface LocalNetworkDeps extends SinkDeps {
   notify(): void;
 }
 
-type Served = Exclude<Purpose, "webhook" | "smtp" | "sign_in">;
+type ServedPurpose = Exclude<Purpose, "webhook" | "smtp" | "sign_in">;
 /** Who is asked is named by users; none of them is an embedded provider. */
 const isOfUsers = (purpose: Purpose): purpose is "webhook" | "sign_in" =>
   purpose === "webhook" || purpose === "sign_in";
@@ -64,18 +64,18 @@ export function createLocalNetwork(deps: LocalNetworkDeps): LocalNetwork {
     return fault;
   };
   const observed = { ...deps, faults: { take } };
-  const makers: Record<Served, () => Sink> = {
+  const makers: Record<ServedPurpose, () => Sink> = {
     ios: () => apnsSink(observed),
     android: () => fcmSink(observed),
     web_push: () => webPushSink(observed),
     sms: () => smsSink(observed),
     chat_app: () => chatAppSink({ ...observed, templates }),
   };
-  const sinks = new Map<Served, Sink>();
-  const servers = new Map<Served, Server>();
+  const sinks = new Map<ServedPurpose, Sink>();
+  const servers = new Map<ServedPurpose, Server>();
   let requests = 0;
 
-  const sinkOf = (purpose: Served): Sink => {
+  const sinkOf = (purpose: ServedPurpose): Sink => {
     const sink = sinks.get(purpose) ?? makers[purpose]();
     sinks.set(purpose, sink);
     return (request) => {
@@ -86,7 +86,7 @@ export function createLocalNetwork(deps: LocalNetworkDeps): LocalNetwork {
       return { ...answer, headers: { ...answer.headers, "retry-after": String(retryAfter) } };
     };
   };
-  const serverOf = (purpose: Served): Server => {
+  const serverOf = (purpose: ServedPurpose): Server => {
     const server = servers.get(purpose) ?? serveHttp1(sinkOf(purpose));
     servers.set(purpose, server);
     return server;

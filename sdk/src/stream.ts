@@ -230,7 +230,7 @@ async function poll(deps: StreamDeps, options: StreamOptions, progress: Progress
 /** The time in a message's id, in milliseconds. */
 const timeOf = (id: string): number => Number.parseInt(id.replaceAll("-", "").slice(0, 12), 16);
 
-interface Authored {
+interface AuthoredContent {
   format?: string;
   image_url?: string;
   actions?: { id: string; title: string; url: string }[];
@@ -239,7 +239,7 @@ interface Authored {
 
 /** A message of the inbox in the form of the stream. */
 function shown({ id, notification_id, content, created_at }: Message): StreamMessage {
-  const { format, image_url, actions = [], display } = content as Authored;
+  const { format, image_url, actions = [], display } = content as AuthoredContent;
   return {
     id,
     notification_id,

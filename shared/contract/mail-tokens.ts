@@ -3,7 +3,7 @@ import { timingSafeEqual } from "node:crypto";
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import { hmacUnder } from "../kernel/hmac.ts";
 
-interface Unsubscribing {
+interface UnsubscribeToken {
   kind: "unsubscribe";
   tenant: string;
   subscriber: string;
@@ -15,7 +15,7 @@ interface Unsubscribing {
   of?: { job: string; sentAt: number } | undefined;
 }
 
-export interface Confirming {
+export interface ConfirmToken {
   kind: "confirm";
   tenant: string;
   subscriber: string;
@@ -27,7 +27,7 @@ export interface Confirming {
   askedAt: number;
 }
 
-interface Sent {
+interface SentMail {
   tenant: string;
   subscriber: string;
   job: string;
@@ -36,10 +36,10 @@ interface Sent {
   sentAt: number;
 }
 
-export type Opening = Sent & { kind: "open" };
+export type OpenToken = SentMail & { kind: "open" };
 /** `link`: the position in the HTML body, which has `links`. `target`: where it led when it was sent (AMB-149). */
-export type Clicking = Sent & { kind: "click"; link: number; links: number; target: string };
-export type MailToken = Unsubscribing | Confirming | Opening | Clicking;
+export type ClickToken = SentMail & { kind: "click"; link: number; links: number; target: string };
+export type MailToken = UnsubscribeToken | ConfirmToken | OpenToken | ClickToken;
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const ID_BYTES = 16;
@@ -122,14 +122,14 @@ function bytesOf(token: MailToken): Buffer {
   return Buffer.concat([...mail, link, deflateRawSync(token.target)]);
 }
 
-function sendBytesOf({ of }: Unsubscribing): Buffer {
+function sendBytesOf({ of }: UnsubscribeToken): Buffer {
   if (!of) return Buffer.alloc(0);
   const sentAt = Buffer.alloc(4);
   sentAt.writeUInt32BE(of.sentAt);
   return Buffer.concat([packed(of.job), sentAt]);
 }
 
-function sendOf(bytes: Buffer): Pick<Unsubscribing, "of"> {
+function sendOf(bytes: Buffer): Pick<UnsubscribeToken, "of"> {
   if (bytes.length === 0) return {};
   return { of: { job: unpacked(bytes.subarray(0, ID_BYTES)), sentAt: bytes.readUInt32BE(ID_BYTES) } };
 }

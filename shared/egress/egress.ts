@@ -7,7 +7,7 @@ import { type Connect, type Exchange, notSent, type Pool, reasonOf, refusedTarge
 import { openHttp1 } from "./http1.ts";
 import { openHttp2 } from "./http2.ts";
 import { type ConnectOptions, type Network, type Purpose, type RecordType, systemNetwork } from "./network.ts";
-import { type Allowed, serverOf, type Target, targetOf } from "./targets.ts";
+import { serverOf, type Target, type TargetVerdict, targetOf } from "./targets.ts";
 import { withTimeLimit } from "./time-limit.ts";
 
 export interface EgressRequest {
@@ -151,7 +151,7 @@ async function connectTo(
   throw failure ?? new Error("the connection took too long");
 }
 
-const refusalOf = (allowed: Allowed) => (allowed.kind === "refused" ? allowed.reason : undefined);
+const refusalOf = (allowed: TargetVerdict) => (allowed.kind === "refused" ? allowed.reason : undefined);
 
 /** The result of a promise, or a rejection when the signal aborts. */
 function withSignal<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {

@@ -13,7 +13,7 @@ export type Exchange =
   | { outcome: "unknown"; reason: string };
 
 /** A request as it is sent. */
-export interface Outgoing {
+export interface OutgoingRequest {
   method: string;
   target: Target;
   headers: Readonly<Record<string, string>>;
@@ -25,7 +25,7 @@ export interface Outgoing {
 export type Connect = (target: Target, tls: readonly string[], signal: AbortSignal) => Promise<Duplex>;
 
 /** Sends requests over its own connections. */
-export type Pool = (request: Outgoing) => Promise<Exchange>;
+export type Pool = (request: OutgoingRequest) => Promise<Exchange>;
 
 const REFUSED = "RefusedTarget";
 export const refusedTarget = (message: string): Error => namedError(REFUSED, message);

@@ -2,7 +2,7 @@
 import { Agent, type ClientRequestArgs, request as startRequest } from "node:http";
 import type { Duplex } from "node:stream";
 import { type Clock, SECOND } from "../kernel/clock.ts";
-import { type Connect, type Exchange, notSent, type Outgoing, type Pool, reasonOf } from "./exchange.ts";
+import { type Connect, type Exchange, notSent, type OutgoingRequest, type Pool, reasonOf } from "./exchange.ts";
 import { HTTPS_PORT, type Target } from "./targets.ts";
 
 /** A connection idle for longer may have been closed by the server while this environment was frozen. */
@@ -35,7 +35,7 @@ export function openHttp1(clock: Clock, connect: Connect): Pool {
   };
 }
 
-function exchange(agent: Agent, { method, target, headers, body, signal }: Outgoing): Promise<Exchange> {
+function exchange(agent: Agent, { method, target, headers, body, signal }: OutgoingRequest): Promise<Exchange> {
   return new Promise((resolve) => {
     let isSent = false;
     const { host, port, path } = target;

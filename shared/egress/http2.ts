@@ -1,7 +1,7 @@
 // HTTP/2: concurrent requests over one connection per host, whose address was checked when it was made.
 import { type ClientHttp2Session, constants, connect as startSession } from "node:http2";
 import { type Clock, MINUTE } from "../kernel/clock.ts";
-import { type Connect, type Exchange, notSent, type Outgoing, type Pool, reasonOf } from "./exchange.ts";
+import { type Connect, type Exchange, notSent, type OutgoingRequest, type Pool, reasonOf } from "./exchange.ts";
 import { flat, hostHeader, MAX_READ_BYTES } from "./http1.ts";
 
 /** A connection idle for longer may have been closed by the server while this environment was frozen. */
@@ -16,7 +16,7 @@ interface Open {
 export function openHttp2(clock: Clock, connect: Connect): Pool {
   const sessions = new Map<string, Open>();
 
-  const open = async (name: string, { target, signal }: Outgoing): Promise<ClientHttp2Session> => {
+  const open = async (name: string, { target, signal }: OutgoingRequest): Promise<ClientHttp2Session> => {
     const forget = () => {
       if (sessions.get(name) === opened) sessions.delete(name);
     };
@@ -33,7 +33,7 @@ export function openHttp2(clock: Clock, connect: Connect): Pool {
     return opened.session;
   };
 
-  const sessionFor = async (request: Outgoing): Promise<ClientHttp2Session> => {
+  const sessionFor = async (request: OutgoingRequest): Promise<ClientHttp2Session> => {
     const name = `${request.target.host}:${request.target.port}`;
     const cached = sessions.get(name);
     if (cached && clock.now() - cached.usedAt > IDLE_MS) {
@@ -63,7 +63,10 @@ export function openHttp2(clock: Clock, connect: Connect): Pool {
 }
 
 /** Rejects only if the session accepts no more requests. */
-function exchange(session: ClientHttp2Session, { method, target, headers, body, signal }: Outgoing): Promise<Exchange> {
+function exchange(
+  session: ClientHttp2Session,
+  { method, target, headers, body, signal }: OutgoingRequest,
+): Promise<Exchange> {
   return new Promise((resolve) => {
     const stream = session.request({
       ":method": method,

@@ -15,13 +15,13 @@ export const HTTPS_PORT = 443;
 /** Names of the machine itself or of its own network. */
 const INTERNAL = /(^|\.)(localhost|localdomain|local|internal)$/;
 
-export type Allowed = { kind: "allowed"; target: Target } | { kind: "refused"; reason: string };
+export type TargetVerdict = { kind: "allowed"; target: Target } | { kind: "refused"; reason: string };
 
 /**
  * Reads the URL of a request. `exempts` names hosts that are not checked (loopback, in the local service).
  * @returns its target, or why it is refused. The addresses of a name are checked when connecting.
  */
-export function targetOf(text: string, exempts: (host: string, port: number) => boolean = () => false): Allowed {
+export function targetOf(text: string, exempts: (host: string, port: number) => boolean = () => false): TargetVerdict {
   if (text.length > MAX_URL) return { kind: "refused", reason: `must be at most ${MAX_URL} characters` };
   const url = URL.parse(text);
   if (!url?.hostname) return { kind: "refused", reason: "must be an absolute URL" };
@@ -36,7 +36,7 @@ export function serverOf(
   port: number,
   ports: readonly number[],
   exempts: (host: string, port: number) => boolean = () => false,
-): Allowed {
+): TargetVerdict {
   const url = /^[\w.:[\]-]{1,255}$/.test(host) ? URL.parse(`https://${bracketed(host)}:${port}/`) : null;
   if (!url?.hostname || url.pathname !== "/") return { kind: "refused", reason: "must be a host name" };
   return hostOf(url, exempts, ports);
@@ -46,7 +46,7 @@ function hostOf(
   { hostname, port: written, pathname, search }: URL,
   exempts: (host: string, port: number) => boolean,
   ports: readonly number[],
-): Allowed {
+): TargetVerdict {
   const host = hostname.startsWith("[") ? hostname.slice(1, -1) : hostname;
   const port = written === "" ? HTTPS_PORT : Number(written);
   const target = { host, port, path: `${pathname}${search}` };

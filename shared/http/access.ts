@@ -18,7 +18,7 @@ export type Credential = "sdk" | "server" | "dashboard" | "agent";
 type Effect = "read" | "write" | "own" | "session";
 
 /** The credentials of a request. */
-export interface Presented {
+export interface PresentedCredentials {
   sdkKey: string | undefined;
   bearer: string | undefined;
 }
@@ -44,7 +44,7 @@ export interface Access {
   /** Event ingestion may cache a valid credential for up to one minute (ATH-R6). */
   cachesCredentials?: boolean;
   /** Where the protocol of the endpoint puts the credential, if not into the usual headers. @throws 400 */
-  presents?(request: PresentingRequest): Presented;
+  presents?(request: PresentingRequest): PresentedCredentials;
   /** The endpoint is a tool of `/v1/mcp` for agent keys with this scope (docs/decisions/0037). */
   agents?: AgentScope;
   /** Needs a confirmed email address (ACC-4), as every endpoint of a permission to send or to manage credentials does. */

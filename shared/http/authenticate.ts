@@ -18,7 +18,7 @@ import { tenantOfSdkKey } from "../store/workspaces/sdk-keys.ts";
 import { UserSession } from "../store/workspaces/session-items.ts";
 import type { SendingSettings } from "../store/workspaces/settings.ts";
 import { hasLostProvider, keepsClients, sendingSettingsOf, type WorkspaceRow } from "../store/workspaces/workspaces.ts";
-import type { Access, Credential, Presented } from "./access.ts";
+import type { Access, Credential, PresentedCredentials } from "./access.ts";
 import type { TokenVerifier } from "./tokens.ts";
 
 const SERVER_KEY = /^service_srv_[A-Za-z0-9_-]{32}$/;
@@ -109,7 +109,7 @@ interface AuthenticationDeps {
  */
 export async function authenticate(
   { credentials, forbidden }: { credentials: readonly Credential[]; forbidden: NonNullable<Access["forbidden"]> },
-  presented: Presented,
+  presented: PresentedCredentials,
   deps: AuthenticationDeps,
 ): Promise<Caller> {
   if (credentials.length === 0) return { kind: "public" };

@@ -1,10 +1,10 @@
 // Edits of what the caller has seen: the header `If-Match` names its version, and the header `ETag` says the new one (RDA-25).
 import * as v from "valibot";
 import { ApiError, beingChanged } from "../kernel/errors.ts";
-import type { Edited } from "../store/edits.ts";
+import type { EditResult } from "../store/edits.ts";
 import { type Reply, replyWith } from "./endpoint.ts";
 
-interface Versioned {
+interface VersionedEntity {
   version: number;
 }
 
@@ -12,23 +12,23 @@ export const IF_MATCH =
   "With the header `If-Match` only if it still has that version or entity tag, else 412 with what is there now as `current`. " +
   "The header `ETag` is its new version.";
 
-const tagOf = ({ version }: Versioned): string => `"${version}"`;
+const tagOf = ({ version }: VersionedEntity): string => `"${version}"`;
 
 /** With its version as its entity tag. */
-export const tagged = <T extends Versioned>(found: T): Reply => replyWith(200, found, { etag: tagOf(found) });
+export const tagged = <T extends VersionedEntity>(found: T): Reply => replyWith(200, found, { etag: tagOf(found) });
 
 /** A proxy that packs answers makes their tags weak; the version is the same. */
-const names = (header: string, { version }: Versioned): boolean =>
+const names = (header: string, { version }: VersionedEntity): boolean =>
   header.split(",").some((tag) => tag.trim().replace(/^W\//, "").replaceAll('"', "") === String(version));
 
 const isAny = (header: string): boolean => header.trim() === "*";
 
-interface Edit<T extends Versioned> {
+interface Edit<T extends VersionedEntity> {
   read(): Promise<T>;
   /** Of what was seen, or of whatever is there. */
-  edit(seen: T | undefined): Promise<Edited<T>>;
+  edit(seen: T | undefined): Promise<EditResult<T>>;
   /** How the API shows it, where that is not as it is. */
-  show?(found: T): Versioned | Promise<Versioned>;
+  show?(found: T): VersionedEntity | Promise<VersionedEntity>;
 }
 
 /**
@@ -36,7 +36,7 @@ interface Edit<T extends Versioned> {
  * @param returns the schema of the answer
  * @throws 412 with what is there now, 409 where somebody else came first, and what `read` and `edit` throw
  */
-export async function editAsSeen<T extends Versioned>(
+export async function editAsSeen<T extends VersionedEntity>(
   { "if-match": header = "*" }: Readonly<Record<string, string | undefined>>,
   returns: v.GenericSchema,
   { read, edit, show = (found) => found }: Edit<T>,
@@ -49,7 +49,7 @@ export async function editAsSeen<T extends Versioned>(
   throw beingChanged();
 }
 
-const changedMeanwhile = (current: Versioned, returns: v.GenericSchema): ApiError =>
+const changedMeanwhile = (current: VersionedEntity, returns: v.GenericSchema): ApiError =>
   new ApiError("PRECONDITION_FAILED", `It was changed meanwhile: it has version ${current.version}.`, {
     current: v.parse(returns, current),
     headers: { etag: tagOf(current) },

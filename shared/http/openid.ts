@@ -12,7 +12,7 @@ import * as v from "valibot";
 import type { Egress } from "../egress/egress.ts";
 import { SECOND } from "../kernel/clock.ts";
 import { isEmailAddress, withAsciiDomain } from "../rules/contacts.ts";
-import type { Asserted } from "../store/workspaces/federated-users.ts";
+import type { AssertedUser } from "../store/workspaces/federated-users.ts";
 
 export type Result<T> = { kind: "found"; value: T } | { kind: "failed"; reason: string };
 
@@ -116,7 +116,7 @@ export async function exchange(
   return asked(egress, TokenAnswer, { url, method: "POST", headers, body: form.toString() });
 }
 
-interface Expected {
+interface ExpectedClaims {
   clientId: string;
   nonce: string;
   /** Of the groups, if there are any. */
@@ -133,8 +133,8 @@ export async function verify(
   egress: Egress,
   { issuer, jwks_uri: jwksUri, userinfo_endpoint }: Metadata,
   { id_token: idToken, access_token }: Tokens,
-  { clientId, nonce, groupsClaim, now }: Expected,
-): Promise<Result<Asserted & { hasManyFactors: boolean }>> {
+  { clientId, nonce, groupsClaim, now }: ExpectedClaims,
+): Promise<Result<AssertedUser & { hasManyFactors: boolean }>> {
   const published = await asked(egress, Keys, { url: jwksUri });
   if (published.kind === "failed") return published;
   const checked = signedClaims(published.value, idToken, { issuer, audience: clientId });

@@ -15,7 +15,7 @@ interface Window {
 }
 
 /** Counts `by` of a limit. @throws 429 RATE_LIMITED with `Retry-After` until the window ends (ERR-16). */
-type Sampled = (
+type CountSampled = (
   platform: Pick<Platform, "change" | "clock">,
   limit: AttemptLimit,
   who: string,
@@ -23,7 +23,7 @@ type Sampled = (
 ) => Promise<void>;
 
 /** The counters of one environment. @param together how many are written at once */
-export function openSampled(together: number): Sampled {
+export function openSampled(together: number): CountSampled {
   const windows = recent<Window>(MAX_CACHED);
   return async (platform, limit, who, by = 1) => {
     const window = Math.floor(platform.clock.now() / limit.windowMs);

@@ -10,7 +10,7 @@ import { requestRetries } from "../kernel/retries.ts";
 import { requireFeature } from "../rules/plans.ts";
 import { insideSandbox, isSandbox } from "../store/sandbox/sandbox.ts";
 import type { Secrets } from "../store/secrets.ts";
-import type { Access, Presented } from "./access.ts";
+import type { Access, PresentedCredentials } from "./access.ts";
 import { actionsOf, audited } from "./auditing.ts";
 import { authenticate, type Caller, noteKeyUse } from "./authenticate.ts";
 import { readCookies } from "./cookies.ts";
@@ -169,11 +169,14 @@ const stateOf = (event: Event, ids: Deps["ids"], startedAt: number): RequestCont
   form: undefined,
 });
 
-type Serving = Omit<Context<typeof servingUses>, "viewer"> & { addressOf(event: Event): string };
+type ServingContext = Omit<Context<typeof servingUses>, "viewer"> & { addressOf(event: Event): string };
 
 /** What a known caller must pass, in this order, before the request is read. */
 const gatesOf =
-  ({ route, access }: Endpoint, { platform, requestTokens, sdkLimits, demandsConfirmation, addressOf }: Serving) =>
+  (
+    { route, access }: Endpoint,
+    { platform, requestTokens, sdkLimits, demandsConfirmation, addressOf }: ServingContext,
+  ) =>
   async (context: RequestContext): Promise<void> => {
     const { caller, event } = context;
     await limitRequests(caller, platform, requestTokens);
@@ -268,7 +271,10 @@ function refuse(error: unknown, endpoint: Endpoint, context: RequestContext, { l
 }
 
 /** The credentials in the usual headers, else where the endpoint's own protocol has them. */
-function presentedBy({ event, ...request }: RequestContext, { presents }: Pick<Access, "presents">): Presented {
+function presentedBy(
+  { event, ...request }: RequestContext,
+  { presents }: Pick<Access, "presents">,
+): PresentedCredentials {
   const { authorization = "", "x-sdk-key": sdkKey } = event.headers;
   const bearer = /^bearer /i.test(authorization) ? authorization.slice(7).trim() : undefined;
   if (presents && sdkKey === undefined && bearer === undefined) return presents(request);

@@ -6,10 +6,10 @@ import type { Exchange } from "../egress/exchange.ts";
 import { type Clock, HOUR, MINUTE, SECOND } from "../kernel/clock.ts";
 import {
   type Addresses,
-  type Answered,
+  type AnsweredExchange,
   jsonOf,
   type Outcome,
-  type Outgoing,
+  type OutgoingMessage,
   type Provider,
   refusedForNow,
   rejected,
@@ -119,7 +119,7 @@ const requestOf = (project: string, token: string, body: object) => ({
   body: JSON.stringify(body),
 });
 
-function messageOf(outgoing: Outgoing<Addresses["android"]>) {
+function messageOf(outgoing: OutgoingMessage<Addresses["android"]>) {
   const { address, job, title, body, push = {} } = outgoing;
   const { image_url, sound, badge, collapse_key = job, ttl_seconds } = push;
   const data: Record<string, string> = {};
@@ -159,7 +159,7 @@ interface Refusal {
   fields: string[];
 }
 
-function refusalOf({ status, body }: Answered): Refusal {
+function refusalOf({ status, body }: AnsweredExchange): Refusal {
   const { error } = jsonOf<ErrorAnswer>(body);
   const details = Array.isArray(error?.details) ? error.details : [];
   const code = details.find(({ errorCode }) => errorCode)?.errorCode ?? error?.status ?? String(status);

@@ -10,9 +10,9 @@ import type { StoreReader } from "../store/context.ts";
 import { type Arm, type Event, scopeOf } from "../store/sends/content/arms.ts";
 import type { Job } from "../store/sends/jobs/job-record.ts";
 import type { LivingProfile } from "../store/subscribers/subscribers.ts";
-import { type Outgoing, rejected } from "./provider.ts";
+import { type OutgoingMessage, rejected } from "./provider.ts";
 
-type FilledTemplate = NonNullable<Outgoing["template"]>;
+type FilledTemplate = NonNullable<OutgoingMessage["template"]>;
 
 /** The template filled for a subscriber; undefined if it cannot be rendered for them, now or later, or a text is blank. */
 export type TemplateRenderer = (profile: LivingProfile) => FilledTemplate | undefined;

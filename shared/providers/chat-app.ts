@@ -8,20 +8,20 @@ import { titledText } from "../rules/channel-texts.ts";
 import { type chatAppCategories, variablesOf } from "../rules/chat-app-template-states.ts";
 import {
   type Addresses,
-  type Answered,
+  type AnsweredExchange,
   accepted,
   jsonOf,
   type Outcome,
-  type Outgoing,
+  type OutgoingMessage,
   type Provider,
   refusedForNow,
   rejected,
   retryAfter,
   throttled,
-  type Unverified,
   unanswered,
   unverifiable,
   unverified,
+  type VerificationFailure,
 } from "./provider.ts";
 import { digitsOf, referenceOf } from "./text-messages.ts";
 
@@ -51,7 +51,7 @@ interface ChatTemplateState {
   reason?: string;
 }
 
-export type TemplateAnswer = { kind: "found"; template: ChatTemplateState } | Unverified;
+export type TemplateAnswer = { kind: "found"; template: ChatTemplateState } | VerificationFailure;
 
 export interface ChatAppProvider extends Provider<ChatApp, Addresses["chat_app"]> {
   /** Submits a template for review (WAT-4). */
@@ -159,7 +159,7 @@ function componentsOf({ body }: NewChatTemplate): object[] {
   return [{ type: "BODY", text: body, ...example }];
 }
 
-function contentOf(message: Outgoing<Addresses["chat_app"]>) {
+function contentOf(message: OutgoingMessage<Addresses["chat_app"]>) {
   const { template } = message;
   if (!template) return { type: "text", text: { body: titledText(message, "*"), preview_url: false } };
   // The provider refuses line breaks and repeated spaces in the values of variables.
@@ -171,12 +171,12 @@ function contentOf(message: Outgoing<Addresses["chat_app"]>) {
   };
 }
 
-function errorOf({ status, body }: Answered): { code: number; message: string } {
+function errorOf({ status, body }: AnsweredExchange): { code: number; message: string } {
   const { error } = jsonOf<{ error: { code?: number; message?: string } }>(body);
   return { code: Number(error?.code ?? Number.NaN), message: error?.message ?? String(status) };
 }
 
-function refusalOf(exchange: Answered): Unverified {
+function refusalOf(exchange: AnsweredExchange): VerificationFailure {
   const { message, code } = errorOf(exchange);
   return unverified(message, { isTemporary: RETRYABLE.has(code) || exchange.status >= 500 });
 }

@@ -5,7 +5,7 @@ import type { CredentialsFor } from "../contract/credentials.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { isEmailAddress } from "../rules/contacts.ts";
 import { htmlOfText } from "../rules/mail-body.ts";
-import { type Addresses, type Outgoing, type Provider, rejected } from "./provider.ts";
+import { type Addresses, type OutgoingMessage, type Provider, rejected } from "./provider.ts";
 import type { Ses } from "./ses.ts";
 import type { Smtp } from "./smtp.ts";
 
@@ -46,7 +46,7 @@ const UNSUBSCRIBE_URL = /^(?:https:\/\/|http:\/\/(?:127\.0\.0\.1|localhost)[:/])
 /** The source of a message, or why it is refused. */
 export function mailSource(
   credentials: Email,
-  message: Outgoing<Addresses["email"]>,
+  message: OutgoingMessage<Addresses["email"]>,
   now: number,
 ): { kind: "mail"; source: string } | { kind: "refused"; reason: string } {
   const { from_email, from_name, reply_to } = credentials;

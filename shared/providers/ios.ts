@@ -8,9 +8,9 @@ import { MAX_COLLAPSE_KEY } from "../rules/content-kinds.ts";
 import { uuidOfText } from "../store/hash.ts";
 import {
   type Addresses,
-  type Answered,
+  type AnsweredExchange,
   jsonOf,
-  type Outgoing,
+  type OutgoingMessage,
   type Provider,
   rejected,
   unverifiable,
@@ -102,7 +102,7 @@ export function iosProvider({ egress, clock }: { egress: Egress; clock: Clock })
   };
 }
 
-function payloadOf(message: Outgoing<Addresses["ios"]>): string {
+function payloadOf(message: OutgoingMessage<Addresses["ios"]>): string {
   const { title, body, push = {}, category = "marketing" } = message;
   const { image_url, buttons, sound = "default", badge } = push;
   const aps = {
@@ -126,7 +126,7 @@ const collapseId = (key: string | undefined, job: string): string =>
 /** A header has no other characters. */
 const PRINTABLE = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
 
-function readAnswer({ status, headers, body }: Answered, id: string): PushAnswer {
+function readAnswer({ status, headers, body }: AnsweredExchange, id: string): PushAnswer {
   const reason = reasonOf(body);
   return {
     isAccepted: status === 200,

@@ -18,8 +18,8 @@ export type Outcome =
   | { status: "unknown"; reason: string };
 
 /** What a provider says of credentials. */
-export type Verification = { kind: "verified" } | Unverified;
-export type Unverified =
+export type Verification = { kind: "verified" } | VerificationFailure;
+export type VerificationFailure =
   | { kind: "refused"; error: string }
   /** The provider did not decide, so the verification is repeated. */
   | { kind: "undecided"; error: string };
@@ -34,7 +34,7 @@ export interface AddressKinds {
 export type Addresses = { [T in ProvidedChannel]: AddressKinds[(typeof channels)[T]["address"]] };
 
 /** One message to one address; its texts are final. */
-export interface Outgoing<A = Addresses[ProvidedChannel]> {
+export interface OutgoingMessage<A = Addresses[ProvidedChannel]> {
   tenant: string;
   job: string;
   subscriber: string;
@@ -60,15 +60,15 @@ export interface Outgoing<A = Addresses[ProvidedChannel]> {
 
 export interface Provider<C, A> {
   /** Sends one message; never throws and never sends twice. */
-  send(credentials: C, message: Outgoing<A>): Promise<Outcome>;
+  send(credentials: C, message: OutgoingMessage<A>): Promise<Outcome>;
   /** Verifies credentials of a workspace by an inexpensive request that needs them. */
   verify(credentials: C, tenant: string): Promise<Verification>;
 }
 
 export type Providers = { [T in ProvidedChannel]: Provider<CredentialsFor<T>, Addresses[T]> };
 
-export type Answered = Extract<Exchange, { outcome: "answered" }>;
-type Unanswered = Exclude<Exchange, { outcome: "answered" }>;
+export type AnsweredExchange = Extract<Exchange, { outcome: "answered" }>;
+type UnansweredExchange = Exclude<Exchange, { outcome: "answered" }>;
 
 export const accepted = (providerId?: unknown): Outcome =>
   typeof providerId === "string" && providerId !== "" ? { status: "accepted", providerId } : { status: "accepted" };
@@ -90,7 +90,7 @@ export const throttled = (reason: string, retryAfterSeconds?: number): Outcome =
 });
 
 export function refusedForNow(
-  { status, headers }: Pick<Answered, "status" | "headers">,
+  { status, headers }: Pick<AnsweredExchange, "status" | "headers">,
   reason: string,
   now: number,
 ): Outcome {
@@ -100,19 +100,19 @@ export function refusedForNow(
 }
 
 /** The outcome of a message whose request was not answered. */
-export function unanswered(exchange: Unanswered): Outcome {
+export function unanswered(exchange: UnansweredExchange): Outcome {
   if (exchange.outcome === "unknown") return { status: "unknown", reason: exchange.reason };
   return exchange.isRefused ? rejected(exchange.reason) : retryable(exchange.reason);
 }
 
 /** @param options.isTemporary the verification may be tried again */
-export const unverified = (error: string, { isTemporary = false } = {}): Unverified => ({
+export const unverified = (error: string, { isTemporary = false } = {}): VerificationFailure => ({
   kind: isTemporary ? "undecided" : "refused",
   error,
 });
 
 /** The result of a verification whose request was not answered. */
-export const unverifiable = (exchange: Unanswered): Verification =>
+export const unverifiable = (exchange: UnansweredExchange): Verification =>
   exchange.outcome === "not_sent" && exchange.isRefused
     ? unverified(exchange.reason)
     : unverified(`The provider could not be reached: ${exchange.reason}.`, { isTemporary: true });

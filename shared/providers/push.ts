@@ -1,10 +1,10 @@
 // What push providers share: the data of a notification, and the outcome of an answer.
 import type { Exchange } from "../egress/exchange.ts";
 import {
-  type Answered,
+  type AnsweredExchange,
   accepted,
   type Outcome,
-  type Outgoing,
+  type OutgoingMessage,
   refusedForNow,
   rejected,
   unanswered,
@@ -14,7 +14,13 @@ import {
  * D-PUSH: the notification's data, with the ids of the notification and the subscriber for the app, and what it draws or
  * opens itself (CHC-3): `image_url`, `url`, `buttons`.
  */
-export const mergedData = ({ data, push = {}, job, subscriber, variant }: Outgoing): Record<string, unknown> => ({
+export const mergedData = ({
+  data,
+  push = {},
+  job,
+  subscriber,
+  variant,
+}: OutgoingMessage): Record<string, unknown> => ({
   ...data,
   ...(push.image_url !== undefined && { image_url: push.image_url }),
   ...(push.url !== undefined && { url: push.url }),
@@ -26,7 +32,7 @@ export const mergedData = ({ data, push = {}, job, subscriber, variant }: Outgoi
 
 const graphemes = new Intl.Segmenter(undefined, { granularity: "grapheme" });
 
-interface Fitted<M> {
+interface FittedMessage<M> {
   message: M;
   isShortened: boolean;
 }
@@ -36,7 +42,10 @@ interface Fitted<M> {
  * them, and an ellipsis (D-PUSH).
  * @returns undefined where the rest of it is too large by itself
  */
-export function fitted<M extends Outgoing>(message: M, fits: (message: M) => boolean): Fitted<M> | undefined {
+export function fitted<M extends OutgoingMessage>(
+  message: M,
+  fits: (message: M) => boolean,
+): FittedMessage<M> | undefined {
   if (fits(message)) return { message, isShortened: false };
   const starts = [...graphemes.segment(message.body)].map(({ index }) => index);
   const withFirst = (count: number): M => ({
@@ -77,8 +86,8 @@ export interface PushAnswer {
 export function pushOutcome(
   exchange: Exchange,
   now: number,
-  { isShortened }: Pick<Fitted<unknown>, "isShortened">,
-  read: (answer: Answered) => PushAnswer,
+  { isShortened }: Pick<FittedMessage<unknown>, "isShortened">,
+  read: (answer: AnsweredExchange) => PushAnswer,
 ): Outcome {
   if (exchange.outcome !== "answered") return unanswered(exchange);
   const { status } = exchange;

@@ -18,7 +18,7 @@ import {
   type Addresses,
   accepted,
   type Outcome,
-  type Outgoing,
+  type OutgoingMessage,
   rejected,
   retryable,
   throttled,
@@ -41,7 +41,7 @@ interface SesError extends Error {
 }
 
 export interface Ses {
-  send(credentials: Email, message: Outgoing<Addresses["email"]>, source: string): Promise<Outcome>;
+  send(credentials: Email, message: OutgoingMessage<Addresses["email"]>, source: string): Promise<Outcome>;
   /** @param tenant the workspace that would send: an identity may be given to some of them alone */
   verify(credentials: Email, tenant: string): Promise<Verification>;
 }

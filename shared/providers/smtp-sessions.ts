@@ -63,7 +63,7 @@ interface Sessions {
   open(credentials: Email, signal: AbortSignal): Promise<Session>;
 }
 
-interface Kept {
+interface IdleSession {
   session: Session;
   socket: Duplex;
   key: string;
@@ -72,10 +72,10 @@ interface Kept {
 
 /** The sessions of an environment, of which idle ones are kept for the next mail. */
 export function openSessions({ egress, clock }: { egress: Egress; clock: Clock }): Sessions {
-  let kept: Kept[] = [];
+  let kept: IdleSession[] = [];
 
   const closeOld = () => {
-    const isOld = ({ since }: Kept) => clock.now() - since > IDLE_MS;
+    const isOld = ({ since }: IdleSession) => clock.now() - since > IDLE_MS;
     for (const old of kept.filter(isOld)) old.session.end();
     kept = kept.filter((one) => !isOld(one));
   };

@@ -1,7 +1,7 @@
 // What SMS and the chat app share: a phone number as the address, and a text without a title of its own.
-import type { Addresses, Outgoing } from "./provider.ts";
+import type { Addresses, OutgoingMessage } from "./provider.ts";
 
-type TextMessage = Outgoing<Addresses["sms"]>;
+type TextMessage = OutgoingMessage<Addresses["sms"]>;
 
 /** The phone number as both providers require it: digits only. */
 export const digitsOf = ({ address }: TextMessage): string => address.phone.replace(/^\+/, "");

@@ -6,9 +6,9 @@ import { type Clock, DAY, HOUR, SECOND } from "../kernel/clock.ts";
 import type { Ids } from "../kernel/ids.ts";
 import {
   type Addresses,
-  type Answered,
+  type AnsweredExchange,
   jsonOf,
-  type Outgoing,
+  type OutgoingMessage,
   type Provider,
   rejected,
   retryable,
@@ -103,7 +103,7 @@ export function webPushProvider({
 }
 
 /** As `showNotification` takes it: a button is an action, and what it opens is in the data. */
-function payloadOf(message: Outgoing<Addresses["web_push"]>, tag: string) {
+function payloadOf(message: OutgoingMessage<Addresses["web_push"]>, tag: string) {
   const { title, body, push: { image_url: image, buttons, badge } = {} } = message;
   return {
     title,
@@ -138,7 +138,7 @@ function sealedFor(plaintext: Buffer, keys: Addresses["web_push"]["keys"], ids: 
   }
 }
 
-const readAnswer = ({ status, headers }: Answered): PushAnswer => ({
+const readAnswer = ({ status, headers }: AnsweredExchange): PushAnswer => ({
   isAccepted: status >= 200 && status < 300,
   providerId: headers.location?.slice(0, MAX_LOCATION_CHARACTERS),
   reason: status === 413 ? "payload_too_large" : String(status),

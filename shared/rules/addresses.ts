@@ -30,7 +30,7 @@ export function normalizedAddress(kind: AddressKind, text: unknown): string | un
 export const mailboxOf = (address: string): string => address.replace(/(?<=[^@])\+[^@]*@/, "@");
 
 /** What was said last, on one channel. */
-interface Said {
+interface LastConsent {
   status: ConsentStatus;
   /** RFC 3339. */
   at: string;
@@ -46,9 +46,9 @@ export interface AddressState {
 /** What counts for a person on a channel: the suppression first, then whichever of person and address spoke last. */
 export function consentAt(
   channel: string,
-  own: Said | undefined,
+  own: LastConsent | undefined,
   address: AddressState | undefined,
-): (Said & { of: "person" | "address" }) | undefined {
+): (LastConsent & { of: "person" | "address" }) | undefined {
   if (address?.suppressedAt !== undefined) return { status: "suppressed", at: address.suppressedAt, of: "address" };
   const at = address?.optedOutAt(channel);
   const isOwn = at === undefined || own?.status === "opted_out" || (own?.status === "opted_in" && own.at > at);

@@ -12,7 +12,7 @@ export type Engagements = Partial<Record<ChannelClass, Engagement>>;
 export const rankSources = ["personal", "tenant", "default"] as const;
 export type RankSource = (typeof rankSources)[number];
 
-export interface Ranked {
+export interface RankedChannel {
   class: ChannelClass;
   source: RankSource;
   score: number;
@@ -32,8 +32,8 @@ const scoreOf = ({ delivered, engaged }: Engagement): number => (engaged + 1) / 
 export function rankClasses(
   classes: Iterable<ChannelClass>,
   { personal, tenant }: { personal: Engagements; tenant: Engagements },
-): Ranked[] {
-  const ranked = [...new Set(classes)].map((one): Ranked => {
+): RankedChannel[] {
+  const ranked = [...new Set(classes)].map((one): RankedChannel => {
     const own = personal[one];
     if (own && own.delivered >= PERSONAL_FROM) return { class: one, source: "personal", score: scoreOf(own) };
     const all = tenant[one];
@@ -44,7 +44,7 @@ export function rankClasses(
 }
 
 /** The targets in the order of their classes. */
-export const byRank = (targets: readonly Target[], ranked: readonly Ranked[]): Target[] =>
+export const byRank = (targets: readonly Target[], ranked: readonly RankedChannel[]): Target[] =>
   ranked.flatMap(({ class: one }) => targets.filter(({ channel }) => classOf(channel) === one));
 
 /** Targets of the first class, and of those after it: each class is tried once (SMA-6). */

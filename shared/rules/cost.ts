@@ -21,14 +21,17 @@ export const MILLION = 1_000_000;
 const REQUESTS_PER_MESSAGE = { alone: 3, burst: 1.2 } as const;
 
 /** What work takes of the table and of the queues. */
-interface Consumed {
+interface ConsumedUnits {
   wcu: number;
   rcu: number;
   messages: number;
 }
 
 /** What a million of them cost, in dollars: the table and the queues, without functions and providers. */
-export function dollarsPerMillion({ wcu, rcu, messages }: Consumed, mode: keyof typeof REQUESTS_PER_MESSAGE): number {
+export function dollarsPerMillion(
+  { wcu, rcu, messages }: ConsumedUnits,
+  mode: keyof typeof REQUESTS_PER_MESSAGE,
+): number {
   return (
     wcu * PRICES["write units of an on-demand table"] +
     rcu * PRICES["read units of an on-demand table"] +
@@ -37,7 +40,7 @@ export function dollarsPerMillion({ wcu, rcu, messages }: Consumed, mode: keyof 
 }
 
 /** The same, with the functions. */
-export interface Rate extends Consumed {
+export interface Rate extends ConsumedUnits {
   gbSeconds: number;
 }
 

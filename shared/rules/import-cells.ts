@@ -23,7 +23,7 @@ export interface RowReading extends ConsentReading {
 }
 
 /** The cells of a row by what they hold. */
-export interface Sorted {
+export interface SortedCells {
   standard: Partial<Record<Standard, string>>;
   evidence: Record<string, string>;
   attributes: Record<string, Value>;
@@ -69,7 +69,7 @@ interface WrittenPhone extends WrittenNumber {
 const FIRST_PHONE = Number.NEGATIVE_INFINITY;
 const LAST_PHONE = Number.POSITIVE_INFINITY;
 
-const emptyRow = (): Sorted => ({
+const emptyRow = (): SortedCells => ({
   standard: {},
   evidence: {},
   attributes: {},
@@ -82,7 +82,7 @@ const emptyRow = (): Sorted => ({
 });
 
 /** Sorts a row of as many cells as its header has. */
-export function sortCells({ cells, types }: Columns, row: readonly string[]): Sorted {
+export function sortCells({ cells, types }: Columns, row: readonly string[]): SortedCells {
   const sorted = emptyRow();
   const topicOf = (key: string) => {
     sorted.topics[key] ??= { signed: [] };
@@ -148,7 +148,7 @@ export function sortCells({ cells, types }: Columns, row: readonly string[]): So
 }
 
 /** Whose column of the address is empty has the one of a further column. */
-function takeFurtherEmails(sorted: Sorted, cells: Columns["cells"], row: readonly string[]): void {
+function takeFurtherEmails(sorted: SortedCells, cells: Columns["cells"], row: readonly string[]): void {
   const { standard } = sorted;
   const texts = cells.flatMap(({ isEmailToo }, i) => (isEmailToo ? [textOf(row[i] ?? "")] : []));
   sorted.furtherEmails = texts.flatMap(addressesIn);
@@ -159,7 +159,7 @@ function takeFurtherEmails(sorted: Sorted, cells: Columns["cells"], row: readonl
 
 /** The addresses of a row beside the one of its person, for which too holds what it refuses: a mail came back from one cell. */
 export function otherEmails(
-  { standard, furtherEmails = [] }: Sorted,
+  { standard, furtherEmails = [] }: SortedCells,
   email: string | undefined,
   consent: ImportedConsent | undefined,
 ): string[] {
@@ -183,14 +183,14 @@ function ofNamedChannels(signed: SignedName, value: string): SignedName {
   return { ...named, channels: [...new Set(channels)] };
 }
 
-function takeRowColumn(sorted: Sorted, column: RowColumn, value: string): void {
+function takeRowColumn(sorted: SortedCells, column: RowColumn, value: string): void {
   if (column === "address") sorted.address = value;
   else if (column === "channel" || column === "device") sorted.channel = rowChannelOf(column, value) ?? sorted.channel;
   else sorted.message[column] = value;
 }
 
 /** A number of a country that cannot be read is of no other one. */
-function takeCountry(sorted: Sorted, value: string): void {
+function takeCountry(sorted: SortedCells, value: string): void {
   const region = regionOf(value);
   if (region !== undefined) sorted.region = region;
   else if (!NO_VALUE.test(value) && !/[@,;]/.test(value)) sorted.region ??= null;
@@ -212,7 +212,7 @@ const signedTags = (text: string): SignedCell[] =>
     });
 
 /** In a row of one channel, the address may stand in a column for all of them. */
-function takeAddress({ standard, channel, address, phones, numbers }: Sorted): void {
+function takeAddress({ standard, channel, address, phones, numbers }: SortedCells): void {
   if (address === undefined) return;
   if (channel === "email") standard.email ??= address;
   if (channel === "sms") phones.push({ text: address, rank: LAST_PHONE, lacksPlus: undefined, of: undefined });
@@ -224,7 +224,7 @@ function takeAddress({ standard, channel, address, phones, numbers }: Sorted): v
  * Of a log of messages, whoever is not us; of an opt-out by a message, whoever wrote it.
  * @param isToReceiver the address of its row is that of who got it
  */
-function takeParty(sorted: Sorted, isToReceiver: boolean): void {
+function takeParty(sorted: SortedCells, isToReceiver: boolean): void {
   const { message, phones, signed, standard } = sorted;
   const party = partyOf(message);
   if (!party) return;
@@ -246,7 +246,7 @@ function takeParty(sorted: Sorted, isToReceiver: boolean): void {
 }
 
 /** What an opt-out by a message is of: the channel that it came by, or that its row names, or to which the row has a way. */
-function channelsOf({ channel, message, phones: [phone] }: Sorted, party = ""): SignedChannel[] {
+function channelsOf({ channel, message, phones: [phone] }: SortedCells, party = ""): SignedChannel[] {
   if (/^whatsapp:/i.test(party)) return ["chat_app"];
   if (channel === "email" || channel === "sms" || channel === "chat_app") return [channel];
   const ofNumber = phone ? [phone.of ?? ("sms" as const)] : [];

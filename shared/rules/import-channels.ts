@@ -61,7 +61,7 @@ export function rowChannelOf(column: "channel" | "device", value: string): RowCh
 }
 
 /** Of what a statement is that names no channel. */
-export interface Unnamed {
+export interface UnnamedStatement {
   /** What it agrees to. */
   agreed?: SignedChannel | undefined;
   /** What it refuses: each of them. */
@@ -82,7 +82,7 @@ export function unnamedOf(
     isOfNumbers,
     numbersOf,
   }: { hasMail: boolean; hasNumber: boolean; isOfNumbers: boolean; numbersOf: "sms" | "chat_app" },
-): Unnamed {
+): UnnamedStatement {
   const isOurs = channel === "email" || channel === "sms" || channel === "chat_app";
   const usual = isOfNumbers && !hasMail ? numbersOf : "email";
   const named = isOurs ? channel : undefined;

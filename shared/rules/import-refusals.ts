@@ -2,7 +2,7 @@
 import { normalizedAddress } from "./addresses.ts";
 import { addressesIn, readEmail } from "./import-addresses.ts";
 import { isClear } from "./import-answers.ts";
-import { otherEmails, type RowReading, type Sorted, sortCells } from "./import-cells.ts";
+import { otherEmails, type RowReading, type SortedCells, sortCells } from "./import-cells.ts";
 import { type Cell, type Columns, MAX_VALUE_BYTES } from "./import-columns.ts";
 import { type ImportedChoices, type ImportedConsent, isOptOut } from "./import-consents.ts";
 import { type OtherChannel, otherChannels } from "./import-mapping.ts";
@@ -137,7 +137,12 @@ const saysSomething = ({ standard, evidence, topic, ofChannel, signed }: Cell): 
   standard === "consent_status" ||
   standard === "tags";
 
-function refusedBy(columns: Columns, sorted: Sorted, reading: RowReading, isNamedToo = false): Refusals | undefined {
+function refusedBy(
+  columns: Columns,
+  sorted: SortedCells,
+  reading: RowReading,
+  isNamedToo = false,
+): Refusals | undefined {
   const { standard, attributes } = sorted;
   const [email] = addressesIn(standard.email ?? "");
   const { numbers } = takeNumbers(sorted, reading);
@@ -191,7 +196,7 @@ function readingsOf({ cells, types }: Columns, row: readonly string[]): (readonl
 }
 
 /** Where nobody knows which cell stands where, a text that says neither yes nor no, nor when, says nothing. */
-const onlyClear = (sorted: Sorted, reading: RowReading): Sorted => ({
+const onlyClear = (sorted: SortedCells, reading: RowReading): SortedCells => ({
   ...sorted,
   evidence: Object.fromEntries(Object.entries(sorted.evidence).filter(([_, value]) => isClear(value, reading))),
   signed: sorted.signed.filter(({ value }) => isClear(value, reading)),

@@ -1,5 +1,5 @@
 // The phone numbers of an imported row: the one of its person, and those that what it refuses holds for (AMB-132, AMB-133).
-import type { RowReading, Sorted } from "./import-cells.ts";
+import type { RowReading, SortedCells } from "./import-cells.ts";
 import { type OtherChannel, otherChannels } from "./import-mapping.ts";
 import { numbersIn, type PhoneForm, readPhone } from "./import-phones.ts";
 
@@ -29,7 +29,7 @@ export const DOUBTFUL_NUMBER =
  * The first number that can be read becomes that of the person. Where none can, the first stays as it is: a send says that
  * it is invalid.
  */
-export function takeNumbers(sorted: Sorted, reading: RowReading): RowNumbers {
+export function takeNumbers(sorted: SortedCells, reading: RowReading): RowNumbers {
   const { attributes, phones, channels } = sorted;
   const form = formOf(sorted, reading);
   const numbers = numbersOf(sorted, form);
@@ -50,15 +50,15 @@ export function takeNumbers(sorted: Sorted, reading: RowReading): RowNumbers {
   return { kind, numbers, elsewhere: otherChannels.filter(hasOther) };
 }
 
-function formOf({ region: ofRow }: Sorted, reading: RowReading): PhoneForm {
+function formOf({ region: ofRow }: SortedCells, reading: RowReading): PhoneForm {
   const said = reading.phoneRegion ?? ofRow;
   return { region: said === null ? undefined : (said ?? reading.region), isRegionSaid: typeof said === "string" };
 }
 
-const numbersOfColumn = ({ numbers }: Sorted, channel: OtherChannel, form: PhoneForm): string[] =>
+const numbersOfColumn = ({ numbers }: SortedCells, channel: OtherChannel, form: PhoneForm): string[] =>
   numbers.flatMap(({ text, lacksPlus, of }) => (of === channel ? numbersIn(text, { ...form, lacksPlus }) : []));
 
-function numbersOf(sorted: Sorted, form: PhoneForm): NumbersByChannel {
+function numbersOf(sorted: SortedCells, form: PhoneForm): NumbersByChannel {
   const { phones, channels } = sorted;
   const read = (some: typeof phones): string[] =>
     some.flatMap(({ text, lacksPlus }) => numbersIn(text, { ...form, lacksPlus }));

@@ -3,7 +3,7 @@
 import { normalizedAddress } from "./addresses.ts";
 import { readEmail } from "./import-addresses.ts";
 import { isClear, isNothing } from "./import-answers.ts";
-import { otherEmails, type RowReading, type Sorted, sortCells } from "./import-cells.ts";
+import { otherEmails, type RowReading, type SortedCells, sortCells } from "./import-cells.ts";
 import { type Columns, MAX_VALUE_BYTES, type Problem } from "./import-columns.ts";
 import type { ImportedChoices, ImportedConsent } from "./import-consents.ts";
 import type { OtherChannel } from "./import-mapping.ts";
@@ -91,7 +91,7 @@ export function readRow(
 const OF_TOTALS =
   /^(?:(?:grand|sub)[\s-]?)?total(?:e|s|en)?:?$|^(?:gesamt)?summe:?$|^insgesamt:?$|^gesamt:?$|^somme:?$|^suma:?$|^soma:?$|^razem:?$|^totaal:?$|^합계$|^合計$|^总计$/i;
 /** A line of sums names nobody: it has an id for its word, and no way to reach one. */
-const isTotal = ({ standard: { external_id, email }, phones }: Sorted): boolean =>
+const isTotal = ({ standard: { external_id, email }, phones }: SortedCells): boolean =>
   email === undefined && phones.length === 0 && OF_TOTALS.test(external_id ?? "");
 
 const WAYS: Record<OtherChannel, string> = { sms: "SMS", chat_app: "WhatsApp" };
@@ -112,7 +112,7 @@ const LETTER_OR_NUMBER = /^(?:\p{L}|\d{1,2})$/u;
 /** A letter or a number that stands for an answer nobody knows. What the row says besides is no doubt of it. */
 function isUnread(
   { source }: Columns,
-  { signed, standard }: Sorted,
+  { signed, standard }: SortedCells,
   consent: ImportedConsent | undefined,
   reading: RowReading,
 ): boolean {
@@ -127,15 +127,15 @@ function isUnread(
 }
 
 /** A time of consent that cannot be read proves nothing. */
-const unreadTime = ({ consent_at: time }: Sorted["standard"], reading: RowReading): string[] =>
+const unreadTime = ({ consent_at: time }: SortedCells["standard"], reading: RowReading): string[] =>
   time === undefined || isNothing(time) || readTime(time, reading) !== undefined
     ? []
     : ["has a time of consent that cannot be read"];
 
 /** @returns what is left out: an invalid time zone or locale; the row is imported without it */
 function takeFields(
-  { first_name, last_name, timezone, locale, tags }: Sorted["standard"],
-  attributes: Sorted["attributes"],
+  { first_name, last_name, timezone, locale, tags }: SortedCells["standard"],
+  attributes: SortedCells["attributes"],
 ): string[] {
   const unread: string[] = [];
   if (first_name) attributes.first_name = first_name;

@@ -1,6 +1,6 @@
 // What an imported row says of each channel and topic (AMB-132).
-import type { RowReading, Sorted } from "./import-cells.ts";
-import { type Unnamed, unnamedOf } from "./import-channels.ts";
+import type { RowReading, SortedCells } from "./import-cells.ts";
+import { type UnnamedStatement, unnamedOf } from "./import-channels.ts";
 import type { Columns } from "./import-columns.ts";
 import {
   type ImportedChoice,
@@ -24,7 +24,7 @@ interface Statements {
 /** @param hasMail whether the row has an address of mail that can be read */
 export function statementsOf(
   { source, isOfNumbers, numbersOf }: Pick<Columns, "source" | "isOfNumbers" | "numbersOf">,
-  sorted: Sorted,
+  sorted: SortedCells,
   hasMail: boolean,
   reading: RowReading,
 ): Statements {
@@ -43,7 +43,7 @@ const isOfMessages = ({ signed, value }: SignedCell): boolean =>
   (signed.sign === "out" || signed.sign === "status") && /^(?:stop(?: ?all)?|arr[eê]t)$/i.test(value);
 
 const ofChannel = (
-  { signed, channel: ofRow }: Pick<Sorted, "signed" | "channel">,
+  { signed, channel: ofRow }: Pick<SortedCells, "signed" | "channel">,
   channel: SignedChannel,
   isUnnamedToo: boolean,
 ): SignedCell[] =>
@@ -60,7 +60,7 @@ const ofChannel = (
  */
 function saidOf<C extends { status: ImportedConsent["status"] }>(
   channel: SignedChannel,
-  { agreed, refused }: Unnamed,
+  { agreed, refused }: UnnamedStatement,
   read: (isUnnamedToo: boolean) => C | undefined,
 ): C | undefined {
   if (agreed === channel) return read(true);
@@ -75,8 +75,8 @@ export const isRefusal = (said: { status: ImportedConsent["status"] } | undefine
 
 function ofMail(
   source: ImportSource,
-  sorted: Sorted,
-  unnamed: Unnamed,
+  sorted: SortedCells,
+  unnamed: UnnamedStatement,
   reading: RowReading,
 ): ImportedConsent | undefined {
   const { standard, evidence, said } = sorted;
@@ -94,7 +94,7 @@ function ofMail(
   );
 }
 
-function choicesOf(sorted: Sorted, unnamed: Unnamed, reading: RowReading): ImportedChoices {
+function choicesOf(sorted: SortedCells, unnamed: UnnamedStatement, reading: RowReading): ImportedChoices {
   const { standard, topics, said } = sorted;
   const choices: Record<string, ImportedChoice> = {};
   for (const [key, said] of Object.entries(topics)) {

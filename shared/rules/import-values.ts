@@ -45,7 +45,7 @@ const ADDRESS = /^[^@]{0,200}[^@\s]@[^@\s]+\.[^@\s]+$/;
 /** `+49 151 1234567`. */
 const NUMBER_ABROAD = /^\+\d[\d\s().-]{6,20}$/;
 
-interface Seen {
+interface ColumnValues {
   filled: number;
   addresses: number;
   phones: number;
@@ -81,7 +81,7 @@ export const isWhole = (row: readonly string[], columns: number): boolean =>
 
 /** Looks at the rows of a file, one after the other. @param delimiter a comma between the cells is none of decimals */
 export function columnTypes(delimiter = ","): { see(row: readonly string[]): void; types(): ColumnType[] } {
-  const columns: Seen[] = [];
+  const columns: ColumnValues[] = [];
   const see = (cell: string, i: number) => {
     const value = cell.trim();
     columns[i] ??= {
@@ -140,7 +140,7 @@ function typeOf({
   isDoubtful,
   comma,
   point,
-}: Seen): ColumnType {
+}: ColumnValues): ColumnType {
   if (filled === 0) return "empty";
   if (addresses >= filled * 0.9) return "address";
   if (phones >= filled * 0.9) return "phone";

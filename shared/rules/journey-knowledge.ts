@@ -4,7 +4,7 @@
 import { MINUTE } from "../kernel/clock.ts";
 import { mentionsTime } from "./bare-dates.ts";
 import { type Exit, exitsOf, type Graph } from "./journey-graph.ts";
-import type { Awaited, Knowledge } from "./journey-run.ts";
+import type { AwaitedEvent, Knowledge } from "./journey-run.ts";
 import { compilePredicate, validatePredicate } from "./predicates.ts";
 import { compileRule, type Facts, type Reason } from "./segment-evaluation.ts";
 import type { EventNode } from "./segment-rules.ts";
@@ -92,7 +92,7 @@ function awaitedIn(source: Source, { filled, satisfying }: Conditions, now: numb
     { name, where }: { name: string; where?: object | undefined },
     { since, until, heard }: { since: number; until: number; heard: number },
     spent: readonly string[],
-  ): Promise<Awaited | undefined> => {
+  ): Promise<AwaitedEvent | undefined> => {
     const condition = await filled(where ?? {});
     // A property of the trigger may have a type that the operator does not accept.
     if (validatePredicate(condition)) return undefined;

@@ -38,7 +38,7 @@ interface ReplayedSubscriber {
 
 export type ReplayRefusal = "already_active" | "reentry_window" | "not_eligible";
 
-interface Taken {
+interface TakenStep {
   step: string;
   outcome: string;
   /** In milliseconds. */
@@ -55,7 +55,7 @@ export interface Recorder {
   explains?: true;
   entered(): void;
   refused?(reason: ReplayRefusal, at: number, clauses: Reason[]): void;
-  took(taken: Taken): void;
+  took(taken: TakenStep): void;
   /** @param event the id of the event that its texts may refer to @returns the outcome of the step */
   sends(node: JourneyNode & { type: "send" }, at: number, event: string | undefined): Promise<string>;
   /** When the quiet hours end that the message of a step would wait for, in milliseconds; undefined for none. */
@@ -105,7 +105,7 @@ async function outcomesOf({ send, outcomes }: JourneyMove, now: number, recorder
 }
 
 /** A subscriber on the way through the window. */
-interface Playing {
+interface ReplayState {
   definition: Definition;
   subscriber: ReplayedSubscriber;
   recorder: Recorder;
@@ -130,7 +130,7 @@ export async function replay(
   { from, to }: Window,
   recorder: Recorder,
 ): Promise<boolean> {
-  const playing: Playing = {
+  const playing: ReplayState = {
     definition,
     subscriber,
     recorder,
@@ -170,7 +170,7 @@ function momentsOf(
   return moments;
 }
 
-function knowledgeAt(playing: Playing, of: Run, now: number): Knowledge {
+function knowledgeAt(playing: ReplayState, of: Run, now: number): Knowledge {
   const { definition, subscriber, recorder, byName } = playing;
   const source = sourceOf(subscriber, byName, of, now);
   playing.explained = [];
@@ -180,7 +180,7 @@ function knowledgeAt(playing: Playing, of: Run, now: number): Knowledge {
 }
 
 /** Moves the run as far as it gets now. */
-async function drive(playing: Playing, now: number): Promise<void> {
+async function drive(playing: ReplayState, now: number): Promise<void> {
   const { recorder } = playing;
   const { graph } = playing.definition;
   while (playing.run && playing.moves < MAX_MOVES) {
@@ -209,7 +209,7 @@ async function drive(playing: Playing, now: number): Promise<void> {
   }
 }
 
-async function passTime(playing: Playing, until: number): Promise<void> {
+async function passTime(playing: ReplayState, until: number): Promise<void> {
   const next = () => (playing.moves < MAX_MOVES ? playing.timers[0] : undefined);
   for (let at = next(); at !== undefined && at <= until; at = next()) {
     playing.timers.shift();
@@ -218,7 +218,7 @@ async function passTime(playing: Playing, until: number): Promise<void> {
 }
 
 /** Begins a run, unless one is refused. */
-async function enter(playing: Playing, now: number, event: KnownEvent | undefined): Promise<void> {
+async function enter(playing: ReplayState, now: number, event: KnownEvent | undefined): Promise<void> {
   const { definition, subscriber, recorder, run, last } = playing;
   const { allow_reentry = false, reentry_window, eligibility } = definition.entry_rules ?? {};
   const pauseMs = allow_reentry ? (parseDuration(reentry_window ?? "") ?? 0) : undefined;

@@ -51,7 +51,7 @@ interface Advance {
 }
 
 /** An event that ends a wait, in milliseconds: when it occurred, or was received where it claims to be of the future. */
-export interface Awaited {
+export interface AwaitedEvent {
   id: string;
   at: number;
   received: number;
@@ -77,7 +77,7 @@ export interface Knowledge {
     node: JourneyNode & { type: "wait_for_event" },
     span: Span,
     spent: readonly string[],
-  ): Promise<Awaited | undefined>;
+  ): Promise<AwaitedEvent | undefined>;
   /** For how long the journey had been paused in all, until a time. */
   pausedUntil(at: number): number;
   /** The end of the quiet hours that the message of a step would wait for, in milliseconds; undefined for none. */

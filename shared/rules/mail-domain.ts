@@ -24,7 +24,7 @@ export interface RecordCheck {
 }
 
 /** What DNS answered: all TXT records of a name. */
-export type Answered = { kind: "known"; records: readonly string[] } | { kind: "failed"; reason: string };
+export type DnsAnswer = { kind: "known"; records: readonly string[] } | { kind: "failed"; reason: string };
 
 const unknown = (name: string, reason: string): RecordCheck => ({
   state: "unknown",
@@ -38,7 +38,7 @@ const SES_INCLUDE = "include:amazonses.com";
 const SPF = /^v=spf1( |$)/i;
 
 /** SPF of the domain in the return address of mails (RFC 7208). @param bySes the record names SES */
-export function spfOf(name: string, answered: Answered, { bySes }: { bySes: boolean }): RecordCheck {
+export function spfOf(name: string, answered: DnsAnswer, { bySes }: { bySes: boolean }): RecordCheck {
   if (answered.kind === "failed") return unknown(name, answered.reason);
   const [record = null, ...more] = answered.records.filter((text) => SPF.test(text));
   const value = bySes ? `v=spf1 ${SES_INCLUDE} ~all` : undefined;
@@ -172,11 +172,11 @@ const MAX_DOMAINS_ABOVE = 6;
 
 interface DmarcFound {
   name: string;
-  answered: Answered;
+  answered: DnsAnswer;
 }
 
 /** The first name with a record, or that was not answered: what is above it does not count then. */
-const dmarcFoundIn = (domain: string, all: readonly Answered[]): DmarcFound | undefined =>
+const dmarcFoundIn = (domain: string, all: readonly DnsAnswer[]): DmarcFound | undefined =>
   dmarcNamesOf(domain)
     .flatMap((name, n): DmarcFound[] => {
       const answered = all[n];
@@ -196,7 +196,7 @@ const tagsOf = (record: string): ReadonlyMap<string, string> =>
   );
 
 /** @param all the answers for the names of `dmarcNamesOf`, in their order */
-export function dmarcOf(domain: string, all: readonly Answered[]): DmarcCheck {
+export function dmarcOf(domain: string, all: readonly DnsAnswer[]): DmarcCheck {
   const own = `_dmarc.${domain}`;
   const { name, answered } = dmarcFoundIn(domain, all) ?? { name: own, answered: NOTHING };
   if (answered.kind === "failed") return { ...unknown(name, answered.reason), policy: null };
@@ -228,7 +228,7 @@ export function dmarcOf(domain: string, all: readonly Answered[]): DmarcCheck {
   return { state: advice === null ? "valid" : "weak", name, record, policy, advice, wanted: [] };
 }
 
-const NOTHING: Answered = { kind: "known", records: [] };
+const NOTHING: DnsAnswer = { kind: "known", records: [] };
 
 function dmarcAdvice(policy: DmarcPolicy, hasReports: boolean): string | null {
   if (policy === "none")

@@ -28,7 +28,7 @@ export interface RenderOptions {
   escape: "none" | "html";
 }
 
-interface Rendered {
+interface RenderedText {
   text: string;
   /** Dotted paths of the variables without a value where the text needed one, each once. */
   unknown: string[];
@@ -36,7 +36,7 @@ interface Rendered {
 
 export interface CompiledTemplate {
   /** Throws an Error named `RenderError` when a limit is exceeded. */
-  render(scope: RenderScope, options: RenderOptions): Rendered;
+  render(scope: RenderScope, options: RenderOptions): RenderedText;
   /** The template has no placeholders: rendering returns its text. */
   isStatic: boolean;
 }
@@ -128,7 +128,7 @@ function compile(text: string): CompiledTemplate {
   return { isStatic: false, render: (scope, options) => orRenderError(() => renderOnce(templates, scope, options)) };
 }
 
-function renderOnce(templates: Template[], scope: RenderScope, options: RenderOptions): Rendered {
+function renderOnce(templates: Template[], scope: RenderScope, options: RenderOptions): RenderedText {
   const state: RenderState = { escape: options.escape, misses: [], unknown: new Set() };
   const context = new Context({}, engine.options, { sync: true }, { liquid: engine });
   context.setRegister(NOW, options.now);

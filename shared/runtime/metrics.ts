@@ -3,7 +3,7 @@ import type { LogEntry } from "../kernel/deps.ts";
 
 export const NAMESPACE = "EngagementMessaging";
 
-interface Counted {
+interface CountedMetric {
   metric: string;
   /** The field of the entry by whose value it is counted: few values, for each is billed as a metric of its own. */
   by: string;
@@ -13,7 +13,7 @@ interface Counted {
 const one = () => 1;
 
 /** By the message of the entry. Nothing is published, nor billed, in a month in which it does not happen. */
-export const counted: Readonly<Record<string, Counted>> = {
+export const counted: Readonly<Record<string, CountedMetric>> = {
   request: { metric: "Requests", by: "status", amount: one },
   "a message failed": { metric: "FailedMessages", by: "worker", amount: one },
   "a workspace nears a limit": { metric: "LimitWarnings", by: "metered", amount: one },

@@ -5,7 +5,7 @@ import type { Message, QueueName } from "../contract/messages.ts";
 import type { Egress } from "../egress/egress.ts";
 import { egressOf } from "../egress/recording.ts";
 import { type Capability, type Deps, perEnvironment, setting } from "../kernel/deps.ts";
-import { type Delayed, openSender, queueVariable } from "../store/queue-sender.ts";
+import { type DelayedMessage, openSender, queueVariable } from "../store/queue-sender.ts";
 import type { FunctionDeps } from "./deps.ts";
 
 /** Requests to providers and to the receivers of webhooks. One pool of connections per environment. */
@@ -67,7 +67,7 @@ export const recountQueue = /* @__PURE__ */ sender("recount", "recountQueue");
 export const attributeQueue = /* @__PURE__ */ sender("attribute", "attributeQueue");
 
 type Targets = {
-  send(queue: QueueName, entries: readonly Delayed<unknown>[]): Promise<void>;
+  send(queue: QueueName, entries: readonly DelayedMessage<unknown>[]): Promise<void>;
 };
 
 /** The right to send to these queues. */

@@ -75,7 +75,7 @@ export async function templateUsers(store: StoreReader, id: string) {
   return usersWhere(store, ({ template_id }) => template_id === id);
 }
 
-async function usersWhere(store: StoreReader, uses: (send: Sending) => boolean) {
+async function usersWhere(store: StoreReader, uses: (send: SendSettings) => boolean) {
   const [campaigns, schedules, journeys] = await Promise.all([
     releasedCampaigns(store),
     sendingSchedules(store, uses),
@@ -152,7 +152,7 @@ async function pauseAll(store: Store, timers: Timers, { schedules, journeys }: U
 }
 
 /** Active ones, and those that a pause of their campaign holds off: its resume switches them on again. */
-async function sendingSchedules(store: StoreReader, uses: (send: Sending) => boolean): Promise<ScheduleRow[]> {
+async function sendingSchedules(store: StoreReader, uses: (send: SendSettings) => boolean): Promise<ScheduleRow[]> {
   const rows = await store.queryAll(ScheduleItem, {});
   return rows.filter((row) => (row.active || row.held_by !== undefined) && uses(row));
 }
@@ -161,19 +161,19 @@ const words = ({ id, held_by }: Users["schedules"][number]): string =>
   held_by === undefined ? `active schedule ${id}` : `schedule ${id}, which comes back with its campaign`;
 
 /** What a message, a schedule and a step of a journey have in common. */
-interface Sending {
+interface SendSettings {
   template_id?: string | undefined;
   channel_ids?: readonly string[];
   topic?: string | null | undefined;
 }
 
-async function activeJourneys(store: StoreReader, uses: (send: Sending) => boolean): Promise<JourneyRow[]> {
+async function activeJourneys(store: StoreReader, uses: (send: SendSettings) => boolean): Promise<JourneyRow[]> {
   const active = await store.queryAll(ActiveJourney, {});
   const keys = active.flatMap(({ sk, paused }) => (paused ? [] : [{ id: sk }]));
   const rows = await store.getAll(JourneyItem, keys);
   const isUser = ({ steps }: JourneyRow) =>
-    Object.values((fromJson(steps) as { steps?: Record<string, { send?: Sending }> }).steps ?? {}).some(({ send }) =>
-      uses(send ?? {}),
+    Object.values((fromJson(steps) as { steps?: Record<string, { send?: SendSettings }> }).steps ?? {}).some(
+      ({ send }) => uses(send ?? {}),
     );
   return rows.flatMap((row) => (row && isUser(row) ? [row] : []));
 }

@@ -12,9 +12,9 @@ export const anotherEdit = { edits: 1 } as const;
 export const versionOf = ({ edits = 0 }: { edits?: number | undefined }): number => edits + 1;
 
 /** What became of an edit of what somebody saw; `outdated`: it had another version by then, and nothing was written. */
-export type Edited<T> = { kind: "edited"; entity: T } | { kind: "outdated" };
+export type EditResult<T> = { kind: "edited"; entity: T } | { kind: "outdated" };
 
-export const edited = <T>(entity: T): Edited<T> => ({ kind: "edited", entity });
+export const edited = <T>(entity: T): EditResult<T> => ({ kind: "edited", entity });
 
 export const outdated = { kind: "outdated" } as const;
 

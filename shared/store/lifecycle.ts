@@ -4,7 +4,7 @@
 import { all, oneOf } from "./conditions.ts";
 import type { Store } from "./context.ts";
 import type { AnyItem, ChangeOf, ConditionOf, Declaration, ItemWrite, KeyOf, RowOf } from "./item.ts";
-import { type Changed, changed } from "./refusals.ts";
+import { type ChangeResult, changed } from "./refusals.ts";
 
 export type Lifecycle<Status extends string> = Record<string, { from: readonly Status[]; to: Status }>;
 
@@ -36,7 +36,7 @@ export function move<D extends Movable, L extends Lifecycle<string>>(
   item: D,
   key: KeyOf<D>,
   transition: Transition<D, L>,
-): Promise<Changed<RowOf<D>>> {
+): Promise<ChangeResult<RowOf<D>>> {
   const { change, when } = writeOf(transition);
   return changed(item, store.change<AnyItem<"workspace">>(item, key as object, change, when));
 }

@@ -33,10 +33,13 @@ export const mailLinks = /* @__PURE__ */ perEnvironment(
   },
 );
 
-type Opened<K extends MailToken["kind"]> = { store: Store; link: Extract<MailToken, { kind: K }> };
+type OpenedLink<K extends MailToken["kind"]> = { store: Store; link: Extract<MailToken, { kind: K }> };
 
 /** The content of a link, with the store of the workspace that it names; undefined for an invalid token. */
-export type MailLinkOpener = <K extends MailToken["kind"]>(kind: K, token: string) => Promise<Opened<K> | undefined>;
+export type MailLinkOpener = <K extends MailToken["kind"]>(
+  kind: K,
+  token: string,
+) => Promise<OpenedLink<K> | undefined>;
 
 export const openedMailLink = /* @__PURE__ */ perEnvironment(
   "openLink",

@@ -12,7 +12,7 @@ import { type SandboxTimerInput, setSandboxTimers } from "./sandbox/timers.ts";
 /** The env variable that holds a queue's URL. */
 export const queueVariable = (queue: QueueName) => `${queue.toUpperCase().replaceAll("-", "_")}_QUEUE_URL`;
 
-export interface Delayed<M> {
+export interface DelayedMessage<M> {
   message: M;
   delaySeconds?: number | undefined;
 }
@@ -22,10 +22,13 @@ const PER_REQUEST = 10;
 const MAX_REQUESTS = 10;
 
 /** Sends messages to a queue. In a sandbox a delay is one of its own time. */
-export function openSender(deps: Deps, queue: QueueName): (entries: readonly Delayed<unknown>[]) => Promise<void> {
+export function openSender(
+  deps: Deps,
+  queue: QueueName,
+): (entries: readonly DelayedMessage<unknown>[]) => Promise<void> {
   const client = deps.aws(SQSClient);
   const QueueUrl = setting(deps, queueVariable(queue));
-  const request = async (batch: readonly Delayed<unknown>[]) => {
+  const request = async (batch: readonly DelayedMessage<unknown>[]) => {
     const entries = batch.map(({ message, delaySeconds }, i) => ({
       Id: String(i),
       MessageBody: bodyOf(message),
@@ -56,7 +59,7 @@ const bodyOf = (message: unknown): string =>
 
 const delayedTimer =
   ({ clock }: Deps, queue: QueueName) =>
-  ({ message, delaySeconds = 0 }: Delayed<unknown>): SandboxTimerInput => ({
+  ({ message, delaySeconds = 0 }: DelayedMessage<unknown>): SandboxTimerInput => ({
     at: clock.now() + delaySeconds * SECOND,
     name: `${queue}#${hashOf(JSON.stringify(message))}`,
     work: { kind: "message", queue, message },

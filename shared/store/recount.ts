@@ -2,7 +2,7 @@
 
 import { DAY, HOUR } from "../kernel/clock.ts";
 import { sealSends } from "./audit/sealed-sends.ts";
-import type { Sealing } from "./audit/trail.ts";
+import type { SealingContext } from "./audit/trail.ts";
 import { absent, all, asRead, is } from "./conditions.ts";
 import type { Store } from "./context.ts";
 import { countChange } from "./counters.ts";
@@ -44,7 +44,7 @@ interface Part {
 }
 
 /** What a recount sets in motion: timers that were lost, and entries of the audit trail. */
-type RecountDeps = Sealing & { timers: Timers };
+type RecountDeps = SealingContext & { timers: Timers };
 
 type RecountPart = (
   store: Store,
@@ -222,7 +222,7 @@ const SETTLED_AFTER = 3;
 /** Recounts one quarter-hour. @param after the one that was recounted last */
 async function recountQuarters(
   store: Store,
-  sealing: Sealing,
+  sealing: SealingContext,
   after: string | undefined,
 ): Promise<{ repaired: number; after?: string | undefined }> {
   const now = store.clock.now();

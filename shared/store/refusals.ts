@@ -52,20 +52,20 @@ export const orRefuse =
   };
 
 /** The row after a change, or as it is (undefined if there is none) where its condition failed. */
-export type Changed<Row> = { kind: "changed"; row: Row } | { kind: "refused"; current: Row | undefined };
+export type ChangeResult<Row> = { kind: "changed"; row: Row } | { kind: "refused"; current: Row | undefined };
 
-export const changed = <D extends AnyItem>(item: D, change: Promise<RowOf<D>>): Promise<Changed<RowOf<D>>> =>
+export const changed = <D extends AnyItem>(item: D, change: Promise<RowOf<D>>): Promise<ChangeResult<RowOf<D>>> =>
   change.then(
-    (row): Changed<RowOf<D>> => ({ kind: "changed", row }),
-    onConditionFailed(item, (current): Changed<RowOf<D>> => ({ kind: "refused", current })),
+    (row): ChangeResult<RowOf<D>> => ({ kind: "changed", row }),
+    onConditionFailed(item, (current): ChangeResult<RowOf<D>> => ({ kind: "refused", current })),
   );
 
-type Written<Row> = { kind: "made" } | { kind: "refused"; current: Row | undefined };
+type WriteResult<Row> = { kind: "made" } | { kind: "refused"; current: Row | undefined };
 
-const written = <D extends AnyItem>(item: D, write: Promise<unknown>): Promise<Written<RowOf<D>>> =>
+const written = <D extends AnyItem>(item: D, write: Promise<unknown>): Promise<WriteResult<RowOf<D>>> =>
   write.then(
-    (): Written<RowOf<D>> => ({ kind: "made" }),
-    onConditionFailed(item, (current): Written<RowOf<D>> => ({ kind: "refused", current })),
+    (): WriteResult<RowOf<D>> => ({ kind: "made" }),
+    onConditionFailed(item, (current): WriteResult<RowOf<D>> => ({ kind: "refused", current })),
   );
 
 /** For a conditional write: the row that stands in its way; undefined if it was made, or there is none. */

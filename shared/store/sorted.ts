@@ -4,7 +4,7 @@ import type { Key } from "./model.ts";
 import { SHARDS } from "./shards.ts";
 
 /** A source of rows that are in order. */
-export interface Sorted<T> {
+export interface SortedSource<T> {
   /** The first of the rows that were read and not taken. */
   head(): T | undefined;
   shift(): T | undefined;
@@ -16,7 +16,7 @@ export interface Sorted<T> {
 export function sorted<T>(
   read: (after: Key | undefined, wanted: number) => Promise<{ items: readonly T[]; next?: Key | undefined }>,
   start?: Key,
-): Sorted<T> {
+): SortedSource<T> {
   let rows: readonly T[] = [];
   let position = 0;
   let after = start;
@@ -37,7 +37,7 @@ export function sorted<T>(
 }
 
 /** The source whose head is before those of the others; undefined where none has a row left. */
-export const firstOf = <T, S extends Pick<Sorted<T>, "head">>(
+export const firstOf = <T, S extends Pick<SortedSource<T>, "head">>(
   sources: readonly S[],
   isBefore: (one: T, other: T) => boolean,
 ): S | undefined =>
@@ -84,7 +84,7 @@ export function newestOfShards<T>(
     const taken: T[] = [];
     await Promise.all(shards.map((shard) => shard.fill(limit)));
     while (taken.length < count) {
-      const newest = firstOf<T, Sorted<T>>(shards, (one, other) => positionOf(one) > positionOf(other));
+      const newest = firstOf<T, SortedSource<T>>(shards, (one, other) => positionOf(one) > positionOf(other));
       const row = newest?.shift();
       if (!newest || row === undefined) break;
       taken.push(row);
@@ -97,7 +97,7 @@ export function newestOfShards<T>(
 /** Entries that are looked at together: when large ones fill the page early, few were read in vain. */
 const MAX_AT_ONCE = 100;
 
-interface Wanted {
+interface MergeOptions {
   cursors: { seal(place: string | undefined): string };
   limit: number;
   /** The most that are looked at for one page. */
@@ -109,7 +109,7 @@ interface Wanted {
  * @param look at most so many, each with its place; none at the end
  */
 export async function wantedPage<T>(
-  { cursors, limit, max }: Wanted,
+  { cursors, limit, max }: MergeOptions,
   look: (count: number) => Promise<readonly { place: string; found: T | undefined }[]>,
 ): Promise<{ items: T[]; next_cursor: string }> {
   const items: T[] = [];

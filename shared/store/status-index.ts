@@ -21,7 +21,7 @@ import {
   removeItem,
 } from "./item.ts";
 import { getEntities, MAX_ENTITIES, noRoom } from "./name-index.ts";
-import { type Changed, changed, failuresOf, oldRow, transacted } from "./refusals.ts";
+import { type ChangeResult, changed, failuresOf, oldRow, transacted } from "./refusals.ts";
 
 export const Status = item({
   about: "The status of an entity that is listed by status, and its name where the list is searched by name.",
@@ -57,7 +57,7 @@ export const statusWrite = (
   { name, waits, until }: { name?: string | undefined; waits?: boolean | undefined; until?: string | undefined } = {},
 ): ItemWrite<"workspace"> => changeItem(Status, { kind, id }, { set: { status, name, waits, until } });
 
-interface Listed {
+interface ListedEntity {
   id: string;
   status: string;
   name?: string | undefined;
@@ -65,7 +65,7 @@ interface Listed {
 }
 
 /** Every entity of a kind with its status, newest first: ids are UUIDv7, so their order is the order of creation. */
-async function listStatuses(store: StoreReader, { kind }: AnyEntity): Promise<Listed[]> {
+async function listStatuses(store: StoreReader, { kind }: AnyEntity): Promise<ListedEntity[]> {
   const rows = await store.queryAll(Status, { kind }, { newestFirst: true, eventual: true });
   return rows.map(({ sk, status, name, waits }) => ({ id: sk, status, name, waits }));
 }
@@ -113,7 +113,7 @@ export async function changeListed<D extends AnyEntity>(
   listed: D,
   id: string,
   { change, status, waits, when, extraItems = [] }: ListedChange<D>,
-): Promise<Changed<RowOf<D>>> {
+): Promise<ChangeResult<RowOf<D>>> {
   const entity: AnyEntity = listed;
   const isAsWanted = when ? all<string>(present(), when) : present();
   const { name }: { name?: string | undefined } = change.set ?? {};
@@ -152,7 +152,7 @@ export interface ListFilter {
   to?: string | undefined;
 }
 
-function filtered(all: readonly Listed[], { status, waits, q, from, to }: ListFilter) {
+function filtered(all: readonly ListedEntity[], { status, waits, q, from, to }: ListFilter) {
   const [first, last] = [from && uuidPrefixOf(Date.parse(from)), to && `${uuidPrefixOf(Date.parse(to))}~`];
   const part = q?.normalize("NFC").toLowerCase();
   return all

@@ -32,10 +32,10 @@ export const countingSend = (client: TableClient): Pick<TableClient, "send"> => 
     Object.assign(command.input, { ReturnConsumedCapacity: "TOTAL" });
     try {
       const output = await client.send(command);
-      spent[kind] += unitsOf(output as Consuming);
+      spent[kind] += unitsOf(output as ConsumingOutput);
       return output;
     } catch (error) {
-      spent[kind] += refusedUnits(error as Refused);
+      spent[kind] += refusedUnits(error as RefusedWrite);
       throw error;
     }
   },
@@ -43,21 +43,21 @@ export const countingSend = (client: TableClient): Pick<TableClient, "send"> => 
 
 const WRITES = [PutCommand, UpdateCommand, DeleteCommand, TransactWriteCommand, BatchWriteCommand];
 
-interface Consuming {
+interface ConsumingOutput {
   ConsumedCapacity?: ConsumedCapacity | ConsumedCapacity[] | undefined;
 }
 
-const unitsOf = ({ ConsumedCapacity = [] }: Consuming): number =>
+const unitsOf = ({ ConsumedCapacity = [] }: ConsumingOutput): number =>
   [ConsumedCapacity].flat().reduce((sum, { CapacityUnits = 0 }) => sum + CapacityUnits, 0);
 
 /** A refusal of a write or of a transaction, with the items that its conditions met. */
-interface Refused extends Partial<Error> {
+interface RefusedWrite extends Partial<Error> {
   Item?: object;
   CancellationReasons?: { Item?: object }[];
 }
 
 /** The table bills a refused write by the item that its condition met, in a transaction twice, and does not say so: about that. */
-function refusedUnits({ name, Item, CancellationReasons }: Refused): number {
+function refusedUnits({ name, Item, CancellationReasons }: RefusedWrite): number {
   if (name === "ConditionalCheckFailedException") return unitsOfItem(Item);
   if (name !== "TransactionCanceledException" || !CancellationReasons) return 0;
   return CancellationReasons.reduce((sum, reason) => sum + 2 * unitsOfItem(reason.Item), 0);

@@ -155,11 +155,11 @@ function bind<W extends Scope>(deps: Deps, rows: Rows, prefix: string): Table<W>
   return table as unknown as Table<W>;
 }
 
-type Declared = AnyItem | AnyIndex;
+type DeclaredItem = AnyItem | AnyIndex;
 
 function readsOf(deps: Deps, rows: Rows, prefix: string) {
   const read = seenBy(deps);
-  const query = async (item: Declared, partition: unknown, range?: Range) => {
+  const query = async (item: DeclaredItem, partition: unknown, range?: Range) => {
     const page = await rows.query(rangeOf(item, partition, prefix, range));
     for (const row of page.items) read(item, row);
     return page;
@@ -182,15 +182,16 @@ function readsOf(deps: Deps, rows: Rows, prefix: string) {
         keys.map((key) => ({ item, key })),
         options,
       ),
-    queryAll: async (item: Declared, partition: unknown, range: Range = {}) => {
+    queryAll: async (item: DeclaredItem, partition: unknown, range: Range = {}) => {
       const all: Item[] = [];
       const read = (after = range.after) => query(item, partition, { ...range, after });
       for await (const { items } of pagesOf(read)) all.push(...items);
       return all;
     },
-    queryRows: (item: Declared, partition: unknown, range?: Range) =>
-      rows.query(rangeOf({ ...item, prefix: undefined } as Declared, partition, prefix, range)),
-    count: (item: Declared, partition: unknown, range?: Range) => rows.count(rangeOf(item, partition, prefix, range)),
+    queryRows: (item: DeclaredItem, partition: unknown, range?: Range) =>
+      rows.query(rangeOf({ ...item, prefix: undefined } as DeclaredItem, partition, prefix, range)),
+    count: (item: DeclaredItem, partition: unknown, range?: Range) =>
+      rows.count(rangeOf(item, partition, prefix, range)),
   };
 }
 
@@ -218,12 +219,12 @@ function writesOf(deps: Deps, rows: Rows, prefix: string) {
 /** In tests, every row that is read is looked at. */
 const seenBy =
   ({ onRead }: Deps) =>
-  <R extends Item | undefined>(item: Declared, row: R): R => {
+  <R extends Item | undefined>(item: DeclaredItem, row: R): R => {
     if (row) onRead?.(item, row);
     return row;
   };
 
-function rangeOf(item: Declared, partition: unknown, prefix: string, range: Range = {}): QueryRange {
+function rangeOf(item: DeclaredItem, partition: unknown, prefix: string, range: Range = {}): QueryRange {
   const isBounded = range.prefix !== undefined || range.from !== undefined || range.to !== undefined;
   return {
     pk: prefix + item.pk(partition),

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { HOUR } from "../../shared/kernel/clock.ts";
 import { isHeldOut } from "../../shared/rules/split.ts";
-import { type Asked, withApprovals } from "../support/approvals.ts";
+import { type AskedApproval, withApprovals } from "../support/approvals.ts";
 import { auditOf } from "../support/audit.ts";
 import { at, text } from "../support/campaigns.ts";
 import { createMcp } from "../support/mcp.ts";
@@ -86,7 +86,7 @@ describe("a release that asks", () => {
     await as("admin", `PATCH /api/v1/campaigns/${archived.id}`, { action: "archive" });
 
     const { body } = await call("GET /api/v1/campaigns?awaiting_approval=true");
-    expect(body.items.map(({ id }: Asked) => id)).toEqual([waits.id]);
+    expect(body.items.map(({ id }: AskedApproval) => id)).toEqual([waits.id]);
   });
 });
 

@@ -147,8 +147,8 @@ it("what a month stores is what the table grows by, with the 100 bytes that AWS 
   const { world, tenant } = await withTenant();
   const stored = async (): Promise<number> => {
     const { Table } = await world.dynamodb.operate("DescribeTable", { TableName: world.env.TABLE_NAME });
-    type Sized = { TableSizeBytes?: number; IndexSizeBytes?: number; ItemCount: number };
-    const all = [Table, ...(Table as { GlobalSecondaryIndexes: Sized[] }).GlobalSecondaryIndexes] as Sized[];
+    type TableSizes = { TableSizeBytes?: number; IndexSizeBytes?: number; ItemCount: number };
+    const all = [Table, ...(Table as { GlobalSecondaryIndexes: TableSizes[] }).GlobalSecondaryIndexes] as TableSizes[];
     return all.reduce((sum, one) => sum + (one.TableSizeBytes ?? one.IndexSizeBytes ?? 0) + 100 * one.ItemCount, 0);
   };
   const growth = async (count: number, act: () => Promise<unknown>) => {

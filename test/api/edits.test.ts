@@ -11,7 +11,7 @@ const RULE = { group: { op: "and", nodes: [{ attribute: { plan: { $eq: "pro" } }
 const CHANNEL = "channel";
 const content = { title: "News", body: "Hello" };
 
-interface Edited {
+interface EditedResource {
   group: string;
   verb: "PATCH" | "PUT";
   make?: object;
@@ -21,7 +21,7 @@ interface Edited {
   seen: object;
 }
 
-const edited: Edited[] = [
+const edited: EditedResource[] = [
   {
     group: "templates",
     verb: "PATCH",
@@ -65,7 +65,7 @@ const edited: Edited[] = [
   { group: "workspace", verb: "PATCH", first: { name: "First" }, second: { name: "B" }, seen: { name: "First" } },
 ];
 
-async function opened(world: TestWorld, tenant: Tenant, { group, verb, make }: Edited) {
+async function opened(world: TestWorld, tenant: Tenant, { group, verb, make }: EditedResource) {
   const { sms = "" } = await openChannels(world, tenant, "sms");
   const filled = (body: object) => JSON.parse(JSON.stringify(body).replaceAll(`"${CHANNEL}"`, `"${sms}"`));
   const as = await tenant.dashboard();

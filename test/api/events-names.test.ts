@@ -4,7 +4,7 @@ import { SECOND } from "../../shared/kernel/clock.ts";
 import { HISTORY } from "../../shared/store/events/history.ts";
 import { unpackEvents } from "../../shared/store/events/packing.ts";
 import { watchWrites } from "../../shared/store/events/watchers.ts";
-import { type Named, namesOf } from "../../shared/store/subscribers/names.ts";
+import { type NamedKind, namesOf } from "../../shared/store/subscribers/names.ts";
 import { ingest, someEvents } from "../support/events.ts";
 import { addPeople, quickStore, wholeTable } from "../support/people.ts";
 import { spent } from "../support/spending.ts";
@@ -13,7 +13,7 @@ import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
 
-const namesIn = (world: TestWorld, tenant: Tenant, kind: Named) => namesOf(quickStore(world, tenant), kind);
+const namesIn = (world: TestWorld, tenant: Tenant, kind: NamedKind) => namesOf(quickStore(world, tenant), kind);
 
 it("an event name is learned with its first event, by one write (EVT-2)", async () => {
   const { world, tenant } = await withTenant();

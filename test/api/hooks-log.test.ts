@@ -129,7 +129,7 @@ it("a test delivery to a webhook that is switched off is refused with 409 (D-HOO
   expect((await call(`POST ${path}/test`, { event: "notification.terminal" })).status).toBe(409);
 });
 
-interface Logged {
+interface LoggedEvent {
   payload: { data: { external_id: string } };
 }
 
@@ -140,7 +140,7 @@ it("the log of a webhook is paged newest first (D-HOOKS)", async () => {
     await world.advance(MINUTE);
   }
 
-  const seen = await entriesOf<Logged>((page) => call(`GET ${path}/deliveries${page}`), "limit=2");
+  const seen = await entriesOf<LoggedEvent>((page) => call(`GET ${path}/deliveries${page}`), "limit=2");
 
   expect(seen.map(({ payload }) => payload.data.external_id)).toEqual(["u4", "u3", "u2", "u1", "u0"]);
 });

@@ -1,7 +1,7 @@
 // The window of a funnel: which sends it chooses, and that it counts who converted once (ISG-1, ISG-10).
 import { expect, it } from "vitest";
 import { DAY, HOUR, timestamp } from "../../shared/kernel/clock.ts";
-import { type Added, onMoreDays } from "../../shared/store/insights/credits.ts";
+import { type AddedCredit, onMoreDays } from "../../shared/store/insights/credits.ts";
 import { withBuyers } from "../support/conversions.ts";
 import { worlds } from "../support/worlds.ts";
 
@@ -113,7 +113,7 @@ it("the window chooses sends, by default of the last 30 days, and what came of t
 });
 
 /** What a window of these days adds up, of rows by day, as a day leaves out what a day before it in the window says. */
-function sumOf(rows: readonly Added[], days: readonly string[]): number {
+function sumOf(rows: readonly AddedCredit[], days: readonly string[]): number {
   const within = rows.filter(({ credit }) => days.includes(credit.day));
   const added = within.flatMap(({ add }) => Object.entries(add));
   return added.reduce((sum, [name, n]) => {
@@ -135,7 +135,7 @@ it.each([
   (...order) => {
     const days = [1, 2, 3, 4].map((day) => `2026-11-0${day}`);
     const known: string[] = [];
-    const rows: Added[] = [];
+    const rows: AddedCredit[] = [];
     for (const i of order) {
       const credit = { group: "campaign", id: "c", day: days[i]! } as const;
       rows.push(...onMoreDays("revenue", 500, [credit], known));

@@ -30,7 +30,7 @@ async function quietSetting(quiet: object = QUIET) {
   return { ...here, push, distance };
 }
 
-interface Way {
+interface HoldCase {
   kind?: "delay" | "wait";
   quiet?: object;
   /** The first message is for the inbox too. */
@@ -38,7 +38,7 @@ interface Way {
 }
 
 /** A message that waits for the morning. A second one follows a delay, or a wait, of an hour. */
-async function twoMessages({ kind = "delay", quiet = QUIET, isInInbox = false }: Way = {}) {
+async function twoMessages({ kind = "delay", quiet = QUIET, isInInbox = false }: HoldCase = {}) {
   const here = await quietSetting(quiet);
   const { active, channel, push, track } = here;
   const pause =

@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { timestamp } from "../../shared/kernel/clock.ts";
 import { graphOf } from "../support/journeys.ts";
 import { openChannels } from "../support/reached.ts";
-import { simulating, type Taken } from "../support/simulations.ts";
+import { simulating, type TakenStep } from "../support/simulations.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { fresh } = worlds();
@@ -38,7 +38,7 @@ async function setting(content: object) {
   const live = async (id: string, external_id: keyof typeof people) => {
     await track(external_id, "signed_up");
     const { runs } = (await call(`GET /api/v1/journeys/${id}/subscribers/${people[external_id]}`)).body;
-    return runs[0].steps.find(({ step }: Taken) => step === "message").outcome;
+    return runs[0].steps.find(({ step }: TakenStep) => step === "message").outcome;
   };
   return { world, call, server: tenant.server, journey, people, walk, live, simulate };
 }
@@ -101,7 +101,7 @@ async function atNight(content: object, frequency_caps: object[] = []) {
   const trigger = { type: "event", event_name: "signed_up" };
   const { id } = (await call("POST /api/v1/journeys", { name: "By night", trigger, steps })).body;
   await call(`POST /api/v1/journeys/${id}/activate`);
-  const outcomesOf = (taken: readonly Taken[]) =>
+  const outcomesOf = (taken: readonly TakenStep[]) =>
     ["first", "second"].map((step) => taken.find((found) => found.step === step)?.outcome).sort();
   const walk = async (subscriber_id: string) =>
     outcomesOf((await call(`POST /api/v1/journeys/${id}/simulate`, { subscriber_id })).body.steps);

@@ -5,7 +5,7 @@ import { suppressAddress } from "../../shared/store/subscribers/addresses.ts";
 import { branch, graphOf, journeySetting } from "../support/journeys.ts";
 import { wholeTable } from "../support/people.ts";
 import { openChannels } from "../support/reached.ts";
-import { type Taken, takenBy } from "../support/simulations.ts";
+import { type TakenStep, takenBy } from "../support/simulations.ts";
 import { START, type TestWorld, UNKNOWN } from "../support/world.ts";
 import { shared, worlds } from "../support/worlds.ts";
 
@@ -109,7 +109,7 @@ describe("the walk of an invented person", () => {
 
     const { body } = await simulate({ sample: { attributes: { plan } }, events: [signedUp, ...more] });
 
-    expect(body.steps.map(({ outcome }: Taken) => outcome).join(" ")).toBe(outcomes);
+    expect(body.steps.map(({ outcome }: TakenStep) => outcome).join(" ")).toBe(outcomes);
     expect(body.ended).toMatchObject({ status, at: at(endedAt) });
   });
 });
@@ -196,7 +196,7 @@ describe("who is not sent to", () => {
     await activate(id);
     for (const name of Object.keys(people)) await track(name, "signed_up");
     await world.advance(2 * HOUR);
-    const real: { subscriber_id: string; steps: Taken[] }[] = await runs(id);
+    const real: { subscriber_id: string; steps: TakenStep[] }[] = await runs(id);
     const stepsOf = (name: string) => real.find((run) => run.subscriber_id === ids[name])?.steps ?? [];
     return { walk, walks, stepsOf };
   });

@@ -24,15 +24,15 @@ async function archivedIds({ depsFor }: TestWorld): Promise<Set<string>> {
   return new Set(texts.flatMap((text) => [...text.matchAll(/^\{.*"id":"([^"]+)"/gm)].map(([, id = ""]) => id)));
 }
 
-interface Told {
+interface PublishedEvent {
   id: string;
   event_type?: string;
   event_name?: string;
   data?: { external_id: string };
 }
 
-const onBus = ({ eventbridge }: TestWorld): Told[] =>
-  eventbridge.events("default").flatMap(({ detail }) => (detail as { events: Told[] }).events);
+const onBus = ({ eventbridge }: TestWorld): PublishedEvent[] =>
+  eventbridge.events("default").flatMap(({ detail }) => (detail as { events: PublishedEvent[] }).events);
 
 const cases = (["before", "after"] as const).flatMap((moment) => [1, 2, 3, 4, 5].map((n) => [moment, n] as const));
 

@@ -13,7 +13,7 @@ import { worlds } from "../support/worlds.ts";
 
 const { withPeople, withTenant } = worlds();
 
-interface Listed {
+interface RecipientEntry {
   subscriber_id: string;
   external_id: string;
   state: RecipientState;
@@ -22,7 +22,7 @@ interface Listed {
   channels: object[];
 }
 
-async function recipients(world: TestWorld, tenant: Tenant, job: string, query = ""): Promise<Listed[]> {
+async function recipients(world: TestWorld, tenant: Tenant, job: string, query = ""): Promise<RecipientEntry[]> {
   const as = await tenant.dashboard("viewer");
   return entriesOf((page) => world.call(`GET /api/v1/notifications/${job}/recipients${page}`, { as }), query);
 }

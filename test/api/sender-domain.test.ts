@@ -12,7 +12,7 @@ import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
 
-type Wanted = { type: string; name: string; value: string; is_there: boolean };
+type WantedRecord = { type: string; name: string; value: string; is_there: boolean };
 
 async function mailChannel(world: TestWorld, tenant: Tenant, body: object) {
   const { call, create, upload } = await channelCalls(world, tenant);
@@ -34,7 +34,7 @@ it("of a sender by SES, DKIM has the records to publish, and is valid once they 
   const { domain, verify } = await mailChannel(world, tenant, SES);
   const { dkim } = await domain();
   expect(dkim).toMatchObject({ state: "missing", name: "_domainkey.example.com" });
-  const wanted: Wanted[] = dkim.wanted;
+  const wanted: WantedRecord[] = dkim.wanted;
   expect(wanted.map(({ type, is_there }) => [type, is_there])).toEqual(Array(3).fill(["CNAME", false]));
   for (const { name, value } of wanted) await publish(world, { name, alias: value });
   await verify();

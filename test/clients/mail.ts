@@ -15,7 +15,7 @@ const SUBJECT =
 const LONG_WORDS = "Ein Absatz mit sehr vielen Wörtern, der über jede Zeile hinausgeht. ".repeat(40);
 const HTML = `<h1>Grüße 🎉</h1><p dir="auto">مرحبا {{ subscriber.first_name }}</p><p>${LONG_WORDS}</p><p>.</p><p><a href="https://shop.example.com/spring?a=1&amp;b=2">Look</a></p>`;
 
-interface Taken {
+interface ReceivedMail {
   from: string;
   to: string[];
   mail: ParsedMail;
@@ -24,7 +24,7 @@ interface Taken {
 
 /** A server that asks for TLS and a login, as those of mail providers do. */
 async function mailServer() {
-  const taken: Taken[] = [];
+  const taken: ReceivedMail[] = [];
   const server = new SMTPServer({
     ...selfSigned,
     logger: false,
@@ -94,7 +94,7 @@ async function proveMail(service: ServiceProcess): Promise<void> {
   }
 }
 
-function proveEnvelope({ from, to, mail }: Taken): void {
+function proveEnvelope({ from, to, mail }: ReceivedMail): void {
   assert.equal(from, "shop@example.com");
   // The server shows a domain as people write it; on the wire it is ASCII, as the whole source is.
   assert.deepEqual(to, ["ada@bücher.example"]);

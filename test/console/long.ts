@@ -34,7 +34,7 @@ const SEEN = `(() => {
   };
 })()`;
 
-interface Seen {
+interface VisibleRows {
   count: number;
   inSight: number[];
   isBlank: boolean;
@@ -42,11 +42,11 @@ interface Seen {
 
 const NEXT_FRAMES = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))))";
 
-async function seenAt(page: Page, scroll: string): Promise<Seen> {
+async function seenAt(page: Page, scroll: string): Promise<VisibleRows> {
   await page.evaluate(scroll);
   // The rows of a place that was never seen are measured first.
   for (let n = 0; n < 3; n++) await page.evaluate(NEXT_FRAMES);
-  return (await page.evaluate(SEEN)) as Seen;
+  return (await page.evaluate(SEEN)) as VisibleRows;
 }
 
 const focused = (page: Page) => page.evaluate("document.activeElement.textContent.trim()");

@@ -9,7 +9,7 @@ const NOT_WRITING = "Only owners, admins and marketers may change content.";
 const NOT_MANAGING = "Only owners and admins may manage the team.";
 
 /** What a test has no type of the browser for. */
-interface Used {
+interface BrowserProps {
   ariaDisabled: string | null;
   title: string;
 }
@@ -68,7 +68,9 @@ export function roleStories({ service, open }: Bench): void {
     for (const [path, name, reason] of all) {
       await visit(path);
       const button = page.locator("main").getByRole("button", { name, exact: true }).first();
-      const said = await button.evaluate(({ ariaDisabled, title }: Used) => (ariaDisabled === "true" ? title : ""));
+      const said = await button.evaluate(({ ariaDisabled, title }: BrowserProps) =>
+        ariaDisabled === "true" ? title : "",
+      );
       expect({ path, name, said }).toEqual({ path, name, said: reason });
     }
   });

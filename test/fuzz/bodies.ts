@@ -6,13 +6,17 @@ import { multipartBody } from "../support/multipart.ts";
 import type { Headers } from "../support/world.ts";
 import { type Source, strangeText, valueFor } from "./values.ts";
 
-export interface Sent {
+export interface SentBody {
   /** What `call` of the world takes. */
   options: { body: unknown } | { raw: Buffer; headers: Headers };
   shown: string;
 }
 
-export function bodyFor(source: Source, { type, schema }: { type: string; schema: JsonSchema }, route: string): Sent {
+export function bodyFor(
+  source: Source,
+  { type, schema }: { type: string; schema: JsonSchema },
+  route: string,
+): SentBody {
   if (type === "multipart/form-data") return formFor(source, schema);
   if (type === "application/x-www-form-urlencoded") return pageFor(source);
   const body = route.endsWith("/v1/mcp") && !source.random.chance(0.1) ? toolCall(source) : valueFor(source, schema);
@@ -54,7 +58,7 @@ const files = [
 export const someFile = ({ random }: Source): string | Buffer =>
   random.chance(0.2) ? random.bytes(random.between(1, 5_000)) : random.pick(files);
 
-function formFor(source: Source, { properties = {} }: JsonSchema): Sent {
+function formFor(source: Source, { properties = {} }: JsonSchema): SentBody {
   const { random } = source;
   const fields: Record<string, string> = {};
   let part: string | undefined;
@@ -68,7 +72,7 @@ function formFor(source: Source, { properties = {} }: JsonSchema): Sent {
   return { options: multipartBody(fields, file), shown: JSON.stringify({ fields, file: String(content) }) };
 }
 
-function pageFor(source: Source): Sent {
+function pageFor(source: Source): SentBody {
   const { random, known } = source;
   const form = new URLSearchParams();
   for (let field = random.between(0, 4); field > 0; field--) {

@@ -5,7 +5,7 @@ import type { Endpoint } from "../../shared/http/endpoint.ts";
 import type { JsonSchema } from "../../shared/rules/json-schema.ts";
 import { contentFor, type ExampleRequest, targetFor } from "../support/example-requests.ts";
 import type { Headers } from "../support/world.ts";
-import { bodyFor, type Sent, someFile } from "./bodies.ts";
+import { bodyFor, type SentBody, someFile } from "./bodies.ts";
 import { kindsOfParams } from "./known.ts";
 import { type Callers, credentialFor } from "./population.ts";
 import { nearby, type Source, strangeText, valueFor } from "./values.ts";
@@ -28,7 +28,7 @@ export interface Request {
   by: Credential | undefined;
   as: Headers;
   headers: Headers;
-  content: Partial<Sent["options"]>;
+  content: Partial<SentBody["options"]>;
   shown: string;
 }
 

@@ -117,7 +117,7 @@ describe("hostile dashboard tokens", () => {
       ours: (change: object) => signedBy(String(signingKey), `${header}.${encode({ ...claims, ...change })}`),
     };
   }
-  type Parts = Awaited<ReturnType<typeof tokenParts>>;
+  type TokenParts = Awaited<ReturnType<typeof tokenParts>>;
 
   const unsigned = ["none", "None", "NONE", "nOnE", ""];
   const forgedHeads = [
@@ -144,7 +144,7 @@ describe("hostile dashboard tokens", () => {
     { ro: false, x: 1 },
   ];
 
-  it.each<[what: string, tokensOf: (parts: Parts) => string[]]>([
+  it.each<[what: string, tokensOf: (parts: TokenParts) => string[]]>([
     ["without a signature", ({ withHead }) => unsigned.map((alg) => `${withHead({ alg })}.`)],
     [
       "that names no algorithm and has the signature of another",

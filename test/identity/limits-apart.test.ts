@@ -20,14 +20,14 @@ async function setting() {
 }
 type Setting = Awaited<ReturnType<typeof setting>>;
 type User = Setting["ada"];
-type Deed = (here: Setting, user: User) => Promise<{ status: number }>;
+type LimitedCall = (here: Setting, user: User) => Promise<{ status: number }>;
 
-const login: Deed = ({ post }, { email }) => post("login", { email, password: "wrong horse" });
-const forgot: Deed = ({ post }, { email }) => post("password/forgot", { email });
-const resend: Deed = ({ post }, { as }) => post("email/resend", {}, as);
-const change: Deed = ({ post }, { as }) =>
+const login: LimitedCall = ({ post }, { email }) => post("login", { email, password: "wrong horse" });
+const forgot: LimitedCall = ({ post }, { email }) => post("password/forgot", { email });
+const resend: LimitedCall = ({ post }, { as }) => post("email/resend", {}, as);
+const change: LimitedCall = ({ post }, { as }) =>
   post("password/change", { current_password: "wrong horse", password: "correct horse staple" }, as);
-const code: Deed = ({ post }, { email }) => post("login", { email, password: PASSWORD, code: "000000" });
+const code: LimitedCall = ({ post }, { email }) => post("login", { email, password: PASSWORD, code: "000000" });
 
 async function enrol({ world, post }: Setting, { as }: User): Promise<void> {
   const { key } = (await post("second-factor/begin", { current_password: PASSWORD }, as)).body;
@@ -35,7 +35,7 @@ async function enrol({ world, post }: Setting, { as }: User): Promise<void> {
   expect((await post("second-factor/confirm", { code: shown }, as)).status).toBe(200);
 }
 
-it.each<[what: string, deed: Deed, uses: number, pause?: { every: number; ms: number }]>([
+it.each<[what: string, deed: LimitedCall, uses: number, pause?: { every: number; ms: number }]>([
   ["wrong passwords from one network", login, 11],
   ["resets of a password in an hour", forgot, 4],
   ["resets of a password in a day", forgot, 11, { every: 3, ms: HOUR }],

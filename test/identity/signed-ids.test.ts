@@ -37,7 +37,7 @@ describe("where signed ids are demanded", () => {
       (await world.call(route, { as: tenant.sdk, headers: hashes, ...(body && { body }) })).status;
     return { ...found, ada: ada as { id: string; user_hash: string }, eve, hashes, ask };
   });
-  type Demanded = Awaited<ReturnType<typeof demanded>>;
+  type DemandedSetting = Awaited<ReturnType<typeof demanded>>;
 
   it.each<[what: string, hash: (key: string) => string | undefined]>([
     ["without a hash", () => undefined],
@@ -71,7 +71,7 @@ describe("where signed ids are demanded", () => {
 
   const event = (subscriber_id: string) => ({ name: "opened", subscriber_id });
 
-  it.each<[what: string, act: (at: Demanded, id: string) => Promise<number>]>([
+  it.each<[what: string, act: (at: DemandedSetting, id: string) => Promise<number>]>([
     [
       "to open a stream with the hash in a header",
       async ({ world, tenant, hashes }, id) =>

@@ -9,7 +9,7 @@ import { judgeDelays } from "../../infra/probe/live.ts";
 import { listenOnLoopback } from "../support/loopback.ts";
 import { cleanUp, startService } from "../support/service-process.ts";
 
-interface Printed {
+interface PrintedReport {
   checks: { lines: string; about: string; ok: boolean; seen: string }[];
   failed: number;
   skipped?: string[];
@@ -47,7 +47,7 @@ async function runProbe(...words: string[]) {
 it("the probe finds the local service in order, its live stream too", async () => {
   const { code, printed, complaints } = await runProbe(await running(), "--register", "--json");
   expect(complaints).toBe("");
-  const { checks, failed, skipped } = JSON.parse(printed) as Printed;
+  const { checks, failed, skipped } = JSON.parse(printed) as PrintedReport;
   expect(skipped).toEqual([]);
   expect(checks.filter(({ ok }) => !ok)).toEqual([]);
   expect({ code, failed }).toEqual({ code: 0, failed: 0 });
@@ -64,7 +64,7 @@ it("the probe registers no workspace without `--register`, and says so", async (
   expect(printed).toMatch(/^\d+ ok, 0 failed$/m);
   expect(code).toBe(0);
   const forMachines = await runProbe(url, "--json");
-  expect((JSON.parse(forMachines.printed) as Printed).skipped).toEqual(["the live stream"]);
+  expect((JSON.parse(forMachines.printed) as PrintedReport).skipped).toEqual(["the live stream"]);
 });
 
 it("reports each failure of a server that keeps nothing of the contract", async () => {
@@ -81,7 +81,7 @@ it("reports each failure of a server that keeps nothing of the contract", async 
   const { code, printed } = await runProbe(`http://127.0.0.1:${port}`, "--json", "--register");
   server.close();
   server.closeAllConnections();
-  const { checks, failed } = JSON.parse(printed) as Printed;
+  const { checks, failed } = JSON.parse(printed) as PrintedReport;
   expect(checks.filter(({ ok }) => ok)).toEqual([]);
   expect({ code, failed }).toEqual({ code: 1, failed: checks.length });
   const seen = Object.fromEntries(checks.map((one) => [one.about, one.seen]));

@@ -45,14 +45,16 @@ if (values.operator !== undefined && !operators.some((operator) => operator === 
 const textOf = (file: string) => readFileSync(ROOT + file, "utf8");
 const described = (mutation: Mutation) => describe(mutation, textOf(mutation.file));
 
-interface Drawn extends Mutation {
+interface DrawnMutation extends Mutation {
   area: Area;
 }
 
 const all = Object.entries(areas)
   .filter(([name]) => values.area === undefined || name === values.area)
   .flatMap(([, area]) =>
-    codeOf(area).flatMap((file) => mutationsOf(file, textOf(file)).map((mutation): Drawn => ({ ...mutation, area }))),
+    codeOf(area).flatMap((file) =>
+      mutationsOf(file, textOf(file)).map((mutation): DrawnMutation => ({ ...mutation, area })),
+    ),
   )
   .filter(({ operator }) => values.operator === undefined || operator === values.operator);
 const drawn = randomFrom(seed).some(all, sample);

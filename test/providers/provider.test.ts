@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import {
   jsonOf,
-  type Outgoing,
+  type OutgoingMessage,
   rejected,
   retryAfter,
   retryable,
@@ -49,7 +49,7 @@ it.each([
 
 it("merges data with the notification's ids, which data cannot replace (D-PUSH)", () => {
   const message = { job: "j", subscriber: "s", variant: "b", data: { a: 1, notification_id: "forged" } };
-  expect(mergedData(message as unknown as Outgoing)).toEqual({
+  expect(mergedData(message as unknown as OutgoingMessage)).toEqual({
     a: 1,
     notification_id: "j",
     subscriber_id: "s",

@@ -1,7 +1,7 @@
 // What the answers of DNS and SES mean for a domain that sends mail (RDA-24).
 import { describe, expect, it } from "vitest";
 import {
-  type Answered,
+  type DnsAnswer,
   dkimOfSes,
   dkimRecordsOf,
   dmarcNamesOf,
@@ -9,8 +9,8 @@ import {
   spfOf,
 } from "../../shared/rules/mail-domain.ts";
 
-const found = (...records: string[]): Answered => ({ kind: "known", records });
-const FAILED: Answered = { kind: "failed", reason: "queryTxt ESERVFAIL news.example.com" };
+const found = (...records: string[]): DnsAnswer => ({ kind: "known", records });
+const FAILED: DnsAnswer = { kind: "failed", reason: "queryTxt ESERVFAIL news.example.com" };
 
 describe("SPF", () => {
   it.each([

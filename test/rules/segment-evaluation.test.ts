@@ -8,14 +8,14 @@ import type { EventNode, RuleNode } from "../../shared/rules/segment-rules.ts";
 const NOW = Date.parse("2026-11-20T12:00:00Z");
 const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000];
 
-interface Happened {
+interface PastEvent {
   name: string;
   at: number;
   properties: Record<string, unknown>;
 }
 
 /** Facts as a store gives them: newest first, and no more than decide. */
-const factsOf = (attributes: Record<string, unknown>, events: readonly Happened[], now = NOW): Facts => ({
+const factsOf = (attributes: Record<string, unknown>, events: readonly PastEvent[], now = NOW): Facts => ({
   attributes,
   now,
   times: (condition) =>
@@ -26,9 +26,9 @@ const factsOf = (attributes: Record<string, unknown>, events: readonly Happened[
       .slice(0, occurrencesNeeded(condition)),
 });
 
-const judge = (rule: unknown, attributes: Record<string, unknown> = {}, events: readonly Happened[] = [], now = NOW) =>
+const judge = (rule: unknown, attributes: Record<string, unknown> = {}, events: readonly PastEvent[] = [], now = NOW) =>
   compileRule(rule).judge(factsOf(attributes, events, now));
-const ago = (ms: number, properties: Record<string, unknown> = {}, name = "buy"): Happened => ({
+const ago = (ms: number, properties: Record<string, unknown> = {}, name = "buy"): PastEvent => ({
   name,
   at: NOW - ms,
   properties,
@@ -186,7 +186,7 @@ const attributes = fc.dictionary(fc.constantFrom("p", "q"), values);
 type Raw = any;
 const span: Record<string, number> = { "1m": MINUTE, "3m": 3 * MINUTE, "1h": HOUR };
 
-function oracle(rule: Raw, known: Record<string, unknown>, events: readonly Happened[], at: number): boolean {
+function oracle(rule: Raw, known: Record<string, unknown>, events: readonly PastEvent[], at: number): boolean {
   if (rule.group) {
     const results: boolean[] = rule.group.nodes.map((node: Raw) => oracle(node, known, events, at));
     return rule.group.op === "and" ? !results.includes(false) : results.includes(true);
@@ -200,7 +200,7 @@ function oracle(rule: Raw, known: Record<string, unknown>, events: readonly Happ
   return count >= (frequency.min ?? 0) && count <= (frequency.max ?? Number.POSITIVE_INFINITY);
 }
 
-function oracleNextChange(rule: Raw, known: Record<string, unknown>, events: readonly Happened[]): number | undefined {
+function oracleNextChange(rule: Raw, known: Record<string, unknown>, events: readonly PastEvent[]): number | undefined {
   const before = oracle(rule, known, events, NOW);
   return events
     .flatMap(({ at }) => Object.values(span).map((length) => at + length))

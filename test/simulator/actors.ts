@@ -1,7 +1,7 @@
 // What clients do: make and erase people, send, cancel. They repeat what is safe to repeat until it is answered.
 import { SECOND } from "../../shared/kernel/clock.ts";
 import type { Answer, Request } from "./front-door.ts";
-import type { Listing, Mark, Person, Send } from "./ledger.ts";
+import type { InboxListing, Mark, Person, Send } from "./ledger.ts";
 import type { Tenant } from "./tenants.ts";
 import type { SimWorld } from "./world.ts";
 
@@ -26,11 +26,11 @@ export async function untilAnswered(world: SimWorld, ask: () => Promise<Answer>)
 }
 
 /** As a client does with what is safe to repeat. */
-export const insist = (world: SimWorld, tenant: Tenant, ...[credential, route, request]: Asked): Promise<Answer> =>
+export const insist = (world: SimWorld, tenant: Tenant, ...[credential, route, request]: AskedCall): Promise<Answer> =>
   untilAnswered(world, () => world.call(tenant, credential, route, request));
 
 /** The same; what a suspension refuses is asked for until it is over. */
-export async function insistOpen(world: SimWorld, tenant: Tenant, ...asked: Asked): Promise<Answer> {
+export async function insistOpen(world: SimWorld, tenant: Tenant, ...asked: AskedCall): Promise<Answer> {
   for (;;) {
     const answer = await insist(world, tenant, ...asked);
     if (answer.status !== 403) return answer;
@@ -38,7 +38,7 @@ export async function insistOpen(world: SimWorld, tenant: Tenant, ...asked: Aske
   }
 }
 
-type Asked = [credential: "sdk" | "dashboard", route: string, request: Request];
+type AskedCall = [credential: "sdk" | "dashboard", route: string, request: Request];
 
 const fresh = ({ random, ledger }: SimWorld) => `canary-${ledger.people.size}x${random.bytes(4).toString("hex")}`;
 
@@ -111,7 +111,7 @@ export async function erase(world: SimWorld, tenant: Tenant, person: Person): Pr
   person.erasedAt = world.kernel.now();
 }
 
-export interface Wish {
+export interface SendInput {
   ids?: string[];
   scheduledAt?: number;
   holdout?: number;
@@ -134,7 +134,7 @@ export interface Wish {
 }
 
 /** Sends; with an idempotency key it is repeated until it is answered, without one it is tried once. */
-export async function send(world: SimWorld, tenant: Tenant, wish: Wish): Promise<Send> {
+export async function send(world: SimWorld, tenant: Tenant, wish: SendInput): Promise<Send> {
   const { ids, scheduledAt, holdout = 0, splitShare, tier, platform, target, keyed = false, repeats = 0 } = wish;
   const { templateId } = wish;
   const { ledger, kernel } = world;
@@ -219,7 +219,12 @@ export async function visitInbox(world: SimWorld, tenant: Tenant, person: Person
   const query = { subscriber_id: person.id, limit: "200" };
   const { status, body } = await world.call(tenant, "sdk", LIST, { query });
   if (status !== 200) return;
-  const listing = { person: person.id, startedAt, at: kernel.now(), messages: body.messages as Listing["messages"] };
+  const listing = {
+    person: person.id,
+    startedAt,
+    at: kernel.now(),
+    messages: body.messages as InboxListing["messages"],
+  };
   ledger.listings.push(listing);
   if (listing.messages.length === 0) return;
   const mark = (message: string, kind: Mark["kind"], read_at?: string) =>

@@ -13,7 +13,7 @@ import type { SimWorld } from "./world.ts";
 export const SEND_EVENTS = "POST /v1/events";
 const IDENTIFY = "POST /v1/events/identify";
 
-export interface Sent {
+export interface SentEvent {
   tenant: string;
   /** Also its property, so that it is known again in an export. */
   key: string;
@@ -37,7 +37,7 @@ export interface Pass {
 
 export interface Book {
   tenants: Tenant[];
-  sent: Map<string, Sent>;
+  sent: Map<string, SentEvent>;
   /** Anonymous ids and whose they were answered to be, one after the other. */
   links: Map<string, { person: Person; at: number }[]>;
   passes: Pass[];
@@ -78,7 +78,7 @@ export async function sendEvents(world: SimWorld, tenant: Tenant, people: readon
   const { kernel, random } = world;
   const { sent, refusals } = bookOf(world);
   const isRaced = random.chance(0.2);
-  const batch = Array.from({ length: random.between(1, 12) }, (): Sent => {
+  const batch = Array.from({ length: random.between(1, 12) }, (): SentEvent => {
     const key = `event-${sent.size + 1}`;
     const person = random.chance(0.4) ? random.pick(people) : undefined;
     const anonymous = person ? undefined : `device-${random.between(1, 4)}`;

@@ -61,7 +61,7 @@ export interface Mark {
 }
 
 /** An inbox as a reader saw it. */
-export interface Listing {
+export interface InboxListing {
   person: string;
   /** When the request set out. */
   startedAt: number;
@@ -149,7 +149,7 @@ export interface Ledger {
   marks: Mark[];
   /** Reads and dismissals that were asked for: of one message, or of all that were there. `until`: when the answer came. */
   touches: { person: string; message: string | undefined; until: number }[];
-  listings: Listing[];
+  listings: InboxListing[];
   listeners: Listener[];
   keys: ServerKey[];
   hooks: Map<string, Hook>;

@@ -1,7 +1,7 @@
 // The providers of a simulated world: they answer on virtual time, refuse, hang, and lose replies.
 
 import { SECOND } from "../../shared/kernel/clock.ts";
-import type { Outcome, Outgoing, Providers } from "../../shared/providers/provider.ts";
+import type { Outcome, OutgoingMessage, Providers } from "../../shared/providers/provider.ts";
 import { type ProvidedChannel, providedChannels } from "../../shared/rules/channel-types.ts";
 import type { Faults } from "./faults.ts";
 import type { Fleet, Process } from "./fleet.ts";
@@ -10,7 +10,7 @@ import type { Kernel } from "./kernel.ts";
 /** What a provider was asked to send, and what became of it. */
 export interface Call {
   channel: ProvidedChannel;
-  message: Outgoing;
+  message: OutgoingMessage;
   job: string;
   subscriber: string;
   target: string;
@@ -34,9 +34,9 @@ interface ProviderDeps {
   faults: Faults;
   told(call: Call): void;
   /** The provider refuses every message of its workspace. */
-  refuses(message: Outgoing): boolean;
+  refuses(message: OutgoingMessage): boolean;
   /** The provider takes no more in this second. */
-  isFull(message: Outgoing): boolean;
+  isFull(message: OutgoingMessage): boolean;
 }
 
 const MAX_TRANSIT_MS = 200;
@@ -60,7 +60,7 @@ export function providersFor(
     fleet().crash(process, why);
     return new Promise<never>(() => undefined);
   };
-  const answer = (message: Outgoing): Outcome => {
+  const answer = (message: OutgoingMessage): Outcome => {
     if (refuses(message)) return { status: "rejected", reason: "no such topic" };
     if (isFull(message)) return { status: "retryable", reason: THROTTLED, isThrottled: true };
     if (hits(profile.providerTransient)) return { status: "retryable", reason: "busy" };
@@ -72,7 +72,7 @@ export function providersFor(
   };
   const sendBy =
     (channel: ProvidedChannel) =>
-    async (_: unknown, message: Outgoing): Promise<Outcome> => {
+    async (_: unknown, message: OutgoingMessage): Promise<Outcome> => {
       const { job, subscriber, target } = message;
       await way();
       if (hits(profile.crash)) return die("before a call of a provider");
@@ -101,10 +101,14 @@ export function providersFor(
 }
 
 /** By workspace, when its providers took messages. */
-export type Taken = Map<string, number[]>;
+export type TakenTimes = Map<string, number[]>;
 
 /** Whether a provider that takes so many a second takes no other one now. */
-export function isFull(taken: Taken, perSecond: number | undefined, { tenant, now }: { tenant: string; now: number }) {
+export function isFull(
+  taken: TakenTimes,
+  perSecond: number | undefined,
+  { tenant, now }: { tenant: string; now: number },
+) {
   if (perSecond === undefined) return false;
   const recent = (taken.get(tenant) ?? []).filter((at) => at > now - SECOND);
   taken.set(tenant, recent.length < perSecond ? [...recent, now] : recent);

@@ -8,7 +8,7 @@ import type { Faults } from "./faults.ts";
 import type { Fleet, Outcome } from "./fleet.ts";
 import type { Kernel } from "./kernel.ts";
 
-export interface Received {
+export interface ReceivedMessage {
   id: string;
   body: Record<string, unknown>;
 }
@@ -20,11 +20,11 @@ interface QueueDeps {
   faults: Faults;
   urlOf(queue: QueueName): string;
   /** A batch goes to its worker: trace points hang here. */
-  starts(queue: QueueName, messages: Received[]): void;
+  starts(queue: QueueName, messages: ReceivedMessage[]): void;
 }
 
 /** Of a timer. What the table's stream leads to is no repair, though it may be worded alike. */
-export const isWatchdog = ({ kind, watch, minute, segment }: Received["body"]): boolean =>
+export const isWatchdog = ({ kind, watch, minute, segment }: ReceivedMessage["body"]): boolean =>
   kind === "continue" || (kind === "watch" && minute !== undefined) || (watch === true && segment !== undefined);
 
 const MAX_CONCURRENT = 3;

@@ -33,8 +33,8 @@ import { listening } from "./listeners.ts";
 import { type Commit, createMirror, type Mirror } from "./mirror.ts";
 import { watchOutboxes } from "./outbox.ts";
 import { FAULTS_END_MS, type Profile } from "./profiles.ts";
-import { type Call, isFull, providersFor, type Taken } from "./providers.ts";
-import { driveQueues, isWatchdog, type Received } from "./queues.ts";
+import { type Call, isFull, providersFor, type TakenTimes } from "./providers.ts";
+import { driveQueues, isWatchdog, type ReceivedMessage } from "./queues.ts";
 import type { Random } from "./random.ts";
 import { openReceivers, type Receivers } from "./receivers.ts";
 import { driveSchedules, lateDelivery } from "./schedules.ts";
@@ -66,7 +66,7 @@ export interface SimWorld extends FrontDoor {
   /** What actors threw: the simulation itself is wrong. */
   errors: readonly unknown[];
   /** Trace points: called when a batch goes to its worker. */
-  onStart(listener: (queue: string, messages: Received[]) => void): void;
+  onStart(listener: (queue: string, messages: ReceivedMessage[]) => void): void;
   onCommit(listener: (commit: Commit) => void): void;
   /** An AWS request of a process, before it is carried out. Trace points may hold it up for some milliseconds. */
   onRequest(listener: RequestListener): void;
@@ -136,7 +136,7 @@ export async function createSimWorld(options: WorldOptions): Promise<SimWorld> {
     REGISTRATION: "open",
   };
 
-  const starts = listening<[queue: string, messages: Received[]]>();
+  const starts = listening<[queue: string, messages: ReceivedMessage[]]>();
   const commits = listening<[commit: Commit]>();
   const requests: RequestListener[] = [];
   const arrivals = listening<[route: string, tenant: Tenant]>();
@@ -146,7 +146,7 @@ export async function createSimWorld(options: WorldOptions): Promise<SimWorld> {
   const names = new Map<string, string>();
   const errors: unknown[] = [];
   const rescues = { sweep: 0, watchdog: 0 };
-  const taken: Taken = new Map();
+  const taken: TakenTimes = new Map();
   let calls = 0;
   let workspaces = 0;
   let actors = 0;

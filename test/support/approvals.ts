@@ -3,7 +3,7 @@ import type { Role } from "../../shared/contract/roles.ts";
 import { withCampaigns } from "./campaigns.ts";
 import type { TestWorld } from "./world.ts";
 
-export interface Asked {
+export interface AskedApproval {
   id: string;
   approval: { id: string };
 }
@@ -17,9 +17,9 @@ export async function withApprovals(of: TestWorld) {
   await require(true);
   /** Asked for by a marketer. */
   const ask = (id: string) => as("marketer", `POST /api/v1/campaigns/${id}/release`);
-  const decide = (action: "approve" | "decline", { id, approval }: Asked, role: Role = "admin", more = {}) =>
+  const decide = (action: "approve" | "decline", { id, approval }: AskedApproval, role: Role = "admin", more = {}) =>
     as(role, `POST /api/v1/campaigns/${id}/${action}`, { approval_id: approval.id, ...more });
   const withdraw = (id: string, role: Role) => as(role, `POST /api/v1/campaigns/${id}/withdraw`);
-  const asked = async (body: object = {}): Promise<Asked> => (await ask((await create(body)).body.id)).body;
+  const asked = async (body: object = {}): Promise<AskedApproval> => (await ask((await create(body)).body.id)).body;
   return { ...found, as, require, ask, decide, withdraw, asked };
 }

@@ -20,7 +20,7 @@ export const LOCALES: readonly [name: string, id: number][] = [
 export const SEPARATORS = ["44", "59", "9", "44/59/9/124"];
 
 /** A CSV text as Calc opens it: the number of a locale, and what splits a line. */
-interface Opening {
+interface CalcOptions {
   text: string;
   locale: number;
   separators: string;
@@ -83,7 +83,7 @@ function writeProfile(profile: string, steps: readonly string[]): void {
 }
 
 /** The formulas that Calc finds in each of these, in one start of LibreOffice. */
-export function formulasIn(openings: readonly Opening[]): string[][] {
+export function formulasIn(openings: readonly CalcOptions[]): string[][] {
   const folder = mkdtempSync(join(tmpdir(), "calc-"));
   const steps = openings.map(({ text, locale, separators }, n) => {
     writeFileSync(join(folder, `${n}.csv`), text);

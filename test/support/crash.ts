@@ -76,13 +76,13 @@ export async function load(
   );
 }
 
-interface Working {
+interface CrashSetting {
   service: ServiceProcess;
   ledger: Ledger;
   owner: Record<string, string>;
 }
 
-async function runLane(working: Working, random: Random, lane: number, isOver: () => boolean): Promise<void> {
+async function runLane(working: CrashSetting, random: Random, lane: number, isOver: () => boolean): Promise<void> {
   const { ledger } = working;
   const own = () => [...ledger.people.values()].filter((p) => p.externalId.startsWith(`${lane}-`) && p.erased === "no");
   while (!isOver()) {
@@ -114,7 +114,7 @@ function promised(ledger: Ledger, answer: { status: number; body: unknown } | un
   return statuses.includes(answer.status);
 }
 
-async function upsert({ service, ledger }: Working, person: Person): Promise<boolean> {
+async function upsert({ service, ledger }: CrashSetting, person: Person): Promise<boolean> {
   const { externalId, n } = person;
   const body = { external_id: externalId, attributes: { n: n + 1 } };
   const answer = await ask(service, "POST /api/v1/subscribers/upsert", service.sdk, body);
@@ -123,7 +123,7 @@ async function upsert({ service, ledger }: Working, person: Person): Promise<boo
   return done !== undefined;
 }
 
-async function erase({ service, ledger, owner }: Working, person: Person): Promise<boolean> {
+async function erase({ service, ledger, owner }: CrashSetting, person: Person): Promise<boolean> {
   const again = person.erased === "asked";
   person.erased = "asked";
   const answer = await ask(service, `DELETE /api/v1/subscribers/${person.id}`, owner);
@@ -132,7 +132,7 @@ async function erase({ service, ledger, owner }: Working, person: Person): Promi
   return done !== undefined;
 }
 
-async function cancel({ service, ledger, owner }: Working, job: Send | undefined): Promise<boolean> {
+async function cancel({ service, ledger, owner }: CrashSetting, job: Send | undefined): Promise<boolean> {
   if (!job) return true;
   const answer = await ask(service, `POST /api/v1/notifications/${job.id}/cancel`, owner);
   const done = promised(ledger, answer, 200, 409);
@@ -140,7 +140,7 @@ async function cancel({ service, ledger, owner }: Working, job: Send | undefined
   return done !== undefined;
 }
 
-async function send({ service, ledger, owner }: Working, job: Send): Promise<boolean> {
+async function send({ service, ledger, owner }: CrashSetting, job: Send): Promise<boolean> {
   ledger.sends.set(job.key, job);
   const now = await ask(service, "GET /_local/clock", {});
   const at = job.ahead && now && new Date(Date.parse(now.body.now) + job.ahead).toISOString();

@@ -10,7 +10,7 @@ import { createAgentKey, createServerKey, revokeKey } from "../../shared/store/w
 import { changeWorkspace } from "../../shared/store/workspaces/workspaces.ts";
 import type { Answer, Headers, Tenant, TestWorld } from "./world.ts";
 
-export interface Presented {
+export interface PresentedCredential {
   name: string;
   headers: Headers;
   /** What it is, if it is good at all. */
@@ -34,7 +34,7 @@ export const bearer = (token: string): Headers => ({ authorization: `Bearer ${to
 export const bearerOf = ({ body }: Pick<Answer, "body">): Headers => bearer(body.access_token);
 
 /** All credentials of one workspace, good and bad, in the order a reader would try them. */
-export async function everyCredential(world: TestWorld, tenant: Tenant): Promise<Presented[]> {
+export async function everyCredential(world: TestWorld, tenant: Tenant): Promise<PresentedCredential[]> {
   const platform = platformWrite.open(world.depsFor("test"))("" as TenantId);
   const token = (await tenant.dashboard()).authorization!.slice(7);
   const revoked = await createServerKey(tenant.store, platform, { name: "revoked" });
@@ -43,7 +43,7 @@ export async function everyCredential(world: TestWorld, tenant: Tenant): Promise
   const unsigned = `${Buffer.from(JSON.stringify({ alg: "none", typ: "JWT" })).toString("base64url")}.${claims}.`;
   const agentOf = async ({ store }: Tenant): Promise<Headers> =>
     bearer((await createAgentKey(store, platform, { name: "agent", scopes: agentScopes, days: 1 })).key);
-  const closed = async (status: "suspended" | "deleted", kind: Credential): Promise<Presented> => {
+  const closed = async (status: "suspended" | "deleted", kind: Credential): Promise<PresentedCredential> => {
     const other = await world.tenant();
     const headers = {
       sdk: other.sdk,
@@ -81,7 +81,7 @@ export async function everyCredential(world: TestWorld, tenant: Tenant): Promise
     { name: "an owner", kind: "dashboard", role: "owner", headers: bearer(token) },
     ...(await Promise.all(
       roles.map(
-        async (role): Promise<Presented> => ({
+        async (role): Promise<PresentedCredential> => ({
           name: `a${role.match(/^a/) ? "n" : ""} ${role}`,
           kind: "dashboard",
           role,
@@ -114,7 +114,7 @@ export async function everyCredential(world: TestWorld, tenant: Tenant): Promise
  */
 export function refusalOf(
   { access }: Pick<Endpoint, "access">,
-  presented: Presented,
+  presented: PresentedCredential,
 ): { status: number; code: string } | undefined {
   const { credentials, forbidden, permission, scope, effect, openWhileSuspended } = access;
   if (credentials.length === 0) return undefined;
@@ -136,7 +136,7 @@ export function refusalOf(
 export async function wrongRefusals(
   world: TestWorld,
   endpoint: Endpoint,
-  all: readonly Presented[],
+  all: readonly PresentedCredential[],
   target: string,
 ): Promise<{ presented: string; expected: object; status: number; code: string }[]> {
   const wrong = [];

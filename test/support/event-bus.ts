@@ -3,7 +3,7 @@ import type { Tenant, TestWorld } from "./world.ts";
 
 export const BUS = "engagement";
 
-interface Published {
+interface PublishedEvent {
   id: string;
   event_type: string;
   tenant_id: string;
@@ -17,12 +17,12 @@ export const entriesOnBus = ({ eventbridge }: TestWorld, type: string) =>
     .events(BUS)
     .flatMap((event) =>
       event["detail-type"] === type
-        ? [event.detail as { event_type: string; tenant_id: string; sandbox: boolean; events: Published[] }]
+        ? [event.detail as { event_type: string; tenant_id: string; sandbox: boolean; events: PublishedEvent[] }]
         : [],
     );
 
 /** The events of a type, in the order in which they came. */
-export const onBus = (world: TestWorld, type: string): Published[] =>
+export const onBus = (world: TestWorld, type: string): PublishedEvent[] =>
   entriesOnBus(world, type).flatMap(({ events }) => events);
 
 /** A new subscriber of that external id. */

@@ -2,7 +2,7 @@
 import { DAY, timestamp } from "../../shared/kernel/clock.ts";
 import { webhookSamples } from "../../shared/rules/webhook-events.ts";
 import { noteDeliveries } from "../../shared/store/webhooks/deliveries.ts";
-import { type Received, type Receiver, receiver } from "./receiver.ts";
+import { type ReceivedPost, type Receiver, receiver } from "./receiver.ts";
 import type { Tenant, TestWorld } from "./world.ts";
 import type { worlds } from "./worlds.ts";
 
@@ -70,7 +70,7 @@ export const withDeliveries = (makers: Makers) => {
   };
 };
 
-export const sequenceOf = ({ headers }: Pick<Received, "headers">) => Number(headers["x-service-sequence"]);
+export const sequenceOf = ({ headers }: Pick<ReceivedPost, "headers">) => Number(headers["x-service-sequence"]);
 export const upTo = (n: number) => Array.from({ length: n }, (_, i) => i + 1);
 export const ascending = (numbers: number[]) => numbers.toSorted((a, b) => a - b);
 

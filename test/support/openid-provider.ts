@@ -16,7 +16,7 @@ export interface Person {
   amr?: string[];
 }
 
-interface Given {
+interface GivenCode {
   challenge: string;
   redirect_uri: string;
   claims: Record<string, unknown>;
@@ -50,7 +50,7 @@ export const signedBy = (key: KeyObject, header: object, claims: object): string
 
 /** The provider of a service, at the host of its issuer. */
 export function openIdProvider({ clock, providers }: Pick<LocalService, "clock" | "providers">): OpenIdProvider {
-  const codes = new Map<string, Given>();
+  const codes = new Map<string, GivenCode>();
   const own: OpenIdProvider = {
     changes: {},
     description: {},

@@ -7,15 +7,15 @@ const text = (row: Row, name: string): string => String(row[name]?.S ?? "");
 const number = (row: Row, name: string): number => Number(row[name]?.N ?? 0);
 
 /** Jobs by id and the inbox rows of each. */
-interface Seen {
+interface PromisedRows {
   jobs: Map<string, Row>;
   /** `job subscriber` → how many rows. */
   inbox: Map<string, number>;
   profiles: Map<string, Row>;
 }
 
-function sort(rows: readonly Row[]): Seen {
-  const seen: Seen = { jobs: new Map(), inbox: new Map(), profiles: new Map() };
+function sort(rows: readonly Row[]): PromisedRows {
+  const seen: PromisedRows = { jobs: new Map(), inbox: new Map(), profiles: new Map() };
   for (const row of rows) {
     const [, , kind = "", subscriber = ""] = text(row, "pk").split("#");
     if (kind === "JOB") seen.jobs.set(text(row, "id"), row);

@@ -1,7 +1,7 @@
 // One message per channel type, with valid credentials, for tests of providers.
 import { createECDH, generateKeyPairSync } from "node:crypto";
 import { type CredentialsFor, credentialExample } from "../../shared/contract/credentials.ts";
-import type { Addresses, AddressKinds, Outgoing, Providers } from "../../shared/providers/provider.ts";
+import type { Addresses, AddressKinds, OutgoingMessage, Providers } from "../../shared/providers/provider.ts";
 import { type ProvidedChannel, providedChannels } from "../../shared/rules/channel-types.ts";
 import { channels } from "../../shared/rules/channels.ts";
 
@@ -68,8 +68,8 @@ export const SUBSCRIBER = "0193b0a0-0000-8000-8000-0000000000aa";
 
 export function messageFor<T extends ProvidedChannel>(
   channel: T,
-  more: Partial<Outgoing<Addresses[T]>> = {},
-): Outgoing<Addresses[T]> {
+  more: Partial<OutgoingMessage<Addresses[T]>> = {},
+): OutgoingMessage<Addresses[T]> {
   return {
     tenant: "tenant-1",
     job: JOB,
@@ -86,7 +86,7 @@ export function messageFor<T extends ProvidedChannel>(
 export const sendBy = <T extends ProvidedChannel>(
   providers: Providers,
   channel: T,
-  more: Partial<Outgoing<Addresses[T]>> = {},
+  more: Partial<OutgoingMessage<Addresses[T]>> = {},
   own: Partial<CredentialsFor<T>> = {},
 ) =>
   (providers[channel] as Providers["sms"]).send(

@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders } from "node:http";
 import { duplexPair } from "node:stream";
 import type { Network } from "../../shared/egress/network.ts";
 
-export interface Received {
+export interface ReceivedPost {
   /** Host of the URL. */
   to: string;
   path: string;
@@ -14,11 +14,11 @@ export interface Received {
 }
 
 /** Its answer: a status, or none. */
-type Script = (received: Received, n: number) => number | "silence" | "hang up";
+type Script = (received: ReceivedPost, n: number) => number | "silence" | "hang up";
 
 export interface Receiver {
   network: Network;
-  received: Received[];
+  received: ReceivedPost[];
   answer(script: Script): void;
   /** Names that do not resolve to a public address. */
   addresses: Map<string, string[]>;
@@ -28,7 +28,7 @@ const PUBLIC = "93.184.216.34";
 
 /** `now` is set when the world exists. */
 export function receiver(now: () => number): Receiver {
-  const received: Received[] = [];
+  const received: ReceivedPost[] = [];
   const addresses = new Map<string, string[]>();
   let script: Script = () => 200;
   const server = createServer((request, response) => {

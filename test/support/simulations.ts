@@ -35,10 +35,10 @@ export async function simulating(world: TestWorld) {
 }
 
 /** A step of a walk or a run, and what came of it. */
-export interface Taken {
+export interface TakenStep {
   step: string;
   outcome: string;
 }
 
-export const takenBy = (steps: readonly Taken[]): string[] =>
+export const takenBy = (steps: readonly TakenStep[]): string[] =>
   steps.map(({ step, outcome }) => `${step} ${outcome}`).sort();

@@ -5,22 +5,22 @@ import type { Headers, Tenant, TestWorld } from "./world.ts";
 
 const WAIT_MS = 10 * MINUTE;
 
-type Spent = Pick<DynamoDbMeter, "requests" | "wcu" | "rcu" | "index_wcu" | "by_operation">;
+type SpentUnits = Pick<DynamoDbMeter, "requests" | "wcu" | "rcu" | "index_wcu" | "by_operation">;
 
 /** What `work` spends, and whatever it sets in motion if it waits for that. */
-export async function spent(world: TestWorld, work: () => Promise<unknown>): Promise<Spent> {
+export async function spent(world: TestWorld, work: () => Promise<unknown>): Promise<SpentUnits> {
   world.dynamodb.resetMeter();
   await work();
   return world.dynamodb.meter();
 }
 
-interface Refused {
+interface RefusedCall {
   route: string;
   body?: object;
 }
 
 /** What authentication and the limiter spend on one call. */
-export async function entranceOf(world: TestWorld, as: Headers, { route, body }: Refused): Promise<Spent> {
+export async function entranceOf(world: TestWorld, as: Headers, { route, body }: RefusedCall): Promise<SpentUnits> {
   const refuse = async () => {
     const { status } = await world.call(route, { as, ...(body && { body }) });
     if (status !== 422) throw new Error(`${route} was meant to be refused with 422, but got ${status}.`);
@@ -36,8 +36,8 @@ export async function entranceOf(world: TestWorld, as: Headers, { route, body }:
  */
 export async function spentByCall(
   world: TestWorld,
-  { as, route, body, refused }: { as: Headers; route: string; body?: object; refused: Refused },
-): Promise<Spent> {
+  { as, route, body, refused }: { as: Headers; route: string; body?: object; refused: RefusedCall },
+): Promise<SpentUnits> {
   const entrance = await entranceOf(world, as, refused);
   const whole = await spent(world, async () => {
     const { status } = await world.call(route, { as, ...(body && { body }) });

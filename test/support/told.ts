@@ -2,7 +2,7 @@
 import type { Page, Request } from "playwright-core";
 import { expect } from "vitest";
 
-interface Told {
+interface ToastCounts {
   sent: { method: string; url: string; body: string }[];
   /** The texts of the files, oldest first. */
   saved: Promise<string>[];
@@ -10,7 +10,7 @@ interface Told {
 
 /** Runs in the page before its own scripts. */
 export function noteTold(): void {
-  const told: Told = { sent: [], saved: [] };
+  const told: ToastCounts = { sent: [], saved: [] };
   const { fetch } = globalThis;
   globalThis.fetch = (input, init) => {
     const { method = "GET", body } = init ?? {};

@@ -1,4 +1,4 @@
-import { type Cell, fonts, type Kind, type Look } from "../design.ts";
+import { type Cell, fonts, type Kind, type MailTheme } from "../design.ts";
 import { escaped, paragraphs, table } from "../markup.ts";
 
 export const EMPTY_CELL: Cell = { image: "", title: "A column", text: "Two or three lines.", label: "", url: "" };
@@ -21,7 +21,7 @@ export const columns: Kind<"columns"> = {
   },
 };
 
-function cellHtml({ image, title, text, label, url }: Cell, look: Look, width: number): string {
+function cellHtml({ image, title, text, label, url }: Cell, look: MailTheme, width: number): string {
   const font = `font-family:${fonts[look.font]};color:${look.text}`;
   const parts = [
     image &&

@@ -18,7 +18,7 @@ import { Card, Facts, Page, Time } from "../../components/page.tsx";
 import { ChannelNames, TopicName } from "../../components/release-facts.tsx";
 import { Failure, Loaded, Skeleton } from "../../components/states.tsx";
 import { Approval, stateOf } from "./approval.tsx";
-import { Editor, hasInput, type Opened } from "./editor.tsx";
+import { Editor, hasInput, type OpenedField } from "./editor.tsx";
 import { Release, Resume } from "./release.tsx";
 import { Report } from "./report.tsx";
 import { timesOf } from "./times.ts";
@@ -29,7 +29,7 @@ export function CampaignView({ id }: { id: string }) {
   const campaign = useQuery("campaigns.get", [id], { every: EVERY_MS });
   const update = useAction("campaigns.update");
   const duplicate = useAction("campaigns.duplicate");
-  const [editing, edit] = useState<Opened | "">();
+  const [editing, edit] = useState<OpenedField | "">();
   const isEditing = editing !== undefined;
   const { data } = campaign;
   // What stands in the way of its release leads into the editor.

@@ -1,6 +1,6 @@
 // The draft of a campaign, of the campaign that it changes, and as the body of the API.
 import type { Campaign, CampaignsCreateBody, CampaignsReplaceBody, Target } from "../../../sdk/src/types.gen.ts";
-import type { Lost } from "../../app/once.ts";
+import type { LostRequest } from "../../app/once.ts";
 import { place } from "../../app/router.ts";
 import { fromLocalInput, toLocalInput } from "../../app/time.ts";
 import { type Arms, armsBody, armsOf, NO_ARMS } from "../../components/arms.tsx";
@@ -51,7 +51,7 @@ export interface Draft {
   messages: readonly MessageDraft[];
   safety: Safety | null | undefined;
   /** What was saved, where no answer came. */
-  lost?: Lost<CampaignsCreateBody> | undefined;
+  lost?: LostRequest<CampaignsCreateBody> | undefined;
 }
 
 /** An import leads here with the list that it filled. */

@@ -34,14 +34,14 @@ import { TestSend } from "../../components/test-send.tsx";
 import { bodyOf, type Draft, draftOf, EMPTY, type MessageDraft } from "./draft.ts";
 
 /** Where it is opened, with what is wrong there if the API refused it. */
-export interface Opened {
+export interface OpenedField {
   path: string;
   reason?: string | undefined;
 }
 
 interface EditorProps {
   campaign?: Campaign;
-  at?: Opened | undefined;
+  at?: OpenedField | undefined;
   /** Of a draft that is edited on its page: back to what it says. */
   done?: () => void;
 }
@@ -66,15 +66,15 @@ export const hasInput = (path: string): boolean =>
     path,
   );
 
-type Parted<T> = { [K in keyof T]: T[K] | undefined };
+type Undefinable<T> = { [K in keyof T]: T[K] | undefined };
 
-function DraftForm({ campaign, at: opened, done }: Parted<EditorProps>) {
+function DraftForm({ campaign, at: opened, done }: Undefinable<EditorProps>) {
   const list = place.value.query.get("list") ?? "";
   const kept = useKept(`campaign.${campaign?.id ?? list}`, () => draftOf(campaign));
   const draft = kept.value;
   const { messages } = draft;
   const [shown, setShown] = useState<Own | "">("");
-  const [previewed, preview] = useState<Previewed>({ n: 0, arm: "a" });
+  const [previewed, preview] = useState<PreviewedArm>({ n: 0, arm: "a" });
   const usable = useUsableChannels().map(({ id }) => id);
   const create = useOnce("campaigns.create", draft.lost, (lost) => kept.set({ lost }));
   const replace = useAction("campaigns.replace");
@@ -138,7 +138,7 @@ function DraftForm({ campaign, at: opened, done }: Parted<EditorProps>) {
 }
 
 /** Goes to the place that it was opened at. @returns what the API refused: there, until it refuses something else */
-function useOpened(at: Opened | undefined, newest: ServiceError | undefined): ServiceError | undefined {
+function useOpened(at: OpenedField | undefined, newest: ServiceError | undefined): ServiceError | undefined {
   const [before] = useState(
     () => at?.reason && new ServiceError(at.reason, { status: 422, code: "", fields: { [at.path]: at.reason } }),
   );
@@ -149,7 +149,7 @@ function useOpened(at: Opened | undefined, newest: ServiceError | undefined): Se
 }
 
 /** Which message, and which of its arms. */
-interface Previewed {
+interface PreviewedArm {
   n: number;
   arm: Arm;
 }
@@ -158,8 +158,8 @@ interface PreviewsProps {
   draft: Draft;
   usable: readonly string[];
   channel: Own | "";
-  previewed: Previewed;
-  preview: (previewed: Previewed) => void;
+  previewed: PreviewedArm;
+  preview: (previewed: PreviewedArm) => void;
 }
 
 /** One message at a time, as somebody gets it: the one that is worked on, or another that is chosen. */

@@ -21,7 +21,7 @@ import { Editor } from "./editor.tsx";
 import { timesOf } from "./times.ts";
 import { Upcoming } from "./upcoming.tsx";
 
-type Listed = CampaignsListAnswer["items"][number];
+type CampaignRow = CampaignsListAnswer["items"][number];
 
 export function View() {
   const [id] = place.value.parts;
@@ -38,10 +38,10 @@ function nextOf(campaign: Pick<Campaign, "status" | "messages" | "scheduled_at">
 }
 
 /** Of those who got it. */
-const rateOf = (results: Listed["results"], by: "opened_human" | "clicked_human"): string =>
+const rateOf = (results: CampaignRow["results"], by: "opened_human" | "clicked_human"): string =>
   results ? share(results[by], results.delivered) : "–";
 
-function Status({ of }: { of: Listed }) {
+function Status({ of }: { of: CampaignRow }) {
   const next = nextOf(of);
   return (
     <>
@@ -58,7 +58,7 @@ function Status({ of }: { of: Listed }) {
 /** Days of which the course is drawn at least: most opens come on the first. */
 const DAYS = 7;
 
-function Opened({ results }: Pick<Listed, "results">) {
+function Opened({ results }: Pick<CampaignRow, "results">) {
   const course = results?.opened_by_day ?? [];
   return (
     <>
@@ -82,7 +82,7 @@ function All() {
   // Of the last 30 days, which is what the service counts where no period is given.
   const summary = useQuery("insights.getSummary", [{ group_by: "campaign" }]);
   const brought = new Map(summary.data?.rows.map((row) => [row.source_id, row]));
-  const broughtBy = ({ id, results }: Listed, text: (found: Summary | undefined) => string) => {
+  const broughtBy = ({ id, results }: CampaignRow, text: (found: Summary | undefined) => string) => {
     if (!results) return "–";
     if (summary.data) return text(brought.get(id));
     return isAwaited(summary) ? <Awaited /> : "–";

@@ -68,13 +68,13 @@ export function ListMembers({ id }: { id: string }) {
   );
 }
 
-interface Resolved {
+interface ResolvedIds {
   found: string[];
   unknown: string[];
 }
 
 /** The people with these external IDs, one request each: a list is filled by an import where there are many. */
-async function resolve(names: readonly string[]): Promise<Resolved> {
+async function resolve(names: readonly string[]): Promise<ResolvedIds> {
   const pages = await Promise.all(names.map((external_id) => call("subscribers.list", [{ external_id }])));
   const found = pages.flatMap(({ items }) => items.slice(0, 1).map((one) => one.id));
   return { found, unknown: names.filter((_, n) => pages[n]?.items.length === 0) };

@@ -5,7 +5,7 @@ import { nextRun, parseCron } from "../../../shared/rules/cron.ts";
 import type { Action } from "../../app/action.ts";
 import { type Fields, useFields } from "../../app/fields.ts";
 import { PAGE } from "../../app/lookup.ts";
-import { type Lost, useOnce } from "../../app/once.ts";
+import { type LostRequest, useOnce } from "../../app/once.ts";
 import { useQuery } from "../../app/query.ts";
 import { now, zone } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
@@ -31,10 +31,10 @@ interface Draft {
   timezone: string;
 }
 
-type Chosen = Draft & { template_id: string; channel_ids: string[] };
+type CompleteDraft = Draft & { template_id: string; channel_ids: string[] };
 
 export function ScheduleEditor({ close }: { close: () => void }) {
-  const [lost, keep] = useState<Lost<SchedulesCreateBody>>();
+  const [lost, keep] = useState<LostRequest<SchedulesCreateBody>>();
   const create = useOnce("schedules.create", lost, keep);
   const [isReleasing, setReleasing] = useState(false);
   const start: Draft = {
@@ -90,7 +90,7 @@ function useUsualChannel(): string[] {
 
 interface InputsProps {
   form: Fields<Draft>;
-  draft: Chosen;
+  draft: CompleteDraft;
 }
 
 function Inputs({ form: { field }, draft }: InputsProps) {
@@ -129,7 +129,7 @@ function isZone(name: string): boolean {
 }
 
 interface ReleaseProps {
-  draft: Chosen;
+  draft: CompleteDraft;
   action: Action<"schedules.create">;
   save: () => Promise<void>;
   close: () => void;

@@ -17,11 +17,11 @@ import { Card, Dash } from "../../components/page.tsx";
 import { Series } from "../../components/series.tsx";
 import { Table } from "../../components/table.tsx";
 
-type Judged = keyof typeof LIMITS;
+type JudgedOutcome = keyof typeof LIMITS;
 
 const STATES: Record<Exclude<MailVerdict, "fine">, string> = { watch: "uncertain", high: "bounced" };
 
-function judged(row: MailRow, what: Judged) {
+function judged(row: MailRow, what: JudgedOutcome) {
   const verdict = mailVerdict(row, what);
   const text = fineShare(row[what], row.sent);
   return verdict === "fine" ? text : <Badge state={STATES[verdict]} word={text} />;
@@ -64,7 +64,7 @@ export const ByProvider = ({ rows }: { rows: readonly MailRow[] }) => (
   </Card>
 );
 
-const WORDS: Record<Judged, [what: string, watch: string, high: string]> = {
+const WORDS: Record<JudgedOutcome, [what: string, watch: string, high: string]> = {
   bounced: [
     "bounced",
     `Above ${fineShare(LIMITS.bounced[1], 1)} providers refuse a sender.`,

@@ -42,7 +42,7 @@ export function View() {
   );
 }
 
-interface Wanted {
+interface ExportForm {
   what: "people" | "recipients" | "events" | "report" | "suppressions";
   target: Target;
   send: string;
@@ -51,7 +51,7 @@ interface Wanted {
   end: string;
 }
 
-function bodyOf({ what, target, send, start, end }: Wanted): ImportsCreateExportBody {
+function bodyOf({ what, target, send, start, end }: ExportForm): ImportsCreateExportBody {
   if (what === "recipients") return { kind: what, filter: { notification_id: send } };
   if (what === "people") {
     if (target.type === "list") return { kind: "list", filter: { list_id: target.list_id } };
@@ -66,7 +66,7 @@ function bodyOf({ what, target, send, start, end }: Wanted): ImportsCreateExport
 
 function Begin() {
   const create = useAction("imports.createExport");
-  const { values, set, field, faultAt, placed } = useFields<Wanted>(NOTHING, create);
+  const { values, set, field, faultAt, placed } = useFields<ExportForm>(NOTHING, create);
   const { what, target } = values;
   const begin = async () => {
     const done = await create.run(bodyOf(values));
@@ -96,7 +96,7 @@ function Begin() {
   );
 }
 
-const NOTHING: Wanted = { what: "people", target: { type: "all" }, send: "", start: "", end: "" };
+const NOTHING: ExportForm = { what: "people", target: { type: "all" }, send: "", start: "", end: "" };
 
 function All() {
   const rows = usePages("imports.listExports", [{}], ({ items }) => items, { every: EVERY_MS });

@@ -62,7 +62,7 @@ function useTransport() {
 }
 
 /** An import that is prepared. */
-interface Begun {
+interface PreparedImport {
   file: File | undefined;
   list: string;
   name: string;
@@ -74,7 +74,7 @@ interface Begun {
   tried: string;
 }
 
-const NOTHING: Begun = {
+const NOTHING: PreparedImport = {
   file: undefined,
   list: "",
   name: "",
@@ -92,7 +92,7 @@ function useHeld() {
   const of = `${place.value.tenant} ${me.value?.user.id}`;
   if (held.of !== of) held = { of, begun: NOTHING };
   const [begun, show] = useState(held.begun);
-  const set = (part: Partial<Begun>) => {
+  const set = (part: Partial<PreparedImport>) => {
     if (held.of !== of) return;
     held = { of, begun: { ...held.begun, ...part } };
     show(held.begun);

@@ -16,7 +16,7 @@ import { Table } from "../../components/table.tsx";
 const GROUPS = ["campaign", "journey", "channel"] as const;
 const TITLES = { campaign: "Campaigns", journey: "Journeys", channel: "Channels" };
 type Group = InsightsGetSummaryQuery["group_by"];
-type Named = { id: string; name: string };
+type NamedSource = { id: string; name: string };
 
 export function SourcesCard({ start, children }: { start: string; children: ComponentChildren }) {
   const { query } = place.value;
@@ -24,7 +24,7 @@ export function SourcesCard({ start, children }: { start: string; children: Comp
   const summary = useQuery("insights.getSummary", [{ group_by: group, start }]);
   const campaigns = useQuery("campaigns.list", [{ page_size: PAGE }], { when: group === "campaign" });
   const journeys = useQuery("journeys.list", [{}], { when: group === "journey" });
-  const named: readonly Named[] = (group === "campaign" ? campaigns.data?.items : journeys.data?.journeys) ?? [];
+  const named: readonly NamedSource[] = (group === "campaign" ? campaigns.data?.items : journeys.data?.journeys) ?? [];
   const namesError = group === "channel" ? undefined : (campaigns.error ?? journeys.error);
   // Until the first of the sources is known, no funnel is read in its place.
   const isKnown = summary.data !== undefined || summary.error !== undefined;

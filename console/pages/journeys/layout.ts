@@ -2,7 +2,7 @@
 // that it passes. Pure: the same graph always has the same picture.
 
 import type { JourneyGraph, JourneyStep } from "../../../sdk/src/types.gen.ts";
-import { typeOf, type Way, ways } from "../../components/step-words.ts";
+import { type StepExit, typeOf, ways } from "../../components/step-words.ts";
 import { nextOf } from "./steps.ts";
 
 export const NODE = { width: 240, height: 60 };
@@ -17,7 +17,7 @@ interface Edge {
   from: string;
   /** `next`, `then` and so on; `start` at the start. */
   field: string;
-  way: Way | undefined;
+  way: StepExit | undefined;
   to: string;
   /** Leads back to a step above. */
   isBack: boolean;
@@ -54,7 +54,7 @@ function edgesOf({ start = "", steps = {} }: JourneyGraph): Edge[] {
   const edges: Edge[] = [];
   const seen = new Set<string>();
   const path = new Set<string>();
-  const follow = (from: string, field: string, way: Way | undefined, next: string) => {
+  const follow = (from: string, field: string, way: StepExit | undefined, next: string) => {
     const edge = { from, field, way, to: steps[next] ? next : endOf({ from, field }), isBack: path.has(next) };
     edges.push(edge);
     const step = steps[next];

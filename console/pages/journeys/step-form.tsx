@@ -13,7 +13,7 @@ import { type Message, MessageEditor } from "../../components/message-editor.tsx
 import { MessagePreview } from "../../components/message-preview.tsx";
 import { CategorySelect, ChannelPicker, TopicPicker } from "../../components/pickers.tsx";
 import { MeansOf } from "../../components/release-facts.tsx";
-import { RuleBuilder, type Written, wholeOf } from "../../components/rule-builder.tsx";
+import { RuleBuilder, type RuleDraft, wholeOf } from "../../components/rule-builder.tsx";
 import type { Safety } from "../../components/safety.tsx";
 import { nameOf, type StepType, settingsOf, stepNames, stepText, typeOf, ways } from "../../components/step-words.ts";
 import { TestSend } from "../../components/test-send.tsx";
@@ -127,7 +127,7 @@ const forms: Record<StepType, (props: SettingsProps) => JSX.Element> = {
   branch: ({ settings, change }) => (
     <RuleBuilder
       written={
-        (settings.unfinished as Written | undefined) ?? {
+        (settings.unfinished as RuleDraft | undefined) ?? {
           rule: settings.condition as SegmentRule | undefined,
           isWhole: true,
         }

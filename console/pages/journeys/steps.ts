@@ -1,7 +1,7 @@
 // A step graph as an indented list: the order in which a person walks it, and changes that keep it a graph.
 import type { JourneyGraph, JourneyStep, JourneyTrigger, NotificationsCreateBody } from "../../../sdk/src/types.gen.ts";
 import { type Content, contentOf } from "../../components/content-model.ts";
-import { type Settings, type StepType, settingsOf, typeOf, type Way, ways } from "../../components/step-words.ts";
+import { type Settings, type StepExit, type StepType, settingsOf, typeOf, ways } from "../../components/step-words.ts";
 
 /** Of a step that sends. */
 export interface SendSettings {
@@ -28,7 +28,7 @@ export interface Edge {
 export type Line = { depth: number } & (
   | { kind: "step"; id: string; step: JourneyStep; from: Edge }
   /** One of several ways out of a step. */
-  | { kind: "way"; id: string; way: Way }
+  | { kind: "way"; id: string; way: StepExit }
   /** A step whose line stands above. */
   | { kind: "again"; step: JourneyStep; from: Edge }
   | { kind: "end"; from: Edge }

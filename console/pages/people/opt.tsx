@@ -1,6 +1,6 @@
 // What a person chose, and a button for each other choice.
 import type { ComponentChildren } from "preact";
-import type { Running } from "../../app/action.ts";
+import type { RunningAction } from "../../app/action.ts";
 import { say } from "../../app/toast.ts";
 import { Badge } from "../../components/badge.tsx";
 import { Button } from "../../components/button.tsx";
@@ -18,7 +18,7 @@ interface OptProps {
   /** Undefined or another word: nothing was chosen. */
   status: string | undefined;
   since: ComponentChildren;
-  action: Running;
+  action: RunningAction;
   record: (choice: Choice) => Promise<unknown>;
   /** Below the name. */
   children?: ComponentChildren;

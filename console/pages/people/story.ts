@@ -16,7 +16,7 @@ interface OnChannel {
   until: string | null;
 }
 
-export interface Happening {
+export interface StoryEntry {
   key: string;
   /** The newest of its entries. */
   head: Entry;
@@ -52,8 +52,8 @@ const onChannel = ({ state, data }: Message): OnChannel => ({
 });
 
 /** @param entries newest first; entries of one send on one day are told as one */
-export function happeningsOf(entries: readonly Entry[]): Happening[] {
-  const told = new Map<string, Happening>();
+export function happeningsOf(entries: readonly Entry[]): StoryEntry[] {
+  const told = new Map<string, StoryEntry>();
   for (const [n, head] of entries.entries()) {
     if (isOver(head, entries)) continue;
     const day = dayName(head.at);
@@ -69,7 +69,7 @@ export function happeningsOf(entries: readonly Entry[]): Happening[] {
 const titleOf = ({ kind, title, subject }: Entry): string =>
   kind === "consent" || kind === "device" ? channelName(title) : inPlain(subject?.name ?? title);
 
-export function byDay(all: readonly Happening[]): { day: string; happenings: Happening[] }[] {
+export function byDay(all: readonly StoryEntry[]): { day: string; happenings: StoryEntry[] }[] {
   return [...Map.groupBy(all, ({ day }) => day)].map(([day, happenings]) => ({ day, happenings }));
 }
 
@@ -84,7 +84,7 @@ interface Wait {
 }
 
 /** Messages that wait, and journeys whose newest entry says that a run goes on. */
-export function waitsOf(all: readonly Happening[]): Wait[] {
+export function waitsOf(all: readonly StoryEntry[]): Wait[] {
   const runs = new Set<string>();
   return all.flatMap(({ key, head, title, channels }): Wait[] => {
     if (head.kind === "message") {

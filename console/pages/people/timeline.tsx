@@ -14,7 +14,7 @@ import { Card } from "../../components/page.tsx";
 import { Failure, Loaded, Skeleton } from "../../components/states.tsx";
 import { More } from "../../components/table.tsx";
 import { JourneyWalk, MessageSeen } from "./closer.tsx";
-import { byDay, type Entry, type Happening, happeningsOf, waitsOf } from "./story.ts";
+import { byDay, type Entry, happeningsOf, type StoryEntry, waitsOf } from "./story.ts";
 
 const icons: Record<Entry["kind"], IconName> = {
   message: "send",
@@ -91,7 +91,7 @@ export function Timeline({ id }: { id: string }) {
 }
 
 /** What is still to come: messages that wait, and journeys that go on. */
-function Waiting({ all }: { all: readonly Happening[] }) {
+function Waiting({ all }: { all: readonly StoryEntry[] }) {
   const waits = waitsOf(all);
   if (waits.length === 0) return null;
   return (
@@ -116,7 +116,7 @@ function Waiting({ all }: { all: readonly Happening[] }) {
 
 interface RowProps {
   person: string;
-  happening: Happening;
+  happening: StoryEntry;
 }
 
 function Row({ person, happening }: RowProps) {

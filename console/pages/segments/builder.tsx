@@ -1,7 +1,7 @@
 // The rule of a segment, with the count of those who match while it is written.
 import type { ComponentChildren } from "preact";
 import type { Segment, SegmentRule } from "../../../sdk/src/types.gen.ts";
-import type { Running } from "../../app/action.ts";
+import type { RunningAction } from "../../app/action.ts";
 import { isSame } from "../../app/merge.ts";
 import { useQuery } from "../../app/query.ts";
 import { useSettled } from "../../app/settled.ts";
@@ -10,14 +10,14 @@ import { TextField } from "../../components/field.tsx";
 import { Form, FormEnd } from "../../components/form.tsx";
 import { Card } from "../../components/page.tsx";
 import { PersonLink } from "../../components/person.tsx";
-import { RuleBuilder, type Written, wholeOf } from "../../components/rule-builder.tsx";
+import { RuleBuilder, type RuleDraft, wholeOf } from "../../components/rule-builder.tsx";
 import { Failure } from "../../components/states.tsx";
 
 const WAIT_MS = 400;
 
 interface BuilderProps {
-  written: Written;
-  onRule: (written: Written) => void;
+  written: RuleDraft;
+  onRule: (written: RuleDraft) => void;
   /** What the API says about the rule, by path. */
   fault?: string | undefined;
   /** As it is stored: it is counted anew once its rule is changed, with who would enter and leave it. */
@@ -99,7 +99,7 @@ function Moves({ id, rule }: { id: string; rule: SegmentRule | undefined }) {
 export const UNFINISHED = "Finish the conditions first.";
 
 interface RuleFormProps {
-  action: Running;
+  action: RunningAction;
   name: string;
   onName: (name: string) => void;
   /** Below the name. */

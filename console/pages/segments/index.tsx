@@ -12,7 +12,7 @@ import { Collection } from "../../components/collection.tsx";
 import { GiveUp } from "../../components/dialog.tsx";
 import { Check } from "../../components/field.tsx";
 import { Page, Time } from "../../components/page.tsx";
-import { type Written, wholeOf } from "../../components/rule-builder.tsx";
+import { type RuleDraft, wholeOf } from "../../components/rule-builder.tsx";
 import { Builder, RuleForm, UNFINISHED } from "./builder.tsx";
 import { OneSegment } from "./segment.tsx";
 
@@ -51,7 +51,7 @@ function Kind({ segment: { is_dynamic, needs_recompute } }: { segment: Segment }
   return <span class="dim">{is_dynamic ? "dynamic" : "static"}</span>;
 }
 
-interface Draft extends Written {
+interface Draft extends RuleDraft {
   name: string;
   isDynamic: boolean;
 }

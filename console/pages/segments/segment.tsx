@@ -20,7 +20,7 @@ import { DeleteButton } from "../../components/dialog.tsx";
 import { Menu } from "../../components/menu.tsx";
 import { Card, Page, Time } from "../../components/page.tsx";
 import { PersonField, usePicked } from "../../components/person-picker.tsx";
-import { type Written, wholeOf } from "../../components/rule-builder.tsx";
+import { type RuleDraft, wholeOf } from "../../components/rule-builder.tsx";
 import { Failure, Loaded, Skeleton } from "../../components/states.tsx";
 import { Table } from "../../components/table.tsx";
 import { Builder, RuleForm, UNFINISHED } from "./builder.tsx";
@@ -65,7 +65,7 @@ export function OneSegment({ id }: { id: string }) {
   );
 }
 
-interface Draft extends Written {
+interface Draft extends RuleDraft {
   name: string;
 }
 

@@ -7,7 +7,7 @@ import type {
 } from "../../../sdk/src/types.gen.ts";
 import { useHistory } from "../../app/history.ts";
 import { useKept } from "../../app/kept.ts";
-import type { Lost } from "../../app/once.ts";
+import type { LostRequest } from "../../app/once.ts";
 import { fromLocalInput } from "../../app/time.ts";
 import { armsBody, NO_ARMS } from "../../components/arms.tsx";
 import { type Content, contentOf } from "../../components/content-model.ts";
@@ -40,7 +40,7 @@ const BLANK = {
   /** Null is kept as it is, but undefined is not in JSON: the workspace's limits. */
   safety: undefined as Safety | null | undefined,
   /** The campaign that it was to become, where no answer came. */
-  lost: undefined as Lost<CampaignsCreateBody> | undefined,
+  lost: undefined as LostRequest<CampaignsCreateBody> | undefined,
 };
 
 export type Draft = typeof BLANK & {

@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import type { NotificationPreview } from "../../../sdk/src/types.gen.ts";
 import { inPlain, liquidOf } from "../../../shared/rules/placeholders.ts";
-import type { Running } from "../../app/action.ts";
+import type { RunningAction } from "../../app/action.ts";
 import { fieldsOf } from "../../app/fields.ts";
 import { ask } from "../../app/query.ts";
 import { pathTo } from "../../app/router.ts";
@@ -77,7 +77,7 @@ export function View() {
 interface ReleaseProps {
   draft: Draft;
   reach: Reach;
-  send: Running;
+  send: RunningAction;
   submit: () => Promise<void>;
   close: () => void;
 }
@@ -121,7 +121,7 @@ function wordsOf(draft: Draft) {
 
 interface OutcomeProps {
   reach: Reach;
-  send: Running;
+  send: RunningAction;
 }
 
 /** How many get it and why others do not, above the button. */

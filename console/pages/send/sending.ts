@@ -1,7 +1,7 @@
 // Who gets the draft, and how it goes out: as a send, or as a campaign whose release is asked for.
 import type { CampaignsCreateBody, NotificationsCreateBody } from "../../../sdk/src/types.gen.ts";
 import { inPlain } from "../../../shared/rules/placeholders.ts";
-import { type Running, useAction } from "../../app/action.ts";
+import { type RunningAction, useAction } from "../../app/action.ts";
 import { useOnce } from "../../app/once.ts";
 import { useQuery } from "../../app/query.ts";
 import { refusalText } from "../../app/refusal.ts";
@@ -81,9 +81,9 @@ export function useSend({ draft, note, discard }: DraftEditor, { body, reached, 
 }
 
 /** Of another 409, such as of a request that is still under way, nobody knows whether it went out: the key stays. */
-export const isSpent = ({ error }: Running) => error?.message.includes("with another body");
+export const isSpent = ({ error }: RunningAction) => error?.message.includes("with another body");
 
-const refusalOf = ({ error }: Running): string => (error ? refusalText(error) : "");
+const refusalOf = ({ error }: RunningAction): string => (error ? refusalText(error) : "");
 
 /** The same message to the same audience. */
 function campaignOf(asked: NotificationsCreateBody): CampaignsCreateBody {

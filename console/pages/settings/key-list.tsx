@@ -16,7 +16,7 @@ interface Key {
   revoked_at: string | null;
 }
 
-type Asked = Omit<Parameters<typeof SchemaDialog>[0], "title" | "close" | "submit" | "run">;
+type KeyDialogProps = Omit<Parameters<typeof SchemaDialog>[0], "title" | "close" | "submit" | "run">;
 
 interface KeyListProps<T> {
   /** Such as `agent key`. */
@@ -28,7 +28,7 @@ interface KeyListProps<T> {
   rows: Rows<T>;
   /** Before when it was last used. */
   columns?: readonly Column<T>[];
-  form: Asked;
+  form: KeyDialogProps;
   /** @returns the key, undefined if it was refused */
   make: (values: never) => Promise<string | undefined>;
   /** Who keeps the new key, and how. */

@@ -9,7 +9,7 @@ import { BackToSignIn, Entry, enter } from "./entry.tsx";
 const KEPT = "sign-in";
 
 /** What only this tab has, until the browser is back. */
-interface Kept {
+interface SignInState {
   state: string;
   binding: string;
 }
@@ -21,7 +21,7 @@ function useProvider() {
     const done = await begin.run(wish);
     if (!done) return;
     const { url, state, binding } = done.answer;
-    sessionStorage.setItem(KEPT, JSON.stringify({ state, binding } satisfies Kept));
+    sessionStorage.setItem(KEPT, JSON.stringify({ state, binding } satisfies SignInState));
     location.assign(url);
   };
   return { begin, leave };
@@ -86,8 +86,8 @@ export function SignedIn() {
   );
 }
 
-function takeKept(): Kept | undefined {
+function takeKept(): SignInState | undefined {
   const text = sessionStorage.getItem(KEPT);
   sessionStorage.removeItem(KEPT);
-  return text === null ? undefined : (JSON.parse(text) as Kept);
+  return text === null ? undefined : (JSON.parse(text) as SignInState);
 }

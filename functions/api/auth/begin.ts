@@ -32,7 +32,7 @@ interface Origin {
   sourceIp: string;
 }
 
-interface Beginning extends Membership {
+interface SessionStart extends Membership {
   user: User;
   /** The stored hash of the password that the user gave: of two at once, a new password wins. */
   password?: string;
@@ -63,7 +63,7 @@ export async function begin(
     byProvider,
     secondFactor = false,
     hasOwnFactor = secondFactor && byProvider === undefined,
-  }: Beginning,
+  }: SessionStart,
 ): Promise<v.InferInput<typeof Session>> {
   const workspace = requireOpen(await platform.get(WorkspaceItem, { tenant }));
   const { name = "", plan } = workspace;
@@ -108,7 +108,7 @@ export async function goOn({ platform, signer }: IssuingContext, token: string, 
   return { ...bearer(await signer.accessToken(subject)), refresh_token: session.token };
 }
 
-interface Wanted {
+interface SignInOptions {
   /** The workspace that is named; undefined: any. */
   named?: string | undefined;
   hasOwnFactor: boolean;
@@ -121,7 +121,7 @@ interface Wanted {
 export async function firstOpen(
   platform: IssuingContext["platform"],
   user: string,
-  { named, hasOwnFactor }: Wanted,
+  { named, hasOwnFactor }: SignInOptions,
 ): Promise<Membership & { workspace: string }> {
   const memberships = (await membershipsOf(platform, user)).filter(
     ({ tenant }) => named === undefined || tenant === named,

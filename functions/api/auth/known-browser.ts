@@ -16,7 +16,7 @@ const KEPT_SECONDS = (180 * DAY) / SECOND;
 const TOKEN_BYTES = 24;
 const TOKEN = /^[\w-]{32}$/;
 
-type Platformed = Pick<Platform, "getEach" | "put" | "change" | "clock" | "ids">;
+type BrowserPlatform = Pick<Platform, "getEach" | "put" | "change" | "clock" | "ids">;
 
 /** Makes the cookie of a browser: sent with sign-ins alone. */
 export const browserCookie = (origin: string, value: string): Cookie => ({
@@ -38,7 +38,7 @@ interface SignIn {
  * from its network and of the account. @returns the token of a known browser @throws 429
  */
 export async function countSignIn(
-  platform: Platformed,
+  platform: BrowserPlatform,
   { email, sourceIp, cookies }: SignIn,
 ): Promise<string | undefined> {
   const token = await knownToken(platform, email, cookies[COOKIE] ?? "");
@@ -47,7 +47,7 @@ export async function countSignIn(
   return token;
 }
 
-async function knownToken(platform: Platformed, email: string, token: string): Promise<string | undefined> {
+async function knownToken(platform: BrowserPlatform, email: string, token: string): Promise<string | undefined> {
   if (!TOKEN.test(token)) return undefined;
   const [row, user] = await platform.getEach([
     ref(KnownBrowser, { email: email.toLowerCase(), token }),
@@ -59,7 +59,7 @@ async function knownToken(platform: Platformed, email: string, token: string): P
 
 /** Notes that a user signed in here, or chose the password. @param known its token, if it was known @returns its token */
 export async function rememberBrowser(
-  platform: Platformed,
+  platform: BrowserPlatform,
   { email, password }: { email: string; password: string },
   known?: string,
 ): Promise<string> {

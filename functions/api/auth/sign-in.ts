@@ -10,7 +10,7 @@ import { egress } from "../../../shared/runtime/resources.ts";
 import { type Platform, platformWrite } from "../../../shared/store/context.ts";
 import { serviceUrl } from "../../../shared/store/workspaces/account-mails.ts";
 import { countFrom } from "../../../shared/store/workspaces/attempts.ts";
-import { type Asserted, knownUser, signedInUser } from "../../../shared/store/workspaces/federated-users.ts";
+import { type AssertedUser, knownUser, signedInUser } from "../../../shared/store/workspaces/federated-users.ts";
 import { userOf } from "../../../shared/store/workspaces/identity.ts";
 import {
   beginAttempt,
@@ -162,7 +162,7 @@ export const signIn = [
   ),
 ];
 
-async function memberOf(platform: Platform, provider: Provider, asserted: Asserted) {
+async function memberOf(platform: Platform, provider: Provider, asserted: AssertedUser) {
   const { user, tenant, role } = await signedInUser(platform, provider, asserted);
   return { user, membership: { tenant, role } };
 }
@@ -170,7 +170,7 @@ async function memberOf(platform: Platform, provider: Provider, asserted: Assert
 async function memberOfAny(
   platform: Platform,
   provider: Provider,
-  asserted: Asserted,
+  asserted: AssertedUser,
   wanted: Parameters<typeof firstOpen>[2],
 ) {
   const user = await knownUser(platform, provider, asserted);

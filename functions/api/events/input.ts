@@ -98,7 +98,7 @@ export const EventsBody: v.GenericSchema<v.InferInput<typeof Events>, Record<str
   "~run": (dataset) => ({ ...dataset, typed: true }) as v.OutputDataset<Record<string, unknown>, never>,
 };
 
-interface Read {
+interface ParsedEvents {
   events: EventInput[];
   /** By the position of an event, what is wrong with its time unless it is a repeat. */
   late: ReadonlyMap<number, string>;
@@ -107,7 +107,7 @@ interface Read {
 }
 
 /** @throws 422 naming `events[i].field`, or the field of a single event, for each problem. */
-export function readEvents(body: Record<string, unknown>, tier: Tier, receivedAt: number): Read {
+export function readEvents(body: Record<string, unknown>, tier: Tier, receivedAt: number): ParsedEvents {
   const isBatch = Object.hasOwn(body, "events");
   const given = isBatch ? body.events : [body];
   if (!Array.isArray(given)) throw invalid({ events: "must be an array of events" });

@@ -60,12 +60,15 @@ const Export = v.object({
 
 const endpoint = endpoints({ credentials: ["dashboard"], uses: [] });
 
-interface Reading {
+interface ExportContext {
   store: { clock: { now(): number } };
   exportLinks: { urlOf(id: string): Promise<string> };
 }
 
-async function exportOf({ store, exportLinks: links }: Reading, job: ExportJob): Promise<v.InferOutput<typeof Export>> {
+async function exportOf(
+  { store, exportLinks: links }: ExportContext,
+  job: ExportJob,
+): Promise<v.InferOutput<typeof Export>> {
   const expiry = fileExpiry(job);
   const isOver = expiry !== undefined && expiry <= store.clock.now();
   const status = job.status === "completed" && isOver ? "expired" : job.status;

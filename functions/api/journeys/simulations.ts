@@ -17,7 +17,7 @@ import {
   cancelSimulation,
   createSimulation,
   getSimulation,
-  type Simulated,
+  type SimulationRecord,
   simulatedOf,
 } from "../../../shared/store/journeys/simulations.ts";
 import { getVersion } from "../../../shared/store/journeys/versions.ts";
@@ -97,7 +97,7 @@ export const HistorySimulation = titled("HistorySimulation", {
 const endpoint = endpoints({ credentials: ["dashboard"], uses: [] });
 
 interface Shown {
-  simulated: Simulated;
+  simulated: SimulationRecord;
   work: { definition: Definition; window: { from: number; to: number }; percent: number };
   version: number;
 }

@@ -1,6 +1,6 @@
 // Opens and clicks of sent mails: always counted, with a verdict if a machine made them (AMB-92).
 
-import type { Clicking, Opening } from "../../../shared/contract/mail-tokens.ts";
+import type { ClickToken, OpenToken } from "../../../shared/contract/mail-tokens.ts";
 import { type Clock, SECOND, timestamp } from "../../../shared/kernel/clock.ts";
 import type { Deps } from "../../../shared/kernel/deps.ts";
 import { requireFound } from "../../../shared/kernel/errors.ts";
@@ -40,7 +40,7 @@ export async function trackClick(context: TrackingContext, method: string): Prom
 /** The time is cut to the second, so that repeated requests cost at most one report a second. */
 async function countLink(
   store: Store,
-  link: Opening | Clicking,
+  link: OpenToken | ClickToken,
   { headers, clock }: TrackingContext,
   method: string,
 ): Promise<void> {

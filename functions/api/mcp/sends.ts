@@ -58,7 +58,7 @@ export async function planSend({ agent, store, secrets, run }: SendContext, args
   const said =
     target === undefined ? { ...rest, ...(subscriber_filters !== undefined && { subscriber_filters }) } : rest;
   const asked = recipients ? { ...said, subscriberIds: recipients } : args;
-  const { preview_id, ...preview } = (await run(PREVIEW, asked)) as Previewed;
+  const { preview_id, ...preview } = (await run(PREVIEW, asked)) as StoredPreview;
   const now = store.clock.now();
   const token = `plan_${store.ids.bytes(TOKEN_BYTES).toString("base64url")}`;
   if (recipients) await store.writeAll(givenWrites(id, recipients, now));
@@ -154,7 +154,7 @@ function orChanged(error: unknown): never {
   throw isOfAnother ? conflict(CHANGED) : error;
 }
 
-type Previewed = SendPreview & { preview_id: string };
+type StoredPreview = SendPreview & { preview_id: string };
 
 /** Who gets a blank subject, or a text that is too long, says what they have. */
 const READS_PEOPLE = /\bsubscriber\b/;

@@ -125,7 +125,7 @@ function conditionKeys(value: unknown): string[] {
   });
 }
 
-interface Told {
+interface ToolCall {
   agent: Agent;
   store: StoreReader;
   run: SendContext["run"];
@@ -137,7 +137,7 @@ interface Told {
  * A result as the agent sees it: where it is about people who meet conditions, small counts are in words, and nobody is a
  * sample. The conditions were given, or are of what the result is about.
  */
-export async function withoutSmallGroups(told: Told, result: unknown): Promise<unknown> {
+export async function withoutSmallGroups(told: ToolCall, result: unknown): Promise<unknown> {
   const { agent, store, args } = told;
   if (holdsScope(agent, "read:pii")) return result;
   const subject = await subjectOf(told);
@@ -154,7 +154,7 @@ const listed = (result: unknown): unknown[] =>
   isJsonObject(result) ? [...LISTS].flatMap((name) => (Array.isArray(result[name]) ? result[name] : [])) : [];
 
 /** What a report is about; undefined for a result that says so itself. */
-async function subjectOf({ run, route, args }: Told): Promise<unknown> {
+async function subjectOf({ run, route, args }: ToolCall): Promise<unknown> {
   const { id, job_id, source_type, source_id, group_by } = args;
   const found = (path: string, named: unknown) => run(`GET /api/v1/${path}/:id`, { id: named });
   if (source_type === "journey" || group_by === "campaign" || group_by === "journey")

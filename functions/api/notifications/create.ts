@@ -36,7 +36,7 @@ import type { Allowance } from "../../../shared/store/workspaces/usage.ts";
 const REMEMBERED_MS = DAY;
 const MAX_UNKNOWN_SHOWN = 100;
 
-interface Created {
+interface CreatedSend {
   id: string;
   sent: number;
   /** Given ids of no subscriber: how many, and the first of them (AMB-125). */
@@ -60,7 +60,7 @@ export async function createNotification(
   allowance: Allowance,
   input: NewNotification,
   { key, sentBy, workspace }: { key: string | undefined; sentBy: string | undefined; workspace: Workspace },
-): Promise<Created> {
+): Promise<CreatedSend> {
   const { plan } = allowance;
   if (input.channel_arbitration_mode === "smart") requireFeature(plan, "smart_channel");
   const digest = digestOf(input);
@@ -95,7 +95,7 @@ const digestOf = (input: NewNotification): string =>
     .update(JSON.stringify({ ...input, idempotency_key: undefined, preview_id: undefined }))
     .digest("hex");
 
-function answerOf({ id, sent, unknown }: StartedSend, { given, unknownOf }: Recipients): Omit<Created, "replayed"> {
+function answerOf({ id, sent, unknown }: StartedSend, { given, unknownOf }: Recipients): Omit<CreatedSend, "replayed"> {
   if (!given) return { id, sent };
   const names = unknownOf(unknown);
   return { id, sent, unknown: names.length, unknown_ids: names.slice(0, MAX_UNKNOWN_SHOWN) };
@@ -106,7 +106,7 @@ function rememberWrites(
   { clock }: Store,
   key: string | undefined,
   digest: string,
-  answer: Omit<Created, "replayed">,
+  answer: Omit<CreatedSend, "replayed">,
 ): ItemWrite<"workspace">[] {
   if (key === undefined) return [];
   const now = clock.now();
@@ -144,7 +144,10 @@ async function recipientsOf(
 const missingOf = (named: readonly NamedSubscriber[]): ReadonlySet<string> =>
   new Set(named.flatMap(({ id, exists }) => (exists ? [] : [id])));
 
-function replay({ id, sent, unknown, unknown_ids, digest }: RowOf<typeof IdempotencyRecord>, wanted: string): Created {
+function replay(
+  { id, sent, unknown, unknown_ids, digest }: RowOf<typeof IdempotencyRecord>,
+  wanted: string,
+): CreatedSend {
   if (digest !== wanted) throw conflict("This idempotency key was used with another body in the last 24 hours.");
   return { id, sent, ...(unknown !== undefined && { unknown, unknown_ids }), replayed: true };
 }

@@ -217,7 +217,7 @@ export const resuming = {
   errors: ["CONFLICT"],
 } as const satisfies Shape;
 
-export async function resume({ store, params, body }: { store: Store; params: { id: string }; body: Resuming }) {
+export async function resume({ store, params, body }: { store: Store; params: { id: string }; body: ResumeBody }) {
   const job = await getJob(store, params.id);
   const safety = body.safety === null ? "off" : body.safety;
   const isResumed = await resumeHalted(store, job, safety);
@@ -225,4 +225,4 @@ export async function resume({ store, params, body }: { store: Store; params: { 
   return read({ store, params });
 }
 
-type Resuming = v.InferOutput<typeof resuming.body>;
+type ResumeBody = v.InferOutput<typeof resuming.body>;

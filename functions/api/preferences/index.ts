@@ -16,7 +16,7 @@ const subscriberFields = {
   external_id: said("The subscriber, by the workspace's own id", v.optional(ExternalId)),
 };
 
-type Named = { subscriber_id?: string | undefined; external_id?: string | undefined };
+type SubscriberQuery = { subscriber_id?: string | undefined; external_id?: string | undefined };
 
 const Preferences = titled("Preferences", { subscriber_id: v.string(), topics: v.array(Preference) });
 
@@ -101,7 +101,7 @@ const sourceOf = {
 async function requireProfile(
   store: StoreReader,
   secrets: Secrets,
-  { subscriber_id, external_id }: Named,
+  { subscriber_id, external_id }: SubscriberQuery,
 ): Promise<LivingProfile> {
   if ((subscriber_id === undefined) === (external_id === undefined))
     throw invalid({ subscriber_id: "exactly one of subscriber_id and external_id is required" });

@@ -28,7 +28,7 @@ import { readTime } from "../../../shared/rules/import-times.ts";
 import type { Store } from "../../../shared/store/context.ts";
 import { isUnreadable } from "../../../shared/store/files/encodings.ts";
 import { readRecords } from "../../../shared/store/files/records.ts";
-import type { Suppressing } from "../../../shared/store/subscribers/addresses.ts";
+import type { NewSuppression } from "../../../shared/store/subscribers/addresses.ts";
 import { readAddress, suppress } from "../../../shared/store/subscribers/suppressions.ts";
 import type { WorkspaceRecord } from "../../../shared/store/workspaces/workspaces.ts";
 
@@ -84,7 +84,7 @@ interface Columns {
 }
 
 /** How the numbers and times of a file are read. */
-interface Reading {
+interface FileSettings {
   now: number;
   zone: string;
   region: string | undefined;
@@ -131,8 +131,8 @@ export async function importSuppressions(
 }
 
 /** The addresses of a file, each once. */
-async function readFile(csv: string, reading: Reading) {
-  const found = new Map<string, Suppressing>();
+async function readFile(csv: string, reading: FileSettings) {
+  const found = new Map<string, NewSuppression>();
   const problems: { line: number; reason: string }[] = [];
   const { columns, rows } = await readRows(csv, reading);
   for (const { cells, line } of rows) {
@@ -151,7 +151,7 @@ async function readFile(csv: string, reading: Reading) {
 }
 
 /** The rows below the header, and what all of them show of the numbers in its columns. */
-async function readRows(csv: string, reading: Reading) {
+async function readRows(csv: string, reading: FileSettings) {
   const rows: { cells: readonly string[]; line: number }[] = [];
   let header: readonly string[] = [];
   let columns: Columns | undefined;
@@ -182,7 +182,10 @@ async function readRows(csv: string, reading: Reading) {
 }
 
 /** What the first line is: a list of addresses may have no header, and a title may stand above it. */
-function beginning(cells: readonly string[], reading: Reading): { kind: "header" | "row" | "title"; columns: Columns } {
+function beginning(
+  cells: readonly string[],
+  reading: FileSettings,
+): { kind: "header" | "row" | "title"; columns: Columns } {
   const columns = columnsOf(cells);
   if (columns.addresses.length > 0) return { kind: "header", columns };
   const addresses = cells.map((_, at) => ({ at, lacksPlus: "none" as const }));
@@ -197,7 +200,7 @@ const GOES_ON =
   /^(?:active|aktiv|actif|activo|attivo|ativo|actief|aktywny|subscribed|confirmed|new|sent|processed|delivered|opened?|click(?:ed)?|deferr(?:ed|al)|accepted)$/;
 
 /** Whether a row says that its address is not suppressed, or that a mail came back for a while, and nothing against it. */
-function isSpared(cells: readonly string[], { signed }: Columns, { zone }: Reading): boolean {
+function isSpared(cells: readonly string[], { signed }: Columns, { zone }: FileSettings): boolean {
   const filled = signed.map(({ at, signed: of }) => ({ signed: of, value: textOf(cells[at] ?? "") }));
   const told = withReasons(
     filled.filter(({ value }) => value !== ""),
@@ -217,8 +220,8 @@ function isSpared(cells: readonly string[], { signed }: Columns, { zone }: Readi
 function rowOf(
   cells: readonly string[],
   columns: Columns,
-  { now, zone, region }: Reading,
-): { addresses: Suppressing[]; isDoubtful: boolean } {
+  { now, zone, region }: FileSettings,
+): { addresses: NewSuppression[]; isDoubtful: boolean } {
   const textAt = (i: number) => textOf(cells[i] ?? "");
   const at = readTime(textAt(columns.time), { zone });
   const note = textAt(columns.note).slice(0, MAX_NOTE_CHARACTERS) || undefined;
@@ -234,7 +237,7 @@ function rowOf(
     at: Math.min(at ?? now, now),
     isDated: at !== undefined,
   } as const;
-  const addresses = read.flatMap((one) => one.addresses.map((address): Suppressing => ({ ...address, ...said })));
+  const addresses = read.flatMap((one) => one.addresses.map((address): NewSuppression => ({ ...address, ...said })));
   return { addresses, isDoubtful: read.some((one) => one.isDoubtful) };
 }
 
@@ -242,7 +245,7 @@ function rowOf(
 export function addressesIn(
   cell: string,
   form: PhoneForm,
-): { addresses: Pick<Suppressing, "kind" | "address">[]; isDoubtful?: boolean } {
+): { addresses: Pick<NewSuppression, "kind" | "address">[]; isDoubtful?: boolean } {
   const whole = readEmail(cell);
   const phone = whole.kind === "address" || cell === "" ? undefined : readPhone(cell, form);
   if (phone && phone.kind !== "unreadable")

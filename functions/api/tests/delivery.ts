@@ -24,7 +24,7 @@ import { toJson } from "../../../shared/store/json-text.ts";
 import type { MailLinks } from "../../../shared/store/mail-links.ts";
 import type { TestDraw } from "../../../shared/store/sends/audience/preview-draws.ts";
 import { type Arm, NOBODY, scopeOf } from "../../../shared/store/sends/content/arms.ts";
-import { type Rendered, rendererOf } from "../../../shared/store/sends/content/texts.ts";
+import { type RenderedTexts, rendererOf } from "../../../shared/store/sends/content/texts.ts";
 import { messageWrite } from "../../../shared/store/sends/inbox/inbox-writes.ts";
 import type { DeliverySettings, JobSpec } from "../../../shared/store/sends/jobs/job-spec.ts";
 import { mailAddressId } from "../../../shared/store/subscribers/address-items.ts";
@@ -80,7 +80,7 @@ interface Deps {
   mailLinks: () => Promise<MailLinks>;
 }
 
-type Sending = Pick<TestDelivery, "subscriber_id" | "channel"> & { send(): Promise<SendOutcome> };
+type PlannedDelivery = Pick<TestDelivery, "subscriber_id" | "channel"> & { send(): Promise<SendOutcome> };
 
 /** Sends to every address of the recipients, at once, and says what became of each. Nothing is tried again. */
 export async function deliverTest(deps: Deps, test: TestSend): Promise<TestDelivery[]> {
@@ -110,14 +110,14 @@ async function sendingsTo(
   { via, said, workspace, draw }: TestSend,
   send: Sender,
   { id, profile }: TestSend["subscribers"][number],
-): Promise<Sending[]> {
+): Promise<PlannedDelivery[]> {
   const [devices, [addresses]] = await Promise.all([
     profile ? deviceRows(store, id) : [],
     addressesOf(store, [profile]),
   ]);
   const emailConsent = workspace?.email_consent_mode ?? "opt_out";
-  return via.flatMap(({ type }): Sending[] => {
-    const decided = (reason: string): Sending[] => [
+  return via.flatMap(({ type }): PlannedDelivery[] => {
+    const decided = (reason: string): PlannedDelivery[] => [
       { subscriber_id: id, channel: type, send: async () => ({ status: "skipped", reason }) as SendOutcome },
     ];
     if (!profile) return decided("erased");
@@ -134,7 +134,7 @@ async function sendingsTo(
 }
 
 /** By email only: the caller is not a subscriber. The texts are those of the first test subscriber. */
-const sendingToSelf = ({ via, subscribers }: TestSend, send: Sender, email: string): Sending => ({
+const sendingToSelf = ({ via, subscribers }: TestSend, send: Sender, email: string): PlannedDelivery => ({
   subscriber_id: null,
   channel: "email",
   send: () =>
@@ -247,7 +247,7 @@ async function writeToInbox(
   { log, store }: Pick<Deps, "log" | "store">,
   { id, arm }: TestSend,
   subscriber: string,
-  { title, body, inApp, data }: Rendered,
+  { title, body, inApp, data }: RenderedTexts,
 ): Promise<SendOutcome> {
   const content = { title, body, ...inApp, ...(arm && { variant_id: arm }) };
   const text = { content, ...(data && { data: toJson(data) }) };

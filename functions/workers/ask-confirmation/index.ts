@@ -40,10 +40,10 @@ export const askConfirmation = queueWorker(
   },
 );
 
-type Asking = Extract<Awaited<ReturnType<typeof askingOf>>, { kind: "asks" }>;
+type ConfirmationRequest = Extract<Awaited<ReturnType<typeof askingOf>>, { kind: "asks" }>;
 
 interface Question {
-  asking: Asking;
+  asking: ConfirmationRequest;
   settings: WorkspaceRecord;
   /** The channel by which the mail is sent. */
   mailer: string;

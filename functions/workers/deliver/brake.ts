@@ -24,7 +24,7 @@ import { type BrakeView, brakeView, haltJob } from "../../../shared/store/sends/
 import type { JobRecord } from "../../../shared/store/sends/jobs/job-record.ts";
 import { findJob } from "../../../shared/store/sends/jobs/jobs.ts";
 import { readShared } from "./memory.ts";
-import { type Prepared, recipientOf, type Work } from "./work.ts";
+import { type PreparedMessage, recipientOf, type Work } from "./work.ts";
 
 /** How long the figures of a send are used. */
 const FRESH_MS = 500;
@@ -118,7 +118,7 @@ export function createChunkWatch(work: Work) {
   let job: JobRecord = work.job;
   let local = noFigures();
   return {
-    note: ({ unit, channel }: Prepared, outcome: SendOutcome): void => {
+    note: ({ unit, channel }: PreparedMessage, outcome: SendOutcome): void => {
       if (isFirstTry(unit, outcome)) countFirstTry(local, channel, outcome);
     },
     haltIfBad: async (): Promise<void> => {

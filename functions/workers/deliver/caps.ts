@@ -5,19 +5,19 @@ import type { Progress } from "../../../shared/rules/progress.ts";
 import { progressText } from "../../../shared/rules/progress-text.ts";
 import type { ItemWrite, RowOf } from "../../../shared/store/item.ts";
 import { oldRow } from "../../../shared/store/refusals.ts";
-import { type Capping, countedIn, countWrites } from "../../../shared/store/sends/audience/caps.ts";
-import { type Advanced, advance } from "../../../shared/store/sends/chunks/claims.ts";
+import { type CapContext, countedIn, countWrites } from "../../../shared/store/sends/audience/caps.ts";
+import { type AdvanceResult, advance } from "../../../shared/store/sends/chunks/claims.ts";
 import type { Job } from "../../../shared/store/sends/jobs/job-record.ts";
 import { SendCounter } from "../../../shared/store/sends/ledger/ledger-items.ts";
-import type { LeasedChunk, Prepared, Work } from "./work.ts";
+import type { LeasedChunk, PreparedMessage, Work } from "./work.ts";
 
-type Claimed = Exclude<Advanced, { kind: "refused" }>;
+type ClaimedChunk = Exclude<AdvanceResult, { kind: "refused" }>;
 
 /** The first messages of one recipient in a group. They are counted once, however many addresses they go to. */
 interface FirstMessages {
   subscriber: string;
   recipient: number;
-  messages: Prepared[];
+  messages: PreparedMessage[];
 }
 
 /**
@@ -27,8 +27,8 @@ interface FirstMessages {
 export async function claimCapped(
   work: Work,
   { lease, progress }: LeasedChunk,
-  prepared: Prepared[],
-): Promise<Claimed> {
+  prepared: PreparedMessage[],
+): Promise<ClaimedChunk> {
   const { store, chunkRef, clock, job } = work;
   const capping = { timezone: job.deliverySettings?.timezone ?? "UTC", now: clock.now() };
   for (;;) {
@@ -54,22 +54,22 @@ interface MessageCount {
   write: ItemWrite<"workspace">;
 }
 
-function countsOf(job: Job, progress: Progress, first: FirstMessages, capping: Capping): MessageCount[] {
+function countsOf(job: Job, progress: Progress, first: FirstMessages, capping: CapContext): MessageCount[] {
   const channels = first.messages.map(({ channel }) => channel);
   const caps = capsOn(job.deliverySettings?.caps ?? [], job.category, channels);
   const uncounted = caps.filter((cap) => !wasCounted(progress, first, cap));
   return countWrites(capping, first.subscriber, uncounted).map((count) => ({ ...count, first }));
 }
 
-type Counted = Pick<Progress, "counted" | "countedBy">;
+type CapCounts = Pick<Progress, "counted" | "countedBy">;
 
 /** A message that was throttled, or whose claim was given back, is claimed again with the tries it had, and counts once. */
-function wasCounted({ counted, countedBy }: Counted, { recipient }: FirstMessages, cap: FrequencyCap): boolean {
+function wasCounted({ counted, countedBy }: CapCounts, { recipient }: FirstMessages, cap: FrequencyCap): boolean {
   const set = cap.channel_class === undefined ? counted : (countedBy[cap.channel_class] ?? 0n);
   return ((set >> BigInt(recipient)) & 1n) === 1n;
 }
 
-function withCounted({ counted: before, countedBy: beforeBy }: Counted, counts: readonly MessageCount[]): Counted {
+function withCounted({ counted: before, countedBy: beforeBy }: CapCounts, counts: readonly MessageCount[]): CapCounts {
   let counted = before;
   const countedBy = { ...beforeBy };
   for (const { first, caps } of counts) {
@@ -83,7 +83,7 @@ function withCounted({ counted: before, countedBy: beforeBy }: Counted, counts: 
 }
 
 /** Retries were counted before. What is refused for another reason is not counted at all. */
-function firstMessages(prepared: readonly Prepared[]): FirstMessages[] {
+function firstMessages(prepared: readonly PreparedMessage[]): FirstMessages[] {
   const fresh = prepared.filter(({ unit, isRefused, isCapped }) => unit.tries.length === 0 && !isRefused && !isCapped);
   const byRecipient = Map.groupBy(fresh, ({ unit }) => unit.recipient);
   return [...byRecipient].flatMap(([recipient, messages]) => {
@@ -94,7 +94,7 @@ function firstMessages(prepared: readonly Prepared[]): FirstMessages[] {
 
 /** Skips what the caps of a count refuse. @param counter the row that refused it, if it was this one */
 function skipReached(
-  prepared: Prepared[],
+  prepared: PreparedMessage[],
   { first, caps }: MessageCount,
   counter: RowOf<typeof SendCounter> | undefined,
 ): void {
@@ -104,7 +104,7 @@ function skipReached(
 }
 
 /** Replaces the messages of a recipient that a reached cap concerns: all of them, or those of the cap's class. */
-function skip(prepared: Prepared[], { messages }: FirstMessages, cap: CountedCap): void {
+function skip(prepared: PreparedMessage[], { messages }: FirstMessages, cap: CountedCap): void {
   for (const message of messages) {
     if (cap.channel_class !== undefined && classOf(message.channel) !== cap.channel_class) continue;
     const i = prepared.indexOf(message);

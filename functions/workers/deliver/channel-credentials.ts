@@ -24,19 +24,19 @@ const VERIFIED_WITHIN_MS = 30 * MINUTE;
  * `held`: the channel is switched off, the plan has its type no more, or its credentials replaced those of the dispatch and no
  * provider has accepted them yet (docs/decisions/0155).
  */
-export type Opened =
+export type OpenedChannel =
   | { kind: "open"; credentials: Credentials }
   | { kind: "held"; outcome: SendOutcome }
   | { kind: "missing" };
 
 /** The credentials of a send's channel. */
-export async function credentialsFor(work: Work, channel: ChannelType): Promise<Opened> {
+export async function credentialsFor(work: Work, channel: ChannelType): Promise<OpenedChannel> {
   const { store, vault, clock, opened } = work;
   const { deliverySettings } = work.job;
   const via = deliverySettings?.via.find(({ type }) => type === channel);
   if (!via) return { kind: "missing" };
   const version = `${store.tenant} ${via.id} ${via.credentials}`;
-  const read = async (): Promise<Opened> => {
+  const read = async (): Promise<OpenedChannel> => {
     const [row, sealed] = await store.getEach([
       ref(ChannelItem, { id: via.id }),
       ref(CredentialsItem, { channel: via.id }),
@@ -51,7 +51,7 @@ export async function credentialsFor(work: Work, channel: ChannelType): Promise<
   return found.kind === "open" ? found : readShared(clock, opened, version, { ms: HELD_MS, read });
 }
 
-interface Read {
+interface CredentialsInput {
   /** Undefined where its workspace is gone. */
   plan: PlanName | undefined;
   /** The version of the credentials with which the send was dispatched. */
@@ -62,7 +62,7 @@ interface Read {
 }
 
 /** Why a channel may not send now, though its send was dispatched. What is verified is no attempt: that takes seconds. */
-function heldBy(channel: ChannelRow, { plan, credentials, read, now }: Read) {
+function heldBy(channel: ChannelRow, { plan, credentials, read, now }: CredentialsInput) {
   if (!channel.active || (plan && !isInPlan(plan, channel))) return { reason: "no_channel" };
   const isTorn = channel.credentials !== read;
   if (read === credentials || (isProven(channel) && !isTorn)) return undefined;

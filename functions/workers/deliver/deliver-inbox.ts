@@ -41,11 +41,11 @@ export async function deliverInbox(work: Work): Promise<End> {
   return closeWith(work, hold, tallyOf(work, messages));
 }
 
-type Taken =
+type TakenChunk =
   | { kind: "taken"; hold: Hold; times: RoundTimes & { repeats: boolean } }
   | Extract<End, { kind: "wait" | "closed" }>;
 
-async function takeClaim({ store, ids, clock, chunkRef }: Work): Promise<Taken> {
+async function takeClaim({ store, ids, clock, chunkRef }: Work): Promise<TakenChunk> {
   const claiming = await claimChunk(store, chunkRef, ids.uuid());
   if (claiming.kind === "busy") return { kind: "wait", ms: claiming.until - clock.now() };
   if (claiming.kind === "closed") return claiming;
@@ -53,7 +53,7 @@ async function takeClaim({ store, ids, clock, chunkRef }: Work): Promise<Taken> 
   return { kind: "taken", hold: { kind: "lease", lease }, times: { at: lease.at, assignedAt: lease.at, repeats } };
 }
 
-async function takeRound(work: Work): Promise<Taken> {
+async function takeRound(work: Work): Promise<TakenChunk> {
   const { clock, chunk } = work;
   const round = await roundOf(work);
   if (round.kind !== "begun") return round;

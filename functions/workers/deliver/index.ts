@@ -23,7 +23,7 @@ import {
   type End,
   isInbox,
   isSingle,
-  type Prepared,
+  type PreparedMessage,
   uses,
   type Verdict,
   type Work,
@@ -168,7 +168,7 @@ async function markDeadAddresses(work: Work, started: number): Promise<void> {
     });
 }
 
-async function markOne({ store, clock }: Work, { device, address }: Prepared, until: number): Promise<void> {
+async function markOne({ store, clock }: Work, { device, address }: PreparedMessage, until: number): Promise<void> {
   if (clock.now() >= until) throw new Error("The worker's time is over.");
   if (device) await markInvalid(store, device);
   if (address) await suppressAddress(store, { ...address, reason: "bounce", source: "provider" });

@@ -10,7 +10,7 @@ import type { ItemWrite } from "../../../shared/store/item.ts";
 import { release } from "../../../shared/store/sends/chunks/claims.ts";
 import { touchWrite } from "../../../shared/store/sends/ledger/touches.ts";
 import { talliedBy } from "./tally.ts";
-import { isThrottle, type LeasedChunk, recipientOf, type Sent, targetOf, timesOf, type Work } from "./work.ts";
+import { isThrottle, type LeasedChunk, recipientOf, type SentMessage, targetOf, timesOf, type Work } from "./work.ts";
 
 /** The longest delay of a queue. */
 export const MAX_DELAY_MS = 15 * MINUTE;
@@ -58,7 +58,7 @@ export function createLedger(work: Work, leased: LeasedChunk) {
   };
 
   return {
-    note: ({ message: { unit, subscriber, address, claimedWith }, outcome }: Sent): void => {
+    note: ({ message: { unit, subscriber, address, claimedWith }, outcome }: SentMessage): void => {
       const { arm } = recipientOf(chunk, unit);
       const target = targetOf(chunk, unit);
       const addressee = elementAt(addressees, unit.recipient);

@@ -8,7 +8,7 @@ import type { SendState } from "../../../shared/store/sends/jobs/send-state.ts";
 import { type JointRead, openJointReads } from "../../../shared/store/table.ts";
 import { WorkspaceItem } from "../../../shared/store/workspaces/items.ts";
 import type { WorkspaceRecord } from "../../../shared/store/workspaces/workspaces.ts";
-import type { Opened } from "./channel-credentials.ts";
+import type { OpenedChannel } from "./channel-credentials.ts";
 
 type Memory<N extends string, T> = Capability<N, ReturnType<typeof recent<T>>>;
 
@@ -21,7 +21,7 @@ function remembered<T, const N extends string>(as: N, max: number): Memory<N, T>
   return { as, env: [], grants: [], open };
 }
 
-interface Read<T> {
+interface CachedValue<T> {
   /** When it began, in milliseconds. */
   at: number;
   value: Promise<T>;
@@ -30,7 +30,7 @@ interface Read<T> {
 /** Reads at most once in `ms`: callers in between share the read, also while it is under way. One that fails is forgotten. */
 export function readShared<T>(
   { now }: Pick<Clock, "now">,
-  memory: ReturnType<typeof recent<Read<T>>>,
+  memory: ReturnType<typeof recent<CachedValue<T>>>,
   name: string,
   { ms, read }: { ms: number; read: () => Promise<T> },
 ): Promise<T> {
@@ -56,16 +56,16 @@ export interface GateAnswer {
 export const sendGates: Memory<"gates", GateAnswer> = remembered("gates", 100);
 
 /** The figures of sends with a brake, by workspace and job. */
-export const sendFigures: Memory<"figures", Read<BrakeView>> = remembered("figures", 100);
+export const sendFigures: Memory<"figures", CachedValue<BrakeView>> = remembered("figures", 100);
 
 /** The rates of channels, by workspace and channel; undefined for one that has none. */
-export const foundRates: Memory<"rates", Read<number | undefined>> = remembered("rates", 100);
+export const foundRates: Memory<"rates", CachedValue<number | undefined>> = remembered("rates", 100);
 
 /** When an answer of a provider was noted last, by workspace, channel and error. */
 export const notedAnswers: Memory<"noted", number> = remembered("noted", 500);
 
 /** Credentials in clear, by their version: as they were when the send was dispatched. */
-export const openedCredentials: Memory<"opened", Read<Opened>> = remembered("opened", 100);
+export const openedCredentials: Memory<"opened", CachedValue<OpenedChannel>> = remembered("opened", 100);
 
 /** Rows of a workspace, read with the workspace itself. */
 export const jointReads: Capability<"jointRead", JointRead> = {

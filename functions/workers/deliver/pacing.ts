@@ -7,7 +7,7 @@ import { channelRate, isGiven, learnedRate, slowDown, takeSlot } from "../../../
 import { credentialsFor } from "./channel-credentials.ts";
 import { MAX_DELAY_MS } from "./ledger.ts";
 import { readShared } from "./memory.ts";
-import { channelIdOf, isHeld, isThrottle, type Sent, targetOf, type WaitQueue, type Work } from "./work.ts";
+import { channelIdOf, isHeld, isThrottle, type SentMessage, targetOf, type WaitQueue, type Work } from "./work.ts";
 
 /** How long an environment remembers whether a channel has a rate. */
 const FRESH_MS = 5 * SECOND;
@@ -104,7 +104,7 @@ export async function keepRate(work: Work, progress: Progress, group: readonly U
 }
 
 /** Lowers the rates of the channels that were throttled. */
-export async function slowThrottled(work: Work, sent: readonly Sent[]): Promise<void> {
+export async function slowThrottled(work: Work, sent: readonly SentMessage[]): Promise<void> {
   for (const channel of throttledIn(sent.filter(({ outcome }) => !isHeld(outcome)))) {
     const id = channelIdOf(work, channel);
     if (id === undefined) continue;
@@ -113,11 +113,11 @@ export async function slowThrottled(work: Work, sent: readonly Sent[]): Promise<
   }
 }
 
-const throttledIn = (sent: readonly Sent[]): ReadonlySet<ChannelType> =>
+const throttledIn = (sent: readonly SentMessage[]): ReadonlySet<ChannelType> =>
   new Set(sent.filter(({ outcome }) => isThrottle(outcome)).map(({ message }) => message.channel));
 
 /** What goes by a channel that was throttled waits with the message that waits longest: it was no attempt (AMB-111). */
-export function holdBack({ chunk, addressees, clock }: Work, progress: Progress, sent: readonly Sent[]): void {
+export function holdBack({ chunk, addressees, clock }: Work, progress: Progress, sent: readonly SentMessage[]): void {
   const channels = throttledIn(sent);
   if (channels.size === 0) return;
   const isBehind = (unit: Unit) => channels.has(targetOf(chunk, unit).channel);

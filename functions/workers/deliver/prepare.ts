@@ -17,7 +17,7 @@ import { type Arm, type Event, eventFor } from "../../../shared/store/sends/cont
 import { isTextless } from "../../../shared/store/sends/content/textless.ts";
 import {
   filledHash,
-  type Rendered,
+  type RenderedTexts,
   type Renderer,
   rendererOf,
   saidHash,
@@ -35,7 +35,7 @@ import { deferredInbox, type Inbox, prepareInbox, reachedBefore } from "./inboxe
 import { mailFor } from "./mails.ts";
 import { createRecipientRows, type RecipientRows } from "./recipient-rows.ts";
 import { topicRefusal } from "./topic-choices.ts";
-import { type Prepared, recipientOf, targetOf, type WaitQueue, type Work } from "./work.ts";
+import { type PreparedMessage, recipientOf, targetOf, type WaitQueue, type Work } from "./work.ts";
 
 /** What the messages of a round are made of. */
 interface MessageSources {
@@ -54,7 +54,7 @@ export interface MessageBuilder {
     units: readonly Unit[],
     group: readonly Unit[],
     waiting: WaitQueue,
-  ): Promise<{ prepared: Prepared[]; write(): Promise<void> }>;
+  ): Promise<{ prepared: PreparedMessage[]; write(): Promise<void> }>;
 }
 
 /** Makes the messages of a group from the rows of its recipients, as they are now. Texts are compiled once a chunk. */
@@ -90,7 +90,7 @@ export function createMessageBuilder(work: Work, times: RoundTimes): MessageBuil
         : await prepareInbox(work, times, inApp);
 
       const sources: MessageSources = { work, times, rows, waiting, texts, template };
-      const prepared: Prepared[] = [];
+      const prepared: PreparedMessage[] = [];
       for (const unit of group) prepared.push(await prepareMessage(sources, unit, inbox, refusalOf(unit)));
       return { prepared, write };
     },
@@ -122,13 +122,13 @@ async function prepareMessage(
   unit: Unit,
   inbox: Inbox,
   refusal: SendOutcome | undefined,
-): Promise<Prepared> {
+): Promise<PreparedMessage> {
   const { work, rows, waiting } = sources;
   const { store, chunkRef, chunk } = work;
   const { subscriber } = recipientOf(chunk, unit);
   const { channel, device: deviceId } = targetOf(chunk, unit);
   const claimedWith = claimedWithOf(sources, unit);
-  const refused = (outcome: SendOutcome, as = subscriber): Prepared => ({
+  const refused = (outcome: SendOutcome, as = subscriber): PreparedMessage => ({
     unit,
     channel,
     subscriber: as,
@@ -165,7 +165,7 @@ function claimedWithOf({ work: { job, chunk }, rows }: MessageSources, unit: Uni
   };
 }
 
-function addressIn(channel: ProvidedChannel, profile: LivingProfile | undefined): Prepared["address"] {
+function addressIn(channel: ProvidedChannel, profile: LivingProfile | undefined): PreparedMessage["address"] {
   const kind = addressKindOf(channel);
   if (kind === undefined || !profile) return undefined;
   const address = normalizedAddress(kind, kind === "email" ? profile.email : attributesOf(profile).phone);
@@ -247,7 +247,7 @@ function addressRefusal(
 }
 
 /** A mail needs its subject alone. */
-function blankRefusal(channel: ProvidedChannel, words: Rendered, isTemplate: boolean): SendOutcome | undefined {
+function blankRefusal(channel: ProvidedChannel, words: RenderedTexts, isTemplate: boolean): SendOutcome | undefined {
   if (channel === "email") return isBlank(words.title) ? { status: "skipped", reason: "blank_subject" } : undefined;
   return isTextless(words, isTemplate) ? rejected("template_error") : undefined;
 }

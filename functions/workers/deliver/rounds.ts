@@ -5,7 +5,7 @@ import type { SendOutcome, Unit } from "../../../shared/rules/progress.ts";
 import { endRound, groupEnd, nextRound, unitsOf } from "../../../shared/rules/progress-rounds.ts";
 import { progressText } from "../../../shared/rules/progress-text.ts";
 import { noteAnswer } from "../../../shared/store/channels/health.ts";
-import { type Advanced, advance } from "../../../shared/store/sends/chunks/claims.ts";
+import { type AdvanceResult, advance } from "../../../shared/store/sends/chunks/claims.ts";
 import type { SendState } from "../../../shared/store/sends/jobs/send-state.ts";
 import { createChunkWatch, keepCanaryFirst, notePassed } from "./brake.ts";
 import { claimCapped } from "./caps.ts";
@@ -26,8 +26,8 @@ import {
   isHeld,
   isThrottle,
   type LeasedChunk,
-  type Prepared,
-  type Sent,
+  type PreparedMessage,
+  type SentMessage,
   targetOf,
   timesOf,
   type WaitQueue,
@@ -38,7 +38,7 @@ import {
 const STOPPED_MS = SECOND;
 
 /** The chunk is not done: another message continues it, or what ends the send's stop. */
-type Interrupted = Extract<End, { kind: "wait" | "stop" | "handed over" }>;
+type InterruptedEnd = Extract<End, { kind: "wait" | "stop" | "handed over" }>;
 
 /** Delivers a chunk by providers, round by round, until every address has its outcome or a round must wait. */
 export async function deliverByProviders(work: Work): Promise<End> {
@@ -59,7 +59,7 @@ export async function deliverByProviders(work: Work): Promise<End> {
 }
 
 /** Works through a round. When a request fails, the outcomes that are known by then are written first. */
-async function workRound(work: Work, leased: LeasedChunk): Promise<{ kind: "worked" } | Interrupted> {
+async function workRound(work: Work, leased: LeasedChunk): Promise<{ kind: "worked" } | InterruptedEnd> {
   const ledger = createLedger(work, leased);
   try {
     return await workGroups(work, leased, ledger);
@@ -87,7 +87,11 @@ interface Round {
 }
 
 /** Sends one group after the other, until the round or the worker's time is over. `leased` has the newest lease. */
-async function workGroups(work: Work, leased: LeasedChunk, ledger: Ledger): Promise<{ kind: "worked" } | Interrupted> {
+async function workGroups(
+  work: Work,
+  leased: LeasedChunk,
+  ledger: Ledger,
+): Promise<{ kind: "worked" } | InterruptedEnd> {
   const { clock } = work;
   const { progress } = leased;
   const waiting = await createWaitQueue(work, progress);
@@ -190,12 +194,12 @@ async function sendGroup({ work, leased, ...round }: Round, { units, group }: Gr
 async function claimGroup(
   work: Work,
   leased: LeasedChunk,
-  prepared: Prepared[],
+  prepared: PreparedMessage[],
 ): Promise<{ kind: "claimed" } | { kind: "lost" }> {
   const { progress } = leased;
   const { from, to } = progress;
   Object.assign(progress, { from: to, to: to + prepared.length });
-  const claiming: Promise<Advanced> = work.job.deliverySettings?.caps
+  const claiming: Promise<AdvanceResult> = work.job.deliverySettings?.caps
     ? claimCapped(work, leased, prepared)
     : advance(work.store, { chunkRef: work.chunkRef, lease: leased.lease, progress: progressText(progress) });
   const claimed = await claiming.catch((error) => {
@@ -217,7 +221,7 @@ async function confirmClaimed(work: Work): Promise<SendState | "unread"> {
 }
 
 /** The round goes on later as it is: inbox messages of the group that was claimed last may have been written in it. */
-async function giveBack({ work, leased, ledger }: Round, sendState: SendState | "unread"): Promise<Interrupted> {
+async function giveBack({ work, leased, ledger }: Round, sendState: SendState | "unread"): Promise<InterruptedEnd> {
   const { progress } = leased;
   Object.assign(progress, { to: progress.from, capped: [] });
   await ledger.write();
@@ -226,7 +230,7 @@ async function giveBack({ work, leased, ledger }: Round, sendState: SendState | 
 }
 
 /** Leaves what no group has claimed to the next round, which begins when the send goes on. */
-async function stopRound({ work, leased, ledger, assignments }: Round, sendState: SendState): Promise<Interrupted> {
+async function stopRound({ work, leased, ledger, assignments }: Round, sendState: SendState): Promise<InterruptedEnd> {
   const { addressees, clock, chunk } = work;
   await ledger.write();
   const { progress } = leased;
@@ -249,7 +253,7 @@ const SUCCESS_EVERY_MS = 5 * MINUTE;
 const ERROR_EVERY_MS = MINUTE;
 
 /** Notes the answers of providers. What is about one address, or was decided before, says nothing of a channel. */
-async function noteAnswers(work: Work, sent: readonly Sent[]): Promise<void> {
+async function noteAnswers(work: Work, sent: readonly SentMessage[]): Promise<void> {
   const asked = sent.filter(({ message }) => !message.isRefused && !message.isCapped && message.channel !== "in_app");
   for (const [channel, answers] of Map.groupBy(asked, ({ message }) => message.channel)) {
     const id = channelIdOf(work, channel);

@@ -31,9 +31,12 @@ export async function windUp(work: Work): Promise<End> {
   }
 }
 
-type Taken = { kind: "unbegun"; hold: Hold } | { kind: "begun"; hold: Hold; at: number } | { kind: "wait"; ms: number };
+type TakenChunk =
+  | { kind: "unbegun"; hold: Hold }
+  | { kind: "begun"; hold: Hold; at: number }
+  | { kind: "wait"; ms: number };
 
-async function takeClaim({ store, ids, clock, chunkRef, claim }: Work): Promise<Taken> {
+async function takeClaim({ store, ids, clock, chunkRef, claim }: Work): Promise<TakenChunk> {
   const claiming = await claimChunk(store, chunkRef, ids.uuid());
   if (claiming.kind === "busy") return { kind: "wait", ms: claiming.until + 1 - clock.now() };
   // Another worker has closed it or has been at it, since it was read.
@@ -43,7 +46,7 @@ async function takeClaim({ store, ids, clock, chunkRef, claim }: Work): Promise<
 }
 
 /** On the row of a job. */
-function takeRound(work: Work): Taken {
+function takeRound(work: Work): TakenChunk {
   const { round: at = 0 } = work.job.direct ?? {};
   const hold: Hold = { kind: "round", at };
   if (!isInbox(work)) return { kind: "unbegun", hold };

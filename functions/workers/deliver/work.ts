@@ -16,7 +16,7 @@ import { timers, workspaceRead } from "../../../shared/store/capabilities.ts";
 import { storeWrite } from "../../../shared/store/context.ts";
 import { mailLinks } from "../../../shared/store/mail-links.ts";
 import type { Chunk } from "../../../shared/store/sends/chunks/chunks.ts";
-import type { Closing, Hold } from "../../../shared/store/sends/chunks/closing.ts";
+import type { ClosingChunk, Hold } from "../../../shared/store/sends/chunks/closing.ts";
 import type { ClaimState, Lease } from "../../../shared/store/sends/chunks/leases.ts";
 import { isOnJob } from "../../../shared/store/sends/chunks/range-names.ts";
 import type { Recipient } from "../../../shared/store/sends/chunks/recipients.ts";
@@ -78,7 +78,7 @@ export interface Work extends WorkerContext, ChunkState {
   /** No group begins later, in milliseconds. */
   until: number;
   /** Messages whose address their provider reported dead. */
-  dead: Prepared[];
+  dead: PreparedMessage[];
 }
 
 /** What the steps of a delivery work on: the message, its job and its chunk. */
@@ -104,7 +104,7 @@ export type Verdict = { kind: "deliver" } | { kind: "wind up" } | End;
 /** How this worker's part of a chunk ends. */
 export type End =
   /** All that becomes of its recipients is known. */
-  | { kind: "close"; closing: Closing }
+  | { kind: "close"; closing: ClosingChunk }
   /** It was closed before; its range may be left. */
   | { kind: "closed" }
   /** Another message continues it after this time; beyond a queue's longest delay a timer does. */
@@ -138,7 +138,7 @@ export const timesOf = ({ lease, progress }: LeasedChunk): RoundTimes => ({
 });
 
 /** The message to one address, ready to be sent as soon as its group is claimed. */
-export interface Prepared {
+export interface PreparedMessage {
   unit: Unit;
   /** The subscriber of its ledger row; the pseudonym of one that was erased. */
   subscriber: string;
@@ -155,8 +155,8 @@ export interface Prepared {
   send(): Promise<SendOutcome>;
 }
 
-export interface Sent {
-  message: Prepared;
+export interface SentMessage {
+  message: PreparedMessage;
   outcome: SendOutcome;
 }
 

@@ -67,10 +67,10 @@ async function storeTexts(
   return content === undefined ? { title, body } : { content, is_split: said.isSplit || undefined };
 }
 
-type Reserved = { kind: "reserved"; sends: number } | { kind: "refused"; failure: JobFailure };
+type QuotaReservation = { kind: "reserved"; sends: number } | { kind: "refused"; failure: JobFailure };
 
 /** Reserves the sends of a scheduled job in the quota, once. */
-async function reserveSends({ store, clock, workspace, job }: Work): Promise<Reserved> {
+async function reserveSends({ store, clock, workspace, job }: Work): Promise<QuotaReservation> {
   if (job.reserved !== undefined) return { kind: "reserved", sends: job.reserved };
   const owner = await workspace();
   if (!owner) return { kind: "refused", failure: { code: "NOT_FOUND", message: "the workspace no longer exists" } };

@@ -13,7 +13,7 @@ import type { ProfileRow } from "../../../shared/store/subscribers/items.ts";
 import { attributesOf, ErasedSince, upsertSubscriber } from "../../../shared/store/subscribers/subscribers.ts";
 import type { WorkerContext } from "./context.ts";
 import type { Person, PersonRow } from "./persons.ts";
-import { fromRow, givenBy, type Refused } from "./refusing.ts";
+import { type BatchRefusals, fromRow, givenBy } from "./refusing.ts";
 import type { Tally } from "./tally.ts";
 
 export interface NewSubscribers {
@@ -35,7 +35,7 @@ export interface Batch extends NewSubscribers {
   numberOf: ReadonlyMap<string, string>;
   /** By channel and number. */
   heldNumbers: ReadonlySet<string>;
-  refused: Refused;
+  refused: BatchRefusals;
 }
 
 export const agreesToMail = ({ row }: PersonRow): boolean => row.consent?.status === "opted_in";

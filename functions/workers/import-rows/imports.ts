@@ -113,10 +113,10 @@ async function failImport(
 }
 
 /** `ended`: its file cannot be imported, or somebody ended it meanwhile. */
-type Begun = { kind: "begun"; job: ImportJob } | { kind: "ended" };
+type ImportStart = { kind: "begun"; job: ImportJob } | { kind: "ended" };
 
 /** Reads the header and counts the rows, so that the progress has a total. */
-async function beginImport(context: WorkerContext, job: ImportJob): Promise<Begun> {
+async function beginImport(context: WorkerContext, job: ImportJob): Promise<ImportStart> {
   const { store, workspace } = context;
   const settings = await workspace();
   const region = settings?.region ?? undefined;
@@ -135,7 +135,7 @@ async function beginImport(context: WorkerContext, job: ImportJob): Promise<Begu
 type Samples = readonly (readonly string[])[];
 
 /** What the first reading of a file found. `unmapped`: nobody can tell what its columns are, before somebody maps them. */
-type Beginning =
+type FirstReading =
   | {
       kind: "readable";
       samples: Samples;
@@ -144,7 +144,7 @@ type Beginning =
   | { kind: "unmapped"; problem: string; samples: Samples; found: Mappable }
   | { kind: "unreadable"; problem: string };
 
-async function readBeginning(context: WorkerContext, job: ImportJob): Promise<Beginning> {
+async function readBeginning(context: WorkerContext, job: ImportJob): Promise<FirstReading> {
   const survey = await surveyFile(context, job, job.encoding);
   if (!survey) return { kind: "unreadable", problem: "the file is not there" };
   const { header, samples, total } = survey;
@@ -189,7 +189,7 @@ async function openSource({ store, files, workspace }: WorkerContext, job: Impor
 }
 
 /** An import as its batches are read, one after the other. */
-interface Reading {
+interface ImportReading {
   source: Source;
   /** As it was when the worker began: positions in the file count from here. */
   started: ImportJob;
@@ -211,7 +211,7 @@ async function importBatches(context: WorkerContext, started: ImportJob, until: 
     return "ended";
   }
   const room = (await audienceSize.room(plans[source.plan].subscribers)) - (started.would_create ?? 0);
-  let reading: Reading = { source, started, job: started, room, created: 0, earliest: clock.now() };
+  let reading: ImportReading = { source, started, job: started, room, created: 0, earliest: clock.now() };
   const format = { delimiter: started.delimiter ?? ",", encoding: started.encoding };
   for await (const { rows, isLast } of batchesOf(readRecords(source.bytes, format))) {
     const imported = await importBatch(context, reading, rows);
@@ -227,7 +227,7 @@ async function importBatches(context: WorkerContext, started: ImportJob, until: 
  * Each row may be a new subscriber: before the room could be used up, the worker stops until new ones are counted. If none
  * was created, there is nothing to count, and it reads on; so does a dry run.
  */
-const hasRoom = ({ job, room, created }: Reading): boolean =>
+const hasRoom = ({ job, room, created }: ImportReading): boolean =>
   job.dry_run === true || created === 0 || created + BATCH_ROWS <= room;
 
 /** Each row of a batch may be rejected, and they are kept together. */
@@ -249,9 +249,9 @@ async function* batchesOf(
 
 async function importBatch(
   context: WorkerContext,
-  reading: Reading,
+  reading: ImportReading,
   batch: readonly Record[],
-): Promise<{ kind: "imported"; reading: Reading } | { kind: "ended" }> {
+): Promise<{ kind: "imported"; reading: ImportReading } | { kind: "ended" }> {
   const { store, clock, log } = context;
   const { source, started, job, room, created } = reading;
   if (clock.now() < reading.earliest) await clock.sleep(reading.earliest - clock.now());

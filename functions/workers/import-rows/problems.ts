@@ -3,7 +3,7 @@ import { csvLine } from "../../../shared/rules/csv.ts";
 import { REPORT_COLUMNS } from "../../../shared/rules/import-columns.ts";
 import { absent, all, any, is } from "../../../shared/store/conditions.ts";
 import { happened } from "../../../shared/store/refusals.ts";
-import { ImportItem, type Rejected } from "../../../shared/store/subscribers/import-items.ts";
+import { ImportItem, type RejectedRow } from "../../../shared/store/subscribers/import-items.ts";
 import { type ProblemKind, problemRows } from "../../../shared/store/subscribers/import-problems.ts";
 import { findImport, headerOf, type ImportJob, type WrittenFiles } from "../../../shared/store/subscribers/imports.ts";
 import type { WorkerContext } from "./context.ts";
@@ -37,7 +37,7 @@ export async function writeCanceled(context: WorkerContext, id: string): Promise
 }
 
 /** The rows as a CSV file: the columns of the original, and why each was not imported, or was with a doubt. */
-function csvOf(header: readonly string[], rejected: readonly Rejected[]): string {
+function csvOf(header: readonly string[], rejected: readonly RejectedRow[]): string {
   const lines = rejected.map(({ line, reason, cells }) => [String(line), reason, ...cells]);
   return [[...REPORT_COLUMNS, ...header], ...lines].map(csvLine).join("");
 }

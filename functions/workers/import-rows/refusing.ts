@@ -58,10 +58,10 @@ export const givenBy = ({ profile: { email, attributes } }: Person): GivenAddres
 });
 
 /** How somebody is reached, by external id. */
-export type Given = (external_id: string | undefined) => GivenAddresses | undefined;
+export type FindAddresses = (external_id: string | undefined) => GivenAddresses | undefined;
 
 /** As the rejected rows of a batch say it, else those before them. */
-export function givenIn(refused: readonly RefusedRow[], before: Given): Given {
+export function givenIn(refused: readonly RefusedRow[], before: FindAddresses): FindAddresses {
   const given = new Map<string, GivenAddresses>();
   const either = (one: GivenAddresses | undefined, other: GivenAddresses | undefined) => ({
     email: one?.email ?? other?.email,
@@ -82,17 +82,17 @@ export const fromRow = (job: ImportJob, { line }: Record, asks: ReadonlySet<stri
 });
 
 /** What a rejected row refuses. */
-interface Refusing {
+interface RowRefusals {
   from: ImportedFrom;
   refusals: Refusals;
 }
 
 /** What is refused before the rows of a batch are taken. */
-export interface Refused {
-  refusing: readonly Refusing[];
+export interface BatchRefusals {
+  refusing: readonly RowRefusals[];
   /** The addresses of mail that get none from now on, in normalized form. */
   heldMails: readonly string[];
-  given: Given;
+  given: FindAddresses;
   /** A row of the file may refuse something. */
   mayRefuse: boolean;
 }
@@ -113,7 +113,7 @@ export async function recordRefused(
   { store, secrets }: WorkerContext,
   { job, columns, asks, refused, isAfterRejected, persons, isKnown }: RefusedOptions,
   tally: Tally,
-): Promise<Refused> {
+): Promise<BatchRefusals> {
   const root = await secrets.root();
   const names = [
     ...persons.map(({ profile }) => profile.external_id),
@@ -130,7 +130,7 @@ export async function recordRefused(
   const addressed = (refusals: Refusals) => withAddresses(refusals, ofNewcomers.get(refusals.external_id ?? ""));
 
   const heldMails: string[] = [];
-  const refusing: Refusing[] = [];
+  const refusing: RowRefusals[] = [];
   const record = async (from: ImportedFrom, refusals: Refusals) => {
     refusing.push({ from, refusals });
     const { kept, held } = await recordRefusals(store, root, from, refusals, given(refusals.external_id));

@@ -23,7 +23,7 @@ import {
   isConfirmedElsewhere,
   unconfirmedAgain,
 } from "../../../shared/store/subscribers/consents.ts";
-import { type Kept, keptOf } from "../../../shared/store/subscribers/import-refusals.ts";
+import { keptOf, type RefusalOutcome } from "../../../shared/store/subscribers/import-refusals.ts";
 import {
   asProven,
   type ChoiceOutcomes,
@@ -126,14 +126,14 @@ function applyProfile({ people }: Rehearsal, { external_id, email, attributes }:
   people.set(external_id, state);
 }
 
-interface Taking {
+interface RehearsedBatch {
   rehearsal: Rehearsal;
   from: From;
   /** The addresses as they were before the batch: what its other rows say is known by `heldBefore`. */
   heldAtStart: ReadonlyMap<string, Partial<AddressRow>>;
 }
 
-function takePerson({ rehearsal, from, heldAtStart }: Taking, { profile, rows }: Person, tally: Tally): void {
+function takePerson({ rehearsal, from, heldAtStart }: RehearsedBatch, { profile, rows }: Person, tally: Tally): void {
   const state = rehearsal.people.get(profile.external_id)!;
   const isHeld = (channel: "email" | "sms" | "chat_app", id: string | undefined): boolean => {
     const row = id === undefined ? undefined : heldAtStart.get(id);
@@ -159,7 +159,7 @@ function takePerson({ rehearsal, from, heldAtStart }: Taking, { profile, rows }:
 }
 
 /** What a rejected row refuses counts nowhere. */
-function refuse(rehearsal: Rehearsal, from: From, said: Refusals, given: GivenAddresses | undefined): Kept {
+function refuse(rehearsal: Rehearsal, from: From, said: Refusals, given: GivenAddresses | undefined): RefusalOutcome {
   const state = rehearsal.people.get(nameOf(said) ?? "");
   const refusals = state ? said : withAddresses(said, given);
   const { external_id, email, consent, choices } = refusals;

@@ -31,7 +31,7 @@ import { type GoodRow, type Person, type PersonAddresses, personsOf, suppressedA
 import { type RefusedRow, readBatch, recordRefused } from "./refusing.ts";
 import type { Rehearsal } from "./rehearsal.ts";
 import { rehearse } from "./rehearse.ts";
-import { openTally, type Taken, type Tally } from "./tally.ts";
+import { type BatchTally, openTally, type Tally } from "./tally.ts";
 
 /** Upserts that run at once. */
 const MAX_CONCURRENT = 25;
@@ -60,7 +60,7 @@ export async function takeRows(
   job: ImportJob,
   { columns, asks, rehearsal }: FileReading,
   { batch, room, isAfterRejected }: Rows,
-): Promise<Taken> {
+): Promise<BatchTally> {
   const tally = openTally(job);
   const { good: rows, refused } = readBatch(
     job,

@@ -9,21 +9,21 @@ import {
   NO_PHONES,
   oneChoice,
 } from "../../../shared/store/subscribers/import-counts.ts";
-import type { ConsentSummary, PhoneSummary, Rejected } from "../../../shared/store/subscribers/import-items.ts";
+import type { ConsentSummary, PhoneSummary, RejectedRow } from "../../../shared/store/subscribers/import-items.ts";
 import { keptCells } from "../../../shared/store/subscribers/import-problems.ts";
-import type { Kept } from "../../../shared/store/subscribers/import-refusals.ts";
+import type { RefusalOutcome } from "../../../shared/store/subscribers/import-refusals.ts";
 import type { ChoiceOutcomes } from "../../../shared/store/subscribers/imported-consents.ts";
 import type { ImportJob } from "../../../shared/store/subscribers/imports.ts";
 import type { GoodRow } from "./persons.ts";
 
-export interface Taken {
+export interface BatchTally {
   /** At most so many subscribers were created; of a dry run, so many would be. */
   created: number;
   failed: number;
   /** Rows of people who are no members of the list until they confirm. */
   pending: number;
-  rejected: Rejected[];
-  warnings: Rejected[];
+  rejected: RejectedRow[];
+  warnings: RejectedRow[];
   consents: ConsentSummary;
   phones: PhoneSummary;
   /** By the keys of topics. */
@@ -33,7 +33,7 @@ export interface Taken {
 }
 
 /** Said of a rejected row beside the reason. */
-const WHAT_IS_KEPT: globalThis.Record<Kept, string> = {
+const WHAT_IS_KEPT: globalThis.Record<RefusalOutcome, string> = {
   kept: "; that it opts out is kept",
   awaited: "; that it opts out is kept where it has an address, and else only for whom a row below it names",
   nothing: "",
@@ -43,7 +43,7 @@ export type Tally = ReturnType<typeof openTally>;
 
 /** Counts what becomes of the rows of a batch. */
 export function openTally(job: ImportJob) {
-  const taken: Taken = {
+  const taken: BatchTally = {
     created: 0,
     failed: 0,
     pending: 0,
@@ -54,7 +54,7 @@ export function openTally(job: ImportJob) {
     choices: {},
     channels: {},
   };
-  const reported = ({ line, cells }: Record, reason: string): Rejected => ({
+  const reported = ({ line, cells }: Record, reason: string): RejectedRow => ({
     line: job.line + line,
     reason,
     cells: keptCells(cells),
@@ -62,7 +62,7 @@ export function openTally(job: ImportJob) {
   return {
     taken,
     /** @param kept what becomes of what the row refuses */
-    reject: (record: Record, reason: string, kept: Kept = "nothing") => {
+    reject: (record: Record, reason: string, kept: RefusalOutcome = "nothing") => {
       taken.failed++;
       taken.rejected.push(reported(record, reason + WHAT_IS_KEPT[kept]));
     },

@@ -54,7 +54,7 @@ const sandboxRest: Capability<"rest", SandboxRest> = {
   }),
 };
 
-interface Waiting {
+interface WaitOptions {
   /** Since when no timer was forwarded, in real time. */
   since: number;
   until: number;
@@ -65,7 +65,7 @@ interface Waiting {
 /** Waits until the work of a sandbox is done, or the time is over. */
 async function awaitWork(
   { rest, clock }: { rest: SandboxRest } & Pick<RuntimeContext, "clock">,
-  { since, until, keep }: Waiting,
+  { since, until, keep }: WaitOptions,
 ): Promise<"done" | "open"> {
   for (;;) {
     const isKnown = await rest.rest();

@@ -14,7 +14,7 @@ import type { WebhookRow } from "../../../shared/store/webhooks/items.ts";
 import { disableFailing, findWebhook, signingSecrets } from "../../../shared/store/webhooks/webhooks.ts";
 import { perform } from "./attempts.ts";
 import { attemptOf, type GroupMessage, mayPost, requeue, type WorkerContext } from "./context.ts";
-import { followUp, type Posted, post, record } from "./posting.ts";
+import { followUp, type PostedAttempt, post, record } from "./posting.ts";
 
 /** A delivery whose first attempt is due. */
 interface Due {
@@ -111,7 +111,7 @@ async function resumeGroup(
   const { clock } = context;
   const left = heldUntil - clock.now();
   if (left > 0) return requeue(context, [message], left);
-  const posted: Posted = { at: clock.now(), result: UNKNOWN_RESULT, isFinal: false };
+  const posted: PostedAttempt = { at: clock.now(), result: UNKNOWN_RESULT, isFinal: false };
   const { due } = await readGroup(context, message);
   const results = await Promise.all(
     due.map(({ delivery, sequence }) => record(context, { webhook, delivery, n: 1, sequence }, posted)),

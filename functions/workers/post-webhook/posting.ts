@@ -7,7 +7,7 @@ import {
   verdictOf,
   webhookHeaders,
 } from "../../../shared/rules/webhook-events.ts";
-import { type Finished, recordAttempt } from "../../../shared/store/webhooks/attempt-results.ts";
+import { type FinishedAttempt, recordAttempt } from "../../../shared/store/webhooks/attempt-results.ts";
 import type { DeliveryRecord } from "../../../shared/store/webhooks/deliveries.ts";
 import type { WebhookRow } from "../../../shared/store/webhooks/items.ts";
 import { disableFailing, failureWrite, successWrites } from "../../../shared/store/webhooks/webhooks.ts";
@@ -23,7 +23,7 @@ export interface Attempt {
 }
 
 /** The result of an attempt. `isFinal`: the target is never allowed. */
-export interface Posted {
+export interface PostedAttempt {
   at: number;
   result: AttemptResult;
   isFinal: boolean;
@@ -33,7 +33,7 @@ export async function post(
   { clock, egress }: WorkerContext,
   { webhook, delivery: { id, event_type } }: Attempt,
   { body, signing, sequence }: { body: string; signing: readonly string[]; sequence: number },
-): Promise<Posted> {
+): Promise<PostedAttempt> {
   const at = clock.now();
   const answer = await egress.request({
     purpose: "webhook",
@@ -60,7 +60,7 @@ type FollowUp =
 export async function record(
   { store, log }: WorkerContext,
   { webhook, delivery, n, sequence }: Attempt,
-  { at, result, isFinal }: Posted,
+  { at, result, isFinal }: PostedAttempt,
 ): Promise<FollowUp> {
   const verdict: Verdict = isFinal ? { kind: "failed" } : verdictOf(result, n - delivery.earlier);
   const outcome = verdict.kind === "retry" ? "pending" : verdict.kind;
@@ -70,7 +70,7 @@ export async function record(
   const lateItems = outcome === "delivered" ? successWrites({ ...webhook, consecutive_failures: 1 }) : extraItems;
   const attemptAt = (attempt: number) => attemptOf({ tenant: store.tenant, webhook: webhook.id }, delivery.id, attempt);
   const key = { webhook: webhook.id, id: delivery.id };
-  const finished: Finished = { n, at, result, outcome, sequence };
+  const finished: FinishedAttempt = { n, at, result, outcome, sequence };
   const recorded = await recordAttempt(store, key, finished, { extraItems, lateItems });
   if (recorded === "settled before") {
     log({ level: "info", message: "an attempt was recorded or given up before", ...attemptAt(n) });

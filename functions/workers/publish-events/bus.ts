@@ -5,7 +5,7 @@ import { type Deps, perEnvironment } from "../../../shared/kernel/deps.ts";
 import { errorFields } from "../../../shared/kernel/log.ts";
 import { chunksOf } from "../../../shared/rules/chunks.ts";
 import { type BusEntry, eventsOf, requestsOf, SOURCE } from "./entries.ts";
-import { isTransient, type Refusals, type Refused, refusalsOf, split } from "./refusals.ts";
+import { isTransient, type Refusals, type RefusedEntry, refusalsOf, split } from "./refusals.ts";
 
 const REQUESTS_AT_ONCE = 10;
 /** Pauses before an entry that was refused is sent again; then Lambda delivers its record again, later and later. */
@@ -30,7 +30,7 @@ function openBus({ aws, clock, log }: Pick<Deps, "aws" | "clock" | "log">, Event
   // The attempts are counted here, entry by entry.
   const client = aws(EventBridgeClient, { maxAttempts: 1 });
 
-  const request = async (entries: readonly BusEntry[]): Promise<Refused[]> => {
+  const request = async (entries: readonly BusEntry[]): Promise<RefusedEntry[]> => {
     const Entries = entries.map(({ detailType: DetailType, at, detail: Detail }) => ({
       EventBusName,
       Source: SOURCE,
@@ -46,14 +46,14 @@ function openBus({ aws, clock, log }: Pick<Deps, "aws" | "clock" | "log">, Event
       if (entries.length === 1 || isTransient(reason.code)) return entries.map((entry) => ({ entry, ...reason }));
 
       // One of them may be why all were refused.
-      const refused: Refused[] = [];
+      const refused: RefusedEntry[] = [];
       for (const entry of entries) refused.push(...(await request([entry])));
       return refused;
     }
   };
 
-  const attempt = async (entries: readonly BusEntry[]): Promise<Refused[]> => {
-    const refused: Refused[] = [];
+  const attempt = async (entries: readonly BusEntry[]): Promise<RefusedEntry[]> => {
+    const refused: RefusedEntry[] = [];
     for (const some of chunksOf(requestsOf(entries), REQUESTS_AT_ONCE))
       refused.push(...(await Promise.all(some.map(request))).flat());
     return refused;
@@ -77,7 +77,7 @@ function openBus({ aws, clock, log }: Pick<Deps, "aws" | "clock" | "log">, Event
 }
 
 /** A successful answer may hold entries that failed. */
-function refusalOf(entry: BusEntry, result: PutEventsResultEntry | undefined): Refused[] {
+function refusalOf(entry: BusEntry, result: PutEventsResultEntry | undefined): RefusedEntry[] {
   if (result?.EventId !== undefined) return [];
   const code = result?.ErrorCode ?? "unknown";
   return [{ entry, code, error: `${code}: ${result?.ErrorMessage}` }];
@@ -85,11 +85,11 @@ function refusalOf(entry: BusEntry, result: PutEventsResultEntry | undefined): R
 
 /** Attempts all entries, and those refused for now again after each pause. @returns what is refused in the end */
 async function attemptRepeatedly(
-  attempt: (entries: readonly BusEntry[]) => Promise<Refused[]>,
+  attempt: (entries: readonly BusEntry[]) => Promise<RefusedEntry[]>,
   entries: readonly BusEntry[],
   clock: Clock,
-): Promise<Refused[]> {
-  const settled: Refused[] = [];
+): Promise<RefusedEntry[]> {
+  const settled: RefusedEntry[] = [];
   let refused = await attempt(entries);
   for (const pause of PAUSES_MS) {
     const [transient, lasting] = split(refused, ({ code }) => isTransient(code));

@@ -70,13 +70,16 @@ function isIn(entries: readonly BusEntry[]): (record: DynamoDBRecord) => boolean
   return ({ dynamodb }) => positions.has(dynamodb?.SequenceNumber ?? "");
 }
 
-interface Happened {
+interface PublishedKinds {
   outbound: readonly OutboundEvent[];
   received: readonly ReceivedEvents[];
   outcomes: readonly Outcome[];
 }
 
-async function archiveAll({ outbound, received, outcomes }: Happened, { archive, log }: WorkerContext): Promise<void> {
+async function archiveAll(
+  { outbound, received, outcomes }: PublishedKinds,
+  { archive, log }: WorkerContext,
+): Promise<void> {
   if (!archive) return;
   const records = [
     ...outbound.map(recordOfOutbound),
@@ -90,7 +93,7 @@ async function archiveAll({ outbound, received, outcomes }: Happened, { archive,
 }
 
 async function putOnBus(
-  { outbound, received }: Happened,
+  { outbound, received }: PublishedKinds,
   { eventBus: bus, eventsOnBus, log }: WorkerContext,
 ): Promise<Refusals> {
   if (!bus) return { later: [], never: [] };

@@ -9,7 +9,7 @@ export interface Refusals {
   never: readonly BusEntry[];
 }
 
-export interface Refused {
+export interface RefusedEntry {
   entry: BusEntry;
   /** Of an entry in an answer, or the name of the error of its request. */
   code: string;
@@ -34,8 +34,8 @@ const ABOUT_RIGHTS: ReadonlySet<string> = new Set(["AccessDeniedException", "Inv
 export const isTransient = (code: string): boolean => !ABOUT_THE_ENTRY.has(code) && !ABOUT_RIGHTS.has(code);
 
 /** @param takesOthers whether the bus took another entry meanwhile */
-export function refusalsOf(refused: readonly Refused[], { takesOthers }: { takesOthers: boolean }): Refusals {
-  const isFinal = ({ code }: Refused) => ABOUT_THE_ENTRY.has(code) || (takesOthers && ABOUT_RIGHTS.has(code));
+export function refusalsOf(refused: readonly RefusedEntry[], { takesOthers }: { takesOthers: boolean }): Refusals {
+  const isFinal = ({ code }: RefusedEntry) => ABOUT_THE_ENTRY.has(code) || (takesOthers && ABOUT_RIGHTS.has(code));
   const [never, later] = split(refused, isFinal);
   return { never: never.map(({ entry }) => entry), later: later.map(({ entry }) => entry) };
 }

@@ -8,13 +8,13 @@ import { storeRead } from "../../../shared/store/context.ts";
 import { blockText } from "../../../shared/store/events/block-keys.ts";
 import { blockKeyOf } from "../../../shared/store/events/blocks.ts";
 import { EventBlock } from "../../../shared/store/events/items.ts";
-import { type Versioned, watchedIndex, watchVersions } from "../../../shared/store/events/watchers.ts";
+import { type WatcherVersion, watchedIndex, watchVersions } from "../../../shared/store/events/watchers.ts";
 import { conversionDefinitions } from "../../../shared/store/insights/conversions.ts";
 import { SubscriberAlias } from "../../../shared/store/subscribers/items.ts";
 
 interface ConvertingEvents {
   /** The names of this version of the watchers, or of a newer one. */
-  of(tenant: string, known: Promise<Versioned | undefined>): Promise<ReadonlySet<string>>;
+  of(tenant: string, known: Promise<WatcherVersion | undefined>): Promise<ReadonlySet<string>>;
 }
 
 interface Index {

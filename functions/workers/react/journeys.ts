@@ -54,7 +54,7 @@ function sweeps(changes: Changes): StepMessage[] {
 }
 
 /** What changed in one workspace that may start or move single runs. */
-interface Touched {
+interface WorkspaceChanges {
   memberships: readonly Change<typeof SegmentMembership>[];
   /** Of static segments, whose members are packed. */
   leaves: readonly Change<typeof MemberLeaf>[];
@@ -64,14 +64,14 @@ interface Touched {
   aliases: readonly Change<typeof SubscriberAlias>[];
 }
 
-function touchedByTenant(changes: Changes): Map<string, Touched> {
+function touchedByTenant(changes: Changes): Map<string, WorkspaceChanges> {
   const memberships = ofTenants(changes.of(SegmentMembership, "membership"));
   const leaves = ofTenants(changes.of(MemberLeaf, "leaf"));
   const events = Map.groupBy(newEvents(changes), ({ tenant }) => tenant);
   const profiles = ofTenants(changes.of(Profile, "subscriber"));
   const aliases = ofTenants(changes.of(SubscriberAlias, "alias").filter(isNew));
   const tenants = new Set([memberships, leaves, events, profiles, aliases].flatMap((some) => [...some.keys()]));
-  const touchedIn = (tenant: string): Touched => ({
+  const touchedIn = (tenant: string): WorkspaceChanges => ({
     memberships: memberships.get(tenant) ?? [],
     leaves: leaves.get(tenant) ?? [],
     events: events.get(tenant) ?? [],
@@ -83,7 +83,7 @@ function touchedByTenant(changes: Changes): Map<string, Touched> {
 
 function runMessages(
   tenant: string,
-  { memberships, leaves, events, profiles }: Touched,
+  { memberships, leaves, events, profiles }: WorkspaceChanges,
   index: JourneyIndex,
 ): StepMessage[] {
   const awaited = events.filter(({ event_name }) => isAwaited(event_name, index)).map(({ id }) => id);
@@ -104,7 +104,7 @@ function runMessages(
 }
 
 /** What visitors did before they were identified may concern the runs of their subscribers now. */
-function identifiedMessages(tenant: string, { aliases }: Touched, { byEvent }: JourneyIndex): StepMessage[] {
+function identifiedMessages(tenant: string, { aliases }: WorkspaceChanges, { byEvent }: JourneyIndex): StepMessage[] {
   if (byEvent.size === 0) return [];
   const subscribers = [...new Set(aliases.map(({ after }) => after.subscriber))];
   return chunksOf(subscribers, PER_MESSAGE).map((some) => ({ kind: "identified", tenant, subscribers: some }));

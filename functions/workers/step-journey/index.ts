@@ -19,7 +19,7 @@ import {
 import { type Candidate, refusal, segmentCause } from "../../../shared/store/journeys/entries.ts";
 import { followSend } from "../../../shared/store/journeys/late-outcomes.ts";
 import { findMigration, type Migration, noteShardDone, shardsLeft } from "../../../shared/store/journeys/migrations.ts";
-import { countRefused, type Refused } from "../../../shared/store/journeys/refusals.ts";
+import { countRefused, type RefusedEntry } from "../../../shared/store/journeys/refusals.ts";
 import { settleLeftPacks } from "../../../shared/store/journeys/run-packs.ts";
 import { activeRuns, findRuns, type RunState } from "../../../shared/store/journeys/runs.ts";
 import { clearJourney, sweepRuns } from "../../../shared/store/journeys/sweeps.ts";
@@ -130,9 +130,9 @@ async function enterBySegments(context: WorkerContext, moves: readonly SegmentMo
 }
 
 /** Entries that journeys refused, by journey. */
-type RefusedBy = Map<string, Refused[]>;
+type RefusedBy = Map<string, RefusedEntry[]>;
 
-const noteRefused = (all: RefusedBy, journey: string, refused: readonly Refused[]) =>
+const noteRefused = (all: RefusedBy, journey: string, refused: readonly RefusedEntry[]) =>
   all.set(journey, [...(all.get(journey) ?? []), ...refused]);
 
 async function countEach({ store }: WorkerContext, all: RefusedBy): Promise<void> {

@@ -19,7 +19,7 @@ export interface IndexUnits {
 }
 
 /** Units that one call consumed on one table. */
-interface Spending {
+interface SpentUnits {
   table: Table;
   kind: "read" | "write";
   tableUnits: number;
@@ -28,18 +28,18 @@ interface Spending {
 
 /** Units that one call consumes, by table, and the partition keys that it wrote. */
 export interface Bill {
-  spend(table: Table, kind: Spending["kind"], units: number): void;
-  spendOnIndexes(table: Table, kind: Spending["kind"], units: readonly IndexUnits[]): void;
+  spend(table: Table, kind: SpentUnits["kind"], units: number): void;
+  spendOnIndexes(table: Table, kind: SpentUnits["kind"], units: readonly IndexUnits[]): void;
   /** Records the units of a write on one partition key value of the table. */
   heat(partitionKey: string, units: number): void;
-  spendings(): Spending[];
+  spendings(): SpentUnits[];
   heated(): ReadonlyMap<string, number>;
 }
 
 export function openBill(): Bill {
-  const spendings: Spending[] = [];
+  const spendings: SpentUnits[] = [];
   const heat = new Map<string, number>();
-  const of = (table: Table, kind: Spending["kind"]): Spending => {
+  const of = (table: Table, kind: SpentUnits["kind"]): SpentUnits => {
     let spending = spendings.find((found) => found.table === table);
     if (!spending) {
       spending = { table, kind, tableUnits: 0, indexUnits: new Map() };
@@ -73,7 +73,7 @@ const total = (units: Iterable<number>): number => {
 type Report = Record<string, unknown>;
 
 /** `ConsumedCapacity` of one table; `transactional` names the kind of units too, as transactions do. */
-function reportOf(spending: Spending, mode: string | undefined, transactional = false): Report | undefined {
+function reportOf(spending: SpentUnits, mode: string | undefined, transactional = false): Report | undefined {
   if (mode !== "TOTAL" && mode !== "INDEXES") return undefined;
   const { table, kind, tableUnits, indexUnits } = spending;
   const units = (amount: number): Report => ({

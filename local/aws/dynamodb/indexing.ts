@@ -3,7 +3,7 @@ import type { Database } from "../database.ts";
 import { type IndexUnits, writeUnits } from "./capacity.ts";
 import { indexKey, type RowKey, type StoredKey } from "./keys.ts";
 import { INDEX_COLUMNS, type Rows } from "./rows.ts";
-import { freeze, itemOf, type Stored } from "./stored.ts";
+import { freeze, itemOf, type StoredItem } from "./stored.ts";
 import type { Index, Table } from "./tables.ts";
 import { attributeOf, equalItems, type Item, sizeOfItem } from "./values.ts";
 
@@ -21,21 +21,21 @@ export interface IndexChange extends IndexUnits {
 
 interface Entry {
   key: StoredKey;
-  stored: Stored;
+  stored: StoredItem;
 }
 
 interface Undo {
   at: number;
   index: Index;
   key: RowKey;
-  before: Stored | undefined;
+  before: StoredItem | undefined;
 }
 
 export interface Indexing {
   create(index: Index): void;
   drop(index: Index): void;
   /** What a change of an item does to each index that it concerns. */
-  plan(table: Table, before: Stored | undefined, after: Stored | undefined): IndexChange[];
+  plan(table: Table, before: StoredItem | undefined, after: StoredItem | undefined): IndexChange[];
   /** Records what `asOf` needs from now on. */
   remember(): void;
   /** Runs `work` on the indexes as they were at that time. */
@@ -59,7 +59,7 @@ function projectOnto(item: Item, index: Index): Item {
 export function openIndexing(database: Database, rows: Rows, now: () => number): Indexing {
   let undo: Undo[] | undefined;
 
-  const entryOf = (index: Index, stored: Stored | undefined): Entry | undefined => {
+  const entryOf = (index: Index, stored: StoredItem | undefined): Entry | undefined => {
     if (!stored) return undefined;
     const whole = itemOf(stored);
     const key = indexKey(whole, index.keys);

@@ -21,7 +21,7 @@ import {
   text,
 } from "./parameters.ts";
 import { branchesOf, type Path, pick } from "./paths.ts";
-import { itemOf, type Stored } from "./stored.ts";
+import { itemOf, type StoredItem } from "./stored.ts";
 import type { Table } from "./tables.ts";
 import { type Item, normalizeItem } from "./values.ts";
 import { prepareDelete, preparePut, prepareUpdate, type Write, type WriteInput } from "./writes.ts";
@@ -45,7 +45,7 @@ export interface GetInput extends ExpressionInput, Wire {
 
 const NO_ITEM: Item = {};
 
-export const holds = ({ condition }: Write, before: Stored | undefined): boolean =>
+export const holds = ({ condition }: Write, before: StoredItem | undefined): boolean =>
   !condition || condition(before ? itemOf(before) : NO_ITEM);
 
 /** Stores the result of a write whose condition holds, and bills it. */
@@ -53,8 +53,8 @@ export function commit(
   engine: Engine,
   call: Call,
   write: Write,
-  before: Stored | undefined,
-  after: Stored | undefined,
+  before: StoredItem | undefined,
+  after: StoredItem | undefined,
   factor = 1,
 ): void {
   const { table, key, partition } = write;
@@ -79,7 +79,11 @@ export function bill(engine: Engine, call: Call, write: Write, units: number): v
   call.bill.heat(write.partition, units);
 }
 
-function perform(engine: Engine, call: Call, write: Write): { before: Stored | undefined; after: Stored | undefined } {
+function perform(
+  engine: Engine,
+  call: Call,
+  write: Write,
+): { before: StoredItem | undefined; after: StoredItem | undefined } {
   if (engine.flights.meets(write)) throw transactionConflict();
   const before = engine.storage.read(write.table, write.key);
   if (!holds(write, before)) {
@@ -94,7 +98,7 @@ function perform(engine: Engine, call: Call, write: Write): { before: Stored | u
 interface PreparedRead {
   key: StoredKey;
   paths?: Path[];
-  read(engine: Engine): Stored | undefined;
+  read(engine: Engine): StoredItem | undefined;
 }
 
 /** Checks a read by key as far as possible without the table. The returned function needs the table. */
@@ -111,7 +115,7 @@ export function prepareGet(input: GetInput, older = false): (table: Table) => Pr
   };
 }
 
-export const shownItem = (stored: Stored, paths: Path[] | undefined): Item =>
+export const shownItem = (stored: StoredItem, paths: Path[] | undefined): Item =>
   paths ? pick(itemOf(stored), branchesOf(paths)) : itemOf(stored);
 
 const attributes = (item: Item | undefined): Wire => (item && Object.keys(item).length > 0 ? { Attributes: item } : {});
@@ -187,8 +191,8 @@ function refuseReturnValues({ ReturnValues }: Wire): void {
 function updatedAttributes(
   mode: string,
   { update }: Write,
-  before: Stored | undefined,
-  after: Stored | undefined,
+  before: StoredItem | undefined,
+  after: StoredItem | undefined,
 ): Item | undefined {
   const shown = mode.endsWith("_OLD") ? before : mode.endsWith("_NEW") ? after : undefined;
   if (!shown || mode.startsWith("ALL_")) return shown && itemOf(shown);

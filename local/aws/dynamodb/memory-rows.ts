@@ -3,7 +3,7 @@ import type { Undo } from "../database.ts";
 import { firstWhere } from "../first-where.ts";
 import type { RowKey, Sortable } from "./keys.ts";
 import type { Bounds, KeyedRow, Reach, Rows } from "./rows.ts";
-import type { Stored } from "./stored.ts";
+import type { StoredItem } from "./stored.ts";
 
 interface Entry extends KeyedRow {
   /** The columns behind the partition key, as text that sorts as the storage does. */
@@ -126,7 +126,7 @@ function* stretch(
   list: readonly Entry[],
   { bounds = {}, forward }: Reach,
   beyond: readonly string[] | undefined,
-): Iterable<Stored> {
+): Iterable<StoredItem> {
   let [from, until] = withinBounds(list, bounds);
   if (beyond && forward) from = Math.max(from, firstAfter(list, beyond));
   if (beyond && !forward) until = Math.min(until, firstFrom(list, beyond));

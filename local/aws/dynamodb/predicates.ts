@@ -5,11 +5,11 @@ import { expressionFault } from "./tokens.ts";
 import { type AttributeValue, compareValues, constantType, equalValues, type Item, typeOf } from "./values.ts";
 
 export type Predicate = (item: Item) => boolean;
-type Read = (item: Item) => AttributeValue | undefined;
+type ReadOperand = (item: Item) => AttributeValue | undefined;
 
 /** An operand with its names and values filled in. */
 interface BoundOperand {
-  read: Read;
+  read: ReadOperand;
   path?: Path;
   constant?: AttributeValue;
   call?: string;

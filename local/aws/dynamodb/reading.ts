@@ -11,7 +11,7 @@ import { CONSUMED, choice, count, flag, ITEM_TABLE, map, NAMES, type Shape, text
 import { branchesOf, type Path, pick } from "./paths.ts";
 import type { Predicate } from "./predicates.ts";
 import type { Reach } from "./rows.ts";
-import { itemOf, type Stored } from "./stored.ts";
+import { itemOf, type StoredItem } from "./stored.ts";
 import { type Index, type KeyPart, type Keys, keyOf, keyParts, type Table } from "./tables.ts";
 import { attributeOf, type Item, normalizeItem, typeOf } from "./values.ts";
 
@@ -185,9 +185,9 @@ export function positionOf(key: Item, { table, index, keys }: Source): Sortable[
 
 export interface Page extends Reach {
   /** Leaves rows of other scan segments out. */
-  mine?(row: Stored): boolean;
+  mine?(row: StoredItem): boolean;
   /** The partition of a row, if a whole scan is billed by partition. */
-  partitionOf?(row: Stored): number;
+  partitionOf?(row: StoredItem): number;
 }
 
 /** Partitions of an on-demand table, or of an index of it, until it grows. */
@@ -238,7 +238,7 @@ function collect(engine: Engine, source: Source, page: Page, asked: ReadRequest,
   let bytes = 0;
   let scanned = 0;
   let kept = 0;
-  let last: Stored | undefined;
+  let last: StoredItem | undefined;
   const reach = page.mine ? page : { ...page, atMost: limit };
   for (const stored of engine.storage.stretch(source.storage, reach)) {
     if (page.mine && !page.mine(stored)) continue;

@@ -1,23 +1,23 @@
 // The rows of SQLite that were read or written last: a row that is read again is neither looked up nor parsed.
 import type { Database } from "../database.ts";
 import type { RowKey } from "./keys.ts";
-import type { Stored } from "./stored.ts";
+import type { StoredItem } from "./stored.ts";
 
 const MAX_ROWS = 5_000;
 /** As DynamoDB counts the bytes of items. */
 const MAX_BYTES = 4_194_304;
 
 interface RowCache {
-  get(storage: string, key: RowKey): Stored | undefined;
+  get(storage: string, key: RowKey): StoredItem | undefined;
   /** Of a row that was read. */
-  keep(storage: string, key: RowKey, stored: Stored): void;
+  keep(storage: string, key: RowKey, stored: StoredItem): void;
   /** Of a row that was written, or removed where there is none. */
-  wrote(storage: string, key: RowKey, stored?: Stored): void;
+  wrote(storage: string, key: RowKey, stored?: StoredItem): void;
   clear(): void;
 }
 
 export function openRowCache(database: Database): RowCache {
-  const rows = new Map<string, Stored>();
+  const rows = new Map<string, StoredItem>();
   let bytes = 0;
   /** Written since the last transaction ended: what is rolled back is not what the database has. */
   let written: string[] = [];
@@ -30,7 +30,7 @@ export function openRowCache(database: Database): RowCache {
     bytes -= rows.get(name)?.size ?? 0;
     rows.delete(name);
   };
-  const keep = (name: string, stored: Stored) => {
+  const keep = (name: string, stored: StoredItem) => {
     forget(name);
     if (rows.size >= MAX_ROWS || bytes + stored.size > MAX_BYTES) clear();
     rows.set(name, stored);

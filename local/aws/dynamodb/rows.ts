@@ -2,7 +2,7 @@
 import type { Database, Row } from "../database.ts";
 import type { RowKey, Sortable } from "./keys.ts";
 import { openRowCache } from "./row-cache.ts";
-import { type Stored, storedOf, textOf } from "./stored.ts";
+import { type StoredItem, storedOf, textOf } from "./stored.ts";
 
 /** A range of sort keys; an omitted bound does not limit it. */
 export interface Bounds {
@@ -25,16 +25,16 @@ export interface Reach {
 
 export interface KeyedRow {
   key: RowKey;
-  stored: Stored;
+  stored: StoredItem;
 }
 
 export interface Rows {
   create(storage: string, columns: readonly string[]): void;
   drop(storage: string): void;
-  find(storage: string, key: RowKey): Stored | undefined;
-  put(storage: string, key: RowKey, stored: Stored, due?: number | null): void;
+  find(storage: string, key: RowKey): StoredItem | undefined;
+  put(storage: string, key: RowKey, stored: StoredItem, due?: number | null): void;
   remove(storage: string, key: RowKey): void;
-  read(storage: string, reach: Reach): Iterable<Stored>;
+  read(storage: string, reach: Reach): Iterable<StoredItem>;
   all(storage: string): Iterable<KeyedRow>;
   /** Number of rows and their bytes. */
   measure(storage: string): { items: number; bytes: number };

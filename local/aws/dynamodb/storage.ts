@@ -5,12 +5,12 @@ import { type IndexChange, type Indexing, openIndexing } from "./indexing.ts";
 import type { RowKey, StoredKey } from "./keys.ts";
 import { memoryRows } from "./memory-rows.ts";
 import { type Reach, type Rows, sqlRows, TABLE_COLUMNS } from "./rows.ts";
-import { itemOf, type Stored, textOf } from "./stored.ts";
+import { itemOf, type StoredItem, textOf } from "./stored.ts";
 import type { Streams } from "./streams.ts";
 import type { Table } from "./tables.ts";
 import { attributeOf, equalItems } from "./values.ts";
 
-interface Written {
+interface WrittenUnits {
   tableUnits: number;
   indexUnits: IndexChange[];
 }
@@ -19,8 +19,8 @@ interface Written {
 interface Change {
   table: Table;
   key: StoredKey;
-  before: Stored | undefined;
-  after: Stored | undefined;
+  before: StoredItem | undefined;
+  after: StoredItem | undefined;
   /** Set when the TTL service deletes. */
   expired?: boolean;
 }
@@ -29,15 +29,15 @@ export interface Storage {
   indexing: Indexing;
   create(table: Table): void;
   drop(table: Table): void;
-  read(table: Table, key: StoredKey): Stored | undefined;
+  read(table: Table, key: StoredKey): StoredItem | undefined;
   /** Rows of a table or an index, in order. */
-  stretch(storage: string, reach: Reach): Iterable<Stored>;
+  stretch(storage: string, reach: Reach): Iterable<StoredItem>;
   /** `admit` is told what the change costs before anything is stored, and may refuse it by throwing. */
-  write(change: Change, admit?: (written: Written) => void): Written;
+  write(change: Change, admit?: (written: WrittenUnits) => void): WrittenUnits;
   /** Number of items and their bytes. */
   measure(storage: string): { items: number; bytes: number };
   /** Items that are expired at `second`. */
-  expired(table: Table, second: number): { key: StoredKey; stored: Stored }[];
+  expired(table: Table, second: number): { key: StoredKey; stored: StoredItem }[];
   /** Sets the expiry of every item from the table's current time-to-live attribute. */
   remarkExpiry(table: Table): void;
 }
@@ -51,7 +51,7 @@ export function openStorage(database: Database, streams: Streams, now: () => num
   const rows = openRows(database);
   const indexing = openIndexing(database, rows, now);
 
-  const put = (table: Table, { pk, sk }: StoredKey, after: Stored) => {
+  const put = (table: Table, { pk, sk }: StoredKey, after: StoredItem) => {
     rows.put(table.storage, [pk, sk], after, dueOf(table, after));
   };
 
@@ -96,7 +96,7 @@ export function openStorage(database: Database, streams: Streams, now: () => num
 const tableKey = ([pk, sk]: RowKey): StoredKey => ({ pk: pk!, sk: sk! });
 
 /** The second at which the item expires, if the table has a time to live and the item a number there. */
-function dueOf(table: Table, stored: Stored): number | null {
+function dueOf(table: Table, stored: StoredItem): number | null {
   const attribute = table.record.timeToLive?.attribute;
   if (attribute === undefined) return null;
   const number = attributeOf(itemOf(stored), attribute)?.N;

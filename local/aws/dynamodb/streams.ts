@@ -3,7 +3,7 @@ import { hash } from "node:crypto";
 import type { Database } from "../database.ts";
 import { DAY, HOUR, SECOND } from "../time.ts";
 import { openRecordPacks, type RecordRow, recordIn } from "./record-packs.ts";
-import { itemOf, type Stored, textOf } from "./stored.ts";
+import { itemOf, type StoredItem, textOf } from "./stored.ts";
 import { keyOf, REGION, type StreamView, streamArn, type Table } from "./tables.ts";
 import { type Item, sizeOfItem } from "./values.ts";
 
@@ -37,7 +37,7 @@ export interface Stream {
 }
 
 export interface Streams {
-  append(table: Table, before: Stored | undefined, after: Stored | undefined, expired: boolean): void;
+  append(table: Table, before: StoredItem | undefined, after: StoredItem | undefined, expired: boolean): void;
   /** Commits or rolls back the records that were appended since the last call. */
   settle(committed: boolean): void;
   /** Records after a sequence number (empty text: from the first one), oldest first. */
@@ -68,9 +68,9 @@ export function openStreams(database: Database, now: () => number): Streams {
   let sequence: number | undefined;
   let trimmedAt = 0;
   const checkpoints: (() => string)[] = [];
-  let appended: Kept[] = [];
+  let appended: KeptRecord[] = [];
   /** All records after a sequence number. */
-  let tail = { after: isKept ? Number.POSITIVE_INFINITY : 0, records: [] as Kept[] };
+  let tail = { after: isKept ? Number.POSITIVE_INFINITY : 0, records: [] as KeptRecord[] };
   const newest = (): number =>
     isKept ? Number(database.first("SELECT coalesce(max(sequence), 0) AS newest FROM dynamodb_records")!.newest) : 0;
   /** Every reader has read up to here. */
@@ -110,7 +110,7 @@ export function openStreams(database: Database, now: () => number): Streams {
       if (!stream) return;
       sequence ??= newest();
       tail.after = Math.min(tail.after, sequence);
-      const kept: Kept = {
+      const kept: KeptRecord = {
         stream: streamKey(table.record.TableId, stream.label),
         sequence: ++sequence,
         at: now(),
@@ -172,7 +172,7 @@ export function openStreams(database: Database, now: () => number): Streams {
 
 const streamKey = (tableId: string, label: string): string => `${tableId}/${label}`;
 
-interface Kept {
+interface KeptRecord {
   stream: string;
   sequence: number;
   at: number;
@@ -191,8 +191,8 @@ interface Change {
 function changeOf(
   table: Table,
   view: StreamView,
-  before: Stored | undefined,
-  after: Stored | undefined,
+  before: StoredItem | undefined,
+  after: StoredItem | undefined,
   expired: boolean,
 ): Change {
   const keys = keyOf(itemOf((after ?? before)!), table.keys);
@@ -209,19 +209,22 @@ function changeOf(
 }
 
 /** A change as JSON, from the existing texts of its items. */
-function recordText(change: Change, before: Stored | undefined, after: Stored | undefined): string {
+function recordText(change: Change, before: StoredItem | undefined, after: StoredItem | undefined): string {
   const { name, size, expired, keys } = change;
   const images = (change.new ? `,"new":${textOf(after!)}` : "") + (change.old ? `,"old":${textOf(before!)}` : "");
   return `{"name":"${name}","size":${size},"expired":${expired},"keys":${JSON.stringify(keys)}${images}}`;
 }
 
-const keptIn = ({ sequence, at, record }: RecordRow): Pick<Kept, "sequence" | "at" | "change"> => ({
+const keptIn = ({ sequence, at, record }: RecordRow): Pick<KeptRecord, "sequence" | "at" | "change"> => ({
   sequence,
   at,
   change: JSON.parse(record) as Change,
 });
 
-function recordOf({ change, at, sequence }: Pick<Kept, "sequence" | "at" | "change">, stream: Stream): StreamRecord {
+function recordOf(
+  { change, at, sequence }: Pick<KeptRecord, "sequence" | "at" | "change">,
+  stream: Stream,
+): StreamRecord {
   const number = sequenceText(sequence);
   return {
     eventID: hash("md5", `${streamKey(stream.tableId, stream.label)}/${number}`),

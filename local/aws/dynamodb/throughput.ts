@@ -89,7 +89,7 @@ export interface Throughput {
   resetFigures(): void;
 }
 
-interface Limited {
+interface LimitedTable {
   partitions: Partitions;
   table: Record<Kind, TableLimit>;
 }
@@ -102,9 +102,9 @@ export function openThroughput(
   { now, draw }: { now(): number; draw(): number },
 ): Throughput {
   const settings = { ...CAPACITY, ...given };
-  const limited = new Map<string, Limited>();
+  const limited = new Map<string, LimitedTable>();
   const nameOf = ({ table, index }: Charge) => (index === undefined ? table.name : `${table.name}/${index}`);
-  const of = (charge: Charge): Limited => {
+  const of = (charge: Charge): LimitedTable => {
     const name = nameOf(charge);
     let found = limited.get(name);
     if (!found) {

@@ -20,7 +20,7 @@ import {
   type Shape,
   text,
 } from "./parameters.ts";
-import { itemOf, type Stored } from "./stored.ts";
+import { itemOf, type StoredItem } from "./stored.ts";
 import { clientTokens } from "./transaction-tokens.ts";
 import { sizeOfItem } from "./values.ts";
 import {
@@ -144,8 +144,8 @@ function unknownKind(kind: string): never {
 
 interface Ready {
   write: Write;
-  before: Stored | undefined;
-  after: Stored | undefined;
+  before: StoredItem | undefined;
+  after: StoredItem | undefined;
 }
 
 /** Checks every action against the current items, then writes them all. @returns each action's billed bytes. */

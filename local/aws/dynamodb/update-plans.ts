@@ -16,10 +16,10 @@ export interface UpdatePlan {
   apply(item: Item): Item;
 }
 
-type Read = (item: Item) => AttributeValue;
+type ReadOperand = (item: Item) => AttributeValue;
 
 type Action =
-  | { kind: "set"; path: Path; read: Read; type: ValueType | undefined }
+  | { kind: "set"; path: Path; read: ReadOperand; type: ValueType | undefined }
   | { kind: "remove"; path: Path }
   | { kind: "add" | "delete"; path: Path; value: AttributeValue; type: ValueType };
 
@@ -65,7 +65,7 @@ function bindAction(action: UpdateAction, binding: Binding, faults: string[]): A
 }
 
 interface BoundOperand {
-  read: Read;
+  read: ReadOperand;
   type: ValueType | undefined;
   path?: Path;
 }

@@ -12,7 +12,7 @@ import {
   storedKey,
 } from "./keys.ts";
 import type { Predicate } from "./predicates.ts";
-import { freeze, itemOf, type Stored } from "./stored.ts";
+import { freeze, itemOf, type StoredItem } from "./stored.ts";
 import { keyNames, keyParts, partitionOf, type Table } from "./tables.ts";
 import type { UpdatePlan } from "./update-plans.ts";
 import { type Item, MAX_ITEM_BYTES, normalizeItem, sizeOfItem } from "./values.ts";
@@ -35,7 +35,7 @@ export interface Write {
   condition: Predicate | undefined;
   update?: UpdatePlan;
   /** The new item. @throws if the write is invalid for the item. */
-  after(before: Stored | undefined): Stored | undefined;
+  after(before: StoredItem | undefined): StoredItem | undefined;
   /** Whether a failed condition shows the item. */
   showsOld: boolean;
   /** A condition check writes nothing. */
@@ -109,7 +109,7 @@ export function prepareUpdate(input: WriteInput, older = false): PreparedWrite {
       checkKey(key, table);
       if (update) checkUpdatedPaths(update, table);
       checkScalarKeys(nested, table);
-      const after = (before: Stored | undefined) => updated(before, key, update, table);
+      const after = (before: StoredItem | undefined) => updated(before, key, update, table);
       return { ...target(table, key, input), condition, after, ...(update && { update }) };
     },
   };
@@ -126,11 +126,11 @@ function target(table: Table, item: Item, input: WriteInput) {
 }
 
 function updated(
-  before: Stored | undefined,
+  before: StoredItem | undefined,
   key: Item,
   update: UpdatePlan | undefined,
   table: Table,
-): Stored | undefined {
+): StoredItem | undefined {
   if (!before && update?.takesOnly) return undefined;
   const old = before ? itemOf(before) : key;
   if (!update) return before ?? freeze(key, sizeOfItem(key));

@@ -4,7 +4,7 @@ import { awsFailure, type Deps, isAwsFailure, type Wire } from "../stand-in.ts";
 import { SECOND } from "../time.ts";
 import { md5, memberOf, verify } from "./checksums.ts";
 import * as errors from "./errors.ts";
-import type { About, S3Storage, Stored } from "./storage.ts";
+import type { About, S3Storage, StoredObject } from "./storage.ts";
 
 /** Headers kept with an object, and the members that carry them. */
 export const keptHeaders: Record<string, string> = {
@@ -43,7 +43,7 @@ export function placeOf(storage: S3Storage, input: Wire): { bucket: string; key:
 }
 
 /** Conditional writes: only if no object exists, or only over the object with the given entity tag. */
-export function checkWrite({ IfMatch, IfNoneMatch }: Wire, existing: Stored | undefined): void {
+export function checkWrite({ IfMatch, IfNoneMatch }: Wire, existing: StoredObject | undefined): void {
   if (IfNoneMatch !== undefined && IfNoneMatch !== "*") throw errors.notImplemented("If-None-Match with an entity tag");
   if (IfNoneMatch === "*" && existing) throw errors.preconditionFailed({ Condition: "If-None-Match" });
   if (IfMatch === undefined) return;
@@ -52,11 +52,11 @@ export function checkWrite({ IfMatch, IfNoneMatch }: Wire, existing: Stored | un
 }
 
 const unquoted = (etag: string) => etag.trim().replace(/^"|"$/g, "");
-const matches = (condition: unknown, { etag }: Stored): boolean =>
+const matches = (condition: unknown, { etag }: StoredObject): boolean =>
   condition === "*" || String(condition).split(",").map(unquoted).includes(unquoted(etag));
 
 /** Conditions of a read; an entity tag decides before a date. Dates count whole seconds. */
-function checkRead(input: Wire, object: Stored): void {
+function checkRead(input: Wire, object: StoredObject): void {
   const { IfMatch, IfNoneMatch, IfModifiedSince, IfUnmodifiedSince } = input;
   const modified = Math.floor(object.modified / SECOND) * SECOND;
   const later = (than: unknown) => modified > Date.parse(String(than));
@@ -81,7 +81,7 @@ function rangeOf(range: unknown, size: number): [from: number, to: number] | und
 }
 
 export function objectOperations(storage: S3Storage, { clock, ids }: Deps): Record<string, Operation> {
-  const find = (input: Wire): Stored => {
+  const find = (input: Wire): StoredObject => {
     const { bucket, key } = placeOf(storage, input);
     const object = storage.object(bucket, key);
     if (!object) throw errors.noSuchKey({ Key: key });
@@ -89,7 +89,7 @@ export function objectOperations(storage: S3Storage, { clock, ids }: Deps): Reco
     return object;
   };
 
-  const describe = ({ etag, size, modified, about }: Stored, input: Wire): Wire => {
+  const describe = ({ etag, size, modified, about }: StoredObject, input: Wire): Wire => {
     const { headers, metadata, checksum, tags = {} } = about;
     const tagged = Object.keys(tags).length;
     const shown = Object.entries(keptHeaders).map(([name, member]) => [
@@ -176,7 +176,7 @@ export function objectOperations(storage: S3Storage, { clock, ids }: Deps): Reco
       throw errors.invalidArgument("Argument maxKeys must be an integer between 0 and 2147483647");
     let at =
       input.ContinuationToken === undefined ? String(input.StartAfter ?? "") : readToken(input.ContinuationToken);
-    const Contents: Stored[] = [];
+    const Contents: StoredObject[] = [];
     const prefixes: string[] = [];
     const full = () => Contents.length + prefixes.length >= limit;
     let more = storage.after(bucket, at, prefix, limit + 1);

@@ -207,7 +207,7 @@ function readParts(bytes: Buffer): Wire[] {
   });
 }
 
-interface Unchunked {
+interface DecodedBody {
   bytes: Buffer;
   /** Names in lower case. */
   trailers: Record<string, string>;
@@ -216,7 +216,7 @@ interface Unchunked {
 const LINE = "\r\n";
 
 /** Signatures of single chunks are not checked: the whole request was signed, and the checksum is verified. */
-function readChunked(body: Buffer): Unchunked {
+function readChunked(body: Buffer): DecodedBody {
   const chunks: Buffer[] = [];
   let at = 0;
   const line = (): string => {

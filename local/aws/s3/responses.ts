@@ -2,7 +2,7 @@
 import type { AwsFailure, AwsResponse, Wire } from "../stand-in.ts";
 import { algorithms, memberOf } from "./checksums.ts";
 import { keptHeaders } from "./objects.ts";
-import type { Stored } from "./storage.ts";
+import type { StoredObject } from "./storage.ts";
 import { type Xml, xmlOf } from "./xml.ts";
 
 const NO_CONTENT = new Set(["DeleteObject", "AbortMultipartUpload"]);
@@ -64,7 +64,7 @@ const shapes: Record<string, (input: Wire, output: Wire) => Record<string, Xml>>
       EncodingType: input.EncodingType === "url" ? "url" : undefined,
       MaxKeys: output.MaxKeys as number,
       IsTruncated: output.IsTruncated as boolean,
-      Contents: (output.Contents as Stored[]).map(({ key, etag, size, modified, about }) => ({
+      Contents: (output.Contents as StoredObject[]).map(({ key, etag, size, modified, about }) => ({
         Key: text(key),
         LastModified: new Date(modified).toISOString(),
         ETag: etag,

@@ -4,7 +4,7 @@ import { awsFailure } from "../stand-in.ts";
 import { SECOND } from "../time.ts";
 import { accessDenied } from "./errors.ts";
 
-interface Signed {
+interface SignedRequest {
   method: string;
   /** Still encoded. */
   path: string;
@@ -58,7 +58,7 @@ export function sign(secret: string, scope: string, text: string): string {
 }
 
 export function stringToSign(
-  request: Signed,
+  request: SignedRequest,
   signedHeaders: string,
   payload: string,
   date: string,
@@ -107,7 +107,7 @@ export function requireSame(expected: string, given: string): void {
 }
 
 /** Accepts a request with a valid signature in its URL or header. @throws 403. */
-export function authenticate(request: Signed, keys: Keys, now: number): void {
+export function authenticate(request: SignedRequest, keys: Keys, now: number): void {
   const query = new Map(request.query);
   if (query.has("AWSAccessKeyId"))
     throw awsFailure(
@@ -118,7 +118,7 @@ export function authenticate(request: Signed, keys: Keys, now: number): void {
   else checkHeader(request, keys);
 }
 
-function checkHeader(request: Signed, keys: Keys): void {
+function checkHeader(request: SignedRequest, keys: Keys): void {
   const header = request.headers.authorization ?? "";
   if (!header.startsWith(`${ALGORITHM} `)) throw accessDenied();
   const part = (name: string) => new RegExp(`${name}=([^,\\s]+)`).exec(header)?.[1] ?? "";
@@ -130,7 +130,7 @@ function checkHeader(request: Signed, keys: Keys): void {
   requireSame(sign(secret, scope, text), part("Signature"));
 }
 
-function checkPresigned(request: Signed, query: ReadonlyMap<string, string>, keys: Keys, now: number): void {
+function checkPresigned(request: SignedRequest, query: ReadonlyMap<string, string>, keys: Keys, now: number): void {
   const value = (name: string) => query.get(name) ?? "";
   if (value("X-Amz-Algorithm") !== ALGORITHM)
     throw awsFailure("AuthorizationQueryParametersError", `X-Amz-Algorithm only supports "${ALGORITHM}"`);

@@ -25,7 +25,7 @@ export interface About {
   tags?: Record<string, string>;
 }
 
-export interface Stored {
+export interface StoredObject {
   key: string;
   blob: string;
   etag: string;
@@ -34,7 +34,7 @@ export interface Stored {
   about: About;
 }
 
-export interface Part extends Pick<Stored, "blob" | "etag" | "size" | "modified"> {
+export interface Part extends Pick<StoredObject, "blob" | "etag" | "size" | "modified"> {
   number: number;
   checksum: Checksum | undefined;
 }
@@ -96,12 +96,12 @@ export function openS3Storage(database: Database) {
     moveBlob: (from: string, to: string, offset: number) =>
       void db().run("UPDATE s3_chunks SET blob = ?, start = start + ? WHERE blob = ?", to, offset, from),
 
-    object: (bucket: string, key: string): Stored | undefined => {
+    object: (bucket: string, key: string): StoredObject | undefined => {
       const row = db().first("SELECT * FROM s3_objects WHERE bucket = ? AND key = ?", bucket, key);
       return row && storedOf(row);
     },
     /** Stores the object and replaces one with the same key. */
-    putObject: (bucket: string, { key, blob, etag, size, modified, about }: Stored) => {
+    putObject: (bucket: string, { key, blob, etag, size, modified, about }: StoredObject) => {
       const old = db().first("SELECT blob FROM s3_objects WHERE bucket = ? AND key = ?", bucket, key);
       if (old) dropBlob(String(old.blob));
       db().run(
@@ -121,7 +121,7 @@ export function openS3Storage(database: Database) {
       db().run("DELETE FROM s3_objects WHERE bucket = ? AND key = ?", bucket, key);
     },
     /** Objects after a key whose key begins with `prefix`, in the order of the bytes of their keys. */
-    after: (bucket: string, key: string, prefix: string, limit: number): Stored[] =>
+    after: (bucket: string, key: string, prefix: string, limit: number): StoredObject[] =>
       db()
         .all(
           "SELECT * FROM s3_objects WHERE bucket = ? AND key > ? AND substr(key, 1, ?) = ? ORDER BY key LIMIT ?",
@@ -165,7 +165,7 @@ export function openS3Storage(database: Database) {
   };
 }
 
-const storedOf = (row: Row): Stored => ({
+const storedOf = (row: Row): StoredObject => ({
   key: String(row.key),
   blob: String(row.blob),
   etag: String(row.etag),

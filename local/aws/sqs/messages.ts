@@ -12,7 +12,7 @@ export interface Draft {
   delaySeconds: number | undefined;
 }
 
-interface Take {
+interface TakeOptions {
   limit: number;
   /** How long received messages stay invisible. */
   seconds: number;
@@ -80,7 +80,7 @@ export function createMessages({ clock, ids }: Deps, rows: MessageRows) {
    * Returns up to `limit` visible messages and hides them for `seconds`. Messages that are too old are dropped. Those
    * that were received too often move to the dead-letter queue and are counted in `moved`.
    */
-  function receive(queue: Queue, take: Take): { taken: MessageRow[]; moved: number } {
+  function receive(queue: Queue, take: TakeOptions): { taken: MessageRow[]; moved: number } {
     const { limit, seconds, newestFirst, redrive } = take;
     const now = clock.now();
     const taken: MessageRow[] = [];

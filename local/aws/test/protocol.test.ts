@@ -7,11 +7,11 @@ import { describe, expect, test } from "vitest";
 import { type Hooks, handleAwsRequest, requestHandler, type Services, sendThrough } from "../protocol.ts";
 import { awsFailure, type StandIn, type Wire } from "../stand-in.ts";
 
-type Asked = [service: string, operation: string, input: Wire];
+type AskedCall = [service: string, operation: string, input: Wire];
 
 /** Services that note what they were asked and answer (or throw) one thing. */
 function services(reply: Wire | Error) {
-  const asked: Asked[] = [];
+  const asked: AskedCall[] = [];
   const standIn = (service: string): StandIn => ({
     operate: async (operation, input) => {
       asked.push([service, operation, input]);

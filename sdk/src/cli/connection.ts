@@ -28,7 +28,7 @@ export const DEFAULT_PROFILE = "default";
 /** An access token is renewed this long before its end. */
 const RENEW_MS = 30_000;
 
-interface Wanted {
+interface ConnectionOptions {
   profile?: string;
   url?: string;
   /** The command can do with a server key. */
@@ -117,7 +117,7 @@ function notTheApi(url: string, status: number): CommandError {
 }
 
 /** Who the commands are: the environment first, then the saved login. @throws CommandError if there is neither. */
-async function connect(io: Io, wanted: Wanted): Promise<Connection> {
+async function connect(io: Io, wanted: ConnectionOptions): Promise<Connection> {
   const { profile = DEFAULT_PROFILE, url: given } = wanted;
   const { ENGAGEMENT_URL, ENGAGEMENT_TOKEN: token, ENGAGEMENT_SERVER_KEY: serverKey } = io.env;
   const { ENGAGEMENT_EMAIL: email, ENGAGEMENT_PASSWORD: password, ENGAGEMENT_WORKSPACE: tenant_id } = io.env;
@@ -150,7 +150,7 @@ async function connect(io: Io, wanted: Wanted): Promise<Connection> {
 /** Does the work of a command, and ends the session that was begun for it. @throws what `connect` and the work throw */
 export async function withConnection<T>(
   io: Io,
-  wanted: Wanted,
+  wanted: ConnectionOptions,
   work: (connection: Connection) => Promise<T>,
 ): Promise<T> {
   const connection = await connect(io, wanted);

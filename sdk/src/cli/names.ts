@@ -35,13 +35,13 @@ const lists = {
   channels: { method: "channels.list", items: "channels", paging: "none" },
   webhooks: { method: "webhooks.list", items: "items", paging: "none" },
 } as const;
-export type Listed = keyof typeof lists;
+export type ListedKind = keyof typeof lists;
 
 /** Entries of a page, and of the smaller ones in its place where an answer has no room for it: each divides the one before. */
 const PAGE_SIZES = [100, 20, 5, 1] as const;
 
 /** Everything of a kind, page by page. */
-export async function listAll({ call }: Caller, kind: Listed): Promise<Resource[]> {
+export async function listAll({ call }: Caller, kind: ListedKind): Promise<Resource[]> {
   const { method, items, paging } = lists[kind];
   const ask = async (query?: object) => {
     const { [items]: part, total, next_cursor: cursor } = await call(method, ...(query ? [query] : []));
@@ -81,7 +81,7 @@ export async function subscriberId({ client }: Pick<Connection, "client">, exter
   return found.id;
 }
 
-const singular = (kind: Listed) => kind.slice(0, -1);
+const singular = (kind: ListedKind) => kind.slice(0, -1);
 
 /** Whether something has this name or id. */
 export const isCalled =
@@ -90,7 +90,7 @@ export const isCalled =
     id === nameOrId || name === nameOrId || name === seenName(nameOrId);
 
 /** The id of what has this name or id. @throws CommandError if there is none, or more than one. */
-export async function idOf(caller: Caller, kind: Listed, nameOrId: string): Promise<string> {
+export async function idOf(caller: Caller, kind: ListedKind, nameOrId: string): Promise<string> {
   const all = await listAll(caller, kind);
   const [found, ...more] = all.filter(isCalled(nameOrId));
   if (!found) throw new CommandError(`There is no ${singular(kind)} ${nameOrId}.`);

@@ -13,7 +13,7 @@ import { QUARTER_MS } from "../workspaces/sends-ahead.ts";
 import type { SealedSends, Seals } from "./items.ts";
 import { auditKey, totalMac } from "./macs.ts";
 import { addedSeals } from "./seals.ts";
-import type { Sealing } from "./trail.ts";
+import type { SealingContext } from "./trail.ts";
 
 export const SealedSendsShape = v.object({
   count: said("How many sends", v.number()),
@@ -33,7 +33,7 @@ export const shownSends = ({ quarter, count }: SealedSends): v.InferOutput<typeo
  */
 export async function sealSends(
   store: Store,
-  { auditTrail, secrets }: Sealing,
+  { auditTrail, secrets }: SealingContext,
   quarter: number,
   lanes: readonly JobLane[],
 ): Promise<void> {

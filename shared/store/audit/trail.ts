@@ -30,7 +30,7 @@ export type AuditEntry = Pick<
   "action" | "actor_type" | "actor" | "role" | "target" | "request_id" | "ip" | "sends"
 >;
 
-interface Begun {
+interface BegunEntry {
   shard: number;
   seq: number;
   mac: string;
@@ -60,7 +60,7 @@ export const auditTrail = /* @__PURE__ */ perEnvironment(
 
 /** What a worker needs that adds to the trail. */
 export const sealing = [auditTrail, secrets] as const;
-export type Sealing = Context<typeof sealing>;
+export type SealingContext = Context<typeof sealing>;
 
 /** The end of a chain as this environment knows it. */
 interface Chain {
@@ -74,18 +74,18 @@ interface Chain {
   /** The append in progress: they follow each other. */
   last: Promise<unknown>;
   /** Ended calls whose outcomes the head does not have yet: one write takes all of them. */
-  ended: Ended[];
+  ended: EndedEntry[];
   /** The write in progress, and the one after it. */
   flush: Promise<void>;
   next: Promise<void> | undefined;
 }
 
-interface Ended extends Begun {
+interface EndedEntry extends BegunEntry {
   outcome: AuditOutcome;
 }
 
 /** The table of a workspace, and the key of its trail. */
-interface Owned {
+interface WorkspaceTrail {
   table: Table<"workspace">;
   key: Buffer;
 }
@@ -96,7 +96,7 @@ function openTrail({ clock, ids, log, ...deps }: Deps): AuditTrail {
   // An environment keeps to one chain, so that it knows the end of it.
   const shard = (ids.bytes(1)[0] ?? 0) % AUDIT_SHARDS;
 
-  const chainOf = (tenant: TenantId, owned: Owned): Promise<Chain> => {
+  const chainOf = (tenant: TenantId, owned: WorkspaceTrail): Promise<Chain> => {
     const known = chains.get(tenant);
     if (known) return known;
     const loading = loadChain(owned, shard).catch((error: unknown) => {
@@ -138,7 +138,7 @@ function openTrail({ clock, ids, log, ...deps }: Deps): AuditTrail {
   };
 }
 
-async function loadChain({ table }: Owned, shard: number): Promise<Chain> {
+async function loadChain({ table }: WorkspaceTrail, shard: number): Promise<Chain> {
   const done = Promise.resolve();
   const chain: Chain = {
     shard,
@@ -157,7 +157,12 @@ async function loadChain({ table }: Owned, shard: number): Promise<Chain> {
 }
 
 /** Puts a row at the end of the chain, which another environment may have moved. */
-async function append({ table, key }: Owned, chain: Chain, now: () => string, entry: AuditEntry): Promise<Begun> {
+async function append(
+  { table, key }: WorkspaceTrail,
+  chain: Chain,
+  now: () => string,
+  entry: AuditEntry,
+): Promise<BegunEntry> {
   const { shard } = chain;
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const seq = chain.seq + 1;
@@ -180,7 +185,7 @@ async function append({ table, key }: Owned, chain: Chain, now: () => string, en
 }
 
 /** Adds the outcome of a call to the head. Calls that end while a write is in progress share the next one. */
-function finish(owned: Owned, chain: Chain, ended: Ended): Promise<void> {
+function finish(owned: WorkspaceTrail, chain: Chain, ended: EndedEntry): Promise<void> {
   chain.ended.push(ended);
   chain.next ??= chain.flush
     .catch(() => undefined)
@@ -194,7 +199,7 @@ function finish(owned: Owned, chain: Chain, ended: Ended): Promise<void> {
   return chain.next;
 }
 
-async function writeHead({ table, key }: Owned, batch: readonly Ended[]): Promise<void> {
+async function writeHead({ table, key }: WorkspaceTrail, batch: readonly EndedEntry[]): Promise<void> {
   const { shard, seq, mac } = batch.reduce((a, b) => (a.seq > b.seq ? a : b));
   const own: { [name: `o:${string}`]: ReturnType<typeof toJson<AuditOutcome>> } = {};
   for (const one of batch) own[`o:${one.seq}`] = toJson(one.outcome);

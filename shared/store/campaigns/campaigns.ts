@@ -9,7 +9,7 @@ import { beingChanged, conflict, notFound, requireFound } from "../../kernel/err
 import { campaignMoves } from "../../rules/campaign-states.ts";
 import { absent, all, is, oneOf } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
-import { anotherEdit, type Edited, edited, isStill, outdated, versionOf } from "../edits.ts";
+import { anotherEdit, type EditResult, edited, isStill, outdated, versionOf } from "../edits.ts";
 import { annotationWrite } from "../insights/annotations.ts";
 import { type AttributeOf, type ChangeOf, fieldsOf, type NewRowOf } from "../item.ts";
 import { fromJson, toJson } from "../json-text.ts";
@@ -132,7 +132,7 @@ export async function replaceCampaign(
   id: string,
   spec: CampaignSpec,
   seen?: number,
-): Promise<Edited<Campaign>> {
+): Promise<EditResult<Campaign>> {
   const set = stored(spec);
   const change: CampaignChange = {
     set: { ...set, updated_at: timestamp(store.clock.now()) },

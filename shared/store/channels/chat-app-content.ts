@@ -31,13 +31,13 @@ export function chatAppOf(
   return own ? { template_id: own.template_id, parameters: own.parameters ?? [] } : job.chat_app;
 }
 
-type Saying = Parameters<typeof chatAppOf>[0];
+type ChatAppFields = Parameters<typeof chatAppOf>[0];
 
 /** Whether the chat app may send to an arm now: a plain text, or a template that is approved. */
 export async function chatAppAllowance(
   store: StoreReader,
   via: readonly { id: string; type: string }[],
-  said: Saying,
+  said: ChatAppFields,
 ): Promise<(arm: "a" | "b" | undefined) => boolean> {
   const channel = via.find(({ type }) => type === "chat_app");
   const arms = [undefined, "a", "b"] as const;
@@ -59,7 +59,7 @@ export const chatAppInputOf = (content: ChatAppContent | undefined): ChatAppInpu
 const UNKNOWN_TEMPLATE = "no such template in the chat_app channels of this send";
 
 /** What a request says by the chat app, as fields of its own or as part of its content. */
-interface Requested extends ChatAppInput {
+interface ChatAppRequest extends ChatAppInput {
   content?: { by_channel?: ByChannel | undefined } | undefined;
   variant_b?: { by_channel?: ByChannel | undefined } | undefined;
 }
@@ -72,7 +72,7 @@ interface Requested extends ChatAppInput {
 export async function requireChatAppContent(
   store: StoreReader,
   channels: readonly ChannelRow[],
-  input: Requested,
+  input: ChatAppRequest,
   path = "",
 ): Promise<void> {
   const { chat_app_template_id, chat_app_parameters, content, variant_b } = input;

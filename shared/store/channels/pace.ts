@@ -7,7 +7,7 @@ import { type RowOf, ref } from "../item.ts";
 import { contended, done, happened, untilUncontended, whereItHolds } from "../refusals.ts";
 import { ChannelItem, PaceItem } from "./items.ts";
 
-interface Paced {
+interface ChannelPace {
   pace: Partial<RowOf<typeof PaceItem>>;
   /** The channel's setting, or else its account's rate, per second. */
   own: number | undefined;
@@ -28,7 +28,7 @@ export const ownRate = (
   pace: { account_rate?: number | undefined } | undefined,
 ): number | undefined => channel?.rate_per_second ?? pace?.account_rate;
 
-async function readPace(store: StoreReader, channel: string): Promise<Paced> {
+async function readPace(store: StoreReader, channel: string): Promise<ChannelPace> {
   const [row, pace] = await store.getEach([ref(ChannelItem, { id: channel }), ref(PaceItem, { channel })]);
   return { pace: pace ?? {}, own: ownRate(row, pace), isSet: row?.rate_per_second !== undefined };
 }

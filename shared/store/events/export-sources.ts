@@ -5,14 +5,14 @@ import { timestamp } from "../../kernel/clock.ts";
 import { byText } from "../../kernel/order.ts";
 import type { StoreReader } from "../context.ts";
 import { rowOf } from "../item.ts";
-import { type Sorted, sorted } from "../sorted.ts";
+import { type SortedSource, sorted } from "../sorted.ts";
 import { spanOf } from "./block-keys.ts";
 import type { DayShard } from "./days.ts";
 import { eventOf, packedEventOf, type StoredEvent } from "./events.ts";
 import { EventBlock, EventsByTime } from "./items.ts";
 import { unpackEvents } from "./packing.ts";
 
-export type Source = Sorted<StoredEvent>;
+export type Source = SortedSource<StoredEvent>;
 
 interface Window {
   /** Places, as `placeOf` gives them: included, and not included. */

@@ -7,7 +7,7 @@ import type { RootSecrets } from "../secrets.ts";
 import { SHARDS } from "../shards.ts";
 import { firstOf } from "../sorted.ts";
 import { subscribersOf } from "../subscribers/aliases.ts";
-import { type Erasing, erasingAmong } from "../subscribers/erasing.ts";
+import { type ErasureInExports, erasingAmong } from "../subscribers/erasing.ts";
 import { actorText, anonymousActor, anonymousIdsOf, subscriberActor } from "./actors.ts";
 import { type DayShard, noted } from "./days.ts";
 import { dayOf, type ExportedEvent, type StoredEvent } from "./events.ts";
@@ -142,7 +142,7 @@ async function erasingOf(
   store: StoreReader,
   anonymousIds: readonly string[],
   subscribers: readonly string[],
-): Promise<ReadonlyMap<string, Erasing>> {
+): Promise<ReadonlyMap<string, ErasureInExports>> {
   const actors = [...anonymousIds.map(anonymousActor), ...subscribers.map(subscriberActor)];
   if (actors.length === 0) return new Map();
   return erasingAmong(store, actors);

@@ -138,7 +138,7 @@ async function read(store: Store, root: RootSecrets, identified: readonly Identi
   return { stored, profiles: new Map(profiles.map((row) => [row.id, row])), watchVersion };
 }
 
-interface Attributing {
+interface EventAttribution {
   /** Of the ids that the events name. */
   profiles: ReadonlyMap<string, ProfileRow>;
   fresh: readonly IdentifiedEvent[];
@@ -149,7 +149,7 @@ interface Attributing {
 async function findActors(
   store: Store,
   root: RootSecrets,
-  { profiles, fresh, name }: Attributing,
+  { profiles, fresh, name }: EventAttribution,
 ): Promise<(IdentifiedEvent & { actor: Actor })[]> {
   const problems: Record<string, string> = {};
   const lookups = new Map<string, Promise<string | undefined>>();

@@ -19,7 +19,7 @@ import { EventBlock, EventItem } from "./items.ts";
 import { releaseQuota } from "./usage.ts";
 import type { WatchedNames } from "./watchers.ts";
 
-interface Storing {
+interface StoringOptions {
   origin: Origin;
   watched: WatchedNames;
   noteDays: ReturnType<typeof dayRegister>;
@@ -32,7 +32,7 @@ const BATCH_BYTES = 8;
  * exports. Of requests that race with a key, the first one stands. The quota of events that were not stored is
  * released, also after an error.
  */
-export async function storeEvents(store: Store, events: readonly NewEvent[], storing: Storing): Promise<void> {
+export async function storeEvents(store: Store, events: readonly NewEvent[], storing: StoringOptions): Promise<void> {
   const [draw = 0] = store.ids.bytes(1);
   const batch = store.ids.bytes(BATCH_BYTES).toString("hex");
   const { blocks, alone } = planBlocks(events, { batch, draw });
@@ -86,7 +86,7 @@ function aloneRows(store: Store, alone: readonly NewEvent[], origin: Origin, dra
 }
 
 /** @returns how many of the events were repeats of keys that other requests stored in the meantime */
-async function storeAlone(store: Store, rows: readonly AloneRow[], { watched }: Storing): Promise<number> {
+async function storeAlone(store: Store, rows: readonly AloneRow[], { watched }: StoringOptions): Promise<number> {
   const [keyed, plain] = [rows.filter(({ isKeyed }) => isKeyed), rows.filter(({ isKeyed }) => !isKeyed)];
   await store.writeAll(plain.map(({ key, row }) => putItem(EventItem, key, row)));
   const found = await store.insertAll(EventItem, keyed);
@@ -98,7 +98,11 @@ async function storeAlone(store: Store, rows: readonly AloneRow[], { watched }: 
 }
 
 /** @returns the same */
-async function storeBlocks(store: Store, blocks: readonly NewBlock[], { origin, watched }: Storing): Promise<number> {
+async function storeBlocks(
+  store: Store,
+  blocks: readonly NewBlock[],
+  { origin, watched }: StoringOptions,
+): Promise<number> {
   const { names, tracked } = watched;
   if (blocks.length === 0) return 0;
   await store.writeAll(blocks.map((block) => blockWrite(block, origin)));

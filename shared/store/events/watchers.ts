@@ -30,7 +30,7 @@ export async function watchersChanged(store: Store): Promise<void> {
 }
 
 /** A version of the watchers of a workspace. */
-export interface Versioned {
+export interface WatcherVersion {
   version: number;
 }
 
@@ -39,10 +39,10 @@ export interface Versioned {
  * @param empty the index of a workspace that never had a watcher
  * @returns a function that takes the version as just read, and returns the index of that version or a newer one
  */
-function cachedByVersion<I extends Versioned>(
+function cachedByVersion<I extends WatcherVersion>(
   empty: I,
   read: (store: StoreReader, version: number) => Promise<I>,
-): (store: StoreReader, current: Versioned | undefined) => Promise<I> {
+): (store: StoreReader, current: WatcherVersion | undefined) => Promise<I> {
   const cache = recent<I>(MAX_CACHED);
   return async (store, current) => {
     if (!current) return empty;
@@ -55,17 +55,17 @@ function cachedByVersion<I extends Versioned>(
 }
 
 /** The same for callers that may know the version: one that does not costs a small read for each call. */
-export function watchedIndex<I extends Versioned>(
+export function watchedIndex<I extends WatcherVersion>(
   empty: I,
   read: (store: StoreReader, version: number) => Promise<I>,
-): (store: StoreReader, known?: Promise<Versioned | undefined>) => Promise<I> {
+): (store: StoreReader, known?: Promise<WatcherVersion | undefined>) => Promise<I> {
   const indexOf = cachedByVersion(empty, read);
   return async (store, known) => indexOf(store, await (known ?? store.get(WatchVersion, {})));
 }
 
 interface WatchVersions {
   /** As it is after everything in the batch was written; undefined if there never was a watcher. */
-  of(tenant: string): Promise<Versioned | undefined>;
+  of(tenant: string): Promise<WatcherVersion | undefined>;
 }
 
 /** The versions that a batch of records needs, each read once for all that follows from the batch. */
@@ -76,7 +76,7 @@ export const watchVersions: Capability<"watchVersions", WatchVersions> = {
   open: (deps) => {
     const bind = storeRead.open(deps);
     return () => {
-      const reads = new Map<string, Promise<Versioned | undefined>>();
+      const reads = new Map<string, Promise<WatcherVersion | undefined>>();
       const of = (tenant: string) => {
         const read = reads.get(tenant) ?? bind(tenant as TenantId).get(WatchVersion, {});
         reads.set(tenant, read);
@@ -104,7 +104,7 @@ async function readNames(store: StoreReader): Promise<WatchedNames> {
 }
 
 /** The names of all watched events, one cache for each environment. */
-export function watchedNames(): (store: StoreReader, current: Versioned | undefined) => Promise<WatchedNames> {
+export function watchedNames(): (store: StoreReader, current: WatcherVersion | undefined) => Promise<WatchedNames> {
   const empty = { version: 0, names: new Set<string>(), tracked: new Set<string>() };
   return cachedByVersion(empty, async (store, version) => ({ version, ...(await readNames(store)) }));
 }

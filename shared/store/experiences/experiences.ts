@@ -7,7 +7,7 @@ import type { ExperienceStatus } from "../../rules/experience-states.ts";
 import type { Interaction } from "../../rules/interactions.ts";
 import { absent, all, is } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
-import { type Edited, edited, outdated } from "../edits.ts";
+import { type EditResult, edited, outdated } from "../edits.ts";
 import { type NewRowOf, putItem } from "../item.ts";
 import { fromJson, toJson } from "../json-text.ts";
 import { groupOf, targetExists } from "../lists/targets.ts";
@@ -21,7 +21,7 @@ export const MAX_NAME_CHARACTERS = 200;
 const DEFAULT_SPLIT = 50;
 
 /** All but what the service sets. */
-type Authored = Omit<
+type AuthoredFields = Omit<
   Experience,
   "id" | "status" | "notification_id" | "last_error" | "created_at" | "updated_at" | "archived_at"
 >;
@@ -34,9 +34,9 @@ export interface ExperienceRecord extends Experience {
 
 type Maybe<T> = { [K in keyof T]?: T[K] | undefined };
 
-type NewExperience = Maybe<Authored> & Pick<Authored, "name" | "format" | "content">;
+type NewExperience = Maybe<AuthoredFields> & Pick<AuthoredFields, "name" | "format" | "content">;
 
-interface ExperienceChange extends Maybe<Authored> {
+interface ExperienceChange extends Maybe<AuthoredFields> {
   remove_variant_b?: boolean | undefined;
 }
 
@@ -92,8 +92,8 @@ export async function updateExperience(
   id: string,
   change: ExperienceChange,
   seen?: number,
-): Promise<Edited<ExperienceRecord>> {
-  return untilUncontended<Edited<ExperienceRecord>>(changedByOthers, async () => {
+): Promise<EditResult<ExperienceRecord>> {
+  return untilUncontended<EditResult<ExperienceRecord>>(changedByOthers, async () => {
     const current = await getExperience(store, id);
     if (seen !== undefined && current.version !== seen) return done(outdated);
     if (current.status !== "draft")
@@ -147,14 +147,18 @@ export async function missingAudience(
 }
 
 /** INX-26, INX-27: an empty time clears it; removing the B arm removes its share too. */
-const changed = (current: Experience, { remove_variant_b = false, ...change }: ExperienceChange): Authored => ({
+const changed = (current: Experience, { remove_variant_b = false, ...change }: ExperienceChange): AuthoredFields => ({
   ...current,
   ...(remove_variant_b && { variant_b: undefined, split_percentage: undefined }),
   ...withoutUndefined(change),
 });
 
 /** Checks the rules across fields on the result of a change. @throws 400 naming the field. */
-async function checkAcrossFields(store: StoreReader, whole: Authored, change: ExperienceChange): Promise<Authored> {
+async function checkAcrossFields(
+  store: StoreReader,
+  whole: AuthoredFields,
+  change: ExperienceChange,
+): Promise<AuthoredFields> {
   const { start_at, end_at, variant_b, split_percentage } = whole;
   if (change.remove_variant_b && change.variant_b)
     throw malformed({ remove_variant_b: "must not be combined with variant_b" });

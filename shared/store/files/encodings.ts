@@ -77,7 +77,7 @@ function unmarkedEncoding(start: Uint8Array): Encoding | undefined {
 export const shownEncoding = (start: Uint8Array): Encoding =>
   markedEncoding(start) ?? unmarkedEncoding(start) ?? "utf-8";
 
-interface Decoded {
+interface DecodedBytes {
   /** In UTF-8, checked. */
   bytes: AsyncIterable<Buffer>;
   /** The byte of the file that belongs to a byte of the text; called with ascending ends of characters. */
@@ -85,7 +85,7 @@ interface Decoded {
 }
 
 /** @throws an unreadable error for what is no text. */
-export function decoded(bytes: AsyncIterable<Uint8Array>, encoding: Encoding): Decoded {
+export function decoded(bytes: AsyncIterable<Uint8Array>, encoding: Encoding): DecodedBytes {
   if (encoding === "utf-8") return { bytes: checkedUtf8(bytes), positionOf: (end) => end };
   const isWide = encoding.startsWith("utf-16");
   const ofPairs = OF_PAIRS.has(encoding);

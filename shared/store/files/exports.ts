@@ -28,7 +28,7 @@ export interface ExportErasing {
 }
 
 /** What is not yet a part of a file, and how many rows were read by then. */
-interface Rest {
+interface UnwrittenRows {
   text: string;
   rows: number;
 }
@@ -43,8 +43,8 @@ interface ExportWriting extends ExportErasing {
   complete(id: string, upload: string, tags: readonly string[]): Promise<void>;
   /** Succeeds if there is no such upload. */
   abort(id: string, upload: string): Promise<void>;
-  putRest(id: string, rest: Rest): Promise<void>;
-  rest(id: string): Promise<Rest>;
+  putRest(id: string, rest: UnwrittenRows): Promise<void>;
+  rest(id: string): Promise<UnwrittenRows>;
   /** Succeeds if there is none. */
   removeRest(id: string): Promise<void>;
 }

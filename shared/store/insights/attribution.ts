@@ -13,7 +13,7 @@ import { findJobs } from "../sends/jobs/jobs.ts";
 import { shardOf } from "../shards.ts";
 import type { ConversionDefinition } from "./conversions.ts";
 import {
-  type Added,
+  type AddedCredit,
   type Credit,
   creditAt,
   creditOf,
@@ -137,7 +137,7 @@ async function conversionWrites(
     jobs: [...before.jobs, ...added.jobs.map(jobName)],
     looks: (old?.looks ?? 0) + 1,
   };
-  const moved: Added[] = isMoved
+  const moved: AddedCredit[] = isMoved
     ? [
         ...before.last.map((credit) => ({ credit, add: { last_n: -1, last_revenue: -(old?.revenue ?? 0) } })),
         ...last.map((credit) => ({ credit, add: { last_n: 1, last_revenue: revenue } })),

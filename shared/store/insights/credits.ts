@@ -47,7 +47,7 @@ export function lastCredits(last: LastTouch | undefined): Credit[] {
   return [...(source ? [source] : []), ...(byChannel ? [byChannel] : [])];
 }
 
-export interface Added {
+export interface AddedCredit {
   credit: Credit;
   add: Record<string, number>;
 }
@@ -61,7 +61,7 @@ export function onMoreDays(
   value: number,
   credits: readonly Credit[],
   counted: readonly string[],
-): Added[] {
+): AddedCredit[] {
   const days = [...counted].sort();
   return credits.flatMap((credit) => {
     const { day } = credit;
@@ -78,8 +78,8 @@ export function onMoreDays(
 }
 
 /** One write for each source or channel and day, as a transaction cannot change an item twice. */
-export function totalWrites(shard: string, all: readonly Added[]): ItemWrite<"workspace">[] {
-  const sums = new Map<string, Added>();
+export function totalWrites(shard: string, all: readonly AddedCredit[]): ItemWrite<"workspace">[] {
+  const sums = new Map<string, AddedCredit>();
   for (const { credit, add } of all) {
     const sum = sums.get(placeOf(credit)) ?? { credit, add: {} };
     sums.set(placeOf(credit), sum);

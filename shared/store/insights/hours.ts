@@ -29,14 +29,14 @@ const isMailboxFigure = (name: string): name is MailboxFigure => Object.hasOwn(m
 const mailboxCounter = (mailbox: string, figure: MailboxFigure): string => `m|${mailbox}|${mailboxFigures[figure]}`;
 
 /** What is counted at a time: attributes of `HourCount` and how much is added to each. */
-interface Counted {
+interface HourIncrement {
   /** A timestamp. */
   at: string;
   add: Record<string, number>;
 }
 
 /** The writes that count these, one for each day. @param shard a hex digit: it spreads the writes of a day */
-export function dayWrites(shard: string, counted: readonly Counted[]): ItemWrite<"workspace">[] {
+export function dayWrites(shard: string, counted: readonly HourIncrement[]): ItemWrite<"workspace">[] {
   const days = Map.groupBy(counted, ({ at }) => at.slice(0, 10));
   return [...days].flatMap(([day, parts]) => {
     const add = addedUp(parts.map((part) => part.add));
@@ -77,7 +77,7 @@ export function countedOutcomes(
   { clock }: Pick<Store, "clock">,
   category: Category,
   outcomes: Record<string, number>,
-): Counted {
+): HourIncrement {
   const at = timestamp(clock.now());
   return { at, add: outcomeCounters(at, category, outcomes) };
 }
@@ -101,7 +101,7 @@ export function countedStages(
   { category, mailbox }: { category: Category; mailbox: string | undefined },
   marks: readonly string[],
   n: 1 | -1 = 1,
-): Counted {
+): HourIncrement {
   const add: Record<string, number> = {};
   for (const mark of marks) {
     const [stage = "", channel] = mark.split("@");
@@ -120,7 +120,7 @@ const countedStageNames = ["opened", "opened_human", "clicked", "clicked_human"]
 const isCounted = (stage: string): boolean => countedStageNames.some((name) => name === stage);
 
 /** A conversion by its last touch. @param kind its category and type of channel: `marketing|email` */
-export function countedConversion(at: string, kind: string, revenue: number, n: 1 | -1): Counted {
+export function countedConversion(at: string, kind: string, revenue: number, n: 1 | -1): HourIncrement {
   const [category = "", channel = ""] = kind.split("|");
   const scopes = [`k|${category}`, ...(channel ? [`c|${channel}`] : [])];
   return {

@@ -3,7 +3,7 @@ import { perEnvironment } from "../../kernel/deps.ts";
 import type { TenantId } from "../../kernel/ids.ts";
 import type { EntryRules, Trigger } from "../../rules/journey-graph.ts";
 import { type StoreReader, storeRead } from "../context.ts";
-import { idsByName, type Versioned, watchedIndex } from "../events/watchers.ts";
+import { idsByName, type WatcherVersion, watchedIndex } from "../events/watchers.ts";
 import { fromJson } from "../json-text.ts";
 import { recent } from "../recent.ts";
 import { ActiveJourney } from "./items.ts";
@@ -36,7 +36,7 @@ export interface ActiveJourneys {
    * The current index: it has every journey that was activated before the call, and none that was paused before it.
    * @param known the version of the watchers, where the caller has read it: then "before it was read"
    */
-  of(tenant: string, known?: Promise<Versioned | undefined>): Promise<JourneyIndex>;
+  of(tenant: string, known?: Promise<WatcherVersion | undefined>): Promise<JourneyIndex>;
   /** A version that runs entered; undefined once the journey is deleted. */
   version(tenant: string, journey: string, version: number): Promise<Version | undefined>;
 }

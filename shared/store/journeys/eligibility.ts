@@ -14,13 +14,13 @@ import type { Journey } from "./journeys.ts";
 import { type Entry, type Outcome, outcomeOf, type PersonalCause } from "./triggers-of-person.ts";
 
 /** What is known of a person's entries into a journey. */
-interface Known extends Pick<Entry, "runs" | "beyondQuota" | "now"> {
+interface KnownEntries extends Pick<Entry, "runs" | "beyondQuota" | "now"> {
   /** By journey. */
   times: ReadonlyMap<string, Entry["times"]>;
 }
 
 /** What decides about the entries of one person into a journey, and what became of each trigger. */
-export async function entriesOf(store: StoreReader, journey: Journey, profile: LivingProfile, known: Known) {
+export async function entriesOf(store: StoreReader, journey: Journey, profile: LivingProfile, known: KnownEntries) {
   const rules = journey.entry_rules as EntryRules | null;
   const eligibility = await eligibilityOf(store, rules, profile);
   const entry: Entry = {
@@ -52,7 +52,7 @@ async function eligibilityOf(
   return { matches: rule.judge(facts).matches, clauses, unmet: unmetText(rule.root, clauses) };
 }
 
-interface Judged {
+interface JudgedEntry {
   entry: Entry;
   rules: EntryRules | null;
   profile: LivingProfile;
@@ -64,7 +64,7 @@ interface Judged {
  */
 async function outcomeThen(
   store: StoreReader,
-  { entry, rules, profile }: Judged,
+  { entry, rules, profile }: JudgedEntry,
   cause: PersonalCause,
 ): Promise<Outcome> {
   const found = outcomeOf(entry, cause);

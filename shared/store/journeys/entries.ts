@@ -10,7 +10,7 @@ import type { Store } from "../context.ts";
 import { getProfiles } from "../subscribers/subscribers.ts";
 import type { EnterableJourney } from "./active.ts";
 import { factsOf, startOf } from "./facts.ts";
-import type { Refused } from "./refusals.ts";
+import type { RefusedEntry } from "./refusals.ts";
 import type { Cause } from "./run-items.ts";
 import { settledNewest } from "./run-packs.ts";
 import { type EntryGuard, entryGuard, newestKey } from "./run-rows.ts";
@@ -23,13 +23,13 @@ export interface Candidate {
 }
 
 /** A run that may move. */
-export interface Driven {
+export interface DrivenRun {
   run: RunState;
   /** The time of its timer, in milliseconds: it has come, also where the clock of this process goes back meanwhile. */
   due?: number | undefined;
 }
 
-export interface Moving extends Driven {
+export interface MovingRun extends DrivenRun {
   /** Of a run that is not stored yet. */
   entry?: EntryGuard | undefined;
 }
@@ -37,18 +37,18 @@ export interface Moving extends Driven {
 /** Runs that are evaluated at once. */
 const MAX_CONCURRENT = 10;
 
-export interface Admitted {
+export interface AdmittedEntries {
   /** The runs that may begin. The transactions check the newest runs again. */
-  entering: (Moving & { candidate: Candidate })[];
+  entering: (MovingRun & { candidate: Candidate })[];
   /** Runs that an earlier delivery of the same message began, and may not have looked at since. */
-  begun: (Driven & { candidate: Candidate })[];
-  refused: Refused[];
+  begun: (DrivenRun & { candidate: Candidate })[];
+  refused: RefusedEntry[];
   /** Active runs whose step was over when the trigger came, but that no worker has looked at since (AMB-136). */
-  overdue: (Driven & { candidate: Candidate })[];
+  overdue: (DrivenRun & { candidate: Candidate })[];
 }
 
 /** A journey that subscribers enter, with the graph of its version. */
-export interface Entered {
+export interface EnteredJourney {
   graph: Graph;
   journey: EnterableJourney;
 }
@@ -59,19 +59,19 @@ export interface Entered {
  */
 export async function admitted(
   store: Store,
-  { graph, journey }: Entered,
+  { graph, journey }: EnteredJourney,
   candidates: readonly Candidate[],
   { areMoved = false }: { areMoved?: boolean } = {},
-): Promise<Admitted> {
+): Promise<AdmittedEntries> {
   const { allow_reentry = false, reentry_window, eligibility } = journey.entry_rules ?? {};
   const reentryAfter = allow_reentry ? (parseDuration(reentry_window ?? "") ?? 0) : undefined;
   const now = store.clock.now();
   const places = candidates.map(({ subscriber }) => ({ subscriber, journey: journey.id }));
   const newest = await settledNewest(store, places);
   const open: { candidate: Candidate; entry: EntryGuard }[] = [];
-  const begun: Admitted["begun"] = [];
-  const refused: Refused[] = [];
-  const overdue: Admitted["overdue"] = [];
+  const begun: AdmittedEntries["begun"] = [];
+  const refused: RefusedEntry[] = [];
+  const overdue: AdmittedEntries["overdue"] = [];
   for (const [i, candidate] of candidates.entries()) {
     const row = newest[i];
     const at = Date.parse(candidate.cause.at);

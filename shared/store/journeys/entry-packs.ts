@@ -11,21 +11,21 @@ import { writeEach } from "../single-writes.ts";
 import { RunEntry, RunItem, type RunRow, runEntryKey } from "./run-items.ts";
 import { type EntryGuard, isWithdrawn, newestKey, type RunPlace, withdrawnGuard } from "./run-rows.ts";
 
-interface Beginning {
+interface BeginningRun {
   row: NewRowOf<typeof RunItem>;
   /** Of a first run: there is none to keep. */
   when: EntryGuard["when"];
 }
 
 /** `withdrawn`: another worker has ended the pack, and the run may begin in another one. */
-type Begun = { kind: "begun" } | { kind: "refused" } | { kind: "withdrawn"; when: EntryGuard["when"] };
+type BeginResult = { kind: "begun" } | { kind: "refused" } | { kind: "withdrawn"; when: EntryGuard["when"] };
 
 /** Longer than any request to a pack may take. */
 export const LATEST_WRITE_SECONDS = 7 * 86_400;
 
 /** Begins runs of an open pack, be it by an earlier attempt. @returns what became of each */
-export const beginEach = (store: Store, pack: string, beginnings: readonly Beginning[]): Promise<Begun[]> =>
-  writeEach(beginnings, async ({ row, when }): Promise<Begun> => {
+export const beginEach = (store: Store, pack: string, beginnings: readonly BeginningRun[]): Promise<BeginResult[]> =>
+  writeEach(beginnings, async ({ row, when }): Promise<BeginResult> => {
     const place = { subscriber: row.subscriber_id, journey: row.journey_id };
     const other = await store.put(RunItem, newestKey(place), { ...row, pack }, when).then(
       () => undefined,

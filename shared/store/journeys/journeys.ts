@@ -9,7 +9,7 @@ import { dependenciesOf, type RunDependencies } from "../../rules/journey-paths.
 import { type JourneyStatus, journeyMoves, journeyStatuses } from "../../rules/journey-states.ts";
 import { all, is, oneOf, present } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
-import { type Edited, edited, outdated } from "../edits.ts";
+import { type EditResult, edited, outdated } from "../edits.ts";
 import { type EntityPage, type EntityRange, entityPage } from "../entity-pages.ts";
 import { watchWrites } from "../events/watchers.ts";
 import { type AutoKind, annotationWrite } from "../insights/annotations.ts";
@@ -127,7 +127,7 @@ export async function statusOf(store: StoreReader, id: string): Promise<JourneyS
 }
 
 /** JNY-13: replaces the whole definition, in a new version. @throws 404, 409 naming the status. */
-export function replaceJourney(store: Store, journey: Journey, definition: Definition): Promise<Edited<Journey>> {
+export function replaceJourney(store: Store, journey: Journey, definition: Definition): Promise<EditResult<Journey>> {
   const set = { ...storedDefinition(definition), version: journey.version + 1 };
   return tryChange(store, journey, set, { from: ["draft", "paused"], verb: "changed" });
 }
@@ -256,7 +256,7 @@ async function tryChange(
   { id, version }: Journey,
   set: Set,
   { from, verb, extraItems = [] }: Move,
-): Promise<Edited<Journey>> {
+): Promise<EditResult<Journey>> {
   const change = { set: { ...set, updated_at: timestamp(store.clock.now()) } };
   const when = all(oneOf("status", from), is("version", version));
   const outcome = await changeListed(store, JourneyItem, id, { change, status: set.status, when, extraItems });

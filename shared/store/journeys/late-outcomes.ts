@@ -28,8 +28,8 @@ export const stepSendOf = ({ id, source, step }: Pick<JobRecord, "id" | "source"
 export async function followSend(store: Store, job: JobRecord): Promise<void> {
   const send = stepSendOf(job);
   if (!send) return;
-  type Place = Parameters<typeof listPlanned>[3]["from"];
-  for await (const { items } of pagesOf((from: Place) => listPlanned(store, job, {}, { from, limit: PAGE })))
+  type ListPosition = Parameters<typeof listPlanned>[3]["from"];
+  for await (const { items } of pagesOf((from: ListPosition) => listPlanned(store, job, {}, { from, limit: PAGE })))
     for (const { subscriber_id, state, reason } of items) {
       // Of a send that failed before anybody was written to, nobody was in its audience.
       const isWhole = job.error !== null && state === "skipped" && reason === null;

@@ -20,7 +20,7 @@ import { moveEach, openPack, sealPack } from "./run-packs.ts";
 import type { EntryGuard } from "./run-rows.ts";
 import { type Destination, entryOf, entryWrites, moveWrites, type RunWrites, runMove } from "./runs.ts";
 import { jobOfGroup, planSends } from "./sends.ts";
-import { type Admitted, admit, isBraked, type Move } from "./step-admission.ts";
+import { type AdmittedMoves, admit, isBraked, type Move } from "./step-admission.ts";
 
 export interface PackDeps {
   store: Store;
@@ -43,7 +43,7 @@ const MAX_ITEMS = 100;
 const WATCH_AFTER_MS = 15 * MINUTE;
 
 /** What became of moves. */
-interface Stored {
+interface StoredMoves {
   /** What was stored, by the move that was asked for. */
   moved: Map<Move, Move>;
   /** Runs that would have begun with a send for which the month has none left (AMB-147). */
@@ -55,7 +55,7 @@ export async function storeMoves(
   deps: PackDeps,
   workspace: WorkspaceRecord | undefined,
   moves: readonly Move[],
-): Promise<Stored & { lost: Set<Move>; failures: PromiseSettledResult<unknown>[] }> {
+): Promise<StoredMoves & { lost: Set<Move>; failures: PromiseSettledResult<unknown>[] }> {
   const moved = new Map<Move, Move>();
   const overQuota = new Set<Move>();
   const lost = new Set<Move>();
@@ -90,7 +90,7 @@ export async function storeMoves(
   return { moved, overQuota, lost, failures };
 }
 
-const asAsked = (moves: readonly Move[]): Stored => ({
+const asAsked = (moves: readonly Move[]): StoredMoves => ({
   moved: new Map(moves.map((move) => [move, move])),
   overQuota: new Set(),
 });
@@ -100,7 +100,7 @@ async function storeAdmitted(
   deps: PackDeps,
   workspace: WorkspaceRecord | undefined,
   pack: readonly Move[],
-): Promise<Stored> {
+): Promise<StoredMoves> {
   return untilUncontended(busy.transient("A pack was admitted to its steps too often."), async () => {
     const admitted = await admit(deps.store, workspace, pack);
     const { moves } = admitted;
@@ -193,7 +193,7 @@ async function storePack(
   deps: PackDeps,
   workspace: WorkspaceRecord | undefined,
   pack: readonly Move[],
-  admitted: Admitted,
+  admitted: AdmittedMoves,
 ): Promise<{ moved: ReadonlyMap<Move, Move>; overQuota: ReadonlySet<Move> } | "too many" | "overtaken"> {
   const { store, timers, jobWidths } = deps;
   const { outcomeOf, groups } = await planSends(store, workspace, pack);

@@ -166,13 +166,13 @@ export async function journeyOfPerson(
   };
 }
 
-interface Asking {
+interface PersonContext {
   profile: LivingProfile;
   workspace: () => Promise<WorkspaceRecord | undefined>;
 }
 
 /** What is said of the newest run beside its row, by the version of the journey that it entered. */
-async function saidOfNewest(store: StoreReader, journey: Journey, newest: Run | undefined, asking: Asking) {
+async function saidOfNewest(store: StoreReader, journey: Journey, newest: Run | undefined, asking: PersonContext) {
   const [version, failures, startedBy] = await Promise.all([
     newest && getVersion(store, newest.journey_id, newest.version),
     newest && failuresOfRun(store, newest),
@@ -193,7 +193,7 @@ async function saidOfNewest(store: StoreReader, journey: Journey, newest: Run | 
 async function othersAtOf(
   store: StoreReader,
   run: Run,
-  { graph, profile, workspace }: Asking & { graph: Graph | undefined },
+  { graph, profile, workspace }: PersonContext & { graph: Graph | undefined },
 ) {
   const { journey_id: journey, version, current_step: step, status } = run;
   const node = status === "active" ? graph?.steps[step] : undefined;

@@ -13,7 +13,7 @@ import { busy, contended, done, happened, untilUncontended } from "../refusals.t
 import { COUNT_SHARDS, countKeys } from "./counts.ts";
 import { QuotaRefusal, RefusalCount } from "./run-items.ts";
 
-export interface Refused {
+export interface RefusedEntry {
   reason: RefusalReason;
   subscriber: string;
   /** Names what would have started the run. */
@@ -29,7 +29,7 @@ const DIGEST_LENGTH = 12;
 const QUOTA_KEPT_MS = 90 * DAY;
 
 /** Counts refused entries of one message, in one write. Those beyond the quota are also kept by person. */
-export async function countRefused(store: Store, journey: string, refused: readonly Refused[]): Promise<void> {
+export async function countRefused(store: Store, journey: string, refused: readonly RefusedEntry[]): Promise<void> {
   if (refused.length === 0) return;
   const beyond = refused.filter(({ reason }) => reason === "over_quota");
   const expires = ttl(store.clock.now() + QUOTA_KEPT_MS);

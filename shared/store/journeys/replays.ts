@@ -130,7 +130,7 @@ async function memberPageOf(
 /** Members are read shard by shard. */
 const shareOf = (id: string): number => SHARDS.indexOf(shardOf(id)) / SHARDS.length;
 
-interface Replaying {
+interface ReplayContext {
   planOf: ReturnType<typeof openPlans>;
   tally: ReplayTally;
 }
@@ -144,7 +144,7 @@ async function replayOne(
     enteredSegmentAt,
     starting,
   }: ReplayedSubscriber & { profile: LivingProfile; starting: ReadonlySet<string> },
-  replaying: Replaying,
+  replaying: ReplayContext,
 ): Promise<void> {
   const { names, back } = namesOf(definition);
   const from = back === undefined ? undefined : new Date(window.from - back).toISOString();
@@ -166,12 +166,12 @@ async function replayOne(
   if (wasCut || events.length === MAX_EVENTS) tally.cut++;
 }
 
-interface Replayed {
+interface SubscriberHistory {
   profile: LivingProfile;
   events: readonly StoredEvent[];
 }
 
-function recorderOf(deps: ReplayDeps, { profile, events }: Replayed, { planOf, tally }: Replaying): Recorder {
+function recorderOf(deps: ReplayDeps, { profile, events }: SubscriberHistory, { planOf, tally }: ReplayContext): Recorder {
   // Caps count the sends of this journey alone.
   const caps = capCounter();
   let hasEntered = false;

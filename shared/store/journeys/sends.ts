@@ -51,7 +51,7 @@ interface GroupSend<S extends Sender> {
   deliverySettings: ReturnType<typeof deliverySettingsOf> | undefined;
 }
 
-interface Planned<S extends Sender> {
+interface PlannedSends<S extends Sender> {
   /** The outcome of the step, of each run that takes one. */
   outcomeOf: Map<S, string>;
   groups: GroupSend<S>[];
@@ -69,8 +69,8 @@ export async function planSends<S extends Sender>(
   store: Store,
   workspace: WorkspaceRecord | undefined,
   senders: readonly S[],
-): Promise<Planned<S>> {
-  const planned: Planned<S> = { outcomeOf: new Map(), groups: [] };
+): Promise<PlannedSends<S>> {
+  const planned: PlannedSends<S> = { outcomeOf: new Map(), groups: [] };
   if (!workspace) return planned;
   const sending = senders.filter(({ send }) => send);
   const steps = Map.groupBy(sending, ({ send }) => send?.node.id);
@@ -103,7 +103,7 @@ async function planGroup<S extends Sender>(
   store: Store,
   workspace: WorkspaceRecord,
   { node, texts, event, senders }: StepGroup<S>,
-  { outcomeOf, groups }: Planned<S>,
+  { outcomeOf, groups }: PlannedSends<S>,
 ): Promise<void> {
   const plan = await planOfStep(store, workspace, senders, { node, event });
   if (!plan) {

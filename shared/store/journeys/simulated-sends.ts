@@ -10,7 +10,7 @@ import { countedReason, type LateSkip } from "../../rules/reasons.ts";
 import { chatAppAllowance } from "../channels/chat-app-content.ts";
 import type { StoreReader } from "../context.ts";
 import { keep } from "../sends/audience/audiences.ts";
-import type { Placed } from "../sends/audience/candidates.ts";
+import type { PlacedCandidate } from "../sends/audience/candidates.ts";
 import { channelSettings, deliverySettingsOf } from "../sends/audience/planning.ts";
 import { zoneFor } from "../sends/chunks/deferred.ts";
 import { isInAppOnly } from "../sends/chunks/recipients.ts";
@@ -88,7 +88,7 @@ export type SimulatedSend =
   | { kind: "sent"; now: Target[]; later: Target[]; until: number | undefined };
 
 interface Recipient {
-  candidate: Placed | undefined;
+  candidate: PlacedCandidate | undefined;
   /** In milliseconds. */
   at: number;
   caps: CapCounter;
@@ -100,7 +100,7 @@ interface Recipient {
 export async function quietEndFor(
   store: StoreReader,
   { rules, settings: { quiet, timezone = "UTC" } }: StepPlan,
-  candidate: Placed | undefined,
+  candidate: PlacedCandidate | undefined,
   at: number,
 ): Promise<number | undefined> {
   if (!quiet || !candidate?.profile) return undefined;

@@ -12,7 +12,7 @@ import type { StoreReader } from "../context.ts";
 import { eventsOf } from "../events/history.ts";
 import { toJson } from "../json-text.ts";
 import type { Value } from "../model.ts";
-import { candidatesById, type Placed, placed } from "../sends/audience/candidates.ts";
+import { candidatesById, type PlacedCandidate, placed } from "../sends/audience/candidates.ts";
 import { countsOf } from "../sends/audience/caps.ts";
 import { shownOn, wordsOf } from "../sends/content/chat-app-words.ts";
 import { rendererOf } from "../sends/content/texts.ts";
@@ -55,7 +55,7 @@ interface SimulatedStep extends Message {
   clauses: Reason[];
 }
 
-interface Simulated {
+interface SimulatedRun {
   entry: { at: string; reason: ReplayRefusal | null; clauses: Reason[] };
   steps: SimulatedStep[];
   /** `waiting`: nothing that was given moves the run on. `refused`: no run begins. */
@@ -77,7 +77,7 @@ export async function simulate(
   deps: Deps,
   { id: journey, definition }: { id: string; definition: Definition },
   simulation: Simulation,
-): Promise<Simulated> {
+): Promise<SimulatedRun> {
   const { store } = deps;
   const happening = simulation.events.map((event, i): KnownEvent => ({ ...event, id: `event-${i}` }));
   const { trigger, graph } = definition;
@@ -85,7 +85,7 @@ export async function simulate(
   const first = event ? Date.parse(event.occurred_at) : store.clock.now();
   const at = simulation.start_at === undefined ? first : Date.parse(simulation.start_at);
   const subject = await subjectOf(store, simulation, { journey, definition, at });
-  const simulated: Simulated = {
+  const simulated: SimulatedRun = {
     entry: { at: timestamp(at), reason: null, clauses: [] },
     steps: [],
     ended: { status: "waiting", step: graph.start, at: timestamp(at), reason: null },
@@ -114,7 +114,7 @@ interface Walk {
 }
 
 /** Adds what happens to the answer. */
-function recorderOf(deps: Deps, { definition, subject, happening, event }: Walk, simulated: Simulated): Recorder {
+function recorderOf(deps: Deps, { definition, subject, happening, event }: Walk, simulated: SimulatedRun): Recorder {
   const { store } = deps;
   const { steps, start } = definition.graph;
   const planOf = openPlans(deps);
@@ -172,7 +172,7 @@ interface Subject {
   /** Stored events up to the start, oldest first. */
   events: readonly KnownEvent[];
   former: { enteredAt: number; isActive: boolean } | undefined;
-  candidate(plan: StepPlan): Promise<Placed | undefined>;
+  candidate(plan: StepPlan): Promise<PlacedCandidate | undefined>;
 }
 
 /** @throws 422 unless exactly one of a subscriber and a sample is given. */

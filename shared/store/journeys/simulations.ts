@@ -17,7 +17,7 @@ export type SimulationJob = RowOf<typeof SimulationItem>;
 
 const KEPT_MS = 7 * DAY;
 
-export interface Simulated {
+export interface SimulationRecord {
   id: string;
   status: SimulationJob["status"];
   /** The share of the window, or of the segment, that was played: 0 to 1. */
@@ -82,7 +82,7 @@ export async function workOf(
   return version && { journey, definition: fromJson(version.definition), window: { from, to }, percent };
 }
 
-export function simulatedOf({ id, status, position, tally, error }: SimulationJob): Simulated {
+export function simulatedOf({ id, status, position, tally, error }: SimulationJob): SimulationRecord {
   const played = position === undefined ? 0 : fromJson(position).progress;
   return { id, status, progress: status === "completed" ? 1 : played, tally: fromJson(tally), error: error ?? null };
 }

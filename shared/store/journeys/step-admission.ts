@@ -38,17 +38,17 @@ export interface Move {
   isBetweenSteps: boolean;
 }
 
-interface Begun {
+interface BegunStep {
   id: string;
   step: string;
   n: number;
 }
 
-export interface Admitted {
+export interface AdmittedMoves {
   /** What is stored for each move that was asked for: that move, or to wait before the step. */
   moves: Map<Move, Move>;
   /** The writes by which the steps know of their sends, each on condition that nothing else began since. */
-  guards(sends: readonly Begun[]): ItemWrite<"workspace">[];
+  guards(sends: readonly BegunStep[]): ItemWrite<"workspace">[];
   /** A step may have halted since its brake was read (docs/decisions/0068). */
   isOld(): boolean;
 }
@@ -63,7 +63,7 @@ export async function admit(
   store: Store,
   workspace: WorkspaceRecord | undefined,
   pack: readonly Move[],
-): Promise<Admitted> {
+): Promise<AdmittedMoves> {
   const askedAt = store.clock.now();
   const moves = new Map(pack.map((move) => [move, move]));
   const braked = pack.filter(isBraked);

@@ -118,18 +118,18 @@ export async function viewStep(store: StoreReader, ref: StepRef): Promise<StepVi
   };
 }
 
-interface Worked {
+interface AttemptedSteps {
   /** Undefined: it was not worked through yet. */
   attempts: StepAttempts | undefined;
   deferred: number;
 }
 
 /** What became of the sends under way. One that ended otherwise, such as beyond the quota, was worked through as well. */
-async function sendsOf(store: StoreReader, rows: readonly (LaneRow | undefined)[]): Promise<Map<string, Worked>> {
+async function sendsOf(store: StoreReader, rows: readonly (LaneRow | undefined)[]): Promise<Map<string, AttemptedSteps>> {
   const sends = rows.flatMap((row) => (row ? fromJson(row.open) : []));
   const keys = sends.map(([job]) => ({ job, range: PLANNED_RANGE }));
   const ranges = await store.getAll(RangeItem, keys, { eventual: true });
-  const worked = new Map<string, Worked>();
+  const worked = new Map<string, AttemptedSteps>();
   for (const [i, [job, n]] of sends.entries()) {
     const row = ranges[i];
     const { attempts } = tallyOf(row ?? {});
@@ -150,7 +150,7 @@ function laneView(
   lane: number,
   row: LaneRow | undefined,
   state: StateRow | undefined,
-  worked: ReadonlyMap<string, Worked>,
+  worked: ReadonlyMap<string, AttemptedSteps>,
 ): LaneView {
   if (!row) return { lane, rev: undefined, open: [], underWay: 0, window: NO_WINDOW, mails: 0 };
   const sends = fromJson(row.open).map(([job, n]) => ({ job, n, ...worked.get(job) }));

@@ -34,7 +34,7 @@ async function sendOf(store: StoreReader, { id, send }: JourneyNode & { type: "s
   };
 }
 
-interface Asked {
+interface StepContext {
   graph: Graph | undefined;
   profile: LivingProfile;
   workspace: () => Promise<WorkspaceRecord | undefined>;
@@ -44,7 +44,7 @@ interface Asked {
 export async function skipDetails(
   store: StoreReader,
   run: Run,
-  { graph, profile, workspace }: Asked,
+  { graph, profile, workspace }: StepContext,
 ): Promise<ReadonlyMap<string, KnownSkip>> {
   const skipped = run.steps.filter(({ outcome }) => outcome.startsWith(SKIPPED) || outcome === FAILED);
   const owner = skipped.length > 0 ? await workspace() : undefined;

@@ -7,13 +7,13 @@ import { nextMove } from "../../rules/journey-move.ts";
 import { contended, done, untilUncontended } from "../refusals.ts";
 import type { ActiveJourneys, EnterableJourney } from "./active.ts";
 import {
-  type Admitted,
+  type AdmittedEntries,
   admitted,
   type Candidate,
-  type Driven,
-  type Entered,
+  type DrivenRun,
+  type EnteredJourney,
   evaluateAll,
-  type Moving,
+  type MovingRun,
   refusal,
 } from "./entries.ts";
 import { factsOf } from "./facts.ts";
@@ -21,7 +21,7 @@ import { statusOf } from "./journeys.ts";
 import { type PackDeps, storeMoves } from "./packs.ts";
 import type { Pauses } from "./pauses.ts";
 import { openQuietEnds } from "./quiet-ends.ts";
-import type { Refused } from "./refusals.ts";
+import type { RefusedEntry } from "./refusals.ts";
 import { RunEntry, runEntryKey } from "./run-items.ts";
 import { endRun, readActive } from "./runs.ts";
 import type { SendNode } from "./sends.ts";
@@ -43,7 +43,7 @@ export async function enter(
   deps: JourneyDeps,
   journey: EnterableJourney,
   candidates: readonly Candidate[],
-): Promise<{ held: Set<Candidate>; refused: Refused[] }> {
+): Promise<{ held: Set<Candidate>; refused: RefusedEntry[] }> {
   const { store, activeJourneys } = deps;
   const held = new Set<Candidate>();
   if (journey.isPaused) return { held, refused: candidates.map((one) => refusal(one, "paused")) };
@@ -51,7 +51,7 @@ export async function enter(
   if (!version) return { held, refused: [] };
 
   const running = { graph: version.graph, pauses: journey.pauses };
-  const refused: Refused[] = [];
+  const refused: RefusedEntry[] = [];
   for (const turn of turnsOf(candidates, ({ subscriber }) => subscriber)) {
     let open = turn;
     await untilUncontended(movedTooOften, async () => {
@@ -74,7 +74,7 @@ export async function enter(
 async function notBegun(
   store: JourneyDeps["store"],
   journey: string,
-  lost: readonly (Driven & { candidate: Candidate })[],
+  lost: readonly (DrivenRun & { candidate: Candidate })[],
 ) {
   const entries = await store.getAll(
     RunEntry,
@@ -86,9 +86,9 @@ async function notBegun(
 /** Who may enter, after runs that were over by then have ended. */
 async function admittedNow(
   deps: JourneyDeps,
-  entered: Entered,
+  entered: EnteredJourney,
   turn: readonly Candidate[],
-): Promise<Omit<Admitted, "overdue">> {
+): Promise<Omit<AdmittedEntries, "overdue">> {
   const first = await admitted(deps.store, entered, turn);
   if (first.overdue.length === 0) return first;
 
@@ -107,7 +107,7 @@ async function admittedNow(
  * worker moves at the same time is read again, so that no event is left to its next timer (JND-9).
  * @returns those that a suspension of the workspace holds: try them again later
  */
-export async function drive<T extends Driven>(deps: JourneyDeps, driven: readonly T[]): Promise<Set<T>> {
+export async function drive<T extends DrivenRun>(deps: JourneyDeps, driven: readonly T[]): Promise<Set<T>> {
   const { store } = deps;
   const held = new Set<T>();
   const active = driven.filter(({ run }) => run.status === "active");
@@ -131,7 +131,7 @@ export async function drive<T extends Driven>(deps: JourneyDeps, driven: readonl
 const movedTooOften = () => namedError("TransactionConflictException", "A run was moved too often by other workers.");
 
 /** Those of these runs that are still active, as they are now, with what they were. */
-async function reread<T extends Driven>(store: JourneyDeps["store"], group: readonly T[]): Promise<Map<T, T>> {
+async function reread<T extends DrivenRun>(store: JourneyDeps["store"], group: readonly T[]): Promise<Map<T, T>> {
   const runs = await readActive(
     store,
     group.map(({ run: { subscriber_id, journey_id, id } }) => ({
@@ -150,7 +150,7 @@ async function reread<T extends Driven>(store: JourneyDeps["store"], group: read
 }
 
 /** A migration may have moved some of the runs to another version since they were read before. */
-async function driveVersions<T extends Driven>(deps: JourneyDeps, group: readonly T[]): Promise<Moved<T>> {
+async function driveVersions<T extends DrivenRun>(deps: JourneyDeps, group: readonly T[]): Promise<MovedRuns<T>> {
   const all = nothingMoved<T>();
   for (const same of Map.groupBy(group, ({ run }) => run.version).values()) {
     const { held, lost } = await driveVersion(deps, same);
@@ -160,7 +160,7 @@ async function driveVersions<T extends Driven>(deps: JourneyDeps, group: readonl
   return all;
 }
 
-async function driveVersion<T extends Driven>(deps: JourneyDeps, group: readonly T[]): Promise<Moved<T>> {
+async function driveVersion<T extends DrivenRun>(deps: JourneyDeps, group: readonly T[]): Promise<MovedRuns<T>> {
   const { store, activeJourneys } = deps;
   const [first] = group;
   if (!first) return nothingMoved();
@@ -185,7 +185,7 @@ export function turnsOf<T>(items: readonly T[], nameOf: (item: T) => string): T[
   return turns;
 }
 
-interface Moved<T> {
+interface MovedRuns<T> {
   /** Those that a suspension of the workspace holds. */
   held: Set<T>;
   /** Those that another worker moved first, or began. */
@@ -194,21 +194,25 @@ interface Moved<T> {
   overQuota: Set<T>;
 }
 
-const nothingMoved = <T>(): Moved<T> => ({ held: new Set(), lost: new Set(), overQuota: new Set() });
+const nothingMoved = <T>(): MovedRuns<T> => ({ held: new Set(), lost: new Set(), overQuota: new Set() });
 
-interface Running {
+interface RunningJourney {
   graph: Graph;
   pauses: Pauses | undefined;
 }
 
 /** Moves runs of one version until each waits, ends or was moved by another worker. */
-async function moveOn<T extends Moving>(deps: JourneyDeps, journey: Running, moving: readonly T[]): Promise<Moved<T>> {
+async function moveOn<T extends MovingRun>(
+  deps: JourneyDeps,
+  journey: RunningJourney,
+  moving: readonly T[],
+): Promise<MovedRuns<T>> {
   const { held, lost, overQuota } = nothingMoved<T>();
   /** What happened while a run began found no run that it could end. */
   const isLookedAtAgain = exitsOf(journey.graph).length > 0;
   const failed: PromiseSettledResult<unknown>[] = [];
   const quietEnds = openQuietEnds(deps);
-  let open: (Moving & { origin: T })[] = moving.map((origin) => ({ ...origin, origin }));
+  let open: (MovingRun & { origin: T })[] = moving.map((origin) => ({ ...origin, origin }));
   while (open.length > 0) {
     const now = deps.store.clock.now();
     const decided = await evaluateAll(open, async (one) => ({
@@ -254,8 +258,8 @@ async function moveOn<T extends Moving>(deps: JourneyDeps, journey: Running, mov
 /** Where a run goes now; undefined if it stays where it is. */
 async function decide(
   { store, quietEnds }: JourneyDeps & { quietEnds: ReturnType<typeof openQuietEnds> },
-  { graph, pauses }: Running,
-  { run, entry }: Moving,
+  { graph, pauses }: RunningJourney,
+  { run, entry }: MovingRun,
   now: number,
 ): Promise<Move | undefined> {
   const mover = { position: run.position, isNew: run.seq === 0, trigger: run.context.event_id };

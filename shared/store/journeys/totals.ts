@@ -29,11 +29,12 @@ export type JourneyTotals = Record<(typeof stages)[number], number>;
 
 const MILLION = 1_000_000;
 
-type Sent = Pick<JobRecord, "id" | "source" | "dispatched_at">;
+type SentJob = Pick<JobRecord, "id" | "source" | "dispatched_at">;
 
 /** The writes for the end of jobs, one for each journey and day; none for jobs of other sources. */
 export function endedWrites(jobs: readonly JobRecord[]): ItemWrite<"workspace">[] {
-  const dayOfSource = ({ source, dispatched_at }: Sent) => `${source.type} ${source.id} ${dayOf(dispatched_at ?? "")}`;
+  const dayOfSource = ({ source, dispatched_at }: SentJob) =>
+    `${source.type} ${source.id} ${dayOf(dispatched_at ?? "")}`;
   const groups = Map.groupBy(jobs, dayOfSource);
   return [...groups.values()].flatMap((group) => {
     const sum = (stage: "sent" | "delivered" | "failed") => group.reduce((n, { counts }) => n + counts[stage], 0);
@@ -44,7 +45,7 @@ export function endedWrites(jobs: readonly JobRecord[]): ItemWrite<"workspace">[
 }
 
 /** The writes for a report by which a recipient reached these stages for the first time. @param n -1 takes them back */
-export const reachedWrites = (job: Sent, reached: readonly Stage[], n: 1 | -1 = 1): ItemWrite<"workspace">[] =>
+export const reachedWrites = (job: SentJob, reached: readonly Stage[], n: 1 | -1 = 1): ItemWrite<"workspace">[] =>
   addWrites(
     job,
     Object.fromEntries(
@@ -53,7 +54,7 @@ export const reachedWrites = (job: Sent, reached: readonly Stage[], n: 1 | -1 = 
   );
 
 /** The writes for a mail of a journey that arrived after all, came back, was complained about or led to an opt-out. */
-export function lateTotalWrites(job: Sent, late: LateResult): ItemWrite<"workspace">[] {
+export function lateTotalWrites(job: SentJob, late: LateResult): ItemWrite<"workspace">[] {
   const { kind } = late;
   if (kind === "complained" || kind === "unsubscribed") return addWrites(job, { [kind]: 1 });
   const fate = fateOf(late);
@@ -61,7 +62,7 @@ export function lateTotalWrites(job: Sent, late: LateResult): ItemWrite<"workspa
 }
 
 /** The writes that take back what such a mail meant for its recipient. */
-export const fateTotalWrites = (job: Sent, fate: RecipientFate): ItemWrite<"workspace">[] =>
+export const fateTotalWrites = (job: SentJob, fate: RecipientFate): ItemWrite<"workspace">[] =>
   addWrites(job, figuresOfFate(fate, -1));
 
 type Costs = Record<`cost|${string}` | `unpriced|${string}`, number>;
@@ -82,7 +83,7 @@ function costsOf(jobs: readonly JobRecord[]): Costs {
 }
 
 function addWrites(
-  { id, source, dispatched_at }: Sent,
+  { id, source, dispatched_at }: SentJob,
   counted: Partial<JourneyTotals & Costs>,
 ): ItemWrite<"workspace">[] {
   const add = Object.fromEntries(Object.entries(counted).filter(([, n]) => n !== 0));

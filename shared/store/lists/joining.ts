@@ -14,20 +14,20 @@ import { isAlive, Profile } from "../subscribers/items.ts";
 import { getProfiles, type LivingProfile } from "../subscribers/subscribers.ts";
 import { removeUncounted } from "./imported-members.ts";
 import { ListItem, ListMembership } from "./items.ts";
-import { type Added, addMembers, removeMembers } from "./lists.ts";
+import { type AddResult, addMembers, removeMembers } from "./lists.ts";
 import { countWrite } from "./member-counts.ts";
 import { changeMembers, enterWrites } from "./memberships.ts";
 
 /** Statements that are written at once. */
 const MAX_CONCURRENT = 25;
 
-interface Joined extends Added {
+interface JoinResult extends AddResult {
   /** The ids of those who are asked to confirm first. */
   pending: string[];
 }
 
 /** How subscribers come to a list. */
-interface Joining {
+interface JoinOptions {
   source: string;
   /** The import that adds them. */
   import_job_id?: string;
@@ -36,7 +36,7 @@ interface Joining {
   /** Who is asked already is not asked again. */
   isRepeat?: boolean;
   /** What adds those who need not confirm. */
-  add?: (ids: readonly string[], read?: readonly (LivingProfile | undefined)[]) => Promise<Added>;
+  add?: (ids: readonly string[], read?: readonly (LivingProfile | undefined)[]) => Promise<AddResult>;
   /** The profiles of ids. */
   read?: (ids: readonly string[]) => Promise<(LivingProfile | undefined)[]>;
 }
@@ -58,8 +58,8 @@ export async function joinList(
     isRepeat = false,
     add = (some, profiles) => addMembers(store, list, some, profiles),
     read = (some) => getProfiles(store, some),
-  }: Joining,
-): Promise<Joined> {
+  }: JoinOptions,
+): Promise<JoinResult> {
   const row = requireFound(await store.get(ListItem, { id: list }), "list");
   const distinct = [...new Set(ids)];
   const channel = listChannelOf(list);

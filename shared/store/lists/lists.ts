@@ -115,7 +115,7 @@ export async function removeList(store: Store, timers: Timers, id: string): Prom
   if (removed === "missing") throw notFound("list");
 }
 
-export interface Added {
+export interface AddResult {
   added: number;
   already_member: number;
   /** Ids of no subscriber of this workspace. */
@@ -131,7 +131,7 @@ export async function addMembers(
   list: string,
   ids: readonly string[],
   read?: readonly (LivingProfile | undefined)[],
-): Promise<Added> {
+): Promise<AddResult> {
   const group = listGroup(list);
   const distinct = [...new Set(ids)];
   const memberKeys = distinct.map((id) => memberKey(group, id));

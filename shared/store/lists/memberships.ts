@@ -21,7 +21,7 @@ const EXIT_KEPT_MS = 30 * DAY;
 
 type MembershipWrites = [own: ItemWrite<"workspace">, member: ItemWrite<"workspace">];
 
-interface Changing {
+interface MembershipChange {
   group: Group;
   subscriber: string;
   /** It starts no journey. */
@@ -31,7 +31,7 @@ interface Changing {
 }
 
 /** Puts a subscriber into a list or segment, on both sides. */
-export function enterWrites({ group, subscriber, historical, at }: Changing): MembershipWrites {
+export function enterWrites({ group, subscriber, historical, at }: MembershipChange): MembershipWrites {
   const entered_at = timestamp(at);
   const member = putItem(Member, memberKey(group, subscriber), { entered_at });
   if (group.kind === "list") {
@@ -51,7 +51,7 @@ export function enterWrites({ group, subscriber, historical, at }: Changing): Me
 }
 
 /** The row of a membership in a segment stays for a while and records the exit, which can start journeys (JND-10). */
-function leaveWrites({ group, subscriber, historical, at }: Changing): MembershipWrites {
+function leaveWrites({ group, subscriber, historical, at }: MembershipChange): MembershipWrites {
   const member = removeItem(Member, memberKey(group, subscriber));
   if (group.kind === "list") return [removeItem(ListMembership, { subscriber, list: group.id }, present()), member];
   const exit = { member: false, exited_at: timestamp(at), expires: ttl(at + EXIT_KEPT_MS) };

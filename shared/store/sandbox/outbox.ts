@@ -11,11 +11,11 @@ import { OutboxItem, sentFields } from "./items.ts";
 const KEPT_SECONDS = 30 * 86_400;
 const MAX_CHARACTERS = 100_000;
 
-interface Sent extends Pick<RowOf<typeof OutboxItem>, keyof typeof sentFields> {
+interface SandboxMessage extends Pick<RowOf<typeof OutboxItem>, keyof typeof sentFields> {
   headers: Record<string, string>;
 }
-type SentInput = Pick<Sent, "channel" | "to" | "body"> &
-  Partial<Pick<Sent, "subscriber_id" | "job_id" | "title" | "headers">>;
+type SentInput = Pick<SandboxMessage, "channel" | "to" | "body"> &
+  Partial<Pick<SandboxMessage, "subscriber_id" | "job_id" | "title" | "headers">>;
 
 const cut = (text: string): string => text.slice(0, MAX_CHARACTERS);
 
@@ -47,7 +47,7 @@ export function openOutbox(deps: Deps, { tenant, wall }: Sandbox): (sent: SentIn
 export async function listSent(
   store: StoreReader,
   { after, limit }: { after?: string | undefined; limit: number },
-): Promise<{ items: Sent[]; next?: string }> {
+): Promise<{ items: SandboxMessage[]; next?: string }> {
   const from = after === undefined ? undefined : keyOf(OutboxItem, store.tenant, { id: after });
   const page = await store.query(OutboxItem, {}, { limit, after: from });
   const items = page.items.map(({ headers, ...row }) => ({

@@ -3,7 +3,7 @@ import { perEnvironment } from "../../kernel/deps.ts";
 import type { TenantId } from "../../kernel/ids.ts";
 import { compileRule, type Rule } from "../../rules/segment-evaluation.ts";
 import { type StoreReader, storeRead } from "../context.ts";
-import { idsByName, type Versioned, watchedIndex } from "../events/watchers.ts";
+import { idsByName, type WatcherVersion, watchedIndex } from "../events/watchers.ts";
 import { fromJson } from "../json-text.ts";
 import { SegmentItem } from "./items.ts";
 import { zoneFor } from "./rules.ts";
@@ -24,7 +24,7 @@ interface DynamicSegments {
    * The current rules, including every rule that was stored before the call.
    * @param known a version of the watchers: then the rules of that version, or newer ones
    */
-  of(tenant: string, known?: Promise<Versioned | undefined>): Promise<SegmentIndex>;
+  of(tenant: string, known?: Promise<WatcherVersion | undefined>): Promise<SegmentIndex>;
 }
 
 const EMPTY: SegmentIndex = { version: 0, rules: new Map(), byAttribute: new Map(), byEvent: new Map(), windowed: [] };

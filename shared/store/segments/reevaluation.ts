@@ -192,7 +192,7 @@ async function writeChanges(store: Store, evaluations: readonly Evaluation[]): P
 async function scheduleRechecks(
   store: Store,
   timers: Timers,
-  evaluations: readonly Rechecked[],
+  evaluations: readonly RecheckInput[],
 ): Promise<ReadonlySet<string>> {
   const unset = new Set<string>();
   const needed = evaluations.flatMap((one) => recheckOf(one) ?? []);
@@ -209,9 +209,9 @@ async function scheduleRechecks(
 }
 
 /** What decides when a subscriber is looked at again. */
-type Rechecked = Pick<Evaluation, "subject" | "now" | "next" | "checkAt">;
+type RecheckInput = Pick<Evaluation, "subject" | "now" | "next" | "checkAt">;
 
-function recheckOf({ subject: { subscriber }, now, next, checkAt }: Rechecked) {
+function recheckOf({ subject: { subscriber }, now, next, checkAt }: RecheckInput) {
   if (!Number.isFinite(next)) return undefined;
   // Whole minutes, well within AMB-71: windows that end together need one timer.
   const at = Math.ceil(next / MINUTE) * MINUTE;

@@ -15,7 +15,7 @@ import { parseRule, type RuleProblem } from "../../rules/segment-rules.ts";
 import { absent, all, any, below, is } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { countChange } from "../counters.ts";
-import { anotherEdit, type Edited, edited, isStill, outdated, versionOf } from "../edits.ts";
+import { anotherEdit, type EditResult, edited, isStill, outdated, versionOf } from "../edits.ts";
 import { type EntityRange, entityPage } from "../entity-pages.ts";
 import { watchersChanged, watchWrites } from "../events/watchers.ts";
 import { changeItem, fieldsOf, type NewRowOf, putItem, removeItem } from "../item.ts";
@@ -162,9 +162,9 @@ export async function updateSegment(
   timers: Timers,
   id: string,
   { plan, input, seen }: { plan: PlanName; input: SegmentInput; seen?: number | undefined },
-): Promise<Edited<Segment>> {
+): Promise<EditResult<Segment>> {
   const compiled = await requireRule(store, plan, input.rule);
-  return untilUncontended<Edited<Segment>>(beingChanged, async () => {
+  return untilUncontended<EditResult<Segment>>(beingChanged, async () => {
     const row = await requireRow(store, id);
     if (seen !== undefined && versionOf(row) !== seen) return done(outdated);
     const edit = await editOf(store, row, input);

@@ -115,7 +115,7 @@ export function consentsNow(profile: ProfileRow, addresses: Addresses): Contact[
   return { ...Object.fromEntries(familyOf(profile, "c:")), ...Object.fromEntries(now) };
 }
 
-export interface Suppressing {
+export interface NewSuppression {
   kind: AddressKind;
   /** Normalized. */
   address: string;
@@ -136,7 +136,7 @@ export interface Suppressing {
  */
 export async function suppressAddress(
   store: Store,
-  { kind, address, reason, source, note, at = store.clock.now(), isDated, isReport }: Suppressing,
+  { kind, address, reason, source, note, at = store.clock.now(), isDated, isReport }: NewSuppression,
 ): Promise<{ row: AddressRow; isNew: boolean }> {
   const id = addressId(kind, address);
   const suppressed_at = timestamp(at);

@@ -1,6 +1,6 @@
 // The confirmed opt-in: a statement is pending until the owner of the address confirms it by the link of a mail (AMB-129).
 
-import type { Confirming } from "../../contract/mail-tokens.ts";
+import type { ConfirmToken } from "../../contract/mail-tokens.ts";
 import { DAY, SECOND, timestamp } from "../../kernel/clock.ts";
 import { mailboxOf, normalizedAddress } from "../../rules/addresses.ts";
 import { listIdOf } from "../../rules/list-consents.ts";
@@ -39,7 +39,7 @@ export async function needsConfirmation(
   return channel === "email" && (await workspace())?.double_opt_in === true;
 }
 
-type Asking =
+type ConfirmationRequest =
   | { kind: "asks"; profile: LivingProfile; address: string; write: ItemWrite<"workspace"> }
   | { kind: "not pending" | "asked before" | "asked too often" | "no address" | "suppressed" | "opted out" };
 
@@ -47,7 +47,7 @@ type Asking =
  * Whether the owner of a subscriber's address is asked to confirm an opt-in now.
  * @returns with the write that notes it: on condition that nobody else has asked since
  */
-export async function askingOf(store: Store, subscriber: string, channel: string): Promise<Asking> {
+export async function askingOf(store: Store, subscriber: string, channel: string): Promise<ConfirmationRequest> {
   const profile = await getProfile(store, subscriber);
   if (profile?.[`c:${channel}`] !== "pending") return { kind: "not pending" };
   const text = normalizedAddress("email", profile.email);
@@ -81,10 +81,10 @@ type Confirmation =
   | { kind: "confirmed" }
   | { kind: "gone" };
 
-type Confirmed = Pick<Confirming, "subscriber" | "address" | "channel" | "askedAt">;
+type ConfirmedAddress = Pick<ConfirmToken, "subscriber" | "address" | "channel" | "askedAt">;
 
 /** What the link of a mail does now: nothing once the address, the statement or the subscriber is another one. */
-export async function confirmationOf(store: StoreReader, confirmed: Confirmed): Promise<Confirmation> {
+export async function confirmationOf(store: StoreReader, confirmed: ConfirmedAddress): Promise<Confirmation> {
   const { subscriber, address, channel, askedAt } = confirmed;
   const profile = await getProfile(store, subscriber);
   if (!profile || mailAddressId(profile) !== address) return { kind: "gone" };
@@ -99,7 +99,7 @@ export async function confirmationOf(store: StoreReader, confirmed: Confirmed): 
 }
 
 /** What was asked before an opt-out is answered by it: a later statement has a mail of its own. */
-async function isOptedOutSince(store: StoreReader, { subscriber, address, channel, askedAt }: Confirmed) {
+async function isOptedOutSince(store: StoreReader, { subscriber, address, channel, askedAt }: ConfirmedAddress) {
   const [{ items }, row] = await Promise.all([
     store.query(ConsentItem, { subscriber }, { newestFirst: true, limit: MAX_STATEMENTS }),
     store.get(AddressItem, { id: address }),
@@ -122,7 +122,7 @@ async function isOptedOutSince(store: StoreReader, { subscriber, address, channe
  */
 export async function confirm(
   store: Store,
-  { subscriber, address, channel }: Confirmed,
+  { subscriber, address, channel }: ConfirmedAddress,
   { email, ip, text }: { email: string | undefined; ip: string; text: string },
 ): Promise<boolean> {
   const now = store.clock.now();

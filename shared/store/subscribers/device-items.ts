@@ -60,13 +60,13 @@ export const DeviceItem = item({
 export type DeviceRow = RowOf<typeof DeviceItem>;
 
 /** What a push is addressed by. */
-export interface Addressed extends Pick<DeviceRow, "platform"> {
+export interface DeviceAddress extends Pick<DeviceRow, "platform"> {
   token?: string | undefined;
   subscription?: JsonText<PushSubscription> | undefined;
 }
 
 /** The address that a push goes to, `<platform>:<token or endpoint>`, which only one device can have. */
-export const addressOf = ({ platform, token, subscription }: Addressed): string =>
+export const addressOf = ({ platform, token, subscription }: DeviceAddress): string =>
   `${platform}:${token ?? (subscription === undefined ? "" : fromJson(subscription).endpoint)}`;
 
 /** The devices of one subscriber, for a query of `DeviceItem`. */

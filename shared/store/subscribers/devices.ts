@@ -9,8 +9,8 @@ import { type ConditionOf, fieldsOrNull, type KeyOf, type NewRowOf, removeItem }
 import type { Key } from "../model.ts";
 import { busy, contended, done, transacted, untilUncontended, whereItHolds } from "../refusals.ts";
 import {
-  type Addressed,
   addressOf,
+  type DeviceAddress,
   DeviceItem,
   DevicePointer,
   type DeviceRow,
@@ -52,7 +52,7 @@ export const keyOfDevice = ({ subscriber_id, id }: Pick<DeviceRecord, "subscribe
 export const pointsAt = ({ id }: Pick<DeviceRow, "id">): ConditionOf<typeof DevicePointer> =>
   any(absent("device"), is("device", id));
 
-export const pointersOf = (device: Addressed & Pick<DeviceRow, "device_id">): PointerKey[] => [
+export const pointersOf = (device: DeviceAddress & Pick<DeviceRow, "device_id">): PointerKey[] => [
   { by: "token", text: addressOf(device) },
   ...(device.device_id === undefined ? [] : [{ by: "name" as const, text: device.device_id }]),
 ];

@@ -15,7 +15,7 @@ const MAX_READ = 256;
 const KEPT_SECONDS = HOUR / SECOND;
 
 /** How an erasure shows in exports. */
-export type Erasing = Pick<RowOf<typeof ErasingActor>, "erase_properties" | "until">;
+export type ErasureInExports = Pick<RowOf<typeof ErasingActor>, "erase_properties" | "until">;
 
 /**
  * Those of these actors that are being erased, by `actorText`, strongly consistent. Read it after the rows that are to be
@@ -24,7 +24,7 @@ export type Erasing = Pick<RowOf<typeof ErasingActor>, "erase_properties" | "unt
 export async function erasingAmong(
   store: StoreReader,
   actors: readonly Actor[],
-): Promise<ReadonlyMap<string, Erasing>> {
+): Promise<ReadonlyMap<string, ErasureInExports>> {
   const { items, next } = await store.queryRows(ErasingActor, {}, { limit: MAX_READ });
   const found = new Map(items.map((row) => [row.sk, rowOf(ErasingActor, row)]));
   const keys = actors.map((actor) => ({ actor: actorText(actor) }));

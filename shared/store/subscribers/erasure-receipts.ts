@@ -27,7 +27,7 @@ const removedStores = [
 ] as const;
 export type RemovedStore = (typeof removedStores)[number];
 /** Rows and files removed or anonymized. */
-export type Removed = Partial<Record<RemovedStore, number>>;
+export type RemovedCounts = Partial<Record<RemovedStore, number>>;
 
 export const ErasureReceipt = v.object({
   subscriber_id: said("The id of the erased subscriber", v.string()),
@@ -62,7 +62,7 @@ const OF_RECEIPT = new Set(["passes_begun", "passes_ended", "is_estimated", "tra
 /** Whether an attribute of a tombstone belongs to the receipt. */
 export const isOfReceipt = (name: string): boolean => name.startsWith("er:") || OF_RECEIPT.has(name);
 
-export function addRemoved(sum: Removed, removed: Removed): void {
+export function addRemoved(sum: RemovedCounts, removed: RemovedCounts): void {
   for (const name of removedStores) {
     const count = removed[name] ?? 0;
     if (count > 0) sum[name] = (sum[name] ?? 0) + count;
@@ -78,7 +78,12 @@ export async function beginPass(store: Store, subscriber: string): Promise<void>
 }
 
 /** Adds what a pass has removed to the receipt. @param isLast no pass follows. */
-export async function endPass(store: Store, subscriber: string, removed: Removed, isLast: boolean): Promise<void> {
+export async function endPass(
+  store: Store,
+  subscriber: string,
+  removed: RemovedCounts,
+  isLast: boolean,
+): Promise<void> {
   const counts = Object.fromEntries(
     removedStores.flatMap((name) => (removed[name] ? [[`er:${name}`, removed[name]]] : [])),
   );

@@ -27,7 +27,7 @@ import { AddressItem } from "./address-items.ts";
 import { forgetAddresses } from "./addresses.ts";
 import { DeviceItem, DevicePointer } from "./device-items.ts";
 import { deviceTraces } from "./devices.ts";
-import { addRemoved, isOfReceipt, type Removed, type RemovedStore } from "./erasure-receipts.ts";
+import { addRemoved, isOfReceipt, type RemovedCounts, type RemovedStore } from "./erasure-receipts.ts";
 import { eraseFromImports, IDENTIFIERS, type ImportTraces, importTraces } from "./import-erasure.ts";
 import { AwaitedRefusal, ImportSample, RejectedRows } from "./import-items.ts";
 import { Alias, ConsentItem, Profile, type ProfileRow, SubscriberAlias } from "./items.ts";
@@ -59,7 +59,7 @@ interface ErasureStep {
   name: string;
   /** The items with personal data that are erased here. */
   covers: readonly AnyItem[];
-  erase(store: Store, subscriber: string, erasure: Erasure): Promise<Removed & { isUnfinished?: boolean }>;
+  erase(store: Store, subscriber: string, erasure: Erasure): Promise<RemovedCounts & { isUnfinished?: boolean }>;
 }
 
 type Find<K extends Key> = (store: Store, subscriber: string) => Promise<readonly K[]>;
@@ -68,10 +68,10 @@ type Find<K extends Key> = (store: Store, subscriber: string) => Promise<readonl
 const eachPage =
   <K extends Key>(
     find: Find<K>,
-    remove: (store: Store, subscriber: string, rows: readonly K[]) => Promise<Removed>,
+    remove: (store: Store, subscriber: string, rows: readonly K[]) => Promise<RemovedCounts>,
   ): ErasureStep["erase"] =>
   async (store, subscriber) => {
-    const removed: Removed = {};
+    const removed: RemovedCounts = {};
     for (let rows = await find(store, subscriber); rows.length > 0; rows = await find(store, subscriber))
       addRemoved(removed, await remove(store, subscriber, rows));
     return removed;
@@ -79,7 +79,7 @@ const eachPage =
 
 const removeAs =
   (name: RemovedStore) =>
-  async (store: Store, _: string, rows: readonly Key[]): Promise<Removed> => {
+  async (store: Store, _: string, rows: readonly Key[]): Promise<RemovedCounts> => {
     await store.removeRows(rows);
     return { [name]: rows.length };
   };
@@ -168,7 +168,7 @@ export const places: readonly ErasureStep[] = [
  * Memberships and runs are removed with their counts, and what names the subscriber in the log of a webhook; the ledger is kept
  * under a pseudonym; other rows are removed.
  */
-async function removeOwnRows(store: Store, subscriber: string, rows: readonly Item[]): Promise<Removed> {
+async function removeOwnRows(store: Store, subscriber: string, rows: readonly Item[]): Promise<RemovedCounts> {
   const memberships = rows.filter(isMembership);
   await forgetMemberships(store, subscriber, memberships);
   const runs = rows.filter(isRun);
@@ -190,9 +190,9 @@ async function removeOwnRows(store: Store, subscriber: string, rows: readonly It
   };
 }
 
-interface Erased {
+interface ErasureResult {
   /** How many rows and files were removed or anonymized. */
-  removed: Removed;
+  removed: RemovedCounts;
   /** An import that began before the erasure is under way: another pass must follow. */
   isImporting: boolean;
   /** The time was up: the pass must go on. */
@@ -204,11 +204,11 @@ export async function eraseTraces(
   files: ImportErasing & ExportErasing,
   subscriber: string,
   { pass, isTimeUp }: Pick<Erasure, "pass" | "isTimeUp">,
-): Promise<Erased> {
+): Promise<ErasureResult> {
   const profile = await store.get(Profile, { id: subscriber });
   const tombstone = profile?.erased_at ? profile : undefined;
   const imports = await importTraces(store, files, tombstone);
-  const removed: Removed = {};
+  const removed: RemovedCounts = {};
   const { isImporting } = imports;
   for (const { erase } of places) {
     const { isUnfinished = false, ...some } = await erase(store, subscriber, {

@@ -4,18 +4,18 @@ import type { RowOf } from "../item.ts";
 import { fromJson } from "../json-text.ts";
 import type { ChoiceSummary, ConsentSummary, ImportItem, PhoneSummary } from "./import-items.ts";
 
-type Counted = RowOf<typeof ImportItem>;
+type CountedImport = RowOf<typeof ImportItem>;
 
 const NO_CHOICES: ChoiceSummary = { opted_in: 0, opted_out: 0, unknown: 0, unchanged: 0 };
 export const NO_CONSENTS: ConsentSummary = { ...NO_CHOICES, suppressed: 0, yes_without_time: 0, future: 0 };
 export const NO_PHONES: PhoneSummary = { kept: 0, converted: 0, unreadable: 0 };
 
-export const consentSummaryOf = (job: Counted): ConsentSummary => ({
+export const consentSummaryOf = (job: CountedImport): ConsentSummary => ({
   ...NO_CONSENTS,
   ...Object.fromEntries(familyOf(job, "consent:")),
 });
 
-export const phoneSummaryOf = (job: Counted): PhoneSummary => ({
+export const phoneSummaryOf = (job: CountedImport): PhoneSummary => ({
   ...NO_PHONES,
   ...Object.fromEntries(familyOf(job, "phone:")),
 });
@@ -39,6 +39,7 @@ export function addedChoices(some: Choices, others: Choices): Choices {
 
 export const oneChoice = (outcome: keyof ChoiceSummary): ChoiceSummary => ({ ...NO_CHOICES, [outcome]: 1 });
 
-export const channelChoicesOf = ({ channels }: Counted): Choices => (channels === undefined ? {} : fromJson(channels));
+export const channelChoicesOf = ({ channels }: CountedImport): Choices =>
+  channels === undefined ? {} : fromJson(channels);
 
-export const choicesOf = ({ choices }: Counted): Choices => (choices === undefined ? {} : fromJson(choices));
+export const choicesOf = ({ choices }: CountedImport): Choices => (choices === undefined ? {} : fromJson(choices));

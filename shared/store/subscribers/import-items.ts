@@ -21,7 +21,7 @@ export type ConsentSummary = ChoiceSummary & Record<"suppressed" | "yes_without_
 export type PhoneSummary = Record<"kept" | "converted" | "unreadable", number>;
 
 /** A row of the file that was not imported, or not whole. */
-export interface Rejected {
+export interface RejectedRow {
   line: number;
   reason: string;
   cells: readonly string[];
@@ -117,8 +117,8 @@ export const RejectedRows = item({
   sk: ({ offset }: { offset: number }) => `X#${String(offset).padStart(12, "0")}`,
   prefix: "X#",
   row: {
-    rows: json<readonly Rejected[]>(),
-    warnings: v.optional(json<readonly Rejected[]>()),
+    rows: json<readonly RejectedRow[]>(),
+    warnings: v.optional(json<readonly RejectedRow[]>()),
     expires: v.number(),
   },
   writers: ["import-rows", "erase"],

@@ -3,7 +3,7 @@ import type { StoreReader } from "../context.ts";
 import { fromJson } from "../json-text.ts";
 import type { Key } from "../model.ts";
 import { pagesOf } from "../table.ts";
-import { MAX_CELL_CHARACTERS, type Rejected, RejectedRows } from "./import-items.ts";
+import { MAX_CELL_CHARACTERS, type RejectedRow, RejectedRows } from "./import-items.ts";
 
 /** Of a row, and of the rows of a batch: these are kept together in one item, which has at most 400 KB. */
 const MAX_ROW_BYTES = 131_072;
@@ -32,8 +32,13 @@ const bytesOf = (text: string): number => Buffer.byteLength(JSON.stringify(text)
 export type ProblemKind = "rejected" | "warnings";
 
 /** In the order of the file, at most `max`. */
-export async function problemRows(store: StoreReader, id: string, kind: ProblemKind, max: number): Promise<Rejected[]> {
-  const found: Rejected[] = [];
+export async function problemRows(
+  store: StoreReader,
+  id: string,
+  kind: ProblemKind,
+  max: number,
+): Promise<RejectedRow[]> {
+  const found: RejectedRow[] = [];
   for await (const { items } of pagesOf((after?: Key) => store.query(RejectedRows, { job: id }, { after }))) {
     for (const { rows, warnings } of items) {
       const stored = kind === "rejected" ? rows : warnings;

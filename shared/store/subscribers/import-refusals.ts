@@ -29,10 +29,10 @@ import { expiry } from "./imports.ts";
 import { findByExternalId, subscriberId } from "./subscribers.ts";
 
 /** Whether what a row refuses holds from now on, or only for whom a later row names. `nothing`: it takes nothing back. */
-export type Kept = "kept" | "awaited" | "nothing";
+export type RefusalOutcome = "kept" | "awaited" | "nothing";
 
-interface Recorded {
-  kept: Kept;
+interface RecordedRefusals {
+  kept: RefusalOutcome;
   /** The addresses of mail that get none from now on, whoever has them, in normalized form. */
   held: string[];
 }
@@ -47,7 +47,7 @@ export async function recordRefusals(
   from: ImportedFrom,
   said: Refusals,
   given?: GivenAddresses,
-): Promise<Recorded> {
+): Promise<RecordedRefusals> {
   // Whoever has no other name than an address needs no other row to be reached.
   if (said.external_id === undefined && refusesNothing(said)) return { kept: "nothing", held: [] };
   const name = said.external_id ?? said.email?.toLowerCase();
@@ -72,7 +72,7 @@ export async function recordRefusals(
 }
 
 /** @param isThere there is a person that it is of */
-export function keptOf(refusals: Refusals, isThere: boolean): Kept {
+export function keptOf(refusals: Refusals, isThere: boolean): RefusalOutcome {
   if (refusesNothing(refusals)) return "nothing";
   if (isThere || isOfAddresses(refusals)) return "kept";
   return refusedOfPerson(refusals) ? "awaited" : "nothing";

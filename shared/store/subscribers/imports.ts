@@ -15,7 +15,7 @@ import { annotationWrite } from "../insights/annotations.ts";
 import { type ChangeOf, changeItem, type NewRowOf, putItem, type RowOf } from "../item.ts";
 import { fromJson, toJson } from "../json-text.ts";
 import { move, moveWrite } from "../lifecycle.ts";
-import { type Changed, onConditionFailed, transacted, whereItHolds } from "../refusals.ts";
+import { type ChangeResult, onConditionFailed, transacted, whereItHolds } from "../refusals.ts";
 import type { Timers } from "../timers.ts";
 import type { Choices } from "./import-counts.ts";
 import {
@@ -23,7 +23,7 @@ import {
   ImportItem,
   ImportSample,
   type PhoneSummary,
-  type Rejected,
+  type RejectedRow,
   RejectedRows,
 } from "./import-items.ts";
 import { keptBytes, keptCells, MAX_KEPT_BYTES } from "./import-problems.ts";
@@ -204,7 +204,8 @@ export const moveImport = (
   id: string,
   action: keyof typeof importMoves,
   set: ImportChange,
-): Promise<Changed<ImportJob>> => move(store, ImportItem, { id }, { lifecycle: importMoves, action, change: { set } });
+): Promise<ChangeResult<ImportJob>> =>
+  move(store, ImportItem, { id }, { lifecycle: importMoves, action, change: { set } });
 
 /** Ends an import after the batch in progress; its rows stay. @throws 404, 409 if it has ended. */
 export async function cancelImport(store: Store, id: string): Promise<ImportJob> {
@@ -229,8 +230,8 @@ interface Progress {
   channels: Choices;
   /** How many more subscribers a dry run would create. */
   would_create: number;
-  rejected: readonly Rejected[];
-  warnings: readonly Rejected[];
+  rejected: readonly RejectedRow[];
+  warnings: readonly RejectedRow[];
   offset: number;
   line: number;
 }

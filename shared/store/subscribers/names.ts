@@ -9,10 +9,10 @@ import { recent } from "../recent.ts";
 import { onConditionFailed } from "../refusals.ts";
 import { SeenNames } from "./statistics-items.ts";
 
-export type Named = "attributes" | "events";
+export type NamedKind = "attributes" | "events";
 
 /** SEG-11, SEG-12: the most names that are returned; no more are kept. */
-export const MAX_NAMES: Record<Named, number> = { attributes: 500, events: 200 };
+export const MAX_NAMES: Record<NamedKind, number> = { attributes: 500, events: 200 };
 /** All names fit into one row, also those of paths, whose parts may be of any length. */
 const MAX_NAME_LENGTH = 256;
 
@@ -24,7 +24,7 @@ const NAMES_PER_WRITE = 50;
 const MAX_CACHED_TENANTS = 1_000;
 
 /** The names kept of a workspace, in order. */
-export async function namesOf(store: StoreReader, kind: Named): Promise<string[]> {
+export async function namesOf(store: StoreReader, kind: NamedKind): Promise<string[]> {
   return [...namesIn(await store.get(SeenNames, { kind }, { eventual: true }))].sort();
 }
 
@@ -37,7 +37,7 @@ export function nameLearner() {
 
   return async (
     store: Pick<Store, "tenant" | "get" | "change">,
-    kind: Named,
+    kind: NamedKind,
     names: Iterable<string>,
   ): Promise<void> => {
     const place = `${kind} ${store.tenant}`;

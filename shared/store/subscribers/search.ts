@@ -42,7 +42,7 @@ export function entriesOf(profile: ProfileRow): EntryKey[] {
 }
 
 /** Entries that begin with a text, of the profiles that fit. */
-interface Look {
+interface SearchPrefix {
   prefix: string;
   fits: (profile: LivingProfile) => boolean;
 }
@@ -51,7 +51,7 @@ interface Look {
  * A text of several words may be a full name: it is looked for by its last word. A name with marks is found by its other
  * spelling, too.
  */
-function looksFor(q: string): Look[] {
+function looksFor(q: string): SearchPrefix[] {
   const prefix = searchText(q);
   const lastWord = prefix.split(" ").at(-1) ?? "";
   const isFullName = lastWord !== prefix;
@@ -139,13 +139,13 @@ export async function ownersOfEmail(store: StoreReader, email: string): Promise<
 
 const subscriberIn = (position: string) => position.slice(position.lastIndexOf("#") + 1);
 
-const matchesIn = (profile: LivingProfile, looks: readonly Look[]): EntryKey[] => {
+const matchesIn = (profile: LivingProfile, looks: readonly SearchPrefix[]): EntryKey[] => {
   const fitting = looks.filter(({ fits }) => fits(profile));
   return entriesOf(profile).filter(({ text }) => fitting.some(({ prefix }) => text.startsWith(prefix)));
 };
 
 /** An entry may be older than the profile, and a profile may have several that match. */
-const isFirstMatch = (profile: LivingProfile, looks: readonly Look[], position: string): boolean =>
+const isFirstMatch = (profile: LivingProfile, looks: readonly SearchPrefix[], position: string): boolean =>
   matchesIn(profile, looks).map(positionOf).sort(inBytes)[0] === position;
 
 /** Whether a search finds somebody who is known already. */
@@ -154,7 +154,7 @@ export const isFoundBy = (profile: LivingProfile, q: string): boolean => matches
 /** The order of sort keys. */
 const inBytes = (one: string, other: string) => Buffer.compare(Buffer.from(one), Buffer.from(other));
 
-function entriesFrom(store: StoreReader, looks: readonly Look[], start: string | undefined, limit: number) {
+function entriesFrom(store: StoreReader, looks: readonly SearchPrefix[], start: string | undefined, limit: number) {
   const sources = looks.flatMap(({ prefix }) => {
     // A page that begins before these entries has all of them, and one that begins after them none.
     const isWithin = start?.startsWith(prefix) ?? false;

@@ -12,7 +12,7 @@ import { transacted } from "../refusals.ts";
 import type { RootSecrets } from "../secrets.ts";
 import { newestOfShards, wantedPage } from "../sorted.ts";
 import { AddressItem, addressId, SuppressionsByTime } from "./address-items.ts";
-import { type AddressRow, type Suppressing, suppressAddress } from "./addresses.ts";
+import { type AddressRow, type NewSuppression, suppressAddress } from "./addresses.ts";
 
 export const Suppression = titled("Suppression", {
   id: v.string(),
@@ -30,11 +30,11 @@ export const Suppression = titled("Suppression", {
 });
 export type Suppression = v.InferOutput<typeof Suppression>;
 
-type Suppressed = AddressRow & { reason: SuppressionReason; suppressed_at: string };
-const isSuppressed = (row: AddressRow | undefined): row is Suppressed =>
+type SuppressedAddress = AddressRow & { reason: SuppressionReason; suppressed_at: string };
+const isSuppressed = (row: AddressRow | undefined): row is SuppressedAddress =>
   row?.reason !== undefined && row.suppressed_at !== undefined;
 
-const shown = (row: Suppressed): Suppression => fieldsOrNull(Suppression.entries, row);
+const shown = (row: SuppressedAddress): Suppression => fieldsOrNull(Suppression.entries, row);
 
 interface SuppressionQuery {
   limit: number;
@@ -45,7 +45,7 @@ interface SuppressionQuery {
 }
 
 /** An address of either kind in its normalized form; undefined if it is none. */
-export function readAddress(text: string): Pick<Suppressing, "kind" | "address"> | undefined {
+export function readAddress(text: string): Pick<NewSuppression, "kind" | "address"> | undefined {
   for (const kind of addressKinds) {
     const address = normalizedAddress(kind, text.trim());
     if (address !== undefined) return { kind, address };
@@ -108,7 +108,7 @@ export async function findSuppression(store: StoreReader, id: string): Promise<S
 /** Suppresses an address. @returns the suppression that holds then, and whether it is new */
 export async function suppress(
   store: Store,
-  suppressing: Suppressing,
+  suppressing: NewSuppression,
 ): Promise<{ suppression: Suppression; isNew: boolean }> {
   const { row, isNew } = await suppressAddress(store, suppressing);
   if (!isSuppressed(row)) throw new Error("A suppressed address has no reason.");

@@ -3,14 +3,14 @@ import type { StoreReader } from "../context.ts";
 import type { TimelineEntry } from "./timeline-entries.ts";
 
 /** An entry with its place: entries are in the order of `at` and `id`. Names are added to those that a page shows. */
-export interface Placed {
+export interface PlacedEntry {
   at: string;
   id: string;
   entry: TimelineEntry;
 }
 
 /** Where a page begins: entries before this one. */
-type Before = Pick<Placed, "at" | "id">;
+type Before = Pick<PlacedEntry, "at" | "id">;
 
 export interface Bounds {
   subscriber: string;
@@ -21,14 +21,14 @@ export interface Bounds {
 export const isBefore = (one: Before, other: Before): boolean =>
   one.at < other.at || (one.at === other.at && one.id < other.id);
 
-export type Source = (store: StoreReader, bounds: Bounds) => Promise<Placed[]>;
+export type Source = (store: StoreReader, bounds: Bounds) => Promise<PlacedEntry[]>;
 
 /** An entry without its time; its name may be added later. */
-type Untimed = {
+type UntimedEntry = {
   [K in TimelineEntry["kind"]]: Omit<Extract<TimelineEntry, { kind: K }>, "at" | "title"> & { title?: string };
 }[TimelineEntry["kind"]];
 
-export function placedAt(at: string, id: string, { title = "", ...rest }: Untimed): Placed {
+export function placedAt(at: string, id: string, { title = "", ...rest }: UntimedEntry): PlacedEntry {
   const entry = { at, title, ...rest } as TimelineEntry;
   return { at, id: `${rest.kind}:${id}`, entry };
 }

@@ -17,7 +17,7 @@ import {
   type PersonalCause,
 } from "../journeys/triggers-of-person.ts";
 import { getProfile } from "./subscribers.ts";
-import { type Placed, placedAt, type Source } from "./timeline-places.ts";
+import { type PlacedEntry, placedAt, type Source } from "./timeline-places.ts";
 
 const LOOK_BACK_MS = 90 * DAY;
 /** Of the newest journeys, so many are looked at. */
@@ -46,7 +46,7 @@ export const refusals: Source = async (store, { subscriber, before, limit }) => 
   if (!profile) return [];
 
   const byName = Map.groupBy(events, ({ event_name }) => event_name);
-  const placed: Placed[] = [];
+  const placed: PlacedEntry[] = [];
   for (const journey of journeys) {
     const { type, event_name = "" } = journey.trigger;
     const causes: PersonalCause[] =

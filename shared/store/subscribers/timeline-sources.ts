@@ -31,7 +31,7 @@ import { consentOf } from "./consents.ts";
 import { deviceOf, deviceRows } from "./devices.ts";
 import { ConsentItem } from "./items.ts";
 import type { TimelineEntry } from "./timeline-entries.ts";
-import { type Bounds, isBefore, type Placed, placedAt, type Source } from "./timeline-places.ts";
+import { type Bounds, isBefore, type PlacedEntry, placedAt, type Source } from "./timeline-places.ts";
 import { refusals } from "./timeline-refusals.ts";
 
 const EVENT_PAGE = 50;
@@ -40,9 +40,9 @@ const EVENT_PAGE = 50;
 async function untilEnough<R extends { sk: string }>(
   { before, limit }: Bounds,
   read: (after: Key | undefined) => Promise<{ items: R[]; next?: Key | undefined }>,
-  placed: (row: R) => Placed[],
-): Promise<Placed[]> {
-  const found: Placed[] = [];
+  placed: (row: R) => PlacedEntry[],
+): Promise<PlacedEntry[]> {
+  const found: PlacedEntry[] = [];
   for await (const { items } of pagesOf(read)) {
     found.push(...items.flatMap(placed).filter((one) => before === undefined || isBefore(one, before)));
     if (found.length >= limit) break;
@@ -88,8 +88,8 @@ const messages: Source = (store, bounds) => {
  * A row of a history holds events of up to an hour: those of the rows to come are older than the end of the last one. All
  * rows of the hour after the place are read, and all of one moment: a page that left some out would end the timeline.
  */
-const eventsOfActor = async (store: StoreReader, actor: Actor, { before, limit }: Bounds): Promise<Placed[]> => {
-  const found = new Map<string, Placed>();
+const eventsOfActor = async (store: StoreReader, actor: Actor, { before, limit }: Bounds): Promise<PlacedEntry[]> => {
+  const found = new Map<string, PlacedEntry>();
   const end = before ? timestamp(Date.parse(before.at) + MAX_SPAN_MS) : "";
   let after: Key | undefined;
   for (;;) {
@@ -221,9 +221,9 @@ const unsent: Source = async (store, { subscriber }) => {
   return (await Promise.all(found)).flat();
 };
 
-type Known = Omit<Parameters<typeof channelOutcomes>[1], "targets" | "waits">;
+type KnownOutcomes = Omit<Parameters<typeof channelOutcomes>[1], "targets" | "waits">;
 
-function unsentOf(job: Job, place: AudiencePlace | undefined, known: Known): Placed[] {
+function unsentOf(job: Job, place: AudiencePlace | undefined, known: KnownOutcomes): PlacedEntry[] {
   const at = job.dispatched_at ?? job.created_at;
   const common = { kind: "message" as const, ref: job.id };
   if (place?.kind === "skipped") {

@@ -6,7 +6,7 @@ import { ShownContent } from "../../contract/shown-content.ts";
 import { timestamp } from "../../kernel/clock.ts";
 import { ApiError, invalid, notFound, requireFound } from "../../kernel/errors.ts";
 import type { Store, StoreReader } from "../context.ts";
-import { anotherEdit, type Edited, edited, isStill, outdated, versionOf } from "../edits.ts";
+import { anotherEdit, type EditResult, edited, isStill, outdated, versionOf } from "../edits.ts";
 import type { RowOf } from "../item.ts";
 import { toJson } from "../json-text.ts";
 import { changeNamed, createNamed, getEntities, listNames, removeNamed, requireRoomForName } from "../name-index.ts";
@@ -89,7 +89,7 @@ export async function updateTemplate(
   id: string,
   { name, content = {} }: TemplateChange,
   seen?: number,
-): Promise<Edited<Template>> {
+): Promise<EditResult<Template>> {
   const { by_channel, ...texts } = content;
   const change = {
     set: { ...texts, ...(by_channel && { by_channel: toJson(by_channel) }) },

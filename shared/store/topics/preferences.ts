@@ -53,7 +53,7 @@ export function preferencesOf(profile: LivingProfile, topics: readonly Topic[]):
 export const askingOf = (topics: readonly Topic[]): ReadonlySet<string> =>
   new Set(topics.filter(({ double_opt_in }) => double_opt_in).map(({ key }) => key));
 
-interface Choosing {
+interface PreferenceChange {
   source: string;
   asking: ReadonlySet<string>;
   /** The id of the address whose owner chooses: that confirms, while it is the subscriber's (AMB-129). */
@@ -75,7 +75,7 @@ export async function choose(
   store: Store,
   read: LivingProfile,
   choices: Choices,
-  choosing: Choosing,
+  choosing: PreferenceChange,
 ): Promise<LivingProfile | undefined> {
   let profile: LivingProfile | undefined = read;
   return untilUncontended(
@@ -91,7 +91,7 @@ export async function choose(
   );
 }
 
-type Recorded =
+type RecordResult =
   | { kind: "recorded"; profile: LivingProfile }
   /** One of them was chosen anew since the profile was read, or the subscriber was erased. */
   | { kind: "chosen meanwhile" };
@@ -100,8 +100,8 @@ async function record(
   store: Store,
   profile: LivingProfile,
   choices: Choices,
-  { source, asking, owned }: Choosing,
-): Promise<Recorded> {
+  { source, asking, owned }: PreferenceChange,
+): Promise<RecordResult> {
   const current = new Map<string, string>(familyOf(profile, "c:"));
   const times = new Map<string, string>(familyOf(profile, "ct:"));
   const isAsRead = (channel: string): ConditionOf<typeof Profile> => asRead(`ct:${channel}`, times.get(channel));

@@ -4,7 +4,7 @@ import { perEnvironment } from "../../kernel/deps.ts";
 import type { TenantId } from "../../kernel/ids.ts";
 import type { WebhookEvent } from "../../rules/webhook-events.ts";
 import { storeRead } from "../context.ts";
-import type { Versioned } from "../events/watchers.ts";
+import type { WatcherVersion } from "../events/watchers.ts";
 import { recent } from "../recent.ts";
 import { listWebhooks } from "./webhooks.ts";
 
@@ -23,7 +23,7 @@ interface ActiveWebhooks {
    * Those that are delivered to, oldest first.
    * @param known the version of the watchers as it was just read; undefined if there never was one
    */
-  of(tenant: string, known: Promise<Versioned | undefined>): Promise<readonly ActiveWebhook[]>;
+  of(tenant: string, known: Promise<WatcherVersion | undefined>): Promise<readonly ActiveWebhook[]>;
 }
 
 export const activeWebhooks = /* @__PURE__ */ perEnvironment(

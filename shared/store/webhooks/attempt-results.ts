@@ -17,7 +17,7 @@ import {
 } from "./deliveries.ts";
 import { DeliveryItem, type DeliveryOutcome, type DeliveryRow, type RecordedAttempt } from "./delivery-items.ts";
 
-export interface Finished {
+export interface FinishedAttempt {
   n: number;
   /** The start of the attempt, in milliseconds. */
   at: number;
@@ -47,7 +47,7 @@ type AttemptRecorded =
 export async function recordAttempt(
   store: Store,
   key: Key,
-  finished: Finished,
+  finished: FinishedAttempt,
   { extraItems = [], lateItems = extraItems }: WrittenWith,
 ): Promise<AttemptRecorded> {
   const { n, at, result, outcome, sequence } = finished;
@@ -72,7 +72,7 @@ export async function recordAttempt(
 async function recordLate(
   store: Store,
   key: Key,
-  late: Finished & { attempt: JsonText<RecordedAttempt>; lateItems: readonly ItemWrite<"workspace">[] },
+  late: FinishedAttempt & { attempt: JsonText<RecordedAttempt>; lateItems: readonly ItemWrite<"workspace">[] },
   old: DeliveryRow,
 ): Promise<AttemptRecorded> {
   const { n, result, outcome, sequence, attempt, lateItems } = late;
@@ -103,21 +103,21 @@ interface AttemptChange {
   when: ConditionOf<typeof DeliveryItem>;
 }
 
-type Written = { kind: "written" } | { kind: "refused"; old: DeliveryRow | undefined };
+type WriteResult = { kind: "written" } | { kind: "refused"; old: DeliveryRow | undefined };
 
 async function write(
   store: Store,
   key: Key,
   { n, attempt, change, when }: AttemptChange,
   extraItems: readonly ItemWrite<"workspace">[],
-): Promise<Written> {
+): Promise<WriteResult> {
   // The reply to this very write may have been lost: what follows from the result is still to be done.
-  const refused = (old: DeliveryRow | undefined): Written =>
+  const refused = (old: DeliveryRow | undefined): WriteResult =>
     old?.[attemptName(n)] === attempt ? { kind: "written" } : { kind: "refused", old };
   const writeAlone = () =>
     store
       .change(DeliveryItem, key, change, when)
-      .then((): Written => ({ kind: "written" }), onConditionFailed(DeliveryItem, refused));
+      .then((): WriteResult => ({ kind: "written" }), onConditionFailed(DeliveryItem, refused));
   if (extraItems.length === 0) return writeAlone();
   const failures = await failuresOf(store, [changeItem(DeliveryItem, key, change, when), ...extraItems]);
   if (failures.length === 0) return { kind: "written" };

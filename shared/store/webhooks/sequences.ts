@@ -31,7 +31,7 @@ interface Group {
 type Block = Omit<SequenceBlockRow, "pk" | "sk">;
 
 /** A delivery that the stream reports, and its place in the stream. */
-interface Accepted {
+interface AcceptedDelivery {
   id: string;
   acceptedAt: number;
   position: string;
@@ -56,7 +56,7 @@ export async function numberAccepted(
   store: Store,
   webhook: string,
   stream: string,
-  accepted: readonly Accepted[],
+  accepted: readonly AcceptedDelivery[],
 ): Promise<Group[]> {
   return untilUncontended(numberedByOthers, async () => {
     const tail = await newestBlock(store, webhook);
@@ -88,7 +88,7 @@ export async function numberLate(store: Store, webhook: string, row: DeliveryTim
 export async function sequencesOf(
   store: StoreReader,
   webhook: string,
-  deliveries: readonly Pick<Accepted, "id" | "acceptedAt">[],
+  deliveries: readonly Pick<AcceptedDelivery, "id" | "acceptedAt">[],
 ): Promise<Map<string, number>> {
   const numbers = new Map<string, number>();
   for await (const block of blocksSince(store, webhook, deliveries)) {
@@ -102,7 +102,7 @@ export async function sequencesOf(
 export async function groupsOf(
   store: StoreReader,
   webhook: string,
-  deliveries: readonly Pick<Accepted, "id" | "acceptedAt">[],
+  deliveries: readonly Pick<AcceptedDelivery, "id" | "acceptedAt">[],
 ): Promise<Group[]> {
   const missing = new Set(deliveries.map(({ id }) => id));
   const groups: Group[] = [];
@@ -121,7 +121,7 @@ export async function groupsOf(
 async function* blocksSince(
   store: StoreReader,
   webhook: string,
-  deliveries: readonly Pick<Accepted, "acceptedAt">[],
+  deliveries: readonly Pick<AcceptedDelivery, "acceptedAt">[],
 ): AsyncGenerator<SequenceBlockRow> {
   if (deliveries.length === 0) return;
   const since = Math.min(...deliveries.map((one) => one.acceptedAt)) - CLOCK_TOLERANCE_MS;
@@ -150,7 +150,7 @@ interface Addition {
   /** The newest block. */
   tail: Block | undefined;
   stream: string;
-  fresh: readonly Accepted[];
+  fresh: readonly AcceptedDelivery[];
   /** Another group comes at once: a block that is full is then ended as it is made. */
   isFollowed?: boolean;
 }

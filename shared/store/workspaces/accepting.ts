@@ -81,7 +81,7 @@ async function requireInvitation(platform: Platform, digest: string): Promise<In
 async function join(
   platform: Platform,
   { digest, invitation, team }: { digest: string; invitation: InvitationRow; team: Team },
-  { user, writes }: Invited,
+  { user, writes }: InvitedUser,
 ): Promise<"joined" | "team changed"> {
   const { id, tenant, email, role } = invitation;
   const created_at = timestamp(platform.clock.now());
@@ -115,7 +115,7 @@ async function refusePassword(
 type UserRow = RowOf<typeof UserItem>;
 
 /** The user an invitation is for, as stored after the writes that create the user, or count that an existing one joins. */
-interface Invited {
+interface InvitedUser {
   kind: "invited";
   user: UserRow;
   writes: ItemWrite<"platform">[];
@@ -130,7 +130,7 @@ async function invitedUser(
   platform: Platform,
   acceptance: Acceptance,
   checks: AcceptanceChecks,
-): Promise<Invited | { kind: "wrong password" }> {
+): Promise<InvitedUser | { kind: "wrong password" }> {
   const existing = await platform.get(UserItem, { email: acceptance.email });
   return existing ? existingUser(platform, existing, acceptance, checks) : newUser(platform, acceptance, checks);
 }
@@ -140,7 +140,7 @@ async function existingUser(
   existing: UserRow,
   { email, password, mailed, workspace }: Acceptance,
   { admit, refuseWeak, proveSecondFactor }: AcceptanceChecks,
-): Promise<Invited | { kind: "wrong password" }> {
+): Promise<InvitedUser | { kind: "wrong password" }> {
   const now = timestamp(platform.clock.now());
   await admit(email);
   const isProven = mailed && existing.confirmed_at === undefined;
@@ -163,7 +163,7 @@ async function newUser(
   platform: Platform,
   { email, name, password, mailed, workspace }: Acceptance,
   { refuseWeak }: AcceptanceChecks,
-): Promise<Invited> {
+): Promise<InvitedUser> {
   refuseWeak([email, workspace]);
   const now = timestamp(platform.clock.now());
   const row = {

@@ -21,7 +21,7 @@ type UserRow = RowOf<typeof UserItem>;
 type MemberRow = RowOf<typeof MemberItem>;
 
 /** What a verified ID token says. */
-export interface Asserted {
+export interface AssertedUser {
   subject: string;
   /** Absent unless the provider says that it verified it. */
   email: string | undefined;
@@ -39,7 +39,7 @@ interface SignedIn {
  * The user and member behind what a provider asserts; makes both where the provider's settings allow it.
  * @throws 403 for an address the provider does not speak for, and for somebody who is no member and becomes none; 409, 429.
  */
-export async function signedInUser(platform: Platform, provider: Provider, asserted: Asserted): Promise<SignedIn> {
+export async function signedInUser(platform: Platform, provider: Provider, asserted: AssertedUser): Promise<SignedIn> {
   const { tenant } = provider;
   return untilUncontended(busy.conflict("The team is changing at the moment. Try again."), async () => {
     const { user, writes } = await userBehind(platform, provider, asserted);
@@ -63,7 +63,7 @@ export async function signedInUser(platform: Platform, provider: Provider, asser
  * The user behind what the provider of the installation asserts: one that is there already.
  * @throws 403 for an address that is not verified, or that nobody has; 409
  */
-export function knownUser(platform: Platform, provider: Provider, asserted: Asserted): Promise<UserRow> {
+export function knownUser(platform: Platform, provider: Provider, asserted: AssertedUser): Promise<UserRow> {
   return untilUncontended(busy.conflict("The user is changing at the moment. Try again."), async () => {
     const { user, writes } = await userBehind(platform, provider, asserted);
     const isLinked = writes.length === 0 || (await transacted(platform, writes));
@@ -93,7 +93,7 @@ interface Behind {
   writes: ItemWrite<"platform">[];
 }
 
-async function userBehind(platform: Platform, provider: Provider, asserted: Asserted): Promise<Behind> {
+async function userBehind(platform: Platform, provider: Provider, asserted: AssertedUser): Promise<Behind> {
   const { tenant, issuer } = provider;
   const key = { tenant, issuer, subject: asserted.subject };
   const link = await platform.get(FederatedIdentity, key);

@@ -45,11 +45,11 @@ interface NewSession extends Omit<Session, "id"> {
   isProvided?: boolean;
 }
 
-interface Begun extends Session {
+interface IssuedSession extends Session {
   token: string;
 }
 
-interface Renewed extends Begun {
+interface RenewedSession extends IssuedSession {
   begunAt: string;
   /** The workspace at whose identity provider it began, and that provider. */
   provided?: TenantId | undefined;
@@ -76,7 +76,7 @@ export async function beginSession(
     provider,
     isProvided = false,
   }: NewSession,
-): Promise<Begun | undefined> {
+): Promise<IssuedSession | undefined> {
   const origin = parent === undefined ? undefined : await platform.get(UserSession, { user, id: parent });
   if (parent !== undefined && !isOpen(platform, origin)) return undefined;
   const first = origin && (origin.first ?? origin.parent);
@@ -137,7 +137,7 @@ function newFamily(platform: Platform, { id, user, tenant, readOnly }: Session) 
  * get the same one. The use of any older token of the family counts as theft and ends the session.
  * @returns undefined for an invalid token, and for one of a session that has ended.
  */
-export async function rotateRefreshToken(platform: Platform, token: string): Promise<Renewed | undefined> {
+export async function rotateRefreshToken(platform: Platform, token: string): Promise<RenewedSession | undefined> {
   const parts = partsOf(token);
   if (!parts) return undefined;
   const { family, secret } = parts;
@@ -165,7 +165,7 @@ export async function rotateRefreshToken(platform: Platform, token: string): Pro
  * Exchanges a token for one of a new family: the old family ends, the session goes on.
  * @returns undefined for an invalid token.
  */
-export async function replaceRefreshToken(platform: Platform, token: string): Promise<Renewed | undefined> {
+export async function replaceRefreshToken(platform: Platform, token: string): Promise<RenewedSession | undefined> {
   const session = await rotateRefreshToken(platform, token);
   const family = session && partsOf(session.token)?.family;
   if (!family) return undefined;
@@ -218,7 +218,7 @@ async function isRaced(platform: Platform, family: string, presented: string): P
 async function noteUse(
   platform: Platform,
   { user, id }: Pick<Session, "user" | "id">,
-): Promise<({ kind: "noted" } & Pick<Renewed, "begunAt" | "provided" | "provider">) | { kind: "ended" }> {
+): Promise<({ kind: "noted" } & Pick<RenewedSession, "begunAt" | "provided" | "provider">) | { kind: "ended" }> {
   const { expires } = expiry(platform);
   const set = { last_used_at: timestamp(platform.clock.now()), expires };
   const row = await whereItHolds(platform.change(UserSession, { user, id }, { set }, present()));

@@ -3,7 +3,7 @@ import { DecryptCommand, EncryptCommand, KMSClient } from "@aws-sdk/client-kms";
 import { type Deps, setting } from "../../kernel/deps.ts";
 import { bytesFrom } from "../kms.ts";
 
-export interface Sealing {
+export interface Sealer {
   /** @returns base64 */
   seal(secret: Buffer): Promise<string>;
   /** @throws where it was sealed for something else */
@@ -11,7 +11,7 @@ export interface Sealing {
 }
 
 /** Seals for what the context says, and opens what was sealed for the same. */
-export function sealingBy(deps: Deps, EncryptionContext: Record<string, string>): Sealing {
+export function sealingBy(deps: Deps, EncryptionContext: Record<string, string>): Sealer {
   const kms = deps.aws(KMSClient);
   return {
     seal: async (Plaintext) => {

@@ -9,7 +9,7 @@ import { fromJson, type JsonText, toJson } from "../json-text.ts";
 import { happened, transacted } from "../refusals.ts";
 import { UserItem } from "./identity-items.ts";
 import { accountWrites, secondFactorFields } from "./passwords.ts";
-import { type Sealing, sealingBy } from "./sealing.ts";
+import { type Sealer, sealingBy } from "./sealing.ts";
 import { withParents } from "./session-ends.ts";
 import { UserSession } from "./session-items.ts";
 import { base32, stepOfCode, TOTP_KEY_BYTES } from "./totp.ts";
@@ -29,7 +29,7 @@ export const factorKeys = /* @__PURE__ */ perEnvironment(
 
 interface FactorDeps {
   platform: Platform;
-  factorKeys: (user: string) => Sealing;
+  factorKeys: (user: string) => Sealer;
 }
 
 /** Stores a new key beside the one in force: it counts as soon as a code proves it. @throws 409 where one is in force. */

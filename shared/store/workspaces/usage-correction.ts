@@ -4,7 +4,7 @@ import { familyOf } from "../families.ts";
 import { putItem } from "../item.ts";
 import { usedAhead } from "../sends/chunks/quarters.ts";
 import { EventUsage, Usage } from "./items.ts";
-import { eventUsageKeys, type Metered, periodAt, shareOf } from "./usage.ts";
+import { eventUsageKeys, type MeteredKind, periodAt, shareOf } from "./usage.ts";
 
 /**
  * Sends that were taken ahead and not used are part of the number: only those that are used later add to it. What began
@@ -12,7 +12,7 @@ import { eventUsageKeys, type Metered, periodAt, shareOf } from "./usage.ts";
  */
 export async function setUsage(
   store: Store,
-  { sends, events }: { [M in Metered]?: number | undefined },
+  { sends, events }: { [M in MeteredKind]?: number | undefined },
 ): Promise<void> {
   if (sends === undefined && events === undefined) return;
   const key = { period: periodAt(store.clock.now()).name };

@@ -13,7 +13,7 @@ import { EventUsage, type PeriodUsage, Usage } from "./items.ts";
 import type { SendingSettings } from "./settings.ts";
 import type { WorkspaceRecord } from "./workspaces.ts";
 
-export type Metered = "sends" | "events";
+export type MeteredKind = "sends" | "events";
 
 export interface Allowance {
   plan: PlanName;
@@ -56,7 +56,7 @@ export async function sendsLeft(store: StoreReader, allowance: Allowance): Promi
 }
 
 /** What was used in a billing period. @param period such as `2026-10`; default: that of now */
-export async function usageOf(store: StoreReader, period?: string): Promise<Record<Metered, number>> {
+export async function usageOf(store: StoreReader, period?: string): Promise<Record<MeteredKind, number>> {
   const key = period === undefined ? usageKey(store) : { period };
   const shards = eventUsageKeys(store, key).map((shard) => ref(EventUsage, shard));
   const [row, ...counts] = await store.getEach([ref(Usage, key), ...shards]);
@@ -118,9 +118,9 @@ export async function settlement(store: StoreReader, uses: readonly Use[]): Prom
 
 /** 402 PAYMENT_REQUIRED beyond the plan, SEND_CAP_REACHED beyond the workspace's own cap (ERR-3, ERR-4). */
 export function usageRefusal(
-  metered: Metered,
+  metered: MeteredKind,
   n: number,
-  old: { [M in Metered]?: number } | undefined,
+  old: { [M in MeteredKind]?: number } | undefined,
   allowance: Allowance,
 ): ApiError {
   const used = old?.[metered] ?? 0;
@@ -134,7 +134,7 @@ export function usageRefusal(
 }
 
 /** What the plan and, for sends, the workspace's own cap allow in a period. */
-export function limitOf(metered: Metered, { plan, sendCap }: Allowance): number {
+export function limitOf(metered: MeteredKind, { plan, sendCap }: Allowance): number {
   const quota = plans[plan][metered];
   return metered === "sends" && sendCap !== null ? Math.min(quota, sendCap) : quota;
 }
@@ -145,7 +145,7 @@ const usageKey = ({ clock }: Pick<Store, "clock">) => ({ period: periodAt(clock.
  * Once per period, threshold and limit: an annotation and a log line with the numbers (F25, D-BILL). A higher limit has
  * thresholds of its own.
  */
-export async function warnOfUsage(store: Store, metered: Metered, allowance: Allowance): Promise<void> {
+export async function warnOfUsage(store: Store, metered: MeteredKind, allowance: Allowance): Promise<void> {
   const key = usageKey(store);
   const shards = metered === "events" ? eventUsageKeys(store, key).map((shard) => ref(EventUsage, shard)) : [];
   const [row, ...counts] = await store.getEach([ref(Usage, key), ...shards], { eventual: true });
@@ -166,15 +166,15 @@ interface WarnedLimit {
   max: number;
 }
 
-interface Warned {
-  metered: Metered;
+interface UsageWarning {
+  metered: MeteredKind;
   used: number;
   percent: number;
   /** The use from which on the warning is given. */
   threshold: number;
 }
 
-function warnedLimits(metered: Metered, { plan, sendCap }: Allowance): WarnedLimit[] {
+function warnedLimits(metered: MeteredKind, { plan, sendCap }: Allowance): WarnedLimit[] {
   const ofPlan = { mark: `warned_${metered}` as const, whose: `the plan's ${metered}`, max: plans[plan][metered] };
   if (metered !== "sends" || !sendCap) return [ofPlan];
   return [ofPlan, { mark: "warned_cap", whose: "the workspace's own monthly send cap", max: sendCap }];
@@ -182,7 +182,7 @@ function warnedLimits(metered: Metered, { plan, sendCap }: Allowance): WarnedLim
 
 async function warn(
   store: Store,
-  { mark, whose, max, metered, used, percent, threshold }: WarnedLimit & Warned,
+  { mark, whose, max, metered, used, percent, threshold }: WarnedLimit & UsageWarning,
 ): Promise<void> {
   const { period } = usageKey(store);
   const text = `${percent}% of ${whose} are used: ${used} of ${max} in ${period}.`;

@@ -60,7 +60,7 @@ export function lostMail({ Resources, ...template }: Template, topic: { Ref: str
 }
 
 /** What CloudWatch was asked. */
-interface Asked {
+interface AskedRequest {
   target: string;
   authorization: string;
   input: { AlarmName?: string; StateValue?: string; NextToken?: string };
@@ -76,7 +76,7 @@ interface Alarm {
 
 export interface AlarmAccount {
   endpoint: string;
-  asked: Asked[];
+  asked: AskedRequest[];
   /** The subjects of the mails that arrived. */
   mails: string[];
   close(): Promise<void>;
@@ -84,7 +84,7 @@ export interface AlarmAccount {
 
 /** @param others names of alarms that are not of the stack */
 export async function alarmAccount(template: Template, stackName: string, others: string[]): Promise<AlarmAccount> {
-  const [asked, mails]: [Asked[], string[]] = [[], []];
+  const [asked, mails]: [AskedRequest[], string[]] = [[], []];
   const named = (AlarmName: string, AlarmActions: string[], AlarmDescription = ""): Alarm => ({
     AlarmName,
     StateValue: "OK",
@@ -103,13 +103,13 @@ export async function alarmAccount(template: Template, stackName: string, others
     ...others.map((name) => named(name, [])),
   ];
 
-  const describe = ({ NextToken }: Asked["input"]) => {
+  const describe = ({ NextToken }: AskedRequest["input"]) => {
     const half = Math.ceil(alarms.length / 2);
     return NextToken === undefined
       ? { MetricAlarms: alarms.slice(0, half), NextToken: "more" }
       : { MetricAlarms: alarms.slice(half) };
   };
-  const setState = ({ AlarmName, StateValue = "" }: Asked["input"]) => {
+  const setState = ({ AlarmName, StateValue = "" }: AskedRequest["input"]) => {
     const alarm = alarms.find((one) => one.AlarmName === AlarmName);
     if (!alarm) return undefined;
     const isNew = alarm.StateValue !== StateValue;
@@ -121,7 +121,7 @@ export async function alarmAccount(template: Template, stackName: string, others
 
   const server = createServer(async (request, response) => {
     const { "x-amz-target": target, authorization = "" } = request.headers;
-    const input = (await json(request)) as Asked["input"];
+    const input = (await json(request)) as AskedRequest["input"];
     asked.push({ target: String(target), authorization, input });
     const answer = String(target).endsWith(".DescribeAlarms") ? describe(input) : setState(input);
     response.writeHead(answer ? 200 : 400).end(JSON.stringify(answer ?? { __type: "ResourceNotFound" }));

@@ -59,20 +59,20 @@ const replacing: Readonly<Record<string, readonly string[]>> = {
 
 export const RECORD = new URL("../deployed-resources.json", import.meta.url);
 
-interface Recorded {
+interface RecordedResource {
   type: string;
   /** The properties that cannot change in place, as they are in the template. */
   fixed: Record<string, unknown>;
   /** What becomes of it when it is no longer in the template. */
   kept?: string;
 }
-type Resources = Readonly<Record<string, Recorded>>;
+type Resources = Readonly<Record<string, RecordedResource>>;
 
 /** @throws an error with the type whose properties are not known here */
 export const resourcesOf = ({ Resources }: Pick<Template, "Resources">): Resources =>
   Object.fromEntries(Object.entries(Resources).map(([id, resource]) => [id, recordedOf(resource)]));
 
-function recordedOf({ Type, Properties = {}, DeletionPolicy }: Resource): Recorded {
+function recordedOf({ Type, Properties = {}, DeletionPolicy }: Resource): RecordedResource {
   const names = replacing[Type];
   if (names === undefined) throw new Error(`Which properties of a ${Type} replace it is to be said in this file.`);
   const fixed = Object.fromEntries(names.flatMap((name) => (name in Properties ? [[name, Properties[name]]] : [])));
@@ -112,7 +112,7 @@ const differing = (before: Record<string, unknown>, after: Record<string, unknow
   );
 
 /** Names that are given, not made by CloudFormation, of which there can be one in an account and region. */
-const namesOf = ({ type, fixed }: Recorded): string[] =>
+const namesOf = ({ type, fixed }: RecordedResource): string[] =>
   Object.entries(fixed)
     .filter(([name, value]) => OWN_NAMES.has(`${type}.${name}`) && value !== undefined)
     .map(([name, value]) => `${type}.${name} ${JSON.stringify(value)}`);

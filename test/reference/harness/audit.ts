@@ -1,7 +1,7 @@
 // Reads the audit trail of the product: each call once, newest first, with its outcome, and unbroken (F22).
 import { document } from "../../support/document.ts";
 import { type Body, HOUR, iso, Unpromised } from "../model/kit.ts";
-import type { Called } from "../model/records/plans.ts";
+import type { AuditedCall } from "../model/records/plans.ts";
 import { USED_UP } from "./compare.ts";
 import { type Failure, type Sides, short } from "./sides.ts";
 import { Bindings, differenceOf } from "./unify.ts";
@@ -41,7 +41,7 @@ const ACTORS: Record<string, string> = {
   agent: "agent_key",
 };
 
-const isEntryOf = (entry: Body, { at, route, actor, role, status, code }: Called): boolean =>
+const isEntryOf = (entry: Body, { at, route, actor, role, status, code }: AuditedCall): boolean =>
   entry.at === iso(at) &&
   nameOf(entry.action) === operationOf(route) &&
   entry.actor.type === ACTORS[actor] &&

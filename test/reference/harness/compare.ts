@@ -1,7 +1,7 @@
 // Reads answers of the product and holds them against those of the reference.
-import type { Listing } from "../model/checks.ts";
+import type { PageListing } from "../model/checks.ts";
 import { ANY, type Answer, type Body, iso, OneOf, Unordered } from "../model/kit.ts";
-import type { Look } from "./looks.ts";
+import type { ComparedRead } from "./looks.ts";
 import { credentialOf, type ProductCall } from "./product.ts";
 import { asWritten } from "./sandbox.ts";
 import { type Failure, type Sides, short, tell } from "./sides.ts";
@@ -27,7 +27,7 @@ export async function compare(
       expected: `${expected.status} ${short(expected.body)}`,
       got: `${got.status} ${short(got.body)}`,
     };
-  const listing: Listing | undefined = expected.body?.listing;
+  const listing: PageListing | undefined = expected.body?.listing;
   if (!listing) return expected.body === undefined ? undefined : differenceOf(bindings, expected.body, got.body);
   return compareListing(sides, listing, got.body, sent);
 }
@@ -35,7 +35,7 @@ export async function compare(
 /** Reads every page of the product: none over its size, no item twice, together what the reference has. */
 async function compareListing(
   sides: Sides,
-  listing: Listing,
+  listing: PageListing,
   first: Body,
   sent: ProductCall,
 ): Promise<Difference | undefined> {
@@ -62,7 +62,7 @@ async function compareListing(
   return differenceOf(sides.bindings, listing.items, items, `.${key}`);
 }
 
-export async function lookAt(sides: Sides, looks: Look[], number: number): Promise<Failure | undefined> {
+export async function lookAt(sides: Sides, looks: ComparedRead[], number: number): Promise<Failure | undefined> {
   const { product, reference, bindings } = sides;
   const theirs = (text: string) => text.replace(/#\w+-\d+/g, (id) => bindings.product.get(id) ?? id);
   for (const { path, query = {}, as = "owner" } of looks) {

@@ -4,7 +4,7 @@ import { iso } from "../model/kit.ts";
 import type { Job } from "../model/records/sends.ts";
 import { timelineKinds } from "../model/timeline.ts";
 import type { World } from "../model/world.ts";
-import { isListed, type Look } from "./looks.ts";
+import { type ComparedRead, isListed } from "./looks.ts";
 
 type Query = Record<string, string>;
 
@@ -25,7 +25,7 @@ const WITHOUT_TIMES = ["from", "to", "start", "end", "updated_since"];
  * Draws filters: most name one or two parameters, whose values come from different things, so that many a filter fits one
  * of its parts only. The draw follows from the world: a program that is replayed reads the same.
  */
-export function filteredLooks(world: World): Look[] {
+export function filteredLooks(world: World): ComparedRead[] {
   const random = randomFrom(Math.floor(world.now / 1000) + world.jobs.length);
   const times = [...world.jobs, ...world.campaigns, ...world.subscribers].map(({ created_at }) => iso(created_at));
   const period = { start: times, end: times };
@@ -39,7 +39,7 @@ export function filteredLooks(world: World): Look[] {
     const { from, to, start, end, ...rest }: Query = Object.fromEntries(random.some(known, random.between(1, 3)));
     return { ...rest, ...ordered("from", from, "to", to), ...ordered("start", start, "end", end) };
   };
-  const reads = (path: string, values: Values, fixed: Query = {}, as = "owner"): Look[] =>
+  const reads = (path: string, values: Values, fixed: Query = {}, as = "owner"): ComparedRead[] =>
     Array.from({ length: READS }, () => ({ path, query: { ...fixed, ...queryOf(values) }, as }));
   const some = <T>(things: T[]): T[] => random.some(things, 2);
 

@@ -6,13 +6,13 @@ import type { Job } from "../model/records/sends.ts";
 import { timelineKinds } from "../model/timeline.ts";
 import type { World } from "../model/world.ts";
 
-export interface Look {
+export interface ComparedRead {
   path: string;
   query?: Record<string, string>;
   as?: string;
 }
 
-const look = (path: string, query: Record<string, string> = {}, as = "owner"): Look => ({ path, query, as });
+const look = (path: string, query: Record<string, string> = {}, as = "owner"): ComparedRead => ({ path, query, as });
 
 /** Small pages, unless a schedule made hundreds of sends. */
 const pageOf = ({ jobs }: World): string =>
@@ -20,7 +20,7 @@ const pageOf = ({ jobs }: World): string =>
 
 const last = <T>(items: T[], count: number) => items.slice(-count);
 
-const sources = ({ campaigns, journeys }: Pick<World, "campaigns" | "journeys">): Look[] =>
+const sources = ({ campaigns, journeys }: Pick<World, "campaigns" | "journeys">): ComparedRead[] =>
   [...campaigns.map(({ id }) => ["campaign", id]), ...journeys.map(({ id }) => ["journey", id])].map(
     ([source_type, source_id]) => look("/api/v1/insights/series", { source_type: source_type!, source_id: source_id! }),
   );
@@ -41,10 +41,10 @@ function warnsTwiceAtOnce({ annotations }: World): boolean {
   return new Set(times).size < times.length;
 }
 
-type Looks = (world: World, isEnd: boolean) => Look[];
+type ComparedReads = (world: World, isEnd: boolean) => ComparedRead[];
 
 /** By area: what its commands may have changed. */
-const AREAS: Record<string, Looks> = {
+const AREAS: Record<string, ComparedReads> = {
   people: ({ subscribers, addresses }, isEnd) => [
     look("/api/v1/suppressions", isEnd ? { limit: "2" } : {}),
     ...(isEnd ? addresses.map(({ id }) => look(`/api/v1/suppressions/${id}`)) : []),
@@ -237,17 +237,17 @@ const REACHES: [RegExp, string[]][] = [
   [/annotations/, ["annotations"]],
 ];
 
-export function looksAfter(world: World, path: string): Look[] {
+export function looksAfter(world: World, path: string): ComparedRead[] {
   const areas = REACHES.find(([pattern]) => pattern.test(path))?.[1] ?? [];
   return areas.flatMap((area) => AREAS[area]!(world, false));
 }
 /** Time has passed: whatever may have become due. */
-export const looksAfterWaiting = (world: World): Look[] =>
+export const looksAfterWaiting = (world: World): ComparedRead[] =>
   ["sends", "segments", "journeys", "campaigns", "schedules", "hooks", "workspace"].flatMap((area) =>
     AREAS[area]!(world, false),
   );
 
-export const looksAfterLink = (world: World): Look[] =>
+export const looksAfterLink = (world: World): ComparedRead[] =>
   ["people", "lists", "sends", "insights"].flatMap((area) => AREAS[area]!(world, false));
 
-export const allLooks = (world: World): Look[] => Object.values(AREAS).flatMap((looks) => looks(world, true));
+export const allLooks = (world: World): ComparedRead[] => Object.values(AREAS).flatMap((looks) => looks(world, true));

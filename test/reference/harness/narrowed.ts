@@ -6,11 +6,11 @@ import { type Failure, type Sides, short } from "./sides.ts";
 
 type Query = Record<string, string>;
 /** Undefined: the requests of its minute are used up. */
-type Read = (path: string, query?: Query, as?: string) => Promise<Body[] | undefined>;
+type ReadRows = (path: string, query?: Query, as?: string) => Promise<Body[] | undefined>;
 type Differs = (path: string, query: Query, expected: Body[], got: Body[]) => Failure;
 
 const readerOf =
-  ({ product, counted }: Sides): Read =>
+  ({ product, counted }: Sides): ReadRows =>
   async (path, query = {}, as = "owner") => {
     const items: Body[] = [];
     for (let cursor = ""; ; ) {
@@ -45,7 +45,7 @@ export async function compareNarrowed(sides: Sides, command: number): Promise<Fa
 }
 
 /** Reads what a filter leaves, and holds it against those of the whole list that it should leave. */
-async function leaves(read: Read, differs: Differs, path: string, query: Query, expected: Body[]) {
+async function leaves(read: ReadRows, differs: Differs, path: string, query: Query, expected: Body[]) {
   const got = await read(path, query);
   if (!got || texts(got).join() === texts(expected).join()) return undefined;
   return differs(path, query, expected, got);
@@ -58,7 +58,7 @@ const hasChannel = ({ channel, channels }: Body, { channel: asked, state }: Quer
   channel === asked ||
   channels.some((one: Body) => one.channel === asked && (state === undefined || one.state === state));
 
-async function ofRecipients(sides: Sides, read: Read, differs: Differs) {
+async function ofRecipients(sides: Sides, read: ReadRows, differs: Differs) {
   const random = drawn(sides);
   const { reference, bindings } = sides;
   const told = reference.world.jobs.flatMap(({ id, spec }) => (spec.confirms ? [] : (bindings.product.get(id) ?? [])));
@@ -83,7 +83,7 @@ async function ofRecipients(sides: Sides, read: Read, differs: Differs) {
 }
 
 /** By a part of the name or of the title, as the send shows them; a send by a template shows no title. */
-async function ofSends(sides: Sides, read: Read, differs: Differs) {
+async function ofSends(sides: Sides, read: ReadRows, differs: Differs) {
   const path = "/api/v1/notifications";
   const all = (await read(path)) ?? [];
   const told = ({ name, title, content }: Body) => [name, title, content?.title].filter((text) => text);
@@ -97,7 +97,7 @@ async function ofSends(sides: Sides, read: Read, differs: Differs) {
 }
 
 /** Of a list, and of all who are found so, its members. */
-async function ofMembers(sides: Sides, read: Read, differs: Differs) {
+async function ofMembers(sides: Sides, read: ReadRows, differs: Differs) {
   const random = drawn(sides);
   const { reference, bindings } = sides;
   const [list] = random.some(reference.world.lists, 1);
@@ -116,7 +116,7 @@ async function ofMembers(sides: Sides, read: Read, differs: Differs) {
 const MAX_PAGED = 60;
 
 /** A list is the same on small pages as on large ones, in its order. */
-async function ofPages(sides: Sides, read: Read, differs: Differs) {
+async function ofPages(sides: Sides, read: ReadRows, differs: Differs) {
   const { reference, bindings } = sides;
   const { subscribers, hooks } = reference.world;
   const told = (things: { id: string }[]) =>
@@ -137,7 +137,7 @@ async function ofPages(sides: Sides, read: Read, differs: Differs) {
 }
 
 /** A server key finds whom the dashboard finds. */
-async function ofServers(sides: Sides, read: Read, differs: Differs) {
+async function ofServers(sides: Sides, read: ReadRows, differs: Differs) {
   const random = drawn(sides);
   const [one] = random.some(sides.reference.world.subscribers, 1);
   if (!one) return undefined;

@@ -9,7 +9,7 @@ const PUSH_CLASSES: Record<string, string> = { ios: "push", android: "push", web
 const DEFAULT_ORDER = ["push", "email", "web_push", "chat_app", "sms", "in_app"];
 const WINDOW = 90 * DAY;
 
-interface Ranking {
+interface RankedChannel {
   class: string;
   source: "personal" | "tenant" | "default";
   score: number;
@@ -42,7 +42,7 @@ function history(world: World, name: string, subscriber?: string): { delivered: 
 }
 
 /** SMA-4: personal from five deliveries, else the tenant's from a hundred, else the default order. */
-function rank(world: World, subscriber: string, name: string): Ranking {
+function rank(world: World, subscriber: string, name: string): RankedChannel {
   const score = ({ delivered, engaged }: { delivered: number; engaged: number }) => (engaged + 1) / (delivered + 4);
   const personal = history(world, name, subscriber);
   if (personal.delivered >= 5) return { class: name, source: "personal", score: score(personal) };
@@ -52,8 +52,8 @@ function rank(world: World, subscriber: string, name: string): Ranking {
 }
 
 /** Highest first; ties by the default order. */
-export function classesInOrder(world: World, subscriber: string, classes: string[]): Ranking[] {
-  const place = ({ class: name }: Ranking) => DEFAULT_ORDER.indexOf(name);
+export function classesInOrder(world: World, subscriber: string, classes: string[]): RankedChannel[] {
+  const place = ({ class: name }: RankedChannel) => DEFAULT_ORDER.indexOf(name);
   return classes
     .map((name) => rank(world, subscriber, name))
     .toSorted((a, b) => b.score - a.score || place(a) - place(b));

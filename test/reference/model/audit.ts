@@ -1,7 +1,7 @@
 // The audit trail (F22, docs/decisions/0043 and 0102): which calls are in it, once each.
 import type { Operation } from "./access.ts";
 import { ANY, type Answer, type Request } from "./kit.ts";
-import type { Called } from "./records/plans.ts";
+import type { AuditedCall } from "./records/plans.ts";
 import type { World } from "./world.ts";
 
 const INBOX = /^POST \/v1\/in-app/;
@@ -13,7 +13,7 @@ const STATES_CONSENT = ["POST /api/v1/subscribers/upsert", "POST /v1/subscribers
  * Calls of members that change something, but for marks in an inbox; what server keys do with webhooks, and one entry a
  * quarter-hour for all that one sends; of apps and upserts, what states a consent.
  */
-function kindOf({ route, write }: Operation, { as, body }: Request): Called["kind"] | null {
+function kindOf({ route, write }: Operation, { as, body }: Request): AuditedCall["kind"] | null {
   if (route.startsWith("GET ") || as.kind === "none") return null;
   if (as.kind === "dashboard") return write && !INBOX.test(route) ? "call" : null;
   if (as.kind === "agent") return CONFIRMS === route ? "call" : null;

@@ -57,7 +57,7 @@ export function pageNumber(query: Record<string, string>, field: string, fallbac
  * A page list. The whole list is answered in its order; the harness reads all pages of the product, checks their sizes
  * and compares what they hold together.
  */
-export interface Listing {
+export interface PageListing {
   key: string;
   items: Body;
   size: number;
@@ -65,6 +65,6 @@ export interface Listing {
 }
 
 export const listing = (key: string, items: Body, size: number, total?: number): Answer =>
-  ok({ listing: { key, items, size, ...(total !== undefined && { total }) } satisfies Listing });
+  ok({ listing: { key, items, size, ...(total !== undefined && { total }) } satisfies PageListing });
 
 export const limitOf = ({ query }: Request, fallback: number, max: number) => pageNumber(query, "limit", fallback, max);

@@ -8,7 +8,7 @@ export const SIGNS: Record<string, "out" | "suppressed" | "in"> = {
   ...{ newsletter: "in", subscribed: "in", acceptsmarketing: "in", optin: "in" },
 };
 
-export interface Said {
+export interface ConsentStatement {
   status: string;
   at: number | null;
   /** The words of the file, which stay with the person where they prove no opt-in. */
@@ -25,7 +25,7 @@ export function saidByName(
   time: number | null,
   constant: number | null,
   zone: string,
-): Said | null {
+): ConsentStatement | null {
   const date = timeOf(cell, zone);
   if (cell === "") return null;
   if (sign === "in") {
@@ -59,7 +59,7 @@ export function saidByFields(
   row: Record<string, string>,
   constant: number | null,
   zone: string,
-): Said | null {
+): ConsentStatement | null {
   const status = (row.consent_status ?? "").trim().toLowerCase();
   const time = (text: string | undefined) => timeOf(text, zone);
   const kept = row.consent_status?.trim();

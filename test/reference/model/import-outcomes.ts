@@ -2,7 +2,7 @@
 import { addressOf, consentOfAddress, optOutAddress, suppress } from "./addresses.ts";
 import { asks, currentConsent, recordConsent } from "./consents.ts";
 import { parseCsv } from "./csv.ts";
-import type { Said } from "./import-consents.ts";
+import type { ConsentStatement } from "./import-consents.ts";
 import { ANY, type Body, MINUTE, Unpromised } from "./kit.ts";
 import type { Import, Subscriber } from "./records/people.ts";
 import { at, type World } from "./world.ts";
@@ -23,7 +23,7 @@ export function translate(
   job: Import,
   subscriber: Subscriber,
   fields: Body,
-  said: Said,
+  said: ConsentStatement,
   { named = fields.email, isLeft = false }: { named?: string | undefined; isLeft?: boolean } = {},
 ): string {
   const isAhead = said.at !== null && said.at > job.created_at + 5 * MINUTE;
@@ -71,7 +71,7 @@ export function translate(
 }
 
 /** What a row without an address of mail refuses for its number too. */
-export function refuseNumber(world: World, job: Import, subscriber: Subscriber, said: Said | null): void {
+export function refuseNumber(world: World, job: Import, subscriber: Subscriber, said: ConsentStatement | null): void {
   if (currentConsent(world, subscriber.id, "sms")?.status === "opted_out") return;
   const consented_at = said?.at ? Math.min(said.at, job.created_at) : job.created_at;
   const refusal = { channel: "sms", status: "opted_out", consented_at, source: ANY, import_job_id: job.id };
@@ -79,7 +79,13 @@ export function refuseNumber(world: World, job: Import, subscriber: Subscriber, 
 }
 
 /** Only by a time, later than what is known; no import reverts an opt-out, of the person or of the number. */
-export function agreeByNumber(world: World, job: Import, subscriber: Subscriber, fields: Body, { at }: Said): void {
+export function agreeByNumber(
+  world: World,
+  job: Import,
+  subscriber: Subscriber,
+  fields: Body,
+  { at }: ConsentStatement,
+): void {
   const known = currentConsent(world, subscriber.id, "sms");
   const isAhead = at === null || at > job.created_at + 5 * MINUTE;
   const isHeld = known?.status === "opted_out" || consentOfAddress(world, subscriber, "sms", undefined) !== undefined;

@@ -1,7 +1,7 @@
 // The rows of an import: what their columns mean, and why a row is refused (D-CSV, AMB-132, AMB-133).
 import { isZone } from "./cron.ts";
 import { attributeKey, type Reader } from "./csv.ts";
-import { type Said, SIGNS, STRENGTH, saidByFields, saidByName, timeOf } from "./import-consents.ts";
+import { type ConsentStatement, SIGNS, STRENGTH, saidByFields, saidByName, timeOf } from "./import-consents.ts";
 import { type Choice, choicesOf, topicColumn } from "./import-topics.ts";
 import type { Body } from "./kit.ts";
 import type { Import } from "./records/people.ts";
@@ -51,13 +51,13 @@ export function isOfNumbers({ body }: Import, header: string[], rows: string[][]
 export interface Row {
   fields: Record<string, string>;
   attributes: Body;
-  said: Said | null;
+  said: ConsentStatement | null;
   /** A row without an address refuses for its number too (AMB-132). */
   isNumberRefused: boolean;
   /** Of a file of numbers: the number, null for one that nobody can read, and what the row agrees to. */
-  number?: { key: string | null; agreed: Said | null };
+  number?: { key: string | null; agreed: ConsentStatement | null };
   /** A row that names text messages says it of them, not of mail. */
-  ofTexts?: Said | null;
+  ofTexts?: ConsentStatement | null;
   choices: Choice[];
 }
 
@@ -109,9 +109,9 @@ export function readRow(
   );
   const ofFields = [saidByFields(source, fields, constant, zone)].flatMap((one) => one ?? []);
   const all = [...ofFields, ...named.flatMap((one) => one || [])];
-  const strength = ({ status }: Said) => STRENGTH.indexOf(status);
-  const strongestOf = (some: Said[]): Said | null => {
-    const strongest = some.reduce<Said | null>(
+  const strength = ({ status }: ConsentStatement) => STRENGTH.indexOf(status);
+  const strongestOf = (some: ConsentStatement[]): ConsentStatement | null => {
+    const strongest = some.reduce<ConsentStatement | null>(
       (held, one) => (held && strength(held) >= strength(one) ? held : one),
       null,
     );

@@ -6,7 +6,7 @@ import { notifyHooks } from "./hooks.ts";
 import { ANY, DAY, Refusal } from "./kit.ts";
 import { addMember } from "./lists.ts";
 import type { Consent, Subscriber } from "./records/people.ts";
-import type { Sent } from "./records/sends.ts";
+import type { SentMessage } from "./records/sends.ts";
 import { createJob, dispatch, takeQuota } from "./sending.ts";
 import { topicOf } from "./topics.ts";
 import { found, type World } from "./world.ts";
@@ -54,7 +54,7 @@ function hasOptedOut(world: World, { id, email }: Subscriber): boolean {
 /** What a link of a mail does. A page that is only looked at changes nothing. */
 export function follow(
   world: World,
-  mail: Sent,
+  mail: SentMessage,
   link: string,
   method: string,
   form: Form = { shown: [], in: [] },
@@ -80,7 +80,7 @@ interface Form {
  * TPC-4: a choice for each topic that the page showed; the others stay. Its reader has the mail: nothing is asked again, unless
  * the address of the person is another one by now.
  */
-function saved(world: World, subscriber: Subscriber, { to }: Sent, form: Form): void {
+function saved(world: World, subscriber: Subscriber, { to }: SentMessage, form: Form): void {
   const isOwner = isSameAddress(subscriber.email, to);
   for (const { key } of world.topics.filter((topic) => form.shown.includes(topic.key))) {
     const [channel, status] = [`topic:${key}`, form.in.includes(key) ? "opted_in" : "opted_out"];
@@ -91,7 +91,7 @@ function saved(world: World, subscriber: Subscriber, { to }: Sent, form: Form): 
   }
 }
 
-function clicked(world: World, { job_id, subscriber_id }: Sent): void {
+function clicked(world: World, { job_id, subscriber_id }: SentMessage): void {
   const [interaction, platform] = ["email_clicked", "email"];
   const row = { job_id, interaction, platform, subscriber_id, variant_id: null, email: null };
   world.interactions.push({ ...row, occurred_at: world.now, received_at: world.now, said: null });
@@ -99,7 +99,7 @@ function clicked(world: World, { job_id, subscriber_id }: Sent): void {
 }
 
 /** AMB-130: of the address, also when its person is gone, and of the person. A repeat changes nothing. */
-function unsubscribed(world: World, subscriber: Subscriber | undefined, { job_id, to }: Sent): void {
+function unsubscribed(world: World, subscriber: Subscriber | undefined, { job_id, to }: SentMessage): void {
   optOutAddress(world, to, world.now, "email", isSameAddress(subscriber?.email, to));
   if (!subscriber) return;
   const consent = { channel: "email", status: "opted_out", consented_at: world.now, source: "unsubscribe" };
@@ -118,7 +118,7 @@ const optedOutSince = (world: World, { id, email }: Subscriber, channel: string,
   );
 
 /** It holds for the address that the mail went to, while the statement is pending, and nobody opted out since it was asked. */
-function confirmed(world: World, subscriber: Subscriber, mail: Sent): void {
+function confirmed(world: World, subscriber: Subscriber, mail: SentMessage): void {
   const row = world.consents.find(({ id }) => id === mail.confirms);
   const isOpen = row && currentConsent(world, subscriber.id, row.channel)?.status === "pending";
   if (!isOpen || !isSameAddress(subscriber.email, mail.to) || world.now >= mail.at + LINK_LIVES) return;

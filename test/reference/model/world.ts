@@ -69,11 +69,11 @@ export interface World {
   receiver: number;
   imports: people.Import[];
   exports: people.Export[];
-  calls: plans.Called[];
+  calls: plans.AuditedCall[];
   annotations: { at: number; record: Body }[];
   /** By limit and period: the use from which on a warning was given. */
   warned: Record<string, number>;
-  outbox: sends.Sent[];
+  outbox: sends.SentMessage[];
   /** Mails whose provider did not answer. */
   unanswered: sends.Mail[];
   timers: Timer[];

@@ -3,7 +3,7 @@ import { vi } from "vitest";
 import { createClient } from "../../../sdk/src/client.ts";
 import type { ServiceError } from "../../../sdk/src/errors.ts";
 
-interface Sent {
+interface SentRequest {
   url: string;
   method: string;
   headers: Record<string, string>;
@@ -22,7 +22,7 @@ export const lost = () => mistake(new TypeError("fetch failed"));
 
 /** A client of a service that gives these answers in turn, the last one for ever. */
 export function clientOf(...answers: (() => Response)[]) {
-  const sent: Sent[] = [];
+  const sent: SentRequest[] = [];
   const fetch = (async (url: string, { method, headers, body }: RequestInit) => {
     sent.push({ url, method: method!, headers: headers as Record<string, string>, body, at: Date.now() });
     return answers[Math.min(sent.length, answers.length) - 1]!();

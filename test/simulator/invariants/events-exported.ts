@@ -6,7 +6,7 @@ import { unpackEvents } from "../../../shared/store/events/packing.ts";
 import { rowOf } from "../../../shared/store/item.ts";
 import type { Item } from "../../../shared/store/model.ts";
 import { itemsOf, placeOf } from "../entities.ts";
-import { type Book, bookOf, type Pass, type Sent } from "../event-book.ts";
+import { type Book, bookOf, type Pass, type SentEvent } from "../event-book.ts";
 import type { Invariant } from "../invariant.ts";
 import type { SimWorld } from "../world.ts";
 
@@ -73,7 +73,7 @@ function judgePass({ sent }: Book, { present, rows, named }: Pass, broken: Broke
   for (const key of present) if (!seen.has(key)) broken(`${key} was accepted and is not in an export begun later`);
 }
 
-function judgeActor({ links }: Book, event: Sent, row: ExportedEvent, broken: Broken): void {
+function judgeActor({ links }: Book, event: SentEvent, row: ExportedEvent, broken: Broken): void {
   const { key, tenant, person, anonymous, acceptedAt = Number.POSITIVE_INFINITY } = event;
   const owners = person ? [{ person, at: 0 }] : (links.get(`${tenant} ${anonymous}`) ?? []);
   const { id, subscriber_id, anonymous_id } = row;
@@ -97,7 +97,7 @@ const usedIn = ({ mirror }: SimWorld, tenant: string, period?: string): number =
     .reduce((sum, { item }) => sum + Number(item.events ?? 0), 0);
 
 /** Under faults, or sent twice at once, an event may be paid for twice; never be stored for nothing. */
-function judgeUsage(world: SimWorld, sent: Sent[], tenant: string, exported: number, broken: Broken): void {
+function judgeUsage(world: SimWorld, sent: SentEvent[], tenant: string, exported: number, broken: Broken): void {
   const { mirror, profile } = world;
   const rowsOf = (kind: string) => [...itemsOf(mirror, kind)].filter((row) => row.tenant === tenant);
   const alone = rowsOf("E").filter(({ item }) => item.block === undefined);

@@ -2,7 +2,7 @@
 // that nobody asked to be read, or that came after all messages were read.
 import { inboxRow, placeOf } from "../entities.ts";
 import type { Invariant } from "../invariant.ts";
-import type { Listing, Mark } from "../ledger.ts";
+import type { InboxListing, Mark } from "../ledger.ts";
 
 export const readsStay: Invariant = {
   name: "reads-stay",
@@ -38,7 +38,7 @@ export const readsStay: Invariant = {
   }),
 };
 
-function contradiction({ message, kind, read_at }: Mark, { messages }: Listing): string | undefined {
+function contradiction({ message, kind, read_at }: Mark, { messages }: InboxListing): string | undefined {
   const found = messages.find(({ id }) => id === message);
   if (!found) return "is gone";
   if (found.status === "unread") return "is unread";

@@ -138,7 +138,7 @@ function judgeNumbers({ profile }: SimWorld, log: readonly Json[], accepted: rea
   if (inOrder.some((n, i) => n !== i + 1)) say(`in the order of acceptance the numbers are ${inOrder}`);
 }
 
-interface Judged {
+interface JudgedDelivery {
   delivery: Json;
   posts: Post[];
   isLost(post: Post): boolean;
@@ -152,7 +152,7 @@ const wasTaken = ({ outcome, attempts }: Json): boolean =>
 function judgeDelivery(
   { profile, receivers }: SimWorld,
   hook: Hook,
-  { delivery, posts, isLost }: Judged,
+  { delivery, posts, isLost }: JudgedDelivery,
   say: Broken,
 ): void {
   const { id, outcome, attempts, attempt_count, sequence, payload, last_status_code } = delivery;

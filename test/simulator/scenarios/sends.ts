@@ -1,7 +1,7 @@
 // Sends of every kind while subscribers are created, changed and erased, and cancellations race the timers.
 import { MINUTE, SECOND } from "../../../shared/kernel/clock.ts";
 import { SubscriberCount } from "../../../shared/store/subscribers/items.ts";
-import { cancel, change, erase, join, PLATFORMS, populate, send, TIERS, type Wish } from "../actors.ts";
+import { cancel, change, erase, join, PLATFORMS, populate, type SendInput, send, TIERS } from "../actors.ts";
 import type { Scenario } from "../invariant.ts";
 import type { Person } from "../ledger.ts";
 import type { Tenant } from "../tenants.ts";
@@ -59,7 +59,7 @@ async function sendSomething(
   const { random, kernel } = world;
   const toSome = random.chance(0.6) || (!small && scheduledToAll.left-- <= 0);
   const isLater = random.chance(0.5) && (toSome || scheduledToAll.left-- > 0);
-  const wish: Wish = {
+  const wish: SendInput = {
     small: small || toSome,
     keyed: random.chance(0.6),
     repeats: random.chance(0.3) ? random.between(1, 2) : 0,

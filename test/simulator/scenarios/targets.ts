@@ -22,7 +22,7 @@ export const targets: Scenario = {
       tenant,
       isLarge ? random.between(LARGE.from, LARGE.to) : random.between(3, 12),
     );
-    const groups: Wish["target"][] = [];
+    const groups: SendInput["target"][] = [];
     world.act(random.between(0, MINUTE), async () => {
       groups.push({ type: "list", list_id: await fillList(world, tenant, people) });
     });
@@ -39,9 +39,9 @@ export const targets: Scenario = {
   },
 };
 
-type Wish = Parameters<typeof send>[2];
+type SendInput = Parameters<typeof send>[2];
 
-const sendTo = (world: SimWorld, tenant: Tenant, target: Wish["target"]) => {
+const sendTo = (world: SimWorld, tenant: Tenant, target: SendInput["target"]) => {
   const { random, kernel } = world;
   return send(world, tenant, {
     keyed: random.chance(0.6),

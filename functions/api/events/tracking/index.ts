@@ -2,7 +2,7 @@
 
 import * as v from "valibot";
 import { said, titled } from "../../../../shared/contract/schemas.ts";
-import type { Presented, PresentingRequest } from "../../../../shared/http/access.ts";
+import type { PresentedCredentials, PresentingRequest } from "../../../../shared/http/access.ts";
 import { workspaceOf } from "../../../../shared/http/authenticate.ts";
 import { type Call, endpoints, replyWith, type Shape } from "../../../../shared/http/endpoint.ts";
 import { requireSignedIds, USER_HASH_HEADER } from "../../../../shared/http/identity-proof.ts";
@@ -22,7 +22,7 @@ const PREFIX = "/v1/segment";
 const SETTINGS_SECONDS = 300;
 
 /** The write key: the user name of Basic authentication, or a field of the body where a browser sends no header. */
-function writeKeyOf(request: PresentingRequest): Presented {
+function writeKeyOf(request: PresentingRequest): PresentedCredentials {
   const [, basic] = /^basic +([\w+/=-]+)$/i.exec(request.headers.authorization ?? "") ?? [];
   const key = basic === undefined ? keyIn(request) : Buffer.from(basic, "base64").toString().split(":", 1)[0];
   const isServerKey = key?.startsWith("service_") === true;
@@ -101,10 +101,10 @@ const ProjectSettings = v.object({
 const endpoint = endpoints({ credentials: ["sdk", "server"], unaudited: ["server"], uses: [] });
 const access = { scope: "events:write", presents: writeKeyOf, uses: takingUses } as const;
 
-type Taking = Parameters<typeof takeMessages>[0] &
+type TrackingCall = Parameters<typeof takeMessages>[0] &
   Pick<Call<typeof taking>, "raw" | "headers" | "clock" | "log"> & { params: { call: string } };
 
-async function take({ params, raw, headers, clock, log, ...context }: Taking) {
+async function take({ params, raw, headers, clock, log, ...context }: TrackingCall) {
   const call = calls.find((one) => one === params.call);
   if (call === undefined) throw notFound("call");
   const { caller, secrets } = context;

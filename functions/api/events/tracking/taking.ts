@@ -17,7 +17,7 @@ import { findByExternalId, upsertSubscriber } from "../../../../shared/store/sub
 import type { Receipt, Translation } from "./translation.ts";
 
 export const takingUses = [storeWrite, secrets, audienceSize, eventIntake] as const;
-type Taking = Context<typeof takingUses> & { caller: Caller };
+type TrackingContext = Context<typeof takingUses> & { caller: Caller };
 
 const AT_ONCE = 20;
 /** Attributes of one write: the most that a profile has by the publishable key, and that any request changes. */
@@ -31,7 +31,7 @@ export const MAX_USERS: Record<Tier, number> = { client: 3, server: Number.POSIT
  * @throws 402 or 429 beyond the quotas of the plan, 403 for a key whose scopes leave out writing subscribers
  */
 export async function takeMessages(
-  taking: Taking,
+  taking: TrackingContext,
   messages: readonly Translation[],
   { tier, receivedAt }: Receipt,
 ): Promise<{ full: number }> {
@@ -69,7 +69,7 @@ export async function takeMessages(
 
 /** The subscriber of an external id, with all that its messages say; created where there is none. */
 async function subscriberOf(
-  { store, secrets, audienceSize, caller }: Taking,
+  { store, secrets, audienceSize, caller }: TrackingContext,
   external_id: string,
   messages: readonly Translation[],
 ): Promise<{ id: string; isFull: boolean }> {
@@ -102,7 +102,7 @@ async function subscriberOf(
 
 /** A library that has the publishable key sends for the device that it is on: the one of the last message, of its user. */
 async function registerDevices(
-  { store }: Taking,
+  { store }: TrackingContext,
   messages: readonly Translation[],
   subscribers: ReadonlyMap<string, string>,
   tier: Tier,
@@ -124,7 +124,7 @@ async function registerDevices(
 
 /** The first link wins (AMB-26): an id that is somebody's stays with them. */
 async function linkAnonymous(
-  { store }: Taking,
+  { store }: TrackingContext,
   messages: readonly Translation[],
   subscribers: ReadonlyMap<string, string>,
   max: number,

@@ -11,11 +11,11 @@ export const start = Date.UTC(2026, 0, 1);
 export const queue = "arn:aws:sqs:us-east-1:000000000000:due";
 export const RoleArn = "arn:aws:iam::000000000000:role/scheduler";
 
-type Delivered = Parameters<Deliver>[0] & { at: number };
+type DeliveredCall = Parameters<Deliver>[0] & { at: number };
 
 export function scheduleWorld({ database = openDatabase(":memory:") }: { database?: Database } = {}) {
   const clock = frozenClock(start);
-  const delivered: Delivered[] = [];
+  const delivered: DeliveredCall[] = [];
   const failing = new Set<string>();
   const standIn = createScheduler({
     clock,
@@ -40,8 +40,8 @@ export function scheduleWorld({ database = openDatabase(":memory:") }: { databas
     ...more,
     Target: { Arn: queue, RoleArn, Input: Name, ...more.Target },
   });
-  type More = Omit<Partial<aws.CreateScheduleCommandInput>, "Target"> & { Target?: Partial<aws.Target> };
-  const create = (name: string, expression: string, more: More = {}) =>
+  type ScheduleFields = Omit<Partial<aws.CreateScheduleCommandInput>, "Target"> & { Target?: Partial<aws.Target> };
+  const create = (name: string, expression: string, more: ScheduleFields = {}) =>
     client.send(
       new aws.CreateScheduleCommand(input(name, expression, more as Partial<aws.CreateScheduleCommandInput>)),
     );

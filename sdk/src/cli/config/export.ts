@@ -1,6 +1,6 @@
 // Writes the configuration of a workspace into a folder.
 import { existsSync } from "node:fs";
-import type { Listed } from "../names.ts";
+import type { ListedKind } from "../names.ts";
 import type { Resource } from "../resource.ts";
 import { changesOf } from "./compare.ts";
 import { type FileDocument, type Folder, fileNameOf, readFolder, writeDocument } from "./files.ts";
@@ -8,7 +8,7 @@ import { type Kind, kinds } from "./kinds.ts";
 import { idsIn } from "./references.ts";
 import type { ExistingResource, Workspace } from "./workspace.ts";
 
-export interface Exported {
+export interface ExportSummary {
   written: string[];
   unchanged: number;
   /** What was left out, and why. */
@@ -22,9 +22,9 @@ export interface Exported {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** A file that says what the workspace has is not touched: it may say it in another way. */
-export function exportTo(folder: string, workspace: Workspace, env: Environment): Exported {
+export function exportTo(folder: string, workspace: Workspace, env: Environment): ExportSummary {
   const present: Folder = existsSync(folder) ? readFolder(folder, env) : new Map();
-  const result: Exported = { written: [], unchanged: 0, leftOut: [], withIds: [], onlyInFolder: [] };
+  const result: ExportSummary = { written: [], unchanged: 0, leftOut: [], withIds: [], onlyInFolder: [] };
   for (const kind of kinds) {
     const files = present.get(kind.name) ?? new Map();
     const exportable = exportableOf(kind, workspace, result);
@@ -60,7 +60,7 @@ const ownOf = (before: FileDocument | undefined, { target_url }: Resource): Reso
 function exportableOf(
   { name: kind, editability }: Kind,
   workspace: Workspace,
-  { leftOut }: Exported,
+  { leftOut }: ExportSummary,
 ): ExistingResource[] {
   const all = [...(workspace.all.get(kind) ?? [])].reverse();
   const doubled = new Set<string>();
@@ -71,7 +71,7 @@ function exportableOf(
       leftOut.push(`segments ${found.key}: has no rule`);
       return false;
     }
-    const doubles = workspace.doubles(kind as Listed, found.key);
+    const doubles = workspace.doubles(kind as ListedKind, found.key);
     if (doubles.length > 0 && !doubled.has(found.key)) {
       doubled.add(found.key);
       leftOut.push(

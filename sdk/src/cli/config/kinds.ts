@@ -1,6 +1,6 @@
 // What configuration consists of: how each kind is read, compared, created and changed.
 import type { Connection } from "../connection.ts";
-import { type Listed, seenName } from "../names.ts";
+import { type ListedKind, seenName } from "../names.ts";
 import { isObject, objectsIn, type Resource } from "../resource.ts";
 
 /** Whether a resource can be changed now. `left` resources stay as they are, and files do not see `ignored` ones. */
@@ -9,7 +9,7 @@ export type Editability = { is: "editable" } | { is: "left" | "blocked"; reason:
 type Caller = Pick<Connection, "call">;
 
 export interface Kind {
-  name: Listed;
+  name: ListedKind;
   /** The field of a file that names it. */
   keyField: "name" | "key";
   /** What a route names it by. */
@@ -56,7 +56,7 @@ const writesChanged =
     void (await call(method, id, pick(document, changed)));
 
 /** What most kinds have: they go by their names, can always be changed, and are created as their files say. */
-const plain = (name: Listed) => ({
+const plain = (name: ListedKind) => ({
   name,
   keyField: "name" as const,
   idOf: ({ id }: Resource) => String(id),

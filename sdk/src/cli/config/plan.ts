@@ -1,7 +1,7 @@
 // What an apply would do, for each file (create, change, rename or leave alone), and doing it.
 import { CommandError } from "../command.ts";
 import type { Connection } from "../connection.ts";
-import type { Listed } from "../names.ts";
+import type { ListedKind } from "../names.ts";
 import type { Resource } from "../resource.ts";
 import { changesOf, completed } from "./compare.ts";
 import type { FileDocument, Folder } from "./files.ts";
@@ -32,11 +32,11 @@ export interface Step {
 export interface Plan {
   steps: readonly Step[];
   /** What the workspace has and the folder has not. It stays. */
-  onlyInWorkspace: readonly { kind: Listed; key: string }[];
+  onlyInWorkspace: readonly { kind: ListedKind; key: string }[];
 }
 
 /** Old name → new name of what the files rename, while the old name is still in the workspace. */
-export const newNamesOf = (folder: Folder) => (kind: Listed, key: string) => {
+export const newNamesOf = (folder: Folder) => (kind: ListedKind, key: string) => {
   for (const { key: next, renamedFrom } of folder.get(kind)?.values() ?? []) if (renamedFrom === key) return next;
   return key;
 };
@@ -65,7 +65,7 @@ function problemsOf(
   { file, key, renamedFrom, document }: FileDocument,
   { folder, workspace }: { folder: Folder; workspace: Workspace },
 ): string[] {
-  const doubles = (of: Listed, name: string) => {
+  const doubles = (of: ListedKind, name: string) => {
     const found = workspace.doubles(of, name);
     const ids = found.map(({ id }) => id).join(", ");
     return found.length > 0 ? [`${file}: ${found.length} ${of} of the workspace have the name ${name} (${ids})`] : [];

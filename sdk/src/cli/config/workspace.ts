@@ -1,6 +1,6 @@
 // The configuration that a workspace has, and the names and ids of its things.
 import type { Connection } from "../connection.ts";
-import { type Listed, listAll } from "../names.ts";
+import { type ListedKind, listAll } from "../names.ts";
 import type { Resource } from "../resource.ts";
 import { documentOf, type Editability, type Kind, kinds } from "./kinds.ts";
 import { idsToKeys, type Target } from "./references.ts";
@@ -16,17 +16,17 @@ export interface ExistingResource {
 
 export interface Workspace {
   /** Everything of a kind, newest first. */
-  all: ReadonlyMap<Listed, readonly ExistingResource[]>;
+  all: ReadonlyMap<ListedKind, readonly ExistingResource[]>;
   /** What a name stands for: what can be changed, else the newest. */
-  find(kind: Listed, key: string): ExistingResource | undefined;
+  find(kind: ListedKind, key: string): ExistingResource | undefined;
   /** Names that more than one thing has, where it matters which. */
-  doubles(kind: Listed, key: string): readonly ExistingResource[];
+  doubles(kind: ListedKind, key: string): readonly ExistingResource[];
 }
 
 /** Reads all configuration of a workspace. @param newNames old name → new name, of what files rename */
 export async function readWorkspace(
   connection: Pick<Connection, "call">,
-  newNames: (kind: Listed, key: string) => string = (_, key) => key,
+  newNames: (kind: ListedKind, key: string) => string = (_, key) => key,
 ): Promise<Workspace> {
   const read = await Promise.all(kinds.map(async (kind) => [kind, await listAll(connection, kind.name)] as const));
   const names = new Map<string, string>();
@@ -37,9 +37,9 @@ export async function readWorkspace(
   const all = new Map(
     read.map(([kind, resources]) => [kind.name, resources.map((resource) => foundOf(kind, resource, keyOfId))]),
   );
-  const withKey = (kind: Listed, key: string) =>
+  const withKey = (kind: ListedKind, key: string) =>
     (all.get(kind) ?? []).filter((one) => one.key === key && one.editability.is !== "ignored");
-  const editable = (kind: Listed, key: string) =>
+  const editable = (kind: ListedKind, key: string) =>
     withKey(kind, key).filter(({ editability }) => editability.is !== "left");
   return {
     all,

@@ -3,7 +3,7 @@ import { isObject, objectIn, objectsIn, type Resource } from "../resource.ts";
 import type { Channels, Medium } from "./channels.ts";
 import { freeId, reachableFrom, type Steps, withTargets } from "./graph.ts";
 import type { At, Report } from "./report.ts";
-import { combineBy, eventOf, type Ruled, rulesOfDimensions, unsaid } from "./rules.ts";
+import { combineBy, eventOf, type RuleResult, rulesOfDimensions, unsaid } from "./rules.ts";
 import { type Audiences, BOOKKEEPING, free } from "./segments.ts";
 import { reportTemplateVersion, type Templates } from "./templates.ts";
 import { durationOf } from "./texts.ts";
@@ -188,7 +188,7 @@ function sendStep(
 }
 
 /** One condition of a split as a rule. @param within how long the split waited: an event counts in that time */
-function ruleOfCondition(condition: Resource, { audiences }: Context, within: string | undefined): Ruled {
+function ruleOfCondition(condition: Resource, { audiences }: Context, within: string | undefined): RuleResult {
   if (isObject(condition.SegmentCondition)) return audiences.ruleOf(String(condition.SegmentCondition.SegmentId));
   // The API writes it with a small letter, the SDKs with a capital one.
   const dimensions = condition.SegmentDimensions ?? condition.segmentDimensions;

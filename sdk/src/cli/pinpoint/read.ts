@@ -10,10 +10,10 @@ import { isObject, parsed, type Resource } from "../resource.ts";
 import type { Report } from "./report.ts";
 import { hasContent } from "./templates.ts";
 
-type Thing = "segments" | "journeys" | "templates" | "campaigns";
+type PinpointKind = "segments" | "journeys" | "templates" | "campaigns";
 
 export interface PinpointExport {
-  things: Record<Thing, Resource[]>;
+  things: Record<PinpointKind, Resource[]>;
   /** Files that may hold endpoints. */
   endpointFiles: string[];
 }
@@ -27,7 +27,7 @@ const isEndpoint = (value: Resource) =>
   (typeof value.ChannelType === "string" && "Address" in value) ||
   (isObject(value.User) && typeof value.User.UserId === "string");
 
-function kindOf(value: Resource): Thing | "endpoint" | undefined {
+function kindOf(value: Resource): PinpointKind | "endpoint" | undefined {
   if ("SegmentType" in value || "SegmentGroups" in value) return "segments";
   if ("Activities" in value || "StartActivity" in value) return "journeys";
   if ("TemplateType" in value) return "templates";
@@ -70,7 +70,7 @@ export function readExport(folder: string, report: Report): PinpointExport {
       else if (kind !== "endpoint") things[kind].push(response);
     }
   }
-  for (const kind of Object.keys(things) as Thing[]) {
+  for (const kind of Object.keys(things) as PinpointKind[]) {
     things[kind] = newestOf(kind, things[kind], report);
     if (things[kind].length > 0) report.count(`${kind} read`, things[kind].length);
   }
@@ -223,17 +223,17 @@ function splitAttribute(path: string): string[] {
 
 const nameOf = ({ Name, TemplateName, Id }: Resource): string => String(Name ?? TemplateName ?? Id);
 
-const idOf = (kind: Thing, thing: Resource): string =>
+const idOf = (kind: PinpointKind, thing: Resource): string =>
   kind === "templates" ? `${String(thing.TemplateType)} ${nameOf(thing)}` : String(thing.Id);
 
 const versionOf = ({ Version }: Resource): number => Number(Version ?? 0);
 const timeOf = ({ LastModifiedDate }: Resource): number => Date.parse(String(LastModifiedDate)) || 0;
 
 /** What lists of templates return has no content. */
-const isListed = (kind: Thing, thing: Resource): boolean => kind === "templates" && !hasContent(thing);
+const isListed = (kind: PinpointKind, thing: Resource): boolean => kind === "templates" && !hasContent(thing);
 
 /** Of each thing its newest version, in the place of the first: a folder may have several, or the answers of two calls. */
-function newestOf(kind: Thing, found: readonly Resource[], report: Report): Resource[] {
+function newestOf(kind: PinpointKind, found: readonly Resource[], report: Report): Resource[] {
   const byId = new Map<string, Resource[]>();
   for (const thing of found) byId.set(idOf(kind, thing), [...(byId.get(idOf(kind, thing)) ?? []), thing]);
   return [...byId.values()].map((all) => {
@@ -249,7 +249,11 @@ function newestOf(kind: Thing, found: readonly Resource[], report: Report): Reso
 const isOlder = (a: Resource, b: Resource): boolean =>
   versionOf(a) === versionOf(b) ? timeOf(a) < timeOf(b) : versionOf(a) < versionOf(b);
 
-function reportOlder(at: { kind: Thing; name: string }, { Version, LastModifiedDate }: Resource, report: Report): void {
+function reportOlder(
+  at: { kind: PinpointKind; name: string },
+  { Version, LastModifiedDate }: Resource,
+  report: Report,
+): void {
   const which = Version === undefined ? `one of ${String(LastModifiedDate)}` : `version ${String(Version)}`;
   report.unmapped(at, "Version", `is several times in the folder: ${which} was left out for a newer one`);
 }

@@ -1,7 +1,7 @@
 // What became of an export of Pinpoint: what was converted, and every field that was not.
 import type { Resource } from "../resource.ts";
 
-interface Unmapped {
+interface UnmappedField {
   /** `segments`, `endpoints`, … */
   kind: string;
   /** The thing; of endpoints the first one. */
@@ -14,7 +14,7 @@ interface Unmapped {
 }
 
 /** The thing that a field is of. */
-export type At = Pick<Unmapped, "kind" | "name">;
+export type At = Pick<UnmappedField, "kind" | "name">;
 
 export interface Report {
   /** Notes a field that was not carried over. Of endpoints, the same field and reason are counted. */
@@ -24,7 +24,7 @@ export interface Report {
   /** Counts what was read or written. */
   count(what: string, n?: number): void;
   counts: Record<string, number>;
-  entries: Unmapped[];
+  entries: UnmappedField[];
 }
 
 const NOT_CARRIED = "has no counterpart";
@@ -36,7 +36,7 @@ const isEmpty = (value: unknown) =>
   (typeof value === "object" && Object.keys(value as object).length === 0);
 
 export function createReport(): Report {
-  const found = new Map<string, Unmapped>();
+  const found = new Map<string, UnmappedField>();
   const counts: Record<string, number> = {};
   const unmapped: Report["unmapped"] = ({ kind, name }, field, reason) => {
     const key = kind === "endpoints" ? `${kind} ${field} ${reason}` : `${kind} ${name} ${field} ${reason}`;

@@ -15,7 +15,7 @@ interface Unsaid {
   reason: string;
 }
 
-export type Ruled = Rule | Unsaid;
+export type RuleResult = Rule | Unsaid;
 
 const ruled = (rule: Resource): Rule => ({ kind: "rule", rule });
 const attribute = (key: string, operators: Resource): Rule => ruled({ attribute: { [key]: operators } });
@@ -50,7 +50,7 @@ function operatorsOf(dimension: unknown): Resource | undefined {
 /** The event by which Pinpoint knows who was active. */
 export const SESSION = "_session.start";
 
-function recencyOf(recency: Resource): Ruled {
+function recencyOf(recency: Resource): RuleResult {
   const within = { HR_24: "24h", DAY_7: "7d", DAY_14: "14d", DAY_30: "30d" }[String(recency.Duration)];
   if (!within) return unsaid("Behavior.Recency", `has the unknown duration ${String(recency.Duration)}`);
   const isActive = recency.RecencyType === "ACTIVE";
@@ -60,7 +60,7 @@ function recencyOf(recency: Resource): Ruled {
 /** Places that become attributes of a subscriber. */
 const places: Record<string, string> = { Country: "country" };
 
-function demographicOf([name, dimension]: [string, unknown]): Ruled {
+function demographicOf([name, dimension]: [string, unknown]): RuleResult {
   if (name === "Locale" && isObject(dimension) && Array.isArray(dimension.Values)) {
     // As it is written with people.
     const Values = dimension.Values.map((value) => localeOf(String(value)) ?? value);
@@ -71,8 +71,8 @@ function demographicOf([name, dimension]: [string, unknown]): Ruled {
 }
 
 /** All dimensions of a set, which must hold together. @param keyed the key of an attribute or property by its name there */
-function partsOf(dimensions: Resource, keyed: (name: string) => string): Ruled[] {
-  return Object.entries(dimensions).flatMap(([field, value]): Ruled[] => {
+function partsOf(dimensions: Resource, keyed: (name: string) => string): RuleResult[] {
+  return Object.entries(dimensions).flatMap(([field, value]): RuleResult[] => {
     if (!isObject(value)) return [];
     if (field === "Attributes" || field === "UserAttributes")
       return Object.entries(value).map(([key, dimension]) => {
@@ -102,7 +102,7 @@ function partsOf(dimensions: Resource, keyed: (name: string) => string): Ruled[]
 }
 
 /** Rules that must all hold, or of which one must. The first that cannot be said makes the whole unsaid. */
-function combine(op: "and" | "or", parts: readonly Ruled[]): Ruled {
+function combine(op: "and" | "or", parts: readonly RuleResult[]): RuleResult {
   const missing = parts.find((part) => part.kind === "unsaid");
   if (missing) return missing;
   const nodes = parts.flatMap((part) => (part.kind === "rule" ? [part.rule] : []));
@@ -110,12 +110,12 @@ function combine(op: "and" | "or", parts: readonly Ruled[]): Ruled {
   return ruled(nodes.length === 1 ? nodes[0]! : { group: { op, nodes } });
 }
 
-export const rulesOfDimensions = (dimensions: Resource): Ruled => combine("and", partsOf(dimensions, keyOf));
+export const rulesOfDimensions = (dimensions: Resource): RuleResult => combine("and", partsOf(dimensions, keyOf));
 
 const opposites: Record<string, string> = { $in: "$nin", $nin: "$in", $eq: "$ne", $ne: "$eq" };
 
 /** What holds where a rule does not; the grammar has no negation of its own. */
-function negated(rule: Resource): Ruled {
+function negated(rule: Resource): RuleResult {
   if (isObject(rule.group)) {
     const { op, nodes } = rule.group as { op: "and" | "or"; nodes: Resource[] };
     return combine(op === "and" ? "or" : "and", nodes.map(negated));
@@ -127,7 +127,7 @@ function negated(rule: Resource): Ruled {
   return attribute(key, { [opposite]: value });
 }
 
-export function combineBy(type: unknown, parts: readonly Ruled[]): Ruled {
+export function combineBy(type: unknown, parts: readonly RuleResult[]): RuleResult {
   if (type === "NONE") {
     const any = combine("or", parts);
     return any.kind === "rule" ? negated(any.rule) : any;

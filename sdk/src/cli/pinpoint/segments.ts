@@ -2,7 +2,7 @@
 
 import { isObject, objectIn, objectsIn, type Resource } from "../resource.ts";
 import type { At, Report } from "./report.ts";
-import { combineBy, type Ruled, rulesOfDimensions, SESSION, unsaid } from "./rules.ts";
+import { combineBy, type RuleResult, rulesOfDimensions, SESSION, unsaid } from "./rules.ts";
 
 export interface Audiences {
   /** Files by kind and name. */
@@ -13,7 +13,7 @@ export interface Audiences {
   /** The name of the file or folder from which a segment was imported → its list. */
   imported: Map<string, string>;
   /** The rule of a dimensional segment. */
-  ruleOf(id: string): Ruled;
+  ruleOf(id: string): RuleResult;
   /** Reports that another version of a segment was meant than the one of the folder. */
   reportVersion(at: At, field: string, id: unknown, version: unknown): void;
 }
@@ -27,7 +27,7 @@ export function convertSegments(found: readonly Resource[], report: Report): Aud
   const byId: Audiences["byId"] = new Map();
   const imported: Audiences["imported"] = new Map();
   const [segments, lists] = [new Map<string, Resource>(), new Map<string, Resource>()];
-  const ruleOf = (id: string, above: readonly string[] = []): Ruled => {
+  const ruleOf = (id: string, above: readonly string[] = []): RuleResult => {
     const segment = all.get(id);
     if (!segment) return unsaid("SourceSegments", `names the segment ${id}, which is not in the folder`);
     if (above.includes(id)) return unsaid("SourceSegments", "names itself");
@@ -101,7 +101,7 @@ export function free(name: string, taken: ReadonlyMap<string, unknown>): string 
 const sourcesOf = ({ SegmentGroups }: Resource): Resource[] =>
   objectsIn(objectIn(SegmentGroups).Groups).flatMap(({ SourceSegments }) => objectsIn(SourceSegments));
 
-function ruleOfSegment({ Dimensions, SegmentGroups }: Resource, source: (id: string) => Ruled): Ruled {
+function ruleOfSegment({ Dimensions, SegmentGroups }: Resource, source: (id: string) => RuleResult): RuleResult {
   const { Groups, Include } = objectIn(SegmentGroups);
   const groups = objectsIn(Groups);
   if (groups.length === 0) return rulesOfDimensions(objectIn(Dimensions));
@@ -111,7 +111,10 @@ function ruleOfSegment({ Dimensions, SegmentGroups }: Resource, source: (id: str
   );
 }
 
-function ruleOfGroup({ Dimensions, Type, SourceSegments, SourceType }: Resource, source: (id: string) => Ruled): Ruled {
+function ruleOfGroup(
+  { Dimensions, Type, SourceSegments, SourceType }: Resource,
+  source: (id: string) => RuleResult,
+): RuleResult {
   const [dimensions, sources] = [objectsIn(Dimensions), objectsIn(SourceSegments)];
   const parts = [
     ...(dimensions.length > 0 ? [combineBy(Type ?? "ALL", dimensions.map(rulesOfDimensions))] : []),

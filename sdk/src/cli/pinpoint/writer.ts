@@ -9,7 +9,7 @@ import { at, type Person, SOURCE } from "./people.ts";
 import type { Report } from "./report.ts";
 
 /** What was written of a user before. */
-interface Seen {
+interface SeenUser {
   email: boolean;
   phone: boolean;
   /** Of the attributes, zone and language of the first endpoint that has some: a digest, because an export may have millions of users. */
@@ -25,7 +25,7 @@ function traitsOf({ attributes = {}, timezone, locale }: SubscribersUpsertBody):
 
 /** Writes people, and remembers who had an address before: the first one counts. */
 export function createWriter(client: Client, report: Report) {
-  const users = new Map<string, Seen>();
+  const users = new Map<string, SeenUser>();
   const running = new Map<string, Promise<string | undefined>>();
   /** @returns the id of the subscriber; undefined if the service refused the endpoint */
   const write = async (endpoint: Resource, { subscriber, device, smsOptOut }: Person): Promise<string | undefined> => {

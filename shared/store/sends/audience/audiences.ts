@@ -22,7 +22,7 @@ import {
   candidatesOf,
   everyMember,
   everyone,
-  type Placed,
+  type PlacedCandidate,
   type RangeRef,
   readsDevices,
 } from "./candidates.ts";
@@ -106,7 +106,7 @@ export async function planSmall(
  * Judges candidates and leaves out the ones that the filters exclude. What holds for the addresses of the rest is read
  * (AMB-128), and by a smart send their history.
  */
-export async function keep(store: StoreReader, candidates: readonly Placed[], rules: AudienceRules) {
+export async function keep(store: StoreReader, candidates: readonly PlacedCandidate[], rules: AudienceRules) {
   const included = candidates
     .map((candidate) => ({ ...candidate, judgement: judge(candidate, rules) }))
     .filter(({ judgement }) => judgement.verdict !== "excluded");
@@ -123,10 +123,14 @@ export async function keep(store: StoreReader, candidates: readonly Placed[], ru
   });
 }
 
-type Judged = Placed & { judgement: Judgement };
+type JudgedCandidate = PlacedCandidate & { judgement: Judgement };
 
 /** Judges those again whose address is suppressed or opted out. */
-async function heldToAddresses(store: StoreReader, kept: Judged[], rules: AudienceRules): Promise<Judged[]> {
+async function heldToAddresses(
+  store: StoreReader,
+  kept: JudgedCandidate[],
+  rules: AudienceRules,
+): Promise<JudgedCandidate[]> {
   const { channels } = rules.reach;
   if (!channels.some(hasConsent)) return kept;
   const profiles = kept.map(({ profile }) => profile);

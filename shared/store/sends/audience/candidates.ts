@@ -29,10 +29,10 @@ const FULL_PAGE = 800;
 const DEVICES_AT_ONCE = 50;
 
 /** A candidate, where its range continues after it, and its profile. */
-export type Placed = Candidate & { cursor: string; profile?: LivingProfile };
+export type PlacedCandidate = Candidate & { cursor: string; profile?: LivingProfile };
 
 interface CandidatePage {
-  candidates: Placed[];
+  candidates: PlacedCandidate[];
   /** Where the next page begins; undefined at the end. */
   next: string | undefined;
 }
@@ -67,7 +67,7 @@ async function pageOfShards(
   cursor: string | undefined,
   read: (shard: string, after: string | undefined, limit: number) => Promise<CandidatePage>,
 ): Promise<CandidatePage> {
-  const candidates: Placed[] = [];
+  const candidates: PlacedCandidate[] = [];
   let after = cursor;
   for (let i = cursor === undefined ? 0 : shards.indexOf(shardOf(cursor)); i < shards.length; ) {
     const page = await read(shards[i]!, after, PAGE_ROWS - candidates.length);
@@ -92,7 +92,7 @@ async function shardPage(
   const page = await audiencePage(store, shard, { ...options, after });
   const groups = [...Map.groupBy(page.rows, subscriberIn)];
   if (page.next !== undefined && groups.length > 1) groups.pop();
-  const candidates: Placed[] = [];
+  const candidates: PlacedCandidate[] = [];
   for (const [id, rows] of groups) {
     let profile: ProfileRow | undefined;
     const devices: DeviceRow[] = [];
@@ -118,8 +118,11 @@ async function membersPage(
   return { candidates: candidates.map((candidate) => ({ ...candidate, cursor: candidate.id })), next };
 }
 
-const membersById = async (store: StoreReader, ids: readonly string[], rules: AudienceRules): Promise<Placed[]> =>
-  (await candidatesById(store, ids, rules)).filter(({ subscriber }) => subscriber);
+const membersById = async (
+  store: StoreReader,
+  ids: readonly string[],
+  rules: AudienceRules,
+): Promise<PlacedCandidate[]> => (await candidatesById(store, ids, rules)).filter(({ subscriber }) => subscriber);
 
 async function givenPage(
   store: StoreReader,
@@ -146,10 +149,10 @@ export async function candidatesById(
   store: StoreReader,
   ids: readonly string[],
   rules: AudienceRules,
-): Promise<Placed[]> {
+): Promise<PlacedCandidate[]> {
   const profiles = await getProfiles(store, ids);
   const needsDevices = readsDevices(rules);
-  const candidates: Placed[] = [];
+  const candidates: PlacedCandidate[] = [];
   for (const batch of chunksOf([...ids.entries()], DEVICES_AT_ONCE))
     candidates.push(
       ...(await Promise.all(
@@ -163,7 +166,7 @@ export async function candidatesById(
 }
 
 /** A candidate of a profile, with what filters and channels see of it. */
-export const placed = (profile: LivingProfile, devices: readonly DeviceRow[], cursor: string): Placed => ({
+export const placed = (profile: LivingProfile, devices: readonly DeviceRow[], cursor: string): PlacedCandidate => ({
   id: profile.id,
   profile,
   subscriber: {
@@ -188,8 +191,8 @@ export const devicesForFilters = (rows: readonly DeviceRow[]) =>
     });
 
 /** All subscribers, the shards in parallel; undefined as soon as they are more than `max`. */
-export async function everyone(store: StoreReader, max: number): Promise<Placed[] | undefined> {
-  const candidates: Placed[] = [];
+export async function everyone(store: StoreReader, max: number): Promise<PlacedCandidate[] | undefined> {
+  const candidates: PlacedCandidate[] = [];
   await Promise.all(
     SHARDS.map(async (shard) => {
       const read = (cursor?: string) => shardPage(store, shard, cursor, { limit: SMALL_PAGE_ROWS });
@@ -209,7 +212,7 @@ export async function everyMember(
   group: Group,
   rules: AudienceRules,
   max: number,
-): Promise<Placed[] | undefined> {
+): Promise<PlacedCandidate[] | undefined> {
   const { members } = await memberPage(store, group, { after: undefined, limit: max + 1 });
   if (members.length > max) return undefined;
   const ids = members.map(({ subscriber }) => subscriber);

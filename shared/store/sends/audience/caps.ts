@@ -10,7 +10,7 @@ import { SendCounter } from "../ledger/ledger-items.ts";
 /** Longer than any window. */
 const KEPT_MS = 9 * DAY;
 
-export interface Capping {
+export interface CapContext {
   /** The zone in which days and weeks are counted. */
   timezone: string;
   now: number;
@@ -18,7 +18,7 @@ export interface Capping {
 
 /** The writes that count one message, one for each kind of window. Their condition fails if a cap is reached. */
 export function countWrites(
-  { timezone, now }: Capping,
+  { timezone, now }: CapContext,
   subscriber: string,
   caps: readonly FrequencyCap[],
 ): { write: ItemWrite<"workspace">; caps: FrequencyCap[] }[] {
@@ -45,7 +45,7 @@ export const countedIn = (row: RowOf<typeof SendCounter> | undefined, cap: Frequ
 /** What caps have counted of each of these subscribers in the windows of a moment. */
 export async function countsOf(
   store: StoreReader,
-  { timezone, now }: Capping,
+  { timezone, now }: CapContext,
   subscribers: readonly string[],
   caps: readonly FrequencyCap[],
 ): Promise<CountedCap[][]> {

@@ -18,7 +18,7 @@ import type { SendingSettings } from "../../workspaces/settings.ts";
 import type { DeliverySettings, JobSpec } from "../jobs/job-spec.ts";
 import { audienceRules } from "./audiences.ts";
 
-type Planned = Pick<
+type PlannedSpec = Pick<
   JobSpec,
   | "category"
   | "channel_arbitration_mode"
@@ -45,10 +45,10 @@ export const channelSettings = (channel: ChannelRow): DeliverySettings["via"][nu
   };
 };
 
-type Said = Partial<Pick<JobSpec, "topic" | "title" | "body" | "data" | "by_channel" | "variant_b" | "in_app">>;
+type SpecTexts = Partial<Pick<JobSpec, "topic" | "title" | "body" | "data" | "by_channel" | "variant_b" | "in_app">>;
 
 /** Why the profiles of those whom a send goes to are read, for what it costs: what they chose, or what it says to each. */
-export function profileReads({ topic, ...said }: Said): Pick<DeliverySettings, "profiles"> {
+export function profileReads({ topic, ...said }: SpecTexts): Pick<DeliverySettings, "profiles"> {
   const { title, body, data, by_channel, variant_b, in_app } = said;
   const isPersonal = hasPlaceholders(JSON.stringify([title, body, data, by_channel, variant_b, in_app]));
   if (topic !== undefined) return { profiles: isPersonal ? "both" : "topic" };
@@ -78,7 +78,7 @@ export function deliverySettingsOf(
 export async function planningRules(
   store: StoreReader,
   job: string,
-  spec: Planned,
+  spec: PlannedSpec,
   { via, emailConsent }: DeliverySettings,
 ): Promise<AudienceRules> {
   const tenant = spec.channel_arbitration_mode === "smart" ? await tenantEngagements(store) : undefined;

@@ -27,7 +27,7 @@ const Sealed = v.object({
 type Sealed = v.InferOutput<typeof Sealed>;
 
 /** The ids as the request names them: what becomes of their owners meanwhile makes no other send of it. */
-type Asked = { spec: JobSpec; named: readonly string[] | undefined };
+type DrawRequest = { spec: JobSpec; named: readonly string[] | undefined };
 
 export function namedIn({ external_ids, subscriberIds }: Pick<NewNotification, "external_ids" | "subscriberIds">) {
   const ids = external_ids ?? subscriberIds;
@@ -42,7 +42,7 @@ const saidBy = ({ title, body, by_channel, data, variant_b, chat_app, template_i
 };
 
 /** Of what is sent and to whom. Its name and its limits may change after the preview. */
-function digestOf({ spec, named }: Asked): string {
+function digestOf({ spec, named }: DrawRequest): string {
   const { target, scheduled_at, bypass_quiet_hours, device_filters, subscriber_filters } = spec;
   const { channel_arbitration_mode, holdout_percentage, split_percentage } = spec;
   const whom = [target, named, device_filters, subscriber_filters, holdout_percentage, split_percentage];
@@ -52,7 +52,7 @@ function digestOf({ spec, named }: Asked): string {
 const scopeOf = ({ tenant }: StoreReader) => `preview:${tenant}`;
 
 /** The id of a preview that drew under this id. */
-export function previewId(store: StoreReader, secrets: RootSecrets, draw: string, asked: Asked): string {
+export function previewId(store: StoreReader, secrets: RootSecrets, draw: string, asked: DrawRequest): string {
   const { spec } = asked;
   const sealed: Sealed = {
     draw,
@@ -78,7 +78,7 @@ function opened(store: StoreReader, secrets: RootSecrets, id: string): Sealed {
 const ofAnother = () => invalid({ preview_id: "is of another send: preview this one" });
 
 /** The draw of a preview. @throws 422 for an id that is none, is too old, or is of none of these bodies */
-export function drawOf(store: StoreReader, secrets: RootSecrets, id: string, ...asked: readonly Asked[]): string {
+export function drawOf(store: StoreReader, secrets: RootSecrets, id: string, ...asked: readonly DrawRequest[]): string {
   const { draw, digest } = opened(store, secrets, id);
   if (!asked.some((one) => digestOf(one) === digest)) throw ofAnother();
   return draw;

@@ -18,8 +18,11 @@ import type { DeliverySettings, JobSpec } from "../jobs/job-spec.ts";
 import type { keep } from "./audiences.ts";
 import { countsOf } from "./caps.ts";
 
-export type Kept = Awaited<ReturnType<typeof keep>>[number];
-export type Sent = Kept & { profile: LivingProfile; judgement: Extract<Judgement, { verdict: "send" }> };
+export type KeptCandidate = Awaited<ReturnType<typeof keep>>[number];
+export type SentCandidate = KeptCandidate & {
+  profile: LivingProfile;
+  judgement: Extract<Judgement, { verdict: "send" }>;
+};
 
 /** `textless`: its messages that fail, since they have no text. */
 export type Future = ExpectedOutcome & { until: number | undefined; textless: Target[] };
@@ -29,7 +32,7 @@ export async function futuresOf(
   store: StoreReader,
   spec: JobSpec,
   { via, quiet, caps = [], timezone = "UTC" }: DeliverySettings,
-  { sent, at, seenOf }: { sent: readonly Sent[]; at: number; seenOf(profile: LivingProfile): RenderScope },
+  { sent, at, seenOf }: { sent: readonly SentCandidate[]; at: number; seenOf(profile: LivingProfile): RenderScope },
 ): Promise<Map<string, Future>> {
   const ids = sent.map(({ id }) => id);
   const counted = await countsOf(store, { timezone, now: at }, ids, caps);

@@ -6,7 +6,7 @@ import type { StoreReader } from "../../context.ts";
 import { pagesOf } from "../../table.ts";
 import { rangesOf } from "../chunks/range-names.ts";
 import type { JobSpec } from "../jobs/job-spec.ts";
-import { candidatesById, candidatesOf, type Placed } from "./candidates.ts";
+import { candidatesById, candidatesOf, type PlacedCandidate } from "./candidates.ts";
 
 const GIVEN_AT_ONCE = 500;
 
@@ -22,8 +22,8 @@ export async function sampleOf(
   spec: JobSpec,
   rules: AudienceRules,
   { given, max, id }: SampleOptions,
-): Promise<{ candidates: Placed[]; exact: boolean }> {
-  const candidates: Placed[] = [];
+): Promise<{ candidates: PlacedCandidate[]; exact: boolean }> {
+  const candidates: PlacedCandidate[] = [];
   if (given) {
     for (const ids of chunksOf(given.slice(0, max), GIVEN_AT_ONCE))
       candidates.push(...(await candidatesById(store, ids, rules)));

@@ -21,10 +21,10 @@ import { rendererOf } from "../content/texts.ts";
 import { audienceKindOf, costOfAudience, countedPeriods, isBySmtp, lookedUpIn, type Rating } from "../jobs/job-cost.ts";
 import type { DeliverySettings, JobSpec } from "../jobs/job-spec.ts";
 import { keep } from "./audiences.ts";
-import { type Placed, readsDevices } from "./candidates.ts";
+import { type PlacedCandidate, readsDevices } from "./candidates.ts";
 import { type ExtraReads, readsOfExcluded, readsOfLong, sumOfReads } from "./extra-reads.ts";
 import { channelSettings, deliverySettingsOf, planningRules, profileReads, selectedChannels } from "./planning.ts";
-import { type Future, futuresOf, type Kept, type Sent } from "./preview-futures.ts";
+import { type Future, futuresOf, type KeptCandidate, type SentCandidate } from "./preview-futures.ts";
 import { sampleOf } from "./preview-sample.ts";
 
 /** Candidates that are judged: of a larger audience they are a sample, since ids are spread evenly. */
@@ -35,7 +35,7 @@ const MAX_EVALUATED_ONE_BY_ONE = 2_000;
 const MAX_RENDERED = 1_000;
 const MAX_SAMPLES = 5;
 const UNRENDERABLE = "cannot be rendered for any recipient: a text would be too long, or a filter fails";
-const NO_CANDIDATES: { candidates: Placed[]; exact: boolean } = { candidates: [], exact: true };
+const NO_CANDIDATES: { candidates: PlacedCandidate[]; exact: boolean } = { candidates: [], exact: true };
 const Numbers = v.record(v.string(), v.number());
 
 export const SendPreview = v.object({
@@ -75,7 +75,8 @@ export const SendPreview = v.object({
 });
 export type SendPreview = v.InferOutput<typeof SendPreview>;
 
-const isSent = (one: Kept): one is Sent => one.profile !== undefined && one.judgement.verdict === "send";
+const isSent = (one: KeptCandidate): one is SentCandidate =>
+  one.profile !== undefined && one.judgement.verdict === "send";
 
 interface PreviewOptions {
   plan: PlanName;
@@ -145,7 +146,7 @@ export async function previewSend(
 
 /** Counts what would become of each candidate. `reached`: the recipients of a message. */
 function countOutcomes(
-  kept: readonly Kept[],
+  kept: readonly KeptCandidate[],
   futures: ReadonlyMap<string, Future>,
   { exact, ...rating }: Rating & { exact: boolean },
 ) {
@@ -159,7 +160,7 @@ function countOutcomes(
     skipped_samples[reason] ??= [];
     if (skipped_samples[reason].length < MAX_SAMPLES) skipped_samples[reason].push(subscriber);
   };
-  const reached: Sent[] = [];
+  const reached: SentCandidate[] = [];
   let failed = 0;
   for (const one of kept) {
     if (one.judgement.verdict === "held_out") counts.held_out++;
@@ -190,7 +191,7 @@ function countOutcomes(
  */
 function addTexts(
   { rendered, samples }: SendPreview,
-  subscribers: readonly Sent[],
+  subscribers: readonly SentCandidate[],
   {
     said,
     futures,

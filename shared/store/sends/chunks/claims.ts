@@ -46,11 +46,11 @@ export const isHeld = <A extends string>({ owner, step }: Lease, isOpen: Conditi
   all<A | "owner" | "step">(isOpen, is("owner", owner), is("step", step));
 
 /** `busy`: another worker has it until then. `repeats`: another one had it, and may have done a part of it. */
-type Claiming = { kind: "claimed"; lease: Lease; repeats: boolean } | { kind: "closed" } | Busy;
+type ClaimResult = { kind: "claimed"; lease: Lease; repeats: boolean } | { kind: "closed" } | Busy;
 type Busy = { kind: "busy"; until: number };
 
 /** Takes a chunk of inboxes for the time of a lease. The lease of another worker is respected until it ends. */
-export function claimChunk(store: Store, chunkRef: ChunkRef, owner: string): Promise<Claiming> {
+export function claimChunk(store: Store, chunkRef: ChunkRef, owner: string): Promise<ClaimResult> {
   const now = store.clock.now();
   return store
     .change(
@@ -61,10 +61,10 @@ export function claimChunk(store: Store, chunkRef: ChunkRef, owner: string): Pro
       all(absent("closed"), any(absent("owner"), is("owner", owner), below("lease", now))),
     )
     .then(
-      ({ at }): Claiming => ({ kind: "claimed", lease: newLease(owner, at), repeats: at !== now }),
+      ({ at }): ClaimResult => ({ kind: "claimed", lease: newLease(owner, at), repeats: at !== now }),
       onConditionFailed(
         ClaimItem,
-        (old): Claiming => (old?.closed ? { kind: "closed" } : { kind: "busy", until: old?.lease ?? now }),
+        (old): ClaimResult => (old?.closed ? { kind: "closed" } : { kind: "busy", until: old?.lease ?? now }),
       ),
     );
 }
@@ -97,7 +97,7 @@ export async function findClaims(store: StoreReader, chunkRefs: readonly ChunkRe
 }
 
 /** The lease after a claim; or another worker has the chunk; or the other writes were refused, one place for each. */
-export type Advanced =
+export type AdvanceResult =
   | { kind: "claimed"; lease: Lease }
   | { kind: "lost" }
   | { kind: "refused"; failures: readonly Failure[] };
@@ -115,12 +115,12 @@ export async function advance(
   store: Store,
   { chunkRef, lease, progress }: HeldChunk,
   extraItems: readonly ItemWrite<"workspace">[] = [],
-): Promise<Advanced> {
+): Promise<AdvanceResult> {
   const { item, says, when, after, isMine } = nextClaim(chunkRef, lease);
   const set = { ...says, lease: store.clock.now() + LEASE_MS, progress };
   const change = { set, initial: { at: lease.at }, remove: ["waits"] };
-  const claimed: Advanced = { kind: "claimed", lease: after };
-  const refused = (old: Item | undefined): Advanced => (isMine(old) ? claimed : { kind: "lost" });
+  const claimed: AdvanceResult = { kind: "claimed", lease: after };
+  const refused = (old: Item | undefined): AdvanceResult => (isMine(old) ? claimed : { kind: "lost" });
   if (extraItems.length === 0)
     return store.change(item, chunkRef, change, when).then(() => claimed, onConditionFailed(refused));
   const [claim, ...failures] = await failuresOf(store, [changeItem(item, chunkRef, change, when), ...extraItems]);

@@ -25,7 +25,7 @@ import { addends, beyond, type Tally } from "./tallies.ts";
 /** What a worker holds of the chunk that it closes: a lease, or the round of inboxes on the row of a job. */
 export type Hold = { kind: "lease"; lease: Lease } | { kind: "round"; at: number };
 
-export interface Closing {
+export interface ClosingChunk {
   job: JobRecord;
   chunkRef: ChunkRef;
   hold: Hold;
@@ -40,8 +40,8 @@ export interface Closing {
  * Closes chunks, each once: one that has ended is left out.
  * @returns those whose ranges may be complete with it, or were closed by another worker
  */
-export async function closeChunks(store: Store, closings: readonly Closing[]): Promise<ReadonlySet<Closing>> {
-  const mayBeLast = new Set<Closing>();
+export async function closeChunks(store: Store, closings: readonly ClosingChunk[]): Promise<ReadonlySet<ClosingChunk>> {
+  const mayBeLast = new Set<ClosingChunk>();
   const { range = [], quarter = [], journey = [] } = Object.groupBy(closings, counterOf);
   const closed = await Promise.allSettled([
     ...range.map(async (closing) => {
@@ -59,17 +59,17 @@ export async function closeChunks(store: Store, closings: readonly Closing[]): P
  * Where the outcomes of a chunk are counted: in its range; when the quarter-hour of a one-off send is settled
  * (docs/decisions/0056); or, of a journey, in the transaction that ends its jobs.
  */
-function counterOf({ chunkRef, job }: Closing): "range" | "quarter" | "journey" {
+function counterOf({ chunkRef, job }: ClosingChunk): "range" | "quarter" | "journey" {
   if (!isOnJob(chunkRef)) return "range";
   return job.source.type === "api" ? "quarter" : "journey";
 }
 
 /** What is not counted of the chunk yet. */
-const uncounted = ({ hold, tally }: Closing): Record<string, number> =>
+const uncounted = ({ hold, tally }: ClosingChunk): Record<string, number> =>
   beyond(addends(tally), hold.kind === "lease" ? hold.lease.reported : {});
 
 /** The chunk and its range change together or not at all. */
-async function closeIntoRange(store: Store, closing: Closing): Promise<"last" | "not last"> {
+async function closeIntoRange(store: Store, closing: ClosingChunk): Promise<"last" | "not last"> {
   const { chunkRef, hold, tally, isFinal } = closing;
   if (hold.kind !== "lease") throw new Error("A chunk of a range is closed under a lease.");
   const { owner, deferred } = hold.lease;
@@ -91,7 +91,7 @@ async function closeIntoRange(store: Store, closing: Closing): Promise<"last" | 
 /** Other chunks will close after this one, or their number is not known yet: then the planner completes the range. */
 const isNotLast: ConditionOf<typeof RangeItem> = any(absent("last"), lessThan("chunks_closed", "last"));
 
-async function closeJob(store: Store, closing: Closing): Promise<void> {
+async function closeJob(store: Store, closing: ClosingChunk): Promise<void> {
   const { action, change, when } = endOf(store, closing);
   const options = { change: { ...change, set: { ...change.set, counted: "quarter" as const } }, when };
   const key = { job: closing.job.id };
@@ -108,10 +108,10 @@ async function closeJob(store: Store, closing: Closing): Promise<void> {
   }
 }
 
-const useOf = ({ job, tally }: Closing): Use => ({ ...job, sent: tally.counts.sent });
+const useOf = ({ job, tally }: ClosingChunk): Use => ({ ...job, sent: tally.counts.sent });
 
 /** Ends jobs together with all that counts them. */
-async function closeJobs(store: Store, closings: readonly Closing[]): Promise<void> {
+async function closeJobs(store: Store, closings: readonly ClosingChunk[]): Promise<void> {
   let open = closings;
   while (open.length > 0) {
     const ends = open.map((one) => {
@@ -126,7 +126,7 @@ async function closeJobs(store: Store, closings: readonly Closing[]): Promise<vo
 }
 
 /** How a job ends, on condition that it is still held. */
-function endOf({ clock }: Store, closing: Closing) {
+function endOf({ clock }: Store, closing: ClosingChunk) {
   const { job, hold, tally } = closing;
   const { sent } = tally.counts;
   const ending = endingOf(closing);
@@ -147,9 +147,9 @@ function endOf({ clock }: Store, closing: Closing) {
       };
 }
 
-type Ending = { kind: "delivered" } | { kind: "abandon" | "fail"; error: string };
+type ChunkEnding = { kind: "delivered" } | { kind: "abandon" | "fail"; error: string };
 
-function endingOf({ tally, isStopped }: Closing): Ending {
+function endingOf({ tally, isStopped }: ClosingChunk): ChunkEnding {
   if (isStopped) return { kind: "abandon", error: WORKSPACE_DELETED };
   const hasFailed = outcomeOf(tally.counts) === "failed";
   return hasFailed ? { kind: "fail", error: NOTHING_DELIVERED.message } : { kind: "delivered" };
@@ -159,7 +159,7 @@ function endingOf({ tally, isStopped }: Closing): Ending {
 const CLAIM_ATTRIBUTES = ["owner", "lease", "at", "step", "progress", "waits", "deferred"] as const;
 
 /** Deliveries by the day, by week and class of channels, and of journeys. The first job decides the shard. */
-function countersOf(store: Store, closings: readonly Closing[]): ItemWrite<"workspace">[] {
+function countersOf(store: Store, closings: readonly ClosingChunk[]): ItemWrite<"workspace">[] {
   const [first] = closings;
   if (!first) return [];
   const counted = closings.map((one) => countedOutcomes(store, one.job.category, outcomesOf(uncounted(one))));

@@ -47,7 +47,7 @@ export async function directLanes(store: StoreReader): Promise<JobLane[]> {
 
 const periodOf = (quarter: number): string => periodAt(quarter * QUARTER_MS).name;
 
-interface Settled {
+interface SettledQuarter {
   /** The sends that have not ended. */
   open: JobRecord[];
   /** What was counted, as far as it was not counted before. */
@@ -59,7 +59,12 @@ interface Settled {
  * counted. That row is read before the jobs, so a worker that read them earlier than another one is refused and reads
  * them again.
  */
-export async function settleQuarter(store: Store, secrets: Secrets, quarter: number, lane: JobLane): Promise<Settled> {
+export async function settleQuarter(
+  store: Store,
+  secrets: Secrets,
+  quarter: number,
+  lane: JobLane,
+): Promise<SettledQuarter> {
   const key = auditKey(await secrets.root(), store.tenant);
   return untilUncontended(busy.transient("A quarter-hour is being settled by others."), async () => {
     const refs = [ref(QuarterItem, { quarter, lane }), ref(Usage, { period: periodOf(quarter) })] as const;

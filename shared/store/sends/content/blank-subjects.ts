@@ -5,10 +5,10 @@ import { type CompiledTemplate, compileTemplate, type RenderScope } from "../../
 import type { Job } from "../jobs/job-record.ts";
 import { type Arm, attempted } from "./arms.ts";
 
-type Said = Pick<Job, "title" | "body" | "by_channel" | "variant_b">;
+type JobTexts = Pick<Job, "title" | "body" | "by_channel" | "variant_b">;
 
 /** Whether a mail would have no subject for somebody, who is then not sent one. Of many people, so nothing else is rendered. */
-export function blankSubjects(job: Said): (arm: Arm, scope: RenderScope, now: number) => boolean {
+export function blankSubjects(job: JobTexts): (arm: Arm, scope: RenderScope, now: number) => boolean {
   const subjects = new Map<Arm, CompiledTemplate>();
   const subjectOf = (arm: Arm): CompiledTemplate => {
     const content = saidBy(job, arm);

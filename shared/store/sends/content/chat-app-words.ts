@@ -8,9 +8,9 @@ import { chatAppOf } from "../../channels/chat-app-content.ts";
 import { ChatAppTemplateItem } from "../../channels/items.ts";
 import type { StoreReader } from "../../context.ts";
 import { type Arm, attempted } from "./arms.ts";
-import type { Rendered, Renderer } from "./texts.ts";
+import type { RenderedTexts, Renderer } from "./texts.ts";
 
-interface Seen {
+interface WordsContext {
   arm: Arm;
   scope: RenderScope;
   /** In milliseconds. */
@@ -30,7 +30,7 @@ export interface FilledTemplate {
 }
 
 /** Undefined where title and body are sent; `failed` for a template that is gone or cannot be filled. */
-export type ChatAppWords = (seen: Seen) => FilledTemplate | { kind: "failed" } | undefined;
+export type ChatAppWords = (seen: WordsContext) => FilledTemplate | { kind: "failed" } | undefined;
 
 /** @param via the channels among which the templates are */
 export async function chatAppWords(
@@ -65,12 +65,12 @@ export async function chatAppWords(
 }
 
 /** What one channel shows. */
-export type Shown = FilledTemplate | { kind: "texts"; texts: Rendered } | { kind: "failed" };
+export type Shown = FilledTemplate | { kind: "texts"; texts: RenderedTexts } | { kind: "failed" };
 
 export function shownOn(
   channel: Parameters<Renderer["renderScope"]>[2],
   { renderer, chatApp }: { renderer: Renderer; chatApp: ChatAppWords },
-  seen: Seen,
+  seen: WordsContext,
 ): Shown {
   const template = channel === "chat_app" ? chatApp(seen) : undefined;
   if (template) return template;
@@ -78,7 +78,7 @@ export function shownOn(
   return texts ? { kind: "texts", texts } : { kind: "failed" };
 }
 
-type Words = { title: string | null; body: string | null; unknown: string[]; data?: Rendered["data"] };
+type Words = { title: string | null; body: string | null; unknown: string[]; data?: RenderedTexts["data"] };
 
 /** Its words; null where there are none. */
 export function wordsOf(shown: Shown): Words {

@@ -17,7 +17,7 @@ import type { WorkspaceSettings } from "../../workspaces/settings.ts";
 import type { JobContent } from "../jobs/job-spec.ts";
 import { type Arm, scopeOf } from "./arms.ts";
 import { type ChatAppWords, type FilledTemplate, type Shown, shownOn } from "./chat-app-words.ts";
-import { type Rendered, rendererOf } from "./texts.ts";
+import { type RenderedTexts, rendererOf } from "./texts.ts";
 
 const warningCodes = [
   "template_error",
@@ -214,7 +214,7 @@ function smsWarnings(text: string, { encoding, segments }: ReturnType<typeof sms
   return warnings;
 }
 
-function pushWarnings({ title, body, data }: Rendered, push: PushExtras | undefined): Warning[] {
+function pushWarnings({ title, body, data }: RenderedTexts, push: PushExtras | undefined): Warning[] {
   const bytesWith = (text: string) =>
     Buffer.byteLength(JSON.stringify({ title, body: text, data, push })) + PAYLOAD_OVERHEAD;
   const limit = `more than ${MAX_PUSH_BYTES} bytes`;

@@ -34,7 +34,7 @@ export interface Texts {
   push?: PushExtras;
 }
 
-export interface Rendered extends Texts {
+export interface RenderedTexts extends Texts {
   /** Dotted paths of the variables without a value, each once. */
   unknown: string[];
 }
@@ -43,12 +43,12 @@ export interface Renderer {
   /** The profile of the recipient is not needed. */
   isStatic: boolean;
   /** Undefined if it cannot be rendered for this recipient, now or later. */
-  render(arm: Arm, profile: LivingProfile | undefined, channel: ProvidedChannel): Rendered | undefined;
+  render(arm: Arm, profile: LivingProfile | undefined, channel: ProvidedChannel): RenderedTexts | undefined;
   /** The same for any values, for a preview. */
-  renderScope(arm: Arm, scope: RenderScope, channel: ChannelType): Rendered | undefined;
+  renderScope(arm: Arm, scope: RenderScope, channel: ChannelType): RenderedTexts | undefined;
 }
 
-type Said = Pick<Job, "title" | "body" | "by_channel" | "variant_b" | "data">;
+type JobTexts = Pick<Job, "title" | "body" | "by_channel" | "variant_b" | "data">;
 
 /** Renders what the class of a channel says. @throws an Error named `RenderError` when a limit is exceeded */
 type ClassRenderer = (scope: RenderScope) => Texts & { unknown: string[] };
@@ -57,11 +57,11 @@ type ClassRenderer = (scope: RenderScope) => Texts & { unknown: string[] };
  * Renders what a send says, by arm and channel. Templates are compiled at their first use.
  * @param now in milliseconds: what `now` is in them
  */
-export function rendererOf(job: Said, now: number, event: Event): Renderer {
+export function rendererOf(job: JobTexts, now: number, event: Event): Renderer {
   const data = job.data ? compileData(job.data) : undefined;
   const isStatic = data?.isStatic !== false && isPlain(job) && isPlain(job.variant_b);
   const compiled = new Map<string, ClassRenderer>();
-  const cache = new Map<string, Rendered | undefined>();
+  const cache = new Map<string, RenderedTexts | undefined>();
 
   const rendererFor = (arm: Arm, name: ChannelClass): ClassRenderer => {
     const key = `${arm} ${name}`;
@@ -69,7 +69,7 @@ export function rendererOf(job: Said, now: number, event: Event): Renderer {
     compiled.set(key, render);
     return render;
   };
-  const attempt = (arm: Arm, name: ChannelClass, scope: RenderScope): Rendered | undefined =>
+  const attempt = (arm: Arm, name: ChannelClass, scope: RenderScope): RenderedTexts | undefined =>
     attempted(() => {
       const { unknown, ...texts } = rendererFor(arm, name)(scope);
       const { title, body } = texts;
@@ -97,7 +97,7 @@ const HASH_CHARACTERS = 12;
 const shortHash = (said: unknown): string => hashOf(JSON.stringify(said)).slice(0, HASH_CHARACTERS);
 
 /** A hash of what a message says: whether the same comes of its content later. */
-export const saidHash = ({ unknown: _, ...said }: Rendered): string => shortHash(said);
+export const saidHash = ({ unknown: _, ...said }: RenderedTexts): string => shortHash(said);
 
 /** The same of a template of the chat app, which says the values of its variables. */
 export const filledHash = (parameters: readonly string[]): string => shortHash(parameters);

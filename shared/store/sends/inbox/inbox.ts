@@ -78,7 +78,7 @@ export async function listMessages(
 }
 
 /** What a reader did with a message. */
-interface Seen {
+interface SeenMessage {
   row: MessageRow;
   status: InboxStatus;
   readAt: string | undefined;
@@ -89,7 +89,7 @@ async function* seenMessages(
   store: StoreReader,
   subscriber: string,
   { status, limit = Number.POSITIVE_INFINITY, visibility = visibilityIn(store), before, withExpired }: ListOptions,
-): AsyncGenerator<Seen[]> {
+): AsyncGenerator<SeenMessage[]> {
   const since = store.clock.now() - (withExpired ? MESSAGE_KEPT_MS : MESSAGE_LIFETIME_MS);
   const oldest = lowestId(since);
   const reader = await readerState(store, subscriber, oldest);
@@ -226,7 +226,7 @@ async function readerState(store: StoreReader, subscriber: string, oldest: strin
 }
 
 /** @returns undefined for a message of this time or an earlier one, in milliseconds */
-function seenBy(row: MessageRow, { states, readAlls }: ReaderState, since: number): Seen | undefined {
+function seenBy(row: MessageRow, { states, readAlls }: ReaderState, since: number): SeenMessage | undefined {
   const id = messageIdOf(row);
   if (timeOfUuid(id) <= since) return undefined;
   const { read_at, dismissed_at } = states.get(id) ?? {};
@@ -236,7 +236,7 @@ function seenBy(row: MessageRow, { states, readAlls }: ReaderState, since: numbe
   return { row, status: statusOf(dismissed_at, readAt), readAt };
 }
 
-function messageOf({ row, status, readAt }: Seen, textOf: Awaited<ReturnType<typeof readTexts>>): InboxMessage {
+function messageOf({ row, status, readAt }: SeenMessage, textOf: Awaited<ReturnType<typeof readTexts>>): InboxMessage {
   const id = messageIdOf(row);
   const created = timeOfUuid(id);
   return {

@@ -66,18 +66,18 @@ export async function countLinkFollowed(store: Store, report: Report & { subscri
   await countReport(store, report, (recipient) => recipient !== undefined);
 }
 
-type Counting = "counted" | "left out" | "unknown job";
+type CountOutcome = "counted" | "left out" | "unknown job";
 
 async function countReport(
   store: Store,
   report: Report,
   countsFor: (subscriber: string | undefined) => boolean,
-): Promise<Counting> {
+): Promise<CountOutcome> {
   if (isTestId(report.job_id)) return "left out";
   const digest = digestOf(report);
   // Cheap at first: anybody may report, and most of what is read is the profile. The conditions find what was stale.
   let eventual = true;
-  return untilUncontended<Counting>(busy.transient("Too many reports of one recipient at once."), async () => {
+  return untilUncontended<CountOutcome>(busy.transient("Too many reports of one recipient at once."), async () => {
     const { job, isCounted, isNamed, ...recipient } = await readContext(store, report, digest, eventual);
     if (isCounted) return done("left out");
     const isUnfound = !job || (isNamed && recipient.subscriber === undefined);

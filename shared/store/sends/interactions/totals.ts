@@ -22,7 +22,7 @@ export interface InteractionTotals extends Tally {
   variants: Record<string, Tally>;
 }
 
-type Counted = Pick<
+type CountedInteraction = Pick<
   NewRowOf<typeof ReportedInteraction>,
   "interaction" | "channel" | "variant_id" | "firsts" | "retracted"
 >;
@@ -31,7 +31,7 @@ const REPORTS = "i";
 const RECIPIENTS = "r";
 
 /** What a row adds to the counters: `i|tapped`, `r|opened`, and the same under `c|<channel>` and `v|<variant>`. */
-export function countersOf({ interaction, channel, variant_id, firsts, retracted = [] }: Counted) {
+export function countersOf({ interaction, channel, variant_id, firsts, retracted = [] }: CountedInteraction) {
   const names = [`${REPORTS}|${interaction}`];
   if (channel !== undefined) names.push(`c|${channel}|${REPORTS}|${interaction}`);
   if (variant_id !== undefined) names.push(`v|${variant_id}|${REPORTS}|${interaction}`);

@@ -21,7 +21,7 @@ import type { Tally } from "../chunks/tallies.ts";
 import type { JobRecord } from "./job-record.ts";
 import type { DeliverySettings, JobSpec } from "./job-spec.ts";
 
-type Sent = Pick<
+type CostedJob = Pick<
   JobRecord,
   "direct" | "ranges" | "target" | "source" | "deliverySettings" | "channel_arbitration_mode"
 > &
@@ -51,14 +51,14 @@ const smartOf = (mode: JobSpec["channel_arbitration_mode"], via: readonly { type
   mode === "smart" ? { addressKinds: new Set(via.flatMap(({ type }) => addressKindOf(type) ?? [])).size } : undefined;
 
 /** @param totals of the send until now */
-export function costOfJob(job: Sent, totals: Totals): SendCost {
+export function costOfJob(job: CostedJob, totals: Totals): SendCost {
   const { taken, provider } = expensesOf(job, totals);
   return costOf(taken, provider);
 }
 
 /** What a send took of the service, and what its providers charge. @param totals of the send until now */
 export function expensesOf(
-  { direct, ranges = [], target, source, deliverySettings, channel_arbitration_mode: mode, ...ids }: Sent,
+  { direct, ranges = [], target, source, deliverySettings, channel_arbitration_mode: mode, ...ids }: CostedJob,
   { delivered_by_channel, counts, skip_reasons, extra }: Totals,
 ): { taken: Rate; provider: ProviderCost } {
   const via = deliverySettings?.via ?? [];

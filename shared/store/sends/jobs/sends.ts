@@ -65,7 +65,7 @@ export interface StartedSend {
 }
 
 /** `refused`: a condition of the extra items failed, one place for each. */
-type Started = ({ kind: "started" } & StartedSend) | { kind: "refused"; failures: readonly Failure[] };
+type StartResult = ({ kind: "started" } & StartedSend) | { kind: "refused"; failures: readonly Failure[] };
 
 /**
  * Starts a send, now or at its `scheduled_at`. The job row, its share of the quota and the extra items are one
@@ -73,7 +73,7 @@ type Started = ({ kind: "started" } & StartedSend) | { kind: "refused"; failures
  * A repeat of an id whose job exists gets the same answer again.
  * @throws 402 beyond the quota or the workspace's own cap.
  */
-export async function startSend(store: Store, timers: Timers, allowance: Allowance, send: Send): Promise<Started> {
+export async function startSend(store: Store, timers: Timers, allowance: Allowance, send: Send): Promise<StartResult> {
   const { id, spec, given, isRepeatable = false, direct, sentBy, extraItems = [] } = send;
   const at = spec.scheduled_at === null ? store.clock.now() : Date.parse(spec.scheduled_at);
   const audience: Audience =
@@ -106,8 +106,8 @@ export async function startSend(store: Store, timers: Timers, allowance: Allowan
   const rest = [...reserved, ...others, ...uses];
   if (rest.length === 0)
     return store.put(JobItem, { job: id }, row, absent()).then(
-      (): Started => ({ kind: "started", ...answer }),
-      onConditionFailed(JobItem, (old): Started => ({ kind: "started", id, sent: old?.sent ?? audience.sent })),
+      (): StartResult => ({ kind: "started", ...answer }),
+      onConditionFailed(JobItem, (old): StartResult => ({ kind: "started", id, sent: old?.sent ?? audience.sent })),
     );
 
   const failures = await failuresOf(store, [putItem(JobItem, { job: id }, row, absent()), ...rest]);

@@ -43,10 +43,10 @@ interface RecipientFacts {
   stop: Stop;
 }
 
-type Stopping = Pick<JobRecord, "status" | "halted" | "held">;
+type JobStop = Pick<JobRecord, "status" | "halted" | "held">;
 
 /** In the order of the plan. Of a smart send the channels that were not needed are left out. */
-export function channelOutcomes(job: Stopping, facts: RecipientFacts): ChannelOutcome[] {
+export function channelOutcomes(job: JobStop, facts: RecipientFacts): ChannelOutcome[] {
   const newest = newestByAddress(facts.ledger);
   const [message] = facts.messages;
   return facts.targets.flatMap((target, i) => {
@@ -68,7 +68,7 @@ const rowOf = (rows: readonly TouchRow[], { channel, device }: Target): TouchRow
   rows.find((row) => row.channel === channel && row.device === undefined);
 
 /** What holds an address back; undefined for one that waits for nothing but its turn. */
-function waitOf(job: Stopping, unit: Unit, { now, stop }: Pick<RecipientFacts, "now" | "stop">): Outcome | undefined {
+function waitOf(job: JobStop, unit: Unit, { now, stop }: Pick<RecipientFacts, "now" | "stop">): Outcome | undefined {
   if (job.status === "canceled") return undefined;
   const at = unit.tries.at(-1) === undefined ? null : timestamp(unit.tries.at(-1)!);
   const quiet = quietEnd(unit);
@@ -93,7 +93,7 @@ const inboxOutcome = (message: MessageRow): Outcome => ({
   deferred_until: null,
 });
 
-function touchOutcome(job: Stopping, row: TouchRow | undefined): Outcome | undefined {
+function touchOutcome(job: JobStop, row: TouchRow | undefined): Outcome | undefined {
   if (!row) return undefined;
   const { state, reason } = ledgerOutcome(row);
   const isStopped = job.status === "canceled" && state === "pending";
@@ -102,7 +102,7 @@ function touchOutcome(job: Stopping, row: TouchRow | undefined): Outcome | undef
 }
 
 /** Of an address that nothing was sent to; undefined where nothing will be. */
-function untriedOutcome(job: Stopping): Outcome | undefined {
+function untriedOutcome(job: JobStop): Outcome | undefined {
   if (job.status === "canceled") return { state: "canceled", reason: null, at: null, deferred_until: null };
   if (isTerminal(job.status)) return undefined;
   return { state: "pending", reason: stopOf(job), at: null, deferred_until: null };

@@ -63,7 +63,7 @@ const WINDOW = 250;
 const MAX_CONCURRENT = 25;
 
 /** A recipient as its chunk has it. */
-interface Listed {
+interface ChunkRecipient {
   subscriber: string;
   /** Where it is delivered to; undefined for one who gets nothing. */
   recipient?: Recipient;
@@ -134,7 +134,7 @@ interface OpenChunk {
   /** The first place in it that the page looks at. */
   first: number;
   mayMatch: boolean;
-  read(): Promise<Listed[]>;
+  read(): Promise<ChunkRecipient[]>;
 }
 
 async function* chunksFrom(
@@ -184,7 +184,7 @@ async function readChunk(
   key: { job: string; range: string; n: number },
   job: JobRecord,
   claim: RowOf<typeof ClaimItem> | undefined,
-): Promise<Listed[]> {
+): Promise<ChunkRecipient[]> {
   const [row, skipped] = await store.getEach([ref(ChunkItem, key), ref(SkippedIds, key)]);
   if (!row) return [];
   const { recipients, heldOut, plannedAt } = chunkOf(row);
@@ -210,7 +210,7 @@ async function readChunk(
 }
 
 /** What became of recipients: the same as their explanations say. */
-async function describe(store: StoreReader, job: JobRecord, listed: readonly Listed[]): Promise<ListedRecipient[]> {
+async function describe(store: StoreReader, job: JobRecord, listed: readonly ChunkRecipient[]): Promise<ListedRecipient[]> {
   const ids = listed.map(({ subscriber }) => subscriber);
   const stop = await stopAfterQuiet(store, job);
   const [rows, outcomes] = await Promise.all([
@@ -242,7 +242,7 @@ type Outcome = Pick<ListedRecipient, "state" | "reason" | "channel" | "channels"
 async function outcomeOf(
   store: StoreReader,
   { job, stop }: { job: JobRecord; stop: Stop },
-  { subscriber, recipient, heldOut, skip, waits = [] }: Listed,
+  { subscriber, recipient, heldOut, skip, waits = [] }: ChunkRecipient,
 ): Promise<Outcome> {
   if (heldOut) return { state: heldOut === "yes" ? "held_out" : "canceled", reason: null, channel: null, channels: [] };
   if (skip !== undefined || !recipient) return { state: "skipped", reason: skip ?? null, channel: null, channels: [] };

@@ -27,7 +27,7 @@ export const ActivityEntry = titled("ActivityEntry", {
   channels: ListedRecipient.entries.channels,
 });
 type ActivityEntry = v.InferOutput<typeof ActivityEntry>;
-type Unnamed = Omit<ActivityEntry, "notification" | "source">;
+type UnnamedActivity = Omit<ActivityEntry, "notification" | "source">;
 
 /** A send, and the recipient of it at which a page begins; without `from`, the page begins with the send after it. */
 export const ActivityPosition = v.object({ job: v.string(), from: v.optional(RecipientPosition) });
@@ -59,8 +59,12 @@ export async function listActivity(
 async function collect(
   store: StoreReader,
   { after, limit }: { after: Position | undefined; limit: number },
-): Promise<{ items: Unnamed[]; sources: ReadonlyMap<string, JobRecord["source"]>; next?: Position | undefined }> {
-  const items: Unnamed[] = [];
+): Promise<{
+  items: UnnamedActivity[];
+  sources: ReadonlyMap<string, JobRecord["source"]>;
+  next?: Position | undefined;
+}> {
+  const items: UnnamedActivity[] = [];
   const sources = new Map<string, JobRecord["source"]>();
   const take = async (id: string, from: Position["from"]): Promise<Position | undefined> => {
     const job = await getJob(store, id);

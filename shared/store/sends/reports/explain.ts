@@ -67,7 +67,7 @@ export async function explainRecipient(
   const hasArm = job.variant_b && !held_out && decision !== "not_in_audience";
   const variant_id = hasArm ? (arm ?? recipient?.arm ?? armIn(job, subscriber)) : null;
   const now = profile ? await rulesNow(store, job, profile, workspace) : null;
-  const said: Said = {
+  const said: ExplainedOutcome = {
     decision,
     state,
     reason: reason ?? (decision === "pending" ? stopOf(job) : null),
@@ -94,7 +94,7 @@ export async function explainRecipient(
   };
 }
 
-type Said = Pick<
+type ExplainedOutcome = Pick<
   Explanation,
   "decision" | "state" | "reason" | "channels" | "attempts" | "waits" | "now" | "variant_id"
 >;
@@ -102,7 +102,7 @@ type Said = Pick<
 async function inWords(
   store: StoreReader,
   job: Job,
-  said: Said,
+  said: ExplainedOutcome,
   { subscriber, isDiscreet }: { subscriber: string; isDiscreet: boolean },
 ): Promise<string> {
   const { now, channels, variant_id: arm } = said;

@@ -2,7 +2,7 @@
 
 import { requireFound } from "../../../kernel/errors.ts";
 import { addressKindOf } from "../../../rules/addresses.ts";
-import { type Ranked, rankClasses } from "../../../rules/arbitration.ts";
+import { type RankedChannel, rankClasses } from "../../../rules/arbitration.ts";
 import { type ChannelType, classOf, hasConsent, platformOf } from "../../../rules/channel-types.ts";
 import { listChannelOf, listOfTarget } from "../../../rules/list-consents.ts";
 import type { PlanName } from "../../../rules/plans.ts";
@@ -193,7 +193,7 @@ async function rankingNow(
   store: StoreReader,
   profile: LivingProfile,
   found: ReturnType<typeof reachOf>,
-): Promise<Ranked[]> {
+): Promise<RankedChannel[]> {
   if (found.kind === "unreachable") return [];
   const [[personal], tenant] = await Promise.all([personalEngagements(store, [profile]), tenantEngagements(store)]);
   const classes = found.targets.map((one) => classOf(one.channel));

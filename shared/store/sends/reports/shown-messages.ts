@@ -44,14 +44,14 @@ function saysOtherNow({ claimed_with }: TouchRow, hash: string): boolean | null 
   return said === undefined ? null : said !== hash;
 }
 
-interface Sent {
+interface SentContext {
   job: Job;
   profile: LivingProfile | undefined;
   event: Event;
   chatApp: ChatAppWords;
 }
 
-function shownOf({ job, profile, event, chatApp }: Sent, row: TouchRow): ShownMessage[] {
+function shownOf({ job, profile, event, chatApp }: SentContext, row: TouchRow): ShownMessage[] {
   const channel = channelTypes.find((type) => type === row.channel && type !== "in_app");
   if (!channel || !profile) return [];
   const now = timeOfTouch(row);

@@ -10,7 +10,7 @@ const AT_ONCE = 5 * MINUTE;
 /** Quiet hours of many people end at one moment. */
 const SOON = HOUR;
 
-interface Waiting {
+interface WaitReason {
   quiet: RulesNow["quiet_hours"];
   /** A part of the audience got it first, and this person was not in it. */
   isOther: boolean;
@@ -20,7 +20,7 @@ interface Waiting {
 export function deliveryOf(
   job: Pick<Job, "source" | "dispatched_at" | "category">,
   channels: readonly ChannelOutcome[],
-  waiting: Waiting,
+  waiting: WaitReason,
 ) {
   const [deliveredAt] = channels.flatMap((one) => (one.state === "delivered" ? (one.at ?? []) : [])).sort();
   return { category: job.category, deliveredAt, wentOut: wentOutOf(job, deliveredAt, waiting) };
@@ -30,7 +30,7 @@ export function deliveryOf(
 function wentOutOf(
   { source, dispatched_at: began }: Pick<Job, "source" | "dispatched_at">,
   at: string | undefined,
-  { quiet, isOther }: Waiting,
+  { quiet, isOther }: WaitReason,
 ): WentOut | undefined {
   if (source.type === "journey" || began === null || at === undefined) return undefined;
   const [from, out] = [Date.parse(began), Date.parse(at)];

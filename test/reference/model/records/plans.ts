@@ -104,7 +104,7 @@ export interface Experience {
   archived_at: number | null;
 }
 /** A call that the audit trail has: an entry of its own, or one of the sends of a quarter-hour. */
-export interface Called {
+export interface AuditedCall {
   kind: "call" | "send";
   at: number;
   route: string;

@@ -130,7 +130,7 @@ export interface Mail {
   job_id: string;
   at: number;
 }
-export interface Sent extends Mail {
+export interface SentMessage extends Mail {
   channel: string;
   title: string;
   body: Body;
