@@ -171,7 +171,11 @@ interface SubscriberHistory {
   events: readonly StoredEvent[];
 }
 
-function recorderOf(deps: ReplayDeps, { profile, events }: SubscriberHistory, { planOf, tally }: ReplayContext): Recorder {
+function recorderOf(
+  deps: ReplayDeps,
+  { profile, events }: SubscriberHistory,
+  { planOf, tally }: ReplayContext,
+): Recorder {
   // Caps count the sends of this journey alone.
   const caps = capCounter();
   let hasEntered = false;

@@ -125,7 +125,10 @@ interface AttemptedSteps {
 }
 
 /** What became of the sends under way. One that ended otherwise, such as beyond the quota, was worked through as well. */
-async function sendsOf(store: StoreReader, rows: readonly (LaneRow | undefined)[]): Promise<Map<string, AttemptedSteps>> {
+async function sendsOf(
+  store: StoreReader,
+  rows: readonly (LaneRow | undefined)[],
+): Promise<Map<string, AttemptedSteps>> {
   const sends = rows.flatMap((row) => (row ? fromJson(row.open) : []));
   const keys = sends.map(([job]) => ({ job, range: PLANNED_RANGE }));
   const ranges = await store.getAll(RangeItem, keys, { eventual: true });

@@ -210,7 +210,11 @@ async function readChunk(
 }
 
 /** What became of recipients: the same as their explanations say. */
-async function describe(store: StoreReader, job: JobRecord, listed: readonly ChunkRecipient[]): Promise<ListedRecipient[]> {
+async function describe(
+  store: StoreReader,
+  job: JobRecord,
+  listed: readonly ChunkRecipient[],
+): Promise<ListedRecipient[]> {
   const ids = listed.map(({ subscriber }) => subscriber);
   const stop = await stopAfterQuiet(store, job);
   const [rows, outcomes] = await Promise.all([
