@@ -67,6 +67,7 @@ const DEAR: readonly { route: RegExp; units: number; why: string }[] = [
     units: 40,
     why: "and one for each 4 KB that the visitor did before, once: `backfilled` counts it",
   },
+  { route: /^GET .*\/in-app\/messages$/, units: 90, why: "a hundred messages with texts of more than 700 bytes" },
   { route: / \/[oc]\/:token$/, units: 20, why: "the first of a recipient and a send; others 10" },
   { route: /^GET \/p\/:token$/, units: 60, why: "a hundred topics with the longest texts, 400 KB; limited by address" },
   { route: /^POST \/[uip]\/:token$/, units: 50, why: "the consent is on the profile; limited by address" },

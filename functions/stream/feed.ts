@@ -6,6 +6,7 @@ import type { Deps } from "../../shared/kernel/deps.ts";
 import { notFound } from "../../shared/kernel/errors.ts";
 import { timeOfUuid, uuidV7 } from "../../shared/kernel/ids.ts";
 import type { RequestRetries } from "../../shared/kernel/retries.ts";
+import { chunksOf } from "../../shared/rules/chunks.ts";
 import { present } from "../../shared/store/conditions.ts";
 import type { Platform, Store } from "../../shared/store/context.ts";
 import { visibilityIn } from "../../shared/store/experiences/visibility.ts";
@@ -44,6 +45,8 @@ const LATEST_MS = HOUR;
 const MAX_PER_SUBSCRIBER = 3;
 /** Two keepalives and some slack: a stream that has not renewed its lease by then counts as closed. */
 const LEASE_MS = 2 * KEEPALIVE_MS + 5 * SECOND;
+/** A client may resume from long ago, and a text may have 50 KB. */
+const TEXTS_AT_ONCE = 20;
 const RETRY_MS = 2 * SECOND;
 const RETRY_DISPLACED_MS = 5 * MINUTE;
 export interface Feed {
@@ -106,12 +109,16 @@ export async function openFeed(
   return feed;
 }
 
-/** Tells what is new until the stream's time is over, its viewer left, or newer streams of the subscriber replace it. */
-export async function runFeed(feed: Feed, output: FeedOutput): Promise<void> {
+/**
+ * Tells what is new until the stream's time is over, its viewer left, or newer streams of the subscriber replace it.
+ * @param mayGoOn asked again and again while it tells what there was before it. Where it may not, the viewer comes back later
+ */
+export async function runFeed(feed: Feed, output: FeedOutput, mayGoOn: () => Promise<boolean>): Promise<void> {
   const { clock, writeSignal, store, retries } = feed.deps;
   const { pk: inbox } = keyOf(Message, store.tenant, { subscriber: feed.subscriber, message: "" });
   let keepaliveAt = clock.now() + KEEPALIVE_MS;
   let lookBack = LATEST_MS;
+  let isBehind = true;
   const positionNow = () => positionAfter(feed, uuidV7(feed.polledAt, NO_TAIL));
   /** When the position is written again; undefined: nothing was written since. */
   let positionAt: number | undefined = clock.now() + FLUSH_MS;
@@ -128,17 +135,21 @@ export async function runFeed(feed: Feed, output: FeedOutput): Promise<void> {
     lookBack = OVERLAP_MS;
     const visibility = visibilityIn(store);
     await visibility.look(fresh);
-    const textOf = await readTexts(store, fresh);
-    for (const row of fresh) {
-      const id = messageIdOf(row);
-      remember(feed, row);
-      feed.cursor = Math.max(feed.cursor, timeOfUuid(id));
-      // A hidden or recalled message is not sent (D-INBOXRECALL); the inbox has it once it is shown again.
-      if (!visibility.shows(row)) continue;
-      // Some clients keep only ids that come with data.
-      output.message(frameOf(id, row.job, textOf(row)), positionAfter(feed, id));
-      positionAt ??= clock.now() + FLUSH_MS;
+    for (const some of chunksOf(fresh, TEXTS_AT_ONCE)) {
+      const textOf = await readTexts(store, some);
+      for (const row of some) {
+        const id = messageIdOf(row);
+        remember(feed, row);
+        feed.cursor = Math.max(feed.cursor, timeOfUuid(id));
+        // A hidden or recalled message is not sent (D-INBOXRECALL); the inbox has it once it is shown again.
+        if (!visibility.shows(row)) continue;
+        // Some clients keep only ids that come with data.
+        output.message(frameOf(id, row.job, textOf(row)), positionAfter(feed, id));
+        positionAt ??= clock.now() + FLUSH_MS;
+      }
+      if (isBehind && !(await mayGoOn())) return output.retry(MINUTE);
     }
+    isBehind = false;
     if (clock.now() >= keepaliveAt) {
       output.keepalive();
       positionAt ??= clock.now() + FLUSH_MS;

@@ -9,6 +9,7 @@ import { limitRequests, requireProvider, requireSecondFactor, requireWorkspace }
 import { requireSignedIds, USER_HASH_HEADER } from "../../shared/http/identity-proof.ts";
 import { parseQuery, refuseUnknownQuery } from "../../shared/http/input.ts";
 import { openToBrowsers, STREAM_ID_HEADER } from "../../shared/http/responses.ts";
+import type { CountDone } from "../../shared/http/sdk-limits.ts";
 import { servingUses } from "../../shared/http/serving.ts";
 import { type Deps, NO_TENANT, openAll } from "../../shared/kernel/deps.ts";
 import { ApiError, notFound, toApiError } from "../../shared/kernel/errors.ts";
@@ -100,7 +101,7 @@ export const stream: StreamFunction = {
         case "headers":
           return sendHeaders(exchange);
         case "stream":
-          return sendStream(deps, exchange, admission.feed);
+          return sendStream(deps, exchange, admission);
       }
     };
   },
@@ -146,12 +147,22 @@ function sendHeaders(exchange: Exchange): void {
   out.end();
 }
 
-async function sendStream({ log }: Deps, exchange: Exchange, feed: Feed): Promise<void> {
+async function sendStream({ log }: Deps, exchange: Exchange, { feed, countDone }: Opened): Promise<void> {
   const { headers, requestContext } = exchange.event;
   const out = begin(exchange, 200, { ...eventStream, [STREAM_ID_HEADER]: feed.connection });
-  const events = serverSentEvents((text) => out.write(text), headers["last-event-id"]);
+  let uncounted = 0;
+  const write = (text: string) => {
+    uncounted += Buffer.byteLength(text);
+    out.write(text);
+  };
+  // Its viewer chose from when on it tells; what comes later others caused.
+  const countTold = () => {
+    const bytes = uncounted;
+    uncounted = 0;
+    return countDone(bytes);
+  };
   try {
-    await runFeed(feed, events);
+    await runFeed(feed, serverSentEvents(write, headers["last-event-id"]), countTold);
   } catch (error) {
     const { requestId: request_id } = requestContext;
     log({ level: "warn", message: "a stream ended with an error", request_id, ...errorFields(error) });
@@ -163,8 +174,13 @@ async function sendStream({ log }: Deps, exchange: Exchange, feed: Feed): Promis
 
 const eventStream = { "content-type": "text/event-stream", "cache-control": "no-cache, no-transform" };
 
+interface Opened {
+  feed: Feed;
+  countDone: CountDone;
+}
+
 type Admission =
-  | { kind: "stream"; feed: Feed }
+  | ({ kind: "stream" } & Opened)
   /** Of a HEAD. */
   | { kind: "headers" }
   | { kind: "refused"; error: unknown };
@@ -207,6 +223,6 @@ function openAdmission(deps: Deps, retries: RequestRetries): (event: APIGatewayP
       return { kind: "headers" };
     }
     const opening = openFeed({ ...inside, retries, ...bound }, subscriber_id, viewer);
-    return { kind: "stream", feed: await opening.finally(() => countDone(0)) };
+    return { kind: "stream", feed: await opening.finally(() => countDone(0)), countDone };
   };
 }

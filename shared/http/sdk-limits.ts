@@ -25,14 +25,15 @@ interface SdkLimits {
   /**
    * Counts a request, and the units that it seems to have. @throws 429 RATE_LIMITED with `Retry-After` until the minute
    * ends (ERR-16).
-   * @returns counts what it wrote beyond them, read and answered, in bytes, once it is done: the next request is refused where
-   * that was too much
    */
-  count(
-    request: CountedRequest,
-    platform: Pick<Platform, "change" | "clock">,
-  ): Promise<(answered: number) => Promise<void>>;
+  count(request: CountedRequest, platform: Pick<Platform, "change" | "clock">): Promise<CountDone>;
 }
+
+/**
+ * Counts what a request wrote beyond what it seemed to, read and answered, in bytes: once it is done, or since the call before.
+ * @returns false where that was too much: the next request is refused
+ */
+export type CountDone = (answered: number) => Promise<boolean>;
 
 interface CountedRequest {
   caller: Caller;
@@ -85,14 +86,17 @@ export const sdkLimits = /* @__PURE__ */ perEnvironment(
           if (units > 0) await countFor(platform, limits.units, who, units);
           await countFor(platform, limits.answers, who, 0);
         }
-        const before = { ...spent };
+        let before = { writes: spent.writes + units, reads: spent.reads };
         return async (answered) => {
-          const beyond = Math.max(0, Math.ceil(spent.writes - before.writes - units));
+          const beyond = Math.max(0, Math.ceil(spent.writes - before.writes));
           const read = Math.floor(answered / ANSWERED_UNIT_BYTES + (spent.reads - before.reads) / READS_PER_UNIT);
+          before = { writes: Math.max(before.writes, spent.writes), reads: spent.reads };
+          let isWithin = true;
           for (const { limits, who } of counted) {
-            if (beyond > 0) await countFor(platform, limits.units, who, beyond).catch(ignoreRefusal);
-            if (read > 0) await countFor(platform, limits.answers, who, read).catch(ignoreRefusal);
+            if (beyond > 0) isWithin = (await isTaken(countFor(platform, limits.units, who, beyond))) && isWithin;
+            if (read > 0) isWithin = (await isTaken(countFor(platform, limits.answers, who, read))) && isWithin;
           }
+          return isWithin;
         };
       },
     };
@@ -100,6 +104,12 @@ export const sdkLimits = /* @__PURE__ */ perEnvironment(
 );
 
 /** What is done is answered. The refusal is remembered for the next request. */
-function ignoreRefusal(error: unknown): void {
-  if (!(error instanceof ApiError && error.code === "RATE_LIMITED")) throw error;
+async function isTaken(counting: Promise<void>): Promise<boolean> {
+  try {
+    await counting;
+    return true;
+  } catch (error) {
+    if (error instanceof ApiError && error.code === "RATE_LIMITED") return false;
+    throw error;
+  }
 }

@@ -38,7 +38,7 @@ import {
   refuseLongBody,
 } from "./input.ts";
 import { type ApiHandler, commonHeaders, json, type Response, respond, withoutBody } from "./responses.ts";
-import { linkOf, unitsOf } from "./sdk-limits.ts";
+import { type CountDone, linkOf, unitsOf } from "./sdk-limits.ts";
 import { servingUses } from "./serving.ts";
 
 type Event = APIGatewayProxyEventV2;
@@ -55,7 +55,7 @@ interface RequestContext {
   query: unknown;
   form: unknown;
   /** Counts for the limits what the request wrote, and the bytes that it answers. */
-  countDone?: (answered: number) => Promise<void>;
+  countDone?: CountDone;
 }
 
 /** The Lambda handler of a group. @see docs/decisions/0021#composition-root: called once per environment. */

@@ -20,6 +20,8 @@ const MAX_TOPICS = 100;
 const [KEY_UNITS, CONSENT_UNITS] = [40, 15];
 /** Of the page to unsubscribe, and of its button, which also marks the mail. */
 const [PAGE_UNITS, OPT_OUT_UNITS] = [6, 48];
+/** Of a page of an inbox: how many messages it has at most, and how much of its answer is a unit. */
+const [INBOX_PAGE, ANSWERED_BYTES] = [100, 8_192];
 /** Of a choice of a topic, and of an event. */
 const [TOPIC_UNITS, EVENT_UNITS] = [3, 8];
 
@@ -228,8 +230,29 @@ it("a list of an inbox by status, and the reading of all, read no text of a mess
   const units = async (status: string) =>
     unitsOf(world, () => world.call(`GET /v1/in-app/messages?subscriber_id=${id}&status=${status}`, { as }));
 
-  expect(await units("unread")).toBeGreaterThan(50);
+  expect(await units("unread")).toBeGreaterThan(30);
   expect(await units("read")).toBeLessThan(10);
   const readAll = () => world.call("POST /v1/in-app/messages/read", { as, body: { subscriber_id: id } });
   expect(await unitsOf(world, readAll)).toBeLessThan(15);
+});
+
+it.each([
+  { of: "barely long texts", characters: 750 },
+  { of: "texts of a little more than 4 KB", characters: 4_000 },
+])("a page of an inbox of $of costs what docs/access.md says (D2)", async ({ characters }) => {
+  const { world, tenant } = await withTenant();
+  const [id = ""] = await addPeople(world, tenant, 1);
+  for (let n = 0; n < INBOX_PAGE; n++)
+    await tenant.call("POST /api/v1/notifications", {
+      subscriberIds: [id],
+      title: `${n}`,
+      body: "x".repeat(characters),
+    });
+  await world.settle();
+  const path = `GET /v1/in-app/messages?subscriber_id=${id}&limit=${INBOX_PAGE}`;
+
+  const units = await unitsOf(world, () => world.call(path, { as: tenant.sdk }));
+
+  const answered = (INBOX_PAGE * characters) / ANSWERED_BYTES;
+  expect(units).toBeLessThanOrEqual(dearCallOf("GET /v1/in-app/messages")!.units + answered);
 });

@@ -15,6 +15,8 @@ import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
 const withReader = reading({ withTenant });
+/** Where a stream begins that is to bring all that the inbox has. */
+const BEFORE_ALL = "00000000-0000-7000-8000-000000000000";
 
 describe("admission", () => {
   it("?sdk_key= opens the stream, on this route only, and is in no log (AMB-42)", async () => {
@@ -64,6 +66,22 @@ describe("admission", () => {
       statuses.add((await openStream(world, `?subscriber_id=${UNKNOWN}`, tenant.sdk)).status);
 
     expect([...statuses]).toEqual([404, 429]);
+  });
+
+  it("a live stream brings as much of an inbox as lists of it may answer, and the rest a minute later (D2, AMB-122)", async () => {
+    const { world, tenant } = await withTenant({ env: { SDK_REQUESTS_PER_ADDRESS: "50" } });
+    const [id = ""] = await addPeople(world, tenant, 1);
+    const long = { subscriberIds: [id], title: "A", body: "x".repeat(40_000) };
+    for (let n = 0; n < 30; n++) await tenant.call("POST /api/v1/notifications", long);
+    await world.advance(MINUTE);
+    const from = (position: string) => openStream(world, `?subscriber_id=${id}&last_event_id=${position}`, tenant.sdk);
+    expect((await from(BEFORE_ALL)).frames()).toHaveLength(30);
+
+    const second = await from(BEFORE_ALL);
+
+    expect([second.frames().length, second.retries().at(-1), second.ended]).toEqual([20, MINUTE, true]);
+    await world.advance(MINUTE);
+    expect((await from(second.frames().at(-1)!.id)).frames()).toHaveLength(10);
   });
 
   it("a HEAD gets the headers at once and opens nothing, and the function takes no other method (AMB-122)", async () => {

@@ -6,7 +6,7 @@ import type { StoreReader } from "../../context.ts";
 import type { RowOf } from "../../item.ts";
 import { fromJson, type JsonText, toJson } from "../../json-text.ts";
 import type { Value } from "../../model.ts";
-import { ContentItem } from "../jobs/job-items.ts";
+import { readContents } from "../jobs/job-content.ts";
 import type { JobContent } from "../jobs/job-spec.ts";
 import type { Message, MessageContent } from "./inbox-items.ts";
 
@@ -80,9 +80,7 @@ type TextOf = (row: RowOf<typeof Message>) => MessageText;
 /** Reads the contents that these rows name, each once. */
 export async function readTexts(store: StoreReader, rows: readonly RowOf<typeof Message>[]): Promise<TextOf> {
   const hashes = [...new Set(rows.flatMap(({ text }) => text ?? []))];
-  const keys = hashes.map((hash) => ({ hash }));
-  const contents = await store.getAll(ContentItem, keys);
-  const stored = new Map(hashes.map((hash, i) => [hash, contents[i]]));
+  const stored = await readContents(store, hashes);
   return ({ content, data, text = "", arm }) => {
     if (content) return { content: fromJson(content), data };
     const found = stored.get(text);

@@ -67,7 +67,6 @@ export async function withContent(store: StoreReader, job: JobRecord): Promise<J
   return whole;
 }
 
-/** Content never changes under its hash: what a read at half the price finds is right, and it may miss what is new. */
 async function contentsOf(store: StoreReader, hashes: readonly string[], options: { eventual: boolean }) {
   const keys = hashes.map((hash) => ({ hash }));
   const rows = await store.getAll(ContentItem, keys, options);
@@ -77,6 +76,22 @@ async function contentsOf(store: StoreReader, hashes: readonly string[], options
 /** Contents by their hashes. */
 export type StoredContents = ReadonlyMap<string, RowOf<typeof ContentItem>>;
 
+/**
+ * Contents by their hashes, but for those that are not stored. A content never changes under its hash: what a read at half the price
+ * finds is right, and what is too new for it is read again.
+ */
+export async function readContents(
+  store: StoreReader,
+  hashes: readonly string[],
+  before: StoredContents = new Map(),
+): Promise<StoredContents> {
+  const unread = hashes.filter((hash) => !before.has(hash));
+  const stored = new Map([...before, ...(await contentsOf(store, unread, { eventual: true }))]);
+  const missing = hashes.filter((hash) => !stored.has(hash));
+  for (const [hash, row] of await contentsOf(store, missing, { eventual: false })) stored.set(hash, row);
+  return stored;
+}
+
 /** The same for several jobs: each content is read once, unless it was read before. @throws if one is not stored. */
 export async function withContents(
   store: StoreReader,
@@ -84,10 +99,7 @@ export async function withContents(
   before: StoredContents = new Map(),
 ): Promise<Job[]> {
   const hashes = [...new Set(jobs.flatMap(({ content }) => (typeof content === "string" ? [content] : [])))];
-  const unread = hashes.filter((hash) => !before.has(hash));
-  const stored = new Map([...before, ...(await contentsOf(store, unread, { eventual: true }))]);
-  const missing = hashes.filter((hash) => !stored.has(hash));
-  for (const [hash, row] of await contentsOf(store, missing, { eventual: false })) stored.set(hash, row);
+  const stored = await readContents(store, hashes, before);
   return jobs.map((job) => {
     if (typeof job.content !== "string") return { ...job, ...job.content };
     const row = stored.get(job.content);
