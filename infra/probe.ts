@@ -9,7 +9,7 @@ import { contents } from "./functions.ts";
 import { type Answer, type Ask, asker, type Check, check, demand, parsed, statusOfLargeBody } from "./probe/ask.ts";
 import { type Credentials, probeStream, registerThrowaway } from "./probe/live.ts";
 
-/** Of a route that takes no preflight: there is none, or it takes another method (`/v1/mcp`). */
+/** Answers to a preflight of a route without CORS: no such route, or another method (`/v1/mcp`). */
 const NOT_OPEN = [404, 405];
 
 interface Options {

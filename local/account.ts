@@ -21,7 +21,7 @@ import type { State } from "./state.ts";
 export const TABLE = "engagement";
 export const ASSETS_BUCKET = "engagement-assets";
 export const IMPORTS_BUCKET = "engagement-imports";
-/** What the event bus refused for good. */
+/** What the event bus refused permanently. */
 const PUBLISH_FAILURES = "engagement-unpublished";
 const SITE_BUCKET = "engagement-site";
 /** Whose URL tells what stands before the names of all queues. */

@@ -126,7 +126,7 @@ async function bundle(entry: string, root: string) {
     target: "node22",
     // Clients and commands are known by the names of their classes.
     keepNames: true,
-    // It starts a program of its own, which lies beside it.
+    // It starts a program of its own, which is beside it.
     external: ["esbuild"],
     plugins: [ownPlaces],
     logLevel: "error",
@@ -137,7 +137,7 @@ async function bundle(entry: string, root: string) {
   return { contents: outputFiles[0]!.text, files };
 }
 
-/** Files find what lies beside them from where they are, not from where the module is. */
+/** Files find what is beside them from where they are, not from where the module is. */
 const ownPlaces: Plugin = {
   name: "own-places",
   setup: ({ onLoad }) => {

@@ -60,7 +60,7 @@ export function useAction<O extends Operation>(operation: O, { stale, isOnce }: 
     operation,
     run,
     isBusy: state.value.isBusy,
-    // Of the last run, also for whoever waited for it.
+    // Of the last run, also for a caller that waited for it.
     get error() {
       return state.value.error;
     },

@@ -1,4 +1,4 @@
-// Several calls that are one act of the user: busy until the last, and the error of the one that was refused.
+// Several calls as one action of the user: busy until the last, with the error of a refused one.
 import { useState } from "preact/hooks";
 import { ServiceError } from "../../sdk/src/errors.ts";
 

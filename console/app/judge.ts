@@ -10,7 +10,7 @@ export interface Verdict {
 const YES: Verdict = { allowed: true, reason: "" };
 export const no = (reason: string): Verdict => ({ allowed: false, reason });
 
-const DOES: Record<string, string> = {
+const ACTIONS: Record<string, string> = {
   "content:write": "change content",
   send: "send",
   "subscribers:write": "change subscribers",
@@ -41,7 +41,7 @@ export function judge(operation: string, { role, readOnly, plan, isSuspended }: 
   if (effect && isSuspended && !openWhileSuspended) return no("This workspace is suspended.");
   if (effect && readOnly) return no("This session may only read.");
   if (permission && !permissions[permission]?.includes(role))
-    return no(`Only ${holdersOf(permission)} may ${DOES[permission]}.`);
+    return no(`Only ${holdersOf(permission)} may ${ACTIONS[permission]}.`);
   if (feature && !plans[plan]?.features.includes(feature))
     return no(`${FEATURES[feature]} are not part of the plan ${plan}.`);
   return YES;

@@ -1,4 +1,4 @@
-// What is written in an editor stays in its tab until the service has accepted it: over a reload, another page, a lost session.
+// Drafts: an editor's text is kept in its tab until the service has accepted it, over a reload, another page or a lost session.
 import { useRef, useState } from "preact/hooks";
 import { isSame } from "./merge.ts";
 import { place } from "./router.ts";
@@ -14,15 +14,15 @@ interface Pair<T> {
 
 interface KeptDraft<T> extends Pair<T> {
   set(part: Partial<T>): void;
-  /** Nothing is stored any more. */
+  /** Removes it from storage. */
   drop(): void;
-  /** It is saved, by another name where it is new. @returns what to say of what was written meanwhile, which is kept */
+  /** It was saved, under its new name if it is new. @returns a sentence about text written meanwhile, which is kept */
   accepted(as?: string): string;
   /** Gives up what was written. */
   discard(): void;
 }
 
-/** That nothing is kept is said once. */
+/** The person is told once that nothing can be kept. */
 let isTold = false;
 
 /** @param name unique among the editors of a workspace; @param start what the editor begins with. */
@@ -64,7 +64,7 @@ function read<T extends object>(key: string, begun: T): Pair<T> {
   if (!text) return { value: begun, begun };
   const pair = JSON.parse(text) as Pair<T>;
   const value = { ...begun, ...pair.value };
-  // What was there and is not any more was made undefined.
+  // JSON drops undefined fields: one that is missing was made undefined.
   for (const name in pair.begun) if (!(name in pair.value)) delete value[name];
   return { ...pair, value };
 }

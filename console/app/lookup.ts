@@ -1,9 +1,9 @@
-// Looks for names without their case and marks, which the API does not: `muller` and `mueller` find Müller. It goes from page to page.
+// A search by name that ignores case and accents, which the API does not: `muller` and `mueller` find Müller. It reads page by page.
 import { folded, spelledOut } from "../../shared/rules/folded.ts";
 
-/** Things come with all that they say: twice as many designed emails may be too large for one answer. */
+/** Templates come with their content: 100 designed emails may be too large for one answer. */
 export const PAGE = 50;
-/** So many pages are read of a kind: 1,000 things. */
+/** Pages read of each kind: 1,000 entries. */
 const MAX_PAGES = 20;
 
 interface NamedItem {
@@ -18,11 +18,11 @@ interface Page<T> {
 
 type ReadPage<T> = (cursor?: string) => Promise<Page<T>>;
 
-/** Each page is read once until all is forgotten, however much is looked for. @param enough ends a search */
+/** Each page is read once, until `forget`. @param enough results end a search */
 export function createLookup<T extends NamedItem>(enough: number) {
   const known = new Map<string, Promise<Page<T>>[]>();
   return {
-    /** What has the text in its name, in the order of the pages. @throws what `read` throws: the next search reads again */
+    /** Entries with the text in their name, in the order of the pages. @throws what `read` throws: the next search reads again */
     find: async (kind: string, text: string, read: ReadPage<T>): Promise<T[]> => {
       const pages = known.get(kind) ?? [];
       known.set(kind, pages);

@@ -1,6 +1,6 @@
 // Reads the source of a mail as a mailbox does, as far as the service writes it (shared/rules/mail-parts.ts).
 
-/** What counts an open: nobody sees it, and who looks at the outbox opens no mail. */
+/** What counts an open: it is invisible, and a look at the outbox opens no mail. */
 const PIXEL = /<img data-part="open" [^>]*>/;
 
 /** The HTML part as it was sent, with its footer and without its pixel; undefined where the source has none. */

@@ -1,4 +1,4 @@
-// How the large providers of mailboxes judge a sender, and what they are called.
+// The mailbox providers, and how they judge a sender.
 import type { InsightsGetDeliverabilityAnswer } from "../../sdk/src/types.gen.ts";
 
 export type MailRow = InsightsGetDeliverabilityAnswer["rows"][number];
@@ -25,13 +25,13 @@ export const mailboxName = (provider: Provider): string => NAMES[provider];
 
 type JudgedOutcome = "bounced" | "complained";
 
-/** Shares of what was accepted, as Google, Yahoo, Microsoft and SES publish them: from the first on they look closer, from the second on they refuse. */
+/** Shares of accepted mails, as Google, Yahoo, Microsoft and SES publish them: above `high` they refuse mails. */
 export const LIMITS: Record<JudgedOutcome, readonly [watch: number, high: number]> = {
   bounced: [0.02, 0.05],
   complained: [0.001, 0.003],
 };
 
-/** Of fewer mails a share says nothing: one bounce of ten is 10%. */
+/** A share of fewer mails is no evidence: one bounce of ten is 10%. */
 export const JUDGED_FROM = 100;
 
 export type MailVerdict = "fine" | "watch" | "high";
@@ -44,7 +44,7 @@ export function mailVerdict(row: Pick<MailRow, JudgedOutcome | "sent">, what: Ju
 }
 
 const percents = new Intl.NumberFormat("en-GB", { style: "percent", maximumFractionDigits: 2 });
-/** With the digits that a limit of 0.1% asks for. */
+/** With two decimals, since a limit is 0.1%. */
 export const fineShare = (part: number, whole: number): string => (whole === 0 ? "–" : percents.format(part / whole));
 
 const sum = (rows: readonly MailRow[], name: Exclude<keyof MailRow, "mailbox_provider">): number =>

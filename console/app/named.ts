@@ -1,4 +1,4 @@
-// What has a name, found by it: what the API finds in all, and before it what is found without case and marks.
+// Search of campaigns, lists and others by name: without case and accents in the first pages, then as the API finds them.
 import { api, call } from "./api.ts";
 import { createLookup, numbered, PAGE } from "./lookup.ts";
 import { sendName } from "./send-name.ts";
@@ -6,7 +6,7 @@ import { sendName } from "./send-name.ts";
 export interface NamedChoice {
   id: string;
   name: string;
-  /** Of a list or a segment: its people. */
+  /** People, of a list or a segment. */
   count?: number;
 }
 
@@ -16,7 +16,7 @@ const MAX_FOUND = 20;
 
 const lookup = createLookup<NamedChoice>(MAX_FOUND);
 
-/** What was read is read again by the next search. */
+/** The next search reads all pages again. */
 export const forgetNames = lookup.forget;
 
 const byBoth =
@@ -70,7 +70,7 @@ export const findList = byBoth(
   async (name, options) => (await api.lists.list({ name, page_size: MAX_FOUND }, options)).items.map(asList),
 );
 
-/** @param from what started them; without it whatever did, but journeys */
+/** @param from the kinds of sources; by default all but journeys */
 export const findSend =
   (from?: readonly string[]): Find =>
   async (q, options) =>

@@ -1,4 +1,4 @@
-// What a person is called: attributes are JSON text in the API.
+// The name of a person, from attributes, which are JSON text in the API.
 import type { JsonValue } from "../../sdk/src/types.gen.ts";
 import { fullNameIn } from "../../shared/rules/person-name.ts";
 
@@ -19,7 +19,7 @@ export const fullName = ({ attributes }: Pick<NamedPerson, "attributes">): strin
 /** Their name where it is known, else the external ID. */
 export const personName = (person: NamedPerson): string => fullName(person) || person.external_id;
 
-/** In a list of members or recipients; who was erased has neither. */
+/** In a list of members or recipients; an erased person has neither. */
 export const calledOf = ({ name, external_id }: { name: string | null; external_id: string | null }): string =>
   name ?? external_id ?? "erased";
 

@@ -1,25 +1,25 @@
-// The way from what is refused, in a list, to where it is mended: also in a tab or an arm that is not shown.
+// Leads from a refused field, in a list of problems, to its input: also in a tab or an arm that is not shown.
 import { createContext } from "preact";
 import { useContext, useLayoutEffect } from "preact/hooks";
 
 interface FieldPlace {
-  /** Whether the API means something in here by the path. */
+  /** Whether the path of a refusal is in here. */
   has: (path: string) => boolean;
-  /** Shows it with what is wrong, if the API refused it, and gives it the focus. */
+  /** Shows it with the API's reason, if any, and focuses it. */
   show: (path: string, reason?: string) => void;
 }
 
 const places = new Set<FieldPlace>();
 
 export function usePlace(place: FieldPlace): void {
-  // Before any effect asks for a place: that of a render before may be gone.
+  // Registers before any effect looks up a place: that of the render before may be gone.
   useLayoutEffect(() => {
     places.add(place);
     return () => void places.delete(place);
   });
 }
 
-/** Undefined where nothing on the screen has it. */
+/** Undefined if nothing on the screen has the path. */
 export const placeOf = (path: string): FieldPlace | undefined => [...places].find(({ has }) => has(path));
 
 /** Closes what covers the places: a dialog that lists what is wrong. */

@@ -62,7 +62,7 @@ function entryOf<O extends Operation>(operation: O, given: ArgumentsOf<O>): Entr
   return entry;
 }
 
-/** Asks before anything on the screen does, which then finds the answer or the question under way. */
+/** Reads ahead: a component that needs it later finds the answer, or the request in flight. */
 export function ask<O extends Operation>(operation: O, ...given: ArgumentsOf<O>): void {
   const entry = entryOf(operation, given);
   if (Date.now() - entry.state.value.at > FRESH_MS) void entry.load();
@@ -73,7 +73,7 @@ export type Query<T> = ReadState<T> & { refresh(): void };
 type Every = number | undefined;
 
 export interface ReadOptions<T> {
-  /** Polls about this often, in milliseconds; less often where the plan allows fewer requests. What is over is not polled. */
+  /** Polls about this often, in milliseconds; less often where the plan allows fewer requests. Undefined: no polling. */
   every?: Every | ((known: T | undefined) => Every);
   /** False: does not ask yet. */
   when?: boolean;
@@ -127,7 +127,7 @@ function poll(entry: Entry, every: number): () => void {
 export function invalidate(...prefixes: string[]): void {
   for (const [key, entry] of entries) {
     if (!prefixes.some((prefix) => entry.operation.startsWith(prefix))) continue;
-    // What is under way may have been read before the write.
+    // A request in flight may have been answered before the write.
     if (entry.users > 0) void (entry.flight ? entry.flight.then(entry.load) : entry.load());
     else entries.delete(key);
   }

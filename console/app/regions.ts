@@ -6,7 +6,7 @@ interface Region {
 }
 
 const LETTERS = [..."ABCDEFGHIJKLMNOPQRSTUVWXYZ"];
-/** Codes with a name that are no places with numbers of their own: unions, test regions, uninhabited islands. */
+/** Named codes without phone numbers of their own: unions, uninhabited islands. */
 const NOT_DIALED = new Set([
   "AN",
   "AQ",
@@ -25,6 +25,7 @@ const NOT_DIALED = new Set([
   "TF",
   "UM",
 ]);
+/** Unions, test regions and the unknown region. */
 const NO_PLACES = new Set(["UN", "XA", "XB", "ZZ"]);
 
 const names = new Intl.DisplayNames("en", { type: "region", fallback: "none" });
@@ -32,7 +33,7 @@ const names = new Intl.DisplayNames("en", { type: "region", fallback: "none" });
 /** A code that stands for another today is left out: `DD` is `DE`. */
 const isCurrent = (code: string): boolean => new Intl.Locale(`und-${code}`).region === code;
 
-/** In the order of their names. */
+/** Sorted by name. */
 export const regions: readonly Region[] = LETTERS.flatMap((first) => LETTERS.map((second) => first + second))
   .filter((code) => !NOT_DIALED.has(code) && !NO_PLACES.has(code) && isCurrent(code))
   .flatMap((code) => {
@@ -42,8 +43,8 @@ export const regions: readonly Region[] = LETTERS.flatMap((first) => LETTERS.map
   .toSorted((a, b) => a.label.localeCompare(b.label, "en"));
 
 /**
- * With one that is stored and not among them.
- * @param none what it means to choose no region
+ * All regions, with the stored one if it is not among them.
+ * @param none the label for no region
  */
 export const regionOptions = (chosen: string, none: string): readonly Region[] => [
   { value: "", label: none },

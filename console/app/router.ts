@@ -17,7 +17,7 @@ function segmentOf(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    // An address that was cut off, as some mail programs do.
+    // Some mail programs cut off long addresses.
     return text;
   }
 }

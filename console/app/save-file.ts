@@ -1,4 +1,4 @@
-// Puts a text into a file on this machine, by a link that the page presses itself.
+// Downloads a text as a file.
 export function saveFile(name: string, type: string, text: string): void {
   const url = URL.createObjectURL(new Blob([text], { type }));
   const link = document.createElement("a");

@@ -18,7 +18,7 @@ export const me = computed(() => (session.value.kind === "open" ? session.value.
 /** Whether a send to many waits for another member here. */
 export const asksSecondPerson = (): boolean => me.value?.tenant.approval_required === true;
 
-/** While a session has ended under a page: goes on with a new access token, or gives the page up with an empty one. */
+/** Set while the session of an open page has ended: call it with a new access token, or with "" to give up. */
 export const ended = signal<((token: string) => void) | undefined>(undefined);
 let signedInAgain: Promise<string> | undefined;
 
@@ -39,7 +39,7 @@ export const isLocal = /^(localhost|127\.0\.0\.1|\[::1\])$/.test(location.hostna
 const LAST = "workspace";
 export const lastWorkspace = (): string => stored("localStorage", LAST);
 
-/** Where that is not kept, the next visit asks for the workspace. */
+/** Without storage, the next visit asks for the workspace. */
 const remember = (tenant: string): boolean => store("localStorage", LAST, tenant);
 
 /** Tabs queue, because each refresh replaces the token of the cookie. */
@@ -65,8 +65,8 @@ async function freshToken(tenant: string): Promise<{ access_token: string }> {
   return clientOf(access_token).auth.sessionAgencyWorkspace(tenant);
 }
 
-/** No answer about the session: the same question may get another one. */
-const isPassing = ({ status }: ServiceError): boolean => status === 0 || status === 429 || status >= 500;
+/** A transient error: a retry may succeed. */
+const isTransient = ({ status }: ServiceError): boolean => status === 0 || status === 429 || status >= 500;
 
 async function renew(tenant: string): Promise<string> {
   try {
@@ -74,7 +74,7 @@ async function renew(tenant: string): Promise<string> {
     setToken(answer.access_token, () => renew(tenant));
     return answer.access_token;
   } catch (error) {
-    if (!(error instanceof ServiceError) || isPassing(error)) throw error;
+    if (!(error instanceof ServiceError) || isTransient(error)) throw error;
     const fresh = me.value && (await untilSignedIn());
     if (fresh) return fresh;
     setToken("", undefined);
@@ -83,7 +83,7 @@ async function renew(tenant: string): Promise<string> {
   }
 }
 
-/** What went wrong, in the words of whoever says it. */
+/** The message of an error, in one sentence. */
 export const sentenceOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause));
 
 /** Opens the workspace of the address by its cookie. @param ahead asks what the page needs, as soon as that can be asked */
@@ -123,7 +123,7 @@ export async function begin({ tenant, access_token, refresh_token }: NewSession)
   setToken(access_token, () => renew(tenant.id));
   await readMe();
   remember(tenant.id);
-  // What is on the screen is for the eyes of whoever opened it.
+  // The page may show only what this person may see.
   const isSame = me.value?.user.id === before?.user.id && tenant.id === before?.tenant.id;
   if (ended.value && !isSame) location.reload();
   else ended.value?.(access_token);
@@ -138,7 +138,7 @@ async function signOut(): Promise<void> {
   const tenant = agencyOf(place.value.tenant) || place.value.tenant;
   await exclusively(tenant, () => api.auth.logoutBrowser({ tenant_id: tenant }));
   setToken("", undefined);
-  // Drafts stay in the tab for those who come back, not for the next person.
+  // Drafts are not for the next person at this browser.
   sessionStorage.clear();
   session.value = { kind: "closed" };
 }

@@ -1,4 +1,4 @@
-// A value once it has not changed for a while: what is typed is asked for when the typing ends.
+// A debounced value: a request follows when the typing ends.
 import { useEffect, useMemo, useState } from "preact/hooks";
 
 /** The value after it has not changed for a while. */

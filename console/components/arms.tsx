@@ -73,7 +73,7 @@ interface ArmShareProps extends Pick<Arms, "ab" | "split"> {
   onInput: (part: Partial<Arms>) => void;
 }
 
-/** Whether there are two, and who gets which. */
+/** Whether there are two arms, and the share of each. */
 export const ArmShare = ({ ab, split, note, onInput }: ArmShareProps) => (
   <>
     <Check label="Compare with a variant B" note={note} checked={ab} onInput={(on) => onInput({ ab: on })} />

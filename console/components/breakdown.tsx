@@ -1,4 +1,4 @@
-// What came of the parts of a send or campaign, each figure with its share of those it was delivered to.
+// The results of the parts of a send or campaign, each figure with its share of the delivered messages.
 import type { ComponentChildren } from "preact";
 import type { VariantReport } from "../../sdk/src/types.gen.ts";
 import { number, share } from "../app/time.ts";

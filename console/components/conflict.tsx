@@ -1,4 +1,4 @@
-// Before an editor overwrites what another person saved meanwhile: what does not overlap is merged, the rest is asked.
+// Edits of two people at once: changes that do not overlap are merged, and the person decides about the others.
 import type { ComponentChildren } from "preact";
 import { useRef, useState } from "preact/hooks";
 import { ServiceError } from "../../sdk/src/errors.ts";
@@ -31,11 +31,11 @@ export async function seenBy<T, B>(
 }
 
 interface Guard<B> {
-  /** What may be saved, and over which version; undefined where the person gave up, or where it cannot be told. */
+  /** What may be saved, over which version; undefined if the person gave up or the read failed. */
   settle(mine: B): Promise<{ body: B; over: { ifVersion?: number } } | undefined>;
-  /** What the service has now: the next change begins with it. */
+  /** The saved body: the next change begins with it. */
   saved(body: B): void;
-  /** The question, while it is asked; or why it cannot be told whether there is one. */
+  /** The open question, or the error of the read. */
   question: ComponentChildren;
 }
 
@@ -45,7 +45,7 @@ interface ConflictQuestion {
 }
 
 /**
- * @param begun what the first change was made to, as it would be saved; undefined for what is new
+ * @param begun the body before the first change; undefined for a new entity
  * @param read what the service has now, in the same form
  */
 export function useGuard<B extends object>(begun: B | undefined, read: () => Promise<VersionedBody<B>>): Guard<B> {
@@ -76,7 +76,7 @@ export function useGuard<B extends object>(begun: B | undefined, read: () => Pro
 
   const settle: Guard<B>["settle"] = async (mine) => {
     if (!base.current) return { body: mine, over: {} };
-    // A second press while the first is compared.
+    // A second click while the first is compared.
     if (isSettling.current) return undefined;
 
     isSettling.current = true;

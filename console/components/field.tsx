@@ -76,7 +76,7 @@ const ENDS: Readonly<Record<string, string>> = { date: "9999-12-31", "datetime-l
 
 export function TextField({ label, value, onInput, hint, fault, rows, code, autocomplete, known, ...rest }: TextProps) {
   const [typed, setTyped] = useState<string>();
-  // `0.0` is no more than `0` to whoever keeps a number, and on its way to `0.05`; so is an emptied input on its way to `5`.
+  // `0.0` is the number 0 on its way to `0.05`, and an emptied input is on its way to `5`: the number alone does not tell.
   const isSame = rest.type === "number" && typed !== undefined && Number(typed) === Number(value);
   return (
     <Field label={label} hint={hint} fault={fault}>

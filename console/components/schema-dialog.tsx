@@ -1,4 +1,4 @@
-// A dialog that asks for the fields of a flat body. What came of it is said; a secret is shown, this once, in place of the form.
+// A dialog that asks for the fields of a flat body. A message says its result; a secret is shown, only once, in place of the form.
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { say } from "../app/toast.ts";

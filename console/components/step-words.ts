@@ -67,7 +67,7 @@ export const ways: Record<StepType, readonly StepExit[]> = {
   exit: [],
 };
 
-/** What came of a step: `branch:else` as the way that was taken, `skipped:no_consent` with its reason. An end says it by its name. */
+/** The results of a step: `branch:else` as the way that was taken, `skipped:no_consent` with its reason. An end says it by its name. */
 export function outcomeText(outcome: string): string {
   if (outcome === "exit") return "";
   const way = Object.values(ways)

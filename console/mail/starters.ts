@@ -276,7 +276,7 @@ export const starters: readonly Starter[] = [
   },
 ];
 
-/** What the mails to begin with call whoever sends them. */
+/** The sender's name in the starter mails. */
 const SENDER = /your (?:product|company|shop)/gi;
 
 /** @param sender who sends the mail, where that is known */

@@ -35,7 +35,7 @@ type CountingDeps = Pick<Deps, "clock" | "ids"> & { platform: Platform };
 /**
  * Counts a stream that is to be opened. Streams that ended in the last minute may count. Of those that ask at once each is
  * judged by what its own count makes of the address, of the workspace and of all; who is refused for the address counts for nobody
- * else, and who is refused for all does not count any more.
+ * else, and a connection that is refused for all does not count any more.
  * @throws 503 where as many are open as the service or the workspace may have, 429 for an address.
  */
 export async function admitStream(deps: CountingDeps, viewer: Viewer, limit: number): Promise<void> {

@@ -1,4 +1,4 @@
-// The embedded EventBridge: buses that take events by PutEvents. There are no rules: its owner listens and looks.
+// The embedded EventBridge: buses that take events by PutEvents. There are no rules: its owner reads the events.
 import { isRecord, membersOf, type Operations, operateOn, readers, refuseOthers } from "./members.ts";
 import { awsFailure, type StandIn, type Wire } from "./stand-in.ts";
 import { type Clock, SECOND } from "./time.ts";
@@ -21,7 +21,7 @@ interface BusEvent {
 export interface EntryFailure {
   ErrorCode: string;
   ErrorMessage: string;
-  /** The request as a whole fails by it, as where the sender has no right. */
+  /** The whole request fails with it, as without permission. */
   ofRequest?: true;
 }
 
@@ -29,7 +29,7 @@ export interface EventBridge extends StandIn {
   /** The newest events of a bus, oldest first. */
   events(bus: string): readonly BusEvent[];
   clear(): void;
-  /** Refuses entries by what they are, until it is called again: no function lets all pass. */
+  /** Decides which entries are refused, until the next call; without a function all pass. */
   refuse(failureOf?: (entry: Wire) => EntryFailure | undefined): void;
   meter(): { requests: number; entries: number };
   resetMeter(): void;
@@ -66,7 +66,7 @@ export function createEventBridge({ clock, ids, account, region }: EventBridgeDe
     const id = ids.uuid();
     const { Time, Resources } = entry;
     const at = typeof Time === "number" ? Time * SECOND : clock.now();
-    // AWS accepts what is for a bus that does not exist, and drops it.
+    // AWS accepts events for a bus that does not exist, and drops them.
     const bus = buses.get(nameOf(entry));
     bus?.push({
       version: "0",
@@ -144,7 +144,7 @@ function sizeOf({ Time, Source, DetailType, Detail, Resources }: Wire): number {
   return bytes + (Time === undefined ? 0 : TIME_BYTES);
 }
 
-/** What of an entry itself is wrong. */
+/** The fault of the entry itself. */
 function faultOf(entry: Wire): EntryFailure | undefined {
   for (const name of ["Source", "DetailType", "Detail"])
     if (typeof entry[name] !== "string" || entry[name] === "")

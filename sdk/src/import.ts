@@ -11,19 +11,19 @@ export interface ImportOptions extends CallOptions {
   source?: "csv" | "platform_a" | "platform_b";
   /** What columns mean: `{ Mail: "email", Tier: "attribute:tier", Note: "ignore" }`. Others keep their usual meaning. */
   mapping?: Readonly<Record<string, string>>;
-  /** Of times without a zone and of bare dates, as IANA name. Default: the zone of the workspace. */
+  /** The IANA zone of times without a zone and of bare dates. Default: that of the workspace. */
   timeZone?: string;
   /** How days such as 03/04/2024 are read: `dd/mm/yyyy` or `mm/dd/yyyy`. */
   dateFormat?: string;
   /** Where phone numbers without a country code are from, as ISO 3166. Default: the country of the row. */
   phoneRegion?: string;
-  /** By one of its labels, such as `gbk` or `latin1`. Default: what the bytes of the file say. */
+  /** A label of the encoding, such as `gbk` or `latin1`. Default: detected from the file. */
   encoding?: string;
-  /** False: what the rows change starts no journey. */
+  /** False: the changes by its rows start no journey. */
   startJourneys?: boolean;
-  /** When those agreed who say yes in the file without a time. */
+  /** When consents without a time in the file were given, RFC 3339. */
   consentAt?: string;
-  /** Where the consents of the file are from. */
+  /** The source of the file's consents. */
   consentSource?: string;
   /** Checks and counts all rows, and writes nothing. */
   dryRun?: boolean;

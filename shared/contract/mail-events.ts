@@ -19,7 +19,7 @@ const MailEvent = v.object({
   at: v.number(),
   fate: v.picklist(fates),
   reason: Text,
-  /** The addresses that bounced for good or complained. */
+  /** The addresses that bounced permanently or complained. */
   emails: v.array(Text),
   /** The provider of the mailbox that it was sent to; absent for any other. */
   mailbox: v.optional(v.picklist(knownProviders)),

@@ -159,7 +159,7 @@ const TestedSend = v.strictObject({
   ),
 });
 
-/** The message of a creation, and who gets it as a test (RDA-9). */
+/** The message of a creation, and the recipients of a test (RDA-9). */
 export const TestNotification = v.pipe(
   TestedSend,
   wholeSend<v.InferOutput<typeof TestedSend>>({ hasAudience: false }),

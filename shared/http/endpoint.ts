@@ -11,7 +11,7 @@ import type { Cookie } from "./cookies.ts";
 import type { Deprecation } from "./deprecation.ts";
 import type { Upload, UploadedFile } from "./upload.ts";
 
-/** Bytes by who calls. */
+/** Bytes by kind of caller. */
 export type MaxBytes = { readonly [C in Credential | "public"]?: number };
 
 export interface Shape {

@@ -134,7 +134,7 @@ export function requireFew({ isApprovalRequired }: Workspace, send: Audience): v
     );
 }
 
-/** D-AGENCY: what an agency has made stays open to it on a smaller plan too (AMB-87). @throws 403 for who never was one */
+/** D-AGENCY: what an agency has made stays open to it on a smaller plan too (AMB-87). @throws 403 for a workspace that never was one */
 export function requireAgencyPlan({ plan, kind }: Workspace): void {
   if (kind !== "agency") requireFeature(plan, "agency");
 }

@@ -86,7 +86,7 @@ interface RequestBody {
   isBase64Encoded: boolean;
 }
 
-/** The longest JSON of who needs no secret: nothing limits how often the one calls, and the other is in every app. */
+/** The longest JSON of a caller without a secret: anonymous calls are unlimited, and an SDK key is in every app. */
 export const BODY_BYTES = { public: 65_536, sdk: 262_144 } as const;
 
 /** The longest body of a caller in bytes; undefined: as long as the gateway lets through. */

@@ -46,7 +46,7 @@ const TokenAnswer = v.object({ id_token: Token, access_token: v.optional(Token) 
 type Tokens = v.InferOutput<typeof TokenAnswer>;
 
 const Text = v.pipe(v.string(), v.nonEmpty(), v.maxLength(255));
-/** Of whom a token is, in the ID token or beside it. */
+/** The user of a token, in the ID token or beside it. */
 const person = {
   email: v.optional(v.string()),
   email_verified: v.optional(v.union([v.boolean(), v.picklist(["true", "false"])])),

@@ -17,7 +17,7 @@ const textOf = (bytes: string): string => Buffer.from(bytes, "latin1").toString(
 
 export interface Dialogue {
   ask: Ask;
-  /** Whoever waits for a reply, now or later, gets this error. */
+  /** Rejects each wait for a reply, now and later, with this error. */
   fail(error: Error): void;
   /** Stops reading. */
   detach(): void;

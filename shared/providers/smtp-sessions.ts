@@ -19,12 +19,12 @@ const MAX_MAILS = 50;
 const IDLE_MS = 10 * SECOND;
 /** The address is refused: the mailbox does not exist or accepts no mail (RFC 3463). */
 const DEAD = /^\d{3}[ -]5\.1\.[1236]\b/;
-/** How SES says that its sending rate or its quota of a day is exceeded. */
+/** SES: its sending rate or daily quota is exceeded. */
 const THROTTLED = /^454 .*(throttling failure|quota exceeded)/i;
 /** The server closes the session with this reply. */
 const CLOSING = 421;
 
-/** A reply, or the lack of a way to go on, that decides about a mail. */
+/** The outcome of a mail that ends its session early. */
 interface Stop extends Error {
   outcome: Outcome;
   /** Whether the server expects another command. */
@@ -45,11 +45,11 @@ export function expectReply(reply: Reply, ...codes: number[]): Reply {
 
 export interface Session {
   ask: Ask;
-  /** Whoever waits for a reply gets this error. */
+  /** Rejects the wait for a reply with this error. */
   fail(error: Error): void;
   /** Whether it was opened for an earlier mail. */
   isReused: boolean;
-  /** Whether a mail was begun and not ended. */
+  /** Whether a mail was begun and not finished. */
   isBegun: boolean;
   /** Keeps it for the next mail, if it may take more. */
   keep(): void;

@@ -1,8 +1,8 @@
-// What a condition of a rule or a filter wants, in words. The value that a person has is not part of it: it is personal.
+// The conditions of a rule or a filter in words, without the person's own value, which is personal.
 import type { Reason, Rule } from "./segment-evaluation.ts";
 import type { RuleNode } from "./segment-rules.ts";
 
-/** By operator, what stands between the name of an attribute and the operand. */
+/** The words between an attribute's name and the operand. */
 const operators: Readonly<Record<string, string>> = {
   $eq: "is",
   $ne: "is not",
@@ -49,7 +49,7 @@ function timesOf(min: number, max: number | undefined): string {
   return min > 0 ? `${min} to ${plural(max, "time")}` : `at most ${plural(max, "time")}`;
 }
 
-/** What an explanation of a rule says that an event should be. */
+/** The event that a rule expects, in its explanation. */
 interface EventExpectation {
   name: string;
   within_seconds?: number | undefined;
@@ -85,7 +85,7 @@ export function wantedText(rule: Rule): string {
 }
 
 /**
- * What somebody does not meet of a rule: `age is at least 18 and (plan is pro or order_paid at least 1 time)`.
+ * The clauses of a rule that a person does not meet: `age is at least 18 and (plan is pro or order_paid at least 1 time)`.
  * @param clauses the results of all its clauses
  * @returns undefined where the rule is met
  */

@@ -165,7 +165,7 @@ interface SentTo {
   audience: Audience;
   /** Ids that are read before the audience is planned. */
   lookedUp: number;
-  /** Of its audience, whom it does not go to. */
+  /** The members of its audience that it does not go to. */
   heldOut?: number;
   skipped?: number;
   /** How many of them have an address. */

@@ -235,13 +235,13 @@ export const saysPermanent = (value: string): boolean =>
 /** What a mail server answers for an address that there is not: `No such user here`, `Domain is unknown`. */
 const NO_SUCH =
   /адрес\p{L}* не существует|адреса не існує|\b(?:no such|unknown|invalid|non-?existent|bad destination)\b.{0,20}\b(?:user|mailbox|recipient|address|domain|account)\b|\b(?:user|mailbox|recipient|address|domain|account)\b.{0,60}\b(?:unknown|does ?n[o']t exist|does not exist|not found|unavailable|rejected|invalid)\b/iu;
-/** Words for a mail that came back for good, whatever column they stand in. */
+/** Words for a mail that came back permanently, whatever column they stand in. */
 const SUPPRESSED_ANYWHERE = any(
   "hardbounce[ds]? onholdbounced? suppressionlist spamcomplaint spamreport(?:ed)? mark(?:ed)?asspam (?:contact)?flaggedasspam bouncerule",
 );
 /** Few cells have a word of these, and each cell of a file is asked. */
 const MAY_SUPPRESS = /bounce|spam|suppress/i;
-/** The same of a mail that came back for good, or was complained of. */
+/** The same of a mail that came back permanently, or was complained of. */
 export const saysSuppressed = (value: string): boolean =>
   MAY_SUPPRESS.test(value) && value.split(/[,;|\n]/).some((word) => SUPPRESSED_ANYWHERE.test(columnKey(word)));
 

@@ -221,8 +221,8 @@ function takeAddress({ standard, channel, address, phones, numbers }: SortedCell
 }
 
 /**
- * Of a log of messages, whoever is not us; of an opt-out by a message, whoever wrote it.
- * @param isToReceiver the address of its row is that of who got it
+ * In a log of messages, the other party; of an opt-out by a message, its author.
+ * @param isToReceiver the address of its row is the receiver's
  */
 function takeParty(sorted: SortedCells, isToReceiver: boolean): void {
   const { message, phones, signed, standard } = sorted;

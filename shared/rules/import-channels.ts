@@ -87,7 +87,7 @@ export function unnamedOf(
   const usual = isOfNumbers && !hasMail ? numbersOf : "email";
   const named = isOurs ? channel : undefined;
   const agreed = channel === undefined ? usual : named;
-  // Whoever wants no calls gets no texts to the same number.
+  // A person who wants no calls gets no texts to the same number.
   const refusedOf = channel === "voice" ? "sms" : named;
   if (hasMail) return { agreed, refused: [...new Set<SignedChannel>(["email", refusedOf ?? "email"])] };
   if (channel === "device") return { agreed, refused: [] };

@@ -80,7 +80,7 @@ export interface Cell {
   rowColumn?: RowColumn;
   /** What the letters or digits in it stand for, by its name. */
   legend?: ReadonlyMap<string, string>;
-  /** Its address is that of who got a message. */
+  /** Its address is that of a message's receiver. */
   isOfReceiver?: boolean;
   /** A standard field whose name is about mail. */
   isOfMail?: boolean;
@@ -177,7 +177,7 @@ export function columnsOfHeader(
     if (unknown) unknownTopics.push(unknown);
     const standard = fields.get(i);
     if (standard) return standardCell(name, standard, header);
-    // Whoever maps the address means no other column.
+    // A mapped column of addresses rules out all others.
     const mayBeEmail = !taken.has("email") || given.get(wanted) === "email";
     const further = furtherCell(i, source, { taken, mayBeEmail, header, written: written[i] ?? "", type: told[i] });
     return given.has(OTHERS) ? { ...further, attribute: undefined } : further;

@@ -49,7 +49,7 @@ export type ImportedConsent = {
 export interface ConsentReading extends TimeForm {
   /** When the import was created, in milliseconds: no consent is later. */
   createdAt: number;
-  /** When those agreed of whom the file has no time. */
+  /** When people agreed for whom the file has no time. */
   consent_at?: string | undefined;
   consent_source?: string | undefined;
   /** The time of the row's consent is that of a yes alone. */
@@ -228,7 +228,7 @@ function settled(
   return { status: "unknown", said, doubt: isAhead ? "future" : "yes_without_time" };
 }
 
-/** Whether it holds for whoever has the address. */
+/** Whether it holds for the address, not for the person alone. */
 export const isOptOut = (said: Pick<ImportedConsent, "status" | "isPending"> | undefined): boolean =>
   said?.status === "opted_out" && !said.isPending;
 

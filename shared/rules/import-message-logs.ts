@@ -29,7 +29,7 @@ const columnOf = (name: string): LogColumn | undefined => {
   return COLUMNS.find(([, form]) => form.test(key))?.[0];
 };
 
-/** Whether a column names who got a message: where that came to us, it is one of ours. */
+/** Whether a column names the receiver of a message: for an inbound one, this is a number of ours. */
 export const isReceiver = (name: string): boolean => columnOf(name) === "receiver";
 
 /** Beside a `Direction`, these may be of a journey or a department. */

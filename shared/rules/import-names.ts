@@ -280,7 +280,7 @@ const IN_BREVO = new Set(["sms", "whatsapp"]);
 const OF_BREVO = /^(?:email|sms|whatsapp)blacklisted$|^addedtime$/;
 /** MoEngage and CleverTap, which want the code of the country. */
 const OF_APPS = /^moe(?:unsubscribe|hardbounce|smssubscription|wasubscription)$|^msg(?:email|sms|whatsapp)$/;
-/** Brevo, and who writes an MSISDN, leave out each plus; others have what they were given. @param header the names of the file */
+/** Brevo's files and columns called MSISDN have no plus; others have what they were given. @param header the names of the file */
 export function pluslessOf(name: string, header: readonly string[]): PluslessNumbers {
   const key = columnKey(name);
   if (PLUSLESS.has(key) || (IN_BREVO.has(key) && isOfBrevo(header))) return "all";

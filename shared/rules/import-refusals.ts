@@ -20,7 +20,7 @@ export interface Refusals {
   otherEmails?: readonly string[] | undefined;
   /** E.164, of the person. */
   phone?: string | undefined;
-  /** Those that an opt-out of a channel holds for, whoever has them. */
+  /** The addresses that an opt-out of a channel holds for, with any owner. */
   numbers: NumbersByChannel;
   /** Of mail: an opt-out or a suppression. */
   consent?: ImportedConsent | undefined;
@@ -32,7 +32,7 @@ export interface Refusals {
 const MAX_READINGS = 20;
 
 /**
- * What a rejected row refuses, if the file shows of whom; undefined if nothing.
+ * What a rejected row refuses, if the file names its person; undefined if nothing.
  * @param isNamedToo also of a row that refuses nothing, but says how to reach somebody of whom another row may refuse something
  */
 export function refusalsOf(
@@ -88,7 +88,7 @@ export function withAddresses(refusals: Refusals, given: GivenAddresses | undefi
   return { ...refusals, email, phone, numbers };
 }
 
-/** Whether an address or a number holds all that a row refuses, whoever it is of. */
+/** Whether all that a row refuses is bound to an address or a number. */
 export function isOfAddresses({ email, otherEmails = [], consent, choices, ...others }: Refusals): boolean {
   const held = new Set<string>(refusedNumbers({ ...others, choices }, true).map(({ channel }) => channel));
   const isMailHeld = email !== undefined || otherEmails.length > 0;
@@ -112,7 +112,7 @@ export function refusalsIn(row: ImportedRow): Refusals {
 }
 
 /**
- * The numbers that are opted out of channels with a row, whoever has them.
+ * The numbers that a row opts out of channels, with any owner.
  * @param isByAddress the row names no person: then that of the person is among them
  */
 export function refusedNumbers({ phone, numbers, choices }: Refusals, isByAddress: boolean) {

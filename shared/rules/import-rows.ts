@@ -121,7 +121,7 @@ function isUnread(
     if (sign === "in") return LETTER_OR_NUMBER.test(value) ? [value] : [];
     return sign === "status" && !isOfTrade && LETTER.test(value) ? [value] : [];
   });
-  // The other platforms have words for who never answered.
+  // The other platforms have words for people who never answered.
   const stated = source === "csv" && consent?.doubt === undefined ? [standard.consent_status ?? ""] : [];
   return [...codes, ...stated].some((value) => !isNothing(value) && !isClear(value, reading));
 }

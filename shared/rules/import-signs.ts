@@ -34,7 +34,7 @@ export interface SignedName {
   isNumbered?: true;
   /** What it is of, where another column may say why or how. */
   of?: "bounce" | "hard" | "suppression" | "reason" | "event" | "address" | "code";
-  /** It is about a confirmation: that there is none yet, or that there is one. Who has yet to confirm takes nothing back. */
+  /** It is about a confirmation: that there is none yet, or that there is one. An open confirmation takes nothing back. */
   confirms?: "not yet" | "done";
   /** A status of customers or leads: who is inactive or pending there buys nothing. */
   isOfTrade?: true;
@@ -69,7 +69,7 @@ const STATUS =
   /^(?:([a-z]+list|subscriber|contact|member|customer|profile|user|list|global(?:er)?|person|recipient|lead|subscription|(?:email)?confirmation|optin|doubleoptin|doi)?(status|state|statut|stato|estado)|status(?:explain|explanation|text|name)|sttext|статус|состояние|стан|状态|狀態|상태|(?:izin|onay)?durumu?|stav|الحالة|סטטוס|(removal|exclusion|deletion|stop)?reason|stopstatus|(event|subscribe)?type|event(?:name)?)$|(?:contact|communication|email|mail|marketing|sms|mobile|whatsapp)(?:permissionstatus|preferences?)$|(?:会員|配信|購読)(?:ステータス|状態|区分)$/;
 /** Magento numbers them: 1 is a subscriber, and nothing else is. */
 const NUMBERED_STATUS = /^subscriberstatus$/;
-/** Whether somebody's data may be kept is another question; whoever says no to it may mean mail too. */
+/** Consent to keep data is another question; a no to it may mean mail too. */
 const OF_DATA = any(
   "gdpr dsgvo rgpd lgpd rodo(?![a-z]) kvkk dataproc dataprotec datahandl ^dataconsent personaldata datenverarb datenschutz",
   "donnees trattamento datipers datos dados persoonsgegeven gegevensverw przetwarz danych 個人情報",
@@ -95,7 +95,7 @@ const ERROR_TEXT = /^(?:error(?:message|text)?|diagnostic(?:code)?|smtp(?:error|
 
 /** When somebody left, at AWeber; of a shift, when it ended. */
 const STOP_TIME = /^stop(?:time|date|at|on)$/;
-/** 0 is for who never confirmed or is switched off, at CleverReach, phpList and AcyMailing. */
+/** 0 is never confirmed, or switched off, at CleverReach, phpList and AcyMailing. */
 const SWITCHED_ON = /^(?:aktiviert|activated|enabled|accept)$/;
 
 /** The choices of somebody among several lists or groups, as JSON or each in a column of its own. */
@@ -154,7 +154,7 @@ export function signedName(name: string, header: readonly string[] = []): Signed
   const isNumbered = sign === "status" ? NUMBERED_STATUS.test(key) : sign === "in" && /optin(?!statusid)/.test(key);
   const numbered = isNumbered && ({ isNumbered: true } as const);
   const moment = sign === "in" && isOfMoment(key) && ({ isMoment: true } as const);
-  // Airship has one of these times for who gets mail, and nothing else.
+  // Airship has one of these times for subscribers of mail, and nothing else.
   const proof = key === "commercialoptedin" && ({ isProof: true } as const);
   const until = sign === "out" && /^(?:newsletter|subscribed)(?:bis|until)$/.test(key) && ({ isUntil: true } as const);
   const confirms = sign === "word" ? undefined : confirmationIn(key);
@@ -245,7 +245,7 @@ function nameSign(key: string): Sign | undefined {
     return /given|granted|erteilt/.test(key) ? "asked" : "out";
   // A no, or the number of one.
   if (sign === "in" && (saysNothing(key) || /(?:newsletter|consent|optin|marketing)no$/.test(key))) return "asked";
-  // Whoever says no to profiles for marketing, or to both, wants none of it.
+  // A no to profiles for marketing, or to both, is a no to all of it.
   if (sign === "in" && OF_PROFILES.test(key)) return OF_MESSAGES.test(key) ? "asked" : undefined;
   if (sign === "out" || sign === "suppressed" || (sign === "in" && OF_MESSAGES.test(key))) return sign;
   const isAsked = sign === undefined && ASKED.test(key);

@@ -29,7 +29,7 @@ export function statementsOf(
   reading: RowReading,
 ): Statements {
   const own = sorted.isTimeOfYes ? { ...reading, isTimeOfYes: true } : reading;
-  // Its words for who was never asked are no refusal, in the columns of its other channels neither.
+  // Its words for people who were never asked are no refusal, nor in the columns of its other channels.
   const asked = source === "platform_a" ? sorted.signed.filter(({ value }) => !/^never/i.test(value)) : sorted.signed;
   const known = { ...sorted, signed: asked };
   const unnamed = unnamedOf(sorted.channel, { hasMail, hasNumber: sorted.phones.length > 0, isOfNumbers, numbersOf });

@@ -58,7 +58,7 @@ export interface Verdict {
 export interface Progress extends RecipientNotes {
   /** When this round began, in milliseconds: the time of its ledger rows and inbox messages. Undefined until it begins. */
   at: number | undefined;
-  /** The control group, and who waits since the first round, are in the ledger. */
+  /** The control group, and recipients that wait since the first round, are in the ledger. */
   recorded: boolean;
   /** What this round tries. Undefined in the first round, which tries the first targets of each recipient. */
   work: Unit[] | undefined;

@@ -56,7 +56,7 @@ export function laneBound({ max_error_rate: limit }: Limits, { tried, errors, pa
 export const askStepAgainIn = (oldestMs: number): number => Math.min(WAIT_MS.max, Math.max(WAIT_MS.min, oldestMs));
 
 /**
- * When somebody goes on who is not in the canary of a step; undefined for who need not wait for it.
+ * When a person outside the canary of a step goes on; undefined if they need not wait for it.
  * @param times when the first run arrived at the step, and now, in milliseconds
  */
 export function canaryEnd(

@@ -72,7 +72,7 @@ interface SaidOfJourney {
   };
 }
 
-/** What a journey did with one person: the newest run, else what came of the newest trigger. */
+/** What a journey did with one person: the newest run, else the results of the newest trigger. */
 export function journeyInWords(said: SaidOfJourney): string {
   const { triggers, runs, waiting, startedBy, now } = said;
   const [run] = runs;
@@ -104,7 +104,7 @@ function causeWords(by: StartedBy): string {
 }
 
 const OF_STATUS = /paused|not_active/;
-/** Whether a state that refused an entry is over, or for good. */
+/** Whether a state that refused an entry has ended, or is permanent. */
 const hasChanged = (outcome: string, { status, now }: SaidOfJourney): boolean =>
   status === "archived" ||
   (outcome === "over_quota" ? now.would_enter : OF_STATUS.test(outcome) && outcome !== now.reason);

@@ -37,7 +37,7 @@ function wentOutSentence({ wentOut, now }: SaidOfSend): string[] {
   return [`It went out on ${moment(at)}${after ? causes[after] : ""}; the send began on ${moment(began)}.`];
 }
 
-/** Why it was delivered to who has opted out now. */
+/** Why it was delivered to a person who has opted out by now. */
 function despiteSentence({ channels: all, now, category, deliveredAt }: SaidOfSend): string[] {
   const arrived = all.flatMap(({ channel, state }) => (state === "delivered" ? [channel] : []));
   const out = now?.channels.find(({ channel, consent }) => consent === "opted_out" && arrived.includes(channel));
@@ -57,7 +57,7 @@ const hoursOf = (now: SaidOfSend["now"]): string => {
   return quiet ? ` (${quiet.start} to ${quiet.end}, ${quiet.timezone})` : "";
 };
 
-/** The channels of the send by which nothing went to whom others reached, with what stands against them now. */
+/** The channels of the send that reached none of the recipients of others, with their obstacles now. */
 function leftOutSentences({ channels: tried, now }: SaidOfSend): string[] {
   if (!now || now.ranking || tried.length === 0) return [];
   const leftOut = now.channels.filter(({ channel }) => !tried.some((one) => one.channel === channel));

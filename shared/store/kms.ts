@@ -1,4 +1,4 @@
-// What KMS returns.
+// Responses of KMS.
 
 /** The bytes in a response of KMS: the SDK types each of its fields as optional. */
 export function bytesFrom(field: Uint8Array | undefined): Buffer {

@@ -1,4 +1,4 @@
-// Attacks on the confirmed opt-in by whoever has the publishable key, and by members who read sends.
+// Attacks on the confirmed opt-in by holders of the publishable key, and by members who read sends.
 import { describe, expect, it } from "vitest";
 import { awsFailure } from "../../local/aws/index.ts";
 import { MINUTE } from "../../shared/kernel/clock.ts";

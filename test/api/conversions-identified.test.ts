@@ -1,4 +1,4 @@
-// Conversions of who is identified later: none is lost, whenever that is and however much there is of the visitor (IDN-2).
+// Conversions of visitors who are identified later: none is lost, at any time and with any number of events (IDN-2).
 import { expect, it } from "vitest";
 import { DAY, HOUR, MINUTE, SECOND, timestamp } from "../../shared/kernel/clock.ts";
 import { chunksOf } from "../../shared/rules/chunks.ts";

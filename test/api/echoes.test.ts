@@ -62,7 +62,7 @@ it("a bill is sent back with another cap, whatever was sent since it was read (A
   expect(body).toMatchObject({ monthly_send_cap: 100, usage: { sends: 60 } });
 });
 
-/** Headers of a caller whom these credentials let in. */
+/** Headers of a caller with these credentials. */
 async function headersFor(tenant: Tenant, credentials: Endpoint["access"]["credentials"]) {
   if (credentials.includes("dashboard")) return tenant.dashboard();
   return credentials.includes("sdk") ? tenant.sdk : tenant.backend();

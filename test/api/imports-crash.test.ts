@@ -107,7 +107,7 @@ it("who leaves the list, or is erased, before an interrupted batch is counted is
   await world.advance(MINUTE / 2);
   worker.revive();
   await world.advance(HOUR);
-  // The file is read again: who left the list comes back, and who was erased does not.
+  // The file is read again: former members of the list come back, and erased people do not.
   expect(await counted()).toEqual(exact(before.living + ROWS - 1));
 });
 

@@ -10,7 +10,7 @@ import { worlds } from "../support/worlds.ts";
 const { withTenant } = worlds();
 const setting = importing({ withTenant });
 
-/** A workspace, a file in it, and what counts on a channel for whoever comes later with an address. */
+/** A workspace, a file in it, and what counts on a channel for a person who comes later with an address. */
 async function afterFile(csv: string, fields: Record<string, string> = {}) {
   const { run, tenant, world, as } = await setting();
   const job = await run(csv, fields);

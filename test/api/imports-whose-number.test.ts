@@ -6,7 +6,7 @@ import { worlds } from "../support/worlds.ts";
 const { withTenant } = worlds();
 const importer = importing({ withTenant });
 
-/** A workspace of Germany, and what counts on a channel for whoever comes later with a number. */
+/** A workspace of Germany, and what counts on a channel for a person who comes later with a number. */
 async function setting() {
   const all = await importer();
   const { world, tenant, as, run } = all;

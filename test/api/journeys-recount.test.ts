@@ -10,7 +10,7 @@ const { fresh } = worlds();
 
 const repairsOf = (world: TestWorld) => world.logs.filter(({ message }) => message === "a counter was repaired");
 
-/** A journey of five, of whom one was erased, whose numbers are right; then some of them are not. */
+/** A journey of five, one of them erased, with right numbers; then some of these are wrong. */
 async function miscounted() {
   const here = await countedSetting(await fresh());
   const { world, tenant, active, person, track, recounted } = here;

@@ -156,7 +156,7 @@ describe("refusals of a walk", () => {
 });
 
 describe("who is not sent to", () => {
-  /** Six people, of whom one gets all messages, with what a walk and then the journey says of each. */
+  /** Six people, one of whom gets all messages, with what a walk and then the journey says of each. */
   const judged = shared(async ({ fresh }) => {
     const { world, tenant, call, create, activate, runs, track, send } = await journeySetting(await fresh());
     const { email } = await openChannels(world, tenant, "email");

@@ -1,4 +1,4 @@
-// Opt-outs by the link of a mail: they hold for whoever has the address, and for nobody who left it (AMB-130).
+// Opt-outs by the link of a mail: they hold for the owner of the address, and for no former owner (AMB-130).
 import { describe, expect, it } from "vitest";
 import { SECOND } from "../../shared/kernel/clock.ts";
 import { consentsOf, follow, mailing } from "../support/mails.ts";

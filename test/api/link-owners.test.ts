@@ -9,7 +9,7 @@ import { worlds } from "../support/worlds.ts";
 const { withTenant } = worlds();
 
 const NEWS = { key: "news", name: "News" };
-/** Whoever opts in confirms it by a mail. */
+/** An opt-in is confirmed by a mail. */
 const DEALS = { key: "deals", name: "Deals", default: "out", double_opt_in: true };
 
 describe("the preference page of a mail, and a topic into which nobody opts without a confirmation", () => {
@@ -29,7 +29,7 @@ describe("the preference page of a mail, and a topic into which nobody opts with
       await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: { external_id: "ada", email } });
       await world.settle();
     };
-    /** To whom a mail of the topic goes. */
+    /** The recipients of a mail of the topic. */
     const reached = async () => {
       const wish = { subscriberIds: [ada], channel_ids: [channel], category: "marketing", topic: "deals" };
       const { job } = await send(world, tenant, wish);

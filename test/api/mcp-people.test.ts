@@ -1,4 +1,4 @@
-// An agent without `read:pii` learns nothing of one person by naming people, by what nobody meets, and by what came of it (AGT-4).
+// An agent without `read:pii` learns nothing of one person by naming people, by what nobody meets, and by its outcome (AGT-4).
 import { beforeEach, describe, expect, it } from "vitest";
 import { withBuyers } from "../support/conversions.ts";
 import { createMcp } from "../support/mcp.ts";

@@ -27,7 +27,7 @@ const people: Record<string, Values> = {
 const names = Object.keys(people);
 const others = (...some: string[]) => names.filter((name) => !some.includes(name));
 
-/** Operator by operator: predicate and who matches (AMB-52: no coercion, missing matches only $ne, $nin, $exists:false). */
+/** Operator by operator: predicate and matching people (AMB-52: no coercion, missing matches only $ne, $nin, $exists:false). */
 const cases: [title: string, predicate: Values, matching: string[]][] = [
   ["$eq number", { n: { $eq: 10 } }, ["ten"]],
   ["$eq text", { n: { $eq: "10" } }, ["text"]],

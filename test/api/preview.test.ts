@@ -107,7 +107,7 @@ it("the counts of a preview are those of the send made right after, for 50 rando
     const { total, sent, skipped } = job.counts;
     const said = `preview ${n}`;
     expect(seen.exact, said).toBe(true);
-    // Whom a cap will skip in the morning is known before, and becomes of the send only then.
+    // The preview knows who will be skipped by a cap; the send skips them in the morning.
     if (job.deferred > seen.counts.deferred) {
       expect(seen.counts.total, said).toBe(total);
       continue;

@@ -27,7 +27,7 @@ async function recipients(world: TestWorld, tenant: Tenant, job: string, query =
   return entriesOf((page) => world.call(`GET /api/v1/notifications/${job}/recipients${page}`, { as }), query);
 }
 
-/** A send to forty, of whom twelve have a phone; three of these fail, and some are held out. */
+/** A send to forty people: twelve have a phone, three of these fail, and some are held out. */
 async function mixedSend() {
   const { world, tenant } = await withTenant();
   const { ios } = await openChannels(world, tenant, "ios-push");

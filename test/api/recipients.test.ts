@@ -11,7 +11,7 @@ import { shared, worlds } from "../support/worlds.ts";
 const { fresh, withPeople, withTenant } = worlds();
 
 describe("a recipient who was skipped", () => {
-  /** People of whom each cannot be reached in another way, and the channels of a workspace, of which web_push is unused. */
+  /** People who each cannot be reached in another way, and the channels of a workspace, of which web_push is unused. */
   const unreachable = shared(async (own) => {
     const { world, tenant } = await own.withTenant();
     const channels = await openChannels(world, tenant, "ios-push", "email", "sms");

@@ -1,4 +1,4 @@
-// Suppressions of addresses: they hold for whoever has the address, and for nobody who left it.
+// Suppressions of addresses: they hold for the owner of the address, and for no former owner.
 import { describe, expect, it } from "vitest";
 import { mailing } from "../support/mails.ts";
 import { client } from "../support/opt-outs.ts";

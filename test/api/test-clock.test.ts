@@ -8,7 +8,7 @@ import { shared, worlds } from "../support/worlds.ts";
 
 const { fresh, withTenant } = worlds();
 
-/** A mail channel, and who gets mail by it. */
+/** A mail channel, and its recipients. */
 async function mailing({ call, tenant, person }: Calls, world: TestWorld) {
   const { id } = await call("POST /api/v1/channels", { type: "email", name: "Mail" });
   await call(`POST /api/v1/channels/${id}/credentials/email`, SMTP);

@@ -1,4 +1,4 @@
-// Test sends (RDA-9): what decides whom they reach, and what their mails and messages say.
+// Test sends (RDA-9): who gets them, and what their mails and messages say.
 import { expect, it } from "vitest";
 import { addPhone, outboxOf } from "../support/reached.ts";
 import { openStream } from "../support/sse.ts";

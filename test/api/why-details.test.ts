@@ -219,7 +219,7 @@ it("who waits for a send that halted is told what the brake measured (F2, F21)",
   );
 });
 
-/** Twenty people, of whom a part gets a send first. */
+/** Twenty people: a part of them gets a send first. */
 async function braked(canary_percent = 20) {
   const { world, call, upsert, send, words } = await setting();
   const safety = { min_audience: 5, canary_percent, canary_wait_minutes: 30, max_error_rate: 0.1 };

@@ -253,7 +253,7 @@ it.each([
   expect((await call(`GET /api/v1/why?person=ben&send=${job.id}`)).body.in_words).toContain(`(${words})`);
 });
 
-/** A message to Ada, for whom it is blank, and to Bob. */
+/** A message to Ada, which is blank for her, and to Bob. */
 async function blankForAda() {
   const here = await setting();
   const { channel, upsert, send } = here;

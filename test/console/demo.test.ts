@@ -284,7 +284,7 @@ describe.skipIf(!hasBrowser)("the demo in Chromium", () => {
     await page.getByRole("columnheader", { name: "Email" }).waitFor();
   });
 
-  // It adds people, of whom the others know nothing.
+  // It adds people, which the other tests do not expect.
   deliverabilityStories(open, () => service);
   choiceStories(open, () => service);
 });

@@ -1,4 +1,4 @@
-// Bodies that are made to be read slowly: whoever needs no secret sends little, and nobody's are read for seconds (ERR-13).
+// Bodies that are made to be read slowly: a caller without a secret sends little, and no body is read for seconds (ERR-13).
 import { expect, it, onTestFinished, vi } from "vitest";
 import { worlds } from "../support/worlds.ts";
 

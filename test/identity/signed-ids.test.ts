@@ -24,7 +24,7 @@ async function signing({ world, tenant }: Awaited<ReturnType<typeof withTenant>>
 const setting = async () => signing(await withTenant());
 
 describe("where signed ids are demanded", () => {
-  /** Ada, whose app has her hashes, and Eve, whom it does not know. */
+  /** Ada, whose app has her hashes, and Eve, who is unknown to it. */
   const demanded = shared(async (own) => {
     const found = await signing(await own.withTenant());
     const { world, tenant, key, demand, upsertAda } = found;

@@ -45,5 +45,5 @@ it("CloudFormation may use the services that are in the template, and no other (
   );
 });
 
-/** The certificate of the domain, and the web ACL, are named to CloudFront by whoever makes the distribution. */
+/** The certificate of the domain, and the web ACL, are named to CloudFront by the creator of the distribution. */
 const NAMED_ONLY = ["acm:DescribeCertificate", "wafv2:GetWebACL"];

@@ -146,7 +146,7 @@ it("docs/decisions/0017 the table is scanned by the purge alone, two at a time a
   expect(maxConcurrency).toEqual({ purge: 2 });
 });
 
-/** What a service of AWS may do here, and for whom it acts then. */
+/** What a service of AWS may do here, and on whose behalf. */
 function trustedServices({ Type, Properties = {} }: Resource): { service: string; source: unknown }[] {
   const { Principal, SourceArn, SourceAccount } = Properties;
   if (Type === "AWS::Lambda::Permission") return [{ service: textOf(Principal), source: SourceArn ?? SourceAccount }];

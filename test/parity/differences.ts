@@ -1,4 +1,4 @@
-// Where DynamoDB Local is known to differ from ours: each difference with the reason, and who answers as AWS does (docs/local.md).
+// Where DynamoDB Local is known to differ from ours: each difference with the reason, and which one answers as AWS does (docs/local.md).
 import { normalizeNumber, type Wire } from "../../local/aws/index.ts";
 import { byText, type Outcome, sameOutcome } from "./answers.ts";
 import { type Case, inBoth, inTheirs, isObject, omit } from "./cases.ts";

@@ -21,7 +21,7 @@ export interface Profile {
   reorder: number;
   late: number;
   scheduleTwice: number;
-  /** A schedule never fires: the real service promises that it does, the sweep makes up for it all the same. */
+  /** A schedule never fires: the real service promises that it does, the sweep makes up for it anyway. */
   scheduleLost: number;
   /** How far clocks of processes are off, in milliseconds. */
   skewMs: number;

@@ -34,7 +34,7 @@ export async function simulating(world: TestWorld) {
   return { ...rest, begin, get, simulate, fill };
 }
 
-/** A step of a walk or a run, and what came of it. */
+/** A step of a walk or a run, and its outcome. */
 export interface TakenStep {
   step: string;
   outcome: string;

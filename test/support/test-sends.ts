@@ -7,7 +7,7 @@ import type { Tenant, TestWorld } from "./world.ts";
 export const testSend = (tenant: Tenant, more: object = {}) =>
   tenant.call("POST /api/v1/notifications/test", { content: { title: "t", body: "b" }, ...more });
 
-/** Gives it channels and two people, of whom Ada is its test subscriber, with a phone and an address. */
+/** Gives it channels and two people; Ada, with a phone and an address, is its test subscriber. */
 export async function withTester({ world, tenant }: { world: TestWorld; tenant: Tenant }) {
   const channels = await openChannels(world, tenant, "ios-push", "email", "sms");
   const [ada, bob] = (await addPeople(world, tenant, 2, (n) => ({

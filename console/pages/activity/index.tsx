@@ -14,7 +14,7 @@ import { Time } from "../../components/page.tsx";
 import { Send } from "./send.tsx";
 
 const EVERY_MS = 5_000;
-/** Of one send its counts, its report and who got it. */
+/** The counts, the report and the recipients of one send. */
 export function ahead({ parts: [id], query }: Address): void {
   if (!id) return;
   ask("notifications.get", id);

@@ -1,4 +1,4 @@
-// Who got a send, and who did not: recipients by state and reason, and all of them as a file.
+// The recipients of a send, by state and reason, and all of them as a file.
 
 import type { RecipientsNotification } from "../../../sdk/src/types.gen.ts";
 import { type RecipientState, recipientStates } from "../../../shared/rules/recipient-states.ts";

@@ -162,7 +162,7 @@ function Outcome({ send, report }: OutcomeProps) {
   );
 }
 
-/** What those did whom it reached. */
+/** What the reached recipients did. */
 function Reactions({ report: { delivered, opened_human, clicked_human } }: { report: NotificationsGetReportAnswer }) {
   return (
     <>

@@ -69,7 +69,7 @@ export function Approval({ campaign, approval }: { campaign: Campaign; approval:
 const isLate = ({ sends_at }: CampaignApproval): boolean =>
   sends_at.some((at) => at !== null && Date.parse(at) <= now());
 
-/** When the first message goes out, and to whom. */
+/** When the first message goes out, and its audience. */
 function goesOut({ holdout_percentage, messages }: Campaign, { sends_at, previewed }: CampaignApproval): string {
   const first = sends_at.includes(null) ? undefined : sends_at.flatMap((at) => at ?? []).sort()[0];
   const isSplit = previewed && (holdout_percentage > 0 || messages.some(({ variant_b }) => variant_b));

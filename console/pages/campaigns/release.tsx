@@ -1,4 +1,4 @@
-// The release of a campaign, everything that it will send, to whom and when; and how a paused one goes on.
+// The release of a campaign, with all its messages, audiences and times; and how a paused one continues.
 import { useState } from "preact/hooks";
 import type { Campaign, CampaignsUpdateBody, NotificationsCreateBody } from "../../../sdk/src/types.gen.ts";
 import { inPlain } from "../../../shared/rules/placeholders.ts";

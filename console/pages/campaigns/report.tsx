@@ -84,7 +84,7 @@ interface KeyFiguresProps {
   buckets: readonly Bucket[];
 }
 
-/** What came of it, at a glance. */
+/** Its outcome, at a glance. */
 function KeyFigures({ report, buckets }: KeyFiguresProps) {
   const { sent, delivered, opened_human, clicked_human, bounced, complained, unsubscribed } = report;
   const { converted, conversions, revenue_cents, last_touch_revenue_cents, cost } = report;

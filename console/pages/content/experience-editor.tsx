@@ -1,4 +1,4 @@
-// An experience as a draft: what it says and shows, to whom, when, and what it is compared with.
+// An experience as a draft: its text and look, audience, times, and the arm that it is compared with.
 import { useRef, useState } from "preact/hooks";
 import type { Experience } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";

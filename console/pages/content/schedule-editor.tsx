@@ -1,4 +1,4 @@
-// A new schedule: what it sends and when, then whom it reaches before it begins.
+// A new schedule: what it sends and when, then its audience before it begins.
 import { useState } from "preact/hooks";
 import type { NotificationsCreateBody, SchedulesCreateBody } from "../../../sdk/src/types.gen.ts";
 import { nextRun, parseCron } from "../../../shared/rules/cron.ts";

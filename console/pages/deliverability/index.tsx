@@ -1,4 +1,4 @@
-// Deliverability: do emails arrive? What the domain proves, what each provider of mailboxes sends back, and who is suppressed.
+// Deliverability: do emails arrive? The records of the domain, bounces by mailbox provider, and suppressions.
 import type { InsightsGetDeliverabilityAnswer } from "../../../sdk/src/types.gen.ts";
 import { DAY } from "../../../shared/kernel/clock.ts";
 import { allMails, fineShare, JUDGED_FROM, LIMITS } from "../../app/mailboxes.ts";

@@ -1,4 +1,4 @@
-// What came of emails at each provider of mailboxes, over time too, and where a share is above what large providers put up with.
+// The results of emails at each provider of mailboxes, over time too, and shares above the limits of large providers.
 import type { InsightsGetDeliverabilityAnswer } from "../../../sdk/src/types.gen.ts";
 import {
   fineShare,

@@ -85,7 +85,7 @@ const NOTHING: PreparedImport = {
   tried: "",
 };
 
-/** No storage takes a file: it is kept as long as this document, for whoever chose it. */
+/** Browser storage takes no file: it is kept in memory, as long as this document. */
 let held = { of: "", begun: NOTHING };
 
 function useHeld() {
@@ -141,7 +141,7 @@ export function useUpload() {
       to(pathTo("import", done.answer.import_job_id));
     }
   };
-  // What was said of its columns and of who agreed is of the file before.
+  // Answers about columns and consents belong to the file before.
   const choose = (chosen: File | undefined) => set({ file: chosen, dryRun: "", mapping: {}, reading: UNSAID });
   return {
     ...begun,

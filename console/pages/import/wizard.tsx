@@ -184,7 +184,7 @@ const DATE_FORMATS = [
   { value: "mm/dd/yyyy", label: "Month first: 4 March 2026" },
 ];
 
-/** Who says yes without a time has agreed to nothing that could be shown: the file may say when, and so may whoever has it. */
+/** A consent without a time proves nothing: the file may say when it was given, or the person who imports it. */
 function Proof({ upload: { reading, set, start } }: { upload: Upload }) {
   const setReading = (reading: Upload["reading"]) => set({ reading });
   return (

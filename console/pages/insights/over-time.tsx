@@ -1,4 +1,4 @@
-// What went out and what came of it, by day: in all, by type of channel or by category, with flags where something happened.
+// What went out and its outcome, by day: in all, by type of channel or by category, with flags where something happened.
 import type { InsightsGetSeriesQuery } from "../../../sdk/src/types.gen.ts";
 import { useQuery } from "../../app/query.ts";
 import { channelName } from "../../app/sentences.ts";

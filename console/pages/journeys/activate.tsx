@@ -1,4 +1,4 @@
-// The activation of a journey: whom it reaches from now on, by which messages, and what they lack.
+// The activation of a journey: its audience from now on, its messages, and what they lack.
 
 import { useState } from "preact/hooks";
 import type { Journey, JourneyStep, NotificationsCreateBody } from "../../../sdk/src/types.gen.ts";

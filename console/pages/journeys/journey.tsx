@@ -209,7 +209,7 @@ const DRAWERS = {
   versions: "Versions",
 };
 
-/** Below the chart: what came of it, what would happen, what would have happened, and what was activated. */
+/** Below the chart: its outcome, what would happen, what would have happened, and what was activated. */
 function Drawer({ panels }: { panels: Record<keyof typeof DRAWERS, ComponentChildren> }) {
   const open = place.value.query.get("drawer");
   return (

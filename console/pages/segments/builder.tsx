@@ -20,7 +20,7 @@ interface BuilderProps {
   onRule: (written: RuleDraft) => void;
   /** What the API says about the rule, by path. */
   fault?: string | undefined;
-  /** As it is stored: it is counted anew once its rule is changed, with who would enter and leave it. */
+  /** As it is stored. A changed rule is counted anew, with the people who would enter and leave. */
   stored?: Segment;
 }
 
@@ -79,7 +79,7 @@ function Count({ rule, children }: { rule: SegmentRule | undefined; children: Co
   );
 }
 
-/** Who enters and who leaves once the rule is saved. */
+/** How many people enter and leave once the rule is saved. */
 function Moves({ id, rule }: { id: string; rule: SegmentRule | undefined }) {
   const asked = useSettled(rule, WAIT_MS);
   const { data } = useQuery("segments.compare", [id, { rule: asked ?? { attribute: {} } }], {

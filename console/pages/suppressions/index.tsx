@@ -1,4 +1,4 @@
-// Suppressions: addresses that get no message, whoever has them, and why.
+// Suppressions: addresses that get no message from anybody's profile, and why.
 import type { Suppression } from "../../../sdk/src/types.gen.ts";
 import { suppressionReasons } from "../../../shared/rules/addresses.ts";
 import { useAction } from "../../app/action.ts";

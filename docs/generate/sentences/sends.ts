@@ -1,4 +1,4 @@
-// Sentences for fields of messages, sends, campaigns, schedules, journeys and what came of them. A name has one meaning
+// Sentences for fields of messages, sends, campaigns, schedules, journeys and their results. A name has one meaning
 // everywhere; where it has another one, the key names the parent too (`forecast.sends_at_period_end`).
 export const sendSentences: Record<string, string> = {
   action: "What to do with the campaign",

@@ -241,7 +241,7 @@ async function proveDomains(
   await Promise.all(domains.map(prove));
 }
 
-/** Whoever names a provider decides who everybody is. */
+/** The identity provider decides who each member is, so only an owner may name it. */
 function requireOwner(caller: Caller): void {
   if (requireUser(caller).role !== "owner")
     throw new ApiError("FORBIDDEN", "Only an owner may change the identity provider.");

@@ -81,7 +81,7 @@ export const passwords = [
       const hasOwnFactor = isConfirmed && found.totp !== undefined;
       const { workspace, ...membership } = await firstOpen(platform, id, { hasOwnFactor });
       refuseWeak(password, [email, name, workspace]);
-      // Whoever proves the mailbox of an address that was never confirmed takes the place of a stranger.
+      // The owner of the mailbox takes over an account whose address was never confirmed.
       const secondFactor = isConfirmed && (await proveSecondFactor(call, found, code));
       const user = await resetPassword(platform, token, password);
       const beginning = { ...membership, user: userOf(user), password: user.password, secondFactor };

@@ -88,7 +88,7 @@ export const imports = group("imports", "CSV files into lists, and exports as CS
       if (!(await listExists(store, list))) throw notFound("list");
       await refuseUnknownTopics(store, mapping);
       const id = upload_id ?? ids.uuidAt(clock.now());
-      // What is imported to its end is deleted, and may be asked for again by who got no answer.
+      // A finished import has no file any more; a client without an answer may ask for it again.
       const uploadedBytes = async () =>
         isUuid(id) ? ((await uploads.sizeOf(id)) ?? (await findImport(store, id))?.bytes) : undefined;
       const bytes = file ? file.bytes.length : await uploadedBytes();

@@ -141,7 +141,7 @@ async function storeOptOuts(store: Store, messages: readonly ReceivedMessage[]):
     );
 }
 
-/** AMB-90: opts out every subscriber that has the phone number, and the number for who gets it later (AMB-130). */
+/** AMB-90: opts out every subscriber that has the phone number, and the number itself, for a later owner (AMB-130). */
 async function storeOptOut(store: Store, { id, phone, text, at }: ReceivedMessage): Promise<void> {
   const address = { id: addressId("phone", phone), text: phone };
   await transacted(store, [optOutWrite("phone", address, "chat_app", timestamp(Math.min(at, store.clock.now())))]);

@@ -25,7 +25,7 @@ export async function trackOpen(context: TrackingContext, method: string): Promi
 }
 
 /**
- * Whoever clicks arrives, also where the table takes no count.
+ * A click is redirected even if it cannot be counted.
  * @returns the target of the link as it was sent (AMB-149), even if its subscriber was erased since (AMB-143). @throws 404 as above
  */
 export async function trackClick(context: TrackingContext, method: string): Promise<string> {

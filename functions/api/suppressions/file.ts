@@ -32,7 +32,7 @@ import type { NewSuppression } from "../../../shared/store/subscribers/addresses
 import { readAddress, suppress } from "../../../shared/store/subscribers/suppressions.ts";
 import type { WorkspaceRecord } from "../../../shared/store/workspaces/workspaces.ts";
 
-/** A row may have several addresses, of which there may be as many. */
+/** Limits rows, and addresses, of which a row may have several. */
 export const MAX_ROWS = 10_000;
 export const MAX_CHARACTERS = 1_000_000;
 const MAX_CONCURRENT = 25;
@@ -74,12 +74,12 @@ const NO_ADDRESS = "no email address, and no phone number that can be read";
 const ADDRESSES = ["address", "recipient"];
 
 interface Columns {
-  /** Without its plus, a number of some columns is an international one all the same. */
+  /** Without its plus, a number of some columns is an international one anyway. */
   addresses: readonly { at: number; lacksPlus: PluslessNumbers }[];
   note: number;
   time: number;
   country: number;
-  /** What its names say of consent: files of everybody have some of whom nothing is suppressed. */
+  /** Columns about consent: files of all subscribers have rows without a suppression. */
   signed: readonly { at: number; signed: SignedName }[];
 }
 
@@ -199,7 +199,7 @@ function beginning(
 const GOES_ON =
   /^(?:active|aktiv|actif|activo|attivo|ativo|actief|aktywny|subscribed|confirmed|new|sent|processed|delivered|opened?|click(?:ed)?|deferr(?:ed|al)|accepted)$/;
 
-/** Whether a row says that its address is not suppressed, or that a mail came back for a while, and nothing against it. */
+/** Whether a row says that its address is not suppressed, or soft-bounced, and nothing to the contrary. */
 function isSpared(cells: readonly string[], { signed }: Columns, { zone }: FileSettings): boolean {
   const filled = signed.map(({ at, signed: of }) => ({ signed: of, value: textOf(cells[at] ?? "") }));
   const told = withReasons(
@@ -241,7 +241,7 @@ function rowOf(
   return { addresses, isDoubtful: read.some((one) => one.isDoubtful) };
 }
 
-/** The addresses in a cell. One of mail may stand as people write it, with a name before it. */
+/** The addresses in a cell. A mail address may have a display name before it. */
 export function addressesIn(
   cell: string,
   form: PhoneForm,
@@ -265,7 +265,7 @@ const BEGINS_AS_JSON = /^\s*(?:\{\s*"|\[\s*[{"])/;
 
 type Row = Record<string, unknown>;
 
-/** JSON, or lines of it, as a file below its names, as SES, SendGrid, Postmark and Mailgun answer it. @returns undefined for a text that is none */
+/** JSON or JSON lines, as SES, SendGrid, Postmark and Mailgun return them, as CSV. @returns undefined for other text */
 function csvOfJson(text: string): string | undefined {
   const values = jsonOf(text) ?? linesOf(text);
   const rows = values?.flatMap(rowsIn);
@@ -274,7 +274,7 @@ function csvOfJson(text: string): string | undefined {
   return [names, ...rows.map((row) => names.map((name) => cellOf(row[name])))].map(lineOf).join("");
 }
 
-/** As they are, since no spreadsheet opens it. */
+/** Without protection against formulas: no spreadsheet opens it. */
 const lineOf = (cells: readonly string[]): string =>
   `${cells.map((cell) => `"${cell.replaceAll('"', '""')}"`).join(",")}\n`;
 

@@ -1,4 +1,4 @@
-// Recipients whom another channel reached by a later attempt than their mail, which may have come back by then.
+// Recipients that another channel reached after their mail, which may have bounced by then.
 import { chunksOf } from "../../../shared/rules/chunks.ts";
 import type { Progress } from "../../../shared/rules/progress.ts";
 import { takeBackMails } from "../../../shared/store/sends/ledger/reached-later.ts";

@@ -1,5 +1,5 @@
 // The start of a round: its time is fixed in a claim before anything is written of it, and the first round records in
-// the ledger who is held out and who waits (AMB-109, AMB-110).
+// the ledger the people who are held out and who wait (AMB-109, AMB-110).
 import type { Progress } from "../../../shared/rules/progress.ts";
 import { unitsOf } from "../../../shared/rules/progress-rounds.ts";
 import { progressText } from "../../../shared/rules/progress-text.ts";
@@ -58,7 +58,7 @@ async function record(
   await store.writeAll(writes);
 }
 
-/** The rows of the ledger that say who is in the control group, and who was not tried in the first round. */
+/** The rows of the ledger for the control group, and for recipients that the first round did not try. */
 export function createAssignments(work: Work, leased: LeasedChunk) {
   const { job, chunk } = work;
   const { progress } = leased;

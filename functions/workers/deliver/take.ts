@@ -1,4 +1,4 @@
-// Takes a chunk that providers are called for: one that no worker has, or whose worker has released it or stopped.
+// Claims a provider chunk that has no worker, or whose worker has released it or stopped.
 import { SECOND } from "../../../shared/kernel/clock.ts";
 import { newProgress } from "../../../shared/rules/progress.ts";
 import { progressOf } from "../../../shared/rules/progress-text.ts";
@@ -31,6 +31,6 @@ export async function takeChunk(
   return { kind: "taken", leased };
 }
 
-/** What a worker handed over that could not write it, unless the chunk has gone on since. */
+/** The progress that a failed worker handed over in the message, unless the chunk has advanced since. */
 const newestText = ({ message: { outcomes } }: Work, claim: ClaimState): string | undefined =>
   outcomes !== undefined && outcomes.step === claim.step ? outcomes.progress : claim.progress;

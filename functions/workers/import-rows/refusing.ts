@@ -124,7 +124,7 @@ export async function recordRefused(
     ? await awaitedPersons(store, root, job.id, [...new Set(names)])
     : new Map<string, AwaitedPerson>();
   const given = givenIn(refused, (name) => awaited.get(name ?? "")?.given);
-  // A rejected row may name a person whom another row of the batch creates.
+  // A rejected row may name a person that another row of the batch creates.
   const newcomers = persons.filter(({ profile }) => !isKnown(profile.external_id));
   const ofNewcomers = new Map(newcomers.map((person) => [person.profile.external_id, givenBy(person)]));
   const addressed = (refusals: Refusals) => withAddresses(refusals, ofNewcomers.get(refusals.external_id ?? ""));

@@ -46,7 +46,7 @@ export const openRehearsal = (): Rehearsal => ({ people: new Map(), addresses: n
 
 export const nameOf = ({ external_id, email }: Refusals): string | undefined => external_id ?? email?.toLowerCase();
 
-/** Reads those whom no row named before. */
+/** Reads the people that no earlier row named. */
 export async function readPeople(
   store: StoreReader,
   root: Pick<RootSecrets, "idKey">,

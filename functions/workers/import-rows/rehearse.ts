@@ -274,7 +274,7 @@ function withConsent({ consents, email }: PersonState, from: From, assertion: Co
   return changed;
 }
 
-/** Whom a proof makes a member has confirmed the list. @param at RFC 3339 */
+/** A member by a proof has confirmed the list. @param at RFC 3339 */
 function joinList(state: PersonState, from: From, at: string): void {
   const channel = listChannelOf(from.list);
   state.isMember = true;

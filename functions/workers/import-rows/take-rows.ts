@@ -162,7 +162,7 @@ interface AddedToList {
   profiles: readonly (ProfileRow | undefined)[];
 }
 
-/** @returns those whom the pack makes members */
+/** @returns the new members of the pack */
 async function addToList(
   { store }: WorkerContext,
   job: ImportJob,
@@ -209,7 +209,7 @@ async function addressReader(
   return (name) => found.get(name);
 }
 
-/** By the external id, the number of each person of whom a row agrees to a channel that sends to it. */
+/** By the external id, the number of each person whose row agrees to a channel that sends to it. */
 function numbersOf(
   persons: readonly Person[],
   addressesOf: (external_id: string) => PersonAddresses | undefined,

@@ -1,5 +1,5 @@
 // What leaves for buckets of the account: the archive, objects of gzipped JSON lines by workspace and hour, for Athena; and
-// records whose entries the bus refuses for good, which lie where Lambda puts records that it gives up, so that the rest goes on.
+// records whose entries the bus refuses permanently, which lie where Lambda puts records that it gives up, so that the rest goes on.
 import { createHash } from "node:crypto";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";

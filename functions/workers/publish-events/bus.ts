@@ -12,7 +12,7 @@ const REQUESTS_AT_ONCE = 10;
 const PAUSES_MS = [0.2 * SECOND, SECOND];
 
 interface EventBus {
-  /** Puts entries on the bus, each until it is accepted, refused for good, or its attempts are used up. */
+  /** Puts entries on the bus, each until it is accepted, refused permanently, or its attempts are used up. */
   put(entries: readonly BusEntry[]): Promise<Refusals>;
 }
 

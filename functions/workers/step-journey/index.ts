@@ -1,4 +1,4 @@
-// Moves runs of journeys: when a timer fires, when something happens that starts or concerns them, and all at once.
+// Moves runs of journeys: at timers, after events and changes that start or move them, and in sweeps of a whole journey.
 
 import { MAX_DELAY_SECONDS, type Message, type RunTimer, WORKING_MS } from "../../../shared/contract/messages.ts";
 import { SECOND } from "../../../shared/kernel/clock.ts";
@@ -70,7 +70,7 @@ export const stepJourney = queueWorker(
   },
 );
 
-/** The time of runs has come. One that is early, not stored yet or held gets another message. */
+/** Moves runs whose timer is due. One that is early, not stored yet or held gets another message. */
 async function tickRuns(context: WorkerContext, timers: readonly RunTimer[]): Promise<void> {
   const { store, clock, log } = context;
   const now = clock.now();
@@ -139,7 +139,7 @@ async function countEach({ store }: WorkerContext, all: RefusedBy): Promise<void
   for (const [journey, refused] of all) await countRefused(store, journey, refused);
 }
 
-/** Starts runs journey by journey. @returns what the held ones came of, and which entries were refused */
+/** Starts runs journey by journey. @returns the causes of the held ones, and the refused entries */
 async function enterEach<T>(
   context: WorkerContext,
   entries: readonly { journey: EnterableJourney; candidate: Candidate & { of: T } }[],
@@ -161,7 +161,7 @@ async function driveByAttributes(context: WorkerContext, subscribers: readonly s
   await driveAll(context, subscribers, byAttribute);
 }
 
-/** What subscribers did as visitors became theirs: it may be what their runs wait for, or end them (IDN-2, JND-6). */
+/** Visitors were identified: their events may be what runs wait for, or end them (IDN-2, JND-6). */
 async function driveIdentified(context: WorkerContext, subscribers: readonly string[]): Promise<void> {
   const { store, stepJourneyQueue: queue } = context;
   const { byEvent } = await context.activeJourneys.of(store.tenant);

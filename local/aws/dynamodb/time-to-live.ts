@@ -5,8 +5,8 @@ import { validation } from "./errors.ts";
 import { flag, needed, structure } from "./parameters.ts";
 import { findTable, onTable } from "./table-lookup.ts";
 
-/** How long the time to live cannot be changed again; the documentation says an hour. */
-const REST = 30 * MINUTE;
+/** The time between two changes. AWS documents one hour. */
+const MIN_INTERVAL_MS = 30 * MINUTE;
 const SPECIFICATION = structure({
   Enabled: needed(flag),
   AttributeName: needed({ type: "String", min: 1, max: 255 }),
@@ -39,7 +39,7 @@ export function timeToLiveOperations(engine: Engine): Operations {
           `TimeToLive is active on a different AttributeName: current AttributeName is ${current!.attribute}`,
         );
       const now = clock.now();
-      if (record.timeToLiveAt !== undefined && now < record.timeToLiveAt + REST)
+      if (record.timeToLiveAt !== undefined && now < record.timeToLiveAt + MIN_INTERVAL_MS)
         throw validation("Time to live has been modified multiple times within a fixed interval");
       const timeToLive = wanted.Enabled ? { timeToLive: { attribute: wanted.AttributeName } } : {};
       storage.remarkExpiry(tables.save({ ...table, record: { ...record, ...timeToLive, timeToLiveAt: now } }));

@@ -48,7 +48,7 @@ function remember(device: Registered): void {
   }
 }
 
-/** A browser that refuses its cache gets messages all the same: their reports go without signed ids. */
+/** A browser that refuses its cache gets messages anyway: their reports go without signed ids. */
 async function inCache(work: () => Promise<unknown>): Promise<void> {
   try {
     await work();

@@ -228,7 +228,7 @@ function subjectOf(action: string, target: string | undefined): AuditEntryShape[
   return kind && id ? { kind, id, name: null } : null;
 }
 
-/** Adds the names of who called and of what was changed. */
+/** Adds the names of the callers and of the changed things. */
 async function named(
   store: StoreReader,
   entries: readonly AuditEntryShape[],

@@ -56,7 +56,7 @@ export interface SealedSend {
   details?: string | undefined;
 }
 
-/** Of what a send says and who made it, as far as no later step changes it. The texts of one to many are set at its dispatch. */
+/** Of a send's texts and author, as far as no later step changes them. The texts of one to many are set at its dispatch. */
 export function sendMac(key: Buffer, row: SealedSend): string {
   const { id, sent_by, category, channel_ids, template_id, scheduled_at, created_at, recipients } = row;
   const texts = recipients === undefined ? [] : [row.title, row.body, row.content, row.details];

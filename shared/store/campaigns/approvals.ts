@@ -85,7 +85,7 @@ const AGAIN = "since its release was asked for";
 
 /**
  * Releases just what was asked for.
- * @throws 403 for who asked; 409 where no such request waits, or with the fields that have changed since
+ * @throws 403 for the member who asked; 409 where no such request waits, or with the fields that have changed since
  */
 export async function approveRelease(store: Store, campaign: Campaign, id: string, by: Member): Promise<Campaign> {
   const approval = waiting(campaign, id);

@@ -71,7 +71,7 @@ export const approvalFields = {
 };
 
 export interface Approval extends v.InferOutput<v.ObjectSchema<typeof approvalFields, undefined>> {
-  /** Of the preview that was shown to who asked. */
+  /** Of the preview that was shown to the member who asked. */
   draw?: string | undefined;
   /** Digests of what was asked for, by the field of the campaign that says it. */
   asked: Readonly<Record<string, string>>;

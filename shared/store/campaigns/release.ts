@@ -35,7 +35,7 @@ export const asSeen = ({ version, messages, approval }: Campaign) =>
 interface Release {
   /** Of its preview, for all its messages. */
   draw?: string | undefined;
-  /** By whom it was approved; left out where nobody had to. */
+  /** The member who approved it; absent where no approval was needed. */
   approval?: Approval | undefined;
 }
 

@@ -131,7 +131,7 @@ type CampaignResults = Pick<Funnel, "sent" | "delivered" | "opened_human" | "cli
   opened_by_day: number[];
 };
 
-/** What came of each of these campaigns so far; undefined for one of which nothing went out. */
+/** The results of each of these campaigns so far; undefined for one of which nothing went out. */
 export async function resultsOf(
   store: StoreReader,
   campaigns: readonly Campaign[],

@@ -99,7 +99,7 @@ export function moveWrites(
 
 /**
  * Cancels a scheduled send. If the send starts first, the whole transaction fails and the next attempt finds it.
- * @param action `abandon` for good: also one that is under way, since nobody would see what it goes on to deliver
+ * @param action `abandon` is final: it also ends one that is being delivered, since nobody would see it
  */
 export async function cancelWrites(
   store: Store,

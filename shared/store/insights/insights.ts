@@ -115,7 +115,7 @@ export async function campaignSends(
 }
 
 /**
- * ISG-1: sends dispatched within the window and what came of them, also after its end. Conversions and a journey's sends are
+ * ISG-1: sends dispatched within the window and their results, also after its end. Conversions and a journey's sends are
  * counted by whole days in UTC: the days in which the window begins and ends belong to it.
  * @param sends of a campaign, if they are read already
  */

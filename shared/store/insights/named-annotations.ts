@@ -1,4 +1,4 @@
-// Annotations with the names of who wrote them and of what they are about (F2).
+// Annotations with the names of their authors and of their subjects (F2).
 import * as v from "valibot";
 import { Named, NamedPerson } from "../../contract/named.ts";
 import { said } from "../../contract/schemas.ts";

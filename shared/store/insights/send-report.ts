@@ -7,7 +7,7 @@ import type { JobRecord } from "../sends/jobs/job-record.ts";
 import { reachedByArm } from "../sends/jobs/late.ts";
 import { type CampaignSend, campaignTotals } from "./insights.ts";
 
-/** The results of a send so far, whoever made it; `by_variant` is empty without arms. */
+/** The results of a send so far, from any source; `by_variant` is empty without arms. */
 export async function sendReportOf(store: StoreReader, send: JobRecord) {
   const [job, totals] = await Promise.all([jobNow(store, send), interactionTotals(store, send.id)]);
   const sends = [{ job, totals }];
@@ -15,7 +15,7 @@ export async function sendReportOf(store: StoreReader, send: JobRecord) {
   return { ...results, ...armsOf(sends) };
 }
 
-/** Whom each arm reached, what they did, and how sure it is that the arms differ (F9). */
+/** How many each arm reached, what they did, and how sure it is that the arms differ (F9). */
 export function armsOf(sends: readonly CampaignSend[]) {
   const split = sends.filter(({ job }) => job.isSplit);
   if (split.length === 0) return { by_variant: [], b_over_a: null };

@@ -54,7 +54,7 @@ export interface EnteredJourney {
 }
 
 /**
- * Who may enter, and who has entered by the same cause before.
+ * The people who may enter, and those who have entered by the same cause before.
  * @param options.areMoved overdue runs have been looked at: those that are still active stand in the way
  */
 export async function admitted(

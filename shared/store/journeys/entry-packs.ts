@@ -1,5 +1,5 @@
 // Runs that begin in a pack, at the price of single writes (docs/decisions/0123): the row of the newest run first, which
-// guards entry, then the row that finds it from its journey. Who ends a pack that is open puts a withdrawn row in the
+// guards entry, then the row that finds it from its journey. A worker that ends an open pack puts a withdrawn row in the
 // place of each run that has not begun: it is no run, and the late write of the worker is refused by it.
 import { timestamp, ttl } from "../../kernel/clock.ts";
 import { absent, any, present } from "../conditions.ts";

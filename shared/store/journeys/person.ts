@@ -1,4 +1,4 @@
-// One person in one journey (AMB-147): what would have started a run and what came of it, its runs, and what would
+// One person in one journey (AMB-147): what would have started a run and its outcome, its runs, and what would
 // happen if it were triggered now.
 import * as v from "valibot";
 import { Named, NamedPerson } from "../../contract/named.ts";

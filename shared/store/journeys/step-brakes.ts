@@ -76,7 +76,7 @@ export function limitsOf(
   return { ...limits, ...own, ...changed };
 }
 
-/** When somebody at a step goes on who is not in its canary, RFC 3339; null for who does not wait for that. */
+/** When a person outside the canary of a step goes on, RFC 3339; null for a person who does not wait for it. */
 export async function canaryWaitOf(
   store: StoreReader,
   ref: StepRef,

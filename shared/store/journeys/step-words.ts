@@ -22,7 +22,7 @@ import type { Run } from "./runs.ts";
 const SKIPPED = "skipped:";
 const FAILED = "failed";
 
-/** What of the send of a step decides whom it reaches. */
+/** The fields of a step's send that decide who gets it. */
 async function sendOf(store: StoreReader, { id, send }: JourneyNode & { type: "send" }): Promise<JudgedSend> {
   return {
     ...PLAIN_SEND,

@@ -68,7 +68,7 @@ export async function enter(
 }
 
 /**
- * Of candidates whose run was not stored, those for whom it has not begun: what became of a message changed their run before,
+ * Of candidates whose run was not stored, those whose run has not begun: what became of a message changed their run before,
  * or another run began. A run that another worker began is looked at by that worker, and one that has ended does not begin again.
  */
 async function notBegun(

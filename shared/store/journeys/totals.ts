@@ -61,7 +61,7 @@ export function lateTotalWrites(job: SentJob, late: LateResult): ItemWrite<"work
   return fate ? addWrites(job, figuresOfFate(fate, 1)) : [];
 }
 
-/** The writes that take back what such a mail meant for its recipient. */
+/** The writes that take such a result back. */
 export const fateTotalWrites = (job: SentJob, fate: RecipientFate): ItemWrite<"workspace">[] =>
   addWrites(job, figuresOfFate(fate, -1));
 
@@ -92,7 +92,7 @@ function addWrites(
   return [changeItem(DayTotals, { group: "journey", day: dayOf(dispatched_at), id: source.id, shard }, { add })];
 }
 
-/** Those rows of some days that count one journey: a day has the rows of all. */
+/** The rows of one journey: a day has the rows of all. */
 const rowsOf = (rows: readonly RowOf<typeof DayTotals>[], journey: string) =>
   rows.filter(({ sk }) => sk.split("#")[1] === journey);
 

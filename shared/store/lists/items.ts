@@ -28,7 +28,7 @@ export const ListItem = entity("list", {
   about: "A list of subscribers.",
   row: {
     ...listFields,
-    /** Who is added confirms first, by the link of a mail (AMB-129); absent: no. */
+    /** Added people confirm first, by the link of a mail (AMB-129); absent: no. */
     double_opt_in: v.optional(v.boolean()),
   },
   writers: ["api-lists"],
@@ -79,7 +79,7 @@ export const SegmentMembership = item({
     member: v.boolean(),
     entered_at: v.string(),
     exited_at: v.optional(v.string()),
-    /** Its last change came of historical events or imports: it starts no journey (AMB-133, AMB-134). */
+    /** Its last change followed from historical events or imports: it starts no journey (AMB-133, AMB-134). */
     historical: v.optional(v.literal(true)),
     expires: v.optional(v.number()),
   },
@@ -113,7 +113,7 @@ export const MemberLeaf = item({
     /** Where the next leaf begins; absent in the last one. */
     high: v.optional(v.string()),
     members: packed(),
-    /** Its last change took out who was erased. */
+    /** Its last change removed an erased subscriber. */
     forgets: v.optional(v.literal(true)),
   },
   writers: ["recompute-segment", "delete-memberships", "erase"],

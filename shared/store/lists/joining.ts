@@ -31,7 +31,7 @@ interface JoinOptions {
   source: string;
   /** The import that adds them. */
   import_job_id?: string;
-  /** Those of whom there is a proof that they agreed to mail: they need not confirm, unless they do not agree any more. */
+  /** Subscribers with a proof that they agreed to mail: they need not confirm, unless they do not agree any more. */
   proven?: ReadonlySet<string>;
   /** Who is asked already is not asked again. */
   isRepeat?: boolean;
@@ -110,7 +110,7 @@ async function stateProven(store: Store, profile: LivingProfile, said: SaidOfLis
 
 /**
  * Removes subscribers from a list, also those who have yet to confirm it: the link of their mail makes them no members.
- * Whoever confirms at this moment is one, and is removed as such.
+ * A subscriber who confirms at this moment is a member, and is removed as one.
  */
 export async function leaveList(
   store: Store,
@@ -174,7 +174,7 @@ export async function leaveUnconfirmed(store: Store, list: string, subscriber: s
   if (uncounted.length === 0) await changeMembers(store, { kind: "list", id: list }, { leave: [subscriber], hold });
 }
 
-/** The writes with which a subscriber becomes a member; none for who is one. */
+/** The writes with which a subscriber becomes a member; none for a member. */
 export async function joinWrites(store: Store, list: string, subscriber: string): Promise<ItemWrite<"workspace">[]> {
   if (await store.get(ListMembership, { subscriber, list })) return [];
   const group = { kind: "list", id: list } as const;

@@ -153,7 +153,7 @@ export const timeAfter = (leaves: readonly Leaf[], now: number): number =>
 /**
  * The writes of changes in one shard, with its counter. Each is refused if its leaf was changed since it was read. A leaf
  * that is too large is split evenly.
- * @param forgets whoever leaves was erased: nobody is told
+ * @param forgets the leaving member was erased: no reaction follows
  */
 export function leafWrites(
   segment: string,

@@ -24,7 +24,7 @@ export const memberList = () =>
   });
 type MemberList = v.InferOutput<ReturnType<typeof memberList>>;
 
-/** The members of a list among those whom a search finds. A page may be short. @throws 422 for an invalid cursor. */
+/** The members of a list among the results of a search. A page may be short. @throws 422 for an invalid cursor. */
 export async function findMembers(
   store: StoreReader,
   secrets: RootSecrets,

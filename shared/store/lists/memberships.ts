@@ -63,7 +63,7 @@ function leaveWrites({ group, subscriber, historical, at }: MembershipChange): M
 interface MemberChanges {
   enter?: readonly string[];
   leave?: readonly string[];
-  /** Those of whom historical events are the reason: their change starts no journey. */
+  /** Changes because of historical events: they start no journey. */
   historical?: ReadonlySet<string> | undefined;
   /** When the membership of a subscriber changed, in milliseconds; left out: now. */
   since?: ReadonlyMap<string, number> | undefined;

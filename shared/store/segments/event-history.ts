@@ -18,7 +18,7 @@ export interface History {
   take(rows: readonly Item[]): boolean;
   add(events: readonly StoredEvent[]): void;
   times: Facts["times"];
-  /** The same without the events that were taken in as historical just now; undefined if there is none. */
+  /** The same without the historical events that were just ingested; undefined if there is none. */
   timesBefore(): Facts["times"] | undefined;
 }
 
@@ -27,7 +27,7 @@ const MAX_EXAMINED = 10_000;
 
 const HISTORICAL_MS = 15 * MINUTE;
 
-/** A change of a segment because of what came as historical since this time is historical too (AMB-133, AMB-134). */
+/** A segment change that follows from historical events since this time is historical too (AMB-133, AMB-134). */
 export const recently = (now: number): string => timestamp(now - HISTORICAL_MS);
 
 /** Conditions live as long as the rules that an environment caches. */
@@ -42,7 +42,7 @@ function testOf(node: EventNode): ReturnType<typeof compilePredicate> {
 interface Moments {
   /** Events after it are left out. */
   until?: number;
-  /** When that changed which the conditions are judged for: a worker may be late. Default: now. */
+  /** When the change happened that is evaluated: a worker may be late. Default: now. */
   changedAt?: number | undefined;
 }
 
@@ -63,7 +63,7 @@ export function openHistory(
   let hasHistorical = false;
   const add = (events: readonly StoredEvent[]) => {
     for (const event of events) {
-      // Nothing happens after it was received.
+      // An event cannot happen after it was received.
       if (Math.min(Date.parse(event.occurred_at), Date.parse(event.received_at)) > until) continue;
       const named = byName.get(event.event_name);
       named?.set(event.id, event);
@@ -96,7 +96,7 @@ export function openHistory(
 const timesOf = (events: readonly StoredEvent[]): number[] =>
   events.map(({ occurred_at }) => Date.parse(occurred_at)).sort((a, b) => b - a);
 
-/** Without the historical events that came after all others: what came after them is what completed a condition. */
+/** Without the historical events after the last live one: these completed the condition. */
 function withoutCompleting(events: readonly StoredEvent[], isHistorical: (event: StoredEvent) => boolean) {
   const live = events.filter((event) => !isHistorical(event)).map(({ received_at }) => received_at);
   const last = live.sort().at(-1) ?? "";

@@ -195,7 +195,7 @@ export async function forgetAddresses(store: Store, profile: ProfileRow): Promis
 
 /**
  * No marketing mail from now on, to this subscriber and to whoever has the address. A subscriber who opted out before or
- * was erased gets no consent; the address opts out all the same. A repeat changes nothing.
+ * was erased gets no consent; the address opts out anyway. A repeat changes nothing.
  * @param address the id of the one that the mail went to
  * @param profile of the subscriber, unless it is gone
  * @param counted written with the change, once

@@ -73,7 +73,7 @@ export function foldedConsent({ channel, status, consented_at }: ConsentAssertio
   return set;
 }
 
-/** The change of a profile with such assertions. Who opts out ends what the owner of an address confirmed (AMB-129). */
+/** The change of a profile with such assertions. An opt-out ends what the owner of an address confirmed (AMB-129). */
 export const consentChange = (...assertions: readonly ConsentAssertion[]) => ({
   set: Object.assign({}, ...assertions.map(foldedConsent)) as Partial<ProfileRow>,
   remove: assertions

@@ -15,7 +15,7 @@ export interface PushSubscription {
 
 const Version = v.object({ major: v.number(), minor: v.number(), patch: v.number() });
 
-/** What a client may say of a device: absent from the row and null in the API as long as it is unknown. */
+/** The details that a client may give of a device: absent from the row and null in the API while unknown. */
 export const deviceDetails = {
   device_id: v.string(),
   model: v.string(),
@@ -45,9 +45,9 @@ export const DeviceItem = item({
   row: {
     ...deviceFields,
     ...v.partial(v.object(deviceDetails)).entries,
-    /** Of APNs or FCM. It has up to 4 KB, so it is stored once: `addressOf`. */
+    /** The token of APNs or FCM: up to 4 KB, so it is stored once (`addressOf`). */
     token: v.optional(v.string()),
-    /** Of a browser. */
+    /** The subscription of a browser. */
     subscription: v.optional(json<PushSubscription>()),
     status: v.picklist(["active", "invalid"]),
     /** Raised by each registration. */

@@ -102,7 +102,7 @@ async function eraseRejected(store: Store, traces: ImportTraces, { id }: ImportJ
     store.change(ImportItem, { id }, { set: { rejected_file: false, warnings_file: false } }, present()),
   );
   await traces.files.removeRejected(id);
-  // Whoever was erased before them had another id then. No row comes behind those of an import that has ended.
+  // An earlier erased person had another id. No row follows those of an import that has ended.
   await store.removeRows([...(await store.queryAll(AwaitedRefusal, { job: id })), ...stored]);
   return stored.length;
 }

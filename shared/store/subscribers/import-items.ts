@@ -40,7 +40,7 @@ export const ImportItem = entity("import", {
     bytes: v.number(),
     processed: v.optional(v.number()),
     failed: v.optional(v.number()),
-    /** Rows of people whom the list asks to confirm. */
+    /** Rows of people that the list asks to confirm. */
     pending: v.optional(v.number()),
     /** Rows by the outcome of their consent: a status, or `unchanged`. */
     "consent:*": v.number(),

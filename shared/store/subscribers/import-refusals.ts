@@ -28,12 +28,12 @@ import {
 import { expiry } from "./imports.ts";
 import { findByExternalId, subscriberId } from "./subscribers.ts";
 
-/** Whether what a row refuses holds from now on, or only for whom a later row names. `nothing`: it takes nothing back. */
+/** Whether a row's refusal holds from now on, or only for a person that a later row names. `nothing`: it takes nothing back. */
 export type RefusalOutcome = "kept" | "awaited" | "nothing";
 
 interface RecordedRefusals {
   kept: RefusalOutcome;
-  /** The addresses of mail that get none from now on, whoever has them, in normalized form. */
+  /** The mail addresses that get no mail from now on, with any owner, in normalized form. */
   held: string[];
 }
 
@@ -48,7 +48,7 @@ export async function recordRefusals(
   said: Refusals,
   given?: GivenAddresses,
 ): Promise<RecordedRefusals> {
-  // Whoever has no other name than an address needs no other row to be reached.
+  // A person with no other name than an address needs no other row to be reached.
   if (said.external_id === undefined && refusesNothing(said)) return { kept: "nothing", held: [] };
   const name = said.external_id ?? said.email?.toLowerCase();
   const person = name === undefined ? undefined : await findByExternalId(store, secrets, name);

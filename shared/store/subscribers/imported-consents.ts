@@ -58,11 +58,11 @@ interface ImportedAddress {
 }
 
 /**
- * A suppression is of the address, which the row names or the profile has. Who has none opts out. An import resubscribes
+ * A suppression is of the address, which the row names or the profile has. Without one it is an opt-out. An import resubscribes
  * nobody whose address is suppressed or opted out. An opt-out in a row that names an address and no person is of the
  * address too (docs/decisions/0117).
  * @param email of the row, or of one of its person before it
- * @param held those of whoever agrees in the batch that are, before it and by its rejected rows
+ * @param held the held addresses of people who agree in the batch, before it and by its rejected rows
  * @param isHeldBefore whether a row before it suppresses its address, or opts it out
  * @returns the status that was recorded, by this reader or by one before it, or that nothing changed
  */

@@ -80,7 +80,7 @@ async function listsOf(store: StoreReader, subscriber: string, isWhole: boolean)
 /** Dynamic segments by the rows of the subscriber, static ones by their leaves; the newest of both. */
 async function segmentsOf(store: StoreReader, subscriber: string, isWhole: boolean) {
   const shown = isWhole ? undefined : MAX_MEMBERSHIPS;
-  // Those that were left lie between: a page of so many rows may have none of the others.
+  // Those that were left are between: a page of so many rows may have none of the others.
   const range = { newestFirst: true, eventual: true, filter: is("member", true) };
   const [present, inLeaves] = await Promise.all([
     store.queryAll(SegmentMembership, { subscriber }, range),

@@ -10,7 +10,7 @@ import { listWebhooks } from "./webhooks.ts";
 
 /** The most workspaces of which an environment caches the endpoints. */
 const MAX_CACHED = 1_000;
-/** Whoever runs the release before changes endpoints without a new version, for the minute of an upgrade. */
+/** During an upgrade, the release before changes endpoints without a new version for a minute. */
 const KEPT_MS = MINUTE;
 
 interface ActiveWebhook {

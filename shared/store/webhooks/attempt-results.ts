@@ -66,7 +66,7 @@ export async function recordAttempt(
 }
 
 /**
- * The answer came after its attempt was given up: the log says it all the same. It decides the outcome of the delivery
+ * The answer came after its attempt was given up: the log says it anyway. It decides the outcome of the delivery
  * too, unless another attempt follows.
  */
 async function recordLate(

@@ -46,7 +46,7 @@ export interface Occurrence {
   /** Milliseconds. */
   at: number;
   data: Payload;
-  /** Whom the payload names, of an event whose deliveries do not follow from the subscriber's profile. */
+  /** The subscriber in the payload, of an event whose deliveries do not follow from their profile. */
   subscriber?: string | undefined;
 }
 

@@ -56,7 +56,7 @@ export async function replayDeliveries(
     // The id is new: what is there already is this very row, whose reply was lost.
     await whereItHolds(store.put(ReplayItem, { webhook, id }, row, absent()));
   }
-  // What was reopened is sent all the same: nothing else would queue it before the watchdog looks.
+  // What was reopened is sent anyway: nothing else would queue it before the watchdog looks.
   if (failure) throw failure.reason;
   const queued = reopened.length;
   return isCut && to < range.to ? { queued, next_from: timestamp(to + 1) } : { queued };

@@ -1,4 +1,4 @@
-// Whom a provider's subject is here: linked once by a proven address, a member by invitation, group or default role (ACC-16).
+// The user of a provider's subject: linked once by a proven address, a member by invitation, group or default role (ACC-16).
 import type { Role } from "../../contract/roles.ts";
 import { timestamp } from "../../kernel/clock.ts";
 import { ApiError } from "../../kernel/errors.ts";
@@ -118,7 +118,7 @@ async function spokenFor(platform: PlatformReader, { tenant }: Provider, email: 
   throw new ApiError("FORBIDDEN", "The identity provider does not speak for the domain of your email address.");
 }
 
-/** Whoever proves an address that was never confirmed takes the place of a stranger: password and sessions end. */
+/** The owner of the mailbox takes over an account whose address was never confirmed: password and sessions end. */
 async function claimed(platform: Platform, existing: UserRow): Promise<Behind> {
   if (existing.confirmed_at !== undefined) return { user: existing, writes: [] };
   const password = await nobodysPassword(platform);

@@ -1,4 +1,4 @@
-// The stored form of who may call: users, members, invitations, sessions, server keys, and the counters that limit them.
+// The stored form of callers: users, members, invitations, sessions, server keys, and the counters that limit them.
 import * as v from "valibot";
 import { agentScopes, roles, scopes } from "../../contract/roles.ts";
 import { Timestamp } from "../../contract/schemas.ts";
@@ -52,7 +52,7 @@ export const MemberItem = platformItem({
     tenant: WorkspaceId,
     /** The user had not confirmed the address when this row was written: their own row says whether they have since. */
     unconfirmed: v.optional(v.literal(true)),
-    /** The invitation that was accepted: the audit trail names whom it was for. */
+    /** The invitation that was accepted: the audit trail names its addressee. */
     invitation: v.optional(v.string()),
     /** When the right to invite anybody ended last, and that to invite owners: what was sent before stays ended. */
     invites_ended_at: v.optional(Timestamp),
@@ -209,7 +209,7 @@ export const KnownBrowser = platformItem({
     "A browser in which the user of an email address signed in, by the hash of both: guesses of others do not keep it out.",
   pk: ({ email, token }: { email: string; token: string }) => `BROWSER#${hashOf(`${email} ${token}`)}`,
   row: {
-    /** SHA-256 of the stored password hash: whoever had an earlier password has no known browser. */
+    /** SHA-256 of the stored password hash: browsers of an earlier password are not known. */
     password: v.string(),
     expires: v.number(),
   },

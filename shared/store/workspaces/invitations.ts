@@ -50,7 +50,7 @@ type Meant = Pick<RowOf<typeof InvitedItem>, "role" | "by" | "by_in" | "expires_
 /** The clocks of two processes differ by less. */
 const CLOCK_TOLERANCE_MS = MINUTE;
 
-/** Who was removed and has come back has another membership, and who lost the right to invite and got it back has a new one. */
+/** A member who was removed and came back has another membership; so has one who lost the right to invite and got it back. */
 function hadSameRight(inviter: RowOf<typeof MemberItem>, { role, expires_at }: Meant): boolean {
   const sentAt = Date.parse(expires_at) - INVITED_MS;
   const { created_at, invites_ended_at, owner_invites_ended_at } = inviter;

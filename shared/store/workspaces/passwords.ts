@@ -143,12 +143,12 @@ export async function passwordWrites(
   { isProven = false, joins = false, kept }: { isProven?: boolean; joins?: boolean; kept?: string | undefined },
 ): Promise<ItemWrite<"platform">[]> {
   const set = { password: hash, ...(isProven && { confirmed_at: timestamp(platform.clock.now()) }) };
-  // Whoever had the old password may have been offered a key.
+  // The holder of the old password may have been offered a key.
   const remove = isProven && user.confirmed_at === undefined ? secondFactorFields : (["totp_next"] as const);
   return accountWrites(platform, user, { set, remove, add: joins ? { joined: 1 } : {} }, kept);
 }
 
-/** The second factor of a user. Who proves the mailbox of an address that was never confirmed takes the place of a stranger. */
+/** The second factor of a user. The owner of the mailbox takes over an account whose address was never confirmed. */
 export const secondFactorFields = ["totp", "totp_step", "totp_next", "recovery"] as const;
 
 interface AccountChange {

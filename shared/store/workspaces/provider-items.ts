@@ -33,7 +33,7 @@ export const ProviderItem = platformItem({
     client_secret: v.optional(v.string()),
     scope: v.string(),
     domains: v.array(v.string()),
-    /** Of whoever signs in first and belongs to no group with a role; absent: they need an invitation. */
+    /** The role of a first sign-in without a group that has one; absent: it needs an invitation. */
     default_role: v.optional(v.picklist(providedRoles)),
     groups_claim: v.optional(v.string()),
     group_roles: v.optional(json<GroupRole[]>()),

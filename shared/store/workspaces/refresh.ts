@@ -189,7 +189,7 @@ type Exchange =
   | { kind: "advanced" }
   /** Another request exchanged the same token a moment ago. */
   | { kind: "raced" }
-  /** An older token: it was stolen, or is used by who stole it. */
+  /** An older token: it was stolen, or its thief uses it. */
   | { kind: "reused" };
 
 async function exchangeSecret(

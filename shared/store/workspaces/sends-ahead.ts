@@ -1,4 +1,4 @@
-// Sends that an environment takes ahead from the quota: one write for many sends to one subscriber (docs/decisions/0055).
+// Sends that an environment reserves ahead from the quota: one write for many single sends (docs/decisions/0055).
 import { MINUTE } from "../../kernel/clock.ts";
 import { perEnvironment } from "../../kernel/deps.ts";
 import { absent, any, atMost } from "../conditions.ts";
@@ -8,7 +8,7 @@ import { whereItHolds } from "../refusals.ts";
 import { Usage } from "./items.ts";
 import { type Allowance, limitOf, periodAt, WARNINGS, warnOfUsage } from "./usage.ts";
 
-/** Sends in a minute from which on several are taken at once: below it, usage is exact at any time. */
+/** Sends in a minute; from here on several are taken at once. Below it, usage is always exact. */
 const BUSY_FROM = 60;
 /** The most that is taken at once, and the most as a share of the limit. */
 const MAX_AHEAD = 200;
@@ -30,7 +30,7 @@ export interface SendQuota {
   take(store: Store, allowance: Allowance, quarter: number): Promise<boolean>;
 }
 
-/** What an environment holds of a workspace's quota. */
+/** The part of a workspace's quota that an environment has reserved. */
 interface Reservation {
   /** Taken and not used yet. It is worth nothing after its quarter-hour, and under a lower limit. */
   left: number;

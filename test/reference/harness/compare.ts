@@ -8,7 +8,7 @@ import { type Failure, type Sides, short, tell } from "./sides.ts";
 import { stillness } from "./storm.ts";
 import { type Difference, differenceOf } from "./unify.ts";
 
-/** Of the answers that should be as they were, one of so many is read all the same. */
+/** Of the answers that should be as they were, one of so many is read anyway. */
 const UNCHANGED_READ = 6;
 
 /** The requests of the minute were used up by what was read before. */

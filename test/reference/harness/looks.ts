@@ -25,7 +25,7 @@ const sources = ({ campaigns, journeys }: Pick<World, "campaigns" | "journeys">)
     ([source_type, source_id]) => look("/api/v1/insights/series", { source_type: source_type!, source_id: source_id! }),
   );
 
-/** The ids of those whom a plan skipped are kept for 30 days (docs/decisions/0013-the-send-ledger.md). */
+/** The ids of skipped people are kept for 30 days (docs/decisions/0013-the-send-ledger.md). */
 export const isListed = ({ now }: Pick<World, "now">, { recipients, dispatched_at }: Job): boolean =>
   now < (dispatched_at ?? now) + 30 * DAY || recipients.every(({ state }) => state !== "skipped");
 

@@ -136,7 +136,7 @@ async function ofPages(sides: Sides, read: ReadRows, differs: Differs) {
   return undefined;
 }
 
-/** A server key finds whom the dashboard finds. */
+/** A server key finds the same people as the dashboard. */
 async function ofServers(sides: Sides, read: ReadRows, differs: Differs) {
   const random = drawn(sides);
   const [one] = random.some(sides.reference.world.subscribers, 1);

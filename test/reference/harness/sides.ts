@@ -24,7 +24,7 @@ export interface Sides {
   storm?: Storm | undefined;
   /** Connections of apps, by our ids of their people. */
   streams: Map<string, OpenStream[]>;
-  /** Tokens of sessions, by the name of who holds them. */
+  /** Tokens of sessions, by the name of their user. */
   tokens: Map<string, Body>;
   /** What should come back as it was last seen, by path. */
   seen: Map<string, string>;

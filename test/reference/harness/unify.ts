@@ -136,7 +136,7 @@ interface Pair {
   with: Body;
 }
 
-/** Takes the partner of another one, for whom there is a second. */
+/** Takes the partner of another one that has a second. */
 function swapped(bindings: Bindings, item: Body, pairs: Pair[], left: Body[]): boolean {
   for (const pair of pairs) {
     const second = fits(bindings, item, pair.with) ? left.findIndex((other) => fits(bindings, pair.item, other)) : -1;

@@ -1,4 +1,4 @@
-// What holds for an address, whoever has it (AMB-128 to AMB-130): a suppression, and opt-outs by link or STOP.
+// What holds for an address with any owner (AMB-128 to AMB-130): a suppression, and opt-outs by link or STOP.
 import { created, type Operation, ok, read, write } from "./access.ts";
 import { limitOf, listing } from "./checks.ts";
 import { parseCsv } from "./csv.ts";
@@ -33,7 +33,7 @@ function rowOf(world: World, text: unknown): Address | null {
   return row;
 }
 
-/** An opt-out by the address alone; of two, the later time counts. One that was forgotten is named anew by whoever names it. */
+/** An opt-out by the address alone; of two, the later time counts. A forgotten one is stored by the next request that names it. */
 export function optOutAddress(world: World, text: unknown, at: number, channel = "email", isNamed = true): void {
   const row = rowOf(world, text);
   if (!row || at < (row.optedOut[channel] ?? at)) return;

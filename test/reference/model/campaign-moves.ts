@@ -26,7 +26,7 @@ export function completeIfDone(world: World, campaign: Campaign): void {
 export function jobClosed(world: World, job: Job): void {
   const campaign = campaignOf(world, job);
   if (!campaign) return;
-  // A job that failed whole was dispatched all the same.
+  // A job that failed whole was dispatched anyway.
   if (campaign.status === "scheduled" && job.dispatched_at !== null) campaign.status = "live";
   completeIfDone(world, campaign);
 }

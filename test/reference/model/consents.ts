@@ -23,7 +23,7 @@ export function consentAssertion(world: World, body: Body, prefix: string): Body
   return { channel, status, consented_at, source, evidence: { ip, text, import_job_id: null } };
 }
 
-/** @param isOfAddress what a file says, or who has a mail, is of the address that the person has */
+/** @param isOfAddress the statement of a file, or of a mail's reader, is about the address that the person has */
 export function recordConsent(world: World, subscriber: Subscriber, consent: Body, isOfAddress = true): Consent {
   const { channel, status, consented_at, source = null, import_job_id = null, isByMail = false } = consent;
   const { evidence = { ip: null, text: null, import_job_id } } = consent;
@@ -97,7 +97,7 @@ export function asks(world: World, channel: string): boolean {
 }
 
 /**
- * Records what somebody says. An opt-in that must be confirmed is pending. Who has opted in before stays so, unless it is
+ * Records a consent. An opt-in that must be confirmed is pending. A person who has opted in before stays so, unless it is
  * said of another address than `before`.
  */
 export function stated(world: World, subscriber: Subscriber, consent: Body, before = subscriber.email): Consent {

@@ -1,4 +1,4 @@
-// How mails arrive, by who runs the mailbox: what the list of recipients says, by the day of the mail (AMB-139).
+// How mails arrive, by mailbox provider: what the list of recipients says, by the day of the mail (AMB-139).
 import { ok } from "./access.ts";
 import { windowOf } from "./attribution.ts";
 import { CLICKS, channelOf, OPENS } from "./interactions.ts";

@@ -65,7 +65,7 @@ function attemptAt(world: World, job: Job, recipient: Recipient, delivery: Deliv
 /** Settings are those of its dispatch. */
 const asPlanned = (world: World, { settings }: Job): World => ({ ...world, settings });
 
-/** Whoever cannot be written to any more was planned, and is one that failed. A cap and a topic skip late too. */
+/** A recipient that cannot be written to any more was planned, and counts as failed. A cap and a topic skip late too. */
 const LATE_SKIPS = ["capped", "topic_opt_out", "canceled"];
 
 const statusOfJourney = (world: World, { source }: Job) => found(world.journeys, source.id)?.status;

@@ -87,7 +87,7 @@ const usedEvents = (world: World) =>
 const isRepeat = (world: World, { idempotency_key: key }: Body) =>
   key !== undefined && world.events.some((other) => other.idempotency_key === key);
 
-/** What an anonymous id does within the minute of an erasure may be of who was erased. */
+/** Events of an anonymous id within the minute of an erasure may be the erased person's. */
 const forgottenAs = ({ forgotten, now }: World, id: string | null) =>
   forgotten.find(({ anonymous_id, until }) => anonymous_id === id && now <= until);
 

@@ -163,7 +163,7 @@ function resume(world: World, experience: Experience, given: Body): void {
   for (const message of messagesOf(world, experience)) message.hidden = false;
 }
 
-/** INX-35, AMB-7: recalls for good. */
+/** INX-35, AMB-7: a final recall. */
 function endIt(world: World, experience: Experience, at: number): void {
   if (experience.status !== "live" && experience.status !== "paused") return;
   note(world, "experience_ended", experience.id, at);

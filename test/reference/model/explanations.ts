@@ -74,7 +74,7 @@ const DECISION: Record<string, string> = {
 /** F2: what was decided, drawn and tried for one person. */
 export function explain(world: World, job: Job, subscriber: string): Body {
   const person = existing(world.subscribers, subscriber);
-  // An external id that named nobody then has a line of its own, also for whoever has it now.
+  // An external id that named nobody then has a line of its own, also for its owner now.
   const names = [subscriber, person.external_id];
   const recipient = job.recipients.find(({ subscriber_id }) => names.includes(subscriber_id));
   const decision = job.status === "completed" ? "not_in_audience" : ANY;

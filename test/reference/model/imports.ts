@@ -164,7 +164,7 @@ function take(
   return { subscriber, isProven: outcome === "opted_in" && Boolean(fields.email) && !isLeft };
 }
 
-/** A list that asks takes who has proven a consent and still agrees. Whom of the others it asks is not said. */
+/** A list that asks takes people who have proven a consent and still agree. Which of the others it asks is left open. */
 function join(world: World, { id, list_id }: Import, subscriber: Subscriber, isProven: boolean): void {
   if (isMember(world, list_id, subscriber.id)) return;
   const asks = found(world.lists, list_id)!.double_opt_in;
@@ -233,7 +233,7 @@ function record(world: World, job: Import): Body {
 
 const SHOWN_REJECTED = 20;
 
-/** IMP-3: with the lines of its first rejected rows, which go with whoever they name. */
+/** IMP-3: with the lines of its first rejected rows, which go with the people they name. */
 function get(world: World, _: Request, { jobId }: Record<string, string>) {
   const job = world.imports.filter(isKept(world)).find(({ id }) => id === jobId) ?? notFound();
   const shown = job.rejected.slice(0, SHOWN_REJECTED).map((line) => ({ line }));

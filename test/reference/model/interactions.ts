@@ -37,13 +37,13 @@ function report(world: World, { body }: Request) {
   return { status: 202 };
 }
 
-/** ABH-1, INT-8: the arm that a report names, else that of the recipient whom it names. */
+/** ABH-1, INT-8: the arm that a report names, else that of the recipient that it names. */
 function armFor(world: World, job: Job, told: unknown, subscriber: string | null): string | null {
   if (job.spec.variant_b && (told === "a" || told === "b")) return told;
   return subscriber === null ? null : armIn(world, job, subscriber);
 }
 
-/** AMB-68: how many people did one of these, for each send. Who a report names is believed. */
+/** AMB-68: how many people did one of these, for each send. A report's subscriber is believed. */
 export function peopleWho(world: World, jobs: Job[], kinds: string[]): number {
   const rows = world.interactions.filter(
     ({ job_id, subscriber_id, interaction }) =>

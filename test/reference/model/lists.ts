@@ -60,13 +60,13 @@ function remove(world: World, _: Request, { id }: Record<string, string>) {
 export const isMember = (world: World, list: string, subscriber: string) =>
   world.memberships.some(({ of, subscriber_id }) => of === list && subscriber_id === subscriber);
 
-/** Also by an import (IMP-13), or by who confirms it of a list that may be gone. */
+/** Also by an import (IMP-13), or by a confirmation for a list that may be gone. */
 export function addMember(world: World, list: string, subscriber: string): void {
   if (!found(world.lists, list) || isMember(world, list, subscriber)) return;
   world.memberships.push({ of: list, subscriber_id: subscriber, entered_at: world.now });
 }
 
-/** Nothing waits to be confirmed of whom a list takes that does not ask any more. */
+/** A member of a list that asks no more has nothing left to confirm. */
 export function addUnasked(world: World, list: string, subscriber: Subscriber, said: Body): void {
   if (currentConsent(world, subscriber.id, `list:${list}`)?.status === "pending")
     recordConsent(world, subscriber, said);

@@ -127,7 +127,7 @@ function asAsked({ spec }: Job): Body {
   };
 }
 
-/** Recipients whom a type of channel reached, by its name: 0 where all of it came back. */
+/** Recipients that a type of channel reached, by its name: 0 where all of it came back. */
 function deliveredBy({ recipients }: Job): Record<string, number> {
   const all = recipients.flatMap(({ deliveries }) => deliveries);
   const reached = all.filter(

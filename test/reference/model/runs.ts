@@ -207,7 +207,7 @@ function send(world: World, run: Run, journey: Journey, subscriber: Subscriber, 
   }
   const recipient = decide(world, job, subscriber);
   const { deferred_until: held } = recipient;
-  // Who cannot be reached is in no send; whom a cap stops is asked for when it is handed over.
+  // An unreachable person is in no send; caps are asked for when a send is handed over.
   const isPlanned = recipient.planned.length > 0;
   if (isPlanned) job.recipients.push(recipient);
   // Of a run that goes on beyond the quota, the send fails, whatever a cap would say of it when it is handed over.

@@ -36,7 +36,7 @@ function checkedTree(world: World, rule: Body): Body {
   return tree;
 }
 
-/** Who enters and who leaves now; journeys hear of it (JND-10). */
+/** The people who enter and leave now; journeys hear of it (JND-10). */
 export function recompute(world: World, segment: Segment, only?: Subscriber): void {
   const tree = treeOf(segment.rule)!;
   for (const subscriber of only ? [only] : [...world.subscribers]) {
@@ -54,7 +54,7 @@ export function recompute(world: World, segment: Segment, only?: Subscriber): vo
   if (!only) segment.needs_recompute = false;
 }
 
-/** What became different: an event that came, or attributes; all of them for who is new. */
+/** What changed: a new event, or attributes; all of them for a new person. */
 type Cause = { event: string } | { keys: readonly string[] } | "all";
 
 /**

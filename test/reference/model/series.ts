@@ -47,7 +47,7 @@ function outcomesOf(job: Job, recipient: Recipient, isByChannel: boolean): Fact[
   });
   const arrived = deliveries.filter(({ delivered_at }) => delivered_at !== null);
   const arrivals = [...Map.groupBy(arrived, ({ channel }) => isByChannel && channel.type)];
-  // Of who was reached by another channel, the mail came back all the same.
+  // Of who was reached by another channel, the mail came back anyway.
   const isBounced = isByChannel ? types(["bounced"]).length > 0 : state === "bounced";
   const mailed = deliveries.find(({ channel }) => channel.type === "email")?.attempts.at(-1) ?? at;
   const facts = [
@@ -163,7 +163,7 @@ const touching = (facts: Fact[], [start, end]: [number, number], width: number):
   facts.filter(({ at }) => Math.floor(at / width) * width > start - width && Math.floor(at / width) * width <= end);
 
 /**
- * In a storm what a worker does late may fall into the next bucket. Who was reached after a mail that came back counts when
+ * In a storm what a worker does late may fall into the next bucket. A person who was reached after a bounced mail counts when
  * either went out.
  */
 const straddles = (world: World, facts: Fact[], width: number): boolean =>
@@ -221,7 +221,7 @@ function ofSource(world: World, type: string, id: string | undefined, window: [n
       const [at, thirtieth] = [Math.max(fact.at, dispatched), dispatched + 30 * DAY];
       return [{ ...fact, at: Math.min(at, thirtieth) }];
     });
-  // Whom a step of a journey cannot reach is in no send of it.
+  // A person that a step cannot reach is in no send of it.
   const names = type === "journey" ? MEASURES.filter((name) => name !== "skipped") : MEASURES;
   const counted = touching(dated, window, DAY).filter(({ measure }) => names.includes(measure));
   return bucketsOf(counted, DAY, () => [null], names);

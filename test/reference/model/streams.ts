@@ -38,7 +38,7 @@ export function closeStream(world: World, subscriber: string): void {
   for (const reader of world.readers) if (reader.subscriber_id === subscriber) reader.opened_at = null;
 }
 
-/** Whoever is connected is told within the next looks, unless it is hidden then. */
+/** Open connections get it within the next polls, unless it is hidden then. */
 export function messageCame(world: World, message: InboxMessage): void {
   for (const reader of world.readers) {
     const { opened_at } = reader;

@@ -94,7 +94,7 @@ function eraseSubscriber(world: World, subscriber: Subscriber, isAll: boolean): 
       Object.assign(event, { erased: true, subscriber_id: id }, isAll && { properties: {} });
   }
   world.aliases = world.aliases.filter(({ subscriber_id }) => subscriber_id !== id);
-  // A send that named the person names nobody any more, also not whoever gets the external id next.
+  // A send that named the person names nobody any more, not even the next owner of the external id.
   const forgotten = (name: string) => (name === subscriber.external_id ? `erased ${id}` : name);
   for (const job of world.jobs) {
     for (const recipient of job.recipients) {

@@ -1,4 +1,4 @@
-// Test sends (RDA-9): at once, to those whom the workspace names for it, outside of every report.
+// Test sends (RDA-9): at once, to the workspace's test subscribers, outside of every report.
 import { type Operation, ok, write } from "./access.ts";
 import { takeFault } from "./channels.ts";
 import { contentOf } from "./delivering.ts";

@@ -31,7 +31,7 @@ export function clientOf(...answers: (() => Response)[]) {
   return { sent, fetch, client: createClient({ baseUrl: "https://api.example.com/", ...keys, fetch }) };
 }
 
-/** Lets all waits pass. @returns what came of the call. */
+/** Lets all waits pass. @returns the results of the call. */
 export async function outcome<T>(call: Promise<T>): Promise<T | ServiceError> {
   const settled = call.catch((error: unknown) => error as ServiceError);
   await vi.runAllTimersAsync();

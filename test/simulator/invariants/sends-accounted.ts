@@ -109,7 +109,7 @@ async function checkJob(world: SimWorld, book: ProviderBook, tenant: Tenant, job
     within(
       `delivered by ${channel}`,
       delivered_by_channel[channel] ?? 0,
-      // How many mails came back to those whom another channel reached is not said.
+      // Bounced mails of recipients that another channel reached are not counted.
       of(({ by }) => by.has(channel) && channel !== "email"),
       of(({ mayBy }) => mayBy.has(channel)),
     );
@@ -150,7 +150,7 @@ async function withoutOtherAddresses(world: SimWorld, tenant: Tenant, job: strin
   return found;
 }
 
-/** How many of the erased neither a provider nor the inbox had to do with: they may fail all the same. */
+/** How many of the erased neither a provider nor the inbox had to do with: they may fail anyway. */
 function untouched({ ledger }: SimWorld, tenant: Tenant, recipients: readonly Recipient[]): number {
   const touched = new Set(recipients.map(({ id }) => id));
   const isCounted = ({ tenant: of, id, erasingSince }: Person) =>

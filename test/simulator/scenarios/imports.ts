@@ -40,7 +40,7 @@ async function importFile(world: SimWorld, tenant: Tenant, people: readonly Pers
       continue;
     }
     const known = random.chance(0.15) ? random.pick(people) : undefined;
-    // A file may bring back who was erased, and their texts with them.
+    // A file may bring back erased people, and their texts with them.
     if (known) known.canary = REUSED;
     const external_id = known?.external_id ?? `row-${number}-${random.chance(0.1) ? 1 : n}`;
     lines.push(`${external_id},,${value}`);

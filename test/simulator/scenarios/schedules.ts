@@ -67,7 +67,7 @@ async function lifeOfASchedule(world: SimWorld, tenant: Tenant): Promise<void> {
   });
 }
 
-/** A request to create one that was not answered may have made one all the same. */
+/** A request to create one that was not answered may have made one anyway. */
 async function switchAllOff(world: SimWorld, tenant: Tenant): Promise<void> {
   const query = { active: "true" };
   const { body } = await insistOpen(world, tenant, "dashboard", `GET ${ROUTE}`, { query });

@@ -28,7 +28,7 @@ export const sends: Scenario = {
   },
 };
 
-/** The soft count of subscribers is far off: everybody is reached all the same, through the ranges of large audiences. */
+/** The soft count of subscribers is far off: everybody is reached anyway, through the ranges of large audiences. */
 const pretend = async ({ ledger }: SimWorld, { id, store }: Tenant) => {
   ledger.pretended.add(id);
   await store.change(SubscriberCount, { shard: "0" }, { add: { n: PRETENDED, changes: 1 } });

@@ -107,7 +107,7 @@ export const versions: Scenario = {
 
 /**
  * Trace point: what ends a run happens while a write that begins or moves it is under way. Nothing happens to those
- * people afterwards, which would end the run all the same.
+ * people afterwards, which would end the run anyway.
  * @returns those people
  */
 function endAmongMoves(

@@ -265,7 +265,7 @@ function branchSteps(id: string, config: Resource, next: Next, around: ActivityC
   addBranches(id, branches, next(DefaultActivity), { wait, around });
 }
 
-/** Without a rule, the time that the split took stays. @param otherwise where those go of whom no rule holds */
+/** Without a rule, the time that the split took stays. @param otherwise where users go for whom no rule holds */
 function addBranches(
   id: string,
   branches: readonly { rule: Resource; to: string }[],

@@ -38,7 +38,7 @@ export const SOURCE = "pinpoint";
 export interface Person {
   subscriber: SubscribersUpsertBody;
   device?: DevicesCreateBody;
-  /** An opt-out of text messages, or of calls: whoever wants no calls gets no texts to the same number. */
+  /** An opt-out of text messages, or of calls: a user who wants no calls gets no texts to the same number. */
   smsOptOut?: { consented_at?: string };
 }
 

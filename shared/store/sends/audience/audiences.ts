@@ -173,7 +173,7 @@ export async function planRange(
 
 /**
  * Makes chunks of one page of candidates. Each continues where the chunk before it in the table ends.
- * @param ofExcluded what reading those took whom the filters left out of pages without a chunk. The first chunk notes it.
+ * @param ofExcluded the units of reading excluded people, of pages without a chunk. The first chunk notes it.
  */
 async function planPage(
   store: Store,

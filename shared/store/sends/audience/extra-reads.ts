@@ -1,5 +1,5 @@
 // What reading the profiles of an audience takes beyond the rates of its recipients (F10): profiles that are long, and those
-// of people whom the filters leave out.
+// of people that the filters leave out.
 import type { Judgement } from "../../../rules/audience.ts";
 import type { LivingProfile } from "../../subscribers/subscribers.ts";
 
@@ -21,7 +21,7 @@ const ORDINARY_BYTES = 220;
 /** Longer than the profile that they were measured with, by more than a tenth. */
 const LONG_BYTES = 320;
 const HUNDRED = 100;
-/** Of the row of a member that names whom to read, beside the rows around it. */
+/** Of a membership row that names a person to read, beside the rows around it. */
 const MEMBER_READ = 10;
 const DEVICES_READ = 95;
 
@@ -49,7 +49,7 @@ export function readsOfExcluded(
   return reads;
 }
 
-/** Of people with long profiles whom the filters keep. */
+/** Of people with long profiles that the filters keep. */
 export function readsOfLong(
   judged: readonly { profile?: LivingProfile | undefined; judgement: Judgement }[],
 ): ExtraReads {

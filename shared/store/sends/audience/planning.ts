@@ -47,7 +47,7 @@ export const channelSettings = (channel: ChannelRow): DeliverySettings["via"][nu
 
 type SpecTexts = Partial<Pick<JobSpec, "topic" | "title" | "body" | "data" | "by_channel" | "variant_b" | "in_app">>;
 
-/** Why the profiles of those whom a send goes to are read, for what it costs: what they chose, or what it says to each. */
+/** Why the profiles of recipients are read, which costs units: their choices, or texts of their own. */
 export function profileReads({ topic, ...said }: SpecTexts): Pick<DeliverySettings, "profiles"> {
   const { title, body, data, by_channel, variant_b, in_app } = said;
   const isPersonal = hasPlaceholders(JSON.stringify([title, body, data, by_channel, variant_b, in_app]));

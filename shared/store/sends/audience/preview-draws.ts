@@ -41,7 +41,7 @@ const saidBy = ({ title, body, by_channel, data, variant_b, chat_app, template_i
   return [title, body, by_channel, data, variant_b, chat_app, template_id, channel_ids, category, topic];
 };
 
-/** Of what is sent and to whom. Its name and its limits may change after the preview. */
+/** Of the content and the audience. Its name and its limits may change after the preview. */
 function digestOf({ spec, named }: DrawRequest): string {
   const { target, scheduled_at, bypass_quiet_hours, device_filters, subscriber_filters } = spec;
   const { channel_arbitration_mode, holdout_percentage, split_percentage } = spec;
@@ -84,7 +84,7 @@ export function drawOf(store: StoreReader, secrets: RootSecrets, id: string, ...
   return draw;
 }
 
-/** Who of the recipients of a test is held out of the send that was previewed, and who gets which arm. */
+/** Which recipients of a test are held out of the previewed send, and which arm the others get. */
 export interface TestDraw {
   isHeldOut(subscriber: string): boolean;
   armOf(subscriber: string): "a" | "b" | undefined;

@@ -84,7 +84,7 @@ interface PreviewOptions {
   given: readonly string[] | undefined;
   /** The subscriber whose message is shown; else the first recipient. */
   renderFor: LivingProfile | undefined;
-  /** The attributes that the texts may say to who asks. Absent: all that is known. */
+  /** The attributes that the texts may show to the caller. Absent: all. */
   sees?: ReadonlySet<string> | undefined;
   /** Decides who is held out and who gets variant B. */
   draw: string;

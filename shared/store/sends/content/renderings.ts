@@ -71,7 +71,7 @@ type Content = Says & Pick<JobContent, "data">;
 interface ShownFor {
   /** Without one, a subscriber without attributes. */
   profile: LivingProfile | undefined;
-  /** The attributes that the texts may say to who asks. Absent: all that is known. */
+  /** The attributes that the texts may show to the caller. Absent: all. */
   sees?: ReadonlySet<string> | undefined;
   arm: Arm;
   now: number;

@@ -48,7 +48,7 @@ export function burstVerdict(store: Store, { link }: Click, row: EngagementRow |
 /** The marks of a person that were made by a burst, or by what loaded the images just before it. */
 export function retractable(row: EngagementRow | undefined, now: number): HumanMark[] {
   const marks = Object.entries(row ?? {}).filter(([name]) => isHuman(name));
-  // Whoever tapped a push has seen the message too, whatever a machine does with the mail.
+  // A tap on a push is a person's, even if a machine opened the mail.
   const isElsewhere = (stage: string) =>
     marks.some(([name]) => name.startsWith(`${stage}@`) && name !== `${stage}@email`);
   return marks.flatMap(([name, at]) => {

@@ -112,7 +112,7 @@ export interface Rating {
   /** Recipients whose messages have no text: they cost the service as much, and no provider gets them. */
   failed?: number;
   extra?: ExtraReads | undefined;
-  /** How many are judged, with those whom the filters leave out. */
+  /** How many are judged, with those that the filters leave out. */
   candidates: number;
 }
 

@@ -7,11 +7,11 @@ import type { Tally } from "../chunks/tallies.ts";
 import type { JobItem } from "./job-items.ts";
 import type { DeliverySettings, JobContent, JobSpec } from "./job-spec.ts";
 
-/** Mails that bounced, with recipients whom nothing else reached; complaints; opt-outs by a link. */
+/** Mails that bounced, with recipients that no other channel reached; complaints; opt-outs by a link. */
 export const NOTHING_LATE = {
   /** Mails that came back. */
   bounced: 0,
-  /** Recipients who were counted as delivered, and whom nothing else reached. */
+  /** Recipients that were counted as delivered, and that no other channel reached. */
   lost: 0,
   complained: 0,
   unsubscribed: 0,

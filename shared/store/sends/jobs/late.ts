@@ -97,7 +97,7 @@ export async function lateWrites(
   ];
 }
 
-/** Take back what a mail meant for its recipient, whom another channel reached later. @param at when the mail was sent */
+/** Take back what a mail meant for its recipient, because another channel reached them. @param at when the mail was sent */
 export const takenBackWrites = (
   job: JobRecord,
   subscriber: string,

@@ -50,7 +50,7 @@ export const TouchItem = item({
     complained: v.optional(v.boolean()),
     /** Its recipient opted out by a link of the mail: a later opt-out by it is not counted again. */
     opted_out: v.optional(v.literal(true)),
-    /** Of a mail with a later result: what it meant for its recipient, whom no other channel had reached. */
+    /** Of a mail with a later result: what it meant for its recipient, if no other channel had reached them. */
     alone: v.optional(v.picklist(recipientFates)),
     provider_id: v.optional(v.string()),
     /** Its text was too long for the provider, and was cut. */

@@ -83,7 +83,7 @@ export async function recordFate(store: Store, event: FateOfMail): Promise<"reco
   const { job, subscriber, at, fate } = event;
   const recorded = await recordInLedger(store, event);
   const outcome = stepOutcomes[fate];
-  // Without its row, nobody knows yet whom other channels reached: the event comes again.
+  // Without its row it is not known yet what other channels reached: the event comes again.
   if (outcome === undefined || recorded === "missing") return recorded;
 
   if (isOfJourney(job)) {

@@ -31,7 +31,7 @@ export async function isReached(
   return touches.some(isOther) || messages.some((row) => row.job === job);
 }
 
-/** For a recipient whom another channel has reached by now: the results of their mails that were counted for them. */
+/** For a recipient that another channel has reached by now: the results of their mails that were counted. */
 export async function takeBackMails(store: Store, job: JobRecord, subscriber: string): Promise<void> {
   for (const row of await touchesSince(store, subscriber, beginOf(job)))
     if (row.job === job.id && row.alone !== undefined) await takeBack(store, subscriber, row);

@@ -223,7 +223,7 @@ async function describe(
   ]);
   return listed.map(({ subscriber, recipient, plannedAt, waits = [] }, i) => {
     const { state, reason, channel, at, channels } = outcomes[i]!;
-    // An erasure visits what was sent to somebody. Who got nothing is in the plan of the send as before.
+    // An erasure visits what was sent to the person. A recipient that got nothing stays in the plan of the send.
     const isErased = isPseudonym(subscriber) || rows[i]?.erased_at !== undefined;
     const profile = living(rows[i]);
     return {

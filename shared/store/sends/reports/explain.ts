@@ -199,7 +199,7 @@ function waitOfOthers({ id, deliverySettings }: Job, subscriber: string): number
 
 const isOfArm = (variant: string | null): variant is "a" | "b" => variant === "a" || variant === "b";
 
-/** In percent, of who is not held out. */
+/** In percent, of the recipients that are not held out. */
 function shareOfArm({ split_percentage }: Job, arm: "a" | "b"): number {
   const ofA = split_percentage ?? HALF;
   return arm === "a" ? ofA : 100 - ofA;

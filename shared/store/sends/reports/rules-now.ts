@@ -31,7 +31,7 @@ import type { Job } from "../jobs/job-record.ts";
 import type { DeliverySettings } from "../jobs/job-spec.ts";
 import type { Clause, RulesNow } from "./explanation.ts";
 
-/** What of a send decides whom it reaches. */
+/** The fields of a send that decide who gets it. */
 export type JudgedSend = Pick<
   Job,
   | "category"

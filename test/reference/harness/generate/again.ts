@@ -20,7 +20,7 @@ import {
   setSendCap,
 } from "./stories.ts";
 
-/** A delivery that is sent once more, or several, while its receiver fails for some seconds or for good (AMB-104, WHK-8). */
+/** A delivery that is sent once more, or several, while its receiver fails for some seconds or permanently (AMB-104, WHK-8). */
 export function sentOnceMore(draft: Draft): void {
   const { random, commands } = draft;
   const events = ["subscriber.created", "notification.terminal"];
@@ -77,11 +77,11 @@ export function lastTouch(draft: Draft): void {
   if (isGone) ask(draft, SECOND, { method: "DELETE", path: `/api/v1/subscribers/${person}`, body: undefined });
   if (isGone || random.chance(0.4))
     draft.commands.push({ kind: "link", wait: SECOND, link: "unsubscribe", method: "POST", mail: random.pick([0, 1]) });
-  // Whoever has the address next gets no marketing mail either.
+  // The next owner of the address gets no marketing mail either.
   if (isGone) sendOf(draft, MINUTE, personOf(draft, person.slice(3)), mail);
 }
 
-/** One send by several channels, of which one fails, comes late or comes back: it reached its person all the same (D-ATTRIB). */
+/** One send by several channels, of which one fails, comes late or comes back: it reached its person anyway (D-ATTRIB). */
 export function severalMessages(draft: Draft): void {
   const { random, commands } = draft;
   const name = random.pick(PEOPLE);

@@ -191,7 +191,7 @@ export function readWhileHidden(draft: Draft): void {
   if (random.chance(0.8)) move("resume");
 }
 
-/** A test to those whom the workspace names for it, or to others: of one arm, by mail and by SMS (RDA-9). */
+/** A test to the workspace's test subscribers, or to others: of one arm, by mail and by SMS (RDA-9). */
 export function testedSend(draft: Draft): void {
   const { random } = draft;
   const people = random.some(PEOPLE, 3).map((name) => personOf(draft, name));

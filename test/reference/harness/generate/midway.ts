@@ -57,7 +57,7 @@ export function pausedBetweenTries(draft: Draft): void {
   mended(draft);
 }
 
-/** Tries that a night comes between, and who may not be written to any more at its end (D-QUIET, AMB-128). */
+/** Attempts with quiet hours between them, and people who opted out or were suppressed meanwhile (D-QUIET, AMB-128). */
 export function changedOvernight(draft: Draft): void {
   const { random } = draft;
   const person = personOf(draft);

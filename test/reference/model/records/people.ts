@@ -116,6 +116,6 @@ export interface Export {
   completed_at: number | null;
   /** Of which moment it is, is open. */
   isForgotten: boolean;
-  /** Somebody was erased since, whom it may name. */
+  /** A person that it may name was erased since. */
   isErased: boolean;
 }

@@ -1,4 +1,4 @@
-// What the service keeps of plans, and of who changed what: one interface for each kind of record.
+// Plans and the audit trail as the service keeps them: one interface for each kind of record.
 import type { Body } from "../kit.ts";
 import type { Event } from "./people.ts";
 import type { Recipient } from "./sends.ts";
