@@ -156,7 +156,7 @@ function remove(world: World, _: Request, { id }: Record<string, string>) {
   return { status: 204 };
 }
 
-/** JST-1 to JST-3. Only steps that a run has come to are compared. A refused person is counted for no version.
+/** JST-1 to JST-3. Only steps that a run has come to are compared. A refused person is counted for no version. */
 function stats(world: World, { query }: Request, { id }: Record<string, string>) {
   const journey = existing(world.journeys, id);
   const isAsked = ({ version }: { version: number }) =>
