@@ -90,13 +90,14 @@ export const sdkLimits = /* @__PURE__ */ perEnvironment(
         return async (answered) => {
           const beyond = Math.max(0, Math.ceil(spent.writes - before.writes));
           const read = Math.floor(answered / ANSWERED_UNIT_BYTES + (spent.reads - before.reads) / READS_PER_UNIT);
-          before = { writes: Math.max(before.writes, spent.writes), reads: spent.reads };
-          let isWithin = true;
-          for (const { limits, who } of counted) {
-            if (beyond > 0) isWithin = (await isTaken(countFor(platform, limits.units, who, beyond))) && isWithin;
-            if (read > 0) isWithin = (await isTaken(countFor(platform, limits.answers, who, read))) && isWithin;
-          }
-          return isWithin;
+          before = { ...spent };
+          const taken: boolean[] = [];
+          for (const { limits, who } of counted)
+            taken.push(
+              await isTaken(countFor(platform, limits.units, who, beyond)),
+              await isTaken(countFor(platform, limits.answers, who, read)),
+            );
+          return !taken.includes(false);
         };
       },
     };
@@ -104,12 +105,11 @@ export const sdkLimits = /* @__PURE__ */ perEnvironment(
 );
 
 /** What is done is answered. The refusal is remembered for the next request. */
-async function isTaken(counting: Promise<void>): Promise<boolean> {
-  try {
-    await counting;
-    return true;
-  } catch (error) {
-    if (error instanceof ApiError && error.code === "RATE_LIMITED") return false;
-    throw error;
-  }
-}
+const isTaken = (counting: Promise<void>): Promise<boolean> =>
+  counting.then(
+    () => true,
+    (error) => {
+      if (error instanceof ApiError && error.code === "RATE_LIMITED") return false;
+      throw error;
+    },
+  );

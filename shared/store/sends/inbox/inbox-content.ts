@@ -79,8 +79,10 @@ type TextOf = (row: RowOf<typeof Message>) => MessageText;
 
 /** Reads the contents that these rows name, each once. */
 export async function readTexts(store: StoreReader, rows: readonly RowOf<typeof Message>[]): Promise<TextOf> {
-  const hashes = [...new Set(rows.flatMap(({ text }) => text ?? []))];
-  const stored = await readContents(store, hashes);
+  const stored = await readContents(
+    store,
+    rows.flatMap(({ text }) => text ?? []),
+  );
   return ({ content, data, text = "", arm }) => {
     if (content) return { content: fromJson(content), data };
     const found = stored.get(text);

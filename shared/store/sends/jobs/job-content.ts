@@ -67,7 +67,7 @@ export async function withContent(store: StoreReader, job: JobRecord): Promise<J
   return whole;
 }
 
-async function contentsOf(store: StoreReader, hashes: readonly string[], options: { eventual: boolean }) {
+async function contentsOf(store: StoreReader, hashes: readonly string[], options?: { eventual: true }) {
   const keys = hashes.map((hash) => ({ hash }));
   const rows = await store.getAll(ContentItem, keys, options);
   return new Map(hashes.flatMap((hash, i) => (rows[i] ? [[hash, rows[i]] as const] : [])));
@@ -85,10 +85,11 @@ export async function readContents(
   hashes: readonly string[],
   before: StoredContents = new Map(),
 ): Promise<StoredContents> {
-  const unread = hashes.filter((hash) => !before.has(hash));
+  const wanted = [...new Set(hashes)];
+  const unread = wanted.filter((hash) => !before.has(hash));
   const stored = new Map([...before, ...(await contentsOf(store, unread, { eventual: true }))]);
-  const missing = hashes.filter((hash) => !stored.has(hash));
-  for (const [hash, row] of await contentsOf(store, missing, { eventual: false })) stored.set(hash, row);
+  const missing = wanted.filter((hash) => !stored.has(hash));
+  for (const [hash, row] of await contentsOf(store, missing)) stored.set(hash, row);
   return stored;
 }
 
@@ -98,7 +99,7 @@ export async function withContents(
   jobs: readonly JobRecord[],
   before: StoredContents = new Map(),
 ): Promise<Job[]> {
-  const hashes = [...new Set(jobs.flatMap(({ content }) => (typeof content === "string" ? [content] : [])))];
+  const hashes = jobs.flatMap(({ content }) => (typeof content === "string" ? content : []));
   const stored = await readContents(store, hashes, before);
   return jobs.map((job) => {
     if (typeof job.content !== "string") return { ...job, ...job.content };
