@@ -1,7 +1,7 @@
 // Pages of the demo that tests look at, and how they look in the window of a phone.
 import type { Page, Route } from "playwright-core";
 import { expect, it, onTestFinished } from "vitest";
-import type { Tab } from "../support/console-tab.ts";
+import { choose, type Tab } from "../support/console-tab.ts";
 
 interface Shown {
   picture: string;
@@ -106,12 +106,15 @@ const BROKEN_WORDS = `[...document.querySelectorAll("main td")].flatMap((cell) =
   return broken;
 })`;
 
-/** What must be scrolled sideways: the page, and tables by their names. */
+/** What must be scrolled sideways: the page, tables by their names, dialogs, and what is said in passing. */
 const TOO_WIDE = `[
   ...(document.documentElement.scrollWidth > innerWidth ? ["the page"] : []),
   ...[...document.querySelectorAll("main .table-wrap")]
     .filter((table) => table.scrollWidth > table.clientWidth && !table.closest("details:not([open])"))
     .map((table) => table.ariaLabel ?? "a grid"),
+  ...[...document.querySelectorAll("dialog[open], .toast")]
+    .filter((one) => one.scrollWidth > one.clientWidth)
+    .map((one) => one.ariaLabel ?? "what is said"),
 ]`;
 
 /** What is found at each of these widths of the window. */
@@ -165,7 +168,7 @@ const SUGGESTED = `(() => {
 /** The least contrast of text, by WCAG. */
 const MIN_CONTRAST = 4.5;
 
-const LONG = "Wiedereröffnung der Filiale am Donaudampfschifffahrtsgesellschaftsplatz mit Rabatt";
+const LONG = "Wiedereröffnung der Filiale am Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtenplatz mit Rabatt";
 const ADDRESS = "maximiliane-theodora.von-hohenlohe-waldenburg-schillingsfuerst@kundenbetreuung.example.com";
 
 /** The answers of the API with long names, and counts of seven digits. */
@@ -183,7 +186,7 @@ const ENLARGED = /\/api\/v1\/(subscribers|notifications|campaigns|journeys|audit
 
 /** Where names are long and numbers are large. */
 export function longNameStories(open: () => Promise<Tab>): void {
-  it("long names and addresses widen no table, in whatever window (CON-4)", async () => {
+  it("long names and addresses widen no table, question or message, in whatever window (CON-4)", async () => {
     const { page, visit } = await open();
     await page.route(ENLARGED, enlarge);
     for (const path of [
@@ -203,6 +206,18 @@ export function longNameStories(open: () => Promise<Tab>): void {
         tooWide: [],
       });
     }
+    await visit("journeys");
+    await page.locator("main a[data-row]").first().click();
+    await choose(page, "Delete");
+    await page.getByLabel(/^Type .* to confirm$/).waitFor();
+    expect(await foundAt(page, [360, 1280], TOO_WIDE)).toEqual([]);
+    await page.route("**/api/v1/journeys/*", (route) =>
+      route.request().method() === "DELETE" ? route.fulfill({ status: 204 }) : route.fallback(),
+    );
+    await page.getByLabel(/^Type .* to confirm$/).fill(LONG);
+    await page.keyboard.press("Enter");
+    await page.locator(".toast").waitFor();
+    expect(await foundAt(page, [360, 1280], TOO_WIDE)).toEqual([]);
   });
 
   it("what a field suggests can be read in both themes (CON-4)", async () => {

@@ -156,7 +156,7 @@ const WORDS: Record<keyof Draft, string> = {
   name: "name",
   timezone: "time zone",
   email_consent_mode: "marketing by email",
-  double_opt_in: "confirmed opt-ins",
+  double_opt_in: "double opt-in",
   second_factor_required: "second factor",
   approval_required: "second person",
   region: "region",
