@@ -11,6 +11,43 @@ import { validateTemplate } from "../../shared/rules/render.ts";
 
 const designed = (...blocks: Block[]): Design => ({ look: PLAIN, blocks });
 const htmlOf = (...blocks: Block[]): string => mailHtml(designed(...blocks));
+/** What Gmail, Outlook, Apple Mail, Yahoo and Samsung's program all read, at least in part, by the data of caniemail.com. */
+const READ = new Set(
+  `html head meta style table tr td div h1 h2 h3 p a ul li span strong br img
+  lang charset name content class style cellpadding cellspacing border width height bgcolor align valign href src alt
+  margin margin-right padding padding-left padding-right background font font-family font-size font-weight line-height
+  letter-spacing color text-align text-decoration vertical-align width max-width height border border-top border-color
+  display:block display:inline-block display:none`.split(/\s+/),
+);
+
+/** What one of them drops, and what is left then. */
+const DROPPED: Readonly<Record<string, string>> = {
+  body: "a div with its styles takes its place",
+  role: "for screen readers, which Outlook tells by itself",
+  target: "links leave a mailbox anyhow",
+  "@media": "columns wrap by their widths, and the mail stays light",
+  "border-radius": "corners are square",
+  overflow: "corners are square",
+};
+
+/** For Outlook alone, or nobody but it. */
+const OUTLOOK = /^(-ms|mso)-/;
+
+/** The elements, attributes and properties of a mail, without what comments say to Outlook alone. */
+function usesOf(html: string): string[] {
+  const shown = html.replaceAll(/<!--[\s\S]*?-->/g, "");
+  const tags = [...shown.matchAll(/<([a-z]\w*)([^>]*)>/g)];
+  const attributes = tags.flatMap(([, , all = ""]) => [...all.matchAll(/\s([a-z-]+)="([^"]*)"/g)]);
+  const sheet = /<style>(.*?)<\/style>/s.exec(shown)?.[1] ?? "";
+  const styles = attributes.flatMap(([, name, value]) => (name === "style" ? [value ?? ""] : []));
+  const rules = [...styles, ...[...sheet.matchAll(/\{([^{}]*)\}/g)].map(([, rule = ""]) => rule)];
+  const properties = rules
+    .flatMap((rule) => [...rule.matchAll(/(?:^|;)\s*([a-z-]+):([^;]*)/g)])
+    .map(([, name, value]) => (name === "display" ? `display:${value}` : (name ?? "")));
+  const names = [...tags, ...attributes].map(([, name = ""]) => name);
+  return [...new Set([...names, ...properties, ...(sheet.match(/@[a-z]+/g) ?? [])])];
+}
+
 const TEXT = { ...newBlock("text"), type: "text", size: "normal", align: "left" } as const;
 
 describe("a block", () => {
@@ -77,6 +114,14 @@ describe("a mail to begin with", () => {
       expect(readDesign(email.design)).toEqual(design);
     },
   );
+});
+
+it("mails use nothing that a large mailbox program drops, but what they can do without (CON-3)", () => {
+  const pictured = { ...newBlock("image"), url: "https://a.example/b.png" } as Block;
+  const mails = [...starters.map((starter) => mailHtml(designOf(starter))), htmlOf(pictured, ...types.map(newBlock))];
+  const uses = [...new Set(mails.flatMap(usesOf))].filter((one) => !OUTLOOK.test(one));
+  expect(uses).toContain("img");
+  expect(uses.filter((one) => !READ.has(one)).sort()).toEqual(Object.keys(DROPPED).sort());
 });
 
 it("what another program kept as a design is not read as one (CON-3)", () => {
