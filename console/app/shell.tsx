@@ -15,7 +15,7 @@ import { panel } from "./keys.ts";
 import { Palette } from "./palette.tsx";
 import { pathTo, place, workspacePath } from "./router.ts";
 import { agencyOf, leave, me, sentenceOf, session, switchTo } from "./session.ts";
-import { store } from "./stored.ts";
+import { store, stored } from "./stored.ts";
 import { say } from "./toast.ts";
 
 const isOnline = signal(navigator.onLine);
@@ -59,10 +59,15 @@ const SECTIONS = [...new Set(pages.map(({ section }) => section))];
 
 function Navigation() {
   const [isOpen, setOpen] = useState(false);
+  const [isNarrow, setNarrow] = useState(stored("localStorage", "nav") !== "");
   const { page } = place.value;
   useEffect(() => setOpen(false), [page]);
+  const fold = () => {
+    store("localStorage", "nav", isNarrow ? "" : "narrow");
+    setNarrow(!isNarrow);
+  };
   return (
-    <nav class={isOpen ? "nav is-open" : "nav"} aria-label="Console">
+    <nav class={`nav${isOpen ? " is-open" : ""}${isNarrow ? " narrow" : ""}`} aria-label="Console">
       <div class="nav-top">
         <img class="nav-mark" src="/console/icon.svg" alt="" />
         <Workspaces />
@@ -77,7 +82,12 @@ function Navigation() {
             {pages
               .filter((entry) => entry.section === section)
               .map(({ name, title, icon }) => (
-                <a key={name} href={pathTo(name)} aria-current={name === page ? "page" : undefined}>
+                <a
+                  key={name}
+                  href={pathTo(name)}
+                  title={isNarrow ? title : undefined}
+                  aria-current={name === page ? "page" : undefined}
+                >
                   <Icon name={icon} />
                   {title}
                 </a>
@@ -85,12 +95,16 @@ function Navigation() {
           </div>
         ))}
       </div>
-      <NavigationEnd />
+      <NavigationEnd>
+        <span class="fold">
+          <Button kind="quiet" icon="menu" label="Icons only" pressed={isNarrow} onClick={fold} />
+        </span>
+      </NavigationEnd>
     </nav>
   );
 }
 
-function NavigationEnd() {
+function NavigationEnd({ children }: { children: ComponentChildren }) {
   const user = me.value;
   const theme = useTheme();
   return (
@@ -103,6 +117,7 @@ function NavigationEnd() {
         </span>
       </div>
       <div class="nav-tools">
+        {children}
         <Button
           kind="quiet"
           icon="search"

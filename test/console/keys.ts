@@ -313,17 +313,30 @@ export function keyStories(open: () => Promise<Tab>): void {
     },
   );
 
-  it("the navigation fits a window of 720 pixels, as a whole (CON-4)", async () => {
+  it("the navigation fits a window of 720 pixels, as a whole and as icons, which a reload keeps (CON-4)", async () => {
     const { page, visit } = await open();
     const size = page.viewportSize()!;
     onTestFinished(() => page.setViewportSize(size));
     await page.setViewportSize({ width: 1280, height: 720 });
     await visit("settings/keys");
-    const foot = await page.getByRole("button", { name: "Sign out" }).boundingBox();
-    expect((foot?.y ?? 0) + (foot?.height ?? 0)).toBeLessThanOrEqual(720);
-    const hidden = await page
-      .locator(".nav-body")
-      .evaluate((body: { scrollHeight: number; clientHeight: number }) => body.scrollHeight - body.clientHeight);
-    expect(hidden).toBe(0);
+    const fits = async () => {
+      const foot = await page.getByRole("button", { name: "Sign out" }).boundingBox();
+      expect((foot?.y ?? 0) + (foot?.height ?? 0)).toBeLessThanOrEqual(720);
+      const hidden = await page
+        .locator(".nav-body")
+        .evaluate((body: { scrollHeight: number; clientHeight: number }) => body.scrollHeight - body.clientHeight);
+      expect(hidden).toBe(0);
+    };
+    await fits();
+    const icons = page.getByRole("button", { name: "Icons only" });
+    await icons.click();
+    await fits();
+    await page.reload();
+    await page.getByRole("button", { name: "Icons only", pressed: true }).waitFor();
+    expect((await page.locator("nav.nav").boundingBox())?.width).toBeLessThan(60);
+    await page.getByRole("link", { name: "Webhooks" }).waitFor();
+    expect(await violations(page, "light", "nav.nav")).toEqual([]);
+    await icons.click();
+    expect((await page.locator("nav.nav").boundingBox())?.width).toBeGreaterThan(200);
   });
 }
