@@ -168,7 +168,8 @@ const SUGGESTED = `(() => {
 /** The least contrast of text, by WCAG. */
 const MIN_CONTRAST = 4.5;
 
-const LONG = "Wiedereröffnung der Filiale am Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtenplatz mit Rabatt";
+const LONG =
+  "Wiedereröffnung der Filiale am Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtenplatz mit Rabatt";
 const ADDRESS = "maximiliane-theodora.von-hohenlohe-waldenburg-schillingsfuerst@kundenbetreuung.example.com";
 
 /** The answers of the API with long names, and counts of seven digits. */
