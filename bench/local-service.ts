@@ -110,7 +110,8 @@ const bytesIn = (folder: string): number =>
   readdirSync(folder, { withFileTypes: true }).reduce((sum, entry) => {
     if (entry.name === "node_modules") return sum;
     const path = join(folder, entry.name);
-    return sum + (entry.isDirectory() ? bytesIn(path) : entry.isFile() ? statSync(path).size : 0);
+    if (entry.isDirectory()) return sum + bytesIn(path);
+    return entry.isFile() ? sum + statSync(path).size : sum;
   }, 0);
 
 const MISSED = "NOT REACHED: ";

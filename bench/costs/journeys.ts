@@ -92,7 +92,7 @@ export const journeyRows: Row[] = [
       const costs: Cost[] = [];
       for (const [people, entry, end] of PACKS) costs.push(...(await pack(people, entry, end)));
       costs.push(await waited());
-      return costs.toSorted((a, b) => (a.work < b.work ? -1 : a.work > b.work ? 1 : 0));
+      return costs.toSorted((a, b) => Number(a.work > b.work) - Number(a.work < b.work));
     },
   },
 ];

@@ -1,5 +1,6 @@
 // Whether a role and a plan may call an operation, by the API's own table, and the reason where not.
 import { access, permissions, plans } from "./access.gen.ts";
+import { listed } from "./time.ts";
 
 export interface Verdict {
   allowed: boolean;
@@ -47,7 +48,4 @@ export function judge(operation: string, { role, readOnly, plan, isSuspended }: 
   return YES;
 }
 
-function holdersOf(permission: string): string {
-  const names = (permissions[permission] ?? []).map((role) => (role === "analyst" ? "analysts" : `${role}s`));
-  return names.length < 2 ? (names[0] ?? "") : `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`;
-}
+const holdersOf = (permission: string): string => listed((permissions[permission] ?? []).map((role) => `${role}s`));

@@ -163,8 +163,8 @@ export const fromLocalInput = (text: string, known?: string): string =>
 export const DAY_NAMES = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 
 /** `Ada, Ben and Cleo` */
-export const listed = (words: readonly string[]): string =>
-  words.length < 2 ? (words[0] ?? "") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;
+export const listed = (words: readonly string[]): string => lists.format(words);
+const lists = new Intl.ListFormat("en-GB");
 
 export const clipped = (text: string, max: number): string => (text.length > max ? `${text.slice(0, max)}…` : text);
 

@@ -43,7 +43,7 @@ function curlOf({ verb, path, credentials, parameters, body }: SampledEndpoint):
     .join("&");
   const target = path.replaceAll(/\{(\w+)\}/g, "$$$1") + (query && `?${query}`);
   const [credential = ""] = credentials;
-  const method = verb === "GET" ? "" : verb === "HEAD" ? " -I" : ` -X ${verb}`;
+  const method = { GET: "", HEAD: " -I" }[verb] ?? ` -X ${verb}`;
   return [
     `curl${method} "$BASE_URL${target}"`,
     ...(HEADERS[credential] ? [`-H "${HEADERS[credential]}"`] : []),

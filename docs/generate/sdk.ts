@@ -130,7 +130,8 @@ function signatureOf({ name, route, operation }: Method): string {
   const [type] = bodyOf(operation) ?? [];
   const query = queryOf(operation);
   const answer = answerOf(operation);
-  const returned = answer ? (answer.$ref ? typeOf(answer) : `${id}Answer`) : "void";
+  const typeOfAnswer = answer?.$ref ? typeOf(answer) : `${id}Answer`;
+  const returned = answer ? typeOfAnswer : "void";
   const given = [
     ...[...route.matchAll(/:(\w+)/g)].map(([, parameter]) => `${parameter}: string`),
     ...(type ? [`body: ${type === "application/json" ? `${id}Body` : "FormData"}`] : []),

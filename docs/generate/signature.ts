@@ -128,8 +128,10 @@ function fieldsOf(schema: JsonSchema, schemas: Schemas, depth: number): Shape["f
 /** For two alternative shapes: what holds for both. */
 function eitherOf(a: Shape, b: Shape): Shape {
   const [isNullA, isNullB] = [isNull(a), isNull(b)];
-  const values = a.values && b.values ? new Set([...a.values, ...b.values]) : isNullA ? b.values : isNullB && a.values;
-  const bounds = isNullA ? b.bounds : isNullB ? a.bounds : loosest(a, b);
+  const ofOne = isNullA ? b.values : isNullB && a.values;
+  const values = a.values && b.values ? new Set([...a.values, ...b.values]) : ofOne;
+  const boundsOfOne = isNullA ? b.bounds : a.bounds;
+  const bounds = isNullA || isNullB ? boundsOfOne : loosest(a, b);
   const fields: Shape["fields"] = new Map();
   for (const name of new Set([...a.fields.keys(), ...b.fields.keys()])) {
     const [left, right] = [a.fields.get(name), b.fields.get(name)];

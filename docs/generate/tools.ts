@@ -96,8 +96,8 @@ function inputOf(
   const named = parameters.filter((one) => one.in === "path" || one.in === "query");
   const body = requestBody?.content["application/json"]?.schema;
   const isFlat = (endpoint.shape.body as { entries?: object } | undefined)?.entries !== undefined;
-  const bodyFields = body && isFlat ? (body.properties ?? {}) : body ? { body } : {};
-  const bodyRequired = body && isFlat ? (body.required ?? []) : body ? ["body"] : [];
+  const whole = body ? { properties: { body }, required: ["body"] } : {};
+  const { properties: bodyFields = {}, required: bodyRequired = [] } = isFlat ? (body ?? {}) : whole;
   const properties = Object.fromEntries(
     named.map(({ name, schema, description }) => [
       name,

@@ -23,7 +23,8 @@ export function smsSegments(text: string): { encoding: "gsm7" | "ucs2"; characte
   let parts = 1;
   let inPart = 0;
   for (const one of text) {
-    const places = encoding === "ucs2" ? one.length : EXTENDED.has(one) ? 2 : 1;
+    const septets = EXTENDED.has(one) ? 2 : 1;
+    const places = encoding === "ucs2" ? one.length : septets;
     characters += places;
     inPart += places;
     if (inPart <= part) continue;

@@ -74,7 +74,8 @@ it("an export whose worker stopped before it noted how far it had got has each r
   const putting = requests({ of: "import-rows", operation: "PutObject", naming: ".rest", moment: "after" });
   let puts = 0;
   putting.each(() => {
-    if (++puts === 2) throw new Error("The worker stopped.");
+    puts++;
+    if (puts === 2) throw new Error("The worker stopped.");
   });
   const found = await setting({
     hooks: (name) => ({

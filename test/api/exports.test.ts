@@ -280,7 +280,8 @@ it("a large file is made in parts, by several messages and after a crash, with e
           found.world.clock.jumpTo(found.world.clock.now() + 5 * SECOND);
           seen.pages++;
         }
-        if (operation === "CompleteMultipartUpload" && seen.completions++ === 0) throw new Error("The worker stopped.");
+        if (operation === "CompleteMultipartUpload") seen.completions++;
+        if (operation === "CompleteMultipartUpload" && seen.completions === 1) throw new Error("The worker stopped.");
       },
     }),
   });

@@ -119,7 +119,8 @@ function sumOf(rows: readonly AddedCredit[], days: readonly string[]): number {
   return added.reduce((sum, [name, n]) => {
     const [total, before] = name.split("_of|");
     if (total !== "revenue") return sum;
-    return before === undefined ? sum + n : days.includes(before) ? sum - n : sum;
+    if (before === undefined) return sum + n;
+    return days.includes(before) ? sum - n : sum;
   }, 0);
 }
 

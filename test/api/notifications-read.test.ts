@@ -133,7 +133,8 @@ const ofManySources = shared(async ({ withPeople }) => {
   if (!job) throw new Error("The job is not there.");
   const { pk, sk, ...row } = job;
   const made = Array.from({ length: 4_600 }, (_, n) => {
-    const source: JobSource = n % 92 === 0 ? "campaign" : n % 46 === 0 ? "api" : "journey";
+    const listed: JobSource = n % 92 === 0 ? "campaign" : "api";
+    const source: JobSource = n % 46 === 0 ? listed : "journey";
     return { id: jobIdOf(source, START + 1_000 + n, world.ids.bytes(10)), source };
   });
   const copies = made.map(({ id, source }) => {

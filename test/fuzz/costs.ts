@@ -60,10 +60,10 @@ export function costOf(
   const { events, batch } = Object(body) as Record<"events" | "batch", unknown>;
   const many = [events, batch].find(Array.isArray) ?? [];
   const isOpen = access.credentials.length === 0;
-  const isTaken = by !== undefined && access.credentials.includes(by);
+  const ofCaller = by !== undefined && access.credentials.includes(by) ? by : "refused";
   return {
     route,
-    by: isOpen ? "public" : isTaken ? by : "refused",
+    by: isOpen ? "public" : ofCaller,
     units: wcu + rcu,
     bytes,
     milliseconds,

@@ -46,7 +46,8 @@ describe("advance", () => {
     await worker("delayed", () => note("delayed"));
     await worker("failing", () => {
       note("failing");
-      if (++tries < 3) throw new Error("again");
+      tries++;
+      if (tries < 3) throw new Error("again");
     });
     await worker("sleeping", async () => {
       await clock.sleep(7 * SECOND);
@@ -124,7 +125,8 @@ describe("advance", () => {
     let calls = 0;
     await worker("hanging", async () => {
       note("called");
-      if (++calls === 1) await new Promise(() => undefined);
+      calls++;
+      if (calls === 1) await new Promise(() => undefined);
     });
     await worker("other", () => note("other"));
     await send("hanging", "x");

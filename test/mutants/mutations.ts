@@ -84,7 +84,9 @@ function endOfCall(code: string, from: number): number | undefined {
   let depth = 0;
   for (let at = code.indexOf("(", from); at < code.length; at++) {
     if (code[at] === "(") depth++;
-    else if (code[at] === ")" && --depth === 0) return at + 1;
+    if (code[at] !== ")") continue;
+    depth--;
+    if (depth === 0) return at + 1;
   }
   return undefined;
 }

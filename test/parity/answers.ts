@@ -51,7 +51,7 @@ async function walk(engine: Engine, operation: string, input: Wire): Promise<Wir
 
 export const byText = (a: unknown, b: unknown): number => {
   const [left, right] = [JSON.stringify(a), JSON.stringify(b)];
-  return left < right ? -1 : left > right ? 1 : 0;
+  return Number(left > right) - Number(left < right);
 };
 
 /** Names in order, sets in order, the answers of a batch in order. */

@@ -32,7 +32,8 @@ describe("ranking", () => {
         for (const { class: one, source } of rankClasses(classes, { personal, tenant })) {
           const own = personal[one]?.delivered ?? 0;
           const all = tenant[one]?.delivered ?? 0;
-          expect(source).toBe(own >= 5 ? "personal" : all >= 100 ? "tenant" : "default");
+          const ofOthers = all >= 100 ? "tenant" : "default";
+          expect(source).toBe(own >= 5 ? "personal" : ofOthers);
         }
       }),
     );

@@ -120,7 +120,8 @@ it("tail goes on with what is new, and leaves out what is older than where it be
   await world.advance(1_000);
   let pauses = 0;
   const pause = async () => {
-    if (++pauses === 1) await send({ external_ids: ["p7"] });
+    pauses++;
+    if (pauses === 1) await send({ external_ids: ["p7"] });
     return pauses < 3;
   };
   const cli = await cliOf(world, tenant, { pause });
@@ -176,7 +177,8 @@ it("a listener goes on after the service was down, and forwards each delivery on
   const { world, tenant, to, told } = await withHook();
   let pauses = 0;
   const pause = async () => {
-    if (++pauses === 1) await tenant.upsert({ external_id: "carla" });
+    pauses++;
+    if (pauses === 1) await tenant.upsert({ external_id: "carla" });
     return pauses < 5;
   };
   const isDown = () => pauses === 1 || pauses === 2;

@@ -54,9 +54,11 @@ export function createFaults(kernel: Kernel, profile: Profile, spared: ReadonlyS
     struck: () => struck,
     thrown: () => thrown,
     strikes: (random, probability) => {
-      if (!random.chance(probability) || !on() || spared.has(thrown++)) return false;
-      struck++;
-      return true;
+      if (!random.chance(probability) || !on()) return false;
+      const isSpared = spared.has(thrown);
+      thrown++;
+      if (!isSpared) struck++;
+      return !isSpared;
     },
   };
 }

@@ -15,7 +15,8 @@ export function watchReached(world: SimWorld): Set<string> {
     const kind = placeOf(pk)?.kind ?? pk.split("#")[0]!;
     const row = sk === pk ? "" : (sk.split("#").slice(0, -1)[0] ?? "").replace(DIGITS, "");
     const worker = by.split("/")[0]!;
-    reached.add(`${worker} ${!before ? "inserts" : !after ? "removes" : "changes"} ${kind.replace(DIGITS, "")} ${row}`);
+    const ofExisting = after ? "changes" : "removes";
+    reached.add(`${worker} ${before ? ofExisting : "inserts"} ${kind.replace(DIGITS, "")} ${row}`);
     if (after?.status !== undefined && before?.status !== after.status)
       reached.add(`${kind} goes from ${before?.status ?? "nothing"} to ${after.status}`);
     if (typeof after?.error === "string" && after.error !== before?.error) reached.add(`${kind}: ${after.error}`);

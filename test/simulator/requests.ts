@@ -35,7 +35,7 @@ export function keysOf(operation: string, input: Wire): TouchedKey[] {
   return ofAction(input as Action);
 }
 
-const ofAction = ({ Item, Key }: Action) => (Item ? [keyOf(Item)] : Key ? [keyOf(Key)] : []);
+const ofAction = ({ Item, Key = Item }: Action) => (Key ? [keyOf(Key)] : []);
 
 /** The first value of a query is its partition: `#0 = :0`. */
 const queriedPartition = (input: Wire): string =>

@@ -76,7 +76,10 @@ export function driveStream({ kernel, fleet, faults }: StreamDeps) {
       shard.max = MAX_RECORDS;
       shard.tries = 0;
     } else if (batch.length > 1) shard.max = Math.ceil(batch.length / 2);
-    else if (++shard.tries >= MAX_ATTEMPTS && isPoisoned) giveUp(shard);
+    else {
+      shard.tries++;
+      if (shard.tries >= MAX_ATTEMPTS && isPoisoned) giveUp(shard);
+    }
     shard.busy = false;
     goOn(shard);
     for (const other of shards) if (other.parent === shard) goOn(other);

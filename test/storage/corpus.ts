@@ -48,15 +48,12 @@ const wireOf = (row: object): WireRow =>
     ]),
   );
 
-const shapeOf = (value: unknown): string =>
-  typeof value !== "object" || value === null
-    ? typeof value
-    : Array.isArray(value)
-      ? `[${value.length > 0 ? shapeOf(value[0]) : ""}]`
-      : `{${Object.entries(value)
-          .map(([name, part]) => `${name}:${shapeOf(part)}`)
-          .sort()
-          .join()}}`;
+function shapeOf(value: unknown): string {
+  if (typeof value !== "object" || value === null) return typeof value;
+  if (Array.isArray(value)) return `[${value.length > 0 ? shapeOf(value[0]) : ""}]`;
+  const parts = Object.entries(value).map(([name, part]) => `${name}:${shapeOf(part)}`);
+  return `{${parts.sort().join()}}`;
+}
 
 /** Stands for the parts of any key. */
 const PART = "\u0001";

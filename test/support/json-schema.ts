@@ -34,7 +34,8 @@ export function faultsOf(schema: JsonSchema, value: unknown, schemas: Schemas, p
   const all = (ones: readonly JsonSchema[]) => ones.map((one) => faultsOf(one, value, schemas, place));
   const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
   const entries = isObject ? Object.entries(value) : [];
-  const size = typeof value === "string" ? [...value].length : Array.isArray(value) ? value.length : entries.length;
+  const parts = Array.isArray(value) ? value : entries;
+  const size = typeof value === "string" ? [...value].length : parts.length;
   const within = (applies: boolean, holds: boolean, words: string) => (applies && !holds ? fault(words) : []);
 
   const judges: Record<string, () => string[]> = {

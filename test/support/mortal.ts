@@ -15,7 +15,8 @@ export function mortal(worker: string) {
   const step = (moment: Moment) => {
     if (moment === "before") steps++;
     trace.push({ moment, invocation: runner.getStore() });
-    if (!isDead && moment === when && --left === 0) isDead = true;
+    if (!isDead && moment === when) left--;
+    if (left === 0) isDead = true;
     if (isDead) throw new Error("the worker died");
   };
   return {

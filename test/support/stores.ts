@@ -31,7 +31,9 @@ export function failing(operation: string, times: number, when: "before" | "afte
   const seen = { calls: 0 };
   const hooks = (): Hooks => ({
     [when]: (_: string, called: string, input: object) => {
-      if (called === operation && JSON.stringify(input).includes("T#shop") && seen.calls++ < times) throw error();
+      if (called !== operation || !JSON.stringify(input).includes("T#shop")) return;
+      seen.calls++;
+      if (seen.calls <= times) throw error();
     },
   });
   return { hooks, seen };

@@ -96,10 +96,10 @@ function Where({ channel, profile: { email, attributes, devices, consents } }: W
     );
   }
   const number = typeof phone === "string" ? phone : undefined;
-  const address = kind === "email" ? email : number;
+  const [address, missing] = kind === "email" ? [email, "No email address"] : [number, "No phone number"];
   return (
     <small class="where dim">
-      {address ? <Address of={address} /> : kind === "email" ? "No email address" : "No phone number"}
+      {address ? <Address of={address} /> : missing}
       {address && isSuppressed && <Suppressed address={address} />}
     </small>
   );

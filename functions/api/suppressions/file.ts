@@ -209,7 +209,8 @@ function isSpared(cells: readonly string[], { signed }: Columns, { zone }: FileS
   const said = told.flatMap(({ signed: { sign }, value }) => {
     const key = columnKey(value);
     if (SOFT.test(key)) return [true];
-    if (sign === "status") return standingOf(value) ? [false] : GOES_ON.test(key) ? [true] : [];
+    if (sign === "status" && standingOf(value)) return [false];
+    if (sign === "status") return GOES_ON.test(key) ? [true] : [];
     if (sign === "out" || sign === "suppressed") return [isNo(value) || isNothing(value) || isGood(value)];
     return sign === "in" && (isYes(value) || negativeOf(value)) ? [negativeOf(value) === undefined] : [];
   });

@@ -235,7 +235,7 @@ function mailOf(
   const nowhere = subscriber === undefined ? FOOTER_LINK : undefined;
   const parts = mailParts(taggedBodies(bodies, utmQueryOf(workspace?.utm_defaults, { category, name })), {
     unsubscribe: unsubscribeUrl ?? (isMarketing ? nowhere : undefined),
-    preferences: topic ? (token ? urlOf(token, "p") : nowhere) : undefined,
+    preferences: topic && (token ? urlOf(token, "p") : nowhere),
     sender: isMarketing ? senderOf(workspace) : [],
     words: footerWordsFor(shown && attributesOf(shown).locale),
   });

@@ -194,7 +194,8 @@ function updatedAttributes(
   before: StoredItem | undefined,
   after: StoredItem | undefined,
 ): Item | undefined {
-  const shown = mode.endsWith("_OLD") ? before : mode.endsWith("_NEW") ? after : undefined;
+  if (mode === "NONE") return undefined;
+  const shown = mode.endsWith("_OLD") ? before : after;
   if (!shown || mode.startsWith("ALL_")) return shown && itemOf(shown);
   return update && pick(itemOf(shown), branchesOf(update.paths));
 }

@@ -127,8 +127,7 @@ export function checkScalarKeys(paths: readonly Path[], table: Table): void {
 const isEmpty = (value: AttributeValue): boolean => value.S === "" || value.B === "";
 const kindOf = (part: KeyPart): string => (part.type === "S" ? "string" : "binary");
 
-const bytesOf = (value: AttributeValue): number =>
-  value.S !== undefined ? Buffer.byteLength(value.S) : value.B !== undefined ? Buffer.byteLength(value.B, "base64") : 0;
+const bytesOf = ({ S = "", B = "" }: AttributeValue): number => Buffer.byteLength(S) + Buffer.byteLength(B, "base64");
 
 /** An empty key value rejects the whole transaction, not only its own action. */
 const emptyKey = (what: string): AwsFailure =>

@@ -170,7 +170,9 @@ function sortText(value: Sortable): string {
   let text = "";
   for (let at = 0; at < value.length; at++) {
     const unit = value.charCodeAt(at);
-    text += String.fromCharCode(unit < 0xd800 ? unit : unit < 0xe000 ? unit + 0x2000 : unit - 0x800);
+    const isSurrogate = unit >= 0xd800 && unit < 0xe000;
+    const last = isSurrogate ? unit + 0x2000 : unit - 0x800;
+    text += String.fromCharCode(unit < 0xd800 ? unit : last);
   }
   return text;
 }

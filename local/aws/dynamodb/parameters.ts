@@ -183,7 +183,8 @@ export function shown(held: unknown): string {
 /** Rejects JSON of another type than the parameter's, as the real service's parser does. */
 function checkType(held: unknown, rule: Rule, isElement: boolean): void {
   const { type } = rule;
-  const actual = Array.isArray(held) ? "List" : typeof held === "object" ? "Map" : typeof held;
+  const kind = typeof held === "object" ? "Map" : typeof held;
+  const actual = Array.isArray(held) ? "List" : kind;
   const isNumber = type === "Integer";
   const fits = actual === type || (isNumber ? actual === "number" : actual === type.toLowerCase());
   if (fits) return;

@@ -198,8 +198,9 @@ function changeOf(
   const keys = keyOf(itemOf((after ?? before)!), table.keys);
   const showOld = before && (view === "OLD_IMAGE" || view === "NEW_AND_OLD_IMAGES");
   const showNew = after && (view === "NEW_IMAGE" || view === "NEW_AND_OLD_IMAGES");
+  const ofExisting = after ? "MODIFY" : "REMOVE";
   return {
-    name: !before ? "INSERT" : !after ? "REMOVE" : "MODIFY",
+    name: before ? ofExisting : "INSERT",
     size: sizeOfItem(keys) + (showOld ? before.size : 0) + (showNew ? after.size : 0),
     expired,
     keys,

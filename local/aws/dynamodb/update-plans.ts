@@ -159,7 +159,8 @@ function draftOf(item: Item) {
       if (!inner) throw wrongPath();
       let copy = inner;
       if (!own.has(inner)) {
-        copy = inner.M ? { M: { ...inner.M } } : inner.L ? { L: [...inner.L] } : inner;
+        if (inner.M) copy = { M: { ...inner.M } };
+        else if (inner.L) copy = { L: [...inner.L] };
         own.add(copy);
         if (typeof step === "number") parent.L![step] = copy;
         else parent.M![step] = copy;

@@ -39,10 +39,7 @@ export const constantType = (value: AttributeValue | undefined): ValueType | und
 
 const utf8Bytes = (text: string): number => Buffer.byteLength(text);
 
-const base64Bytes = (text: string): number => {
-  const padding = text.endsWith("==") ? 2 : text.endsWith("=") ? 1 : 0;
-  return (text.length / 4) * 3 - padding;
-};
+const base64Bytes = (text: string): number => Buffer.byteLength(text, "base64");
 
 const sum = <T>(parts: readonly T[], size: (part: T) => number): number => {
   let total = 0;
@@ -290,5 +287,5 @@ const ASTRAL_OR_PRIVATE = /[\ud800-\uffff]/;
 function compareText(left: string, right: string): number {
   if (ASTRAL_OR_PRIVATE.test(left) && ASTRAL_OR_PRIVATE.test(right))
     return Buffer.compare(Buffer.from(left), Buffer.from(right));
-  return left < right ? -1 : left > right ? 1 : 0;
+  return Number(left > right) - Number(left < right);
 }

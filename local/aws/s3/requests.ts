@@ -74,9 +74,8 @@ export const isFormUpload = ({ method, headers }: AwsRequest): boolean =>
 export function locate({ path, headers }: AwsRequest): { bucket: string | undefined; key: string | undefined } {
   const virtual = virtualHost.exec(headers.host ?? "")?.[1];
   const rest = path.replace(/^\//, "");
-  const slash = virtual === undefined ? rest.indexOf("/") : -1;
-  const bucket = virtual ?? (slash < 0 ? rest : rest.slice(0, slash));
-  const key = virtual === undefined ? (slash < 0 ? "" : rest.slice(slash + 1)) : rest;
+  const [first = "", ...others] = rest.split("/");
+  const [bucket, key] = virtual === undefined ? [first, others.join("/")] : [virtual, rest];
   return { bucket: decodeURIComponent(bucket) || undefined, key: decodeURIComponent(key) || undefined };
 }
 
@@ -123,7 +122,8 @@ function operationOf(
   { bucket, key }: ReturnType<typeof locate>,
 ): string {
   const chosen = ["uploads", "delete", "tagging", "uploadId", "list-type"].find((name) => query.has(name)) ?? "";
-  const level = bucket === undefined ? "service" : key === undefined ? "bucket" : "object";
+  const inBucket = key === undefined ? "bucket" : "object";
+  const level = bucket === undefined ? "service" : inBucket;
   const operation = operations[`${method} ${level} ${chosen}`.trim()];
   if (!operation) throw notImplemented(`${method} of a ${level}${chosen && ` with ${chosen}`}`);
   return operation;

@@ -39,7 +39,8 @@ export function respond(operation: string, input: Wire, output: Wire): AwsRespon
     if (output[member] !== undefined) headers[name] = String(output[member]);
   for (const [name, value] of Object.entries((output.Metadata ?? {}) as Record<string, string>))
     headers[`x-amz-meta-${name}`] = value;
-  const status = NO_CONTENT.has(operation) ? 204 : output.ContentRange === undefined ? 200 : 206;
+  const ofContent = output.ContentRange === undefined ? 200 : 206;
+  const status = NO_CONTENT.has(operation) ? 204 : ofContent;
   return { status, headers, body: (output.Body as Uint8Array | undefined) ?? "" };
 }
 

@@ -130,13 +130,11 @@ export async function openProduct(
     const search = new URLSearchParams(query).toString();
     const route = `${method} ${path}${search ? `?${search}` : ""}`;
     const credential = await headersOf(as);
-    const sent: { body?: Body; raw?: Buffer; headers?: Headers } = upload
-      ? UPLOADS[upload]!()
-      : form !== undefined
-        ? { raw: Buffer.from(form), headers: { "content-type": "application/x-www-form-urlencoded" } }
-        : file === undefined
-          ? { body }
-          : multipartBody(body, { filename: "people.csv", content: file });
+    let sent: { body?: Body; raw?: Buffer; headers?: Headers } = { body };
+    if (upload) sent = UPLOADS[upload]!();
+    else if (form !== undefined)
+      sent = { raw: Buffer.from(form), headers: { "content-type": "application/x-www-form-urlencoded" } };
+    else if (file !== undefined) sent = multipartBody(body, { filename: "people.csv", content: file });
     const more = { ...headers, ...("headers" in sent && sent.headers) };
     const answer = await world.call(route, { as: credential, ...sent, headers: more });
     return { status: answer.status, body: answer.body, headers: answer.headers };
@@ -169,16 +167,14 @@ export async function openProduct(
       const mail = found ?? (unanswered && { ...unanswered, destination: [to] });
       if (!mail || another) return false;
       const people = mail.destination.map((emailAddress) => ({ emailAddress }));
-      const event =
-        fate === "arrival"
-          ? { eventType: "Delivery" }
-          : fate === "bounce"
-            ? {
-                eventType: "Bounce",
-                bounce: { bounceType: "Permanent", bouncedRecipients: people, timestamp: happened },
-              }
-            : { eventType: "Complaint", complaint: { complainedRecipients: people, timestamp: happened } };
-      await tellOfMail(world, { mail, ...event });
+      const bounce = { bounceType: "Permanent", bouncedRecipients: people, timestamp: happened };
+      const complaint = { complainedRecipients: people, timestamp: happened };
+      const events = {
+        arrival: { eventType: "Delivery" },
+        bounce: { eventType: "Bounce", bounce },
+        complaint: { eventType: "Complaint", complaint },
+      };
+      await tellOfMail(world, { mail, ...events[fate] });
       return true;
     },
     setUsage: async (sends) => {

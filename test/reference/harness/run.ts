@@ -38,9 +38,11 @@ export async function run(
   program: Program,
   { storm: seed, readsAll = false, sandbox = false }: RunOptions = {},
 ): Promise<Run> {
-  const storm = sandbox ? stillness : seed === undefined ? undefined : createStorm(seed);
+  const ofSeed = seed === undefined ? undefined : createStorm(seed);
+  const storm = sandbox ? stillness : ofSeed;
   const product = await openProduct(program, { storm, isSandbox: sandbox });
-  const bindings = new Bindings({ slack: sandbox ? SLACK.sandbox : storm ? SLACK.storm : 0 });
+  const slack = storm ? SLACK.storm : 0;
+  const bindings = new Bindings({ slack: sandbox ? SLACK.sandbox : slack });
   const theirs = (id: string) => bindings.product.get(id) ?? id;
   const bucket = (purpose: string, unit: string, subscriber: string) =>
     bucketOf(purpose, drawIn(theirs(unit)), theirs(subscriber));

@@ -22,7 +22,8 @@ export async function shrink(program: Program, seen: Run, given: RunOptions): Pr
   let attempts = 0;
 
   const stillFails = async (commands: Command[]): Promise<boolean> => {
-    if (attempts++ >= MAX_ATTEMPTS) return false;
+    if (attempts >= MAX_ATTEMPTS) return false;
+    attempts++;
     const candidate = { ...program, commands };
     // A body that has lost a field may be one that the reference does not know how to refuse.
     const result = await run(candidate, options).catch(() => undefined);

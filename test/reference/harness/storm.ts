@@ -47,7 +47,8 @@ export function createStorm(seed: number): Storm {
     return true;
   };
   const fail = (name: string, when: string) => {
-    if (quiet-- > 0 || !strikes(CALL_FAILS)) return;
+    quiet--;
+    if (quiet >= 0 || !strikes(CALL_FAILS)) return;
     last = { name, times: name === last.name ? last.times + 1 : 1 };
     quiet = PAUSE_CALLS * last.times;
     throw new Error(`the storm ends this worker ${when} a call`);

@@ -43,7 +43,9 @@ export function takeFault(world: World, channel: string, subscriber?: string, jo
     concerns(fault) && at === world.now && by !== job;
   if (!fault && world.usedFaults.some(isMissed))
     throw new Unpromised("sends of one instant meet a fault in some order");
-  if (fault?.times === undefined || --fault.times > 0) return fault;
+  if (fault?.times === undefined) return fault;
+  fault.times--;
+  if (fault.times > 0) return fault;
   world.faults.splice(world.faults.indexOf(fault), 1);
   world.usedFaults.push({ fault, at: world.now, by: job });
   return fault;

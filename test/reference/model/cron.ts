@@ -25,7 +25,7 @@ function valuesOf(text: string, [low, high]: readonly [number, number]): number[
     if (!found) return undefined;
     const from = found[1] === undefined ? low : Number(found[1]);
     const isOpen = found[1] === undefined || (found[3] !== undefined && found[2] === undefined);
-    const to = found[2] !== undefined ? Number(found[2]) : isOpen ? high : from;
+    const to = Number(found[2] ?? (isOpen ? high : from));
     const step = found[3] === undefined ? 1 : Number(found[3]);
     if (step === 0 || from < low || to > high || from > to) return undefined;
     for (let value = from; value <= to; value += step) values.push(value);

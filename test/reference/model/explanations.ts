@@ -31,9 +31,11 @@ export function line(world: World, recipient: Recipient): Body {
   const isUnknown = recipient.reasons.includes("unknown_subscriber");
   const isErased = world.erased.includes(subscriber_id) || (!isUnknown && !found(world.subscribers, subscriber_id));
   // Who was unknown may have been created since.
-  const external_id = isErased ? null : isUnknown ? ANY : recipient.external_id;
+  const external_id = isUnknown ? ANY : recipient.external_id;
+  const known = { subscriber_id: isUuid(subscriber_id) ? subscriber_id : ANY, external_id };
   return {
-    ...{ subscriber_id: isErased ? null : isUuid(subscriber_id) ? subscriber_id : ANY, external_id, state },
+    ...(isErased ? { subscriber_id: null, external_id: null } : known),
+    state,
     ...{ reason: reasonOf(recipient), channel: channelOf(recipient), variant_id: variant },
     deferred_until: isoOrNull(endAhead(world, recipient)),
   };

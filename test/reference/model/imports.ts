@@ -35,7 +35,8 @@ function readPhone(job: Import, attributes: Body): void {
   const text: string | undefined = attributes.phone;
   if (text === undefined) return;
   const read = e164(text, job.body.phone_region);
-  const kind = read === null ? "unreadable" : read === text ? "kept" : "converted";
+  const ofNumber = read === text ? "kept" : "converted";
+  const kind = read === null ? "unreadable" : ofNumber;
   job.phone_summary[kind]!++;
   if (read !== null) attributes.phone = read;
 }

@@ -37,13 +37,13 @@ const spanOf = (world: World, value: Body): [number, number] | undefined => {
 function compare(world: World, value: Body, operand: Body): number | undefined {
   const [a, b] = [spanOf(world, value), spanOf(world, operand)];
   // The value lies before, within or after the operand, or the other way round.
-  if (a && b) return a[1] < b[0] ? -1 : a[0] > b[1] ? 1 : 0;
+  if (a && b) return Number(a[0] > b[1]) - Number(a[1] < b[0]);
   // What is no time is neither before nor after one.
   if (b) return undefined;
   if (isRecord(value) && isRecord(operand)) return compareVersions(value, operand);
   if (typeof value !== typeof operand) return undefined;
   if (typeof value !== "number" && typeof value !== "string") return undefined;
-  return value < operand ? -1 : value > operand ? 1 : 0;
+  return Number(value > operand) - Number(value < operand);
 }
 
 function compareVersions(a: Body, b: Body): number {

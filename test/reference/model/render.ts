@@ -21,8 +21,7 @@ function valueAt(values: Values, path: string): Body {
     const field = { id: subscriber?.id, external_id: subscriber?.external_id, email: subscriber?.email }[rest[0] ?? ""];
     return field ?? within(subscriber?.attributes, rest);
   }
-  const start = root === "data" ? values.data : root === "event" ? values.event : undefined;
-  return within(start, rest);
+  return root === "data" || root === "event" ? within(values[root], rest) : undefined;
 }
 
 /**

@@ -96,7 +96,8 @@ function leaving(world: World, run: Run, subscriber: Subscriber, node: Body): Bo
   const begun = start + lasts + stoodStill(world, run, start);
   // The end of a wait does not depend on how far a worker is behind, but for a pause.
   const asks = isDelay || stoodStill(world, run, since) > 0;
-  const until = run.until === null ? begun : asks ? afterMessage(world, run, run.until, lasts) : run.until;
+  const ended = run.until ?? begun;
+  const until = asks && run.until !== null ? afterMessage(world, run, run.until, lasts) : ended;
   if (!isDelay) {
     const heard = Math.max(until, run.mover?.received_at ?? 0);
     const { event_name: name, where } = config;
@@ -226,11 +227,8 @@ function send(world: World, run: Run, journey: Journey, subscriber: Subscriber, 
   if (held !== null) run.message = recipient;
   deliverOne(world, job, recipient);
   closeIfDone(world, job);
-  recipient.outcome = note(
-    world,
-    run,
-    skipped ? `skipped:${recipient.reasons.join("|")}` : recipient.state === "failed" ? "failed" : "sent",
-  );
+  const handedOver = recipient.state === "failed" ? "failed" : "sent";
+  recipient.outcome = note(world, run, skipped ? `skipped:${recipient.reasons.join("|")}` : handedOver);
   return held;
 }
 

@@ -186,7 +186,8 @@ export function series(world: World, { query }: Request) {
   if (interval === "hour" && window[1] - window[0] > 31 * DAY) invalid("start");
   const width = interval === "hour" ? HOUR : DAY;
   const isByChannel = group_by === "channel";
-  const lasts = interval === "hour" ? [] : isByChannel ? lastTouchesByChannel(world) : lastTouches(world);
+  const touchesOf = isByChannel ? lastTouchesByChannel : lastTouches;
+  const lasts = interval === "hour" ? [] : touchesOf(world);
   const conversions = conversionFacts(lasts);
   if (conversions === undefined) return ok({ buckets: ANY });
   const names = interval === "hour" ? ["delivered", "opened"] : [...MEASURES, ...OF_CONVERSIONS];
@@ -239,7 +240,8 @@ export function summary(world: World, { query }: Request) {
     const day = Math.floor(touch.job.dispatched_at! / DAY) * DAY;
     if (day <= start - DAY || day > end) continue;
     const { type, id } = touch.job.source;
-    const sources = group_by === "channel" ? channels.map((channel) => channel.id) : type === group_by ? [id!] : [];
+    const own = type === group_by ? [id!] : [];
+    const sources = group_by === "channel" ? channels.map((channel) => channel.id) : own;
     for (const source_id of new Set(sources)) {
       const row = rows.get(source_id) ?? { source_id, conversions: 0, revenue_cents: 0 };
       rows.set(source_id, row);

@@ -55,8 +55,8 @@ export function messageCame(world: World, message: InboxMessage): void {
 
 /** What a stream has passed while it was hidden is for the inbox alone. Hidden at one look and shown at another: either. */
 function tell(reader: Reader, message: InboxMessage, seen: boolean[]): void {
-  const kind = seen.every(Boolean) ? "told" : seen.some(Boolean) ? "free" : "gone";
-  reader[kind].push(message.id);
+  const ofSome = seen.some(Boolean) ? "free" : "gone";
+  reader[seen.every(Boolean) ? "told" : ofSome].push(message.id);
 }
 
 /** What came since it began, and was neither told nor passed by. */

@@ -29,9 +29,10 @@ async function run(world: SimWorld, tenant: Tenant, size: number, hasPush: boole
   const { random, kernel } = world;
   const inApp = await channelOf(world, tenant, "in_app");
   const push = hasPush ? await channelOf(world, tenant, "ios") : undefined;
+  const withPush = (ios: string) => (random.chance(0.5) ? [ios] : [ios, inApp]);
   const messages = Array.from({ length: random.between(1, 3) }, (_, n) => ({
     content: { title: `M${n}`, body: "Hello {{ subscriber.name }}" },
-    channel_ids: push && random.chance(0.7) ? (random.chance(0.5) ? [push] : [push, inApp]) : [inApp],
+    channel_ids: push && random.chance(0.7) ? withPush(push) : [inApp],
     ...(random.chance(0.5) && { scheduled_at: timestamp(kernel.now() + random.between(SECOND, 6 * MINUTE)) }),
   }));
   const campaign = await releaseCampaign(world, tenant, {

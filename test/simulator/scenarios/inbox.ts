@@ -27,7 +27,9 @@ export const inbox: Scenario = {
     // Trace point: the inbox is read exactly while messages are delivered.
     let left = 8;
     world.onStart((queue) => {
-      if (queue === "deliver" && left-- > 0) world.act(random.between(0, 5 * SECOND), visit);
+      if (queue !== "deliver" || left === 0) return;
+      left--;
+      world.act(random.between(0, 5 * SECOND), visit);
     });
     for (const person of people) world.act(LAST_VISIT_MS, () => visitInbox(world, tenant, person));
   },

@@ -71,7 +71,8 @@ function cancelAtWork(world: SimWorld, id: string, cancel: () => Promise<void>):
   let left = world.random.between(1, 3);
   world.onRequest((process, _, operation, input) => {
     if (process.name !== "import-rows" || left === 0 || !isWrite(operation, input, id)) return undefined;
-    if (--left === 0) world.act(0, cancel);
+    left--;
+    if (left === 0) world.act(0, cancel);
     return undefined;
   });
 }

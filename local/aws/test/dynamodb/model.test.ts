@@ -90,7 +90,8 @@ test("table, index and stream agree with a map", async () => {
       for (const { dynamodb, eventName } of the.db.records("things", "", 1000)) {
         const name = dynamodb.Keys.pk!.S!;
         expect(dynamodb.OldImage).toEqual(replayed.get(name));
-        expect(eventName).toBe(!dynamodb.OldImage ? "INSERT" : dynamodb.NewImage ? "MODIFY" : "REMOVE");
+        const ofExisting = dynamodb.NewImage ? "MODIFY" : "REMOVE";
+        expect(eventName).toBe(dynamodb.OldImage ? ofExisting : "INSERT");
         if (dynamodb.NewImage) replayed.set(name, dynamodb.NewImage as Item);
         else replayed.delete(name);
       }

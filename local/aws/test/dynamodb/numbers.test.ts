@@ -13,7 +13,7 @@ const number = fc
     value: digits * 10n ** BigInt(SCALE + exponent),
   }));
 
-const sign = (value: bigint) => (value < 0n ? -1 : value > 0n ? 1 : 0);
+const sign = (value: bigint) => Number(value > 0n) - Number(value < 0n);
 
 test("order, sortable text and equality agree with the values", () => {
   fc.assert(
@@ -21,7 +21,7 @@ test("order, sortable text and equality agree with the values", () => {
       const order = sign(a.value - b.value);
       expect(Math.sign(compareNumbers(a.text, b.text))).toBe(order);
       const [left, right] = [sortableNumber(a.text), sortableNumber(b.text)];
-      expect(left < right ? -1 : left > right ? 1 : 0).toBe(order);
+      expect(Number(left > right) - Number(left < right)).toBe(order);
       expect(a.text === b.text).toBe(order === 0);
     }),
     { seed: 1 },

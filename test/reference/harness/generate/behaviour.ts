@@ -33,13 +33,16 @@ const PROPERTIES: Body[] = [
 const LIKE_TRIGGER: Body[] = ["sku", "vip", "amount"].map((key) => ({ [key]: { $eq: `{{trigger.${key}}}` } }));
 const WITHIN = ["1h", "24h", "7d", "30m"];
 
+function actorOf(draft: Draft, isServer: boolean): Body {
+  const { random } = draft;
+  if (random.chance(0.6)) return { subscriber_id: someOf(draft, "person") };
+  if (random.chance(0.5) && isServer) return { external_id: random.pick(PEOPLE) };
+  return { anonymous_id: random.pick(["anon-1", "anon-2"]) };
+}
+
 function eventOf(draft: Draft, isServer: boolean): Body {
   const { random } = draft;
-  const actor = random.chance(0.6)
-    ? { subscriber_id: someOf(draft, "person") }
-    : random.chance(0.5) && isServer
-      ? { external_id: random.pick(PEOPLE) }
-      : { anonymous_id: random.pick(["anon-1", "anon-2"]) };
+  const actor = actorOf(draft, isServer);
   return {
     event_name: random.chance(0.98) ? random.pick(EVENTS) : random.pick(["", "$own", "n".repeat(129)]),
     ...actor,

@@ -32,8 +32,9 @@ export function upsert(draft: Draft): void {
     ...(random.chance(0.2) && { consent: consentOf(draft) }),
   };
   const isServer = random.chance(0.2);
-  const as = isServer ? "server:subscribers:write,subscribers:read" : random.chance(0.97) ? "sdk" : "owner";
-  const path = isServer ? "/v1/subscribers/upsert" : "/api/v1/subscribers/upsert";
+  const [as, path] = isServer
+    ? ["server:subscribers:write,subscribers:read", "/v1/subscribers/upsert"]
+    : [random.chance(0.97) ? "sdk" : "owner", "/api/v1/subscribers/upsert"];
   add(draft, { as, method: "POST", path, body, handle: `p_${external_id}` }, "person");
 }
 
