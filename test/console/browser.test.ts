@@ -174,7 +174,10 @@ describe.skipIf(!hasBrowser)("in Chromium", () => {
     await page.getByRole("cell", { name: /, 09:00 Europe\/Berlin/ }).waitFor();
     await page.getByRole("cell", { name: "Monday to Friday at 09:00" }).waitFor();
     await page.getByRole("button", { name: "Pause Monday news" }).click();
-    await page.getByRole("button", { name: "Resume Monday news" }).waitFor();
+    await page.getByRole("button", { name: "Resume Monday news" }).click();
+    await dialog.getByText(/^Template/).waitFor();
+    await dialog.getByRole("button", { name: "Resume for 1 person" }).click();
+    await page.getByRole("button", { name: "Pause Monday news" }).waitFor();
     await visit("content/experiences");
     await page.getByRole("link", { name: "New experience" }).first().click();
     await page.getByLabel("Name").fill("Spring banner");

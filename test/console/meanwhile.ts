@@ -241,14 +241,14 @@ export function meanwhileStories(open: () => Promise<Tab>): void {
     await page.getByText("Not saved yet.").waitFor({ state: "detached" });
   });
 
-  it("an experience whose send reached nobody says why (CON-3)", async () => {
+  it("an experience whose send reached nobody says why, and whom it reaches before it is resumed (CON-3)", async () => {
     const { page, visit } = await open();
     const at = new Date().toISOString();
     const experience = {
       id: crypto.randomUUID(),
       name: "Banner of the sale",
       format: "banner",
-      status: "live",
+      status: "paused",
       content: { title: "The sale" },
       audience: { type: "all" },
       holdout_percentage: 0,
@@ -262,6 +262,11 @@ export function meanwhileStories(open: () => Promise<Tab>): void {
     await page.route(`**/api/v1/in-app/experiences/${experience.id}`, (route) => route.fulfill({ json: experience }));
     await visit(`content/experiences/${experience.id}`);
     await page.getByRole("alert").getByText("The in-app channel was deleted.").waitFor();
+    await page.getByRole("button", { name: "Resume", exact: true }).click();
+    await page
+      .locator("dialog[open]")
+      .getByRole("button", { name: /^Resume for [1-9]/ })
+      .waitFor();
   });
 
   it("where the answer to a copy of a journey was lost, it is said that it may be there (CON-3)", async () => {

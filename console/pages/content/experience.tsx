@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import type { Experience } from "../../../sdk/src/types.gen.ts";
 import { type ExperienceAction, experienceMoves } from "../../../shared/rules/experience-states.ts";
-import { useAction } from "../../app/action.ts";
+import { type Action, useAction } from "../../app/action.ts";
 import { useQuery } from "../../app/query.ts";
 import { go, pathTo } from "../../app/router.ts";
 import { momentText, now, number, share } from "../../app/time.ts";
@@ -99,7 +99,7 @@ function Moves({ experience }: { experience: Experience }) {
     <>
       {error && <Failure error={error} />}
       <div class="actions">
-        {status === "draft" && <Publish experience={experience} />}
+        {status === "draft" && <Going experience={experience} verb="Publish" />}
         {status === "draft" && (
           <LinkButton icon="pencil" needs="experiences.update" href={pathTo("content", `experiences/${id}/edit`)}>
             Edit
@@ -110,11 +110,7 @@ function Moves({ experience }: { experience: Experience }) {
             Pause
           </Act>
         )}
-        {mayMove("resume", status) && (
-          <Act action={resume} given={[id]}>
-            Resume
-          </Act>
-        )}
+        {mayMove("resume", status) && <Resume experience={experience} resume={resume} />}
         {mayMove("end", status) && (
           <AskButton
             label="End"
@@ -156,19 +152,38 @@ function Moves({ experience }: { experience: Experience }) {
   );
 }
 
-const Publish = ({ experience }: { experience: Experience }) => (
+interface GoingProps {
+  experience: Experience;
+  verb: "Publish" | "Resume";
+}
+
+const goings = { Publish: "experiences.publish", Resume: "experiences.resume" } as const;
+
+const Going = ({ experience, verb }: GoingProps) => (
   <DialogButton
-    label="Publish"
+    label={verb}
     kind="primary"
-    needs="experiences.publish"
-    dialog={(close) => <Release experience={experience} close={close} />}
+    needs={goings[verb]}
+    dialog={(close) => <Release experience={experience} verb={verb} close={close} />}
   />
 );
 
-function Release({ experience, close }: { experience: Experience; close: () => void }) {
+/** What went out is shown again at once. What did not is sent, which is asked first. */
+function Resume({ experience, resume }: { experience: Experience; resume: Action<"experiences.resume"> }) {
+  const { id, notification_id = "", last_error } = experience;
+  const { data: send } = useQuery("notifications.get", [notification_id], { when: notification_id !== "" });
+  if (last_error || !send || send.status === "canceled") return <Going experience={experience} verb="Resume" />;
+  return (
+    <Act action={resume} given={[id]}>
+      Resume
+    </Act>
+  );
+}
+
+function Release({ experience, verb, close }: GoingProps & { close: () => void }) {
   const { id, name, format, content, variant_b, split_percentage = 50, start_at, end_at } = experience;
   const { audience = { type: "all" as const }, holdout_percentage } = experience;
-  const publish = useAction("experiences.publish");
+  const going = useAction(goings[verb]);
   const channels = useQuery("channels.list", []).data?.channels;
   const channel_ids = channels?.flatMap((one) => (one.type === "in_app" ? [one.id] : [])).slice(0, 1) ?? [];
   const preview = useQuery(
@@ -188,16 +203,16 @@ function Release({ experience, close }: { experience: Experience; close: () => v
     { when: channel_ids.length > 0 },
   );
   const act = async () => {
-    const done = await publish.run(id);
+    const done = await going.run(id);
     if (!done) return;
     close();
-    say(`${name} is published.`);
+    say(`${name} ${verb === "Publish" ? "is published" : "goes on"}.`);
   };
   return (
     <ReleaseSheet
-      title={`Publish ${name}?`}
-      act="Publish to"
-      action={publish}
+      title={`${verb} ${name}?`}
+      act={`${verb} ${verb === "Publish" ? "to" : "for"}`}
+      action={going}
       preview={preview}
       when={[{ at: start_at }]}
       by={[

@@ -1,8 +1,8 @@
 // A new schedule: what it sends and when, then its audience before it begins.
 import { useState } from "preact/hooks";
-import type { NotificationsCreateBody, SchedulesCreateBody } from "../../../sdk/src/types.gen.ts";
+import type { NotificationsCreateBody, Schedule, SchedulesCreateBody } from "../../../sdk/src/types.gen.ts";
 import { nextRun, parseCron } from "../../../shared/rules/cron.ts";
-import type { Action } from "../../app/action.ts";
+import type { RunningAction } from "../../app/action.ts";
 import { type Fields, useFields } from "../../app/fields.ts";
 import { PAGE } from "../../app/lookup.ts";
 import { type LostRequest, useOnce } from "../../app/once.ts";
@@ -63,7 +63,7 @@ export function ScheduleEditor({ close }: { close: () => void }) {
     close();
   };
   if (isReleasing) {
-    return <Release draft={draft} action={create} save={save} close={() => setReleasing(false)} />;
+    return <Release draft={draft} verb="Schedule" action={create} save={save} close={() => setReleasing(false)} />;
   }
   const noChannel = form.values.channel_ids ? "Choose at least one channel." : "Connect a channel that can send first.";
   const missing = draft.template_id ? noChannel : "Choose a template.";
@@ -108,7 +108,7 @@ function Inputs({ form: { field }, draft }: InputsProps) {
 }
 
 /** The next times of its expression; none while it is not understood. */
-function timesOf({ cron_expression, timezone }: Draft) {
+function timesOf({ cron_expression, timezone }: Pick<Schedule, "cron_expression" | "timezone">) {
   const parsed = parseCron(cron_expression.trim());
   if (parsed.kind === "refused" || !isZone(timezone)) return [];
   const times: number[] = [];
@@ -129,13 +129,14 @@ function isZone(name: string): boolean {
 }
 
 interface ReleaseProps {
-  draft: CompleteDraft;
-  action: Action<"schedules.create">;
+  draft: Pick<Schedule, "template_id" | "channel_ids" | "topic" | "cron_expression" | "timezone">;
+  verb: "Schedule" | "Resume";
+  action: RunningAction;
   save: () => Promise<void>;
   close: () => void;
 }
 
-function Release({ draft, action, save, close }: ReleaseProps) {
+export function Release({ draft, verb, action, save, close }: ReleaseProps) {
   const { template_id, channel_ids, topic } = draft;
   const name = useQuery("templates.get", [template_id]).data?.name ?? "the template";
   const body: NotificationsCreateBody = {
@@ -148,8 +149,8 @@ function Release({ draft, action, save, close }: ReleaseProps) {
   const preview = useQuery("recipients.previewNotifications", [body]);
   return (
     <ReleaseSheet
-      title={`Schedule ${name}?`}
-      act="Schedule for"
+      title={`${verb} ${name}?`}
+      act={`${verb} for`}
       action={action}
       preview={preview}
       body={body}

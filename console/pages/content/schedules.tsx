@@ -1,4 +1,5 @@
 // Schedules: a template that is sent to everyone again and again, with its next time in its own zone.
+import { useState } from "preact/hooks";
 import type { Schedule } from "../../../sdk/src/types.gen.ts";
 import { plans } from "../../app/access.gen.ts";
 import { useAction } from "../../app/action.ts";
@@ -8,17 +9,19 @@ import { PAGE_SIZE, pageNumber, useNumbered } from "../../app/rows.ts";
 import { me } from "../../app/session.ts";
 import { dateTime, fullTime } from "../../app/time.ts";
 import { Badge } from "../../components/badge.tsx";
-import { Act } from "../../components/button.tsx";
+import { Act, Button } from "../../components/button.tsx";
 import { Collection } from "../../components/collection.tsx";
 import { Dash } from "../../components/page.tsx";
 import { Failure } from "../../components/states.tsx";
 import { useTemplateNames } from "../../components/template-names.ts";
-import { ScheduleEditor } from "./schedule-editor.tsx";
+import { Release, ScheduleEditor } from "./schedule-editor.tsx";
 
 export function Schedules() {
   const rows = useNumbered("schedules.list", [{ page: pageNumber(), per_page: PAGE_SIZE }], ({ data }) => data);
   const templateName = useTemplateNames(rows.items.map(({ template_id }) => template_id));
   const update = useAction("schedules.update");
+  const [resumed, setResumed] = useState<Schedule>();
+  const close = () => setResumed(undefined);
   const nameOf = ({ template_id }: Schedule) => templateName(template_id) ?? "A template";
   return (
     <>
@@ -38,15 +41,25 @@ export function Schedules() {
           { title: "Next", cell: (schedule) => <Next schedule={schedule} /> },
           { title: "State", cell: (schedule) => <State schedule={schedule} /> },
         ]}
-        actions={(schedule) => (
-          <Act
-            kind="quiet"
-            icon={schedule.active ? "pause" : "play"}
-            label={`${schedule.active ? "Pause" : "Resume"} ${nameOf(schedule)}`}
-            action={update}
-            given={[schedule.id, { active: !schedule.active }]}
-          />
-        )}
+        actions={(schedule) =>
+          schedule.active ? (
+            <Act
+              kind="quiet"
+              icon="pause"
+              label={`Pause ${nameOf(schedule)}`}
+              action={update}
+              given={[schedule.id, { active: false }]}
+            />
+          ) : (
+            <Button
+              kind="quiet"
+              icon="play"
+              label={`Resume ${nameOf(schedule)}`}
+              needs="schedules.update"
+              onClick={() => setResumed(schedule)}
+            />
+          )
+        }
         add={{
           operation: "schedules.create",
           label: "New schedule",
@@ -58,6 +71,17 @@ export function Schedules() {
           said: () => "The schedule is deleted.",
         }}
       />
+      {resumed && (
+        <Release
+          draft={resumed}
+          verb="Resume"
+          action={update}
+          save={async () => {
+            if (await update.run(resumed.id, { active: true })) close();
+          }}
+          close={close}
+        />
+      )}
     </>
   );
 }
