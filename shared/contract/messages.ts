@@ -6,6 +6,8 @@ const id = v.pipe(v.string(), v.maxLength(128));
 const anonymous = v.pipe(v.string(), v.maxLength(256));
 
 /** A run of a journey whose delay or wait ends. */
+const segmentMove = v.object({ subscriber: id, segment: id, entered: v.boolean(), at: v.string() });
+
 const runTimer = v.object({
   subscriber: id,
   journey: id,
@@ -149,7 +151,9 @@ export const queues = {
       v.object({
         kind: v.literal("moves"),
         tenant: id,
-        moves: v.array(v.object({ subscriber: id, segment: id, entered: v.boolean(), at: v.string() })),
+        moves: v.array(segmentMove),
+        /** What starts no journey, since it comes of historical events: it is counted (AMB-147). */
+        historical: v.optional(v.array(segmentMove)),
       }),
       /** The attributes of these subscribers changed. */
       v.object({ kind: v.literal("attributes"), tenant: id, subscribers: v.array(id) }),

@@ -13,14 +13,23 @@ const entered = async ({ runs }: Setting, id: string) =>
   (await runs(id)).map(({ subscriber_id }: { subscriber_id: string }) => subscriber_id);
 
 /** A segment of those who bought, as often as it says, and a journey that its change starts. */
-async function segmentJourney({ call, active, world }: Setting, type: string, frequency: object = { min: 1 }) {
+async function segmentJourney(
+  { call, active, world }: Setting,
+  type: string,
+  frequency: object = { min: 1 },
+  is_dynamic = true,
+) {
   const rule = { event: { name: "bought", frequency } };
-  const made = await call("POST /api/v1/segments", { name: "Buyers", rule, is_dynamic: true });
+  const made = await call("POST /api/v1/segments", { name: "Buyers", rule, is_dynamic });
   expect(made.status).toBe(201);
   await world.settle();
   const journey = await active(delayed("1d"), { trigger: { type, segment_id: made.body.id } });
   const members = async () => (await call(`GET /api/v1/segments/${made.body.id}`)).body.count;
-  return { journey, members };
+  const compute = async () => {
+    expect((await call(`POST /api/v1/segments/${made.body.id}/recompute`)).status).toBe(202);
+    await world.settle();
+  };
+  return { journey, members, compute };
 }
 
 describe("max_age", () => {
@@ -182,6 +191,47 @@ describe("historical", () => {
     expect(await all.runs(journey)).toEqual([]);
     await track("ada", "bought");
     expect(await entered(all, journey)).toEqual([ada]);
+  });
+});
+
+describe("static segments", () => {
+  const statically = (all: Setting, type: string, frequency?: object) => segmentJourney(all, type, frequency, false);
+  const backfill = ({ world, tenant }: Setting, events: object[]) =>
+    world.call("POST /v1/events", { as: tenant.server, body: { historical: true, events } });
+  const bought = (external_id: string) => ({ event_name: "bought", external_id });
+
+  it.each([
+    ["at once", 0],
+    ["two days later", 2 * DAY],
+  ])(
+    "a static segment that is computed again %s starts no journey for who entered by historical events (AMB-134)",
+    async (_, later) => {
+      const all = await setting();
+      const { journey, members, compute } = await statically(all, "segment_entered");
+      await all.person("ada");
+      const bob = await all.person("bob");
+      await backfill(all, [bought("ada")]);
+      await all.track("bob", "bought");
+      await all.world.advance(later);
+      await compute();
+
+      expect(await members()).toBe(2);
+      expect(await entered(all, journey)).toEqual([bob]);
+    },
+  );
+
+  it("a static segment that is computed again starts no journey for who left by historical events (AMB-134)", async () => {
+    const all = await setting();
+    const { journey, members, compute } = await statically(all, "segment_exited", { max: 1 });
+    await all.person("ada");
+    const bob = await all.person("bob");
+    await compute();
+    await backfill(all, [bought("ada"), bought("ada")]);
+    for (let n = 0; n < 2; n++) await all.track("bob", "bought");
+    await compute();
+
+    expect(await members()).toBe(0);
+    expect(await entered(all, journey)).toEqual([bob]);
   });
 });
 

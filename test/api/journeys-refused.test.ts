@@ -44,6 +44,27 @@ describe("refused entries", () => {
     expect(await refused(id)).toEqual({ historical: 1, too_old: 1 });
   });
 
+  it.each([true, false])(
+    "refused entries by a segment (dynamic: %s) that historical events changed count as historical (AMB-147)",
+    async (is_dynamic) => {
+      const { world, active, person, tenant, call, refused, send } = await setting();
+      const segment = { name: "Buyers", rule: { event: { name: "bought" } }, is_dynamic };
+      const { id: segment_id } = (await call("POST /api/v1/segments", segment)).body;
+      await world.settle();
+      const id = await active(graphOf({ only: send("Hi") }), { trigger: { type: "segment_entered", segment_id } });
+      const ada = await person("ada");
+      const body = { historical: true, events: [{ event_name: "bought", external_id: "ada" }] };
+      await world.call("POST /v1/events", { as: tenant.server, body });
+      await world.settle();
+      if (!is_dynamic) await call(`POST /api/v1/segments/${segment_id}/recompute`);
+      await world.settle();
+
+      expect(await refused(id)).toEqual({ historical: 1 });
+      const { triggers } = (await call(`GET /api/v1/journeys/${id}/subscribers/${ada}`)).body;
+      expect(triggers).toMatchObject([{ outcome: "historical" }]);
+    },
+  );
+
   it("refused entries while the journey is paused count as paused (AMB-147)", async () => {
     const { active, person, track, refused, send, call, stats } = await setting();
     const id = await active(graphOf({ only: send("Hi") }));

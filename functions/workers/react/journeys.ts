@@ -22,7 +22,6 @@ import { ALIAS_AGAIN_SECONDS } from "./events.ts";
 export const journeyUses = [stepJourneyQueue, activeJourneys, watchVersions] as const;
 type WorkerContext = Context<typeof journeyUses>;
 type StepMessage = Message<"step-journey">;
-type SegmentMove = Extract<StepMessage, { kind: "moves" }>["moves"][number];
 
 /** Subscribers or events of one message. */
 const PER_MESSAGE = 100;
@@ -94,13 +93,20 @@ function runMessages(
   const changed = profiles.filter((change) => changesRun(change, index)).map(({ after }) => after.id);
   return [
     ...chunksOf(awaited, PER_MESSAGE).map((some) => ({ kind: "events" as const, tenant, events: some })),
-    ...chunksOf(moves, PER_MESSAGE).map((some) => ({ kind: "moves" as const, tenant, moves: some })),
+    ...chunksOf(moves, PER_MESSAGE).map((some) => movesMessage(tenant, some)),
     ...chunksOf([...new Set(changed)], PER_MESSAGE).map((some) => ({
       kind: "attributes" as const,
       tenant,
       subscribers: some,
     })),
   ];
+}
+
+function movesMessage(tenant: string, moves: ReturnType<typeof moveOf>): StepMessage {
+  const wanted = (isHistorical: boolean) =>
+    moves.flatMap(({ isHistorical: is, ...move }) => (is === isHistorical ? [move] : []));
+  const historical = wanted(true);
+  return { kind: "moves", tenant, moves: wanted(false), ...(historical.length > 0 && { historical }) };
 }
 
 /** What visitors did before they were identified may concern the runs of their subscribers now. */
@@ -158,13 +164,12 @@ const isAwaited = (eventName: string, { byTrigger, byEvent }: JourneyIndex): boo
 const changesRun = ({ before, after }: Change<typeof Profile>, { byAttribute }: JourneyIndex): boolean =>
   before !== undefined && changedKeys(before, after).some((key) => byAttribute.has(key));
 
-function moveOf(change: Change<typeof SegmentMembership>, { byTrigger }: JourneyIndex): SegmentMove[] {
-  if (change.after.historical) return [];
+function moveOf(change: Change<typeof SegmentMembership>, { byTrigger }: JourneyIndex) {
   return segmentMovesOf(change).filter(({ segment, entered }) => byTrigger.has(segmentTrigger(segment, entered)));
 }
 
 /** Of a static segment, whose members are packed. */
-function movesOf(change: Change<typeof MemberLeaf>, { byTrigger }: JourneyIndex): SegmentMove[] {
+function movesOf(change: Change<typeof MemberLeaf>, { byTrigger }: JourneyIndex): ReturnType<typeof moveOf> {
   const segment = segmentOfLeaf(change.after);
   const starts = (entered: boolean) => byTrigger.has(segmentTrigger(segment, entered));
   if (!starts(true) && !starts(false)) return [];

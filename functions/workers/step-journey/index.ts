@@ -33,7 +33,8 @@ import { subscribersOf } from "../../../shared/store/subscribers/aliases.ts";
 const uses = [storeWrite, timers, jobWidths, workspaceRead, stepJourneyQueue, activeJourneys, nightlyRecounts] as const;
 type WorkerContext = Context<typeof uses> & RuntimeContext;
 type StepMessage = Message<"step-journey">;
-type SegmentMove = Extract<StepMessage, { kind: "moves" }>["moves"][number];
+type MovesMessage = Extract<StepMessage, { kind: "moves" }>;
+type SegmentMove = MovesMessage["moves"][number];
 type SweepMessage = Extract<StepMessage, { kind: "sweep" }>;
 
 /** How long after its timer was set a run may still be stored, or reach the position that the timer is for. */
@@ -57,7 +58,7 @@ export const stepJourney = queueWorker(
       case "events":
         return takeEvents(context, message.events);
       case "moves":
-        return enterBySegments(context, message.moves);
+        return enterBySegments(context, message);
       case "attributes":
         return driveByAttributes(context, message.subscribers);
       case "identified":
@@ -114,16 +115,18 @@ async function tickLater(
 }
 
 /** Subscribers entered or left segments: journeys may start with it. */
-async function enterBySegments(context: WorkerContext, moves: readonly SegmentMove[]): Promise<void> {
+async function enterBySegments(context: WorkerContext, { moves, historical = [] }: MovesMessage): Promise<void> {
   const { store, stepJourneyQueue: queue } = context;
   const { byTrigger } = await context.activeJourneys.of(store.tenant);
-  const entries = moves.flatMap((move) => {
+  const entriesBy = (move: SegmentMove) => {
     const { subscriber, segment, entered, at } = move;
     const cause = { segment_id: segment, at, key: segmentCause(move) };
     const journeys = byTrigger.get(segmentTrigger(segment, entered)) ?? [];
     return journeys.map((journey) => ({ journey, candidate: { subscriber, cause, of: move } }));
-  });
-  const { held, refused } = await enterEach(context, entries);
+  };
+  const { held, refused } = await enterEach(context, moves.flatMap(entriesBy));
+  for (const { journey, candidate } of historical.flatMap(entriesBy))
+    noteRefused(refused, journey.id, [refusal(candidate, "historical")]);
   await countEach(context, refused);
   if (held.size === 0) return;
   await queue.send([{ kind: "moves", tenant: store.tenant, moves: [...held] }], { delaySeconds: HELD_SECONDS });

@@ -10,7 +10,7 @@ import type { StoredEvent } from "../events/events.ts";
 import { eventsOf } from "../events/history.ts";
 import { listAnnotations } from "../insights/annotations.ts";
 import { SegmentMembership } from "../lists/items.ts";
-import { enteredLeaf } from "../lists/leaves.ts";
+import { leafMember } from "../lists/leaves.ts";
 import { SegmentItem } from "../segments/items.ts";
 import { segmentCause } from "./entries.ts";
 import type { Journey } from "./journeys.ts";
@@ -65,18 +65,18 @@ async function causeOfSegment(
 ): Promise<PersonalCause | undefined> {
   const [row, packed, named] = await Promise.all([
     store.get(SegmentMembership, { subscriber, segment }),
-    entered ? enteredLeaf(store, segment, subscriber) : undefined,
+    entered ? leafMember(store, segment, subscriber) : undefined,
     store.get(SegmentItem, { id: segment }),
   ]);
   const exitedAt = row?.member ? undefined : row?.exited_at;
   const movedAt = entered ? row?.entered_at : exitedAt;
-  const at = row ? movedAt : packed;
+  const at = row ? movedAt : packed?.entered_at;
   if (at === undefined) return undefined;
   return {
     at,
     occurred_at: at,
     key: segmentCause({ segment, entered, at }),
-    historical: row?.historical === true && row.member === entered,
+    historical: row ? row.historical === true && row.member === entered : packed?.historical === true,
     segment: { id: segment, name: named?.name ?? null, entered },
   };
 }

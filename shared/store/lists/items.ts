@@ -38,6 +38,8 @@ export interface GroupMember {
   subscriber: string;
   /** RFC 3339. */
   entered_at: string;
+  /** It entered a static segment by historical events or an import that starts no journeys (AMB-133, AMB-134). */
+  historical?: true | undefined;
 }
 
 const groupWriters = [
@@ -115,6 +117,8 @@ export const MemberLeaf = item({
     members: packed(),
     /** Its last change removed an erased subscriber. */
     forgets: v.optional(v.literal(true)),
+    /** Who left with its last change by historical events or such an import. */
+    left: v.optional(v.array(v.string())),
   },
   writers: ["recompute-segment", "delete-memberships", "erase"],
   personal: "removed",

@@ -17,6 +17,8 @@ import { countWrite } from "./member-counts.ts";
 const MAX_BYTES = 820;
 const ID_BYTES = 16;
 const TIME_BYTES = 6;
+/** Added to the time of who entered by history: years that no clock shows. */
+const BY_HISTORY = 2 ** 47;
 /** How often a change starts again after another one came first. */
 const MAX_ATTEMPTS = 10;
 /** Members of a leaf that are expected where many leaves are read. */
@@ -35,15 +37,18 @@ interface Leaf {
   members: GroupMember[];
 }
 
+const packedTime = ({ entered_at, historical }: GroupMember): number =>
+  Date.parse(entered_at) + (historical ? BY_HISTORY : 0);
+
 /** The number of distinct times, the times, then of each member its id and the number of its time. */
 function packMembers(members: readonly GroupMember[]): Uint8Array {
-  const times = [...new Set(members.map(({ entered_at }) => entered_at))];
+  const times = [...new Set(members.map(packedTime))];
   const bytes = Buffer.alloc(1 + times.length * TIME_BYTES + members.length * (ID_BYTES + 1));
   let end = bytes.writeUInt8(times.length);
-  for (const time of times) end = bytes.writeUIntBE(Date.parse(time), end, TIME_BYTES);
-  for (const { subscriber, entered_at } of members) {
-    end += bytes.write(subscriber.replaceAll("-", ""), end, "hex");
-    end = bytes.writeUInt8(times.indexOf(entered_at), end);
+  for (const time of times) end = bytes.writeUIntBE(time, end, TIME_BYTES);
+  for (const member of members) {
+    end += bytes.write(member.subscriber.replaceAll("-", ""), end, "hex");
+    end = bytes.writeUInt8(times.indexOf(packedTime(member)), end);
   }
   return bytes;
 }
@@ -56,9 +61,11 @@ export function unpackMembers(packed: Uint8Array): GroupMember[] {
     const begin = first + i * (ID_BYTES + 1);
     const digits = bytes.toString("hex", begin, begin + ID_BYTES);
     const time = bytes.readUIntBE(1 + bytes.readUInt8(begin + ID_BYTES) * TIME_BYTES, TIME_BYTES);
+    const historical = time >= BY_HISTORY;
     return {
       subscriber: digits.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-"),
-      entered_at: timestamp(time),
+      entered_at: timestamp(historical ? time - BY_HISTORY : time),
+      ...(historical && { historical }),
     };
   });
 }
@@ -80,16 +87,20 @@ async function leafFor(
   return items[0] && leafOf(items[0]);
 }
 
-/** When a subscriber entered a segment; undefined if it is no member. */
-export async function enteredLeaf(
+/** A member of a segment, with when it entered; undefined for who is none. */
+export async function leafMember(
   store: StoreReader,
   segment: string,
   subscriber: string,
   options: ReadOptions = {},
-): Promise<string | undefined> {
+): Promise<GroupMember | undefined> {
   const leaf = await leafFor(store, segment, subscriber, options);
-  return leaf?.members.find((member) => member.subscriber === subscriber)?.entered_at;
+  return leaf?.members.find((member) => member.subscriber === subscriber);
 }
+
+/** When a subscriber entered a segment; undefined if it is no member. */
+export const enteredLeaf = async (...whose: Parameters<typeof leafMember>): Promise<string | undefined> =>
+  (await leafMember(...whose))?.entered_at;
 
 /** The ids of a page: those after `after`, up to and with `until`. */
 interface IdRange {
@@ -119,6 +130,16 @@ interface LeafChange {
   members: GroupMember[];
   /** Others are to enter it afterwards. */
   isPartial?: boolean;
+  /** Who leaves it by history. */
+  left?: string[] | undefined;
+}
+
+/** Who is to be in a segment, when that was judged, and for whom history is the reason (AMB-134). */
+export interface Wanted {
+  ids: ReadonlySet<string>;
+  historical: ReadonlySet<string>;
+  /** In milliseconds. */
+  at: number;
 }
 
 /**
@@ -129,20 +150,22 @@ interface LeafChange {
 export function leafChanges(
   leaves: readonly Leaf[],
   { after, until }: IdRange,
-  wanted: ReadonlySet<string>,
-  at: number,
+  { ids, historical, at }: Wanted,
 ): LeafChange[] {
   const isInRange = (id: string) => id > after && (until === undefined || id <= until);
   return leaves.flatMap((leaf) => {
-    const kept = leaf.members.filter(({ subscriber: id }) => !isInRange(id) || wanted.has(id));
+    const kept = leaf.members.filter(({ subscriber: id }) => !isInRange(id) || ids.has(id));
     const there = new Set(kept.map(({ subscriber }) => subscriber));
-    const entering = [...wanted].filter((id) => covers(leaf, id) && !there.has(id));
+    const entering = [...ids].filter((id) => covers(leaf, id) && !there.has(id));
     if (entering.length === 0 && kept.length === leaf.members.length) return [];
     const entered_at = timestamp(at);
-    const members = [...kept, ...entering.map((subscriber) => ({ subscriber, entered_at }))];
+    const byHistory = (id: string) => (historical.has(id) ? { historical: true as const } : {});
+    const members = [...kept, ...entering.map((subscriber) => ({ subscriber, entered_at, ...byHistory(subscriber) }))];
     members.sort(byText(({ subscriber }) => subscriber));
     const isPartial = kept.length < leaf.members.length && inPieces(members).length > 1;
-    return [{ leaf, members: isPartial ? kept : members, isPartial }];
+    const gone = leaf.members.filter(({ subscriber: id }) => !there.has(id) && historical.has(id));
+    const left = gone.length > 0 ? gone.map(({ subscriber }) => subscriber) : undefined;
+    return [{ leaf, members: isPartial ? kept : members, isPartial, left }];
   });
 }
 
@@ -165,12 +188,12 @@ export function leafWrites(
   if (!first) return [];
   const difference = changes.reduce((sum, { leaf, members }) => sum + members.length - leaf.members.length, 0);
   const shard = shardOf(first.leaf.low);
-  const writes = changes.flatMap(({ leaf, members }) => {
+  const writes = changes.flatMap(({ leaf, members, left }) => {
     const pieces = inPieces(members);
     return pieces.map((piece, i) => {
       const low = i === 0 ? leaf.low : (piece[0]?.subscriber ?? "");
       const high = pieces[i + 1]?.[0]?.subscriber ?? leaf.high;
-      const row = { react: "leaf" as const, at, high, members: packMembers(piece), forgets };
+      const row = { react: "leaf" as const, at, high, members: packMembers(piece), forgets, left };
       const isAsRead = asRead("at", i > 0 ? undefined : leaf.at);
       return putItem(MemberLeaf, { segment, shard, low }, row, isAsRead);
     });
@@ -248,19 +271,24 @@ export async function countLeaves(store: StoreReader, segment: string, shard: st
 
 export const segmentOfLeaf = ({ pk }: Pick<Key, "pk">): string => pk.split("#").at(-2) ?? "";
 
+interface Mover {
+  subscriber: string;
+  historical?: boolean | undefined;
+}
+
 /** Who entered and left with a change of a leaf. What a split gave to other leaves did not leave, and nobody hears of an erasure. */
 export function movesIn(
   before: Pick<LeafRow, "members"> | undefined,
-  { at, high, members, forgets }: Pick<LeafRow, "at" | "high" | "members" | "forgets">,
-): { entered: string[]; left: string[]; at: string } {
+  { at, high, members, forgets, left = [] }: Pick<LeafRow, "at" | "high" | "members" | "forgets" | "left">,
+): { entered: Mover[]; left: Mover[]; at: string } {
   const after = unpackMembers(members);
   const there = new Set(after.map(({ subscriber }) => subscriber));
   const time = timestamp(at);
   return {
-    entered: after.filter(({ entered_at }) => entered_at === time).map(({ subscriber }) => subscriber),
+    entered: after.filter(({ entered_at }) => entered_at === time),
     left: (before && !forgets ? unpackMembers(before.members) : [])
-      .map(({ subscriber }) => subscriber)
-      .filter((id) => !there.has(id) && (high === undefined || id < high)),
+      .filter(({ subscriber: id }) => !there.has(id) && (high === undefined || id < high))
+      .map(({ subscriber }) => ({ subscriber, historical: left.includes(subscriber) || undefined })),
     at: time,
   };
 }

@@ -9,6 +9,8 @@ interface SegmentMove {
   entered: boolean;
   /** RFC 3339. */
   at: string;
+  /** It comes of historical events or an import that starts no journeys: it starts none (AMB-133, AMB-134). */
+  isHistorical: boolean;
 }
 
 type MemberChange = Change<typeof SegmentMembership> | Change<typeof MemberLeaf>;
@@ -19,14 +21,16 @@ export function segmentMovesOf(change: MemberChange): SegmentMove[] {
   if (!isOfLeaf(change)) return moveOf(change);
   const segment = segmentOfLeaf(change.after);
   const { entered, left, at } = movesIn(change.before, change.after);
-  const moved = (ids: readonly string[], hasEntered: boolean) =>
-    ids.map((subscriber) => ({ subscriber, segment, entered: hasEntered, at }));
+  const moved = (some: typeof entered, hasEntered: boolean) =>
+    some.map(({ subscriber, historical: isHistorical = false }) => {
+      return { subscriber, segment, entered: hasEntered, at, isHistorical };
+    });
   return [...moved(entered, true), ...moved(left, false)];
 }
 
 function moveOf({ before, after }: Change<typeof SegmentMembership>): SegmentMove[] {
-  const { member: entered, segment_id: segment, subscriber_id: subscriber } = after;
+  const { member: entered, segment_id: segment, subscriber_id: subscriber, historical = false } = after;
   const at = entered ? after.entered_at : after.exited_at;
   if (entered === (before?.member ?? false) || at === undefined) return [];
-  return [{ subscriber, segment, entered, at }];
+  return [{ subscriber, segment, entered, at, isHistorical: historical }];
 }

@@ -42,6 +42,9 @@ interface SubscriberFacts {
   timesBefore?: Facts["times"] | undefined;
 }
 
+/** `changedAt`: see `openHistory`. */
+type FactsOptions = ReadOptions & { changedAt?: number | undefined };
+
 /** Sort keys of the rows of a subscriber: its history is first, then its aliases, and the timer is last. */
 const ALIAS = "A#";
 const MEMBERSHIP = "G#";
@@ -57,13 +60,12 @@ const moreThan = (rows: number): number => Math.min(4 * rows, MAX_ROWS);
 /**
  * Reads memberships, aliases and as much of the history as decides these conditions: one range, newest first. The
  * history is strongly consistent, unless `options` say otherwise.
- * @param changedAt see `openHistory`
  */
 export async function readSubscriberFacts(
   store: StoreReader,
   subscriber: string,
   conditions: readonly EventNode[],
-  { changedAt, ...options }: ReadOptions & { changedAt?: number | undefined } = {},
+  { changedAt, ...options }: FactsOptions = {},
 ): Promise<SubscriberFacts> {
   const facts: Omit<SubscriberFacts, "times"> = { memberOf: new Set(), checkAt: undefined };
   const anonymousIds: string[] = [];
@@ -126,12 +128,13 @@ async function judgeProfile(
   store: StoreReader,
   rule: Rule,
   profile: LivingProfile,
-  options: ReadOptions = {},
+  options: FactsOptions = {},
 ): Promise<Verdict & Pick<SubscriberVerdict, "facts" | "isHistorical">> {
   const attributes = attributesForRules(profile);
   const decided = rule.decidedBy(attributes);
   const now = store.clock.now();
-  const isImported = profile.historical === true && profile.updated_at >= recently(now);
+  const isImported =
+    profile.historical === true && profile.updated_at >= recently(Math.min(now, options.changedAt ?? now));
   if (decided !== undefined)
     return { matches: decided, nextChangeAt: undefined, facts: undefined, isHistorical: isImported };
   const facts = await readSubscriberFacts(store, profile.id, rule.events, options);
@@ -164,7 +167,7 @@ export async function judgeProfiles(
   store: StoreReader,
   rule: Rule,
   profiles: readonly LivingProfile[],
-  options: ReadOptions = {},
+  options: FactsOptions = {},
 ): Promise<SubscriberVerdict[]> {
   const verdicts: SubscriberVerdict[] = [];
   const judge = async (profile: LivingProfile) => ({

@@ -54,8 +54,11 @@ export async function fillLeaves(
   const profiles = page.rows.filter(isProfileRow).filter(isLiving);
   const verdicts = await judgeProfiles(store, await compiledRule(store, fromJson(segment.rule)), profiles, {
     eventual: true,
+    changedAt: segment.since,
   });
-  const wanted = new Set(verdicts.flatMap(({ profile, matches }) => (matches ? [profile.id] : [])));
+  const idsOf = (some: typeof verdicts) => new Set(some.map(({ profile }) => profile.id));
+  const ids = idsOf(verdicts.filter(({ matches }) => matches));
+  const historical = idsOf(verdicts.filter(({ isHistorical }) => isHistorical));
   const until = last === undefined ? undefined : subscriberIn({ sk: last });
   const range = { shard, after: subscriberIn({ sk: after }), until };
   const hold = holdWrite(segment, part);
@@ -64,7 +67,7 @@ export async function fillLeaves(
     async () => {
       const leaves = await leavesBetween(store, segment.id, range);
       const at = timeAfter(leaves, store.clock.now());
-      const changes = leafChanges(leaves, range, wanted, at);
+      const changes = leafChanges(leaves, range, { ids, historical, at });
       for (const some of chunksOf(changes, LEAVES_PER_TRANSACTION)) {
         const failures = await failuresOf(store, [hold, ...leafWrites(segment.id, some, at)]);
         if (failures[0]) return done({ kind: "ended" });

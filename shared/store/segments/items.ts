@@ -29,6 +29,9 @@ export const SegmentItem = entity("segment", {
     run_version: v.number(),
     parts: v.number(),
     parts_done: v.number(),
+    /** When the current run began, and the one before it that was computed completely, in milliseconds. */
+    run_at: v.optional(v.number()),
+    since: v.optional(v.number()),
     /** The last version of the rule that was computed completely; 0 before. */
     computed: v.number(),
     /** Why the computation of a run has not ended in time. */

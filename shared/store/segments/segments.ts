@@ -116,7 +116,8 @@ async function newRow(
 ): Promise<NewRowOf<typeof SegmentItem>> {
   const now = store.clock.now();
   const at = timestamp(now);
-  const computation = { run: 1, run_version: 1, parts: await partsNeeded(store), parts_done: 0, computed: 0 };
+  const progress = { parts: await partsNeeded(store), parts_done: 0, computed: 0 };
+  const computation = { run: 1, run_version: 1, run_at: now, ...progress };
   const named = { react: "segment" as const, id: store.ids.uuidAt(now), name, is_dynamic };
   return { ...named, rule: toJson(rule), rule_version: 1, created_at: at, updated_at: at, ...computation };
 }
@@ -237,7 +238,9 @@ export async function recomputeSegment(store: Store, timers: Timers, id: string)
     const row = await requireRow(store, id);
     await watchRun(store, timers, id);
     const parts = await partsNeeded(store);
-    const set = { run: row.run + 1, run_version: row.rule_version, parts, parts_done: 0 };
+    const since = row.parts_done === row.parts ? row.run_at : row.since;
+    const times = { run_at: store.clock.now(), ...(since !== undefined && { since }) };
+    const set = { run: row.run + 1, run_version: row.rule_version, parts, parts_done: 0, ...times };
     const isStarted = await happened(store.change(SegmentItem, { id }, { set }, isUnchanged(row)));
     return isStarted ? done(undefined) : contended;
   });

@@ -9,10 +9,22 @@ import type { World } from "./world.ts";
 
 const DEFAULT_MAX_AGE = 72 * HOUR;
 
+/** What would start runs: an event, or a change of a segment, which may come of historical events (AMB-134). */
+interface Trigger {
+  event: Event | null;
+  isHistorical: boolean;
+}
+
 /** Why somebody is not let in, or null (AMB-147). */
-function refusal(world: World, journey: Journey, subscriber: Subscriber, event: Event | null): string | null {
+function refusal(
+  world: World,
+  journey: Journey,
+  subscriber: Subscriber,
+  { event, isHistorical }: Trigger,
+): string | null {
   const { trigger, entry_rules } = journey.active!;
   // What is history starts nothing, whatever the state of the journey.
+  if (isHistorical) return "historical";
   if (event && trigger.max_age !== "none") {
     const age = event.received_at - event.occurred_at;
     if (age > (duration(trigger.max_age) ?? DEFAULT_MAX_AGE)) return "too_old";
@@ -38,10 +50,10 @@ const endsBehind = ({ events }: World, run: Run, trigger: Event): boolean =>
       other.received_at === trigger.received_at && other.order > trigger.order && run.ended_at === momentOf(other),
   );
 
-function enter(world: World, journey: Journey, subscriber: Subscriber, event: Event | null): void {
+function enter(world: World, journey: Journey, subscriber: Subscriber, trigger: Trigger): void {
   if (journey.status !== "active" && journey.status !== "paused") return;
-  const refused = refusal(world, journey, subscriber, event);
-  const run = refused ? undefined : newRun(world, journey, subscriber, event);
+  const refused = refusal(world, journey, subscriber, trigger);
+  const run = refused ? undefined : newRun(world, journey, subscriber, trigger.event);
   const reason = refused ?? "over_quota";
   if (!run) {
     journey.refused[reason] = (journey.refused[reason] ?? 0) + 1;
@@ -54,7 +66,7 @@ function enter(world: World, journey: Journey, subscriber: Subscriber, event: Ev
 /** AMB-147: why a trigger would start no run now, or null. */
 export function standing(world: World, journey: Journey, subscriber: Subscriber): string | null {
   if (journey.status !== "active") return journey.status === "paused" ? "paused" : "not_active";
-  const reason = refusal(world, journey, subscriber, null);
+  const reason = refusal(world, journey, subscriber, { event: null, isHistorical: false });
   return reason ?? (newRun(world, journey, subscriber, null) ? null : "over_quota");
 }
 
@@ -68,13 +80,20 @@ export function eventArrived(world: World, event: Event, subscriber: Subscriber)
   moveRuns(world, subscriber);
   for (const journey of world.journeys) {
     const trigger = journey.active?.trigger;
-    if (trigger?.type === "event" && trigger.event_name === event.event_name) enter(world, journey, subscriber, event);
+    if (trigger?.type === "event" && trigger.event_name === event.event_name)
+      enter(world, journey, subscriber, { event, isHistorical: event.historical });
   }
 }
 
-export function segmentChanged(world: World, type: string, segment: string, subscriber: Subscriber): void {
+/** Somebody entered or left a segment: historical events alone start nothing by it (AMB-134). */
+export function segmentChanged(
+  world: World,
+  change: { type: string; segment: string; isHistorical: boolean },
+  subscriber: Subscriber,
+): void {
   for (const journey of world.journeys) {
     const trigger = journey.active?.trigger;
-    if (trigger?.type === type && trigger.segment_id === segment) enter(world, journey, subscriber, null);
+    if (trigger?.type === change.type && trigger.segment_id === change.segment)
+      enter(world, journey, subscriber, { event: null, isHistorical: change.isHistorical });
   }
 }

@@ -71,10 +71,12 @@ function ingest(world: World, { body, as }: Request) {
   const tier = as.kind === "sdk" ? CLIENT : SERVER;
   const batch: Body[] = Array.isArray(body?.events) ? body.events : [body];
   if (batch.length === 0 || batch.length > tier.max) invalid();
+  // AMB-134: only a server key says so.
+  if (body?.historical !== undefined && (tier === CLIENT || typeof body.historical !== "boolean")) invalid();
   if (batch.some((event, n) => faultsOf(world, tier, event, batch.slice(0, n)).length > 0)) invalid();
   if (usedEvents(world) + batch.length > limits(world.plan).events)
     throw new Refusal(402, { code: "PAYMENT_REQUIRED" });
-  for (const event of batch) store(world, tier, event);
+  for (const event of batch) store(world, tier, event, body.historical === true);
   return { status: 202, body: { accepted: batch.length } };
 }
 
@@ -92,7 +94,7 @@ const forgottenAs = ({ forgotten, now }: World, id: string | null) =>
   forgotten.find(({ anonymous_id, until }) => anonymous_id === id && now <= until);
 
 /** EVT-8, AMB-114: the first event of an idempotency key stands. */
-function store(world: World, tier: Tier, event: Body): void {
+function store(world: World, tier: Tier, event: Body, historical: boolean): void {
   const { idempotency_key = null, anonymous_id = null, platform = tier === SERVER ? "server" : null } = event;
   if (isRepeat(world, event)) return;
   const said = event.occurred_at === undefined ? world.now : instant(event.occurred_at)!;
@@ -105,13 +107,13 @@ function store(world: World, tier: Tier, event: Body): void {
     },
     erased: forgotten !== undefined,
     ...{ occurred_at: tier === CLIENT ? Math.min(said, world.now) : said, received_at: world.now, source: tier.source },
-    ...{ order: world.order++, looks: [] },
+    ...{ order: world.order++, looks: [], historical },
   };
   world.events.push(row);
   const owner = found(world.subscribers, ownerOf(world, row));
   if (!owner || row.erased) return;
   lookForConversions(world, row);
-  subscriberChanged(world, owner, { event: row.event_name });
+  subscriberChanged(world, owner, { event: row.event_name, isHistorical: historical });
   at(world, world.now, () => {
     if (world.subscribers.includes(owner)) eventArrived(world, row, owner);
   });

@@ -15,6 +15,7 @@ import {
   type Request,
   same,
   Unordered,
+  Unpromised,
 } from "./kit.ts";
 import { limits } from "./plans.ts";
 import type { Subscriber } from "./records/people.ts";
@@ -36,26 +37,45 @@ function checkedTree(world: World, rule: Body): Body {
   return tree;
 }
 
+/** How far a change of a segment looks back for historical events, from now or from the last computation. */
+const HISTORY = 15 * MINUTE;
+
+/** AMB-134: whether historical events alone are why somebody is in a segment now, or is not. */
+function isOfHistory(world: World, segment: Segment, subscriber: Subscriber, cause: Cause): boolean {
+  if (typeof cause === "object" && "event" in cause) return cause.isHistorical;
+  const tree = treeOf(segment.rule)!;
+  const isWhole = cause === "whole";
+  // A static segment changes by all that came since it was computed.
+  const since = (segment.is_dynamic ? world.now : (segment.computed_at ?? world.now)) - HISTORY;
+  const came = world.events.filter(({ received_at }) => received_at >= since);
+  const before = { ...world, events: world.events.filter((event) => !event.historical || !came.includes(event)) };
+  if (holdsFor(before, tree, subscriber) === holdsFor(world, tree, subscriber)) return false;
+  const names = eventNodes(tree).map(({ name }) => name);
+  if (!isWhole || came.some((event) => !event.historical && names.includes(event.event_name)))
+    throw new Unpromised("what is not historical changes a segment together with what is");
+  return true;
+}
+
 /** The people who enter and leave now; journeys hear of it (JND-10). */
-export function recompute(world: World, segment: Segment, only?: Subscriber): void {
+export function recompute(world: World, segment: Segment, only?: Subscriber, cause: Cause = "whole"): void {
   const tree = treeOf(segment.rule)!;
   for (const subscriber of only ? [only] : [...world.subscribers]) {
     const row = world.members.find(({ of, subscriber_id }) => of === segment.id && subscriber_id === subscriber.id);
     const belongs = holdsFor(world, tree, subscriber);
-    if (belongs && !row) {
-      world.members.push({ of: segment.id, subscriber_id: subscriber.id, entered_at: world.now });
-      segmentChanged(world, "segment_entered", segment.id, subscriber);
-    }
-    if (!belongs && row) {
-      world.members = world.members.filter((other) => other !== row);
-      segmentChanged(world, "segment_exited", segment.id, subscriber);
-    }
+    if (belongs === (row !== undefined)) continue;
+    const isHistorical = isOfHistory(world, segment, subscriber, cause);
+    const change = { type: belongs ? "segment_entered" : "segment_exited", segment: segment.id, isHistorical };
+    if (belongs) world.members.push({ of: segment.id, subscriber_id: subscriber.id, entered_at: world.now });
+    else world.members = world.members.filter((other) => other !== row);
+    segmentChanged(world, change, subscriber);
   }
-  if (!only) segment.needs_recompute = false;
+  if (only) return;
+  segment.needs_recompute = false;
+  segment.computed_at = world.now;
 }
 
-/** What changed: a new event, or attributes; all of them for a new person. */
-type Cause = { event: string } | { keys: readonly string[] } | "all";
+/** What changed: a new event, or attributes; all of them for a new person. Or the whole segment is computed. */
+type Cause = { event: string; isHistorical: boolean } | { keys: readonly string[] } | "all" | "whole";
 
 /**
  * SEG-14, EVT-12: dynamic membership follows attributes and events without being asked, but after the answer. Only that of
@@ -91,11 +111,11 @@ function wakeAtWindowEnds(world: World, subscriber: Subscriber): void {
 function refresh(world: World, subscriber: Subscriber, cause: Cause = "all"): void {
   if (!world.subscribers.includes(subscriber)) return;
   for (const segment of world.segments)
-    if (segment.is_dynamic && asks(treeOf(segment.rule)!, cause)) recompute(world, segment, subscriber);
+    if (segment.is_dynamic && asks(treeOf(segment.rule)!, cause)) recompute(world, segment, subscriber, cause);
 }
 
 function asks(tree: Body, cause: Cause): boolean {
-  if (cause === "all") return true;
+  if (typeof cause === "string") return true;
   if ("event" in cause) return eventNodes(tree).some(({ name }) => name === cause.event);
   return attributeKeys(tree).some((key) => cause.keys.includes(key) || cause.keys.includes(key.split(".")[0]!));
 }
@@ -130,6 +150,7 @@ function create(world: World, { body }: Request) {
   const segment: Segment = {
     ...{ id: newId(world, "segment"), name: body.name, is_dynamic: body.is_dynamic ?? false },
     ...{ needs_recompute: true, rule: body.rule, created_at: world.now, updated_at: world.now },
+    computed_at: null,
   };
   world.segments.push(segment);
   at(world, world.now, () => computeAnew(world, segment));

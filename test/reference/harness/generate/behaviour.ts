@@ -57,7 +57,8 @@ export function event(draft: Draft): void {
   const isServer = random.chance(0.5);
   const count = random.chance(0.7) ? 1 : random.between(2, 4);
   const events = Array.from({ length: count }, () => eventOf(draft, isServer));
-  const body = count === 1 && random.chance(0.7) ? events[0] : { events };
+  const said = random.chance(isServer ? 0.1 : 0.01) ? { historical: true } : {};
+  const body = { ...(count === 1 && random.chance(0.7) ? events[0] : { events }), ...said };
   add(draft, { as: isServer ? "server" : "sdk", method: "POST", path: "/v1/events", body });
 }
 

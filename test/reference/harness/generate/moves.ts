@@ -1,17 +1,21 @@
 // One thing goes to and fro through its states: what a move leaves behind shows after the next.
 import type { Body } from "../../model/kit.ts";
-import { type Draft, iso, newHandle, PEOPLE } from "./draft.ts";
+import { type Draft, EVENTS, iso, newHandle, PEOPLE } from "./draft.ts";
 import { scheduleOf } from "./meetings.ts";
 import {
   ask,
   DAY,
   edge,
+  eventAt,
   HOUR,
+  journeyOf,
+  MINUTE,
   mailChannel,
   pass,
   personOf,
   post,
   SECOND,
+  segmentOf,
   sendTo,
   setSendCap,
   ZONES,
@@ -170,4 +174,21 @@ export function movedCap(draft: Draft): void {
   cap(random.pick([5, 10]));
   anyOf(draft, [send, send, send, send, send, () => cap(random.pick([5, 10, 20, 40]))], 5, 10);
   cap(null);
+}
+
+/** Events of the past move somebody into a segment, or out of it, that a journey begins with; others are of today. */
+export function movedByHistory(draft: Draft): void {
+  const { random } = draft;
+  const people = random.some(PEOPLE, 2).map((one) => personOf(draft, one));
+  const name = random.pick(EVENTS);
+  const frequency = random.pick([{ min: 1 }, { min: 1 }, { min: 2 }, { max: 1 }]);
+  const is_dynamic = random.chance(0.4);
+  const segment = segmentOf(draft, { event: { name, frequency } }, is_dynamic);
+  const type = random.pick(["segment_entered", "segment_entered", "segment_exited"]);
+  journeyOf(draft, { type, segment_id: segment }, { type: "delay", delay: { duration: "1h", next: "s2" } });
+  for (let n = random.between(2, 5); n > 0; n--) {
+    const historical = random.chance(0.6) ? { historical: true } : {};
+    eventAt(draft, random.pick([SECOND, 20 * MINUTE, DAY]), random.pick(people), name, historical);
+    if (random.chance(0.6)) post(draft, random.pick([MINUTE, DAY]), `/api/v1/segments/${segment}/recompute`, undefined);
+  }
 }

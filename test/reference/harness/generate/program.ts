@@ -127,6 +127,7 @@ const STORIES: [string[], Make][] = [
   [["sends"], moves.movedMessages],
   [["hooks"], moves.movedHook],
   [["schedules", "templates"], moves.movedSchedule],
+  [["events", "segments", "journeys"], moves.movedByHistory],
   [["exports"], moves.movedSuppression],
   [["sends", "billing"], moves.movedCap],
   [["sends", "campaigns", "settings"], meetings.secondPerson],

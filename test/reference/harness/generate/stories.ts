@@ -66,8 +66,8 @@ export const setSendCap = (draft: Draft, monthly_send_cap: number | null) =>
 export const settings = (draft: Draft, body: Body) =>
   ask(draft, SECOND, { method: "PATCH", path: "/api/v1/workspace", body });
 
-export function segmentOf(draft: Draft, rule: Body): string {
-  const body = { name: `Window ${draft.commands.length}`, is_dynamic: true, rule };
+export function segmentOf(draft: Draft, rule: Body, is_dynamic = true): string {
+  const body = { name: `Window ${draft.commands.length}`, is_dynamic, rule };
   return `@${post(draft, SECOND, "/api/v1/segments", body, { handle: newHandle(draft, "segment") }, "segment")}`;
 }
 

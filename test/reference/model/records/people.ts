@@ -83,6 +83,8 @@ export interface Event {
   occurred_at: number;
   received_at: number;
   source: string;
+  /** AMB-134: it starts no journey. */
+  historical: boolean;
   idempotency_key: string | null;
   order: number;
   /** Whenever it was looked at: the definition in force, its value, and when messages had reached its person by then. */

@@ -11,6 +11,8 @@ export interface Segment {
   rule: Body;
   created_at: number;
   updated_at: number;
+  /** When its members were last computed, all at once. */
+  computed_at: number | null;
 }
 export interface Campaign {
   id: string;
