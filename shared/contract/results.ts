@@ -19,6 +19,12 @@ export const reached = {
   ...acted,
 };
 
+/** Whom nothing reached. */
+export const lost = {
+  failed: said("Whom nothing reached, for another reason than a mail that came back", v.number()),
+  uncertain: said("Those among `failed` who may have got it", v.number()),
+};
+
 const compared = v.object(liftEntries("The rate of arm B minus that of arm A"));
 
 /** The two arms of messages, and how they differ. */

@@ -220,7 +220,7 @@ it.each([
   ["a refusal", "ada@example.com", "permanent", { delivered: 0, bounced: 0, complained: 0, failed: 1, uncertain: 0 }],
   ["a call without an answer", "ada@example.com", "timeout", { delivered: 0, bounced: 0, complained: 0, uncertain: 1 }],
 ])(
-  "the funnel and the days of a category tell %s from all else (ISG-1, RDA-10, AMB-139)",
+  "the funnel, the report of a send, its days and those of a category tell %s from all else (ISG-1, RDA-10, AMB-139)",
   async (_, to, outcome, told) => {
     const { world, tenant } = await withTenant();
     const { channel } = await mailing(world, tenant, to);
@@ -236,6 +236,10 @@ it.each([
     const { delivered, bounced, complained } = told;
     const { buckets } = await read("GET /api/v1/insights/series?group_by=category");
     expect(buckets).toMatchObject([{ group: "transactional", delivered, bounced, complained }]);
+    const days = (await read(`GET /api/v1/insights/series?source_type=campaign&source_id=${id}`)).buckets;
+    expect(days).toMatchObject([told]);
+    const { items } = await read("GET /api/v1/notifications");
+    expect(await read(`GET /api/v1/notifications/${items[0].id}/report`)).toMatchObject(told);
   },
 );
 

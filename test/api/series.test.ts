@@ -28,6 +28,7 @@ const nothing = {
   sent: 0,
   delivered: 0,
   failed: 0,
+  uncertain: null,
   skipped: 0,
   bounced: 0,
   complained: 0,
@@ -96,7 +97,7 @@ it("a series by channel has no figures that are of a send as a whole (RDA-10)", 
 
 it("a series of one campaign has its converted subscribers and their revenue (RDA-10)", async () => {
   const { series, id, first, second } = await sold();
-  const ofCampaign = { ...nothing, group: null, converted: 0, revenue_cents: 0 };
+  const ofCampaign = { ...nothing, group: null, uncertain: 0, converted: 0, revenue_cents: 0 };
 
   expect(await series(`?source_type=campaign&source_id=${id}`)).toEqual([
     { ...ofCampaign, ...first, sent: 4, delivered: 4, ...bought, converted: 1, revenue_cents: 700 },

@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import { SendCost } from "../../../shared/contract/cost.ts";
 import { numberedPage, pageFields } from "../../../shared/contract/paging.ts";
-import { arms, reached } from "../../../shared/contract/results.ts";
+import { arms, lost, reached } from "../../../shared/contract/results.ts";
 import { OneOf, said, TrueOrFalse, titled } from "../../../shared/contract/schemas.ts";
 import { periodFields, requirePeriod, textQuery, windowFields, windowOf } from "../../../shared/contract/window.ts";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
@@ -214,6 +214,7 @@ export const campaigns = group("campaigns", "Several messages to one audience.",
             position: v.number(),
             label: v.string(),
             ...reached,
+            ...lost,
             dollars: said("What it cost so far, in US dollars", v.number()),
             error: v.optional(MessageError),
           }),

@@ -1,7 +1,7 @@
 // Notifications: one-off sends with audience targeting, their state, and their cancellation.
 import * as v from "valibot";
 import { cursor, cursorPage, cursorsOf, limit } from "../../../shared/contract/paging.ts";
-import { arms, reached } from "../../../shared/contract/results.ts";
+import { arms, lost, reached } from "../../../shared/contract/results.ts";
 import { Id, OneOf, said, TextUpTo, TimestampInput, Uuid } from "../../../shared/contract/schemas.ts";
 import { periodFields, requirePeriod, textQuery } from "../../../shared/contract/window.ts";
 import { attributesSeenBy } from "../../../shared/http/authenticate.ts";
@@ -128,7 +128,7 @@ export const notifications = group("notifications", "One-off sends with audience
     { agents: "read", uses: [storeRead] },
     {
       summary: "Get what became of a notification, and of its arms",
-      returns: v.object({ sent: v.number(), ...reached, ...arms }),
+      returns: v.object({ sent: v.number(), ...reached, ...lost, ...arms }),
     },
     async ({ store, params }) => sendReportOf(store, await getJob(store, params.id)),
   ),

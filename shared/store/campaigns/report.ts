@@ -40,8 +40,9 @@ const NO_RESULTS = {
 };
 
 function countedOf(job: JobRecord | undefined) {
-  const { delivered, bounced, complained, unsubscribed } = job ? countsNow(job, job) : NO_RESULTS;
-  return { delivered, bounced, complained, unsubscribed };
+  const counts = job ? countsNow(job, job) : { ...NO_RESULTS, failed: 0, uncertain: 0 };
+  const { delivered, bounced, complained, unsubscribed, failed, uncertain } = counts;
+  return { delivered, bounced, complained, unsubscribed, failed, uncertain };
 }
 
 /**

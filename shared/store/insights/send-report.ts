@@ -11,7 +11,7 @@ import { type CampaignSend, campaignTotals } from "./insights.ts";
 export async function sendReportOf(store: StoreReader, send: JobRecord) {
   const [job, totals] = await Promise.all([jobNow(store, send), interactionTotals(store, send.id)]);
   const sends = [{ job, totals }];
-  const { failed: _failed, uncertain: _uncertain, cost: _cost, ...results } = campaignTotals(sends);
+  const { cost: _cost, ...results } = campaignTotals(sends);
   return { ...results, ...armsOf(sends) };
 }
 

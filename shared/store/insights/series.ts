@@ -19,6 +19,7 @@ const measures = [
   "sent",
   "delivered",
   "failed",
+  "uncertain",
   "skipped",
   "bounced",
   "complained",
@@ -96,8 +97,8 @@ const midnightOf = (day: string) => timestamp(startOfDay(day));
 const hourRows = (store: StoreReader, { start, end }: Window) =>
   countersOfDays(store, { from: dayOf(timestamp(start)), to: dayOf(timestamp(end)) });
 
-/** What is counted by source only: subscribers who converted after any touch. */
-const ofSources: readonly Measure[] = ["converted", "revenue_cents"];
+/** What is counted by source only: who converted after any touch, and whose provider did not answer. */
+const ofSources: readonly Measure[] = ["converted", "revenue_cents", "uncertain"];
 const notOfChannels: readonly Measure[] = [...ofSources, "sent", "failed", "skipped"];
 
 /**
@@ -181,7 +182,16 @@ export async function mailFates(store: StoreReader, window: Window) {
   return fates;
 }
 
-const OF_A_SEND = ["sent", "delivered", "failed", "skipped", "bounced", "complained", "unsubscribed"] as const;
+const OF_A_SEND = [
+  "sent",
+  "delivered",
+  "failed",
+  "uncertain",
+  "skipped",
+  "bounced",
+  "complained",
+  "unsubscribed",
+] as const;
 
 async function addCampaign(
   store: StoreReader,

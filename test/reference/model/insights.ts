@@ -9,7 +9,7 @@ import { channelOf } from "./interactions.ts";
 import { About, ANY, type Body, DAY, invalid, isUuid, notFound, OneOf, type Request, Unordered } from "./kit.ts";
 import type { Job, Recipient } from "./records/sends.ts";
 import { heatmap, series, summary } from "./series.ts";
-import { isUnderWay, later } from "./tallies.ts";
+import { countsOf, isUnderWay, later } from "./tallies.ts";
 import { existing, found, type World } from "./world.ts";
 
 /** @param all with those that failed whole, whose recipients are not counted one by one */
@@ -46,13 +46,16 @@ export function report(world: World, query: Record<string, string>, id: string |
   const types = [...new Set([...reached, ...answered, ...bounced.map(() => "email")])];
   const by_message = campaign.messages.map((message, position) => {
     const own = touches.filter(({ job }) => job.id === message.job_id);
+    const whole = jobs.filter(({ id }) => id === message.job_id);
     // A template may have been changed since: its title then or now. A send that failed whole has kept none.
     const then = found(world.jobs, message.job_id)?.title;
     const label = new OneOf([then, contentOf(world, message)?.title ?? `Message ${position + 1}`]);
+    const { failed, uncertain } = countsOf({ recipients: whole.flatMap(({ recipients }) => recipients) });
     return {
       position,
       label,
       delivered: own.length,
+      ...(whole.some(({ error }) => error) ? {} : { failed, uncertain }),
       ...later(jobs.filter(({ id }) => id === message.job_id).flatMap(({ recipients }) => recipients)),
       ...engagement(
         world,
@@ -86,7 +89,9 @@ function sendReport(world: World, id: string | undefined): Body {
     delivered: touchesOf([job]).filter(({ recipient }) => recipient.variant === variant_id).length,
   });
   const by_variant = job.spec.variant_b ? new Unordered(["a", "b"].map(ofArm)) : new Unordered([]);
-  return { sent: job.sent, delivered, ...later(job.recipients), ...engagement(world, [job]), by_variant };
+  const { failed, uncertain } = countsOf(job);
+  const losses = job.error ? {} : { failed, uncertain };
+  return { sent: job.sent, delivered, ...losses, ...later(job.recipients), ...engagement(world, [job]), by_variant };
 }
 
 const wholeDays = ([start, end]: [number, number]): [number, number] => [

@@ -10,7 +10,7 @@ export const ANSWER_TIME = 10 * SECOND;
 export const shownState = ({ state, deliveries = [] }: { state: string; deliveries?: Delivery[] }): string =>
   state === "failed" && deliveries.some(({ reason }) => reason === UNANSWERED) ? "uncertain" : state;
 
-export function countsOf({ recipients }: Job): Body {
+export function countsOf({ recipients }: Pick<Job, "recipients">): Body {
   const count = (...states: string[]) => recipients.filter(({ state }) => states.includes(state)).length;
   return {
     total: recipients.length,
