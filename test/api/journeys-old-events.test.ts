@@ -204,7 +204,7 @@ describe("static segments", () => {
     ["at once", 0],
     ["two days later", 2 * DAY],
   ])(
-    "a static segment that is computed again %s starts no journey for who entered by historical events (AMB-134)",
+    "a static segment that is computed again %s starts no journey for people who entered by historical events (AMB-134)",
     async (_, later) => {
       const all = await setting();
       const { journey, members, compute } = await statically(all, "segment_entered");
@@ -220,7 +220,7 @@ describe("static segments", () => {
     },
   );
 
-  it("a static segment that is computed again starts no journey for who left by historical events (AMB-134)", async () => {
+  it("a static segment that is computed again starts no journey for people who left by historical events (AMB-134)", async () => {
     const all = await setting();
     const { journey, members, compute } = await statically(all, "segment_exited", { max: 1 });
     await all.person("ada");

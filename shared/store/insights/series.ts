@@ -97,7 +97,7 @@ const midnightOf = (day: string) => timestamp(startOfDay(day));
 const hourRows = (store: StoreReader, { start, end }: Window) =>
   countersOfDays(store, { from: dayOf(timestamp(start)), to: dayOf(timestamp(end)) });
 
-/** What is counted by source only: who converted after any touch, and whose provider did not answer. */
+/** What is counted by source only: people who converted after any touch, and messages that no provider confirmed. */
 const ofSources: readonly Measure[] = ["converted", "revenue_cents", "uncertain"];
 const notOfChannels: readonly Measure[] = [...ofSources, "sent", "failed", "skipped"];
 

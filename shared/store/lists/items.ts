@@ -117,7 +117,7 @@ export const MemberLeaf = item({
     members: packed(),
     /** Its last change removed an erased subscriber. */
     forgets: v.optional(v.literal(true)),
-    /** Who left with its last change by historical events or such an import. */
+    /** The ids of people who left with its last change by historical events or such an import. */
     left: v.optional(v.array(v.string())),
   },
   writers: ["recompute-segment", "delete-memberships", "erase"],

@@ -17,7 +17,7 @@ import { countWrite } from "./member-counts.ts";
 const MAX_BYTES = 820;
 const ID_BYTES = 16;
 const TIME_BYTES = 6;
-/** Added to the time of who entered by history: years that no clock shows. */
+/** Added to the time of a member who entered by history: years that no clock shows. */
 const BY_HISTORY = 2 ** 47;
 /** How often a change starts again after another one came first. */
 const MAX_ATTEMPTS = 10;
@@ -87,7 +87,7 @@ async function leafFor(
   return items[0] && leafOf(items[0]);
 }
 
-/** A member of a segment, with when it entered; undefined for who is none. */
+/** A member of a segment, with when it entered; undefined if the subscriber is none. */
 export async function leafMember(
   store: StoreReader,
   segment: string,
@@ -130,11 +130,11 @@ interface LeafChange {
   members: GroupMember[];
   /** Others are to enter it afterwards. */
   isPartial?: boolean;
-  /** Who leaves it by history. */
+  /** The ids of people who leave it by history. */
   left?: string[] | undefined;
 }
 
-/** Who is to be in a segment, when that was judged, and for whom history is the reason (AMB-134). */
+/** The people that belong to a segment, when that was judged, and those that history moves (AMB-134). */
 export interface Wanted {
   ids: ReadonlySet<string>;
   historical: ReadonlySet<string>;
