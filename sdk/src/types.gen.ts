@@ -2994,6 +2994,10 @@ export interface MessageReport {
   clicked: number;
   /** Recipients who clicked, without what a machine seems to have done */
   clicked_human: number;
+  /** Recipients that nothing reached, for another reason than a mail that came back */
+  failed: number;
+  /** Recipients among `failed` that may have got it */
+  uncertain: number;
   /** What it cost so far, in US dollars */
   dollars: number;
   /** Why it failed; `null` if it did not */
@@ -3805,6 +3809,8 @@ export interface Series {
   delivered: number | null;
   /** Recipients that were not reached */
   failed: number | null;
+  /** Recipients among `failed` that may have got it; `null` without a source */
+  uncertain: number | null;
   /** Recipients that were left out, such as those without consent */
   skipped: number | null;
   /** Recipients whose mail came back and whom no other channel reached; they are not among `delivered` */
@@ -5193,6 +5199,10 @@ export interface NotificationsGetReportAnswer {
   clicked: number;
   /** Recipients who clicked, without what a machine seems to have done */
   clicked_human: number;
+  /** Recipients that nothing reached, for another reason than a mail that came back */
+  failed: number;
+  /** Recipients among `failed` that may have got it */
+  uncertain: number;
   /** The numbers of each arm; only of experiences with two arms */
   by_variant: VariantReport[];
   /** Opens and clicks by people, among those whom each arm reached; `null` without arms */
