@@ -70,9 +70,24 @@ export function objectStories(open: () => Promise<Tab>): void {
     await page.getByRole("button", { name: "Review and send" }).click();
     await page.getByRole("button", { name: /^Schedule for \d+ people$/ }).click();
     await page.getByText(/^Scheduled for/).waitFor();
+    // What was planned since, for another day, is more than home lists.
+    const scheduled_at = new Date(Date.now() + 40 * 86_400_000).toISOString();
+    await page.route("**/api/v1/notifications?*", async (route) => {
+      const response = await route.fetch();
+      const { items, ...rest } = await response.json();
+      const later = Array.from({ length: 6 }, () => ({
+        ...items[0],
+        id: crypto.randomUUID(),
+        name: "In forty days",
+        scheduled_at,
+      }));
+      await route.fulfill({ json: { ...rest, items: [...later, ...items] } });
+    });
     await visit("home");
+    await page.getByRole("table", { name: "Latest sends" }).getByText("In forty days").first().waitFor();
     const today = page.locator("section.card", { has: page.getByRole("heading", { name: "Today" }) });
     await today.getByText(/^Later today goes out in /).waitFor();
+    expect(await today.getByText("In forty days").count()).toBe(0);
     expect(await violationsInThemes(page)).toEqual({});
     await visit("campaigns/new");
     await page.getByLabel("Name").fill("Half written");

@@ -59,7 +59,7 @@ export function Upcoming() {
       {items.length === 0 && !isKnown && !error && <Skeleton rows={6} />}
       {items.length === 0 && isKnown && (
         <Empty
-          title="Nothing is scheduled."
+          title={`Nothing goes out in the next ${DAYS} days.`}
           action={
             <LinkButton href={pathTo("campaigns", "new")} needs="campaigns.create">
               New campaign

@@ -20,6 +20,9 @@ import { Today, type Use, usesOf } from "./today.tsx";
 
 const DAYS = 14;
 const EVERY_MS = 5_000;
+/** Sends that are listed, and those among which is what goes out or failed today. */
+const SHOWN = 6;
+const LATEST = 50;
 const LINES: readonly Line[] = [
   { name: "Delivered", measure: "delivered" },
   { name: "Opened", measure: "opened" },
@@ -29,7 +32,7 @@ const LINES: readonly Line[] = [
 
 export function View() {
   const channels = useQuery("channels.list", []);
-  const sends = useQuery("notifications.list", [{ limit: 6, exclude_source_type: "journey" }]);
+  const sends = useQuery("notifications.list", [{ limit: LATEST, exclude_source_type: "journey" }]);
   const billing = useQuery("billing.get", []);
   const hasSent = sends.data !== undefined && sends.data.items.length > 0;
   const failing = channels.data?.channels.filter(({ status }) => status === "invalid") ?? [];
@@ -59,9 +62,9 @@ export function View() {
         <Collection
           noun="send"
           card="Latest sends"
-          rows={{ first: sends, items: sends.data?.items ?? [] }}
+          rows={{ first: sends, items: sends.data?.items.slice(0, SHOWN) ?? [] }}
           filters={<a href={pathTo("activity")}>All activity</a>}
-          usual={6}
+          usual={SHOWN}
           keyOf={({ id }) => id}
           hrefOf={({ id }) => pathTo("activity", id)}
           empty={{

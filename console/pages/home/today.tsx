@@ -1,12 +1,13 @@
 // What needs somebody today: drafts to finish, what goes out, what failed or was halted, what nears a limit.
 import type { ComponentChildren } from "preact";
 import type { Billing, ListedCampaign, NotificationsListAnswer } from "../../../sdk/src/types.gen.ts";
+import { DAY } from "../../../shared/kernel/clock.ts";
 import { useQuery } from "../../app/query.ts";
 import { pathTo } from "../../app/router.ts";
 import { sendLimitOf } from "../../app/send-limit.ts";
 import { sendName } from "../../app/send-name.ts";
 import { asksSecondPerson } from "../../app/session.ts";
-import { number, share } from "../../app/time.ts";
+import { now, number, share } from "../../app/time.ts";
 import { stateOf } from "../../components/badge.tsx";
 import { Icon, type IconName } from "../../components/icon.tsx";
 import { Card, Time } from "../../components/page.tsx";
@@ -75,14 +76,15 @@ function ofDraft({ id, name, updated_at }: ListedCampaign): Matter {
   return { key: id, icon: "pencil", name, href: pathTo("campaigns", id), says };
 }
 
-/** Those of the latest that somebody must look at, or that are still to come. */
+/** Those that somebody must look at: halted ones, and what failed or goes out within a day. */
 function ofSends({ items }: NotificationsListAnswer): Matter[] {
   return items.flatMap((send): Matter[] => {
-    const { id, scheduled_at } = send;
+    const { id, scheduled_at, created_at } = send;
     const at = { key: id, name: sendName(send), href: pathTo("activity", id) };
-    switch (stateOf(send)) {
-      case "halted":
-        return [{ ...at, icon: "warning", says: "was halted by its brake" }];
+    const state = stateOf(send);
+    if (state === "halted") return [{ ...at, icon: "warning", says: "was halted by its brake" }];
+    if (Math.abs(Date.parse(scheduled_at ?? created_at) - now()) > DAY) return [];
+    switch (state) {
       case "failed":
         return [{ ...at, icon: "cross", says: "failed" }];
       case "scheduled":
