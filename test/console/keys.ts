@@ -85,7 +85,7 @@ export function keyStories(open: () => Promise<Tab>): void {
     await page.getByLabel("Search by name or title").fill("lamps OF");
     await page.getByRole("row", { name: /^Lamps of the week .* One-off \d+ \d+ \d+ \d+ \d+ / }).waitFor();
     await page.getByLabel("Search by name or title").fill("no such send");
-    await page.getByText("Nothing in Demo is called so.").waitFor();
+    await page.getByText("Nothing in Demo is called that.").waitFor();
     await page.keyboard.press("Control+k");
     await page.locator("dialog.palette input").fill("lamps");
     await page.locator("dialog.palette [role=option]").filter({ hasText: "Lamps of the weeksend" }).click();

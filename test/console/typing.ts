@@ -137,7 +137,7 @@ export function typingStories(open: () => Promise<Tab>): void {
     await page.locator("button.chart-node", { hasText: "Branch" }).click();
     expect(await json.inputValue()).toBe(begun);
     await page.getByRole("button", { name: "Save", exact: true }).click();
-    await page.getByText("Saved without what is not finished of its conditions.").waitFor();
+    await page.getByText("Saved without the unfinished conditions.").waitFor();
     await page.getByText("version 3").waitFor();
     expect(await json.inputValue()).toBe(begun);
   });

@@ -81,7 +81,7 @@ function Sends() {
       }
       empty={{
         title:
-          q || status ? `Nothing in ${where} is ${q ? "called so" : status}.` : `Nothing was sent in ${where} yet.`,
+          q || status ? `Nothing in ${where} is ${q ? "called that" : status}.` : `Nothing was sent in ${where} yet.`,
         about: !withJourneys && "Messages of journeys are not shown here unless you ask for them.",
         action: <a href={pathTo("send")}>Write a message</a>,
       }}

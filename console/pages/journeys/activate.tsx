@@ -110,7 +110,7 @@ const ageText = (age = DEFAULT_MAX_AGE): string =>
     : `Events that arrive more than ${durationText(age)} late start no run.`;
 
 function againText(rules: Journey["entry_rules"]): string {
-  const only = rules?.eligibility ? "Only who matches its entry rule enters. " : "";
+  const only = rules?.eligibility ? "Only people who match its entry rule enter. " : "";
   if (!rules?.allow_reentry) return `${only}Each person enters once.`;
   const { reentry_window: window } = rules;
   return `${only}A person may enter again${window ? `, at most once in ${durationText(window)}` : ""}.`;

@@ -88,7 +88,7 @@ function Opened({ journey, isOwn }: OpenedProps) {
     if (!isWhole || (isSame(steps, edit.graph) && isSame(trigger, edit.trigger))) isOwn(version);
     guard.saved(bodyOf(done.answer));
     edit.pause();
-    if (!isWhole) return say("Saved without what is not finished of its conditions.");
+    if (!isWhole) return say("Saved without the unfinished conditions.");
     edit.accepted();
     say(
       running > 0
