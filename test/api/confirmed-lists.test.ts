@@ -99,8 +99,9 @@ describe("a list that asks", () => {
 
     await follow(world, "POST", (await links())[0]!);
 
-    const [proof] = (await call(`GET /api/v1/subscribers/${ada}/consents`)).body.items;
-    expect(proof).toMatchObject({ channel: `list:${list.id}`, status: "opted_in", source: "confirmed_opt_in" });
+    const { items } = (await call(`GET /api/v1/subscribers/${ada}/consents`)).body;
+    const proof = { channel: `list:${list.id}`, status: "opted_in", source: "confirmed_opt_in" };
+    expect(items).toContainEqual(expect.objectContaining(proof));
   });
 
   it("who confirmed a list before is a member at once (AMB-129)", async () => {

@@ -1,6 +1,6 @@
 // Stories where commands of several areas meet: what is switched while it is held, late, hidden, at night, under two names.
 import type { Body } from "../../model/kit.ts";
-import { type Draft, EVENTS, iso, newHandle, PEOPLE } from "./draft.ts";
+import { type Draft, EVENTS, iso, newHandle, PEOPLE, someOf } from "./draft.ts";
 import {
   ask,
   boundaryAfter,
@@ -45,14 +45,19 @@ export function heldSchedule(draft: Draft): void {
   const schedule = scheduleOf(draft, { campaign_id: campaign });
   const act = (action: string) =>
     ask(draft, SECOND, { method: "PATCH", path: `/api/v1/campaigns/${campaign}`, body: { action } });
+  const change = (body: Body) => ask(draft, SECOND, { method: "PATCH", path: `/api/v1/schedules/@${schedule}`, body });
   const turn = (active: boolean) =>
-    ask(draft, SECOND, { method: "PATCH", path: `/api/v1/schedules/@${schedule}`, body: { active } });
+    change({
+      active,
+      ...(random.chance(0.3) && { template_id: random.pick(["@no_template", someOf(draft, "template")]) }),
+    });
   const [off, on] = random.pick<[string, string]>([
     ["pause", "resume"],
     ["archive", "unarchive"],
   ]);
   act(off);
   if (random.chance(0.7)) turn(random.chance(0.5));
+  if (random.chance(0.5)) change(random.pick<Body>([{ timezone: "Europe/Berlin" }, { cron_expression: "30 * * * *" }]));
   const template = `@${draft.made.template.at(-1)}`;
   if (random.chance(0.3))
     ask(draft, SECOND, { method: "DELETE", path: `/api/v1/templates/${template}`, body: undefined });

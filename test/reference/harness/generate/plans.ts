@@ -69,15 +69,15 @@ export function schedule(draft: Draft): void {
       "schedule",
     );
   } else if (kind < 8) {
-    const change = random.pick<Body>([
+    const changes: Body[] = [
       { active: random.chance(0.5) },
       { cron_expression: random.pick(CRONS) },
       { timezone: random.pick(ZONES) },
       { template_id: someOf(draft, "template") },
       { channel_ids: channelsOf(draft) },
       {},
-    ]);
-    add(draft, { as, method: "PATCH", path, body: change });
+    ];
+    add(draft, { as, method: "PATCH", path, body: { ...random.pick(changes), ...random.pick(changes) } });
   } else add(draft, { as, method: "DELETE", path });
 }
 
