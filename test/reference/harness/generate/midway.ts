@@ -1,6 +1,6 @@
 // Stories of what changes between two steps of something: between the tries of a message, before the end of a night, in a run.
 import type { Body } from "../../model/kit.ts";
-import { type Draft, iso, newHandle } from "./draft.ts";
+import { type Draft, iso, newHandle, PEOPLE } from "./draft.ts";
 import {
   allDay,
   ask,
@@ -131,6 +131,44 @@ export function deadTokens(draft: Draft): void {
   if (random.chance(0.5)) mended(draft);
   sendTo(draft, SECOND, [person], { channel_ids: random.pick([channel_ids, channel_ids.slice(0, 1)]), ...smart });
   mended(draft);
+}
+
+/**
+ * A send that only some devices fit (NTF-15, NTF-16), among them such as take no pushes or are gone, and a person with more of
+ * them than are kept (D-DEV).
+ */
+export function someDevices(draft: Draft): void {
+  const { random } = draft;
+  const people = random.some(PEOPLE, 2).map((name) => personOf(draft, name));
+  const pushes = [channelFor(draft, "ios"), channelFor(draft, "android")];
+  const channel_ids = random.chance(0.5) ? pushes : [...pushes, mailChannel(draft)];
+  const register = (subscriber_id: string, n: number) => {
+    const platform = random.pick(["ios", "android"]);
+    const app_version = random.pick<Body>(["1.9.9", "1.10.0", "2", { major: 1, minor: 10 }]);
+    const body = {
+      subscriber_id,
+      platform,
+      token: `${platform}-${subscriber_id}-${n}`,
+      app_version,
+      push_enabled: random.chance(0.8),
+    };
+    const wish = { as: "sdk", handle: newHandle(draft, "device") };
+    post(draft, SECOND, "/api/v1/devices", { ...body, ...(random.chance(0.3) && { locale: "de" }) }, wish, "device");
+  };
+  for (const person of people) for (let n = random.pick([1, 1, 2, 21]); n > 0; n--) register(person, n);
+  // Some are gone by then.
+  if (random.chance(0.4)) {
+    failing(draft, "ios", "invalid_token");
+    sendTo(draft, SECOND, people.slice(0, 1), { channel_ids: pushes });
+    mended(draft);
+  }
+  const version = random.pick<Body>(["1.10.0", "1.9", { major: 2 }]);
+  const device_filters = random.pick<Body>([
+    { app_version: { [random.pick(["$gte", "$lt", "$eq"])]: version } },
+    { platform: { $in: ["ios"] }, locale: { $exists: random.chance(0.5) } },
+  ]);
+  const to = random.chance(0.5) ? {} : { subscriberIds: undefined, target: { type: "all" } };
+  sendTo(draft, SECOND, people, { channel_ids, device_filters, ...to });
 }
 
 /**

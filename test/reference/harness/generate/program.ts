@@ -119,7 +119,7 @@ const STORIES: [string[], Make][] = [
   [["sends", "faults"], midway.deadTokens],
   [["events", "journeys", "settings"], midway.leftInAJourney],
   [["events", "journeys", "settings"], midway.behindTheNight],
-  [["sends"], seldom.someDevices],
+  [["sends"], midway.someDevices],
   [["sends", "settings", "segments"], seldom.bareDays],
   [["events", "journeys"], seldom.endedByWhoTheyAre],
   [["sends", "campaigns", "topics"], seldom.topicInUse],

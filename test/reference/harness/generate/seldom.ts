@@ -126,28 +126,6 @@ export function nightsOfTheirOwn(draft: Draft): void {
   pass(draft, DAY);
 }
 
-/** A send that only some devices fit (NTF-15, NTF-16), and a person with more of them than are kept (D-DEV). */
-export function someDevices(draft: Draft): void {
-  const { random } = draft;
-  const people = random.some(PEOPLE, 2).map((name) => personOf(draft, name));
-  const channel_ids = [channelFor(draft, "ios"), channelFor(draft, "android")];
-  const register = (subscriber_id: string, n: number) => {
-    const platform = random.pick(["ios", "android"]);
-    const app_version = random.pick<Body>(["1.9.9", "1.10.0", "2", { major: 1, minor: 10 }]);
-    const body = { subscriber_id, platform, token: `${platform}-${subscriber_id}-${n}`, app_version };
-    const wish = { as: "sdk", handle: newHandle(draft, "device") };
-    post(draft, SECOND, "/api/v1/devices", { ...body, ...(random.chance(0.3) && { locale: "de" }) }, wish, "device");
-  };
-  for (const person of people) for (let n = random.pick([1, 1, 2, 21]); n > 0; n--) register(person, n);
-  const version = random.pick<Body>(["1.10.0", "1.9", { major: 2 }]);
-  const device_filters = random.pick<Body>([
-    { app_version: { [random.pick(["$gte", "$lt", "$eq"])]: version } },
-    { platform: { $in: ["ios"] }, locale: { $exists: random.chance(0.5) } },
-  ]);
-  const to = random.chance(0.5) ? {} : { subscriberIds: undefined, target: { type: "all" } };
-  sendTo(draft, SECOND, people, { channel_ids, device_filters, ...to });
-}
-
 /** Days without a time, which are those of the zone of the workspace (AMB-137). */
 export function bareDays(draft: Draft): void {
   const { random } = draft;
