@@ -253,13 +253,13 @@ function warningsOfAccount({ accountConcurrency, emailIdentity }: Settings, watc
             id: "MailsBounce",
             metric: reputation("BounceRate"),
             above: BOUNCE_RATE,
-            lost: "Many mails bounce: above 5 % SES reviews the account and may stop all of its mails. Pause the campaign whose addresses are old.",
+            lost: "Many mails bounce: above 5% SES reviews the account and may stop all of its mails. Pause the campaign whose addresses are old.",
           },
           {
             id: "MailsComplained",
             metric: reputation("ComplaintRate"),
             above: COMPLAINT_RATE,
-            lost: "Many recipients report mails as spam: above 0.1 % SES reviews the account and may stop all of its mails. Look at who was sent what without consent.",
+            lost: "Many recipients report mails as spam: above 0.1% SES reviews the account and may stop all of its mails. Look at who was sent what without consent.",
           },
         ]),
   ];

@@ -35,5 +35,5 @@ const sum = lines.reduce((total, [, dollars]) => total + dollars, 0);
 const rows = [...lines, ["together", sum] as const].map(([what, dollars]) => [what, dollars.toFixed(2)]);
 console.log(columnsOf([["a month", "dollars"], ...rows], ["a month"]));
 console.log(
-  `\nList prices of us-east-1 of ${PRICES_OF}, without the free tiers and without providers but SES (docs/deploy.md).`,
+  `\nList prices of us-east-1 of ${PRICES_OF}, without the free tiers, providers but SES, and what docs/deploy.md says it leaves out.`,
 );

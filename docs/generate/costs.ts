@@ -114,6 +114,8 @@ const EACH: readonly { routes: RegExp; units: number; of: string }[] = [
     units: 3,
     of: "delivery of 1 KB that it sends again, at most 1,000, and a sixth of it for each that it passes by, at most 10,000",
   },
+  { routes: /^GET .*\/subscribers\/:id\/timeline$/, units: 6, of: "message of 8 KB that it shows, at most 100" },
+  { routes: /^GET .*\/subscribers\/:id\/export$/, units: 2, of: "message of 8 KB that it shows, at most 200" },
   { routes: /^GET .*\/v1\/notifications$/, units: 0.3, of: "send that its filter passes by, at most 2,000" },
   { routes: /^GET .*\/recipients$/, units: 3, of: "recipient that it shows or passes by, at most 300" },
   { routes: /^GET .*\/runs$/, units: 1.5, of: "run that it shows or passes by, at most 300" },

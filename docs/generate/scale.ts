@@ -201,7 +201,7 @@ export function scalePage(): string {
 
 What such a day takes, computed from the units that [performance.md](performance.md) measured, and the ceilings that it meets.
 Nothing of it was run on AWS. The table's part is measured on the model of its throughput, by \`npm run bench -- scale\`. The busiest
-second is taken as ${PEAK} times an average one, events come a thousand a request with keys, nearly each of another person, pushes go
+second is taken as ${PEAK} times an average one, events come a thousand a request with keys, nearly every one of a different person, pushes go
 to many. Where a request has the events of a hundred people, an event takes ${count(MEASURED.event.wcu)} write units in place of ${count(MEASURED.eventOfMany.wcu)}, and a third of the storage.
 
 ## Each second

@@ -36,7 +36,7 @@ const Z80 = 0.8416212335729143;
 export const rateOf = ({ size, converters }: Arm): number => (size === 0 ? 0 : converters / size);
 
 /**
- * The lift of those who were sent to over the control group, in percentage points, with its interval of 95 % (Newcombe's
+ * The lift of those who were sent to over the control group, in percentage points, with its interval of 95% (Newcombe's
  * method).
  */
 export function liftOf(treated: Arm, holdout: Arm): Lift {
@@ -61,7 +61,7 @@ export function liftOf(treated: Arm, holdout: Arm): Lift {
   };
 }
 
-/** The interval of a rate. @param z its certainty in standard deviations; default: 95 % */
+/** The interval of a rate. @param z its certainty in standard deviations; default: 95% */
 export function wilson({ size, converters }: Arm, z = Z95): [low: number, high: number] {
   const p = converters / size;
   const z2 = z * z;

@@ -8,6 +8,7 @@ import { worlds } from "../support/worlds.ts";
 const { withTenant } = worlds();
 
 const MANY = 200;
+const MESSAGES = 100;
 const content = { title: "Hello", body: "There" };
 
 /** The bodies that name people, addresses or events, and a path where it is not that of the route. */
@@ -82,3 +83,24 @@ it("a file of suppressed addresses has at most 10,000 of them, also in one row (
   expect([status, body.message]).toEqual([400, "The file has more than 10000 addresses."]);
   expect(world.dynamodb.meter().wcu).toBeLessThan(10);
 });
+
+it.each([
+  ["GET /api/v1/subscribers/:id/timeline", "?limit=100"],
+  ["GET /api/v1/subscribers/:id/export", ""],
+])(
+  "%s costs no more for each message with a long text of its own than docs/access.md says (D2)",
+  async (route, query) => {
+    const { world, tenant } = await withTenant();
+    const [id = ""] = await addPeople(world, tenant, 1);
+    for (let n = 0; n < MESSAGES; n++)
+      await tenant.call("POST /api/v1/notifications", { subscriberIds: [id], title: `${n}`, body: "x".repeat(8_000) });
+    await world.settle();
+    world.dynamodb.resetMeter();
+
+    const { status } = await tenant.call(`${route.replace(":id", id)}${query}`);
+
+    const { wcu, rcu } = world.dynamodb.meter();
+    const own = recordedCosts()?.routes[route]?.dashboard?.units ?? 0;
+    expect([status, wcu + rcu <= own + MESSAGES * (eachOf(route)?.units ?? 0)]).toEqual([200, true]);
+  },
+);

@@ -1,6 +1,6 @@
 // What AWS limits in characters, at the longest names that a deployment can have.
 import { describe, expect, it } from "vitest";
-import { EVERYTHING, ofType, type Resource, synthesize, type Template } from "./support/template.ts";
+import { EVERYTHING, ofType, type Resource, synthesize, type Template, validated } from "./support/template.ts";
 
 /** Of all inline policies of a role together. */
 const INLINE_CHARACTERS = 10_240;
@@ -104,6 +104,11 @@ it.each([
 
 describe.each(["on", "off"] as const)("with every setting %s", (which) => {
   const template = synthesize({ context: settings[which] });
+
+  it("the template is one that CloudFormation takes: its types, properties, values and references (F6)", () => {
+    expect(validated({ context: settings[which] })).toEqual(template);
+  });
+
   const tooLarge = (
     type: string,
     limit: number,
