@@ -10,11 +10,11 @@ import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
 
-/** Two sends by a server key, in a quarter-hour that is settled. */
-async function sealed() {
+/** Sends by a server key, two by default, in a quarter-hour that is settled. */
+async function sealed(people = ["ada", "ben"]) {
   const { world, tenant } = await withTenant();
   const server = await tenant.backend("subscribers:write", "messages:send");
-  for (const name of ["ada", "ben"]) {
+  for (const name of people) {
     await world.call("POST /v1/subscribers/upsert", { as: server, body: { external_id: name } });
     const body = { external_ids: [name], title: "Your order", body: "It is on its way." };
     expect((await world.call("POST /v1/notifications", { as: server, body })).status).toBe(201);
@@ -39,6 +39,16 @@ describe("the sends of a server key in the audit trail", () => {
       },
     ]);
     expect(await verify()).toMatchObject({ valid: true, verified: 1 });
+  });
+
+  it("sends of a server key are one entry of the audit trail too where a workspace makes so many that they are in several partitions (RDA-23)", async () => {
+    const { world, list, verify } = await sealed(Array.from({ length: 40 }, (_, n) => `person-${n}`));
+    const entries = await list();
+
+    expect(entries.map(({ sends }) => sends?.count)).toEqual([40]);
+    await world.advance(DAY);
+    expect(await list()).toEqual(entries);
+    expect(await verify()).toMatchObject({ valid: true });
   });
 
   it("sends that were sealed get no second entry of the audit trail when their day is counted again (RDA-23)", async () => {

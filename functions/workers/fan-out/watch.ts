@@ -22,12 +22,16 @@ const EARLY_MS = 2 * MINUTE;
 /** Jobs that a message names. */
 const MAX_JOBS = 100;
 
+/** When the first partition of a quarter-hour comes again because another one is not settled. */
+const AGAIN_SECONDS = 60;
+
 /** Whether a send whose recipients are on its row waits no longer. */
 export const isDue = ({ claim }: JobRecord, now: number): boolean => (claim?.waits ?? 0) <= now + EARLY_MS;
 
 /**
  * Settles the sends to one subscriber of a quarter-hour, and sets the next watch while there are any that have not ended:
- * their messages are sent again. The partitions of a workspace that makes many jobs are looked at one by one.
+ * their messages are sent again. The partitions of a workspace that makes many jobs are looked at one by one. The first one
+ * alone adds the sends of all to the audit trail, so that they are one entry (RDA-23).
  */
 export async function settle(
   { store, clock, timers, fanOutQueue, auditTrail, secrets }: WorkerContext,
@@ -35,12 +39,17 @@ export async function settle(
 ): Promise<void> {
   const { tenant } = store;
   const lanes = await directLanes(store);
-  const [only, ...others] = lane === undefined ? lanes : lanes.filter((one) => one === lane);
-  if (others.length > 0) return fanOutQueue.send(lanes.map((one) => ({ kind: "settle", tenant, quarter, lane: one })));
+  const [first, ...others] = lanes;
+  if (first === undefined) return;
+  const settling = (one: string) => ({ kind: "settle" as const, tenant, quarter, lane: one });
+  if (lane === undefined && others.length > 0) return fanOutQueue.send(lanes.map(settling));
+
+  const only = lanes.find((one) => one === (lane ?? first));
   if (only === undefined) return;
   const { open } = await settleQuarter(store, secrets, quarter, only);
   await returnUnused(store, quarter, lanes);
-  await sealSends(store, { auditTrail, secrets }, quarter, lanes);
+  const isSealed = only !== first || (await sealSends(store, { auditTrail, secrets }, quarter, lanes));
+  if (!isSealed) await fanOutQueue.send([settling(first)], { delaySeconds: AGAIN_SECONDS });
   if (open.length === 0) return;
   await timers.set([watchOf(quarter, clock.now())]);
   const due = open.filter((job) => isDue(job, clock.now())).map(({ id }) => id);

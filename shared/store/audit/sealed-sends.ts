@@ -29,18 +29,19 @@ export const shownSends = ({ quarter, count }: SealedSends): v.InferOutput<typeo
 
 /**
  * Adds the sends of a quarter-hour to the audit trail, one entry for each key, once all its partitions are settled. An
- * entry of a former total is superseded: a crash between entry and mark leaves two of the same.
+ * entry of a former total is superseded: a crash between entry and mark leaves two of the same, and so do two workers at once.
+ * @returns false while a partition is not settled
  */
 export async function sealSends(
   store: Store,
   { auditTrail, secrets }: SealingContext,
   quarter: number,
   lanes: readonly JobLane[],
-): Promise<void> {
+): Promise<boolean> {
   const keys = lanes.map((lane) => ({ quarter, lane }));
   const rows = await store.getAll(QuarterItem, keys);
   const [first] = lanes;
-  if (first === undefined || rows.some((row) => row === undefined)) return;
+  if (first === undefined || rows.some((row) => row === undefined)) return false;
   const totals = addedSeals(rows.map((row) => (row?.seals ? fromJson(row.seals) : {})));
   const marks = new Map(familyOf(rows[0] ?? {}, "s:"));
 
@@ -62,6 +63,7 @@ export async function sealSends(
       () => ({ status: 201 }),
     );
   }
+  return true;
 }
 
 /**
