@@ -1,5 +1,6 @@
 // The operator page of the console on loopback: its files, and one call, which is given to the operator function.
 import { randomBytes, timingSafeEqual } from "node:crypto";
+import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
@@ -42,10 +43,7 @@ export async function serveOperateConsole(operate: Invoke, port: number): Promis
     if (!file) return answer(response, 404, { code: "NOT_FOUND", message: "Not Found" });
     response.writeHead(200, file.headers).end(file.content);
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(port, HOST, resolve);
-  });
+  await once(server.listen(port, HOST), "listening");
   // A server that listens on a port has an address with it, hence the cast.
   const bound = (server.address() as AddressInfo).port;
   return {

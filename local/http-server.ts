@@ -1,4 +1,5 @@
 // The loopback HTTP server before the gateway.
+import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type Gateway, type GatewayRequest, type GatewayResponse, pathOf, refusal } from "./gateway.ts";
@@ -101,10 +102,7 @@ export async function startHttpServer({
       .finally(() => closing && response.once("close", () => server.closeIdleConnections()));
   });
 
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(port, HOST, resolve);
-  });
+  await once(server.listen(port, HOST), "listening");
   const listening = (server.address() as AddressInfo).port;
 
   const close = async () => {

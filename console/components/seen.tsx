@@ -85,6 +85,24 @@ interface FrameMessage {
   letterReady?: boolean;
   letterHeight?: number;
   letterLink?: string;
+  letterBlock?: string;
+}
+
+/** Fills the frame of a mail with its HTML, and hears what the frame reports. @returns the ref of the frame */
+export function useMailFrame(html: string, inputs: readonly unknown[], hear: (message: FrameMessage) => void) {
+  const frame = useRef<HTMLIFrameElement>(null);
+  useEffect(() => {
+    const fill = () => frame.current?.contentWindow?.postMessage({ html }, "*");
+    const listen = ({ source, data }: MessageEvent<FrameMessage>) => {
+      if (source !== frame.current?.contentWindow) return;
+      if (data.letterReady) fill();
+      hear(data);
+    };
+    addEventListener("message", listen);
+    fill();
+    return () => removeEventListener("message", listen);
+  }, [html, ...inputs]);
+  return frame;
 }
 
 /** The hidden text with which the service begins a mail that has a preheader. */
@@ -94,22 +112,13 @@ const WEB = /^https?:/;
 
 /** The mail in a frame of an origin of its own, which runs none of its scripts and loads no remote image unasked. */
 function Letter({ title, html, from = "Your product", opens = false }: LetterProps) {
-  const frame = useRef<HTMLIFrameElement>(null);
   const [isAsked, setAsked] = useState(false);
   const images = isAsked || !loadsRemote(html, location.origin);
   const [height, setHeight] = useState(160);
-  useEffect(() => {
-    const fill = () => frame.current?.contentWindow?.postMessage({ html }, "*");
-    const listen = ({ source, data }: MessageEvent<FrameMessage>) => {
-      if (source !== frame.current?.contentWindow) return;
-      if (data.letterReady) fill();
-      if (data.letterHeight) setHeight(Math.min(600, Math.max(80, data.letterHeight)));
-      if (opens && data.letterLink && WEB.test(data.letterLink)) open(data.letterLink, "_blank", "noopener");
-    };
-    addEventListener("message", listen);
-    fill();
-    return () => removeEventListener("message", listen);
-  }, [html, images, opens]);
+  const frame = useMailFrame(html, [images, opens], ({ letterHeight, letterLink }) => {
+    if (letterHeight) setHeight(Math.min(600, Math.max(80, letterHeight)));
+    if (opens && letterLink && WEB.test(letterLink)) open(letterLink, "_blank", "noopener");
+  });
   const preheader = PREHEADER.exec(html)?.[1];
   return (
     <figure class="letter">

@@ -1,5 +1,6 @@
 // A mail that is being designed, in the frame of mails: a click on a block chooses it.
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
+import { useMailFrame } from "../components/seen.tsx";
 import type { Design } from "./design.ts";
 import { inTheme, mailHtml, sampled } from "./mail.ts";
 
@@ -12,29 +13,14 @@ interface FrameProps {
   choosing?: { chosen: string | undefined; choose: (id: string) => void };
 }
 
-interface FrameMessage {
-  letterReady?: boolean;
-  letterHeight?: number;
-  letterBlock?: string;
-}
-
 export function MailFrame({ design, title, width, isDark = false, choosing }: FrameProps) {
-  const frame = useRef<HTMLIFrameElement>(null);
   const [height, setHeight] = useState(400);
   const chosen = choosing?.chosen;
   const html = inTheme(sampled(mailHtml(design, { chosen })), isDark);
-  useEffect(() => {
-    const fill = () => frame.current?.contentWindow?.postMessage({ html }, "*");
-    const listen = ({ source, data }: MessageEvent<FrameMessage>) => {
-      if (source !== frame.current?.contentWindow) return;
-      if (data.letterReady) fill();
-      if (data.letterHeight) setHeight(data.letterHeight);
-      if (data.letterBlock) choosing?.choose(data.letterBlock);
-    };
-    addEventListener("message", listen);
-    fill();
-    return () => removeEventListener("message", listen);
-  }, [html]);
+  const frame = useMailFrame(html, [], ({ letterHeight, letterBlock }) => {
+    if (letterHeight) setHeight(letterHeight);
+    if (letterBlock) choosing?.choose(letterBlock);
+  });
   return (
     <iframe
       ref={frame}

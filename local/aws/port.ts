@@ -1,4 +1,5 @@
 // The embedded AWS services on a loopback port, for the AWS CLI, a database browser or a conformance suite.
+import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { handleAwsRequest, type Services } from "./protocol.ts";
@@ -39,10 +40,7 @@ export async function startAwsPort(
       response.destroy();
     }
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(port, HOST, resolve);
-  });
+  await once(server.listen(port, HOST), "listening");
   const listening = (server.address() as AddressInfo).port;
   return {
     url: `http://${HOST}:${listening}`,

@@ -56,10 +56,10 @@ export const csvImporter =
     return imports.importLists(formOf({ ...fields, upload_id: upload.upload_id }), options);
   };
 
-function formOf(fields: Record<string, string>, file?: Blob): FormData {
+/** A form with a CSV file as its last part, since S3 ignores what comes after the file. */
+export function formOf(fields: Readonly<Record<string, string>>, file?: Blob, filename = "subscribers.csv"): FormData {
   const form = new FormData();
   for (const [name, value] of Object.entries(fields)) form.set(name, value);
-  // Last: S3 ignores what comes after the file.
-  if (file) form.set("file", new Blob([file], { type: "text/csv" }), "subscribers.csv");
+  if (file) form.set("file", new Blob([file], { type: "text/csv" }), filename);
   return form;
 }

@@ -2,6 +2,7 @@
 import { timingSafeEqual } from "node:crypto";
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import { hmacUnder } from "../kernel/hmac.ts";
+import { UUID, uuidFrom } from "../kernel/ids.ts";
 
 interface UnsubscribeToken {
   kind: "unsubscribe";
@@ -41,7 +42,6 @@ export type OpenToken = SentMail & { kind: "open" };
 export type ClickToken = SentMail & { kind: "click"; link: number; links: number; target: string };
 export type MailToken = UnsubscribeToken | ConfirmToken | OpenToken | ClickToken;
 
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const ID_BYTES = 16;
 const MAC_BYTES = 16;
 /** The one channel and the one scope that exist. */
@@ -131,11 +131,11 @@ function sendBytesOf({ of }: UnsubscribeToken): Buffer {
 
 function sendOf(bytes: Buffer): Pick<UnsubscribeToken, "of"> {
   if (bytes.length === 0) return {};
-  return { of: { job: unpacked(bytes.subarray(0, ID_BYTES)), sentAt: bytes.readUInt32BE(ID_BYTES) } };
+  return { of: { job: uuidFrom(bytes.subarray(0, ID_BYTES)), sentAt: bytes.readUInt32BE(ID_BYTES) } };
 }
 
 function tokenOf(kind: MailToken["kind"], bytes: Buffer): MailToken {
-  const id = (n: number) => unpacked(bytes.subarray(n * ID_BYTES, (n + 1) * ID_BYTES));
+  const id = (n: number) => uuidFrom(bytes.subarray(n * ID_BYTES, (n + 1) * ID_BYTES));
   const owner = { tenant: id(0), subscriber: id(1) };
   if (kind === "unsubscribe") {
     const send = sendOf(bytes.subarray(lengths.unsubscribe));
@@ -154,9 +154,4 @@ function tokenOf(kind: MailToken["kind"], bytes: Buffer): MailToken {
 function packed(id: string): Buffer {
   if (!UUID.test(id)) throw new Error(`A link cannot name ${id}, which is no UUID.`);
   return Buffer.from(id.replaceAll("-", ""), "hex");
-}
-
-function unpacked(bytes: Buffer): string {
-  const hex = bytes.toString("hex");
-  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
 }

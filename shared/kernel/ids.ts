@@ -56,8 +56,7 @@ export function uuidOf(source: Uint8Array, version: 4 | 7 | 8): string {
   const bytes = Buffer.from(source.subarray(0, 16));
   bytes[6] = (bytes[6]! & 0x0f) | (version << 4);
   bytes[8] = (bytes[8]! & 0x3f) | 0x80;
-  const hex = bytes.toString("hex");
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+  return uuidFrom(bytes);
 }
 
 /** The time that a UUID of `uuidV7` or `uuidV8` was made of, in milliseconds. */
@@ -73,7 +72,7 @@ export const uuidPrefixOf = (at: number): string => {
 export const PSEUDONYM_PREFIX = "~";
 export const isPseudonym = (id: string): boolean => id.startsWith(PSEUDONYM_PREFIX);
 
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const PLAIN = "=";
 
 /** A UUID as its 16 bytes in base64url; another id as it is. */
@@ -85,6 +84,11 @@ export function packId(id: string): string {
 export function unpackId(text: string): string {
   if (isPseudonym(text)) return PSEUDONYM_PREFIX + unpackId(text.slice(PSEUDONYM_PREFIX.length));
   if (text.startsWith(PLAIN)) return text.slice(PLAIN.length);
-  const hex = Buffer.from(text, "base64url").toString("hex");
-  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
+  return uuidFrom(Buffer.from(text, "base64url"));
+}
+
+/** The UUID that these 16 bytes are. */
+export function uuidFrom(bytes: Buffer): string {
+  const hex = bytes.toString("hex");
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }

@@ -5,17 +5,10 @@ import type { Exchange } from "../egress/exchange.ts";
 import type { PushExtras } from "../rules/channel-content.ts";
 import type { ProvidedChannel } from "../rules/channel-types.ts";
 import type { channels } from "../rules/channels.ts";
+import type { SendOutcome } from "../rules/progress.ts";
 
-/** The outcome of one message, as far as it is known (docs/decisions/0010). */
-export type Outcome =
-  /** `isShortened`: its text was too long for the provider, and was cut. */
-  | { status: "accepted"; providerId?: string; isShortened?: true }
-  /** Final. `addressDead`: the device or address must not be used again. */
-  | { status: "rejected"; reason: string; addressDead?: boolean }
-  /** Certainly not accepted: it may be sent again. `isThrottled`: there were too many, so it was no attempt (AMB-111). */
-  | { status: "retryable"; reason: string; retryAfterSeconds?: number; isThrottled?: true }
-  /** Possibly accepted: it is never sent again. */
-  | { status: "unknown"; reason: string };
+/** The outcome of one message that a provider was asked to send. */
+export type Outcome = Exclude<SendOutcome, { status: "skipped" }>;
 
 /** What a provider says of credentials. */
 export type Verification = { kind: "verified" } | VerificationFailure;

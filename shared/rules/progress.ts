@@ -19,14 +19,18 @@ const THROTTLE_WAIT_MS = { min: 2_000, max: MINUTE };
 export const ledgerStates = ["sent", "failed", "retryable", "unknown", "bounced", "skipped"] as const;
 export type LedgerState = (typeof ledgerStates)[number];
 
+/** The outcome of one message, as far as it is known (docs/decisions/0010). */
 export type SendOutcome =
+  /** `isShortened`: its text was too long for the provider, and was cut. */
   | { status: "accepted"; providerId?: string; isShortened?: true }
+  /** Final. `addressDead`: the device or address must not be used again. */
   | { status: "rejected"; reason: string; addressDead?: boolean }
   /**
-   * `isThrottled`: the provider gets too many messages, so this was no attempt. `isHeld`: no provider was asked, because the
-   * channel may not send now.
+   * Certainly not accepted: it may be sent again. `isThrottled`: the provider gets too many messages, so this was no attempt
+   * (AMB-111). `isHeld`: no provider was asked, because the channel may not send now.
    */
   | { status: "retryable"; reason: string; retryAfterSeconds?: number; isThrottled?: true; isHeld?: true }
+  /** Possibly accepted: it is never sent again. */
   | { status: "unknown"; reason: string }
   /** `seen`: the cap that was reached. */
   | { status: "skipped"; reason: LateSkip; seen?: CountedCap };

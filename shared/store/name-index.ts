@@ -138,10 +138,14 @@ export async function removeNamed<D extends NamedEntity>(
   });
 }
 
-/** Every name of a kind with its id, newest first: ids are UUIDv7, so their order is the order of creation. */
-export async function listNames(store: StoreReader, { kind }: AnyEntity): Promise<NamedRow[]> {
+/**
+ * Every name of a kind with its id, newest first: ids are UUIDv7, so their order is the order of creation.
+ * @param part only names that contain it, in any case
+ */
+export async function listNames(store: StoreReader, { kind }: AnyEntity, part = ""): Promise<NamedRow[]> {
   const rows = await store.queryAll(Name, { kind }, { eventual: true });
-  const names = rows.map(({ id, sk }) => ({ id, name: sk }));
+  const wanted = part.normalize("NFC").toLowerCase();
+  const names = rows.map(({ id, sk }) => ({ id, name: sk })).filter(({ name }) => name.toLowerCase().includes(wanted));
   return names.sort((a, b) => timeOfUuid(b.id) - timeOfUuid(a.id) || (a.id < b.id ? 1 : -1));
 }
 

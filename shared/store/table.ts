@@ -115,9 +115,7 @@ export function openJointReads(deps: Deps, alsoAllowed: (tenant: TenantId) => st
   const rows = openRows(deps);
   const read = seenBy(deps);
   return (tenant) => {
-    const isOwn = isOfWorkspace(tenant);
-    const bound = rows((pk) => isOwn(pk) || pk === alsoAllowed(tenant));
-    const prefix = { workspace: prefixOf(tenant), platform: "" };
+    const { bound, prefix } = jointRows(rows, tenant, alsoAllowed(tenant));
     return async (refs) => {
       const found = await bound.getAll(refs.map(({ item, key }) => fullKey(item, key, prefix[item.scope])));
       for (const [i, { item }] of refs.entries()) read(item, found[i]);
@@ -136,13 +134,17 @@ export function openJointWrites(
 ): (tenant: TenantId) => JointWrite {
   const rows = openRows(deps);
   return (tenant) => {
-    const isOwn = isOfWorkspace(tenant);
-    const bound = rows((pk) => isOwn(pk) || pk === alsoAllowed(tenant));
-    const prefix = { workspace: prefixOf(tenant), platform: "" };
+    const { bound, prefix } = jointRows(rows, tenant, alsoAllowed(tenant));
     return {
       transact: (writes) => bound.transact(writes.map((write) => rawWriteOf(write, prefix[write.item.scope]))),
     };
   };
+}
+
+function jointRows(rows: ReturnType<typeof openRows>, tenant: TenantId, alsoAllowed: string) {
+  const isOwn = isOfWorkspace(tenant);
+  const bound = rows((pk) => isOwn(pk) || pk === alsoAllowed);
+  return { bound, prefix: { workspace: prefixOf(tenant), platform: "" } };
 }
 
 /** The partition keys of items that belong to no workspace. */

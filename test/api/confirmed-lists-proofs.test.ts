@@ -8,12 +8,19 @@ import { worlds } from "../support/worlds.ts";
 const { withTenant } = worlds();
 const importer = importing({ withTenant });
 
-it("a proof in an imported file is of the address of its row, and the next address is asked, for workspace, topic and list (AMB-129)", async () => {
-  const { world, tenant, run, members, list } = await importer();
+/** A list of a workspace that asks for confirmations, as its topic and its list do. */
+async function asking() {
+  const found = await importer();
+  const { world, tenant, list } = found;
   await mailing(world, tenant, "x@example.com");
   await tenant.call("PATCH /api/v1/workspace", { double_opt_in: true });
   await tenant.call("POST /api/v1/topics", { key: "news", name: "News", default: "out", double_opt_in: true });
   await tenant.call(`PATCH /api/v1/lists/${list}`, { double_opt_in: true });
+  return found;
+}
+
+it("a proof in an imported file is of the address of its row, and the next address is asked, for workspace, topic and list (AMB-129)", async () => {
+  const { world, tenant, run, members, list } = await asking();
   await run("external_id,email,consent_status,consent_at,topic:news\np,p@example.com,subscribed,2025-01-01,yes\n");
   const [person] = await members();
   const consents = async () => {
@@ -50,11 +57,7 @@ it("a proof in a file of somebody without an address is of none: the one that is
 });
 
 it("a proof in a file that gives its person another address in a later row has the owner of that asked, for workspace, topic and list (AMB-129)", async () => {
-  const { world, tenant, run, members, list } = await importer();
-  await mailing(world, tenant, "x@example.com");
-  await tenant.call("PATCH /api/v1/workspace", { double_opt_in: true });
-  await tenant.call("POST /api/v1/topics", { key: "news", name: "News", default: "out", double_opt_in: true });
-  await tenant.call(`PATCH /api/v1/lists/${list}`, { double_opt_in: true });
+  const { world, tenant, run, members, list } = await asking();
   const columns = "external_id,email,consent_status,consent_at,topic:news";
   await run(`${columns}\np,p@example.com,subscribed,2025-01-01,yes\np,victim@example.com,,,\n`);
   await world.settle();

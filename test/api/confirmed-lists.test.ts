@@ -10,11 +10,11 @@ const { withTenant } = worlds();
 const importer = importing({ withTenant });
 
 /** A workspace with a list that asks, and one person who has an address. */
-async function setting(settings: object = { double_opt_in: true }) {
+async function setting() {
   const { world, tenant } = await withTenant();
   const { channel } = await mailing(world, tenant, "ada@example.com");
   const { call } = tenant;
-  const { body: list } = await call("POST /api/v1/lists", { name: "Letter", ...settings });
+  const { body: list } = await call("POST /api/v1/lists", { name: "Letter", double_opt_in: true });
   const upsert = async (email: string) => (await tenant.upsert({ external_id: "ada", email })) as string;
   const ada = await upsert("ada@example.com");
   const add = async () => {

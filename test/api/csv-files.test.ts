@@ -2,6 +2,7 @@
 import { expect, it } from "vitest";
 import { MINUTE } from "../../shared/kernel/clock.ts";
 import { formulasIn, hasCalc, LOCALES } from "../support/calc.ts";
+import { download } from "../support/exports.ts";
 import { multipartBody } from "../support/multipart.ts";
 import { send } from "../support/people.ts";
 import { worlds } from "../support/worlds.ts";
@@ -18,20 +19,13 @@ const OPEN_FORMULA = /(?:^|[,;|\t\r\n])"?[\s\p{C}]*[=+\-@＝＋－＠]SUM\(1;1\)
 
 type Setting = Awaited<ReturnType<typeof withTenant>>;
 
-async function download({ world }: Setting, url: string): Promise<string> {
-  const link = await world.call(`GET ${new URL(url).pathname}`);
-  const Key = decodeURIComponent(new URL(String(link.headers.location)).pathname.split("/").slice(2).join("/"));
-  const { Body } = await world.s3.operate("GetObject", { Bucket: world.env.IMPORTS_BUCKET, Key });
-  return String(Buffer.from(Body as Uint8Array));
-}
-
 async function exported(setting: Setting, kind: string, filter?: object): Promise<string> {
   const { world, tenant } = setting;
   const { body } = await tenant.call("POST /api/v1/exports", { kind, filter });
   await world.settle();
   const { status, url } = (await tenant.call(`GET /api/v1/exports/${body.id}`)).body;
   expect([kind, status]).toEqual([kind, "completed"]);
-  return download(setting, url);
+  return download(world, url);
 }
 
 /** Subscribers whose ids, addresses and attributes are formulas. */
@@ -93,8 +87,8 @@ async function everyFile(): Promise<Record<string, string>> {
     events: await exported(setting, "events"),
     report: await exported(setting, "report"),
     suppressions: await exported(setting, "suppressions"),
-    rejected: await download(setting, imported.rejected_rows_url),
-    warnings: await download(setting, imported.warnings_url),
+    rejected: await download(setting.world, imported.rejected_rows_url),
+    warnings: await download(setting.world, imported.warnings_url),
   };
 }
 

@@ -1,5 +1,6 @@
 // Choices of topics in files: imported by the rules of a consent, and exported so that they import again (TPC-5).
 import { expect, it } from "vitest";
+import { download } from "../support/exports.ts";
 import { importing } from "../support/imports.ts";
 import type { Tenant, TestWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
@@ -160,11 +161,7 @@ it("a choice with a time that is imported again adds no consent (TPC-5)", async 
 async function exported(world: TestWorld, tenant: Tenant): Promise<string> {
   const { id } = (await tenant.call("POST /api/v1/exports", { kind: "subscribers" })).body;
   await world.settle();
-  const { url } = (await tenant.call(`GET /api/v1/exports/${id}`)).body;
-  const link = await world.call(`GET ${new URL(url).pathname}`);
-  const Key = decodeURIComponent(new URL(String(link.headers.location)).pathname.split("/").slice(2).join("/"));
-  const { Body } = await world.s3.operate("GetObject", { Bucket: world.env.IMPORTS_BUCKET, Key });
-  return String(Buffer.from(Body as Uint8Array));
+  return download(world, (await tenant.call(`GET /api/v1/exports/${id}`)).body.url);
 }
 
 it("an export has the choices of topics, and another workspace imports them (TPC-5, RDA-16)", async () => {

@@ -7,7 +7,7 @@ import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
 
-const setting = async (people?: number) => withBuyers(await withTenant(), people);
+const setting = async () => withBuyers(await withTenant());
 
 it("a subscriber of two messages of one campaign converts once (ISG-1)", async () => {
   const { world, ids, define, campaign, buy, funnel } = await setting();

@@ -6,7 +6,7 @@ import { NEW_YORK_MORNING, quietSetting, reached, TOKYO_MORNING } from "../suppo
 import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
-const setting = (options = {}) => quietSetting(withTenant, options);
+const setting = () => quietSetting(withTenant);
 
 describe("a message that waits in a workspace that is suspended", () => {
   async function suspendedFor(duration: number) {

@@ -15,7 +15,7 @@ import { spent } from "../support/spending.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
-const setting = (options = {}) => quietSetting(withTenant, options);
+const setting = () => quietSetting(withTenant);
 
 /** A message at noon in UTC, to one in London, where it is not quiet, and one in New York, where it is until 13:00. */
 async function deferredToNewYork() {

@@ -3,29 +3,12 @@ import { expect, it } from "vitest";
 import { MINUTE } from "../../shared/kernel/clock.ts";
 import { ingest } from "../support/events.ts";
 import { attribute, graphOf, journeySetting } from "../support/journeys.ts";
-import { pagesOf } from "../support/pages.ts";
+import { timeline } from "../support/pages.ts";
 import { addPeople } from "../support/people.ts";
 import { openChannels } from "../support/reached.ts";
-import type { Tenant, TestWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { fresh } = worlds();
-
-interface Entry {
-  at: string;
-  kind: string;
-  title: string;
-  state: string | null;
-}
-
-async function timeline(world: TestWorld, tenant: Tenant, id: string, query = ""): Promise<Entry[]> {
-  const as = await tenant.dashboard("viewer");
-  const ask = (page: string) => world.call(`GET /api/v1/subscribers/${id}/timeline${page}`, { as });
-  const pages = await pagesOf<Entry>(ask, query);
-  // A page that has a next one is not empty.
-  expect(pages.slice(0, -1).map(({ length }) => length)).not.toContain(0);
-  return pages.flat();
-}
 
 it("a timeline has what happened at the steps of a journey's run, with its reason (RDA-5)", async () => {
   const world = await fresh();

@@ -4,32 +4,15 @@ import { DAY, MINUTE, SECOND, timestamp } from "../../shared/kernel/clock.ts";
 import { chunksOf } from "../../shared/rules/chunks.ts";
 import { identify, ingest } from "../support/events.ts";
 import { attribute, graphOf, journeySetting } from "../support/journeys.ts";
-import { pagesOf } from "../support/pages.ts";
+import { type TimelineEntry, timeline } from "../support/pages.ts";
 import { addPeople, send } from "../support/people.ts";
 import { quietSetting } from "../support/quiet-hours.ts";
 import { addPhone, openChannels } from "../support/reached.ts";
-import type { Tenant, TestWorld } from "../support/world.ts";
 import { shared, worlds } from "../support/worlds.ts";
 
 const { fresh, withTenant, withPeople } = worlds();
 
-interface Entry {
-  at: string;
-  kind: string;
-  title: string;
-  state: string | null;
-}
-
-async function timeline(world: TestWorld, tenant: Tenant, id: string, query = ""): Promise<Entry[]> {
-  const as = await tenant.dashboard("viewer");
-  const ask = (page: string) => world.call(`GET /api/v1/subscribers/${id}/timeline${page}`, { as });
-  const pages = await pagesOf<Entry>(ask, query);
-  // A page that has a next one is not empty.
-  expect(pages.slice(0, -1).map(({ length }) => length)).not.toContain(0);
-  return pages.flat();
-}
-
-function expectNewestFirst(entries: readonly Entry[]) {
+function expectNewestFirst(entries: readonly TimelineEntry[]) {
   const times = entries.map(({ at }) => at);
   expect(times).toEqual(times.toSorted().reverse());
 }

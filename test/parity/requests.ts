@@ -17,12 +17,14 @@ export function requestsOf(random: Random) {
   const consumed = (): Wire =>
     random.chance(0.25) ? { ReturnConsumedCapacity: random.pick(["TOTAL", "INDEXES", "NONE"]) } : {};
 
-  const put = (table = tables()): Wire => {
+  const put = (): Wire => {
+    const table = tables();
     const made = expressions(random, keyNames(table));
     const guarded = random.chance(0.35) && { ConditionExpression: made.condition() };
     return { TableName: table.name, Item: item(random, table), ...guarded, ...made.members() };
   };
-  const erase = (table = tables()): Wire => {
+  const erase = (): Wire => {
+    const table = tables();
     const made = expressions(random, keyNames(table));
     const guarded = random.chance(0.5) && { ConditionExpression: made.condition() };
     return { TableName: table.name, Key: keyOf(random, table), ...guarded, ...made.members() };

@@ -10,6 +10,7 @@ import { foreignIds } from "./foreign.ts";
 import { mailing, mailsOf } from "./mails.ts";
 import { multipartBody } from "./multipart.ts";
 import { pictures } from "./pictures.ts";
+import { callsOf } from "./sandboxes.ts";
 import type { Answer, Headers, Tenant, TestWorld } from "./world.ts";
 
 /** A caller without a credential. */
@@ -32,14 +33,6 @@ export interface Setting {
 
 export type Settings = Record<string, () => Promise<Setting> | Setting>;
 export type Call = (route: string, body?: object, as?: Headers) => Promise<Answer["body"]>;
-
-const callsOf =
-  (world: TestWorld, tenant: Tenant): Call =>
-  async (route, body, as) => {
-    const answer = await world.call(route, { as: as ?? (await tenant.dashboard()), ...(body && { body }) });
-    if (answer.status >= 300) throw new Error(`${route}: ${JSON.stringify(answer.body)}`);
-    return answer.body;
-  };
 
 const linksOf = (mail: {
   text: string;
@@ -64,7 +57,7 @@ const linksOf = (mail: {
 };
 
 function sendsOf(world: TestWorld, tenant: Tenant, { ada, job }: { ada: string; job: string }): Settings {
-  const call = callsOf(world, tenant);
+  const call = callsOf(world, tenant).call;
   const halted = async (): Promise<Setting> => {
     const { id } = await call("POST /api/v1/notifications", { target: { type: "all" }, title: "t", body: "b" });
     const breach = { reason: "error_rate", channel: "ios", rate: 0.3, limit: 0.2, count: 60, tried: 200 } as const;
@@ -137,7 +130,7 @@ function sendsOf(world: TestWorld, tenant: Tenant, { ada, job }: { ada: string; 
 }
 
 function automationsOf(world: TestWorld, tenant: Tenant, ada: string): Settings {
-  const call = callsOf(world, tenant);
+  const call = callsOf(world, tenant).call;
   const waitingOn = (step: string) => {
     const wait = { id: step, type: "delay", delay: { duration: "9d", next: "end" } };
     const steps = { start: step, steps: { [step]: wait, end: { id: "end", type: "exit" } } };
@@ -224,7 +217,7 @@ function filesOf(world: TestWorld, tenant: Tenant, list: string): Settings {
     const form = multipartBody({ listId: list }, file);
     const { body } = await world.call("POST /api/v1/lists/import", { as: await tenant.dashboard(), ...form });
     await world.settle();
-    const job = await callsOf(world, tenant)(`GET /api/v1/lists/import/${body.import_job_id}`);
+    const job = await callsOf(world, tenant).call(`GET /api/v1/lists/import/${body.import_job_id}`);
     return { params: { token: job.rejected_rows_url.split("/").at(-1) }, as: NOBODY };
   };
   return {
@@ -237,7 +230,7 @@ function filesOf(world: TestWorld, tenant: Tenant, list: string): Settings {
 
 /** Prepares what all of them share. @returns it, and the preparations by route */
 export async function exampleSettings(world: TestWorld, tenant: Tenant) {
-  const call = callsOf(world, tenant);
+  const call = callsOf(world, tenant).call;
   const made = (route: string) => foreignIds(world, tenant, route);
   await call("POST /api/v1/topics", { key: "offers", name: "Offers" });
   const { ada, mail } = await mailing(world, tenant);

@@ -1,8 +1,18 @@
 // Exports for tests: begun, followed to their files, and read.
 import { expect } from "vitest";
+import type { TestWorld } from "./world.ts";
 import type { worlds } from "./worlds.ts";
 
 type Makers = Pick<ReturnType<typeof worlds>, "withTenant">;
+
+/** The file that a link of an export or an import leads to. */
+export async function download(world: TestWorld, url: string): Promise<string> {
+  const { status, headers } = await world.call(`GET ${new URL(url).pathname}`);
+  expect(status).toBe(302);
+  const Key = decodeURIComponent(new URL(String(headers.location)).pathname.split("/").slice(2).join("/"));
+  const { Body } = await world.s3.operate("GetObject", { Bucket: world.env.IMPORTS_BUCKET, Key });
+  return String(Buffer.from(Body as Uint8Array));
+}
 
 /** A workspace, and what is done with its exports. */
 export const exporting =
@@ -23,13 +33,8 @@ export const exporting =
     };
     /** The lines of a finished file, as its link leads to it. */
     const linesOf = async (id: string): Promise<string[]> => {
-      const { status, headers } = await follow((await get(id)).url);
-      expect(status).toBe(302);
-      const Key = decodeURIComponent(new URL(String(headers.location)).pathname.split("/").slice(2).join("/"));
-      const { Body } = await world.s3.operate("GetObject", { Bucket: world.env.IMPORTS_BUCKET, Key });
-      return String(Buffer.from(Body as Uint8Array))
-        .split("\r\n")
-        .slice(0, -1);
+      const content = await download(world, (await get(id)).url);
+      return content.split("\r\n").slice(0, -1);
     };
     /** Makes an export at once. @returns its lines without the header */
     const rowsOf = async (body: object): Promise<string[]> => {

@@ -97,6 +97,10 @@ export async function countedSetting(world: TestWorld) {
 }
 
 export const delayed = (duration: string) => graphOf({ pause: { delay: { duration, next: "end" } }, end: "exit" });
+/** The steps that send by a channel: of a title and the step after it. */
+export const senderBy = (channel: string) => (title: string, next: string) => ({
+  send: { channel_ids: [channel], content: { title, body: "b" }, next },
+});
 export const attribute = (name: string, value: unknown) => ({ attribute: { [name]: { $eq: value } } });
 
 /** A journey that greets, waits for an hour and ends. @param send of a setting */

@@ -1,6 +1,6 @@
 // Lists that come by pages.
 import { expect } from "vitest";
-import type { Answer } from "./world.ts";
+import type { Answer, Tenant, TestWorld } from "./world.ts";
 
 const MOST_PAGES = 1_000;
 
@@ -25,3 +25,20 @@ export async function pagesOf<Entry>(ask: (query: string) => Promise<Answer>, qu
 /** The same, as one list. */
 export const entriesOf = async <Entry>(ask: (query: string) => Promise<Answer>, query = ""): Promise<Entry[]> =>
   (await pagesOf<Entry>(ask, query)).flat();
+
+export interface TimelineEntry {
+  at: string;
+  kind: string;
+  title: string;
+  state: string | null;
+}
+
+/** The timeline of a subscriber, from all its pages. */
+export async function timeline(world: TestWorld, tenant: Tenant, id: string, query = ""): Promise<TimelineEntry[]> {
+  const as = await tenant.dashboard("viewer");
+  const ask = (page: string) => world.call(`GET /api/v1/subscribers/${id}/timeline${page}`, { as });
+  const pages = await pagesOf<TimelineEntry>(ask, query);
+  // A page that has a next one is not empty.
+  expect(pages.slice(0, -1).map(({ length }) => length)).not.toContain(0);
+  return pages.flat();
+}

@@ -1,6 +1,6 @@
 // A sandbox of a test: its calls, the moves of its clock, and a journey over 30 days in it.
 import { expect } from "vitest";
-import { graphOf } from "./journeys.ts";
+import { graphOf, senderBy } from "./journeys.ts";
 import type { Headers, Tenant, TestWorld } from "./world.ts";
 
 export function callsOf(world: TestWorld, tenant: Tenant) {
@@ -35,9 +35,7 @@ export const sandboxIn = async (world: TestWorld): Promise<Calls> =>
 /** A journey over 30 days, and a subscriber in it. */
 export async function month({ call, person, inApp, tenant }: Calls, world: TestWorld) {
   const channel = await inApp();
-  const send = (title: string, next: string) => ({
-    send: { channel_ids: [channel], content: { title, body: "b" }, next },
-  });
+  const send = senderBy(channel);
   const steps = graphOf({
     a: send("Day 1", "b"),
     b: { delay: { duration: "7d", next: "c" } },

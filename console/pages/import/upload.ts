@@ -1,5 +1,6 @@
 // The file of an import, the list that it goes into, and the runs that were begun with them.
 import { useState } from "preact/hooks";
+import { formOf } from "../../../sdk/src/import.ts";
 import { useAction } from "../../app/action.ts";
 import { useQuery } from "../../app/query.ts";
 import { onward, pathTo, place } from "../../app/router.ts";
@@ -24,14 +25,6 @@ function nameFor(file: File | undefined, taken: readonly string[]): string {
   }
 }
 
-function formOf(fields: Readonly<Record<string, string>>, file?: File): FormData {
-  const form = new FormData();
-  for (const [name, value] of Object.entries(fields)) form.set(name, value);
-  // Last: the bucket ignores what comes after the file.
-  if (file) form.set("file", new Blob([file], { type: "text/csv" }), file.name);
-  return form;
-}
-
 /** What a file does not say of itself. */
 const UNSAID = { phone_region: "", date_format: "", consent_at: "", consent_source: "" };
 
@@ -43,11 +36,14 @@ function useTransport() {
   /** The form of the import; undefined where the file did not arrive. */
   const carry = async (fields: Record<string, string>, file: File): Promise<FormData | undefined> => {
     setFault("");
-    if (file.size <= MAX_DIRECT_BYTES) return formOf(fields, file);
+    if (file.size <= MAX_DIRECT_BYTES) return formOf(fields, file, file.name);
     const begun = await begin.run();
     if (!begun) return undefined;
     setSending(true);
-    const sent = await fetch(begun.answer.url, { method: "POST", body: formOf(begun.answer.fields, file) }).then(
+    const sent = await fetch(begun.answer.url, {
+      method: "POST",
+      body: formOf(begun.answer.fields, file, file.name),
+    }).then(
       ({ ok }) => ok,
       () => false,
     );

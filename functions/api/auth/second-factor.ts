@@ -111,9 +111,7 @@ export const secondFactor = [
       errors: ["CONFLICT", "RATE_LIMITED"],
     },
     async ({ body, caller, ...deps }) => {
-      const user = await ownRow(deps.platform, caller);
-      const isProven = await proveSecondFactor(deps, user, body.code);
-      if (!isProven) throw conflict("There is no second factor.");
+      const user = await provenRow(deps, caller, body.code);
       await removeFactor(deps.platform, user, requireUser(caller).session);
     },
   ),
@@ -128,13 +126,23 @@ export const secondFactor = [
       errors: ["CONFLICT", "RATE_LIMITED"],
     },
     async ({ body, caller, ...deps }) => {
-      const user = await ownRow(deps.platform, caller);
-      const isProven = await proveSecondFactor(deps, user, body.code);
-      if (!isProven) throw conflict("There is no second factor.");
+      const user = await provenRow(deps, caller, body.code);
       return { recovery_codes: await renewRecoveryCodes(deps.platform, user) };
     },
   ),
 ];
+
+/** The caller's row, once a code has proved its second factor. @throws 409 without one */
+async function provenRow(
+  deps: Parameters<typeof proveSecondFactor>[0] & { platform: PlatformReader },
+  caller: Caller,
+  code: string,
+): Promise<UserRow> {
+  const user = await ownRow(deps.platform, caller);
+  const isProven = await proveSecondFactor(deps, user, code);
+  if (!isProven) throw conflict("There is no second factor.");
+  return user;
+}
 
 async function ownRow(platform: PlatformReader, caller: Caller): Promise<UserRow> {
   const { user, email } = requireUser(caller);

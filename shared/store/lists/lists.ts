@@ -75,11 +75,10 @@ export async function getList(store: StoreReader, id: string): Promise<Subscribe
 
 /** Newest first; `name` matches anywhere in the name, in any case. */
 export async function listLists(store: StoreReader, { name = "", ...page }: PageQuery & { name?: string | undefined }) {
-  const wanted = name.normalize("NFC").toLowerCase();
-  const names = (await listNames(store, ListItem)).filter((one) => one.name.toLowerCase().includes(wanted));
+  const names = await listNames(store, ListItem, name);
   const { from, to } = offsetOf(page);
   const ids = names.slice(from, to).map(({ id }) => id);
-  const asRange = wanted === "";
+  const asRange = name === "";
   const [rows, counts] = await Promise.all([
     getEntities(store, ListItem, ids, { asRange }),
     countsOfMany(store, "list", ids, { asRange }),

@@ -71,11 +71,10 @@ export async function listTemplates(
   store: StoreReader,
   { name = "", ...page }: PageQuery & { name?: string | undefined },
 ) {
-  const wanted = name.normalize("NFC").toLowerCase();
-  const names = (await listNames(store, TemplateItem)).filter((one) => one.name.toLowerCase().includes(wanted));
+  const names = await listNames(store, TemplateItem, name);
   const { from, to } = offsetOf(page);
   const ids = names.slice(from, to).map(({ id }) => id);
-  const rows = await getEntities(store, TemplateItem, ids, { asRange: wanted === "" });
+  const rows = await getEntities(store, TemplateItem, ids, { asRange: name === "" });
   return { data: inOneAnswer(rows.map(templateOf)), total: names.length, page: page.page };
 }
 

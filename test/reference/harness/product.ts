@@ -4,6 +4,7 @@ import { queueNames } from "../../../shared/contract/messages.ts";
 import { idsFrom } from "../../../shared/kernel/ids.ts";
 import { randomFrom } from "../../simulator/random.ts";
 import { uploads } from "../../support/channels.ts";
+import { download } from "../../support/exports.ts";
 import { tellOfMail } from "../../support/mails.ts";
 import { createMcp } from "../../support/mcp.ts";
 import { multipartBody } from "../../support/multipart.ts";
@@ -185,12 +186,7 @@ export async function openProduct(
         ...tenant.sdk,
         ...(position !== undefined && { "last-event-id": position }),
       }),
-    download: async (url) => {
-      const { headers } = await world.call(`GET ${new URL(url).pathname}`);
-      const Key = decodeURIComponent(new URL(String(headers.location)).pathname.split("/").slice(2).join("/"));
-      const { Body } = await world.s3.operate("GetObject", { Bucket: world.env.IMPORTS_BUCKET, Key });
-      return Buffer.from(Body as Uint8Array).toString();
-    },
+    download: (url) => download(world, url),
     close: () => world.close(),
   };
 }

@@ -1,6 +1,6 @@
 // Journeys while events arrive, attributes change, journeys are paused, edited and deleted, and subscribers are erased.
 import { MINUTE } from "../../../shared/kernel/clock.ts";
-import { branch, graphOf } from "../../support/journeys.ts";
+import { branch, graphOf, senderBy } from "../../support/journeys.ts";
 import { actsWithin, erase, insist, populate } from "../actors.ts";
 import type { Scenario } from "../invariant.ts";
 import { FAULTS_END_MS } from "../profiles.ts";
@@ -9,9 +9,7 @@ import type { SimWorld } from "../world.ts";
 const BUSY_MS = 15 * MINUTE;
 
 function definitionOf({ random }: SimWorld, channel: string) {
-  const send = (title: string, next: string) => ({
-    send: { channel_ids: [channel], content: { title, body: "b" }, next },
-  });
+  const send = senderBy(channel);
   const wait = { event_name: "pay", on_event: "yes", on_timeout: "no" };
   const within = random.chance(0.8) ? { within: random.pick(["2m", "6m"]) } : {};
   const exits = random.chance(0.6)

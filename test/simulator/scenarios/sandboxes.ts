@@ -1,7 +1,7 @@
 // A sandbox whose clock is moved, now and then by two at once, while its sends, its journey, its schedule and its webhook
 // run. Beside it a workspace whose time must not move.
 import { HOUR, MINUTE, SECOND } from "../../../shared/kernel/clock.ts";
-import { graphOf } from "../../support/journeys.ts";
+import { graphOf, senderBy } from "../../support/journeys.ts";
 import { actsWithin, insist, populate, send } from "../actors.ts";
 import type { Scenario } from "../invariant.ts";
 import { keysOf } from "../requests.ts";
@@ -59,9 +59,7 @@ export const sandboxes: Scenario = {
 
 async function beginJourney(world: SimWorld, tenant: Tenant, channel: string, ids: readonly string[]): Promise<void> {
   const { random } = world;
-  const greet = (title: string, next: string) => ({
-    send: { channel_ids: [channel], content: { title, body: "b" }, next },
-  });
+  const greet = senderBy(channel);
   const steps = graphOf({
     a: greet("Day 1", "b"),
     b: { delay: { duration: "20h", next: "c" } },

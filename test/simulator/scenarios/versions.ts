@@ -2,7 +2,7 @@
 // and go on, and while what ends a run happens as it begins or moves. Waiting runs are moved to the newest version, and a
 // draft is simulated on what happened.
 import { MINUTE, SECOND } from "../../../shared/kernel/clock.ts";
-import { graphOf } from "../../support/journeys.ts";
+import { graphOf, senderBy } from "../../support/journeys.ts";
 import { erase, insist, populate } from "../actors.ts";
 import { placeOf } from "../entities.ts";
 import type { Scenario } from "../invariant.ts";
@@ -22,9 +22,7 @@ const GONE = { attribute: { mood: { $eq: "gone" } } };
 const exitsOf = ({ random }: SimWorld) => random.pick([[LEFT], [LEFT], [LEFT, GONE], [GONE]]);
 
 function stepsOf({ random }: SimWorld, channel: string, exits: object[]) {
-  const send = (title: string, next: string) => ({
-    send: { channel_ids: [channel], content: { title, body: "b" }, next },
-  });
+  const send = senderBy(channel);
   const isPauseFirst = random.chance(0.6);
   const pause = { delay: { duration: random.pick(["2m", "9h", "9h"]), next: isPauseFirst ? "wait" : "end" } };
   const within = random.pick(["3m", "9h"]);
