@@ -1,5 +1,4 @@
 // Thousands of subscribers, written directly to the table as the service would write them.
-
 import { uuidOfText } from "../shared/store/hash.ts";
 import { keyOf, putItem } from "../shared/store/item.ts";
 import { SHARDS } from "../shared/store/shards.ts";

@@ -1,6 +1,5 @@
 // What esbuild needs to make the bundles: entries that exist only in memory, files that are built, declarations
 // without what only the compiler, the docs and the tests read, and built-in modules that load late.
-
 import { readFile } from "node:fs/promises";
 import type { Plugin } from "esbuild";
 import { lookUp } from "./names.ts";

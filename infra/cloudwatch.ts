@@ -1,5 +1,4 @@
 // CloudWatch, by its JSON protocol: two operations of it do not need a client library of their own.
-
 import type { LambdaClient } from "@aws-sdk/client-lambda";
 import { Sha256 } from "@smithy/core/checksum";
 import { SignatureV4 } from "@smithy/signature-v4";

@@ -1,5 +1,4 @@
 // Every deployed function, derived from functions/index.ts: its trigger, its limits, its grants.
-
 import { groups, operator, stream, workers } from "../functions/index.ts";
 import { furtherActions, listedActions } from "../functions/table-actions.ts";
 import { PUBLISHER, WORKER_TIMEOUT_SECONDS } from "../shared/contract/messages.ts";

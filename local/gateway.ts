@@ -1,5 +1,4 @@
 // API Gateway HTTP API (payload format 2.0) and the function URL of a streaming route, in process.
-
 import type { APIGatewayProxyEventV2 } from "aws-lambda";
 import { type Clock, SECOND } from "../shared/kernel/clock.ts";
 import type { Ids } from "../shared/kernel/ids.ts";

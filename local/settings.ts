@@ -1,5 +1,4 @@
 // Reads the settings of `npm start` from the environment. An invalid value stops the start with one line.
-
 import { registrations } from "../shared/http/registration.ts";
 import { type PlanName, planNames } from "../shared/rules/plans.ts";
 import { BUCKET_NAME } from "./aws/index.ts";

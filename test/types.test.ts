@@ -1,6 +1,5 @@
 // What must not compile: a handler that uses an undeclared capability, parameter or field.
 // Each `@ts-expect-error` below is an error of `tsc` itself as soon as the line under it compiles.
-
 import * as v from "valibot";
 import { expect, it } from "vitest";
 import type { Message } from "../shared/contract/messages.ts";

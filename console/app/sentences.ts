@@ -1,5 +1,4 @@
 // Why a message went, waits or did not go, in one sentence: by reason, and for one subscriber.
-
 import type { Recipient, Suppression } from "../../sdk/src/types.gen.ts";
 import type { ChannelType } from "../../shared/rules/channel-types.ts";
 import { channels } from "../../shared/rules/channels.ts";

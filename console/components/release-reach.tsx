@@ -1,5 +1,4 @@
 // Who a release reaches: numbers by reason with people to look at, and what its messages lack.
-
 import { type ComponentChildren, Fragment } from "preact";
 import { useState } from "preact/hooks";
 import { ServiceError } from "../../sdk/src/errors.ts";

@@ -1,5 +1,4 @@
 // Who may call what: every route and credential, with permission or scope, plan feature and effect.
-
 import { optInScopes } from "../../shared/contract/roles.ts";
 import type { Access, Credential } from "../../shared/http/access.ts";
 import { type Contents, operationsOf } from "./contents.ts";

@@ -1,5 +1,4 @@
 // Which shapes of responses are named components, and their names. Shapes are compared by identity.
-
 import { type GenericSchema, getTitle } from "valibot";
 import { pascal, resourceName } from "../../shared/http/operation-names.ts";
 import { byText } from "../../shared/kernel/order.ts";

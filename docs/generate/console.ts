@@ -1,5 +1,4 @@
 // What the console knows of the API beside the SDK: who may call what, and the shapes of flat bodies.
-
 import { permissions } from "../../shared/contract/roles.ts";
 import { camel, methodNames } from "../../shared/http/operation-names.ts";
 import { channels } from "../../shared/rules/channels.ts";

@@ -1,6 +1,5 @@
 // Every item that is declared under `shared/store`, found by its declaration: what the data model, the golden file of the
 // table and the checks of erasure and purge derive from.
-
 import { readdirSync } from "node:fs";
 import { byText } from "../../shared/kernel/order.ts";
 import type { AnyIndex, AnyItem } from "../../shared/store/item.ts";

@@ -1,5 +1,4 @@
 // The OpenAPI 3.1 document, derived from the declarations.
-
 import type { Credential } from "../../shared/http/access.ts";
 import type { Deprecation } from "../../shared/http/deprecation.ts";
 import { type Endpoint, routeKeyOf } from "../../shared/http/endpoint.ts";

@@ -1,5 +1,4 @@
 // The introduction of the reference (GEN-16), with tables from the code.
-
 import { permissions, roles, scopes } from "../../shared/contract/roles.ts";
 import { statuses } from "../../shared/kernel/errors.ts";
 import { plans } from "../../shared/rules/plans.ts";

@@ -1,5 +1,4 @@
 // The parameters of an operation in the OpenAPI document: path, query and headers.
-
 import type { JsonSchema } from "../../shared/rules/json-schema.ts";
 import type { Operation } from "./contents.ts";
 import { EXAMPLE_ID, exampleOf } from "./examples.ts";

@@ -1,5 +1,4 @@
 // An example request of every operation, as curl and as code of the SDK: `x-codeSamples` of the document.
-
 import { camel } from "../../shared/http/operation-names.ts";
 import type { JsonSchema } from "../../shared/rules/json-schema.ts";
 

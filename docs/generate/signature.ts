@@ -1,5 +1,4 @@
 // What clients may rely on: every route with its callers, its input and output fields, and their bounds (D-VER).
-
 import type { Deprecation } from "../../shared/http/deprecation.ts";
 import { byText } from "../../shared/kernel/order.ts";
 import type { JsonSchema } from "../../shared/rules/json-schema.ts";

@@ -1,5 +1,4 @@
 // The tools of agents, from the endpoints that are marked for them and their operations in the OpenAPI document.
-
 import type { ToolSpec } from "../../functions/api/mcp/tools.ts";
 import { type Endpoint, routeKeyOf } from "../../shared/http/endpoint.ts";
 import { byText } from "../../shared/kernel/order.ts";

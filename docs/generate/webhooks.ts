@@ -1,5 +1,4 @@
 // The webhooks of the document: their bodies, their headers, and the requests that are made.
-
 import { webhookPayloads } from "../../shared/contract/webhook-payloads.ts";
 import { pascal } from "../../shared/http/operation-names.ts";
 import { refTo } from "../../shared/rules/grammar.ts";

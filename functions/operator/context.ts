@@ -1,5 +1,4 @@
 // What the operator function may touch, and how it refuses.
-
 import { publishedParts } from "../../shared/contract/stream-sources.ts";
 import { registrationMode } from "../../shared/http/registration.ts";
 import { anyStore, defaultPlan, secretsMaker } from "../../shared/http/signing.ts";

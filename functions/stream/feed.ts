@@ -1,5 +1,4 @@
 // The core of the live stream: polls the inbox past a cursor and writes frames. It does not know Lambda.
-
 import { isUuid } from "../../shared/contract/schemas.ts";
 import { HOUR, MINUTE, SECOND, ttl } from "../../shared/kernel/clock.ts";
 import type { Deps } from "../../shared/kernel/deps.ts";

@@ -1,6 +1,5 @@
 // What a feed tells its viewer. Server-sent events are one implementation; a WebSocket API or a service that publishes to
 // subscribers would be another, and the feed would not change (docs/decisions/0048).
-
 import { timestamp } from "../../shared/kernel/clock.ts";
 import { timeOfUuid } from "../../shared/kernel/ids.ts";
 import { fromJson } from "../../shared/store/json-text.ts";

@@ -1,5 +1,4 @@
 // The embedded DynamoDB: the real service's operations, errors, billing and streams, over one SQLite file.
-
 import { batchOperations } from "./dynamodb/batch.ts";
 import { type DynamoDbMeter, openBill, openMeter } from "./dynamodb/capacity.ts";
 import type { Call, DynamoDbFaults, Engine, Operation, Operations } from "./dynamodb/engine.ts";

@@ -1,5 +1,4 @@
 // The embedded S3: buckets, objects, multipart uploads and signatures, stored in the shared data file.
-
 import * as errors from "./s3/errors.ts";
 import { multipartOperations } from "./s3/multipart.ts";
 import { objectOperations, placeOf } from "./s3/objects.ts";

@@ -1,5 +1,4 @@
 // The embedded EventBridge Scheduler: schedules persist, and fire on the service clock.
-
 import { isRecord, type Operations, operateOn } from "./members.ts";
 import {
   checkSchedule,

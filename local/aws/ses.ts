@@ -1,5 +1,4 @@
 // The embedded SES: hands raw mails to a mailbox. Mails to the addresses of SES's simulator bounce or complain.
-
 import { createHash } from "node:crypto";
 import { isRecord, membersOf, type Operations, operateOn, readers } from "./members.ts";
 import { awsFailure, type StandIn, type Wire } from "./stand-in.ts";

@@ -1,6 +1,5 @@
 // Values of requests as they are on the wire and in commands: bytes, dates and nested members, and the JavaScript
 // values of the document client.
-
 import { convertToAttr, convertToNative, type NativeAttributeValue } from "@aws-sdk/util-dynamodb";
 import type { ServiceName, Wire } from "./stand-in.ts";
 

@@ -1,6 +1,5 @@
 // Parses the source of a mail for the outbox: its headers, and the body without what the service added. The embedded SES
 // puts its mails there.
-
 import { htmlOfText } from "../../shared/rules/mail-body.ts";
 import { withoutAdditions } from "../../shared/rules/mail-parts.ts";
 import type { Mailbox } from "../aws/index.ts";

@@ -1,5 +1,4 @@
 // What a send costs, or would cost (F10).
-
 import * as v from "valibot";
 import { said, titled } from "./schemas.ts";
 

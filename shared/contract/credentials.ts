@@ -1,6 +1,5 @@
 // Schemas of provider credentials, as they are uploaded and stored encrypted (CRD-3 to CRD-7), and of the settings among
 // them: what may be shown (RDA-15).
-
 import { createPrivateKey } from "node:crypto";
 import * as v from "valibot";
 import type { CredentialField, CredentialsOf, SettingsOf } from "../rules/channel-fields.ts";

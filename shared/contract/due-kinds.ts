@@ -1,5 +1,4 @@
 // Kinds of timers: the queue and the message of a due row.
-
 import { packId, unpackId } from "../kernel/ids.ts";
 import { chunksOf } from "../rules/chunks.ts";
 import type { Message, QueueName, RunTimer } from "./messages.ts";

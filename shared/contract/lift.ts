@@ -1,5 +1,4 @@
 // The difference of two rates as the API returns it (F9).
-
 import * as v from "valibot";
 import { said } from "./schemas.ts";
 

@@ -1,5 +1,4 @@
 // What became of messages and what their recipients did, as reports return it (AMB-139, F19, F9).
-
 import * as v from "valibot";
 import { liftEntries } from "./lift.ts";
 import { said, titled } from "./schemas.ts";

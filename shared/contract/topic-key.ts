@@ -1,5 +1,4 @@
 // The key of a topic, as requests name it (TPC-1).
-
 import * as v from "valibot";
 import { said } from "./schemas.ts";
 

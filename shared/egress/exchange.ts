@@ -1,5 +1,4 @@
 // What a request leads to, and what the connections of both HTTP versions share.
-
 import type { Duplex } from "node:stream";
 import { namedError } from "../kernel/errors.ts";
 import type { Target } from "./targets.ts";

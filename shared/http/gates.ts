@@ -1,5 +1,4 @@
 // The gates between a credential and a handler, each with the refusal the specification gives it.
-
 import {
   type AgentScope,
   confirmedPermissions,

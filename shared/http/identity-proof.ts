@@ -1,5 +1,4 @@
 // Calls with the publishable key that name a user carry the user's signed id, where the workspace demands it (ACC-8).
-
 import { ApiError } from "../kernel/errors.ts";
 import type { Secrets } from "../store/secrets.ts";
 import { areSigned } from "../store/workspaces/identity-keys.ts";

@@ -1,5 +1,4 @@
 // What serving a request may touch, beside the capabilities of the endpoint.
-
 import { createHash, timingSafeEqual } from "node:crypto";
 import { type Capability, perEnvironment } from "../kernel/deps.ts";
 import { ApiError } from "../kernel/errors.ts";

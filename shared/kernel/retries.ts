@@ -1,5 +1,4 @@
 // When calls to AWS are tried again: a strategy of the SDK's clients whose pauses are on the clock of the deps.
-
 import type { Clock } from "./clock.ts";
 import type { Aws } from "./deps.ts";
 import { namedError } from "./errors.ts";

@@ -1,5 +1,4 @@
 // The provider of a channel, and the address that it takes.
-
 import type { ProvidedChannel } from "../rules/channel-types.ts";
 import { channels } from "../rules/channels.ts";
 import { fromJson } from "../store/json-text.ts";

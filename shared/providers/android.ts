@@ -1,5 +1,4 @@
 // Android push by Firebase Cloud Messaging, HTTP v1, with an access token for a service account (D-PUSH).
-
 import type { CredentialsFor } from "../contract/credentials.ts";
 import type { Egress } from "../egress/egress.ts";
 import type { Exchange } from "../egress/exchange.ts";

@@ -1,5 +1,4 @@
 // What the chat app sends in place of texts: an approved template, filled for each recipient (AMB-90, D-WAT).
-
 import { isBlank } from "../rules/characters.ts";
 import { providerName } from "../rules/chat-app-template-states.ts";
 import type { SendOutcome } from "../rules/progress.ts";

@@ -1,5 +1,4 @@
 // Email: one source, sent by SES or by an SMTP server (D-EMAIL).
-
 import { createHash } from "node:crypto";
 import type { CredentialsFor } from "../contract/credentials.ts";
 import type { Clock } from "../kernel/clock.ts";

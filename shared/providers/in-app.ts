@@ -1,5 +1,4 @@
 // The in-app channel: its provider is our own table. A repeat writes the same rows, and no outcome is unknown.
-
 import { isPseudonym } from "../kernel/ids.ts";
 import { isBlank } from "../rules/characters.ts";
 import { type CompiledTemplate, compileTemplate } from "../rules/render.ts";

@@ -1,5 +1,4 @@
 // iOS push by Apple's APNs: HTTP/2 with a provider token (D-PUSH).
-
 import type { CredentialsFor } from "../contract/credentials.ts";
 import type { Egress } from "../egress/egress.ts";
 import type { Exchange } from "../egress/exchange.ts";

@@ -1,5 +1,4 @@
 // The interface of a message provider: a send with four outcomes, and an inexpensive verification of credentials.
-
 import type { CredentialsFor } from "../contract/credentials.ts";
 import type { Exchange } from "../egress/exchange.ts";
 import type { PushExtras } from "../rules/channel-content.ts";

@@ -1,5 +1,4 @@
 // Reads what DNS and SES say of the domain that a channel sends mail from (RDA-24).
-
 import { GetEmailIdentityCommand, type GetEmailIdentityCommandOutput, SESv2Client } from "@aws-sdk/client-sesv2";
 import type { Credentials, CredentialsFor } from "../contract/credentials.ts";
 import { type Egress, TIMEOUT_MS } from "../egress/egress.ts";

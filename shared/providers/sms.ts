@@ -1,5 +1,4 @@
 // SMS by a provider with the API of Vonage, on the tenant's own account (CRD-6).
-
 import type { CredentialsFor } from "../contract/credentials.ts";
 import type { Egress } from "../egress/egress.ts";
 import type { Exchange } from "../egress/exchange.ts";

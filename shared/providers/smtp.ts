@@ -1,6 +1,5 @@
 // Email by any SMTP server. Our own client, because it must know at which byte a message may have been accepted
 // (docs/decisions/0111).
-
 import type { CredentialsFor } from "../contract/credentials.ts";
 import type { Egress } from "../egress/egress.ts";
 import { withTimeLimit } from "../egress/time-limit.ts";

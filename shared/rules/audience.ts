@@ -1,5 +1,4 @@
 // Whether a candidate gets a send, and why not: one judgement, the same wherever an audience is planned.
-
 import { byRank, type Engagements, type RankSource, rankClasses } from "./arbitration.ts";
 import { classOf } from "./channel-types.ts";
 import { elementAt } from "./element-at.ts";

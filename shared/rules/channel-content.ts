@@ -1,5 +1,4 @@
 // What a message says by a channel of its own (CHC-1): the fields of each class of channels, and what the arm of a test says.
-
 import type { ContentOf } from "./channel-fields.ts";
 import { type ChannelClass, channelTypes, classOf, type KindOf, kindOf } from "./channel-types.ts";
 import { type ContentField, type ContentKind, contentKinds } from "./content-kinds.ts";

@@ -1,5 +1,4 @@
 // The links of an HTML body, found in one pass by a reader that is as forgiving as a browser.
-
 import { escapeHtml } from "./characters.ts";
 import { usesRefusedScheme } from "./safe-url.ts";
 

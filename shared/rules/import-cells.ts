@@ -1,5 +1,4 @@
 // The cells of an imported row by what they hold, and the addresses among them.
-
 import { withoutMark } from "./csv.ts";
 import { addressesIn, readEmail } from "./import-addresses.ts";
 import { saysOut, saysSuppressed } from "./import-answers.ts";

@@ -1,5 +1,4 @@
 // Reads a row of an import by its columns (IMP-9 to IMP-12).
-
 import { normalizedAddress } from "./addresses.ts";
 import { readEmail } from "./import-addresses.ts";
 import { isClear, isNothing } from "./import-answers.ts";

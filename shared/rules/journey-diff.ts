@@ -1,5 +1,4 @@
 // What differs between two versions of a journey (F20).
-
 import { canonicalJson } from "../kernel/objects.ts";
 import { type Edge, edgesOf } from "./journey-edges.ts";
 import type { JourneyNode } from "./journey-graph.ts";

@@ -1,6 +1,5 @@
 // What the engine of journeys asks for, answered from the attributes and events of one subscriber. Runs and simulations
 // differ only in where these come from.
-
 import { MINUTE } from "../kernel/clock.ts";
 import { mentionsTime } from "./bare-dates.ts";
 import { type Exit, exitsOf, type Graph } from "./journey-graph.ts";

@@ -1,5 +1,4 @@
 // Whether a journey can be run: where its steps lead, and everything else that activation requires (JNY-15, JND-16).
-
 import { HOUR } from "../kernel/clock.ts";
 import { isJsonObject } from "../kernel/objects.ts";
 import { NO_DURATION, parseDuration } from "./durations.ts";

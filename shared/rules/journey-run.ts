@@ -1,6 +1,5 @@
 // The engine of journeys: moves a run from its position to where it next waits, sends or ends. It is pure: it asks for
 // what it must know of the subscriber, and returns what its caller is to store.
-
 import { MINUTE } from "../kernel/clock.ts";
 import { parseDuration } from "./durations.ts";
 import type { Graph, JourneyNode } from "./journey-graph.ts";

@@ -1,5 +1,4 @@
 // Adds to a mail: tracked links, an open pixel, and links to unsubscribe and to the preferences (D-EMAIL, TPC-4).
-
 import { escapeHtml } from "./characters.ts";
 import type { FooterWords } from "./footer-words.ts";
 import { mappedLinks } from "./html-links.ts";

@@ -1,5 +1,4 @@
 // The text of an HTML body: what a mailbox without HTML shows, and what channels of plain text say (D-EMAIL).
-
 import { compile, type FormatCallback } from "html-to-text";
 
 /** A document nested deeper than any mail is cut there. */

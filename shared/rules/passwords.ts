@@ -1,5 +1,4 @@
 // Passwords that an attacker would try first (AMB-77).
-
 import { elementAt } from "./element-at.ts";
 
 const MIN_PASSWORD_CHARACTERS = 12;

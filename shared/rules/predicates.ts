@@ -1,5 +1,4 @@
 // Mongo-style predicates over a flat map of attributes or event properties (NTF-13, NTF-15, RUL-4, RUL-8, AMB-52, AMB-69).
-
 import { isJsonObject } from "../kernel/objects.ts";
 import { isRefusedKey } from "./json-limits.ts";
 import type { JsonSchema } from "./json-schema.ts";

@@ -1,5 +1,4 @@
 // Versions of operating systems, applications and SDKs, and the device predicates that compare them (NTF-12, NTF-16).
-
 import { isJsonObject } from "../kernel/objects.ts";
 import { namedObject, number, problemsIn } from "./grammar.ts";
 import { compilePredicate, type PredicateProblem, validatePredicate } from "./predicates.ts";

@@ -1,6 +1,5 @@
 // The parts of a deployed function: the real clients, clock, ids, environment and log
 // (docs/decisions/0021#composition-root).
-
 import type { Deps } from "../kernel/deps.ts";
 import { writeLog } from "../kernel/log.ts";
 import { awsClients } from "./aws.ts";

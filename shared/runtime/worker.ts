@@ -1,5 +1,4 @@
 // How a worker is declared, and how it processes its messages: each on its own, failures reported one by one.
-
 import { ChangeMessageVisibilityBatchCommand, SQSClient } from "@aws-sdk/client-sqs";
 import type {
   DynamoDBBatchResponse,

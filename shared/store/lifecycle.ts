@@ -1,6 +1,5 @@
 // Moves of things that have states: the table `action → from, to` is the condition of the write, the message that
 // names the current status, and the diagram of the reference.
-
 import { all, oneOf } from "./conditions.ts";
 import type { Store } from "./context.ts";
 import type { AnyItem, ChangeOf, ConditionOf, Declaration, ItemWrite, KeyOf, RowOf } from "./item.ts";

@@ -1,5 +1,4 @@
 // The links of mails: the sender makes them, and public routes open them. A signed token is the only credential.
-
 import { looksLikeMailToken, type MailToken, openMailToken, sealMailToken } from "../contract/mail-tokens.ts";
 import { NO_TENANT, perEnvironment, setting } from "../kernel/deps.ts";
 import type { TenantId } from "../kernel/ids.ts";

@@ -1,6 +1,5 @@
 // Entities with a name that is unique in their workspace: the entity, and a row whose key is the name. Both change in
 // one transaction. Pages of a list are made of the names, so that they cost one query and the entities they show.
-
 import * as v from "valibot";
 import { ApiError, beingChanged } from "../kernel/errors.ts";
 import { timeOfUuid } from "../kernel/ids.ts";

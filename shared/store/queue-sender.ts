@@ -1,5 +1,4 @@
 // Sends messages to a queue, each with its own delay.
-
 import { SendMessageBatchCommand, SQSClient } from "@aws-sdk/client-sqs";
 import type { QueueName } from "../contract/messages.ts";
 import { SECOND } from "../kernel/clock.ts";

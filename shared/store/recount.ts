@@ -1,5 +1,4 @@
 // The recount: counters compared with the rows they count, and repaired (docs/decisions/0024).
-
 import { DAY, HOUR } from "../kernel/clock.ts";
 import { sealSends } from "./audit/sealed-sends.ts";
 import type { SealingContext } from "./audit/trail.ts";

@@ -1,5 +1,4 @@
 // What a refused write says: the item as it was, so that the caller can tell its own write from another's.
-
 import type { AttributeValue } from "@aws-sdk/client-dynamodb";
 import { unmarshall } from "@aws-sdk/util-dynamodb";
 import { ApiError, conflict, namedError } from "../kernel/errors.ts";

@@ -1,6 +1,5 @@
 // Requests to the one table, by raw keys and rows: retries of conflicts and of what a batch left unprocessed, and a
 // guard that says which partition keys are allowed.
-
 import { isDeepStrictEqual } from "node:util";
 import {
   BatchGetCommand,

@@ -1,6 +1,5 @@
 // Root secrets: one KMS-encrypted item, made on first use, decrypted once per environment
 // (docs/decisions/0021#root-secrets).
-
 import { DecryptCommand, EncryptCommand, KMSClient } from "@aws-sdk/client-kms";
 import { type Deps, setting } from "../kernel/deps.ts";
 import { namedError } from "../kernel/errors.ts";

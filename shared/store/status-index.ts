@@ -1,6 +1,5 @@
 // Entities whose names may repeat, listed by page: the entity, and a small row that holds its status. A page of one
 // status, with its total, then costs a query of the small rows and the entities it shows.
-
 import * as v from "valibot";
 import { offsetOf, type PageQuery } from "../contract/paging.ts";
 import { Timestamp } from "../contract/schemas.ts";

@@ -1,5 +1,4 @@
 // Timers are due rows: put just before the state they belong to; alone they have no effect (docs/decisions/0021#timers).
-
 import type { DueKind } from "../contract/due-kinds.ts";
 import { ttl } from "../kernel/clock.ts";
 import type { Deps } from "../kernel/deps.ts";

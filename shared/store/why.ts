@@ -1,6 +1,5 @@
 // Why one person got something or did not, asked in one call: of a send, a campaign or a journey, each by its id or its
 // name, the person by id, external id or email address.
-
 import * as v from "valibot";
 import { Named } from "../contract/named.ts";
 import { isUuid, said, titled } from "../contract/schemas.ts";

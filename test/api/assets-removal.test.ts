@@ -1,5 +1,4 @@
 // Images for in-app content (AST-4): removal, and uploads that are interrupted.
-
 import { describe, expect, it } from "vitest";
 import { awsFailure } from "../../local/aws/index.ts";
 import { MINUTE } from "../../shared/kernel/clock.ts";

@@ -1,5 +1,4 @@
 // Recurring schedules of a campaign as it is paused, resumed and archived.
-
 import { describe, expect, it } from "vitest";
 import { HOUR } from "../../shared/kernel/clock.ts";
 import type { CampaignStatus } from "../../shared/rules/campaign-states.ts";

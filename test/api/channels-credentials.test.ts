@@ -1,5 +1,4 @@
 // Credentials are stored and confirmed, and never returned (CRD).
-
 import { createECDH } from "node:crypto";
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";

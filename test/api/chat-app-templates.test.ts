@@ -1,5 +1,4 @@
 // Chat-app templates: drafted, submitted, reviewed (WAT).
-
 import { describe, expect, it } from "vitest";
 import { openEgress } from "../../shared/egress/egress.ts";
 import { MINUTE } from "../../shared/kernel/clock.ts";

@@ -1,5 +1,4 @@
 // What applies to every answer (GEN, D-HTTPCODES, D-REQID), and what browsers need (D-CORS).
-
 import { describe, expect, it } from "vitest";
 import { awsFailure } from "../../local/aws/index.ts";
 import { addPeople } from "../support/people.ts";

@@ -1,5 +1,4 @@
 // Imports and journeys: people of a file enter segments, and start journeys unless the import says no (AMB-133, AMB-134).
-
 import { expect, it } from "vitest";
 import { HOUR } from "../../shared/kernel/clock.ts";
 import { importing } from "../support/imports.ts";

@@ -1,5 +1,4 @@
 // CSV imports: the outcome of each row, consent, crashes, and the rejected rows (IMP, D-CSV, F13).
-
 import { describe, expect, it } from "vitest";
 import { fill } from "../../bench/people.ts";
 import { DAY } from "../../shared/kernel/clock.ts";

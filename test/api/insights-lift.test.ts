@@ -1,5 +1,4 @@
 // Lift of a holdout, and the heatmap of deliveries (ISG).
-
 import { describe, expect, it } from "vitest";
 import { DAY, HOUR, SECOND, timestamp } from "../../shared/kernel/clock.ts";
 import { bucket } from "../../shared/rules/split.ts";

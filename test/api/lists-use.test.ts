@@ -1,5 +1,4 @@
 // Uses of a subscriber list (D-LIST, NTF-5): sends to it, and what its deletion removes or is refused for.
-
 import { describe, expect, it } from "vitest";
 import { fill } from "../../bench/people.ts";
 import { MINUTE } from "../../shared/kernel/clock.ts";

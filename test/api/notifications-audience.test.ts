@@ -1,5 +1,4 @@
 // Who gets a send: filters on both sides (NTF-12 to NTF-16), and audiences of every size (NTF-5, AMB-38, AMB-57).
-
 import { describe, expect, it } from "vitest";
 import { fill } from "../../bench/people.ts";
 import { putItem } from "../../shared/store/item.ts";

@@ -1,5 +1,4 @@
 // A/B arms and holdout of a send, end to end (ABH-1, ABH-2, ABH-4, D-AB), against hashes that are computed here again.
-
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { MINUTE, SECOND } from "../../shared/kernel/clock.ts";

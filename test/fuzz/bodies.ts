@@ -1,5 +1,4 @@
 // Bodies of requests: JSON, forms with a file, forms of a page, and messages to the tools of agents.
-
 import { schemas, toolSpecs } from "../../functions/api/mcp/tools.gen.ts";
 import type { JsonSchema } from "../../shared/rules/json-schema.ts";
 import { multipartBody } from "../support/multipart.ts";

@@ -1,5 +1,4 @@
 // Requests for a route: made from its schema alone, or near the example of the document, which leads further.
-
 import type { Credential } from "../../shared/http/access.ts";
 import type { Endpoint } from "../../shared/http/endpoint.ts";
 import type { JsonSchema } from "../../shared/rules/json-schema.ts";

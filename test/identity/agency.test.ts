@@ -1,5 +1,4 @@
 // Agencies keep the workspaces of their clients and act in them (D-AGENCY, AMB-99).
-
 import { beforeEach, expect, it } from "vitest";
 import { accountsIn, PASSWORD, withMailedToken } from "../support/accounts.ts";
 import { bearerOf } from "../support/credentials.ts";

@@ -1,5 +1,4 @@
 // Hostile credentials: all are rejected, and none causes a 500.
-
 import { createHmac, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
 import { beforeAll, describe, expect, it } from "vitest";
 import { endpoints, group } from "../../shared/http/endpoint.ts";

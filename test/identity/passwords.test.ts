@@ -1,5 +1,4 @@
 // Passwords of a user, forgotten and changed (ACC-1 to ACC-3).
-
 import { beforeEach, describe, expect, it } from "vitest";
 import { accountsIn, EMAIL, mailedToken, NEW, PASSWORD } from "../support/accounts.ts";
 import { bearerOf } from "../support/credentials.ts";

@@ -1,5 +1,4 @@
 // A workspace that demands a second factor (ACC-12).
-
 import { beforeEach, describe, expect, it } from "vitest";
 import { DAY } from "../../shared/kernel/clock.ts";
 import { PASSWORD } from "../support/accounts.ts";

@@ -1,5 +1,4 @@
 // How a second factor is set up and removed (ACC-10, ACC-13).
-
 import { authenticator } from "otplib";
 import { beforeEach, describe, expect, it } from "vitest";
 import { EMAIL } from "../support/accounts.ts";

@@ -1,5 +1,4 @@
 // The probe passes on the real service, and names the faults of another one.
-
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:http";

@@ -1,5 +1,4 @@
 // `npm start` as a process of its own: what it prints works when pasted, and its data outlives a `kill -9`.
-
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";

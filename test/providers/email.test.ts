@@ -1,5 +1,4 @@
 // E-mail: the MIME source, and injection into it; sends by SES.
-
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { SesEvent } from "../../local/aws/index.ts";

@@ -1,5 +1,4 @@
 // SMTP: sessions that are interrupted, refused and used again.
-
 import type { Duplex } from "node:stream";
 import { describe, expect, it } from "vitest";
 import type { Network } from "../../shared/egress/network.ts";

@@ -1,5 +1,4 @@
 // Reads keys and items of the table for the invariants.
-
 import { MINUTE } from "../../shared/kernel/clock.ts";
 import { rowOf } from "../../shared/store/item.ts";
 import type { Item } from "../../shared/store/model.ts";

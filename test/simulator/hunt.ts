@@ -1,5 +1,4 @@
 // Looks for planted bugs in mixed runs: the scenarios and profiles of a plain run, up to the first violation.
-
 import type { Scenario } from "./invariant.ts";
 import type { Bug } from "./planted/bug.ts";
 import { simulatorWith } from "./planting.ts";

@@ -1,5 +1,4 @@
 // A copy of the table, kept from its own stream, and the log of commits: what the invariants read.
-
 import { TABLE } from "../../local/account.ts";
 import type { DynamoDb, StreamRecord } from "../../local/aws/index.ts";
 import type { Item } from "../../shared/store/model.ts";

@@ -1,5 +1,4 @@
 // The providers of a simulated world: they answer on virtual time, refuse, hang, and lose replies.
-
 import { SECOND } from "../../shared/kernel/clock.ts";
 import type { Outcome, OutgoingMessage, Providers } from "../../shared/providers/provider.ts";
 import { type ProvidedChannel, providedChannels } from "../../shared/rules/channel-types.ts";

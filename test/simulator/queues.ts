@@ -1,5 +1,4 @@
 // Drives the embedded queues as Lambda's pollers do: at least once, in any order, sometimes late.
-
 import { queueArn } from "../../local/account.ts";
 import type { Sqs } from "../../local/aws/index.ts";
 import { MAX_RECEIVES, type QueueName, queueNames, WORKER_TIMEOUT_SECONDS } from "../../shared/contract/messages.ts";

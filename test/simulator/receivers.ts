@@ -1,5 +1,4 @@
 // The servers that webhooks are posted to: they answer on virtual time, refuse, fall silent and are away for a while.
-
 import type { Egress } from "../../shared/egress/egress.ts";
 import type { Exchange } from "../../shared/egress/exchange.ts";
 import { SECOND } from "../../shared/kernel/clock.ts";

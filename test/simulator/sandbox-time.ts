@@ -1,5 +1,4 @@
 // The time of a sandbox, as the row of its workspace says; of another workspace, that of the service.
-
 import type { Item } from "../../shared/store/model.ts";
 import { isSandbox } from "../../shared/store/sandbox/sandbox.ts";
 import type { SimWorld } from "./world.ts";

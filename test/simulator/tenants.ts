@@ -1,5 +1,4 @@
 // Workspaces of a simulated service, created without faults before the run begins.
-
 import { beginSweeps } from "../../local/account.ts";
 import { secretsMaker, tokenSigner } from "../../shared/http/signing.ts";
 import { MINUTE, timestamp } from "../../shared/kernel/clock.ts";

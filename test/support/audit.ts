@@ -1,5 +1,4 @@
 // The audit trail in tests.
-
 import { type AuditEntry, auditTrail } from "../../shared/store/audit/trail.ts";
 import { secrets } from "../../shared/store/capabilities.ts";
 import { quickDeps } from "./people.ts";

@@ -1,5 +1,4 @@
 // Every kind of credential of a request, and what the declarations say about it.
-
 import { agentScopes, holds, type Role, type Scope, scopes } from "../../shared/contract/roles.ts";
 import type { Credential } from "../../shared/http/access.ts";
 import type { Endpoint } from "../../shared/http/endpoint.ts";

@@ -1,5 +1,4 @@
 // What the examples of some operations need before they can be sent: a campaign in progress, the link of a mail, a form.
-
 import type { Role } from "../../shared/contract/roles.ts";
 import { createSimulation } from "../../shared/store/journeys/simulations.ts";
 import { haltJob } from "../../shared/store/sends/jobs/brake.ts";

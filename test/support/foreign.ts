@@ -1,5 +1,4 @@
 // One real resource per kind of route, to test that another workspace cannot detect it.
-
 import type { TenantId } from "../../shared/kernel/ids.ts";
 import { platformWrite } from "../../shared/store/context.ts";
 import { createImport } from "../../shared/store/subscribers/imports.ts";

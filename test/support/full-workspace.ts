@@ -1,5 +1,4 @@
 // A workspace with nearly every kind of resource, created through the endpoints, to test what a purge leaves.
-
 import { groups } from "../../functions/index.ts";
 import { DAY, timestamp } from "../../shared/kernel/clock.ts";
 import { withMailedToken } from "./accounts.ts";

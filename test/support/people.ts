@@ -1,5 +1,4 @@
 // Subscribers for tests: many at once without HTTP, with devices, and reads of their inboxes.
-
 import { createHash } from "node:crypto";
 import { inflateRawSync } from "node:zlib";
 import { sendThrough } from "../../local/aws/index.ts";

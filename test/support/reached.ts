@@ -1,5 +1,4 @@
 // A workspace that can send by every channel, subscribers with addresses, and the messages that providers received.
-
 import type { OutboxItem } from "../../local/outbox.ts";
 import { acceptChannel, findVerification } from "../../shared/store/channels/verifications.ts";
 import type { Device } from "../../shared/store/subscribers/devices.ts";

@@ -1,5 +1,4 @@
 // Rows of imports in tests of their rules.
-
 import type { RowReading } from "../../shared/rules/import-cells.ts";
 import { type KnownColumns, readHeader } from "../../shared/rules/import-columns.ts";
 import { readRow } from "../../shared/rules/import-rows.ts";

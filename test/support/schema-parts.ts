@@ -1,5 +1,4 @@
 // Every schema in the document, with the name of its field and where it stands.
-
 import type { OpenApi } from "../../docs/generate/openapi.ts";
 import type { JsonSchema } from "../../shared/rules/json-schema.ts";
 

@@ -1,5 +1,4 @@
 // One-time codes beside the password, made by an authenticator library of others.
-
 import { authenticator } from "otplib";
 import { expect } from "vitest";
 import { SECOND } from "../../shared/kernel/clock.ts";

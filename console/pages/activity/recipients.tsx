@@ -1,5 +1,4 @@
 // The recipients of a send, by state and reason, and all of them as a file.
-
 import type { RecipientsNotification } from "../../../sdk/src/types.gen.ts";
 import { type RecipientState, recipientStates } from "../../../shared/rules/recipient-states.ts";
 import { useAction } from "../../app/action.ts";

@@ -1,5 +1,4 @@
 // Campaigns: the list, and behind each name its editor while a draft, its report afterwards.
-
 import type { Campaign, CampaignsListAnswer, Summary } from "../../../sdk/src/types.gen.ts";
 import { campaignStatuses } from "../../../shared/rules/campaign-states.ts";
 import { useQuery } from "../../app/query.ts";

@@ -1,5 +1,4 @@
 // Experiences: what the app shows, with status and statistics of the chosen one.
-
 import { experienceStatuses } from "../../../shared/rules/experience-states.ts";
 import { useQuery } from "../../app/query.ts";
 import { pathTo, place } from "../../app/router.ts";

@@ -1,5 +1,4 @@
 // Home: the way to a first message, then how the week is going.
-
 import type { Billing, ChannelsListAnswer, NotificationsListAnswer } from "../../../sdk/src/types.gen.ts";
 import { useQuery } from "../../app/query.ts";
 import { pathTo } from "../../app/router.ts";

@@ -1,5 +1,4 @@
 // The activation of a journey: its audience from now on, its messages, and what they lack.
-
 import { useState } from "preact/hooks";
 import type { Journey, JourneyStep, NotificationsCreateBody } from "../../../sdk/src/types.gen.ts";
 import type { Action } from "../../app/action.ts";

@@ -1,5 +1,4 @@
 // The panel beside the chart: the step that is chosen, the trigger, or the kinds of a step to insert.
-
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { useQuery } from "../../app/query.ts";

@@ -1,5 +1,4 @@
 // The steps as a chart: people on each step, how many went along each edge, a form for the step that is chosen.
-
 import type { ComponentChildren, TargetedPointerEvent } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { usePlace } from "../../app/places.ts";

@@ -1,5 +1,4 @@
 // One journey: its steps with the people on each, its editor, its simulations and its versions.
-
 import { type ComponentChildren, Fragment } from "preact";
 import { useRef, useState } from "preact/hooks";
 import type { ServiceError } from "../../../sdk/src/errors.ts";

@@ -1,6 +1,5 @@
 // Where each step of a journey is drawn: layers from the start downwards, each edge through free places of the layers
 // that it passes. Pure: the same graph always has the same picture.
-
 import type { JourneyGraph, JourneyStep } from "../../../sdk/src/types.gen.ts";
 import { type StepExit, typeOf, ways } from "../../components/step-words.ts";
 import { nextOf } from "./steps.ts";

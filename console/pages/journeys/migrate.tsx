@@ -1,5 +1,4 @@
 // Moves waiting runs from one version to another, by a map of steps.
-
 import { useState } from "preact/hooks";
 import type { JourneyStep, JourneyVersion } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";

@@ -1,5 +1,4 @@
 // Simulate: a person walks the saved steps, with what each condition says and what each message would be.
-
 import type { JourneysSimulateAnswer } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
 import { fullTime } from "../../app/time.ts";

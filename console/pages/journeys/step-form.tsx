@@ -1,5 +1,4 @@
 // The form of one step, and what the step says where it cannot be edited.
-
 import type { ComponentChildren, JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import type { JourneyGraph, JourneyStep, SegmentRule } from "../../../sdk/src/types.gen.ts";

@@ -1,5 +1,4 @@
 // The icon of a kind of step.
-
 import { Icon, type IconName } from "../../components/icon.tsx";
 import type { StepType } from "../../components/step-words.ts";
 

@@ -1,5 +1,4 @@
 // The steps as an indented list: people on each step, how many went each way, and a form for the step that is open.
-
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { JourneyGraph, JourneyStep, JourneysGetStatsAnswer } from "../../../sdk/src/types.gen.ts";
 import { usePlace } from "../../app/places.ts";

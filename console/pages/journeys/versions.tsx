@@ -1,5 +1,4 @@
 // The versions of a journey that were activated: each with its numbers, the difference of two, and moving runs between them.
-
 import { useState } from "preact/hooks";
 import type { JourneyDiff, JourneyVersion, SegmentRule } from "../../../sdk/src/types.gen.ts";
 import { isJsonObject } from "../../../shared/kernel/objects.ts";

@@ -1,5 +1,4 @@
 // How every session of a user begins: by registration, login, switch, invitation or a new password.
-
 import * as v from "valibot";
 import { titled } from "../../../shared/contract/schemas.ts";
 import { isOfMembership, opensWithoutProvider } from "../../../shared/http/authenticate.ts";

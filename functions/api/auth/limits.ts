@@ -1,6 +1,5 @@
 // Limits of attempts at the public endpoints of accounts (docs/decisions/0021#login). What one machine does never locks
 // somebody out who comes from elsewhere.
-
 import { openSampled } from "../../../shared/http/sampled-limits.ts";
 import { DAY, HOUR, MINUTE } from "../../../shared/kernel/clock.ts";
 import { perEnvironment } from "../../../shared/kernel/deps.ts";

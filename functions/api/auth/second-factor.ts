@@ -1,5 +1,4 @@
 // The second factor of the caller: set up, asked for at a sign-in, removed (ACC-10 to ACC-13).
-
 import * as v from "valibot";
 import { said } from "../../../shared/contract/schemas.ts";
 import { ofOwnAccount } from "../../../shared/http/access.ts";

@@ -1,5 +1,4 @@
 // The shapes of tokens in requests and responses of this group.
-
 import * as v from "valibot";
 import { titled } from "../../../shared/contract/schemas.ts";
 import { ACCESS_TOKEN_SECONDS } from "../../../shared/http/tokens.ts";

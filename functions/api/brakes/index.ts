@@ -1,5 +1,4 @@
 // The brakes of a journey's steps that send (F21): what is known of each, and how a halted one goes on or ends.
-
 import * as v from "valibot";
 import { Halt, Safety, SafetyInput } from "../../../shared/contract/safety.ts";
 import { said, titled } from "../../../shared/contract/schemas.ts";

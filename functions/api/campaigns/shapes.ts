@@ -1,5 +1,4 @@
 // What the API returns of a campaign: its fields, its numbers, and the keys of its audience that no subscriber has.
-
 import * as v from "valibot";
 import { grammar } from "../../../shared/contract/grammar.ts";
 import { acted, reached } from "../../../shared/contract/results.ts";

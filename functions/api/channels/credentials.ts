@@ -1,5 +1,4 @@
 // Credentials of channels: each endpoint takes one type and confirms it. They are never returned (CRD-1 to CRD-8).
-
 import * as v from "valibot";
 import { type Credentials, credentialBody, credentialExample } from "../../../shared/contract/credentials.ts";
 import { requireUser } from "../../../shared/http/authenticate.ts";

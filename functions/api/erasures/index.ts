@@ -1,5 +1,4 @@
 // Receipts of erasures: what was removed of a subscriber, signed (F14).
-
 import * as v from "valibot";
 import { said } from "../../../shared/contract/schemas.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";

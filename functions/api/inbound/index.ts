@@ -1,5 +1,4 @@
 // Callbacks of providers. The endpoints are public: a callback counts only if it is signed with the channel's secret.
-
 import { createHmac, hash, timingSafeEqual } from "node:crypto";
 import * as v from "valibot";
 import type { CredentialsFor } from "../../../shared/contract/credentials.ts";

@@ -1,5 +1,4 @@
 // The links of mails: unsubscribe, preferences, open and click. They need no credential: the token of a link is the proof.
-
 import * as v from "valibot";
 import type { MailToken } from "../../../shared/contract/mail-tokens.ts";
 import { said } from "../../../shared/contract/schemas.ts";

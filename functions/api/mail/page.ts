@@ -1,5 +1,4 @@
 // The pages of links in mails. They load no resources, run no scripts, and contain nothing about the reader but the topics.
-
 import { escapeHtml } from "../../../shared/rules/characters.ts";
 import type { Language } from "../../../shared/rules/translations.ts";
 import type { Preference } from "../../../shared/store/topics/preferences.ts";

@@ -1,5 +1,4 @@
 // Opens and clicks of sent mails: always counted, with a verdict if a machine made them (AMB-92).
-
 import type { ClickToken, OpenToken } from "../../../shared/contract/mail-tokens.ts";
 import { type Clock, SECOND, timestamp } from "../../../shared/kernel/clock.ts";
 import type { Deps } from "../../../shared/kernel/deps.ts";

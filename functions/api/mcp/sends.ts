@@ -1,5 +1,4 @@
 // A send by an agent (AGT-3): planned first, then confirmed, so that what goes out is what was previewed.
-
 import * as v from "valibot";
 import { MAX_GIVEN_IDS, NewNotification } from "../../../shared/contract/notification-input.ts";
 import { requireFew } from "../../../shared/http/gates.ts";

@@ -1,5 +1,4 @@
 // The preview of a send (F8): takes the body of a creation, and writes nothing.
-
 import * as v from "valibot";
 import { PreviewedNotification } from "../../../shared/contract/notification-input.ts";
 import { said, titled } from "../../../shared/contract/schemas.ts";

@@ -1,5 +1,4 @@
 // The service itself: its health. The description of its API is files (docs/site).
-
 import * as v from "valibot";
 import { said } from "../../../shared/contract/schemas.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";

@@ -1,5 +1,4 @@
 // Upserts of subscribers: by the client itself, and by the workspace's backend.
-
 import * as v from "valibot";
 import { said } from "../../../shared/contract/schemas.ts";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";

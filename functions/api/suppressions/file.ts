@@ -1,5 +1,4 @@
 // Reads a file of suppressed addresses, as providers of mail export them: CSV or JSON (AMB-128).
-
 import * as v from "valibot";
 import { said } from "../../../shared/contract/schemas.ts";
 import { badRequest } from "../../../shared/kernel/errors.ts";

@@ -1,5 +1,4 @@
 // Delivers a test send: rendered and sent by the code of sends, but at once and outside the ledger (docs/decisions/0040).
-
 import * as v from "valibot";
 import type { Credentials } from "../../../shared/contract/credentials.ts";
 import { said } from "../../../shared/contract/schemas.ts";

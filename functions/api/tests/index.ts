@@ -1,5 +1,4 @@
 // A test send (RDA-9): to the workspace's test subscribers and to the caller's own address, outside all reports.
-
 import * as v from "valibot";
 import { OWN_ADDRESS, TestNotification } from "../../../shared/contract/notification-input.ts";
 import { said } from "../../../shared/contract/schemas.ts";

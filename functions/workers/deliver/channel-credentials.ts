@@ -1,5 +1,4 @@
 // The credentials of the channels that a send goes by, opened once per environment.
-
 import type { Credentials } from "../../../shared/contract/credentials.ts";
 import { MINUTE, SECOND } from "../../../shared/kernel/clock.ts";
 import type { ChannelType } from "../../../shared/rules/channel-types.ts";

@@ -1,5 +1,4 @@
 // What an environment remembers from one message to the next, and the reads that its messages share.
-
 import type { Clock } from "../../../shared/kernel/clock.ts";
 import type { Capability } from "../../../shared/kernel/deps.ts";
 import { recent } from "../../../shared/store/recent.ts";

@@ -1,5 +1,4 @@
 // Prepares the messages of a group: addresses read, consent checked again, texts rendered, credentials opened.
-
 import { isPseudonym } from "../../../shared/kernel/ids.ts";
 import { addressOf, providerOf } from "../../../shared/providers/addresses.ts";
 import { filledTemplate, type TemplateRenderer, templateRenderer } from "../../../shared/providers/chat-app-texts.ts";

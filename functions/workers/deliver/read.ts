@@ -1,6 +1,5 @@
 // What messages name, read for their work: each chunk with its job and its claim, and all sends to one subscriber of a batch
 // together (docs/decisions/0082).
-
 import type { Message } from "../../../shared/contract/messages.ts";
 import { ref, rowOf } from "../../../shared/store/item.ts";
 import { type Chunk, getChunk } from "../../../shared/store/sends/chunks/chunks.ts";

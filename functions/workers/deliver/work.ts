@@ -1,5 +1,4 @@
 // The work of one message: a chunk with all that is needed to deliver it, and what may become of it.
-
 import type { Message } from "../../../shared/contract/messages.ts";
 import { type Clock, SECOND } from "../../../shared/kernel/clock.ts";
 import type { Context, Deps } from "../../../shared/kernel/deps.ts";

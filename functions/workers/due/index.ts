@@ -1,5 +1,4 @@
 // Timers: at the start of a minute its due rows become messages, each delayed to the second it is due.
-
 import { dueKinds, messagesOf } from "../../../shared/contract/due-kinds.ts";
 import { type Message, WORKING_MS } from "../../../shared/contract/messages.ts";
 import { MINUTE, SECOND } from "../../../shared/kernel/clock.ts";

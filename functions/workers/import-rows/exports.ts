@@ -1,6 +1,5 @@
 // Makes the file of an export page by page (RDA-16). A large file is put in parts, and what is not yet a part is kept in an
 // object of its own, so that another message continues where this one stops.
-
 import type { JobPart, Message } from "../../../shared/contract/messages.ts";
 import { SECOND } from "../../../shared/kernel/clock.ts";
 import { ApiError } from "../../../shared/kernel/errors.ts";

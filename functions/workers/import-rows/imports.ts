@@ -1,6 +1,5 @@
 // Reads an import file from its position on, a hundred rows at a time, and notes the position after each batch (IMP-2 to
 // IMP-4). One worker reads at a time; after a crash another message continues.
-
 import { type JobPart, type Message, WORKING_MS } from "../../../shared/contract/messages.ts";
 import { SECOND, timestamp } from "../../../shared/kernel/clock.ts";
 import { elementAt } from "../../../shared/rules/element-at.ts";

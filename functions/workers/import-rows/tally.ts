@@ -1,5 +1,4 @@
 // What becomes of the rows of a batch, counted.
-
 import { topicKeyOf } from "../../../shared/rules/topics.ts";
 import type { Record } from "../../../shared/store/files/records.ts";
 import {

@@ -1,5 +1,4 @@
 // Events of SES about sent mails: the ledger records them, and dead or unwilling addresses are suppressed (D-EMAIL).
-
 import type { MailEvent } from "../../../shared/contract/mail-events.ts";
 import { MAX_DELAY_SECONDS } from "../../../shared/contract/messages.ts";
 import type { Context } from "../../../shared/kernel/deps.ts";

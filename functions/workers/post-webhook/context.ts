@@ -1,5 +1,4 @@
 // What the tasks of this worker share: their context, their messages and what must hold before anything is posted.
-
 import type { Message } from "../../../shared/contract/messages.ts";
 import { type Clock, SECOND } from "../../../shared/kernel/clock.ts";
 import type { Context, LogEntry } from "../../../shared/kernel/deps.ts";

@@ -1,6 +1,5 @@
 // Posts deliveries to webhook endpoints: attempts are claimed before the request and recorded after it (WHK-1 to WHK-11).
 // A watchdog queues pending deliveries again whose message was lost.
-
 import { SECOND } from "../../../shared/kernel/clock.ts";
 import { queueWorker } from "../../../shared/runtime/worker.ts";
 import { dueAttemptOf, findDelivery, isUnderWay } from "../../../shared/store/webhooks/deliveries.ts";

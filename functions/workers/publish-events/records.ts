@@ -1,5 +1,4 @@
 // What happened, as records of the archive: one flat form, whatever it is, for one table of Athena.
-
 import type { Outcome } from "./outcomes.ts";
 import type { Origin, OutboundEvent, ReceivedEvents } from "./published.ts";
 

@@ -1,5 +1,4 @@
 // Workspaces that were deleted 30 days ago: their data is removed, in steps of under a minute.
-
 import { WORKING_MS } from "../../../shared/contract/messages.ts";
 import { SECOND } from "../../../shared/kernel/clock.ts";
 import { purgeQueue } from "../../../shared/runtime/resources.ts";

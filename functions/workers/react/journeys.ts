@@ -1,5 +1,4 @@
 // What moves runs of journeys: events, entries into segments and exits, changed attributes, and journeys themselves.
-
 import type { Message } from "../../../shared/contract/messages.ts";
 import type { Context } from "../../../shared/kernel/deps.ts";
 import { chunksOf } from "../../../shared/rules/chunks.ts";

@@ -1,5 +1,4 @@
 // Segments that are to be computed, and subscribers whose dynamic segments may have changed.
-
 import type { Context } from "../../../shared/kernel/deps.ts";
 import { chunksOf } from "../../../shared/rules/chunks.ts";
 import { compileRule } from "../../../shared/rules/segment-evaluation.ts";

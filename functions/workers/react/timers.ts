@@ -1,5 +1,4 @@
 // Due rows: a schedule for their minute, or the due queue at once when the time is near (docs/decisions/0021#timers).
-
 import { CreateScheduleCommand, SchedulerClient } from "@aws-sdk/client-scheduler";
 import type { Message } from "../../../shared/contract/messages.ts";
 import { type Clock, MINUTE, timestamp } from "../../../shared/kernel/clock.ts";

@@ -1,6 +1,5 @@
 // Outbound events: each occurrence becomes a delivery per endpoint that asks for it. Deliveries of one batch
 // are numbered together and share messages (AMB-124).
-
 import { anyStore } from "../../../shared/http/signing.ts";
 import type { Context } from "../../../shared/kernel/deps.ts";
 import type { TenantId } from "../../../shared/kernel/ids.ts";

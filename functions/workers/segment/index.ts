@@ -1,5 +1,4 @@
 // Keeps dynamic segments up to date: after a change of a subscriber, an event, or the end of a window.
-
 import { MAX_DELAY_SECONDS, type Message } from "../../../shared/contract/messages.ts";
 import { SECOND } from "../../../shared/kernel/clock.ts";
 import type { Context } from "../../../shared/kernel/deps.ts";

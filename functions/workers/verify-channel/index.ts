@@ -1,6 +1,5 @@
 // Verifies the credentials of a channel with its provider. While the provider cannot be reached, it tries again (CHN-9,
 // CHN-10).
-
 import type { Credentials } from "../../../shared/contract/credentials.ts";
 import type { Message } from "../../../shared/contract/messages.ts";
 import type { Context } from "../../../shared/kernel/deps.ts";

@@ -1,5 +1,4 @@
 // Asks the capacity model, if it is on, for what an operation consumes. Each function throws the refusal.
-
 import type { Call, Engine } from "./engine.ts";
 import type { IndexChange } from "./indexing.ts";
 import type { StoredKey } from "./keys.ts";

@@ -1,5 +1,4 @@
 // One request's expressions: its names and values, bounded caches of parsed texts, and the checks across all of them.
-
 import type { Wire } from "../stand-in.ts";
 import { type Condition, readCondition } from "./conditions.ts";
 import { inOlderWords, validation } from "./errors.ts";

@@ -1,5 +1,4 @@
 // The streams API: every stream has one shard.
-
 import { awsFailure, type Wire } from "../stand-in.ts";
 import { MINUTE, SECOND } from "../time.ts";
 import type { Engine, Operations } from "./engine.ts";

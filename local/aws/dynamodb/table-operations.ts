@@ -1,5 +1,4 @@
 // CreateTable, DescribeTable, DeleteTable and ListTables.
-
 import type { Wire } from "../stand-in.ts";
 import { SECOND } from "../time.ts";
 import type { Engine, Operations } from "./engine.ts";

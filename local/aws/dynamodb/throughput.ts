@@ -1,5 +1,4 @@
 // The throughput of tables and indexes: limits of partitions and of whole tables, refusals and their figures.
-
 import { type AwsFailure, awsFailure } from "../stand-in.ts";
 import { MINUTE, SECOND } from "../time.ts";
 import type { StoredKey } from "./keys.ts";

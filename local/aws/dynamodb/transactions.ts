@@ -1,5 +1,4 @@
 // TransactWriteItems and TransactGetItems: all or nothing, and once per client token.
-
 import { isAwsFailure, type Wire } from "../stand-in.ts";
 import { admitRead, giveBack, isRefusal } from "./admission.ts";
 import { CONFLICTING, canceledTransaction, type Reason } from "./canceled.ts";

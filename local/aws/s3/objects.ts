@@ -1,5 +1,4 @@
 // Objects: put, get with ranges and conditions, copy, delete, list.
-
 import { awsFailure, type Deps, isAwsFailure, type Wire } from "../stand-in.ts";
 import { SECOND } from "../time.ts";
 import { md5, memberOf, verify } from "./checksums.ts";

@@ -1,5 +1,4 @@
 // From an HTTP request to an operation of S3 and its members.
-
 import { createHash } from "node:crypto";
 import { type AwsRequest, awsFailure, type Wire } from "../stand-in.ts";
 import { algorithms, memberOf } from "./checksums.ts";

@@ -1,6 +1,5 @@
 // Writes the audit trail: a row before the handler runs, so that no change is lost by a crash, and its outcome after it
 // (docs/decisions/0043). A row costs one write, an outcome another one.
-
 import { timestamp } from "../../kernel/clock.ts";
 import { type Context, type Deps, perEnvironment } from "../../kernel/deps.ts";
 import { namedError } from "../../kernel/errors.ts";

@@ -1,5 +1,4 @@
 // What the status of a campaign means for its jobs and its schedules: jobs are made, held and released.
-
 import { DAY, timestamp } from "../../kernel/clock.ts";
 import { notFound } from "../../kernel/errors.ts";
 import { type HeldMessage, type OverduePolicy, resumedTimes } from "../../rules/campaign-resume.ts";

@@ -1,5 +1,4 @@
 // The report of a campaign (CRP): its funnel, and the same by channel and by message.
-
 import { DAY } from "../../kernel/clock.ts";
 import { byText } from "../../kernel/order.ts";
 import type { Halt } from "../../rules/brake.ts";

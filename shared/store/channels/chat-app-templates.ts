@@ -1,5 +1,4 @@
 // Chat-app templates of a channel: drafts, submitted ones, and the provider's verdicts on them (WAT).
-
 import { timestamp } from "../../kernel/clock.ts";
 import { ApiError, invalid, notFound } from "../../kernel/errors.ts";
 import { byText } from "../../kernel/order.ts";

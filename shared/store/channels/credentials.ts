@@ -1,5 +1,4 @@
 // Credentials of channels: sealed, replaced as a whole, never returned. Each upload starts a verification (CRD-1 to 8).
-
 import { type Credentials, settingsOf } from "../../contract/credentials.ts";
 import { timestamp } from "../../kernel/clock.ts";
 import { invalid, notFound, requireFound } from "../../kernel/errors.ts";

@@ -1,6 +1,5 @@
 // Verification of channels: requested, and then its outcome, which counts only if no newer one was requested
 // (CHN-8 to 11).
-
 import type { LastError } from "../../contract/schemas.ts";
 import { HOUR, timestamp } from "../../kernel/clock.ts";
 import { ApiError, notFound } from "../../kernel/errors.ts";

@@ -1,5 +1,4 @@
 // How the events of a request are put together into blocks, and what is written for them (docs/decisions/0025).
-
 import { byText } from "../../kernel/order.ts";
 import { is } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";

@@ -1,5 +1,4 @@
 // Events as they are stored: alone in a row of their own, or packed in blocks.
-
 import * as v from "valibot";
 import { Timestamp } from "../../contract/schemas.ts";
 import { hmacUnder } from "../../kernel/hmac.ts";

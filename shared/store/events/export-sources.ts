@@ -1,6 +1,5 @@
 // The partitions of an export, each read in the order of (occurred_at, id): events that are stored alone, and blocks,
 // whose periods overlap.
-
 import { timestamp } from "../../kernel/clock.ts";
 import { byText } from "../../kernel/order.ts";
 import type { StoreReader } from "../context.ts";

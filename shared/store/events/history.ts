@@ -1,5 +1,4 @@
 // What a subscriber has done under its id and its anonymous ids: for segments, journeys and attribution.
-
 import { timestamp } from "../../kernel/clock.ts";
 import { compareTexts } from "../../kernel/order.ts";
 import type { StoreReader } from "../context.ts";

@@ -1,5 +1,4 @@
 // The quota of events of a billing period: spread over shards, and exact to the last event (D-BILL).
-
 import { MINUTE } from "../../kernel/clock.ts";
 import { namedError } from "../../kernel/errors.ts";
 import { plans } from "../../rules/plans.ts";

@@ -1,6 +1,5 @@
 // Uploaded images (AST): a row and an S3 object each. The row is written first and removed last, so that an interrupted
 // request leaves no object without a row.
-
 import type { PageQuery } from "../../contract/paging.ts";
 import { MINUTE, timestamp } from "../../kernel/clock.ts";
 import { ApiError, notFound } from "../../kernel/errors.ts";

@@ -1,6 +1,5 @@
 // The life of an experience after its draft (INX-30 to INX-37). Each transition is one transaction with its effects, so
 // that no experience is live without its send.
-
 import { timestamp } from "../../kernel/clock.ts";
 import { badRequest, malformed } from "../../kernel/errors.ts";
 import { isUsable, listChannels } from "../channels/channels.ts";

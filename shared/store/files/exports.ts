@@ -1,5 +1,4 @@
 // Files of exports as objects of S3: put at once, or in parts where they are large. They expire with the import files.
-
 import {
   AbortMultipartUploadCommand,
   CompleteMultipartUploadCommand,

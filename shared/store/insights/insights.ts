@@ -1,5 +1,4 @@
 // Results of sends (ISG): funnels, sums by last touch, lift against the control group, and when messages are opened.
-
 import { DAY, SECOND, timestamp } from "../../kernel/clock.ts";
 import { compareTexts } from "../../kernel/order.ts";
 import { type SendCost, sumOfCosts } from "../../rules/cost.ts";

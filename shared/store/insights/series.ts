@@ -1,6 +1,5 @@
 // Figures over time (RDA-10): of a workspace by day or hour, in all or by category or type of channel, and of one campaign
 // or journey by day. They are sums of counters that other reports have too (docs/decisions/0041).
-
 import { DAY, HOUR, timestamp } from "../../kernel/clock.ts";
 import { invalid } from "../../kernel/errors.ts";
 import { compareTexts } from "../../kernel/order.ts";

@@ -1,6 +1,5 @@
 // Moves waiting runs to another version of their journey (F20). A run keeps its timers: it goes to the corresponding step
 // with the same times. Runs are moved in transactions with the counts and the progress, so each is counted once.
-
 import { DAY, MINUTE, timestamp, ttl } from "../../kernel/clock.ts";
 import { invalid, namedError, requireFound } from "../../kernel/errors.ts";
 import { chunksOf } from "../../rules/chunks.ts";

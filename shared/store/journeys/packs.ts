@@ -1,7 +1,6 @@
 // Stores moves of runs in packs: the runs, the counts of their journey and what they send are one transaction, so that
 // a run has moved if and only if its send has begun (docs/decisions/0029). Many runs that send nothing move by a write
 // each, and are counted after it (docs/decisions/0058).
-
 import { runsTimerId } from "../../contract/due-kinds.ts";
 import { MINUTE } from "../../kernel/clock.ts";
 import { chunksOf } from "../../rules/chunks.ts";

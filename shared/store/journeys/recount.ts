@@ -1,5 +1,4 @@
 // The recount of journeys: their numbers compared with their runs, and repaired (docs/decisions/0044).
-
 import { absent, is, present } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { changeItem, checkItem, keyOf, type RowOf } from "../item.ts";

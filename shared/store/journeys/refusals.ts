@@ -1,5 +1,4 @@
 // Entries that a journey refused, counted by reason (AMB-147).
-
 import { DAY, MINUTE, ttl } from "../../kernel/clock.ts";
 import { numberOfEach } from "../../rules/counting.ts";
 import { type RefusalReason, refusalReasons } from "../../rules/entry-refusals.ts";

@@ -1,6 +1,5 @@
 // Plays stored events to a journey, page by page (F3): who would enter, and what would be sent. Nothing is written. The
 // profile, consent and devices of a subscriber are those of today.
-
 import { classOf } from "../../rules/channel-types.ts";
 import { chunksOf } from "../../rules/chunks.ts";
 import { isPriced } from "../../rules/cost.ts";

@@ -1,5 +1,4 @@
 // The runs of a journey, newest first: all of them by the shards of the journey, those of one subscriber by its rows.
-
 import { chunksOf } from "../../rules/chunks.ts";
 import type { StoreReader } from "../context.ts";
 import { keyOf } from "../item.ts";

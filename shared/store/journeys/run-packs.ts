@@ -2,7 +2,6 @@
 // of each run adds to the counts, each run that moves names it, and its seal counts those that have moved. A pack without a seal is
 // open. A reader that moves a run settles its open pack first, so that a run that moved in a pack stays in it until it is
 // counted.
-
 import { ttl } from "../../kernel/clock.ts";
 import { packId, unpackId, uuidPrefixOf } from "../../kernel/ids.ts";
 import { absent, all, is } from "../conditions.ts";

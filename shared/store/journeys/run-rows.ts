@@ -1,6 +1,5 @@
 // Where the rows of runs are: the newest run of a subscriber in a journey has a key without its id, so that one write can
 // begin it and guard entry. The one before it is kept under its id (docs/decisions/0067).
-
 import { elementAt } from "../../rules/element-at.ts";
 import { absent, all, is, present } from "../conditions.ts";
 import type { StoreReader } from "../context.ts";

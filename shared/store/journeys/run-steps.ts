@@ -1,5 +1,4 @@
 // What happened at the steps of a run, as the API returns it.
-
 import * as v from "valibot";
 import { said } from "../../contract/schemas.ts";
 import { compareTexts } from "../../kernel/order.ts";

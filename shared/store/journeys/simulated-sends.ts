@@ -1,6 +1,5 @@
 // What a step of a journey would send to one subscriber, judged as a send is: address, consent, suppression, topic, caps
 // and quiet hours. The walk of one person and the replay of many ask it alike. Nothing is written.
-
 import { type CountedCap, counterOf, type FrequencyCap, windowOf } from "../../rules/caps.ts";
 import { classOf } from "../../rules/channel-types.ts";
 import { expectedOutcome } from "../../rules/expected-outcome.ts";

@@ -1,5 +1,4 @@
 // The states of the steps of a journey that have a brake (F21), without their figures.
-
 import type { Halt } from "../../rules/brake.ts";
 import { LANES } from "../../rules/step-brake.ts";
 import type { Store, StoreReader } from "../context.ts";

@@ -1,5 +1,4 @@
 // What happens to all runs of a journey: they are resumed after a pause, canceled, removed, or moved to another version.
-
 import { namedError } from "../../kernel/errors.ts";
 import { chunksOf } from "../../rules/chunks.ts";
 import type { Store } from "../context.ts";

@@ -1,6 +1,5 @@
 // What would have started runs of a journey for one person, and what became of it (AMB-147), derived from the events and
 // memberships that are stored, its runs, and when the journey was active.
-
 import { MINUTE, timestamp } from "../../kernel/clock.ts";
 import { type RefusalReason, refusalReasons } from "../../rules/entry-refusals.ts";
 import type { EntryRules } from "../../rules/journey-graph.ts";

@@ -1,6 +1,5 @@
 // Members of static segments, packed in sorted leaves: some fifty in a row of 1 KB (docs/decisions/0057). A leaf holds
 // the ids from its sort key up to the next leaf. It keeps its range, except that a split gives the upper part away.
-
 import { timestamp } from "../../kernel/clock.ts";
 import { byText } from "../../kernel/order.ts";
 import { asRead } from "../conditions.ts";

@@ -1,5 +1,4 @@
 // Subscriber lists (D-LIST): unique names, members added by hand or by import, member counts kept in counters.
-
 import * as v from "valibot";
 import { offsetOf, type PageQuery } from "../../contract/paging.ts";
 import { said } from "../../contract/schemas.ts";

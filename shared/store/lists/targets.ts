@@ -1,5 +1,4 @@
 // Targets of sends, campaigns, schedules and experiences: all subscribers, a list, or a segment.
-
 import type { Target } from "../../contract/send-input.ts";
 import { invalid } from "../../kernel/errors.ts";
 import type { StoreReader } from "../context.ts";

@@ -1,5 +1,4 @@
 // The work of a sandbox: done at its time, and noted for the mover of its clock (docs/decisions/0072).
-
 import { WORKER_TIMEOUT_SECONDS } from "../../contract/messages.ts";
 import { MINUTE, SECOND } from "../../kernel/clock.ts";
 import { type Deps, perEnvironment } from "../../kernel/deps.ts";

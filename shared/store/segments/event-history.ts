@@ -1,5 +1,4 @@
 // The events of a subscriber that decide conditions of rules, gathered row by row, newest first.
-
 import { MINUTE, timestamp } from "../../kernel/clock.ts";
 import { compilePredicate } from "../../rules/predicates.ts";
 import { type Facts, occurrencesNeeded } from "../../rules/segment-evaluation.ts";

@@ -1,5 +1,4 @@
 // Why a subscriber is in a segment or not (F2): the membership as stored, and each clause of the rule as of now.
-
 import * as v from "valibot";
 import { grammar } from "../../contract/grammar.ts";
 import { unmetText } from "../../rules/clause-words.ts";

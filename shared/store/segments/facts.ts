@@ -1,5 +1,4 @@
 // What rules read of a subscriber: the attributes of its profile, and as much of its event history as decides them.
-
 import { chunksOf } from "../../rules/chunks.ts";
 import type { Facts, Rule, Verdict } from "../../rules/segment-evaluation.ts";
 import type { EventNode } from "../../rules/segment-rules.ts";

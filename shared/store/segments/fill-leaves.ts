@@ -1,6 +1,5 @@
 // One page of the computation of a static segment: its members are written by leaf, in the order of their ids
 // (docs/decisions/0057).
-
 import { chunksOf } from "../../rules/chunks.ts";
 import { absent, all, is } from "../conditions.ts";
 import type { Store } from "../context.ts";

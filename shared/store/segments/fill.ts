@@ -1,5 +1,4 @@
 // Computes a segment over all subscribers: shard by shard and page by page, with a checkpoint after each page.
-
 import type { JobPart } from "../../contract/messages.ts";
 import type { Rule } from "../../rules/segment-evaluation.ts";
 import { absent, all, any, below, is } from "../conditions.ts";

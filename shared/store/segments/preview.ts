@@ -1,6 +1,5 @@
 // How many subscribers match a rule: exact up to 10,000, beyond that estimated from a range of ids, which are evenly
 // distributed.
-
 import { DAY, timestamp } from "../../kernel/clock.ts";
 import type { Facts, Rule } from "../../rules/segment-evaluation.ts";
 import type { StoreReader } from "../context.ts";

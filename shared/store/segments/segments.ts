@@ -1,5 +1,4 @@
 // Segments (SEG-1 to SEG-14): the subscribers that match a rule, computed once or kept up to date.
-
 import * as v from "valibot";
 import { grammar } from "../../contract/grammar.ts";
 import { pageRoom } from "../../contract/paging.ts";

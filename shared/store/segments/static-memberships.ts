@@ -1,6 +1,5 @@
 // The static segments that a subscriber is in: found from the segments, as their members are in leaves alone
 // (docs/decisions/0057).
-
 import { chunksOf } from "../../rules/chunks.ts";
 import { is } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";

@@ -1,6 +1,5 @@
 // What holds for an address, for every subscriber that has it: one row of the address says that it is suppressed, and of which channels it
 // opted out (AMB-128 to AMB-130).
-
 import { timestamp } from "../../kernel/clock.ts";
 import {
   type AddressKind,

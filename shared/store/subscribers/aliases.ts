@@ -1,5 +1,4 @@
 // Anonymous ids that belong to subscribers: two rows each. Histories are read under all ids of a subscriber.
-
 import { absent } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { anonymousIdsOf } from "../events/actors.ts";

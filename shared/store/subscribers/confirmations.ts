@@ -1,5 +1,4 @@
 // The confirmed opt-in: a statement is pending until the owner of the address confirms it by the link of a mail (AMB-129).
-
 import type { ConfirmToken } from "../../contract/mail-tokens.ts";
 import { DAY, SECOND, timestamp } from "../../kernel/clock.ts";
 import { mailboxOf, normalizedAddress } from "../../rules/addresses.ts";

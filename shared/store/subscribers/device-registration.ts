@@ -1,5 +1,4 @@
 // Registration of devices (D-DEV): one transaction with the rows that point to the device; a refresh is one write.
-
 import type * as v from "valibot";
 import { timestamp } from "../../kernel/clock.ts";
 import { withoutUndefined } from "../../kernel/objects.ts";

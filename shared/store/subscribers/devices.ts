@@ -1,6 +1,5 @@
 // Devices: rows beside their subscriber's profile, and for each device_id and each address one row that points to its
 // device. How they are registered: device-registration.ts.
-
 import * as v from "valibot";
 import { personal } from "../../contract/personal.ts";
 import { absent, all, any, is, present } from "../conditions.ts";

@@ -1,5 +1,4 @@
 // The receipt of an erasure (F14): what was removed, counted by the passes of the erase worker and kept on the tombstone.
-
 import { createHash, createPrivateKey, createPublicKey, hkdfSync, type KeyObject, sign } from "node:crypto";
 import * as v from "valibot";
 import { said, Timestamp } from "../../contract/schemas.ts";

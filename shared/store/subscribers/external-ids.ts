@@ -1,5 +1,4 @@
 // The subscribers that a request names by the workspace's own ids.
-
 import { chunksOf } from "../../rules/chunks.ts";
 import type { StoreReader } from "../context.ts";
 import { idKeys } from "../item.ts";

@@ -1,6 +1,5 @@
 // Erasure in the files of imports: rejected rows and uploads that hold an identifier of the subscriber are deleted. The
 // upload of an import under way is deleted at its end; until then the tombstone keeps the identifiers.
-
 import { BETWEEN_ADDRESSES, compactPhone, readEmail } from "../../rules/import-addresses.ts";
 import { readId, textOf } from "../../rules/import-cells.ts";
 import { hasPhone } from "../../rules/import-phones.ts";

@@ -1,5 +1,4 @@
 // Consents of imported rows: noted once per row. An import never reverts an opt-out (D-CSV).
-
 import { createHash } from "node:crypto";
 import { uuidV8 } from "../../kernel/ids.ts";
 import { normalizedAddress } from "../../rules/addresses.ts";

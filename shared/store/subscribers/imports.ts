@@ -1,5 +1,4 @@
 // Import jobs (IMP): how far a file was read, and which of its rows were rejected.
-
 import { WORKER_TIMEOUT_SECONDS } from "../../contract/messages.ts";
 import { DAY, MINUTE, SECOND, timestamp, ttl } from "../../kernel/clock.ts";
 import { conflict, requireFound } from "../../kernel/errors.ts";

@@ -1,5 +1,4 @@
 // Names seen in attributes and events, for the rule editor: one item each, written only for a name that is new.
-
 import { chunksOf } from "../../rules/chunks.ts";
 import { absent, any } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";

@@ -1,5 +1,4 @@
 // Subscribers by phone number, for incoming messages: a sparse index over the attribute `phone` (D-ATTR).
-
 import { isPhoneNumber } from "../../rules/contacts.ts";
 import type { StoreContext, StoreReader } from "../context.ts";
 import { indexKey } from "../item.ts";

@@ -1,5 +1,4 @@
 // Subscribers: an upsert is one conditional update, ids are derived from the external id, tombstones stay forever.
-
 import * as v from "valibot";
 import { personal } from "../../contract/personal.ts";
 import { said, Timestamp } from "../../contract/schemas.ts";

@@ -1,5 +1,4 @@
 // Keys of a rule or filter that no subscriber has: most often a misspelling, which `$ne` would send to everybody (AMB-148).
-
 import * as v from "valibot";
 import { said, titled } from "../../contract/schemas.ts";
 import type { StoreReader } from "../context.ts";

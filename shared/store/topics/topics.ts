@@ -1,5 +1,4 @@
 // The topics of a workspace (TPC-1), and what a send keeps of its topic.
-
 import type * as v from "valibot";
 import { titled } from "../../contract/schemas.ts";
 import { timestamp } from "../../kernel/clock.ts";

@@ -1,5 +1,4 @@
 // The delivery log of a webhook endpoint, by page.
-
 import { pageRoom } from "../../contract/paging.ts";
 import { uuidPrefixOf } from "../../kernel/ids.ts";
 import { type Envelope, isTaken } from "../../rules/webhook-events.ts";

@@ -1,5 +1,4 @@
 // Webhook endpoints of a workspace: at most ten, managed by two groups of endpoints. Their secrets are derived, not stored.
-
 import { DAY, timestamp, ttl } from "../../kernel/clock.ts";
 import { invalid, notFound, requireFound } from "../../kernel/errors.ts";
 import { hmacUnder } from "../../kernel/hmac.ts";

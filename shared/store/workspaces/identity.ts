@@ -1,5 +1,4 @@
 // Workspaces, users, members and their keys: what decides who may call (docs/decisions/0021#identity).
-
 import { scrypt as scryptCallback, timingSafeEqual } from "node:crypto";
 import { promisify } from "node:util";
 import * as v from "valibot";

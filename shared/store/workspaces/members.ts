@@ -1,5 +1,4 @@
 // Who belongs to a workspace, and in which role (D-TEAM, AMB-78).
-
 import * as v from "valibot";
 import { mayInvite, type Role } from "../../contract/roles.ts";
 import { timestamp } from "../../kernel/clock.ts";

@@ -1,5 +1,4 @@
 // The identity provider of a workspace: its settings, the domains that are proven, and sign-ins that were begun (ACC-14, ACC-15).
-
 import { createHash } from "node:crypto";
 import { SECOND, timestamp, ttl } from "../../kernel/clock.ts";
 import { perEnvironment } from "../../kernel/deps.ts";

@@ -1,6 +1,5 @@
 // Sessions and their refresh tokens: one row per session, and one per family of tokens, which holds the hash of the token
 // that is valid now (docs/decisions/0021#identity, docs/decisions/0033).
-
 import { createHmac } from "node:crypto";
 import { DAY, SECOND, timestamp, ttl } from "../../kernel/clock.ts";
 import type { TenantId } from "../../kernel/ids.ts";

@@ -1,5 +1,4 @@
 // What a workspace has used in its billing period, reserved before it is used (D-BILL, F25).
-
 import { timestamp } from "../../kernel/clock.ts";
 import { ApiError } from "../../kernel/errors.ts";
 import { byText } from "../../kernel/order.ts";

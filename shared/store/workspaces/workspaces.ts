@@ -1,5 +1,4 @@
 // The workspace itself: its settings, its plan, its status (AMB-85, D-BILL, D-TENANT).
-
 import { withoutNulls } from "../../kernel/objects.ts";
 import { DEFAULT_SAFETY } from "../../rules/brake.ts";
 import { above, absent, all, present } from "../conditions.ts";

@@ -1,5 +1,4 @@
 // Runs a program on the product and on the reference, and holds every answer of one against the other.
-
 import { bucketOf, HOUR, MINUTE, SECOND, Unpromised } from "../model/kit.ts";
 import { createReference } from "../model/reference.ts";
 import { compareTrail } from "./audit.ts";

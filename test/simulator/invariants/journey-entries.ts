@@ -1,6 +1,5 @@
 // At rest, each subscriber that triggered a journey, which has been active ever since, has had a run of it, and where the
 // rules of entry allow it, one that began afterwards or had not ended by then (JND-10).
-
 import { MINUTE } from "../../../shared/kernel/clock.ts";
 import { eventsIn, HISTORY } from "../../../shared/store/events/history.ts";
 import { ActorEvents } from "../../../shared/store/events/items.ts";

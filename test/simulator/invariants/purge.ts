@@ -1,5 +1,4 @@
 // 30 days after its deletion nothing is left of a workspace but its tombstone; one that was restored in time is whole.
-
 import { rowOf } from "../../../shared/store/item.ts";
 import { Profile } from "../../../shared/store/subscribers/items.ts";
 import { isLiving } from "../../../shared/store/subscribers/subscribers.ts";

@@ -1,5 +1,4 @@
 // Every recipient of a send is in its audience once, in the right arm, with the right text in the inbox.
-
 import { isPseudonym } from "../../../shared/kernel/ids.ts";
 import { lateSkips } from "../../../shared/rules/reasons.ts";
 import { armOf, isHeldOut } from "../../../shared/rules/split.ts";

@@ -1,6 +1,5 @@
 // The work of a sandbox: its clock goes on only when no attempt is under way, a timer is sent before it is removed, and
 // none is late by the time of the sandbox, whatever repairs it afterwards (docs/decisions/0072).
-
 import { messagesOf } from "../../../shared/contract/due-kinds.ts";
 import { WORKER_TIMEOUT_SECONDS } from "../../../shared/contract/messages.ts";
 import { MINUTE, SECOND } from "../../../shared/kernel/clock.ts";

@@ -1,5 +1,4 @@
 // At rest, the number of subscribers that a workspace counts is that of its profiles, and nothing had to be repaired.
-
 import { rowOf } from "../../../shared/store/item.ts";
 import { Profile, SubscriberCount } from "../../../shared/store/subscribers/items.ts";
 import { isLiving } from "../../../shared/store/subscribers/subscribers.ts";

@@ -1,5 +1,4 @@
 // Segment's tracking API: apps that have its libraries send here what they sent there (docs/decisions/0100).
-
 import * as v from "valibot";
 import { said, titled } from "../../../../shared/contract/schemas.ts";
 import type { PresentedCredentials, PresentingRequest } from "../../../../shared/http/access.ts";

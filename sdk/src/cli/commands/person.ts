@@ -1,5 +1,4 @@
 // Commands about one person: why something reached them or did not, in words, and everything that is known of them.
-
 import { renameSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { SubscriberExport, Why } from "../../types.gen.ts";

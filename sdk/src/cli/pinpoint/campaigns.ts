@@ -1,5 +1,4 @@
 // Campaigns of Pinpoint as drafts: one message for each kind of channel.
-
 import { isObject, objectIn, type Resource } from "../resource.ts";
 import type { Channels, Medium } from "./channels.ts";
 import type { At, Report } from "./report.ts";

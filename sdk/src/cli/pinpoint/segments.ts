@@ -1,5 +1,4 @@
 // Segments of Pinpoint: dimensional ones become segments, imported ones lists.
-
 import { isObject, objectIn, objectsIn, type Resource } from "../resource.ts";
 import type { At, Report } from "./report.ts";
 import { combineBy, type RuleResult, rulesOfDimensions, SESSION, unsaid } from "./rules.ts";

@@ -1,5 +1,4 @@
 // Templates of Pinpoint for email, push, SMS and in-app messages. Those for voice have no counterpart.
-
 import { isObject, objectIn, objectsIn, type Resource } from "../resource.ts";
 import type { At, Report } from "./report.ts";
 import { BOOKKEEPING, free } from "./segments.ts";

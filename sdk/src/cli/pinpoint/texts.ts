@@ -1,5 +1,4 @@
 // Texts of Pinpoint, whose placeholders and blocks become Liquid.
-
 import { objectIn, parsed, type Resource } from "../resource.ts";
 import { type Node, nodesOf } from "./handlebars.ts";
 import type { At, Report } from "./report.ts";

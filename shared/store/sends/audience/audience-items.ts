@@ -1,5 +1,4 @@
 // The stored form of a job's audience: ranges, their chunks, and the claims of the chunks (docs/decisions/0002).
-
 import * as v from "valibot";
 import { item } from "../../item.ts";
 import { json } from "../../json-text.ts";

@@ -1,5 +1,4 @@
 // Where candidates come from: the shards of a workspace, the members of a list or segment, ids that the caller gave.
-
 import { byText } from "../../../kernel/order.ts";
 import type { AudienceRules, Candidate } from "../../../rules/audience.ts";
 import { hasDevices } from "../../../rules/channel-types.ts";

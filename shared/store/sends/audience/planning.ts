@@ -1,5 +1,4 @@
 // What decides how an audience is planned: the usable channels, the workspace's consent rule, and its history.
-
 import type { AudienceRules } from "../../../rules/audience.ts";
 import { capsOn } from "../../../rules/caps.ts";
 import type { ChannelType } from "../../../rules/channel-types.ts";

@@ -1,5 +1,4 @@
 // What would become of each recipient's messages, before anything is sent (F8).
-
 import type { Judgement } from "../../../rules/audience.ts";
 import { type FrequencyCap, isSameWindow } from "../../../rules/caps.ts";
 import { classOf } from "../../../rules/channel-types.ts";

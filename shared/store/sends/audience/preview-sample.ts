@@ -1,5 +1,4 @@
 // The candidates of an audience that a preview judges (F8).
-
 import type { AudienceRules } from "../../../rules/audience.ts";
 import { chunksOf } from "../../../rules/chunks.ts";
 import type { StoreReader } from "../../context.ts";

@@ -1,7 +1,6 @@
 // Claims of chunks and of the groups in them: one conditional write each, with the progress made by then
 // (docs/decisions/0013). The claim of a chunk that is on the row of its job is there too, so that one write dispatches the
 // job and claims its message (docs/decisions/0046).
-
 import { jobMoves } from "../../../rules/job-states.ts";
 import { absent, all, any, asRead, below, type Condition, is, oneOf } from "../../conditions.ts";
 import type { Store, StoreReader } from "../../context.ts";

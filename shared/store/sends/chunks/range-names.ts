@@ -1,7 +1,6 @@
 // The names of an audience's ranges: `all/<shards>` of all subscribers, `list/<id>/<shards>` and `segment/<id>/<shards>` of
 // members, where `<shards>` is the first and the last one (`0-f`), `given/<n>` of given ids, and `request` of an audience
 // that was planned within the request.
-
 import type { Group } from "../../lists/items.ts";
 import { groupOf } from "../../lists/targets.ts";
 import { SHARDS } from "../../shards.ts";

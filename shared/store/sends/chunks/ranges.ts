@@ -1,5 +1,4 @@
 // Ranges of an audience: how far each is planned, how many of its chunks are closed, and when it is closed into its job.
-
 import { absent, all, any, asRead, below, is, present } from "../../conditions.ts";
 import type { Store, StoreReader } from "../../context.ts";
 import { familyOf } from "../../families.ts";

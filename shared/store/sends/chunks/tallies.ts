@@ -1,5 +1,4 @@
 // The numbers of a send: each is added once on its way from chunk to range to job (docs/decisions/0002).
-
 import * as v from "valibot";
 import { said } from "../../../contract/schemas.ts";
 import { compareTexts } from "../../../kernel/order.ts";

@@ -1,5 +1,4 @@
 // Renders what a send says, per arm of an A/B test. Texts that refer to nothing of the recipient are rendered once.
-
 import { isRenderError, type RenderScope } from "../../../rules/render.ts";
 import type { StoreReader } from "../../context.ts";
 import { findEvent } from "../../events/events.ts";

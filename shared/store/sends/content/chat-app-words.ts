@@ -1,6 +1,5 @@
 // What the chat app shows where an approved template stands in place of title and body (AMB-90): its text, filled for a
 // recipient. For previews and explanations; what is sent is made by the provider of the same values.
-
 import { isBlank } from "../../../rules/characters.ts";
 import { filledBody } from "../../../rules/chat-app-template-states.ts";
 import { compileTemplate, type RenderScope } from "../../../rules/render.ts";

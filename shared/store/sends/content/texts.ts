@@ -1,5 +1,4 @@
 // What a send says by a provider: title, body and custom data, and what the channel has of its own (CHC-1 to CHC-3).
-
 import {
   type ByChannel,
   ownContent,

@@ -1,6 +1,5 @@
 // Bursts of clicks: a machine that follows all links of a mail is recognized by the last of them, and what was counted for
 // a person until then is taken back (F19).
-
 import { addedUp } from "../../../rules/counting.ts";
 import { type Stage, stages } from "../../../rules/interactions.ts";
 import { BURST_MS, isBurst, type MachineVerdict } from "../../../rules/tracking.ts";

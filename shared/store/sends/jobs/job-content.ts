@@ -1,6 +1,5 @@
 // What a job says: short content is on the job's row; long content is stored once, under its hash
 // (docs/decisions/0023).
-
 import { Buffer } from "node:buffer";
 import { withoutNulls } from "../../../kernel/objects.ts";
 import type { Store, StoreReader } from "../../context.ts";

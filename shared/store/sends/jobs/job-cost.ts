@@ -1,5 +1,4 @@
 // What a send cost so far, computed from the totals that it has anyway, and what one would cost (F10, docs/decisions/0053).
-
 import { addressKindOf } from "../../../rules/addresses.ts";
 import { type ChannelType, hasConsent } from "../../../rules/channel-types.ts";
 import {

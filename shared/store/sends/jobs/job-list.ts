@@ -1,5 +1,4 @@
 // The list of jobs, newest first: the partitions of all kinds are merged by the time in their ids (AMB-127).
-
 import { pageRoom } from "../../../contract/paging.ts";
 import { uuidPrefixOf } from "../../../kernel/ids.ts";
 import type { StoreReader } from "../../context.ts";

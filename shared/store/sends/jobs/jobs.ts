@@ -1,5 +1,4 @@
 // Notification jobs: the record a client sees (D-NTF), its moves, and its totals.
-
 import { timestamp } from "../../../kernel/clock.ts";
 import { conflict, requireFound } from "../../../kernel/errors.ts";
 import { withoutNulls } from "../../../kernel/objects.ts";

@@ -1,7 +1,6 @@
 // What comes back of a send after it was handed over: bounces, complaints and opt-outs. They are counted on the row of its
 // job, beside its tally, which stays as it was closed; what is shown has both (AMB-139, docs/decisions/0098). So is what
 // became of mails whose provider did not answer, which the tally counts as failed.
-
 import * as v from "valibot";
 import { said } from "../../../contract/schemas.ts";
 import { UNCONFIRMED } from "../../../rules/reasons.ts";

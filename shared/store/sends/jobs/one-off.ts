@@ -1,5 +1,4 @@
 // The specification of a one-off send, for its creation and for its preview.
-
 import type { NewNotification } from "../../../contract/notification-input.ts";
 import { invalid } from "../../../kernel/errors.ts";
 import { WIDE_FROM } from "../../../rules/cost.ts";

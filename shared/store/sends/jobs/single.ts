@@ -1,5 +1,4 @@
 // Sends whose recipients are on the row of the job, as the only chunk of it (docs/decisions/0027, docs/decisions/0046).
-
 import type { Message } from "../../../contract/messages.ts";
 import { isPseudonym } from "../../../kernel/ids.ts";
 import type { RowOf } from "../../item.ts";

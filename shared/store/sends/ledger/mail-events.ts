@@ -1,6 +1,5 @@
 // What became of a mail after its provider accepted it: recorded in its row of the ledger, and dead or unwilling
 // addresses are suppressed (D-EMAIL).
-
 import type { MailEvent } from "../../../contract/mail-events.ts";
 import { normalizedAddress } from "../../../rules/addresses.ts";
 import { fateOf } from "../../../rules/recipient-fates.ts";

@@ -1,5 +1,4 @@
 // What became of one recipient of a send, from the rows of the ledger and the inbox.
-
 import { timestamp } from "../../../kernel/clock.ts";
 import { isPseudonym, timeOfUuid } from "../../../kernel/ids.ts";
 import { isTerminal } from "../../../rules/job-states.ts";

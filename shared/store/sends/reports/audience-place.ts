@@ -1,5 +1,4 @@
 // Whether a subscriber is in the audience of a send: as it was planned, or before that as it would be planned now.
-
 import type { Target } from "../../../contract/send-input.ts";
 import { isPseudonym } from "../../../kernel/ids.ts";
 import { compilePredicate } from "../../../rules/predicates.ts";

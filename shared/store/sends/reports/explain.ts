@@ -1,5 +1,4 @@
 // Why a subscriber got a send or did not (F2): what its rows say happened, and its rules with the values they see now.
-
 import { timestamp } from "../../../kernel/clock.ts";
 import { notFound } from "../../../kernel/errors.ts";
 import { DEFAULT_CANARY_WAIT_MINUTES, textOf as haltText, isCanary } from "../../../rules/brake.ts";

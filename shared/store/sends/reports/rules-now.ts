@@ -1,5 +1,4 @@
 // The rules of a send with the values that they see of a subscriber now (F2).
-
 import { requireFound } from "../../../kernel/errors.ts";
 import { addressKindOf } from "../../../rules/addresses.ts";
 import { type RankedChannel, rankClasses } from "../../../rules/arbitration.ts";
