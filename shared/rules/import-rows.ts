@@ -10,7 +10,7 @@ import { readLocale, readZone } from "./import-places.ts";
 import { DOUBTFUL_NUMBER, type NumbersByChannel, type PhoneKind, takeNumbers } from "./import-row-numbers.ts";
 import { statementsOf } from "./import-statements.ts";
 import { readTime } from "./import-times.ts";
-import { cellValue, isWhole, tagsOf, type Value } from "./import-values.ts";
+import { isWhole, tagsValue, type Value } from "./import-values.ts";
 
 export interface ImportedRow {
   external_id: string;
@@ -150,7 +150,6 @@ function takeFields(
   const language = locale && readLocale(locale);
   if (language) attributes.locale = language;
   else if (locale) unread.push("has a locale that cannot be read");
-  const said = tags?.startsWith("{") ? cellValue(tags, "text") : tags;
-  if (tags) attributes.tags = typeof said === "object" ? said : tagsOf(tags);
+  if (tags) attributes.tags = tagsValue(tags);
   return unread;
 }

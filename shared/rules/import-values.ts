@@ -166,12 +166,32 @@ function plainNumber(text: string): string {
   return decimals === undefined ? digits : `${digits}.${decimals}`;
 }
 
-/** A cell as the value of an attribute. A cell of JSON becomes what it says. */
+/** A cell as the value of an attribute. A cell of JSON becomes what it says, unless a number in it would lose digits. */
 export function cellValue(text: string, type: ColumnType): Value {
   if (type === "boolean") return BOOLEANS[text.toLowerCase()] ?? text;
   if (type === "number" || type === "binary") return PLAIN_NUMBER.test(text) ? Number(text) : text;
   if (type === "local_number") return Number(plainNumber(text));
-  return /^[[{]/.test(text) ? (jsonOf(text) ?? text) : text;
+  return /^[[{]/.test(text) && keepsDigits(text) ? (jsonOf(text) ?? text) : text;
+}
+
+const JSON_TEXT = /"(?:[^"\\]|\\.)*"/g;
+const JSON_NUMBER = /(\d+)(\.\d+)?(?:[eE][+-]?\d+)?/g;
+/** As many digits as every number has that is stored. */
+const EXACT_DIGITS = 15;
+
+/** Whether each number of a text of JSON is stored as it is written: ids of other systems may have more digits. */
+const keepsDigits = (text: string): boolean =>
+  [...text.replaceAll(JSON_TEXT, "").matchAll(JSON_NUMBER)].every(([written, whole = "", decimals = ""]) => {
+    const isWhole = written === whole && Number.isSafeInteger(Number(whole));
+    return isWhole || `${whole}${decimals.slice(1)}`.replace(/^0+/, "").length <= EXACT_DIGITS;
+  });
+
+/** A column of tags: texts, or JSON where it says more than texts. */
+export function tagsValue(text: string): Value {
+  const json = /^[[{]/.test(text) ? jsonOf(text) : undefined;
+  if (json === undefined) return tagsOf(text);
+  const isPlain = Array.isArray(json) && json.every((tag) => typeof tag !== "object" || tag === null);
+  return isPlain && keepsDigits(text) ? tagsOf(text) : cellValue(text, "text");
 }
 
 /** An array or object that may be stored. */

@@ -1,7 +1,7 @@
 // Values, times, phone numbers and usual names in files (AMB-133).
 import { describe, expect, it } from "vitest";
 import { dateOrderOf, readTime } from "../../shared/rules/import-times.ts";
-import { cellValue, columnTypes, tagsOf } from "../../shared/rules/import-values.ts";
+import { cellValue, columnTypes, tagsOf, tagsValue } from "../../shared/rules/import-values.ts";
 import { columnsOf, rowOf } from "../support/rows.ts";
 
 describe("columns", () => {
@@ -112,6 +112,28 @@ describe("values", () => {
     expect(written.map((text) => cellValue(text, "local_number"))).toEqual([
       1234.5, 12.5, 1234, -7, 1234.5, -12_345_678.9,
     ]);
+  });
+
+  it.each([
+    ['{"id":12345678901234567890}', "a number beyond 2^53"],
+    ['[{"score":0.12345678901234567}]', "a number with more decimals than are stored"],
+  ])("JSON stays the text %s, which has %s (AMB-133)", (text) => {
+    expect(cellValue(text, "text")).toBe(text);
+  });
+
+  it("JSON whose numbers keep their digits becomes what it says, also beside long texts of digits (AMB-133)", () => {
+    const text = '{"id":"12345678901234567890","n":9007199254740991,"v":-1.50}';
+    expect(cellValue(text, "text")).toEqual({ id: "12345678901234567890", n: 9007199254740991, v: -1.5 });
+  });
+
+  it.each<[string, unknown]>([
+    ['[{"name":"vip"},"new"]', [{ name: "vip" }, "new"]],
+    ['{"plan":"pro"}', { plan: "pro" }],
+    ['["a"," b, c "]', ["a", "b, c"]],
+    ["[1, 12345678901234567890]", "[1, 12345678901234567890]"],
+    ["[urgent], later", ["[urgent]", "later"]],
+  ])("a column of tags with %s keeps what it says (AMB-133)", (text, value) => {
+    expect(tagsValue(text)).toEqual(value);
   });
 
   it("JSON becomes what it says (AMB-133)", () => {
