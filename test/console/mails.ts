@@ -7,6 +7,16 @@ import { draftJourney, press, type Tab, violations, violationsInThemes } from ".
 import { bodyOf } from "../support/told.ts";
 
 /** Narrow, and as wide as the card. */
+/** Opens the design of a new template's email, begun with one of the starters. */
+async function designNew({ page, visit }: Pick<Tab, "page" | "visit">, starter: RegExp): Promise<Locator> {
+  await visit("content/templates/new");
+  await page.getByRole("group", { name: "Content for" }).getByRole("button", { name: "Email" }).click();
+  await page.getByRole("button", { name: "Design with blocks" }).click();
+  const editor = page.locator("dialog.mail-editor");
+  await editor.getByRole("button", { name: starter }).click();
+  return editor;
+}
+
 const WIDTHS = [320, 600];
 
 export function mailStories(open: () => Promise<Tab>): void {
@@ -71,11 +81,7 @@ export function mailStories(open: () => Promise<Tab>): void {
 
   it("the width of an image in a mail is typed digit by digit (CON-3)", async () => {
     const { page, visit } = await open();
-    await visit("content/templates/new");
-    await page.getByRole("group", { name: "Content for" }).getByRole("button", { name: "Email" }).click();
-    await page.getByRole("button", { name: "Design with blocks" }).click();
-    const editor = page.locator("dialog.mail-editor");
-    await editor.getByRole("button", { name: /^Cart/ }).click();
+    const editor = await designNew({ page, visit }, /^Cart/);
     await editor
       .getByRole("list", { name: "Blocks" })
       .getByRole("button", { name: /^Image/ })
@@ -134,11 +140,7 @@ export function mailStories(open: () => Promise<Tab>): void {
     const size = page.viewportSize()!;
     onTestFinished(() => page.setViewportSize(size));
     await page.setViewportSize({ width: 390, height: 700 });
-    await visit("content/templates/new");
-    await page.getByRole("group", { name: "Content for" }).getByRole("button", { name: "Email" }).click();
-    await page.getByRole("button", { name: "Design with blocks" }).click();
-    const editor = page.locator("dialog.mail-editor");
-    await editor.getByRole("button", { name: /^Welcome/ }).click();
+    const editor = await designNew({ page, visit }, /^Welcome/);
     const blocks = editor.getByRole("list", { name: "Blocks" }).getByRole("button");
     const isInSight = async (element: Locator) => {
       const { y, height } = (await element.boundingBox())!;

@@ -76,11 +76,18 @@ describe("trees", () => {
     expect(problemOf(rule)).toEqual([path, expect.stringMatching(reason)]);
   });
 
-  it("deeper than 10 nodes, or more than 200, is refused, however deep it is (RUL-3)", () => {
+  it("a rule of 11 nodes in one another is refused (RUL-3)", () => {
     expect(problemOf(nested(RULE_DEPTH + 1))?.[1]).toContain("deeper than 10");
+  });
+
+  it("a rule of 10,000 nodes in one another is refused before it is walked (RUL-3)", () => {
     let deep: object = leaf;
     for (let n = 0; n < 10_000; n++) deep = group([deep]);
-    expect(problemOf(deep)?.[1]).toContain("deeper than");
+
+    expect(problemOf(deep)?.[1]).toContain("nested deeper than 36");
+  });
+
+  it("a rule of more than 200 nodes is refused (RUL-2)", () => {
     expect(problemOf(group(Array.from({ length: RULE_NODES }, () => leaf)))?.[1]).toContain("at most 200 nodes");
   });
 });

@@ -2,6 +2,7 @@
 import * as v from "valibot";
 import { said } from "../../../shared/contract/schemas.ts";
 import { badRequest } from "../../../shared/kernel/errors.ts";
+import { isJsonObject } from "../../../shared/kernel/objects.ts";
 import { chunksOf } from "../../../shared/rules/chunks.ts";
 import { cellOf } from "../../../shared/rules/csv.ts";
 import { BETWEEN_ADDRESSES, readEmail } from "../../../shared/rules/import-addresses.ts";
@@ -295,9 +296,7 @@ function linesOf(text: string): unknown[] | undefined {
 function rowsIn(value: unknown): Row[] {
   if (typeof value === "string") return [{ address: value }];
   if (Array.isArray(value)) return value.flatMap(rowsIn);
-  if (!isObject(value)) return [];
-  const list = Object.values(value).find((one) => Array.isArray(one) && one.some(isObject));
+  if (!isJsonObject(value)) return [];
+  const list = Object.values(value).find((one) => Array.isArray(one) && one.some(isJsonObject));
   return list === undefined ? [value] : rowsIn(list);
 }
-
-const isObject = (value: unknown): value is Row => typeof value === "object" && value !== null && !Array.isArray(value);

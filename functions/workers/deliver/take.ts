@@ -19,6 +19,7 @@ export async function takeChunk(
   if (!claim)
     return { kind: "taken", leased: { lease: newLease(owner, now), progress: withFigures(job, newProgress()) } };
   if (claim.lease >= now) return { kind: "wait", ms: claim.lease + 1 - now };
+
   const readFrom = (text: string | undefined) => withoutCanaryWait(job, progressOf(text), now);
   const waiting = readFrom(claim.progress);
   const due = waiting.to === 0 && waiting.work ? Math.min(...waiting.work.map((unit) => unit.due)) : 0;
@@ -26,6 +27,7 @@ export async function takeChunk(
 
   const taken = await takeOver(store, chunkRef, owner, claim);
   if (taken.kind === "lost") return { kind: "wait", ms: SECOND };
+
   const leased = { lease: leaseOf(taken.claim), progress: withFigures(job, readFrom(newestText(work, taken.claim))) };
   await recover(work, leased, { isStopped });
   return { kind: "taken", leased };

@@ -59,6 +59,7 @@ export const sendQuota = /* @__PURE__ */ perEnvironment("sendQuota", {}, (): Sen
         return true;
       }
       if (held.nearLimitIn === minute) return false;
+
       const n = recently < BUSY_FROM ? 1 : Math.max(1, Math.min(recently, MAX_AHEAD, Math.floor(limit * MAX_SHARE)));
       const ahead = await takeAhead(store, quarter, n, limit);
       if (ahead.kind === "near limit") {

@@ -57,11 +57,11 @@ export async function changeWorkspace(
   change: Change,
   seen?: number,
 ): Promise<ChangedWorkspace> {
-  const now = async (): Promise<ChangedWorkspace> => {
+  const current = async (): Promise<ChangedWorkspace> => {
     const workspace = await getWorkspace(platform, tenant);
     return workspace ? { kind: "changed", workspace } : { kind: "refused" };
   };
-  if (Object.values(change).every((value) => value === undefined)) return now();
+  if (Object.values(change).every((value) => value === undefined)) return current();
 
   const { quiet_hours, frequency_caps, safety, utm_defaults, ...plain } = change;
   const set = {
@@ -79,8 +79,8 @@ export async function changeWorkspace(
     ...(change.identity_required ? [hasIdentityKey()] : []),
   );
   const edit = { set, add: anotherEdit, remove };
-  const isMade = await transacted(platform, [changeItem(WorkspaceItem, { tenant }, edit, when)]);
-  return isMade ? now() : { kind: "refused" };
+  const isChanged = await transacted(platform, [changeItem(WorkspaceItem, { tenant }, edit, when)]);
+  return isChanged ? current() : { kind: "refused" };
 }
 
 export const sendingSettingsOf = (row: WorkspaceRow): SendingSettings => ({

@@ -1,11 +1,11 @@
 // Sends with a brake, while a provider refuses everything for a while: they halt, and are resumed or canceled.
 import { MINUTE, SECOND } from "../../../shared/kernel/clock.ts";
 import { isTerminal } from "../../../shared/rules/job-states.ts";
-import { insist, populate, send } from "../actors.ts";
+import { insist, send } from "../actors.ts";
 import type { Scenario } from "../invariant.ts";
 import type { Tenant } from "../tenants.ts";
 import type { SimWorld } from "../world.ts";
-import { equip } from "./pushes.ts";
+import { refusedPhones } from "./pushes.ts";
 
 const BUSY_MS = 12 * MINUTE;
 const MENDED_MS = 16 * MINUTE;
@@ -14,12 +14,7 @@ export const brakes: Scenario = {
   name: "brakes",
   start: async (world) => {
     const { random, ledger } = world;
-    const tenant = await world.tenant();
-    const ios = await tenant.addChannel("ios");
-    const people = await populate(world, tenant, random.between(90, 150));
-    for (const { id } of people) await equip(world, tenant, id);
-    if (random.chance(0.8)) world.act(random.between(0, MINUTE), async () => void ledger.refusing.add(tenant.id));
-    world.act(MENDED_MS, async () => void ledger.refusing.delete(tenant.id));
+    const { tenant, ios } = await refusedPhones(world, random.between(90, 150), MENDED_MS);
     for (let n = random.between(1, 2); n > 0; n--)
       world.act(random.between(0, BUSY_MS), async () => {
         const hasCanary = random.chance(0.3);

@@ -38,6 +38,18 @@ export const pushes: Scenario = {
 };
 
 /** A phone from before the story. */
+/** People with phones, and a push provider that may refuse everything from the first minute on until it is mended. */
+export async function refusedPhones(world: SimWorld, count: number, mendedMs: number) {
+  const { random, ledger } = world;
+  const tenant = await world.tenant();
+  const ios = await tenant.addChannel("ios");
+  const people = await populate(world, tenant, count);
+  for (const { id } of people) await equip(world, tenant, id);
+  if (random.chance(0.8)) world.act(random.between(0, MINUTE), async () => void ledger.refusing.add(tenant.id));
+  world.act(mendedMs, async () => void ledger.refusing.delete(tenant.id));
+  return { tenant, ios, people };
+}
+
 export async function equip(
   { random }: SimWorld,
   { store }: Tenant,

@@ -3,11 +3,11 @@
 import { MINUTE, SECOND } from "../../../shared/kernel/clock.ts";
 import { chunksOf } from "../../../shared/rules/chunks.ts";
 import { graphOf } from "../../support/journeys.ts";
-import { insist, populate } from "../actors.ts";
+import { insist } from "../actors.ts";
 import type { Scenario } from "../invariant.ts";
 import type { Tenant } from "../tenants.ts";
 import type { SimWorld } from "../world.ts";
-import { equip } from "./pushes.ts";
+import { refusedPhones } from "./pushes.ts";
 
 const BUSY_MS = 12 * MINUTE;
 const MENDED_MS = 16 * MINUTE;
@@ -17,12 +17,7 @@ export const stepBrakes: Scenario = {
   name: "step-brakes",
   start: async (world) => {
     const { random, ledger } = world;
-    const tenant = await world.tenant();
-    const ios = await tenant.addChannel("ios");
-    const people = await populate(world, tenant, random.between(50, 90));
-    for (const { id } of people) await equip(world, tenant, id);
-    if (random.chance(0.8)) world.act(random.between(0, MINUTE), async () => void ledger.refusing.add(tenant.id));
-    world.act(MENDED_MS, async () => void ledger.refusing.delete(tenant.id));
+    const { tenant, ios, people } = await refusedPhones(world, random.between(50, 90), MENDED_MS);
     world.act(0, async () => {
       const steps = graphOf({
         ...(random.chance(0.5) && { pause: { delay: { duration: "1m", next: STEP } } }),
