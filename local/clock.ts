@@ -89,7 +89,36 @@ export function countWaits(socket: Duplex, isGreeted: boolean): Duplex {
   return socket;
 }
 
-export interface ServiceClock extends Clock {
+/** What ends a wait early. An `AbortSignal` is one, and takes as long to make as many an invocation. */
+export interface Ending {
+  readonly aborted: boolean;
+  addEventListener(type: "abort", listener: () => void): void;
+  removeEventListener(type: "abort", listener: () => void): void;
+}
+
+/** The ending of one wait. */
+export function createEnding(): Ending & { abort(): void } {
+  let aborted = false;
+  const listeners = new Set<() => void>();
+  return {
+    get aborted() {
+      return aborted;
+    },
+    addEventListener: (_, listener) => void listeners.add(listener),
+    removeEventListener: (_, listener) => void listeners.delete(listener),
+    abort: () => {
+      aborted = true;
+      for (const listener of listeners) listener();
+    },
+  };
+}
+
+/** A clock whose waits are ended by whatever can end them. */
+export interface WaitingClock extends Clock {
+  sleep(ms: number, signal?: Ending): Promise<void>;
+}
+
+export interface ServiceClock extends WaitingClock {
   /** Whether time passes by itself while it is not held. */
   readonly ticking: boolean;
   /** Moves time forward to `at` (never back) and ends every sleep that is due by then, earliest first. */
@@ -149,7 +178,7 @@ export function createClock({ start, ticking }: ClockOptions): ServiceClock {
     alarm.unref();
   };
 
-  const sleep = (ms: number, signal?: AbortSignal) =>
+  const sleep = (ms: number, signal?: Ending) =>
     new Promise<void>((resolve) => {
       if (signal?.aborted) return resolve();
       const sleeper: Sleeper = {

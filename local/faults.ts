@@ -55,6 +55,8 @@ export function createFaults(): Faults {
   let faults: Fault[] = [];
 
   const take: Faults["take"] = (channel, subscriber, operation = "") => {
+    if (faults.length === 0) return undefined;
+
     const fault = faults.find(
       (found) =>
         found.channel === channel &&

@@ -120,7 +120,6 @@ function decodedPath(path: string): string {
 const MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(" ");
 
 function commonLogTime(at: number): string {
-  const [date = "", time = ""] = new Date(at).toISOString().split("T");
-  const [year, month, day] = date.split("-");
-  return `${day}/${MONTHS[Number(month) - 1]}/${year}:${time.slice(0, 8)} +0000`;
+  const iso = new Date(at).toISOString();
+  return `${iso.slice(8, 10)}/${MONTHS[Number(iso.slice(5, 7)) - 1]}/${iso.slice(0, 4)}:${iso.slice(11, 19)} +0000`;
 }

@@ -1,9 +1,9 @@
 // The Lambda host: one environment serves one invocation at a time, and payloads are serialized.
 import type { Context } from "aws-lambda";
-import { type Clock, SECOND } from "../shared/kernel/clock.ts";
+import { SECOND } from "../shared/kernel/clock.ts";
 import type { Ids } from "../shared/kernel/ids.ts";
 import { awsFailure } from "./aws/index.ts";
-import { OVER, type Runner, runner } from "./clock.ts";
+import { createEnding, type Runner, runner, type WaitingClock } from "./clock.ts";
 import { failure, functionFailure, requestOf, responseOf } from "./lambda-payloads.ts";
 import { type ResponseStream, responseStream, type StreamOut } from "./lambda-stream.ts";
 import { extended, isLoop, type Lineage } from "./lineage.ts";
@@ -86,7 +86,7 @@ interface HostedFunction extends Registration {
 }
 
 interface LambdaHostOptions {
-  clock: Clock;
+  clock: WaitingClock;
   ids: Ids;
   /** Invocations at once of all functions; more are throttled. */
   accountConcurrency?: number | undefined;
@@ -167,17 +167,17 @@ export function createLambdaHost({ clock, ids, accountConcurrency = Infinity }: 
         if (runs.has(run)) for (const listener of [...listeners]) listener(run);
       },
     };
-    const over = new AbortController();
+    const over = createEnding();
     const deadline = clock.now() + run.limit;
     const context = contextOf(host, run, () => Math.max(0, deadline - clock.now()));
     runs.add(run);
     run.changed();
     try {
-      const timedOut = runner.run(undefined, () => clock.sleep(run.limit, over.signal));
+      const timedOut = runner.run(undefined, () => clock.sleep(run.limit, over));
       return await Promise.race([
         runner.run(run, () => work(environment.handler, context)),
         timedOut.then(() => {
-          if (over.signal.aborted) return new Promise<never>(() => undefined);
+          if (over.aborted) return new Promise<never>(() => undefined);
           environment.dead = true;
           throw failure("Sandbox.Timedout", `Task timed out after ${host.timeoutSeconds.toFixed(2)} seconds`);
         }),
@@ -191,7 +191,7 @@ export function createLambdaHost({ clock, ids, accountConcurrency = Infinity }: 
     } catch (error) {
       throw functionFailure(error);
     } finally {
-      over.abort(OVER);
+      over.abort();
       invocations--;
       host.crashes.delete(run);
       release(host, environment);

@@ -104,13 +104,16 @@ function collect() {
     },
     value: (value) => `:${values.push(value) - 1}`,
   };
-  const placeholders = () => ({
-    ...(nameOf.size > 0 && {
-      ExpressionAttributeNames: Object.fromEntries([...nameOf].map(([attribute, found]) => [found, attribute])),
-    }),
-    ...(values.length > 0 && {
-      ExpressionAttributeValues: Object.fromEntries(values.map((value, i) => [`:${i}`, value])),
-    }),
-  });
+  const placeholders = () => {
+    const ExpressionAttributeNames: Record<string, string> = {};
+    for (const [attribute, name] of nameOf) ExpressionAttributeNames[name] = attribute;
+    const ExpressionAttributeValues: Record<string, Value> = {};
+    for (const [i, value] of values.entries()) ExpressionAttributeValues[`:${i}`] = value;
+
+    return {
+      ...(nameOf.size > 0 && { ExpressionAttributeNames }),
+      ...(values.length > 0 && { ExpressionAttributeValues }),
+    };
+  };
   return { names, placeholders };
 }

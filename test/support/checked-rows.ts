@@ -4,6 +4,25 @@ import type { AnyIndex, AnyItem } from "../../shared/store/item.ts";
 
 const KEY = new Set(["pk", "sk"]);
 
+interface Declared {
+  /** The schemas of the attributes that were asked for, which are few though their rows are many. */
+  schemas: Map<string, v.GenericSchema | undefined>;
+  required: string[];
+}
+
+const known = new WeakMap<AnyItem, Declared>();
+
+function declaredBy(item: AnyItem): Declared {
+  const found = known.get(item);
+  if (found) return found;
+  const required = Object.entries(item.row)
+    .filter(([name, { type }]) => !name.endsWith("*") && type !== "optional")
+    .map(([name]) => name);
+  const made = { schemas: new Map(), required };
+  known.set(item, made);
+  return made;
+}
+
 /** The schema of an attribute: its own, or that of its family (`a:*`). */
 function schemaOf({ row }: AnyItem, attribute: string): v.GenericSchema | undefined {
   const family = Object.keys(row).find((name) => name.endsWith("*") && attribute.startsWith(name.slice(0, -1)));
@@ -13,17 +32,16 @@ function schemaOf({ row }: AnyItem, attribute: string): v.GenericSchema | undefi
 /** What in a row is not as its item is declared. */
 export function faultsOfRow(item: AnyItem | AnyIndex, row: object): string[] {
   if ("index" in item) return [];
+  const { schemas, required } = declaredBy(item);
   const unknown = Object.entries(row).flatMap(([name, value]) => {
     if (KEY.has(name)) return [];
-    const schema = schemaOf(item, name);
+    if (!schemas.has(name)) schemas.set(name, schemaOf(item, name));
+    const schema = schemas.get(name);
     if (!schema) return [`${name} is not declared`];
     const { issues } = v.safeParse(schema, value);
     return issues ? [`${name}: ${issues[0].message}`] : [];
   });
-  const missing = Object.entries(item.row).filter(
-    ([name, schema]) => !name.endsWith("*") && schema.type !== "optional" && !(name in row),
-  );
-  return [...unknown, ...missing.map(([name]) => `${name} is missing`)];
+  return [...unknown, ...required.filter((name) => !(name in row)).map((name) => `${name} is missing`)];
 }
 
 /** @throws if the row is not as its item is declared. */

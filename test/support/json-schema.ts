@@ -28,72 +28,109 @@ const typeOf = (value: unknown): string => {
   return Number.isInteger(value) ? "integer" : typeof value;
 };
 
+interface Judged {
+  schema: JsonSchema;
+  value: unknown;
+  schemas: Schemas;
+  place: string;
+}
+
+/** What a keyword finds wrong. */
+type Judge = (given: Judged) => string[];
+
+const FITS: string[] = [];
+
+const isObject = (value: unknown): value is object =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+const within = (isWithin: boolean, { place }: Judged, words: string): string[] =>
+  isWithin ? FITS : [`${place} ${words}`];
+
+/** Of a text its length in characters. What is not of this type has no bound. */
+const lengthWithin = (given: Judged, holds: (length: number) => boolean, words: string) =>
+  within(typeof given.value !== "string" || holds([...given.value].length), given, words);
+const itemsWithin = (given: Judged, holds: (length: number) => boolean, words: string) =>
+  within(!Array.isArray(given.value) || holds(given.value.length), given, words);
+const keysWithin = (given: Judged, holds: (length: number) => boolean, words: string) =>
+  within(!isObject(given.value) || holds(Object.keys(given.value).length), given, words);
+const textIs = (given: Judged, form: RegExp, words: string) =>
+  within(typeof given.value !== "string" || form.test(given.value), given, words);
+
+const entriesOf = (value: unknown): [string, unknown][] => (isObject(value) ? Object.entries(value) : []);
+
+const fitsHowMany = (ones: readonly JsonSchema[], { value, schemas, place }: Judged): number =>
+  ones.filter((one) => faultsOf(one, value, schemas, place).length === 0).length;
+
+const judges: Record<string, Judge> = {
+  $ref: ({ schema, value, schemas, place }) => {
+    const named = schemas[schema.$ref!.split("/").at(-1)!];
+    return named ? faultsOf(named, value, schemas, place) : [`${place} refers to ${schema.$ref}, which is not there`];
+  },
+  type: ({ schema, value, place }) => {
+    const types = schema.type!;
+    const type = typeOf(value);
+    const fits = (one: string) => one === type || (one === "number" && type === "integer");
+    return (Array.isArray(types) ? types.some(fits) : fits(types)) ? FITS : [`${place} is ${type}, not ${types}`];
+  },
+  const: (given) => within(given.value === given.schema.const, given, `is not ${JSON.stringify(given.schema.const)}`),
+  enum: (given) => within(given.schema.enum!.includes(given.value), given, `is none of ${given.schema.enum}`),
+  format: (given) => textIs(given, formats[given.schema.format!]!, `is no ${given.schema.format}`),
+  pattern: (given) => textIs(given, new RegExp(given.schema.pattern!, "u"), "does not match"),
+  minLength: (given) => lengthWithin(given, (length) => length >= given.schema.minLength!, "is too short"),
+  maxLength: (given) => lengthWithin(given, (length) => length <= given.schema.maxLength!, "is too long"),
+  minItems: (given) => itemsWithin(given, (length) => length >= given.schema.minItems!, "has too few"),
+  maxItems: (given) => itemsWithin(given, (length) => length <= given.schema.maxItems!, "has too many"),
+  minProperties: (given) => keysWithin(given, (length) => length >= given.schema.minProperties!, "has too few keys"),
+  maxProperties: (given) => keysWithin(given, (length) => length <= given.schema.maxProperties!, "has too many keys"),
+  minimum: (given) =>
+    within(typeof given.value !== "number" || given.value >= given.schema.minimum!, given, "is too small"),
+  maximum: (given) =>
+    within(typeof given.value !== "number" || given.value <= given.schema.maximum!, given, "is too large"),
+  items: ({ schema: { items }, value, schemas, place }) =>
+    Array.isArray(value) && items ? value.flatMap((item, i) => faultsOf(items, item, schemas, `${place}[${i}]`)) : FITS,
+  properties: ({ schema, value, schemas, place }) =>
+    entriesOf(value).flatMap(([name, one]) => {
+      const known = schema.properties?.[name];
+      return known ? faultsOf(known, one, schemas, `${place}.${name}`) : FITS;
+    }),
+  additionalProperties: ({ schema, value, schemas, place }) =>
+    entriesOf(value)
+      .filter(([name]) => !Object.hasOwn(schema.properties ?? {}, name))
+      .flatMap(([name, one]) => {
+        if (typeof schema.additionalProperties === "object")
+          return faultsOf(schema.additionalProperties, one, schemas, `${place}.${name}`);
+        return schema.additionalProperties === false ? [`${place}.${name} is not known`] : FITS;
+      }),
+  propertyNames: ({ schema, value, schemas, place }) =>
+    entriesOf(value).flatMap(([name]) => faultsOf(schema.propertyNames!, name, schemas, `${place} key`)),
+  anyOf: (given) => within(fitsHowMany(given.schema.anyOf!, given) > 0, given, "fits none of anyOf"),
+  oneOf: (given) => within(fitsHowMany(given.schema.oneOf!, given) === 1, given, "fits not one of oneOf"),
+  not: (given) => within(fitsHowMany([given.schema.not!], given) === 0, given, "is what it must not be"),
+  allOf: ({ schema, value, schemas, place }) => schema.allOf!.flatMap((one) => faultsOf(one, value, schemas, place)),
+};
+
+/** The judges of each schema, which is asked thousands of times. */
+const judgesOf = new WeakMap<JsonSchema, Judge[]>();
+
+function judgesFor(schema: JsonSchema): Judge[] {
+  const known = judgesOf.get(schema);
+  if (known) return known;
+  const made = Object.keys(schema)
+    .filter((keyword) => !SILENT.has(keyword))
+    .map(
+      (keyword): Judge =>
+        judges[keyword] ?? (({ place }) => [`${place} has the keyword ${keyword}, which this judge does not know`]),
+    );
+  judgesOf.set(schema, made);
+  return made;
+}
+
 /** @returns what is wrong, each with its place; nothing for a value that fits. */
 export function faultsOf(schema: JsonSchema, value: unknown, schemas: Schemas, place = "$"): string[] {
-  const fault = (words: string) => [`${place} ${words}`];
-  const all = (ones: readonly JsonSchema[]) => ones.map((one) => faultsOf(one, value, schemas, place));
-  const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
-  const entries = isObject ? Object.entries(value) : [];
-  const parts = Array.isArray(value) ? value : entries;
-  const size = typeof value === "string" ? [...value].length : parts.length;
-  const within = (applies: boolean, holds: boolean, words: string) => (applies && !holds ? fault(words) : []);
-
-  const judges: Record<string, () => string[]> = {
-    $ref: () => {
-      const named = schemas[schema.$ref!.split("/").at(-1)!];
-      return named ? faultsOf(named, value, schemas, place) : fault(`refers to ${schema.$ref}, which is not there`);
-    },
-    type: () => {
-      const types = [schema.type!].flat();
-      const type = typeOf(value);
-      return types.includes(type) || (type === "integer" && types.includes("number"))
-        ? []
-        : fault(`is ${type}, not ${types}`);
-    },
-    const: () => within(true, value === schema.const, `is not ${JSON.stringify(schema.const)}`),
-    enum: () => within(true, schema.enum!.includes(value), `is none of ${schema.enum}`),
-    format: () =>
-      within(typeof value === "string", formats[schema.format!]!.test(String(value)), `is no ${schema.format}`),
-    pattern: () =>
-      within(typeof value === "string", new RegExp(schema.pattern!, "u").test(String(value)), `does not match`),
-    minLength: () => within(typeof value === "string", size >= schema.minLength!, "is too short"),
-    maxLength: () => within(typeof value === "string", size <= schema.maxLength!, "is too long"),
-    minItems: () => within(Array.isArray(value), size >= schema.minItems!, "has too few"),
-    maxItems: () => within(Array.isArray(value), size <= schema.maxItems!, "has too many"),
-    minProperties: () => within(isObject, size >= schema.minProperties!, "has too few keys"),
-    maxProperties: () => within(isObject, size <= schema.maxProperties!, "has too many keys"),
-    minimum: () => within(typeof value === "number", Number(value) >= schema.minimum!, "is too small"),
-    maximum: () => within(typeof value === "number", Number(value) <= schema.maximum!, "is too large"),
-    items: () =>
-      Array.isArray(value) && schema.items
-        ? value.flatMap((item, i) => faultsOf(schema.items as JsonSchema, item, schemas, `${place}[${i}]`))
-        : [],
-    properties: () => [
-      ...entries.flatMap(([name, one]) => {
-        const known = schema.properties?.[name];
-        return known ? faultsOf(known, one, schemas, `${place}.${name}`) : [];
-      }),
-    ],
-    additionalProperties: () =>
-      entries
-        .filter(([name]) => !Object.hasOwn(schema.properties ?? {}, name))
-        .flatMap(([name, one]) => {
-          if (typeof schema.additionalProperties === "object")
-            return faultsOf(schema.additionalProperties, one, schemas, `${place}.${name}`);
-          return schema.additionalProperties === false ? [`${place}.${name} is not known`] : [];
-        }),
-    propertyNames: () => entries.flatMap(([name]) => faultsOf(schema.propertyNames!, name, schemas, `${place} key`)),
-    anyOf: () => (all(schema.anyOf!).some((faults) => faults.length === 0) ? [] : fault("fits none of anyOf")),
-    oneOf: () =>
-      within(true, all(schema.oneOf!).filter((faults) => faults.length === 0).length === 1, "fits not one of oneOf"),
-    not: () => within(true, faultsOf(schema.not!, value, schemas, place).length > 0, "is what it must not be"),
-    allOf: () => all(schema.allOf!).flat(),
-  };
-  const missing = isObject ? (schema.required ?? []).filter((name) => !Object.hasOwn(value, name)) : [];
-  return [
-    ...missing.map((name) => `${place}.${name} is missing`),
-    ...Object.keys(schema)
-      .filter((keyword) => !SILENT.has(keyword))
-      .flatMap((keyword) => judges[keyword]?.() ?? fault(`has the keyword ${keyword}, which this judge does not know`)),
-  ];
+  const missing =
+    schema.required && isObject(value) ? schema.required.filter((name) => !Object.hasOwn(value, name)) : [];
+  const given = { schema, value, schemas, place };
+  const faults = missing.map((name) => `${place}.${name} is missing`);
+  for (const judge of judgesFor(schema)) for (const fault of judge(given)) faults.push(fault);
+  return faults;
 }

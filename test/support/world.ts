@@ -36,8 +36,8 @@ const rightsOnTable = new Map(
   ]),
 );
 
-/** The private key of every test world. */
-export const signingKey = generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey.export({
+/** The private key of every test world, half as long as that of a deployment: it signs in a fifth of the time. */
+export const signingKey = generateKeyPairSync("rsa", { modulusLength: 1024 }).privateKey.export({
   format: "pem",
   type: "pkcs8",
 });

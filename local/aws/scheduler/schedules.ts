@@ -46,6 +46,26 @@ export function openSchedules(database: Database) {
     return database;
   };
 
+  /** When the first of a kind is due: asked far more often than it changes. */
+  const instants = new Map<string, number | undefined>();
+  const firstAt = (kind: string, sql: string): number | undefined => {
+    if (!instants.has(kind)) {
+      const row = db().first(sql);
+      instants.set(kind, row?.next == null ? undefined : Number(row.next));
+    }
+    return instants.get(kind);
+  };
+  const isDue = (at: number | undefined, now: number) => at !== undefined && at <= now;
+  const next = (recurring: boolean) =>
+    recurring
+      ? firstAt("all", "SELECT MIN(next_at) AS next FROM schedules WHERE next_at IS NOT NULL")
+      : firstAt("once", "SELECT MIN(next_at) AS next FROM schedules WHERE next_at IS NOT NULL AND recurring = 0");
+  const nextRetry = () => firstAt("retry", "SELECT MIN(next_at) AS next FROM schedule_retries");
+  const changed = (sql: string, ...values: (string | number | null)[]): number => {
+    instants.clear();
+    return db().run(sql, ...values);
+  };
+
   const scheduleOf = (row: Row): Schedule => ({
     group: String(row.group_name),
     name: String(row.name),
@@ -70,7 +90,7 @@ export function openSchedules(database: Database) {
       ).map(scheduleOf),
     save: (schedule: Schedule): void => {
       const { group, name, input, createdAt, nextAt = null, recurring } = schedule;
-      db().run(
+      changed(
         "INSERT OR REPLACE INTO schedules VALUES (?, ?, ?, ?, ?, ?)",
         group,
         name,
@@ -81,8 +101,9 @@ export function openSchedules(database: Database) {
       );
     },
     remove: (group: string, name: string): boolean =>
-      db().run("DELETE FROM schedules WHERE group_name = ? AND name = ?", group, name) > 0,
+      changed("DELETE FROM schedules WHERE group_name = ? AND name = ?", group, name) > 0,
     firstDue: (now: number, recurring: boolean): Schedule | undefined => {
+      if (!isDue(next(recurring), now)) return undefined;
       const row = db().first(
         "SELECT * FROM schedules WHERE next_at <= ? AND recurring <= ? ORDER BY next_at, group_name, name LIMIT 1",
         now,
@@ -90,13 +111,7 @@ export function openSchedules(database: Database) {
       );
       return row && scheduleOf(row);
     },
-    next: (recurring: boolean): number | undefined => {
-      const row = db().first(
-        "SELECT MIN(next_at) AS next FROM schedules WHERE next_at IS NOT NULL AND recurring <= ?",
-        recurring ? 1 : 0,
-      );
-      return row?.next == null ? undefined : Number(row.next);
-    },
+    next,
     group: (name: string): Group | undefined => {
       const row = db().first("SELECT * FROM schedule_groups WHERE name = ?", name);
       return row && groupOf(row);
@@ -106,15 +121,13 @@ export function openSchedules(database: Database) {
       db().run("INSERT INTO schedule_groups VALUES (?, ?)", name, createdAt);
     },
     firstRetry: (now: number): Retry | undefined => {
+      if (!isDue(nextRetry(), now)) return undefined;
       const row = db().first("SELECT retry FROM schedule_retries WHERE next_at <= ? ORDER BY next_at, id LIMIT 1", now);
       return row && (JSON.parse(String(row.retry)) as Retry);
     },
-    nextRetry: (): number | undefined => {
-      const row = db().first("SELECT MIN(next_at) AS next FROM schedule_retries");
-      return row?.next == null ? undefined : Number(row.next);
-    },
+    nextRetry,
     saveRetry: (retry: Retry): void => {
-      db().run(
+      changed(
         "INSERT OR REPLACE INTO schedule_retries VALUES (?, ?, ?)",
         retry.id,
         JSON.stringify(retry),
@@ -122,7 +135,7 @@ export function openSchedules(database: Database) {
       );
     },
     removeRetry: (id: string): void => {
-      db().run("DELETE FROM schedule_retries WHERE id = ?", id);
+      changed("DELETE FROM schedule_retries WHERE id = ?", id);
     },
   };
 }
