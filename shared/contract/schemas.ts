@@ -2,6 +2,7 @@
 import * as v from "valibot";
 import { asSeen, hasAtMost } from "../rules/characters.ts";
 import { isInternationalAddress, isLocale, withAsciiDomain } from "../rules/contacts.ts";
+import { OWN_EVENTS } from "../rules/event-limits.ts";
 import { isTimeZone } from "../rules/time-zones.ts";
 import { parseTimestamp } from "../rules/timestamps.ts";
 
@@ -82,6 +83,10 @@ export const TextUpTo = (max: number) => v.pipe(v.string(), v.maxLength(max));
 /** Text that is not empty, without spaces around it: `max` in characters. */
 // @__NO_SIDE_EFFECTS__
 export const TrimmedTextUpTo = (max: number) => v.pipe(v.string(), v.trim(), v.nonEmpty(), maxCharacters(max));
+
+/** Of the name of an event that clients send, or that something is to wait for. */
+// @__NO_SIDE_EFFECTS__
+export const sentByClients = () => v.check((name: string) => !name.startsWith(OWN_EVENTS.start), OWN_EVENTS.refusal);
 
 /** The name of a thing that people find by it, in the one form that looks so: `max` in characters. */
 // @__NO_SIDE_EFFECTS__

@@ -25,6 +25,8 @@ export const tiers: Record<Tier, TierLimits> = {
 export const SERVER_BODY_BYTES = 500 * KB;
 
 export const MAX_EVENT_NAME_CHARACTERS = 128;
+/** D-EVTYPE: no client sends an event of such a name, so nothing is to wait for one. */
+export const OWN_EVENTS = { start: "$", refusal: "must not begin with $: such names are the service's own" };
 export const MAX_PROPERTIES = 50;
 export const MAX_PROPERTY_CHARACTERS = 256;
 

@@ -71,15 +71,18 @@ interface TextRules extends Described {
   /** Why anything but a text is refused; else two reasons tell a wrong type from an empty text. */
   refusal?: string;
   tooLong?: string;
+  /** What it must not begin with, and why. */
+  never?: { start: string; refusal: string };
 }
 
 /** A text of `min` to `max` characters. */
-export const text = ({ about, min = 0, max, refusal, tooLong }: TextRules): Grammar => ({
+export const text = ({ about, min = 0, max, refusal, tooLong, never }: TextRules): Grammar => ({
   check: (value, path, report) => {
     if (typeof value !== "string") report(path, refusal ?? "must be a string");
     else if (value.length < min) report(path, refusal ?? "must not be empty");
     else if (max !== undefined && !hasAtMost(value, max))
       report(path, tooLong ?? `must have at most ${max} characters`);
+    else if (never && value.startsWith(never.start)) report(path, never.refusal);
   },
   schema: () => ({
     type: "string",

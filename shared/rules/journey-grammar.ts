@@ -1,7 +1,7 @@
 // The grammar of a journey's graph: its steps and what ends a run early (JND-8). For the paths see journey-paths.ts.
 
 import { isJsonObject } from "../kernel/objects.ts";
-import { MAX_EVENT_NAME_CHARACTERS } from "./event-limits.ts";
+import { MAX_EVENT_NAME_CHARACTERS, OWN_EVENTS } from "./event-limits.ts";
 import { described, type Grammar, list, named, namedObject, object, problemAt, problemsIn, text } from "./grammar.ts";
 import type { GraphProblem } from "./journey-graph.ts";
 import { JourneyStep, MAX_ID_CHARACTERS } from "./journey-steps.ts";
@@ -39,7 +39,7 @@ export const EventExit = namedObject("EventExit", {
     event: object({
       about: "The event",
       fields: {
-        name: text({ about: "The name of the event", min: 1, max: MAX_EVENT_NAME_CHARACTERS }),
+        name: text({ about: "The name of the event", min: 1, max: MAX_EVENT_NAME_CHARACTERS, never: OWN_EVENTS }),
         where: described({ about: "Only an event whose properties match counts" }, AttributePredicate),
       },
       required: ["name"],

@@ -4,7 +4,7 @@ import { isJsonObject } from "../kernel/objects.ts";
 import { SAFETY_BOUNDS } from "./brake.ts";
 import { ContentByChannel } from "./content-grammar.ts";
 import { NO_DURATION, parseDuration } from "./durations.ts";
-import { MAX_EVENT_NAME_CHARACTERS } from "./event-limits.ts";
+import { MAX_EVENT_NAME_CHARACTERS, OWN_EVENTS } from "./event-limits.ts";
 import { choice, described, type Grammar, type NamedGrammar, named, number, object, text } from "./grammar.ts";
 import type { JourneyNode } from "./journey-graph.ts";
 import type { JsonSchema } from "./json-schema.ts";
@@ -12,6 +12,7 @@ import { AttributePredicate } from "./predicate-grammar.ts";
 import { SegmentRule } from "./segment-grammar.ts";
 
 const MAX_CHANNELS = 20;
+const NO_EVENT_NAME = `must be a string of at most ${MAX_EVENT_NAME_CHARACTERS} characters`;
 export const MAX_ID_CHARACTERS = 128;
 
 const targets = new Set<Grammar>();
@@ -122,8 +123,9 @@ const stepRules: Readonly<Record<JourneyNode["type"], StepRules>> = {
       event_name: text({
         about: "The name of the event. Required to activate",
         max: MAX_EVENT_NAME_CHARACTERS,
-        refusal: `must be a string of at most ${MAX_EVENT_NAME_CHARACTERS} characters`,
-        tooLong: `must be a string of at most ${MAX_EVENT_NAME_CHARACTERS} characters`,
+        refusal: NO_EVENT_NAME,
+        tooLong: NO_EVENT_NAME,
+        never: OWN_EVENTS,
       }),
       within: duration({ about: "How long it waits; if left out, without limit" }),
       where: described(

@@ -3,7 +3,7 @@
 import { DAY } from "../kernel/clock.ts";
 import { isJsonObject } from "../kernel/objects.ts";
 import { durationText, MAX_DURATION } from "./durations.ts";
-import { MAX_EVENT_NAME_CHARACTERS } from "./event-limits.ts";
+import { MAX_EVENT_NAME_CHARACTERS, OWN_EVENTS } from "./event-limits.ts";
 import {
   choice,
   described,
@@ -48,6 +48,7 @@ const eventName = text({
   min: 1,
   max: MAX_EVENT_NAME_CHARACTERS,
   refusal: "must be a string that is not empty",
+  never: OWN_EVENTS,
 });
 const count = (what: { about: string; default?: number }) => number({ ...what, min: 0, max: MAX_OCCURRENCES });
 

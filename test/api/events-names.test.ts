@@ -92,3 +92,50 @@ it.each<[watched: string, reaction: string | undefined, watchers: Watcher[], bef
   });
   expect(Object.fromEntries(reactions)).toEqual({ seen: undefined, bought: reaction });
 });
+
+const exit = { type: "exit", id: "exit" };
+const journeyOf = (trigger: object, steps: object = { start: "exit", steps: { exit } }) => ({
+  name: "J",
+  trigger,
+  steps,
+});
+const seen = { type: "event", event_name: "seen" };
+const waitFor = { type: "wait_for_event", id: "wait", wait_for_event: { event_name: "$seen", on_event: "exit" } };
+
+it.each<[what: string, route: string, body: object, field: string, reason?: string]>([
+  [
+    "the trigger of a journey",
+    "POST /api/v1/journeys",
+    journeyOf({ type: "event", event_name: "$seen" }),
+    "trigger.event_name",
+  ],
+  [
+    "what a step of a journey waits for",
+    "POST /api/v1/journeys",
+    journeyOf(seen, { start: "wait", steps: { wait: waitFor, exit } }),
+    "steps.steps.wait.wait_for_event.event_name",
+  ],
+  [
+    "what ends the runs of a journey",
+    "POST /api/v1/journeys",
+    journeyOf(seen, { start: "exit", steps: { exit }, exit_conditions: [{ event: { name: "$seen" } }] }),
+    "steps.exit_conditions[0].event",
+    "must be an object with the name of an event",
+  ],
+  [
+    "a rule of a segment",
+    "POST /api/v1/segments",
+    { name: "S", is_dynamic: true, rule: { event: { name: "$seen" } } },
+    "rule.event.name",
+  ],
+  ["a conversion", "POST /api/v1/insights/config", { event_name: "$seen" }, "event_name"],
+])(
+  "an event name that ingestion refuses is refused as %s, which it would never be (JNY-2, D-EVTYPE)",
+  async (_, route, body, field, reason = "must not begin with $: such names are the service's own") => {
+    const { tenant } = await withTenant();
+
+    const answer = await tenant.call(route, body);
+
+    expect([answer.status, answer.body.fields]).toEqual([422, { [field]: reason }]);
+  },
+);

@@ -5,6 +5,7 @@ import {
   maxCharacters,
   SomeTextUpTo,
   said,
+  sentByClients,
   TimestampInput,
   titled,
   Uuid,
@@ -33,10 +34,7 @@ export const AnonymousId = SomeTextUpTo(MAX_ID_CHARACTERS);
 
 /** AMB-115: other fields are ignored, as an SDK of a later version may send. */
 const Event = v.object({
-  event_name: v.pipe(
-    text(MAX_EVENT_NAME_CHARACTERS),
-    v.check((name) => !name.startsWith("$"), "must not begin with $: such names are the service's own"),
-  ),
+  event_name: v.pipe(text(MAX_EVENT_NAME_CHARACTERS), sentByClients()),
   subscriber_id: v.optional(Uuid),
   anonymous_id: v.optional(AnonymousId),
   external_id: said(

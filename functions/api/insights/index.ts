@@ -4,7 +4,16 @@ import { SendCost } from "../../../shared/contract/cost.ts";
 import { liftEntries } from "../../../shared/contract/lift.ts";
 import { Named } from "../../../shared/contract/named.ts";
 import { personal } from "../../../shared/contract/personal.ts";
-import { Id, maxCharacters, OneOf, said, Timestamp, Uuid, WholeNumber } from "../../../shared/contract/schemas.ts";
+import {
+  Id,
+  maxCharacters,
+  OneOf,
+  said,
+  sentByClients,
+  Timestamp,
+  Uuid,
+  WholeNumber,
+} from "../../../shared/contract/schemas.ts";
 import { windowFields, windowOf } from "../../../shared/contract/window.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { MAX_EVENT_NAME_CHARACTERS, MAX_PROPERTY_CHARACTERS } from "../../../shared/rules/event-limits.ts";
@@ -255,7 +264,7 @@ export const insights = group("insights", "Results of sends, and the lift they c
     {
       summary: "Define an event as a conversion, or change its definition",
       body: v.strictObject({
-        event_name: EventName,
+        event_name: v.pipe(EventName, sentByClients()),
         value_property: v.nullish(PropertyName, null),
         window_seconds: said(
           "How long after a message. One of an inbox counts for 90 days at most",

@@ -3,7 +3,7 @@
 import * as v from "valibot";
 import { grammar } from "../../../shared/contract/grammar.ts";
 import { byChannelProblems } from "../../../shared/contract/message-content.ts";
-import { Id, JsonObject, maxCharacters, NameUpTo, said } from "../../../shared/contract/schemas.ts";
+import { Id, JsonObject, maxCharacters, NameUpTo, said, sentByClients } from "../../../shared/contract/schemas.ts";
 import { invalid } from "../../../shared/kernel/errors.ts";
 import { BLANK, isBlank } from "../../../shared/rules/characters.ts";
 import { MAX_EVENT_NAME_CHARACTERS } from "../../../shared/rules/event-limits.ts";
@@ -33,7 +33,7 @@ const MAX_BYTES = 131_072;
 /** Steps contain rules, and there may be many of both. */
 export const JOURNEY_LIMITS = { depth: RULE_JSON_DEPTH + 4, keys: 60 * RULE_NODES };
 
-const EventName = v.pipe(v.string(), maxCharacters(MAX_EVENT_NAME_CHARACTERS));
+const EventName = v.pipe(v.string(), maxCharacters(MAX_EVENT_NAME_CHARACTERS), sentByClients());
 
 export const SegmentTrigger = said(
   "The subscriber enters a segment, or leaves it.",

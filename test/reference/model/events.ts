@@ -10,6 +10,7 @@ import {
   HOUR,
   instant,
   invalid,
+  isOwnName,
   iso,
   isRecord,
   MINUTE,
@@ -50,7 +51,7 @@ function faultsOf(world: World, tier: Tier, event: Body, before: Body[]): string
   const { event_name, subscriber_id, anonymous_id, external_id, properties } = event;
   if (typeof event_name !== "string" || event_name.length < 1 || event_name.length > 128) faults.push("event_name");
   // D-EVTYPE: names that begin with `$` are ours.
-  else if (event_name.startsWith("$")) faults.push("event_name");
+  else if (isOwnName(event_name)) faults.push("event_name");
   const actors = [subscriber_id, anonymous_id, external_id].filter((actor) => actor !== undefined);
   if (actors.length !== 1) faults.push("actor");
   if (external_id !== undefined && tier === CLIENT) faults.push("external_id");

@@ -1,5 +1,5 @@
 // The graph of a journey: what is malformed, what is unfinished (JND-1 to JND-8, JNY-15, AMB-8, AMB-61, AMB-62).
-import { type Body, duration, isRecord } from "./kit.ts";
+import { type Body, duration, isOwnName, isRecord } from "./kit.ts";
 import { isPredicate } from "./predicates.ts";
 import { treeOf } from "./rules.ts";
 
@@ -11,7 +11,8 @@ export function isMalformed(steps: Body): boolean {
   const nodes: Body[] = Object.values(steps.steps ?? {});
   const isWrong = (node: Body) => {
     const configs = TYPES.filter((type) => type in node);
-    return !TYPES.includes(node.type) || configs.some((type) => type !== node.type);
+    const isOwn = isOwnName(node.wait_for_event?.event_name);
+    return !TYPES.includes(node.type) || configs.some((type) => type !== node.type) || isOwn;
   };
   const conditions: Body[] = steps.exit_conditions ?? [];
   return nodes.some(isWrong) || !conditions.every(isExitCondition);
@@ -23,7 +24,11 @@ function isExitCondition(condition: Body): boolean {
   const { attribute, event, rule } = condition;
   if (attribute !== undefined) return isPredicate(attribute);
   if (event !== undefined)
-    return typeof event.name === "string" && (event.where === undefined || isPredicate(event.where));
+    return (
+      typeof event.name === "string" &&
+      !isOwnName(event.name) &&
+      (event.where === undefined || isPredicate(event.where))
+    );
   return treeOf(rule) !== undefined;
 }
 

@@ -6,7 +6,19 @@ import { requiredText } from "./checks.ts";
 import { deliverability } from "./deliverability.ts";
 import { contentOf } from "./delivering.ts";
 import { channelOf } from "./interactions.ts";
-import { About, ANY, type Body, DAY, invalid, isUuid, notFound, OneOf, type Request, Unordered } from "./kit.ts";
+import {
+  About,
+  ANY,
+  type Body,
+  DAY,
+  invalid,
+  isOwnName,
+  isUuid,
+  notFound,
+  OneOf,
+  type Request,
+  Unordered,
+} from "./kit.ts";
 import type { Job, Recipient } from "./records/sends.ts";
 import { heatmap, series, summary } from "./series.ts";
 import { countsOf, isUnderWay, later } from "./tallies.ts";
@@ -157,6 +169,7 @@ function lift(world: World, { query }: Request) {
 /** CNV-4: upsert by event_name; a week by default. */
 function define(world: World, { body }: Request) {
   requiredText(body, "event_name", 128);
+  if (isOwnName(body.event_name)) invalid("event_name");
   const { event_name, value_property = null, window_seconds = 604_800 } = body;
   world.definitions = world.definitions.filter((other) => other.event_name !== event_name);
   world.definitions.push({ event_name, value_property, window_seconds });

@@ -12,6 +12,7 @@ import {
   conflict,
   duration,
   invalid,
+  isOwnName,
   iso,
   isoOrNull,
   isRecord,
@@ -46,7 +47,7 @@ function record(world: World, journey: Journey, isListed = false): Body {
 /** JNY-9, JND-2, AMB-61. */
 function checkDefinition({ trigger, entry_rules, steps }: Body): void {
   if (!isRecord(trigger) || !["segment_entered", "segment_exited", "event"].includes(trigger.type)) invalid();
-  if (trigger.type === "event" && !trigger.event_name) invalid();
+  if (trigger.type === "event" && (!trigger.event_name || isOwnName(trigger.event_name))) invalid();
   if (trigger.type !== "event" && !isUuid(trigger.segment_id)) invalid();
   if (steps === undefined || isMalformed(steps)) invalid();
   if (!isRecord(entry_rules)) return;

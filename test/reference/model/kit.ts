@@ -161,3 +161,6 @@ export function sorted(value: Body): Body {
       .map((key) => [key, sorted(value[key])]),
   );
 }
+
+/** D-EVTYPE: clients send no event of such a name. */
+export const isOwnName = (name: unknown): boolean => typeof name === "string" && name.startsWith("$");

@@ -1,5 +1,5 @@
 // Segment rules (RUL): the tree, the flat form, and who matches.
-import { type Body, duration, isRecord } from "./kit.ts";
+import { type Body, duration, isOwnName, isRecord } from "./kit.ts";
 import { limits } from "./plans.ts";
 import { isPredicate, matches } from "./predicates.ts";
 import type { Event, Subscriber } from "./records/people.ts";
@@ -54,7 +54,7 @@ function isTree(node: Body): boolean {
 }
 
 function isEventNode(event: Body): boolean {
-  if (!isRecord(event) || typeof event.name !== "string" || event.name === "") return false;
+  if (!isRecord(event) || typeof event.name !== "string" || event.name === "" || isOwnName(event.name)) return false;
   const { within, frequency, where } = event;
   if (within !== undefined && duration(within) === undefined) return false;
   if (where !== undefined && !isPredicate(where)) return false;
