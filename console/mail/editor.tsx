@@ -11,7 +11,7 @@ import type { Block, BlockType, Design } from "./design.ts";
 import { MailFrame } from "./frame.tsx";
 import { BlockForm, type BlockFormProps, LookForm } from "./inspector.tsx";
 import { kinds } from "./kinds.ts";
-import { bytesOf, CLIPPED_BYTES, mailHtml } from "./mail.ts";
+import { bytesOf, isTooLarge, mailHtml } from "./mail.ts";
 import { designOf, type Starter, starters } from "./starters.ts";
 
 const WIDTHS = { Desktop: 680, Phone: 320 };
@@ -211,11 +211,12 @@ function useWay(chosen: string | undefined, choose: (id: string) => void, at: st
 }
 
 function Size({ design }: { design: Design }) {
-  const size = bytesOf(mailHtml(design));
+  const html = mailHtml(design);
+  const isRefused = isTooLarge(html, design);
   return (
-    <span class={size > CLIPPED_BYTES ? "fault" : "dim"}>
-      {bytes(size)}
-      {size > CLIPPED_BYTES && ": above 102 kB some mailboxes cut it off"}
+    <span class={isRefused ? "fault" : "dim"}>
+      {bytes(bytesOf(html))}
+      {isRefused && ": too large to be saved"}
     </span>
   );
 }

@@ -6,8 +6,9 @@ import { table } from "./markup.ts";
 
 /** The width of the card; narrower windows get narrower ones. */
 const WIDTH = 600;
-/** Above this a large mailbox provider cuts a mail off. */
-export const CLIPPED_BYTES = 102_000;
+/** What the service takes of a mail, in bytes, and of what that was made of, in characters (CHC-1). */
+const MOST_HTML = 65_536;
+const MOST_DESIGN = 32_768;
 
 const DARK = "@media (prefers-color-scheme:dark)";
 
@@ -97,6 +98,10 @@ export const inTheme = (html: string, isDark: boolean): string =>
   html.replace(DARK, isDark ? "@media all" : "@media not all");
 
 export const bytesOf = (text: string): number => new TextEncoder().encode(text).length;
+
+/** Whether the service would refuse a mail for its size. */
+export const isTooLarge = (html: string, design: Design): boolean =>
+  bytesOf(html) > MOST_HTML || JSON.stringify(design).length > MOST_DESIGN;
 
 const VARIABLE = /\{\{\s*([\w.]+)[^}]*?\}\}/g;
 const FALLBACK = /default:\s*(?:'([^']*)'|"([^"]*)")/;

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { onColour } from "../../console/mail/colours.ts";
 import { type Block, type Design, PLAIN, readDesign } from "../../console/mail/design.ts";
 import { kinds, newBlock, types } from "../../console/mail/kinds.ts";
-import { inTheme, mailHtml, sampled } from "../../console/mail/mail.ts";
+import { inTheme, isTooLarge, mailHtml, sampled } from "../../console/mail/mail.ts";
 import { blockOf } from "../../console/mail/refused.ts";
 import { designOf, starters } from "../../console/mail/starters.ts";
 import { contentProblems } from "../../shared/rules/content-grammar.ts";
@@ -99,6 +99,17 @@ describe("a block", () => {
     expect(html).toMatch(/<p style="[^"]*color:#ffffff[^"]*">Words/);
     expect(onColour("#ffe08a")).toBe("#111318");
   });
+});
+
+it.each([
+  ["with 30,000 letters", "a", 30_000],
+  ["with 33,000 letters, which are too many in its design", "a", 33_000],
+  ["with 25,000 letters of three bytes, which are too many in its HTML", "字", 25_000],
+])("a mail %s is said to be too large where the service refuses it (CON-3)", (_, letter, count) => {
+  const design = designed({ ...TEXT, text: letter.repeat(count) });
+  const html = mailHtml(design);
+  const refusals = [...contentProblems({ email: { html, design: JSON.stringify(design) } }), validateTemplate(html)];
+  expect(isTooLarge(html, design)).toBe(refusals.some(Boolean));
 });
 
 describe("a mail to begin with", () => {
