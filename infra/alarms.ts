@@ -43,7 +43,7 @@ const MANY_REQUESTS = 100;
 /** SES reviews an account at a bounce rate of 0.05 and a complaint rate of 0.001. */
 const BOUNCE_RATE = 0.04;
 const COMPLAINT_RATE = 0.0008;
-/** Of the account's Lambda concurrency. */
+/** The share of the account's Lambda concurrency that raises an alarm. */
 const NEAR_LIMIT = 0.8;
 /** Percent of the budget at which a mail is sent, of what was spent and of what is forecast. */
 const BUDGET_SPENT = 80;

@@ -8,7 +8,7 @@ export type CloudWatch = (operation: "DescribeAlarms" | "SetAlarmState", input: 
 interface Account {
   region: string;
   credentials: ConstructorParameters<typeof SignatureV4>[0]["credentials"];
-  /** Of CloudWatch; that of AWS by default. */
+  /** The endpoint of CloudWatch. Default: that of AWS. */
   endpoint?: string;
 }
 

@@ -15,7 +15,7 @@ const Numeric = v.pipe(
 );
 const Amount = v.pipe(Numeric, v.integer(), v.minValue(0));
 const Whole = v.pipe(Amount, v.minValue(1));
-/** Of S3. */
+/** The longest lifecycle of S3. */
 const MAX_DAYS = 2_147_483_647;
 
 /** The least that AWS lets a queue have, and what it gets where the account allows it. */
@@ -81,7 +81,7 @@ const PublicKeys = v.pipe(
   ),
 );
 
-/** Of a deployment that names none. */
+/** The name of the stack of a deployment that names none. */
 export const STACK_NAME = "Engagement";
 
 const Settings = v.object({

@@ -22,7 +22,7 @@ interface LocalClientOptions {
   clock: Pick<ServiceClock, "offset" | "isHeld">;
   hooks?: Hooks | undefined;
   baseUrl?: (() => string) | undefined;
-  /** Of each client. */
+  /** Settings of each client. */
   settings?: object;
   /**
    * Whether commands skip the protocols of AWS now: a client sends one again in full only after a failed first attempt. Less

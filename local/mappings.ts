@@ -49,7 +49,7 @@ interface Message {
 interface Source {
   url: string;
   arn: string;
-  /** Of the dead-letter queue. */
+  /** The URL of the dead-letter queue. */
   deadUrl: string | undefined;
 }
 

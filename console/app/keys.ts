@@ -21,7 +21,7 @@ function moveRow(step: number): void {
   rows[Math.min(rows.length - 1, Math.max(0, at < 0 ? seen : at + step))]?.focus();
 }
 
-/** Of a page, or of the dialog over it. */
+/** Presses a button of the page, or of the dialog over it. */
 function pressOnTop(keys: string, event: Event): void {
   const top = [...document.querySelectorAll("dialog[open]")].at(-1) ?? document;
   // Else the browser undoes what was typed in a field as well.

@@ -7,7 +7,7 @@ interface PushButton {
 }
 
 interface PushOpens {
-  /** Of a tap. */
+  /** The link that a tap opens. */
   url?: string;
   buttons?: readonly PushButton[];
 }

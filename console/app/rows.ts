@@ -7,9 +7,9 @@ import { place, setQuery } from "./router.ts";
 
 export interface Rows<T> {
   first: Query<unknown>;
-  /** Of all pages that were read. */
+  /** The rows of all pages that were read. */
   items: readonly T[];
-  /** Of a list that grows page by page. */
+  /** The further rows, if the list grows page by page. */
   more?: MoreRows;
   /** Of a numbered list: how many there are on all its pages. */
   total?: number | undefined;
@@ -36,7 +36,7 @@ export function useRows<O extends Operation, T>(
   return { first, items: first.data === undefined ? [] : rowsOf(first.data) };
 }
 
-/** Of a numbered list. */
+/** Rows on a page of a numbered list. */
 export const PAGE_SIZE = 50;
 /** As the address says. */
 export const pageNumber = (): number => Math.max(1, Number(place.value.query.get("page") ?? 1) || 1);

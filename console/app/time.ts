@@ -87,7 +87,7 @@ export const plural = (value: number, one: string, many = `${one}s`): string =>
 const dayText = (value: string | number, options: Intl.DateTimeFormatOptions, timeZone = zone): string =>
   formatOf({ ...options, timeZone }).format(new Date(value));
 
-/** Of another year than this one. */
+/** The format of the year: shown unless it is this year. */
 function yearOf(value: string | number, timeZone = zone): Intl.DateTimeFormatOptions {
   const [year, present] = [value, now()].map((at) => dayText(at, { year: "numeric" }, timeZone));
   return year === present ? {} : { year: "numeric" };

@@ -16,7 +16,7 @@ interface CountedResults {
 
 interface BreakdownProps<T> {
   title: string;
-  /** Of the CSV file. */
+  /** The name of the CSV file. */
   file: string;
   rows: readonly T[];
   keyOf: (row: T) => string;
@@ -68,7 +68,7 @@ export function Breakdown<T extends CountedResults>({
 const BETTER = ["B is better", "A is better"] as const;
 
 interface ByVariantProps {
-  /** Of the CSV file. */
+  /** The name of the CSV file. */
   file: string;
   of: {
     by_variant: readonly VariantReport[];

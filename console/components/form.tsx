@@ -54,7 +54,7 @@ export interface SchemaFormProps {
   omit?: readonly string[];
   initial?: Values;
   submit: string;
-  /** Of a dialog: closes it. */
+  /** Closes the dialog around it. */
   cancel?: (() => unknown) | undefined;
   action: RunningAction;
   /** With what the schema asks for. */
@@ -129,7 +129,7 @@ interface FormEndProps {
   /** The form is not what the page is there for. */
   isMinor?: boolean;
   refusal?: string | undefined;
-  /** Of a dialog: gives up. */
+  /** Closes the dialog around it. */
   cancel?: (() => unknown) | undefined;
   /** Further buttons. */
   children?: ComponentChildren;

@@ -27,7 +27,7 @@ interface Kind<O extends Operation, G extends Operation> {
   list: O;
   given: NoInfer<ArgumentsOf<O>>;
   itemsOf: (answer: AnswerOf<O>) => readonly NamedChoice[];
-  /** Of one by its id. */
+  /** The operation that reads one by its id. */
   get: G;
   asNamed: (answer: AnswerOf<G>) => NamedChoice;
   find: Find;

@@ -13,7 +13,7 @@ export function useSender(channel: string, when = true): string | undefined {
 }
 
 interface OpensProps {
-  /** Of a tap. */
+  /** The link that a tap opens. */
   url?: string | undefined;
   buttons?: readonly { id: string; title: string; url: string }[] | undefined;
 }

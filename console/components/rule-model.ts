@@ -38,7 +38,7 @@ export interface EventRow {
   name: string;
   frequency: Frequency;
   times: string;
-  /** Of `between`: the upper bound. */
+  /** The upper bound of `between`. */
   most: string;
   within: string;
   /** Only events with these properties. */
@@ -72,7 +72,7 @@ export const textOf = (value: unknown, quoted = /^$/): string =>
     ? `"${value.replace(/["\\]/g, "\\$&")}"`
     : String(value);
 
-/** Of a list: `"a, b", 5`. */
+/** A list as text: `"a, b", 5`. */
 const listText = (values: readonly unknown[]): string => values.map((one) => textOf(one, /[",]|^$/)).join(", ");
 const listOf = (text: string): Scalar[] => (text.match(/"(?:[^"\\]|\\.)*"|[^,]+/g) ?? []).map(scalarOf);
 

@@ -13,7 +13,7 @@ interface Content {
   body: string;
   /** The mail as it is sent. */
   html?: string | undefined;
-  /** Of a mail that was sent. */
+  /** The sender of a mail that was sent. */
   from?: string | undefined;
   /** Its links lead on, as in a mailbox. Elsewhere a click would act for the person: unsubscribe them, count as theirs. */
   opens?: boolean;

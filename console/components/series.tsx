@@ -108,7 +108,7 @@ interface DrawnProps {
   dates: readonly number[];
   values: readonly (readonly number[])[];
   at: number;
-  /** Of the chosen day. */
+  /** The figures of the chosen day, in words. */
   said: string;
   flagged: readonly { day: number }[];
   choose: (day: number) => void;

@@ -11,7 +11,7 @@ interface UsesByKind {
   campaigns: readonly NamedEntity[];
   journeys: readonly NamedEntity[];
   schedules: readonly { id: string; cron_expression: string }[];
-  /** Of a channel. */
+  /** The experiences that use a channel. */
   experiences?: readonly NamedEntity[];
 }
 

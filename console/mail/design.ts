@@ -1,7 +1,7 @@
 // What a mail is designed as: its look and its blocks. The service keeps it as text beside the HTML, and knows nothing of it.
 
 export interface MailTheme {
-  /** Of buttons and links. */
+  /** The color of buttons and links. */
   accent: string;
   /** Behind the card. */
   page: string;

@@ -16,7 +16,7 @@ export interface LoadedPage {
   ahead?: (place: Address) => void;
 }
 
-/** Of pages that share a file. */
+/** Loads one of the pages that share a file. */
 const oneOf =
   <N extends string>(file: () => Promise<{ views: Record<N, LoadedPage> }>, page: N) =>
   async (): Promise<LoadedPage> =>

@@ -181,7 +181,7 @@ interface Opened {
 
 type Admission =
   | ({ kind: "stream" } & Opened)
-  /** Of a HEAD. */
+  /** The answer to a HEAD. */
   | { kind: "headers" }
   | { kind: "refused"; error: unknown };
 

@@ -42,7 +42,7 @@ interface EventBridgeDeps {
   region: string;
 }
 
-/** Of a request, as AWS documents them. */
+/** The limits of a request, as AWS documents them. */
 const MAX_ENTRIES = 10;
 const MAX_BYTES = 256 * 1_024;
 const TIME_BYTES = 14;

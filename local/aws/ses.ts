@@ -156,7 +156,7 @@ export function createSes({ clock, mailbox, aliasesOf }: SesDeps): Ses {
       });
   };
 
-  /** Of identities, by their names. */
+  /** Tags of identities, by their names. */
   const tagged = new Map<string, Map<string, string>>();
 
   const operations: Operations = {

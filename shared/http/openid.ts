@@ -119,7 +119,7 @@ export async function exchange(
 interface ExpectedClaims {
   clientId: string;
   nonce: string;
-  /** Of the groups, if there are any. */
+  /** The claim of the groups, if there are any. */
   groupsClaim: string | undefined;
   /** Real time in milliseconds. */
   now: number;

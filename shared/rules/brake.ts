@@ -61,7 +61,7 @@ export interface Figures {
   tried: ByChannel;
   /** Of these, refused by the provider, or without an answer. */
   errors: ByChannel;
-  /** Of its mails. */
+  /** Bounced mails of the send. */
   bounced: number;
   complained: number;
   opted_out: number;

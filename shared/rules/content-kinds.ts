@@ -19,7 +19,7 @@ export type ContentField = {
   | { kind: "texts"; max: number; maxLength: number }
 );
 
-/** Of APNs, in bytes. */
+/** The limit of APNs, in bytes. */
 export const MAX_COLLAPSE_KEY = 64;
 /** FCM and APNs keep a message for at most four weeks. */
 const MAX_TTL_SECONDS = 2_419_200;

@@ -102,7 +102,7 @@ export interface Columns {
   isOfNumbers: boolean;
   /** Of which channel the numbers are, by the name of their column. */
   numbersOf: "sms" | "chat_app";
-  /** Of the whole column. */
+  /** The types that fit the whole column. */
   types: readonly ColumnType[];
   /** Keys in columns `topic:<key>` of which the workspace has no topic; such columns become attributes. */
   unknownTopics: readonly string[];

@@ -53,7 +53,7 @@ export const EMPTY_MONTH = {
   requests: 0,
   /** Live streams that are open at the same time, on average. */
   streams: 0,
-  /** Of answers. */
+  /** Gigabytes of answers. */
   gigabytes: 0,
   /** How long sends and events have been kept so far. */
   months: 1,

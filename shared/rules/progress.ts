@@ -55,7 +55,7 @@ export interface Unit {
 export interface Verdict {
   state: LedgerState;
   reason?: string | undefined;
-  /** Of a mail that is not tried again. */
+  /** The mailbox provider of a mail that is not tried again. */
   mailbox?: KnownProvider | undefined;
 }
 

@@ -16,7 +16,7 @@ interface KnownReason {
   reason: string | null;
   /** When its audience was decided, RFC 3339. */
   sent_at?: string | null;
-  /** Of a send that failed as a whole. */
+  /** Why a send failed as a whole. */
   error?: string | null;
   /** What its brake measured. */
   halt?: string | undefined;

@@ -60,7 +60,7 @@ interface SaidOfJourney {
   othersAt: string | null;
   /** What a step of the newest run is called, by its id. */
   nameOf: (step: string) => string;
-  /** Of the version of the newest run. */
+  /** The exits of the newest run's version. */
   exits: readonly Exit[];
   status: JourneyStatus;
   startedBy: StartedBy;

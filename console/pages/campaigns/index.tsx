@@ -36,7 +36,7 @@ function nextOf(campaign: Pick<Campaign, "status" | "messages" | "scheduled_at">
   return ahead.toSorted((a, b) => Date.parse(a) - Date.parse(b))[0];
 }
 
-/** Of those who got it. */
+/** The share of the recipients. */
 const rateOf = (results: CampaignRow["results"], by: "opened_human" | "clicked_human"): string =>
   results ? share(results[by], results.delivered) : "–";
 

@@ -24,7 +24,7 @@ const WEEKDAYS = [
 interface Choice {
   repeats: keyof typeof REPEATS;
   weekday: string;
-  /** Of a month. */
+  /** The day of a month. */
   day: string;
   /** `09:00`; empty while it is typed. */
   time: string;

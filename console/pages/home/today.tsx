@@ -27,7 +27,7 @@ interface Matter {
 }
 
 const DRAFTS = 3;
-/** Of a limit of the plan. */
+/** The share of a limit of the plan that is near it. */
 const NEAR = 0.8;
 
 export function Today({ sends, billing }: TodayProps) {

@@ -44,7 +44,7 @@ export type Shown =
 interface GraphProps {
   journey: Journey;
   edit: ReturnType<typeof useEdit>;
-  /** Of the journey as it is now. */
+  /** The statistics of the journey as it is now. */
   stats: JourneysGetStatsAnswer | undefined;
   /** The steps that their brake stopped. */
   halted: ReadonlySet<string>;

@@ -3,7 +3,7 @@ import type { JourneyGraph, JourneyStep, JourneyTrigger, NotificationsCreateBody
 import { type Content, contentOf } from "../../components/content-model.ts";
 import { type Settings, type StepExit, type StepType, settingsOf, typeOf, ways } from "../../components/step-words.ts";
 
-/** Of a step that sends. */
+/** The settings of a step that sends. */
 export interface SendSettings {
   content?: NotificationsCreateBody["content"];
   template_id?: string;

@@ -25,7 +25,7 @@ export interface StoryEntry {
   time: string;
   /** `Today`, `Monday, 23 November`. */
   day: string;
-  /** Of a message. */
+  /** The channels of a message. */
   channels: readonly OnChannel[];
 }
 

@@ -74,7 +74,7 @@ export const MAX_REJECTED_SHOWN = 20;
 
 export const JobWithColumns = v.object({
   ...Job.entries,
-  /** Of a file whose header was read. */
+  /** The columns of the file, once its header was read. */
   columns: v.array(
     titled("ImportColumn", {
       header: v.string(),

@@ -60,9 +60,9 @@ export interface TestSend {
   said: JobSpec;
   via: DeliverySettings["via"];
   workspace: WorkspaceRecord | undefined;
-  /** Of who is not in the draw. */
+  /** The arm of recipients that are not in the draw. */
   arm: Arm;
-  /** Of a preview of the send. */
+  /** The draw of a preview of the send. */
   draw: TestDraw | undefined;
   /** Whose attributes fill the texts; else those of each recipient. */
   shownAs: LivingProfile | undefined;

@@ -9,7 +9,7 @@ const MAX_BYTES = 4_194_304;
 
 interface RowCache {
   get(storage: string, key: RowKey): StoredItem | undefined;
-  /** Of a row that was read. */
+  /** Keeps a row that was read. */
   keep(storage: string, key: RowKey, stored: StoredItem): void;
   /** Of a row that was written, or removed where there is none. */
   wrote(storage: string, key: RowKey, stored?: StoredItem): void;

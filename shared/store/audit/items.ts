@@ -27,7 +27,7 @@ export interface SealedSends extends Seal {
 /** How a call ended, with the MAC of what it says. */
 export interface AuditOutcome {
   status: number;
-  /** Of a refusal. */
+  /** The error code of a refusal. */
   code?: string | undefined;
   created?: string | undefined;
   /** Nothing was written but the report of what would have been. */

@@ -63,7 +63,7 @@ export function sendMac(key: Buffer, row: SealedSend): string {
   return macOf(key, "send", [id, sent_by, category, channel_ids, template_id, scheduled_at, created_at, ...texts]);
 }
 
-/** Of what a key sent in a quarter-hour. */
+/** The MAC of a key's sends in a quarter-hour. */
 export const totalMac = (key: Buffer, actor: string, { quarter, count, sum }: SealedSends): string =>
   macOf(key, "sends", [actor, quarter, count, sum]);
 

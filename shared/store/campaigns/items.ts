@@ -17,7 +17,7 @@ export const messageFields = {
   chat_app_parameters: v.optional(v.array(v.string())),
   /** The second arm of an A/B test. */
   variant_b: v.optional(ShownContent),
-  /** Of those who get arm A, in percent. */
+  /** The share of arm A, in percent. */
   split_percentage: v.optional(v.number()),
   channel_ids: v.array(v.string()),
   /** Omitted: it is sent when the campaign is. */
@@ -40,7 +40,7 @@ export const MessageError = v.object({ code: v.string(), message: v.string() });
 export const authoredFields = {
   name: v.string(),
   category: v.picklist(["transactional", "marketing"]),
-  /** Of all its messages. */
+  /** The topic of all its messages. */
   topic: v.optional(v.string()),
   holdout_percentage: v.number(),
 };

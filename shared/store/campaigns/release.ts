@@ -33,7 +33,7 @@ export const asSeen = ({ version, messages, approval }: Campaign) =>
   );
 
 interface Release {
-  /** Of its preview, for all its messages. */
+  /** The draw of its preview, for all its messages. */
   draw?: string | undefined;
   /** The member who approved it; absent where no approval was needed. */
   approval?: Approval | undefined;

@@ -139,7 +139,7 @@ async function read(store: Store, root: RootSecrets, identified: readonly Identi
 }
 
 interface EventAttribution {
-  /** Of the ids that the events name. */
+  /** Profiles by the ids that the events name. */
   profiles: ReadonlyMap<string, ProfileRow>;
   fresh: readonly IdentifiedEvent[];
   name: IngestInput["name"];

@@ -88,7 +88,7 @@ export const watchVersions: Capability<"watchVersions", WatchVersions> = {
 };
 
 export interface WatchedNames {
-  /** Of events that anything reacts to. */
+  /** Names of events that anything reacts to. */
   names: ReadonlySet<string>;
   /** Those that a journey or conversion reacts to: it asks for events by their ids. */
   tracked: ReadonlySet<string>;

@@ -30,7 +30,7 @@ export interface DrivenRun {
 }
 
 export interface MovingRun extends DrivenRun {
-  /** Of a run that is not stored yet. */
+  /** The guard of a run that is not stored yet. */
   entry?: EntryGuard | undefined;
 }
 

@@ -13,7 +13,7 @@ import { type EntryGuard, isWithdrawn, newestKey, type RunPlace, withdrawnGuard 
 
 interface BeginningRun {
   row: NewRowOf<typeof RunItem>;
-  /** Of a first run: there is none to keep. */
+  /** The condition of a first run: there is no guard to keep. */
   when: EntryGuard["when"];
 }
 

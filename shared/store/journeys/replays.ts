@@ -48,7 +48,7 @@ export interface ReplayPosition {
 const EVENTS_PER_PAGE = 500;
 const MEMBERS_PER_PAGE = 200;
 const MAX_CONCURRENT = 10;
-/** Of one subscriber: its newest ones. */
+/** The newest events of one subscriber that are replayed. */
 const MAX_EVENTS = 2_000;
 const BUCKETS_PER_PERCENT = 100;
 

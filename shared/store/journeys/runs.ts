@@ -41,7 +41,7 @@ export type Run = v.InferOutput<typeof Run>;
 
 /** A run, and what its next move needs. */
 export interface RunState extends Run {
-  /** Of its row. */
+  /** The key of its row. */
   key: RunKey;
   seq: number;
   position: Position;

@@ -27,7 +27,7 @@ import {
 /** What was decided for a run: to be stored with its outcomes, its timers and its send. */
 export interface Move {
   run: RunState;
-  /** Of a run that is not stored yet. */
+  /** The guard of a run that is not stored yet. */
   entry: EntryGuard | undefined;
   to: Destination;
   outcomes: readonly Outcome[];

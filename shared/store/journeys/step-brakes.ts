@@ -58,7 +58,7 @@ export interface LaneView {
 export interface StepView {
   state: StateRow | undefined;
   lanes: LaneView[];
-  /** Of the last messages. */
+  /** Attempts of the last messages. */
   attempts: StepAttempts;
   /** Since it was resumed. */
   late: LateFigures;

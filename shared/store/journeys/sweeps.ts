@@ -30,7 +30,7 @@ interface Sweep {
   mode: "resume" | "cancel" | "delete" | "migrate";
   shard: string;
   after?: string | undefined;
-  /** Of the mode `migrate`. */
+  /** The migration, in the mode `migrate`. */
   migration?: Migration | undefined;
 }
 

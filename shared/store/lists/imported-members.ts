@@ -11,7 +11,7 @@ import { ImportPack } from "../subscribers/import-items.ts";
 import { ListMembership, listGroup, Member, memberKey } from "./items.ts";
 import { countWrite } from "./member-counts.ts";
 
-/** Of the row of a member. */
+/** The fields of a member's row that a pack needs. */
 interface MemberRow {
   /** The id of the subscriber. */
   sk: string;

@@ -63,7 +63,7 @@ export async function previewChange(
 
 interface Population {
   profiles: LivingProfile[];
-  /** Of all subscribers. */
+  /** How many subscribers there are. */
   size: number;
   exact: boolean;
 }

@@ -61,7 +61,7 @@ export const SignInAttempt = platformItem({
     issuer: v.string(),
     client_id: v.string(),
     nonce: v.string(),
-    /** Of PKCE. */
+    /** The verifier of PKCE. */
     verifier: v.string(),
     /** SHA-256 of what only the browser that began has. */
     binding: v.string(),

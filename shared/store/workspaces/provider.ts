@@ -105,7 +105,7 @@ export async function removeProvider(platform: Platform, { tenant, domains }: Pr
 interface BegunAttempt {
   state: string;
   nonce: string;
-  /** Of PKCE, S256. */
+  /** The challenge of PKCE (S256). */
   challenge: string;
   /** For the browser alone: it ends what it began. */
   binding: string;

@@ -4,11 +4,11 @@ import { isRefusedKey } from "../../../../shared/rules/json-limits.ts";
 import type { Value } from "../../../../shared/store/model.ts";
 
 export interface Bounds {
-  /** Of the outermost object. */
+  /** Entries of the outermost object. */
   entries: number;
   keyCharacters: number;
   textCharacters: number;
-  /** Of the outermost object, as JSON. */
+  /** Bytes of the outermost object, as JSON. */
   bytes: number;
 }
 

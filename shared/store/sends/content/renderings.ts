@@ -82,7 +82,7 @@ interface ShownFor {
 
 /** What a mail carries beside its content. */
 interface MailFrame {
-  /** Of its links. */
+  /** The UTM query of its links. */
   utm: string | undefined;
   /** Of its footer: the lines of the sender, and which links it has. */
   sender: readonly string[];

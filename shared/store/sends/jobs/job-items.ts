@@ -127,7 +127,7 @@ export const IdempotencyRecord = item({
     /** Given ids of no subscriber, and the first of them. */
     unknown: v.optional(v.number()),
     unknown_ids: v.optional(v.array(v.string())),
-    /** Of the request's body. */
+    /** The digest of the request's body. */
     digest: v.string(),
     /** Until when the key is remembered, in milliseconds. */
     until: v.number(),

@@ -108,7 +108,7 @@ function untriedOutcome(job: JobStop): Outcome | undefined {
   return { state: "pending", reason: stopOf(job), at: null, deferred_until: null };
 }
 
-/** Of an inbox that got no message. */
+/** The outcome of an inbox that got no message. */
 export const lostInbox = (targets: readonly Target[], reason: string): ChannelOutcome[] =>
   targets.flatMap(({ channel }) =>
     channel === "in_app"
