@@ -99,7 +99,7 @@ function patch(world: World, { body }: Request, { id }: Record<string, string>) 
   const { remove_variant_b, ...changes } = structuredClone(body);
   const spec = { ...experience.spec, ...changes };
   for (const field of ["start_at", "end_at"]) if (spec[field] === "") delete spec[field];
-  if (remove_variant_b) delete spec.variant_b;
+  if (remove_variant_b) for (const field of ["variant_b", "split_percentage"]) delete spec[field];
   if (experience.status !== "draft") throw new Refusal(422, { code: "VALIDATION_ERROR" });
   check(world, spec, changes.audience ?? null);
   Object.assign(experience, { spec, updated_at: world.now });

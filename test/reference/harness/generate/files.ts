@@ -118,7 +118,7 @@ export function numbersFile(draft: Draft): void {
     const line = (number: string) => [
       number,
       random.pick(["yes", "yes", "no", ""]),
-      random.pick(["2026-10-01T00:00:00Z", ""]),
+      random.pick(["2026-10-01T00:00:00Z", iso(draft.now + random.pick([3, 4, 9]) * MINUTE), ""]),
       random.pick(["", "", "yes", "2026-10-02"]),
       ...mail.map(() => ""),
     ];

@@ -38,13 +38,19 @@ export function movedExperience(draft: Draft): void {
   const handle = newHandle(draft, "experience");
   const content = { title: "Look", body: "Here" };
   const start = random.chance(0.8) ? { start_at: iso(draft.now + HOUR) } : {};
-  const body = { name: handle, format: "card", content, audience: { type: "all" }, ...start };
+  const variant_b = { title: "B", body: "Arm B" };
+  const arms = random.chance(0.4) ? { variant_b, split_percentage: random.pick([1, 20, 99]) } : {};
+  const body = { name: handle, format: "card", content, audience: { type: "all" }, ...start, ...arms };
   post(draft, SECOND, "/api/v1/in-app/experiences", body, { handle }, "experience");
+  const change = (fields: Body) =>
+    ask(draft, SECOND, { method: "PATCH", path: `/api/v1/in-app/experiences/@${handle}`, body: fields });
+  if (random.chance(0.3)) change({ remove_variant_b: true });
+  if (random.chance(0.3)) change({ variant_b });
   const move = (name: string) => post(draft, SECOND, `/api/v1/in-app/experiences/@${handle}/${name}`, undefined);
   const waits = () => pass(draft, HOUR);
   const [hides, shows] = [() => move("pause"), () => move("resume")];
   move("publish");
-  anyOf(draft, [after(hides, shows), after(hides, shows), after(hides, waits, shows), waits, hides, shows], 2, 4);
+  anyOf(draft, [after(hides, shows), after(hides, shows), after(hides, waits, shows), waits, hides, shows], 2, 5);
   if (random.chance(0.3)) move("end");
 }
 
