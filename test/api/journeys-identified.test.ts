@@ -11,9 +11,9 @@ const setting = async () => countedSetting(await fresh());
 
 describe("what a visitor did who is identified while a run waits", () => {
   const wait = { event_name: "paid", on_event: "end" };
-  const seen = async (world: TestWorld, tenant: Tenant, event_name: string) => {
+  const seen = async (world: TestWorld, tenant: Tenant, event_name: string, more: object = {}) => {
     const events = [{ event_name, anonymous_id: "anon-1" }];
-    await world.call("POST /v1/events", { as: tenant.server, body: { events } });
+    await world.call("POST /v1/events", { as: tenant.server, body: { events, ...more } });
     await world.settle();
   };
   const identify = async (world: TestWorld, tenant: Tenant, subscriber_id: string) => {
@@ -21,6 +21,23 @@ describe("what a visitor did who is identified while a run waits", () => {
     await world.call("POST /v1/events/identify", { as: tenant.server, body });
     await world.settle();
   };
+
+  it.each([
+    ["historical events of a visitor who is identified two hours later start no journey", { historical: true }, 0],
+    ["events of a visitor who is identified two hours later start a journey", {}, 1],
+  ])("%s through a segment that they change (AMB-134, IDN-2)", async (_, said, runs) => {
+    const { world, tenant, call, active, person, stats } = await setting();
+    const segment = { name: "Buyers", rule: { event: { name: "paid" } }, is_dynamic: true };
+    const { id: segment_id } = (await call("POST /api/v1/segments", segment)).body;
+    const id = await active(graphOf({ end: "exit" }), { trigger: { type: "segment_entered", segment_id } });
+    const ada = await person("ada");
+    await seen(world, tenant, "paid", said);
+    await world.advance(2 * HOUR);
+    await identify(world, tenant, ada);
+
+    expect((await call(`GET /api/v1/segments/${segment_id}`)).body.count).toBe(1);
+    expect((await stats(id)).runs.completed).toBe(runs);
+  });
 
   it("is what the run waits for, at once (IDN-2, JND-6)", async () => {
     const { world, tenant, active, person, track, stats } = await setting();

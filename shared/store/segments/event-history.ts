@@ -13,8 +13,14 @@ import type { Item } from "../model.ts";
 export interface History {
   /** The earliest time that a condition looks back to; empty if one has no window. */
   from: string;
-  /** Takes rows in the order of the table, newest first. @returns whether older rows cannot change a result */
-  take(rows: readonly Item[]): boolean;
+  /** What came before it, or was given to the subscriber before it, does not change the segment now. */
+  since: string;
+  /**
+   * Takes rows in the order of the table, newest first.
+   * @param isLinkedNow their visitor was identified since then, so that historical events come now, whenever they were received
+   * @returns whether older rows cannot change a result
+   */
+  take(rows: readonly Item[], isLinkedNow?: boolean): boolean;
   add(events: readonly StoredEvent[]): void;
   times: Facts["times"];
   /** The same without the historical events that were just ingested; undefined if there is none. */
@@ -58,10 +64,13 @@ export function openHistory(
     return [...(byName.get(node.name)?.values() ?? [])].filter(({ properties }) => satisfies(properties));
   };
   const since = recently(Math.min(now, changedAt));
-  const isJustHistorical = (event: StoredEvent) => event.historical === true && event.received_at >= since;
+  const linked = new Set<string>();
+  const isJustHistorical = ({ id, historical, received_at }: StoredEvent) =>
+    historical === true && (received_at >= since || linked.has(id));
   let hasHistorical = false;
-  const add = (events: readonly StoredEvent[]) => {
+  const add = (events: readonly StoredEvent[], isLinkedNow = false) => {
     for (const event of events) {
+      if (isLinkedNow && event.historical) linked.add(event.id);
       // An event cannot happen after it was received.
       if (Math.min(Date.parse(event.occurred_at), Date.parse(event.received_at)) > until) continue;
       const named = byName.get(event.event_name);
@@ -78,17 +87,26 @@ export function openHistory(
       return newer.length >= Math.max(1, occurrencesNeeded(node));
     });
   return {
+    since,
     from: Number.isFinite(longest) ? new Date(now - longest).toISOString() : "",
     add,
-    take: (rows) => {
+    take: (rows, isLinkedNow) => {
       const own = rows.filter(({ sk }) => sk.startsWith(HISTORY));
-      for (const row of own) add(eventsIn(rowOf(ActorEvents, row)));
+      for (const row of own) add(eventsIn(rowOf(ActorEvents, row)), isLinkedNow);
       const last = own.at(-1);
       return last !== undefined && isDecided(untilOf(last.sk));
     },
     times: (node) => timesOf(satisfying(node)),
     timesBefore: () =>
-      hasHistorical ? (node) => timesOf(withoutCompleting(satisfying(node), isJustHistorical)) : undefined,
+      hasHistorical
+        ? (node) =>
+            timesOf(
+              withoutCompleting(
+                satisfying(node).filter(({ id }) => !linked.has(id)),
+                isJustHistorical,
+              ),
+            )
+        : undefined,
   };
 }
 

@@ -6,7 +6,7 @@ import type { StoreReader } from "../context.ts";
 import { anonymousActor } from "../events/actors.ts";
 import { HISTORY } from "../events/history.ts";
 import { type Actor, ActorEvents } from "../events/items.ts";
-import { rowOf } from "../item.ts";
+import { type RowOf, rowOf } from "../item.ts";
 import { SegmentMembership } from "../lists/items.ts";
 import type { Item, Key } from "../model.ts";
 import type { ReadOptions } from "../rows.ts";
@@ -67,7 +67,7 @@ export async function readSubscriberFacts(
   { changedAt, ...options }: FactsOptions = {},
 ): Promise<SubscriberFacts> {
   const facts: Omit<SubscriberFacts, "times"> = { memberOf: new Set(), checkAt: undefined };
-  const anonymousIds: string[] = [];
+  const visitors: { id: string; isLinkedNow: boolean }[] = [];
   const history = openHistory(conditions, store.clock.now(), { changedAt });
   const from = conditions.length > 0 ? HISTORY + history.from : MEMBERSHIP;
   let after: Key | undefined;
@@ -76,14 +76,20 @@ export async function readSubscriberFacts(
     const range = { from, to: CHECK, newestFirst: true, limit, after, ...options };
     const page = await store.queryRows(SegmentCheck, { subscriber }, range);
     for (const row of page.items)
-      if (row.sk.startsWith(ALIAS)) anonymousIds.push(rowOf(SubscriberAlias, row).anonymous);
+      if (row.sk.startsWith(ALIAS)) visitors.push(visitorIn(rowOf(SubscriberAlias, row), history));
       else noteFact(facts, row);
     after = history.take(page.items) ? undefined : page.next;
     limit = moreThan(limit);
   } while (after);
-  for (const id of anonymousIds) await readActor(store, anonymousActor(id), history, options);
+  for (const { id, isLinkedNow } of visitors)
+    await readActor(store, anonymousActor(id), history, { ...options, isLinkedNow });
   return { ...facts, times: history.times, timesBefore: history.timesBefore() };
 }
+
+const visitorIn = ({ anonymous: id, at = "" }: RowOf<typeof SubscriberAlias>, { since }: History) => ({
+  id,
+  isLinkedNow: at >= since,
+});
 
 function noteFact(facts: Omit<SubscriberFacts, "times">, row: Item): void {
   if (row.sk.startsWith(MEMBERSHIP)) {
@@ -107,14 +113,19 @@ export async function readHistory(
   return { times: history.times };
 }
 
-async function readActor(store: StoreReader, actor: Actor, history: History, options: ReadOptions = {}): Promise<void> {
+async function readActor(
+  store: StoreReader,
+  actor: Actor,
+  history: History,
+  { isLinkedNow, ...options }: ReadOptions & { isLinkedNow?: boolean } = {},
+): Promise<void> {
   const bounds = { from: HISTORY + history.from, to: `${HISTORY}~`, newestFirst: true, ...options };
   let after: Key | undefined;
   let limit = FIRST_ROWS;
   do {
     const range = { ...bounds, limit, after };
     const page = await store.queryRows(ActorEvents, actor, range);
-    after = history.take(page.items) ? undefined : page.next;
+    after = history.take(page.items, isLinkedNow) ? undefined : page.next;
     limit = moreThan(limit);
   } while (after);
 }

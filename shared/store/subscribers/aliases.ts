@@ -1,4 +1,5 @@
 // Anonymous ids that belong to subscribers: two rows each. Histories are read under all ids of a subscriber.
+import { timestamp } from "../../kernel/clock.ts";
 import { absent } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { anonymousIdsOf } from "../events/actors.ts";
@@ -41,7 +42,7 @@ export async function linkAlias(store: Store, anonymous: string, subscriber: str
   const row = { subscriber, anonymous };
   const [taken] = await failuresOf(store, [
     putItem(Alias, { anonymous }, row, absent()),
-    putItem(SubscriberAlias, row, { ...row, react: "alias" }),
+    putItem(SubscriberAlias, row, { ...row, react: "alias", at: timestamp(store.clock.now()) }),
   ]);
   if (taken) return { linked: oldRow(Alias, taken)?.subscriber === subscriber, isNew: false };
   return { linked: true, isNew: true };

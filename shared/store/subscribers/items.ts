@@ -155,7 +155,12 @@ export const SubscriberAlias = item({
   pk: ({ subscriber }: { subscriber: string }) => `U#${subscriber}`,
   sk: ({ anonymous }: { anonymous: string }) => `A#${anonymous}`,
   prefix: "A#",
-  row: { ...aliasRow, react: v.literal("alias") },
+  row: {
+    ...aliasRow,
+    react: v.literal("alias"),
+    /** When the anonymous id was given to the subscriber. */
+    at: v.optional(v.string()),
+  },
   writers: ["api-events", "erase"],
   personal: "removed",
 });

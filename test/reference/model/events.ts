@@ -137,7 +137,7 @@ function identify(world: World, { body }: Request) {
   if (own.length >= MAX_ANONYMOUS_IDS) return ok({ linked: false, backfilled: 0 });
   if (forgottenAs(world, body.anonymous_id))
     throw new Unpromised("an id of somebody erased stands for another at once");
-  world.aliases.push({ anonymous_id: body.anonymous_id, subscriber_id: subscriber.id });
+  world.aliases.push({ anonymous_id: body.anonymous_id, subscriber_id: subscriber.id, linked_at: world.now });
   const stored = world.events.filter((event) => event.anonymous_id === body.anonymous_id && !event.erased);
   // Events of a moment ago are looked at once more, as they may have been under way (IDN-2).
   const look = () => {
@@ -145,7 +145,7 @@ function identify(world: World, { body }: Request) {
   };
   look();
   at(world, world.now + ALIAS_AGAIN, look);
-  if (stored.length > 0) subscriberChanged(world, subscriber);
+  if (stored.length > 0) subscriberChanged(world, subscriber, "linked");
   return ok({ linked: true, backfilled: stored.length });
 }
 

@@ -44,14 +44,19 @@ const HISTORY = 15 * MINUTE;
 function isOfHistory(world: World, segment: Segment, subscriber: Subscriber, cause: Cause): boolean {
   if (typeof cause === "object" && "event" in cause) return cause.isHistorical;
   const tree = treeOf(segment.rule)!;
-  const isWhole = cause === "whole";
   // A static segment changes by all that came since it was computed.
   const since = (segment.is_dynamic ? world.now : (segment.computed_at ?? world.now)) - HISTORY;
-  const came = world.events.filter(({ received_at }) => received_at >= since);
+  const linked = world.aliases.filter(({ linked_at }) => linked_at >= since).map(({ anonymous_id }) => anonymous_id);
+  const came = world.events.filter(
+    ({ received_at, anonymous_id }) => received_at >= since || (anonymous_id !== null && linked.includes(anonymous_id)),
+  );
   const before = { ...world, events: world.events.filter((event) => !event.historical || !came.includes(event)) };
   if (holdsFor(before, tree, subscriber) === holdsFor(world, tree, subscriber)) return false;
   const names = eventNodes(tree).map(({ name }) => name);
-  if (!isWhole || came.some((event) => !event.historical && names.includes(event.event_name)))
+  if (
+    (cause !== "whole" && cause !== "linked") ||
+    came.some((event) => !event.historical && names.includes(event.event_name))
+  )
     throw new Unpromised("what is not historical changes a segment together with what is");
   return true;
 }
@@ -75,7 +80,7 @@ export function recompute(world: World, segment: Segment, only?: Subscriber, cau
 }
 
 /** What changed: a new event, or attributes; all of them for a new person. Or the whole segment is computed. */
-type Cause = { event: string; isHistorical: boolean } | { keys: readonly string[] } | "all" | "whole";
+type Cause = { event: string; isHistorical: boolean } | { keys: readonly string[] } | "all" | "linked" | "whole";
 
 /**
  * SEG-14, EVT-12: dynamic membership follows attributes and events without being asked, but after the answer. Only that of

@@ -47,7 +47,7 @@ export interface World {
   readers: sends.Reader[];
   interactions: sends.Interaction[];
   events: people.Event[];
-  aliases: { anonymous_id: string; subscriber_id: string }[];
+  aliases: { anonymous_id: string; subscriber_id: string; linked_at: number }[];
   /** Anonymous ids of erased people: requests that were under way are theirs. */
   forgotten: { anonymous_id: string; until: number; isAll: boolean }[];
   /** Ids of erased people. */
