@@ -1,6 +1,8 @@
 // Everything about a person: nothing is left out, whatever does not fit into one answer, and nobody else's.
 import { expect, it } from "vitest";
 import { DAY, timestamp } from "../../shared/kernel/clock.ts";
+import { putItem } from "../../shared/store/item.ts";
+import { ConsentItem } from "../../shared/store/subscribers/items.ts";
 import { cliOf } from "../support/cli.ts";
 import { withBuyers } from "../support/conversions.ts";
 import { pro, segmentOf } from "../support/segments.ts";
@@ -202,12 +204,14 @@ it("a history of more than a thousand consents is read to its end, alone and in 
   const { world, tenant } = await withTenant();
   const ada = await tenant.upsert({ external_id: "ada" });
   const path = `/api/v1/subscribers/${ada}/consents`;
-  for (let n = 0; n < 1_005; n += 15)
-    await Promise.all(
-      Array.from({ length: 15 }, (_, i) =>
-        tenant.call(`POST ${path}`, { status: "opted_in", channel: "sms", source: `answer ${n + i}` }),
-      ),
-    );
+  await tenant.call(`POST ${path}`, { status: "opted_in", channel: "sms", source: "answer 0" });
+  const { items } = await tenant.store.query(ConsentItem, { subscriber: ada }, {});
+  const { pk: _, sk: __, ...asserted } = items[0]!;
+  const others = Array.from({ length: 1_004 }, (_, n) => {
+    const id = world.ids.uuidAt(world.clock.now());
+    return putItem(ConsentItem, { subscriber: ada, consent: id }, { ...asserted, id, source: `answer ${n + 1}` });
+  });
+  await tenant.store.writeAll(others);
   const said = Array.from({ length: 1_005 }, (_, n) => `answer ${n}`).sort();
   const sourcesOf = (pages: { consents?: { source: string }[] }[]) =>
     pages.flatMap(({ consents = [] }) => consents.map(({ source }) => source)).sort();
