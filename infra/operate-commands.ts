@@ -30,7 +30,7 @@ interface Report {
   /** One line below the table. */
   note: string;
 }
-type Command = (operate: Invoke, wish: OperateRequest, now: number) => Promise<Report>;
+type Command = (operate: Invoke, request: OperateRequest, now: number) => Promise<Report>;
 
 /** How long the stream of the table keeps what nobody handles. AWS drops it then. */
 const STREAM_HOURS = 24;
@@ -135,11 +135,11 @@ export function tableOf(rows: readonly Row[]): string {
   return columnsOf([names, ...rows.map((row) => names.map((name) => String(row[name])))], texts);
 }
 
-async function everyPage<T>(operate: Invoke, wish: (after: { after?: string }) => object): Promise<T[]> {
+async function everyPage<T>(operate: Invoke, request: (after: { after?: string }) => object): Promise<T[]> {
   const all: T[] = [];
   let after: string | undefined;
   do {
-    const page = (await operate(wish(after === undefined ? {} : { after }))) as { workspaces: T[]; next?: string };
+    const page = (await operate(request(after === undefined ? {} : { after }))) as { workspaces: T[]; next?: string };
     all.push(...page.workspaces);
     after = page.next;
   } while (after !== undefined);

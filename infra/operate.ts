@@ -10,7 +10,7 @@ import { deployedName } from "./names.ts";
 import { commands, type OperateRequest, refuse, tableOf } from "./operate-commands.ts";
 import { serveOperateConsole } from "./operate-console.ts";
 import { type Invoke, redriveRecords } from "./redrive-records.ts";
-import { type AlarmsWish, lookAfterAlarms } from "./ring-alarm.ts";
+import { type AlarmsRequest, lookAfterAlarms } from "./ring-alarm.ts";
 import { STACK_NAME } from "./settings.ts";
 import { requireSweep, switchWorkers } from "./workers.ts";
 
@@ -41,17 +41,17 @@ const options = {
   port: { type: "string" },
   json: { type: "boolean" },
 } as const;
-/** Not a report: it serves. */
+/** A command that serves until it is stopped. */
 const CONSOLE = "console";
-/** What a subject is named for, and what is done to it. */
+/** Commands with a subject and an object. */
 const TAKES_TWO = ["alarms", "events-on-bus"];
-/** Of a deployment alone: the local service has no event sources and no alarms in an account. */
+/** Commands of a deployment alone: the local service has no event sources and no alarms. */
 const DEPLOYED_ONLY = ["workers", "alarms"];
 
 const isPort = (text: string): boolean => /^\d{1,5}$/.test(text) && Number(text) <= 65_535;
 
 /** @throws an error that names the argument. */
-export function wishOf(words: readonly string[]): OperateRequest {
+export function requestOf(words: readonly string[]): OperateRequest {
   const { values, positionals } = argumentsIn({ args: [...words], options, allowPositionals: true });
   const { json: isJson = false, ...given } = values;
   const [command, subject, object, ...more] = positionals;
@@ -78,10 +78,10 @@ export const checked =
   };
 
 /** What a command prints. @throws an error with what the operator function refuses. */
-export async function run(wish: OperateRequest, invoke: Invoke, now: number): Promise<string> {
+export async function run(request: OperateRequest, invoke: Invoke, now: number): Promise<string> {
   const operate = checked(invoke);
-  const { answer, rows, note } = await commands[wish.command]!(operate, wish, now);
-  if (wish.isJson) return JSON.stringify(answer, null, 2);
+  const { answer, rows, note } = await commands[request.command]!(operate, request, now);
+  if (request.isJson) return JSON.stringify(answer, null, 2);
   return [...(rows.length > 0 ? [tableOf(rows)] : []), note].join("\n");
 }
 
@@ -101,7 +101,7 @@ function deployed(stack: string): Invoke {
     const { redrive, workers, alarms } = event as {
       redrive?: { queue: string };
       workers?: string;
-      alarms?: AlarmsWish;
+      alarms?: AlarmsRequest;
     };
     if (alarms !== undefined) return lookAfterAlarms(await deployedCloudWatch(aws(LambdaClient)), stack, alarms);
     if (workers === "on") await requireSweep(aws(SchedulerClient), stack);
@@ -136,13 +136,13 @@ function stackOf({ options }: OperateRequest): string {
 
 async function main(words: string[]): Promise<void> {
   if (words.includes("--help") || words.includes("-h")) return console.log(HELP);
-  const wish = wishOf(words);
-  const invoke = wish.options.local === undefined ? deployed(stackOf(wish)) : local(wish.options.local);
-  if (wish.command === CONSOLE) {
-    const { url } = await serveOperateConsole(checked(invoke), Number(wish.options.port ?? 0));
+  const request = requestOf(words);
+  const invoke = request.options.local === undefined ? deployed(stackOf(request)) : local(request.options.local);
+  if (request.command === CONSOLE) {
+    const { url } = await serveOperateConsole(checked(invoke), Number(request.options.port ?? 0));
     return console.log(`The operator page: ${url}\nStop with Ctrl-C.`);
   }
-  console.log(await run(wish, invoke, Date.now()));
+  console.log(await run(request, invoke, Date.now()));
 }
 
 if (import.meta.main)

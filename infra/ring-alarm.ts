@@ -22,7 +22,7 @@ type StackAlarm = SeenAlarm & { fullName: string };
 
 const REASON = "A test by the operator: npm run operate -- alarms ring.";
 
-export interface AlarmsWish {
+export interface AlarmsRequest {
   ring?: string;
 }
 
@@ -30,7 +30,7 @@ export interface AlarmsWish {
 export async function lookAfterAlarms(
   cloudWatch: CloudWatch,
   stackName: string,
-  { ring }: AlarmsWish,
+  { ring }: AlarmsRequest,
 ): Promise<SeenAlarm[] | { rung: string }> {
   if (ring === undefined) return seeAlarms(cloudWatch, stackName);
   await ringAlarm(cloudWatch, stackName, ring);
@@ -65,8 +65,8 @@ async function alarmsOf(cloudWatch: CloudWatch, stackName: string): Promise<Stac
   const found: StackAlarm[] = [];
   let NextToken: string | undefined;
   do {
-    const wish = { AlarmNamePrefix: `${stackName}-`, AlarmTypes: ["MetricAlarm"], ...(NextToken && { NextToken }) };
-    const page = (await cloudWatch("DescribeAlarms", wish)) as { MetricAlarms?: MetricAlarm[]; NextToken?: string };
+    const request = { AlarmNamePrefix: `${stackName}-`, AlarmTypes: ["MetricAlarm"], ...(NextToken && { NextToken }) };
+    const page = (await cloudWatch("DescribeAlarms", request)) as { MetricAlarms?: MetricAlarm[]; NextToken?: string };
     found.push(...(page.MetricAlarms ?? []).flatMap((alarm) => seen(stackName, alarm)));
     NextToken = page.NextToken;
   } while (NextToken !== undefined);

@@ -12,7 +12,7 @@ import type { LocalService } from "./local-service.ts";
 import { openMeter } from "./meter.ts";
 import { OutboxQuery, openOutbox } from "./outbox.ts";
 import { openState, rememberOffset } from "./state.ts";
-import { type Tenancy, Text, TokenWish, WorkspaceChange } from "./tenancy.ts";
+import { type Tenancy, Text, TokenRequest, WorkspaceChange } from "./tenancy.ts";
 
 /** Handles requests under `/_local`; unknown ones get 404. */
 type Control = (request: GatewayRequest) => Promise<GatewayResponse>;
@@ -71,8 +71,8 @@ export function createControl({
   const now = () => ({ now: timestamp(clock.now()) });
 
   const move = async (body: unknown) => {
-    const wish = read(Move, body);
-    const to = "to" in wish ? parseTimestamp(wish.to)! : clock.now() + millisecondsOf(wish.advance);
+    const wanted = read(Move, body);
+    const to = "to" in wanted ? parseTimestamp(wanted.to)! : clock.now() + millisecondsOf(wanted.advance);
     if (to < clock.now())
       throw new ApiError("BAD_REQUEST", `Service time is ${now().now} already; it never goes back.`);
     if (to > LATEST) throw invalid({ advance: "must end before the year 10000" });
@@ -95,7 +95,7 @@ export function createControl({
       return time.enter(async () => [200, await prepareDemo(tenancy, state, demo)]);
     },
     "POST tokens": ({ body }) =>
-      time.enter(async () => [201, { access_token: await tenancy.issueToken(read(TokenWish, body)) }]),
+      time.enter(async () => [201, { access_token: await tenancy.issueToken(read(TokenRequest, body)) }]),
     "GET clock": () => [200, now()],
     "POST clock": async ({ body }) => [200, await move(body)],
     "POST settle": async ({ signal }) => {

@@ -45,7 +45,7 @@ export const Text = v.pipe(v.string("must be a string"), v.nonEmpty("must not be
 /** What the operator may change of a workspace. */
 export const WorkspaceChange = v.omit(OperatorChange, ["tenant_id"]);
 
-export const TokenWish = v.strictObject({
+export const TokenRequest = v.strictObject({
   tenant_id: Text,
   role: v.optional(v.picklist(roles, `must be one of ${roles.join(", ")}`), "owner"),
   read_only: v.optional(v.boolean("must be true or false")),
@@ -54,8 +54,8 @@ export const TokenWish = v.strictObject({
 });
 
 export interface Tenancy {
-  /** @param wish.owner the password of its owner; by default a new one */
-  createWorkspace(wish: {
+  /** @param request.owner the password of its owner; by default a new one */
+  createWorkspace(input: {
     name?: string | undefined;
     plan?: PlanName | undefined;
     owner?: OwnerPassword | undefined;
@@ -63,7 +63,7 @@ export interface Tenancy {
   /** @throws 404. */
   changeWorkspace(tenant: string, change: v.InferOutput<typeof WorkspaceChange>): Promise<Record<string, Value>>;
   /** An access token of a member with the role. The member is created if there is none. @throws 404. */
-  issueToken(wish: v.InferOutput<typeof TokenWish>): Promise<string>;
+  issueToken(input: v.InferOutput<typeof TokenRequest>): Promise<string>;
   upsertSubscriber(tenant: string, externalId: string, attributes: Record<string, Value>): Promise<Subscriber>;
   /** Null where it has none. @throws 404. */
   quietHours(tenant: string): Promise<SendingSettings["quiet_hours"]>;

@@ -1,6 +1,6 @@
 // Messages that used up their attempts, sent again by the operator, have the effects that they would have had: once.
 import { expect, it } from "vitest";
-import { run, wishOf } from "../infra/operate.ts";
+import { requestOf, run } from "../infra/operate.ts";
 import { awsFailure } from "../local/aws/index.ts";
 import { type QueueName, queueNames } from "../shared/contract/messages.ts";
 import { MINUTE, timestamp } from "../shared/kernel/clock.ts";
@@ -41,7 +41,7 @@ async function begin(broken: readonly string[]) {
     isBroken = whether;
   };
   const operate = (...words: string[]) =>
-    run(wishOf(words), (event) => world.host.invoke("operator", event), world.clock.now());
+    run(requestOf(words), (event) => world.host.invoke("operator", event), world.clock.now());
   return { world, tenant, outside, operate, setBroken };
 }
 

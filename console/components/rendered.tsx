@@ -5,7 +5,7 @@ import { SeenAs } from "./seen.tsx";
 
 type Rendering = TemplatesPreviewAnswer["renderings"][number];
 
-/** Who the mails of the workspace come from, as a mailbox shows it. @param when false where no mail is shown */
+/** The sender of the workspace's mails, as a mailbox shows it. @param when false where no mail is shown */
 export function useSender(channel: string, when = true): string | undefined {
   const channels = useQuery("channels.list", [], { when }).data?.channels;
   const { from_name, from_email } = channels?.find(({ type }) => type === channel)?.settings ?? {};
@@ -18,7 +18,7 @@ interface OpensProps {
   buttons?: readonly { id: string; title: string; url: string }[] | undefined;
 }
 
-/** What a message leads to. */
+/** The links that a message opens. */
 export function Opens({ url, buttons = [] }: OpensProps) {
   const all = [...(url ? [{ id: "", title: "A tap", url }] : []), ...buttons];
   if (all.length === 0) return null;

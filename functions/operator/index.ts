@@ -20,8 +20,8 @@ import {
   register,
 } from "./changes.ts";
 import { type OperatorContext, type Refusal, uses } from "./context.ts";
-import { CostWish, costOf, seeWorkspaces, WorkspacesWish } from "./overview.ts";
-import { DeadLettersWish, RecountWish, RedriveWish, recount, redrive, seeDeadLetters } from "./repair.ts";
+import { CostRequest, costOf, seeWorkspaces, WorkspacesRequest } from "./overview.ts";
+import { DeadLettersRequest, RecountRequest, RedriveRequest, recount, redrive, seeDeadLetters } from "./repair.ts";
 
 type Answer<A extends (...args: never[]) => Promise<object>> = Awaited<ReturnType<A>>;
 type OperatorAnswer =
@@ -61,11 +61,11 @@ const actions: Record<string, Action> = {
   forget_second_factor: taking(ForgetSecondFactor, forgetSecondFactor),
   end_sign_in_demand: taking(EndSignInDemand, endSignInDemand),
   events_on_bus: taking(EventsOnBus, chooseEventsOnBus),
-  workspaces: taking(WorkspacesWish, seeWorkspaces),
-  cost: taking(CostWish, costOf),
-  dead_letters: taking(DeadLettersWish, seeDeadLetters),
-  redrive: taking(RedriveWish, redrive),
-  recount: taking(RecountWish, recount),
+  workspaces: taking(WorkspacesRequest, seeWorkspaces),
+  cost: taking(CostRequest, costOf),
+  dead_letters: taking(DeadLettersRequest, seeDeadLetters),
+  redrive: taking(RedriveRequest, redrive),
+  recount: taking(RecountRequest, recount),
 };
 
 interface OperatorFunction {

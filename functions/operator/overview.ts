@@ -16,8 +16,8 @@ import type { OperatorContext } from "./context.ts";
 const PAGE = 50;
 
 const After = v.optional(v.pipe(v.string(), v.maxLength(64, "must be a workspace's id")));
-export const WorkspacesWish = v.strictObject({ workspaces: v.strictObject({ after: After }) });
-export const CostWish = v.strictObject({
+export const WorkspacesRequest = v.strictObject({ workspaces: v.strictObject({ after: After }) });
+export const CostRequest = v.strictObject({
   cost: v.strictObject({
     period: v.pipe(v.string(), v.regex(/^\d{4}-(?:0[1-9]|1[0-2])$/, "must be a month, as 2026-10")),
     after: After,
@@ -55,7 +55,7 @@ export interface WorkspaceCost {
 /** A page of all workspaces by id, without those whose data is removed. */
 export async function seeWorkspaces(
   context: OperatorContext,
-  { workspaces: { after } }: v.InferOutput<typeof WorkspacesWish>,
+  { workspaces: { after } }: v.InferOutput<typeof WorkspacesRequest>,
 ): Promise<{ workspaces: SeenWorkspace[]; next: string | undefined }> {
   const { rows, next } = await pageOf(context, after);
   const open = rows.filter(({ purging_at }) => !purging_at);
@@ -66,7 +66,7 @@ export async function seeWorkspaces(
 /** What workspaces used in a calendar month, and what that costs by the rates of docs/deploy.md. */
 export async function costOf(
   context: OperatorContext,
-  { cost: { period, after } }: v.InferOutput<typeof CostWish>,
+  { cost: { period, after } }: v.InferOutput<typeof CostRequest>,
 ): Promise<{ period: string; workspaces: WorkspaceCost[]; next: string | undefined }> {
   const { rows, next } = await pageOf(context, after);
   const workspaces = await Promise.all(

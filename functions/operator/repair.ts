@@ -8,14 +8,14 @@ import type { OperatorContext, Refusal } from "./context.ts";
 
 const Queue = OneOf(deadQueueNames);
 
-export const DeadLettersWish = v.strictObject({ dead_letters: v.strictObject({ queue: v.optional(Queue) }) });
-export const RedriveWish = v.strictObject({ redrive: v.strictObject({ queue: Queue }) });
-export const RecountWish = v.strictObject({ recount: v.strictObject({ tenant_id: v.string() }) });
+export const DeadLettersRequest = v.strictObject({ dead_letters: v.strictObject({ queue: v.optional(Queue) }) });
+export const RedriveRequest = v.strictObject({ redrive: v.strictObject({ queue: Queue }) });
+export const RecountRequest = v.strictObject({ recount: v.strictObject({ tenant_id: v.string() }) });
 
 /** How many messages each dead-letter queue holds; of one queue also the messages, 100 at most. */
 export async function seeDeadLetters(
   { deadLetters }: OperatorContext,
-  { dead_letters: { queue } }: v.InferOutput<typeof DeadLettersWish>,
+  { dead_letters: { queue } }: v.InferOutput<typeof DeadLettersRequest>,
 ): Promise<{ dead_letters: { queue: DeadQueueName; count: number }[]; messages?: DeadLetter[] } | Refusal> {
   if (queue !== undefined && !deadLetters.queues.includes(queue)) return notDeployed(queue);
   const names = queue === undefined ? deadLetters.queues : [queue];
@@ -42,7 +42,7 @@ const stillMoving = (queue: DeadQueueName): Refusal => ({
 /** Sends the messages of a dead-letter queue again. */
 export async function redrive(
   { deadLetters }: OperatorContext,
-  { redrive: { queue } }: v.InferOutput<typeof RedriveWish>,
+  { redrive: { queue } }: v.InferOutput<typeof RedriveRequest>,
 ): Promise<{ redriven: { queue: DeadQueueName; count: number } } | Refusal> {
   if (!deadLetters.queues.includes(queue)) return notDeployed(queue);
   if (isOfStream(queue)) return streamRecords(queue);
@@ -53,7 +53,7 @@ export async function redrive(
 /** Compares the counters of a workspace with the rows they count now, and repairs them, as every night. */
 export async function recount(
   { platform, recountQueue }: OperatorContext,
-  { recount: { tenant_id } }: v.InferOutput<typeof RecountWish>,
+  { recount: { tenant_id } }: v.InferOutput<typeof RecountRequest>,
 ): Promise<{ recounting: { tenant_id: string } } | Refusal> {
   const workspace = await getWorkspace(platform, tenant_id);
   if (!workspace) return { error: "not_found" };

@@ -103,19 +103,19 @@ export function createLocalNetwork(deps: LocalNetworkDeps): LocalNetwork {
       return isOfUsers(purpose) ? webhooks.resolve(host, purpose) : ANYWHERE;
     },
     records: async (name, type) => dns.read(name, type),
-    connect: async (wish, signal) => {
-      const { purpose } = wish;
-      if (isNear(wish.host, purpose)) {
-        const socket = await outside(loopback.connect(wish, signal));
+    connect: async (input, signal) => {
+      const { purpose } = input;
+      if (isNear(input.host, purpose)) {
+        const socket = await outside(loopback.connect(input, signal));
         // HTTP counts its own requests.
         return purpose === "smtp" ? countWaits(socket, true) : socket;
       }
-      if (isOfUsers(purpose)) return webhooks.connect(wish, signal);
+      if (isOfUsers(purpose)) return webhooks.connect(input, signal);
       const [near, far] = openLine(notify);
       if (purpose === "smtp") {
         requests++;
-        converse(deps, far, wish.port === SMTP_TLS_PORT);
-      } else if (wish.tls?.includes("h2")) serveHttp2(far, sinkOf(purpose));
+        converse(deps, far, input.port === SMTP_TLS_PORT);
+      } else if (input.tls?.includes("h2")) serveHttp2(far, sinkOf(purpose));
       else serverOf(purpose).emit("connection", far);
       return near;
     },
@@ -157,16 +157,16 @@ const loopback: Network = {
     if (!LOOPBACK.has(host)) return nowhere.resolve(host, purpose);
     return host === "localhost" ? (await lookup(host, { all: true })).map(({ address }) => address) : [host];
   },
-  connect: (wish, signal) => connectSocket(wish, signal, { verify: false }),
+  connect: (input, signal) => connectSocket(input, signal, { verify: false }),
 };
 
 function withHosts(others: Network, hosts: ReadonlyMap<string, Sink>, notify: () => void): Network {
   return {
     ...others,
     resolve: async (host, purpose) => (hosts.has(host) ? ANYWHERE : others.resolve(host, purpose)),
-    connect: async (wish, signal) => {
-      const sink = hosts.get(wish.host);
-      if (!sink) return others.connect(wish, signal);
+    connect: async (input, signal) => {
+      const sink = hosts.get(input.host);
+      if (!sink) return others.connect(input, signal);
       const [near, far] = openLine(notify);
       serveHttp1(sink).emit("connection", far);
       return near;

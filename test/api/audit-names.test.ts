@@ -28,8 +28,8 @@ it("an entry names an image by its file, and a schedule by its template (RDA-23)
   const template_id = (await call("POST /api/v1/templates", { name: "Digest", content: { title: "t", body: "b" } }))
     .body.id;
   const channel_ids = (await call("GET /api/v1/channels")).body.channels.map(({ id }: { id: string }) => id);
-  const wish = { template_id, channel_ids, cron_expression: "0 9 * * *", timezone: "UTC", target: { type: "all" } };
-  const schedule = (await call("POST /api/v1/schedules", wish)).body;
+  const body = { template_id, channel_ids, cron_expression: "0 9 * * *", timezone: "UTC", target: { type: "all" } };
+  const schedule = (await call("POST /api/v1/schedules", body)).body;
 
   expect(await subjects("?action=assets")).toEqual([{ kind: "image", id: image.id, name: "a.png" }]);
   expect(await subjects("?action=schedules")).toEqual([{ kind: "schedule", id: schedule.id, name: "Digest" }]);

@@ -155,9 +155,9 @@ describe("external ids", () => {
   it("a preview takes external ids (BKS-4)", async () => {
     const { tenant } = await setting();
 
-    const wish = { ...TEXTS, external_ids: ["p0", "nobody"] };
+    const input = { ...TEXTS, external_ids: ["p0", "nobody"] };
 
-    const { body } = await tenant.call("POST /api/v1/notifications/preview", wish);
+    const { body } = await tenant.call("POST /api/v1/notifications/preview", input);
 
     expect(body.counts).toMatchObject({ total: 2, sent: 1, skipped: 1 });
   });

@@ -119,8 +119,8 @@ async function slowSend() {
   const { email = "" } = await openChannels(world, tenant, "email");
   await addPeople(world, tenant, 90, (n) => ({ email: `p${n}@example.com` }));
   await tenant.call(`PATCH /api/v1/channels/${email}`, { rate_per_second: 1 });
-  const wish = { target: { type: "all" }, title: "t", body: "b", channel_ids: [email] };
-  const { body } = await tenant.call("POST /api/v1/notifications", { ...wish, safety: { max_error_rate: 0.2 } });
+  const input = { target: { type: "all" }, title: "t", body: "b", channel_ids: [email] };
+  const { body } = await tenant.call("POST /api/v1/notifications", { ...input, safety: { max_error_rate: 0.2 } });
   return { world, tenant, email, body };
 }
 

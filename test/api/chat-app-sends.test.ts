@@ -123,9 +123,9 @@ it.each<[wrong: string, code: string, field: string, change: (ids: { email: stri
   ],
 ])("a send by template is refused with 422 for %s: %s (AMB-90, AMB-89)", async (_, code, field, change) => {
   const { tenant, email, message } = await setting();
-  const wish = { ...TEXT, ...message, ...change({ email: email! }) };
+  const input = { ...TEXT, ...message, ...change({ email: email! }) };
 
-  const { status, body } = await tenant.call("POST /api/v1/notifications", wish);
+  const { status, body } = await tenant.call("POST /api/v1/notifications", input);
 
   expect(status).toBe(422);
   expect(body.code).toBe(code);
@@ -145,10 +145,10 @@ it("a template of another workspace's chat app is refused as an unknown one (AMB
   const other = await world.tenant();
   const { chat_app } = await openChannels(world, other, "chat_app");
 
-  const wish = { ...TEXT, ...message, channel_ids: [chat_app] };
+  const input = { ...TEXT, ...message, channel_ids: [chat_app] };
 
   const code = "TEMPLATE_NOT_FOUND";
-  expect(await other.call("POST /api/v1/notifications", wish)).toMatchObject({ status: 422, body: { code } });
+  expect(await other.call("POST /api/v1/notifications", input)).toMatchObject({ status: 422, body: { code } });
 });
 
 it("a campaign's message has the template of a chat app, filled for each recipient (AMB-90, CMP-12)", async () => {

@@ -246,8 +246,8 @@ describe("suppressed addresses", () => {
     async (name) => {
       const all = await setting({ double_opt_in: true }, `${name}@simulator.amazonses.com`);
       const id = await all.upsert();
-      const wish = { subscriberIds: [id], channel_ids: [all.channel], category: "transactional" };
-      await send(all.world, all.tenant, wish);
+      const input = { subscriberIds: [id], channel_ids: [all.channel], category: "transactional" };
+      await send(all.world, all.tenant, input);
       await all.world.advance(MINUTE);
       expect(await listed(all)).toBe(1);
       await all.optIn();

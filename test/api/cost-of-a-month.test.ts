@@ -197,8 +197,8 @@ it("a workspace is told what its usage of the month cost so far, as the operator
   expect((await world.call("POST /v1/events", { as: tenant.server, body: { events } })).status).toBe(202);
   await world.settle();
   const { usage, cost, period_start } = (await tenant.call("GET /api/v1/billing")).body;
-  const wish = { cost: { period: period_start.slice(0, 7) } };
-  const seen = (await world.host.invoke("operator", wish)) as { workspaces: Record<string, unknown>[] };
+  const input = { cost: { period: period_start.slice(0, 7) } };
+  const seen = (await world.host.invoke("operator", input)) as { workspaces: Record<string, unknown>[] };
 
   expect(usage).toMatchObject({ sends: 3, events: 2 });
   const { dollars, dollars_at_most } = cost;

@@ -122,8 +122,8 @@ describe("a mail that comes back", () => {
     const { sms = "" } = await openChannels(world, tenant, "sms");
     await tenant.call(`PATCH /api/v1/subscribers/${ada}`, { attributes: { phone: PHONE } });
     const read = reader(world, tenant);
-    const wish = { target_url: "https://hooks.example.com/in", events: ["notification.terminal"] };
-    const hook = await read("POST /api/v1/webhooks", wish);
+    const input = { target_url: "https://hooks.example.com/in", events: ["notification.terminal"] };
+    const hook = await read("POST /api/v1/webhooks", input);
     await spoil(world, { channel: "sms", outcome: "transient", times: 10 });
     await send(world, tenant, { subscriberIds: [ada], channel_ids: [channel, sms] });
     await world.advance(40 * MINUTE);
@@ -227,8 +227,8 @@ it.each([
     const read = reader(world, tenant);
     if (outcome) await spoil(world, { channel: "email", outcome, times: 9 });
     const content = { title: "t", body: "b" };
-    const wish = { name: "News", category: "transactional", target: { type: "all" } };
-    const { id } = await read("POST /api/v1/campaigns", { ...wish, messages: [{ content, channel_ids: [channel] }] });
+    const input = { name: "News", category: "transactional", target: { type: "all" } };
+    const { id } = await read("POST /api/v1/campaigns", { ...input, messages: [{ content, channel_ids: [channel] }] });
     await read(`POST /api/v1/campaigns/${id}/release`);
     await world.advance(MINUTE);
 

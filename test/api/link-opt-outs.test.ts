@@ -49,9 +49,9 @@ describe("the opt-out by a link", () => {
     const { channel, mail } = await mailing(world, tenant);
     const twin = await client(tenant).upsert("twin", { email: "ada@example.com" });
     await follow(world, "POST", (await mail()).mail.unsubscribe!);
-    const wish = { subscriberIds: [twin], channel_ids: [channel], category: "transactional" };
+    const body = { subscriberIds: [twin], channel_ids: [channel], category: "transactional" };
 
-    expect((await send(world, tenant, wish)).job.counts.delivered).toBe(1);
+    expect((await send(world, tenant, body)).job.counts.delivered).toBe(1);
   });
 
   it("a second opt-out by a link, after the person opted in again, holds as the first did (AMB-130)", async () => {

@@ -31,8 +31,8 @@ describe("the preference page of a mail, and a topic into which nobody opts with
     };
     /** The recipients of a mail of the topic. */
     const reached = async () => {
-      const wish = { subscriberIds: [ada], channel_ids: [channel], category: "marketing", topic: "deals" };
-      const { job } = await send(world, tenant, wish);
+      const body = { subscriberIds: [ada], channel_ids: [channel], category: "marketing", topic: "deals" };
+      const { job } = await send(world, tenant, body);
       await world.advance(MINUTE);
       return (await mailsOf(world, `&job_id=${job.id}`)).map(({ to }) => to);
     };

@@ -11,8 +11,8 @@ async function setting() {
   const { ada, channel } = await mailing(world, tenant);
   const { call } = tenant;
   const send = async (more: object) => {
-    const wish = { target: { type: "all" }, channel_ids: [channel], ...more };
-    const { status, body } = await call("POST /api/v1/notifications", wish);
+    const input = { target: { type: "all" }, channel_ids: [channel], ...more };
+    const { status, body } = await call("POST /api/v1/notifications", input);
     expect(status).toBe(201);
     await world.settle();
     return (await call(`GET /api/v1/notifications/${body.id}`)).body;
@@ -39,8 +39,8 @@ describe("a blank subject", () => {
     ],
   ])("a blank subject is refused with 422 as %s (D-EMAIL)", async (_, route, more, field) => {
     const { call, channel } = await setting();
-    const wish = { target: { type: "all" }, channel_ids: [channel], ...more };
-    const answer = await call(route, wish);
+    const input = { target: { type: "all" }, channel_ids: [channel], ...more };
+    const answer = await call(route, input);
 
     expect(answer.status).toBe(422);
     expect(answer.body.fields).toEqual({ [field]: "must not be blank" });
@@ -101,9 +101,9 @@ describe("what is said before of a subject that renders to nothing", () => {
     await send({ title: "Hello", body: "b", target: undefined, external_ids: ["bob"] });
     await tenant.upsert({ external_id: "eve", email: "eve@example.com", attributes: { nickname: "Eve" } });
     for (const channel_ids of [[channel], [channel, inbox]]) {
-      const wish = { title: template, body: "b", target: { type: "all" }, channel_ids, category: "transactional" };
-      const preview = (await call("POST /api/v1/notifications/preview", wish)).body;
-      const job = await send(wish);
+      const input = { title: template, body: "b", target: { type: "all" }, channel_ids, category: "transactional" };
+      const preview = (await call("POST /api/v1/notifications/preview", input)).body;
+      const job = await send(input);
       expect(preview.counts).toMatchObject({ sent: job.counts.sent, skipped: job.counts.skipped });
       expect(preview.skip_reasons).toEqual(job.skip_reasons);
     }

@@ -80,8 +80,8 @@ describe("UTM defaults", () => {
     const { channel } = await mailing(world, tenant);
     await withDefaults(world, tenant, { source: "shop" });
     const content = { title: "News", body: `<a href="${SHOP}/new">New</a>` };
-    const wish = { target: { type: "all" }, channel_ids: [channel], name: "May", ...content };
-    const send = await tenant.call("POST /api/v1/notifications/preview", wish);
+    const input = { target: { type: "all" }, channel_ids: [channel], name: "May", ...content };
+    const send = await tenant.call("POST /api/v1/notifications/preview", input);
     const href = `href="${SHOP}/new?utm_source=shop&amp;utm_medium=email&amp;utm_campaign=May"`;
     expect(send.body.renderings[0].html).toContain(href);
     const shown = async (more: object) =>

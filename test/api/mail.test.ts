@@ -75,10 +75,10 @@ describe("unsubscribing", () => {
     const { world, tenant } = await withTenant();
     const { channel, mail } = await mailing(world, tenant);
     expect((await clickOf(world, (await mail()).mail.unsubscribe)).status).toBe(200);
-    const wish = { target: { type: "all" }, channel_ids: [channel] };
+    const input = { target: { type: "all" }, channel_ids: [channel] };
 
-    expect((await send(world, tenant, wish)).job.skip_reasons).toEqual({ no_consent: 1 });
-    expect((await send(world, tenant, { ...wish, category: "transactional" })).job.counts.delivered).toBe(1);
+    expect((await send(world, tenant, input)).job.skip_reasons).toEqual({ no_consent: 1 });
+    expect((await send(world, tenant, { ...input, category: "transactional" })).job.counts.delivered).toBe(1);
   });
 
   it("the answer to one click is kept by no cache, and open to no script (D-EMAIL)", async () => {

@@ -189,8 +189,8 @@ it("the explanation of a send says the condition of its segment that a person do
   const { id: segment_id } = (await tenant.call("POST /api/v1/segments", { name: "Others", rule })).body;
   await world.settle();
   const id = await tenant.upsert({ external_id: "ada", attributes: { nickname: "Smithy" } });
-  const wish = { title: "News", body: "b", target: { type: "segment", segment_id } };
-  const job = (await tenant.call("POST /api/v1/notifications", wish)).body.id;
+  const input = { title: "News", body: "b", target: { type: "segment", segment_id } };
+  const job = (await tenant.call("POST /api/v1/notifications", input)).body.id;
   await world.settle();
   const ask = async (...scopes: string[]) =>
     (

@@ -49,10 +49,10 @@ async function sentToKay() {
   await addPhone(world, tenant, id, "android");
   const channels = (await tenant.call("GET /api/v1/channels")).body.channels;
   const channel_ids = channels.map((one: { id: string }) => one.id);
-  const wish = { external_ids: ["kay"], category: "transactional", channel_ids, content };
+  const input = { external_ids: ["kay"], category: "transactional", channel_ids, content };
 
-  const { renderings } = (await tenant.call("POST /api/v1/notifications/preview", { ...wish, render_for: id })).body;
-  const sent = (await tenant.call("POST /api/v1/notifications", wish)).body;
+  const { renderings } = (await tenant.call("POST /api/v1/notifications/preview", { ...input, render_for: id })).body;
+  const sent = (await tenant.call("POST /api/v1/notifications", input)).body;
   await world.settle();
   const { messages } = (await tenant.call(`GET /api/v1/notifications/${sent.id}/recipients/${id}`)).body;
 

@@ -18,8 +18,8 @@ async function previewed(cap: object, { before = true, by = ["ios"] as string[] 
   await person("ada", undefined, { email: "ada@example.com" });
   if (before) await push({ bypass_quiet_hours: true });
   const channel_ids = by.map((type) => ids[type]);
-  const wish = { target: { type: "all" }, title: "t", body: "b", channel_ids };
-  const seen = (await call("POST /api/v1/notifications/preview", wish)).body;
+  const body = { target: { type: "all" }, title: "t", body: "b", channel_ids };
+  const seen = (await call("POST /api/v1/notifications/preview", body)).body;
   const sent = await push({ channel_ids });
   await world.advance(DAY);
   return { seen, morning: await job(sent.job.id) };

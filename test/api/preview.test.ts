@@ -99,10 +99,10 @@ it("the counts of a preview are those of the send made right after, for 50 rando
   let waiting = 0;
   for (let n = 0; n < 50; n++) {
     await call("PATCH /api/v1/workspace", randomSettings(random));
-    const wish = randomSend(random, { ids, people, targets, draft });
+    const input = randomSend(random, { ids, people, targets, draft });
 
-    const seen = await preview(wish);
-    const { job } = await send(world, tenant, wish);
+    const seen = await preview(input);
+    const { job } = await send(world, tenant, input);
 
     const { total, sent, skipped } = job.counts;
     const said = `preview ${n}`;
@@ -212,12 +212,12 @@ it("a preview holds a send of tomorrow against the caps of tomorrow (F8, D-CAP)"
   const { world, tenant, ids, call, preview } = await setting();
   await call("PATCH /api/v1/workspace", { frequency_caps: [{ category: "marketing", max: 1, per: "day" }] });
   await addPeople(world, tenant, 1, () => ({ email: "ada@example.com" }));
-  const wish = { ...everybody, channel_ids: [ids.email] };
-  await send(world, tenant, wish);
+  const input = { ...everybody, channel_ids: [ids.email] };
+  await send(world, tenant, input);
   const scheduled_at = timestamp(world.clock.now() + DAY);
 
-  expect((await preview(wish)).skip_reasons).toEqual({ capped: 1 });
-  expect((await preview({ ...wish, scheduled_at })).skip_reasons).toEqual({});
+  expect((await preview(input)).skip_reasons).toEqual({ capped: 1 });
+  expect((await preview({ ...input, scheduled_at })).skip_reasons).toEqual({});
 });
 
 it("the control group of a preview is drawn as a send draws it, of the same size (F8, ABH-1)", async () => {

@@ -57,8 +57,8 @@ describe("the suppression of an address", () => {
     const { call } = client(tenant);
     const quiet_hours = { start: "10:00", end: "23:00", timezone_mode: "workspace" };
     await call("PATCH /api/v1/workspace", { quiet_hours });
-    const wish = { subscriberIds: [ada], channel_ids: [channel], title: "Hi", body: "There" };
-    const { id } = (await call("POST /api/v1/notifications", wish)).body;
+    const input = { subscriberIds: [ada], channel_ids: [channel], title: "Hi", body: "There" };
+    const { id } = (await call("POST /api/v1/notifications", input)).body;
     await world.settle();
     expect((await call(`GET /api/v1/notifications/${id}`)).body.deferred).toBe(1);
     await call("POST /api/v1/suppressions", { address: "ada@example.com" });
@@ -78,8 +78,8 @@ describe("the suppression of an address", () => {
     );
     const quiet_hours = { start: "10:00", end: "23:00", timezone_mode: "workspace" };
     await call("PATCH /api/v1/workspace", { quiet_hours });
-    const wish = { subscriberIds: ids, channel_ids: [email, sms], title: "Hi", body: "There" };
-    const { id } = (await call("POST /api/v1/notifications", wish)).body;
+    const input = { subscriberIds: ids, channel_ids: [email, sms], title: "Hi", body: "There" };
+    const { id } = (await call("POST /api/v1/notifications", input)).body;
     await world.settle();
     await call("POST /api/v1/suppressions", { address: phone });
 

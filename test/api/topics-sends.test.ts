@@ -20,7 +20,7 @@ async function withChoices() {
   await found.choose("ben", { news: "opted_out", deals: "opted_in" });
   return { ...found, ada, ben };
 }
-const wish = { target: { type: "all" }, title: "Hello", body: "World" };
+const input = { target: { type: "all" }, title: "Hello", body: "World" };
 
 it.each([
   ["marketing", "news", "ada", "ben"],
@@ -30,7 +30,7 @@ it.each([
 ] as const)("a %s send with the topic %s goes to %s and skips %s (TPC-2)", async (category, topic, follower, other) => {
   const { world, tenant, ...people } = await withChoices();
 
-  const { job } = await send(world, tenant, { ...wish, category, topic });
+  const { job } = await send(world, tenant, { ...input, category, topic });
 
   expect(job).toMatchObject({ topic, skip_reasons: { topic_opt_out: 1 }, counts: { delivered: 1 } });
   expect(await inboxOf(world, tenant, people[follower])).toHaveLength(1);
@@ -40,14 +40,14 @@ it.each([
 it("the preview of a send with a topic counts who left it (TPC-2)", async () => {
   const { call } = await withChoices();
 
-  const { body } = await call("POST /api/v1/notifications/preview", { ...wish, topic: "news" });
+  const { body } = await call("POST /api/v1/notifications/preview", { ...input, topic: "news" });
 
   expect(body).toMatchObject({ counts: { sent: 1, skipped: 1 }, skip_reasons: { topic_opt_out: 1 } });
 });
 
 it("who is skipped by a topic is explained by the choice (TPC-2)", async () => {
   const { world, tenant, call, ben } = await withChoices();
-  const { job } = await send(world, tenant, { ...wish, topic: "news" });
+  const { job } = await send(world, tenant, { ...input, topic: "news" });
 
   const { body } = await call(`GET /api/v1/notifications/${job.id}/recipients/${ben}`);
 
@@ -61,7 +61,7 @@ it("who is skipped by a topic is explained by the choice (TPC-2)", async () => {
 it("a send with an unknown topic is refused with 422, naming it (TPC-2)", async () => {
   const { call } = await withChoices();
 
-  const { status, body } = await call("POST /api/v1/notifications", { ...wish, topic: "x" });
+  const { status, body } = await call("POST /api/v1/notifications", { ...input, topic: "x" });
 
   expect(status).toBe(422);
   expect(body.fields).toEqual({ topic: expect.any(String) });
@@ -142,7 +142,7 @@ it("a choice a moment before the delivery of a push counts (TPC-2)", async () =>
   for (const name of ["ada", "ben"]) await addPhone(world, tenant, await person(name), "ios");
   delivering.next(() => choose("ben", { news: "opted_out" }));
 
-  const { job } = await send(world, tenant, { ...wish, channel_ids: [ios], topic: "news" });
+  const { job } = await send(world, tenant, { ...input, channel_ids: [ios], topic: "news" });
 
   expect(job).toMatchObject({ counts: { delivered: 1, skipped: 1 }, skip_reasons: { topic_opt_out: 1 } });
 });

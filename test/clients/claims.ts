@@ -55,8 +55,8 @@ export async function call(
 /** A new workspace, with a credential of each kind: its server key has every scope. */
 export async function newWorkspace(service: ServiceProcess): Promise<Workspace> {
   const workspace: Workspace = await call(service, "POST /_local/workspaces", { body: {} });
-  const wish = { name: "checks", scopes };
-  const { key } = await call(service, "POST /api/v1/server-keys", { headers: asOwner(workspace), body: wish });
+  const input = { name: "checks", scopes };
+  const { key } = await call(service, "POST /api/v1/server-keys", { headers: asOwner(workspace), body: input });
   return { ...workspace, server_key: key };
 }
 

@@ -1,7 +1,7 @@
 // The operator's commands, over the function and the embedded services.
 import { CreateBucketCommand, PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
 import { beforeEach, expect, it } from "vitest";
-import { run, wishOf } from "../../infra/operate.ts";
+import { requestOf, run } from "../../infra/operate.ts";
 import { redriveRecords } from "../../infra/redrive-records.ts";
 import { requireSweep, switchWorkers } from "../../infra/workers.ts";
 import { TABLE } from "../../local/account.ts";
@@ -15,7 +15,7 @@ beforeEach(async () => {
 });
 
 const operate = (...words: string[]) =>
-  run(wishOf(words), (event) => world.host.invoke("operator", event), world.clock.now());
+  run(requestOf(words), (event) => world.host.invoke("operator", event), world.clock.now());
 const operateJson = async (...words: string[]) => JSON.parse(await operate(...words, "--json"));
 
 it("the operator lists every workspace with its usage, and those that are near a limit (RDA-19)", async () => {
@@ -232,7 +232,7 @@ it("workers that a deployment left off are not switched on by hand: the sweep of
 });
 
 it("who switches the workers off is told how long writes wait, and who switches them on is not (RDA-19)", async () => {
-  const said = (words: string[]) => run(wishOf(words), async () => ({ workers: 25 }), 0);
+  const said = (words: string[]) => run(requestOf(words), async () => ({ workers: 25 }), 0);
 
   expect(await said(["workers", "off"])).toBe(
     "25 workers are off, within about a minute. Writes wait for 12 hours; what follows from older ones is to be redriven " +
@@ -250,7 +250,7 @@ it.each([
   [["console", "--port", "65536"], "--port takes a port number."],
   [["cost", "--all"], "Unknown option '--all'."],
 ])("%j is refused: %s", (words, message) => {
-  expect(() => wishOf(words)).toThrow(message);
+  expect(() => requestOf(words)).toThrow(message);
 });
 
 it("/healthz says which version and commit runs, and in which region (RDA-19, F24)", async () => {

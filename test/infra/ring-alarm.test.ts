@@ -1,7 +1,7 @@
 // The operator rings an alarm, against an account with the alarms and the topic of the template.
 import { afterEach, expect, it } from "vitest";
 import { cloudWatchOf } from "../../infra/cloudwatch.ts";
-import { run, wishOf } from "../../infra/operate.ts";
+import { requestOf, run } from "../../infra/operate.ts";
 import { lookAfterAlarms } from "../../infra/ring-alarm.ts";
 import { type AlarmAccount, alarmAccount } from "./support/alarm-account.ts";
 import { deployed, type Template, whole } from "./support/template.ts";
@@ -19,7 +19,7 @@ async function accountOf(template: Template) {
   const cloudWatch = cloudWatchOf({ region: "eu-west-1", credentials, endpoint: account.endpoint });
   const operate = (...words: string[]) => {
     const invoke = (event: object) => lookAfterAlarms(cloudWatch, "Shop", (event as { alarms: object }).alarms);
-    return run(wishOf(words), invoke, 0);
+    return run(requestOf(words), invoke, 0);
   };
   return { ...account, operate };
 }
@@ -75,7 +75,7 @@ it("what CloudWatch refuses is told with its answer (D18)", async () => {
 
 it("alarms and workers are of a deployment, and are refused for the local service (D18)", () => {
   for (const words of [["alarms"], ["workers", "off"]])
-    expect(() => wishOf([...words, "--local", "http://127.0.0.1:3000"])).toThrow("not of the local service");
-  expect(() => wishOf(["alarms", "ring", "ApiFails", "more"])).toThrow("one argument too many");
-  expect(() => wishOf(["recount", "id", "more"])).toThrow("one argument too many");
+    expect(() => requestOf([...words, "--local", "http://127.0.0.1:3000"])).toThrow("not of the local service");
+  expect(() => requestOf(["alarms", "ring", "ApiFails", "more"])).toThrow("one argument too many");
+  expect(() => requestOf(["recount", "id", "more"])).toThrow("one argument too many");
 });

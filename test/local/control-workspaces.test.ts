@@ -126,8 +126,8 @@ describe("tokens", () => {
   test("read-only ones and those of a viewer may not write", async () => {
     const world = await fresh();
     const { tenant_id } = await make(world);
-    for (const wish of [{ read_only: true }, { role: "viewer" }]) {
-      const { body } = await world.call("POST /_local/tokens", { body: { tenant_id, ...wish } });
+    for (const input of [{ read_only: true }, { role: "viewer" }]) {
+      const { body } = await world.call("POST /_local/tokens", { body: { tenant_id, ...input } });
       const answer = await world.call("POST /api/v1/templates", { as: bearer(body.access_token), body: {} });
       expect(answer).toMatchObject({ status: 403, body: { code: "READ_ONLY_TOKEN" } });
     }

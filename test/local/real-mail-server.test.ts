@@ -25,8 +25,8 @@ async function setting() {
   expect(set.status).toBe(200);
   await world.settle();
   await addPeople(world, tenant, 10, (n) => ({ email: `p${n}@example.com` }));
-  const ask = () => tenant.call("POST /api/v1/notifications", { ...wish, channel_ids: [email] });
-  const wish = { target: { type: "all" }, title: "Hello", body: "World" };
+  const ask = () => tenant.call("POST /api/v1/notifications", { ...input, channel_ids: [email] });
+  const input = { target: { type: "all" }, title: "Hello", body: "World" };
   return { server, world, tenant, channel: email!, ask };
 }
 

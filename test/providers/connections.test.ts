@@ -19,8 +19,8 @@ it.each(overHttp)(
     const tokenThenCut = answeringNetwork(() => GOOGLE_TOKEN);
     const network = {
       ...cut,
-      connect: (wish: Parameters<typeof cut.connect>[0], signal: AbortSignal) =>
-        (wish.host === "oauth2.googleapis.com" ? tokenThenCut : cut).connect(wish, signal),
+      connect: (target: Parameters<typeof cut.connect>[0], signal: AbortSignal) =>
+        (target.host === "oauth2.googleapis.com" ? tokenThenCut : cut).connect(target, signal),
     };
     const providers = openProviders({ ...world.depsFor("test"), network });
     expect(await sendBy(providers, channel)).toMatchObject({ status: "unknown" });

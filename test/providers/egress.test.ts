@@ -160,7 +160,7 @@ describe("real connections", () => {
   const onLoopback = (verify: boolean): Network => ({
     resolve: async () => ["127.0.0.1"],
     exempts: () => true,
-    connect: (wish, signal) => connectSocket(wish, signal, { verify }),
+    connect: (input, signal) => connectSocket(input, signal, { verify }),
     secure: systemNetwork.secure,
   });
   const listening = async (server: ReturnType<typeof createServer> | Http2SecureServer) =>

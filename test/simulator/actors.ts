@@ -134,9 +134,9 @@ export interface SendInput {
 }
 
 /** Sends; with an idempotency key it is repeated until it is answered, without one it is tried once. */
-export async function send(world: SimWorld, tenant: Tenant, wish: SendInput): Promise<Send> {
-  const { ids, scheduledAt, holdout = 0, splitShare, tier, platform, target, keyed = false, repeats = 0 } = wish;
-  const { templateId } = wish;
+export async function send(world: SimWorld, tenant: Tenant, wanted: SendInput): Promise<Send> {
+  const { ids, scheduledAt, holdout = 0, splitShare, tier, platform, target, keyed = false, repeats = 0 } = wanted;
+  const { templateId } = wanted;
   const { ledger, kernel } = world;
   const label = `send-${ledger.sends.size + 1}`;
   const record: Send = {
@@ -150,16 +150,16 @@ export async function send(world: SimWorld, tenant: Tenant, wish: SendInput): Pr
     tier,
     platform,
     group: target && (target.type === "list" ? target.list_id : target.segment_id),
-    topic: wish.topic,
-    smart: wish.smart ?? false,
-    channels: wish.channels,
-    small: wish.small ?? true,
-    mustComplete: wish.mustComplete ?? true,
+    topic: wanted.topic,
+    smart: wanted.smart ?? false,
+    channels: wanted.channels,
+    small: wanted.small ?? true,
+    mustComplete: wanted.mustComplete ?? true,
     jobs: new Set(),
     sent: undefined,
   };
   ledger.sends.set(label, record);
-  const text = wish.personal ? "Hello {{ subscriber.name }} {{ subscriber.visits }}" : "Hello";
+  const text = wanted.personal ? "Hello {{ subscriber.name }} {{ subscriber.visits }}" : "Hello";
   const body = {
     name: label,
     ...(ids ? { subscriberIds: ids } : { target: target ?? { type: "all" } }),
@@ -167,11 +167,11 @@ export async function send(world: SimWorld, tenant: Tenant, wish: SendInput): Pr
     ...(scheduledAt !== undefined && { scheduled_at: new Date(scheduledAt).toISOString() }),
     ...(tier !== undefined && { subscriber_filters: { tier: { $eq: tier } } }),
     ...(platform !== undefined && { device_filters: { platform: { $eq: platform } } }),
-    ...(wish.channels && { channel_ids: wish.channels }),
-    ...(wish.smart && { channel_arbitration_mode: "smart" }),
-    ...(wish.category && { category: wish.category }),
-    ...(wish.topic && { topic: wish.topic }),
-    ...(wish.safety && { safety: wish.safety }),
+    ...(wanted.channels && { channel_ids: wanted.channels }),
+    ...(wanted.smart && { channel_arbitration_mode: "smart" }),
+    ...(wanted.category && { category: wanted.category }),
+    ...(wanted.topic && { topic: wanted.topic }),
+    ...(wanted.safety && { safety: wanted.safety }),
     ...(holdout > 0 && { holdout_percentage: holdout }),
     ...(splitShare !== undefined && { split_percentage: splitShare, variant_b: { title: "B", body: text } }),
   };

@@ -79,8 +79,8 @@ export async function mailing(world: TestWorld, tenant: Tenant, email = "ada@exa
   const id = await tenant.upsert(body);
   await world.settle();
   const mail = async (more: object = {}) => {
-    const wish = { target: { type: "all" }, channel_ids: [channel], ...more };
-    const { job } = await send(world, tenant, wish);
+    const input = { target: { type: "all" }, channel_ids: [channel], ...more };
+    const { job } = await send(world, tenant, input);
     return { job, mail: (await mailsOf(world, `&job_id=${job.id}`)).at(-1)! };
   };
   return { ada: String(id), channel: channel!, mail };

@@ -31,12 +31,12 @@ interface WorkspacePage<T> {
 type Run = ReturnType<typeof useLocalCall>["run"];
 
 /** Every page of an action of the operator; undefined where one was refused. */
-async function everyPage<T>(run: Run, action: string, wish: object): Promise<T[] | undefined> {
+async function everyPage<T>(run: Run, action: string, request: object): Promise<T[] | undefined> {
   const all: T[] = [];
   let after: string | undefined;
   do {
     const page: { answer: WorkspacePage<T> } | undefined = await run<WorkspacePage<T>>("operator", {
-      [action]: { ...wish, ...(after && { after }) },
+      [action]: { ...request, ...(after && { after }) },
     });
     if (!page) return undefined;
     all.push(...page.answer.workspaces);

@@ -17,8 +17,8 @@ interface SignInState {
 /** Sends the browser to the provider of an address, or of a workspace. */
 function useProvider() {
   const begin = useAction("auth.beginSignIn");
-  const leave = async (wish: { email: string } | { tenant_id: string }) => {
-    const done = await begin.run(wish);
+  const leave = async (request: { email: string } | { tenant_id: string }) => {
+    const done = await begin.run(request);
     if (!done) return;
     const { url, state, binding } = done.answer;
     sessionStorage.setItem(KEPT, JSON.stringify({ state, binding } satisfies SignInState));

@@ -1,4 +1,4 @@
-// What is kept in step with subscribers: the attribute keys there are, the search, and the counters.
+// Follows changes of subscribers: the index of attribute keys, the search, and the counters.
 import type { Clock } from "../../../shared/kernel/clock.ts";
 import type { Context } from "../../../shared/kernel/deps.ts";
 import { attributeKeys } from "../../../shared/store/capabilities.ts";
@@ -31,7 +31,7 @@ export async function indexNames(changes: Changes, { searchIndex }: Context<type
   }
 }
 
-/** Its entries differ, or those of an erased one may be there still. */
+/** Whether its search entries differ, or those of an erased subscriber may still exist. */
 function isRenamed({ before, after }: Change<typeof Profile>): boolean {
   if (before === undefined || after.erased_at !== undefined) return true;
   return JSON.stringify(entriesOf(before)) !== JSON.stringify(entriesOf(after));

@@ -20,7 +20,7 @@ interface Back {
 export async function loginAtProvider(
   io: Io,
   baseUrl: string,
-  wish: { email?: string; tenant_id?: string },
+  input: { email?: string; tenant_id?: string },
 ): Promise<Session> {
   const { auth } = createClient({ baseUrl, fetch: io.fetch });
   const server = createServer();
@@ -29,7 +29,7 @@ export async function loginAtProvider(
   try {
     // A server that listens on a port has an address with it, hence the cast.
     const { port } = server.address() as AddressInfo;
-    const { url, state, binding } = await auth.beginSignIn({ ...wish, redirect_port: port });
+    const { url, state, binding } = await auth.beginSignIn({ ...input, redirect_port: port });
     const redirect_uri = new URL(url).searchParams.get("redirect_uri") ?? "";
     const signal = AbortSignal.any([io.signal, AbortSignal.timeout(PATIENCE_MS)]);
     const coming = comingBack(server, { state, redirect_uri }, signal);

@@ -35,7 +35,7 @@ export async function createClient(
   agency: TenantId,
   { name, plan, kind = "standard" }: { name: string; plan: PlanName; kind?: WorkspaceKind | undefined },
 ): Promise<Client> {
-  // Before anything is written: of a workspace that is not made, nobody finds what it would have had.
+  // Checked before anything is written: rows of a workspace that is then refused would never be found.
   const refusal = refusalOf(await platform.get(WorkspaceItem, { tenant: agency }));
   if (refusal) throw refusal;
   const now = platform.clock.now();
@@ -76,7 +76,7 @@ export async function listClients(
   return page.next && last ? { clients, next: last.tenant } : { clients };
 }
 
-/** The first clients of an agency, a hundred at most, that go on without it and have no owner of their own: nobody would reach them. */
+/** The first clients of an agency, a hundred at most, that stay without it and have no owner of their own, so that nobody could sign in. */
 export async function clientsInNeed(
   platform: Pick<PlatformReader, "query" | "getAll">,
   agency: TenantId,

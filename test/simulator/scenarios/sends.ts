@@ -59,7 +59,7 @@ async function sendSomething(
   const { random, kernel } = world;
   const toSome = random.chance(0.6) || (!small && scheduledToAll.left-- <= 0);
   const isLater = random.chance(0.5) && (toSome || scheduledToAll.left-- > 0);
-  const wish: SendInput = {
+  const input: SendInput = {
     small: small || toSome,
     keyed: random.chance(0.6),
     repeats: random.chance(0.3) ? random.between(1, 2) : 0,
@@ -73,10 +73,10 @@ async function sendSomething(
     ...(random.chance(0.25) && { tier: random.pick(TIERS) }),
     ...(random.chance(0.15) && { platform: random.pick(PLATFORMS) }),
   };
-  const record = await send(world, tenant, wish);
+  const record = await send(world, tenant, input);
   if (!isLater || !random.chance(0.4)) return;
   const [job] = record.jobs;
-  const left = wish.scheduledAt! - kernel.now();
+  const left = input.scheduledAt! - kernel.now();
   if (job !== undefined) world.act(random.between(0, left + 5 * SECOND), () => cancel(world, tenant, job));
 }
 

@@ -152,8 +152,8 @@ export function someDevices(draft: Draft): void {
       app_version,
       push_enabled: random.chance(0.8),
     };
-    const wish = { as: "sdk", handle: newHandle(draft, "device") };
-    post(draft, SECOND, "/api/v1/devices", { ...body, ...(random.chance(0.3) && { locale: "de" }) }, wish, "device");
+    const input = { as: "sdk", handle: newHandle(draft, "device") };
+    post(draft, SECOND, "/api/v1/devices", { ...body, ...(random.chance(0.3) && { locale: "de" }) }, input, "device");
   };
   for (const person of people) for (let n = random.pick([1, 1, 2, 21]); n > 0; n--) register(person, n);
   // Some are gone by then.

@@ -231,7 +231,7 @@ export function otherPlan(draft: Draft): void {
   });
   const content = { title: "News", body: "Read on" };
   const experience = { name: "Plan", format: "card", content, audience: { type: "all" } };
-  const wishes = [
+  const acts = [
     () => void channel(draft, random.pick(["sms", "email"])),
     () =>
       void post(
@@ -262,9 +262,9 @@ export function otherPlan(draft: Draft): void {
         { type: "delay", delay: { duration: "30m", next: "s2" } },
       ),
   ];
-  for (const wish of random.some(wishes, random.between(0, 3))) wish();
+  for (const act of random.some(acts, random.between(0, 3))) act();
   plan(random.pick(["free", "free", "starter", "growth", "pro", "premium"]));
-  for (const wish of random.some(wishes, random.between(3, 6))) wish();
+  for (const act of random.some(acts, random.between(3, 6))) act();
   sendTo(draft, SECOND, [person], {
     channel_ids: random.pick([undefined, [mail], made.channel.map((name) => `@${name}`)]),
   });

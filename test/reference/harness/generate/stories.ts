@@ -16,8 +16,8 @@ export const allDay = { start: "00:00", end: "23:59", timezone_mode: "workspace"
 export const edge = ({ random }: Draft) => random.pick([-SECOND, 0, 0, SECOND]);
 
 type CallInput = Pick<Call, "method" | "path" | "body"> & Partial<Call>;
-export const ask = (draft: Draft, wait: number, wish: CallInput, kind?: Kind) =>
-  add(draft, { as: "owner", ...wish }, kind, Math.max(wait, 0));
+export const ask = (draft: Draft, wait: number, input: CallInput, kind?: Kind) =>
+  add(draft, { as: "owner", ...input }, kind, Math.max(wait, 0));
 export const post = (draft: Draft, wait: number, path: string, body: Body, more: Partial<Call> = {}, kind?: Kind) =>
   ask(draft, wait, { method: "POST", path, body, ...more }, kind);
 export const pass = (draft: Draft, wait: number): void => {
