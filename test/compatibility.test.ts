@@ -40,10 +40,14 @@ it("no deprecation is shorter than 12 months (D-VER)", () => {
 });
 
 describe("a planted change", () => {
-  const base: Release = { version: "1", released: "2026-11-21", routes: signatureOf(document) };
+  // The rules are those of each route alone: the whole document would be copied and read for each change.
+  const near = /^\/api\/v1\/(templates|channels|schedules|subscribers)|^\/v1\/in-app\/messages$/;
+  const paths = Object.fromEntries(Object.entries(document.paths).filter(([path]) => near.test(path)));
+  const few: OpenApi = { ...document, paths };
+  const base: Release = { version: "1", released: "2026-11-21", routes: signatureOf(few) };
   const ROUTE = "POST /api/v1/templates";
   const changed = (change: (all: OpenApi) => void): Signature => {
-    const copy = structuredClone(document);
+    const copy = structuredClone(few);
     change(copy);
     return signatureOf(copy);
   };
