@@ -64,13 +64,11 @@ export function openHistory(
     return [...(byName.get(node.name)?.values() ?? [])].filter(({ properties }) => satisfies(properties));
   };
   const since = recently(Math.min(now, changedAt));
-  const linked = new Set<string>();
-  const isJustHistorical = ({ id, historical, received_at }: StoredEvent) =>
-    historical === true && (received_at >= since || linked.has(id));
+  const isJustHistorical = (event: StoredEvent) => event.historical === true && event.received_at >= since;
   let hasHistorical = false;
   const add = (events: readonly StoredEvent[], isLinkedNow = false) => {
-    for (const event of events) {
-      if (isLinkedNow && event.historical) linked.add(event.id);
+    for (const given of events) {
+      const event = isLinkedNow && given.historical ? { ...given, received_at: timestamp(now) } : given;
       // An event cannot happen after it was received.
       if (Math.min(Date.parse(event.occurred_at), Date.parse(event.received_at)) > until) continue;
       const named = byName.get(event.event_name);
@@ -98,15 +96,7 @@ export function openHistory(
     },
     times: (node) => timesOf(satisfying(node)),
     timesBefore: () =>
-      hasHistorical
-        ? (node) =>
-            timesOf(
-              withoutCompleting(
-                satisfying(node).filter(({ id }) => !linked.has(id)),
-                isJustHistorical,
-              ),
-            )
-        : undefined,
+      hasHistorical ? (node) => timesOf(withoutCompleting(satisfying(node), isJustHistorical)) : undefined,
   };
 }
 
