@@ -226,9 +226,13 @@ export function behindTheNight(draft: Draft): void {
   // biome-ignore lint/suspicious/noThenProperty: the contract names it so
   const branch = { condition: { attribute: { nowhere: { $exists: false } } }, then: "s3", else: "end" };
   const s2 = { id: "s2", ...random.pick<Body>([{ type: "branch", branch }, send("s3")]) };
-  journeyOf(draft, { type: "event", event_name: "visit" }, send("s2"), { s2, s3: { id: "s3", ...waits } });
+  const steps = { s2, s3: { id: "s3", ...waits } };
+  // Who leaves in the night gets no message of it any more (JND-9).
+  const exits = random.chance(0.4) ? { exit_conditions: [{ event: { name: "cart" } }] } : {};
+  journeyOf(draft, { type: "event", event_name: "visit" }, send("s2"), { ...steps, ...exits });
   eventAt(draft, SECOND, person, "visit");
   if (random.chance(0.5)) settings(draft, { quiet_hours: null });
+  if (random.chance(0.5)) eventAt(draft, MINUTE, person, "cart");
   pass(draft, boundaryAfter(draft.now, "UTC", false) - draft.now + random.pick([0, HOUR]) + edge(draft));
   if (random.chance(0.3)) eventAt(draft, SECOND, person, "buy");
   settings(draft, { quiet_hours: null });

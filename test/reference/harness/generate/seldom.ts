@@ -147,7 +147,9 @@ export function endedByWhoTheyAre(draft: Draft): void {
   const { random } = draft;
   const person = personOf(draft);
   const rule = { attribute: { tier: { $eq: "gold" } } };
-  const exit_conditions = [random.pick<Body>([rule, { rule }])];
+  const exit_conditions = [
+    random.pick<Body>([rule, { rule }, { rule: { group: { op: "or", nodes: [rule, { event: { name: "cart" } }] } } }]),
+  ];
   const content = {
     title: "Of {{ subscriber.attributes.tier }}!",
     body: "{{ event.sku | upcase }} of {{ event.amount }}",
