@@ -56,6 +56,29 @@ export async function fill(world: TestWorld, tenant: Tenant, count: number, more
   return ids;
 }
 
+/** Adds so many as this one, as rows: each with an external id of its own, and counted. @returns their ids. */
+export async function copies(world: TestWorld, tenant: Tenant, of: string, count: number): Promise<string[]> {
+  const Key = wireKey(keyOf(Profile, tenant.id, { id: of }));
+  const { Item } = await world.dynamodb.operate("GetItem", { TableName: "engagement", Key });
+  const { react: _, i2pk: __, i2sk: ___, ...plain } = Item as Record<string, unknown>;
+  const ids = Array.from({ length: count }, (____, n) => uuidOfText(`${of} ${n}`));
+  const requests = ids.map((id) => {
+    const own = { ...wireKey(keyOf(Profile, tenant.id, { id })), id: { S: id }, external_id: { S: id } };
+    return { PutRequest: { Item: { ...plain, ...own } } };
+  });
+  for (let from = 0; from < count; from += BATCH)
+    await world.dynamodb.operate("BatchWriteItem", {
+      RequestItems: { engagement: requests.slice(from, from + BATCH) },
+    });
+  for (const shard of SHARDS) {
+    const before = await tenant.store.get(SubscriberCount, { shard });
+    const n = (before?.n ?? 0) + ids.filter((id) => id.startsWith(shard)).length;
+    await tenant.store.put(SubscriberCount, { shard }, { n, changes: 1 });
+  }
+  await world.settle();
+  return ids;
+}
+
 export async function equip(world: TestWorld, tenant: Tenant, ids: readonly string[]): Promise<void> {
   const at = world.clock.now();
   const rows = ids.map((subscriber) => {

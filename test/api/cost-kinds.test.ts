@@ -1,7 +1,6 @@
 // What a send costs depends on more than how many it reaches (F10): what it says, who is held out, who is skipped, and caps.
 import { expect, it } from "vitest";
-import { equip, fill } from "../../bench/people.ts";
-import { addPeople } from "../support/people.ts";
+import { copies, equip, fill } from "../../bench/people.ts";
 import { openChannels } from "../support/reached.ts";
 import { pricedSend } from "../support/spending.ts";
 import { worlds } from "../support/worlds.ts";
@@ -55,7 +54,11 @@ it.each([
     await world.call("POST /api/v1/topics", { as, body: { key: "news", name: "News", default: "in" } });
     const channels = channel === "in_app" ? undefined : await openChannels(world, tenant, channel);
     const ids = await fill(world, tenant, PEOPLE, channel === "sms" ? PHONE : {});
-    if (others > 0) ids.push(...(await addPeople(world, tenant, others, () => ({ attributes: { left_out: true } }))));
+    if (others > 0) {
+      const left = await tenant.upsert({ external_id: "left out", attributes: { left_out: true } });
+      await world.settle();
+      ids.push(left, ...(await copies(world, tenant, left, others - 1)));
+    }
     if (channel === "ios-push") await equip(world, tenant, ids);
     const { id: list_id } = (await world.call("POST /api/v1/lists", { as, body: { name: "Everybody" } })).body;
     for (let from = 0; target === "list" && from < ids.length; from += 500)
