@@ -25,7 +25,7 @@ export const mailboxName = (provider: Provider): string => NAMES[provider];
 
 type JudgedOutcome = "bounced" | "complained";
 
-/** Shares of accepted mails, as Google, Yahoo, Microsoft and SES publish them: above `high` they refuse mails. */
+/** Shares of accepted mails, as Google, Yahoo, Microsoft and SES publish them: from `watch` on they look closer, from `high` on they refuse. */
 export const LIMITS: Record<JudgedOutcome, readonly [watch: number, high: number]> = {
   bounced: [0.02, 0.05],
   complained: [0.001, 0.003],

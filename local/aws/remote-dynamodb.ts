@@ -28,6 +28,7 @@ export function createRemoteDynamoDb(endpoint: string): RemoteDynamoDb {
   const agent = new Agent({ keepAlive: true });
   const listeners = new Set<Parameters<DynamoDb["onWrite"]>[0]>();
   const tables = new Set<string>();
+  /** Units by partition key are not reported, so `hottest` is empty. */
   let meter = emptyMeter();
 
   const ask: Ask = async (operation, input) => {
@@ -107,7 +108,6 @@ interface CapacityReport {
   GlobalSecondaryIndexes?: Record<string, { CapacityUnits: number }>;
 }
 
-/** Units by partition key are not reported, so `hottest` is empty. */
 /** Through `node:http`, whose requests an advance of time can detect and wait for. */
 function post(endpoint: string, agent: Agent, target: string, body: string): Promise<{ status: number; text: string }> {
   return new Promise((resolve, reject) => {

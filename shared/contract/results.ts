@@ -20,8 +20,8 @@ export const reached = {
 
 /** The recipients that nothing reached. */
 export const lost = {
-  failed: said("Recipients that nothing reached", v.number()),
-  uncertain: said("Those that may have got it", v.number()),
+  failed: said("Recipients not reached, without bounces", v.number()),
+  uncertain: said("Those of `failed` that may have got it", v.number()),
 };
 
 const compared = v.object(liftEntries("The rate of arm B minus that of arm A"));

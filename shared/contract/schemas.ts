@@ -84,7 +84,7 @@ export const TextUpTo = (max: number) => v.pipe(v.string(), v.maxLength(max));
 // @__NO_SIDE_EFFECTS__
 export const TrimmedTextUpTo = (max: number) => v.pipe(v.string(), v.trim(), v.nonEmpty(), maxCharacters(max));
 
-/** Of the name of an event that clients send, or that something is to wait for. */
+/** Refuses the names of the service's own events, which no client sends and nothing can wait for (D-EVTYPE). */
 // @__NO_SIDE_EFFECTS__
 export const sentByClients = () => v.check((name: string) => !name.startsWith(OWN_EVENTS.start), OWN_EVENTS.refusal);
 

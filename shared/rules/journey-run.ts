@@ -35,9 +35,9 @@ export interface Outcome {
 
 export type Arrival =
   | { kind: "waits"; position: Position }
-  /** The step sends; then the run is before `next`, or is completed. `position` is before the step. */
   /** It has taken many steps: it goes on from there at once. */
   | { kind: "goes on"; position: Position }
+  /** The step sends; then the run is before `next`, or is completed. `position` is before the step. */
   | { kind: "sends"; node: JourneyNode & { type: "send" }; position: Position; next: Position | undefined }
   | { kind: "ends"; status: "completed" | "exited"; step: string; reason: string; at: number };
 

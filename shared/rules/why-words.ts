@@ -57,7 +57,7 @@ const hoursOf = (now: SaidOfSend["now"]): string => {
   return quiet ? ` (${quiet.start} to ${quiet.end}, ${quiet.timezone})` : "";
 };
 
-/** The channels of the send that reached none of the recipients of others, with their obstacles now. */
+/** The channels of the send that were not tried, where others were, with the reasons that hold now. */
 function leftOutSentences({ channels: tried, now }: SaidOfSend): string[] {
   if (!now || now.ranking || tried.length === 0) return [];
   const leftOut = now.channels.filter(({ channel }) => !tried.some((one) => one.channel === channel));

@@ -130,7 +130,7 @@ it.each<[what: string, route: string, body: object, field: string, reason?: stri
   ],
   ["a conversion", "POST /api/v1/insights/config", { event_name: "$seen" }, "event_name"],
 ])(
-  "an event name that ingestion refuses is refused as %s, which it would never be (JNY-2, D-EVTYPE)",
+  "an event name that ingestion refuses is refused as %s too (JNY-2, D-EVTYPE)",
   async (_, route, body, field, reason = "must not begin with $: such names are the service's own") => {
     const { tenant } = await withTenant();
 

@@ -7,6 +7,8 @@ import { draftJourney, press, type Tab, violations, violationsInThemes } from ".
 import { bodyOf } from "../support/told.ts";
 
 /** Narrow, and as wide as the card. */
+const WIDTHS = [320, 600];
+
 /** Opens the design of a new template's email, begun with one of the starters. */
 async function designNew({ page, visit }: Pick<Tab, "page" | "visit">, starter: RegExp): Promise<Locator> {
   await visit("content/templates/new");
@@ -16,8 +18,6 @@ async function designNew({ page, visit }: Pick<Tab, "page" | "visit">, starter: 
   await editor.getByRole("button", { name: starter }).click();
   return editor;
 }
-
-const WIDTHS = [320, 600];
 
 export function mailStories(open: () => Promise<Tab>): void {
   it("a template is designed with blocks by keyboard, kept with its design, and opened again (CON-3, CON-4)", async () => {

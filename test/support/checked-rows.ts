@@ -4,15 +4,15 @@ import type { AnyIndex, AnyItem } from "../../shared/store/item.ts";
 
 const KEY = new Set(["pk", "sk"]);
 
-interface Declared {
+interface Declaration {
   /** The schemas of the attributes that were asked for, which are few though their rows are many. */
   schemas: Map<string, v.GenericSchema | undefined>;
   required: string[];
 }
 
-const known = new WeakMap<AnyItem, Declared>();
+const known = new WeakMap<AnyItem, Declaration>();
 
-function declaredBy(item: AnyItem): Declared {
+function declarationOf(item: AnyItem): Declaration {
   const found = known.get(item);
   if (found) return found;
   const required = Object.entries(item.row)
@@ -32,7 +32,7 @@ function schemaOf({ row }: AnyItem, attribute: string): v.GenericSchema | undefi
 /** What in a row is not as its item is declared. */
 export function faultsOfRow(item: AnyItem | AnyIndex, row: object): string[] {
   if ("index" in item) return [];
-  const { schemas, required } = declaredBy(item);
+  const { schemas, required } = declarationOf(item);
   const unknown = Object.entries(row).flatMap(([name, value]) => {
     if (KEY.has(name)) return [];
     if (!schemas.has(name)) schemas.set(name, schemaOf(item, name));

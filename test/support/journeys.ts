@@ -97,7 +97,8 @@ export async function countedSetting(world: TestWorld) {
 }
 
 export const delayed = (duration: string) => graphOf({ pause: { delay: { duration, next: "end" } }, end: "exit" });
-/** The steps that send by a channel: of a title and the step after it. */
+
+/** Makes steps that send by a channel. */
 export const senderBy = (channel: string) => (title: string, next: string) => ({
   send: { channel_ids: [channel], content: { title, body: "b" }, next },
 });

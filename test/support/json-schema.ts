@@ -28,7 +28,7 @@ const typeOf = (value: unknown): string => {
   return Number.isInteger(value) ? "integer" : typeof value;
 };
 
-interface Judged {
+interface JudgedValue {
   schema: JsonSchema;
   value: unknown;
   schemas: Schemas;
@@ -36,29 +36,29 @@ interface Judged {
 }
 
 /** What a keyword finds wrong. */
-type Judge = (given: Judged) => string[];
+type Judge = (given: JudgedValue) => string[];
 
 const FITS: string[] = [];
 
 const isObject = (value: unknown): value is object =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-const within = (isWithin: boolean, { place }: Judged, words: string): string[] =>
+const within = (isWithin: boolean, { place }: JudgedValue, words: string): string[] =>
   isWithin ? FITS : [`${place} ${words}`];
 
-/** Of a text its length in characters. What is not of this type has no bound. */
-const lengthWithin = (given: Judged, holds: (length: number) => boolean, words: string) =>
+/** The length of a text is counted in characters. A value of another type than the keyword is about always fits. */
+const lengthWithin = (given: JudgedValue, holds: (length: number) => boolean, words: string) =>
   within(typeof given.value !== "string" || holds([...given.value].length), given, words);
-const itemsWithin = (given: Judged, holds: (length: number) => boolean, words: string) =>
+const itemsWithin = (given: JudgedValue, holds: (length: number) => boolean, words: string) =>
   within(!Array.isArray(given.value) || holds(given.value.length), given, words);
-const keysWithin = (given: Judged, holds: (length: number) => boolean, words: string) =>
+const keysWithin = (given: JudgedValue, holds: (length: number) => boolean, words: string) =>
   within(!isObject(given.value) || holds(Object.keys(given.value).length), given, words);
-const textIs = (given: Judged, form: RegExp, words: string) =>
+const textIs = (given: JudgedValue, form: RegExp, words: string) =>
   within(typeof given.value !== "string" || form.test(given.value), given, words);
 
 const entriesOf = (value: unknown): [string, unknown][] => (isObject(value) ? Object.entries(value) : []);
 
-const fitsHowMany = (ones: readonly JsonSchema[], { value, schemas, place }: Judged): number =>
+const fitsHowMany = (ones: readonly JsonSchema[], { value, schemas, place }: JudgedValue): number =>
   ones.filter((one) => faultsOf(one, value, schemas, place).length === 0).length;
 
 const judges: Record<string, Judge> = {

@@ -27,7 +27,7 @@ interface Matter {
 }
 
 const DRAFTS = 3;
-/** The share of a limit of the plan that is near it. */
+/** From this share of a limit of the plan on, home says that it is near. */
 const NEAR = 0.8;
 
 export function Today({ sends, billing }: TodayProps) {

@@ -77,7 +77,7 @@ const SeriesBucket = v.object({
   sent: Figure,
   delivered: Figure,
   failed: Figure,
-  uncertain: said("Of `failed`; `null` without a source", Figure),
+  uncertain: said("Those of `failed` that may have got it; `null` without a source", Figure),
   skipped: Figure,
   bounced: Figure,
   complained: Figure,

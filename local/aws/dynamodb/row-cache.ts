@@ -11,7 +11,7 @@ interface RowCache {
   get(storage: string, key: RowKey): StoredItem | undefined;
   /** Keeps a row that was read. */
   keep(storage: string, key: RowKey, stored: StoredItem): void;
-  /** Of a row that was written, or removed where there is none. */
+  /** Keeps a row that was written, or forgets one that was removed (without `stored`). */
   wrote(storage: string, key: RowKey, stored?: StoredItem): void;
   clear(): void;
 }

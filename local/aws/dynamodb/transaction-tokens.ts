@@ -8,21 +8,21 @@ import type { Call, Engine } from "./engine.ts";
 
 const TOKEN_LIFE = 10 * MINUTE;
 
-interface Sized {
+interface ItemSize {
   table: string;
   bytes: number;
 }
 
-interface Kept {
+interface KeptToken {
   at: number;
-  sizes: Sized[];
+  sizes: ItemSize[];
   /** Whether this is the same transaction. */
   isOf(input: Wire): boolean;
 }
 
 interface Shelf {
-  find(token: string): Kept | undefined;
-  keep(token: string, input: Wire, sizes: Sized[]): void;
+  find(token: string): KeptToken | undefined;
+  keep(token: string, input: Wire, sizes: ItemSize[]): void;
 }
 
 /** Client tokens of the last ten minutes, with the transaction of each and the cost of reading it again. */
@@ -82,7 +82,7 @@ function inFile({ database, clock }: Engine): Shelf {
 
 /** Without a digest for each: few transactions are ever repeated. */
 function inMemory({ clock }: Engine, undo: Undo): Shelf {
-  const kept = new Map<string, Kept>();
+  const kept = new Map<string, KeptToken>();
   return {
     find: (token) => kept.get(token),
     keep: (token, { TransactItems }, sizes) => {

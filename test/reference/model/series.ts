@@ -47,7 +47,7 @@ function outcomesOf(job: Job, recipient: Recipient, isByChannel: boolean): Fact[
   });
   const arrived = deliveries.filter(({ delivered_at }) => delivered_at !== null);
   const arrivals = [...Map.groupBy(arrived, ({ channel }) => isByChannel && channel.type)];
-  // Of who was reached by another channel, the mail came back anyway.
+  // A mail that came back is counted by channel even if another channel reached the person.
   const isBounced = isByChannel ? types(["bounced"]).length > 0 : state === "bounced";
   const mailed = deliveries.find(({ channel }) => channel.type === "email")?.attempts.at(-1) ?? at;
   const facts = [

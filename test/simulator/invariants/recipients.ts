@@ -7,7 +7,7 @@ import { audienceOf, jobRowsOf } from "../entities.ts";
 import type { Invariant } from "../invariant.ts";
 import { fits, isSurelyIn, type Ledger, mustHold, type Send } from "../ledger.ts";
 
-interface Checked {
+interface CheckedSend {
   job: string;
   send: Send;
   audience: ReturnType<typeof audienceOf>;
@@ -23,7 +23,7 @@ export const recipients: Invariant = {
         const item = mirror.get(`T#${send.tenant}#${laneOf(job)}`, job);
         if (item?.status !== "completed") continue;
         const audience = audienceOf(jobRowsOf(mirror, send.tenant, job).chunks);
-        const checked: Checked = { job, send, audience, ledger, broken };
+        const checked: CheckedSend = { job, send, audience, ledger, broken };
         checkSize(checked);
         checkNobodyIsLeftOut(checked);
         for (const id of [...audience.sent.keys(), ...audience.heldOut]) checkBelongs(checked, id);
@@ -35,7 +35,7 @@ export const recipients: Invariant = {
   }),
 };
 
-function checkSize({ job, send, audience: { sent, twice, skipped }, ledger, broken }: Checked): void {
+function checkSize({ job, send, audience: { sent, twice, skipped }, ledger, broken }: CheckedSend): void {
   if (twice.length > 0) broken(`job ${job} holds ${twice[0]} twice`, job, twice[0]!);
   if (send.small && send.sent !== undefined && send.sent !== sent.size)
     broken(`job ${job} promised ${send.sent} sends and made ${sent.size}`, job);
@@ -43,7 +43,7 @@ function checkSize({ job, send, audience: { sent, twice, skipped }, ledger, brok
     if (!ledger.people.has(id) && !skipped.has(id)) broken(`job ${job} does not show the unknown ${id}`, job, id);
 }
 
-function checkNobodyIsLeftOut({ job, send, audience: { sent, heldOut, skipped }, ledger, broken }: Checked): void {
+function checkNobodyIsLeftOut({ job, send, audience: { sent, heldOut, skipped }, ledger, broken }: CheckedSend): void {
   for (const person of ledger.people.values()) {
     const isIn = sent.has(person.id) || heldOut.has(person.id);
     // Somebody may have no address by the channels that were asked for, or not be in the topic.
@@ -53,7 +53,7 @@ function checkNobodyIsLeftOut({ job, send, audience: { sent, heldOut, skipped },
   }
 }
 
-function checkBelongs({ job, send, audience: { heldOut }, ledger, broken }: Checked, id: string): void {
+function checkBelongs({ job, send, audience: { heldOut }, ledger, broken }: CheckedSend, id: string): void {
   if (isPseudonym(id)) return;
   const person = ledger.people.get(id);
   if (person?.tenant !== send.tenant) broken(`job ${job} holds the stranger ${id}`, job, id);
@@ -64,7 +64,7 @@ function checkBelongs({ job, send, audience: { heldOut }, ledger, broken }: Chec
   if (isHeldOut(job, id, send.holdout) !== heldOut.has(id)) broken(`job ${job}: holdout of ${id} is wrong`, job, id);
 }
 
-function checkDelivery({ job, send, ledger, broken }: Checked, id: string, arm: unknown, mayMiss: boolean): void {
+function checkDelivery({ job, send, ledger, broken }: CheckedSend, id: string, arm: unknown, mayMiss: boolean): void {
   if (isPseudonym(id)) return;
   const expected = send.splitShare === undefined ? undefined : armOf(job, id, send.splitShare);
   if (arm !== expected) broken(`job ${job}: ${id} is in arm ${arm}, not ${expected}`, job, id);

@@ -37,7 +37,6 @@ export const pushes: Scenario = {
   },
 };
 
-/** A phone from before the story. */
 /** People with phones, and a push provider that may refuse everything from the first minute on until it is mended. */
 export async function refusedPhones(world: SimWorld, count: number, mendedMs: number) {
   const { random, ledger } = world;
@@ -50,6 +49,7 @@ export async function refusedPhones(world: SimWorld, count: number, mendedMs: nu
   return { tenant, ios, people };
 }
 
+/** A phone from before the story. */
 export async function equip(
   { random }: SimWorld,
   { store }: Tenant,

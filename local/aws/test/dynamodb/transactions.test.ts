@@ -1,8 +1,9 @@
 // Transactions: all or nothing, reasons in order, once per client token.
 import { expect, test } from "vitest";
+import { openDatabase } from "../../database.ts";
 import type { Wire } from "../../stand-in.ts";
 import { MINUTE } from "../../time.ts";
-import { type Item, invalid, key, N, S, world } from "../support/dynamodb-world.ts";
+import { type Item, invalid, key, N, S, type WorldOptions, world } from "../support/dynamodb-world.ts";
 
 const TableName = "things";
 const putting = (item: Item, more: Wire = {}) => ({ Put: { TableName, Item: item, ...more } });
@@ -22,8 +23,8 @@ const getting = (of: Item, more: Wire = {}) => ({ Get: { TableName, Key: of, ...
 
 const CANCELLED = "Transaction cancelled, please refer cancellation reasons for specific reasons ";
 
-async function start() {
-  const the = await world();
+async function start(options: WorldOptions = {}) {
+  const the = await world(options);
   const write = (TransactItems: Wire[], more: Wire = {}) => the.call("TransactWriteItems", { TransactItems, ...more });
   const writeRefused = (TransactItems: Wire[], more: Wire = {}) =>
     the.failure("TransactWriteItems", { TransactItems, ...more });
@@ -157,8 +158,13 @@ test("100 actions are taken; a missing table is not found", async () => {
   ).toBe("ResourceNotFound: Requested resource not found");
 });
 
-test("a client token makes a transaction happen once in ten minutes", async () => {
-  const { write, writeRefused, get, clock } = await start();
+const stores = [
+  ["memory", ":memory:"],
+  ["a file", ""],
+] as const;
+
+test.each(stores)("a client token makes a transaction happen once in ten minutes, kept in %s", async (_, file) => {
+  const { write, writeRefused, get, clock } = await start({ database: openDatabase(file) });
   const once = () => write([updating(key("a"), "ADD n :one", { ":one": N(1) })], { ClientRequestToken: "token" });
   await once();
   await once();
@@ -174,16 +180,19 @@ test("a client token makes a transaction happen once in ten minutes", async () =
   expect((await get(key("a")))!.n).toEqual(N(2));
 });
 
-test("a repeat of a transaction whose members come in another order is the same transaction", async () => {
-  const { write, get } = await start();
-  const first = updating(key("a"), "ADD n :one", { ":one": N(1) });
-  const again = { Update: Object.fromEntries(Object.entries(first.Update).reverse()) };
+test.each(stores)(
+  "a repeat of a transaction whose members come in another order is the same transaction, kept in %s",
+  async (_, file) => {
+    const { write, get } = await start({ database: openDatabase(file) });
+    const first = updating(key("a"), "ADD n :one", { ":one": N(1) });
+    const again = { Update: Object.fromEntries(Object.entries(first.Update).reverse()) };
 
-  await write([first], { ClientRequestToken: "token" });
-  await write([again], { ClientRequestToken: "token" });
+    await write([first], { ClientRequestToken: "token" });
+    await write([again], { ClientRequestToken: "token" });
 
-  expect((await get(key("a")))!.n).toEqual(N(1));
-});
+    expect((await get(key("a")))!.n).toEqual(N(1));
+  },
+);
 
 test("a cancelled transaction does not use its token up", async () => {
   const { put, write, writeRefused } = await start();

@@ -54,7 +54,7 @@ export function tableInput(options: TableOptions = {}): Wire {
   };
 }
 
-interface WorldOptions {
+export interface WorldOptions {
   table?: TableOptions | false;
   faults?: DynamoDbFaults;
   database?: Database;

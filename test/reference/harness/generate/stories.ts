@@ -168,7 +168,7 @@ export function capAtBoundary(draft: Draft): void {
     ask(draft, SECOND, { method: "PATCH", path: `/api/v1/subscribers/${person}`, body: { attributes: { phone } } });
   const mailed = mailChannel(draft);
   const channels = random.chance(0.5) ? { channel_ids: random.some([mailed, channelFor(draft, "sms")], 2) } : {};
-  // Of classes alone, a cap leaves what goes by another class.
+  // Caps of single classes alone leave out what goes by another class.
   const all = mail.length > 0 && random.chance(0.4) ? [] : [{ category: "marketing", max, per }];
   settings(draft, { timezone, frequency_caps: [...all, ...mail] });
   const distances = [6 * DAY, 5 * HOUR, HOUR, SECOND].map(
