@@ -2994,9 +2994,9 @@ export interface MessageReport {
   clicked: number;
   /** Recipients who clicked, without what a machine seems to have done */
   clicked_human: number;
-  /** Recipients that nothing reached */
+  /** Recipients not reached, without bounces */
   failed: number;
-  /** Those that may have got it */
+  /** Those of `failed` that may have got it */
   uncertain: number;
   /** What it cost so far, in US dollars */
   dollars: number;
@@ -3809,7 +3809,7 @@ export interface Series {
   delivered: number | null;
   /** Recipients that were not reached */
   failed: number | null;
-  /** Of `failed`; `null` without a source */
+  /** Those of `failed` that may have got it; `null` without a source */
   uncertain: number | null;
   /** Recipients that were left out, such as those without consent */
   skipped: number | null;
@@ -5199,9 +5199,9 @@ export interface NotificationsGetReportAnswer {
   clicked: number;
   /** Recipients who clicked, without what a machine seems to have done */
   clicked_human: number;
-  /** Recipients that nothing reached */
+  /** Recipients not reached, without bounces */
   failed: number;
-  /** Those that may have got it */
+  /** Those of `failed` that may have got it */
   uncertain: number;
   /** The numbers of each arm; only of experiences with two arms */
   by_variant: VariantReport[];
