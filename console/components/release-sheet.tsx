@@ -67,7 +67,7 @@ export function ReleaseSheet(props: ReleaseSheetProps) {
   const refusal =
     props.refusal ?? refusalOf({ preview, isLate: isLate && !isLateMeant, typed: isMany ? typed : undefined });
   return (
-    <Dialog title={title} close={close} class="sheet">
+    <Dialog title={title} close={close} stays={action.isBusy} class="sheet">
       <Cover.Provider value={close}>
         <Form error={action.error} onSubmit={() => !refusal && onRelease()}>
           <div class="release">

@@ -6,8 +6,8 @@ import { table } from "./markup.ts";
 
 /** The width of the card; narrower windows get narrower ones. */
 const WIDTH = 600;
-/** What the service takes of a mail, in bytes, and of what that was made of, in characters (CHC-1). */
-const MOST_HTML = 65_536;
+/** What the service takes of a mail with what that was made of, in bytes of JSON, and of the latter, in characters (CHC-1). */
+const MOST_BYTES = 65_536;
 const MOST_DESIGN = 32_768;
 
 const DARK = "@media (prefers-color-scheme:dark)";
@@ -100,8 +100,10 @@ export const inTheme = (html: string, isDark: boolean): string =>
 export const bytesOf = (text: string): number => new TextEncoder().encode(text).length;
 
 /** Whether the service would refuse a mail for its size. */
-export const isTooLarge = (html: string, design: Design): boolean =>
-  bytesOf(html) > MOST_HTML || JSON.stringify(design).length > MOST_DESIGN;
+export function isTooLarge(html: string, made: Design): boolean {
+  const design = JSON.stringify(made);
+  return design.length > MOST_DESIGN || bytesOf(JSON.stringify({ email: { design, html } })) > MOST_BYTES;
+}
 
 const VARIABLE = /\{\{\s*([\w.]+)[^}]*?\}\}/g;
 const FALLBACK = /default:\s*(?:'([^']*)'|"([^"]*)")/;

@@ -173,11 +173,22 @@ describe.skipIf(!hasBrowser)("in Chromium", () => {
     await dialog.getByRole("button", { name: "Schedule for 1 person" }).click();
     await page.getByRole("cell", { name: /, 09:00 Europe\/Berlin/ }).waitFor();
     await page.getByRole("cell", { name: "Monday to Friday at 09:00" }).waitFor();
-    await page.getByRole("button", { name: "Pause Monday news" }).click();
-    await page.getByRole("button", { name: "Resume Monday news" }).click();
-    await dialog.getByText(/^Template/).waitFor();
+    const focused = (name: string) => page.getByRole("button", { name }).and(page.locator(":focus"));
+    await page.getByRole("button", { name: "Pause Monday news" }).press("Enter");
+    await focused("Resume Monday news").press("Enter");
+    await page.route(
+      "**/api/v1/schedules/*",
+      (route) => route.fulfill({ status: 500, json: { code: "INTERNAL_ERROR", message: "Broken." } }),
+      { times: 1 },
+    );
     await dialog.getByRole("button", { name: "Resume for 1 person" }).click();
-    await page.getByRole("button", { name: "Pause Monday news" }).waitFor();
+    await dialog.getByText("The service has a problem.").waitFor();
+    await page.keyboard.press("Escape");
+    await focused("Resume Monday news").press("Enter");
+    await dialog.getByText(/^Template/).waitFor();
+    expect(await dialog.getByText("The service has a problem.").count()).toBe(0);
+    await dialog.getByRole("button", { name: "Resume for 1 person" }).click();
+    await focused("Pause Monday news").waitFor();
     await visit("content/experiences");
     await page.getByRole("link", { name: "New experience" }).first().click();
     await page.getByLabel("Name").fill("Spring banner");

@@ -249,6 +249,7 @@ export function keyStories(open: () => Promise<Tab>): void {
     const tryToClose = async () => {
       await page.keyboard.press("Escape");
       await expect.poll(() => dialog.getByRole("button", { name: /^(Cancel|Close)$/ }).count()).toBe(0);
+      expect(await dialog.count()).toBe(1);
     };
     await visit("settings/keys");
     await page.getByRole("button", { name: "New server key" }).click();
@@ -283,6 +284,17 @@ export function keyStories(open: () => Promise<Tab>): void {
     await page.getByText("Made from afar is deleted.").waitFor();
     await page.getByRole("heading", { name: "People", level: 1 }).waitFor();
     expect(new URL(page.url()).pathname).toMatch(/people$/);
+
+    await visit("send");
+    await page.getByLabel("Title").fill("The sale");
+    await page.getByLabel("Body").fill("It begins soon.");
+    await page.getByRole("button", { name: "Review and send" }).click();
+    const sent = await hold("notifications");
+    await dialog.getByRole("button", { name: /^Send to \d/ }).click();
+    await sent.asked;
+    await tryToClose();
+    sent.letGo();
+    await dialog.waitFor({ state: "detached" });
   });
 
   it.each(["server", "agent"])(

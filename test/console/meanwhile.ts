@@ -1,7 +1,32 @@
 // What a page says while something else goes on: a read that is older than a write, a part or an answer that does not come.
+import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 import { choose, draftJourney, type Tab } from "../support/console-tab.ts";
 import { bodyOf } from "../support/told.ts";
+
+const at = new Date().toISOString();
+
+/** The service answers with a paused experience. @returns its page */
+async function pausedExperience(page: Page, more: object): Promise<string> {
+  const id = crypto.randomUUID();
+  const experience = {
+    id,
+    name: "Banner of the sale",
+    format: "banner",
+    status: "paused",
+    content: { title: "The sale" },
+    audience: { type: "all" },
+    holdout_percentage: 0,
+    created_at: at,
+    updated_at: at,
+    ...more,
+  };
+  await page.route("**/api/v1/in-app/experiences?*", (route) =>
+    route.fulfill({ json: { items: [experience], total: 1 } }),
+  );
+  await page.route(`**/api/v1/in-app/experiences/${id}`, (route) => route.fulfill({ json: experience }));
+  return `content/experiences/${id}`;
+}
 
 export function meanwhileStories(open: () => Promise<Tab>): void {
   it("a list that was read before a thing was added, and comes after it, is read again (CON-3)", async () => {
@@ -243,30 +268,37 @@ export function meanwhileStories(open: () => Promise<Tab>): void {
 
   it("an experience whose send reached nobody says why, and whom it reaches before it is resumed (CON-3)", async () => {
     const { page, visit } = await open();
-    const at = new Date().toISOString();
-    const experience = {
-      id: crypto.randomUUID(),
-      name: "Banner of the sale",
-      format: "banner",
-      status: "paused",
-      content: { title: "The sale" },
-      audience: { type: "all" },
-      holdout_percentage: 0,
-      last_error: { code: "CHANNEL_GONE", message: "The in-app channel was deleted.", at },
-      created_at: at,
-      updated_at: at,
-    };
-    await page.route("**/api/v1/in-app/experiences?*", (route) =>
-      route.fulfill({ json: { items: [experience], total: 1 } }),
-    );
-    await page.route(`**/api/v1/in-app/experiences/${experience.id}`, (route) => route.fulfill({ json: experience }));
-    await visit(`content/experiences/${experience.id}`);
+    const last_error = { code: "CHANNEL_GONE", message: "The in-app channel was deleted.", at };
+    const path = await pausedExperience(page, { last_error });
+    const dialog = page.locator("dialog[open]");
+    const resume = () => page.getByRole("button", { name: "Resume", exact: true }).click();
+    await visit(path);
     await page.getByRole("alert").getByText("The in-app channel was deleted.").waitFor();
+    await resume();
+    await dialog.getByRole("button", { name: /^Resume for [1-9]/ }).waitFor();
+
+    await page.route("**/api/v1/channels", (route) => route.fulfill({ json: { channels: [] } }));
+    await page.reload();
+    await resume();
+    await dialog.getByText("Connect the in-app channel first.").first().waitFor();
+    await dialog.locator(".skeleton").first().waitFor({ state: "detached" });
+  });
+
+  it("a paused experience is not resumed before it is known whether that sends it (CON-3)", async () => {
+    const { page, visit } = await open();
+    const notification_id = crypto.randomUUID();
+    const path = await pausedExperience(page, { notification_id });
+    const { promise: isLetGo, resolve: letGo } = Promise.withResolvers<void>();
+    await page.route(`**/api/v1/notifications/${notification_id}`, async (route) => {
+      await isLetGo;
+      return route.fulfill({ json: { id: notification_id, status: "canceled" } });
+    });
+    await visit(path);
+    await page.getByRole("button", { name: "Resume, in progress" }).click();
+    expect(await page.locator("dialog[open]").count()).toBe(0);
+    letGo();
     await page.getByRole("button", { name: "Resume", exact: true }).click();
-    await page
-      .locator("dialog[open]")
-      .getByRole("button", { name: /^Resume for [1-9]/ })
-      .waitFor();
+    await page.locator("dialog[open]").waitFor();
   });
 
   it("where the answer to a copy of a journey was lost, it is said that it may be there (CON-3)", async () => {

@@ -75,19 +75,19 @@ export function objectStories(open: () => Promise<Tab>): void {
     await page.route("**/api/v1/notifications?*", async (route) => {
       const response = await route.fetch();
       const { items, ...rest } = await response.json();
-      const later = Array.from({ length: 6 }, () => ({
-        ...items[0],
-        id: crypto.randomUUID(),
-        name: "In forty days",
-        scheduled_at,
-      }));
-      await route.fulfill({ json: { ...rest, items: [...later, ...items] } });
+      const many = (changes: object) =>
+        Array.from({ length: 6 }, () => ({ ...items[0], id: crypto.randomUUID(), ...changes }));
+      const later = many({ name: "In forty days", scheduled_at });
+      await route.fulfill({ json: { ...rest, items: [...later, ...items, ...many({ name: "Also today" })] } });
     });
     await visit("home");
     await page.getByRole("table", { name: "Latest sends" }).getByText("In forty days").first().waitFor();
     const today = page.locator("section.card", { has: page.getByRole("heading", { name: "Today" }) });
     await today.getByText(/^Later today goes out in /).waitFor();
     expect(await today.getByText("In forty days").count()).toBe(0);
+    // What goes out today may be much: the rest is a link.
+    await today.getByRole("link", { name: /^[1-6] more sends?$/ }).waitFor();
+    expect(await today.getByRole("listitem").count()).toBeLessThan(12);
     expect(await violationsInThemes(page)).toEqual({});
     await visit("campaigns/new");
     await page.getByLabel("Name").fill("Half written");

@@ -9,7 +9,7 @@ import { momentText, now, number, share } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
 import { type Arm, ArmTabs } from "../../components/arms.tsx";
 import { AudienceName } from "../../components/audience-name.tsx";
-import { Act, LinkButton } from "../../components/button.tsx";
+import { Act, Button, LinkButton } from "../../components/button.tsx";
 import { AskButton, DialogButton } from "../../components/dialog.tsx";
 import { ExperienceSeen } from "../../components/experience-seen.tsx";
 import { inWords } from "../../components/field.tsx";
@@ -171,8 +171,11 @@ const Going = ({ experience, verb }: GoingProps) => (
 /** What went out is shown again at once. What did not is sent, which is asked first. */
 function Resume({ experience, resume }: { experience: Experience; resume: Action<"experiences.resume"> }) {
   const { id, notification_id = "", last_error } = experience;
-  const { data: send } = useQuery("notifications.get", [notification_id], { when: notification_id !== "" });
-  if (last_error || !send || send.status === "canceled") return <Going experience={experience} verb="Resume" />;
+  const when = !last_error && notification_id !== "";
+  const { data: send, isLoading } = useQuery("notifications.get", [notification_id], { when });
+  // Until that is known it asks nothing: the question would close as the answer comes.
+  if (isLoading && !send) return <Button isBusy>Resume</Button>;
+  if (!send || send.status === "canceled") return <Going experience={experience} verb="Resume" />;
   return (
     <Act action={resume} given={[id]}>
       Resume
@@ -200,8 +203,12 @@ function Release({ experience, verb, close }: GoingProps & { close: () => void }
         ...(variant_b && { variant_b: { title: variant_b.title, body: variant_b.body || " " }, split_percentage }),
       },
     ],
-    { when: channel_ids.length > 0 },
+    { when: channels !== undefined },
   );
+  const refusals = [
+    end_at && Date.parse(end_at) <= now() && "The time at which it ends has passed. Edit it first.",
+    channels && channel_ids.length === 0 && "Connect the in-app channel first.",
+  ];
   const act = async () => {
     const done = await going.run(id);
     if (!done) return;
@@ -221,9 +228,7 @@ function Release({ experience, verb, close }: GoingProps & { close: () => void }
         variant_b && ["Variants", `${split_percentage}% see A, ${100 - split_percentage}% see B`],
         ["Ends", end_at ? momentText(end_at) : "when you end it"],
       ]}
-      refusal={
-        end_at && Date.parse(end_at) <= now() ? "The time at which it ends has passed. Edit it first." : undefined
-      }
+      refusal={refusals.find(Boolean) || undefined}
       stops={<p>Pause hides it from the app, end takes it back.</p>}
       onRelease={act}
       close={close}

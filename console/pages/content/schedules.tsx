@@ -9,7 +9,7 @@ import { PAGE_SIZE, pageNumber, useNumbered } from "../../app/rows.ts";
 import { me } from "../../app/session.ts";
 import { dateTime, fullTime } from "../../app/time.ts";
 import { Badge } from "../../components/badge.tsx";
-import { Act, Button } from "../../components/button.tsx";
+import { Button } from "../../components/button.tsx";
 import { Collection } from "../../components/collection.tsx";
 import { Dash } from "../../components/page.tsx";
 import { Failure } from "../../components/states.tsx";
@@ -21,7 +21,6 @@ export function Schedules() {
   const templateName = useTemplateNames(rows.items.map(({ template_id }) => template_id));
   const update = useAction("schedules.update");
   const [resumed, setResumed] = useState<Schedule>();
-  const close = () => setResumed(undefined);
   const nameOf = ({ template_id }: Schedule) => templateName(template_id) ?? "A template";
   return (
     <>
@@ -41,25 +40,17 @@ export function Schedules() {
           { title: "Next", cell: (schedule) => <Next schedule={schedule} /> },
           { title: "State", cell: (schedule) => <State schedule={schedule} /> },
         ]}
-        actions={(schedule) =>
-          schedule.active ? (
-            <Act
-              kind="quiet"
-              icon="pause"
-              label={`Pause ${nameOf(schedule)}`}
-              action={update}
-              given={[schedule.id, { active: false }]}
-            />
-          ) : (
-            <Button
-              kind="quiet"
-              icon="play"
-              label={`Resume ${nameOf(schedule)}`}
-              needs="schedules.update"
-              onClick={() => setResumed(schedule)}
-            />
-          )
-        }
+        // One button, which keeps the focus as it changes.
+        actions={(schedule) => (
+          <Button
+            kind="quiet"
+            icon={schedule.active ? "pause" : "play"}
+            label={`${schedule.active ? "Pause" : "Resume"} ${nameOf(schedule)}`}
+            needs="schedules.update"
+            isBusy={update.isBusy}
+            onClick={() => (schedule.active ? void update.run(schedule.id, { active: false }) : setResumed(schedule))}
+          />
+        )}
         add={{
           operation: "schedules.create",
           label: "New schedule",
@@ -71,19 +62,17 @@ export function Schedules() {
           said: () => "The schedule is deleted.",
         }}
       />
-      {resumed && (
-        <Release
-          draft={resumed}
-          verb="Resume"
-          action={update}
-          save={async () => {
-            if (await update.run(resumed.id, { active: true })) close();
-          }}
-          close={close}
-        />
-      )}
+      {resumed && <Resume schedule={resumed} close={() => setResumed(undefined)} />}
     </>
   );
+}
+
+function Resume({ schedule, close }: { schedule: Schedule; close: () => void }) {
+  const update = useAction("schedules.update");
+  const save = async () => {
+    if (await update.run(schedule.id, { active: true })) close();
+  };
+  return <Release draft={schedule} verb="Resume" action={update} save={save} close={close} />;
 }
 
 function NotInPlan() {

@@ -7,7 +7,7 @@ import { pathTo } from "../../app/router.ts";
 import { sendLimitOf } from "../../app/send-limit.ts";
 import { sendName } from "../../app/send-name.ts";
 import { asksSecondPerson } from "../../app/session.ts";
-import { now, number, share } from "../../app/time.ts";
+import { now, number, plural, share } from "../../app/time.ts";
 import { stateOf } from "../../components/badge.tsx";
 import { Icon, type IconName } from "../../components/icon.tsx";
 import { Card, Time } from "../../components/page.tsx";
@@ -27,6 +27,7 @@ interface Matter {
 }
 
 const DRAFTS = 3;
+const SENDS = 6;
 /** From this share of a limit of the plan on, home says that it is near. */
 const NEAR = 0.8;
 
@@ -34,9 +35,11 @@ export function Today({ sends, billing }: TodayProps) {
   const drafts = useQuery("campaigns.list", [{ status: "draft", page_size: DRAFTS }]).data?.items ?? [];
   const waiting = useQuery("campaigns.list", [{ awaiting_approval: "true" }], { when: asksSecondPerson() }).data?.items;
   const others = drafts.filter(({ approval }) => approval?.status !== "waiting");
+  const sent = sends ? ofSends(sends) : [];
+  const more = sent.length - SENDS;
   const matters: Matter[] = [
     ...(waiting ?? []).flatMap(ofApproval),
-    ...(sends ? ofSends(sends) : []),
+    ...sent.slice(0, SENDS),
     ...(billing ? ofLimits(billing) : []),
     ...others.map(ofDraft),
   ];
@@ -52,6 +55,11 @@ export function Today({ sends, billing }: TodayProps) {
             </span>
           </li>
         ))}
+        {more > 0 && (
+          <li>
+            <a href={pathTo("activity")}>{plural(more, "more send")}</a>
+          </li>
+        )}
       </ul>
     </Card>
   );
@@ -76,9 +84,9 @@ function ofDraft({ id, name, updated_at }: ListedCampaign): Matter {
   return { key: id, icon: "pencil", name, href: pathTo("campaigns", id), says };
 }
 
-/** Those that somebody must look at: halted ones, and what failed or goes out within a day. */
+/** Those that somebody must look at: halted ones first, and what failed or goes out within a day. */
 function ofSends({ items }: NotificationsListAnswer): Matter[] {
-  return items.flatMap((send): Matter[] => {
+  const matters = items.flatMap((send): Matter[] => {
     const { id, scheduled_at, created_at } = send;
     const at = { key: id, name: sendName(send), href: pathTo("activity", id) };
     const state = stateOf(send);
@@ -103,6 +111,7 @@ function ofSends({ items }: NotificationsListAnswer): Matter[] {
         return [];
     }
   });
+  return matters.toSorted((a, b) => Number(b.icon === "warning") - Number(a.icon === "warning"));
 }
 
 export interface Use {
