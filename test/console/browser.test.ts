@@ -178,15 +178,15 @@ describe.skipIf(!hasBrowser)("in Chromium", () => {
     await focused("Resume Monday news").press("Enter");
     await page.route(
       "**/api/v1/schedules/*",
-      (route) => route.fulfill({ status: 500, json: { code: "INTERNAL_ERROR", message: "Broken." } }),
+      (route) => route.fulfill({ status: 422, json: { code: "VALIDATION_ERROR", message: "Not at the moment." } }),
       { times: 1 },
     );
     await dialog.getByRole("button", { name: "Resume for 1 person" }).click();
-    await dialog.getByText("The service has a problem.").waitFor();
+    await dialog.getByText("Not at the moment.").waitFor();
     await page.keyboard.press("Escape");
     await focused("Resume Monday news").press("Enter");
     await dialog.getByText(/^Template/).waitFor();
-    expect(await dialog.getByText("The service has a problem.").count()).toBe(0);
+    expect(await dialog.getByText("Not at the moment.").count()).toBe(0);
     await dialog.getByRole("button", { name: "Resume for 1 person" }).click();
     await focused("Pause Monday news").waitFor();
     await visit("content/experiences");
