@@ -5,7 +5,7 @@ import { mentionsTime } from "./bare-dates.ts";
 import { type Exit, exitsOf, type Graph } from "./journey-graph.ts";
 import type { AwaitedEvent, Knowledge } from "./journey-run.ts";
 import { compilePredicate, validatePredicate } from "./predicates.ts";
-import { compileRule, type Facts, type Reason } from "./segment-evaluation.ts";
+import { compileRule, type Facts, isRule, type Reason } from "./segment-evaluation.ts";
 import type { EventNode } from "./segment-rules.ts";
 import { withTriggerValues } from "./trigger-values.ts";
 import { comparisonIn } from "./values.ts";
@@ -65,6 +65,9 @@ function conditionsOf(source: Source) {
     explained?: Source["explained"],
   ): Promise<boolean> => {
     const complete = await filled(condition);
+    // A property of the trigger may have a type that the operator does not accept.
+    if (complete !== condition && !isRule(complete)) return false;
+
     const rule = compileRule(complete, await zoneFor(complete));
     const attributes = await source.attributes();
     const decided = explained ? undefined : rule.decidedBy(attributes);

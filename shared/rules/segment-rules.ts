@@ -40,9 +40,12 @@ export interface RuleProblem extends PredicateProblem {
   kind: "problem";
 }
 
-/** Reads a rule of either form as a tree of nodes, or returns its first problem. */
-export function parseRule(value: unknown): RuleNode | RuleProblem {
-  const [problem] = problemsIn(SegmentRule, value);
+/**
+ * Reads a rule of either form as a tree of nodes, or returns its first problem.
+ * @param excused why a rule was not refused when it was stored: it is no problem
+ */
+export function parseRule(value: unknown, excused?: string): RuleNode | RuleProblem {
+  const problem = problemsIn(SegmentRule, value).find(({ reason }) => reason !== excused);
   if (problem) return { kind: "problem", ...problemAt(problem) };
   // Without a problem it is a rule.
   return isFlat(value as object) ? flatNode(value as FlatRule) : treeNode(value as TreeRule, "");

@@ -4,6 +4,8 @@ import { SECOND } from "../../shared/kernel/clock.ts";
 import { HISTORY } from "../../shared/store/events/history.ts";
 import { unpackEvents } from "../../shared/store/events/packing.ts";
 import { watchWrites } from "../../shared/store/events/watchers.ts";
+import { toJson } from "../../shared/store/json-text.ts";
+import { SegmentItem } from "../../shared/store/segments/items.ts";
 import { type NamedKind, namesOf } from "../../shared/store/subscribers/names.ts";
 import { ingest, someEvents } from "../support/events.ts";
 import { addPeople, quickStore, wholeTable } from "../support/people.ts";
@@ -139,3 +141,20 @@ it.each<[what: string, route: string, body: object, field: string, reason?: stri
     expect([answer.status, answer.body.fields]).toEqual([422, { [field]: reason }]);
   },
 );
+
+it("a rule that was stored before such names were refused matches nobody by them, and the other rules of its workspace go on (D-EVTYPE)", async () => {
+  const { world, tenant } = await withTenant();
+  const segmentOf = async (name: string) => {
+    const rule = { event: { name } };
+    return (await tenant.call("POST /api/v1/segments", { name, is_dynamic: true, rule })).body.id;
+  };
+  const old = await segmentOf("former");
+  await tenant.store.change(SegmentItem, { id: old }, { set: { rule: toJson({ event: { name: "$seen" } }) } });
+  const other = await segmentOf("seen");
+  await addPeople(world, tenant, 1, () => ({ external_id: "ada" }));
+  await ingest(world, tenant, { events: [{ event_name: "seen", external_id: "ada" }] });
+  await world.settle();
+
+  const countOf = async (id: string) => (await tenant.call(`GET /api/v1/segments/${id}`)).body.count;
+  expect([await countOf(old), await countOf(other)]).toEqual([0, 1]);
+});

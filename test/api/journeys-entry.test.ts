@@ -77,6 +77,24 @@ describe("entry", () => {
     expect(statuses(await runs(id))).toEqual(["completed"]);
   });
 
+  it("a property of the trigger with a type that the operator does not accept makes nobody eligible, and others enter (JND-11, D-JNY-RUN)", async () => {
+    const { world, tenant, call, active, person, runs, stats } = await setting();
+    const eligibility = { attribute: { age: { $gt: "{{trigger.least}}" } } };
+    const id = await active(delayed("1d"), { entry_rules: { eligibility } });
+    const [ada, ben] = [await person("ada", { age: 7 }), await person("ben", { age: 7 })];
+    const signedUp = (external_id: string, least: unknown) => {
+      return { event_name: "signed_up", external_id, properties: { least } };
+    };
+    const body = { events: [signedUp("ada", true), signedUp("ben", 5)] };
+    await world.call("POST /v1/events", { as: tenant.server, body });
+    await world.settle();
+
+    expect(await runs(id)).toMatchObject([{ subscriber_id: ben }]);
+    expect((await stats(id)).refused).toEqual({ not_eligible: 1 });
+    const { triggers } = (await call(`GET /api/v1/journeys/${id}/subscribers/${ada}`)).body;
+    expect(triggers).toMatchObject([{ outcome: "not_eligible" }]);
+  });
+
   it("eligibility may depend on the history of events (JND-11)", async () => {
     const { active, person, track, runs } = await setting();
     const boughtTwice = { event: { name: "bought", frequency: { min: 2 } } };

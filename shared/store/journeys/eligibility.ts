@@ -2,7 +2,7 @@
 import { unmetText } from "../../rules/clause-words.ts";
 import { parseDuration } from "../../rules/durations.ts";
 import type { EntryRules } from "../../rules/journey-graph.ts";
-import type { Reason } from "../../rules/segment-evaluation.ts";
+import { isRule, type Reason } from "../../rules/segment-evaluation.ts";
 import { withTriggerValues } from "../../rules/trigger-values.ts";
 import type { StoreReader } from "../context.ts";
 import { actorsOf } from "../events/actors.ts";
@@ -71,9 +71,13 @@ async function outcomeThen(
   if (found.outcome !== "not_handled" || !rules?.eligibility) return found;
 
   const at = Math.min(Date.parse(cause.occurred_at), Date.parse(cause.at));
-  const rule = await compiledRule(store, withTriggerValues(rules.eligibility, cause.event?.properties ?? {}));
+  const notEligible = { outcome: "not_eligible", isOfToday: true } as const;
+  const eligibility = withTriggerValues(rules.eligibility, cause.event?.properties ?? {});
+  if (!isRule(eligibility)) return notEligible;
+
+  const rule = await compiledRule(store, eligibility);
   const actors = actorsOf(profile.id, await aliasesOf(store, profile.id));
   const { times } = await readHistory(store, actors, rule.events, at);
   const { matches } = rule.judge({ attributes: attributesForRules(profile), times, now: at });
-  return matches ? found : { outcome: "not_eligible", isOfToday: true };
+  return matches ? found : notEligible;
 }
