@@ -14,7 +14,14 @@ import { countRows } from "./lists/memberships.ts";
 import { happened, transacted, whereItHolds } from "./refusals.ts";
 import { wakeSchedules } from "./schedules/schedules.ts";
 import { DynamicSegmentCount, SegmentItem } from "./segments/items.ts";
-import { directLanes, firstQuarter, returnUnused, settleQuarter, unsettledQuarters } from "./sends/chunks/quarters.ts";
+import {
+  directLanes,
+  firstQuarter,
+  returnUnused,
+  settleQuarter,
+  unsettledQuarters,
+  WATCHED_QUARTERS,
+} from "./sends/chunks/quarters.ts";
 import { SHARDS } from "./shards.ts";
 import { hasOpenPack, settleLeftImportPacks } from "./subscribers/import-packs.ts";
 import { isAlive, Profile, SubscriberCount } from "./subscribers/items.ts";
@@ -215,8 +222,6 @@ function logBusy({ log, tenant }: Store, { about }: Counter, key: unknown): void
 // something else than is counted (docs/decisions/0056).
 
 const RECOUNTED_MS = 2 * DAY;
-/** Quarter-hours that ended later are left to their watch. */
-const SETTLED_AFTER = 3;
 
 /** Recounts one quarter-hour. @param after the one that was recounted last */
 async function recountQuarters(
@@ -225,7 +230,7 @@ async function recountQuarters(
   after: string | undefined,
 ): Promise<{ repaired: number; after?: string | undefined }> {
   const now = store.clock.now();
-  const end = quarterAt(now) - SETTLED_AFTER;
+  const end = quarterAt(now) - WATCHED_QUARTERS;
   const begin = after === undefined ? quarterAt(now - RECOUNTED_MS) : Number(after) + 1;
   const lanes = await directLanes(store);
   const quarter = await nextQuarter(store, lanes, begin, end);

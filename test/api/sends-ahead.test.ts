@@ -90,6 +90,25 @@ it("what was taken ahead is returned once all partitions of its quarter-hour are
   expect(await usedBy(world, tenant)).toBe(BUSY);
 });
 
+it.each([
+  ["each minute while the quarter-hour is watched", 2, 10],
+  ["no more once the nightly recount may settle them", 4, 0],
+])("the first partition of a quarter-hour that waits for others comes again %s (D2, RDA-23)", async (_, ago, times) => {
+  const reading = requests({ of: "fan-out", operation: "Query", naming: '#JOB#api"' });
+  const { world, tenant } = await withTenant({ hooks: reading.hooks });
+  await sendAll(world, tenant, await addPeople(world, tenant, 5), BUSY);
+  const quarter = quarterAt(world.clock.now()) - ago;
+  await fanOutQueue
+    .open(world.depsFor("fan-out"))(tenant.id)
+    .send([{ kind: "settle", tenant: tenant.id, quarter, lane: "JOB#api" }]);
+  await world.settle();
+  const before = reading.seen();
+
+  await world.advance(10 * MINUTE);
+
+  expect(reading.seen() - before).toBe(times);
+});
+
 it("a lower cap applies at once, also to what was taken ahead (ERR-4)", async () => {
   const { world, tenant } = await withTenant();
   const people = await addPeople(world, tenant, 5);

@@ -8,12 +8,18 @@ import { sealSends } from "../../../shared/store/audit/sealed-sends.ts";
 import type { RowOf } from "../../../shared/store/item.ts";
 import type { ClaimItem } from "../../../shared/store/sends/audience/audience-items.ts";
 import { claimsOf } from "../../../shared/store/sends/chunks/chunk-rows.ts";
-import { directLanes, returnUnused, settleQuarter } from "../../../shared/store/sends/chunks/quarters.ts";
+import {
+  directLanes,
+  returnUnused,
+  settleQuarter,
+  WATCHED_QUARTERS,
+} from "../../../shared/store/sends/chunks/quarters.ts";
 import { closeRange, countStopped, getRange, settleStopped } from "../../../shared/store/sends/chunks/ranges.ts";
 import type { JobRecord } from "../../../shared/store/sends/jobs/job-record.ts";
 import { abandonJob, findJobs, finishJob } from "../../../shared/store/sends/jobs/jobs.ts";
 import { watchOf } from "../../../shared/store/sends/jobs/send-watch.ts";
 import { singleMessage } from "../../../shared/store/sends/jobs/single.ts";
+import { quarterAt } from "../../../shared/store/workspaces/sends-ahead.ts";
 import { chunkMessages, type Work, type WorkerContext } from "./work.ts";
 
 export const WATCH_AFTER_MS = 15 * MINUTE;
@@ -22,7 +28,7 @@ const EARLY_MS = 2 * MINUTE;
 /** Jobs that a message names. */
 const MAX_JOBS = 100;
 
-/** When the first partition of a quarter-hour comes again because another one is not settled. */
+/** When the first partition of a quarter-hour comes again because another one is not settled, and the recount is not to come yet. */
 const AGAIN_SECONDS = 60;
 
 /** Whether a send whose recipients are on its row waits no longer. */
@@ -49,7 +55,8 @@ export async function settle(
   const { open } = await settleQuarter(store, secrets, quarter, only);
   await returnUnused(store, quarter, lanes);
   const isSealed = only !== first || (await sealSends(store, { auditTrail, secrets }, quarter, lanes));
-  if (!isSealed) await fanOutQueue.send([settling(first)], { delaySeconds: AGAIN_SECONDS });
+  const isWatched = quarterAt(clock.now()) <= quarter + WATCHED_QUARTERS;
+  if (!isSealed && isWatched) await fanOutQueue.send([settling(first)], { delaySeconds: AGAIN_SECONDS });
   if (open.length === 0) return;
   await timers.set([watchOf(quarter, clock.now())]);
   const due = open.filter((job) => isDue(job, clock.now())).map(({ id }) => id);

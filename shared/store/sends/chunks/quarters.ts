@@ -45,6 +45,9 @@ export async function directLanes(store: StoreReader): Promise<JobLane[]> {
   return lanesOf(["api"], (kind) => width?.[kind] === true);
 }
 
+/** For so many quarter-hours after it, one is left to its watch. From then on the nightly recount settles it too. */
+export const WATCHED_QUARTERS = 3;
+
 const periodOf = (quarter: number): string => periodAt(quarter * QUARTER_MS).name;
 
 interface SettledQuarter {
