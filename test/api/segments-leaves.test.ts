@@ -9,7 +9,7 @@ import { minuteOf } from "../../shared/store/platform-items.ts";
 import { Fill } from "../../shared/store/segments/items.ts";
 import { subscriberId } from "../../shared/store/subscribers/subscribers.ts";
 import { delayed, journeySetting } from "../support/journeys.ts";
-import { addPeople, quickDeps } from "../support/people.ts";
+import { addPeople, quickDeps, wholeTable } from "../support/people.ts";
 import { membersOf, pro, segmentOf, upsert } from "../support/segments.ts";
 import type { Tenant, TestWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
@@ -150,4 +150,21 @@ it("the erasure of somebody who left a segment leaves its number of members (SEG
   await world.settle();
 
   expect(await membersOf(tenant, id)).toEqual(["bob"]);
+});
+
+it("nothing of a static segment names an erased subscriber that left it by historical events (SUB-9, AMB-134)", async () => {
+  const { world, tenant } = await withTenant();
+  const ada = await upsert(world, tenant, "ada");
+  const atMostOnce = { event: { name: "bought", frequency: { max: 1 } } };
+  const id = await segmentOf(world, tenant, atMostOnce, { is_dynamic: false });
+  const events = Array.from({ length: 2 }, () => ({ event_name: "bought", external_id: "ada" }));
+  await world.call("POST /v1/events", { as: tenant.server, body: { historical: true, events } });
+  await recompute(world, tenant, id);
+  expect(await membersOf(tenant, id)).toEqual([]);
+  expect((await tenant.call(`DELETE /api/v1/subscribers/${ada}`)).status).toBe(204);
+  await world.advance(HOUR);
+
+  const leaves = (await wholeTable(world)).filter(({ pk }) => pk.S.includes("leaves#"));
+  expect(leaves.length).toBeGreaterThan(0);
+  expect(JSON.stringify(leaves)).not.toContain(ada);
 });

@@ -34,6 +34,8 @@ interface Leaf {
   at: number | undefined;
   /** In the order of their ids. */
   members: GroupMember[];
+  /** The ids of people who left it by history with its last change. */
+  left?: readonly string[] | undefined;
 }
 
 const packedTime = ({ entered_at, historical }: GroupMember): number =>
@@ -69,7 +71,9 @@ export function unpackMembers(packed: Uint8Array): GroupMember[] {
   });
 }
 
-const leafOf = ({ sk: low, high, at, members }: LeafRow): Leaf => ({ low, high, at, members: unpackMembers(members) });
+const leafOf = ({ sk: low, high, at, members, left }: LeafRow): Leaf => {
+  return { low, high, at, members: unpackMembers(members), left };
+};
 
 const covers = ({ low, high }: Pick<Leaf, "low" | "high">, id: string): boolean =>
   low <= id && (high === undefined || id < high);
@@ -209,17 +213,18 @@ function inPieces(members: readonly GroupMember[]): GroupMember[][] {
   }
 }
 
-/** Removes an erased subscriber from a segment and its count (SUB-9). @returns whether it was a member */
+/** Removes an erased subscriber from a segment and its count, and from the ids of people who left it by history (SUB-9). @returns whether it was a member */
 export async function forgetInLeaf(store: Store, segment: string, subscriber: string): Promise<boolean> {
   return untilUncontended(
     () => new Error(`The members of segment ${segment} changed ${MAX_ATTEMPTS} times while one was erased.`),
     async () => {
       const leaf = await leafFor(store, segment, subscriber);
       const members = leaf?.members.filter((member) => member.subscriber !== subscriber) ?? [];
-      if (!leaf || members.length === leaf.members.length) return done(false);
+      const isMember = members.length !== leaf?.members.length;
+      if (!leaf || !(isMember || leaf.left?.includes(subscriber))) return done(false);
       const at = timeAfter([leaf], store.clock.now());
       const isForgotten = await transacted(store, leafWrites(segment, [{ leaf, members }], at, true));
-      return isForgotten ? done(true) : contended;
+      return isForgotten ? done(isMember) : contended;
     },
   );
 }
