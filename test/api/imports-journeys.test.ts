@@ -27,7 +27,7 @@ async function setting(type: "segment_entered" | "segment_exited") {
     expect((await all.call(`PATCH /api/v1/segments/${body.id}`, { name: "Pro", rule })).status).toBe(200);
     await world.settle();
   };
-  return { ...files, members, started, upsert, change };
+  return { ...all, ...files, members, started, upsert, change };
 }
 
 const file = (plan: string) => `external_id,plan\nada,${plan}\nbob,${plan}\n`;
@@ -85,6 +85,21 @@ it("what changes after such an import starts journeys again (AMB-133)", async ()
   await upsert("ada", "pro");
 
   expect(await started()).toBe(1);
+});
+
+it("an event after such an import starts a journey by a static segment that is computed again (AMB-133, AMB-134)", async () => {
+  const { world, call, active, runs, run, track } = await setting("segment_entered");
+  const rule = { group: { op: "and", nodes: [pro, { event: { name: "bought" } }] } };
+  const { id: segment_id } = (await call("POST /api/v1/segments", { name: "Buyers", rule })).body;
+  await world.settle();
+  const id = await active(delayed("1d"), { trigger: { type: "segment_entered", segment_id } });
+  await run(file("pro"), QUIET);
+  await world.advance(HOUR);
+  await track("ada", "bought");
+  expect((await call(`POST /api/v1/segments/${segment_id}/recompute`)).status).toBe(202);
+  await world.settle();
+
+  expect(await runs(id)).toHaveLength(1);
 });
 
 it("start_journeys is true or false (AMB-133)", async () => {

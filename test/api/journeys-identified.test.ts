@@ -39,6 +39,21 @@ describe("what a visitor did who is identified while a run waits", () => {
     expect((await stats(id)).runs.completed).toBe(runs);
   });
 
+  it("an event after a visitor was identified starts a journey through a segment that it changes together with historical events of the visitor (AMB-134, IDN-2)", async () => {
+    const { world, tenant, call, active, person, track, stats } = await setting();
+    const rule = { event: { name: "paid", frequency: { min: 2 } } };
+    const { id: segment_id } = (await call("POST /api/v1/segments", { name: "Buyers", rule, is_dynamic: true })).body;
+    const id = await active(graphOf({ end: "exit" }), { trigger: { type: "segment_entered", segment_id } });
+    const ada = await person("ada");
+    await seen(world, tenant, "paid", { historical: true });
+    await world.advance(2 * HOUR);
+    await identify(world, tenant, ada);
+    await world.advance(MINUTE);
+    await track("ada", "paid");
+
+    expect((await stats(id)).runs.completed).toBe(1);
+  });
+
   it("is what the run waits for, at once (IDN-2, JND-6)", async () => {
     const { world, tenant, active, person, track, stats } = await setting();
     const id = await active(graphOf({ wait: { wait_for_event: wait }, end: "exit" }));

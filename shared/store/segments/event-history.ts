@@ -13,14 +13,12 @@ import type { Item } from "../model.ts";
 export interface History {
   /** The earliest time that a condition looks back to; empty if one has no window. */
   from: string;
-  /** What came before it, or was given to the subscriber before it, does not change the segment now. */
-  since: string;
   /**
    * Takes rows in the order of the table, newest first.
-   * @param isLinkedNow their visitor was identified since then, so that historical events come now, whenever they were received
+   * @param linkedAt when their visitor was identified: historical events came to the subscriber no earlier
    * @returns whether older rows cannot change a result
    */
-  take(rows: readonly Item[], isLinkedNow?: boolean): boolean;
+  take(rows: readonly Item[], linkedAt?: string): boolean;
   add(events: readonly StoredEvent[]): void;
   times: Facts["times"];
   /** The same without the historical events that were just ingested; undefined if there is none. */
@@ -66,9 +64,10 @@ export function openHistory(
   const since = recently(Math.min(now, changedAt));
   const isJustHistorical = (event: StoredEvent) => event.historical === true && event.received_at >= since;
   let hasHistorical = false;
-  const add = (events: readonly StoredEvent[], isLinkedNow = false) => {
+  const add = (events: readonly StoredEvent[], linkedAt = "") => {
     for (const given of events) {
-      const event = isLinkedNow && given.historical ? { ...given, received_at: timestamp(now) } : given;
+      const isLinkedLater = given.historical && given.received_at < linkedAt;
+      const event = isLinkedLater ? { ...given, received_at: linkedAt } : given;
       // An event cannot happen after it was received.
       if (Math.min(Date.parse(event.occurred_at), Date.parse(event.received_at)) > until) continue;
       const named = byName.get(event.event_name);
@@ -85,12 +84,11 @@ export function openHistory(
       return newer.length >= Math.max(1, occurrencesNeeded(node));
     });
   return {
-    since,
     from: Number.isFinite(longest) ? new Date(now - longest).toISOString() : "",
     add,
-    take: (rows, isLinkedNow) => {
+    take: (rows, linkedAt) => {
       const own = rows.filter(({ sk }) => sk.startsWith(HISTORY));
-      for (const row of own) add(eventsIn(rowOf(ActorEvents, row)), isLinkedNow);
+      for (const row of own) add(eventsIn(rowOf(ActorEvents, row)), linkedAt);
       const last = own.at(-1);
       return last !== undefined && isDecided(untilOf(last.sk));
     },

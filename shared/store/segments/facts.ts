@@ -67,7 +67,7 @@ export async function readSubscriberFacts(
   { changedAt, ...options }: FactsOptions = {},
 ): Promise<SubscriberFacts> {
   const facts: Omit<SubscriberFacts, "times"> = { memberOf: new Set(), checkAt: undefined };
-  const visitors: { id: string; isLinkedNow: boolean }[] = [];
+  const visitors: RowOf<typeof SubscriberAlias>[] = [];
   const history = openHistory(conditions, store.clock.now(), { changedAt });
   const from = conditions.length > 0 ? HISTORY + history.from : MEMBERSHIP;
   let after: Key | undefined;
@@ -76,20 +76,15 @@ export async function readSubscriberFacts(
     const range = { from, to: CHECK, newestFirst: true, limit, after, ...options };
     const page = await store.queryRows(SegmentCheck, { subscriber }, range);
     for (const row of page.items)
-      if (row.sk.startsWith(ALIAS)) visitors.push(visitorIn(rowOf(SubscriberAlias, row), history));
+      if (row.sk.startsWith(ALIAS)) visitors.push(rowOf(SubscriberAlias, row));
       else noteFact(facts, row);
     after = history.take(page.items) ? undefined : page.next;
     limit = moreThan(limit);
   } while (after);
-  for (const { id, isLinkedNow } of visitors)
-    await readActor(store, anonymousActor(id), history, { ...options, isLinkedNow });
+  for (const { anonymous, at: linkedAt } of visitors)
+    await readActor(store, anonymousActor(anonymous), history, { ...options, linkedAt });
   return { ...facts, times: history.times, timesBefore: history.timesBefore() };
 }
-
-const visitorIn = ({ anonymous: id, at = "" }: RowOf<typeof SubscriberAlias>, { since }: History) => ({
-  id,
-  isLinkedNow: at >= since,
-});
 
 function noteFact(facts: Omit<SubscriberFacts, "times">, row: Item): void {
   if (row.sk.startsWith(MEMBERSHIP)) {
@@ -117,7 +112,7 @@ async function readActor(
   store: StoreReader,
   actor: Actor,
   history: History,
-  { isLinkedNow, ...options }: ReadOptions & { isLinkedNow?: boolean } = {},
+  { linkedAt, ...options }: ReadOptions & { linkedAt?: string | undefined } = {},
 ): Promise<void> {
   const bounds = { from: HISTORY + history.from, to: `${HISTORY}~`, newestFirst: true, ...options };
   let after: Key | undefined;
@@ -125,7 +120,7 @@ async function readActor(
   do {
     const range = { ...bounds, limit, after };
     const page = await store.queryRows(ActorEvents, actor, range);
-    after = history.take(page.items, isLinkedNow) ? undefined : page.next;
+    after = history.take(page.items, linkedAt) ? undefined : page.next;
     limit = moreThan(limit);
   } while (after);
 }
@@ -149,7 +144,10 @@ async function judgeProfile(
     return { matches: decided, nextChangeAt: undefined, facts: undefined, isHistorical: isImported };
   const facts = await readSubscriberFacts(store, profile.id, rule.events, options);
   const verdict = rule.judge({ attributes, times: facts.times, now });
-  const isHistorical = isImported || isOfHistory(rule, verdict.matches, { attributes, facts, now });
+  // What happened after the import is the reason then.
+  const isImportLast = !rule.events.some((node) => (facts.times(node)[0] ?? 0) > Date.parse(profile.updated_at));
+  const isOfImport = isImported && isImportLast;
+  const isHistorical = isOfImport || isOfHistory(rule, verdict.matches, { attributes, facts, now });
   return { ...verdict, facts, isHistorical };
 }
 
