@@ -171,7 +171,8 @@ export function cellValue(text: string, type: ColumnType): Value {
   if (type === "boolean") return BOOLEANS[text.toLowerCase()] ?? text;
   if (type === "number" || type === "binary") return PLAIN_NUMBER.test(text) ? Number(text) : text;
   if (type === "local_number") return Number(plainNumber(text));
-  return /^[[{]/.test(text) && keepsDigits(text) ? (jsonOf(text) ?? text) : text;
+  const json = jsonIn(text);
+  return json !== undefined && keepsDigits(text) ? json : text;
 }
 
 const JSON_TEXT = /"(?:[^"\\]|\\.)*"/g;
@@ -179,7 +180,7 @@ const JSON_NUMBER = /(\d+)(\.\d+)?(?:[eE][+-]?\d+)?/g;
 /** As many digits as every number has that is stored. */
 const EXACT_DIGITS = 15;
 
-/** Whether each number of a text of JSON is stored as it is written: ids of other systems may have more digits. */
+/** Whether each number of a valid text of JSON is stored as it is written: ids of other systems may have more digits. */
 const keepsDigits = (text: string): boolean =>
   [...text.replaceAll(JSON_TEXT, "").matchAll(JSON_NUMBER)].every(([written, whole = "", decimals = ""]) => {
     const isWhole = written === whole && Number.isSafeInteger(Number(whole));
@@ -188,11 +189,13 @@ const keepsDigits = (text: string): boolean =>
 
 /** A column of tags: texts, or JSON where it says more than texts. */
 export function tagsValue(text: string): Value {
-  const json = /^[[{]/.test(text) ? jsonOf(text) : undefined;
+  const json = jsonIn(text);
   if (json === undefined) return tagsOf(text);
   const isPlain = Array.isArray(json) && json.every((tag) => typeof tag !== "object" || tag === null);
   return isPlain && keepsDigits(text) ? tagsOf(text) : cellValue(text, "text");
 }
+
+const jsonIn = (text: string): Value | undefined => (/^[[{]/.test(text) ? jsonOf(text) : undefined);
 
 /** An array or object that may be stored. */
 export function jsonOf(text: string): Value | undefined {
