@@ -1,6 +1,5 @@
 // Evaluates a rule over attributes and the history of events: whether it holds, until when, and why.
 import { DAY } from "../kernel/clock.ts";
-import { OWN_EVENTS } from "./event-limits.ts";
 import { attributesOfKey, compilePredicate, valueAt } from "./predicates.ts";
 import {
   type AttributeNode,
@@ -54,10 +53,8 @@ export interface Rule {
   explain(facts: Facts): Reason[];
 }
 
-const parseStored = (value: unknown) => parseRule(value, OWN_EVENTS.refusal);
-
 /** Whether a stored rule can be compiled also with what the trigger of a run put into it. */
-export const isRule = (value: unknown): boolean => parseStored(value).kind !== "problem";
+export const isRule = (value: unknown): boolean => parseRule(value).kind !== "problem";
 
 /**
  * Compiles a stored rule. Throws TypeError where `parseRule` finds a problem: a rule that was stored without validation
@@ -66,7 +63,7 @@ export const isRule = (value: unknown): boolean => parseStored(value).kind !== "
  */
 export function compileRule(value: unknown, zone?: string): Rule {
   const compile = (predicate: unknown) => compilePredicate(predicate, comparisonIn(zone));
-  const root = parseStored(value);
+  const root = parseRule(value);
   if (root.kind === "problem") throw new TypeError(`rule ${root.path}: ${root.reason}`);
   const leaves = leavesOf(root);
   if (zone !== undefined) for (const leaf of leaves) if (leaf.kind === "event") leaf.zone = zone;

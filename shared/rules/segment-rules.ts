@@ -1,6 +1,7 @@
 // Segment rules of either form, read as a tree of nodes. Journeys use the same rules for eligibility, branches and exits.
 import { DAY } from "../kernel/clock.ts";
 import { parseDuration } from "./durations.ts";
+import { OWN_EVENTS } from "./event-limits.ts";
 import { fieldPath } from "./field-path.ts";
 import { problemAt, problemsIn } from "./grammar.ts";
 import type { Predicate, PredicateProblem } from "./predicates.ts";
@@ -42,10 +43,10 @@ export interface RuleProblem extends PredicateProblem {
 
 /**
  * Reads a rule of either form as a tree of nodes, or returns its first problem.
- * @param excused why a rule was not refused when it was stored: it is no problem
+ * @param isNew it is to be stored: one of before may wait for events of the service's own, and goes on
  */
-export function parseRule(value: unknown, excused?: string): RuleNode | RuleProblem {
-  const problem = problemsIn(SegmentRule, value).find(({ reason }) => reason !== excused);
+export function parseRule(value: unknown, isNew = false): RuleNode | RuleProblem {
+  const problem = problemsIn(SegmentRule, value).find(({ reason }) => isNew || reason !== OWN_EVENTS.refusal);
   if (problem) return { kind: "problem", ...problemAt(problem) };
   // Without a problem it is a rule.
   return isFlat(value as object) ? flatNode(value as FlatRule) : treeNode(value as TreeRule, "");

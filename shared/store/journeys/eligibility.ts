@@ -71,13 +71,12 @@ async function outcomeThen(
   if (found.outcome !== "not_handled" || !rules?.eligibility) return found;
 
   const at = Math.min(Date.parse(cause.occurred_at), Date.parse(cause.at));
-  const notEligible = { outcome: "not_eligible", isOfToday: true } as const;
   const eligibility = withTriggerValues(rules.eligibility, cause.event?.properties ?? {});
-  if (!isRule(eligibility)) return notEligible;
-
-  const rule = await compiledRule(store, eligibility);
-  const actors = actorsOf(profile.id, await aliasesOf(store, profile.id));
-  const { times } = await readHistory(store, actors, rule.events, at);
-  const { matches } = rule.judge({ attributes: attributesForRules(profile), times, now: at });
-  return matches ? found : notEligible;
+  if (isRule(eligibility)) {
+    const rule = await compiledRule(store, eligibility);
+    const actors = actorsOf(profile.id, await aliasesOf(store, profile.id));
+    const { times } = await readHistory(store, actors, rule.events, at);
+    if (rule.judge({ attributes: attributesForRules(profile), times, now: at }).matches) return found;
+  }
+  return { outcome: "not_eligible", isOfToday: true };
 }

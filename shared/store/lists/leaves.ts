@@ -1,6 +1,7 @@
 // Members of static segments, packed in sorted leaves: some fifty in a row of 1 KB (docs/decisions/0057). A leaf holds
 // the ids from its sort key up to the next leaf. It keeps its range, except that a split gives the upper part away.
 import { timestamp } from "../../kernel/clock.ts";
+import { uuidFrom } from "../../kernel/ids.ts";
 import { byText } from "../../kernel/order.ts";
 import { asRead } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
@@ -60,11 +61,10 @@ export function unpackMembers(packed: Uint8Array): GroupMember[] {
   const first = 1 + bytes.readUInt8() * TIME_BYTES;
   return Array.from({ length: (bytes.length - first) / (ID_BYTES + 1) }, (_, i) => {
     const begin = first + i * (ID_BYTES + 1);
-    const digits = bytes.toString("hex", begin, begin + ID_BYTES);
     const time = bytes.readUIntBE(1 + bytes.readUInt8(begin + ID_BYTES) * TIME_BYTES, TIME_BYTES);
     const historical = time >= BY_HISTORY;
     return {
-      subscriber: digits.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-"),
+      subscriber: uuidFrom(bytes.subarray(begin, begin + ID_BYTES)),
       entered_at: timestamp(historical ? time - BY_HISTORY : time),
       ...(historical && { historical }),
     };

@@ -15,7 +15,7 @@ export interface History {
   from: string;
   /**
    * Takes rows in the order of the table, newest first.
-   * @param linkedAt when their visitor was identified: historical events came to the subscriber no earlier
+   * @param linkedAt when their visitor was identified: its events came to the subscriber no earlier
    * @returns whether older rows cannot change a result
    */
   take(rows: readonly Item[], linkedAt?: string): boolean;
@@ -66,8 +66,7 @@ export function openHistory(
   let hasHistorical = false;
   const add = (events: readonly StoredEvent[], linkedAt = "") => {
     for (const given of events) {
-      const isLinkedLater = given.historical && given.received_at < linkedAt;
-      const event = isLinkedLater ? { ...given, received_at: linkedAt } : given;
+      const event = given.received_at < linkedAt ? { ...given, received_at: linkedAt } : given;
       // An event cannot happen after it was received.
       if (Math.min(Date.parse(event.occurred_at), Date.parse(event.received_at)) > until) continue;
       const named = byName.get(event.event_name);

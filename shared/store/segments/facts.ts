@@ -138,16 +138,14 @@ async function judgeProfile(
   const attributes = attributesForRules(profile);
   const decided = rule.decidedBy(attributes);
   const now = store.clock.now();
-  const isImported =
-    profile.historical === true && profile.updated_at >= recently(Math.min(now, options.changedAt ?? now));
+  const isImported = profile.historical === true && profile.updated_at >= recently(options.changedAt ?? now);
   if (decided !== undefined)
     return { matches: decided, nextChangeAt: undefined, facts: undefined, isHistorical: isImported };
   const facts = await readSubscriberFacts(store, profile.id, rule.events, options);
   const verdict = rule.judge({ attributes, times: facts.times, now });
   // What happened after the import is the reason then.
-  const isImportLast = !rule.events.some((node) => (facts.times(node)[0] ?? 0) > Date.parse(profile.updated_at));
-  const isOfImport = isImported && isImportLast;
-  const isHistorical = isOfImport || isOfHistory(rule, verdict.matches, { attributes, facts, now });
+  const isSince = rule.events.some((node) => facts.times(node)[0]! > Date.parse(profile.updated_at));
+  const isHistorical = (isImported && !isSince) || isOfHistory(rule, verdict.matches, { attributes, facts, now });
   return { ...verdict, facts, isHistorical };
 }
 

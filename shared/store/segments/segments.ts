@@ -62,7 +62,7 @@ export async function requireRule(store: StoreReader, plan: PlanName, value: unk
     const name = fieldPath(field, path) || "body";
     throw invalid({ [name]: reason });
   };
-  const parsed = parseRule(value);
+  const parsed = parseRule(value, true);
   if (parsed.kind === "problem") return refuse(parsed);
   const rule = await compiledRule(store, value);
   const beyond = capProblem(rule, plans[plan]);
