@@ -32,6 +32,7 @@ const paths = {
   warning: "M8 2 1.5 13.5h13zM8 6.5v3.5M8 12h.01",
   pencil: "M3 13l.7-2.8L11 3l2 2-7.2 7.3z",
   archive: "M2 3h12v3H2zM3 6v7.5h10V6M6.5 9h3",
+  blocked: "M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12M3.8 3.8l8.4 8.4",
   shield: "M8 2l5 2v4c0 3-2 5-5 6-3-1-5-3-5-6V4z",
   code: "M5.5 4.5 2 8l3.5 3.5M10.5 4.5 14 8l-3.5 3.5",
   menu: "M2 4h12M2 8h12M2 12h12",

@@ -57,7 +57,7 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
     ["exports", "export", "x", "csv download file subscribers recipients events report", oneOf(persons, "Exports")],
     [
       "suppressions",
-      "shield",
+      "blocked",
       "b",
       "blocked bounce complaint unsubscribed address lift",
       oneOf(persons, "Suppressions"),

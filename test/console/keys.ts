@@ -347,6 +347,10 @@ export function keyStories(open: () => Promise<Tab>): void {
     await page.getByRole("button", { name: "Icons only", pressed: true }).waitFor();
     expect((await page.locator("nav.nav").boundingBox())?.width).toBeLessThan(60);
     await page.getByRole("link", { name: "Webhooks" }).waitFor();
+    const drawn = await page
+      .locator(".nav-body a svg")
+      .evaluateAll((all: { innerHTML: string }[]) => all.map((one) => one.innerHTML));
+    expect(new Set(drawn).size).toBe(drawn.length);
     expect(await violations(page, "light", "nav.nav")).toEqual([]);
     await icons.click();
     expect((await page.locator("nav.nav").boundingBox())?.width).toBeGreaterThan(200);
