@@ -158,10 +158,10 @@ export function approvalStories(open: (role?: string) => Promise<Tab>): void {
       const body = page.getByLabel("Body", { exact: true });
       await body.fill("Hello.");
       await ask();
+      written();
+      await page.getByText("The service cannot be reached.").first().waitFor();
       await page.keyboard.press("Escape");
       await body.fill("Hello again.");
-      written();
-      await page.getByText("The service cannot be reached.").waitFor();
       expect(await body.inputValue()).toBe("Hello again.");
       await press(page, "Undo");
       await ask();
