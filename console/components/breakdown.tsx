@@ -10,6 +10,8 @@ interface CountedResults {
   delivered: number;
   opened_human: number;
   clicked_human: number;
+  failed?: number;
+  uncertain?: number;
   bounced?: number;
   unsubscribed?: number;
 }
@@ -41,6 +43,8 @@ export function Breakdown<T extends CountedResults>({
   const [row] = rows;
   if (!row) return null;
   const lost: Column<T>[] = [
+    { title: "Failed", isMinor: true, isNumber: true, cell: (one) => number(one.failed ?? 0) },
+    { title: "Uncertain", isMinor: true, isNumber: true, cell: (one) => number(one.uncertain ?? 0) },
     { title: "Bounced", isMinor: true, isNumber: true, cell: (one) => number(one.bounced ?? 0) },
     { title: "Opted out", isMinor: true, isNumber: true, cell: (one) => ofDelivered(one.unsubscribed ?? 0, one) },
   ];

@@ -24,6 +24,15 @@ export const lost = {
   uncertain: said("Those of `failed` that may have got it", v.number()),
 };
 
+/** The same by channel: recipients whom its message did not reach, and no mail that came back. */
+export const missed = {
+  failed: said(
+    "Recipients whom this channel did not reach, mails that came back apart, whatever another one did",
+    v.number(),
+  ),
+  uncertain: said("Those among `failed` whose provider did not answer", v.number()),
+};
+
 const compared = v.object(liftEntries("The rate of arm B minus that of arm A"));
 
 /** The two arms of messages, and how they differ. */

@@ -1,20 +1,37 @@
 // What is noted of a recipient in the progress of its chunk: the channel by which it was reached, or why it was not.
-import { countedReason } from "./reasons.ts";
+import { countedReason, isLateSkip, UNCONFIRMED } from "./reasons.ts";
 
 /** What is known so far of the recipients of a chunk, by their places in it. */
 export interface RecipientNotes {
   /** Recipients reached, by channel type, as bits. */
-  reached: Record<string, bigint>;
+  reached: Sets;
+  /** The same of those who have an address of the channel that failed for good; another one may wait still, or be reached. */
+  missed: Sets;
+  /** Those of `missed` who have one whose provider did not answer. */
+  unsure: Sets;
   /** Why the others were not, so far. */
   why: Record<number, string>;
 }
+
+type Sets = Record<string, bigint>;
 
 interface OfRecipient {
   recipient: number;
 }
 
-export function noteReached({ reached }: RecipientNotes, { recipient }: OfRecipient, channel: string): void {
-  reached[channel] = (reached[channel] ?? 0n) | (1n << BigInt(recipient));
+export function include(sets: Sets, { recipient }: OfRecipient, channel: string): void {
+  sets[channel] = (sets[channel] ?? 0n) | (1n << BigInt(recipient));
+}
+
+export const noteReached = ({ reached }: RecipientNotes, one: OfRecipient, channel: string): void =>
+  include(reached, one, channel);
+
+/** Notes why an address failed for good, for its recipient and for its channel. */
+export function noteFailed(notes: RecipientNotes, one: OfRecipient, channel: string, reason: string): void {
+  noteReason(notes, one, reason);
+  if (isLateSkip(reason)) return;
+  include(notes.missed, one, channel);
+  if (reason === UNCONFIRMED) include(notes.unsure, one, channel);
 }
 
 export function noteMailbox({ mailboxes }: { mailboxes: Record<string, number> }, mailbox: string | undefined): void {

@@ -7,7 +7,9 @@ const letterOf = (state: LedgerState): string => (state === "skipped" ? "k" : st
 const shortStates = new Map(ledgerStates.map((state) => [letterOf(state), state]));
 
 /** The text that `progressOf` reads. */
-export function progressText({ work, next, pending, counted, countedBy, reached, ...rest }: Progress): string {
+export function progressText({ work, next, pending, counted, ...others }: Progress): string {
+  const { countedBy, reached, missed, unsure, ...rest } = others;
+  const sets = Object.entries({ countedBy, reached, missed, unsure }).filter(([, value]) => !isEmpty(value));
   const plain = Object.entries(rest).filter(([, value]) => !isEmpty(value));
   return JSON.stringify({
     ...Object.fromEntries(plain),
@@ -15,8 +17,7 @@ export function progressText({ work, next, pending, counted, countedBy, reached,
     ...(next.length > 0 && { next: unitsText(next) }),
     ...(pending.length > 0 && { pending: pending.map(verdictText) }),
     ...(counted !== 0n && { counted: counted.toString(36) }),
-    ...(!isEmpty(countedBy) && { countedBy: setsText(countedBy) }),
-    ...(!isEmpty(reached) && { reached: setsText(reached) }),
+    ...Object.fromEntries(sets.map(([name, value]) => [name, setsText(value)])),
   });
 }
 
@@ -28,7 +29,8 @@ const isEmpty = (value: unknown): boolean =>
 
 /** @param text absent: nothing was done yet */
 export function progressOf(text = "{}"): Progress {
-  const { work, next = "", pending = [], counted = "", countedBy = {}, reached = {}, ...rest } = JSON.parse(text);
+  const { work, next = "", pending = [], counted = "", ...others } = JSON.parse(text);
+  const { countedBy = {}, reached = {}, missed = {}, unsure = {}, ...rest } = others;
   return {
     ...newProgress(),
     ...rest,
@@ -38,6 +40,8 @@ export function progressOf(text = "{}"): Progress {
     counted: fromBase36(counted),
     countedBy: setsIn(countedBy),
     reached: setsIn(reached),
+    missed: setsIn(missed),
+    unsure: setsIn(unsure),
   };
 }
 

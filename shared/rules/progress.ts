@@ -6,7 +6,7 @@ import type { CountedCap } from "./caps.ts";
 import { classOf } from "./channel-types.ts";
 import { elementAt } from "./element-at.ts";
 import type { KnownProvider } from "./mailbox-providers.ts";
-import { noteMailbox, noteReached, noteReason, type RecipientNotes } from "./progress-notes.ts";
+import { noteFailed, noteMailbox, noteReached, noteReason, type RecipientNotes } from "./progress-notes.ts";
 import type { Target } from "./reach.ts";
 import { EXPIRED, type LateSkip, RATE_LIMITED, UNCONFIRMED } from "./reasons.ts";
 
@@ -118,6 +118,8 @@ export const newProgress = (): Progress => ({
   countedBy: {},
   next: [],
   reached: {},
+  missed: {},
+  unsure: {},
   mailboxes: {},
   why: {},
   open: {},
@@ -160,7 +162,7 @@ export function note(
     openClass(progress, unit, addressee);
     return { state: "retryable", reason, tries };
   }
-  noteReason(progress, unit, reason);
+  noteFailed(progress, unit, target.channel, reason);
   const isPermanent = outcome.status === "rejected" && !isOver(reason);
   completeUnit(progress, unit, addressee, { isPermanent, at });
   return { state: outcome.status === "unknown" ? "unknown" : "failed", reason, mailbox, tries };
@@ -204,7 +206,7 @@ function noteThrottle(
   const { tries, throttledSince = at } = unit;
   const waited = at - throttledSince;
   if (waited >= DAY) {
-    noteReason(progress, unit, RATE_LIMITED);
+    noteFailed(progress, unit, elementAt(addressee.targets, unit.target).channel, RATE_LIMITED);
     completeUnit(progress, unit, addressee, { isPermanent: false, at });
     return { state: "failed", reason: RATE_LIMITED, tries };
   }

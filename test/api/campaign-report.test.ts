@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { DAY, HOUR, timestamp } from "../../shared/kernel/clock.ts";
 import { liftFields, liftOf } from "../../shared/rules/lift.ts";
 import { withBuyers } from "../support/conversions.ts";
-import { NOTHING_BACK, NOTHING_LATE } from "../support/late.ts";
+import { NOTHING_BACK, NOTHING_LATE, NOTHING_LOST } from "../support/late.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
@@ -75,13 +75,13 @@ it("the report of a campaign has its counts by channel (CRP-4)", async () => {
   const { report } = await reportedCampaign();
 
   const counts = { delivered: 8, opened: 2, opened_human: 2, clicked: 1, clicked_human: 1, provider_dollars: 0 };
-  expect((await report()).by_channel).toEqual([{ ...NOTHING_BACK, channel: "in_app", ...counts }]);
+  expect((await report()).by_channel).toEqual([{ ...NOTHING_BACK, ...NOTHING_LOST, channel: "in_app", ...counts }]);
 });
 
 it("the report of a campaign has its counts by message, also of those to come (CRP-5)", async () => {
   const { report } = await reportedCampaign();
 
-  const sent = { ...NOTHING_BACK, failed: 0, uncertain: 0, delivered: 4, dollars: expect.any(Number) };
+  const sent = { ...NOTHING_BACK, ...NOTHING_LOST, delivered: 4, dollars: expect.any(Number) };
   expect((await report()).by_message).toEqual([
     { ...sent, position: 0, label: "First", ...OPENED_AND_CLICKED },
     { ...sent, position: 1, label: "From the template", ...OPENED },

@@ -1,7 +1,8 @@
 // The worker crashes between any two of its steps: no send arrives twice, and what may have gone out is unconfirmed.
 import { expect, it } from "vitest";
 import { HOUR, MINUTE } from "../../shared/kernel/clock.ts";
-import { mortal } from "../support/mortal.ts";
+import { findJob } from "../../shared/store/sends/jobs/jobs.ts";
+import { type Death, mortal } from "../support/mortal.ts";
 import { jobOf, post } from "../support/notify.ts";
 import { addPeople, inboxOf, operate, send } from "../support/people.ts";
 import { addPhone, ledgerOf, openChannels, outboxOf, spoil } from "../support/reached.ts";
@@ -57,6 +58,70 @@ it(
   },
   PATIENCE_MS,
 );
+
+it.each([
+  ["several people", 3],
+  ["one person", 1],
+])(
+  "a crash at any step of a send to %s counts whom each channel did not reach once, as the ledger has it (AMB-139, F1)",
+  async (_, size) => {
+    const worker = mortal("deliver");
+    const { world, tenant } = await withTenant({ hooks: worker.hooks });
+    const { ios, sms } = await openChannels(world, tenant, "ios-push", "sms");
+    const people = await addPeople(world, tenant, size);
+    for (const id of people) {
+      await addPhone(world, tenant, id, "ios");
+      await tenant.call(`PATCH /api/v1/subscribers/${id}`, { attributes: { phone: "+4915112345678" } });
+    }
+    await spoil(world, { channel: "sms", outcome: "transient", times: 1_000 });
+    const lost = { ios: 0, sms: 0 };
+    const run = async (attempt: "first" | "last", [n, moment]: Death) => {
+      const dieIn = async (one: "first" | "last", working: () => Promise<unknown>): Promise<Death[]> => {
+        if (one === attempt) worker.dieAt(n, moment);
+        await working();
+        const deaths = worker.deaths();
+        worker.revive();
+        return deaths;
+      };
+      const { id } = (await post(world, tenant, { subscriberIds: people, channel_ids: [ios, sms] })).body;
+      const first = await dieIn("first", () => world.settle());
+      await world.advance(10 * MINUTE);
+      const last = await dieIn("last", () => world.advance(30 * MINUTE));
+      await world.advance(40 * MINUTE);
+      const rows = (await Promise.all(people.map((one) => ledgerOf(tenant, one)))).flat();
+      const ended = (channel: string, ...states: unknown[]) =>
+        rows.filter((row) => row.job === id && row.channel === channel && states.includes(row.state)).length;
+      const { failed_by_channel, uncertain_by_channel } = (await findJob(tenant.store, id))!;
+      const failed = { ios: ended("ios", "failed", "unknown"), sms: ended("sms", "failed", "unknown") };
+      const uncertain = { ios: ended("ios", "unknown"), sms: ended("sms", "unknown") };
+      const at = `step ${n} ${moment} of the ${attempt} attempt`;
+      expect({ ios: 0, ...failed_by_channel }, at).toEqual(failed);
+      expect({ ios: 0, sms: 0, ...uncertain_by_channel }, at).toEqual(uncertain);
+      expect(failed.sms, at).toBe(size);
+      lost.ios += failed.ios;
+      lost.sms += failed.sms;
+      return attempt === "first" ? first : last;
+    };
+    for (const attempt of ["first", "last"] as const) {
+      const deaths = await run(attempt, [1_000, "before"]);
+      expect(deaths.length).toBeGreaterThan(3);
+      for (const death of deaths) await run(attempt, death);
+    }
+    expect(lost.ios).toBeGreaterThan(0);
+    await world.advance(HOUR);
+
+    const { buckets } = (await tenant.call("GET /api/v1/insights/series?group_by=channel")).body;
+    const shown = (channel: string) =>
+      buckets.reduce((sum: number, { group, failed }: Bucket) => sum + (group === channel ? failed : 0), 0);
+    expect({ ios: shown("ios"), sms: shown("sms") }).toEqual(lost);
+  },
+  PATIENCE_MS,
+);
+
+interface Bucket {
+  group: string;
+  failed: number;
+}
 
 it("a send whose messages ended among the dead letters is taken up by its watch (OPS-1, AMB-57)", async () => {
   const worker = mortal("deliver");

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { HOUR, MINUTE, SECOND, timestamp } from "../../shared/kernel/clock.ts";
 import { interactionTotals } from "../../shared/store/sends/interactions/totals.ts";
-import { NOTHING_BACK } from "../support/late.ts";
+import { NOTHING_BACK, NOTHING_LOST } from "../support/late.ts";
 import { follow, LINKED_BODY, mailing, mailsOf, SHOP } from "../support/mails.ts";
 import { send, wholeTable } from "../support/people.ts";
 import { addPhone, openChannels, spoil } from "../support/reached.ts";
@@ -247,6 +247,7 @@ it("a campaign's report has opens by humans and by all, in total, by channel and
   expect(report.by_channel).toEqual([
     {
       ...NOTHING_BACK,
+      ...NOTHING_LOST,
       channel: "email",
       delivered: 2,
       opened: 2,

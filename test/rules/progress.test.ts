@@ -57,6 +57,8 @@ const progress = fc.record({
   countedBy: fc.dictionary(fc.constantFrom("push", "email"), bits),
   next: units,
   reached: fc.dictionary(fc.constantFrom("ios", "email", "in_app"), bits),
+  missed: fc.dictionary(channel, bits),
+  unsure: fc.dictionary(channel, bits),
   mailboxes: fc.dictionary(fc.constantFrom(...knownProviders), fc.integer({ min: 1, max: 200 })),
   why: fc.dictionary(fc.nat(199).map(String), fc.constantFrom("capped", "no_device", "5: x=y;z")),
   open: fc.constant({}),

@@ -3,7 +3,7 @@ import { runner } from "../../local/clock.ts";
 
 type Moment = "before" | "after";
 /** A death at the n-th step, before or after it was carried out. */
-type Death = readonly [n: number, moment: Moment];
+export type Death = readonly [n: number, moment: Moment];
 
 /** A function that dies at its n-th step, before or after it was carried out, and stays dead until revived. */
 export function mortal(worker: string) {

@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import { SendCost } from "../../../shared/contract/cost.ts";
 import { numberedPage, pageFields } from "../../../shared/contract/paging.ts";
-import { arms, lost, reached } from "../../../shared/contract/results.ts";
+import { arms, lost, missed, reached } from "../../../shared/contract/results.ts";
 import { OneOf, said, TrueOrFalse, titled } from "../../../shared/contract/schemas.ts";
 import { periodFields, requirePeriod, textQuery, windowFields, windowOf } from "../../../shared/contract/window.ts";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
@@ -201,6 +201,7 @@ export const campaigns = group("campaigns", "Several messages to one audience.",
           titled("ChannelReport", {
             channel: v.string(),
             ...reached,
+            ...missed,
             provider_dollars: said(
               "What its provider charges, in US dollars; `null` where no price is set",
               v.nullable(v.number()),

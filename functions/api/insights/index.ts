@@ -63,7 +63,8 @@ whole, also one that the period only touches. At most 366 days, or 31 days of ho
 - **By day**: \`sent\` is what was delivered or failed, on the day of the outcome. Opens and clicks count on their own day,
   conversions on the day of the send that they count for. Whom a step of a journey cannot reach is in no send, so \`skipped\`
   leaves them out: they are outcomes of the step, in the numbers of the journey.
-- **\`group_by=channel\`**: \`sent\`, \`failed\` and \`skipped\` are \`null\`: a recipient may have several channels.
+- **\`group_by=channel\`**: \`sent\` and \`skipped\` are \`null\`: a recipient may have several channels. \`failed\` is whom the channel
+  did not reach, mails that came back apart, whatever another one did.
 - **\`interval=hour\`**: \`delivered\` and \`opened\`.
 - **Of a source** (\`source_type\` and \`source_id\`): what was sent counts on the day of its dispatch, and so do the opens
   and clicks of journeys, and conversions: they are those of its funnel.

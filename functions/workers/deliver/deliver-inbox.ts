@@ -88,6 +88,7 @@ function tallyOf({ job, chunk }: Work, { delivered, erased }: InAppMessages): Ta
     ...plain,
     counts: { ...plain.counts, delivered: delivered.size, failed },
     delivered_by_channel: { in_app: delivered.size },
+    failed_by_channel: { in_app: failed },
     delivered_by_arm: byArm(chunk, ({ subscriber }) => delivered.has(subscriber)),
     fail_reasons: { erased, template_error: failed - erased },
     ...(isCounted(job) && {

@@ -1,8 +1,10 @@
 // The numbers of a chunk from its progress.
 import type { Progress } from "../../../shared/rules/progress.ts";
+import { include } from "../../../shared/rules/progress-notes.ts";
 import { isLateSkip, UNCONFIRMED } from "../../../shared/rules/reasons.ts";
 import { byArm, type Chunk, tallyOfChunk } from "../../../shared/store/sends/chunks/chunks.ts";
 import { NO_TALLY, sumOf, type Tally } from "../../../shared/store/sends/chunks/tallies.ts";
+import { targetOf } from "./work.ts";
 
 /** The tally of the chunk so far: a recipient that still waits is neither delivered nor failed. */
 export function talliedBy(chunk: Chunk, progress: Progress): Tally {
@@ -12,6 +14,7 @@ export function talliedBy(chunk: Chunk, progress: Progress): Tally {
   return {
     ...plain,
     ...reached,
+    ...missedByChannel(chunk, progress),
     mailboxes: progress.mailboxes,
     delivered_by_arm: byArm(chunk, (_, n) => isAmong(reachedIn(progress), n)),
     // A recipient that is skipped only now was not accepted into delivery after all.
@@ -33,6 +36,16 @@ const reachedIn = ({ reached }: Pick<Progress, "reached">): bigint =>
 export const isAmong = (set: bigint, recipient: number): boolean => ((set >> BigInt(recipient)) & 1n) === 1n;
 
 const bits = (set: bigint): number => set.toString(2).replaceAll("0", "").length;
+
+/** How many recipients each channel did not reach: all its addresses of them have ended, and none was reached (AMB-139). */
+function missedByChannel(chunk: Chunk, { reached, missed, unsure, work = [], to, next }: Progress) {
+  const waiting: Record<string, bigint> = {};
+  for (const unit of [...work.slice(to), ...next]) include(waiting, unit, targetOf(chunk, unit).channel);
+  const open = (channel: string) => (reached[channel] ?? 0n) | (waiting[channel] ?? 0n);
+  const countIn = (sets: Record<string, bigint>) =>
+    Object.fromEntries(Object.entries(sets).map(([channel, set]) => [channel, bits(set & ~open(channel))]));
+  return { failed_by_channel: countIn(missed), uncertain_by_channel: countIn(unsure) };
+}
 
 /** How many recipients were reached, by channel type and in all, and why the others were not. */
 export function resultOf({ reached, why, work = [], to, next }: Progress, recipients: number) {

@@ -22,13 +22,15 @@ import { withContents } from "../sends/jobs/job-content.ts";
 import { costOfJob } from "../sends/jobs/job-cost.ts";
 import type { JobRecord } from "../sends/jobs/job-record.ts";
 import { findJobs } from "../sends/jobs/jobs.ts";
-import { countsNow, failReasonsNow, reachedNow } from "../sends/jobs/late.ts";
+import { countsNow, failReasonsNow, missedNow, reachedNow } from "../sends/jobs/late.ts";
 import { TemplateItem } from "../templates/items.ts";
 import type { Campaign } from "./campaigns.ts";
 
 /** What became of messages (AMB-139), and what their recipients did (F19). */
 const NO_RESULTS = {
   delivered: 0,
+  failed: 0,
+  uncertain: 0,
   bounced: 0,
   complained: 0,
   unsubscribed: 0,
@@ -39,7 +41,7 @@ const NO_RESULTS = {
 };
 
 function countedOf(job: JobRecord | undefined) {
-  const counts = job ? countsNow(job, job) : { ...NO_RESULTS, failed: 0, uncertain: 0 };
+  const counts = job ? countsNow(job, job) : NO_RESULTS;
   const { delivered, bounced, complained, unsubscribed, failed, uncertain } = counts;
   return { delivered, bounced, complained, unsubscribed, failed, uncertain };
 }
@@ -100,6 +102,9 @@ function reachedByChannel(sends: readonly CampaignSend[]): Map<string, typeof NO
   };
   for (const { job, totals } of sends) {
     for (const [channel, n] of Object.entries(reachedNow(job, job))) reachedBy(channel).delivered += n;
+    const missed = missedNow(job, job);
+    for (const name of ["failed", "uncertain"] as const)
+      for (const [channel, n] of Object.entries(missed[name])) if (n > 0) reachedBy(channel)[name] += n;
     if (job.late.bounced + job.late.complained + job.late.unsubscribed > 0) {
       const mail = reachedBy("email");
       for (const name of ["bounced", "complained", "unsubscribed"] as const) mail[name] += job.late[name];

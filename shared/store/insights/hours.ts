@@ -48,8 +48,7 @@ export function dayWrites(shard: string, counted: readonly HourIncrement[]): Ite
 export const outcomesOf = (addends: Record<string, number>): Record<string, number> =>
   Object.fromEntries(
     Object.entries(addends).filter(
-      ([name]) =>
-        name.startsWith("by:") || name.startsWith("box:") || ["n:delivered", "n:failed", "n:skipped"].includes(name),
+      ([name]) => /^(by|miss|box):/.test(name) || ["n:delivered", "n:failed", "n:skipped"].includes(name),
     ),
   );
 
@@ -65,6 +64,7 @@ export function outcomeCounters(
 ): Record<string, number> {
   const parts = Object.entries(outcomes).map(([name, n]): Record<string, number> => {
     if (name.startsWith("by:")) return { [`c|${name.slice("by:".length)}|delivered`]: n };
+    if (name.startsWith("miss:")) return { [`c|${name.slice("miss:".length)}|failed`]: n };
     if (name.startsWith("box:")) return { [mailboxCounter(name.slice("box:".length), "delivered")]: n };
     const outcome = name.slice("n:".length);
     const ofCategory = { [`k|${category}|${outcome}`]: n };
@@ -143,6 +143,7 @@ export function lateDayWrites(subscriber: string, late: LateResult, category: Ca
   const ofMail = {
     ...(kind === "arrived" ? { delivered: 1 } : { [kind]: 1 }),
     ...(kind === "bounced" && !isUnsure && { delivered: -1 }),
+    ...(isOfRecipient && isUnsure && { failed: -1 }),
   };
   const add: Record<string, number> = { ...ofCategory };
   for (const [name, n] of Object.entries(ofMail)) {

@@ -98,7 +98,7 @@ const hourRows = (store: StoreReader, { start, end }: Window) =>
 
 /** What is counted by source only: people who converted after any touch, and messages that no provider confirmed. */
 const ofSources: readonly Measure[] = ["converted", "revenue_cents", "uncertain"];
-const notOfChannels: readonly Measure[] = [...ofSources, "sent", "failed", "skipped"];
+const notOfChannels: readonly Measure[] = [...ofSources, "sent", "skipped"];
 
 /**
  * By days in UTC; the days in which the window begins and ends count whole. `sent` is what was delivered, failed or bounced, on

@@ -116,7 +116,7 @@ function attemptLate(world: World, job: Job, recipient: Recipient, delivery: Del
   }
   recipient.reasons = reasons;
   if (LATE_SKIPS.includes(reasons[0]!)) delivery.state = "skipped";
-  else Object.assign(delivery, { state: "failed", reason: reasons[0] });
+  else Object.assign(delivery, { state: "failed", reason: reasons[0], failed_at: world.now });
   recipient.at = world.now;
   if (reasons[0] !== "topic_opt_out") fallBack(world, job, recipient, delivery);
   conclude(recipient);
@@ -248,7 +248,7 @@ function retry(world: World, job: Job, recipient: Recipient, delivery: Delivery)
 
 /** SMA-6, AMB-96: a permanent failure falls back to the next class, each once; retries that ran out do not. */
 function fail(world: World, job: Job, recipient: Recipient, delivery: Delivery, outcome: string): void {
-  Object.assign(delivery, { state: "failed", reason: outcome });
+  Object.assign(delivery, { state: "failed", reason: outcome, failed_at: world.now });
   recipient.at = world.now;
   if (outcome === "invalid_token") at(world, world.now, () => refuseShared(world, recipient, delivery));
   if (outcome === "invalid_token" && delivery.device) delivery.device.status = "invalid";

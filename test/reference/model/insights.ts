@@ -21,7 +21,7 @@ import {
 } from "./kit.ts";
 import type { Job, Recipient } from "./records/sends.ts";
 import { heatmap, series, summary } from "./series.ts";
-import { countsOf, isUnderWay, later } from "./tallies.ts";
+import { countsOf, isUnderWay, later, lossesBy, lostOf } from "./tallies.ts";
 import { existing, found, type World } from "./world.ts";
 
 /** @param all with those that failed whole, whose recipients are not counted one by one */
@@ -52,10 +52,10 @@ export function report(world: World, query: Record<string, string>, id: string |
   const answered = world.interactions
     .filter(({ job_id }) => jobs.some(({ id }) => id === job_id))
     .flatMap((row) => channelOf(row) ?? []);
-  const bounced = jobs.flatMap(({ recipients }) =>
-    recipients.filter(({ deliveries }) => deliveries.some(({ state }) => state === "bounced")),
-  );
-  const types = [...new Set([...reached, ...answered, ...bounced.map(() => "email")])];
+  const people = jobs.flatMap(({ recipients }) => recipients);
+  const bounced = people.filter(({ deliveries }) => deliveries.some(({ state }) => state === "bounced"));
+  const lost = people.flatMap(lostOf).map(([type]) => type);
+  const types = [...new Set([...reached, ...answered, ...bounced.map(() => "email"), ...lost])];
   const by_message = campaign.messages.map((message, position) => {
     const own = touches.filter(({ job }) => job.id === message.job_id);
     const whole = jobs.filter(({ id }) => id === message.job_id);
@@ -80,8 +80,9 @@ export function report(world: World, query: Record<string, string>, id: string |
     delivered: touches.filter(({ recipient }) =>
       recipient.deliveries.some((d) => d.delivered_at !== null && d.channel.type === channel),
     ).length,
-    ...later(channel === "email" ? jobs.flatMap(({ recipients }) => recipients) : []),
+    ...later(channel === "email" ? people : []),
     bounced: channel === "email" ? bounced.length : 0,
+    ...lossesBy(channel, people),
   }));
   const messages = campaign.messages.length > 1 ? { by_message } : { by_message: [] };
   return {

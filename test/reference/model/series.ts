@@ -4,6 +4,7 @@ import { conversionsAfter, everyTouch, isOfOneMoment, type Touch, windowOf } fro
 import { CLICKS, channelOf, OPENS } from "./interactions.ts";
 import { ANY, type Body, DAY, HOUR, invalid, iso, isUuid, MINUTE, type Request, Unordered } from "./kit.ts";
 import type { Channel, Interaction, Job, Recipient } from "./records/sends.ts";
+import { lostOf } from "./tallies.ts";
 import type { World } from "./world.ts";
 
 /** Something that one figure counts. */
@@ -50,12 +51,16 @@ function outcomesOf(job: Job, recipient: Recipient, isByChannel: boolean): Fact[
   // A mail that came back is counted by channel even if another channel reached the person.
   const isBounced = isByChannel ? types(["bounced"]).length > 0 : state === "bounced";
   const mailed = deliveries.find(({ channel }) => channel.type === "email")?.attempts.at(-1) ?? at;
+  const failure = state === "failed" ? [fact("failed", at)] : [];
+  const failures = isByChannel
+    ? lostOf(recipient).map(([type, own]) => fact("failed", Math.max(...own.map((d) => d.failed_at ?? 0)), [type]))
+    : failure;
   const facts = [
     ...arrivals.map(([type, own]) =>
       fact("delivered", Math.min(...own.map((d) => d.delivered_at!)), type ? [type] : []),
     ),
     ...(isBounced ? [fact("bounced", mailed, ["email"])] : []),
-    ...(state === "failed" ? [fact("failed", at)] : []),
+    ...failures,
     ...(state === "skipped" ? [fact("skipped", at)] : []),
     ...(recipient.hasComplained ? [fact("complained", mailed, ["email"])] : []),
     ...(recipient.hasUnsubscribed ? [fact("unsubscribed", mailed, ["email"])] : []),
@@ -192,7 +197,7 @@ export function series(world: World, { query }: Request) {
   if (conversions === undefined) return ok({ buckets: ANY });
   const names = interval === "hour" ? ["delivered", "opened"] : [...MEASURES, ...OF_CONVERSIONS];
   // A recipient may have several channels: what it comes to in all belongs to none.
-  const shown = isByChannel ? names.filter((name) => !["sent", "failed", "skipped"].includes(name)) : names;
+  const shown = isByChannel ? names.filter((name) => !["sent", "skipped"].includes(name)) : names;
   const all = [...factsOf(world, isByChannel), ...conversions].filter(({ measure }) => shown.includes(measure));
   if (straddles(world, all, width)) return ok({ buckets: ANY });
   const groups = ({ job, channels }: Fact): (string | null)[] => {

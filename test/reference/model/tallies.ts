@@ -30,6 +30,22 @@ export const later = (recipients: Recipient[]) => ({
   unsubscribed: recipients.filter(({ hasUnsubscribed }) => hasUnsubscribed).length,
 });
 
+/** The deliveries of a recipient by each type of channel whose message did not reach it for another reason than a bounce. */
+export function lostOf({ deliveries }: Recipient): [type: string, own: Delivery[]][] {
+  const byType = Map.groupBy(deliveries, ({ channel }) => channel.type);
+  return [...byType].filter(([, own]) => {
+    const states = own.map(({ state }) => state);
+    return states.includes("failed") && states.every((state) => state === "failed" || state === "skipped");
+  });
+}
+
+/** AMB-139: by a type of channel, whatever another channel did. */
+export function lossesBy(type: string, recipients: Recipient[]) {
+  const lost = recipients.flatMap(lostOf).filter(([of]) => of === type);
+  const isUncertain = ({ reason }: Delivery) => reason === UNANSWERED;
+  return { failed: lost.length, uncertain: lost.filter(([, own]) => own.some(isUncertain)).length };
+}
+
 /** Where several reasons are true of one person, any of them may be the one that is counted. */
 export function reasonsOf({ recipients }: Job): Body {
   const lists = recipients.filter(({ state }) => state === "skipped").map(({ reasons }) => reasons);

@@ -57,6 +57,10 @@ interface Arbitration extends Omit<ArbitrationReport, "chosen"> {
 }
 
 export interface Tally extends v.InferOutput<v.ObjectSchema<typeof tallyFields, undefined>> {
+  /** Recipients whom a channel type did not reach, whatever another one did; who is skipped is not among them (AMB-139). */
+  failed_by_channel: Record<string, number>;
+  /** Those among them whose provider did not answer. */
+  uncertain_by_channel: Record<string, number>;
   /** Mails handed over, by the provider of their mailboxes; those of others are left out. */
   mailboxes: Record<string, number>;
   /** Recipients reached, by arm; empty of a send without arms. */
@@ -86,6 +90,8 @@ export const tallyAttributes = {
   "skip:*": v.number(),
   "fail:*": v.number(),
   "by:*": v.number(),
+  "miss:*": v.number(),
+  "unsure:*": v.number(),
   "box:*": v.number(),
   "arm:*": v.number(),
   "chosen:*": v.number(),
@@ -108,6 +114,8 @@ export function addends(tally: Tally): Record<string, number> {
     skip: tally.skip_reasons,
     fail: tally.fail_reasons,
     by: tally.delivered_by_channel,
+    miss: tally.failed_by_channel,
+    unsure: tally.uncertain_by_channel,
     box: tally.mailboxes,
     arm: tally.delivered_by_arm,
     chosen,
@@ -148,6 +156,8 @@ export function tallyOf(row: object): Tally {
     skip_reasons: under("skip"),
     fail_reasons: under("fail"),
     delivered_by_channel: under("by"),
+    failed_by_channel: under("miss"),
+    uncertain_by_channel: under("unsure"),
     mailboxes: under("box"),
     delivered_by_arm: under("arm"),
     arbitration: { ...NO_ARBITRATION, ...under("arb"), chosen: under("chosen") },

@@ -63,6 +63,16 @@ export function reachedNow(
     : { ...reached, email: Math.max(0, (reached.email ?? 0) + change) };
 }
 
+/** Recipients whom a channel did not reach, without mails of which it is known by now that they arrived or came back. */
+export function missedNow(
+  { late }: Pick<JobRecord, "late">,
+  { failed_by_channel, uncertain_by_channel }: Pick<Tally, "failed_by_channel" | "uncertain_by_channel">,
+): Record<"failed" | "uncertain", Record<string, number>> {
+  const known = late.arrived + late.returned;
+  const unknown = (n: Record<string, number>) => (n.email ? { ...n, email: Math.max(0, n.email - known) } : n);
+  return { failed: unknown(failed_by_channel), uncertain: unknown(uncertain_by_channel) };
+}
+
 /** Recipients reached by arm, without those whose mail came back. */
 export const reachedByArm = (
   { late }: Pick<JobRecord, "late">,

@@ -34,6 +34,8 @@ export interface Delivery {
   reason: string | null;
   attempts: number[];
   delivered_at: number | null;
+  /** When it failed for good. */
+  failed_at?: number;
   /** The end of quiet hours that it waits for. */
   waits?: number | null;
 }
