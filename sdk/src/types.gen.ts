@@ -1673,6 +1673,10 @@ export interface ChannelReport {
   clicked: number;
   /** Recipients who clicked, without what a machine seems to have done */
   clicked_human: number;
+  /** Recipients whom this channel did not reach, mails that came back apart, whatever another one did */
+  failed: number;
+  /** Those among `failed` whose provider did not answer */
+  uncertain: number;
   /** What its provider charges, in US dollars; `null` where no price is set */
   provider_dollars: number | null;
 }
