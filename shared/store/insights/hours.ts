@@ -44,13 +44,11 @@ export function dayWrites(shard: string, counted: readonly HourIncrement[]): Ite
   });
 }
 
+const isOutcome = /^((by|miss|box):|n:(delivered|failed|skipped)$)/;
+
 /** The outcomes of a tally that are counted by the day, as addends. */
 export const outcomesOf = (addends: Record<string, number>): Record<string, number> =>
-  Object.fromEntries(
-    Object.entries(addends).filter(
-      ([name]) => /^(by|miss|box):/.test(name) || ["n:delivered", "n:failed", "n:skipped"].includes(name),
-    ),
-  );
+  Object.fromEntries(Object.entries(addends).filter(([name]) => isOutcome.test(name)));
 
 /** What is left of the outcomes of a tally where a part of them was counted before. */
 export const outcomesBeyond = (addends: Record<string, number>, before: Record<string, number>) =>
@@ -63,12 +61,12 @@ export function outcomeCounters(
   outcomes: Record<string, number>,
 ): Record<string, number> {
   const parts = Object.entries(outcomes).map(([name, n]): Record<string, number> => {
-    if (name.startsWith("by:")) return { [`c|${name.slice("by:".length)}|delivered`]: n };
-    if (name.startsWith("miss:")) return { [`c|${name.slice("miss:".length)}|failed`]: n };
-    if (name.startsWith("box:")) return { [mailboxCounter(name.slice("box:".length), "delivered")]: n };
-    const outcome = name.slice("n:".length);
-    const ofCategory = { [`k|${category}|${outcome}`]: n };
-    return outcome === "delivered" ? { ...ofCategory, [`delivered:${at.slice(11, 13)}`]: n } : ofCategory;
+    const [group, of = ""] = name.split(":");
+    if (group === "by") return { [`c|${of}|delivered`]: n };
+    if (group === "miss") return { [`c|${of}|failed`]: n };
+    if (group === "box") return { [mailboxCounter(of, "delivered")]: n };
+    const ofCategory = { [`k|${category}|${of}`]: n };
+    return of === "delivered" ? { ...ofCategory, [`delivered:${at.slice(11, 13)}`]: n } : ofCategory;
   });
   return addedUp(parts);
 }
