@@ -25,7 +25,7 @@ export function reportStories(open: () => Promise<Tab>): void {
     await page.getByText(/^Clicked, B against A: [+−]?[\d.]+ points, between /).waitFor();
     const press = () => page.getByRole("button", { name: "Download By channel as CSV" }).click();
     const text = await savedBy(page, press, SETTLE_MS);
-    expect(text).toMatch(/^Channel,Delivered,Opened,Clicked,Bounced,Opted out\r\nEmail,\d+,/);
+    expect(text).toMatch(/^Channel,Delivered,Opened,Clicked,Failed,Uncertain,Bounced,Opted out\r\nEmail,\d+,/);
     expect(await violationsInThemes(page)).toEqual({});
   });
 
