@@ -31,6 +31,15 @@ interface BreakdownProps<T> {
 const ofDelivered = (part: number, { delivered }: CountedResults): string =>
   delivered ? `${number(part)} (${share(part, delivered)})` : number(part);
 
+/** Left out where it is 0 everywhere. */
+const counted = <T,>(title: string, of: (row: T) => number): Column<T> => ({
+  title,
+  isMinor: true,
+  isNumber: true,
+  has: (row) => of(row) > 0,
+  cell: (row) => number(of(row)),
+});
+
 export function Breakdown<T extends CountedResults>({
   title,
   file,
@@ -43,8 +52,8 @@ export function Breakdown<T extends CountedResults>({
   const [row] = rows;
   if (!row) return null;
   const lost: Column<T>[] = [
-    { title: "Failed", isMinor: true, isNumber: true, cell: (one) => number(one.failed ?? 0) },
-    { title: "Uncertain", isMinor: true, isNumber: true, cell: (one) => number(one.uncertain ?? 0) },
+    counted("Failed", ({ failed = 0 }) => failed),
+    counted("Uncertain", ({ uncertain = 0 }) => uncertain),
     { title: "Bounced", isMinor: true, isNumber: true, cell: (one) => number(one.bounced ?? 0) },
     { title: "Opted out", isMinor: true, isNumber: true, cell: (one) => ofDelivered(one.unsubscribed ?? 0, one) },
   ];
