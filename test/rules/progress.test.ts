@@ -3,8 +3,17 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { resultOf } from "../../functions/workers/deliver/tally.ts";
+import { DAY } from "../../shared/kernel/clock.ts";
 import { knownProviders } from "../../shared/rules/mailbox-providers.ts";
-import { type Addressee, isPassed, newProgress, note, type Progress, type Unit } from "../../shared/rules/progress.ts";
+import {
+  type Addressee,
+  isPassed,
+  newProgress,
+  note,
+  type Progress,
+  type SendOutcome,
+  type Unit,
+} from "../../shared/rules/progress.ts";
 import { nextRound, putOff, unitsOf, waitingFor } from "../../shared/rules/progress-rounds.ts";
 import { progressOf, progressText } from "../../shared/rules/progress-text.ts";
 
@@ -127,6 +136,25 @@ it("a failure is tried again after a minute, or as much later as its provider sa
   };
 
   expect([0, 30, 600].map(waitFor)).toEqual([60_000, 60_000, 600_000]);
+});
+
+it.each<[string, SendOutcome, object]>([
+  ["is refused", { status: "rejected", reason: "410" }, { missed: { sms: 1n }, unsure: {} }],
+  ["gets no answer", { status: "unknown", reason: "timeout" }, { missed: { sms: 1n }, unsure: { sms: 1n } }],
+  [
+    "is throttled for a day",
+    { status: "retryable", reason: "429", isThrottled: true },
+    { missed: { sms: 1n }, unsure: {} },
+  ],
+  ["is skipped by a cap", { status: "skipped", reason: "capped" }, { missed: {}, unsure: {} }],
+  ["is canceled", { status: "rejected", reason: "canceled" }, { missed: {}, unsure: {} }],
+  ["is tried again", { status: "retryable", reason: "500" }, { missed: {}, unsure: {} }],
+])("a message that %s is a failure of its channel, an uncertain one, or none (AMB-139)", (_, outcome, noted) => {
+  const addressee: Addressee = { targets: [{ channel: "sms" }], isSmart: false };
+  const state = newProgress();
+  note(state, { recipient: 0, target: 0, tries: [], due: 0, throttledSince: 0 }, addressee, { outcome, at: DAY });
+
+  expect({ missed: state.missed, unsure: state.unsure }).toEqual(noted);
 });
 
 it("a throttle leaves the tries as they are, waits longer each time, and fails after a day (AMB-111)", () => {
