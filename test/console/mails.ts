@@ -147,7 +147,8 @@ export function mailStories(open: () => Promise<Tab>): void {
       return y >= 0 && y + height <= 700;
     };
     const settings = editor.getByRole("button", { name: "Settings of the whole email" });
-    await blocks.first().press("Space");
+    await blocks.first().focus();
+    for (const key of ["Tab", "Shift+Tab", "Space"]) await page.keyboard.press(key);
     await settings.waitFor();
     expect(await isInSight(blocks.first())).toBe(true);
     await blocks.nth(1).click();
