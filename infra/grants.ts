@@ -5,6 +5,7 @@ import type { IBucket } from "aws-cdk-lib/aws-s3";
 import { isOfStream, PUBLISHER, queueNames } from "../shared/contract/messages.ts";
 import { tableDefinition } from "../shared/store/definition.ts";
 import { ASSETS_PATH } from "../shared/store/files/assets.ts";
+import { MAILS_FOLDER } from "../shared/store/files/mails.ts";
 import { queueVariable } from "../shared/store/queue-sender.ts";
 import type { DeployedFunction } from "./functions.ts";
 import { lookUp } from "./names.ts";
@@ -101,6 +102,8 @@ const inBuckets = (storage: Storage): [string, Allow][] => [
   ["archive", (actions) => within(storage.archive, "records/*", actions)],
   ["publish-failures", (actions) => within(storage.failures.get(PUBLISHER), "refused/*", actions)],
   ["assets", (actions) => allow(actions, storage.assets.arnForObjects(`${ASSETS_PATH.slice(1)}*`))],
+  ["assets-bucket", (actions) => allow(actions, storage.assets.bucketArn)],
+  ["mails", (actions) => allow(actions, storage.assets.arnForObjects(`${MAILS_FOLDER}*`))],
   ["site", (actions) => allow(actions, storage.site.arnForObjects("*"))],
   ["site-bucket", (actions) => allow(actions, storage.site.bucketArn)],
   ["imports", (actions) => allow(actions, storage.imports.arnForObjects("*"))],

@@ -1,5 +1,6 @@
 // The editor of a mail made of blocks: their list at the left, the mail in the middle, settings at the right.
 import { useEffect, useRef, useState } from "preact/hooks";
+import { CLIPPED_BYTES } from "../../shared/rules/content-kinds.ts";
 import { useHistory } from "../app/history.ts";
 import { me } from "../app/session.ts";
 import { bytes } from "../app/time.ts";
@@ -213,10 +214,11 @@ function useWay(chosen: string | undefined, choose: (id: string) => void, at: st
 function Size({ design }: { design: Design }) {
   const html = mailHtml(design);
   const isRefused = isTooLarge(html, design);
+  const isClipped = bytesOf(html) > CLIPPED_BYTES;
   return (
-    <span class={isRefused ? "fault" : "dim"}>
+    <span class={isRefused || isClipped ? "fault" : "dim"}>
       {bytes(bytesOf(html))}
-      {isRefused && ": too large to be saved"}
+      {isRefused ? ": too large to be saved" : isClipped && ": some mailboxes cut it off"}
     </span>
   );
 }

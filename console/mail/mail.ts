@@ -1,4 +1,5 @@
 // A design as the HTML of a mail: tables, styles at each element, conditions of Outlook, and a dark variant.
+import { MAX_DESIGN_BYTES, MAX_HTML_BYTES } from "../../shared/rules/content-kinds.ts";
 import { onColour } from "./colours.ts";
 import { type Block, type Design, fonts, type MailTheme } from "./design.ts";
 import { contentOf, paddingOf } from "./kinds.ts";
@@ -6,9 +7,6 @@ import { table } from "./markup.ts";
 
 /** The width of the card; narrower windows get narrower ones. */
 const WIDTH = 600;
-/** What the service takes of a mail with what that was made of, in bytes of JSON, and of the latter, in characters (CHC-1). */
-const MOST_BYTES = 65_536;
-const MOST_DESIGN = 32_768;
 
 const DARK = "@media (prefers-color-scheme:dark)";
 
@@ -100,10 +98,8 @@ export const inTheme = (html: string, isDark: boolean): string =>
 export const bytesOf = (text: string): number => new TextEncoder().encode(text).length;
 
 /** Whether the service would refuse a mail for its size. */
-export function isTooLarge(html: string, made: Design): boolean {
-  const design = JSON.stringify(made);
-  return design.length > MOST_DESIGN || bytesOf(JSON.stringify({ email: { design, html } })) > MOST_BYTES;
-}
+export const isTooLarge = (html: string, design: Design): boolean =>
+  bytesOf(html) > MAX_HTML_BYTES || bytesOf(JSON.stringify(design)) > MAX_DESIGN_BYTES;
 
 const VARIABLE = /\{\{\s*([\w.]+)[^}]*?\}\}/g;
 const FALLBACK = /default:\s*(?:'([^']*)'|"([^"]*)")/;

@@ -12,6 +12,7 @@ import { MAX_GIVEN_IDS } from "../../shared/contract/notification-input.ts";
 import { MAX_PER_PAGE } from "../../shared/contract/paging.ts";
 import { CREDENTIAL_TTL_MS } from "../../shared/http/credential-cache.ts";
 import { BODY_BYTES } from "../../shared/http/input.ts";
+import { MAX_DESIGN_BYTES, MAX_HTML_BYTES } from "../../shared/rules/content-kinds.ts";
 import { MAX_PROPERTIES, MAX_PROPERTY_CHARACTERS, SERVER_BODY_BYTES, tiers } from "../../shared/rules/event-limits.ts";
 import { JSON_LIMITS } from "../../shared/rules/json-limits.ts";
 import { RENDERED_BYTES, TEMPLATE_BYTES } from "../../shared/rules/render.ts";
@@ -39,6 +40,7 @@ export const limits: readonly (readonly [what: string, maximum: string])[] = [
     "its length",
     `without a credential ${size(BODY_BYTES.public)}, with an SDK key ${size(BODY_BYTES.sdk)} unless it holds events; beyond it 413`,
   ],
+  ["HTML and design of a mail", `${count(MAX_HTML_BYTES)} and ${count(MAX_DESIGN_BYTES)} bytes`],
   ["title and body of a message", `${count(MAX_TITLE_CHARACTERS)} and ${count(MAX_BODY_CHARACTERS)} characters`],
   ["template, and its rendered text", `${size(TEMPLATE_BYTES)} and ${size(RENDERED_BYTES)}`],
   ["`subscriberIds` or `external_ids` of a send", count(MAX_GIVEN_IDS)],

@@ -758,9 +758,9 @@ export interface EmailContent {
   subject?: string | undefined;
   /** What a mailbox shows after the subject */
   preheader?: string | undefined;
-  /** The HTML. Default: made of `text`, else of `body` of the message */
+  /** The HTML, at most 204,800 bytes of UTF-8. Default: made of `text`, else of `body` of the message */
   html?: string | undefined;
-  /** What an editor made the HTML of, such as JSON. It is stored and returned as it is, and never sent */
+  /** What an editor made the HTML of, such as JSON, at most 102,400 bytes of UTF-8. It is stored and returned as it is, and never sent */
   design?: string | undefined;
   /** The plain text. Default: made of `html`, else of `body` of the message */
   text?: string | undefined;
@@ -1174,6 +1174,8 @@ export interface Campaign {
     body: string;
     /** What some channels say instead of title and body */
     by_channel?: ContentByChannel | undefined;
+    /** In a list: what is too long for it, such as `by_channel.email.html`. The content by itself has it */
+    left_out?: string[] | undefined;
   } | undefined;
   /** The template that says it, instead of `title` and `body` or `content` */
   template_id?: string | undefined;
@@ -1189,6 +1191,8 @@ export interface Campaign {
     body: string;
     /** What some channels say instead of title and body */
     by_channel?: ContentByChannel | undefined;
+    /** In a list: what is too long for it, such as `by_channel.email.html`. The content by itself has it */
+    left_out?: string[] | undefined;
   } | undefined;
   /** The share of arm A in percent, 1 to 99. Default: 50 where there is an arm B */
   split_percentage?: number | undefined;
@@ -1223,6 +1227,8 @@ export interface Campaign {
       body: string;
       /** What some channels say instead of title and body */
       by_channel?: ContentByChannel | undefined;
+      /** In a list: what is too long for it, such as `by_channel.email.html`. The content by itself has it */
+      left_out?: string[] | undefined;
     } | undefined;
     /** The template that says it, instead of `title` and `body` or `content` */
     template_id?: string | undefined;
@@ -1238,6 +1244,8 @@ export interface Campaign {
       body: string;
       /** What some channels say instead of title and body */
       by_channel?: ContentByChannel | undefined;
+      /** In a list: what is too long for it, such as `by_channel.email.html`. The content by itself has it */
+      left_out?: string[] | undefined;
     } | undefined;
     /** The share of arm A in percent, 1 to 99. Default: 50 where there is an arm B */
     split_percentage?: number | undefined;
@@ -1351,6 +1359,8 @@ export interface CampaignsCampaign {
     body: string;
     /** What some channels say instead of title and body */
     by_channel?: ContentByChannel | undefined;
+    /** In a list: what is too long for it, such as `by_channel.email.html`. The content by itself has it */
+    left_out?: string[] | undefined;
   } | undefined;
   /** The template that says it, instead of `title` and `body` or `content` */
   template_id?: string | undefined;
@@ -1366,6 +1376,8 @@ export interface CampaignsCampaign {
     body: string;
     /** What some channels say instead of title and body */
     by_channel?: ContentByChannel | undefined;
+    /** In a list: what is too long for it, such as `by_channel.email.html`. The content by itself has it */
+    left_out?: string[] | undefined;
   } | undefined;
   /** The share of arm A in percent, 1 to 99. Default: 50 where there is an arm B */
   split_percentage?: number | undefined;
@@ -1400,6 +1412,8 @@ export interface CampaignsCampaign {
       body: string;
       /** What some channels say instead of title and body */
       by_channel?: ContentByChannel | undefined;
+      /** In a list: what is too long for it, such as `by_channel.email.html`. The content by itself has it */
+      left_out?: string[] | undefined;
     } | undefined;
     /** The template that says it, instead of `title` and `body` or `content` */
     template_id?: string | undefined;
@@ -1415,6 +1429,8 @@ export interface CampaignsCampaign {
       body: string;
       /** What some channels say instead of title and body */
       by_channel?: ContentByChannel | undefined;
+      /** In a list: what is too long for it, such as `by_channel.email.html`. The content by itself has it */
+      left_out?: string[] | undefined;
     } | undefined;
     /** The share of arm A in percent, 1 to 99. Default: 50 where there is an arm B */
     split_percentage?: number | undefined;
@@ -2819,6 +2835,8 @@ export interface ListedCampaign {
     body: string;
     /** What some channels say instead of title and body */
     by_channel?: ContentByChannel | undefined;
+    /** In a list: what is too long for it, such as `by_channel.email.html`. The content by itself has it */
+    left_out?: string[] | undefined;
   } | undefined;
   /** The template that says it, instead of `title` and `body` or `content` */
   template_id?: string | undefined;
@@ -2834,6 +2852,8 @@ export interface ListedCampaign {
     body: string;
     /** What some channels say instead of title and body */
     by_channel?: ContentByChannel | undefined;
+    /** In a list: what is too long for it, such as `by_channel.email.html`. The content by itself has it */
+    left_out?: string[] | undefined;
   } | undefined;
   /** The share of arm A in percent, 1 to 99. Default: 50 where there is an arm B */
   split_percentage?: number | undefined;
@@ -2868,6 +2888,8 @@ export interface ListedCampaign {
       body: string;
       /** What some channels say instead of title and body */
       by_channel?: ContentByChannel | undefined;
+      /** In a list: what is too long for it, such as `by_channel.email.html`. The content by itself has it */
+      left_out?: string[] | undefined;
     } | undefined;
     /** The template that says it, instead of `title` and `body` or `content` */
     template_id?: string | undefined;
@@ -2883,6 +2905,8 @@ export interface ListedCampaign {
       body: string;
       /** What some channels say instead of title and body */
       by_channel?: ContentByChannel | undefined;
+      /** In a list: what is too long for it, such as `by_channel.email.html`. The content by itself has it */
+      left_out?: string[] | undefined;
     } | undefined;
     /** The share of arm A in percent, 1 to 99. Default: 50 where there is an arm B */
     split_percentage?: number | undefined;
@@ -3034,6 +3058,8 @@ export interface Notification {
     body: string;
     /** What some channels say instead of title and body */
     by_channel?: ContentByChannel | undefined;
+    /** In a list: what is too long for it, such as `by_channel.email.html`. The content by itself has it */
+    left_out?: string[] | undefined;
   } | undefined;
   /** Custom values for the app, as the send gave them */
   data: Record<string, JsonValue> | null;
@@ -3071,6 +3097,8 @@ export interface Notification {
     body: string;
     /** What some channels say instead of title and body */
     by_channel?: ContentByChannel | undefined;
+    /** In a list: what is too long for it, such as `by_channel.email.html`. The content by itself has it */
+    left_out?: string[] | undefined;
   } | null;
   /** What started the send */
   source: {
@@ -3342,7 +3370,7 @@ export interface NotificationPreview {
     /** What to look at before it is sent */
     warnings: ({
       /** What may go wrong with the message on this channel */
-      code: "template_error" | "template_not_approved" | "unknown_variables" | "sms_unicode" | "sms_segments" | "message_too_long" | "push_truncated" | "payload_too_large";
+      code: "template_error" | "template_not_approved" | "unknown_variables" | "sms_unicode" | "sms_segments" | "message_too_long" | "push_truncated" | "payload_too_large" | "mail_clipped";
       /** The same as a sentence */
       message: string;
     })[];
@@ -4352,6 +4380,8 @@ export interface Template {
     body: string;
     /** What some channels say instead of title and body */
     by_channel?: ContentByChannel | undefined;
+    /** In a list: what is too long for it, such as `by_channel.email.html`. The content by itself has it */
+    left_out?: string[] | undefined;
   };
   /** When it was created. RFC 3339. */
   created_at: string;
@@ -5703,7 +5733,7 @@ export interface TemplatesPreviewAnswer {
     /** What to look at before it is sent */
     warnings: ({
       /** What may go wrong with the message on this channel */
-      code: "template_error" | "template_not_approved" | "unknown_variables" | "sms_unicode" | "sms_segments" | "message_too_long" | "push_truncated" | "payload_too_large";
+      code: "template_error" | "template_not_approved" | "unknown_variables" | "sms_unicode" | "sms_segments" | "message_too_long" | "push_truncated" | "payload_too_large" | "mail_clipped";
       /** The same as a sentence */
       message: string;
     })[];
@@ -6120,6 +6150,8 @@ export interface CampaignsReleaseAnswer {
     body: string;
     /** What some channels say instead of title and body */
     by_channel?: ContentByChannel | undefined;
+    /** In a list: what is too long for it, such as `by_channel.email.html`. The content by itself has it */
+    left_out?: string[] | undefined;
   } | undefined;
   /** The template that says it, instead of `title` and `body` or `content` */
   template_id?: string | undefined;
@@ -6135,6 +6167,8 @@ export interface CampaignsReleaseAnswer {
     body: string;
     /** What some channels say instead of title and body */
     by_channel?: ContentByChannel | undefined;
+    /** In a list: what is too long for it, such as `by_channel.email.html`. The content by itself has it */
+    left_out?: string[] | undefined;
   } | undefined;
   /** The share of arm A in percent, 1 to 99. Default: 50 where there is an arm B */
   split_percentage?: number | undefined;
@@ -6169,6 +6203,8 @@ export interface CampaignsReleaseAnswer {
       body: string;
       /** What some channels say instead of title and body */
       by_channel?: ContentByChannel | undefined;
+      /** In a list: what is too long for it, such as `by_channel.email.html`. The content by itself has it */
+      left_out?: string[] | undefined;
     } | undefined;
     /** The template that says it, instead of `title` and `body` or `content` */
     template_id?: string | undefined;
@@ -6184,6 +6220,8 @@ export interface CampaignsReleaseAnswer {
       body: string;
       /** What some channels say instead of title and body */
       by_channel?: ContentByChannel | undefined;
+      /** In a list: what is too long for it, such as `by_channel.email.html`. The content by itself has it */
+      left_out?: string[] | undefined;
     } | undefined;
     /** The share of arm A in percent, 1 to 99. Default: 50 where there is an arm B */
     split_percentage?: number | undefined;

@@ -7,16 +7,28 @@ import { grammar } from "./grammar.ts";
 import { MessageBody, MessageTitle } from "./message-text.ts";
 import { JsonObject, said } from "./schemas.ts";
 
-/** So that a job with all its texts is one item of the table. */
+/** Without the HTML and the design of a mail, which may lie apart: so that a job with all its texts is one item of the table. */
 const MAX_BY_CHANNEL_BYTES = 65_536;
 
 /** What is wrong with `by_channel` of a request: its shape, else its texts and URLs. */
 export function byChannelProblems(value: unknown): ContentProblem[] {
   const problems = contentProblems(value);
   if (problems.length > 0) return problems;
-  if (Buffer.byteLength(JSON.stringify(value)) > MAX_BY_CHANNEL_BYTES)
-    return [{ path: [], reason: `must have at most ${MAX_BY_CHANNEL_BYTES} bytes as JSON` }];
+  if (bytesOf(withoutMails({ by_channel: value as ByChannel }).by_channel) > MAX_BY_CHANNEL_BYTES) {
+    const reason = `must have at most ${MAX_BY_CHANNEL_BYTES} bytes as JSON, without html and design of email`;
+    return [{ path: [], reason }];
+  }
   return textProblems(value as ByChannel);
+}
+
+export const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value) ?? "");
+
+/** What is counted of a content beside its mails. */
+export function withoutMails<T extends { by_channel?: ByChannel | undefined }>(content: T): T {
+  const { by_channel } = content;
+  if (!by_channel?.email) return content;
+  const { html: _, design: __, ...email } = by_channel.email;
+  return { ...content, by_channel: { ...by_channel, email } };
 }
 
 const MAX_PROBLEMS = 20;

@@ -4,7 +4,7 @@ import { validatePredicate } from "../rules/predicates.ts";
 import { validateDevicePredicate } from "../rules/versions.ts";
 import { CustomData, SmallObject } from "./custom-data.ts";
 import { grammar } from "./grammar.ts";
-import { MessageContent, VariantB } from "./message-content.ts";
+import { bytesOf, MessageContent, VariantB, withoutMails } from "./message-content.ts";
 import { chatAppFields, MessageBody, MessageTitle } from "./message-text.ts";
 import { SafetyInput } from "./safety.ts";
 import { ExternalId, maxCharacters, SomeOf, SomeTextUpTo, said, TemplateId, TimestampInput, Uuid } from "./schemas.ts";
@@ -103,9 +103,13 @@ const wholeSend = <T extends Partial<v.InferOutput<typeof Send>>>({ hasAudience 
     } else if (value.title === undefined) blame("title", "title and body, or template_id, are required");
     else if (value.body === undefined) blame("body", "title and body, or template_id, are required");
     if (value.split_percentage !== undefined && variant_b === undefined) blame("split_percentage", "needs variant_b");
-    const parts = [content, variant_b, value.data, value.device_filters, value.subscriber_filters];
-    if (content?.by_channel && Buffer.byteLength(JSON.stringify(parts)) > MAX_CONTENT_BYTES)
-      blame("content", `must have at most ${MAX_CONTENT_BYTES} bytes as JSON, with variant_b, data and filters`);
+    const said = [content, variant_b].map((one) => one && withoutMails(one));
+    const parts = [...said, value.data, value.device_filters, value.subscriber_filters];
+    if (content?.by_channel && bytesOf(parts) > MAX_CONTENT_BYTES)
+      blame(
+        "content",
+        `must have at most ${MAX_CONTENT_BYTES} bytes as JSON, with variant_b, data and filters, without html and design of email`,
+      );
   });
 
 export const NewNotification = v.pipe(Send, wholeSend());

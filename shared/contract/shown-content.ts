@@ -2,6 +2,7 @@
 import * as v from "valibot";
 import type { ByChannel } from "../rules/channel-content.ts";
 import { grammar } from "./grammar.ts";
+import { said } from "./schemas.ts";
 
 /** What a response says of it. The cast: it was checked when it was stored. */
 const ByChannelContent = v.pipe(
@@ -15,4 +16,8 @@ export const ShownContent = v.object({
   title: v.string(),
   body: v.string(),
   by_channel: v.optional(ByChannelContent),
+  left_out: said(
+    "In a list: what is too long for it, such as `by_channel.email.html`. The content by itself has it",
+    v.optional(v.array(v.string())),
+  ),
 });

@@ -4,7 +4,17 @@ import { type ChannelClass, channelTypes, classOf, type KindOf, kindOf } from ".
 import { type ContentField, type ContentKind, contentKinds } from "./content-kinds.ts";
 
 /** What each class of channels says in place of title and body. What a channel leaves out falls back to those. */
-export type ByChannel = { [C in ChannelClass]?: ContentOf<(typeof contentKinds)[KindOf<C>]> };
+export type ByChannel = { [C in ChannelClass]?: ContentOf<(typeof contentKinds)[KindOf<C>]> } & {
+  email?: { apart?: MailApart };
+};
+
+/** Of a mail that is stored apart from what else its content says: its name, and what of it lies there. */
+export interface MailApart {
+  hash: string;
+  fields: readonly ("html" | "design")[];
+  /** Placeholders as it has them: what reads a content for them finds these in place of its own. */
+  liquid: string;
+}
 export type PushContent = ContentOf<typeof contentKinds.push>;
 /** What a push has beside its texts. */
 export type PushExtras = Omit<PushContent, "title" | "body">;

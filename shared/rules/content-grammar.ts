@@ -45,7 +45,7 @@ function grammarOf(field: ContentField): Grammar {
   switch (field.kind) {
     case "text":
     case "kept":
-      return text({ about, min: 1, max: field.max });
+      return text({ about, min: 1, [field.unit === "bytes" ? "maxBytes" : "max"]: field.max });
     case "link":
     case "image":
       return text({ about, min: 1, max: URL_LENGTH });

@@ -10,10 +10,10 @@ export type ContentField = {
   /** What a reader sees first: the texts of a test send are marked there. */
   leads?: true;
 } & (
-  | { kind: "text"; max: number; rows?: number; isCode?: true }
+  | { kind: "text"; max: number; unit?: "bytes"; rows?: number; isCode?: true }
   | { kind: "link" | "image" }
   /** Kept for an editor as it is: neither rendered nor sent. */
-  | { kind: "kept"; max: number }
+  | { kind: "kept"; max: number; unit: "bytes" }
   | { kind: "integer"; max: number }
   | { kind: "buttons"; max: number; mayDismiss: boolean }
   | { kind: "texts"; max: number; maxLength: number }
@@ -21,6 +21,11 @@ export type ContentField = {
 
 /** The limit of APNs, in bytes. */
 export const MAX_COLLAPSE_KEY = 64;
+/** What a mail says at most, and what that was made of, in bytes of UTF-8 (docs/decisions/0104). */
+export const MAX_HTML_BYTES = 204_800;
+export const MAX_DESIGN_BYTES = 102_400;
+/** Above this the largest mailbox provider clips a mail. */
+export const CLIPPED_BYTES = 102 * 1_024;
 /** FCM and APNs keep a message for at most four weeks. */
 const MAX_TTL_SECONDS = 2_419_200;
 
@@ -53,16 +58,19 @@ const mail = {
   },
   html: {
     kind: "text",
-    max: 65_536,
+    max: MAX_HTML_BYTES,
+    unit: "bytes",
     label: "HTML",
     rows: 8,
     isCode: true,
-    about: "The HTML. Default: made of `text`, else of `body` of the message",
+    about: "The HTML, at most 204,800 bytes of UTF-8. Default: made of `text`, else of `body` of the message",
   },
   design: {
     kind: "kept",
-    max: 32_768,
-    about: "What an editor made the HTML of, such as JSON. It is stored and returned as it is, and never sent",
+    max: MAX_DESIGN_BYTES,
+    unit: "bytes",
+    about:
+      "What an editor made the HTML of, such as JSON, at most 102,400 bytes of UTF-8. It is stored and returned as it is, and never sent",
   },
   text: {
     kind: "text",

@@ -68,6 +68,8 @@ interface TextRules extends Described {
   min?: number;
   /** In characters. */
   max?: number;
+  /** In bytes of UTF-8, in place of `max`. */
+  maxBytes?: number;
   /** Why anything but a text is refused; else two reasons tell a wrong type from an empty text. */
   refusal?: string;
   tooLong?: string;
@@ -75,19 +77,23 @@ interface TextRules extends Described {
   never?: { start: string; refusal: string };
 }
 
+const bytesOf = (value: string): number => new TextEncoder().encode(value).length;
+
 /** A text of `min` to `max` characters. */
-export const text = ({ about, min = 0, max, refusal, tooLong, never }: TextRules): Grammar => ({
+export const text = ({ about, min = 0, max, maxBytes, refusal, tooLong, never }: TextRules): Grammar => ({
   check: (value, path, report) => {
     if (typeof value !== "string") report(path, refusal ?? "must be a string");
     else if (value.length < min) report(path, refusal ?? "must not be empty");
     else if (max !== undefined && !hasAtMost(value, max))
       report(path, tooLong ?? `must have at most ${max} characters`);
+    else if (maxBytes !== undefined && bytesOf(value) > maxBytes)
+      report(path, `must have at most ${maxBytes} bytes of UTF-8`);
     else if (never && value.startsWith(never.start)) report(path, never.refusal);
   },
   schema: () => ({
     type: "string",
     ...(min > 0 && { minLength: min }),
-    ...(max !== undefined && { maxLength: max }),
+    ...((max ?? maxBytes) !== undefined && { maxLength: max ?? maxBytes }),
     ...describe(about),
   }),
 });

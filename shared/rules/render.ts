@@ -42,7 +42,7 @@ export interface CompiledTemplate {
 }
 
 /** The maximum sizes of a template and of a result, in bytes of UTF-8. */
-export const TEMPLATE_BYTES = 65_536;
+export const TEMPLATE_BYTES = 204_800;
 export const RENDERED_BYTES = 262_144;
 
 export const TAGS: ReadonlySet<string> = new Set(["if", "unless", "case"]);

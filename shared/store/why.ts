@@ -21,13 +21,12 @@ import type { JobRecord } from "./sends/jobs/job-record.ts";
 import { findJobs, getJob } from "./sends/jobs/jobs.ts";
 import { CLOCK_TOLERANCE_MS, touchesSince } from "./sends/ledger/touches.ts";
 import { placeInPlan } from "./sends/reports/audience-place.ts";
-import { explainRecipient } from "./sends/reports/explain.ts";
+import { type ExplainDeps, explainRecipient } from "./sends/reports/explain.ts";
 import { Explanation } from "./sends/reports/explanation.ts";
 import { Profile, type ProfileRow } from "./subscribers/items.ts";
 import { listSubscribers } from "./subscribers/list.ts";
 import { getProfile, isLiving, type LivingProfile, newestOfExternalId } from "./subscribers/subscribers.ts";
 import { pagesOf } from "./table.ts";
-import type { WorkspaceRecord } from "./workspaces/workspaces.ts";
 
 export const whyKinds = ["send", "campaign", "journey"] as const;
 type WhyKind = (typeof whyKinds)[number];
@@ -47,10 +46,8 @@ export const Why = titled("Why", {
 });
 export type Why = v.InferOutput<typeof Why>;
 
-interface WhyDeps {
-  store: StoreReader;
+interface WhyDeps extends ExplainDeps {
   root(): Promise<RootSecrets>;
-  workspace(): Promise<WorkspaceRecord | undefined>;
 }
 
 const MAX_NAMED = 100;
@@ -76,9 +73,7 @@ export async function whyOf(deps: WhyDeps, person: string, { kind, of }: { kind:
   const { id, name, jobs, unsent, before } = await (kind === "send"
     ? sendBy(deps.store, of)
     : campaignBy(deps.store, of));
-  const sends = await Promise.all(
-    jobs.map((job) => explainRecipient(deps.store, deps.workspace, { job, subscriber: profile.id })),
-  );
+  const sends = await Promise.all(jobs.map((job) => explainRecipient(deps, { job, subscriber: profile.id })));
   const words = sends.map(({ in_words }, i) => (sends.length > 1 ? `Message ${i + 1}: ${in_words}` : in_words));
   const told = words.length === 0 ? [`Not sent: ${unsent ?? "the campaign has sent nothing yet"}.`] : words;
   const in_words = [...told, ...(before ?? []), ...(await sharedBy(deps, person, profile))].join("\n");
@@ -103,10 +98,11 @@ async function whyOfErased(
 }
 
 async function ofJourney(
-  { store, workspace }: WhyDeps,
+  deps: WhyDeps,
   journey: Journey,
   profile: LivingProfile,
 ): Promise<Pick<Why, "in_words" | "sends" | "journey">> {
+  const { store, workspace } = deps;
   const found = await journeyOfPerson(store, journey, profile, workspace);
   const [run] = found.runs;
   const [jobs, version] = run
@@ -114,7 +110,7 @@ async function ofJourney(
     : [[]];
   const [nameOf, ...sends] = await Promise.all([
     stepNames(store, version?.graph),
-    ...jobs.map(({ id }) => explainRecipient(store, workspace, { job: id, subscriber: profile.id })),
+    ...jobs.map(({ id }) => explainRecipient(deps, { job: id, subscriber: profile.id })),
   ]);
   const lines = sends.map((send, i) => `${atStart(nameOf(jobs[i]?.step?.id ?? "a message"))}: ${send.in_words}`);
   return { in_words: [found.in_words, ...lines].join("\n"), sends, journey: found };

@@ -15,7 +15,7 @@ describe("refusals", () => {
   it.each([
     ["an unsafe link", { push: { buttons: unsafe } }, "content.by_channel.push.buttons[0].url"],
     ["a text that is no template", { email: { html: "{{ broken" } }, "content.by_channel.email.html"],
-    ["a design over 32 KB", { email: { design: "x".repeat(32_769) } }, "content.by_channel.email.design"],
+    ["a design over 100 KB", { email: { design: "x".repeat(102_401) } }, "content.by_channel.email.design"],
   ])("a send and a template are refused with 422 for %s of a channel (CHC-1)", async (_, wrong, field) => {
     const { call, ada } = await setting();
     const content = { title: "T", body: "B", by_channel: wrong };

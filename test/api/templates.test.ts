@@ -5,7 +5,7 @@ import { putItem } from "../../shared/store/item.ts";
 import { createNamed, MAX_ENTITIES, Name } from "../../shared/store/name-index.ts";
 import { TemplateItem } from "../../shared/store/templates/items.ts";
 import { createTemplate } from "../../shared/store/templates/templates.ts";
-import { quickStore } from "../support/people.ts";
+import { quickMails, quickStore } from "../support/people.ts";
 import { type Answer, START, type Tenant, UNKNOWN } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
@@ -186,7 +186,8 @@ it("a page of templates that is larger than an answer may be asks for fewer, whi
   const { world, tenant } = await withTenant();
   const body = "\u{1f600}".repeat(50_000);
   const store = quickStore(world, tenant);
-  for (let n = 0; n < 32; n++) await createTemplate(store, { name: `t${n}`, content: { title: "t", body } });
+  for (let n = 0; n < 32; n++)
+    await createTemplate({ store, mails: quickMails(world, tenant) }, { name: `t${n}`, content: { title: "t", body } });
 
   const all = await list(tenant, "?per_page=32");
 
@@ -198,7 +199,11 @@ it("a page of templates whose HTML is full of quotes is listed where the answer 
   const { world, tenant } = await withTenant();
   const by_channel = { email: { subject: "s", html: '"'.repeat(26_000) } };
   const store = quickStore(world, tenant);
-  for (let n = 0; n < 50; n++) await createTemplate(store, { name: `t${n}`, content: { ...content, by_channel } });
+  for (let n = 0; n < 50; n++)
+    await createTemplate(
+      { store, mails: quickMails(world, tenant) },
+      { name: `t${n}`, content: { ...content, by_channel } },
+    );
 
   expect((await list(tenant, "?per_page=50")).status).toBe(200);
 });

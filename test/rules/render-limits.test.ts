@@ -57,8 +57,8 @@ describe("what personalisation refuses", () => {
   const nest = (depth: number) => "{% if true %}".repeat(depth) + "{% endif %}".repeat(depth);
 
   it.each<[limit: string, max: number, templateOf: (n: number) => string, said: RegExp]>([
-    ["size", TEMPLATE_BYTES, (n) => "a".repeat(n), /at most 65536 bytes/],
-    ["size, where signs have two bytes,", TEMPLATE_BYTES / 2, (n) => "é".repeat(n), /at most 65536 bytes/],
+    ["size", TEMPLATE_BYTES, (n) => "a".repeat(n), /at most 204800 bytes/],
+    ["size, where signs have two bytes,", TEMPLATE_BYTES / 2, (n) => "é".repeat(n), /at most 204800 bytes/],
     ["nesting", 20, nest, /nest/],
     ["number of placeholders", 1_000, (n) => "{{ a }}".repeat(n), /1000 placeholders/],
   ])("personalisation limits a template's %s to %d (D-LIQUID)", (_, max, templateOf, said) => {

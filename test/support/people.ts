@@ -7,6 +7,7 @@ import type { Client, ClientClass, Deps } from "../../shared/kernel/deps.ts";
 import type { TenantId } from "../../shared/kernel/ids.ts";
 import { secrets } from "../../shared/store/capabilities.ts";
 import { platformWrite, type Store, storeWrite } from "../../shared/store/context.ts";
+import { type MailKeeping, mailKeeping } from "../../shared/store/files/mails.ts";
 import type { NewRowOf } from "../../shared/store/item.ts";
 import { Message } from "../../shared/store/sends/inbox/inbox-items.ts";
 import { DeviceItem } from "../../shared/store/subscribers/device-items.ts";
@@ -26,6 +27,9 @@ export function quickDeps(world: TestWorld): Deps {
 }
 
 export const quickStore = (world: TestWorld, tenant: Tenant): Store => storeWrite.open(quickDeps(world))(tenant.id);
+
+export const quickMails = (world: TestWorld, tenant: Tenant): MailKeeping =>
+  mailKeeping.open(quickDeps(world))(tenant.id);
 
 /** Creates subscribers `p0`, `p1`, … (or as `inputOf` says) and lets the reactions run. @returns their ids in order. */
 export async function addPeople(

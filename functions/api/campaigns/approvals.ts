@@ -17,11 +17,12 @@ import { drawOfRelease, makeJobs } from "../../../shared/store/campaigns/jobs.ts
 import { releaseCampaign } from "../../../shared/store/campaigns/release.ts";
 import { secrets, timers } from "../../../shared/store/capabilities.ts";
 import { type StoreReader, storeWrite } from "../../../shared/store/context.ts";
+import { mailReading } from "../../../shared/store/files/mails.ts";
 import { KeyWarnings } from "../../../shared/store/subscribers/unknown-keys.ts";
 import { topicExists } from "../../../shared/store/topics/topics.ts";
-import { CampaignShape, shown, unknownKeysOfTarget } from "./shapes.ts";
+import { CampaignShape, shownWhole, unknownKeysOfTarget } from "./shapes.ts";
 
-const endpoint = endpoints({ credentials: ["dashboard"], permission: "send", uses: [storeWrite] });
+const endpoint = endpoints({ credentials: ["dashboard"], permission: "send", uses: [storeWrite, mailReading] });
 
 function memberOf(caller: Caller): Member {
   const { user: user_id, name } = requireUser(caller);
@@ -62,7 +63,7 @@ export const releases = [
       replies: { 202: { description: "A second person was asked", returns: Released } },
       errors: ["CONFLICT"],
     },
-    async ({ store, timers, secrets, caller, params, query: { preview_id } }) => {
+    async ({ store, timers, mails, secrets, caller, params, query: { preview_id } }) => {
       const { plan, sendCap, isApprovalRequired } = workspaceOf(caller);
       const draft = await releasable(store, params.id);
       const draw =
@@ -70,11 +71,11 @@ export const releases = [
       const warnings = await unknownKeysOfTarget(store, draft.target);
       if (isApprovalRequired) {
         const asked = await askRelease(store, draft, memberOf(caller), draw);
-        return replyWith(202, { ...shown(asked), outcome: "approval_requested", ...warnings });
+        return replyWith(202, { ...(await shownWhole(mails, asked)), outcome: "approval_requested", ...warnings });
       }
       const campaign = await releaseCampaign(store, draft, { draw });
       await makeJobs(store, timers, { plan, sendCap }, campaign);
-      return { ...shown(campaign), outcome: "released", ...warnings };
+      return { ...(await shownWhole(mails, campaign)), outcome: "released", ...warnings };
     },
   ),
 
@@ -90,12 +91,12 @@ export const releases = [
       returns: CampaignShape,
       errors: ["CONFLICT"],
     },
-    async ({ store, timers, caller, params, body }) => {
+    async ({ store, timers, mails, caller, params, body }) => {
       const { plan, sendCap } = workspaceOf(caller);
       const draft = await releasable(store, params.id);
       const campaign = await approveRelease(store, draft, body.approval_id, memberOf(caller));
       await makeJobs(store, timers, { plan, sendCap }, campaign);
-      return shown(campaign);
+      return shownWhole(mails, campaign);
     },
   ),
 
@@ -109,8 +110,8 @@ export const releases = [
       returns: CampaignShape,
       errors: ["CONFLICT"],
     },
-    async ({ store, caller, params, body }) =>
-      shown(await declineRelease(store, await getCampaign(store, params.id), body, memberOf(caller))),
+    async ({ store, mails, caller, params, body }) =>
+      shownWhole(mails, await declineRelease(store, await getCampaign(store, params.id), body, memberOf(caller))),
   ),
 
   endpoint(
@@ -122,7 +123,7 @@ export const releases = [
       returns: CampaignShape,
       errors: ["CONFLICT"],
     },
-    async ({ store, caller, params }) =>
-      shown(await withdrawRequest(store, await getCampaign(store, params.id), memberOf(caller))),
+    async ({ store, mails, caller, params }) =>
+      shownWhole(mails, await withdrawRequest(store, await getCampaign(store, params.id), memberOf(caller))),
   ),
 ];

@@ -22,12 +22,14 @@ import {
 } from "../../../shared/store/campaigns/campaigns.ts";
 import { campaignFields, MessageError } from "../../../shared/store/campaigns/items.ts";
 import { applyState, deleteCampaign, resume } from "../../../shared/store/campaigns/jobs.ts";
+import { keptMessages } from "../../../shared/store/campaigns/mails.ts";
 import { campaignFailures, haltedSends, reportOf, resultsOf } from "../../../shared/store/campaigns/report.ts";
 import { timers } from "../../../shared/store/capabilities.ts";
 import { storeRead, storeWrite } from "../../../shared/store/context.ts";
+import { mailKeeping, mailReading } from "../../../shared/store/files/mails.ts";
 import { releases } from "./approvals.ts";
 import { CampaignReplacement, NewCampaign, specOf, withoutMirror } from "./input.ts";
-import { CampaignShape, failures, halted, ListedCampaign, shown } from "./shapes.ts";
+import { CampaignShape, failures, halted, ListedCampaign, shown, shownWhole } from "./shapes.ts";
 
 const message = {
   content: { title: "Hello {{ subscriber.first_name }}", body: "It is spring." },
@@ -39,7 +41,7 @@ const endpoint = endpoints({ credentials: ["dashboard"], uses: [] });
 export const campaigns = group("campaigns", "Several messages to one audience.", [
   endpoint(
     "POST /api/v1/campaigns",
-    { permission: "content:write", agents: "write:drafts", uses: [storeWrite] },
+    { permission: "content:write", agents: "write:drafts", uses: [storeWrite, mailKeeping] },
     {
       summary: "Create a campaign as a draft",
       description:
@@ -50,8 +52,11 @@ export const campaigns = group("campaigns", "Several messages to one audience.",
       example: { body: { name: "Spring sale", ...message } },
       errors: ["TEMPLATE_NOT_FOUND", "FEATURE_NOT_AVAILABLE", "QUOTA_EXCEEDED"],
     },
-    async ({ store, caller, body }) =>
-      shown(await createCampaign(store, await specOf(store, workspaceOf(caller).plan, body))),
+    async ({ store, mails, caller, body }) => {
+      const spec = await specOf(store, workspaceOf(caller).plan, body);
+      const kept = { ...spec, messages: await keptMessages(mails, spec.messages) };
+      return shownWhole(mails, await createCampaign(store, kept));
+    },
   ),
 
   endpoint(
@@ -80,22 +85,22 @@ export const campaigns = group("campaigns", "Several messages to one audience.",
 
   endpoint(
     "GET /api/v1/campaigns/:id",
-    { agents: "read", uses: [storeRead] },
+    { agents: "read", uses: [storeRead, mailReading] },
     {
       summary: "Get a campaign with its messages, and what of them failed",
       description: "The header `ETag` is its version.",
       returns: v.object({ ...CampaignShape.entries, ...failures, halted }),
     },
-    async ({ store, params }) => {
+    async ({ store, mails, params }) => {
       const campaign = await getCampaign(store, params.id);
       const [failed, halts] = await Promise.all([campaignFailures(store, campaign), haltedSends(store, campaign)]);
-      return tagged({ ...shown(campaign), ...failed, halted: halts });
+      return tagged({ ...(await shownWhole(mails, campaign)), ...failed, halted: halts });
     },
   ),
 
   endpoint(
     "PUT /api/v1/campaigns/:id",
-    { permission: "content:write", agents: "write:drafts", uses: [storeWrite] },
+    { permission: "content:write", agents: "write:drafts", uses: [storeWrite, mailKeeping] },
     {
       summary: "Replace a draft: omitted fields get their defaults",
       description: IF_MATCH,
@@ -104,15 +109,16 @@ export const campaigns = group("campaigns", "Several messages to one audience.",
       example: { body: { name: "Spring sale", messages: [message] } },
       errors: ["CONFLICT", "PRECONDITION_FAILED", "TEMPLATE_NOT_FOUND", "FEATURE_NOT_AVAILABLE"],
     },
-    ({ store, caller, params, body, headers }) =>
+    ({ store, mails, caller, params, body, headers }) =>
       editAsSeen(headers, CampaignShape, {
         read: () => getCampaign(store, params.id),
         edit: async (seen) => {
           const draft = seen ?? (await getCampaign(store, params.id));
           const spec = await specOf(store, workspaceOf(caller).plan, withoutMirror(body, draft), draft.messages);
-          return replaceCampaign(store, params.id, spec, seen?.version);
+          const kept = { ...spec, messages: await keptMessages(mails, spec.messages) };
+          return replaceCampaign(store, params.id, kept, seen?.version);
         },
-        show: shown,
+        show: (campaign) => shownWhole(mails, campaign),
       }),
   ),
 
@@ -129,7 +135,7 @@ export const campaigns = group("campaigns", "Several messages to one audience.",
 
   endpoint(
     "POST /api/v1/campaigns/:id/duplicate",
-    { permission: "content:write", uses: [storeWrite] },
+    { permission: "content:write", uses: [storeWrite, mailReading] },
     {
       summary: "Copy a campaign as a draft",
       description: "Times that have passed are left out.",
@@ -137,12 +143,12 @@ export const campaigns = group("campaigns", "Several messages to one audience.",
       status: 201,
       errors: ["QUOTA_EXCEEDED"],
     },
-    async ({ store, params }) => shown(await duplicateCampaign(store, params.id)),
+    async ({ store, mails, params }) => shownWhole(mails, await duplicateCampaign(store, params.id)),
   ),
 
   endpoint(
     "PATCH /api/v1/campaigns/:id",
-    { permission: "send", uses: [storeWrite, timers] },
+    { permission: "send", uses: [storeWrite, timers, mailReading] },
     {
       summary: "Pause, resume, archive or unarchive a campaign",
       body: v.strictObject({
@@ -159,14 +165,14 @@ export const campaigns = group("campaigns", "Several messages to one audience.",
       returns: CampaignShape,
       errors: ["CONFLICT"],
     },
-    async ({ store, timers, params: { id }, body: { action, overdue } }) => {
+    async ({ store, timers, mails, params: { id }, body: { action, overdue } }) => {
       if (overdue !== undefined && action !== "resume") throw invalid({ overdue: "is understood with resume only" });
       const campaign =
         action === "resume"
           ? await resume(store, id, overdue ?? "keep_distance")
           : await actOnCampaign(store, id, action);
       await applyState(store, timers, campaign);
-      return shown(campaign);
+      return shownWhole(mails, campaign);
     },
   ),
 

@@ -1,6 +1,6 @@
 // The input of a campaign (CMP-12, CMP-16), and how it becomes the messages that are stored.
 import * as v from "valibot";
-import { MessageContent, VariantB } from "../../../shared/contract/message-content.ts";
+import { bytesOf, MessageContent, VariantB, withoutMails } from "../../../shared/contract/message-content.ts";
 import { chatAppFields } from "../../../shared/contract/message-text.ts";
 import { SafetyInput } from "../../../shared/contract/safety.ts";
 import { NameUpTo, TemplateId, TimestampInput } from "../../../shared/contract/schemas.ts";
@@ -22,6 +22,8 @@ const MAX_NAME_CHARACTERS = 200;
 /** A campaign with all its texts must fit one item of the table. */
 export const MAX_MESSAGES = 50;
 const MAX_BYTES = 262_144;
+/** With its mails: an answer has at most 6 MB. */
+const MAX_WHOLE_BYTES = 1_048_576;
 
 const said = {
   content: v.optional(MessageContent),
@@ -142,8 +144,15 @@ export async function specOf(
     input.messages === undefined
       ? [messageOf(input)]
       : input.messages.map((message) => (hasContent(message) ? message : { ...message, template_id: template }));
-  if (Buffer.byteLength(JSON.stringify(given)) > MAX_BYTES)
-    throw invalid({ messages: `must have at most ${MAX_BYTES} bytes in all` });
+  const unmailed = given.map(({ content, variant_b, ...rest }) => [
+    rest,
+    content && withoutMails(content),
+    variant_b && withoutMails(variant_b),
+  ]);
+  if (bytesOf(unmailed) > MAX_BYTES)
+    throw invalid({ messages: `must have at most ${MAX_BYTES} bytes in all, without html and design of email` });
+  if (bytesOf(given) > MAX_WHOLE_BYTES)
+    throw invalid({ messages: `must have at most ${MAX_WHOLE_BYTES} bytes in all: save a larger mail as a template` });
   for (const [i, message] of given.entries()) {
     const path = input.messages ? `messages[${i}].` : "";
     const channels = await requireChannels(store, plan, message.channel_ids, `${path}channel_ids`);

@@ -13,7 +13,9 @@ import {
   MessageError,
   messageFields,
 } from "../../../shared/store/campaigns/items.ts";
+import { abridgedMessage, wholeMessages } from "../../../shared/store/campaigns/mails.ts";
 import type { StoreReader } from "../../../shared/store/context.ts";
+import type { MailReading } from "../../../shared/store/files/mails.ts";
 import { fieldsOf } from "../../../shared/store/item.ts";
 import { fromJson } from "../../../shared/store/json-text.ts";
 import { findSegment } from "../../../shared/store/segments/segments.ts";
@@ -66,11 +68,17 @@ export const ListedCampaign = titled("ListedCampaign", {
   ),
 });
 
+/** With the mails that are stored apart. */
+export const shownWhole = async (mails: MailReading, campaign: Campaign) =>
+  shown({ ...campaign, messages: await wholeMessages(mails, campaign.messages) });
+
 /** The top level repeats the first message; its time is the campaign's, if that has one (CMP-10, AMB-66). */
 export function shown(campaign: Campaign) {
-  const [first] = campaign.messages;
+  const messages = campaign.messages.map(abridgedMessage);
+  const [first] = messages;
   return {
     ...campaign,
+    messages,
     approval: campaign.approval && { ...campaign.approval, previewed: campaign.approval.draw !== undefined },
     ...(first && fieldsOf(messageFields, first)),
     channel_ids: first?.channel_ids ?? [],

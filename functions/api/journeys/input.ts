@@ -120,7 +120,7 @@ export function definitionOf(
   refused: readonly Severity[],
 ): Definition {
   if (Buffer.byteLength(JSON.stringify({ trigger, entry_rules, steps })) > MAX_BYTES)
-    throw invalid({ steps: `must have at most ${MAX_BYTES} bytes in all` });
+    throw invalid({ steps: `must have at most ${MAX_BYTES} bytes in all: save a larger mail as a template` });
   const definition = { name, trigger, entry_rules, steps };
   const problems = problemsOf(definition).filter(({ severity }) => refused.includes(severity));
   if (problems.length > 0) throw refusalOf(problems);

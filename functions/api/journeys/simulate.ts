@@ -6,6 +6,7 @@ import { endpoints } from "../../../shared/http/endpoint.ts";
 import { invalid, requireFound } from "../../../shared/kernel/errors.ts";
 import { timers, workspaceRead } from "../../../shared/store/capabilities.ts";
 import { storeWrite } from "../../../shared/store/context.ts";
+import { mailReading } from "../../../shared/store/files/mails.ts";
 import { getJourney } from "../../../shared/store/journeys/journeys.ts";
 import { simulate } from "../../../shared/store/journeys/simulation.ts";
 import { ClauseResult } from "../../../shared/store/segments/explain.ts";
@@ -131,7 +132,7 @@ const endpoint = endpoints({ credentials: ["dashboard"], uses: [storeWrite, time
 
 export const simulateJourney = endpoint(
   "POST /api/v1/journeys/:id/simulate",
-  { effect: "read" },
+  { effect: "read", uses: [mailReading] },
   {
     summary: "Walk a subscriber through a journey, or run it on the events of the past",
     description:
@@ -166,6 +167,6 @@ export const simulateJourney = endpoint(
     const owner = requireFound(await context.workspace(), "workspace");
     const { sample, ...walk } = body;
     const subject = typeof sample === "object" ? { ...walk, sample } : walk;
-    return simulate({ store, workspace: owner }, { id, definition }, subject);
+    return simulate({ store, workspace: owner, mails: context.mails }, { id, definition }, subject);
   },
 );

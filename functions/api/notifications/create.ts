@@ -9,6 +9,7 @@ import { requireFeature } from "../../../shared/rules/plans.ts";
 import { ChannelItem } from "../../../shared/store/channels/items.ts";
 import { absent, any, below } from "../../../shared/store/conditions.ts";
 import { readAhead, type Store } from "../../../shared/store/context.ts";
+import type { MailKeeping } from "../../../shared/store/files/mails.ts";
 import { type ItemWrite, putItem, type RowOf, ref } from "../../../shared/store/item.ts";
 import { oldRow } from "../../../shared/store/refusals.ts";
 import type { Secrets } from "../../../shared/store/secrets.ts";
@@ -52,11 +53,12 @@ interface Deps {
   sendWatch: SendWatch;
   sendQuota: SendQuota;
   secrets: Secrets;
+  mails: MailKeeping;
 }
 
 /** @throws 403 by plan, 409 for a key that was used with another body, 422 for a reference to nothing. */
 export async function createNotification(
-  { store, timers, jobWidths, sendWatch, sendQuota, secrets }: Deps,
+  { store, timers, jobWidths, sendWatch, sendQuota, secrets, mails }: Deps,
   allowance: Allowance,
   input: NewNotification,
   { key, sentBy, workspace }: { key: string | undefined; sentBy: string | undefined; workspace: Workspace },
@@ -77,7 +79,9 @@ export async function createNotification(
     preview_id === undefined
       ? undefined
       : drawOf(store, await secrets.root(), preview_id, { spec: asked, named: namedIn(input) });
-  const spec = draw === undefined ? asked : { ...asked, draw };
+  // Once its references were found and before its row, which names what is stored here.
+  const [kept = asked] = await mails.keep([asked]);
+  const spec = draw === undefined ? kept : { ...kept, draw };
   const id = jobIdOf("api", store.clock.now(), store.ids.bytes(10), await jobWidths.isWide(store, "api"));
   const direct = { watch: sendWatch, quota: sendQuota, noWebhooks };
   const extraItems = (started: StartedSend) => rememberWrites(store, key, digest, answerOf(started, recipients));

@@ -10,6 +10,7 @@ import { interactions, platforms } from "../../../shared/rules/interactions.ts";
 import { jobStatuses } from "../../../shared/rules/job-states.ts";
 import { secrets } from "../../../shared/store/capabilities.ts";
 import { storeRead, storeWrite } from "../../../shared/store/context.ts";
+import { mailReading } from "../../../shared/store/files/mails.ts";
 import { sendReportOf } from "../../../shared/store/insights/send-report.ts";
 import { countInteraction } from "../../../shared/store/sends/interactions/interactions.ts";
 import { jobSources } from "../../../shared/store/sends/jobs/job-ids.ts";
@@ -121,7 +122,7 @@ export const notifications = group("notifications", "One-off sends with audience
     },
   ),
 
-  endpoint("GET /api/v1/notifications/:id", { agents: "read", uses: [storeRead] }, reading, read),
+  endpoint("GET /api/v1/notifications/:id", { agents: "read", uses: [storeRead, mailReading] }, reading, read),
 
   endpoint(
     "GET /api/v1/notifications/:id/report",
@@ -133,9 +134,19 @@ export const notifications = group("notifications", "One-off sends with audience
     async ({ store, params }) => sendReportOf(store, await getJob(store, params.id)),
   ),
 
-  endpoint("POST /api/v1/notifications/:id/cancel", { permission: "send", uses: [storeWrite] }, canceling, cancel),
+  endpoint(
+    "POST /api/v1/notifications/:id/cancel",
+    { permission: "send", uses: [storeWrite, mailReading] },
+    canceling,
+    cancel,
+  ),
 
-  endpoint("POST /api/v1/notifications/:id/resume", { permission: "send", uses: [storeWrite] }, resuming, resume),
+  endpoint(
+    "POST /api/v1/notifications/:id/resume",
+    { permission: "send", uses: [storeWrite, mailReading] },
+    resuming,
+    resume,
+  ),
 
   serverEndpoint(
     "POST /v1/notifications",
@@ -151,16 +162,26 @@ export const notifications = group("notifications", "One-off sends with audience
     create,
   ),
 
-  serverEndpoint("GET /v1/notifications/:id", { scope: "messages:read", uses: [storeRead] }, reading, read),
+  serverEndpoint(
+    "GET /v1/notifications/:id",
+    { scope: "messages:read", uses: [storeRead, mailReading] },
+    reading,
+    read,
+  ),
 
   serverEndpoint(
     "POST /v1/notifications/:id/cancel",
-    { scope: "messages:send", uses: [storeWrite] },
+    { scope: "messages:send", uses: [storeWrite, mailReading] },
     canceling,
     cancel,
   ),
 
-  serverEndpoint("POST /v1/notifications/:id/resume", { scope: "messages:send", uses: [storeWrite] }, resuming, resume),
+  serverEndpoint(
+    "POST /v1/notifications/:id/resume",
+    { scope: "messages:send", uses: [storeWrite, mailReading] },
+    resuming,
+    resume,
+  ),
 
   reportInteraction,
 ]);

@@ -16,6 +16,7 @@ import { secrets, timers } from "../../../shared/store/capabilities.ts";
 import { chatAppInputOf } from "../../../shared/store/channels/chat-app-content.ts";
 import { pacingOf } from "../../../shared/store/channels/pace.ts";
 import { type Store, type StoreReader, storeWrite } from "../../../shared/store/context.ts";
+import { type MailReading, mailKeeping } from "../../../shared/store/files/mails.ts";
 import { soFar } from "../../../shared/store/sends/chunks/deferred.ts";
 import {
   ArbitrationReport,
@@ -24,10 +25,11 @@ import {
   uncertain,
   uncertainIn,
 } from "../../../shared/store/sends/chunks/tallies.ts";
+import { abridged } from "../../../shared/store/sends/content/apart.ts";
 import { resumeHalted } from "../../../shared/store/sends/jobs/brake.ts";
 import { withContent } from "../../../shared/store/sends/jobs/job-content.ts";
 import { costOfJob } from "../../../shared/store/sends/jobs/job-cost.ts";
-import type { Job } from "../../../shared/store/sends/jobs/job-record.ts";
+import type { Job, JobRecord } from "../../../shared/store/sends/jobs/job-record.ts";
 import { jobFields } from "../../../shared/store/sends/jobs/job-spec.ts";
 import { jobWidths } from "../../../shared/store/sends/jobs/job-width.ts";
 import { cancelJob, getJob } from "../../../shared/store/sends/jobs/jobs.ts";
@@ -130,7 +132,8 @@ export const shown = async (store: StoreReader, job: Job): Promise<v.InferInput<
     ...job,
     ...chatAppInputOf(job.chat_app),
     topic: job.topic?.key,
-    content: job.by_channel && { title: job.title ?? "", body: job.body ?? "", by_channel: job.by_channel },
+    content: job.by_channel && abridged({ title: job.title ?? "", body: job.body ?? "", by_channel: job.by_channel }),
+    variant_b: job.variant_b && abridged(job.variant_b),
     counts: countsNow(job, { counts, fail_reasons }),
     skip_reasons,
     fail_reasons: failReasonsNow(job, { fail_reasons }),
@@ -170,7 +173,7 @@ export const creating = {
   ],
 } as const satisfies Shape;
 
-export const createUses = [storeWrite, timers, jobWidths, sendWatch, sendQuota, secrets] as const;
+export const createUses = [storeWrite, timers, jobWidths, sendWatch, sendQuota, secrets, mailKeeping] as const;
 
 type Creation = Context<typeof createUses> & Pick<Call<typeof creating>, "caller" | "body" | "headers">;
 
@@ -194,8 +197,20 @@ export const reading = {
   returns: Notification,
 } as const satisfies Shape;
 
-export const read = async ({ store, params }: { store: StoreReader; params: { id: string } }) =>
-  shown(store, await withContent(store, await getJob(store, params.id)));
+interface Named {
+  mails: MailReading;
+  params: { id: string };
+}
+
+/** With the mails that are stored apart. */
+async function shownWhole(store: StoreReader, mails: MailReading, record: JobRecord) {
+  const job = await withContent(store, record);
+  const [whole = job] = await mails.whole([job]);
+  return shown(store, whole);
+}
+
+export const read = async ({ store, mails, params }: Named & { store: StoreReader }) =>
+  shownWhole(store, mails, await getJob(store, params.id));
 
 export const canceling = {
   summary: "Cancel a scheduled notification, or one that its brake halted: it reaches no recipient after this",
@@ -203,8 +218,8 @@ export const canceling = {
   errors: ["CONFLICT"],
 } as const satisfies Shape;
 
-export const cancel = async ({ store, params }: { store: Store; params: { id: string } }) =>
-  shown(store, await withContent(store, await cancelJob(store, params.id)));
+export const cancel = async ({ store, mails, params }: Named & { store: Store }) =>
+  shownWhole(store, mails, await cancelJob(store, params.id));
 
 export const resuming = {
   summary: "Resume a notification that its brake halted",
@@ -217,12 +232,12 @@ export const resuming = {
   errors: ["CONFLICT"],
 } as const satisfies Shape;
 
-export async function resume({ store, params, body }: { store: Store; params: { id: string }; body: ResumeBody }) {
+export async function resume({ store, mails, params, body }: Named & { store: Store; body: ResumeBody }) {
   const job = await getJob(store, params.id);
   const safety = body.safety === null ? "off" : body.safety;
   const isResumed = await resumeHalted(store, job, safety);
   if (!isResumed) throw conflict(`The notification is ${job.status} and not halted.`);
-  return read({ store, params });
+  return read({ store, mails, params });
 }
 
 type ResumeBody = v.InferOutput<typeof resuming.body>;

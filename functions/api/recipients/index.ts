@@ -9,6 +9,7 @@ import { channelTypes } from "../../../shared/rules/channel-types.ts";
 import { recipientStates } from "../../../shared/rules/recipient-states.ts";
 import { secrets, workspaceRead } from "../../../shared/store/capabilities.ts";
 import { storeRead } from "../../../shared/store/context.ts";
+import { mailReading } from "../../../shared/store/files/mails.ts";
 import { getJob } from "../../../shared/store/sends/jobs/jobs.ts";
 import {
   ListedRecipient,
@@ -81,15 +82,15 @@ export const recipients = group("recipients", "Who would get a notification, and
 
   endpoint(
     "GET /api/v1/notifications/:id/recipients/:subscriberId",
-    { agents: "read:pii" },
+    { agents: "read:pii", uses: [mailReading] },
     {
       summary: "Explain why a subscriber got a notification or did not",
       description:
         "What the rows of the send say happened, and its rules clause by clause with the values they see now.",
       returns: Explanation,
     },
-    ({ store, workspace, caller, params }) =>
-      explainRecipient(store, workspace, {
+    ({ caller, params, ...deps }) =>
+      explainRecipient(deps, {
         job: params.id,
         subscriber: params.subscriberId.toLowerCase(),
         isDiscreet: attributesSeenBy(caller) !== undefined,
@@ -98,7 +99,7 @@ export const recipients = group("recipients", "Who would get a notification, and
 
   endpoint(
     "GET /api/v1/why",
-    { agents: "read:pii", uses: [secrets] },
+    { agents: "read:pii", uses: [secrets, mailReading] },
     {
       summary: "Explain in words why a person got a send, a campaign or a journey, or did not",
       description:
@@ -114,12 +115,12 @@ export const recipients = group("recipients", "Who would get a notification, and
       example: { query: { person: "ada", send: "Autumn sale" } },
       errors: ["NOT_FOUND"],
     },
-    ({ store, workspace, secrets, query: { person, ...asked } }) => {
+    ({ store, workspace, secrets, mails, query: { person, ...asked } }) => {
       const [about, ...more] = whyKinds.flatMap((kind) =>
         asked[kind] === undefined ? [] : [{ kind, of: asked[kind] }],
       );
       if (!about || more.length > 0) throw invalid({ send: "exactly one of send, campaign and journey is required" });
-      return whyOf({ store, workspace, root: () => secrets.root() }, person, about);
+      return whyOf({ store, workspace, mails, root: () => secrets.root() }, person, about);
     },
   ),
 ]);

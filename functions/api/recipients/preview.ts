@@ -8,19 +8,20 @@ import { invalid } from "../../../shared/kernel/errors.ts";
 import { requireFeature } from "../../../shared/rules/plans.ts";
 import { secrets, workspaceRead } from "../../../shared/store/capabilities.ts";
 import { storeRead } from "../../../shared/store/context.ts";
+import { mailReading } from "../../../shared/store/files/mails.ts";
 import { previewSend, SendPreview } from "../../../shared/store/sends/audience/preview.ts";
 import { drawOf, namedIn, previewId } from "../../../shared/store/sends/audience/preview-draws.ts";
 import { oneOffSpec } from "../../../shared/store/sends/jobs/one-off.ts";
 import { namedByExternalIds } from "../../../shared/store/subscribers/external-ids.ts";
 import { getProfile } from "../../../shared/store/subscribers/subscribers.ts";
 import { KeyWarnings, unknownKeys } from "../../../shared/store/subscribers/unknown-keys.ts";
-import { getTemplate } from "../../../shared/store/templates/templates.ts";
+import { getTemplate, wholeTemplate } from "../../../shared/store/templates/templates.ts";
 
 const endpoint = endpoints({ credentials: ["dashboard"], uses: [storeRead, workspaceRead] });
 
 export const previewNotification = endpoint(
   "POST /api/v1/notifications/preview",
-  { effect: "read", agents: "read", uses: [secrets] },
+  { effect: "read", agents: "read", uses: [secrets, mailReading] },
   {
     summary: "Preview a send",
     description:
@@ -41,14 +42,16 @@ export const previewNotification = endpoint(
     example: { body: { target: { type: "all" }, title: "Hello {{ subscriber.first_name }}", body: "It works." } },
     errors: ["TEMPLATE_NOT_FOUND", "FEATURE_NOT_AVAILABLE"],
   },
-  async ({ store, workspace, secrets, caller, body }) => {
+  async ({ store, workspace, secrets, mails, caller, body }) => {
     const { plan } = workspaceOf(caller);
     if (body.channel_arbitration_mode === "smart") requireFeature(plan, "smart_channel");
     const { render_for, preview_id, ...send } = body;
     const { spec } = await oneOffSpec(store, plan, send);
     const renderFor = render_for === undefined ? undefined : await getProfile(store, render_for);
     if (render_for !== undefined && !renderFor) throw invalid({ render_for: "no such subscriber in this workspace" });
-    const content = spec.template_id === null ? undefined : (await getTemplate(store, spec.template_id)).content;
+    const template =
+      spec.template_id === null ? undefined : await wholeTemplate(mails, await getTemplate(store, spec.template_id));
+    const content = template?.content;
     const texts = content ?? { title: spec.title ?? "", body: spec.body ?? "", by_channel: spec.by_channel };
     const named =
       body.external_ids && (await namedByExternalIds(store, await secrets.root(), [...new Set(body.external_ids)]));

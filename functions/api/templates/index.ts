@@ -14,6 +14,7 @@ import { timers, workspaceRead } from "../../../shared/store/capabilities.ts";
 import { listChannels } from "../../../shared/store/channels/channels.ts";
 import { storeWrite } from "../../../shared/store/context.ts";
 import { releaseTemplate, templateUsers, UsedBy, usedBy } from "../../../shared/store/dependents.ts";
+import { mailKeeping, mailReading } from "../../../shared/store/files/mails.ts";
 import { chatAppWords } from "../../../shared/store/sends/content/chat-app-words.ts";
 import { mailFrameOf, Rendering, renderingsOf } from "../../../shared/store/sends/content/renderings.ts";
 import { categories } from "../../../shared/store/sends/jobs/job-spec.ts";
@@ -25,6 +26,7 @@ import {
   removeTemplate,
   Template,
   updateTemplate,
+  wholeTemplate,
 } from "../../../shared/store/templates/templates.ts";
 
 const MAX_NAME_CHARACTERS = 200;
@@ -68,7 +70,7 @@ const endpoint = endpoints({ credentials: ["dashboard"], uses: [storeWrite] });
 export const templates = group("templates", "Reusable titles and bodies of messages.", [
   endpoint(
     "POST /api/v1/templates",
-    { permission: "content:write", agents: "write:drafts" },
+    { permission: "content:write", agents: "write:drafts", uses: [mailKeeping] },
     {
       summary: "Create a template",
       body: NewTemplate,
@@ -76,7 +78,7 @@ export const templates = group("templates", "Reusable titles and bodies of messa
       status: 201,
       errors: ["QUOTA_EXCEEDED"],
     },
-    ({ store, body }) => createTemplate(store, body),
+    (call) => createTemplate(call, call.body),
   ),
 
   endpoint(
@@ -129,13 +131,13 @@ export const templates = group("templates", "Reusable titles and bodies of messa
 
   endpoint(
     "GET /api/v1/templates/:id",
-    { agents: "read" },
+    { agents: "read", uses: [mailReading] },
     {
       summary: "Get a template",
       description: "The header `ETag` is its version.",
       returns: Template,
     },
-    async ({ store, params }) => tagged(await getTemplate(store, params.id)),
+    async ({ store, mails, params }) => tagged(await wholeTemplate(mails, await getTemplate(store, params.id))),
   ),
 
   endpoint(
@@ -153,7 +155,7 @@ export const templates = group("templates", "Reusable titles and bodies of messa
 
   endpoint(
     "PATCH /api/v1/templates/:id",
-    { permission: "content:write" },
+    { permission: "content:write", uses: [mailKeeping] },
     {
       summary: "Change a template: supplied fields overwrite, others stay",
       description: IF_MATCH,
@@ -162,10 +164,10 @@ export const templates = group("templates", "Reusable titles and bodies of messa
       example: { body: { name: "Spring sale, second try" } },
       errors: ["PRECONDITION_FAILED"],
     },
-    ({ store, params, body, headers }) =>
+    ({ store, mails, params, body, headers }) =>
       editAsSeen(headers, Template, {
-        read: () => getTemplate(store, params.id),
-        edit: (seen) => updateTemplate(store, params.id, body, seen?.version),
+        read: async () => wholeTemplate(mails, await getTemplate(store, params.id)),
+        edit: (seen) => updateTemplate({ store, mails }, params.id, body, seen?.version),
       }),
   ),
 

@@ -11,13 +11,14 @@ import { providers } from "../../../shared/providers/providers.ts";
 import { markedAsTest } from "../../../shared/rules/channel-content.ts";
 import { secrets, workspaceRead } from "../../../shared/store/capabilities.ts";
 import { platformWrite, storeWrite } from "../../../shared/store/context.ts";
+import { mailReading } from "../../../shared/store/files/mails.ts";
 import { mailLinks } from "../../../shared/store/mail-links.ts";
 import { channelSettings, selectedOf } from "../../../shared/store/sends/audience/planning.ts";
 import { testDrawOf } from "../../../shared/store/sends/audience/preview-draws.ts";
 import { testIdOf } from "../../../shared/store/sends/jobs/job-ids.ts";
 import { oneOffSpec } from "../../../shared/store/sends/jobs/one-off.ts";
 import { getProfile, getProfiles } from "../../../shared/store/subscribers/subscribers.ts";
-import { getTemplate } from "../../../shared/store/templates/templates.ts";
+import { getTemplate, wholeTemplate } from "../../../shared/store/templates/templates.ts";
 import { vaultOpening } from "../../../shared/store/vault.ts";
 import { type AttemptLimit, countAttempt } from "../../../shared/store/workspaces/attempts.ts";
 import { deliverTest, TestDelivery, type TestSend } from "./delivery.ts";
@@ -30,7 +31,7 @@ const endpoint = endpoints({ credentials: ["dashboard"], uses: [storeWrite, work
 
 const testNotification = endpoint(
   "POST /api/v1/notifications/test",
-  { permission: "send", uses: [platformWrite, providers, vaultOpening, mailLinks, secrets] },
+  { permission: "send", uses: [platformWrite, providers, vaultOpening, mailLinks, secrets, mailReading] },
   {
     summary: "Send a test to the workspace's test subscribers and to your own address",
     description:
@@ -55,13 +56,13 @@ const testNotification = endpoint(
   },
 );
 
-type TestCall = Context<readonly [typeof storeWrite, typeof workspaceRead, typeof secrets]> & {
+type TestCall = Context<readonly [typeof storeWrite, typeof workspaceRead, typeof secrets, typeof mailReading]> & {
   caller: Caller;
   body: v.InferOutput<typeof TestNotification>;
 };
 
 /** The test that a body asks for. @throws 422 for a recipient that is no test subscriber, and for a test to nobody */
-async function testSendOf({ store, workspace: settings, secrets, caller, body }: TestCall): Promise<TestSend> {
+async function testSendOf({ store, workspace: settings, secrets, mails, caller, body }: TestCall): Promise<TestSend> {
   const { email } = requireUser(caller);
   const { to, as_subscriber_id, variant, preview_id, ...message } = body;
   const workspace = await settings();
@@ -84,7 +85,7 @@ async function testSendOf({ store, workspace: settings, secrets, caller, body }:
     throw invalid({ to: "names nobody: set test_subscriber_ids of the workspace, or send by email to yourself" });
 
   const [template, shownAs, profiles] = await Promise.all([
-    spec.template_id === null ? undefined : getTemplate(store, spec.template_id),
+    spec.template_id === null ? undefined : wholeTemplate(mails, await getTemplate(store, spec.template_id)),
     as_subscriber_id === undefined ? undefined : getProfile(store, as_subscriber_id),
     getProfiles(store, ids),
   ]);

@@ -16,7 +16,10 @@ import { deviceName, type KnownRows, type Work, type WorkerContext, workOf } fro
 export async function readChunk(context: WorkerContext, message: Message<"deliver">): Promise<Work[]> {
   const { job, range, chunk: n } = message;
   const found = await getChunk(context.store, { job, range, n });
-  if (found) return [workOf(context, { message, ...found })];
+  if (found) {
+    const [whole = found.job] = await context.mails.whole([found.job]);
+    return [workOf(context, { message, ...found, job: whole })];
+  }
   context.log({ level: "info", message: "a chunk does not exist", job, range, chunk: n });
   return [];
 }
@@ -26,12 +29,12 @@ export async function readSingles(
   context: WorkerContext & { tenant: string },
   messages: readonly Message<"deliver">[],
 ): Promise<Work[]> {
-  const { store, log } = context;
+  const { store, log, mails } = context;
   const { wanted, jobs, contents, known } = await readJointly(context, messages);
   const open = jobs.filter(isOpen);
   if (open.length < wanted)
     log({ level: "info", message: "sends were not delivered again", count: wanted - open.length });
-  const whole = await withContents(store, open, contents);
+  const whole = await mails.whole(await withContents(store, open, contents));
   return whole.map((job) => {
     const message = singleMessage(store.tenant, job.id);
     return workOf(context, { message, job, chunk: chunkOnJob(job), claim: job.claim, known });

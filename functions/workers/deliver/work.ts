@@ -13,6 +13,7 @@ import type { Target } from "../../../shared/rules/reach.ts";
 import { deliverQueue } from "../../../shared/runtime/resources.ts";
 import { timers, workspaceRead } from "../../../shared/store/capabilities.ts";
 import { storeWrite } from "../../../shared/store/context.ts";
+import { mailReading } from "../../../shared/store/files/mails.ts";
 import { mailLinks } from "../../../shared/store/mail-links.ts";
 import type { Chunk } from "../../../shared/store/sends/chunks/chunks.ts";
 import type { ClosingChunk, Hold } from "../../../shared/store/sends/chunks/closing.ts";
@@ -39,6 +40,7 @@ export const uses = [
   sesAccount,
   vaultOpening,
   mailLinks,
+  mailReading,
   openedCredentials,
   sendGates,
   sendFigures,

@@ -7,13 +7,14 @@ import { timers } from "../../../shared/store/capabilities.ts";
 import { platformWrite, storeWrite } from "../../../shared/store/context.ts";
 import { assetRemoval } from "../../../shared/store/files/assets.ts";
 import { importRemoval } from "../../../shared/store/files/imports.ts";
+import { mailRemoval } from "../../../shared/store/files/mails.ts";
 import { purgeStep } from "../../../shared/store/workspaces/purge.ts";
 import { workspaceRows } from "../../../shared/store/workspaces/rows.ts";
 
 export const purgeWorkspace = queueWorker(
   "purge",
   "Removes everything of a workspace 30 days after its deletion.",
-  [storeWrite, platformWrite, workspaceRows, assetRemoval, importRemoval, timers, purgeQueue],
+  [storeWrite, platformWrite, workspaceRows, assetRemoval, importRemoval, mailRemoval, timers, purgeQueue],
   async (message, { purgeQueue: queue, clock, ...context }) => {
     const until = clock.now() + WORKING_MS;
     const step = await purgeStep(context, () => clock.now() >= until);

@@ -10,6 +10,7 @@ import type { RenderScope } from "../../rules/render.ts";
 import type { Reason } from "../../rules/segment-evaluation.ts";
 import type { StoreReader } from "../context.ts";
 import { eventsOf } from "../events/history.ts";
+import type { MailReading } from "../files/mails.ts";
 import { toJson } from "../json-text.ts";
 import type { Value } from "../model.ts";
 import { candidatesById, type PlacedCandidate, placed } from "../sends/audience/candidates.ts";
@@ -65,6 +66,7 @@ interface SimulatedRun {
 interface Deps {
   store: StoreReader;
   workspace: WorkspaceRecord;
+  mails: MailReading;
 }
 
 /** Stored events of one subscriber that are looked at: the newest ones. */
@@ -115,7 +117,7 @@ interface Walk {
 
 /** Adds what happens to the answer. */
 function recorderOf(deps: Deps, { definition, subject, happening, event }: Walk, simulated: SimulatedRun): Recorder {
-  const { store } = deps;
+  const { store, mails } = deps;
   const { steps, start } = definition.graph;
   const planOf = openPlans(deps);
   const caps = capCounter(async (one, timezone, now) => {
@@ -141,8 +143,10 @@ function recorderOf(deps: Deps, { definition, subject, happening, event }: Walk,
     },
     sends: async (node, at, id) => {
       message = NO_MESSAGE;
-      const plan = await planOf(node);
-      if (!plan) return "failed";
+      const found = await planOf(node);
+      if (!found) return "failed";
+      const [said = found.said] = await mails.whole([found.said]);
+      const plan = { ...found, said };
       const caused = (happening.find((one) => one.id === id) ?? event)?.properties;
       const candidate = await subject.candidate(plan);
       const send = await simulateSend(store, plan, { candidate, at, caps, event: caused });

@@ -7,9 +7,11 @@ import { timestamp } from "../../kernel/clock.ts";
 import { ApiError, invalid, notFound, requireFound } from "../../kernel/errors.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { anotherEdit, type EditResult, edited, isStill, outdated, versionOf } from "../edits.ts";
+import type { MailKeeping, MailReading } from "../files/mails.ts";
 import type { RowOf } from "../item.ts";
 import { toJson } from "../json-text.ts";
 import { changeNamed, createNamed, getEntities, listNames, removeNamed, requireRoomForName } from "../name-index.ts";
+import { abridged } from "../sends/content/apart.ts";
 import { contentOfTemplate, type TemplateContent, TemplateItem } from "./items.ts";
 
 export const Template = v.object({
@@ -32,25 +34,37 @@ interface TemplateChange {
   content?: { [N in keyof TemplateContent]?: TemplateContent[N] | undefined } | undefined;
 }
 
+interface KeptIn {
+  store: Store;
+  mails: MailKeeping;
+}
+
 const nameTaken = () => invalid({ name: "is already used by another template" });
 
 /** @throws 422 if the name is taken (TPL-3). */
 export async function createTemplate(
-  store: Store,
+  { store, mails }: KeptIn,
   { name, content }: Pick<Template, "name" | "content">,
 ): Promise<Template> {
   await requireRoomForName(store, TemplateItem, "templates");
   const now = store.clock.now();
   const template = { id: store.ids.uuidAt(now), name, content, version: 1, created_at: timestamp(now) };
   const { id, created_at } = template;
-  const { by_channel, ...texts } = content;
+  const [kept = content] = await mails.keep([content]);
+  const { by_channel, ...texts } = kept;
   const row = { id, name, ...texts, by_channel: by_channel && toJson(by_channel), created_at };
   const created = await createNamed(store, TemplateItem, row);
   if (created === "name taken") throw nameTaken();
   return template;
 }
 
-/** @throws 404, also for another workspace's template. */
+/** With the mails that are stored apart. */
+export async function wholeTemplate(mails: MailReading, template: Template): Promise<Template> {
+  const [content = template.content] = await mails.whole([template.content]);
+  return { ...template, content };
+}
+
+/** Large mails stay apart. @throws 404, also for another workspace's template. */
 export async function getTemplate(store: StoreReader, id: string): Promise<Template> {
   const row = requireFound(await store.get(TemplateItem, { id }), "template");
   return templateOf(row);
@@ -66,7 +80,7 @@ export async function requireTemplate(store: StoreReader, id: string, field = "t
   return templateOf(row);
 }
 
-/** TPL-4: newest first; `name` matches anywhere in the name, in any case. */
+/** TPL-4: newest first; `name` matches anywhere in the name, in any case. Mails that are stored apart are left out. */
 export async function listTemplates(
   store: StoreReader,
   { name = "", ...page }: PageQuery & { name?: string | undefined },
@@ -75,7 +89,9 @@ export async function listTemplates(
   const { from, to } = offsetOf(page);
   const ids = names.slice(from, to).map(({ id }) => id);
   const rows = await getEntities(store, TemplateItem, ids, { asRange: name === "" });
-  return { data: inOneAnswer(rows.map(templateOf)), total: names.length, page: page.page };
+  const found = rows.map(templateOf);
+  const data = found.map((one) => ({ ...one, content: abridged(one.content) }));
+  return { data: inOneAnswer(data), total: names.length, page: page.page };
 }
 
 /**
@@ -84,12 +100,13 @@ export async function listTemplates(
  * @throws 404, 422 if the new name is taken.
  */
 export async function updateTemplate(
-  store: Store,
+  { store, mails }: KeptIn,
   id: string,
   { name, content = {} }: TemplateChange,
   seen?: number,
 ): Promise<EditResult<Template>> {
-  const { by_channel, ...texts } = content;
+  const [kept = content] = await mails.keep([content]);
+  const { by_channel, ...texts } = kept;
   const change = {
     set: { ...texts, ...(by_channel && { by_channel: toJson(by_channel) }) },
     add: anotherEdit,
@@ -99,7 +116,7 @@ export async function updateTemplate(
   const outcome = await changeNamed(store, TemplateItem, id, { change, name, when });
   switch (outcome.kind) {
     case "changed":
-      return edited(templateOf(outcome.row));
+      return edited(await wholeTemplate(mails, templateOf(outcome.row)));
     case "refused":
       return outdated;
     case "taken":

@@ -50,9 +50,10 @@ interface PurgeContext {
   platform: Platform;
   timers: Timers;
   workspaceRows: WorkspaceRows;
-  /** Objects of S3: an image by its name; those of imports, a page at a time. */
+  /** Objects of S3: an image by its name; those of imports and mails, a page at a time. */
   assetFiles: { remove(name: string): Promise<void> };
   importFiles: { removeSome(): Promise<number> };
+  mailFiles: { removeSome(): Promise<number> };
 }
 
 type PurgeStep =
@@ -65,7 +66,7 @@ type PurgeStep =
  * finds none. A call that is too early, too late or concurrent with another worker's does nothing.
  */
 export async function purgeStep(context: PurgeContext, isTimeUp: () => boolean): Promise<PurgeStep> {
-  const { store, timers, importFiles } = context;
+  const { store, timers, importFiles, mailFiles } = context;
   const isDue = await isOpen(context);
   // Before the claim: its reply may be lost, and a worker that dies leaves a lease that outlives its message.
   if (isDue) await timers.set([watchdog(store)]);
@@ -79,7 +80,7 @@ export async function purgeStep(context: PurgeContext, isTimeUp: () => boolean):
       if (isTimeUp()) return releasePurge(context, claimed, 0);
       await removeMember(context.platform, store.tenant, member);
     }
-  for (const removeSome of [() => removeSomeAssets(context), importFiles.removeSome])
+  for (const removeSome of [() => removeSomeAssets(context), importFiles.removeSome, mailFiles.removeSome])
     for (let some = await removeSome(); some > 0; some = await removeSome())
       if (isTimeUp()) return releasePurge(context, claimed, 0);
   return removeRows(context, claimed, isTimeUp);

@@ -59,6 +59,8 @@ export function placesOf(template: Template): Record<string, string> {
     "client-secret-key": key("encryption-key"),
     "signing-key": key("signing-key"),
     assets: `${bucket("assets")}/assets/*`,
+    "assets-bucket": bucket("assets"),
+    mails: `${bucket("assets")}/mails/*`,
     site: `${bucket("site")}/*`,
     "site-bucket": bucket("site"),
     imports: `${bucket("imports")}/*`,

@@ -9,6 +9,7 @@ import { armOf, HALF, isHeldOut } from "../../../rules/split.ts";
 import type { StoreReader } from "../../context.ts";
 import { hashOf } from "../../hash.ts";
 import type { RootSecrets } from "../../secrets.ts";
+import { named } from "../content/apart.ts";
 import type { JobSpec } from "../jobs/job-spec.ts";
 
 /** How long a send may use the draw of a preview. */
@@ -36,8 +37,9 @@ export function namedIn({ external_ids, subscriberIds }: Pick<NewNotification, "
 
 const digest = (said: unknown): string => hashOf(JSON.stringify(said)).slice(0, DIGEST_LENGTH);
 
-const saidBy = ({ title, body, by_channel, data, variant_b, chat_app, template_id, ...spec }: JobSpec) => {
-  const { channel_ids, category, topic } = spec;
+/** Mails by name: a preview has them as they are, and a row of a campaign or send may name them. */
+const saidBy = (spec: JobSpec) => {
+  const { title, body, by_channel, data, variant_b, chat_app, template_id, channel_ids, category, topic } = named(spec);
   return [title, body, by_channel, data, variant_b, chat_app, template_id, channel_ids, category, topic];
 };
 

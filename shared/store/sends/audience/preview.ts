@@ -31,8 +31,9 @@ import { sampleOf } from "./preview-sample.ts";
 const MAX_CANDIDATES = 10_000;
 /** The same where each of them takes a request or two of its own. */
 const MAX_EVALUATED_ONE_BY_ONE = 2_000;
-/** Recipients whose texts are rendered. */
+/** Recipients whose texts are rendered, and the characters of HTML that are rendered for all of them: a request ends in time. */
 const MAX_RENDERED = 1_000;
+const MAX_RENDERED_CHARACTERS = 8_388_608;
 const MAX_SAMPLES = 5;
 const UNRENDERABLE = "cannot be rendered for any recipient: a text would be too long, or a filter fails";
 const NO_CANDIDATES: { candidates: PlacedCandidate[]; exact: boolean } = { candidates: [], exact: true };
@@ -128,7 +129,7 @@ export async function previewSend(
   };
   const { preview, reached, failed: unread } = countOutcomes(kept, futures, { exact, ...rating });
   const chatApp = await chatAppWords(store, via, said);
-  const unrenderable = addTexts(preview, reached.slice(0, MAX_RENDERED), { said, futures, seenOf, at, chatApp });
+  const unrenderable = addTexts(preview, reached.slice(0, mostRendered(said)), { said, futures, seenOf, at, chatApp });
   // What fails for everyone of a sample is in the text itself.
   if (unrenderable > 0 && unrenderable === preview.rendered.recipients) throw invalid({ content: UNRENDERABLE });
   const shown = renderFor ?? reached[0]?.profile;
@@ -142,6 +143,11 @@ export async function previewSend(
   if (exact) return preview;
   const size = given?.length ?? (await countTarget(store, spec.target));
   return scaled(preview, Math.max(1, size / candidates.length), { ...rating, candidates: size, failed: unread });
+}
+
+function mostRendered({ by_channel, variant_b }: JobSpec): number {
+  const lengths = [by_channel, variant_b?.by_channel].map((content) => content?.email?.html?.length ?? 0);
+  return Math.min(MAX_RENDERED, Math.ceil(MAX_RENDERED_CHARACTERS / Math.max(1, ...lengths)));
 }
 
 /** Counts what would become of each candidate. `reached`: the recipients of a message. */

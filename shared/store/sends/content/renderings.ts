@@ -5,6 +5,7 @@ import { personal } from "../../../contract/personal.ts";
 import type { PushExtras, Says } from "../../../rules/channel-content.ts";
 import { titledText } from "../../../rules/channel-texts.ts";
 import { type ChannelType, channelTypes, hasDevices } from "../../../rules/channel-types.ts";
+import { CLIPPED_BYTES } from "../../../rules/content-kinds.ts";
 import { FOOTER_LINK, footerWordsFor } from "../../../rules/footer-words.ts";
 import type { MailBodies } from "../../../rules/mail-body.ts";
 import { mailParts, senderOf } from "../../../rules/mail-parts.ts";
@@ -28,6 +29,7 @@ const warningCodes = [
   "message_too_long",
   "push_truncated",
   "payload_too_large",
+  "mail_clipped",
 ] as const;
 
 const Button = v.object({ id: v.string(), title: v.string(), url: v.string() });
@@ -155,6 +157,10 @@ const BLANK_VARIABLE: Warning = {
   code: "template_error",
   message: "It would not be sent: a variable of the template has no text.",
 };
+const CLIPPED: Warning = {
+  code: "mail_clipped",
+  message: "Its HTML has more than 102 KB: the largest mailbox provider clips it, before tracked links make it longer.",
+};
 const NOT_APPROVED: Warning = {
   code: "template_not_approved",
   message: "It would not be sent: the provider has not approved the template.",
@@ -183,6 +189,7 @@ function renderingOf(
     unknown_variables: unknown,
     warnings: [
       ...unknownWarning(unknown),
+      ...(bodies && Buffer.byteLength(bodies.html) > CLIPPED_BYTES ? [CLIPPED] : []),
       ...(sms ? smsWarnings(text, sms) : []),
       ...(hasDevices(channel) ? pushWarnings(rendered, push) : []),
     ],

@@ -72,7 +72,8 @@ export function rendererOf(job: JobTexts, now: number, event: Event): Renderer {
     attempted(() => {
       const { unknown, ...texts } = rendererFor(arm, name)(scope);
       const { title, body } = texts;
-      if (isTooLarge({ title, body }, title.length + body.length)) return undefined;
+      // A mail is no row of an inbox, and its HTML is limited by the renderer.
+      if (!texts.bodies && isTooLarge({ title, body }, title.length + body.length)) return undefined;
       if (!data) return { ...texts, unknown };
       const custom = data.render(scope, { now });
       return { ...texts, data: custom.data, unknown: [...new Set([...unknown, ...custom.unknown])] };

@@ -11,6 +11,7 @@ import { sendInWords } from "../../../rules/why-words.ts";
 import { CampaignItem } from "../../campaigns/items.ts";
 import type { StoreReader } from "../../context.ts";
 import { ExperienceItem } from "../../experiences/items.ts";
+import type { MailReading } from "../../files/mails.ts";
 import { displayName, getProfiles } from "../../subscribers/subscribers.ts";
 import type { WorkspaceRecord } from "../../workspaces/workspaces.ts";
 import { deferredUntil, isDeferred } from "../chunks/deferred.ts";
@@ -30,17 +31,23 @@ import { rulesNow } from "./rules-now.ts";
 import { shownMessages } from "./shown-messages.ts";
 import { deliveryOf } from "./went-out.ts";
 
+export interface ExplainDeps {
+  store: StoreReader;
+  workspace: () => Promise<WorkspaceRecord | undefined>;
+  mails: MailReading;
+}
+
 /**
  * What became of a send's message to a subscriber, and what its rules say of the subscriber now (F2).
  * @param isDiscreet its words say no condition on a value that the asker may not see
  * @throws 404 for an unknown send, and for an unknown subscriber that the send did not concern.
  */
 export async function explainRecipient(
-  store: StoreReader,
-  workspace: () => Promise<WorkspaceRecord | undefined>,
+  { store, workspace, mails }: ExplainDeps,
   { job: id, subscriber, isDiscreet = false }: { job: string; subscriber: string; isDiscreet?: boolean },
 ): Promise<Explanation> {
-  const job = await withContent(store, await getJob(store, id));
+  const stored = await withContent(store, await getJob(store, id));
+  const [job = stored] = await mails.whole([stored]);
   const [[profile], { ledger, messages }] = await Promise.all([
     getProfiles(store, [subscriber]),
     rowsOf(store, job, subscriber),

@@ -1,0 +1,40 @@
+// The mails of a campaign: its row keeps the names of those that are too large for it (docs/decisions/0104).
+import type { MailKeeping, MailReading } from "../files/mails.ts";
+import { abridged, type SaysByChannel } from "../sends/content/apart.ts";
+import type { CampaignMessage } from "./items.ts";
+
+const saidIn = ({ content, variant_b }: CampaignMessage): SaysByChannel => ({
+  by_channel: content?.by_channel,
+  variant_b,
+});
+
+const saying = <M extends CampaignMessage>(message: M, { by_channel, variant_b }: SaysByChannel = {}): M => ({
+  ...message,
+  ...(message.content && by_channel && { content: { ...message.content, by_channel } }),
+  ...(message.variant_b && variant_b && { variant_b: { ...message.variant_b, ...variant_b } }),
+});
+
+/** Messages as the row of their campaign keeps them; what is too large for it is stored first. */
+export async function keptMessages<M extends CampaignMessage>(
+  mails: MailKeeping,
+  messages: readonly M[],
+): Promise<M[]> {
+  const kept = await mails.keep(messages.map(saidIn));
+  return messages.map((message, n) => saying(message, kept[n]));
+}
+
+/** Messages with the mails that are stored apart. */
+export async function wholeMessages<M extends CampaignMessage>(
+  mails: MailReading,
+  messages: readonly M[],
+): Promise<M[]> {
+  const whole = await mails.whole(messages.map(saidIn));
+  return messages.map((message, n) => saying(message, whole[n]));
+}
+
+/** A message as a list shows it. */
+export const abridgedMessage = <M extends CampaignMessage>(message: M): M => ({
+  ...message,
+  ...(message.content && { content: abridged(message.content) }),
+  ...(message.variant_b && { variant_b: abridged(message.variant_b) }),
+});
