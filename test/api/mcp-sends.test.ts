@@ -239,4 +239,18 @@ describe("a send by an agent", () => {
     const own = await mcp.tool(key, "plan_send", { ...toAll, idempotency_key: "mine" });
     expect(own.value.fields).toEqual({ idempotency_key: expect.any(String) });
   });
+
+  it("the plan of a send that a row has no room for is refused, and says what to do (AGT-3, CHC-1)", async () => {
+    const asked = (html: number, design: number) => {
+      const email = { html: "x".repeat(html), design: "d".repeat(design) };
+      return { target: toAll.target, content: { title: "Sale", body: "Today only.", by_channel: { email } } };
+    };
+
+    const { value: refused } = await mcp.tool(key, "plan_send", asked(190_000, 20_000));
+
+    expect(refused.fields).toEqual({
+      content: "must have at most 200000 bytes in all: save a larger mail as a template",
+    });
+    expect((await plan(asked(190_000, 9_000))).token).toEqual(expect.any(String));
+  });
 });

@@ -150,6 +150,27 @@ it("templates that are together larger than an answer are exported whole, by sma
   expect(readdirSync(join(cli.folder, "engagement", "templates"))).toHaveLength(101);
 });
 
+it("mails that lists leave out are exported, compared and applied whole (F17, CHC-1)", async () => {
+  const html = `<p>${"x".repeat(120_000)}</p>`;
+  const large = { title: "Hello", body: "It is spring.", by_channel: { email: { ...email, html } } };
+  await api("POST /api/v1/templates", { name: "Welcome", content: large });
+  await spring({ content: large });
+
+  expect((await cli.run("export")).code).toBe(0);
+
+  const inFile = (file: string) => JSON.parse(readFileSync(join(cli.folder, file), "utf8"));
+  expect([inFile(template).content, inFile(campaign).messages[0].content]).toEqual([large, large]);
+  expect((await cli.run("diff", "--exit-code")).code).toBe(0);
+
+  await applied(template, { name: "Welcome", content: { ...large, title: "Hi" } });
+  await applied(campaign, { ...inFile(campaign), holdout_percentage: 10 });
+
+  const { id } = (await api("GET /api/v1/templates")).data[0];
+  expect((await api(`GET /api/v1/templates/${id}`)).content).toEqual({ ...large, title: "Hi" });
+  const draft = await api(`GET /api/v1/campaigns/${(await campaignNow()).id}`);
+  expect([draft.holdout_percentage, draft.messages[0].content]).toEqual([10, large]);
+});
+
 it("a draft whose name has a character that nobody sees is made once, however often it is applied (F17)", async () => {
   await api("POST /api/v1/channels", { type: "email", name: "Mail" });
   const document = { name: "Spring\u200b sale\u00ad", messages: [{ content, channels: ["Mail"] }] };

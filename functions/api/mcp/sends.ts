@@ -30,6 +30,8 @@ const VALID_MS = 10 * MINUTE;
 /** How long a confirmation may be repeated for the same answer. */
 const KEPT_MS = 60 * MINUTE;
 const TOKEN_BYTES = 24;
+/** The row of a plan has what was asked for twice, and at most 400 KB. */
+const MAX_ASKED_BYTES = 200_000;
 const CHANGED =
   "The content, the channels or the rule of the send have changed since it was planned. Plan the send again.";
 const TOKEN = /^plan_[A-Za-z0-9_-]{32}$/;
@@ -48,6 +50,8 @@ export async function planSend({ agent, store, secrets, run }: SendContext, args
   for (const name of ["idempotency_key", "preview_id"])
     if (args[name] !== undefined)
       throw invalid({ [name]: "must be left out: the plan holds its recipients, and its token makes a repeat safe" });
+  if (Buffer.byteLength(JSON.stringify(args)) > MAX_ASKED_BYTES)
+    throw invalid({ content: `must have at most ${MAX_ASKED_BYTES} bytes in all: save a larger mail as a template` });
   requireFew(agent.workspace, args);
   const content = await contentOf(store, args);
   const id = store.ids.uuid();

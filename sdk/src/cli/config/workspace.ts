@@ -1,7 +1,7 @@
 // The configuration that a workspace has, and the names and ids of its things.
 import type { Connection } from "../connection.ts";
 import { type ListedKind, listAll } from "../names.ts";
-import type { Resource } from "../resource.ts";
+import { objectIn, objectsIn, type Resource } from "../resource.ts";
 import { documentOf, type Editability, type Kind, kinds } from "./kinds.ts";
 import { idsToKeys, type Target } from "./references.ts";
 
@@ -28,7 +28,7 @@ export async function readWorkspace(
   connection: Pick<Connection, "call">,
   newNames: (kind: ListedKind, key: string) => string = (_, key) => key,
 ): Promise<Workspace> {
-  const read = await Promise.all(kinds.map(async (kind) => [kind, await listAll(connection, kind.name)] as const));
+  const read = await Promise.all(kinds.map(async (kind) => [kind, await allOf(connection, kind)] as const));
   const names = new Map<string, string>();
   for (const [kind, resources] of read)
     for (const resource of resources)
@@ -46,6 +46,24 @@ export async function readWorkspace(
     find: (kind, key) => editable(kind, key)[0] ?? withKey(kind, key)[0],
     doubles: (kind, key) => (editable(kind, key).length > 1 ? editable(kind, key) : []),
   };
+}
+
+const isAbridged = (resource: Resource): boolean =>
+  [resource, ...objectsIn(resource.messages)].some(({ content, variant_b }) =>
+    [content, variant_b].some((said) => objectIn(said).left_out !== undefined),
+  );
+
+/** Everything of a kind. Mails that its list leaves out are read, where files have or change them. */
+async function allOf(connection: Pick<Connection, "call">, kind: Kind): Promise<Resource[]> {
+  const all: Resource[] = [];
+  for (const listed of await listAll(connection, kind.name)) {
+    const { is } = kind.editability(listed);
+    const isWhole = is === "left" || is === "ignored" || !isAbridged(listed);
+    const found = isWhole ? listed : await connection.call(`${kind.name}.get`, kind.idOf(listed));
+    // Alone it may say more than in a list.
+    all.push(Object.fromEntries(Object.keys(listed).map((name) => [name, found[name]])));
+  }
+  return all;
 }
 
 function foundOf(
