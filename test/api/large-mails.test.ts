@@ -1,5 +1,8 @@
 // Mails of more than 100 KB: they lie in S3 by their hash, and are shown and sent whole (CHC-1, docs/decisions/0104).
 import { describe, expect, it } from "vitest";
+import { named } from "../../shared/store/sends/content/apart.ts";
+import { NOBODY } from "../../shared/store/sends/content/arms.ts";
+import { rendererOf } from "../../shared/store/sends/content/texts.ts";
 import { withChannels } from "../support/content.ts";
 import { graphOf } from "../support/journeys.ts";
 import { contentOf, htmlOf, large, mailsIn } from "../support/large-mails.ts";
@@ -47,6 +50,15 @@ describe("a template with a mail of 190 KB", () => {
     expect((await call(path)).body.content).toEqual({ ...large, title: "May" });
   });
 
+  it("is refused as a list shows it, so that its HTML stays (TPL-6)", async () => {
+    const { call, created, path } = await stored();
+    const [listed] = (await call("GET /api/v1/templates")).body.data;
+
+    const { status } = await call(`PATCH /api/v1/templates/${created.body.id}`, listed);
+
+    expect([status, (await call(path)).body.content]).toEqual([422, large]);
+  });
+
   it("is one object, also where two templates say it (CHC-1)", async () => {
     const { world, call } = await stored();
     await call("POST /api/v1/templates", { name: "May", content: { ...large, title: "May" } });
@@ -64,6 +76,12 @@ describe("a template with a mail of 190 KB", () => {
     await world.call("DELETE /_local/faults");
     expect((await create()).status).toBe(201);
   });
+});
+
+it("a large mail that was not read is an error of what renders it, and no mail without HTML (CHC-1)", () => {
+  const unread = named({ ...large, variant_b: null, data: null });
+
+  expect(() => rendererOf(unread, 0, undefined).renderScope(undefined, NOBODY, "email")).toThrow("was not read");
 });
 
 describe("a mail of 190 KB", () => {

@@ -193,9 +193,11 @@ function plainRenderer(texts: { title: string; body: string }, now: number): Cla
 /** `body` stays the text of the message; the two bodies are made of what the channel has, else of it (CHC-4). */
 function mailRenderer(
   texts: { title: string; body: string },
-  { subject, preheader, html, text }: NonNullable<ByChannel["email"]> = {},
+  { subject, preheader, html, text, apart }: NonNullable<ByChannel["email"]> = {},
   now: number,
 ): ClassRenderer {
+  // Without its HTML a mail would say its body instead.
+  if (apart) throw new Error("A mail that is stored apart was not read.");
   const title = compileTemplate(subject ?? texts.title);
   const source = html ?? text ?? texts.body;
   const body = compileTemplate(source);
