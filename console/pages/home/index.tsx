@@ -99,20 +99,23 @@ function SetUp({ channels, sends, billing }: SetUpProps) {
   // Those of this period are known already.
   const hasEvents = billing !== undefined && billing.usage.events > 0;
   const events = useQuery("segments.listEventNames", [], { when: billing !== undefined && !hasEvents }).data;
-  const team = useQuery("team.listMembers", []).data;
+  // Where events of earlier months are asked for beside what was sent, colleagues can wait: home has six calls.
+  const isTeamAsked = sends !== undefined && billing !== undefined && (hasEvents || sends.items.length === 0);
+  const team = useQuery("team.listMembers", [], { when: isTeamAsked }).data;
   const isAsked = me.value?.confirmation_missing === true;
   // The link of the mail opens another tab.
   const isUnconfirmed = useQuery("account.getMe", [], { when: isAsked, every: EVERY_MS }).data?.confirmation_missing;
-  if (!channels || !sends || !billing || !team || (!hasEvents && !events)) return null;
+  if (!channels || !sends || !billing || (isTeamAsked && !team) || (!hasEvents && !events)) return null;
   const isDone = {
     address: isUnconfirmed === false,
     person: billing.usage.subscribers > 0,
     message: sends.items.length > 0,
     channel: channels.channels.some(({ type, status }) => type !== "in_app" && status === "active"),
     event: hasEvents || (events?.names.length ?? 0) > 0,
-    colleague: team.items.length > 1,
+    colleague: team !== undefined && team.items.length > 1,
   };
-  const steps = STEPS.filter(({ id }) => id !== "address" || isAsked);
+  const shows: Partial<Record<(typeof STEPS)[number]["id"], boolean>> = { address: isAsked, colleague: isTeamAsked };
+  const steps = STEPS.filter(({ id }) => shows[id] ?? true);
   const left = steps.filter(({ id }) => !isDone[id]);
   if (left.length === 0) return null;
   const done = steps.length - left.length;
