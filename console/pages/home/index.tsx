@@ -99,8 +99,9 @@ function SetUp({ channels, sends, billing }: SetUpProps) {
   // Those of this period are known already.
   const hasEvents = billing !== undefined && billing.usage.events > 0;
   const events = useQuery("segments.listEventNames", [], { when: billing !== undefined && !hasEvents }).data;
-  // Where events of earlier months are asked for beside what was sent, colleagues can wait: home has six calls.
-  const isTeamAsked = sends !== undefined && billing !== undefined && (hasEvents || sends.items.length === 0);
+  // Where there are events of earlier months beside what was sent, colleagues can wait: home has six calls.
+  const isNew = sends?.items.length === 0 || events?.names.length === 0;
+  const isTeamAsked = sends !== undefined && billing !== undefined && (hasEvents || isNew);
   const team = useQuery("team.listMembers", [], { when: isTeamAsked }).data;
   const isAsked = me.value?.confirmation_missing === true;
   // The link of the mail opens another tab.
