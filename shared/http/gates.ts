@@ -1,4 +1,5 @@
 // The gates between a credential and a handler, each with the refusal the specification gives it.
+import type { APIGatewayProxyEventV2 } from "aws-lambda";
 import {
   type AgentScope,
   confirmedPermissions,
@@ -9,6 +10,7 @@ import {
   type Scope,
 } from "../contract/roles.ts";
 import { MINUTE } from "../kernel/clock.ts";
+import type { Context } from "../kernel/deps.ts";
 import { ApiError, closed } from "../kernel/errors.ts";
 import { plans, requireFeature } from "../rules/plans.ts";
 import type { Platform } from "../store/context.ts";
@@ -16,7 +18,38 @@ import { minuteOf } from "../store/platform-items.ts";
 import { RequestCount, UserItem } from "../store/workspaces/identity-items.ts";
 import type { Access } from "./access.ts";
 import type { Caller, Workspace } from "./authenticate.ts";
+import type { Endpoint } from "./endpoint.ts";
 import { type RequestTokens, tokensToTake } from "./request-tokens.ts";
+import { type CountDone, linkOf, unitsOf } from "./sdk-limits.ts";
+import type { servingUses } from "./serving.ts";
+
+type Event = APIGatewayProxyEventV2;
+type GateContext = Pick<
+  Context<typeof servingUses>,
+  "platform" | "requestTokens" | "sdkLimits" | "demandsConfirmation"
+> & { addressOf(event: Event): string };
+
+/** What a known caller must pass, in this order, before the request is read. @returns what counts its answer */
+export const gatesOf =
+  (
+    { route, access }: Pick<Endpoint, "route" | "access">,
+    { platform, requestTokens, sdkLimits, demandsConfirmation, addressOf }: GateContext,
+  ) =>
+  async ({ caller, event }: { caller: Caller; event: Event }): Promise<CountDone> => {
+    await limitRequests(caller, platform, requestTokens);
+    const units = unitsOf(event.requestContext.http.method, Buffer.byteLength(event.body ?? ""));
+    const link = linkOf(route, units);
+    const countDone = await sdkLimits.count({ caller, link, address: () => addressOf(event), units }, platform);
+    requireWorkspace(caller, access);
+    requireProvider(caller, access);
+    requireSecondFactor(caller, access);
+    requireWritable(caller, access);
+    requirePermission(caller, access.permission);
+    requireScope(caller, access.scope);
+    await requireConfirmed(caller, access, platform, demandsConfirmation);
+    if (access.feature && caller.kind !== "public") requireFeature(caller.workspace.plan, access.feature);
+    return countDone;
+  };
 
 /** How long a counter is kept after its window. */
 const KEPT_SECONDS = 300;
@@ -67,14 +100,14 @@ export function requireWorkspace(caller: Caller, { effect, openWhileSuspended = 
 }
 
 /** ERR-9: by the declared effect, not by the method. */
-export function requireWritable(caller: Caller, { effect }: Pick<Access, "effect">): void {
+function requireWritable(caller: Caller, { effect }: Pick<Access, "effect">): void {
   if (caller.kind === "dashboard" && caller.readOnly && effect === "write") throw readOnly();
   if (caller.kind === "dashboard" && caller.narrowed && effect === "own") throw readOnly();
 }
 
 const readOnly = () => new ApiError("READ_ONLY_TOKEN", "A read-only token may not write.");
 
-export function requirePermission(caller: Caller, permission: Permission | undefined): void {
+function requirePermission(caller: Caller, permission: Permission | undefined): void {
   if (!permission || caller.kind !== "dashboard" || holds(caller.role, permission)) return;
   throw new ApiError("FORBIDDEN", `The role ${caller.role} lacks the permission ${permission}.`);
 }
@@ -150,7 +183,7 @@ export async function lacksConfirmation(
 }
 
 /** @throws 403 for what only members with a confirmed address may do */
-export async function requireConfirmed(
+async function requireConfirmed(
   caller: Caller,
   access: Pick<Access, "permission" | "isForConfirmed">,
   platform: Pick<Platform, "get">,

@@ -3,11 +3,10 @@
 import middy from "@middy/core";
 import type { APIGatewayProxyEventV2 } from "aws-lambda";
 import * as v from "valibot";
-import { type Context, type Deps, NO_TENANT, openAll, opener } from "../kernel/deps.ts";
+import { type Deps, NO_TENANT, openAll, opener } from "../kernel/deps.ts";
 import { ApiError, toApiError } from "../kernel/errors.ts";
 import { errorFields } from "../kernel/log.ts";
 import { requestRetries } from "../kernel/retries.ts";
-import { requireFeature } from "../rules/plans.ts";
 import { insideSandbox, isSandbox } from "../store/sandbox/sandbox.ts";
 import type { Secrets } from "../store/secrets.ts";
 import type { Access, PresentedCredentials } from "./access.ts";
@@ -16,16 +15,7 @@ import { authenticate, type Caller, noteKeyUse } from "./authenticate.ts";
 import { readCookies } from "./cookies.ts";
 import { createCredentialCache } from "./credential-cache.ts";
 import { type Endpoint, type Group, isReply, routeKeyOf, routesOf } from "./endpoint.ts";
-import {
-  limitRequests,
-  requireConfirmed,
-  requirePermission,
-  requireProvider,
-  requireScope,
-  requireSecondFactor,
-  requireWorkspace,
-  requireWritable,
-} from "./gates.ts";
+import { gatesOf } from "./gates.ts";
 import { requireSignedIds, USER_HASH_HEADER } from "./identity-proof.ts";
 import {
   bytesOf,
@@ -38,7 +28,7 @@ import {
   refuseLongBody,
 } from "./input.ts";
 import { type ApiHandler, commonHeaders, json, type Response, respond, withoutBody } from "./responses.ts";
-import { type CountDone, linkOf, unitsOf } from "./sdk-limits.ts";
+import type { CountDone } from "./sdk-limits.ts";
 import { servingUses } from "./serving.ts";
 
 type Event = APIGatewayProxyEventV2;
@@ -115,7 +105,9 @@ function chain(
         ? await cached(JSON.stringify([access.credentials, presented]), validate, isOfSandbox)
         : await validate();
     })
-    .before(({ event: context }) => pass(context))
+    .before(async ({ event: context }) => {
+      context.countDone = await pass(context);
+    })
     .before((request) => readInput(endpoint, request, current, credentials.secrets))
     .handler(async (context): Promise<Response> => {
       const tenant = tenantOf(context) ?? NO_TENANT;
@@ -168,30 +160,6 @@ const stateOf = (event: Event, ids: Deps["ids"], startedAt: number): RequestCont
   query: undefined,
   form: undefined,
 });
-
-type ServingContext = Omit<Context<typeof servingUses>, "viewer"> & { addressOf(event: Event): string };
-
-/** What a known caller must pass, in this order, before the request is read. */
-const gatesOf =
-  (
-    { route, access }: Endpoint,
-    { platform, requestTokens, sdkLimits, demandsConfirmation, addressOf }: ServingContext,
-  ) =>
-  async (context: RequestContext): Promise<void> => {
-    const { caller, event } = context;
-    await limitRequests(caller, platform, requestTokens);
-    const units = unitsOf(event.requestContext.http.method, Buffer.byteLength(event.body ?? ""));
-    const link = linkOf(route, units);
-    context.countDone = await sdkLimits.count({ caller, link, address: () => addressOf(event), units }, platform);
-    requireWorkspace(caller, access);
-    requireProvider(caller, access);
-    requireSecondFactor(caller, access);
-    requireWritable(caller, access);
-    requirePermission(caller, access.permission);
-    requireScope(caller, access.scope);
-    await requireConfirmed(caller, access, platform, demandsConfirmation);
-    if (access.feature && caller.kind !== "public") requireFeature(caller.workspace.plan, access.feature);
-  };
 
 type CurrentReader = (context: RequestContext) => Promise<unknown>;
 

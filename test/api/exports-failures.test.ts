@@ -1,4 +1,4 @@
-// Exports that cannot be made (RDA-16).
+// Exports that cannot be made, or whose worker stops (RDA-16).
 import { expect, it } from "vitest";
 import { HOUR, MINUTE, SECOND, timestamp } from "../../shared/kernel/clock.ts";
 import { withBuyers } from "../support/conversions.ts";
@@ -49,6 +49,37 @@ it("an export whose file could not be stored for a day fails, and says so (RDA-1
 
   expect(await get(id)).toMatchObject({ status: "failed", error: "it could not be made within a day" });
   expect(await objectNames()).toEqual([]);
+});
+
+it("a large file is made in parts, by several messages and after a crash, with each row once (ARC-15, RDA-16)", async () => {
+  const seen = { pages: 0, completions: 0 };
+  const found = await setting({
+    hooks: (name) => ({
+      before: (service, operation) => {
+        if (name !== "import-rows") return;
+        if (service === "dynamodb" && operation === "Query") {
+          // A page takes five seconds: the worker's time is over after eight of them.
+          found.world.clock.jumpTo(found.world.clock.now() + 5 * SECOND);
+          seen.pages++;
+        }
+        if (operation === "CompleteMultipartUpload") seen.completions++;
+        if (operation === "CompleteMultipartUpload" && seen.completions === 1) throw new Error("The worker stopped.");
+      },
+    }),
+  });
+  const { world, tenant, begin, get, linesOf, objectNames } = found;
+  const people = 240;
+  await addPeople(world, tenant, people, () => ({ attributes: { note: "x".repeat(40_000) } }));
+
+  const id = await begin({ kind: "subscribers" });
+  await world.advance(30 * MINUTE);
+
+  expect(await get(id)).toMatchObject({ status: "completed", rows: people });
+  expect(new Set((await linesOf(id)).slice(1)).size).toBe(people);
+  expect(await linesOf(id)).toHaveLength(people + 1);
+  expect(seen.pages).toBeGreaterThan(8);
+  expect(seen.completions).toBe(2);
+  expect(await objectNames()).toEqual([`${id}.csv`]);
 });
 
 it("an export whose worker stopped when its file was put together is made anew, with each row once (ARC-15, RDA-16)", async () => {

@@ -1,9 +1,9 @@
-// Exports as CSV files (RDA-16): what they hold, their links, erasure, crashes.
+// Exports as CSV files (RDA-16): what they hold, their links, erasure.
 import { expect, it } from "vitest";
-import { DAY, HOUR, MINUTE, SECOND, timestamp } from "../../shared/kernel/clock.ts";
+import { DAY, HOUR, MINUTE, timestamp } from "../../shared/kernel/clock.ts";
 import { exporting } from "../support/exports.ts";
 import { multipartBody } from "../support/multipart.ts";
-import { addPeople, send, wholeTable } from "../support/people.ts";
+import { send, wholeTable } from "../support/people.ts";
 import { UNKNOWN } from "../support/world.ts";
 import { shared, worlds } from "../support/worlds.ts";
 
@@ -267,35 +267,4 @@ it("an erasure ends an export of subscribers that is being made, and leaves no f
   expect(["failed", "expired"]).toContain((await get(id)).status);
   expect(await objectNames()).toEqual([]);
   expect(JSON.stringify(await wholeTable(world))).not.toContain("ada@example.com");
-});
-
-it("a large file is made in parts, by several messages and after a crash, with each row once (ARC-15, RDA-16)", async () => {
-  const seen = { pages: 0, completions: 0 };
-  const found = await setting({
-    hooks: (name) => ({
-      before: (service, operation) => {
-        if (name !== "import-rows") return;
-        if (service === "dynamodb" && operation === "Query") {
-          // A page takes five seconds: the worker's time is over after eight of them.
-          found.world.clock.jumpTo(found.world.clock.now() + 5 * SECOND);
-          seen.pages++;
-        }
-        if (operation === "CompleteMultipartUpload") seen.completions++;
-        if (operation === "CompleteMultipartUpload" && seen.completions === 1) throw new Error("The worker stopped.");
-      },
-    }),
-  });
-  const { world, tenant, begin, get, linesOf, objectNames } = found;
-  const people = 240;
-  await addPeople(world, tenant, people, () => ({ attributes: { note: "x".repeat(40_000) } }));
-
-  const id = await begin({ kind: "subscribers" });
-  await world.advance(30 * MINUTE);
-
-  expect(await get(id)).toMatchObject({ status: "completed", rows: people });
-  expect(new Set(firstCells((await linesOf(id)).slice(1))).size).toBe(people);
-  expect(await linesOf(id)).toHaveLength(people + 1);
-  expect(seen.pages).toBeGreaterThan(8);
-  expect(seen.completions).toBe(2);
-  expect(await objectNames()).toEqual([`${id}.csv`]);
 });

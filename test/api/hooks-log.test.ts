@@ -129,10 +129,6 @@ it("a test delivery to a webhook that is switched off is refused with 409 (D-HOO
   expect((await call(`POST ${path}/test`, { event: "notification.terminal" })).status).toBe(409);
 });
 
-interface LoggedEvent {
-  payload: { data: { external_id: string } };
-}
-
 it("the log of a webhook is paged newest first (D-HOOKS)", async () => {
   const { world, call, upsert, path } = await setting();
   for (let n = 0; n < 5; n++) {
@@ -140,7 +136,10 @@ it("the log of a webhook is paged newest first (D-HOOKS)", async () => {
     await world.advance(MINUTE);
   }
 
-  const seen = await entriesOf<LoggedEvent>((page) => call(`GET ${path}/deliveries${page}`), "limit=2");
+  const seen = await entriesOf<{ payload: { data: { external_id: string } } }>(
+    (page) => call(`GET ${path}/deliveries${page}`),
+    "limit=2",
+  );
 
   expect(seen.map(({ payload }) => payload.data.external_id)).toEqual(["u4", "u3", "u2", "u1", "u0"]);
 });

@@ -1,4 +1,5 @@
 // Reads a file of suppressed addresses, as providers of mail export them: CSV or JSON (AMB-128).
+import { Readable } from "node:stream";
 import * as v from "valibot";
 import { said } from "../../../shared/contract/schemas.ts";
 import { badRequest } from "../../../shared/kernel/errors.ts";
@@ -156,7 +157,7 @@ async function readRows(csv: string, reading: FileSettings) {
   let header: readonly string[] = [];
   let columns: Columns | undefined;
   try {
-    for await (const { cells, line } of readRecords(bytesOf(csv), {})) {
+    for await (const { cells, line } of readRecords(Readable.from([Buffer.from(csv)]), {})) {
       const first = columns ? undefined : beginning(cells, reading);
       if (first && first.kind !== "title") columns = first.columns;
       if (first?.kind === "header") header = cells;
@@ -256,10 +257,6 @@ export function addressesIn(
     return (read.kind === "address" ? readAddress(read.email) : undefined) ?? [];
   });
   return { addresses, isDoubtful: phone?.isDoubtful ?? false };
-}
-
-async function* bytesOf(csv: string): AsyncGenerator<Buffer> {
-  yield Buffer.from(csv);
 }
 
 const BEGINS_AS_JSON = /^\s*(?:\{\s*"|\[\s*[{"])/;

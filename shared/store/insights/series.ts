@@ -14,7 +14,8 @@ import { countersOfDays } from "./days.ts";
 import { addedBy, campaignJobs, startOfDay, type Window } from "./insights.ts";
 import { DayTotals } from "./items.ts";
 
-const measures = [
+/** Counted where a message was sent, beside what its recipients did. */
+const ofASend = [
   "sent",
   "delivered",
   "failed",
@@ -23,6 +24,9 @@ const measures = [
   "bounced",
   "complained",
   "unsubscribed",
+] as const;
+const measures = [
+  ...ofASend,
   "opened",
   "opened_human",
   "clicked",
@@ -181,17 +185,6 @@ export async function mailFates(store: StoreReader, window: Window) {
   return fates;
 }
 
-const OF_A_SEND = [
-  "sent",
-  "delivered",
-  "failed",
-  "uncertain",
-  "skipped",
-  "bounced",
-  "complained",
-  "unsubscribed",
-] as const;
-
 async function addCampaign(
   store: StoreReader,
   id: string,
@@ -204,7 +197,7 @@ async function addCampaign(
     dispatched.map(async (job) => {
       const day = dayOf(job.dispatched_at);
       const counts = countsNow(job, job);
-      for (const name of OF_A_SEND) add(day, name, counts[name]);
+      for (const name of ofASend) add(day, name, counts[name]);
       for (const { after, stage, n } of (await interactionCourse(store, job.id)).days) {
         const measure = measureOf(stage);
         if (measure) add(dayOf(timestamp(startOfDay(day) + after * DAY)), measure, n);

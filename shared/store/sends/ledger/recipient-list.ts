@@ -21,14 +21,13 @@ import { SINGLE_RANGE } from "../chunks/range-names.ts";
 import type { Recipient } from "../chunks/recipients.ts";
 import { tallyOf } from "../chunks/tallies.ts";
 import { messagesBetween } from "../inbox/inbox.ts";
-import { MESSAGE_KEPT_MS } from "../inbox/inbox-items.ts";
 import type { JobRecord } from "../jobs/job-record.ts";
 import { type Stop, stopAfterQuiet } from "../jobs/send-state.ts";
 import { isStopped } from "../jobs/stopped.ts";
 import { ChannelOutcome, channelOutcomes, lostInbox } from "./channel-outcomes.ts";
 import { matches, mayHold, type RecipientFilter } from "./recipient-filter.ts";
-import { lostReason, type RecipientOutcome, recipientOutcome } from "./recipient-outcome.ts";
-import { CLOCK_TOLERANCE_MS, type TouchRow, touchesBetween } from "./touches.ts";
+import { lostReason, recipientOutcome, wasInInbox } from "./recipient-outcome.ts";
+import { CLOCK_TOLERANCE_MS, touchesBetween } from "./touches.ts";
 
 export const ListedRecipient = v.object({
   /** Null for one who was erased. */
@@ -282,21 +281,4 @@ function windowOf({ dispatched_at, completed_at }: JobRecord) {
   if (dispatched_at === null) return undefined;
   const to = completed_at === null ? undefined : Date.parse(completed_at) + CLOCK_TOLERANCE_MS;
   return { from: Date.parse(dispatched_at) - CLOCK_TOLERANCE_MS, to };
-}
-
-/**
- * Whether the inbox reached somebody by a message that is gone by now: it was its own ledger. Of a smart send that tried
- * another channel it may never have been its turn.
- */
-export function wasInInbox(
-  { clock }: StoreReader,
-  { dispatched_at, channel_arbitration_mode: mode }: JobRecord,
-  { targets }: Recipient,
-  { outcome: { decision, state }, ledger }: { outcome: RecipientOutcome; ledger: readonly TouchRow[] },
-): boolean {
-  const isOpen = decision === "not_in_audience" || (decision === "sent" && state !== "delivered" && mode !== "smart");
-  const isInInbox = targets.some(({ channel }) => channel === "in_app");
-  const isTold = ledger.some(({ channel }) => channel === "in_app");
-  const isGone = dispatched_at !== null && Date.parse(dispatched_at) + MESSAGE_KEPT_MS <= clock.now();
-  return isOpen && isInInbox && !isTold && isGone;
 }

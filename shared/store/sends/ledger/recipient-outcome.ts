@@ -4,8 +4,11 @@ import { isPseudonym, timeOfUuid } from "../../../kernel/ids.ts";
 import { isTerminal } from "../../../rules/job-states.ts";
 import { countedReason } from "../../../rules/reasons.ts";
 import type { RecipientState } from "../../../rules/recipient-states.ts";
+import type { StoreReader } from "../../context.ts";
 import { fromJson } from "../../json-text.ts";
+import type { Recipient } from "../chunks/recipients.ts";
 import { type MessageRow, messageIdOf } from "../inbox/inbox.ts";
+import { MESSAGE_KEPT_MS } from "../inbox/inbox-items.ts";
 import type { JobRecord } from "../jobs/job-record.ts";
 import type { Attempt, Decision } from "./attempts.ts";
 import type { ClaimedWith } from "./ledger-items.ts";
@@ -136,6 +139,23 @@ export function lostReason(
   if (!isTerminal(status) || status === "canceled") return undefined;
   if (isPseudonym(subscriber)) return erased > 0 ? "erased" : undefined;
   return unrendered > 0 ? "template_error" : undefined;
+}
+
+/**
+ * Whether the inbox reached somebody by a message that is gone by now: it was its own ledger. Of a smart send that tried
+ * another channel it may never have been its turn.
+ */
+export function wasInInbox(
+  { clock }: StoreReader,
+  { dispatched_at, channel_arbitration_mode: mode }: JobRecord,
+  { targets }: Recipient,
+  { outcome: { decision, state }, ledger }: { outcome: RecipientOutcome; ledger: readonly TouchRow[] },
+): boolean {
+  const isOpen = decision === "not_in_audience" || (decision === "sent" && state !== "delivered" && mode !== "smart");
+  const isInInbox = targets.some(({ channel }) => channel === "in_app");
+  const isTold = ledger.some(({ channel }) => channel === "in_app");
+  const isGone = dispatched_at !== null && Date.parse(dispatched_at) + MESSAGE_KEPT_MS <= clock.now();
+  return isOpen && isInInbox && !isTold && isGone;
 }
 
 /** The reason that the totals of the send count the recipient with. */
