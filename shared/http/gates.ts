@@ -29,17 +29,25 @@ type GateContext = Pick<
   "platform" | "requestTokens" | "sdkLimits" | "demandsConfirmation"
 > & { addressOf(event: Event): string };
 
-/** What a known caller must pass, in this order, before the request is read. @returns what counts its answer */
+/** A request of a known caller. `countDone` is set as soon as it is known, so that a refusal is counted as well. */
+interface KnownRequest {
+  caller: Caller;
+  event: Event;
+  countDone?: CountDone;
+}
+
+/** What a known caller must pass, in this order, before the request is read. */
 export const gatesOf =
   (
     { route, access }: Pick<Endpoint, "route" | "access">,
     { platform, requestTokens, sdkLimits, demandsConfirmation, addressOf }: GateContext,
   ) =>
-  async ({ caller, event }: { caller: Caller; event: Event }): Promise<CountDone> => {
+  async (request: KnownRequest): Promise<void> => {
+    const { caller, event } = request;
     await limitRequests(caller, platform, requestTokens);
     const units = unitsOf(event.requestContext.http.method, Buffer.byteLength(event.body ?? ""));
     const link = linkOf(route, units);
-    const countDone = await sdkLimits.count({ caller, link, address: () => addressOf(event), units }, platform);
+    request.countDone = await sdkLimits.count({ caller, link, address: () => addressOf(event), units }, platform);
     requireWorkspace(caller, access);
     requireProvider(caller, access);
     requireSecondFactor(caller, access);
@@ -48,7 +56,6 @@ export const gatesOf =
     requireScope(caller, access.scope);
     await requireConfirmed(caller, access, platform, demandsConfirmation);
     if (access.feature && caller.kind !== "public") requireFeature(caller.workspace.plan, access.feature);
-    return countDone;
   };
 
 /** How long a counter is kept after its window. */

@@ -105,9 +105,7 @@ function chain(
         ? await cached(JSON.stringify([access.credentials, presented]), validate, isOfSandbox)
         : await validate();
     })
-    .before(async ({ event: context }) => {
-      context.countDone = await pass(context);
-    })
+    .before(({ event: context }) => pass(context))
     .before((request) => readInput(endpoint, request, current, credentials.secrets))
     .handler(async (context): Promise<Response> => {
       const tenant = tenantOf(context) ?? NO_TENANT;
