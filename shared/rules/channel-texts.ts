@@ -45,7 +45,7 @@ function problemsOf(field: ContentField, value: unknown, path: ContentProblem["p
   }
 }
 
-const LINE_TAG = /<(?:br\s*\/?|\/(?:p|div|h[1-6]|li|tr|table|ul|ol|blockquote))\s*>/gi;
+const LINE_TAG = /<(?:br(?:\s*\/)?|\/(?:p|div|h[1-6]|li|tr|table|ul|ol|blockquote))\s*>/gi;
 /** Attributes have values, except where the name of the tag is no word: `a <b and c> d` has no tag. */
 const NAMED =
   "a|abbr|b|big|blockquote|body|br|center|code|div|em|font|footer|h[1-6]|head|header|html|i|label|li|main|mark|p|pre|s|section|small|span|strike|strong|style|sub|sup|title|tt|u";

@@ -3,7 +3,11 @@
 export const hasPlaceholders = (text: string): boolean => text.includes("{{") || text.includes("{%");
 
 const PART = /\.[\p{L}\p{N}_-]+|\[(?:"[^"{}]*"|'[^'{}]*')\]/u;
-const VARIABLE = new RegExp(`\\{\\{-?\\s*(?:subscriber|event|data|workspace)((?:${PART.source})+)[^{}]*\\}\\}`, "gu");
+/** The path is looked at once: it is found ahead, then passed as it was found. */
+const VARIABLE = new RegExp(
+  `\\{\\{-?\\s*(?:subscriber|event|data|workspace)(?=((?:${PART.source})+))\\1[^{}]*\\}\\}`,
+  "gu",
+);
 
 /** `Hello {{ subscriber.first_name | default: 'you' }}` as `Hello [first name]`. What decides (`{% if … %}`) stays. */
 export const inPlain = (text: string): string =>

@@ -79,9 +79,20 @@ describe("the source", () => {
     expect(textOfHtml(html)).toBe(text);
   });
 
-  it("the source of a mail leaves out the text of what is nested deeper than 500 elements (D-EMAIL)", () => {
-    expect(textOfHtml(`<p>a</p>${"<div>".repeat(499)}x`)).toBe("a\n\nx");
+  it("the source of a mail leaves out the text of what is nested deeper than 256 elements (D-EMAIL)", () => {
+    expect(textOfHtml(`<p>a</p>${"<div>".repeat(255)}x`)).toBe("a\n\nx");
     expect(textOfHtml(`<p>a</p>${"<div>".repeat(50_000)}x`)).toBe("a");
+  });
+
+  it("quotes and lists in more than five others are paragraphs in the text of a mail (D-EMAIL)", () => {
+    const list = "<ul><li>a</li><li>b</li></ul>";
+    expect(textOfHtml(`${"<blockquote>".repeat(4)}${list}`)).toBe("> > > > - a\n> > > > - b");
+    expect(textOfHtml(`${"<blockquote>".repeat(5)}${list}`)).toBe("> > > > > a\n> > > > > b");
+  });
+
+  it("the text of a mail is at most as long as its HTML (D-EMAIL)", () => {
+    const html = "<hr>".repeat(5_000);
+    expect(textOfHtml(html)).toHaveLength(html.length);
   });
 
   it("the source of a mail reads HTML of any shape (D-EMAIL)", () => {
