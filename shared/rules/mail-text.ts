@@ -101,6 +101,4 @@ function shallow(html: string): string {
 
 /** HTML without its tags: paragraphs and cells apart, lists with bullets, the URL after the text of each link. */
 export const textOfHtml = (html: string): string =>
-  convert(shallow(html), { indents: 0, links: 0 })
-    .trim()
-    .slice(0, Math.max(html.length, SHORT_CHARACTERS));
+  convert(shallow(html), { indents: 0, links: 0 }).trim().slice(0, Math.max(html.length, SHORT_CHARACTERS));
