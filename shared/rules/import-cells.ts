@@ -3,6 +3,7 @@ import { withoutMark } from "./csv.ts";
 import { addressesIn, readEmail } from "./import-addresses.ts";
 import { saysOut, saysSuppressed } from "./import-answers.ts";
 import { type RowChannel, type RowColumn, rowChannelOf } from "./import-channels.ts";
+import { PROOF } from "./import-column-names.ts";
 import type { Columns } from "./import-columns.ts";
 import type { ConsentReading, ImportedConsent, SignedCell } from "./import-consents.ts";
 import { OF_WHOM } from "./import-fields.ts";
@@ -115,9 +116,11 @@ export function sortCells({ cells, types }: Columns, row: readonly string[]): So
     else if (standard && !signed && !(refused && standard === "consent_status"))
       sorted.standard[standard] = standard === "external_id" ? readId(value) : value;
     if (standard === "consent_status" && !signed && !refused && !cell.isOfMail) sorted.said = value;
-    const time = timeColumn === undefined ? undefined : textOf(row[timeColumn] ?? "") || undefined;
+    const at = timeColumn === undefined ? undefined : textOf(row[timeColumn.at] ?? "") || undefined;
+    const [time, suppressedAt] = timeColumn?.isOfEntry ? [undefined, at] : [at, undefined];
     if (standard === "consent_status" && time !== undefined) sorted.standard.consent_at ??= time;
-    if (cell.isTimeOfYes) sorted.isTimeOfYes = true;
+    if (cell.timeOfYes) sorted.isTimeOfYes = true;
+    if (cell.timeOfYes === "proof") sorted.signed.push({ signed: PROOF, value });
     if (standard === "tags" && !refused) sorted.signed.push(...signedTags(value));
     if (cell.rowColumn) takeRowColumn(sorted, cell.rowColumn, value);
     if (evidence) sorted.evidence[evidence] = value;
@@ -125,7 +128,7 @@ export function sortCells({ cells, types }: Columns, row: readonly string[]): So
     if (attribute && (type === "text" || !isMissing(value))) sorted.attributes[attribute] = cellValue(written, type);
     if (topic && signed) topicOf(topic).signed.push({ signed, value, time });
     else if (topic) topicOf(topic).said = value;
-    else if (signed && !refused) sorted.signed.push({ signed: ofNamedChannels(signed, value), value, time });
+    else if (signed && !refused) sorted.signed.push({ signed: ofNamedChannels(signed, value), value, time, suppressedAt });
     if (topicTime) topicOf(topicTime).time = value;
     if (ofChannel) {
       const { channel, isTime } = ofChannel;

@@ -1,6 +1,8 @@
 // What the name of a column says beside its meaning: what the letters or digits below it stand for, as in
 // `Status (S = subscribed, U = unsubscribed)`, and which other column says when that became so (AMB-132).
-import { columnKey, perHeader } from "./import-names.ts";
+import { columnKey, isTimeOfYes, perHeader, rankOf } from "./import-names.ts";
+import { type SignedName, signedName } from "./import-signs.ts";
+import { isOfMoment } from "./import-times.ts";
 
 interface Legend {
   /** The name without it. */
@@ -74,16 +76,32 @@ function timeOfRow(key: string, header: readonly string[]): number | undefined {
   return (isOfEvents || isOfLeaving) && others.length === 0 ? at : undefined;
 }
 
+/** Of which file this is the one time of a row: SendGrid's `created`, Postmark's `CreatedAt`, `LastUpdateTime` of SES. */
+const OF_ENTRY = /^(?:created|inserted|added|blocked|lastupdated?)(?:at|on|date|time|timestamp)?$/;
+const entriesOf = perHeader((header) => header.flatMap((name, i) => (OF_ENTRY.test(columnKey(name)) ? [i] : [])));
+
+/** A column that says when something was so. */
+export interface TimeColumn {
+  /** Its index. */
+  at: number;
+  /** It is that of a suppression alone: of an opt-out it may be when the person was added, long before. */
+  isOfEntry?: true;
+}
+
 /**
  * The column that says when what this one states became so: `SMS Marketing Consent Timestamp` beside
- * `SMS Marketing Consent`, `Email status changed at` beside `Email status`. @returns its index
+ * `SMS Marketing Consent`, `Email status changed at` beside `Email status`, `CreatedAt` beside `SuppressionReason`.
  */
-export function timeColumnOf(name: string, header: readonly string[]): number | undefined {
+export function timeColumnOf(name: string, header: readonly string[]): TimeColumn | undefined {
   const key = columnKey(name);
   const stated = timesOf(header)
     .get(key.replace(STATED, ""))
     ?.find((time) => time.key !== key)?.at;
-  return stated ?? timeOfRow(key, header);
+  const at = stated ?? timeOfRow(key, header);
+  if (at !== undefined) return { at };
+  const [entry, ...others] = entriesOf(header);
+  const isOfLeaving = (OF_LEAVING.test(key) || key === "code") && header.length <= MAX_OF_THOSE_WHO_LEFT;
+  return entry !== undefined && isOfLeaving && others.length === 0 ? { at: entry, isOfEntry: true } : undefined;
 }
 
 /** The columns that say when something was so, by what that is. */
@@ -103,3 +121,44 @@ const timesOf = perHeader((header) => {
   }
   return times;
 });
+
+const STATES: readonly SignedName["sign"][] = ["in", "asked", "status", "choices", "code"];
+/** The columns that may say a yes, or that there is none. */
+const statementsOf = perHeader((header) =>
+  header.flatMap((name) => {
+    const signed = signedName(name, header);
+    const isStatus = rankOf("consent_status", columnKey(name)) !== undefined;
+    return isStatus || (signed && STATES.includes(signed.sign)) ? [{ name, signed }] : [];
+  }),
+);
+const OF_A_YES = /opt(?:ed)?in|consent|einwilligung|zustimmung|consens|toestemming|zgod/;
+
+/**
+ * Whether a time in a column is a yes by itself: its name is one of a consent, as in `Opt-in date`, and no other column says
+ * who agreed (AMB-132). A `subscription date` may be that of something else.
+ */
+function provesAlone(name: string, header: readonly string[]): boolean {
+  const key = columnKey(name);
+  if (!OF_A_YES.test(key) || !isOfMoment(key) || !isTimeOfYes(name)) return false;
+  const own = signedName(name, header);
+  const isOfAnother = (other: SignedName | undefined): boolean =>
+    own !== undefined &&
+    other !== undefined &&
+    !own.isUnnamed &&
+    !other.isUnnamed &&
+    !own.channels.some((channel) => other.channels.includes(channel));
+  return statementsOf(header).every((other) => other.name === name || isOfAnother(other.signed));
+}
+
+/** What a time proves in the column of the row's consent. */
+export const PROOF: SignedName = { sign: "in", channels: ["email"], isUnnamed: true, isMoment: true, isProof: true };
+
+/** Of the column of the row's consent, whether its time is that of a yes, and one by itself. */
+export function timeOfYes(name: string, header: readonly string[]): "proof" | "time" | undefined {
+  if (!isTimeOfYes(name)) return undefined;
+  return provesAlone(name, header) ? "proof" : "time";
+}
+
+/** The same of each other column. */
+export const withProof = (signed: SignedName, name: string, header: readonly string[]): SignedName =>
+  signed.isMoment && provesAlone(name, header) ? { ...signed, isProof: true } : signed;

@@ -1,6 +1,6 @@
 // The columns of an import: our own format and the exports of two other platforms (D-CSV).
 import { type RowColumn, rowColumn } from "./import-channels.ts";
-import { legendOf, timeColumnOf } from "./import-column-names.ts";
+import { legendOf, type TimeColumn, timeColumnOf, timeOfYes, withProof } from "./import-column-names.ts";
 import { OF_WHOM, usualFields } from "./import-fields.ts";
 import {
   ATTRIBUTE,
@@ -26,7 +26,6 @@ import {
   columnKey,
   isCountryColumn,
   isEmailAgain,
-  isTimeOfYes,
   type PluslessNumbers,
   phoneLead,
   pluslessOf,
@@ -74,8 +73,8 @@ export interface Cell {
   lacksPlus?: PluslessNumbers;
   /** The channel that alone its numbers are of: `WhatsApp Number`. */
   numberOf?: OtherChannel | undefined;
-  /** The index of the column that says when what it says became so. */
-  timeColumn?: number | undefined;
+  /** The column that says when what it says became so. */
+  timeColumn?: TimeColumn | undefined;
   /** It says of which channel the row is, or holds its address there. */
   rowColumn?: RowColumn;
   /** What the letters or digits in it stand for, by its name. */
@@ -84,8 +83,8 @@ export interface Cell {
   isOfReceiver?: boolean;
   /** A standard field whose name is about mail. */
   isOfMail?: boolean;
-  /** The time of the row's consent is that of a yes, and not of what takes it back. */
-  isTimeOfYes?: boolean;
+  /** The time of the row's consent is that of a yes, and not of what takes it back; maybe it is a yes by itself. */
+  timeOfYes?: "proof" | "time" | undefined;
 }
 
 /** Why a file, or a row of it, cannot be imported. */
@@ -230,7 +229,7 @@ const standardCell = (name: string, standard: Standard, header: readonly string[
   ...(standard === "consent_status" && { name, timeColumn: timeColumnOf(name, header) }),
   ...(standard === "tags" && { name }),
   ...(standard === "email" && isReceiver(name) && { isOfReceiver: true }),
-  ...(standard === "consent_at" && isTimeOfYes(name) && { isTimeOfYes: true }),
+  ...(standard === "consent_at" && { timeOfYes: timeOfYes(name, header) }),
   ...(standard === "consent_status" && /e?mail/.test(columnKey(name)) && { isOfMail: true }),
 });
 
@@ -267,7 +266,7 @@ function furtherCell(
   return {
     ...(evidence && { evidence }),
     ...(attribute && { attribute }),
-    ...(signed && { signed, name, timeColumn: timeColumnOf(name, header) }),
+    ...(signed && { signed: withProof(signed, name, header), name, timeColumn: timeColumnOf(name, header) }),
     ...((phoneRank ?? numberOf) !== undefined && { phoneRank, numberOf, lacksPlus: pluslessOf(name, header) }),
     ...(mayBeEmail && isEmailAgain(name) && { isEmailToo: true }),
     ...(isCountryColumn(name) && { isCountry: true }),

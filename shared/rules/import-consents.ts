@@ -116,6 +116,8 @@ export interface SignedCell {
   value: string;
   /** When it was so, as another column says. */
   time?: string | undefined;
+  /** The same where it is of a suppression alone. */
+  suppressedAt?: string | undefined;
 }
 
 /** When somebody agreed, if another column says that they did. */
@@ -131,7 +133,9 @@ function claimOf(cell: SignedCell, form: ConsentReading): Claim | undefined {
   const { confirms } = cell.signed;
   const isPending = confirms === "not yet" || (confirms === "done" && isNo(cell.value));
   const claim = found?.status === "opted_out" && isPending ? { ...found, isPending: true as const } : found;
-  return claim && claim.time === undefined && cell.time !== undefined ? { ...claim, time: cell.time } : claim;
+  if (!claim || claim.time !== undefined) return claim;
+  const time = cell.time ?? (claim.status === "suppressed" ? cell.suppressedAt : undefined);
+  return time === undefined ? claim : { ...claim, time };
 }
 
 const OTHER_STATUS = /^[02-9]$/;
@@ -159,6 +163,7 @@ function ownClaimOf({ signed, value }: SignedCell, form: ConsentReading): Claim 
   if (sign === "word" && saysSuppressed(value)) return asClaim("suppressed");
   if (sign === "word") return asClaim(saysOut(value) ? "opted_out" : undefined);
   if (sign === "asked") return asClaim(negativeOf(value), value);
+  if (sign === "valid") return isNo(value) || standingOf(value) ? { status: "suppressed" } : undefined;
   if (sign === "choices") return A_NO.test(value) ? { status: "opted_out" } : undefined;
   if (sign === "code") return /^-\d/.test(value) ? { status: "opted_out" } : undefined;
   const time = readTime(value, form) === undefined ? undefined : value;

@@ -16,6 +16,7 @@ import {
   type Standard,
   saysWhose,
 } from "./import-names.ts";
+import { isAuthor } from "./import-message-logs.ts";
 import { isOfPurchase } from "./import-purchases.ts";
 import { signedName } from "./import-signs.ts";
 import { EVIDENCE, type ImportSource, presets } from "./import-sources.ts";
@@ -30,6 +31,11 @@ const EMPTY = 1_000_000;
 const BEHIND_ALL = 1_000;
 /** Where one of these is the first name, `Name` is the last one. */
 const BESIDE_A_NAME = ["vorname", "voornaam", "prenom", "imie"];
+
+const baseOf = (type: ColumnType | undefined): ColumnType | undefined => {
+  if (type === "same_address") return "address";
+  return type === "same_phone" ? "phone" : type;
+};
 
 /** By its index, the field of each column that has the best name for one. */
 export function usualFields(
@@ -74,11 +80,14 @@ export function usualFields(
     !fields.has(i) &&
     (signedName(name)?.sign ?? "word") === "word" &&
     rowColumn(name, header) === undefined;
+  const isKnown = [...taken, ...fields.values()].some((field) => OF_WHOM.includes(field as Standard));
+  const authors = isKnown ? -1 : header.findIndex((name, i) => isFree[i] && isAuthor(name, i, header, types));
+  if (authors >= 0) fields.set(authors, types[authors] === "phone" ? "phone" : "email");
   const takeLike = (field: Standard, isLike: (name: string, type: ColumnType | undefined) => boolean) => {
     const [named] = [...fields].find(([, one]) => one === field) ?? [];
     const isNamed = named !== undefined && (field === "phone" || types[named] !== "empty");
     if (taken.has(field) || isNamed) return;
-    const like = header.findIndex((name, i) => isPlain(name, i) && isLike(name, types[i]));
+    const like = header.findIndex((name, i) => isPlain(name, i) && isLike(name, baseOf(types[i])));
     if (like < 0) return;
     if (named !== undefined) fields.delete(named);
     fields.set(like, field);

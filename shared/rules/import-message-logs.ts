@@ -2,6 +2,7 @@
 // went, and a message of `STOP`, or one refused since the number had sent it, is an opt-out (AMB-132).
 import { isOptOut } from "./chat-app-template-states.ts";
 import { columnKey, isOfSends, perHeader } from "./import-names.ts";
+import type { ColumnType } from "./import-values.ts";
 
 export type LogColumn = "sender" | "receiver" | "direction" | "subject" | "body" | "keyword" | "error";
 
@@ -56,6 +57,16 @@ export function replyColumn(name: string, header: readonly string[]): LogColumn 
   // Of a mail that we sent, it is ours.
   if (column === "subject" && isOfSends(header)) return undefined;
   return isWritten(column) || (column === "sender" && isOfMessages(header)) ? column : undefined;
+}
+
+/**
+ * Whether a column is of those who wrote: in an inbox without a direction each message has the same receiver, who is one of ours.
+ * @param types what the columns hold
+ */
+export function isAuthor(name: string, i: number, header: readonly string[], types: readonly ColumnType[]): boolean {
+  const type = types[i];
+  if (columnOf(name) !== "sender" || (type !== "phone" && type !== "address") || isMessageLog(header)) return false;
+  return header.some((other, n) => isReceiver(other) && types[n] === `same_${type}`);
 }
 
 const INBOUND = /^(?:in|mo|inbound.*|incoming.*|received?)$/i;

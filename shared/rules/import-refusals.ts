@@ -169,7 +169,7 @@ function refusedBy(
  */
 function readingsOf({ cells, types }: Columns, row: readonly string[]): (readonly string[])[] {
   const isTold = cells.map((cell, i) => {
-    const isTyped = !["text", "answers", "empty", "phone"].includes(types[i] ?? "text");
+    const isTyped = !["text", "answers", "empty", "phone", "same_phone"].includes(types[i] ?? "text");
     const isOfWhom = cell.standard === "email" || cell.standard === "external_id";
     return isTyped || isOfWhom || (saysSomething(cell) && cell.signed?.sign !== "word");
   });

@@ -9,10 +9,10 @@ import { isOfMoment } from "./import-times.ts";
 /**
  * What a true value in the column says: yes, an opt-out, or that the address is suppressed. Where something else may be
  * asked, only a no counts; of a status of no particular thing only the words for a negative, of several choices one that is
- * a no, of a code one below zero, and in a column of anything else the words that stand for nothing else. An endpoint of
+ * a no, of a code one below zero, of whether an address is valid a no, and in a column of anything else the words that stand for nothing else. An endpoint of
  * Pinpoint is one that is not in use.
  */
-type Sign = "in" | "asked" | "out" | "suppressed" | "status" | "choices" | "code" | "endpoint" | "word";
+type Sign = "in" | "asked" | "out" | "suppressed" | "valid" | "status" | "choices" | "code" | "endpoint" | "word";
 
 export type SignedChannel = "email" | "sms" | "chat_app";
 
@@ -114,6 +114,10 @@ const ELSEWHERE =
 
 /** Which of several addresses a column is of, as Constant Contact writes it: `Email status - other`. */
 const OF_WHICH_ADDRESS = /\s-\s(?:other|work|home)$/i;
+
+/** Whether mail arrives at an address: a no says that it came back. */
+const VALID =
+  /^(?:is|ist)?(?:(?:valid[eoa]?|ge?u?e?ltige?|deliverable)e?mail(?:address|adresse)?|(?:e?mail|correo(?:electronico)?|courriel)(?:address|adresse)?(?:is|ist|est|es)?(?:valid[eoa]?|gue?ltig|geldig|deliverable|zustellbar))$/;
 
 /** Without spaces, `fecha de suscripción` would read as its end: `desuscripción`. */
 const OF_A_SUBSCRIPTION = /(?:(?<!\p{L})des?[\s_.-]+|(?<=\p{Ll})Des?)(?=su(?:s|bs)cri|inscri|abonn)/giu;
@@ -237,6 +241,7 @@ function nameSign(key: string): Sign | undefined {
   if (CODE.test(key)) return "code";
   if (key === "endpointstatus") return "endpoint";
   if (CHOICES.test(key)) return "choices";
+  if (VALID.test(key)) return "valid";
   if (STATUS.test(key) || STATUS_OF_ADDRESS.test(key)) return "status";
   if (ASIDE.test(key)) return undefined;
   const sign = signOf(key);

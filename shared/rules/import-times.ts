@@ -42,7 +42,8 @@ const NAMED_ZONES: Record<string, number> = {
   PDT: -7,
   PST: -8,
 };
-const UNIX = /^\d{9,10}(\.\d+)?$|^\d{13}$/;
+/** Seconds, or thousandths or millionths of them. */
+const UNIX = /^(?:\d{9,10}|\d{13}|\d{16})(?:\.\d+)?$/;
 /** The number of a day as spreadsheets count them, of the years 1990 to 2064. */
 const SERIAL = /^(?:3[3-9]|[45]\d)\d{3}(?:[.,]\d+)?$/;
 const SERIAL_START = Date.UTC(1899, 11, 30);
@@ -102,7 +103,7 @@ function instantIn(written: string, form: TimeForm): number | undefined {
   const exact = parseTimestamp(text);
   if (exact !== undefined) return exact;
   if (SERIAL.test(text)) return instantOf(serialTime(text), form.zone);
-  if (UNIX.test(text)) return text.length === 13 ? Number(text) : Math.floor(Number(text) * SECOND);
+  if (UNIX.test(text)) return unixTime(Number(text));
   const date = DATE.exec(text);
   const day = date && dayOf(date, form.order);
   if (!date || !day) return undefined;
@@ -121,6 +122,8 @@ function instantIn(written: string, form: TimeForm): number | undefined {
   if (hours !== undefined) return local - hours * 60 * 60 * SECOND;
   return isTimeZone(rest) ? instantOf(local, rest) : undefined;
 }
+
+const unixTime = (n: number): number => Math.floor(n < 1e11 ? n * SECOND : n < 1e14 ? n : n / 1_000);
 
 /** To the second. */
 const serialTime = (text: string): number =>

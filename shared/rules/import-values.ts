@@ -4,12 +4,15 @@ import { checkJson } from "./json-limits.ts";
 
 /**
  * `local_number` is of numbers as people of a country write them: `1.234,50`, `1,234.50`; `address` of texts of which nine
- * in ten are addresses of mail, `phone` of those of which they are numbers with a plus, and `empty` of none. `answers` are
+ * in ten are addresses of mail, `phone` of those of which they are numbers with a plus, and `empty` of none; of a `same_…`
+ * column each of several rows has the same one. `answers` are
  * texts, and `binary` numbers, each of which says yes or no: `ja`, `N`, `0`.
  */
 export type ColumnType =
   | "text"
   | "phone"
+  | "same_phone"
+  | "same_address"
   | "empty"
   | "boolean"
   | "answers"
@@ -47,6 +50,8 @@ const NUMBER_ABROAD = /^\+\d[\d\s().-]{6,20}$/;
 
 interface ColumnValues {
   filled: number;
+  first: string | undefined;
+  isSame: boolean;
   addresses: number;
   phones: number;
   isBoolean: boolean;
@@ -86,6 +91,8 @@ export function columnTypes(delimiter = ","): { see(row: readonly string[]): voi
     const value = cell.trim();
     columns[i] ??= {
       filled: 0,
+      first: undefined,
+      isSame: true,
       addresses: 0,
       phones: 0,
       isBoolean: true,
@@ -98,6 +105,8 @@ export function columnTypes(delimiter = ","): { see(row: readonly string[]): voi
     };
     const seen = columns[i];
     if (value === "" || isMissing(value)) return;
+    seen.first ??= value;
+    seen.isSame &&= seen.first === value;
     seen.isBoolean &&= Object.hasOwn(BOOLEANS, value.toLowerCase());
     seen.isOfAnswers &&= isYes(value) || isNo(value) || isForbidden(value);
     const decimals = PLAIN_NUMBER.exec(value)?.[3]?.length;
@@ -131,6 +140,7 @@ const isOneForm = ({ isOf, isShown, isExact, decimals }: LocalForm): boolean =>
 
 function typeOf({
   filled,
+  isSame,
   addresses,
   phones,
   isBoolean,
@@ -142,17 +152,22 @@ function typeOf({
   point,
 }: ColumnValues): ColumnType {
   if (filled === 0) return "empty";
-  if (addresses >= filled * 0.9) return "address";
-  if (phones >= filled * 0.9) return "phone";
+  const isOne = isSame && filled > 1;
+  if (addresses >= filled * 0.9) return isOne ? "same_address" : "address";
+  if (phones >= filled * 0.9) return isOne ? "same_phone" : "phone";
   if (isBoolean) return "boolean";
   if (!isDoubtful && (isExact || decimals !== undefined)) return isOfAnswers ? "binary" : "number";
   if (isOfAnswers) return "answers";
   return isOneForm(comma) || isOneForm(point) ? "local_number" : "text";
 }
 
+/** Any text fits. */
+const isOpen = (type: ColumnType): boolean =>
+  ["text", "answers", "empty", "address", "same_address", "phone", "same_phone"].includes(type);
+
 export function fitsType(value: string, type: ColumnType): boolean {
   // Where all whole rows say yes, a status in another row may say anything else.
-  if (value === "" || isMissing(value) || ["text", "answers", "empty", "address", "phone"].includes(type)) return true;
+  if (value === "" || isMissing(value) || isOpen(type)) return true;
   if (type === "boolean") return Object.hasOwn(BOOLEANS, value.toLowerCase());
   return type === "number" || type === "binary"
     ? PLAIN_NUMBER.test(value)

@@ -133,3 +133,24 @@ it("the rejected rows of a file that have a number alone are imported from the f
   expect(await names()).toEqual([BOB, "+14155550125", "ada@example.com"]);
   expect([await statusesOf(BOB), await statusesOf("+14155550125")]).toEqual([[], []]);
 });
+
+it.each([
+  ["numbers", "Date,From,To,Message", [ADA, BOB], "+14155550199", "sms opted_out"],
+  ["addresses", "Date,From,To,Subject", ["ada@example.com", "bob@example.com"], "us@example.com", "email opted_out"],
+] as const)(
+  "in an inbox of %s without a direction, who wrote is the person, and not who all wrote to (AMB-132)",
+  async (_, header, [ada, bob], us, opted) => {
+    const { run, names, statusesOf } = await trying();
+    await run(`${header}\n2024-01-02,${ada},${us},STOP\n2024-01-03,${bob},${us},Thanks\n`);
+
+    expect(await names()).toEqual([ada, bob]);
+    expect([await statusesOf(ada), await statusesOf(bob)]).toEqual([[opted], []]);
+  },
+);
+
+it("in a list of messages that we sent, who they went to is the person (AMB-132)", async () => {
+  const { run, names } = await trying();
+  await run(`Date,From,To,Message\n2024-01-02,+14155550199,${ADA},Hello\n2024-01-03,+14155550199,${BOB},Hello\n`);
+
+  expect(await names()).toEqual([ADA, BOB]);
+});

@@ -48,6 +48,7 @@ it.each([
   ["JSON lines", '{"email":"ada@example.com"}\n{"email":"ada@example.com","reason":"x"}\n', "2026-11-20"],
   ["JSON", '["ada@example.com"]', "2026-11-20"],
   ["no header", "Ada <ada@example.com>\n", "2026-11-20"],
+  ["SES without a header", "ada@example.com,BOUNCE,2023-05-04T10:11:12.345Z\n", "2023-05-04T10:11:12"],
   ["a clock that is ahead", "email,created\nada@example.com,2027-05-04\n", "2026-11-20"],
 ])("a file of suppressed addresses as of %s is read (AMB-128)", async (_, csv, at) => {
   const { tenant } = await withTenant();

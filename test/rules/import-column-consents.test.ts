@@ -110,3 +110,22 @@ describe("consent is translated conservatively", () => {
     expect(b(cells as Record<string, string>).consent).toMatchObject(expected);
   });
 });
+
+describe("a file of suppressed addresses", () => {
+  const AT_CREATED = "2024-01-02T03:04:05.000Z";
+  it.each([
+    { EmailAddress: "a@b.co", SuppressionReason: "HardBounce", Origin: "Recipient", CreatedAt: "2024-01-02T03:04:05Z" },
+    { EmailAddress: "a@b.co", Reason: "COMPLAINT", LastUpdateTime: "2024-01-02T03:04:05.000+00:00" },
+    { status: "5.1.1", reason: "550 5.1.1 no such user", email: "a@b.co", created: "1704164645" },
+    { address: "a@b.co", code: "550", error: "No such mailbox", created_at: "Tue, 02 Jan 2024 03:04:05 UTC" },
+  ])("says when mail came back: %j (AMB-128)", (cells) => {
+    expect(row(cells as Record<string, string>).consent).toMatchObject({ status: "suppressed", at: AT_CREATED });
+  });
+
+  it.each([
+    [{ Email: "a@b.co", "Unsubscribe reason": "Too many", created_at: AT_CREATED }, "opted_out"],
+    [{ Email: "a@b.co", Reason: "Hard bounce", created_at: AT_CREATED, Plan: "pro", City: "Rome" }, "suppressed"],
+  ])("a time that may be when the person was added is none of what it refuses: %j (AMB-132)", (cells, status) => {
+    expect(row(cells as unknown as Record<string, string>).consent).toMatchObject({ status, at: undefined });
+  });
+});

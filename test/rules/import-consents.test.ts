@@ -151,8 +151,8 @@ describe("values", () => {
     expect(consentOf({ ...yes, "Opt out": "no", Bounced: "no" })?.status).toBe("opted_in");
   });
 
-  it("a date in a column that says yes is the time of a yes, and none itself (AMB-132)", () => {
-    expect(consentOf({ "Newsletter since opt-in": AT })).toBeUndefined();
+  it("a date in a column that says yes is the time of a yes, and none itself where another column may say no (AMB-132)", () => {
+    expect(consentOf({ "Newsletter since opt-in": AT, Status: "" })).toBeUndefined();
     expect(consentOf({ "Newsletter opt-in": AT, Subscribed: "yes" })).toMatchObject({
       status: "opted_in",
       at: INSTANT,

@@ -140,7 +140,7 @@ it.each([
   ["Communication preferences", "email:false;sms:true", "opted_out", undefined],
   ["Marketing preferences", "Email: Yes, SMS: No", undefined, "opted_out"],
   ["Contact preferences", "Newsletter=unsubscribed|SMS=subscribed", "opted_out", undefined],
-  ["Consent time", "2026-03-01 10:11", undefined, undefined],
+  ["Consent time", "2026-03-01 10:11", "opted_in", undefined],
 ])("%s: of pairs, %s refuses what a no stands beside (AMB-132)", (name, value, mail, sms) => {
   const { consent, choices } = rowOf({ email: "a@example.com", [name]: value });
   expect([consent?.status, choices.sms?.status]).toEqual([mail, sms]);

@@ -1,6 +1,6 @@
 // What in a file proves a consent to messages, and what does not: no opt-in is made of a yes to something else, or of a time
 // that is of something else (AMB-132).
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { readRow } from "../../shared/rules/import-rows.ts";
 import { columnsOf, READING, rowOf } from "../support/rows.ts";
 
@@ -186,4 +186,54 @@ it.each([
   "has an email address that is not supported",
 ])("the reason of a rejected row, %s, says nothing when its file is imported again (AMB-132)", (reason) => {
   expect(consentTo({ line: "3", reason })).toBeUndefined();
+});
+
+describe("a time of a yes in a file that says nowhere else who agreed", () => {
+  it.each(["Opt-in date", "Einwilligung am", "Consent given at", "Newsletter opt-in at", "Data consenso"])(
+    "%s is an opt-in at that time, and an empty cell none (AMB-132)",
+    (name) => {
+      expect(consentTo({ [name]: DAY })).toMatchObject({ status: "opted_in", at: `${DAY}T00:00:00.000Z` });
+      expect(consentTo({ [name]: "" })).toBeUndefined();
+    },
+  );
+
+  it("is one of the channel that its name says (AMB-132)", () => {
+    const { consent, choices } = rowOf({ email: "a@example.com", phone: "+491511234567", "SMS opt-in date": DAY });
+    expect([consent, choices.sms?.status]).toEqual([undefined, "opted_in"]);
+  });
+
+  it("is none where it lies ahead, and is counted so (AMB-131)", () => {
+    expect(consentTo({ "Opt-in date": "2026-12-01" })).toMatchObject({ status: "unknown", doubt: "future" });
+  });
+
+  it.each([
+    [{ Status: "Active" }, undefined],
+    [{ Newsletter: "" }, undefined],
+    [{ "Double opt-in date": "" }, undefined],
+    [{ "Unsubscribed at": "2024-02-01" }, "opted_out"],
+    [{ Bounced: "yes" }, "suppressed"],
+  ])("proves nothing beside what may say otherwise: %j (AMB-132)", (cells, status) => {
+    expect(consentTo({ "Opt-in date": DAY, ...(cells as Record<string, string>) })?.status).toBe(status);
+  });
+
+  it.each(["Subscription Date", "consent_at", "Confirm time", "Registered at"])(
+    "a column %s alone may be of something else (AMB-132)",
+    (name) => {
+      expect(consentTo({ [name]: DAY })).toBeUndefined();
+    },
+  );
+});
+
+it.each([
+  ["Email valid", "0", "suppressed"],
+  ["E-Mail gültig", "FALSCH", "suppressed"],
+  ["isEmailValid", "false", "suppressed"],
+  ["Valid email address", "invalid", "suppressed"],
+  ["Email deliverable", "no", "suppressed"],
+  ["Email valid", "1", undefined],
+  ["Email valid", "unknown", undefined],
+  ["Email valid", "", undefined],
+  ["Phone valid", "no", undefined],
+])("%s: %j means that the address is %s (AMB-132)", (name, value, status) => {
+  expect(consentTo({ [name]: value })?.status).toBe(status);
 });

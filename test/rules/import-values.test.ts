@@ -236,3 +236,10 @@ describe("times", () => {
     ).toEqual(["dmy", "mdy", "dmy", "ymd", "mdy", "dmy", undefined, undefined]);
   });
 });
+
+it.each(["1704164645", "1704164645.0", "1704164645000", "1704164645000000"])(
+  "%s is an instant in seconds, or in thousandths or millionths of them (AMB-133)",
+  (text) => {
+    expect(readTime(text, { zone: "UTC" })).toBe(Date.parse("2024-01-02T03:04:05Z"));
+  },
+);

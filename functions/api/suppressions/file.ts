@@ -182,6 +182,8 @@ async function readRows(csv: string, reading: FileSettings) {
   return { columns: { ...columns, addresses }, rows };
 }
 
+const IS_DAY = /^\d{4}-\d{2}-\d{2}(?:[T ]|$)/;
+
 /** What the first line is: a list of addresses may have no header, and a title may stand above it. */
 function beginning(
   cells: readonly string[],
@@ -190,7 +192,9 @@ function beginning(
   const columns = columnsOf(cells);
   if (columns.addresses.length > 0) return { kind: "header", columns };
   const addresses = cells.map((_, at) => ({ at, lacksPlus: "none" as const }));
-  const whole = { addresses, note: -1, time: -1, country: -1, signed: [] };
+  const note = cells.findIndex((cell) => negativeOf(textOf(cell)) !== undefined);
+  const time = cells.findIndex((cell) => IS_DAY.test(textOf(cell)));
+  const whole = { addresses, note, time, country: -1, signed: [] };
   const { addresses: found, isDoubtful } = rowOf(cells, whole, reading);
   if (found.length > 0 || isDoubtful) return { kind: "row", columns: whole };
   return { kind: isTitle(cells) ? "title" : "header", columns };
