@@ -128,7 +128,8 @@ export function sortCells({ cells, types }: Columns, row: readonly string[]): So
     if (attribute && (type === "text" || !isMissing(value))) sorted.attributes[attribute] = cellValue(written, type);
     if (topic && signed) topicOf(topic).signed.push({ signed, value, time });
     else if (topic) topicOf(topic).said = value;
-    else if (signed && !refused) sorted.signed.push({ signed: ofNamedChannels(signed, value), value, time, suppressedAt });
+    else if (signed && !refused)
+      sorted.signed.push({ signed: ofNamedChannels(signed, value), value, time, suppressedAt });
     if (topicTime) topicOf(topicTime).time = value;
     if (ofChannel) {
       const { channel, isTime } = ofChannel;

@@ -1,6 +1,7 @@
 // Which columns of a file are fields of a person, by their names and by what they hold (AMB-133).
 import { rowColumn } from "./import-channels.ts";
 import { columnName, importFields } from "./import-mapping.ts";
+import { isAuthor } from "./import-message-logs.ts";
 import {
   bareName,
   columnKey,
@@ -16,7 +17,6 @@ import {
   type Standard,
   saysWhose,
 } from "./import-names.ts";
-import { isAuthor } from "./import-message-logs.ts";
 import { isOfPurchase } from "./import-purchases.ts";
 import { signedName } from "./import-signs.ts";
 import { EVIDENCE, type ImportSource, presets } from "./import-sources.ts";

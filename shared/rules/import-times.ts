@@ -123,7 +123,11 @@ function instantIn(written: string, form: TimeForm): number | undefined {
   return isTimeZone(rest) ? instantOf(local, rest) : undefined;
 }
 
-const unixTime = (n: number): number => Math.floor(n < 1e11 ? n * SECOND : n < 1e14 ? n : n / 1_000);
+/** By its size: seconds end with eleven digits here, and thousandths of them with fourteen. */
+function unixTime(n: number): number {
+  if (n < 1e11) return Math.floor(n * SECOND);
+  return Math.floor(n < 1e14 ? n : n / 1_000);
+}
 
 /** To the second. */
 const serialTime = (text: string): number =>
