@@ -126,7 +126,7 @@ function mailTo(stack: Stack, address: string): Topic {
 
 /** What becomes of the stream's records that a worker did not handle. */
 function givenUp(worker: string): string {
-  const source = streamSources({ bus: true, archive: true }).find((one) => one.worker === worker);
+  const source = streamSources({ bus: true, archive: true }).find((streamSource) => streamSource.worker === worker);
   if (!source) throw new Error(`${worker} has no records of the stream.`);
   return `After ${source.maxRecordAgeMs / HOUR} hours the records go to a bucket and a dead-letter queue (docs/operate.md).`;
 }

@@ -23,8 +23,8 @@ export function cloudWatchOf({ region, credentials, endpoint }: Account): CloudW
     const body = JSON.stringify(input);
     const headers = { host, "content-type": "application/x-amz-json-1.0", "x-amz-target": `${TARGET}.${operation}` };
     const signed = await signer.sign({ method: "POST", protocol, hostname, path: "/", query: {}, headers, body });
-    const { host: _, ...given } = signed.headers;
-    const response = await fetch(origin, { method: "POST", headers: given, body });
+    const { host: _, ...signedHeaders } = signed.headers;
+    const response = await fetch(origin, { method: "POST", headers: signedHeaders, body });
 
     const text = await response.text();
     if (response.ok) return text === "" ? {} : JSON.parse(text);

@@ -33,7 +33,7 @@ export function addDashboard(stack: Stack, { stackName }: Settings, { queues, la
   const table = storage.table;
 
   /** One line for each value of the metric's dimension. CloudWatch searches the values when the dashboard is opened. */
-  const own = Object.values(counted).map(({ metric, by }) =>
+  const widgets = Object.values(counted).map(({ metric, by }) =>
     graph(`${metric} by ${by}`, [
       new MathExpression({
         expression: `SEARCH('{${NAMESPACE},${dimensionOf(by)}} MetricName="${metric}"', 'Sum', ${PERIOD.toSeconds()})`,
@@ -82,9 +82,9 @@ export function addDashboard(stack: Stack, { stackName }: Settings, { queues, la
       graph("Table units", [table.metricConsumedReadCapacityUnits(sum), table.metricConsumedWriteCapacityUnits(sum)]),
       graph("Live streams open", [lookUp(lambdas, "stream").metric("ConcurrentExecutions", maximum)]),
     ],
-    own.slice(0, 2),
-    own.slice(2, 4),
-    own.slice(4),
+    widgets.slice(0, 2),
+    widgets.slice(2, 4),
+    widgets.slice(4),
   ];
   // Dashboards belong to the account, not to a region.
   new Dashboard(stack, "Dashboard", { dashboardName: `${stackName}-${stack.region}`, widgets: rows });
@@ -115,11 +115,11 @@ export function addQueries(
   declared: readonly DeployedFunction[],
   lambdas: Lambdas,
 ): void {
-  for (const [of, some] of Object.entries(queries)) {
+  for (const [of, queriesOfGroup] of Object.entries(queries)) {
     const logGroupNames = declared
       .filter(({ kind }) => (kind === "worker") === (of === "workers"))
       .map(({ name }) => lookUp(lambdas, name).logGroup.logGroupName);
-    for (const [id, [name, filter]] of Object.entries<readonly [string, string]>(some))
+    for (const [id, [name, filter]] of Object.entries<readonly [string, string]>(queriesOfGroup))
       new CfnQueryDefinition(stack, id, {
         name: `${stackName}/${name}`,
         logGroupNames,

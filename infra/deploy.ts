@@ -41,9 +41,9 @@ interface Arguments {
 const NONE = { anyway: false, drop: false, check: false, help: false };
 
 /** @throws an error that names the argument. */
-export function argumentsOf(given: readonly string[]): Arguments {
+export function argumentsOf(args: readonly string[]): Arguments {
   const read: Arguments = { context: {}, account: {}, ...NONE, rest: [] };
-  const words = [...given];
+  const words = [...args];
   for (let word = words.shift(); word !== undefined; word = words.shift()) {
     if (word === "--anyway") read.anyway = true;
     else if (word === "--drop") read.drop = true;
@@ -136,8 +136,8 @@ async function isAgreed(): Promise<boolean> {
 }
 
 async function main(): Promise<number> {
-  const given = argumentsOf(process.argv.slice(2));
-  const { context, account, check, help, rest } = given;
+  const args = argumentsOf(process.argv.slice(2));
+  const { context, account, check, help, rest } = args;
   if (help) {
     console.log(HELP);
     return 0;
@@ -149,10 +149,10 @@ async function main(): Promise<number> {
   for (const line of report.fine) console.log(`ok    ${line}`);
   for (const line of report.notes) console.log(`note  ${line}`);
   for (const line of report.changes) console.log(`new   ${line}`);
-  const stops = stopsOf(report, given);
+  const stops = stopsOf(report, args);
   for (const line of new Set([...report.faults, ...stops])) console.error(`stop  ${line}`);
   if (check) return report.faults.length + stops.length > 0 ? 1 : 0;
-  if (stops.length > 0 || (asks(report, given) && !(await isAgreed()))) return 1;
+  if (stops.length > 0 || (asks(report, args) && !(await isAgreed()))) return 1;
 
   const more = Object.entries(addedTo({ ...file, ...context }, report)).flatMap(([name, value]) => [
     "--context",

@@ -71,7 +71,7 @@ export function warmthFaults(
   table: TableDescription,
   { reads, writes }: NonNullable<Settings["warmThroughput"]>,
 ): string[] {
-  const reached = [table, ...(table.GlobalSecondaryIndexes ?? [])].map((one) => one.WarmThroughput ?? {});
+  const reached = [table, ...(table.GlobalSecondaryIndexes ?? [])].map((index) => index.WarmThroughput ?? {});
   const most = {
     reads: Math.max(...reached.map(({ ReadUnitsPerSecond = 0 }) => ReadUnitsPerSecond)),
     writes: Math.max(...reached.map(({ WriteUnitsPerSecond = 0 }) => WriteUnitsPerSecond)),

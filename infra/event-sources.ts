@@ -41,7 +41,7 @@ export function addEventSources(
       });
       continue;
     }
-    const source = streamSources(published).find((one) => one.worker === worker.name);
+    const source = streamSources(published).find((streamSource) => streamSource.worker === worker.name);
     if (!source) throw new Error(`${worker.name} has no source in shared/contract/stream-sources.ts.`);
     const destination: IEventSourceDlq = {
       bind: () => ({ destination: lookUp(storage.failures, source.worker).bucketArn }),

@@ -122,10 +122,10 @@ type EnvironmentAndGrants = Pick<DeployedFunction, "env" | "grants">;
 
 /** A group whose endpoints all take no credential needs no rights to check one. */
 function ofGroup({ endpoints }: Group): EnvironmentAndGrants {
-  const own = endpoints.flatMap(({ uses }) => uses);
-  const all = environmentAndGrantsOf([...servingUses, ...own]);
+  const endpointUses = endpoints.flatMap(({ uses }) => uses);
+  const all = environmentAndGrantsOf([...servingUses, ...endpointUses]);
   const isPublic = endpoints.every(({ access }) => access.credentials.length === 0);
-  return isPublic ? { ...all, grants: environmentAndGrantsOf(own).grants } : all;
+  return isPublic ? { ...all, grants: environmentAndGrantsOf(endpointUses).grants } : all;
 }
 
 /** Of the actions on the table that are listed, those of this function (functions/table-actions.ts). */

@@ -63,8 +63,8 @@ export const commands: Record<string, Command> = {
   cost: async (operate, { subject }, now) => {
     const period = subject ?? lastMonth(now);
     const all = await everyPage<WorkspaceCost>(operate, (after) => ({ cost: { period, ...after } }));
-    const rows = all.filter(({ sends, events }) => sends + events > 0).map((one) => ({ ...one }));
-    const sum = (of: "dollars" | "dollars_at_most") => all.reduce((total, one) => total + one[of], 0).toFixed(2);
+    const rows = all.filter(({ sends, events }) => sends + events > 0).map((row) => ({ ...row }));
+    const sum = (of: "dollars" | "dollars_at_most") => all.reduce((total, row) => total + row[of], 0).toFixed(2);
     return {
       answer: { period, workspaces: all },
       rows,

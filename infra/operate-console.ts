@@ -56,7 +56,7 @@ export async function serveOperateConsole(operate: Invoke, port: number): Promis
   };
 }
 
-function isSame(given: string, key: string): boolean {
-  const [left, right] = [Buffer.from(given), Buffer.from(key)];
+function isSame(candidate: string, key: string): boolean {
+  const [left, right] = [Buffer.from(candidate), Buffer.from(key)];
   return left.length === right.length && timingSafeEqual(left, right);
 }

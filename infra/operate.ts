@@ -53,18 +53,19 @@ const isPort = (text: string): boolean => /^\d{1,5}$/.test(text) && Number(text)
 /** @throws an error that names the argument. */
 export function requestOf(words: readonly string[]): OperateRequest {
   const { values, positionals } = argumentsIn({ args: [...words], options, allowPositionals: true });
-  const { json: isJson = false, ...given } = values;
+  const { json: isJson = false, ...commandOptions } = values;
   const [command, subject, object, ...more] = positionals;
   if (command === undefined) return refuse("Name a command.");
   if (command !== CONSOLE && !Object.hasOwn(commands, command)) return refuse(`The command ${command} is unknown.`);
   const tooMany = TAKES_TWO.includes(command) ? more[0] : object;
   if (tooMany !== undefined) return refuse(`${tooMany} is one argument too many.`);
-  if (given.local !== undefined && DEPLOYED_ONLY.includes(command))
+  if (commandOptions.local !== undefined && DEPLOYED_ONLY.includes(command))
     return refuse(`${command} is of a deployment, not of the local service.`);
-  if (given.near !== undefined && !/^\d{1,3}$/.test(given.near)) return refuse("--near takes a percentage.");
-  if (given.port !== undefined && !isPort(given.port)) return refuse("--port takes a port number.");
-  if (given.local !== undefined && !URL.canParse(given.local)) return refuse("--local takes a URL.");
-  return { command, subject, object, options: given, isJson };
+  if (commandOptions.near !== undefined && !/^\d{1,3}$/.test(commandOptions.near))
+    return refuse("--near takes a percentage.");
+  if (commandOptions.port !== undefined && !isPort(commandOptions.port)) return refuse("--port takes a port number.");
+  if (commandOptions.local !== undefined && !URL.canParse(commandOptions.local)) return refuse("--local takes a URL.");
+  return { command, subject, object, options: commandOptions, isJson };
 }
 
 /** @throws an error with what the operator function refuses. */

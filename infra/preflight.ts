@@ -260,10 +260,10 @@ const FIRST_DEPLOYMENT =
 const OF_ONE_DEPLOYMENT = ["domain", "emailIdentity", "existing"];
 
 /** A second deployment, by `-c stackName=…`, that would take what is of the first from cdk.json. */
-export function takenFromAnother(file: Record<string, unknown>, given: Record<string, unknown>): string[] {
+export function takenFromAnother(file: Record<string, unknown>, values: Record<string, unknown>): string[] {
   const { stackName: first = STACK_NAME } = file;
-  if (given.stackName === undefined || given.stackName === first) return [];
-  const taken = OF_ONE_DEPLOYMENT.filter((name) => file[name] !== undefined && given[name] === undefined);
+  if (values.stackName === undefined || values.stackName === first) return [];
+  const taken = OF_ONE_DEPLOYMENT.filter((name) => file[name] !== undefined && values[name] === undefined);
   return taken.map(
     (name) => `${name} of cdk.json is of ${first}, and one deployment alone may have it: give -c ${name}= for none.`,
   );

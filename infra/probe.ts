@@ -216,8 +216,8 @@ async function probeAddress(base: string, ask: Ask): Promise<Check[]> {
 
 const asked = (path: string) => path.replace(/:\w+/g, "probe");
 
-function fits(path: string, given: string): boolean {
-  const segments = given.split("/");
+function fits(path: string, resource: string): boolean {
+  const segments = resource.split("/");
   const pathSegments = path.split("/");
   return (
     pathSegments.length === segments.length &&
@@ -235,12 +235,12 @@ async function main(): Promise<void> {
     },
   });
   const { json, long, register } = values;
-  const [given = "", ...more] = positionals;
-  if (!/^https?:\/\/[^/]+\/?$/.test(given) || more.length > 0)
+  const [address = "", ...more] = positionals;
+  if (!/^https?:\/\/[^/]+\/?$/.test(address) || more.length > 0)
     return refuse("Give the base URL of a deployment, as in https://api.example.com.");
   const { PROBE_SDK_KEY: sdkKey, PROBE_ACCESS_TOKEN: accessToken } = process.env;
   const credentials = sdkKey && accessToken ? { sdkKey, accessToken } : undefined;
-  const checks = await probe(given.replace(/\/$/, ""), { credentials, register, long });
+  const checks = await probe(address.replace(/\/$/, ""), { credentials, register, long });
   const failed = checks.filter(({ ok }) => !ok).length;
   const isStreamSkipped = !credentials && !register;
   const skipped = isStreamSkipped ? ["the live stream"] : [];

@@ -49,9 +49,9 @@ async function seeAlarms(cloudWatch: CloudWatch, stackName: string): Promise<See
  */
 async function ringAlarm(cloudWatch: CloudWatch, stackName: string, name: string): Promise<void> {
   const alarms = await alarmsOf(cloudWatch, stackName);
-  const alarm = alarms.find((one) => one.name === name || one.fullName === name);
+  const alarm = alarms.find((candidate) => candidate.name === name || candidate.fullName === name);
   if (!alarm) {
-    const known = alarms.map((one) => one.name).join(", ") || "none";
+    const known = alarms.map((declared) => declared.name).join(", ") || "none";
     throw new Error(`${stackName} has no alarm ${name} in this account and region. There are: ${known}.`);
   }
   if (!alarm.mails) throw new Error(`${alarm.name} notifies nobody: set alarmEmail (docs/deploy.md).`);

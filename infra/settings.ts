@@ -179,21 +179,21 @@ const isMisspelt = (name: string) =>
 export function readSettings(node: Node): Settings {
   const unknown = Object.keys(node.getAllContext()).find(isMisspelt);
   if (unknown !== undefined) throw new Error(`The context ${unknown} is wrong: there is no such setting.`);
-  const given = Object.fromEntries(
+  const values = Object.fromEntries(
     Object.keys(Settings.entries).map((name) => [name, contextOf(name, node.tryGetContext(name) ?? undefined)]),
   );
-  const settings = v.safeParse(Settings, given);
+  const settings = v.safeParse(Settings, values);
   if (settings.success) return settings.output;
   const [issue] = settings.issues;
   throw new Error(`The context ${v.getDotPath(issue)} is wrong: ${issue.message}`);
 }
 
 /** `-c name=value` gives text: that of an object is JSON, and none at all unsets what cdk.json sets. */
-function contextOf(name: string, given: unknown): unknown {
-  if (given === "") return undefined;
-  if (typeof given !== "string" || !given.trimStart().startsWith("{")) return given;
+function contextOf(name: string, value: unknown): unknown {
+  if (value === "") return undefined;
+  if (typeof value !== "string" || !value.trimStart().startsWith("{")) return value;
   try {
-    return JSON.parse(given);
+    return JSON.parse(value);
   } catch (error) {
     throw new Error(`The context ${name} is wrong: ${(error as Error).message}`);
   }

@@ -73,7 +73,7 @@ export async function costOf(
     rows.map(async (row): Promise<WorkspaceCost> => {
       // A purged workspace has only the record in its tombstone.
       const { sends, events } = row.usage_record
-        ? (row.usage_record.find((one) => one.period === period) ?? { sends: 0, events: 0 })
+        ? (row.usage_record.find((record) => record.period === period) ?? { sends: 0, events: 0 })
         : await usageOf(context.storeIn(row), period);
       const { least: dollars, most: dollars_at_most } = costOfUsage({ sends, events });
       return { id: row.id, name: row.name ?? "", sends, events, dollars, dollars_at_most };
@@ -123,5 +123,5 @@ function nearestOf(usage: Amounts, limits: Limits): Nearest | null {
       max: limits[limit],
       percent: Math.floor((usage[limit] / limits[limit]) * 100),
     }));
-  return shares.reduce<Nearest | null>((most, one) => (most && most.percent >= one.percent ? most : one), null);
+  return shares.reduce<Nearest | null>((most, share) => (most && most.percent >= share.percent ? most : share), null);
 }

@@ -51,11 +51,13 @@ export async function admitStream(deps: CountingDeps, viewer: Viewer, limit: num
 
   if ((await countOne(deps, ofAddress(viewer), { slot })) > ofTheAddress) throw tooManyOfAddress();
   if ((await countOne(deps, ofWorkspace(viewer), { slot })) > ofTheWorkspace) throw tooMany();
-  const own = oneOf(deps, ofAll);
-  const counted = await countOne(deps, own, { slot });
-  const others = ofAll.filter((counter) => counter !== own);
+  const counter = oneOf(deps, ofAll);
+  const counted = await countOne(deps, counter, { slot });
+  const others = ofAll.filter((shard) => shard !== counter);
   if (counted + sumOf(await countsIn(deps.platform, [slot], others)) <= limit - SPARE_STREAMS) return;
-  await Promise.all([own, ofWorkspace(viewer), ofAddress(viewer)].map((one) => countOne(deps, one, { slot, by: -1 })));
+  await Promise.all(
+    [counter, ofWorkspace(viewer), ofAddress(viewer)].map((scope) => countOne(deps, scope, { slot, by: -1 })),
+  );
   throw tooMany();
 }
 

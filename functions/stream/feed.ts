@@ -134,9 +134,9 @@ export async function runFeed(feed: Feed, output: FeedOutput, mayGoOn: () => Pro
     lookBack = OVERLAP_MS;
     const visibility = visibilityIn(store);
     await visibility.look(fresh);
-    for (const some of chunksOf(fresh, TEXTS_AT_ONCE)) {
-      const textOf = await readTexts(store, some);
-      for (const row of some) {
+    for (const batch of chunksOf(fresh, TEXTS_AT_ONCE)) {
+      const textOf = await readTexts(store, batch);
+      for (const row of batch) {
         const id = messageIdOf(row);
         remember(feed, row);
         feed.cursor = Math.max(feed.cursor, timeOfUuid(id));
@@ -224,8 +224,8 @@ async function isWorkspaceOpen({ deps: { store, platform } }: Feed): Promise<boo
 
 /** Whether its goodbye is among the streams. The read is eventual: it is seen at the next poll or the one after. */
 const hasViewerLeft = ({ deps: { store }, subscriber, connection }: Feed, streams: StreamRows["streams"]): boolean => {
-  const own = keyOf(SubscriberStream, store.tenant, { subscriber, connection }).sk;
-  return streams.some(({ sk, left }) => sk === own && left === true);
+  const ownKey = keyOf(SubscriberStream, store.tenant, { subscriber, connection }).sk;
+  return streams.some(({ sk, left }) => sk === ownKey && left === true);
 };
 
 /** @returns false if the lease was removed because the subscriber was erased: no row is written for it again. */
@@ -251,8 +251,8 @@ function isDisplaced(
   { deps: { store, clock }, subscriber, connection }: Feed,
   streams: StreamRows["streams"],
 ): boolean {
-  const own = keyOf(SubscriberStream, store.tenant, { subscriber, connection }).sk;
-  const newer = streams.filter(isLive(clock.now())).filter(({ sk }) => sk > own);
+  const ownKey = keyOf(SubscriberStream, store.tenant, { subscriber, connection }).sk;
+  const newer = streams.filter(isLive(clock.now())).filter(({ sk }) => sk > ownKey);
   return newer.length >= MAX_PER_SUBSCRIBER;
 }
 

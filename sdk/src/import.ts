@@ -32,8 +32,8 @@ export interface ImportOptions extends CallOptions {
 /** @returns `importCsv(listId, file, options)` of a client. */
 export const csvImporter =
   (imports: Endpoints["imports"], settings: Settings) =>
-  async (listId: string, file: Blob, given: ImportOptions = {}) => {
-    const { source = "csv", dryRun = false, timeZone, dateFormat, phoneRegion, encoding, ...rest } = given;
+  async (listId: string, file: Blob, importOptions: ImportOptions = {}) => {
+    const { source = "csv", dryRun = false, timeZone, dateFormat, phoneRegion, encoding, ...rest } = importOptions;
     const { mapping, startJourneys = true, consentAt, consentSource, ...options } = rest;
     const fields = {
       listId: requiredId("importCsv", "listId", listId),

@@ -108,10 +108,10 @@ function sayGoodbye({ root, fetch, headers }: StreamDeps, subscriber: string, pr
   progress.streamId = undefined;
   const body = JSON.stringify({ subscriber_id: subscriber, stream_id });
   Promise.resolve(headers())
-    .then((own) =>
+    .then((authorization) =>
       fetch(`${root}/v1/in-app/stream/close`, {
         method: "POST",
-        headers: { ...own, "content-type": "application/json" },
+        headers: { ...authorization, "content-type": "application/json" },
         body,
         keepalive: true,
       }),

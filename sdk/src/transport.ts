@@ -74,7 +74,7 @@ export async function credentialHeader(
 ): Promise<Record<string, string>> {
   if (credentials.length === 0) return {};
   const kind = (["server", "dashboard", "sdk"] as const).find(
-    (one) => credentials.includes(one) && callerCredentials[one],
+    (kind) => credentials.includes(kind) && callerCredentials[kind],
   );
   if (!kind) throw new TypeError(`This call needs one of these credentials: ${credentials.join(", ")}.`);
   const secret = callerCredentials[kind]!;

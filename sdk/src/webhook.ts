@@ -15,6 +15,6 @@ export function verifyWebhook(
   // The hex text itself is the key, not the bytes that it encodes.
   const key = createHash("sha256").update(secret).digest("hex");
   const expected = Buffer.from(`sha256=${createHmac("sha256", key).update(rawBody).digest("hex")}`);
-  const given = Buffer.from(signatureHeader ?? "");
-  return given.length === expected.length && timingSafeEqual(given, expected);
+  const received = Buffer.from(signatureHeader ?? "");
+  return received.length === expected.length && timingSafeEqual(received, expected);
 }

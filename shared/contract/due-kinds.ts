@@ -41,8 +41,8 @@ export const runsTimerId = (journey: string, runs: readonly Pick<RunTimer, "subs
 
 function runTimersOf({ id, at, since }: DueTimer): RunTimer[] {
   const [journey = "", ...runs] = id.split(" ");
-  return runs.map((one) => {
-    const [subscriber = "", run = "", seq] = one.split(":");
+  return runs.map((timer) => {
+    const [subscriber = "", run = "", seq] = timer.split(":");
     const ids = { subscriber: unpackId(subscriber), journey: unpackId(journey), run: unpackId(run) };
     return { ...ids, seq: Number(seq), at, since };
   });

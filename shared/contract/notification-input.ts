@@ -91,7 +91,7 @@ const wholeSend = <T extends Partial<v.InferOutput<typeof Send>>>({ hasAudience 
     const blame = (key: keyof typeof value, message: string) =>
       addIssue({ message, path: [{ type: "object", origin: "value", input: value, key, value: value[key] }] });
     const audiences = [value.target, value.subscriberIds, value.external_ids];
-    if (hasAudience && audiences.filter((one) => one !== undefined).length !== 1)
+    if (hasAudience && audiences.filter((audience) => audience !== undefined).length !== 1)
       blame("target", "exactly one of target, subscriberIds and external_ids is required");
     const { content, variant_b } = value;
     if (value.template_id !== undefined) {

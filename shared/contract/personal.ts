@@ -57,14 +57,14 @@ export function withoutPersonal(schema: v.GenericSchema | undefined, value: unkn
   if (typeof value === "string") return scrubbed(value);
   if (typeof value !== "object" || value === null) return value;
   const shape = schema && resolved(schema, value);
-  if (Array.isArray(value)) return value.map((one, i) => withoutPersonal(shape?.item ?? shape?.items?.[i], one));
-  const kept = Object.entries(value).flatMap(([name, one]): [string, unknown][] => {
+  if (Array.isArray(value)) return value.map((member, i) => withoutPersonal(shape?.item ?? shape?.items?.[i], member));
+  const kept = Object.entries(value).flatMap(([name, member]): [string, unknown][] => {
     const declared = shape?.entries?.[name];
-    if (declared) return isPersonal(declared) ? [] : [[name, withoutPersonal(declared, one)]];
+    if (declared) return isPersonal(declared) ? [] : [[name, withoutPersonal(declared, member)]];
     const known = shape?.type === "record" ? shape.value : undefined;
-    if (known && isClosed(known)) return [[scrubbed(name), withoutPersonal(known, one)]];
+    if (known && isClosed(known)) return [[scrubbed(name), withoutPersonal(known, member)]];
     const isNamed = PERSONAL_NAMES.has(name.toLowerCase()) || (name === "value" && comparesPersonal(value));
-    return [[scrubbed(name), isNamed ? REDACTED : withoutPersonal(undefined, one)]];
+    return [[scrubbed(name), isNamed ? REDACTED : withoutPersonal(undefined, member)]];
   });
   return Object.fromEntries(kept);
 }
@@ -83,7 +83,7 @@ function resolved(schema: v.GenericSchema, value: unknown): Shape | undefined {
   if (shape.wrapped) return resolved(shape.wrapped, value);
   if (shape.getter) return resolved(shape.getter(value), value);
   if (!shape.options || typeof shape.options[0] !== "object") return shape;
-  const fitting = shape.options.find((one) => v.is(one, value));
+  const fitting = shape.options.find((option) => v.is(option, value));
   return fitting && resolved(fitting, value);
 }
 
@@ -95,5 +95,5 @@ export function withoutInvisible(value: unknown): unknown {
   if (typeof value === "string") return value.replaceAll(INVISIBLE, "");
   if (Array.isArray(value)) return value.map(withoutInvisible);
   if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, withoutInvisible(one)]));
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, withoutInvisible(member)]));
 }

@@ -62,11 +62,11 @@ export const OneOf = <const T extends readonly string[]>(names: T) =>
 
 /** Some of what `one` is, such as `channel`: one at least. */
 // @__NO_SIDE_EFFECTS__
-export const SomeOf = <S extends v.GenericSchema>(schema: S, one: string, max: number, refusal = "must be an array") =>
+export const SomeOf = <S extends v.GenericSchema>(schema: S, noun: string, max: number, refusal = "must be an array") =>
   v.pipe(
     v.array(schema, refusal),
-    v.minLength(1, `must name at least one ${one}`),
-    v.maxLength(max, `must name at most ${max} ${one}s`),
+    v.minLength(1, `must name at least one ${noun}`),
+    v.maxLength(max, `must name at most ${max} ${noun}s`),
   );
 
 /** A whole number, both bounds included. */

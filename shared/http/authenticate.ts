@@ -190,9 +190,9 @@ async function dashboardCaller(
 
   const { email, name, role, unconfirmed: isUnconfirmed = false } = member;
   if (!roles.includes(role)) throw unauthorized();
-  const isAtProvider = (one: WorkspaceRow | undefined) =>
-    begun?.provided !== undefined && one?.id === begun.provided && one.sign_in_client === begun.provider;
-  const demanding = session === undefined ? [] : [workspace, agency].filter((one) => one?.sign_in_required === true);
+  const isAtProvider = (row: WorkspaceRow | undefined) =>
+    begun?.provided !== undefined && row?.id === begun.provided && row.sign_in_client === begun.provider;
+  const demanding = session === undefined ? [] : [workspace, agency].filter((row) => row?.sign_in_required === true);
   const narrowed = claims.narrowed ?? (claims.ro && claims.role !== "viewer");
   const hasSecondFactor = begun?.second_factor === true;
   // Of a session that began at a provider it is what that one says: such a word opens nothing that demands another provider.

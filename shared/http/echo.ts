@@ -32,7 +32,7 @@ const isUnchanged = (name: string, sent: unknown, current: unknown): boolean =>
   sent === current ||
   (typeof sent === "object" &&
     typeof current === "object" &&
-    Object.keys({ ...sent, ...current }).every((one) => isUnchanged(one, Object(sent)[one], Object(current)[one])));
+    Object.keys({ ...sent, ...current }).every((key) => isUnchanged(key, Object(sent)[key], Object(current)[key])));
 
 /** @param current what a GET returns now */
 export function withoutEcho(schema: v.GenericSchema, body: unknown, current: unknown): Echo {
@@ -42,7 +42,7 @@ export function withoutEcho(schema: v.GenericSchema, body: unknown, current: unk
 
 /** What a member of a list is now, also where it stands elsewhere: it is the one with its id, else the one in its place. */
 const sameIn = (current: readonly unknown[], sent: unknown, place: number): unknown =>
-  current.find((one) => isJsonObject(one) && isJsonObject(sent) && one.id !== undefined && one.id === sent.id) ??
+  current.find((item) => isJsonObject(item) && isJsonObject(sent) && item.id !== undefined && item.id === sent.id) ??
   current[place];
 
 function pruned(
@@ -53,7 +53,9 @@ function pruned(
 ): unknown {
   const { entries, item } = innerOf(schema);
   if (item && Array.isArray(sent) && Array.isArray(current))
-    return sent.map((one, i) => pruned(item, one, sameIn(current, one, i), { ...at, path: fieldPath(at.path, i) }));
+    return sent.map((member, i) =>
+      pruned(item, member, sameIn(current, member, i), { ...at, path: fieldPath(at.path, i) }),
+    );
   if (!entries || !isJsonObject(sent) || !isJsonObject(current)) return sent;
   const kept = Object.entries(sent).flatMap(([name, value]): [string, unknown][] => {
     const path = fieldPath(at.path, name);

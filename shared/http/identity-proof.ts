@@ -31,6 +31,6 @@ export async function requireSignedIds(
 function idsIn(part: unknown): string[] {
   if (typeof part !== "object" || part === null) return [];
   const { external_id, subscriber_id } = part as Record<string, unknown>;
-  const own = [external_id, subscriber_id].filter((id) => typeof id === "string");
-  return [...own, ...Object.values(part).filter(Array.isArray).flat().flatMap(idsIn)];
+  const ids = [external_id, subscriber_id].filter((id) => typeof id === "string");
+  return [...ids, ...Object.values(part).filter(Array.isArray).flat().flatMap(idsIn)];
 }

@@ -185,9 +185,9 @@ function innermost(issue: v.BaseIssue<unknown>): v.BaseIssue<unknown>[] {
   const form = Array.isArray(issue.input) ? "array" : "object";
   const problems = issue.type === "union" ? (issue.issues ?? []) : [];
   const inside = problems.filter(({ path }) => path?.[0].type === form);
-  const nested = inside.map((one) => ({
-    ...one,
-    path: [...(issue.path ?? []), ...(one.path ?? [])] as typeof one.path,
+  const nested = inside.map((branch) => ({
+    ...branch,
+    path: [...(issue.path ?? []), ...(branch.path ?? [])] as typeof branch.path,
   }));
   return nested.length > 0 ? nested : [issue];
 }

@@ -34,10 +34,10 @@ export function respond({ route, shape }: Endpoint, result: unknown): Response {
 
 const text = (
   { type, headers }: NonNullable<Shape["text"]>,
-  { status, body, headers: own }: { status: number; body: unknown; headers: Record<string, string> },
+  { status, body, headers: ownHeaders }: { status: number; body: unknown; headers: Record<string, string> },
 ): Response => ({
   statusCode: status,
-  headers: { ...headers, ...own, "content-type": type },
+  headers: { ...headers, ...ownHeaders, "content-type": type },
   ...(Buffer.isBuffer(body) ? { body: body.toString("base64"), isBase64Encoded: true } : { body: String(body) }),
 });
 

@@ -80,7 +80,9 @@ interface GroupRuntime {
 function readerOf({ route }: Endpoint, { endpoints }: Group): Endpoint | undefined {
   const [method, path] = route.split(" ");
   if (method !== "PUT" && method !== "PATCH") return undefined;
-  return endpoints.find((one) => one.route === `GET ${path}` && one.shape.returns && !one.shape.query);
+  return endpoints.find(
+    (candidate) => candidate.route === `GET ${path}` && candidate.shape.returns && !candidate.shape.query,
+  );
 }
 
 function chain(
@@ -109,7 +111,7 @@ function chain(
     .before((request) => readInput(endpoint, request, current, credentials.secrets))
     .handler(async (context): Promise<Response> => {
       const tenant = tenantOf(context) ?? NO_TENANT;
-      const { deps: own, bind } = depsOf(context);
+      const { deps: ownDeps, bind } = depsOf(context);
       const call = {
         caller: context.caller,
         tenant,
@@ -122,9 +124,9 @@ function chain(
         cookies: readCookies(context.event.cookies),
         sourceIp: addressOf(context.event),
         requestId: context.requestId,
-        clock: own.clock,
-        ids: own.ids,
-        log: own.log,
+        clock: ownDeps.clock,
+        ids: ownDeps.ids,
+        log: ownDeps.log,
       };
       const handle = () => endpoint.handler({ ...bind(tenant), ...call });
       let response: Response | undefined;

@@ -107,7 +107,7 @@ export const openAll = <U extends Uses>(uses: U, deps: Deps): ((tenant: TenantId
 
 export function settingAmong<const T extends string>(deps: Pick<Deps, "env">, name: string, allowed: readonly T[]): T {
   const value = setting(deps, name);
-  const found = allowed.find((one) => one === value);
+  const found = allowed.find((name) => name === value);
   if (!found) throw new Error(`${name} is ${value}, which is none of ${allowed.join(", ")}.`);
   return found;
 }

@@ -7,6 +7,6 @@ export function compareTexts(a: string, b: string): number {
 
 /** Sorts by one text of each: `rows.sort(byText(({ created_at }) => created_at))`. */
 export const byText =
-  <T>(textOf: (one: T) => string) =>
+  <T>(textOf: (item: T) => string) =>
   (a: T, b: T): number =>
     compareTexts(textOf(a), textOf(b));

@@ -85,7 +85,8 @@ export function requestRetries(aws: Aws, { now, sleep }: Clock, ids: Pick<Ids, "
       pausedUntil = 0;
     },
     pause,
-    aws: (clientClass, own = {}) => aws(clientClass, "maxAttempts" in own ? own : { ...own, retryStrategy: strategy }),
+    aws: (clientClass, options = {}) =>
+      aws(clientClass, "maxAttempts" in options ? options : { ...options, retryStrategy: strategy }),
   };
 }
 

@@ -62,7 +62,7 @@ export function androidProvider({
 
   return {
     send: async (credentials, outgoing) => {
-      const sent = fitted(outgoing, (one) => bytesOf(messageOf(one)) <= MAX_PAYLOAD_BYTES);
+      const sent = fitted(outgoing, (message) => bytesOf(messageOf(message)) <= MAX_PAYLOAD_BYTES);
       if (!sent) return rejected("payload_too_large");
       const message = messageOf(sent.message);
       const token = await accessToken(credentials);

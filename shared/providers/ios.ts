@@ -74,7 +74,7 @@ export function iosProvider({ egress, clock }: { egress: Egress; clock: Clock })
   return {
     send: async (credentials, message) => {
       const { job, target, push: { collapse_key, ttl_seconds } = {} } = message;
-      const sent = fitted(message, (one) => Buffer.byteLength(payloadOf(one)) <= MAX_PAYLOAD_BYTES);
+      const sent = fitted(message, (candidate) => Buffer.byteLength(payloadOf(candidate)) <= MAX_PAYLOAD_BYTES);
       if (!sent) return rejected("payload_too_large");
       const id = uuidOfText(`${job}/${target}`);
       const expiresAt = ttl_seconds === 0 ? 0 : Math.floor(clock.now() / SECOND) + (ttl_seconds ?? 0);

@@ -106,9 +106,9 @@ export function openSes(deps: Pick<Deps, "aws" | "clock" | "env">): Ses {
 const GIVEN_TO = "engagement-workspace";
 
 function useOf(tags: Tag[] | undefined, tenant: string): "given" | "of_others" | "not_said" {
-  const given = tags?.find(({ Key }) => Key === GIVEN_TO)?.Value;
-  if (given === undefined) return "not_said";
-  return given.split(/\s+/).includes(tenant) ? "given" : "of_others";
+  const recipient = tags?.find(({ Key }) => Key === GIVEN_TO)?.Value;
+  if (recipient === undefined) return "not_said";
+  return recipient.split(/\s+/).includes(tenant) ? "given" : "of_others";
 }
 
 /** The SDK throws nothing else. */

@@ -76,17 +76,17 @@ export function openSessions({ egress, clock }: { egress: Egress; clock: Clock }
   const closeOld = () => {
     const isOld = ({ since }: IdleSession) => clock.now() - since > IDLE_MS;
     for (const old of kept.filter(isOld)) old.session.end();
-    kept = kept.filter((one) => !isOld(one));
+    kept = kept.filter((session) => !isOld(session));
   };
 
   return {
     idle: (credentials) => {
       closeOld();
       const key = keyOf(credentials);
-      const found = kept.findLast((one) => one.key === key);
+      const found = kept.findLast((session) => session.key === key);
       if (!found) return undefined;
 
-      kept = kept.filter((one) => one !== found);
+      kept = kept.filter((session) => session !== found);
       found.session.isReused = true;
       if (found.socket instanceof Socket) found.socket.ref();
       return found.session;

@@ -67,8 +67,8 @@ export function webPushProvider({
       const { collapse_key: tag = message.job, ttl_seconds = TTL_SECONDS } = message.push ?? {};
       const refusal = egress.refusal(endpoint, "web_push");
       if (refusal !== undefined) return rejected(`the endpoint ${refusal}`, { addressDead: true });
-      const plaintextOf = (one: typeof message) => Buffer.from(JSON.stringify(payloadOf(one, tag)));
-      const sent = fitted(message, (one) => plaintextOf(one).length <= MAX_PLAINTEXT_BYTES);
+      const plaintextOf = (shortened: typeof message) => Buffer.from(JSON.stringify(payloadOf(shortened, tag)));
+      const sent = fitted(message, (candidate) => plaintextOf(candidate).length <= MAX_PLAINTEXT_BYTES);
       if (!sent) return rejected("payload_too_large");
       const plaintext = plaintextOf(sent.message);
       const sealed = sealedFor(plaintext, keys, ids);

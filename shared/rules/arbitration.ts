@@ -25,7 +25,7 @@ const TENANT_FROM = 100;
 const DEFAULT_SCORE = 0.25;
 const DEFAULT_STEP = 0.001;
 
-const placeOf = (one: ChannelClass): number => channelClasses.indexOf(one);
+const placeOf = (channelClass: ChannelClass): number => channelClasses.indexOf(channelClass);
 const scoreOf = ({ delivered, engaged }: Engagement): number => (engaged + 1) / (delivered + 4);
 
 /** The classes given, best first: personal history counts from 5 deliveries, the workspace's from 100. */
@@ -33,19 +33,19 @@ export function rankClasses(
   classes: Iterable<ChannelClass>,
   { personal, tenant }: { personal: Engagements; tenant: Engagements },
 ): RankedChannel[] {
-  const ranked = [...new Set(classes)].map((one): RankedChannel => {
-    const own = personal[one];
-    if (own && own.delivered >= PERSONAL_FROM) return { class: one, source: "personal", score: scoreOf(own) };
-    const all = tenant[one];
-    if (all && all.delivered >= TENANT_FROM) return { class: one, source: "tenant", score: scoreOf(all) };
-    return { class: one, source: "default", score: DEFAULT_SCORE - DEFAULT_STEP * placeOf(one) };
+  const ranked = [...new Set(classes)].map((channelClass): RankedChannel => {
+    const own = personal[channelClass];
+    if (own && own.delivered >= PERSONAL_FROM) return { class: channelClass, source: "personal", score: scoreOf(own) };
+    const all = tenant[channelClass];
+    if (all && all.delivered >= TENANT_FROM) return { class: channelClass, source: "tenant", score: scoreOf(all) };
+    return { class: channelClass, source: "default", score: DEFAULT_SCORE - DEFAULT_STEP * placeOf(channelClass) };
   });
   return ranked.sort((a, b) => b.score - a.score || placeOf(a.class) - placeOf(b.class));
 }
 
 /** The targets in the order of their classes. */
 export const byRank = (targets: readonly Target[], ranked: readonly RankedChannel[]): Target[] =>
-  ranked.flatMap(({ class: one }) => targets.filter(({ channel }) => classOf(channel) === one));
+  ranked.flatMap(({ class: channelClass }) => targets.filter(({ channel }) => classOf(channel) === channelClass));
 
 /** Targets of the first class, and of those after it: each class is tried once (SMA-6). */
 export function classesOf(targets: readonly Target[]): Target[][] {

@@ -118,10 +118,10 @@ function* measured(
  * @param z another certainty, in standard deviations
  */
 export function breachOf(limits: Limits, figures: Figures, z?: number): Breach | undefined {
-  for (const one of measured(limits, figures)) {
-    const { tried: size, count: converters, limit } = one;
+  for (const figure of measured(limits, figures)) {
+    const { tried: size, count: converters, limit } = figure;
     if (size > 0 && converters > 0 && wilson({ size, converters }, z)[0] > limit)
-      return { ...one, rate: converters / size };
+      return { ...figure, rate: converters / size };
   }
   return undefined;
 }

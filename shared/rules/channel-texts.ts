@@ -30,7 +30,7 @@ function problemsOf(field: ContentField, value: unknown, path: ContentProblem["p
     case "image":
       return judged(value, path, field.kind);
     case "texts":
-      return (value as unknown[]).flatMap((one, i) => judged(one, [...path, i]));
+      return (value as unknown[]).flatMap((item, i) => judged(item, [...path, i]));
     case "buttons": {
       const buttons = value as { id: string; title: string; url: string }[];
       if (new Set(buttons.map(({ id }) => id)).size < buttons.length)

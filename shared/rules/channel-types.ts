@@ -16,7 +16,7 @@ type PricedChannel = { [T in ChannelType]: Table[T] extends { isPriced: true } ?
 export const channelTypes = Object.keys(channels) as ChannelType[];
 
 const by = <const A extends Address>(...addresses: readonly A[]): By<A>[] =>
-  channelTypes.filter((type): type is By<A> => addresses.some((one) => one === channels[type].address));
+  channelTypes.filter((type): type is By<A> => addresses.some((address) => address === channels[type].address));
 
 export const providedChannels = by("token", "subscription", "email", "phone");
 export type ProvidedChannel = (typeof providedChannels)[number];
@@ -29,9 +29,9 @@ export type ConsentChannel = (typeof consentChannels)[number];
 export const pricedChannels = channelTypes.filter((type): type is PricedChannel => "isPriced" in channels[type]);
 
 export const hasDevices = (type: ChannelType): type is (typeof pushChannels)[number] =>
-  pushChannels.some((one) => one === type);
+  pushChannels.some((pushChannel) => pushChannel === type);
 export const hasConsent = (type: ChannelType): type is (typeof consentChannels)[number] =>
-  consentChannels.some((one) => one === type);
+  consentChannels.some((consentChannel) => consentChannel === type);
 
 export const classOf = (type: ChannelType): ChannelClass => channels[type].class;
 

@@ -24,7 +24,7 @@ const plural = (count: number, name: string): string => `${count} ${name}${count
 
 /** `7 days`, `90 minutes`: in the longest unit that leaves no rest. */
 export function span(seconds: number): string {
-  const [name, size] = units.find(([, one]) => seconds % one === 0) ?? ["second", 1];
+  const [name, size] = units.find(([, unitSeconds]) => seconds % unitSeconds === 0) ?? ["second", 1];
   return plural(seconds / size, name);
 }
 
@@ -91,8 +91,8 @@ export function wantedText(rule: Rule): string {
  */
 export function unmetText(node: RuleNode, clauses: readonly Reason[]): string | undefined {
   if (node.kind !== "group") {
-    const own = clauses.filter(({ path }) => path === node.path || path.startsWith(`${node.path}.`));
-    const unmet = own.filter(({ matched }) => !matched);
+    const clausesOfNode = clauses.filter(({ path }) => path === node.path || path.startsWith(`${node.path}.`));
+    const unmet = clausesOfNode.filter(({ matched }) => !matched);
     return unmet.length === 0 ? undefined : unmet.map(clauseText).join(words.and);
   }
   const parts = node.nodes.map((child) => {

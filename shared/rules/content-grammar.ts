@@ -60,7 +60,7 @@ function grammarOf(field: ContentField): Grammar {
 
 const classes = Object.keys(channelFields) as ChannelClass[];
 const aboutOf = (name: ChannelClass): string => {
-  const type = channelTypes.find((one) => classOf(one) === name);
+  const type = channelTypes.find((channelType) => classOf(channelType) === name);
   return type ? channels[type].content.about : "";
 };
 const pascal = (name: string) => name.replaceAll(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase());

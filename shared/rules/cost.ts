@@ -106,7 +106,7 @@ const FOUND = {
 } as const satisfies Record<Audience, { one: Partial<Rate>; many: Partial<Rate>; isById: boolean }>;
 
 export const isPriced = (type: string): type is (typeof pricedChannels)[number] =>
-  pricedChannels.some((one) => one === type);
+  pricedChannels.some((pricedChannel) => pricedChannel === type);
 
 /**
  * What the provider of a channel charges for a message, in dollars.
@@ -114,9 +114,9 @@ export const isPriced = (type: string): type is (typeof pricedChannels)[number] 
  * @param provider of an email channel
  * @returns undefined if it is not known
  */
-export function priceOf(type: string, own: number | undefined, provider: string | undefined): number | undefined {
+export function priceOf(type: string, ownPrice: number | undefined, provider: string | undefined): number | undefined {
   if (!isPriced(type)) return 0;
-  return own ?? (type === "email" && provider === "ses" ? SES_MAIL : undefined);
+  return ownPrice ?? (type === "email" && provider === "ses" ? SES_MAIL : undefined);
 }
 
 /** By the type of channel; of one that is absent the price is not known. */

@@ -18,7 +18,7 @@ const CODES = (
 ).split(" ");
 
 const callingCodeOf = (region: string): string | undefined => {
-  const found = CODES.find((one) => one.replace(/^\d+/, "").match(/../g)?.includes(region));
+  const found = CODES.find((code) => code.replace(/^\d+/, "").match(/../g)?.includes(region));
   return found && Number.parseInt(found, 10).toString();
 };
 

@@ -28,8 +28,8 @@ export function expectedOutcome(
   { isSmart, quietUntil, refusal, laterRefusal = () => undefined }: Circumstances,
 ): ExpectedOutcome {
   const reasons: LateSkip[] = [];
-  const open = (some: readonly Target[], refusalOf: Circumstances["refusal"]) =>
-    some.filter((target) => {
+  const open = (candidates: readonly Target[], refusalOf: Circumstances["refusal"]) =>
+    candidates.filter((target) => {
       const reason = refusalOf(target);
       if (reason) reasons.push(reason);
       return reason === undefined;

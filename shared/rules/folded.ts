@@ -23,7 +23,7 @@ export const spelledOut = (text: string): string =>
 
 /** The beginnings of names, in lower case or folded, that may be spelled like this: `muller` for `mueller`, and the reverse. */
 export const otherSpellings = (text: string): string[] =>
-  [...new Set([spelledOut(text), text.replaceAll(/([aou])e/g, "$1")])].filter((one) => one !== text);
+  [...new Set([spelledOut(text), text.replaceAll(/([aou])e/g, "$1")])].filter((spelling) => spelling !== text);
 
 export const isSpelledLike = (name: string, beginning: string): boolean =>
   folded(name).startsWith(folded(beginning)) || spelledOut(name).startsWith(spelledOut(beginning));

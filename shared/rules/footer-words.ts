@@ -22,7 +22,7 @@ const footerWords: Readonly<Record<string, FooterWords>> = {
 export function languageCode(locale: unknown, acceptLanguage = ""): string {
   const wanted = typeof locale === "string" && locale !== "" ? [locale] : acceptLanguage.slice(0, 200).split(",");
   const codes = wanted.map((tag) => /^[a-z]+/.exec(tag.trim().toLowerCase())?.[0] ?? "");
-  return codes.find((one) => Object.hasOwn(footerWords, one)) ?? "en";
+  return codes.find((code) => Object.hasOwn(footerWords, code)) ?? "en";
 }
 
 export const footerWordsFor = (locale: unknown): FooterWords => footerWords[languageCode(locale)] ?? english;

@@ -151,7 +151,7 @@ export const list = ({ about, of, min = 0, max, refusal = "must be an array" }: 
   check: (value, path, report) => {
     if (!Array.isArray(value) || value.length < min) return report(path, refusal);
     if (max !== undefined && value.length > max) return report(path, `must be at most ${max}`);
-    for (const [i, one] of value.entries()) of.check(one, [...path, i], report);
+    for (const [i, item] of value.entries()) of.check(item, [...path, i], report);
   },
   schema: () => ({
     type: "array",
@@ -189,10 +189,10 @@ export const object = (rules: ObjectRules): Grammar => ({
     for (const key of Object.keys(value))
       if (!Object.hasOwn(fields, key)) report([...path, key], rules.stranger ?? "is not a known field");
     for (const [name, field] of Object.entries(fields)) {
-      const one = Object.hasOwn(value, name) ? value[name] : undefined;
-      if (one === undefined && !required.includes(name)) continue;
-      if (one === undefined && missing !== undefined) report([...path, name], missing);
-      else field.check(one, [...path, name], report);
+      const property = Object.hasOwn(value, name) ? value[name] : undefined;
+      if (property === undefined && !required.includes(name)) continue;
+      if (property === undefined && missing !== undefined) report([...path, name], missing);
+      else field.check(property, [...path, name], report);
     }
     rules.also?.(value, path, report);
   },

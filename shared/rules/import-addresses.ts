@@ -32,7 +32,7 @@ export function readEmail(written: string): Address | Problem {
 export function addressesIn(written: string): string[] {
   const whole = readOneAddress(written);
   const read = whole.kind === "address" ? [whole] : written.split(BETWEEN_ADDRESSES).map(readOneAddress);
-  return [...new Set(read.flatMap((one) => (one.kind === "address" ? [one.email] : [])))];
+  return [...new Set(read.flatMap((cell) => (cell.kind === "address" ? [cell.email] : [])))];
 }
 
 function readOneAddress(written: string): Address | Problem {

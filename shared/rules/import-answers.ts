@@ -199,7 +199,7 @@ export const saysOut = (value: string): boolean =>
     .split(/[,;|\n]/)
     .filter((word) => !ANSWERED_NO.test(word))
     .flatMap((word) => (/[:=]/.test(word) ? [word, ...word.split(/[:=]/)] : [word]))
-    .some((one) => STANDING_ANYWHERE.test(columnKey(one)));
+    .some((name) => STANDING_ANYWHERE.test(columnKey(name)));
 /** One of several choices that is a no. */
 export const A_NO = /\bfalse\b|unsub|opt(?:ed)?[ _-]?out/i;
 const STANDING_OUT = any(
@@ -257,7 +257,7 @@ export function standingOf(value: string): "opted_out" | "suppressed" | undefine
   const isDead = STANDING_SUPPRESSED.test(key) || BEGINS_SUPPRESSED.test(key);
   if (isDead || PERMANENT_FAILURE.test(value) || NO_SUCH.test(value)) return "suppressed";
   const isOut =
-    [key, columnKey(withoutRemark(value))].some((one) => STANDING_OUT.test(one) || STANDING_ANYWHERE.test(one)) ||
+    [key, columnKey(withoutRemark(value))].some((name) => STANDING_OUT.test(name) || STANDING_ANYWHERE.test(name)) ||
     BEGINS_OUT.test(key) ||
     UNCONFIRMED.test(key) ||
     isSwitchedOff(value);

@@ -167,7 +167,7 @@ export function otherEmails(
   consent: ImportedConsent | undefined,
 ): string[] {
   const further = consent?.status === "opted_out" ? furtherEmails : [];
-  return [...new Set([...addressesIn(standard.email ?? ""), ...further])].filter((one) => one !== email);
+  return [...new Set([...addressesIn(standard.email ?? ""), ...further])].filter((address) => address !== email);
 }
 
 /** Ways to reach somebody, and what stands between several. */
@@ -237,9 +237,9 @@ function takeParty(sorted: SortedCells, isToReceiver: boolean): void {
   if (email !== undefined && (isToReceiver || standard.email === undefined)) standard.email = email;
   else if (email !== undefined) sorted.furtherEmails = [...(sorted.furtherEmails ?? []), email];
   else if (text !== undefined && (message.direction !== undefined || mayBeNumber(text))) {
-    const own: WrittenPhone = { text, rank: LAST_PHONE, lacksPlus: "long", of: undefined };
+    const written: WrittenPhone = { text, rank: LAST_PHONE, lacksPlus: "long", of: undefined };
     // The other numbers of a message that came to us are ours.
-    sorted.phones = message.direction === undefined ? [own] : [...phones, own];
+    sorted.phones = message.direction === undefined ? [written] : [...phones, written];
   }
   if (isOut)
     signed.push({

@@ -28,13 +28,13 @@ export function rowColumn(name: string, header: readonly string[]): RowColumn | 
   const keys = keysOf(header);
   const ofLog = logColumn(name, header);
   if (ofLog) return ofLog;
-  const isOfAddress = key === "devicetype" && OF_AIRSHIP.some((one) => keys.has(one));
+  const isOfAddress = key === "devicetype" && OF_AIRSHIP.some((column) => keys.has(column));
   if (CHANNEL.test(key) || isOfAddress || (key === "type" && hasTokens(header))) return "channel";
   const beside = BESIDE.get(key);
-  if (beside) return beside.some((one) => keys.has(one)) ? "address" : undefined;
+  if (beside) return beside.some((column) => keys.has(column)) ? "address" : undefined;
   const ofReply = replyColumn(name, header);
   if (ofReply) return ofReply;
-  const isOfDevices = (key === "devicetype" || key === "identifier") && OF_DEVICES.some((one) => keys.has(one));
+  const isOfDevices = (key === "devicetype" || key === "identifier") && OF_DEVICES.some((column) => keys.has(column));
   if (!isOfDevices) return undefined;
   return key === "devicetype" ? "device" : "address";
 }

@@ -147,18 +147,18 @@ export function columnsOfHeader(
 ): Columns {
   const legends = written.map(legendOf);
   // Letters and digits that stand for answers are no numbers or ids.
-  const told = types.map((type, i) => (legends[i] && type !== "empty" ? "answers" : type));
+  const typesOfCells = types.map((type, i) => (legends[i] && type !== "empty" ? "answers" : type));
   const header = written.map((name, i) => legends[i]?.name ?? name);
-  const given = givenTargets(mapping);
-  const taken = new Set([...given.values()].filter((target) => target !== IGNORED));
+  const mapped = givenTargets(mapping);
+  const taken = new Set([...mapped.values()].filter((target) => target !== IGNORED));
   const names = written.map(columnName);
   // Of two columns with one name, a mapping is of the first.
   const targets = names.map((name, i) => {
-    const target = given.get(name);
+    const target = mapped.get(name);
     return target === IGNORED || names.indexOf(name) === i ? target : undefined;
   });
   const isFree = targets.map((target) => target === undefined);
-  const fields = usualFields(header, source, { taken, isFree, types: told });
+  const fields = usualFields(header, source, { taken, isFree, types: typesOfCells });
   const unknownTopics: string[] = [];
   const cellOf = (name: string, i: number): Cell => {
     const wanted = columnName(name);
@@ -177,9 +177,15 @@ export function columnsOfHeader(
     const standard = fields.get(i);
     if (standard) return standardCell(name, standard, header);
     // A mapped column of addresses rules out all others.
-    const mayBeEmail = !taken.has("email") || given.get(wanted) === "email";
-    const further = furtherCell(i, source, { taken, mayBeEmail, header, written: written[i] ?? "", type: told[i] });
-    return given.has(OTHERS) ? { ...further, attribute: undefined } : further;
+    const mayBeEmail = !taken.has("email") || mapped.get(wanted) === "email";
+    const further = furtherCell(i, source, {
+      taken,
+      mayBeEmail,
+      header,
+      written: written[i] ?? "",
+      type: typesOfCells[i],
+    });
+    return mapped.has(OTHERS) ? { ...further, attribute: undefined } : further;
   };
   const found = header.map((name, i): Cell => {
     const legend = legends[i]?.words;
@@ -216,10 +222,10 @@ function withOwnKeys(cells: readonly Cell[], header: readonly string[], isFree: 
   return cells.map((cell, i) => {
     const { attribute } = cell;
     if (attribute === undefined || !isFree[i]) return cell;
-    let own = attribute;
-    for (let n = 2; taken.has(own); n++) own = `${attribute}_${n}`;
-    taken.add(own);
-    return own === attribute ? cell : { ...cell, attribute: own };
+    let uniqueName = attribute;
+    for (let n = 2; taken.has(uniqueName); n++) uniqueName = `${attribute}_${n}`;
+    taken.add(uniqueName);
+    return uniqueName === attribute ? cell : { ...cell, attribute: uniqueName };
   });
 }
 
@@ -294,6 +300,8 @@ function topicCell(name: string, topics: readonly string[]): Cell | undefined {
 }
 
 function channelCell(name: string): Cell | undefined {
-  const channel = otherChannels.find((one) => name === STATUS_OF + one || name === TIME_OF + one);
+  const channel = otherChannels.find(
+    (otherChannel) => name === STATUS_OF + otherChannel || name === TIME_OF + otherChannel,
+  );
   return channel && { ofChannel: { channel, isTime: name.startsWith(TIME_OF) } };
 }

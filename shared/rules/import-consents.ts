@@ -223,9 +223,9 @@ function settled(
   if (status === "unknown") return { status, ...(said !== undefined && { said }) };
   // `Unsubscribed` may stand in one column, and when it was in another: before the time of the row's consent, which may be
   // that of the yes before.
-  const times = claims.flatMap((one) => (one.status === status && one.time !== undefined ? [one.time] : []));
+  const times = claims.flatMap((claim) => (claim.status === status && claim.time !== undefined ? [claim.time] : []));
   const time = status === "opted_in" ? times[0] : times.at(-1);
-  const isPending = claims.every((one) => one.status !== status || one.isPending);
+  const isPending = claims.every((claim) => claim.status !== status || claim.isPending);
   if (status !== "opted_in") return { status, at: timeOf(time, reading).at, source, ...(isPending && { isPending }) };
   const [beside] = signed.flatMap((cell) => momentOf(cell, reading) ?? []);
   const { at, isAhead } = timeOf(time ?? standard.consent_at ?? beside ?? reading.consent_at, reading);

@@ -61,7 +61,8 @@ export function usualFields(
     if (field === "phone" && header[i]?.trim() === field) return Number.NEGATIVE_INFINITY;
     if (field === "consent_status" && isOfPurchase(keys[i] ?? "", header)) return Number.POSITIVE_INFINITY;
     if (field === "external_id" && keys[i] === "id" && keys.includes(OF_CUSTOMER_IO)) return -1;
-    const isLastName = field === "last_name" && keys[i] === "name" && BESIDE_A_NAME.some((one) => keys.includes(one));
+    const isLastName =
+      field === "last_name" && keys[i] === "name" && BESIDE_A_NAME.some((neighbor) => keys.includes(neighbor));
     const rank = isLastName ? BEHIND_ALL : rankOf(field, keys[i] ?? "");
     if (rank === undefined || (field !== "email" && field !== "phone" && saysWhose(name)))
       return Number.POSITIVE_INFINITY;
@@ -84,7 +85,7 @@ export function usualFields(
   const authors = isKnown ? -1 : header.findIndex((name, i) => isFree[i] && isAuthor(name, i, header, types));
   if (authors >= 0) fields.set(authors, types[authors] === "phone" ? "phone" : "email");
   const takeLike = (field: Standard, isLike: (name: string, type: ColumnType | undefined) => boolean) => {
-    const [named] = [...fields].find(([, one]) => one === field) ?? [];
+    const [named] = [...fields].find(([, target]) => target === field) ?? [];
     const isNamed = named !== undefined && (field === "phone" || types[named] !== "empty");
     if (taken.has(field) || isNamed) return;
     const like = header.findIndex((name, i) => isPlain(name, i) && isLike(name, baseOf(types[i])));

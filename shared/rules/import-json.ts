@@ -35,7 +35,7 @@ export function refusedInJson(column: string, text: string): SignedCell[] | unde
 
 /** `Email: no; SMS: yes`: one of the keys at least is a channel. */
 function pairsOf(text: string): Value | undefined {
-  const pairs = text.split(/[;,|\n]/).map((part) => part.split(/[:=]/).map((one) => one.trim()));
+  const pairs = text.split(/[;,|\n]/).map((part) => part.split(/[:=]/).map((side) => side.trim()));
   const isOfPairs = pairs.every(([key = "", value = "", ...more]) => /^\p{L}/u.test(key) && value && more.length === 0);
   const isOfChannels = pairs.some(([key = ""]) => signedName(key)?.isBare);
   return isOfPairs && isOfChannels ? Object.fromEntries(pairs) : undefined;
@@ -64,7 +64,7 @@ const isObject = (value: Value | undefined): value is { [key: string]: Value } =
 
 function leavesOf(value: Value | undefined, path: readonly string[]): Leaf[] {
   if (value === null || value === undefined) return [];
-  if (Array.isArray(value)) return value.flatMap((one) => leavesOf(one, path));
+  if (Array.isArray(value)) return value.flatMap((member) => leavesOf(member, path));
   if (!isObject(value)) return [{ path, value: String(value) }];
   const entries = Object.entries(value);
   const channel = entries.flatMap(([key, of]) =>
@@ -89,8 +89,8 @@ function signedPath(path: readonly string[], value: string): SignedName | undefi
   if (!of) return undefined;
   const isOfConsent = ABOUT_CONSENT.test(before);
   const names = path.map((_, i) => path.slice(-1 - i).join(" "));
-  const mayStand = (one: string) => isOfConsent || !OF_ANYTHING.test(columnKey(one));
-  const readings = names.filter(mayStand).flatMap((one) => signedName(one) ?? []);
+  const mayStand = (name: string) => isOfConsent || !OF_ANYTHING.test(columnKey(name));
+  const readings = names.filter(mayStand).flatMap((name) => signedName(name) ?? []);
   const read = readings.find(({ sign }) => sign !== "word") ?? readings.find(({ isBare }) => isBare);
   if (read) return ofChannels(read, of);
   const isChoice = isNo(value) && OF_CHOICES.test(before);

@@ -60,11 +60,11 @@ export function excessOf(header: readonly string[]): string | undefined {
 
 /** Why a mapping does not fit a header. */
 export function misfitOf(header: readonly string[], mapping: ColumnMapping = {}): string | undefined {
-  const given = givenTargets(mapping);
+  const mapped = givenTargets(mapping);
   const names = new Set(header.map(columnName));
-  const missing = [...given.keys()].find((name) => name !== OTHERS && !names.has(name));
+  const missing = [...mapped.keys()].find((name) => name !== OTHERS && !names.has(name));
   if (missing !== undefined) return `the mapping names ${missing}, which is no column of the file`;
-  const targets = [...given.values()].filter((target) => target !== IGNORED);
+  const targets = [...mapped.values()].filter((target) => target !== IGNORED);
   const twice = targets.find((target, i) => targets.indexOf(target) !== i);
   return twice && `two columns are mapped to ${twice}`;
 }

@@ -38,7 +38,7 @@ const MAY_BE_PLACE = /^(?:von|de|an|a)$/;
 export const isMessageLog = perHeader((header) => {
   const columns = header.map(columnOf);
   const isSure = columns.some(isWritten) || !header.some((name) => MAY_BE_PLACE.test(columnKey(name)));
-  return isSure && (["sender", "receiver", "direction"] as const).every((one) => columns.includes(one));
+  return isSure && (["sender", "receiver", "direction"] as const).every((column) => columns.includes(column));
 });
 
 export const logColumn = (name: string, header: readonly string[]): LogColumn | undefined =>
@@ -93,7 +93,7 @@ export function partyOf({
   keyword = "",
   error,
 }: Partial<Record<LogColumn, string>>): { from: string | undefined; isOut: boolean } | undefined {
-  const [type, title, text] = [keyword, subject, body].map((one) => one.trim().replace(/[.!]+$/, "")) as [
+  const [type, title, text] = [keyword, subject, body].map((field) => field.trim().replace(/[.!]+$/, "")) as [
     string,
     string,
     string,

@@ -52,8 +52,8 @@ export function readPhone(written: string, form: PhoneForm): ReadPhone {
 /** Each number of a cell, in E.164 form: what a row refuses holds for all of them. */
 export function numbersIn(written: string, form: PhoneForm): string[] {
   const text = written.normalize("NFKC").replaceAll(INVISIBLE, "");
-  const phonesOf = (one: string) => {
-    const read = EXPONENT.test(one) ? UNREADABLE : readNumber(one, form);
+  const phonesOf = (text: string) => {
+    const read = EXPONENT.test(text) ? UNREADABLE : readNumber(text, form);
     return read.kind === "unreadable" ? [] : [read.phone];
   };
   const whole = phonesOf(text);

@@ -16,7 +16,8 @@ function named(type: "region" | "language", codes: () => readonly string[], othe
     if (!found) {
       found = new Map(Object.entries(others));
       const display = NAMED.map((language) => new Intl.DisplayNames(language, { type }));
-      for (const one of display) for (const code of codes()) found.set(columnKey(one.of(code) ?? code), code);
+      for (const regionNames of display)
+        for (const code of codes()) found.set(columnKey(regionNames.of(code) ?? code), code);
     }
     return found.get(columnKey(name));
   };

@@ -44,8 +44,8 @@ export function refusalsOf(
   if (!mayRefuse(columns)) return undefined;
   const short = row.map((cell) => (Buffer.byteLength(cell) > MAX_VALUE_BYTES ? "" : cell));
   if (isWhole(short, columns.cells.length)) return refusedBy(columns, sortCells(columns, short), reading, isNamedToo);
-  for (const one of readingsOf(columns, short)) {
-    const refused = refusedBy(columns, onlyClear(sortCells(columns, one), reading), reading);
+  for (const row of readingsOf(columns, short)) {
+    const refused = refusedBy(columns, onlyClear(sortCells(columns, row), reading), reading);
     if (refused) return refused;
   }
   return undefined;
@@ -77,12 +77,12 @@ export interface GivenAddresses {
 }
 
 /** What names somebody by an id alone is of the address and the number that other rows give them. */
-export function withAddresses(refusals: Refusals, given: GivenAddresses | undefined): Refusals {
-  const { email = given?.email, phone = normalizedAddress("phone", given?.phone) } = refusals;
-  const own = phone === undefined ? [] : [phone];
+export function withAddresses(refusals: Refusals, addresses: GivenAddresses | undefined): Refusals {
+  const { email = addresses?.email, phone = normalizedAddress("phone", addresses?.phone) } = refusals;
+  const phones = phone === undefined ? [] : [phone];
   const numbersOf = (channel: OtherChannel) => {
     const said = refusals.numbers[channel] ?? [];
-    return said.length > 0 ? said : own;
+    return said.length > 0 ? said : phones;
   };
   const numbers = Object.fromEntries(otherChannels.map((channel) => [channel, numbersOf(channel)]));
   return { ...refusals, email, phone, numbers };
@@ -186,8 +186,8 @@ function readingsOf({ cells, types }: Columns, row: readonly string[]): (readonl
   const readings = places
     .slice(0, MAX_READINGS)
     .map((at) => (extra > 0 ? divided(at) : leftOut(at)).slice(0, cells.length));
-  return readings.filter((one) =>
-    one.every((cell, i) => {
+  return readings.filter((reading) =>
+    reading.every((cell, i) => {
       const value = cell.trim();
       const isAddress = cells[i]?.standard !== "email" || value === "" || readEmail(value).kind === "address";
       return isAddress && fitsType(value, types[i] ?? "text");

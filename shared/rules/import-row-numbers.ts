@@ -44,9 +44,10 @@ export function takeNumbers(sorted: SortedCells, reading: RowReading): RowNumber
     const problem = taken.isDoubtful ? DOUBTFUL_NUMBER : UNREADABLE;
     return { kind: taken.kind, problem, numbers, elsewhere: [] };
   }
-  const { kind, phone: own } = taken;
-  attributes.phone = own;
-  const hasOther = (channel: OtherChannel) => isOfRow(channel) && !numbersOfColumn(sorted, channel, form).includes(own);
+  const { kind, phone: ownPhone } = taken;
+  attributes.phone = ownPhone;
+  const hasOther = (channel: OtherChannel) =>
+    isOfRow(channel) && !numbersOfColumn(sorted, channel, form).includes(ownPhone);
   return { kind, numbers, elsewhere: otherChannels.filter(hasOther) };
 }
 
@@ -60,12 +61,12 @@ const numbersOfColumn = ({ numbers }: SortedCells, channel: OtherChannel, form: 
 
 function numbersOf(sorted: SortedCells, form: PhoneForm): NumbersByChannel {
   const { phones, channels } = sorted;
-  const read = (some: typeof phones): string[] =>
-    some.flatMap(({ text, lacksPlus }) => numbersIn(text, { ...form, lacksPlus }));
+  const read = (rows: typeof phones): string[] =>
+    rows.flatMap(({ text, lacksPlus }) => numbersIn(text, { ...form, lacksPlus }));
   const refusedOf = (channel: OtherChannel): string[] => {
     if (channels[channel]) return read(phones.slice(0, 1));
-    const own = numbersOfColumn(sorted, channel, form);
-    if (own.length > 0) return own;
+    const numbers = numbersOfColumn(sorted, channel, form);
+    if (numbers.length > 0) return numbers;
     const others = phones.filter(({ of }) => of === undefined || of === channel);
     return read(others.length > 0 ? others : phones);
   };

@@ -81,7 +81,7 @@ export function readRow(
     choices,
     ...(phone && { phone }),
     numbers,
-    warnings: warnings.filter((one) => one !== undefined),
+    warnings: warnings.filter((text) => text !== undefined),
   };
   return { kind: "row", row: imported };
 }

@@ -28,12 +28,12 @@ export function statementsOf(
   hasMail: boolean,
   reading: RowReading,
 ): Statements {
-  const own = sorted.isTimeOfYes ? { ...reading, isTimeOfYes: true } : reading;
+  const statement = sorted.isTimeOfYes ? { ...reading, isTimeOfYes: true } : reading;
   // Its words for people who were never asked are no refusal, nor in the columns of its other channels.
   const asked = source === "platform_a" ? sorted.signed.filter(({ value }) => !/^never/i.test(value)) : sorted.signed;
   const known = { ...sorted, signed: asked };
   const unnamed = unnamedOf(sorted.channel, { hasMail, hasNumber: sorted.phones.length > 0, isOfNumbers, numbersOf });
-  return { consent: ofMail(source, known, unnamed, own), choices: choicesOf(known, unnamed, own) };
+  return { consent: ofMail(source, known, unnamed, statement), choices: choicesOf(known, unnamed, statement) };
 }
 
 /** `ALL`, as Pinpoint writes it in `OptOut`; in a row of one channel it is of all messages there. */
@@ -64,10 +64,10 @@ function saidOf<C extends { status: ImportedConsent["status"] }>(
   read: (isUnnamedToo: boolean) => C | undefined,
 ): C | undefined {
   if (agreed === channel) return read(true);
-  const own = read(false);
-  if (isRefusal(own) || !refused.includes(channel)) return own;
+  const statements = read(false);
+  if (isRefusal(statements) || !refused.includes(channel)) return statements;
   const all = read(true);
-  return isRefusal(all) ? all : own;
+  return isRefusal(all) ? all : statements;
 }
 
 export const isRefusal = (said: { status: ImportedConsent["status"] } | undefined): boolean =>

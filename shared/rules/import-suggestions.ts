@@ -29,7 +29,9 @@ export function suggestionFor(name: string, columns: Columns, topics: readonly s
   if (alias) return alias;
   const close = importFields.filter(isFree).find((field) => isClose(key, field));
   if (close) return close;
-  const topic = topics.find((one) => one === key && !columns.cells.some((cell) => cell.topic === one));
+  const topic = topics.find(
+    (candidate) => candidate === key && !columns.cells.some((cell) => cell.topic === candidate),
+  );
   if (topic) return consentChannelOf(topic);
   const field = SAYS_WHEN.test(key) ? "consent_at" : "consent_status";
   return LOOKS_LIKE_CONSENT.test(key) && isFree(field) ? field : null;

@@ -19,7 +19,7 @@ export function dateOrderOf(pattern: string): DateOrder | undefined {
   const letters = pattern.toLowerCase().replaceAll(/[\s/.,-]/g, "");
   if (!/^[dmy]+$/.test(letters)) return undefined;
   const order = letters.replaceAll(/(.)\1+/g, "$1");
-  return dateOrders.find((one) => one === order || (order.length === 2 && one === `${order}y`));
+  return dateOrders.find((candidate) => candidate === order || (order.length === 2 && candidate === `${order}y`));
 }
 
 /** Words of a clock: `10:11 Uhr`. */
@@ -82,8 +82,8 @@ function inFigures(text: string): string {
   }
   const named = DAY_MONTH.exec(text) ?? MONTH_DAY.exec(text);
   if (!named) return text;
-  const [whole, one = "", other = "", year = ""] = named;
-  const [day, name] = /^\d/.test(one) ? [one, other] : [other, one];
+  const [whole, first = "", other = "", year = ""] = named;
+  const [day, name] = /^\d/.test(first) ? [first, other] : [other, first];
   const month = monthOf(name);
   const fullYear = year.length === 2 ? `20${year}` : year;
   return month === undefined ? text : `${iso(fullYear, String(month), day)}${text.slice(whole.length)}`;

@@ -37,7 +37,7 @@ const duration = ({ about }: { about: string }): Grammar => ({
 
 const channels: Grammar = {
   check: (value, path, report) => {
-    if (!Array.isArray(value) || value.length > MAX_CHANNELS || value.some((one) => typeof one !== "string"))
+    if (!Array.isArray(value) || value.length > MAX_CHANNELS || value.some((name) => typeof name !== "string"))
       report(path, `must be an array of at most ${MAX_CHANNELS} ids of channels`);
     else if (value.length === 0) report(path, "must name at least one channel", "missing");
   },
@@ -147,7 +147,7 @@ const stepRules: Readonly<Record<JourneyNode["type"], StepRules>> = {
 };
 
 export const stepTypes = Object.keys(stepRules) as JourneyNode["type"][];
-const isStepType = (type: unknown): type is JourneyNode["type"] => stepTypes.some((one) => one === type);
+const isStepType = (type: unknown): type is JourneyNode["type"] => stepTypes.some((stepType) => stepType === type);
 
 /** The ids of the steps that a step may lead to, without empty ones. */
 export function targetsOf(node: JourneyNode): string[] {

@@ -61,9 +61,9 @@ export const mappedUrls = (text: string, change: (url: string) => string): strin
 /** A URL without the punctuation that ends its sentence, and without brackets that close what it does not open. */
 function urlIn(run: string): string | undefined {
   const surplus = new Map<string, number>();
-  for (const one of run) {
-    const opening = OPENING[one] ?? one;
-    surplus.set(opening, (surplus.get(opening) ?? 0) + (opening === one ? -1 : 1));
+  for (const character of run) {
+    const opening = OPENING[character] ?? character;
+    surplus.set(opening, (surplus.get(opening) ?? 0) + (opening === character ? -1 : 1));
   }
   let end = run.length;
   for (; end > 0; end--) {

@@ -197,23 +197,23 @@ const tagsOf = (record: string): ReadonlyMap<string, string> =>
 
 /** @param all the answers for the names of `dmarcNamesOf`, in their order */
 export function dmarcOf(domain: string, all: readonly DnsAnswer[]): DmarcCheck {
-  const own = `_dmarc.${domain}`;
-  const { name, answered } = dmarcFoundIn(domain, all) ?? { name: own, answered: NOTHING };
+  const ownName = `_dmarc.${domain}`;
+  const { name, answered } = dmarcFoundIn(domain, all) ?? { name: ownName, answered: NOTHING };
   if (answered.kind === "failed") return { ...unknown(name, answered.reason), policy: null };
   const [record, ...more] = answered.records;
   if (record === undefined)
     return {
       state: "missing",
-      name: own,
+      name: ownName,
       record: null,
       policy: null,
       advice: "Publish a record, at first with p=none and an address for reports. Large receivers ask for one.",
-      wanted: [{ type: "TXT", name: own, value: `v=DMARC1; p=none; rua=mailto:dmarc@${domain}`, isThere: false }],
+      wanted: [{ type: "TXT", name: ownName, value: `v=DMARC1; p=none; rua=mailto:dmarc@${domain}`, isThere: false }],
     };
 
   const tags = tagsOf(record);
-  const stated = (name === own ? undefined : tags.get("sp")) ?? tags.get("p");
-  const policy = dmarcPolicies.find((one) => one === stated?.toLowerCase());
+  const stated = (name === ownName ? undefined : tags.get("sp")) ?? tags.get("p");
+  const policy = dmarcPolicies.find((dmarcPolicy) => dmarcPolicy === stated?.toLowerCase());
   const refused = (advice: string): DmarcCheck => ({
     state: "invalid",
     name,

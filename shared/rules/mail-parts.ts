@@ -22,23 +22,23 @@ interface MailUrls {
 /** The parts of a mail. The links of the text part are not tracked. */
 export function mailParts({ text, html }: MailBodies, urls: MailUrls): MailParts {
   const { sender = [], words = { unsubscribe: "Unsubscribe", preferences: "Preferences" } } = urls;
-  const own = [
+  const links = [
     { label: words.unsubscribe, url: urls.unsubscribe },
     { label: words.preferences, url: urls.preferences },
   ].flatMap(({ label, url }) => (url === undefined ? [] : [{ label, url }]));
-  const anchors = own.map(({ label, url }) => `<a href="${url}">${label}</a>`).join(" ");
+  const anchors = links.map(({ label, url }) => `<a href="${url}">${label}</a>`).join(" ");
   const lines = [...sender.map(escapeHtml), anchors].join("<br>");
   const added =
-    (own.length === 0 ? "" : `${UNSUBSCRIBE}${lines}</p>`) +
+    (links.length === 0 ? "" : `${UNSUBSCRIBE}${lines}</p>`) +
     (urls.open === undefined ? "" : `${PIXEL}src="${urls.open}" width="1" height="1" alt="" style="border:0">`);
   const linked = urls.click ? mappedLinks(html, urls.click) : html;
   // In lower case a text may be longer, such as one with İ.
   const at = [...linked.matchAll(/<\/body/gi)].at(-1)?.index ?? linked.length;
   return {
     text:
-      own.length === 0
+      links.length === 0
         ? text
-        : text + SIGNATURE + [...sender, ...own.map(({ label, url }) => `${label}: ${url}`)].join("\n"),
+        : text + SIGNATURE + [...sender, ...links.map(({ label, url }) => `${label}: ${url}`)].join("\n"),
     html: linked.slice(0, at) + added + linked.slice(at),
   };
 }

@@ -69,4 +69,5 @@ export function mailboxProviderOf(address: string): KnownProvider | undefined {
   return byName.get(UNDER_COUNTRY.exec(domain)?.[1] ?? "");
 }
 
-export const isKnownProvider = (name: string): name is KnownProvider => knownProviders.some((one) => one === name);
+export const isKnownProvider = (name: string): name is KnownProvider =>
+  knownProviders.some((knownProvider) => knownProvider === name);

@@ -25,14 +25,14 @@ interface Pace {
 }
 
 /** The rate of a channel now, per second; undefined: not limited. @param own the channel's setting, or its account's */
-export function rateAt({ rate, cut = 0 }: Pace, own: number | undefined, now: number): number | undefined {
+export function rateAt({ rate, cut = 0 }: Pace, ownRate: number | undefined, now: number): number | undefined {
   const risen = rate === undefined ? undefined : rate * RISE ** Math.floor(Math.max(0, now - cut) / RISE_EVERY_MS);
-  if (risen === undefined || (own === undefined && risen >= UNLIMITED)) return own;
-  return Math.min(risen, own ?? risen);
+  if (risen === undefined || (ownRate === undefined && risen >= UNLIMITED)) return ownRate;
+  return Math.min(risen, ownRate ?? risen);
 }
 
-export const loweredRate = (pace: Pace, own: number | undefined, now: number): number =>
-  Math.max(MIN_RATE, (rateAt(pace, own, now) ?? FIRST_GUESS) * CUT);
+export const loweredRate = (pace: Pace, ownRate: number | undefined, now: number): number =>
+  Math.max(MIN_RATE, (rateAt(pace, ownRate, now) ?? FIRST_GUESS) * CUT);
 
 /** Messages of a chunk. */
 const IN_A_SLOT = 200;

@@ -60,12 +60,12 @@ function verdictIn(text: string): Verdict {
 /** Units grouped by their time, as many wait for the same hour: `due!quiet=recipient.target@since~try,…;…`, `@@` of a held one. */
 function unitsText(units: readonly Unit[]): string {
   const groups = Map.groupBy(units, ({ due, quiet }) => short(due) + (quiet === undefined ? "" : `!${short(quiet)}`));
-  const one = ({ recipient, target, tries, throttledSince, isHeld }: Unit) =>
+  const textOfUnit = ({ recipient, target, tries, throttledSince, isHeld }: Unit) =>
     [
       `${recipient}.${target}${throttledSince === undefined ? "" : `${isHeld ? "@@" : "@"}${short(throttledSince)}`}`,
       ...tries.map(short),
     ].join("~");
-  return [...groups].map(([when, group]) => `${when}=${group.map(one).join(",")}`).join(";");
+  return [...groups].map(([when, group]) => `${when}=${group.map(textOfUnit).join(",")}`).join(";");
 }
 
 const short = (n: number): string => n.toString(36);
@@ -75,7 +75,7 @@ function unitsIn(text: string): Unit[] {
   const units = text.split(";").flatMap((group) => {
     const [when = "", list = ""] = group.split("=");
     const [due = "0", quiet] = when.split("!");
-    return list === "" ? [] : list.split(",").map((one) => unitIn(one, long(due), quiet));
+    return list === "" ? [] : list.split(",").map((unitText) => unitIn(unitText, long(due), quiet));
   });
   return units.sort(byPlace);
 }

@@ -226,8 +226,8 @@ function noteThrottle(
 const isOver = (reason: string): boolean => reason === "canceled" || reason === "topic_opt_out" || reason === EXPIRED;
 
 const sizeOfClass = (unit: Unit, { targets }: Addressee): number => {
-  const one = classOf(elementAt(targets, unit.target).channel);
-  return targets.filter(({ channel }) => classOf(channel) === one).length;
+  const channelClass = classOf(elementAt(targets, unit.target).channel);
+  return targets.filter(({ channel }) => classOf(channel) === channelClass).length;
 };
 
 function openClass(progress: Progress, unit: Unit, addressee: Addressee) {

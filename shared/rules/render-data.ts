@@ -80,14 +80,14 @@ function compiled(text: string): CompiledTemplate | undefined {
 /** Every string that is a value, with its path. The depth of the data was checked with its request. */
 function* stringsOf(value: unknown, path: string): Generator<[text: string, path: string]> {
   if (typeof value === "string") yield [value, path];
-  else if (Array.isArray(value)) for (const [i, one] of value.entries()) yield* stringsOf(one, fieldPath(path, i));
+  else if (Array.isArray(value)) for (const [i, item] of value.entries()) yield* stringsOf(item, fieldPath(path, i));
   else if (typeof value === "object" && value !== null)
-    for (const [name, one] of Object.entries(value)) yield* stringsOf(one, fieldPath(path, name));
+    for (const [name, member] of Object.entries(value)) yield* stringsOf(member, fieldPath(path, name));
 }
 
 function mapStrings(value: unknown, change: (text: string) => string): unknown {
   if (typeof value === "string") return change(value);
-  if (Array.isArray(value)) return value.map((one) => mapStrings(one, change));
+  if (Array.isArray(value)) return value.map((item) => mapStrings(item, change));
   if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, mapStrings(one, change)]));
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, mapStrings(member, change)]));
 }

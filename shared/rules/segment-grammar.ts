@@ -167,7 +167,7 @@ const flatAttribute = object({
   refusal: "must be an object with key, operator and value",
   stranger,
   also: ({ key, operator = "eq", value }, path, report) => {
-    if (typeof key !== "string" || !FLAT_OPERATORS.some((one) => one === operator)) return;
+    if (typeof key !== "string" || !FLAT_OPERATORS.some((flatOperator) => flatOperator === operator)) return;
     if (value === undefined && operator !== "exists") return report([...path, "value"], "is required");
     const wrong = validatePredicate(predicateOf({ key, operator, value }));
     if (wrong) report([...path, wrong.path === key ? "key" : "value"], wrong.reason);

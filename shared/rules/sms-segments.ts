@@ -22,9 +22,9 @@ export function smsSegments(text: string): { encoding: "gsm7" | "ucs2"; characte
   let characters = 0;
   let parts = 1;
   let inPart = 0;
-  for (const one of text) {
-    const septets = EXTENDED.has(one) ? 2 : 1;
-    const places = encoding === "ucs2" ? one.length : septets;
+  for (const character of text) {
+    const septets = EXTENDED.has(character) ? 2 : 1;
+    const places = encoding === "ucs2" ? character.length : septets;
     characters += places;
     inPart += places;
     if (inPart <= part) continue;

@@ -21,7 +21,8 @@ export function withTriggerValues<T>(condition: T, properties: Readonly<Record<s
         : propertyOf(whole);
     }
     if (Array.isArray(value)) return value.map(replaced);
-    if (isJsonObject(value)) return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, replaced(one)]));
+    if (isJsonObject(value))
+      return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, replaced(member)]));
     return value;
   };
   return replaced(condition) as T;

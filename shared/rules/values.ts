@@ -55,7 +55,7 @@ const valuesIn = (zone: string): Comparison => ({
       const instant = momentOf(value, zone);
       if (instant !== undefined) return known.has(instant) || days.some((day) => placeIn(day, instant) === 0);
       const day = known.size > 0 ? dayOf(value, zone) : undefined;
-      return day !== undefined && instants.some((one) => placeIn(day, one) === 0);
+      return day !== undefined && instants.some((candidate) => placeIn(day, candidate) === 0);
     };
   },
   against(operand) {

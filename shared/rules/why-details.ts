@@ -106,7 +106,7 @@ const ofChannels = ["suppressed", "no_consent", "invalid_phone", "address_not_su
 export function holdsStill({ reason, now }: KnownReason): boolean {
   if (reason === null || now === null) return true;
   if (reason === "topic_opt_out") return now.topic?.reachable !== true;
-  return !ofChannels.includes(reason) || now.channels.some((one) => one.reason === reason);
+  return !ofChannels.includes(reason) || now.channels.some((channel) => channel.reason === reason);
 }
 
 /** What more is known of a reason, in brackets. */
@@ -191,9 +191,9 @@ function consentWords({ attempts, now, sent_at }: KnownReason): string | undefin
   const known = claimIn(attempts);
   if (known) return `consent: ${consentText(known.consent)}`;
   if (now?.list?.consent === "pending") return listWords(now);
-  const one = now?.channels.find(({ reason }) => reason === "no_consent");
-  if (!one) return now ? "then; now there is" : undefined;
-  const { consent, consent_at: at, consent_of } = one;
+  const channel = now?.channels.find(({ reason }) => reason === "no_consent");
+  if (!channel) return now ? "then; now there is" : undefined;
+  const { consent, consent_at: at, consent_of } = channel;
   if (consent === null || consent === "unknown")
     return now?.email_consent_mode === "opt_in"
       ? "never given, and marketing mail goes only to who opted in"
@@ -239,8 +239,8 @@ const states: Readonly<Record<string, string>> = {
 };
 
 function unusableWords(now: RulesNow | null): string | undefined {
-  const some = now?.unusable_channels ?? [];
-  const words = some.map(({ name, why }) => `${name ?? "a channel"} ${states[why]}`).join(", ");
+  const channels = now?.unusable_channels ?? [];
+  const words = channels.map(({ name, why }) => `${name ?? "a channel"} ${states[why]}`).join(", ");
   return words === "" ? undefined : `now ${words}`;
 }
 

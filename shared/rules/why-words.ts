@@ -15,7 +15,7 @@ export const erasedInWords = (at: string): string =>
 /** What became of a message, in one sentence, and of each channel where they differ. */
 export function sendInWords(said: SaidOfSend): string {
   const isSaid = ({ state, reason }: Channel) => state === said.state && reason === said.reason;
-  const others = said.channels.filter((one) => !isSaid(one) && one.state !== "delivered");
+  const others = said.channels.filter((channel) => !isSaid(channel) && channel.state !== "delivered");
   const arrived = said.state === "delivered" ? [] : said.channels.filter(({ state }) => state === "delivered");
   return [
     ...(arrived.length > 0 ? [`Delivered by ${labelsOf(arrived)}.`] : []),
@@ -60,10 +60,10 @@ const hoursOf = (now: SaidOfSend["now"]): string => {
 /** The channels of the send that were not tried, where others were, with the reasons that hold now. */
 function leftOutSentences({ channels: tried, now }: SaidOfSend): string[] {
   if (!now || now.ranking || tried.length === 0) return [];
-  const leftOut = now.channels.filter(({ channel }) => !tried.some((one) => one.channel === channel));
+  const leftOut = now.channels.filter(({ channel }) => !tried.some((attempt) => attempt.channel === channel));
   const reasons = new Set(leftOut.flatMap(({ reason }) => reason ?? []));
   return [...reasons].map((reason) => {
-    const labels = leftOut.filter((one) => one.reason === reason).map(({ channel }) => label(channel));
+    const labels = leftOut.filter((other) => other.reason === reason).map(({ channel }) => label(channel));
     return `Not by ${labels.join(", ")} (now: ${saidReason(reason)}).`;
   });
 }
@@ -76,8 +76,8 @@ function experienceSentence({ experience, channels: all }: SaidOfSend): string[]
   return experience === "live" ? [] : ["It is not shown any more: its experience has ended."];
 }
 
-const labelsOf = (some: readonly Channel[]): string =>
-  [...new Set(some.map(({ channel }) => label(channel)))].join(" and ");
+const labelsOf = (channels: readonly Channel[]): string =>
+  [...new Set(channels.map(({ channel }) => label(channel)))].join(" and ");
 
 function pendingSentence(said: SaidOfSend): string {
   const { reason, goes_at, waits, campaign, isOfJourney, othersAfter } = said;
@@ -99,7 +99,7 @@ function mainSentence(said: SaidOfSend): string {
     case "held_out":
       return "In the control group, which gets nothing so that the effect can be measured.";
     case "delivered":
-      return `Delivered by ${labelsOf(all.filter((one) => one.state === "delivered")) || "a channel"}.`;
+      return `Delivered by ${labelsOf(all.filter((other) => other.state === "delivered")) || "a channel"}.`;
     case "deferred":
       return deferredSentence(said);
     case "pending":

@@ -22,10 +22,10 @@ const settled = {
 /** One client per class, made on first use; the region and credentials are those of the function. */
 export function awsClients(configuration: object = {}): Aws {
   const made = new Map<ClientClass<Client>, Client>();
-  return <C extends Client>(clientClass: ClientClass<C>, own: object = {}): C => {
+  return <C extends Client>(clientClass: ClientClass<C>, options: object = {}): C => {
     let client = made.get(clientClass) as C | undefined;
     if (!client) {
-      client = new clientClass({ ...settled, ...configuration, ...own });
+      client = new clientClass({ ...settled, ...configuration, ...options });
       if ("config" in client && client.config instanceof Object) giveFastShape(client.config);
       made.set(clientClass, client);
     }

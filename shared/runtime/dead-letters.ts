@@ -68,8 +68,8 @@ function openDeadLetters(deps: Deps): DeadLetters {
   };
 
   const release = async (queue: DeadQueueName, messages: readonly Message[]) => {
-    for (const some of chunksOf(messages, PER_REQUEST)) {
-      const Entries = some.map(({ ReceiptHandle }, n) => ({ Id: String(n), ReceiptHandle, VisibilityTimeout: 0 }));
+    for (const batch of chunksOf(messages, PER_REQUEST)) {
+      const Entries = batch.map(({ ReceiptHandle }, n) => ({ Id: String(n), ReceiptHandle, VisibilityTimeout: 0 }));
       await client.send(new ChangeMessageVisibilityBatchCommand({ ...placeOf(queue), Entries }));
     }
   };

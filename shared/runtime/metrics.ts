@@ -10,16 +10,16 @@ interface CountedMetric {
   amount(entry: LogEntry): number;
 }
 
-const one = () => 1;
+const always = () => 1;
 
 /** By the message of the entry. Nothing is published, nor billed, in a month in which it does not happen. */
 export const counted: Readonly<Record<string, CountedMetric>> = {
-  request: { metric: "Requests", by: "status", amount: one },
-  "a message failed": { metric: "FailedMessages", by: "worker", amount: one },
-  "a workspace nears a limit": { metric: "LimitWarnings", by: "metered", amount: one },
+  request: { metric: "Requests", by: "status", amount: always },
+  "a message failed": { metric: "FailedMessages", by: "worker", amount: always },
+  "a workspace nears a limit": { metric: "LimitWarnings", by: "metered", amount: always },
   // The function answers them itself, so Lambda counts no error.
-  "a stream could not open": { metric: "StreamsNotOpened", by: "status", amount: one },
-  "a stream ended with an error": { metric: "StreamsBroken", by: "level", amount: one },
+  "a stream could not open": { metric: "StreamsNotOpened", by: "status", amount: always },
+  "a stream ended with an error": { metric: "StreamsBroken", by: "level", amount: always },
   published: { metric: "Published", by: "to", amount: ({ events }) => Number(events) },
   "the sweep found overdue rows": { metric: "OverdueTimers", by: "level", amount: ({ rescued }) => Number(rescued) },
 };

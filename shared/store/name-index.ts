@@ -88,8 +88,8 @@ export async function changeNamed<D extends NamedEntity>(
     return row ? { kind: "changed", row } : { kind: "missing" };
   };
   const changeAlone = async (): Promise<NamedChange<RowOf<D>>> => {
-    const [own] = await failuresOf(store, [changeItem<AnyEntity>(entity, { id }, whole, isThere)]);
-    return own ? { kind: own.old ? "refused" : "missing" } : read();
+    const [failures] = await failuresOf(store, [changeItem<AnyEntity>(entity, { id }, whole, isThere)]);
+    return failures ? { kind: failures.old ? "refused" : "missing" } : read();
   };
   if (name === undefined) return changeAlone();
   return untilUncontended<NamedChange<RowOf<D>>>(beingChanged, async () => {
@@ -97,14 +97,14 @@ export async function changeNamed<D extends NamedEntity>(
     if (!found) return done({ kind: "missing" });
     if (name === found.name) return done(await changeAlone());
 
-    const [moved, taken, own] = await failuresOf(store, [
+    const [moved, taken, entityFailures] = await failuresOf(store, [
       removeItem(Name, { kind, name: found.name }, is("id", id)),
       putItem(Name, { kind, name }, { id }, absent()),
       changeItem<AnyEntity>(entity, { id }, whole, isThere),
     ]);
     if (moved) return contended;
     if (taken) return done({ kind: "taken" });
-    if (own) return own.old ? done({ kind: "refused" }) : contended;
+    if (entityFailures) return entityFailures.old ? done({ kind: "refused" }) : contended;
     return done(await read());
   });
 }

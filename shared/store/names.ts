@@ -92,7 +92,7 @@ const readers: Record<NamedKind, Reader> = {
     return ids.map((id) => names.get(id));
   },
   subscriber: async (store, ids) =>
-    (await getProfiles(store, ids, { eventual: true })).map((one) => one && displayName(one)),
+    (await getProfiles(store, ids, { eventual: true })).map((profile) => profile && displayName(profile)),
 };
 
 /** The names of these things, each kind read together. */
@@ -109,7 +109,7 @@ export async function namesOf(store: StoreReader, wanted: readonly { kind: Named
   return { of: (kind, id) => known.get(`${kind} ${id}`) ?? null };
 }
 
-export const isNamedKind = (kind: string): kind is NamedKind => namedKinds.some((one) => one === kind);
+export const isNamedKind = (kind: string): kind is NamedKind => namedKinds.some((namedKind) => namedKind === kind);
 
 interface Source {
   type: string;

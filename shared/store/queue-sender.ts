@@ -54,7 +54,7 @@ export function openSender(
 
 /** A queue refuses two characters that JSON leaves as they are. */
 const bodyOf = (message: unknown): string =>
-  JSON.stringify(message).replaceAll(/[\ufffe\uffff]/g, (one) => `\\u${one.charCodeAt(0).toString(16)}`);
+  JSON.stringify(message).replaceAll(/[\ufffe\uffff]/g, (character) => `\\u${character.charCodeAt(0).toString(16)}`);
 
 const delayedTimer =
   ({ clock }: Deps, queue: QueueName) =>

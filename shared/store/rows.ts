@@ -174,8 +174,8 @@ function writesOf(requests: Requests): Omit<Rows, "get" | "getAll" | "query" | "
 
     insertAll: async (items) => {
       const found: (Item | undefined)[] = [];
-      for (const some of chunksOf(items, CONCURRENT_INSERTS))
-        found.push(...(await allEnded(some.map((item) => insert(requests, item)))));
+      for (const batch of chunksOf(items, CONCURRENT_INSERTS))
+        found.push(...(await allEnded(batch.map((item) => insert(requests, item)))));
       return found;
     },
 

@@ -7,10 +7,10 @@ const CONCURRENT_WRITES = 25;
 /** Writes each of these, some at a time. An error is thrown only after every write has ended. */
 export async function writeEach<T, R>(items: readonly T[], write: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = [];
-  for (const some of chunksOf(items, CONCURRENT_WRITES)) {
-    const ended = await Promise.allSettled(some.map(write));
+  for (const batch of chunksOf(items, CONCURRENT_WRITES)) {
+    const ended = await Promise.allSettled(batch.map(write));
     throwFailures(ended);
-    results.push(...ended.flatMap((one) => (one.status === "fulfilled" ? [one.value] : [])));
+    results.push(...ended.flatMap((result) => (result.status === "fulfilled" ? [result.value] : [])));
   }
   return results;
 }

@@ -41,9 +41,9 @@ export const firstOf = <T, S extends Pick<SortedSource<T>, "head">>(
   sources: readonly S[],
   isBefore: (one: T, other: T) => boolean,
 ): S | undefined =>
-  sources.reduce<S | undefined>((best, one) => {
-    const [mine, theirs] = [one.head(), best?.head()];
-    return mine !== undefined && (theirs === undefined || isBefore(mine, theirs)) ? one : best;
+  sources.reduce<S | undefined>((best, source) => {
+    const [mine, theirs] = [source.head(), best?.head()];
+    return mine !== undefined && (theirs === undefined || isBefore(mine, theirs)) ? source : best;
   }, undefined);
 
 /** Rows read from each shard beyond its even share of a page. */

@@ -155,14 +155,14 @@ function filtered(all: readonly ListedEntity[], { status, waits, q, from, to }: 
   const [first, last] = [from && uuidPrefixOf(Date.parse(from)), to && `${uuidPrefixOf(Date.parse(to))}~`];
   const part = q?.normalize("NFC").toLowerCase();
   return all
-    .map((one, place) => ({ ...one, place }))
+    .map((entry, place) => ({ ...entry, place }))
     .filter(
-      (one) =>
-        (status === undefined || one.status === status) &&
-        (waits === undefined || (one.waits ?? false) === waits) &&
-        (!first || one.id >= first) &&
-        (!last || one.id <= last) &&
-        (part === undefined || (one.name ?? "").toLowerCase().includes(part)),
+      (entry) =>
+        (status === undefined || entry.status === status) &&
+        (waits === undefined || (entry.waits ?? false) === waits) &&
+        (!first || entry.id >= first) &&
+        (!last || entry.id <= last) &&
+        (part === undefined || (entry.name ?? "").toLowerCase().includes(part)),
     );
 }
 

@@ -80,12 +80,12 @@ type Stack = TableClient["middlewareStack"];
 function resolvedOnce(stack: Stack): Stack {
   // Of each kind, which says the types of its input and output.
   const handlers = new Map<string | undefined, never>();
-  const joined = (own: Stack): Stack => ({
+  const joined = (added: Stack): Stack => ({
     ...stack,
     // A document command joins its stack to the client's, and the command inside it joins the same stack again.
-    concat: (() => joined(own)) as Stack["concat"],
+    concat: (() => joined(added)) as Stack["concat"],
     resolve: (handler, context) => {
-      const resolved = handlers.get(context.commandName) ?? stack.concat(own).resolve(handler, context);
+      const resolved = handlers.get(context.commandName) ?? stack.concat(added).resolve(handler, context);
       handlers.set(context.commandName, resolved as never);
       return resolved;
     },

@@ -75,8 +75,8 @@ export async function whyOf(deps: WhyDeps, person: string, { kind, of }: { kind:
     : campaignBy(deps.store, of));
   const sends = await Promise.all(jobs.map((job) => explainRecipient(deps, { job, subscriber: profile.id })));
   const words = sends.map(({ in_words }, i) => (sends.length > 1 ? `Message ${i + 1}: ${in_words}` : in_words));
-  const told = words.length === 0 ? [`Not sent: ${unsent ?? "the campaign has sent nothing yet"}.`] : words;
-  const in_words = [...told, ...(before ?? []), ...(await sharedBy(deps, person, profile))].join("\n");
+  const sentences = words.length === 0 ? [`Not sent: ${unsent ?? "the campaign has sent nothing yet"}.`] : words;
+  const in_words = [...sentences, ...(before ?? []), ...(await sharedBy(deps, person, profile))].join("\n");
   return { subscriber, about: { kind, id, name }, in_words, sends, journey: null };
 }
 
@@ -134,10 +134,13 @@ async function jobsOfRun(
   const known = (await findJobs(store, [...reached])).flatMap((job) => job ?? []);
   const open = newest.filter(({ id }) => !reached.has(id));
   const places = await Promise.all(open.map((job) => placeInPlan(store, job, subscriber)));
-  const own = [...known.filter(({ source }) => source.id === journey), ...open.filter((_, i) => places[i]?.place)];
+  const ofJourney = [
+    ...known.filter(({ source }) => source.id === journey),
+    ...open.filter((_, i) => places[i]?.place),
+  ];
   // Sends that follow each other without a wait are made at one moment.
   const placeOf = (job: JobRecord) => steps.findIndex(({ step }) => step === job.step?.id);
-  const byPlace = own.sort((a, b) => placeOf(a) - placeOf(b));
+  const byPlace = ofJourney.sort((a, b) => placeOf(a) - placeOf(b));
   return byPlace.sort(byText(({ created_at }) => created_at)).slice(-MAX_EXPLAINED);
 }
 
@@ -145,7 +148,7 @@ async function jobsOfRun(
 async function sharedBy({ store, root }: WhyDeps, person: string, { id }: LivingProfile): Promise<string[]> {
   if (!person.includes("@")) return [];
   const { items } = await listSubscribers(store, await root(), { email: person, limit: MAX_OTHERS + 1 });
-  const others = items.filter((one) => one.id !== id).slice(0, MAX_OTHERS);
+  const others = items.filter((item) => item.id !== id).slice(0, MAX_OTHERS);
   return others.length > 0
     ? [`Others have this address too: ${others.map(({ external_id }) => external_id).join(", ")}.`]
     : [];

@@ -187,13 +187,13 @@ export const identityProvider = [
 
       // A secret is for the issuer that gave it, and goes to no other.
       const kept = isSame ? before.client_secret : undefined;
-      const { client_secret: given } = body;
-      const sealed = given ? await clientSecrets(tenant).seal(Buffer.from(given)) : undefined;
+      const { client_secret: secret } = body;
+      const sealed = secret ? await clientSecrets(tenant).seal(Buffer.from(secret)) : undefined;
       const row = {
         tenant,
         issuer: body.issuer,
         client_id: body.client_id,
-        client_secret: given === undefined ? kept : sealed,
+        client_secret: secret === undefined ? kept : sealed,
         scope: body.scope,
         domains: body.domains,
         default_role: body.default_role ?? undefined,

@@ -104,9 +104,9 @@ export const passwords = [
       errors: ["RATE_LIMITED", "CONFLICT"],
     },
     async ({ platform, serviceUrl, headers, caller, body: { current_password, password } }) => {
-      const { user: own, email, name, session, workspace } = requireUser(caller);
+      const { user: userId, email, name, session, workspace } = requireUser(caller);
       refuseWeak(password, [email, name, workspace.name]);
-      await countAttempt(platform, PASSWORDS_PER_USER, own);
+      await countAttempt(platform, PASSWORDS_PER_USER, userId);
       const user = await findUser(platform, email, current_password);
       if (!user) throw unauthorized("The current password is wrong.");
       const changed = await changePassword(platform, user, password, session);

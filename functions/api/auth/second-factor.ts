@@ -48,10 +48,10 @@ export const secondFactor = [
     async ({ platform, caller }) => {
       const { secondFactor, email, user } = requireUser(caller);
       const row = await platform.get(UserItem, { email });
-      const own = row?.id === user ? row : undefined;
+      const userRow = row?.id === user ? row : undefined;
       return {
-        enabled: own?.totp !== undefined,
-        recovery_codes_left: own ? recoveryCodesLeft(own) : 0,
+        enabled: userRow?.totp !== undefined,
+        recovery_codes_left: userRow ? recoveryCodesLeft(userRow) : 0,
         required: secondFactor.isDemanded,
       };
     },
@@ -72,9 +72,9 @@ export const secondFactor = [
       errors: ["CONFLICT", "RATE_LIMITED"],
     },
     async ({ body, caller, ...deps }) => {
-      const { user: own, email, session } = requireUser(caller);
+      const { user: userId, email, session } = requireUser(caller);
       if (session === undefined) throw conflict("Another issuer signs you in: the second factor is set up there.");
-      await countAttempt(deps.platform, PASSWORDS_PER_USER, own);
+      await countAttempt(deps.platform, PASSWORDS_PER_USER, userId);
       const user = await findUser(deps.platform, email, body.current_password);
       if (!user) throw unauthorized("The current password is wrong.");
       const key = await offerKey(deps, user);

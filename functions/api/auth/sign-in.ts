@@ -66,16 +66,16 @@ export const signIn = [
     async ({ platform, egress, serviceUrl, installationProvider, body, sourceIp }) => {
       await countFrom(platform, SIGN_INS_PER_ADDRESS, sourceIp);
       const { email = "", tenant_id, redirect_port } = body;
-      const own = await (tenant_id === undefined
+      const ownProvider = await (tenant_id === undefined
         ? providerForAddress(platform, email)
         : providerOf(platform, tenant_id));
-      const provider = requireFound(own ?? installationProvider, "identity provider");
+      const provider = requireFound(ownProvider ?? installationProvider, "identity provider");
       const metadata = reached(await discover(egress, provider.issuer));
 
       const page =
         redirect_port === undefined ? signedInPage(serviceUrl) : `http://127.0.0.1:${redirect_port}/signed-in`;
-      const redirect_uri = own ? backTo(page, own.tenant) : page;
-      const into = own ? undefined : (tenant_id as TenantId | undefined);
+      const redirect_uri = ownProvider ? backTo(page, ownProvider.tenant) : page;
+      const into = ownProvider ? undefined : (tenant_id as TenantId | undefined);
       const { state, nonce, challenge, binding } = await beginAttempt(platform, provider, redirect_uri, into);
       const url = authorizationUrl(metadata, {
         client_id: provider.client_id,

@@ -79,7 +79,7 @@ export const campaigns = group("campaigns", "Several messages to one audience.",
       const filter = awaiting_approval ? { status: "draft", ...query, waits: true } : query;
       const { items, ...rest } = await listCampaigns(store, { ...filter, size });
       const found = results ? await resultsOf(store, items) : [];
-      return { items: items.map((one, n) => ({ ...shown(one), ...(found[n] && { results: found[n] }) })), ...rest };
+      return { items: items.map((item, n) => ({ ...shown(item), ...(found[n] && { results: found[n] }) })), ...rest };
     },
   ),
 

@@ -140,31 +140,31 @@ export async function specOf(
 ): Promise<CampaignSpec> {
   const { target, topic } = input;
   const template = "template_id" in input ? input.template_id : undefined;
-  const given =
+  const ownMessages =
     input.messages === undefined
       ? [messageOf(input)]
       : input.messages.map((message) => (hasContent(message) ? message : { ...message, template_id: template }));
-  const unmailed = given.map(({ content, variant_b, ...rest }) => [
+  const unmailed = ownMessages.map(({ content, variant_b, ...rest }) => [
     rest,
     content && withoutMails(content),
     variant_b && withoutMails(variant_b),
   ]);
   if (bytesOf(unmailed) > MAX_BYTES)
     throw invalid({ messages: `must have at most ${MAX_BYTES} bytes in all, without html and design of email` });
-  if (bytesOf(given) > MAX_WHOLE_BYTES)
+  if (bytesOf(ownMessages) > MAX_WHOLE_BYTES)
     throw invalid({ messages: `must have at most ${MAX_WHOLE_BYTES} bytes in all: save a larger mail as a template` });
-  for (const [i, message] of given.entries()) {
+  for (const [i, message] of ownMessages.entries()) {
     const path = input.messages ? `messages[${i}].` : "";
     const channels = await requireChannels(store, plan, message.channel_ids, `${path}channel_ids`);
     await requireChatAppContent(store, channels, message, path);
     if (message.split_percentage !== undefined && message.variant_b === undefined)
       throw invalid({ [`${path}split_percentage`]: "needs variant_b" });
   }
-  for (const [id, field] of templateFields(template, given)) await requireTemplate(store, id, field);
+  for (const [id, field] of templateFields(template, ownMessages)) await requireTemplate(store, id, field);
   await requireTarget(store, target);
   await requireTopic(store, topic);
   const now = store.clock.now();
-  const messages = given.map(
+  const messages = ownMessages.map(
     ({ content, template_id, channel_ids, scheduled_at: at, ...further }, position): CampaignMessage => ({
       id: replaced[position]?.id ?? store.ids.uuidAt(now),
       ...(template_id === undefined ? { content } : { template_id }),

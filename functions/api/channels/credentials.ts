@@ -49,7 +49,7 @@ type GivenOtherwise = {
   [T in ProvidedChannel]: (typeof channels)[T]["credentials"]["given"] extends "json" ? never : T;
 }[ProvidedChannel];
 
-const own = {
+const formEndpoints = {
   ios: endpoint(
     "POST /api/v1/channels/:id/credentials/ios-push",
     {},
@@ -129,9 +129,9 @@ const own = {
   ),
 } satisfies Record<GivenOtherwise, Endpoint> & Partial<Record<ProvidedChannel, Endpoint>>;
 
-const others = providedChannels.filter((type) => !Object.hasOwn(own, type));
+const others = providedChannels.filter((type) => !Object.hasOwn(formEndpoints, type));
 
 export const credentialEndpoints: readonly Endpoint[] = [
-  ...Object.values(own),
+  ...Object.values(formEndpoints),
   ...others.map((type) => jsonCredentials(type, `Store the credentials of a channel of the type ${type}`)),
 ];

@@ -107,16 +107,16 @@ interface ParsedEvents {
 /** @throws 422 naming `events[i].field`, or the field of a single event, for each problem. */
 export function readEvents(body: Record<string, unknown>, tier: Tier, receivedAt: number): ParsedEvents {
   const isBatch = Object.hasOwn(body, "events");
-  const given = isBatch ? body.events : [body];
-  if (!Array.isArray(given)) throw invalid({ events: "must be an array of events" });
+  const input = isBatch ? body.events : [body];
+  if (!Array.isArray(input)) throw invalid({ events: "must be an array of events" });
   const known = ["events", ...Object.keys(requestFields)];
   const unknown = isBatch ? Object.keys(body).find((key) => !known.includes(key)) : undefined;
   if (unknown !== undefined) throw invalid({ [unknown]: "is unknown beside events" });
   const { sent_at, historical = false } = readSettings(body, tier);
   const sentAt = sent_at === undefined ? undefined : Date.parse(sent_at);
   const { eventsPerRequest } = tiers[tier];
-  if (given.length === 0) throw invalid({ events: "must hold at least one event" });
-  if (given.length > eventsPerRequest) throw invalid({ events: `must hold at most ${eventsPerRequest} events` });
+  if (input.length === 0) throw invalid({ events: "must hold at least one event" });
+  if (input.length > eventsPerRequest) throw invalid({ events: `must hold at most ${eventsPerRequest} events` });
 
   const name = (n: number, field: string) => {
     if (!isBatch) return field || "body";
@@ -124,18 +124,18 @@ export function readEvents(body: Record<string, unknown>, tier: Tier, receivedAt
   };
   const problems = new Map<string, string>();
   const late = new Map<number, string>();
-  const events = given.flatMap((one, n) => {
+  const events = input.flatMap((entry, n) => {
     if (problems.size >= MAX_FIELDS) return [];
-    const parsed = v.safeParse(Event, one, { abortPipeEarly: true });
+    const parsed = v.safeParse(Event, entry, { abortPipeEarly: true });
     if (!parsed.success) {
-      const fields = isJsonObject(one) ? fieldsOf(parsed.issues) : { "": "must be an object" };
+      const fields = isJsonObject(entry) ? fieldsOf(parsed.issues) : { "": "must be an object" };
       for (const [field, reason] of Object.entries(fields)) problems.set(name(n, field), reason);
       return [];
     }
     const event = tier === "client" ? corrected(parsed.output, sentAt, receivedAt) : parsed.output;
-    if (isBatch && isJsonObject(one) && one.historical === true)
+    if (isBatch && isJsonObject(entry) && entry.historical === true)
       problems.set(name(n, "historical"), "is said once for all events of a request, beside events");
-    for (const [field, reason] of wholeProblems(event, one, tier)) problems.set(name(n, field), reason);
+    for (const [field, reason] of wholeProblems(event, entry, tier)) problems.set(name(n, field), reason);
     const { occurred_at, idempotency_key } = event;
     const time = occurred_at === undefined ? undefined : timeProblem(Date.parse(occurred_at), receivedAt, tier);
     // A queue of a device that is sent again tells of what may be stored since long (AMB-114).

@@ -76,8 +76,8 @@ export function readCallback(
 ): { verdicts: ReportedVerdict[]; messages: ReceivedMessage[] } {
   const callback = v.safeParse(Callback, jsonOf(raw));
   if (!callback.success) throw badRequest("The body is not a callback of the chat app.");
-  const own = callback.output.entry.filter(({ id }) => id === account.waba_id);
-  const changes = own.flatMap(({ time = 0, changes: all }) => all.map((change) => ({ ...change, time })));
+  const entries = callback.output.entry.filter(({ id }) => id === account.waba_id);
+  const changes = entries.flatMap(({ time = 0, changes: all }) => all.map((change) => ({ ...change, time })));
   const of = (field: string) => changes.filter((change) => change.field === field);
   return {
     verdicts: of("message_template_status_update").flatMap(({ value, time }) => {

@@ -228,7 +228,7 @@ function agentOf({ caller }: Call): Agent {
 
 /** The result of a tool; a refusal is a result as well, so that the agent can correct itself. */
 async function callTool(call: McpCall, agent: Agent, { name, arguments: args = {} }: Arguments): Promise<object> {
-  const spec = toolSpecs.find((one) => one.name === name);
+  const spec = toolSpecs.find((toolSpec) => toolSpec.name === name);
   if (!spec) throw new RpcError(INVALID_PARAMS, `Unknown tool: ${String(name)}`);
   if (!isJsonObject(args)) throw new RpcError(INVALID_PARAMS, "arguments must be an object");
   const { log, requestId } = call;
@@ -256,7 +256,7 @@ async function callTool(call: McpCall, agent: Agent, { name, arguments: args = {
 async function runTool(call: McpCall, agent: Agent, { name, route }: ToolSpec, args: Arguments): Promise<unknown> {
   const { store, tools, secrets, sourceIp, requestId, clock, ids, log } = call;
   const around = { caller: agent, sourceIp, requestId, clock, ids, log };
-  const run: SendContext["run"] = (one, input, headers = {}) => tools.run(one, input, { ...around, headers });
+  const run: SendContext["run"] = (toolName, input, headers = {}) => tools.run(toolName, input, { ...around, headers });
   refusePersonalConditions(agent, args);
   const result = await (route === CREATE
     ? (name === "plan_send" ? planSend : confirmSend)({ agent, store, secrets, run }, args)

@@ -21,7 +21,7 @@ export function readResource({ uri }: Arguments): object {
   const name = typeof uri === "string" && uri.startsWith(SCHEME) ? uri.slice(SCHEME.length) : "";
   const others = Object.hasOwn(grammars, name) ? grammars[name] : undefined;
   if (!others) throw new RpcError(INVALID_PARAMS, `Unknown resource: ${String(uri)}`);
-  const $defs = Object.fromEntries([name, ...others].map((one) => [one, schemas[one]]));
+  const $defs = Object.fromEntries([name, ...others].map((schemaName) => [schemaName, schemas[schemaName]]));
   const text = JSON.stringify({ ...schemas[name], $defs });
   return { contents: [{ uri, mimeType: MIME, text }] };
 }
@@ -30,7 +30,7 @@ interface Prompt {
   title: string;
   description: string;
   arguments: readonly { name: string; description: string; required: boolean }[];
-  text(given: Readonly<Record<string, string>>): string;
+  text(args: Readonly<Record<string, string>>): string;
 }
 
 const argument = (name: string, description: string) => ({ name, description, required: true });
@@ -85,14 +85,15 @@ export const listedPrompts = () => ({
 });
 
 /** `prompts/get` */
-export function getPrompt({ name, arguments: given = {} }: Arguments): object {
+export function getPrompt({ name, arguments: args = {} }: Arguments): object {
   const prompt = typeof name === "string" && Object.hasOwn(prompts, name) ? prompts[name] : undefined;
   if (!prompt) throw new RpcError(INVALID_PARAMS, `Unknown prompt: ${String(name)}`);
   const texts = Object.fromEntries(
-    prompt.arguments.map((one) => {
-      const value = (given as Record<string, unknown>)[one.name];
-      if (typeof value !== "string") throw new RpcError(INVALID_PARAMS, `The argument ${one.name} must be a string`);
-      return [one.name, value];
+    prompt.arguments.map((argument) => {
+      const value = (args as Record<string, unknown>)[argument.name];
+      if (typeof value !== "string")
+        throw new RpcError(INVALID_PARAMS, `The argument ${argument.name} must be a string`);
+      return [argument.name, value];
     }),
   );
   const content = { type: "text", text: prompt.text(texts) };

@@ -137,17 +137,17 @@ interface ToolCall {
  * A result as the agent sees it: where it is about people who meet conditions, small counts are in words, and nobody is a
  * sample. The conditions were given, or are of what the result is about.
  */
-export async function withoutSmallGroups(told: ToolCall, result: unknown): Promise<unknown> {
-  const { agent, store, args } = told;
+export async function withoutSmallGroups(call: ToolCall, result: unknown): Promise<unknown> {
+  const { agent, store, args } = call;
   if (holdsScope(agent, "read:pii")) return result;
-  const subject = await subjectOf(told);
+  const subject = await subjectOf(call);
   const planned = await conditionalSends(store, [result, subject]);
   const isNarrow = (value: unknown) =>
     hasConditions(value) || (isJsonObject(value) && typeof value.id === "string" && planned.has(value.id));
   if (hasConditions(args) || isNarrow(subject)) return inWords(result);
   const list = isJsonObject(result) ? Object.keys(result).find((name) => LISTS.has(name)) : undefined;
   if (list === undefined || !isJsonObject(result)) return isNarrow(result) ? inWords(result) : result;
-  return { ...result, [list]: listed(result).map((one) => (isNarrow(one) ? inWords(one) : one)) };
+  return { ...result, [list]: listed(result).map((row) => (isNarrow(row) ? inWords(row) : row)) };
 }
 
 const listed = (result: unknown): unknown[] =>
@@ -168,7 +168,7 @@ async function subjectOf({ run, route, args }: ToolCall): Promise<unknown> {
 /** Of the sends among these, those that an agent planned for people who meet conditions: they name the people by id. */
 async function conditionalSends(store: StoreReader, results: readonly unknown[]): Promise<ReadonlySet<string>> {
   const things = results.flatMap((result) => [result, ...listed(result)]);
-  const jobs = things.flatMap((one) => (isJsonObject(one) && typeof one.id === "string" ? [one.id] : []));
+  const jobs = things.flatMap((item) => (isJsonObject(item) && typeof item.id === "string" ? [item.id] : []));
   const keys = jobs.map((job) => ({ job }));
   const rows = await store.getAll(ConditionalSend, keys);
   return new Set(jobs.filter((_, i) => rows[i] !== undefined));
@@ -193,7 +193,7 @@ function inWords(result: unknown): unknown {
 
 function coarse(value: unknown, isCounted: boolean): unknown {
   if (typeof value === "number" && isCounted) return value < SMALLEST_GROUP ? FEWER : value;
-  if (Array.isArray(value)) return value.map((one) => coarse(one, isCounted));
+  if (Array.isArray(value)) return value.map((item) => coarse(item, isCounted));
   if (!isJsonObject(value)) return value;
   const ofFew = CONVERSIONS.some((name) => typeof value[name] === "number" && value[name] < SMALLEST_GROUP);
   return Object.fromEntries(
@@ -217,7 +217,7 @@ const isOfFew = (value: unknown): boolean =>
       Object.entries(value).some(([name, inner]) => (SIZES.has(name) && inner === FEWER) || isOfFew(inner));
 
 function without(names: ReadonlySet<string>, value: unknown): unknown {
-  if (Array.isArray(value)) return value.map((one) => without(names, one));
+  if (Array.isArray(value)) return value.map((member) => without(names, member));
   if (!isJsonObject(value)) return value;
   const kept = Object.entries(value).filter(([name]) => !names.has(name));
   return Object.fromEntries(kept.map(([name, inner]) => [name, without(names, inner)]));

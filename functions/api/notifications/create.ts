@@ -139,10 +139,10 @@ async function recipientsOf(
     const unknownOf = (unknown?: readonly string[]) => [...(unknown ?? missing)].map((id) => names.get(id) ?? id);
     return { given: [...names.keys()], missing, unknownOf };
   }
-  const given = subscriberIds && [...new Set(subscriberIds)];
-  const isPlannedNow = scheduled_at === undefined && given !== undefined && given.length <= SMALL_AUDIENCE;
-  const missing = missingOf(given && !isPlannedNow ? await namedByIds(store, given) : []);
-  return { given, missing, unknownOf: (unknown?: readonly string[]) => unknown ?? [...missing] };
+  const ids = subscriberIds && [...new Set(subscriberIds)];
+  const isPlannedNow = scheduled_at === undefined && ids !== undefined && ids.length <= SMALL_AUDIENCE;
+  const missing = missingOf(ids && !isPlannedNow ? await namedByIds(store, ids) : []);
+  return { given: ids, missing, unknownOf: (unknown?: readonly string[]) => unknown ?? [...missing] };
 }
 
 const missingOf = (named: readonly NamedSubscriber[]): ReadonlySet<string> =>

@@ -55,11 +55,11 @@ export const previewNotification = endpoint(
     const texts = content ?? { title: spec.title ?? "", body: spec.body ?? "", by_channel: spec.by_channel };
     const named =
       body.external_ids && (await namedByExternalIds(store, await secrets.root(), [...new Set(body.external_ids)]));
-    const given = named?.map(({ id }) => id) ?? (body.subscriberIds && [...new Set(body.subscriberIds)]);
+    const ids = named?.map(({ id }) => id) ?? (body.subscriberIds && [...new Set(body.subscriberIds)]);
     const root = await secrets.root();
     const asked = { spec, named: namedIn(body) };
     const draw = preview_id === undefined ? store.ids.uuid() : drawOf(store, root, preview_id, asked);
-    const asking = { plan, workspace: await workspace(), given, renderFor, sees: attributesSeenBy(caller), draw };
+    const asking = { plan, workspace: await workspace(), given: ids, renderFor, sees: attributesSeenBy(caller), draw };
     const preview = await previewSend(store, spec, texts, asking);
     const unknown = await unknownKeys(store, Object.keys(spec.subscriber_filters ?? {}));
     return { preview_id: preview_id ?? previewId(store, root, draw, asked), ...unknown, ...preview };

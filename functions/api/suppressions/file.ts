@@ -100,8 +100,8 @@ function columnsOf(header: readonly string[]): Columns {
   const firstOf = (names: readonly string[]) => keys.findIndex((key) => names.includes(key));
   const time = firstOf(TIMES);
   const signed = header.flatMap((name, at) => {
-    const one = isUsual(columnKey(name)) ? undefined : signedName(name, header);
-    return one ? [{ at, signed: one }] : [];
+    const signed = isUsual(columnKey(name)) ? undefined : signedName(name, header);
+    return signed ? [{ at, signed }] : [];
   });
   return {
     addresses,
@@ -123,8 +123,8 @@ export async function importSuppressions(
   if (csv === undefined) throw badRequest("The file begins as JSON and cannot be read as JSON.");
   const { found, problems } = await readFile(csv, { now: store.clock.now(), zone, region: region ?? undefined });
   let suppressed = 0;
-  for (const some of chunksOf([...found.values()], MAX_CONCURRENT)) {
-    const outcomes = await Promise.all(some.map((one) => suppress(store, one)));
+  for (const batch of chunksOf([...found.values()], MAX_CONCURRENT)) {
+    const outcomes = await Promise.all(batch.map((suppression) => suppress(store, suppression)));
     suppressed += outcomes.filter(({ isNew }) => isNew).length;
   }
   const rejected = problems.length;
@@ -145,7 +145,7 @@ async function readFile(csv: string, reading: FileSettings) {
     const { addresses, isDoubtful } = rowOf(cells, columns, reading);
     if (isDoubtful) problems.push({ line, reason: DOUBTFUL_NUMBER });
     else if (addresses.length === 0) problems.push({ line, reason: NO_ADDRESS });
-    for (const one of addresses) found.set(one.address, one);
+    for (const suppression of addresses) found.set(suppression.address, suppression);
     if (found.size > MAX_ROWS) throw badRequest(`The file has more than ${MAX_ROWS} addresses.`);
   }
   return { found, problems };
@@ -206,12 +206,12 @@ const GOES_ON =
 
 /** Whether a row says that its address is not suppressed, or soft-bounced, and nothing to the contrary. */
 function isSpared(cells: readonly string[], { signed }: Columns, { zone }: FileSettings): boolean {
-  const filled = signed.map(({ at, signed: of }) => ({ signed: of, value: textOf(cells[at] ?? "") }));
-  const told = withReasons(
+  const filled = signed.map(({ at, signed }) => ({ signed, value: textOf(cells[at] ?? "") }));
+  const remarks = withReasons(
     filled.filter(({ value }) => value !== ""),
     { zone },
   );
-  const said = told.flatMap(({ signed: { sign }, value }) => {
+  const said = remarks.flatMap(({ signed: { sign }, value }) => {
     const key = columnKey(value);
     if (SOFT.test(key)) return [true];
     if (sign === "status" && standingOf(value)) return [false];
@@ -243,8 +243,8 @@ function rowOf(
     at: Math.min(at ?? now, now),
     isDated: at !== undefined,
   } as const;
-  const addresses = read.flatMap((one) => one.addresses.map((address): NewSuppression => ({ ...address, ...said })));
-  return { addresses, isDoubtful: read.some((one) => one.isDoubtful) };
+  const addresses = read.flatMap((row) => row.addresses.map((address): NewSuppression => ({ ...address, ...said })));
+  return { addresses, isDoubtful: read.some((row) => row.isDoubtful) };
 }
 
 /** The addresses in a cell. A mail address may have a display name before it. */
@@ -255,7 +255,7 @@ export function addressesIn(
   const whole = readEmail(cell);
   const phone = whole.kind === "address" || cell === "" ? undefined : readPhone(cell, form);
   if (phone && phone.kind !== "unreadable")
-    return { addresses: [readAddress(phone.phone)].flatMap((one) => one ?? []) };
+    return { addresses: [readAddress(phone.phone)].flatMap((address) => address ?? []) };
   const addresses = cell.split(BETWEEN_ADDRESSES).flatMap((part) => {
     const read = readEmail(part);
     return (read.kind === "address" ? readAddress(read.email) : undefined) ?? [];
@@ -298,6 +298,6 @@ function rowsIn(value: unknown): Row[] {
   if (typeof value === "string") return [{ address: value }];
   if (Array.isArray(value)) return value.flatMap(rowsIn);
   if (!isJsonObject(value)) return [];
-  const list = Object.values(value).find((one) => Array.isArray(one) && one.some(isJsonObject));
+  const list = Object.values(value).find((member) => Array.isArray(member) && member.some(isJsonObject));
   return list === undefined ? [value] : rowsIn(list);
 }

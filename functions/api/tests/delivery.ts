@@ -87,9 +87,9 @@ export async function deliverTest(deps: Deps, test: TestSend): Promise<TestDeliv
   const armFor = (id: string): Arm => (draw ? draw.armOf(id) : arm);
   const arms = new Set([...subscribers.map(({ id }) => armFor(id)), arm]);
   const senders = new Map(
-    await Promise.all([...arms].map(async (one) => [one, await senderFor(deps, { ...test, arm: one })] as const)),
+    await Promise.all([...arms].map(async (name) => [name, await senderFor(deps, { ...test, arm: name })] as const)),
   );
-  const sendBy = (one: Arm): Sender => senders.get(one)!;
+  const sendBy = (name: Arm): Sender => senders.get(name)!;
   const bySubscriber = await Promise.all(
     subscribers.map(({ id, profile }) => sendingsTo(deps.store, test, sendBy(armFor(id)), { id, profile })),
   );
@@ -125,7 +125,7 @@ async function sendingsTo(
     const reached = reachOf(contactOf(profile, devices, addresses), rules);
     if (reached.kind === "unreachable") return decided(reached.reason);
     return reached.targets.map((target) => {
-      const device = devices.find((one) => one.id === target.device);
+      const device = devices.find((candidate) => candidate.id === target.device);
       const address = type === "in_app" ? undefined : addressOf(type, profile, device);
       return { subscriber_id: id, channel: type, send: () => send(target, { subscriber: id, profile, address }) };
     });

@@ -67,7 +67,7 @@ async function testSendOf({ store, workspace: settings, secrets, mails, caller, 
   const { to, as_subscriber_id, variant, preview_id, ...message } = body;
   const workspace = await settings();
   const known = workspace?.test_subscriber_ids ?? [];
-  const ids = [...new Set(to ?? known)].filter((one) => one !== OWN_ADDRESS);
+  const ids = [...new Set(to ?? known)].filter((address) => address !== OWN_ADDRESS);
   if (ids.some((id) => !known.includes(id)))
     throw invalid({ to: "names a subscriber that is not one of the workspace's test_subscriber_ids" });
 

@@ -58,7 +58,7 @@ async function deliverAll(context: WorkerContext, works: readonly Work[]): Promi
 /** Acknowledges together what was delivered at the same time. @throws what failed, after that */
 async function deliverTogether(context: WorkerContext, works: readonly Work[]): Promise<void> {
   const settled = await Promise.allSettled(works.map(async (work) => ({ work, end: await endOf(work) })));
-  const ended = settled.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+  const ended = settled.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
   await acknowledge(context, ended);
   throwFailures(settled);
 }

@@ -28,12 +28,12 @@ export async function takeSlots(
   const units = unitsOf(progress, addressees);
   const byChannel = Map.groupBy(units, (unit) => targetOf(chunk, unit).channel);
   const waits = new Map<ChannelType, number>();
-  for (const [channel, some] of byChannel) {
+  for (const [channel, units] of byChannel) {
     const id = channel === "in_app" ? undefined : channelIdOf(work, channel);
     if (id === undefined) continue;
     const held = progress.slots[channel];
     const isGood = held && clock.now() - held.at <= LATE_MS && (await isGiven(store, id, held));
-    const slot = isGood ? held : await slotOf(work, channel, id, some.length);
+    const slot = isGood ? held : await slotOf(work, channel, id, units.length);
     delete progress.slots[channel];
     if (!slot) continue;
     progress.slots[channel] = slot;

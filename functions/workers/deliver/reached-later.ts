@@ -20,6 +20,6 @@ export async function settleEarlierMails({ store, job, chunk, addressees }: Work
     return hadMail && isAmong(progress.reached[targetOf(chunk, unit).channel] ?? 0n, unit.recipient);
   });
   const subscribers = [...new Set(reached.map((unit) => recipientOf(chunk, unit).subscriber))];
-  for (const some of chunksOf(subscribers, MAX_CONCURRENT))
-    await Promise.all(some.map((subscriber) => takeBackMails(store, job, subscriber)));
+  for (const batch of chunksOf(subscribers, MAX_CONCURRENT))
+    await Promise.all(batch.map((subscriber) => takeBackMails(store, job, subscriber)));
 }

@@ -58,13 +58,13 @@ export async function recover(work: Work, leased: LeasedChunk, { isStopped }: { 
   const ids = units.map(({ recipient }) => recipient.subscriber);
   const names = await namesNow(store, chunkRef, chunk.plannedAt, [...new Set(ids)]);
   const missing: ItemWrite<"workspace">[] = [];
-  for (const one of units) {
-    const { unit, recipient, target, claimed } = one;
-    const found = isInbox(one) ? inboxVerdict(one, inboxes) : touchVerdict(one);
+  for (const claimedUnit of units) {
+    const { unit, recipient, target, claimed } = claimedUnit;
+    const found = isInbox(claimedUnit) ? inboxVerdict(claimedUnit, inboxes) : touchVerdict(claimedUnit);
     const { tries, ...verdict } = claimed
       ? { ...claimed, tries: triesOf(unit, claimed, times) }
-      : noteFound(work, progress, one, found, clock.now());
-    if (isInLedger(one, found, verdict)) continue;
+      : noteFound(work, progress, claimedUnit, found, clock.now());
+    if (isInLedger(claimedUnit, found, verdict)) continue;
     const { subscriber, arm } = recipient;
     const touch = { subscriber: names.get(subscriber) ?? subscriber, target, arm, verdict, tries };
     missing.push(touchWrite(times, chunkRef, touch));
@@ -110,8 +110,8 @@ function entryOf({ channel }: Target, row: Item | undefined): LedgerEntry {
 const isInbox = ({ target }: ClaimedUnit): boolean => target.channel === "in_app";
 
 /** The inbox message of a group in progress that no worker wrote before its claim. */
-const isUnwritten = (one: ClaimedUnit): boolean =>
-  isInbox(one) && one.claimed === undefined && one.entry.kind === "none" && !one.isCapped;
+const isUnwritten = (unit: ClaimedUnit): boolean =>
+  isInbox(unit) && unit.claimed === undefined && unit.entry.kind === "none" && !unit.isCapped;
 
 const triesOf = (unit: Unit, { state }: Verdict, { at }: RoundTimes): number[] =>
   state === "skipped" ? unit.tries : [...unit.tries, at];
@@ -133,9 +133,9 @@ function noteFound(
 }
 
 /** An inbox message that was sent is its own ledger row. */
-function isInLedger(one: ClaimedUnit, found: Verdict | undefined, { state }: Verdict): boolean {
-  if (one.isCapped) return false;
-  return isInbox(one) ? state === "sent" : found !== undefined;
+function isInLedger(unit: ClaimedUnit, found: Verdict | undefined, { state }: Verdict): boolean {
+  if (unit.isCapped) return false;
+  return isInbox(unit) ? state === "sent" : found !== undefined;
 }
 
 const touchVerdict = ({ entry, unit }: ClaimedUnit): Verdict | undefined =>
@@ -187,10 +187,10 @@ async function writeLateInbox(
 }
 
 /** A message that no worker wrote before the claim was refused, or could not be rendered. */
-function inboxVerdict(one: ClaimedUnit, { left, canceled, written }: CompletedInboxes): Verdict {
-  const { subscriber } = one.recipient;
-  if (one.entry.kind === "message" || written.has(subscriber)) return { state: "sent" };
-  if (canceled.includes(one)) return { state: "skipped", reason: "canceled" };
+function inboxVerdict(unit: ClaimedUnit, { left, canceled, written }: CompletedInboxes): Verdict {
+  const { subscriber } = unit.recipient;
+  if (unit.entry.kind === "message" || written.has(subscriber)) return { state: "sent" };
+  if (canceled.includes(unit)) return { state: "skipped", reason: "canceled" };
   if (left.has(subscriber)) return { state: "skipped", reason: "topic_opt_out" };
   return { state: "failed", reason: "template_error" };
 }

@@ -69,7 +69,9 @@ export function createAssignments(work: Work, leased: LeasedChunk) {
   const heldOut = () => (progress.recorded ? [] : chunk.heldOut);
   /** Only lift asks for them, and it compares with a control group. */
   const waiting = () =>
-    isFirstRound && job.holdout_percentage > 0 ? [...untried(progress)].filter((one) => !recorded.has(one)) : [];
+    isFirstRound && job.holdout_percentage > 0
+      ? [...untried(progress)].filter((subscriber) => !recorded.has(subscriber))
+      : [];
 
   return {
     missing: () => heldOut().length + waiting().length,

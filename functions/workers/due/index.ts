@@ -84,7 +84,8 @@ async function forward({ platform, dueTargets, clock }: WorkerContext, rows: rea
     const [{ kind }, delaySeconds] = [group[0]!, delayOf(group[0]!)];
     return messagesOf(kind, group).map((message) => ({ queue: dueKinds[kind].queue, message, delaySeconds }));
   });
-  for (const [queue, some] of Map.groupBy(entries, (entry) => entry.queue)) await dueTargets.send(queue, some);
+  for (const [queue, dueEntries] of Map.groupBy(entries, (entry) => entry.queue))
+    await dueTargets.send(queue, dueEntries);
   await platform.removeRows(rows);
 }
 

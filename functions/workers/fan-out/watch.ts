@@ -47,10 +47,10 @@ export async function settle(
   const lanes = await directLanes(store);
   const [first, ...others] = lanes;
   if (first === undefined) return;
-  const settling = (one: string) => ({ kind: "settle" as const, tenant, quarter, lane: one });
+  const settling = (laneName: string) => ({ kind: "settle" as const, tenant, quarter, lane: laneName });
   if (lane === undefined && others.length > 0) return fanOutQueue.send(lanes.map(settling));
 
-  const only = lanes.find((one) => one === (lane ?? first));
+  const only = lanes.find((candidate) => candidate === (lane ?? first));
   if (only === undefined) return;
   const { open } = await settleQuarter(store, secrets, quarter, only);
   await returnUnused(store, quarter, lanes);
@@ -85,7 +85,7 @@ export async function windUp(work: Work): Promise<void> {
   const { store, clock, timers, deliverQueue, job } = work;
   const ranges = job.ranges ?? [];
   const found = await inTurn(ranges, (range) => openChunks(work, range));
-  const open = found.flatMap((one) => one.open);
+  const open = found.flatMap((watch) => watch.open);
   const isPlanned = found.every(({ state }) => state.planned);
   // A worker that was planning when it was stopped may have made a chunk that is not known yet.
   const mayGrow = !isPlanned && clock.now() < Date.parse(job.completed_at ?? job.created_at) + WATCH_AFTER_MS;

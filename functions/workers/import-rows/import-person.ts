@@ -151,15 +151,18 @@ async function leaveOut(
 
 /** As far as the address is one of the erased profile: the erasure takes its text out of the row. */
 function refusalsOfAddress({ email, phone, numbers, consent, choices }: Refusals, erased: ProfileRow): Refusals {
-  const isOwn = (kind: "email" | "phone", text: string | undefined, own: unknown) =>
-    text !== undefined && normalizedAddress(kind, text) === normalizedAddress(kind, own);
+  const isOwn = (kind: "email" | "phone", text: string | undefined, current: unknown) =>
+    text !== undefined && normalizedAddress(kind, text) === normalizedAddress(kind, current);
   const isMail = isOwn("email", email, erased.email);
   const isNumber = isOwn("phone", phone, attributesOf(erased).phone);
   return {
     ...(isMail && { email, consent }),
     ...(isNumber && { phone }),
     numbers: Object.fromEntries(
-      otherChannels.map((channel) => [channel, (numbers[channel] ?? []).filter((one) => isNumber && one === phone)]),
+      otherChannels.map((channel) => [
+        channel,
+        (numbers[channel] ?? []).filter((number) => isNumber && number === phone),
+      ]),
     ),
     choices: isNumber ? choices : {},
   };

@@ -50,9 +50,9 @@ export function personsOf(
   const held = new Set<string>();
   const last = new Map(batch.flatMap(({ row }) => (row.email === undefined ? [] : [[row.external_id, row.email]])));
   for (const good of batch) {
-    const { external_id, email: own, attributes, consent, isByAddress } = good.row;
+    const { external_id, email: ownEmail, attributes, consent, isByAddress } = good.row;
     const before = persons.get(external_id);
-    const email = own ?? before?.profile.email;
+    const email = ownEmail ?? before?.profile.email;
     const { phone } = { ...before?.profile.attributes, ...attributes };
     const stored = addressesOf(external_id);
     const address = normalizedAddress("email", email ?? stored?.email);
@@ -62,9 +62,11 @@ export function personsOf(
       ...otherChannels.map((channel) => ({ channel, to: number })),
     ];
 
-    const heldBefore = new Set(reached.filter((one) => held.has(nameOf(one))).map(({ channel }) => channel));
+    const heldBefore = new Set(
+      reached.filter((reachedAddress) => held.has(nameOf(reachedAddress))).map(({ channel }) => channel),
+    );
     const isLeft = last.has(external_id) && normalizedAddress("email", last.get(external_id)) !== address;
-    const isOfAddress = isByAddress || (own !== undefined && isLeft);
+    const isOfAddress = isByAddress || (ownEmail !== undefined && isLeft);
     const isMailRefused = consent?.status === "suppressed" || (isOptOut(consent) && isOfAddress);
     const mails = isMailRefused ? [address] : [];
     if (consent?.status === "suppressed" || isOptOut(consent)) mails.push(...(good.row.otherEmails ?? []));

@@ -97,12 +97,15 @@ export async function readAddresses(
 ): Promise<void> {
   const rows = persons.flatMap((person) => person.rows);
   const refusals = [...refusing, ...rows.map(({ row }) => refusalsIn(row))];
-  const named = [...persons.map(({ profile }) => profile.external_id), ...refusing.flatMap((one) => nameOf(one) ?? [])];
+  const named = [
+    ...persons.map(({ profile }) => profile.external_id),
+    ...refusing.flatMap((refusal) => nameOf(refusal) ?? []),
+  ];
   const known = named.flatMap((name) => people.get(name) ?? []);
   const emails = [...known, ...rows, ...refusals].map(({ email }) => email);
   const others = refusals.flatMap(({ otherEmails = [] }) => otherEmails);
   const phones = [...known, ...refusals].map(({ phone }) => phone);
-  const numbers = refusals.flatMap((one) => Object.values(one.numbers).flat());
+  const numbers = refusals.flatMap((refusal) => Object.values(refusal.numbers).flat());
   const ids = [
     ...[...emails, ...others].map((email) => idOf("email", email) ?? []),
     ...[...phones, ...numbers].map((phone) => idOf("phone", phone) ?? []),

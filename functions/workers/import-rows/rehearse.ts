@@ -70,7 +70,7 @@ export async function rehearse(
   if (rehearsal.people.size + rehearsal.awaited.size > MAX_REMEMBERED)
     for (const known of Object.values(rehearsal)) known.clear();
   const refusing = refused.map(({ refusals }) => refusals);
-  const names = [...rows.map(({ row }) => row.external_id), ...refusing.flatMap((one) => nameOf(one) ?? [])];
+  const names = [...rows.map(({ row }) => row.external_id), ...refusing.flatMap((refusal) => nameOf(refusal) ?? [])];
   await readPeople(store, root, rehearsal, { names, from });
   const persons = personsOf(rows, true, (name) => rehearsal.people.get(name));
   const created = persons.filter(({ profile }) => !rehearsal.people.has(profile.external_id));
@@ -106,10 +106,10 @@ export async function rehearse(
       }
     else takePerson({ rehearsal, from, heldAtStart }, person, tally);
   }
-  for (const { profile, rows: own } of taken) {
+  for (const { profile, rows: ownRows } of taken) {
     const state = rehearsal.people.get(profile.external_id)!;
-    if (!state.isMember && joinsList(from, state, own)) joinList(state, from, now);
-    if (!state.isMember) tally.taken.pending += own.length;
+    if (!state.isMember && joinsList(from, state, ownRows)) joinList(state, from, now);
+    if (!state.isMember) tally.taken.pending += ownRows.length;
   }
 }
 
@@ -150,7 +150,9 @@ function takePerson({ rehearsal, from, heldAtStart }: RehearsedBatch, { profile,
       const said = { consent, email, isByAddress: isOfAddress, isHeld: isRefused };
       tally.taken.consents[applyMailConsent(rehearsal, state, { ...from, isLeft }, said)]++;
     }
-    const held = new Set<string>(otherChannels.filter((one) => heldBefore.has(one) || isHeld(one, number)));
+    const held = new Set<string>(
+      otherChannels.filter((otherChannel) => heldBefore.has(otherChannel) || isHeld(otherChannel, number)),
+    );
     tally.countChoices(applyChoices(state, { ...from, isLeft }, choices, held));
     const refusals = refusalsIn(good.row);
     optOutNumbers(rehearsal, from, refusals, isByAddress);
@@ -180,7 +182,7 @@ function awaitPerson({ awaited }: Rehearsal, refusals: Refusals): void {
   const { given, refusing } = awaited.get(external_id) ?? { given: {}, refusing: [] };
   const left = refusedOfPerson(refusals);
   const before = new Set(refusing.flatMap(thingsRefused));
-  const isNews = left !== undefined && thingsRefused(left).some((one) => !before.has(one));
+  const isNews = left !== undefined && thingsRefused(left).some((thing) => !before.has(thing));
   awaited.set(external_id, {
     given: { email: email ?? given.email, phone: phone ?? given.phone },
     refusing: isNews ? [...refusing, left] : refusing,
@@ -233,9 +235,9 @@ function applyMailConsent(
     return after.reason === "imported" && after.suppressed_at === at ? status : "unchanged";
   }
   if (isOptOut({ status, isPending }) && isByAddress && id !== undefined) addresses.set(id, { ...row, "o:email": at });
-  const own = status === "opted_in" ? status : "opted_out";
+  const recordedStatus = status === "opted_in" ? status : "opted_out";
   return state
-    ? applyConsent(state, from, { channel: "email", status: own, consented_at: at, isPending })
+    ? applyConsent(state, from, { channel: "email", status: recordedStatus, consented_at: at, isPending })
     : "unchanged";
 }
 
@@ -257,13 +259,13 @@ const NONE: ReadonlySet<string> = new Set();
 function applyConsent<S extends "opted_in" | "opted_out">(
   state: PersonState,
   from: From,
-  own: ConsentAssertion & { status: S },
+  statement: ConsentAssertion & { status: S },
   held = NONE,
 ): S | "unchanged" {
-  const assertion = asProven(from, own, state.consents);
+  const assertion = asProven(from, statement, state.consents);
   const verdict = judged(state.consents, assertion, held);
   if (verdict === "new") state.consents = withConsent(state, from, assertion);
-  return verdict === "refused" ? "unchanged" : own.status;
+  return verdict === "refused" ? "unchanged" : statement.status;
 }
 
 /** What a profile keeps of an assertion: who opts out has confirmed nothing, and a proof is as good as a confirmation. */

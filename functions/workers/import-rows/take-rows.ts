@@ -110,8 +110,8 @@ async function importEach(
     tally,
   );
   const emails = persons.flatMap(({ profile, rows }) => {
-    const own = profile.email ?? addressesOf(profile.external_id)?.email;
-    return rows.filter(agreesToMail).flatMap(({ email = own }) => email ?? []);
+    const address = profile.email ?? addressesOf(profile.external_id)?.email;
+    return rows.filter(agreesToMail).flatMap(({ email = address }) => email ?? []);
   });
   const numberOf = numbersOf(persons, addressesOf);
   const batch: Batch = {
@@ -128,8 +128,8 @@ async function importEach(
     refused: before,
   };
   const members: Member[] = [];
-  for (const some of turnsOf(persons, addressesOf)) {
-    const imported = await Promise.all(some.map((person) => importPerson(batch, person)));
+  for (const turn of turnsOf(persons, addressesOf)) {
+    const imported = await Promise.all(turn.map((person) => importPerson(batch, person)));
     members.push(...imported.filter((member) => member !== undefined));
   }
   const entered = await addToList(context, job, pack, { members, inPack: new Set(ids), profiles }, tally);
@@ -181,11 +181,11 @@ async function addToList(
   };
   const proven = new Set(members.flatMap(({ id, isProven }) => (isProven ? [id] : [])));
   const ids = members.map(({ id }) => id);
-  const read = async (some: readonly string[]) => {
-    const others = some.filter((id) => !inPack.has(id));
+  const read = async (ids: readonly string[]) => {
+    const others = ids.filter((id) => !inPack.has(id));
     const found = [...profiles.map(living), ...(await getProfiles(store, others))];
     const byId = new Map(found.flatMap((profile) => (profile ? [[profile.id, profile]] : [])));
-    return some.map((id) => byId.get(id));
+    return ids.map((id) => byId.get(id));
   };
   const joining = { source: "import", import_job_id: job.id, proven, isRepeat: true, add, read };
   const pending = new Set((await joinList(store, job.list, ids, joining)).pending);

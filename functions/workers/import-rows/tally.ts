@@ -73,9 +73,9 @@ export function openTally(job: ImportJob) {
     countChoices: (outcomes: ChoiceOutcomes) => {
       for (const [channel, outcome] of Object.entries(outcomes)) {
         const topic = topicKeyOf(channel);
-        const one = { [topic ?? channel]: oneChoice(outcome) };
-        if (topic === undefined) taken.channels = addedChoices(taken.channels, one);
-        else taken.choices = addedChoices(taken.choices, one);
+        const counted = { [topic ?? channel]: oneChoice(outcome) };
+        if (topic === undefined) taken.channels = addedChoices(taken.channels, counted);
+        else taken.choices = addedChoices(taken.choices, counted);
       }
     },
   };

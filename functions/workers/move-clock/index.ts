@@ -167,7 +167,8 @@ async function forward({ store, tenant, sandboxTargets }: WorkerContext, rows: r
     const { queue }: { queue: QueueName } = dueKinds[due];
     return messagesOf(due, [{ tenant, id, at, since }]).map((message) => ({ queue, message }));
   });
-  for (const [queue, some] of Map.groupBy(entries, (entry) => entry.queue)) await sandboxTargets.send(queue, some);
+  for (const [queue, dueEntries] of Map.groupBy(entries, (entry) => entry.queue))
+    await sandboxTargets.send(queue, dueEntries);
   await store.removeRows(rows);
 }
 

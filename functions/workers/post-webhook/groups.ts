@@ -59,7 +59,7 @@ async function performDue(context: WorkerContext, { message, webhook, due }: Due
   const claim = await claimGroup(store, key, { owner: ids.uuid(), isApart });
   if (claim.kind === "held") return resumeGroup(context, { message, webhook, heldUntil: claim.until });
 
-  const dropped = due.filter((one) => !posted.includes(one));
+  const dropped = due.filter((delivery) => !posted.includes(delivery));
   if (dropped.length > 0) await abandon(context, webhook.id, dropped);
   switch (claim.kind) {
     case "claimed":

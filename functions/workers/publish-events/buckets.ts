@@ -52,7 +52,7 @@ function openArchive({ aws }: Pick<Deps, "aws">, Bucket: string): Archive {
   return {
     store: async (records) => {
       const folders = [...Map.groupBy(records, folderOf)];
-      for (const some of chunksOf(folders, OBJECTS_AT_ONCE)) await Promise.all(some.map(put));
+      for (const batch of chunksOf(folders, OBJECTS_AT_ONCE)) await Promise.all(batch.map(put));
     },
   };
 }

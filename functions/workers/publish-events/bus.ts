@@ -54,8 +54,8 @@ function openBus({ aws, clock, log }: Pick<Deps, "aws" | "clock" | "log">, Event
 
   const attempt = async (entries: readonly BusEntry[]): Promise<RefusedEntry[]> => {
     const refused: RefusedEntry[] = [];
-    for (const some of chunksOf(requestsOf(entries), REQUESTS_AT_ONCE))
-      refused.push(...(await Promise.all(some.map(request))).flat());
+    for (const batch of chunksOf(requestsOf(entries), REQUESTS_AT_ONCE))
+      refused.push(...(await Promise.all(batch.map(request))).flat());
     return refused;
   };
 

@@ -52,7 +52,7 @@ function outcomesOfTouch(change: Touch): Outcome[] {
     ...(state !== before?.state && state !== WAITING ? [state] : []),
     ...(complained && !before?.complained ? ["complained"] : []),
   ];
-  return states.map((one) => outcomeOfTouch(change, one));
+  return states.map((touchState) => outcomeOfTouch(change, touchState));
 }
 
 function outcomeOfTouch({ before, after, ...change }: Touch, state: string): Outcome {

@@ -36,7 +36,7 @@ export async function outboundEvents(
   const events = await Promise.all(
     occurrenceSources(changes).map(async ({ change, occurrences }) => {
       const found = await occurrences(storeOf(change.tenant as TenantId));
-      return found.map((one) => outboundEvent(originOf(change), one));
+      return found.map((event) => outboundEvent(originOf(change), event));
     }),
   );
   return events.flat();

@@ -41,7 +41,7 @@ export function refusalsOf(refused: readonly RefusedEntry[], { takesOthers }: { 
 }
 
 /** Those that pass the test, and the others. */
-export const split = <T>(all: readonly T[], test: (one: T) => boolean): [passing: T[], others: T[]] => [
+export const split = <T>(all: readonly T[], test: (item: T) => boolean): [passing: T[], others: T[]] => [
   all.filter(test),
-  all.filter((one) => !test(one)),
+  all.filter((item) => !test(item)),
 ];

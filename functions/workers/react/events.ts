@@ -52,7 +52,7 @@ export async function queueCompletions(
 ): Promise<void> {
   const messages = [...ofTenants(changes.of(EventBlock, "block").filter(isNew))].flatMap(([tenant, blocks]) => {
     const names = blocks.map(({ after }) => blockText(blockKeyOf(after)));
-    return chunksOf(names, PER_MESSAGE).map((some) => ({ tenant, blocks: some }));
+    return chunksOf(names, PER_MESSAGE).map((chunk) => ({ tenant, blocks: chunk }));
   });
   await queue.send(messages, { delaySeconds: ENDED_SECONDS });
 }

@@ -68,7 +68,7 @@ function touchedByTenant(changes: Changes): Map<string, WorkspaceChanges> {
   const events = Map.groupBy(newEvents(changes), ({ tenant }) => tenant);
   const profiles = ofTenants(changes.of(Profile, "subscriber"));
   const aliases = ofTenants(changes.of(SubscriberAlias, "alias").filter(isNew));
-  const tenants = new Set([memberships, leaves, events, profiles, aliases].flatMap((some) => [...some.keys()]));
+  const tenants = new Set([memberships, leaves, events, profiles, aliases].flatMap((byTenant) => [...byTenant.keys()]));
   const touchedIn = (tenant: string): WorkspaceChanges => ({
     memberships: memberships.get(tenant) ?? [],
     leaves: leaves.get(tenant) ?? [],
@@ -91,12 +91,12 @@ function runMessages(
   ];
   const changed = profiles.filter((change) => changesRun(change, index)).map(({ after }) => after.id);
   return [
-    ...chunksOf(awaited, PER_MESSAGE).map((some) => ({ kind: "events" as const, tenant, events: some })),
-    ...chunksOf(moves, PER_MESSAGE).map((some) => movesMessage(tenant, some)),
-    ...chunksOf([...new Set(changed)], PER_MESSAGE).map((some) => ({
+    ...chunksOf(awaited, PER_MESSAGE).map((chunk) => ({ kind: "events" as const, tenant, events: chunk })),
+    ...chunksOf(moves, PER_MESSAGE).map((chunk) => movesMessage(tenant, chunk)),
+    ...chunksOf([...new Set(changed)], PER_MESSAGE).map((chunk) => ({
       kind: "attributes" as const,
       tenant,
-      subscribers: some,
+      subscribers: chunk,
     })),
   ];
 }
@@ -112,7 +112,7 @@ function movesMessage(tenant: string, moves: ReturnType<typeof moveOf>): StepMes
 function identifiedMessages(tenant: string, { aliases }: WorkspaceChanges, { byEvent }: JourneyIndex): StepMessage[] {
   if (byEvent.size === 0) return [];
   const subscribers = [...new Set(aliases.map(({ after }) => after.subscriber))];
-  return chunksOf(subscribers, PER_MESSAGE).map((some) => ({ kind: "identified", tenant, subscribers: some }));
+  return chunksOf(subscribers, PER_MESSAGE).map((chunk) => ({ kind: "identified", tenant, subscribers: chunk }));
 }
 
 const sweeping =

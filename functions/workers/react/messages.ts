@@ -125,9 +125,9 @@ const rules: readonly Rule[] = [
 /** Queues what the rules say. A queue that refuses does not keep the others from their messages. */
 export async function queueMessages(changes: Changes, context: Queues): Promise<void> {
   const byQueue = Map.groupBy(rules, ({ queue }) => queue);
-  const sends = [...byQueue].map(([queue, some]) => {
+  const sends = [...byQueue].map(([queue, messageKinds]) => {
     const send: (messages: never[]) => Promise<void> = context[queue].send;
-    return send(some.flatMap(({ messagesOf }) => messagesOf(changes)) as never[]);
+    return send(messageKinds.flatMap(({ messagesOf }) => messagesOf(changes)) as never[]);
   });
   throwFailures(await Promise.allSettled(sends));
 }

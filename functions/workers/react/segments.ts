@@ -57,13 +57,13 @@ export async function queueSegments(
     const visitors = [...touched.visitors].map(([anonymous, touch]) => ({ anonymous, ...changeIn(touch) }));
     const { version } = index;
     await queue.send([
-      ...chunksOf([...subscribers, ...linked], PER_MESSAGE).map((some) => ({
+      ...chunksOf([...subscribers, ...linked], PER_MESSAGE).map((chunk) => ({
         tenant,
         version,
-        subscribers: some,
+        subscribers: chunk,
         visitors: [],
       })),
-      ...chunksOf(visitors, PER_MESSAGE).map((some) => ({ tenant, version, subscribers: [], visitors: some })),
+      ...chunksOf(visitors, PER_MESSAGE).map((chunk) => ({ tenant, version, subscribers: [], visitors: chunk })),
     ]);
   }
 }

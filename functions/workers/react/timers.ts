@@ -81,5 +81,6 @@ export async function scheduleTimers(
   const soon = rows.filter(({ at }) => at - clock.now() < SOON_MS);
   const minutes = new Set(rows.filter((row) => !soon.includes(row)).map(({ at }) => Math.floor(at / MINUTE)));
   await dueQueue.send(soon.map(({ pk, sk }) => ({ kind: "row", row: { pk, sk } })));
-  for (const some of chunksOf([...minutes], AT_ONCE)) await Promise.all(some.map((minute) => schedules.ensure(minute)));
+  for (const batch of chunksOf([...minutes], AT_ONCE))
+    await Promise.all(batch.map((minute) => schedules.ensure(minute)));
 }

@@ -76,8 +76,8 @@ async function tickRuns(context: WorkerContext, timers: readonly RunTimer[]): Pr
   const now = clock.now();
   // The clock of another process was ahead: these delays have not ended yet.
   const early = timers.filter(({ at }) => at > now);
-  for (const [at, some] of Map.groupBy(early, (timer) => timer.at))
-    await tickLater(context, some, Math.min(MAX_DELAY_SECONDS, Math.ceil((at - now) / SECOND)));
+  for (const [at, timers] of Map.groupBy(early, (timer) => timer.at))
+    await tickLater(context, timers, Math.min(MAX_DELAY_SECONDS, Math.ceil((at - now) / SECOND)));
 
   const due = timers.filter(({ at }) => at <= now);
   const runs = await findRuns(store, due);
@@ -148,8 +148,8 @@ async function enterEach<T>(
 ): Promise<{ held: Set<T>; refused: RefusedBy }> {
   const held = new Set<T>();
   const refused: RefusedBy = new Map();
-  for (const [journey, some] of Map.groupBy(entries, (entry) => entry.journey)) {
-    const candidates = some.map(({ candidate }) => candidate);
+  for (const [journey, journeyEntries] of Map.groupBy(entries, (entry) => entry.journey)) {
+    const candidates = journeyEntries.map(({ candidate }) => candidate);
     const entered = await enter(context, journey, candidates);
     noteRefused(refused, journey.id, entered.refused);
     for (const candidate of candidates) if (entered.held.has(candidate)) held.add(candidate.of);
@@ -197,7 +197,7 @@ async function takeEvents(context: WorkerContext, ids: readonly string[]): Promi
     for (const id of await moveByEvents(context, turn)) held.add(id);
     const entered = await enterByEvents(context, turn);
     for (const id of entered.held) held.add(id);
-    for (const [journey, some] of entered.refused) noteRefused(refused, journey, some);
+    for (const [journey, refusals] of entered.refused) noteRefused(refused, journey, refusals);
   }
   await countEach(context, refused);
 

@@ -9,13 +9,13 @@ import type { Io } from "./io.ts";
 import { readLogins, saveLogin } from "./logins.ts";
 import { isObject, type Resource } from "./resource.ts";
 
-type AnyMethod = (...given: unknown[]) => Promise<Resource>;
+type AnyMethod = (...args: unknown[]) => Promise<Resource>;
 
 export interface Connection {
   url: string;
   client: Client;
   /** Calls an endpoint whose body the service alone checks: `call("templates.create", body)`. */
-  call(method: string, ...given: unknown[]): Promise<Resource>;
+  call(method: string, ...args: unknown[]): Promise<Resource>;
   /** A client that calls what apps call, too. */
   withSdkKey(sdkKey: string): Client;
   /** Only a server key was given. */
@@ -72,11 +72,11 @@ function connectionOf(
     url,
     client: createClient({ ...settings, ...credentials }),
     withSdkKey: (sdkKey) => createClient({ ...settings, ...credentials, sdkKey }),
-    call: (method, ...given) => {
+    call: (method, ...args) => {
       const [group = "", name = ""] = method.split(".");
       const found = endpoints[group]?.[name];
       if (!found) throw new CommandError(`This version of the SDK has no ${method}.`);
-      return found(...given);
+      return found(...args);
     },
     hasServerKeyOnly: accessToken === undefined,
     close,
@@ -118,11 +118,11 @@ function notTheApi(url: string, status: number): CommandError {
 
 /** Who the commands are: the environment first, then the saved login. @throws CommandError if there is neither. */
 async function connect(io: Io, wanted: ConnectionOptions): Promise<Connection> {
-  const { profile = DEFAULT_PROFILE, url: given } = wanted;
+  const { profile = DEFAULT_PROFILE, url: givenUrl } = wanted;
   const { ENGAGEMENT_URL, ENGAGEMENT_TOKEN: token, ENGAGEMENT_SERVER_KEY: serverKey } = io.env;
   const { ENGAGEMENT_EMAIL: email, ENGAGEMENT_PASSWORD: password, ENGAGEMENT_WORKSPACE: tenant_id } = io.env;
   if (hasCredentials(io.env)) {
-    const address = given ?? ENGAGEMENT_URL;
+    const address = givenUrl ?? ENGAGEMENT_URL;
     if (!address) throw usageError("ENGAGEMENT_URL or --url is required with credentials of the environment.");
     const url = checkedUrl(address);
     if (token) return connectionOf(io, url, { accessToken: async () => token });
@@ -141,8 +141,8 @@ async function connect(io: Io, wanted: ConnectionOptions): Promise<Connection> {
     const which = profile === DEFAULT_PROFILE ? "" : ` --profile ${profile}`;
     throw new CommandError(`Not logged in. Run: engagement login${which} --url <address>`, EXIT.denied);
   }
-  if (given !== undefined && checkedUrl(given) !== login.url)
-    throw usageError(`The saved login is for ${login.url}. Log in to ${given} with another --profile.`);
+  if (givenUrl !== undefined && checkedUrl(givenUrl) !== login.url)
+    throw usageError(`The saved login is for ${login.url}. Log in to ${givenUrl} with another --profile.`);
   const renewing = { ...io, fetch: renewingFetch(io, profile) };
   return connectionOf(renewing, login.url, { accessToken: () => validToken(io, profile) });
 }

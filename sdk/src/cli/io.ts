@@ -56,7 +56,7 @@ export function processIo(): Io {
       for await (const chunk of process.stdin) chunks.push(Buffer.from(chunk));
       return Buffer.concat(chunks).toString("utf8");
     },
-    fetch: (...given) => fetch(...given),
+    fetch: (...args) => fetch(...args),
     now: () => Date.now(),
     pause: (ms) => sleep(ms, stopping.signal).catch(() => undefined),
     signal: stopping.signal,

@@ -42,9 +42,11 @@ export function readLogins(io: Io): Logins {
   return logins;
 }
 
-function isLogins(given: unknown): given is Logins {
-  if (!isObject(given)) return false;
-  return Object.values(given).every((one) => isObject(one) && texts.every((field) => typeof one[field] === "string"));
+function isLogins(value: unknown): value is Logins {
+  if (!isObject(value)) return false;
+  return Object.values(value).every(
+    (login) => isObject(login) && texts.every((field) => typeof login[field] === "string"),
+  );
 }
 
 /** Replaces the login of a profile, or removes it. Other processes see the old file or the new one, never a part. */

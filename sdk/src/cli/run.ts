@@ -63,7 +63,7 @@ export async function runCli(words: readonly string[], io: Io): Promise<number> 
 
 /** @throws for wrong usage, if there is none of that name */
 function commandOf(name: string): Command {
-  const found = commands.find((one) => one.name === name);
+  const found = commands.find((command) => command.name === name);
   if (!found) throw new CommandError(`There is no command ${name}. See: engagement --help`, EXIT.usage);
   return found;
 }

@@ -39,7 +39,7 @@ function isOn(patterns: readonly string[] | undefined, screen: string): boolean 
 
 /** Ids that were shown, in a storage of the browser, which its other tabs write too; in memory where it is closed to us. */
 function memoryOf(storage: () => Storage) {
-  const own = new Set<string>();
+  const shown = new Set<string>();
   const stored = (): unknown[] => {
     try {
       return [JSON.parse(storage().getItem(KEY) ?? "[]")].flat();
@@ -48,9 +48,9 @@ function memoryOf(storage: () => Storage) {
     }
   };
   return {
-    has: (id: string) => own.has(id) || stored().includes(id),
+    has: (id: string) => shown.has(id) || stored().includes(id),
     add: (id: string) => {
-      own.add(id);
+      shown.add(id);
       try {
         storage().setItem(KEY, JSON.stringify([...stored(), id].slice(-500)));
       } catch {

@@ -244,7 +244,7 @@ export class EngagementInbox extends HTMLElement {
 
   #dismiss(message: FeedMessage): void {
     const openers = this.#openers();
-    const i = openers.findIndex((one) => one.closest("li")?.dataset.id === message.id);
+    const i = openers.findIndex((opener) => opener.closest("li")?.dataset.id === message.id);
     (openers[i + 1] ?? openers[i - 1] ?? this.#bell).focus();
     this.#feed?.report(message, message.content.format ? "inapp_dismiss" : "dismissed");
     void this.#feed?.dismiss(message.id);
@@ -263,7 +263,7 @@ export class EngagementInbox extends HTMLElement {
       return;
     }
     const openers = this.#openers();
-    const at = openers.findIndex((one) => one.closest("li")?.contains(event.target as Node));
+    const at = openers.findIndex((opener) => opener.closest("li")?.contains(event.target as Node));
     const to = { ArrowDown: at + 1, ArrowUp: at < 0 ? -1 : at - 1, Home: 0, End: openers.length - 1 }[event.key];
     const target = to === undefined ? undefined : openers[Math.max(0, Math.min(to, openers.length - 1))];
     if (target) {

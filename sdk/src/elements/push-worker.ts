@@ -92,7 +92,7 @@ export function handlePush(scope: unknown, { baseUrl, sdkKey, home = "/" }: Push
     const { href } = new URL(url, worker.location.origin);
     if (!/^https?:/.test(href)) return;
     const windows = await worker.clients.matchAll({ type: "window", includeUncontrolled: true });
-    const found = windows.find((one) => one.url === href);
+    const found = windows.find((client) => client.url === href);
     await (found ? found.focus() : worker.clients.openWindow(href));
   };
   worker.addEventListener("notificationclick", (event: ClickEvent) => {

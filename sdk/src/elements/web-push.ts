@@ -102,8 +102,8 @@ export async function registerWebPush(
 async function subscriptionOf(manager: PushManager, key: string): Promise<PushSubscription> {
   const options = { userVisibleOnly: true, applicationServerKey: key };
   const found = await manager.getSubscription();
-  const own = found?.options.applicationServerKey;
-  if (found && own && base64Of(own) === key.replace(/=+$/, "")) return found;
+  const ownKey = found?.options.applicationServerKey;
+  if (found && ownKey && base64Of(ownKey) === key.replace(/=+$/, "")) return found;
   await found?.unsubscribe();
   return manager.subscribe(options);
 }

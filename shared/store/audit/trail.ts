@@ -175,7 +175,7 @@ async function append(
     const isOwn = before === undefined || before.mac === mac;
     chain.seq = seq;
     chain.mac = before?.mac ?? mac;
-    for (const name of isOwn ? taken.map(([one]) => one) : takenBy(before)) chain.open.delete(name);
+    for (const name of isOwn ? taken.map(([name]) => name) : takenBy(before)) chain.open.delete(name);
     if (isOwn) return { shard, seq, mac, taken: taken.map(([name]) => name) };
     const head = await table.get(AuditHead, { shard });
     if (head) follow(chain, head);
@@ -200,15 +200,15 @@ function finish(owned: WorkspaceTrail, chain: Chain, ended: EndedEntry): Promise
 
 async function writeHead({ table, key }: WorkspaceTrail, batch: readonly EndedEntry[]): Promise<void> {
   const { shard, seq, mac } = batch.reduce((a, b) => (a.seq > b.seq ? a : b));
-  const own: { [name: `o:${string}`]: ReturnType<typeof toJson<AuditOutcome>> } = {};
-  for (const one of batch) own[`o:${one.seq}`] = toJson(one.outcome);
+  const outcomes: { [name: `o:${string}`]: ReturnType<typeof toJson<AuditOutcome>> } = {};
+  for (const record of batch) outcomes[`o:${record.seq}`] = toJson(record.outcome);
   const remove = [...new Set(batch.flatMap(({ taken }) => taken))]
     .map((name) => `o:${name}` as const)
-    .filter((name) => !Object.hasOwn(own, name));
+    .filter((name) => !Object.hasOwn(outcomes, name));
   const sealed = { seq, mac, seal: headSeal(key, { shard, seq, mac }) };
   await table
-    .change(AuditHead, { shard }, { set: { ...sealed, ...own }, remove }, any(absent("seq"), below("seq", seq)))
-    .catch(onConditionFailed(() => table.change(AuditHead, { shard }, { set: own, remove })));
+    .change(AuditHead, { shard }, { set: { ...sealed, ...outcomes }, remove }, any(absent("seq"), below("seq", seq)))
+    .catch(onConditionFailed(() => table.change(AuditHead, { shard }, { set: outcomes, remove })));
 }
 
 /** Takes over what the head says of the end of the chain. */

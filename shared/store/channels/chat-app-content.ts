@@ -27,8 +27,8 @@ export function chatAppOf(
   job: Says & { chat_app?: ChatAppContent | undefined },
   arm: "a" | "b" | undefined,
 ): ChatAppContent | undefined {
-  const own = saidBy(job, arm).by_channel.chat_app;
-  return own ? { template_id: own.template_id, parameters: own.parameters ?? [] } : job.chat_app;
+  const said = saidBy(job, arm).by_channel.chat_app;
+  return said ? { template_id: said.template_id, parameters: said.parameters ?? [] } : job.chat_app;
 }
 
 type ChatAppFields = Parameters<typeof chatAppOf>[0];
@@ -80,8 +80,8 @@ export async function requireChatAppContent(
     throw invalid({ [`${path}chat_app_parameters`]: "needs chat_app_template_id" });
   if (content?.by_channel?.chat_app && chat_app_template_id !== undefined)
     throw invalid({ [`${path}chat_app_template_id`]: "must not be combined with content.by_channel.chat_app" });
-  const given = chatAppContentOf(input);
-  if (given) await requireFilled(store, channels, given, `${path}chat_app_`);
+  const chatApp = chatAppContentOf(input);
+  if (chatApp) await requireFilled(store, channels, chatApp, `${path}chat_app_`);
   for (const [name, said] of [
     ["content", content],
     ["variant_b", variant_b],

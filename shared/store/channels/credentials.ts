@@ -28,7 +28,7 @@ export async function storeCredentials(
 ): Promise<CredentialConfirmation> {
   const { type } = credentials;
   const channel = await getChannel(store, id);
-  const owner = providedChannels.find((one) => channels[one].credentials.type === type);
+  const owner = providedChannels.find((providedChannel) => channels[providedChannel].credentials.type === type);
   if (channel.type !== owner) throw invalid({ type: `${type} credentials belong to a channel of type ${owner}` });
 
   const sealed = await vault.seal({ channel: id, type }, credentials);

@@ -69,9 +69,9 @@ export async function healthOf(store: StoreReader, id: string): Promise<ChannelH
   if (!channel) throw notFound("channel");
   const pace: Partial<RowOf<typeof PaceItem>> = found ?? {};
   const now = store.clock.now();
-  const own = ownRate(channel, pace);
-  const rate = rateAt(pace, own, now);
-  const isThrottled = rate !== undefined && rate !== own;
+  const channelRate = ownRate(channel, pace);
+  const rate = rateAt(pace, channelRate, now);
+  const isThrottled = rate !== undefined && rate !== channelRate;
   const busyUntil = Math.max(pace.marketing ?? 0, pace.transactional ?? 0);
   const { last_success_at = null, last_error_at, last_error = "" } = pace;
   return {

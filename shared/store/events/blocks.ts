@@ -89,13 +89,13 @@ function byActor(events: readonly NewEvent[]): NewEvent[][] {
   };
   for (const ofActor of Map.groupBy(events, ({ actor }) => actor).values()) {
     const sizes = ofActor.map(bytesOf);
-    const size = sizes.reduce((sum, one) => sum + one, 0);
+    const size = sizes.reduce((sum, byteCount) => sum + byteCount, 0);
     if (current.length + ofActor.length > MAX_EVENTS || bytes + size > MAX_BYTES) close();
     for (const [i, event] of ofActor.entries()) {
-      const own = sizes[i] ?? 0;
-      if (current.length === MAX_EVENTS || bytes + own > MAX_BYTES) close();
+      const eventSize = sizes[i] ?? 0;
+      if (current.length === MAX_EVENTS || bytes + eventSize > MAX_BYTES) close();
       current.push(event);
-      bytes += own;
+      bytes += eventSize;
     }
   }
   close();
@@ -136,14 +136,14 @@ export function actorWrites(
     watched,
   }: Origin & { key: BlockKey | undefined; watched: ReadonlySet<string> },
 ): ItemWrite<"workspace">[] {
-  return [...Map.groupBy(events, ({ actor }) => actor)].map(([actor, own]) => {
+  return [...Map.groupBy(events, ({ actor }) => actor)].map(([actor, ownEvents]) => {
     const until =
-      own
+      ownEvents
         .map(({ occurred_at }) => occurred_at)
         .sort()
         .at(-1) ?? "";
-    const batch = key ? batchOf(key) : (own[0]?.id ?? "");
-    const reacting = own.filter(({ event_name }) => watched.has(event_name));
+    const batch = key ? batchOf(key) : (ownEvents[0]?.id ?? "");
+    const reacting = ownEvents.filter(({ event_name }) => watched.has(event_name));
     return putItem(
       ActorEvents,
       { ...actorIn(actor), until, batch },
@@ -155,8 +155,8 @@ export function actorWrites(
         received_at,
         source,
         historical,
-        n: own.length,
-        events: packEvents(own),
+        n: ownEvents.length,
+        events: packEvents(ownEvents),
       },
     );
   });

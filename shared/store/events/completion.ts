@@ -21,10 +21,10 @@ async function completeBlock(store: Store, key: BlockKey, { names, tracked }: Wa
   if (!block) return;
   const events = unpackEvents(block.events);
   const repeated = await claimKeys(store, key, events);
-  const own = events.filter((event): event is NewEvent => event.actor !== null && !repeated.has(event.id));
-  const erased = await erasedActors(store, own, block.received_at);
+  const identified = events.filter((event): event is NewEvent => event.actor !== null && !repeated.has(event.id));
+  const erased = await erasedActors(store, identified, block.received_at);
   for (const [actor, eraseProperties] of erased) await maskActor(store, key, actor, eraseProperties);
-  const living = own.filter(({ actor }) => !erased.has(actor));
+  const living = identified.filter(({ actor }) => !erased.has(actor));
   const { received_at, source, historical } = block;
   const pointed = living.filter(({ event_name, isKeyed }) => !isKeyed && tracked.has(event_name));
   await store.writeAll([

@@ -56,9 +56,9 @@ export async function eraseEvents(
   let changed = 0;
   for (const actor of actorsOf(subscriber, aliases)) {
     const isVisitor = actor.kind === "anonymous";
-    const own = await anonymizeEvents(store, actor, isVisitor ? until : "~", { eraseProperties, isTimeUp });
-    changed += own.changed;
-    if (own.isUnfinished) return { changed, isUnfinished: true };
+    const anonymized = await anonymizeEvents(store, actor, isVisitor ? until : "~", { eraseProperties, isTimeUp });
+    changed += anonymized.changed;
+    if (anonymized.isUnfinished) return { changed, isUnfinished: true };
     if (!isVisitor) continue;
     await whereItHolds(store.remove(Alias, { anonymous: actor.id }, is("subscriber", subscriber)));
     if (!isLast) continue;

@@ -59,10 +59,10 @@ function openBlocks(store: StoreReader, partition: DayShard, { from, to }: Windo
     return first !== undefined && (isAtEnd || first.occurred_at < horizon);
   };
   const add = (block: NonNullable<typeof waiting>) => {
-    const own = unpackEvents(block.events).map((event) => packedEventOf(event, block));
+    const packed = unpackEvents(block.events).map((event) => packedEventOf(event, block));
     blocks++;
-    found += own.length;
-    for (const event of own) {
+    found += packed.length;
+    for (const event of packed) {
       const place = placeOf(event);
       if (place >= from && place < to) events.push(event);
     }

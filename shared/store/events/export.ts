@@ -78,22 +78,22 @@ async function* merge(store: StoreReader, { from, to, last }: Pass, limit: numbe
   const start = last === undefined ? from : last + AFTER;
   let left = limit + 1;
   for await (const dayShards of grouped(noted(store, dayOf(start), dayOf(to)))) {
-    const sources = dayShards.map((one) => openSource(store, one, { from: start, to }));
+    const sources = dayShards.map((dayShard) => openSource(store, dayShard, { from: start, to }));
     const first = Math.ceil(left / sources.length) + SPARE;
     await Promise.all(sources.map((source) => source.fill(first)));
-    const given = new Map<Source, number>();
+    const exported = new Map<Source, number>();
     let all = 0;
     for (let next = earliest(sources); next; next = earliest(sources)) {
       const event = next.head();
       if (!event) break;
       next.shift();
       left--;
-      const own = (given.get(next) ?? 0) + 1;
-      given.set(next, own);
+      const exportedCount = (exported.get(next) ?? 0) + 1;
+      exported.set(next, exportedCount);
       all++;
       yield event;
       // As much of what is left as it gave of what there was.
-      await next.fill(Math.max(MIN_LIMIT, Math.ceil((left * own) / all) + SPARE));
+      await next.fill(Math.max(MIN_LIMIT, Math.ceil((left * exportedCount) / all) + SPARE));
     }
   }
 }

@@ -82,8 +82,8 @@ interface IdentifiedEvent {
  * stores nothing and changes nothing (AMB-114), even if its actor was erased since.
  * @throws 422 naming each actor that is unknown or erased, and each time out of range, and nothing is stored. @throws 402 beyond the quota.
  */
-export async function ingest(store: Store, root: RootSecrets, intake: Intake, given: IngestInput): Promise<void> {
-  const { events, source, isHistorical, receivedAt, allowance } = given;
+export async function ingest(store: Store, root: RootSecrets, intake: Intake, input: IngestInput): Promise<void> {
+  const { events, source, isHistorical, receivedAt, allowance } = input;
   const identified = events.map((event, n): IdentifiedEvent => {
     const { idempotency_key: key } = event;
     return { id: key === undefined ? store.ids.uuidAt(receivedAt) : eventId(root, store.tenant, key), n, event };
@@ -96,10 +96,10 @@ export async function ingest(store: Store, root: RootSecrets, intake: Intake, gi
     return true;
   });
   const late = fresh.flatMap(({ n }) =>
-    given.late?.has(n) ? [[given.name(n, "occurred_at"), given.late.get(n)!]] : [],
+    input.late?.has(n) ? [[input.name(n, "occurred_at"), input.late.get(n)!]] : [],
   );
   if (late.length > 0) throw invalid(Object.fromEntries(late.slice(0, MAX_FIELDS)));
-  const attributed = await findActors(store, root, { profiles: found.profiles, fresh, name: given.name });
+  const attributed = await findActors(store, root, { profiles: found.profiles, fresh, name: input.name });
   const watched = await intake.watched(store, found.watchVersion);
   await completeRepeats(store, [...found.stored.values()], watched);
   if (fresh.length === 0) return;
@@ -155,7 +155,8 @@ async function findActors(
   const lookups = new Map<string, Promise<string | undefined>>();
   /** The subscriber that was created anew under an external id after an erasure. */
   const findCurrent = (external: string) => {
-    const lookup = lookups.get(external) ?? findByExternalId(store, root, external).then((one) => one?.id);
+    const lookup =
+      lookups.get(external) ?? findByExternalId(store, root, external).then((subscriber) => subscriber?.id);
     lookups.set(external, lookup);
     return lookup;
   };
@@ -170,7 +171,7 @@ async function findActors(
       problems[name(n, subscriber_id === undefined ? "external_id" : "subscriber_id")] = "names no subscriber";
     return subscriberActor(current ?? id);
   };
-  const attributed = await Promise.all(fresh.map(async (one) => ({ ...one, actor: await actorOf(one) })));
+  const attributed = await Promise.all(fresh.map(async (event) => ({ ...event, actor: await actorOf(event) })));
   const named = Object.entries(problems).slice(0, MAX_FIELDS);
   if (named.length > 0) throw invalid(Object.fromEntries(named));
   return attributed;

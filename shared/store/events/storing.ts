@@ -63,8 +63,8 @@ export async function completeRepeats(store: Store, rows: readonly EventRow[], w
 function historyWrites(event: StoredEvent, { names }: WatchedNames) {
   const { actor, received_at, source, historical } = event;
   if (!actor) return [];
-  const own = { ...event, actor: actorText(actor), isKeyed: false };
-  return actorWrites([own], { received_at, source, historical, key: undefined, watched: names });
+  const stored = { ...event, actor: actorText(actor), isKeyed: false };
+  return actorWrites([stored], { received_at, source, historical, key: undefined, watched: names });
 }
 
 interface AloneRow extends ReturnType<typeof eventRow> {
@@ -90,8 +90,8 @@ async function storeAlone(store: Store, rows: readonly AloneRow[], { watched }: 
   const [keyed, plain] = [rows.filter(({ isKeyed }) => isKeyed), rows.filter(({ isKeyed }) => !isKeyed)];
   await store.writeAll(plain.map(({ key, row }) => putItem(EventItem, key, row)));
   const found = await store.insertAll(EventItem, keyed);
-  const own = [...plain, ...keyed.filter((_, i) => !found[i])];
-  await store.writeAll(own.flatMap(({ event }) => historyWrites(event, watched)));
+  const accepted = [...plain, ...keyed.filter((_, i) => !found[i])];
+  await store.writeAll(accepted.flatMap(({ event }) => historyWrites(event, watched)));
   const repeats = found.filter((row) => row !== undefined);
   await completeRepeats(store, repeats, watched);
   return repeats.length;
@@ -114,10 +114,13 @@ async function storeBlocks(
   );
   await store.writeAll(pointers);
   const repeated = await Promise.all(blocks.map(({ key, events }) => claimKeys(store, key, events)));
-  const own = blocks.map(({ key, events }, n) => ({ key, events: events.filter(({ id }) => !repeated[n]?.has(id)) }));
-  await store.writeAll(own.flatMap(({ key, events }) => actorWrites(events, { ...origin, key, watched: names })));
-  await store.writeAll(own.filter(({ events }) => events.length > 0).map(({ key }) => sealWrite(key)));
-  const ids = repeated.flatMap((some) => [...some]);
+  const newEvents = blocks.map(({ key, events }, n) => ({
+    key,
+    events: events.filter(({ id }) => !repeated[n]?.has(id)),
+  }));
+  await store.writeAll(newEvents.flatMap(({ key, events }) => actorWrites(events, { ...origin, key, watched: names })));
+  await store.writeAll(newEvents.filter(({ events }) => events.length > 0).map(({ key }) => sealWrite(key)));
+  const ids = repeated.flatMap((repeatedIds) => [...repeatedIds]);
   if (ids.length > 0) await completeRepeats(store, await storedWith(store, ids), watched);
   return ids.length;
 }

@@ -38,12 +38,12 @@ export async function takeEvents(store: Store, n: number, allowance: Allowance, 
     () => namedError("ThrottlingException", "Too many take the last events of a quota at once."),
     async () => {
       const used = (await store.getAll(EventUsage, eventUsageKeys(store, { period }))).map((row) => row?.events ?? 0);
-      const total = used.reduce((sum, one) => sum + one, 0);
+      const total = used.reduce((sum, count) => sum + count, 0);
       if (total + n > quota) throw usageRefusal("events", n, { events: total }, allowance);
       let left = n;
       const writes: ItemWrite[] = [];
-      for (const [shard, one] of used.entries()) {
-        const max = Math.min(left, shareOf(quota, shard) - one);
+      for (const [shard, count] of used.entries()) {
+        const max = Math.min(left, shareOf(quota, shard) - count);
         if (max <= 0) continue;
         writes.push(taking({ shard, period }, quota, max));
         left -= max;

@@ -110,7 +110,7 @@ async function requireReady(store: StoreReader, experience: ExperienceRecord): P
 /** The job of an experience: in-app only, to its whole audience, with its own format and display. */
 async function specOf(store: StoreReader, experience: ExperienceRecord): Promise<JobSpec> {
   const { id, name, format, content, display, variant_b, start_at, audience = { type: "all" } } = experience;
-  const channel = (await listChannels(store)).find((one) => one.type === "in_app" && isUsable(one));
+  const channel = (await listChannels(store)).find((candidate) => candidate.type === "in_app" && isUsable(candidate));
   if (!channel) throw badRequest("The workspace has no active in_app channel.");
   const { title, body = "", image_url, actions } = content;
   return {

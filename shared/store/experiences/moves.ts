@@ -35,8 +35,8 @@ export async function undeliveredBy(store: StoreReader, channel: string): Promis
     store,
     rows.flatMap((row) => row?.notification_id ?? []),
   );
-  const own = jobs.filter((job) => job?.status === "scheduled" && job.channel_ids?.includes(channel));
-  const ids = new Set(own.map((job) => job?.source.id));
+  const scheduled = jobs.filter((job) => job?.status === "scheduled" && job.channel_ids?.includes(channel));
+  const ids = new Set(scheduled.map((job) => job?.source.id));
   return rows.flatMap((row) => (row && ids.has(row.id) ? [{ id: row.id, name: row.name }] : []));
 }
 

@@ -97,13 +97,15 @@ export async function columnsOf(store: StoreReader, kind: ExportKind): Promise<s
   const [topics, names] = await Promise.all([listTopics(store), namesOf(store, "attributes")]);
   const known = new Set(names);
   const attributes = names.filter(
-    (name) => isAttributeColumn(name) && attributesOfKey(name).every((one) => one === name || !known.has(one)),
+    (name) =>
+      isAttributeColumn(name) &&
+      attributesOfKey(name).every((attributeKey) => attributeKey === name || !known.has(attributeKey)),
   );
-  const own = [...OWN, ...topics.flatMap(({ key }) => [consentChannelOf(key), `${TOPIC_TIME}${key}`])];
+  const columns = [...OWN, ...topics.flatMap(({ key }) => [consentChannelOf(key), `${TOPIC_TIME}${key}`])];
   const ofChannels = otherChannels.flatMap((channel) => [STATUS_OF + channel, TIME_OF + channel]);
   const hasAll = names.length < MAX_NAMES.attributes && attributes.length === names.length;
   const others = hasAll ? [] : [OTHERS];
-  return [...new Set([...own, ...ofChannels, ...attributes, ...others])];
+  return [...new Set([...columns, ...ofChannels, ...attributes, ...others])];
 }
 
 type Reader = (source: Source, position: string | undefined) => Promise<Page>;
@@ -182,7 +184,7 @@ async function readSuppressions({ store }: Source, position = FIRST_SHARD): Prom
   const { items, next } = await suppressionsOfShard(store, shard, { after, limit: PAGE });
   const rows = items
     .filter(({ address }) => address !== null)
-    .map((one) => SUPPRESSION.map((name) => cellOf(one[name])));
+    .map((suppression) => SUPPRESSION.map((name) => cellOf(suppression[name])));
   return { rows, next: nextInShards(shard, next) };
 }
 
@@ -204,7 +206,7 @@ async function readRecipients({ store, job }: Source, position: string | undefin
   const from = position === undefined ? undefined : v.parse(RecipientPosition, JSON.parse(position));
   const send = await getJob(store, filterOf(job).notification_id ?? "");
   const { items, next } = await listRecipients(store, send, {}, { from, limit: PAGE });
-  const rows = items.map((one) => RECIPIENT.map((name) => cellOf(one[name])));
+  const rows = items.map((recipient) => RECIPIENT.map((name) => cellOf(recipient[name])));
   return { rows, next: next && JSON.stringify(next) };
 }
 

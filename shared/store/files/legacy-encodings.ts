@@ -70,10 +70,10 @@ export async function legacyEncoding(bytes: AsyncIterable<Uint8Array>): Promise<
   const words: string[] = [];
   const seen = { japanese: false, cyrillic: false, central: false, turkish: false, other: false };
   for await (const chunk of bytes) {
-    const own = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength).toString("latin1");
-    const text = before + own;
-    if (head.length < HEAD_BYTES) head = `${head}${own}`.slice(0, HEAD_BYTES);
-    if (words.length < MAX_WORDS) words.push(...(own.match(WORD) ?? []).slice(0, MAX_WORDS));
+    const decoded = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength).toString("latin1");
+    const text = before + decoded;
+    if (head.length < HEAD_BYTES) head = `${head}${decoded}`.slice(0, HEAD_BYTES);
+    if (words.length < MAX_WORDS) words.push(...(decoded.match(WORD) ?? []).slice(0, MAX_WORDS));
     seen.japanese ||= JAPANESE.test(text);
     seen.cyrillic ||= CYRILLIC.test(text);
     seen.central ||= CENTRAL_EUROPEAN.test(text);

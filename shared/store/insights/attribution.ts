@@ -64,7 +64,7 @@ export async function recordConversion(
     return { ...send, record, isAssigned: send.isAssigned && isCompared(store, record) };
   });
   // What is counted of the newer ones is known to the transaction after it.
-  for (const some of chunksOf(sends, SENDS_TOGETHER)) await countFor(store, facts, some);
+  for (const batch of chunksOf(sends, SENDS_TOGETHER)) await countFor(store, facts, batch);
   return isOpen ? "awaiting" : "settled";
 }
 
@@ -113,8 +113,8 @@ async function conversionWrites(
   if (old && !old.jobs) return [];
   const before = countedIn(old);
   const added = {
-    jobs: assigned.filter((one) => !before.jobs.includes(jobName(one))),
-    sources: sources.filter((one) => !before.sources.some((counted) => placeOf(counted) === placeOf(one))),
+    jobs: assigned.filter((assignment) => !before.jobs.includes(jobName(assignment))),
+    sources: sources.filter((source) => !before.sources.some((counted) => placeOf(counted) === placeOf(source))),
   };
   const last = lastCredits(lastSend);
   /** The category and the type of channel of the last touch. */
@@ -145,8 +145,8 @@ async function conversionWrites(
     : [];
   const shard = conversionShard(shardOf(event.id));
   const bySource = [...new Set(added.sources.map(nameOf))].map((name): CountedSource => {
-    const own = (credits: readonly Credit[]) => credits.filter((one) => nameOf(one) === name);
-    return { name, row: rowOf(name), added: own(added.sources), counted: own(before.sources) };
+    const creditsOf = (credits: readonly Credit[]) => credits.filter((credit) => nameOf(credit) === name);
+    return { name, row: rowOf(name), added: creditsOf(added.sources), counted: creditsOf(before.sources) };
   });
   return [
     putItem(Conversion, key, row, old ? is("looks", old.looks ?? 0) : absent()),

@@ -41,7 +41,7 @@ export function lastCredits(last: LastTouch | undefined): Credit[] {
   if (!last) return [];
   const { job, channel: type } = last;
   // Of several channels of the type, the one that the send went by.
-  const channel = job.deliverySettings?.via.find((one) => one.type === type)?.id;
+  const channel = job.deliverySettings?.via.find((sender) => sender.type === type)?.id;
   const source = creditOf(job);
   const byChannel = channel && { group: "channel" as const, id: channel, day: dispatchDay(job) };
   return [...(source ? [source] : []), ...(byChannel ? [byChannel] : [])];
@@ -66,14 +66,14 @@ export function onMoreDays(
   return credits.flatMap((credit) => {
     const { day } = credit;
     if (value === 0 || days.includes(day)) return [];
-    const before = days.findLast((one) => one < day);
-    const after = days.find((one) => one > day);
+    const before = days.findLast((other) => other < day);
+    const after = days.find((other) => other > day);
     days.push(day);
     days.sort();
     const share = (of: string | undefined, n: number) => (of === undefined ? {} : { [`${total}_of|${of}`]: n });
-    const own = { credit, add: { [total]: value, ...share(before, value) } };
-    if (after === undefined) return [own];
-    return [own, { credit: { ...credit, day: after }, add: { ...share(before, -value), ...share(day, value) } }];
+    const change = { credit, add: { [total]: value, ...share(before, value) } };
+    if (after === undefined) return [change];
+    return [change, { credit: { ...credit, day: after }, add: { ...share(before, -value), ...share(day, value) } }];
   });
 }
 

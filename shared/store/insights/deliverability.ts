@@ -34,13 +34,13 @@ export async function deliverabilityOf(store: StoreReader, window: Window) {
     .sort(([a], [b]) => compareTexts(a, b))
     .flatMap(([day, figures]) =>
       mailboxProviders.flatMap((mailbox_provider) => {
-        const own = figures[mailbox_provider];
-        return isEmpty(own) ? [] : [{ at: timestamp(startOfDay(day)), mailbox_provider, ...own }];
+        const figure = figures[mailbox_provider];
+        return isEmpty(figure) ? [] : [{ at: timestamp(startOfDay(day)), mailbox_provider, ...figure }];
       }),
     );
   const rows = mailboxProviders.flatMap((mailbox_provider) => {
-    const own = buckets.filter((bucket) => bucket.mailbox_provider === mailbox_provider);
-    return own.length === 0 ? [] : [{ mailbox_provider, ...ratesOf(summed(own)) }];
+    const ownBuckets = buckets.filter((bucket) => bucket.mailbox_provider === mailbox_provider);
+    return ownBuckets.length === 0 ? [] : [{ mailbox_provider, ...ratesOf(summed(ownBuckets)) }];
   });
   return { rows: rows.sort((a, b) => b.sent - a.sent), buckets };
 }
@@ -57,7 +57,7 @@ async function figuresByDay(
     const figures = days.get(row.sk) ?? noneByProvider();
     days.set(row.sk, figures);
     for (const [name, n] of familyOf(row, "c|email|")) {
-      const figure = names.find((one) => one === name);
+      const figure = names.find((candidate) => candidate === name);
       if (figure) add(figures.other, figure, n);
     }
     for (const [name, n] of familyOf(row, "m|")) {

@@ -124,15 +124,15 @@ export async function funnelOf(
   window: Window,
   sends?: Promise<CampaignSend[]>,
 ): Promise<Funnel> {
-  const [rows, own] = await Promise.all([
+  const [rows, campaignSends] = await Promise.all([
     daysOf(store, type, window),
     type === "campaign" ? (sends ?? sendsOf(store, id, window)) : undefined,
   ]);
-  const days = own && new Set(own.map(({ job }) => dayOf(job.dispatched_at ?? job.created_at)));
+  const days = campaignSends && new Set(campaignSends.map(({ job }) => dayOf(job.dispatched_at ?? job.created_at)));
   const isCounted: IsCounted = days ? (day) => days.has(day) : since(window);
   const { converters = 0, revenue = 0, lastN = 0, lastRevenue = 0 } = conversionsIn(rows, isCounted).get(id) ?? {};
   return {
-    ...(own ? campaignTotals(own) : ofJourney(rows, id)),
+    ...(campaignSends ? campaignTotals(campaignSends) : ofJourney(rows, id)),
     converted: converters,
     revenue_cents: revenue,
     conversions: lastN,

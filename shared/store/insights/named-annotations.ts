@@ -44,7 +44,10 @@ export async function withNames(
   const byUser = new Map(members);
   return annotations.map((annotation) => {
     const { created_by: by } = annotation;
-    const found = wantedOf(annotation).map((one) => ({ ...one, name: names.of(one.kind, one.id) }));
+    const found = wantedOf(annotation).map((annotated) => ({
+      ...annotated,
+      name: names.of(annotated.kind, annotated.id),
+    }));
     return {
       ...annotation,
       creator: by === null ? null : { id: by, name: byUser.get(by) ?? null },

@@ -21,8 +21,8 @@ export function armsOf(sends: readonly CampaignSend[]) {
   if (split.length === 0) return { by_variant: [], b_over_a: null };
   const [a, b] = [armIn(split, "a"), armIn(split, "b")];
   const lift = (stage: "opened_human" | "clicked_human") => {
-    const arm = (one: typeof a) => ({ size: one.delivered, converters: Math.min(one[stage], one.delivered) });
-    return liftFields(liftOf(arm(b), arm(a)));
+    const armFigures = (arm: typeof a) => ({ size: arm.delivered, converters: Math.min(arm[stage], arm.delivered) });
+    return liftFields(liftOf(armFigures(b), armFigures(a)));
   };
   return { by_variant: [a, b], b_over_a: { opened: lift("opened_human"), clicked: lift("clicked_human") } };
 }

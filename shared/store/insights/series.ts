@@ -92,7 +92,8 @@ export async function seriesOf(
 
 /** The stored names of measures that are not their own. */
 const stored: Readonly<Record<string, Measure>> = { converted: "conversions", revenue: "last_touch_revenue_cents" };
-const measureOf = (name: string): Measure | undefined => stored[name] ?? measures.find((one) => one === name);
+const measureOf = (name: string): Measure | undefined =>
+  stored[name] ?? measures.find((candidate) => candidate === name);
 
 const midnightOf = (day: string) => timestamp(startOfDay(day));
 

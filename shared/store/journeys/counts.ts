@@ -59,8 +59,8 @@ export const countKeys = (journey: string) => shards.map((shard) => ({ journey, 
 export async function countsOf(store: StoreReader, journeys: readonly string[]): Promise<JourneyCounts[]> {
   const rows = await store.getAll(JourneyCount, journeys.flatMap(countKeys));
   return journeys.map((_, i) => {
-    const own = rows.slice(i * COUNT_SHARDS, (i + 1) * COUNT_SHARDS);
-    return readCounts(sumOf(...own.filter((row) => row !== undefined)));
+    const shards = rows.slice(i * COUNT_SHARDS, (i + 1) * COUNT_SHARDS);
+    return readCounts(sumOf(...shards.filter((row) => row !== undefined)));
   });
 }
 
@@ -103,8 +103,10 @@ export async function countsOfVersion(store: StoreReader, journey: string, versi
   const every = Math.max(1, Math.ceil(entries.length / MAX_RUNS));
   const read = entries.filter((_, i) => i % every === 0);
   const rows = await runRows(store, runKeys(journey, read));
-  const own = rows.filter((row) => row?.version === version);
-  const sum = sumOf(...own.flatMap((row) => (row ? [statusAddends(row.status, row.step, 1), outcomesIn(row)] : [])));
+  const ofVersion = rows.filter((row) => row?.version === version);
+  const sum = sumOf(
+    ...ofVersion.flatMap((row) => (row ? [statusAddends(row.status, row.step, 1), outcomesIn(row)] : [])),
+  );
   const exact = shards === SHARDS.length && every === 1;
   return { exact, ...readCounts(exact ? sum : scaled(sum, total / Math.max(1, read.length))) };
 }

@@ -93,12 +93,12 @@ export async function admitted(
     });
   if (!eligibility) return { entering: living, begun, refused, overdue };
   // The trigger decides as of its own time, whatever the time of the worker (AMB-136).
-  const judged = await evaluateAll(living, async (one) => {
-    const facts = factsOf(store, graph, one.run, { now, pauses: journey.pauses });
-    return (await facts.holds(eligibility, one.run.position.at ?? now)) ? one : undefined;
+  const judged = await evaluateAll(living, async (candidate) => {
+    const facts = factsOf(store, graph, candidate.run, { now, pauses: journey.pauses });
+    return (await facts.holds(eligibility, candidate.run.position.at ?? now)) ? candidate : undefined;
   });
   throwFailures(judged);
-  const entering = judged.flatMap((one) => (one.status === "fulfilled" && one.value ? [one.value] : []));
+  const entering = judged.flatMap((result) => (result.status === "fulfilled" && result.value ? [result.value] : []));
   const isIn = new Set(entering.map(({ candidate }) => candidate));
   const unfit = living.flatMap(({ candidate }) => (isIn.has(candidate) ? [] : [refusal(candidate, "not_eligible")]));
   return { entering, begun, refused: [...refused, ...unfit], overdue };
@@ -157,6 +157,6 @@ export async function evaluateAll<T, R>(
   evaluate: (item: T) => Promise<R>,
 ): Promise<PromiseSettledResult<R>[]> {
   const results: PromiseSettledResult<R>[] = [];
-  for (const some of chunksOf(items, MAX_CONCURRENT)) results.push(...(await Promise.allSettled(some.map(evaluate))));
+  for (const batch of chunksOf(items, MAX_CONCURRENT)) results.push(...(await Promise.allSettled(batch.map(evaluate))));
   return results;
 }

@@ -141,9 +141,9 @@ export function replaceJourney(store: Store, journey: Journey, definition: Defin
 export async function activateJourney(store: Store, journey: Journey, graph: Graph): Promise<Journey> {
   const { id, version, trigger, entry_rules } = journey;
   const { heard: stored } = await requireRow(store, id);
-  const own = dependenciesOf(graph);
+  const current = dependenciesOf(graph);
   // Runs of earlier versions go on.
-  const dependencies = stored ? union(fromJson(stored), own) : own;
+  const dependencies = stored ? union(fromJson(stored), current) : current;
   const row = { trigger: toJson<Trigger>(trigger), entry_rules: toJson<EntryRules | null>(entry_rules) };
   const pauses = pausesOf(await store.get(ActiveJourney, { journey: id }), store.clock.now());
   const active = { ...row, version, heard: toJson(dependencies), pauses: pauses && toJson(pauses) };

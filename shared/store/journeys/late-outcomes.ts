@@ -71,7 +71,7 @@ async function moveOf(
   const prefix = runPrefix(journey);
   const rows = await store.queryAll(RunItem, { subscriber }, { from: prefix, to: `${prefix}~` });
   const followed = `f:${job}` as const;
-  const known = rows.find((one) => one[followed] !== undefined);
+  const known = rows.find((candidate) => candidate[followed] !== undefined);
   const row = known ?? runOf(rows, step, timeOfUuid(job));
   const before = known?.[followed] ?? "sent";
   if (!row || before === outcome || (known && before !== after)) return undefined;

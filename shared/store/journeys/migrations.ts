@@ -35,11 +35,11 @@ export function correspondingSteps(
   named: Readonly<Record<string, string>>,
 ): Record<string, string> {
   const [old, now] = [new Map(Object.entries(from.steps)), new Map(Object.entries(to.steps))];
-  for (const [one, other] of Object.entries(named)) {
-    const [before, after] = [old.get(one), now.get(other)];
-    if (!before) throw invalid({ [`steps.${one}`]: "is no step of the version from which runs move" });
-    if (!after) throw invalid({ [`steps.${one}`]: "names no step of the version to which runs move" });
-    if (before.type !== after.type) throw invalid({ [`steps.${one}`]: `must name a step of type ${before.type}` });
+  for (const [oldStep, newStep] of Object.entries(named)) {
+    const [before, after] = [old.get(oldStep), now.get(newStep)];
+    if (!before) throw invalid({ [`steps.${oldStep}`]: "is no step of the version from which runs move" });
+    if (!after) throw invalid({ [`steps.${oldStep}`]: "names no step of the version to which runs move" });
+    if (before.type !== after.type) throw invalid({ [`steps.${oldStep}`]: `must name a step of type ${before.type}` });
   }
   const same = [...old.values()].filter(({ id, type }) => now.get(id)?.type === type).map(({ id }) => [id, id]);
   return { ...Object.fromEntries(same), ...named };
@@ -109,8 +109,8 @@ export async function migrateRuns(
 ): Promise<void> {
   const steps = new Map(Object.entries(fromJson(migration.steps)));
   const movable = ({ version, current_step }: RunState) => version === migration.from && steps.has(current_step);
-  for (const some of chunksOf(runs.filter(movable), MAX_RUNS)) {
-    let open: readonly RunState[] = some;
+  for (const batch of chunksOf(runs.filter(movable), MAX_RUNS)) {
+    let open: readonly RunState[] = batch;
     for (let attempt = 0; open.length > 0; attempt++) {
       if (attempt === MAX_ATTEMPTS) throw contended();
       const isStored = await storeMigrated(store, migration, { shard, runs: open, steps });

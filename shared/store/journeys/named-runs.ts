@@ -29,8 +29,8 @@ export async function withNames<R extends Run>(
     store.getAll(SegmentItem, idKeys(segments), { eventual: true }),
   ]);
   const names = new Map([
-    ...people.map((one, i) => [one, profiles[i] && displayName(profiles[i])] as const),
-    ...segments.map((one, i) => [one, rules[i]?.name] as const),
+    ...people.map((subscriber, i) => [subscriber, profiles[i] && displayName(profiles[i])] as const),
+    ...segments.map((segment, i) => [segment, rules[i]?.name] as const),
   ]);
   const named = (of: string) => ({ id: of, name: names.get(of) ?? null });
   return runs.map((run) => ({

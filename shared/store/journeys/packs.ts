@@ -118,8 +118,8 @@ async function storeAdmitted(
     if (stored === "overtaken") return contended;
     const overQuota = [...moves].filter(([, move]) => stored.overQuota.has(move));
     const moved = [...moves].flatMap(([asked, move]) => {
-      const one = stored.moved.get(move);
-      return one ? [[asked, one] as const] : [];
+      const outcome = stored.moved.get(move);
+      return outcome ? [[asked, outcome] as const] : [];
     });
     return done({
       moved: new Map(moved),
@@ -178,8 +178,8 @@ async function beginPack(store: Store, entries: readonly OpenEntry[]) {
   return {
     begun: entries.flatMap(({ move }, i) => (became[i]?.kind === "begun" ? [move] : [])),
     withdrawn: entries.flatMap(({ move }, i): OpenEntry[] => {
-      const one = became[i];
-      return one?.kind === "withdrawn" ? [{ move, when: one.when }] : [];
+      const result = became[i];
+      return result?.kind === "withdrawn" ? [{ move, when: result.when }] : [];
     }),
   };
 }
@@ -204,8 +204,8 @@ async function storePack(
     const jobs = groups.flatMap((group) => jobOfGroup(store, group, open, { isReserved, isWide }) ?? []);
     const jobOf = new Map(jobs.flatMap(({ id, senders }) => senders.map((move) => [move, id] as const)));
     const moved = new Map(open.map((move) => [move, { ...move, to: destinationOf(move, jobOf.get(move)) }]));
-    const written = [...moved].map(([move, one]) => ({ move, ...writesOf(one, outcomeOf.get(move)) }));
-    const rows = written.flatMap(({ move, rows: some }) => some.map((write) => ({ move, write })));
+    const written = [...moved].map(([move, outcome]) => ({ move, ...writesOf(outcome, outcomeOf.get(move)) }));
+    const rows = written.flatMap(({ move, rows: moveRows }) => moveRows.map((write) => ({ move, write })));
     const sends = isReserved ? jobs.reduce((sum, { n }) => sum + n, 0) : 0;
     const allowance = workspace && sends > 0 ? allowanceOf(workspace) : undefined;
     const quota = allowance ? [sendReservation(sends, allowance, store.clock.now())] : [];
@@ -214,7 +214,7 @@ async function storePack(
       ...rows.map(({ write }) => write),
       ...guards,
       ...quota,
-      ...jobs.flatMap(({ writes: some }) => some),
+      ...jobs.flatMap(({ writes: jobWrites }) => jobWrites),
       ...countsOf(written),
     ];
     if (writes.length > MAX_ITEMS) return "too many";
@@ -263,13 +263,13 @@ function countsOf(written: readonly ({ move: Move } & RunWrites)[]): ItemWrite<"
 /** One timer for all runs that are evaluated again at the same time. */
 function runTimers(moves: readonly Move[]): Timer[] {
   const due = moves.flatMap(({ run, times }) => times.map((at) => ({ at, run })));
-  return [...Map.groupBy(due, ({ at }) => at)].map(([at, some]) => {
-    const runs = some.map(({ run: { subscriber_id, id, seq } }) => ({
+  return [...Map.groupBy(due, ({ at }) => at)].map(([at, dueRuns]) => {
+    const runs = dueRuns.map(({ run: { subscriber_id, id, seq } }) => ({
       subscriber: subscriber_id,
       run: id,
       seq: seq + 1,
     }));
-    return { kind: "journey-runs", id: runsTimerId(some[0]?.run.journey_id ?? "", runs), at };
+    return { kind: "journey-runs", id: runsTimerId(dueRuns[0]?.run.journey_id ?? "", runs), at };
   });
 }
 

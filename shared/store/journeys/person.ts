@@ -279,7 +279,7 @@ async function failuresOfRun(store: StoreReader, run: Run): Promise<ReadonlyMap<
     const step = job?.step?.id;
     if (!job || step === undefined) continue;
     sent.add(step);
-    const touch = touches.findLast((one) => one.job === job.id && one.reason !== undefined);
+    const touch = touches.findLast((candidate) => candidate.job === job.id && candidate.reason !== undefined);
     const failure = failureOf(job, subscriber, touch?.reason);
     if (failure) reasons.set(step, failure);
   }

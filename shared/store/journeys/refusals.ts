@@ -46,7 +46,7 @@ export async function countRefused(store: Store, journey: string, refused: reado
   await untilUncontended(busy.transient("Refused entries are being counted by others."), async () => {
     const row = await store.get(RefusalCount, { journey, shard });
     const seen = row ? fromJson(row.seen) : [];
-    if (seen.some(([one]) => one === digest)) return done(undefined);
+    if (seen.some(([seenDigest]) => seenDigest === digest)) return done(undefined);
     const recent = seen.filter(([_, at]) => at > now - REMEMBERED_MS).slice(1 - MAX_REMEMBERED);
     const set = { seen: toJson([...recent, [digest, now] as const]) };
     const isAsRead = row ? is<"rev">("rev", row.rev) : absent();

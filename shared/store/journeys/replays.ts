@@ -78,13 +78,13 @@ export async function replayPage(
     ({ subscriber }) => bucket("split", work.journey, subscriber) < work.percent * BUCKETS_PER_PERCENT,
   );
   const planOf = openPlans(deps);
-  for (const some of chunksOf(chosen, MAX_CONCURRENT)) {
-    const ids = some.map(({ subscriber }) => subscriber);
+  for (const batch of chunksOf(chosen, MAX_CONCURRENT)) {
+    const ids = batch.map(({ subscriber }) => subscriber);
     const profiles = await getProfiles(deps.store, ids, { eventual: true });
     await Promise.all(
-      some.map((one, i) => {
+      batch.map((subscriber, i) => {
         const profile = profiles[i];
-        return profile && replayOne(deps, work, { ...one, profile, starting: page.starting }, { planOf, tally });
+        return profile && replayOne(deps, work, { ...subscriber, profile, starting: page.starting }, { planOf, tally });
       }),
     );
   }
@@ -202,7 +202,7 @@ function recorderOf(
       const plan = await planOf(node);
       if (!plan) return "failed";
       const [candidate] = await candidatesById(deps.store, [profile.id], plan.rules);
-      const event = events.find((one) => one.id === id)?.properties;
+      const event = events.find((candidate) => candidate.id === id)?.properties;
       const send = await simulateSend(deps.store, plan, { candidate, at, caps, event });
       if (send.kind === "skipped") {
         count(tally.skipped, send.reason);

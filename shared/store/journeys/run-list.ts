@@ -78,10 +78,10 @@ async function runsOfAll(store: StoreReader, { journey, after, limit, ...filter 
   const entries = found.sort((a, b) => (a.sk < b.sk ? 1 : -1));
   const runs: RunState[] = [];
   let last: string | undefined;
-  for (const some of chunksOf(entries.slice(0, MAX_EXAMINED), limit)) {
-    const rows = await runRows(store, runKeys(journey, some));
+  for (const batch of chunksOf(entries.slice(0, MAX_EXAMINED), limit)) {
+    const rows = await runRows(store, runKeys(journey, batch));
     const byId = new Map(rows.flatMap((row) => (row ? [[row.id, row] as const] : [])));
-    for (const { sk } of some) {
+    for (const { sk } of batch) {
       if (runs.length === limit) break;
       last = sk;
       const row = byId.get(sk);

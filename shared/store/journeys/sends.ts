@@ -113,10 +113,12 @@ async function planGroup<S extends Sender>(
   const { spec, via, rules } = plan;
   const ids = senders.map(({ run }) => run.subscriber_id);
   const chunks = (await planSmall(store, spec, rules, ids)) ?? [];
-  const reached = new Map(chunks.flatMap(({ chunk }) => chunk.recipients.map((one) => [one.subscriber, one] as const)));
+  const reached = new Map(
+    chunks.flatMap(({ chunk }) => chunk.recipients.map((recipient) => [recipient.subscriber, recipient] as const)),
+  );
   const skipped = new Map(
     chunks.flatMap(({ skippedIds }) =>
-      Object.entries(skippedIds).flatMap(([reason, some]) => some.map((id) => [id, reason] as const)),
+      Object.entries(skippedIds).flatMap(([reason, ids]) => ids.map((id) => [id, reason] as const)),
     ),
   );
   const recipients = new Map<S, Recipient>();
@@ -161,17 +163,17 @@ export function jobOfGroup<S extends Sender>(
   { isReserved, isWide }: { isReserved: boolean; isWide: boolean },
 ): { id: string; step: string; n: number; senders: readonly S[]; writes: ItemWrite<"workspace">[] } | undefined {
   const senders = moving.filter((sender) => recipients.has(sender));
-  const some = senders.flatMap((sender) => recipients.get(sender) ?? []);
-  const n = some.length;
+  const outcomes = senders.flatMap((sender) => recipients.get(sender) ?? []);
+  const n = outcomes.length;
   if (n === 0) return undefined;
   const id = newJobId(store, senders, { step, isWide });
   const whole = { ...spec, subscriber_ids_count: n };
   const reserved = isReserved ? n : undefined;
   if (deliverySettings && isReserved) {
-    const direct = { recipients: packRecipients(some), settings: toJson(deliverySettings) };
+    const direct = { recipients: packRecipients(outcomes), settings: toJson(deliverySettings) };
     return { id, step, n, senders, writes: [newJobWrite(store, id, whole, { sent: n, reserved, content, direct })] };
   }
-  const chunk = { recipients: some, heldOut: [], skipped: {}, next: undefined, plannedAt: store.clock.now() };
+  const chunk = { recipients: outcomes, heldOut: [], skipped: {}, next: undefined, plannedAt: store.clock.now() };
   const job = newJobWrite(store, id, whole, { sent: isReserved ? n : 0, reserved, content, ranges: [PLANNED_RANGE] });
   const chunkRef = { job: id, range: PLANNED_RANGE, n: 0 };
   return {

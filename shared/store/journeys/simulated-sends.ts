@@ -144,8 +144,8 @@ export async function simulateSend(
     refusal: refusalBy(await fullAt(caps, at)),
   });
   const { now } = expected;
-  const count = (open: readonly FrequencyCap[], some: readonly Target[], time: number) => {
-    const counted = open.filter((cap) => some.some((target) => concerns(cap, target)));
+  const count = (open: readonly FrequencyCap[], targets: readonly Target[], time: number) => {
+    const counted = open.filter((cap) => targets.some((target) => concerns(cap, target)));
     for (const cap of counted) counter.add(cap, timezone, time);
     return open.filter((cap) => !counted.includes(cap));
   };

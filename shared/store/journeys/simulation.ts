@@ -120,8 +120,8 @@ function recorderOf(deps: Deps, { definition, subject, happening, event }: Walk,
   const { store, mails } = deps;
   const { steps, start } = definition.graph;
   const planOf = openPlans(deps);
-  const caps = capCounter(async (one, timezone, now) => {
-    const [counted = []] = subject.id ? await countsOf(store, { timezone, now }, [subject.id], one) : [];
+  const caps = capCounter(async (cap, timezone, now) => {
+    const [counted = []] = subject.id ? await countsOf(store, { timezone, now }, [subject.id], cap) : [];
     return counted;
   });
   let message = NO_MESSAGE;
@@ -147,7 +147,7 @@ function recorderOf(deps: Deps, { definition, subject, happening, event }: Walk,
       if (!found) return "failed";
       const [said = found.said] = await mails.whole([found.said]);
       const plan = { ...found, said };
-      const caused = (happening.find((one) => one.id === id) ?? event)?.properties;
+      const caused = (happening.find((item) => item.id === id) ?? event)?.properties;
       const candidate = await subject.candidate(plan);
       const send = await simulateSend(store, plan, { candidate, at, caps, event: caused });
       if (send.kind === "skipped") return `skipped:${send.reason}`;

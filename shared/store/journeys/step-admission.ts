@@ -68,15 +68,15 @@ export async function admit(
   const moves = new Map(pack.map((move) => [move, move]));
   const braked = pack.filter(isBraked);
   const lanes: { ref: StepRef; lane: LaneView; since: number | undefined }[] = [];
-  for (const some of Map.groupBy(braked, ({ send }) => send?.node.id).values()) {
-    const [first] = some;
+  for (const group of Map.groupBy(braked, ({ send }) => send?.node.id).values()) {
+    const [first] = group;
     if (!first?.send) continue;
     const ref = { journey: first.run.journey_id, version: first.run.version, step: first.send.node.id };
     const view = await viewStep(store, ref);
     const limits = limitsOf(first.send.node.send.safety, workspace, view.state);
-    if (view.state?.canceled) for (const move of some) moves.set(move, canceled(move, askedAt));
+    if (view.state?.canceled) for (const move of group) moves.set(move, canceled(move, askedAt));
     if (view.state?.canceled || !limits) continue;
-    const { until, going } = await waitsOf(store, ref, { view, limits }, some);
+    const { until, going } = await waitsOf(store, ref, { view, limits }, group);
     for (const [move, at] of until) moves.set(move, waiting(move, at));
     if (going) lanes.push({ ref, lane: going, since: view.state?.resumed });
   }
@@ -84,8 +84,8 @@ export async function admit(
     moves,
     guards: (sends) =>
       lanes.flatMap(({ ref, lane, since }) => {
-        const own = sends.filter(({ step }) => step === ref.step);
-        return own.length > 0 ? [laneWrite(ref, lane, own, since)] : [];
+        const stepSends = sends.filter(({ step }) => step === ref.step);
+        return stepSends.length > 0 ? [laneWrite(ref, lane, stepSends, since)] : [];
       }),
     isOld: () => store.clock.now() - askedAt > OLD_MS,
   };
@@ -115,8 +115,8 @@ async function waitsOf(
   if (!first) return { until };
   const bound = laneBound(limits, view.attempts);
   const hasRoom = ({ underWay }: LaneView) => underWay === 0 || underWay + ready.length <= bound;
-  const own = view.lanes[Number.parseInt(first.run.id.slice(-1), 16) % LANES];
-  const going = own && hasRoom(own) ? own : view.lanes.find(hasRoom);
+  const lane = view.lanes[Number.parseInt(first.run.id.slice(-1), 16) % LANES];
+  const going = lane && hasRoom(lane) ? lane : view.lanes.find(hasRoom);
   if (going) return { until, going };
   const oldest = Math.min(...view.lanes.flatMap(({ open }) => open.map(([job]) => timeOfUuid(job))));
   for (const move of ready) until.set(move, now + askStepAgainIn(now - oldest));

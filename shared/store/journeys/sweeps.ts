@@ -76,8 +76,8 @@ export async function sweepRuns(
 }
 
 async function cancelAll({ store }: JourneyDeps, runs: readonly RunState[]): Promise<void> {
-  for (const some of chunksOf(runs, CONCURRENT_RUNS)) {
-    const canceled = await Promise.all(some.map((run) => endRun(store, run, "the journey was archived")));
+  for (const batch of chunksOf(runs, CONCURRENT_RUNS)) {
+    const canceled = await Promise.all(batch.map((run) => endRun(store, run, "the journey was archived")));
     // Another worker moved a run: the message is delivered again.
     if (canceled.includes("moved"))
       throw namedError("TransactionConflictException", "A run moved while it was canceled.");

@@ -46,7 +46,7 @@ export async function enter(
 ): Promise<{ held: Set<Candidate>; refused: RefusedEntry[] }> {
   const { store, activeJourneys } = deps;
   const held = new Set<Candidate>();
-  if (journey.isPaused) return { held, refused: candidates.map((one) => refusal(one, "paused")) };
+  if (journey.isPaused) return { held, refused: candidates.map((candidate) => refusal(candidate, "paused")) };
   const version = await activeJourneys.version(store.tenant, journey.id, journey.version);
   if (!version) return { held, refused: [] };
 
@@ -113,14 +113,14 @@ export async function drive<T extends DrivenRun>(deps: JourneyDeps, driven: read
   const active = driven.filter(({ run }) => run.status === "active");
   for (const [i, turn] of turnsOf(active, ({ run }) => run.id).entries())
     for (const group of Map.groupBy(turn, ({ run }) => run.journey_id).values()) {
-      let open = i === 0 ? new Map(group.map((one) => [one, one])) : await reread(store, group);
+      let open = i === 0 ? new Map(group.map((candidate) => [candidate, candidate])) : await reread(store, group);
       for (let attempt = 0; open.size > 0; attempt++) {
         if (attempt === MAX_ATTEMPTS) throw movedTooOften();
         const driven = await driveVersions(deps, [...open.keys()]);
-        for (const one of driven.held) held.add(open.get(one) ?? one);
+        for (const candidate of driven.held) held.add(open.get(candidate) ?? candidate);
         open = await reread(
           store,
-          [...driven.lost].map((one) => open.get(one) ?? one),
+          [...driven.lost].map((candidate) => open.get(candidate) ?? candidate),
         );
       }
     }
@@ -142,9 +142,9 @@ async function reread<T extends DrivenRun>(store: JourneyDeps["store"], group: r
   );
   const byId = new Map(runs.map((run) => [run.id, run]));
   const found = new Map<T, T>();
-  for (const one of group) {
-    const run = byId.get(one.run.id);
-    if (run) found.set({ ...one, run }, one);
+  for (const candidate of group) {
+    const run = byId.get(candidate.run.id);
+    if (run) found.set({ ...candidate, run }, candidate);
   }
   return found;
 }
@@ -154,8 +154,8 @@ async function driveVersions<T extends DrivenRun>(deps: JourneyDeps, group: read
   const all = nothingMoved<T>();
   for (const same of Map.groupBy(group, ({ run }) => run.version).values()) {
     const { held, lost } = await driveVersion(deps, same);
-    for (const one of held) all.held.add(one);
-    for (const one of lost) all.lost.add(one);
+    for (const candidate of held) all.held.add(candidate);
+    for (const candidate of lost) all.lost.add(candidate);
   }
   return all;
 }
@@ -215,9 +215,9 @@ async function moveOn<T extends MovingRun>(
   let open: (MovingRun & { origin: T })[] = moving.map((origin) => ({ ...origin, origin }));
   while (open.length > 0) {
     const now = deps.store.clock.now();
-    const decided = await evaluateAll(open, async (one) => ({
-      one,
-      move: await decide({ ...deps, quietEnds }, journey, one, Math.max(now, one.due ?? 0)),
+    const decided = await evaluateAll(open, async (candidate) => ({
+      candidate,
+      move: await decide({ ...deps, quietEnds }, journey, candidate, Math.max(now, candidate.due ?? 0)),
     }));
     failed.push(...decided.filter(({ status }) => status === "rejected"));
 
@@ -226,29 +226,31 @@ async function moveOn<T extends MovingRun>(
     const moves = new Map<Move, (typeof open)[number]>();
     for (const result of decided) {
       if (result.status === "rejected" || !result.value.move) continue;
-      const { one, move } = result.value;
-      if (move.send && workspace?.status !== "active") held.add(one.origin);
-      else moves.set(move, one);
+      const { candidate, move } = result.value;
+      if (move.send && workspace?.status !== "active") held.add(candidate.origin);
+      else moves.set(move, candidate);
     }
 
     const stored = await storeMoves(deps, workspace, [...moves.keys()]);
     failed.push(...stored.failures);
     for (const move of stored.lost) {
-      const one = moves.get(move);
-      if (one) lost.add(one.origin);
+      const candidate = moves.get(move);
+      if (candidate) lost.add(candidate.origin);
     }
     for (const move of stored.overQuota) {
-      const one = moves.get(move);
-      if (one) overQuota.add(one.origin);
+      const candidate = moves.get(move);
+      if (candidate) overQuota.add(candidate.origin);
     }
 
     open = [...stored.moved].flatMap(([decidedMove, move]) => {
       const { run, to } = move;
-      const one = moves.get(decidedMove);
-      if (!one || to.kind === "ends") return [];
-      if (!move.isBetweenSteps && !(one.entry && isLookedAtAgain)) return [];
+      const candidate = moves.get(decidedMove);
+      if (!candidate || to.kind === "ends") return [];
+      if (!move.isBetweenSteps && !(candidate.entry && isLookedAtAgain)) return [];
       const { position } = to;
-      return [{ ...one, entry: undefined, run: { ...run, seq: run.seq + 1, current_step: position.step, position } }];
+      return [
+        { ...candidate, entry: undefined, run: { ...run, seq: run.seq + 1, current_step: position.step, position } },
+      ];
     });
   }
   throwFailures(failed);

@@ -98,17 +98,17 @@ const rowsOf = (rows: readonly RowOf<typeof DayTotals>[], journey: string) =>
 
 /** The sums of one journey in the rows of some days. A mail may come back before its send has ended and counts. */
 export function journeyTotals(rows: readonly RowOf<typeof DayTotals>[], journey: string): JourneyTotals {
-  const own = rowsOf(rows, journey);
-  const totalOf = (stage: keyof JourneyTotals) => own.reduce((sum, row) => sum + (row[stage] ?? 0), 0);
+  const journeyRows = rowsOf(rows, journey);
+  const totalOf = (stage: keyof JourneyTotals) => journeyRows.reduce((sum, row) => sum + (row[stage] ?? 0), 0);
   return Object.fromEntries(stages.map((stage) => [stage, Math.max(0, totalOf(stage))])) as JourneyTotals;
 }
 
 /** What the sends of one journey cost, from the rows of some days (F10). */
 export function journeyCost(rows: readonly RowOf<typeof DayTotals>[], journey: string): SendCost {
-  const own = rowsOf(rows, journey);
+  const journeyRows = rowsOf(rows, journey);
   const sum = (name: keyof Rate | "provider") =>
-    own.reduce((total, row) => total + (row[`cost|${name}`] ?? 0), 0) / MILLION;
-  const unpriced = new Set(own.flatMap((row) => familyOf(row, "unpriced|").map(([type]) => type)));
+    journeyRows.reduce((total, row) => total + (row[`cost|${name}`] ?? 0), 0) / MILLION;
+  const unpriced = new Set(journeyRows.flatMap((row) => familyOf(row, "unpriced|").map(([type]) => type)));
   const taken = { wcu: sum("wcu"), rcu: sum("rcu"), messages: sum("messages"), gbSeconds: sum("gbSeconds") };
   return costOf(taken, { dollars: roundedDollars(sum("provider")), unpriced: [...unpriced].sort() });
 }

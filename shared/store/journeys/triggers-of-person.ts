@@ -124,8 +124,8 @@ const HANDLED_MS = 15 * MINUTE;
 export function outcomeOf(entry: Entry, cause: PersonalCause): Outcome {
   const { journey, runs, beyondQuota } = entry;
   const known = (outcome: TriggerOutcome, run?: string): Outcome => ({ outcome, run, isOfToday: false });
-  const own = runs.find((run) => isStartedBy(run, cause));
-  if (own) return known("entered", own.id);
+  const started = runs.find((run) => isStartedBy(run, cause));
+  if (started) return known("entered", started.id);
 
   const at = Date.parse(cause.at);
   const standing = standingAt(entry, at);
@@ -155,7 +155,7 @@ export function standingAt(
   { journey, runs, reentryAfter, times }: Entry,
   at: number,
 ): { reason: RefusalReason | "not_active"; run?: string } | undefined {
-  const state = times.findLast((one) => one.at <= at);
+  const state = times.findLast((time) => time.at <= at);
   if (!state) return { reason: "not_active" };
   // Nothing changes an archived journey any more, and only a paused one is archived.
   const isArchived = journey.status === "archived" && Date.parse(journey.updated_at) <= at;

@@ -56,8 +56,8 @@ export async function joinList(
     import_job_id,
     proven = new Set(),
     isRepeat = false,
-    add = (some, profiles) => addMembers(store, list, some, profiles),
-    read = (some) => getProfiles(store, some),
+    add = (batch, profiles) => addMembers(store, list, batch, profiles),
+    read = (ids) => getProfiles(store, ids),
   }: JoinOptions,
 ): Promise<JoinResult> {
   const row = requireFound(await store.get(ListItem, { id: list }), "list");
@@ -81,17 +81,17 @@ export async function joinList(
     return profile && !isIn ? [profile] : [];
   });
   const asks: LivingProfile[] = [];
-  for (const some of chunksOf(outside, MAX_CONCURRENT)) {
+  for (const batch of chunksOf(outside, MAX_CONCURRENT)) {
     const isProven = await Promise.all(
-      some.map((profile) => proven.has(profile.id) && stateProven(store, profile, said)),
+      batch.map((profile) => proven.has(profile.id) && stateProven(store, profile, said)),
     );
-    asks.push(...some.filter((_, i) => !isProven[i]));
+    asks.push(...batch.filter((_, i) => !isProven[i]));
   }
   const asked = new Set(asks.map(({ id }) => id));
   const added = await add(distinct.filter((id) => !asked.has(id)));
   const news = isRepeat ? asks.filter((profile) => profile[`c:${channel}`] !== "pending") : asks;
-  for (const some of chunksOf(news, MAX_CONCURRENT))
-    await Promise.all(some.map((profile) => statePending(store, profile, said)));
+  for (const batch of chunksOf(news, MAX_CONCURRENT))
+    await Promise.all(batch.map((profile) => statePending(store, profile, said)));
   return { ...added, pending: asks.map(({ id }) => id) };
 }
 
@@ -132,8 +132,8 @@ async function endWaiting(
   said: SaidOfList,
 ): Promise<string[]> {
   const waiting = profiles.flatMap((profile) => (profile?.[`c:${said.channel}`] === "pending" ? [profile] : []));
-  for (const some of chunksOf(waiting, MAX_CONCURRENT))
-    await Promise.all(some.map((profile) => stateUnasked(store, profile, said)));
+  for (const batch of chunksOf(waiting, MAX_CONCURRENT))
+    await Promise.all(batch.map((profile) => stateUnasked(store, profile, said)));
   return waiting.map(({ id }) => id);
 }
 

@@ -250,9 +250,9 @@ export async function leafShard(
   const lowest = after === undefined ? undefined : await leafFor(store, segment, after, { eventual });
   if (after !== undefined && !lowest) return undefined;
   const members: GroupMember[] = [];
-  const take = (some: readonly GroupMember[]) => {
+  const take = (page: readonly GroupMember[]) => {
     const last = members.at(-1)?.subscriber ?? after ?? "";
-    members.push(...some.filter(({ subscriber }) => subscriber > last));
+    members.push(...page.filter(({ subscriber }) => subscriber > last));
   };
   take(lowest?.members ?? []);
   const leaves = Number.isFinite(limit) && { limit: Math.ceil(limit / USUAL) };

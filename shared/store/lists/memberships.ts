@@ -142,12 +142,12 @@ export async function forgetMemberships(store: Store, subscriber: string, rows: 
     const removed = await removeUncounted(store, group.id, uncounted);
     if (removed.length > 0) continue;
     const segment = { subscriber, segment: group.id };
-    const own =
+    const removal =
       group.kind === "list"
         ? removeItem(ListMembership, { subscriber, list: group.id }, present())
         : removeItem(SegmentMembership, segment, is("member", true));
     const isRemoved = await transacted(store, [
-      own,
+      removal,
       removeItem(Member, memberKey(group, subscriber)),
       countWrite(group, shardOf(subscriber), -1),
     ]);

@@ -21,8 +21,8 @@ export function segmentMovesOf(change: MemberChange): SegmentMove[] {
   if (!isOfLeaf(change)) return moveOf(change);
   const segment = segmentOfLeaf(change.after);
   const { entered, left, at } = movesIn(change.before, change.after);
-  const moved = (some: typeof entered, hasEntered: boolean) =>
-    some.map(({ subscriber, historical: isHistorical = false }) => {
+  const moved = (subscribers: typeof entered, hasEntered: boolean) =>
+    subscribers.map(({ subscriber, historical: isHistorical = false }) => {
       return { subscriber, segment, entered: hasEntered, at, isHistorical };
     });
   return [...moved(entered, true), ...moved(left, false)];

@@ -43,10 +43,10 @@ export async function setSandboxTimers(
   timers: readonly SandboxTimerInput[],
 ): Promise<void> {
   const platform = openPlatformTable(deps);
-  const own = openWorkspaceTable(deps)(tenant);
+  const table = openWorkspaceTable(deps)(tenant);
   const since = deps.clock.now();
   await Promise.all(
-    timers.map(({ at, name, work }) => own.put(SandboxTimer, { at, timer: name }, { at, since, work: toJson(work) })),
+    timers.map(({ at, name, work }) => table.put(SandboxTimer, { at, timer: name }, { at, since, work: toJson(work) })),
   );
   const workspace = await platform.get(WorkspaceItem, { tenant });
   const now = wall.now();

@@ -65,8 +65,8 @@ export function openHistory(
   const isJustHistorical = (event: StoredEvent) => event.historical === true && event.received_at >= since;
   let hasHistorical = false;
   const add = (events: readonly StoredEvent[], linkedAt = "") => {
-    for (const given of events) {
-      const event = given.received_at < linkedAt ? { ...given, received_at: linkedAt } : given;
+    for (const stored of events) {
+      const event = stored.received_at < linkedAt ? { ...stored, received_at: linkedAt } : stored;
       // An event cannot happen after it was received.
       if (Math.min(Date.parse(event.occurred_at), Date.parse(event.received_at)) > until) continue;
       const named = byName.get(event.event_name);
@@ -86,9 +86,9 @@ export function openHistory(
     from: Number.isFinite(longest) ? new Date(now - longest).toISOString() : "",
     add,
     take: (rows, linkedAt) => {
-      const own = rows.filter(({ sk }) => sk.startsWith(HISTORY));
-      for (const row of own) add(eventsIn(rowOf(ActorEvents, row)), linkedAt);
-      const last = own.at(-1);
+      const histories = rows.filter(({ sk }) => sk.startsWith(HISTORY));
+      for (const row of histories) add(eventsIn(rowOf(ActorEvents, row)), linkedAt);
+      const last = histories.at(-1);
       return last !== undefined && isDecided(untilOf(last.sk));
     },
     times: (node) => timesOf(satisfying(node)),

@@ -55,7 +55,7 @@ export async function fillLeaves(
     eventual: true,
     changedAt: segment.since,
   });
-  const idsOf = (some: typeof verdicts) => new Set(some.map(({ profile }) => profile.id));
+  const idsOf = (judged: typeof verdicts) => new Set(judged.map(({ profile }) => profile.id));
   const ids = idsOf(verdicts.filter(({ matches }) => matches));
   const historical = idsOf(verdicts.filter(({ isHistorical }) => isHistorical));
   const until = last === undefined ? undefined : subscriberIn({ sk: last });
@@ -67,8 +67,8 @@ export async function fillLeaves(
       const leaves = await leavesBetween(store, segment.id, range);
       const at = timeAfter(leaves, store.clock.now());
       const changes = leafChanges(leaves, range, { ids, historical, at });
-      for (const some of chunksOf(changes, LEAVES_PER_TRANSACTION)) {
-        const failures = await failuresOf(store, [hold, ...leafWrites(segment.id, some, at)]);
+      for (const batch of chunksOf(changes, LEAVES_PER_TRANSACTION)) {
+        const failures = await failuresOf(store, [hold, ...leafWrites(segment.id, batch, at)]);
         if (failures[0]) return done({ kind: "ended" });
         if (failures.length > 0) return contended;
       }

@@ -116,7 +116,7 @@ async function fillPage(
     membersBetween(store, id, shard, bounds),
     judgeProfiles(store, await compiledRule(store, fromJson(segment.rule)), profiles),
   ]);
-  const idsOf = (some: readonly SubscriberVerdict[]) => new Set(some.map(({ profile }) => profile.id));
+  const idsOf = (judged: readonly SubscriberVerdict[]) => new Set(judged.map(({ profile }) => profile.id));
   const matching = idsOf(verdicts.filter(({ matches }) => matches));
   const historical = idsOf(verdicts.filter(({ isHistorical }) => isHistorical));
   const enter = [...matching].filter((subscriber) => !members.has(subscriber));

@@ -141,7 +141,9 @@ async function idsMatching(store: StoreReader, rule: Rule, { profiles, exact }: 
         const facts = { attributes: attributesForRules(profile), times: timesOf(profile.id), now };
         return rule.judge(facts).matches;
       })
-    : (await judgeProfiles(store, rule, open, { eventual: true })).flatMap((one) => (one.matches ? [one.profile] : []));
+    : (await judgeProfiles(store, rule, open, { eventual: true })).flatMap((verdict) =>
+        verdict.matches ? [verdict.profile] : [],
+      );
   const matching = new Set(byEvents.map(({ id }) => id));
   return candidates.flatMap(({ profile: { id }, decided }) => ((decided ?? matching.has(id)) ? [id] : []));
 }

@@ -69,14 +69,14 @@ export async function reevaluate(
   subjects: readonly Subject[],
 ): Promise<void> {
   let pending = subjects;
-  let given = rules.first;
+  let cached = rules.first;
   for (let round = 0; pending.length > 0; round++) {
     if (round === MAX_ROUNDS)
       throw new Error(`Segments of ${pending.length} subscribers still changed after ${MAX_ROUNDS} rounds.`);
-    const current = given ?? (await rules.now());
+    const current = cached ?? (await rules.now());
     const evaluations = await livingOf(store, (await evaluateAll(store, current, pending)).filter(hasWork(timers)));
-    const isOutdated = given !== undefined && evaluations.length > 0 && (await rules.now()) !== given;
-    given = undefined;
+    const isOutdated = cached !== undefined && evaluations.length > 0 && (await rules.now()) !== cached;
+    cached = undefined;
     if (isOutdated) continue;
 
     await writeChanges(store, evaluations);
@@ -90,8 +90,9 @@ export async function reevaluate(
 /** Whether anything must be written. */
 const hasWork =
   (timers: Timers | undefined) =>
-  (one: Evaluation): boolean =>
-    one.enter.length + one.leave.length > 0 || (timers !== undefined && recheckOf(one) !== undefined);
+  (evaluation: Evaluation): boolean =>
+    evaluation.enter.length + evaluation.leave.length > 0 ||
+    (timers !== undefined && recheckOf(evaluation) !== undefined);
 
 /** Those whose subscribers are not erased: who was evaluated by events alone was not looked up. */
 async function livingOf(store: Store, evaluations: readonly Evaluation[]): Promise<Evaluation[]> {
@@ -110,14 +111,14 @@ async function evaluateAll(store: Store, current: CurrentRules, subjects: readon
   const profileOf = new Map(read.map(({ subject }, i) => [subject, profiles[i]]));
   const evaluations: Evaluation[] = [];
   for (const batch of chunksOf(asked, CONCURRENT_SUBSCRIBERS)) {
-    const some = await Promise.all(
+    const results = await Promise.all(
       batch.map(({ subject, rules }) => {
         if (!profileOf.has(subject)) return evaluate(store, subject, rules, undefined);
         const profile = living(profileOf.get(subject));
         return profile ? evaluate(store, subject, rules, profile) : undefined;
       }),
     );
-    evaluations.push(...some.filter((one) => one !== undefined));
+    evaluations.push(...results.filter((result) => result !== undefined));
   }
   return evaluations;
 }
@@ -171,12 +172,12 @@ const sinceOf = ({ at }: Subject, now: number, others: readonly number[]): numbe
 /** Segment by segment, so that subscribers who enter or leave the same one share transactions. */
 async function writeChanges(store: Store, evaluations: readonly Evaluation[]): Promise<void> {
   const changing = (which: "enter" | "leave", id: string) =>
-    evaluations.filter((one) => one[which].includes(id)).map(({ subject }) => subject.subscriber);
+    evaluations.filter((evaluation) => evaluation[which].includes(id)).map(({ subject }) => subject.subscriber);
   const segments = new Set(evaluations.flatMap(({ enter, leave }) => [...enter, ...leave]));
-  const since = new Map(evaluations.map((one) => [one.subject.subscriber, one.since]));
+  const since = new Map(evaluations.map((evaluation) => [evaluation.subject.subscriber, evaluation.since]));
   await Promise.all(
     [...segments].map((id) => {
-      const ofHistory = evaluations.filter((one) => one.historical.has(id));
+      const ofHistory = evaluations.filter((evaluation) => evaluation.historical.has(id));
       const historical = new Set(ofHistory.map(({ subject }) => subject.subscriber));
       const changes = { enter: changing("enter", id), leave: changing("leave", id), historical, since };
       return changeMembers(store, { kind: "segment", id }, changes);
@@ -195,7 +196,7 @@ async function scheduleRechecks(
   evaluations: readonly RecheckInput[],
 ): Promise<ReadonlySet<string>> {
   const unset = new Set<string>();
-  const needed = evaluations.flatMap((one) => recheckOf(one) ?? []);
+  const needed = evaluations.flatMap((evaluation) => recheckOf(evaluation) ?? []);
   if (needed.length === 0) return unset;
   await timers.set(needed.map(({ subscriber, at }) => ({ kind: "segment-window", id: subscriber, at })));
   await Promise.all(

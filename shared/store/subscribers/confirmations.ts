@@ -65,7 +65,7 @@ export async function askingOf(store: Store, subscriber: string, channel: string
   const now = store.clock.now();
   const asked = (counted?.asked ? fromJson(counted.asked) : []).filter(({ at }) => at > now - ASKED_WITHIN_MS);
   const by = `${subscriber} ${channel} ${profile[`ct:${channel}`]}`;
-  if (asked.some((one) => one.by === by)) return { kind: "asked before" };
+  if (asked.some((pending) => pending.by === by)) return { kind: "asked before" };
   if (asked.length >= MAX_ASKED) return { kind: "asked too often" };
 
   const set = { id, kind: "email" as const, address: mailbox, asked: toJson([...asked, { at: now, by }]) };

@@ -127,12 +127,12 @@ export async function waitAgain(
   again: readonly ConsentAssertion[],
   when: ConditionOf<typeof Profile>,
 ): Promise<boolean> {
-  for (const some of chunksOf(again, WAITING_AT_ONCE)) {
-    const set: Partial<ProfileRow> = Object.assign({}, ...some.map(foldedConsent));
-    const remove = some.map(({ channel }): `cc:${string}` => `cc:${channel}`);
+  for (const batch of chunksOf(again, WAITING_AT_ONCE)) {
+    const set: Partial<ProfileRow> = Object.assign({}, ...batch.map(foldedConsent));
+    const remove = batch.map(({ channel }): `cc:${string}` => `cc:${channel}`);
     const isWritten = await transacted(store, [
       changeItem(Profile, { id: subscriber }, { set, remove }, when),
-      ...some.map((one) => consentWrite(store, { subscriber, id: store.ids.uuidAt(store.clock.now()) }, one)),
+      ...batch.map((choice) => consentWrite(store, { subscriber, id: store.ids.uuidAt(store.clock.now()) }, choice)),
     ]);
     if (!isWritten) return false;
   }

@@ -89,7 +89,7 @@ async function findExisting(store: StoreReader, input: DeviceInput): Promise<Exi
   const [found, token] = await store.getAll(DevicePointer, [byName, byToken]);
   const name = input.device_id === undefined ? undefined : found;
   const [pointer, other] = name ? [name, token] : [token, undefined];
-  const pointers = [pointer, other].filter((one) => one !== undefined);
+  const pointers = [pointer, other].filter((row) => row !== undefined);
   const rows = await store.getAll(DeviceItem, pointers);
   const device = pointer && rows[0];
   const former = other && rows[1];
@@ -135,8 +135,8 @@ function detailsOf(source: DeviceDetails = {}): DeviceDetails {
   });
 }
 
-const isSame = (one: DeviceRow | undefined, row: DeviceRecord): one is DeviceRow =>
-  one?.id === row.id && one.subscriber_id === row.subscriber_id;
+const isSame = (stored: DeviceRow | undefined, row: DeviceRecord): stored is DeviceRow =>
+  stored?.id === row.id && stored.subscriber_id === row.subscriber_id;
 
 const isInPlace = (existing: DeviceRow, row: DeviceRecord): boolean =>
   isSame(existing, row) && addressOf(existing) === addressOf(row) && existing.device_id === row.device_id;

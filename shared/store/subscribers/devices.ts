@@ -96,8 +96,8 @@ export async function markInvalid(store: Store, device: DeviceRow): Promise<void
 export async function deviceTraces(store: StoreReader, subscriber: string): Promise<Key[]> {
   const rows = await deviceRows(store, subscriber);
   const pointers = (await store.getAll(DevicePointer, rows.flatMap(pointersOf))).filter((row) => row !== undefined);
-  const own = pointers.filter((pointer) => pointer.subscriber === subscriber);
-  return own.length > 0 ? own : rows;
+  const ofSubscriber = pointers.filter((pointer) => pointer.subscriber === subscriber);
+  return ofSubscriber.length > 0 ? ofSubscriber : rows;
 }
 
 /** A device as the API returns it, without its token. */

@@ -33,8 +33,8 @@ const STALE_WEEKS = 4;
 const MAX_CONCURRENT = 50;
 
 const weekOf = (at: number): number => Math.floor(at / WEEK_MS);
-const answersIn = (one: ChannelClass, week: number) => `we:${one}:${week}` as const;
-const deliveriesIn = (one: ChannelClass, week: number) => `wd:${one}:${week}` as const;
+const answersIn = (channelClass: ChannelClass, week: number) => `we:${channelClass}:${week}` as const;
+const deliveriesIn = (channelClass: ChannelClass, week: number) => `wd:${channelClass}:${week}` as const;
 
 const answers: ReadonlySet<string> = new Set([
   "tapped",
@@ -58,8 +58,8 @@ export function answeredClass(interaction: string, platform: string): ChannelCla
 export async function answersOf(store: StoreReader, subscriber: string) {
   const row = await store.get(AnswersItem, { subscriber }, { eventual: true });
   return (row ? familyOf(row, "we:") : []).map(([name, count]) => {
-    const [one = "", week = ""] = name.split(":");
-    return { class: one, week_start: timestamp(Number(week) * WEEK_MS), count };
+    const [channelClass = "", week = ""] = name.split(":");
+    return { class: channelClass, week_start: timestamp(Number(week) * WEEK_MS), count };
   });
 }
 
@@ -69,12 +69,12 @@ export function noteEngagement(
   subscriber: string,
   { interaction, platform }: { interaction: string; platform: string },
 ): ItemWrite<"workspace">[] {
-  const one = answeredClass(interaction, platform);
-  if (!one) return [];
+  const channelClass = answeredClass(interaction, platform);
+  if (!channelClass) return [];
   const week = weekOf(clock.now());
   const add: { [counter: `we:${string}`]: number } = {};
-  add[answersIn(one, week)] = 1;
-  const remove = Array.from({ length: STALE_WEEKS }, (_, i) => answersIn(one, week - WEEKS - 1 - i));
+  add[answersIn(channelClass, week)] = 1;
+  const remove = Array.from({ length: STALE_WEEKS }, (_, i) => answersIn(channelClass, week - WEEKS - 1 - i));
   return [
     changeItem(AnswersItem, { subscriber }, { add, remove }),
     changeItem(EngagementCount, { shard: shardOf(subscriber) }, { add }),
@@ -145,8 +145,8 @@ async function personal(
   const sums = newSums();
   const now = store.clock.now();
   if (answers) addCounters(sums, "engaged", familyOf(answers, "we:"), now);
-  for (const [one, jobs] of await deliveriesOf(store, subscriber, now - WINDOW_DAYS * DAY))
-    sums[one].delivered += jobs.size;
+  for (const [channelClass, jobs] of await deliveriesOf(store, subscriber, now - WINDOW_DAYS * DAY))
+    sums[channelClass].delivered += jobs.size;
   const isWhole = Object.values(sums).every(({ delivered, engaged }) => Number.isFinite(delivered + engaged));
   return isWhole ? sums : undefined;
 }
@@ -155,15 +155,17 @@ type Sums = Record<ChannelClass, Engagement>;
 
 // Every class has its sums.
 const newSums = () =>
-  Object.fromEntries(channelClasses.map((one): [string, Engagement] => [one, { delivered: 0, engaged: 0 }])) as Sums;
+  Object.fromEntries(
+    channelClasses.map((channelClass): [string, Engagement] => [channelClass, { delivered: 0, engaged: 0 }]),
+  ) as Sums;
 
 /** @param counters `<class>:<week>` and how many. */
 function addCounters(sums: Sums, kind: keyof Engagement, counters: readonly [string, number][], now: number): void {
   const first = weekOf(now) - WEEKS;
   for (const [name, n] of counters) {
     const [counted, week] = name.split(":");
-    const one = channelClasses.find((known) => known === counted);
-    if (one && Number(week) > first) sums[one][kind] += Number(n);
+    const channelClass = channelClasses.find((known) => known === counted);
+    if (channelClass && Number(week) > first) sums[channelClass][kind] += Number(n);
   }
 }
 
@@ -178,12 +180,12 @@ async function deliveriesOf(
     store.queryAll(Message, { subscriber }, { from: `I#${lowestId(since)}`, to: "I#~", eventual: true }),
   ]);
   const sent = touches.flatMap(({ state, channel, job }) =>
-    state === "sent" && channel ? [{ one: classOf(channel), job }] : [],
+    state === "sent" && channel ? [{ channelClass: classOf(channel), job }] : [],
   );
   const reached = [
     ...sent,
-    ...messages.filter(({ job }) => !isTestId(job)).map(({ job }) => ({ one: "in_app" as const, job })),
+    ...messages.filter(({ job }) => !isTestId(job)).map(({ job }) => ({ channelClass: "in_app" as const, job })),
   ];
-  const byClass = Map.groupBy(reached, ({ one }) => one);
-  return new Map([...byClass].map(([one, rows]) => [one, new Set(rows.map(({ job }) => job))]));
+  const byClass = Map.groupBy(reached, ({ channelClass }) => channelClass);
+  return new Map([...byClass].map(([channelClass, rows]) => [channelClass, new Set(rows.map(({ job }) => job))]));
 }

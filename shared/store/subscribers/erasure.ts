@@ -211,14 +211,14 @@ export async function eraseTraces(
   const removed: RemovedCounts = {};
   const { isImporting } = imports;
   for (const { erase } of places) {
-    const { isUnfinished = false, ...some } = await erase(store, subscriber, {
+    const { isUnfinished = false, ...erased } = await erase(store, subscriber, {
       tombstone,
       imports,
       files,
       pass,
       isTimeUp,
     });
-    addRemoved(removed, some);
+    addRemoved(removed, erased);
     if (isUnfinished) return { removed, isImporting, isUnfinished };
   }
   if (pass === 2) await forgetPseudonym(store, subscriber);

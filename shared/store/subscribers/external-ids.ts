@@ -44,17 +44,17 @@ async function lookUp(
 ): Promise<NamedSubscriber[]> {
   const idOf = (name: string, generation: number) => subscriberId(secrets, store.tenant, name, generation);
   const named = externalIds.map((name) => ({ id: idOf(name, 0), name, exists: false }));
-  let open = named.map((one) => ({ one, generation: 0 }));
+  let open = named.map((subscriber) => ({ subscriber, generation: 0 }));
   while (open.length > 0) {
-    const ids = open.map(({ one }) => one.id);
+    const ids = open.map(({ subscriber }) => subscriber.id);
     const rows = await store.getAll(Profile, idKeys(ids));
-    open = open.flatMap(({ one, generation }, i) => {
+    open = open.flatMap(({ subscriber, generation }, i) => {
       const row = rows[i];
-      one.exists = row !== undefined && isLiving(row);
-      if (!row || one.exists) return [];
+      subscriber.exists = row !== undefined && isLiving(row);
+      if (!row || subscriber.exists) return [];
       const next = Math.max(generation + 1, row.next ?? 0);
-      one.id = idOf(one.name, next);
-      return [{ one, generation: next }];
+      subscriber.id = idOf(subscriber.name, next);
+      return [{ subscriber, generation: next }];
     });
   }
   return named;

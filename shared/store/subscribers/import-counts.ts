@@ -23,8 +23,8 @@ export const phoneSummaryOf = (job: CountedImport): PhoneSummary => ({
 export type Choices = Readonly<Record<string, ChoiceSummary>>;
 
 /** Both counts together, by the keys of topics. */
-export function addedChoices(some: Choices, others: Choices): Choices {
-  const sum: Record<string, ChoiceSummary> = { ...some };
+export function addedChoices(choices: Choices, others: Choices): Choices {
+  const sum: Record<string, ChoiceSummary> = { ...choices };
   for (const [key, { opted_in, opted_out, unknown, unchanged }] of Object.entries(others)) {
     const before = sum[key] ?? NO_CHOICES;
     sum[key] = {

@@ -74,19 +74,19 @@ export async function recordImportedConsent(
 ): Promise<ImportedConsent["status"] | "unchanged"> {
   const { status, at: consented_at = from.created_at, source, ip, isPending } = imported;
   if (status === "unknown") return "unknown";
-  const own = { channel: CHANNEL, import_job_id: from.job, consented_at, source, ip, isPending };
+  const common = { channel: CHANNEL, import_job_id: from.job, consented_at, source, ip, isPending };
   const profile = email === undefined ? await getProfile(store, subscriber) : undefined;
   const named = email ?? profile?.email;
   if (status === "opted_in") {
     const isHeld = isHeldBefore || held.has(normalizedAddress(CHANNEL, named) ?? "");
-    const agreed = { status, ...own };
+    const agreed = { status, ...common };
     if (isHeld) return (await isRecorded(store, subscriber, from, agreed)) ? status : "unchanged";
     return recordOwn(store, subscriber, from, agreed);
   }
 
   const ofAddress = await recordOfAddress(store, from, imported, { email: named, isByAddress });
   if (ofAddress.kind === "suppressed") return ofAddress.isThisRow ? status : "unchanged";
-  return recordOwn(store, subscriber, from, { status: "opted_out", ...own });
+  return recordOwn(store, subscriber, from, { status: "opted_out", ...common });
 }
 
 /** What a row says of an address, for every subscriber that has it. `isThisRow`: the address is suppressed since the row says it. */
@@ -124,11 +124,11 @@ async function recordOwn<S extends "opted_in" | "opted_out">(
   store: Store,
   subscriber: string,
   from: ImportedFrom,
-  own: ConsentAssertion & { status: S },
+  statement: ConsentAssertion & { status: S },
 ): Promise<S | "unchanged"> {
-  const { status } = own;
-  const profile = isAsked(from, own) ? await getProfile(store, subscriber) : undefined;
-  const assertion = profile ? asProven(from, own, profile) : own;
+  const { status } = statement;
+  const profile = isAsked(from, statement) ? await getProfile(store, subscriber) : undefined;
+  const assertion = profile ? asProven(from, statement, profile) : statement;
   const confirmed = profile ? provenBy(from, profile, [assertion]) : { set: {}, when: [] };
   const stating = consentChange(assertion);
   const isNotErased = [present(), absent("erased_at")];
@@ -140,7 +140,7 @@ async function recordOwn<S extends "opted_in" | "opted_out">(
       isNews(assertion),
       ...confirmed.when,
     ],
-    opted_out: [...isNotErased, own.isPending ? absent(`c:${CHANNEL}` as const) : isOpenConsent(CHANNEL)],
+    opted_out: [...isNotErased, statement.isPending ? absent(`c:${CHANNEL}` as const) : isOpenConsent(CHANNEL)],
   };
   const change = { set: { ...stating.set, ...confirmed.set }, remove: stating.remove };
   const failures = await failuresOf(store, [
@@ -169,7 +169,7 @@ export function provenBy(
   profile: Partial<ProfileRow>,
   said: readonly ConsentAssertion[],
 ) {
-  const channels = said.filter((one) => isAsked(from, one)).map(({ channel }) => channel);
+  const channels = said.filter((assertion) => isAsked(from, assertion)).map(({ channel }) => channel);
   if (!from.isLeft) return confirmedAsRead(profile, channels);
   return { set: {}, when: channels.map((channel) => asRead(`c:${channel}`, profile[`c:${channel}`])) };
 }
@@ -185,8 +185,8 @@ const isNews = ({ channel, status, consented_at }: ConsentAssertion): ConditionO
   );
 
 /** Whether an earlier reader of the row, which stopped before it was counted, recorded this. */
-const isRecorded = async (store: Store, subscriber: string, from: ImportedFrom, one: ConsentAssertion) =>
-  (await store.get(ConsentItem, { subscriber, consent: assertionId(from, one) })) !== undefined;
+const isRecorded = async (store: Store, subscriber: string, from: ImportedFrom, assertion: ConsentAssertion) =>
+  (await store.get(ConsentItem, { subscriber, consent: assertionId(from, assertion) })) !== undefined;
 
 /** The same for every reader of the row. The assertions of a file are in the order of its lines. */
 function assertionId({ job, created_at, line }: ImportedFrom, { channel }: ConsentAssertion): string {
@@ -223,8 +223,8 @@ export async function recordImportedChoices(
     if (status === "unknown") continue;
     assertions.set(channel, { channel, status, consented_at, source, import_job_id: from.job, isPending });
   }
-  for (const some of chunksOf([...assertions], CHOICES_AT_ONCE))
-    Object.assign(outcomes, await recordSome(store, subscriber, { ...from, held }, new Map(some)));
+  for (const batch of chunksOf([...assertions], CHOICES_AT_ONCE))
+    Object.assign(outcomes, await recordSome(store, subscriber, { ...from, held }, new Map(batch)));
   return outcomes;
 }
 
@@ -238,8 +238,8 @@ async function recordSome(
     beingChanged,
     async () => {
       const profile = await getProfile(store, subscriber);
-      const verdicts = [...assertions].map(([key, own]) => {
-        const assertion = profile ? asProven(from, own, profile) : own;
+      const verdicts = [...assertions].map(([key, statement]) => {
+        const assertion = profile ? asProven(from, statement, profile) : statement;
         return { key, assertion, verdict: profile ? judged(profile, assertion, from.held) : "refused" };
       });
       const news = verdicts.filter(({ verdict }) => verdict === "new").map(({ assertion }) => assertion);
@@ -282,14 +282,16 @@ function writeAll(
   news: readonly ConsentAssertion[],
 ): Promise<boolean> {
   const confirmed = provenBy(from, profile, news);
-  const conditions = news.flatMap((one) => [
-    isOpenConsent(one.channel),
-    ...(one.status !== "opted_out" ? [isNewestConsent(one)] : []),
+  const conditions = news.flatMap((assertion) => [
+    isOpenConsent(assertion.channel),
+    ...(assertion.status !== "opted_out" ? [isNewestConsent(assertion)] : []),
   ]);
   const { set, remove } = consentChange(...news);
   const isAsRead = all(isAlive(), ...conditions, ...confirmed.when);
   return transacted(store, [
     changeItem(Profile, { id: profile.id }, { set: { ...set, ...confirmed.set }, remove }, isAsRead),
-    ...news.map((one) => consentWrite(store, { subscriber: profile.id, id: assertionId(from, one) }, one)),
+    ...news.map((assertion) =>
+      consentWrite(store, { subscriber: profile.id, id: assertionId(from, assertion) }, assertion),
+    ),
   ]);
 }

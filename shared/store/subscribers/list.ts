@@ -80,7 +80,9 @@ export async function listSubscribers(
   };
   if (indexed) {
     const newest = (await examine(NEWEST)).flatMap(({ found }) => found ?? []);
-    const owners = new Map([...indexed.map(subscriberOf).filter(isWanted), ...newest].map((one) => [one.id, one]));
+    const owners = new Map(
+      [...indexed.map(subscriberOf).filter(isWanted), ...newest].map((owner) => [owner.id, owner]),
+    );
     if (owners.size > 0) return pageOfOwners([...owners.values()], store, secrets, query);
   }
   return wantedPage({ cursors, limit: query.limit, max: MAX_EXAMINED }, examine);
@@ -115,11 +117,11 @@ function pageOfOwners(
   const before = cursors.open(cursor) ?? "~";
   const positionOf = ({ created_at, id }: Subscriber) => `${created_at}#${id}`;
   const open = owners
-    .filter((one) => positionOf(one) < before)
+    .filter((owner) => positionOf(owner) < before)
     .sort(byText(positionOf))
     .reverse();
   const takes = pageRoom();
-  const end = open.findIndex((one, i) => i === limit || !takes(one));
+  const end = open.findIndex((owner, i) => i === limit || !takes(owner));
   const items = end < 0 ? open : open.slice(0, end);
   const last = items.at(-1);
   return { items, next_cursor: cursors.seal(last && end >= 0 ? positionOf(last) : undefined) };

@@ -58,7 +58,7 @@ function looksFor(q: string): SearchPrefix[] {
   const nameIn = isFullName ? nameOf : lastNameOf;
   const fits = (profile: LivingProfile) => isSpelledLike(nameIn(profile) ?? "", prefix);
   const named = lastWord === "" ? [] : [...(isFullName ? [lastWord] : []), ...otherSpellings(lastWord)];
-  return [{ prefix, fits: () => true }, ...named.map((one) => ({ prefix: one, fits }))];
+  return [{ prefix, fits: () => true }, ...named.map((name) => ({ prefix: name, fits }))];
 }
 
 /** What a search writes: reads of profiles, and puts and removals of entries. */

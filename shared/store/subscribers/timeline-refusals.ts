@@ -54,8 +54,8 @@ export const refusals: Source = async (store, { subscriber, before, limit }) => 
         ? (byName.get(event_name) ?? []).map(causeOfEvent)
         : await causesOf(store, journey, subscriber, range);
     if (causes.length === 0) continue;
-    const own = runs.filter((row) => row.journey_id === journey.id && !isWithdrawn(row)).map(runOf);
-    const newestFirst = own.toSorted((a, b) => (a.entered_at < b.entered_at ? 1 : -1));
+    const journeyRuns = runs.filter((row) => row.journey_id === journey.id && !isWithdrawn(row)).map(runOf);
+    const newestFirst = journeyRuns.toSorted((a, b) => (a.entered_at < b.entered_at ? 1 : -1));
     const known = { runs: newestFirst, times, beyondQuota, now };
     const { outcomeOf } = await entriesOf(store, journey, profile, known);
     for (const cause of causes) {

@@ -44,7 +44,7 @@ async function untilEnough<R extends { sk: string }>(
 ): Promise<PlacedEntry[]> {
   const found: PlacedEntry[] = [];
   for await (const { items } of pagesOf(read)) {
-    found.push(...items.flatMap(placed).filter((one) => before === undefined || isBefore(one, before)));
+    found.push(...items.flatMap(placed).filter((place) => before === undefined || isBefore(place, before)));
     if (found.length >= limit) break;
   }
   return found;
@@ -103,8 +103,8 @@ const eventsOfActor = async (store: StoreReader, actor: Actor, { before, limit }
     });
     for (const { id, occurred_at, event_name, properties, platform, source } of page.items.flatMap(eventsIn)) {
       const data = { properties, platform, source };
-      const one = placedAt(occurred_at, id, { kind: "event", state: null, ref: id, title: event_name, data });
-      if (before === undefined || isBefore(one, before)) found.set(id, one);
+      const event = placedAt(occurred_at, id, { kind: "event", state: null, ref: id, title: event_name, data });
+      if (before === undefined || isBefore(event, before)) found.set(id, event);
     }
     after = page.next;
     const bound = untilOf(page.items.at(-1)?.sk ?? "");
@@ -199,10 +199,10 @@ const unsent: Source = async (store, { subscriber }) => {
   const since = store.clock.now() - LOOK_BACK_MS;
   const { jobs } = await listJobs(store, { from: timestamp(since), limit: MAX_SENDS });
   const dispatched = jobs.filter(({ dispatched_at }) => dispatched_at !== null);
-  const own = dispatched.filter(
+  const ofRecipient = dispatched.filter(
     ({ direct }) => !direct || direct.recipients.some((recipient) => recipient.subscriber === subscriber),
   );
-  const asked = own.slice(0, MAX_PLANS);
+  const asked = ofRecipient.slice(0, MAX_PLANS);
   if (asked.length === 0) return [];
   const [places, ledger, messages] = await Promise.all([
     Promise.all(asked.map(async (job) => (await placeInPlan(store, job, subscriber)).place)),
@@ -233,7 +233,7 @@ function unsentOf(job: Job, place: AudiencePlace | undefined, known: KnownOutcom
   if (place?.kind !== "recipient") return [];
   const { recipient, waits } = place;
   return channelOutcomes(job, { ...known, targets: recipient.targets, waits })
-    .filter((one) => one.at === null)
+    .filter((channelOutcome) => channelOutcome.at === null)
     .map(({ channel, device_id, state, reason, deferred_until }) => {
       const data = { channel, device_id, reason, variant_id: recipient.arm ?? null, deferred_until };
       return placedAt(at, `${job.id}#${channel}#${device_id}`, { ...common, state, data });

@@ -31,10 +31,10 @@ export async function timelineOf(
   const found = await Promise.all(sources.map((read) => read(store, { subscriber, before, limit: limit + 1 })));
   const entries = found
     .flat()
-    .filter((one) => before === undefined || isBefore(one, before))
+    .filter((entry) => before === undefined || isBefore(entry, before))
     .sort((one, other) => (isBefore(one, other) ? 1 : -1));
   const takes = pageRoom();
-  const overflow = entries.findIndex((one, i) => i === limit || !takes(one));
+  const overflow = entries.findIndex((item, i) => i === limit || !takes(item));
   const page = overflow < 0 ? entries : entries.slice(0, overflow);
   const last = page.at(-1);
   return {

@@ -111,9 +111,9 @@ async function record(
     .filter(([key, status]) => current.get(consentChannelOf(key)) !== status)
     .map(([key, status]) => [key, asks(key, status) && !isOwner ? ("pending" as const) : status] as const);
   let after = profile;
-  for (const some of chunksOf(changed, CHOICES_AT_ONCE)) {
+  for (const batch of chunksOf(changed, CHOICES_AT_ONCE)) {
     const now = store.clock.now();
-    const consents = some.map(
+    const consents = batch.map(
       ([key, status]): ConsentAssertion => ({
         channel: consentChannelOf(key),
         status,
@@ -123,7 +123,7 @@ async function record(
     );
     const confirmed = confirmedAsRead(
       profile,
-      some.filter(([key, status]) => asks(key, status)).map(([key]) => consentChannelOf(key)),
+      batch.filter(([key, status]) => asks(key, status)).map(([key]) => consentChannelOf(key)),
     );
     const { set, remove } = consentChange(...consents);
     const change = { set: { ...set, ...confirmed.set }, remove };

@@ -133,9 +133,9 @@ const statusOf = (result: AttemptResult): number | undefined =>
  */
 export async function abandonDelivery(store: Store, webhook: string, delivery: DeliveryRecord): Promise<void> {
   const { id } = delivery;
-  const given = givenUp(delivery);
-  const isAsRead = all(is("outcome", "pending"), ...given.when);
+  const giveUp = givenUp(delivery);
+  const isAsRead = all(is("outcome", "pending"), ...giveUp.when);
   await whereItHolds(
-    store.change(DeliveryItem, { webhook, id }, { set: { outcome: "failed", ...given.set } }, isAsRead),
+    store.change(DeliveryItem, { webhook, id }, { set: { outcome: "failed", ...giveUp.set } }, isAsRead),
   );
 }

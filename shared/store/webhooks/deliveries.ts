@@ -65,7 +65,7 @@ export async function noteDeliveries(
   const now = store.clock.now();
   const expires = ttl(now + KEPT_MS);
   const lease = now + FIRST_LEASE_MS;
-  const deliveries = wanted.map((one) => ({ ...one, id: deliveryId(one.webhook, one.occurrence) }));
+  const deliveries = wanted.map((target) => ({ ...target, id: deliveryId(target.webhook, target.occurrence) }));
   const ids = await Promise.all(
     deliveries.map(async ({ webhook, occurrence, id }) => {
       const { event: event_type, at, data } = occurrence;
@@ -77,7 +77,7 @@ export async function noteDeliveries(
     }),
   );
   // Behind the bodies: an erasure that looked for these rows before a body was there would not find it in its second pass.
-  const once = new Map(deliveries.map((one) => [`${one.webhook} ${one.id}`, one]));
+  const once = new Map(deliveries.map((delivery) => [`${delivery.webhook} ${delivery.id}`, delivery]));
   await store.writeAll(
     [...once.values()].flatMap(({ webhook, occurrence: { subscriber }, id: delivery }) =>
       subscriber === undefined
@@ -114,9 +114,9 @@ export const forgetBodiesOf = (store: Store, rows: readonly Item[]): Promise<num
 
 async function forgetBodies(store: Store, keys: readonly { webhook: string; id: string }[]): Promise<number> {
   let forgotten = 0;
-  for (const some of chunksOf(keys, BODIES_AT_ONCE)) {
+  for (const batch of chunksOf(keys, BODIES_AT_ONCE)) {
     const removed = await Promise.all(
-      some.map((key) => happened(store.change(DeliveryItem, key, { remove: ["body"] }, present("body")))),
+      batch.map((key) => happened(store.change(DeliveryItem, key, { remove: ["body"] }, present("body")))),
     );
     forgotten += removed.filter(Boolean).length;
   }

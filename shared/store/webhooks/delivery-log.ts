@@ -49,8 +49,8 @@ export async function listDeliveries(
   let text = 0;
   let count = limit;
   while (examined < MAX_EXAMINED && text < MAX_EXAMINED_TEXT) {
-    const some = { ...range, limit: Math.min(count, MAX_AT_ONCE), after: position };
-    const page = await store.query(DeliveryItem, { webhook }, some);
+    const queryOptions = { ...range, limit: Math.min(count, MAX_AT_ONCE), after: position };
+    const page = await store.query(DeliveryItem, { webhook }, queryOptions);
     examined += page.items.length;
     text += textIn(page.items);
     const found = page.items.filter((row) => isKept(store, row) && isWanted(row, filter));

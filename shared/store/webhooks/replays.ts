@@ -79,9 +79,9 @@ export async function reopenDelivery(
   const isFree = any(isNot("outcome", "pending"), absent("lease"), atMost("lease", store.clock.now()));
   const set = { outcome: "pending" as const, earlier: seen.attempt_count, replay };
   const remove = replay === undefined ? (["lease", "replay"] as const) : (["lease"] as const);
-  const given = givenUp(seen);
-  const change = { set: { ...set, ...given.set }, add: { reopened: 1 }, remove };
-  const when = all(isFree, ...given.when);
+  const giveUp = givenUp(seen);
+  const change = { set: { ...set, ...giveUp.set }, add: { reopened: 1 }, remove };
+  const when = all(isFree, ...giveUp.when);
   const reopening = store.change(DeliveryItem, { webhook, id }, change, when);
   return madeOnce(DeliveryItem, reopening, (old) => replay !== undefined && old?.replay === replay);
 }

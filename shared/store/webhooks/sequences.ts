@@ -62,7 +62,7 @@ export async function numberAccepted(
     const tail = await newestBlock(store, webhook);
     const now = store.clock.now();
     const mayBeNumbered = accepted.filter(
-      (one) => isBehind(tail, stream, one.position) || one.acceptedAt < now - STREAM_MS,
+      (delivery) => isBehind(tail, stream, delivery.position) || delivery.acceptedAt < now - STREAM_MS,
     );
     const groups = await groupsOf(store, webhook, mayBeNumbered);
     const numbered = new Set(groups.flatMap(({ ids }) => ids));
@@ -74,12 +74,12 @@ export async function numberAccepted(
 
 /** Numbers a delivery that the stream did not report in time. @returns its number. */
 export async function numberLate(store: Store, webhook: string, row: DeliveryTime): Promise<number> {
-  const one = { id: row.id, acceptedAt: acceptedAt(row), position: "" };
+  const delivery = { id: row.id, acceptedAt: acceptedAt(row), position: "" };
   return untilUncontended(numberedByOthers, async () => {
     const tail = await newestBlock(store, webhook);
-    const found = (await sequencesOf(store, webhook, [one])).get(row.id);
+    const found = (await sequencesOf(store, webhook, [delivery])).get(row.id);
     if (found !== undefined) return done(found);
-    const made = await appendGroup(store, webhook, { tail, stream: tail?.stream ?? "", fresh: [one] });
+    const made = await appendGroup(store, webhook, { tail, stream: tail?.stream ?? "", fresh: [delivery] });
     return made.kind === "done" ? done(lastGroupOf(made.value)) : contended;
   });
 }
@@ -124,7 +124,7 @@ async function* blocksSince(
   deliveries: readonly Pick<AcceptedDelivery, "acceptedAt">[],
 ): AsyncGenerator<SequenceBlockRow> {
   if (deliveries.length === 0) return;
-  const since = Math.min(...deliveries.map((one) => one.acceptedAt)) - CLOCK_TOLERANCE_MS;
+  const since = Math.min(...deliveries.map((delivery) => delivery.acceptedAt)) - CLOCK_TOLERANCE_MS;
   const range = { newestFirst: true, limit: SCAN_PAGE };
   for await (const { items } of pagesOf((after?: Key) => store.query(SequenceBlock, { webhook }, { ...range, after })))
     for (const block of items) {
@@ -160,12 +160,12 @@ async function append(store: Store, webhook: string, { tail, stream, fresh }: Ad
   const groups: Group[] = [];
   let newest = tail;
   const chunks = chunksOf(fresh, MAX_GROUP);
-  for (const [i, some] of chunks.entries()) {
+  for (const [i, chunk] of chunks.entries()) {
     const isFollowed = i < chunks.length - 1;
-    const written = await appendGroup(store, webhook, { tail: newest, stream, fresh: some, isFollowed });
+    const written = await appendGroup(store, webhook, { tail: newest, stream, fresh: chunk, isFollowed });
     if (written.kind === "contended") return contended;
     newest = written.value;
-    groups.push({ first: lastGroupOf(newest), ids: some.map(({ id }) => id) });
+    groups.push({ first: lastGroupOf(newest), ids: chunk.map(({ id }) => id) });
   }
   return done(groups);
 }

@@ -54,7 +54,7 @@ export const webhookWatch = /* @__PURE__ */ perEnvironment("webhookWatch", timer
     const now = Math.floor(deps.clock.now() / MINUTE);
     if (known.now !== now) known = { now, timers: new Set() };
     const set = known.timers;
-    for (const [tenant, group] of Map.groupBy(deliveries, (one) => one.tenant)) {
+    for (const [tenant, group] of Map.groupBy(deliveries, (delivery) => delivery.tenant)) {
       const minutes = [...new Set(group.map(({ delivery }) => creationMinute(delivery)))];
       const missing = minutes.filter((minute) => !set.has(`${tenant}#${minute}`));
       if (missing.length === 0) continue;

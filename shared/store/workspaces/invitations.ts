@@ -159,7 +159,7 @@ export async function markUnmailed(platform: Platform, token: string): Promise<v
 export async function withdrawInvitation(platform: Platform, tenant: TenantId, id: string): Promise<void> {
   const { items } = await platform.query(InvitedItem, { tenant });
   const now = timestamp(platform.clock.now());
-  const row = items.find((one) => one.id === id && one.expires_at > now);
+  const row = items.find((item) => item.id === id && item.expires_at > now);
   if (!row) throw notFound("invitation");
   await platform
     .transact([

@@ -81,7 +81,7 @@ export async function purgeStep(context: PurgeContext, isTimeUp: () => boolean):
       await removeMember(context.platform, store.tenant, member);
     }
   for (const removeSome of [() => removeSomeAssets(context), importFiles.removeSome, mailFiles.removeSome])
-    for (let some = await removeSome(); some > 0; some = await removeSome())
+    for (let removed = await removeSome(); removed > 0; removed = await removeSome())
       if (isTimeUp()) return releasePurge(context, claimed, 0);
   return removeRows(context, claimed, isTimeUp);
 }

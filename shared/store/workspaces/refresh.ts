@@ -79,7 +79,7 @@ export async function beginSession(
   const origin = parent === undefined ? undefined : await platform.get(UserSession, { user, id: parent });
   if (parent !== undefined && !isOpen(platform, origin)) return undefined;
   const first = origin && (origin.first ?? origin.parent);
-  const origins = [parent, first].filter((one) => one !== undefined);
+  const origins = [parent, first].filter((origin) => origin !== undefined);
   const id = platform.ids.uuid();
   const session = { id, user, tenant, readOnly };
   const { token, write } = newFamily(platform, session);
@@ -115,7 +115,7 @@ export async function beginSession(
           ),
         ]
       : []),
-    ...origins.map((one) => checkItem(UserSession, { user, id: one }, present())),
+    ...origins.map((session) => checkItem(UserSession, { user, id: session }, present())),
   ];
   await makeRoom(platform, user, origins);
   const hasBegun = await transacted(platform, writes);
@@ -223,12 +223,12 @@ async function noteUse(
   const row = await whereItHolds(platform.change(UserSession, { user, id }, { set }, present()));
   if (!row) return { kind: "ended" };
   const { parent, first = parent } = row;
-  const ids = [parent, first].filter((one) => one !== undefined);
+  const ids = [parent, first].filter((sessionId) => sessionId !== undefined);
   const origins = await platform.getAll(
     UserSession,
-    ids.map((one) => ({ user, id: one })),
+    ids.map((sessionId) => ({ user, id: sessionId })),
   );
-  if (![row, ...origins].every((one) => isOpen(platform, one))) {
+  if (![row, ...origins].every((session) => isOpen(platform, session))) {
     // The one between was taken out of the line a moment ago: this one comes from another since.
     const now = await platform.get(UserSession, { user, id });
     return now && now.parent !== parent ? noteUse(platform, { user, id }) : { kind: "ended" };

@@ -68,8 +68,8 @@ export const workspaceRows: Capability<"workspaceRows", WorkspaceRows> = {
           return LastEvaluatedKey ? { found, next: LastEvaluatedKey as Key } : { found };
         },
         remove: async (found) => {
-          for (const some of chunksOf(found, MAX_ROWS_PER_WRITE))
-            await table.writeAll(some.map((key) => ({ kind: "remove", key })));
+          for (const batch of chunksOf(found, MAX_ROWS_PER_WRITE))
+            await table.writeAll(batch.map((key) => ({ kind: "remove", key })));
         },
       };
     };

@@ -102,7 +102,7 @@ export async function useCode({ platform, factorKeys }: FactorDeps, user: UserRo
   const left = recovery === undefined ? [] : fromJson(recovery);
   const hash = hashOf(code.toUpperCase().replaceAll(/[\s-]/g, ""));
   if (recovery === undefined || !left.includes(hash)) return false;
-  const others = toJson(left.filter((one) => one !== hash));
+  const others = toJson(left.filter((code) => code !== hash));
   return transacted(platform, [
     changeItem(UserItem, { email }, { set: { recovery: others } }, all(isInForce, is("recovery", recovery))),
   ]);

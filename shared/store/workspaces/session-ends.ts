@@ -85,10 +85,10 @@ export async function endSession(platform: Platform, user: string, id: string): 
 export async function endWithDerived(platform: Platform, user: string, id: string): Promise<void> {
   const ended = new Set([id]);
   for (let left = [id]; left.length > 0; ) {
-    await platform.writeAll(left.map((one) => removeItem(UserSession, { user, id: one })));
+    await platform.writeAll(left.map((session) => removeItem(UserSession, { user, id: session })));
     const rows = await platform.queryAll(UserSession, { user });
-    left = derivedFrom(rows, ended).filter((one) => !ended.has(one));
-    for (const one of left) ended.add(one);
+    left = derivedFrom(rows, ended).filter((session) => !ended.has(session));
+    for (const session of left) ended.add(session);
   }
 }
 
@@ -106,7 +106,11 @@ function derivedFrom(rows: readonly SessionRow[], origins: ReadonlySet<string>):
 /** A session and those that it came from. */
 export function withParents(rows: readonly SessionRow[], id: string | undefined): ReadonlySet<string> {
   const kept = new Set<string>();
-  for (let one = id; one !== undefined && !kept.has(one); one = rows.find((row) => row.id === one)?.parent)
-    kept.add(one);
+  for (
+    let ancestor = id;
+    ancestor !== undefined && !kept.has(ancestor);
+    ancestor = rows.find((row) => row.id === ancestor)?.parent
+  )
+    kept.add(ancestor);
   return kept;
 }

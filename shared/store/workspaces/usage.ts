@@ -105,9 +105,9 @@ export async function settlement(store: StoreReader, uses: readonly Use[]): Prom
   const writes: ItemWrite<"workspace">[] = [];
   const open = uses.filter(({ reserved = 0, sent }) => sent !== reserved);
   const taken = open.flatMap(({ reservedAt: at, ...use }) => (at === undefined ? [] : [{ ...use, at }]));
-  for (const [period, some] of Map.groupBy(taken, ({ at }) => periodAt(at).name)) {
+  for (const [period, records] of Map.groupBy(taken, ({ at }) => periodAt(at).name)) {
     const setAt = (await store.get(Usage, { period }))?.set_at;
-    const n = some
+    const n = records
       .filter(({ at }) => setAt === undefined || setAt < at)
       .reduce((sum, { reserved = 0, sent }) => sum + sent - reserved, 0);
     if (n !== 0) writes.push(changeItem(Usage, { period }, { add: { sends: n } }, asRead("set_at", setAt)));

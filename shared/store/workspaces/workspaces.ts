@@ -132,6 +132,9 @@ export const hasLostProvider = (
   { provided, provider, created_at }: ProvidedSession,
   workspaces: readonly (WorkspaceRow | undefined)[],
 ): boolean => {
-  const own = workspaces.find((one) => one !== undefined && one.id === provided);
-  return own !== undefined && (own.sign_in_client !== provider || created_at <= (own.sign_in_ended_at ?? ""));
+  const ownWorkspace = workspaces.find((workspace) => workspace !== undefined && workspace.id === provided);
+  return (
+    ownWorkspace !== undefined &&
+    (ownWorkspace.sign_in_client !== provider || created_at <= (ownWorkspace.sign_in_ended_at ?? ""))
+  );
 };

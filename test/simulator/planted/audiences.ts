@@ -36,8 +36,8 @@ export const audiencesBugs: readonly Bug[] = [
     name: "a tick that comes early is dropped",
     area: "journeys",
     file: stepJourney,
-    find: "    await tickLater(context, some, Math.min(MAX_DELAY_SECONDS, Math.ceil((at - now) / SECOND)));",
-    replace: "    if (at < now) await tickLater(context, some, MAX_DELAY_SECONDS);",
+    find: "    await tickLater(context, timers, Math.min(MAX_DELAY_SECONDS, Math.ceil((at - now) / SECOND)));",
+    replace: "    if (at < now) await tickLater(context, timers, MAX_DELAY_SECONDS);",
   },
   {
     name: "an archived journey goes on",
@@ -78,9 +78,9 @@ export const audiencesBugs: readonly Bug[] = [
     name: "a page of a computation that is repeated counts twice",
     area: "segments",
     file: fillLeaves,
-    find: "await failuresOf(store, [hold, ...leafWrites(segment.id, some, at)]);",
+    find: "await failuresOf(store, [hold, ...leafWrites(segment.id, batch, at)]);",
     replace:
-      "await store.transact(leafWrites(segment.id, some, at).slice(-1)).then(() => failuresOf(store, [hold, ...leafWrites(segment.id, some, at).slice(0, -1)]));",
+      "await store.transact(leafWrites(segment.id, batch, at).slice(-1)).then(() => failuresOf(store, [hold, ...leafWrites(segment.id, batch, at).slice(0, -1)]));",
   },
   {
     name: "an earlier computation goes on writing leaves",

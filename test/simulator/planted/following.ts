@@ -10,8 +10,8 @@ export const followingBugs: readonly Bug[] = [
     name: "due rows are dropped before they are sent on",
     area: "timers",
     file: due,
-    find: "  for (const [queue, some] of Map.groupBy(entries",
-    replace: "  await platform.removeRows(rows);\n  for (const [queue, some] of Map.groupBy(entries",
+    find: "  for (const [queue, dueEntries] of Map.groupBy(entries",
+    replace: "  await platform.removeRows(rows);\n  for (const [queue, dueEntries] of Map.groupBy(entries",
   },
   {
     name: "a send held by a suspension is not looked at again",

@@ -65,7 +65,7 @@ export const integrationsBugs: readonly Bug[] = [
     name: "a delivery that ends without its payload does not log the attempt that was claimed",
     area: "webhooks",
     file: attemptResults,
-    find: '{ set: { outcome: "failed", ...given.set } }',
+    find: '{ set: { outcome: "failed", ...giveUp.set } }',
     replace: '{ set: { outcome: "failed" } }',
   },
   {

@@ -36,8 +36,8 @@ export const mannersBugs: readonly Bug[] = [
     name: "a recovery run writes to the inbox of recipients that a cap stopped",
     area: "inbox",
     file: "functions/workers/deliver/recovery.ts",
-    find: 'one.entry.kind === "none" && !one.isCapped;',
-    replace: 'one.entry.kind === "none";',
+    find: 'unit.entry.kind === "none" && !unit.isCapped;',
+    replace: 'unit.entry.kind === "none";',
   },
   {
     name: "waiting recipients are counted again at every release",

@@ -54,8 +54,8 @@ export const packsBugs: readonly Bug[] = [
     also: [
       {
         file: packs,
-        find: "const rows = written.flatMap(({ move, rows: some })",
-        replace: "const rows = written.filter(({ move }) => open.includes(move)).flatMap(({ move, rows: some })",
+        find: "const rows = written.flatMap(({ move, rows: moveRows })",
+        replace: "const rows = written.filter(({ move }) => open.includes(move)).flatMap(({ move, rows: moveRows })",
       },
     ],
   },
@@ -77,14 +77,14 @@ export const packsBugs: readonly Bug[] = [
     name: "an event for a run that another worker moves is left to the next timer",
     area: "journeys",
     file: ticks,
-    find: "[...driven.lost].map((one)",
-    replace: "[...driven.held].map((one)",
+    find: "[...driven.lost].map((candidate)",
+    replace: "[...driven.held].map((candidate)",
   },
   {
     name: "what happens while a run begins is left to its next timer",
     area: "journeys",
     file: ticks,
-    find: "if (!move.isBetweenSteps && !(one.entry && isLookedAtAgain)) return [];",
+    find: "if (!move.isBetweenSteps && !(candidate.entry && isLookedAtAgain)) return [];",
     replace: "if (!move.isBetweenSteps) return [];",
   },
   {

@@ -15,8 +15,8 @@ export interface Bounds {
 export interface Fitter {
   /** Values that were cut, and values that were left out, until now. */
   counts: { shortened: number; omitted: number };
-  fields(given: Readonly<Record<string, unknown>>, bounds: Bounds): Record<string, Value>;
-  text(given: string, max: number): string;
+  fields(values: Readonly<Record<string, unknown>>, bounds: Bounds): Record<string, Value>;
+  text(value: string, max: number): string;
 }
 
 const MAX_DEPTH = 10;
@@ -25,8 +25,8 @@ const MAX_DEPTH = 10;
 export function openFitter(): Fitter {
   const counts = { shortened: 0, omitted: 0 };
 
-  const text = (given: string, max: number): string => {
-    const whole = given.toWellFormed();
+  const text = (value: string, max: number): string => {
+    const whole = value.toWellFormed();
     if (hasAtMost(whole, max)) return whole;
     counts.shortened++;
     return [...whole.slice(0, 2 * max)].slice(0, max).join("");
@@ -43,19 +43,19 @@ export function openFitter(): Fitter {
     if (typeof value === "string") return text(value, bounds.textCharacters);
     if (typeof value === "number") return Number.isFinite(value) ? value : undefined;
     if (typeof value === "boolean" || value === null) return value;
-    if (Array.isArray(value)) return value.flatMap((one) => inner(one, bounds, depth + 1));
+    if (Array.isArray(value)) return value.flatMap((member) => inner(member, bounds, depth + 1));
     if (typeof value !== "object") return undefined;
-    const entries = Object.entries(value).flatMap(([key, one]) => {
-      const [fitted] = inner(isFitting(key, bounds) ? one : undefined, bounds, depth + 1);
+    const entries = Object.entries(value).flatMap(([key, member]) => {
+      const [fitted] = inner(isFitting(key, bounds) ? member : undefined, bounds, depth + 1);
       return fitted === undefined ? [] : [[key, fitted] as const];
     });
     return Object.fromEntries(entries);
   };
 
-  const fields: Fitter["fields"] = (given, bounds) => {
+  const fields: Fitter["fields"] = (values, bounds) => {
     const kept: Record<string, Value> = {};
     let { entries, bytes } = bounds;
-    for (const [key, value] of Object.entries(given)) {
+    for (const [key, value] of Object.entries(values)) {
       const [fitted] = inner(isFitting(key, bounds) ? value : undefined, bounds, 1);
       if (fitted === undefined) continue;
       const size = Buffer.byteLength(key) + Buffer.byteLength(JSON.stringify(fitted));

@@ -104,7 +104,7 @@ type TrackingCall = Parameters<typeof takeMessages>[0] &
   Pick<Call<typeof taking>, "raw" | "headers" | "clock" | "log"> & { params: { call: string } };
 
 async function take({ params, raw, headers, clock, log, ...context }: TrackingCall) {
-  const call = calls.find((one) => one === params.call);
+  const call = calls.find((candidate) => candidate === params.call);
   if (call === undefined) throw notFound("call");
   const { caller, secrets } = context;
   const tier = caller.kind === "server" ? "server" : "client";
@@ -113,7 +113,7 @@ async function take({ params, raw, headers, clock, log, ...context }: TrackingCa
   const { messages, unreadable, tooMany } = messagesOf(call, body, tiers[tier].eventsPerRequest);
   const translations = messages.map((message) => translated(message, receipt));
   const known = withinUsers(translations, tier);
-  const taken = known.filter((one): one is Translation => one.kind === "taken");
+  const taken = known.filter((translation): translation is Translation => translation.kind === "taken");
   const named = taken.flatMap(({ externalId }) => (externalId === undefined ? [] : [{ external_id: externalId }]));
   await requireSignedIds(caller, [{ named }], headers[USER_HASH_HEADER], secrets);
 
@@ -128,20 +128,20 @@ async function take({ params, raw, headers, clock, log, ...context }: TrackingCa
 /** Each user of a batch costs writes of its own, so that the publishable key names a few at most (AMB-146). */
 function withinUsers(messages: readonly ReturnType<typeof translated>[], tier: Tier) {
   const users = new Set<string>();
-  return messages.map((one) => {
-    if (one.kind === "dropped" || one.externalId === undefined) return one;
-    if (!users.has(one.externalId) && users.size === MAX_USERS[tier])
+  return messages.map((message) => {
+    if (message.kind === "dropped" || message.externalId === undefined) return message;
+    if (!users.has(message.externalId) && users.size === MAX_USERS[tier])
       return { kind: "dropped", reason: "too_many_users" } as const;
-    users.add(one.externalId);
-    return one;
+    users.add(message.externalId);
+    return message;
   });
 }
 
 const droppedOf = (known: readonly ReturnType<typeof translated>[]): Record<string, number> =>
-  numberOfEach(known.flatMap((one) => (one.kind === "dropped" ? [one.reason as string] : [])));
+  numberOfEach(known.flatMap((translation) => (translation.kind === "dropped" ? [translation.reason as string] : [])));
 
 function answerOf(taken: readonly Translation[], dropped: Record<string, number>, full: number) {
-  const sum = (of: "shortened" | "omitted") => taken.reduce((total, one) => total + one[of], 0);
+  const sum = (of: "shortened" | "omitted") => taken.reduce((total, translation) => total + translation[of], 0);
   const [shortened, omitted] = [sum("shortened"), sum("omitted") + full];
   return {
     success: true as const,

@@ -110,21 +110,24 @@ export function messagesOf(call: CallName, body: Record<string, unknown>, max: n
   const { batch, sentAt, context, integrations } = body;
   if (!Array.isArray(batch)) throw badRequest("batch must be a list of messages.");
   const shared = withoutUndefined({ sentAt, context, integrations });
-  const first = batch.slice(0, max).map((one) => (isJsonObject(one) ? { ...shared, ...one } : one));
+  const first = batch.slice(0, max).map((message) => (isJsonObject(message) ? { ...shared, ...message } : message));
   return { ...readAll(first), tooMany: batch.length - first.length };
 }
 
-function readAll(given: readonly unknown[]): ReadMessages {
-  const messages = given
-    .filter((one) => isJsonObject(one) && !isDeep(one) && Buffer.byteLength(JSON.stringify(one)) <= MAX_MESSAGE_BYTES)
-    .map((one) => v.parse(Message, one));
-  return { messages, unreadable: given.length - messages.length, tooMany: 0 };
+function readAll(raw: readonly unknown[]): ReadMessages {
+  const messages = raw
+    .filter(
+      (message) =>
+        isJsonObject(message) && !isDeep(message) && Buffer.byteLength(JSON.stringify(message)) <= MAX_MESSAGE_BYTES,
+    )
+    .map((message) => v.parse(Message, message));
+  return { messages, unreadable: raw.length - messages.length, tooMany: 0 };
 }
 
 /** Whether a value is nested so deep that code which recurs into it could overflow. */
 function isDeep(value: unknown): boolean {
   let layer = [value];
   for (let depth = 0; depth < MAX_DEPTH && layer.length > 0; depth++)
-    layer = layer.flatMap((one) => (typeof one === "object" && one !== null ? Object.values(one) : []));
+    layer = layer.flatMap((value) => (typeof value === "object" && value !== null ? Object.values(value) : []));
   return layer.length > 0;
 }

@@ -44,10 +44,10 @@ export async function takeMessages(
 
   const subscribers = new Map<string, string>();
   let full = 0;
-  for (const some of chunksOf([...people], AT_ONCE))
+  for (const batch of chunksOf([...people], AT_ONCE))
     await Promise.all(
-      some.map(async ([externalId = "", own]) => {
-        const found = await subscriberOf(taking, externalId, own);
+      batch.map(async ([externalId = "", messagesOfUser]) => {
+        const found = await subscriberOf(taking, externalId, messagesOfUser);
         if (found.isFull) full++;
         subscribers.set(externalId, found.id);
       }),
@@ -55,10 +55,15 @@ export async function takeMessages(
   await registerDevices(taking, messages, subscribers, tier);
   await linkAnonymous(taking, messages, subscribers, MAX_USERS[tier]);
 
-  const events = messages.flatMap((one): NewEvent[] => {
-    if (!one.event) return [];
-    const subscriber_id = subscribers.get(one.externalId ?? "");
-    return [{ ...one.event, ...(subscriber_id === undefined ? { anonymous_id: one.anonymousId } : { subscriber_id }) }];
+  const events = messages.flatMap((message): NewEvent[] => {
+    if (!message.event) return [];
+    const subscriber_id = subscribers.get(message.externalId ?? "");
+    return [
+      {
+        ...message.event,
+        ...(subscriber_id === undefined ? { anonymous_id: message.anonymousId } : { subscriber_id }),
+      },
+    ];
   });
   const common = { source: tier, isHistorical: false, receivedAt, allowance: workspaceOf(caller) };
   const root = await secrets.root();
@@ -80,23 +85,23 @@ async function subscriberOf(
 
   const counted = await audienceSize.capOf(plans[workspaceOf(caller).plan].subscribers);
   const cap = profiles.length === 0 ? { ...counted, isLikelyNew: true } : counted;
-  const email = profiles.findLast((one) => one.email !== undefined)?.email;
-  const attributes = Object.entries<Value>(Object.assign({}, ...profiles.map((one) => one.attributes)));
+  const email = profiles.findLast((profile) => profile.email !== undefined)?.email;
+  const attributes = Object.entries<Value>(Object.assign({}, ...profiles.map((profile) => profile.attributes)));
   const isPublishable = caller.kind === "sdk";
   const most = MAX_AT_ONCE[isPublishable ? "client" : "server"];
-  const [first = {}, ...more] = chunksOf(attributes, most).map((some) => Object.fromEntries(some));
+  const [first = {}, ...more] = chunksOf(attributes, most).map((chunk) => Object.fromEntries(chunk));
   let isFull = false;
-  const write = async (some: Pick<SubscriberInput, "email" | "attributes">): Promise<string> =>
-    (await upsertSubscriber(store, root, { external_id, isPublishable, ...some }, cap)).id;
-  const writeWhatFits = (some: Pick<SubscriberInput, "email" | "attributes">): Promise<string | undefined> =>
-    write(some).catch((error: unknown) => {
+  const write = async (fields: Pick<SubscriberInput, "email" | "attributes">): Promise<string> =>
+    (await upsertSubscriber(store, root, { external_id, isPublishable, ...fields }, cap)).id;
+  const writeWhatFits = (fields: Pick<SubscriberInput, "email" | "attributes">): Promise<string | undefined> =>
+    write(fields).catch((error: unknown) => {
       if (!(error instanceof ApiError) || error.code !== "VALIDATION_ERROR") throw error;
       isFull = true;
       return undefined;
     });
   const id =
     (await writeWhatFits({ email, attributes: first })) ?? (await writeWhatFits({ email })) ?? (await write({}));
-  for (const some of more) await writeWhatFits({ attributes: some });
+  for (const chunk of more) await writeWhatFits({ attributes: chunk });
   return { id, isFull };
 }
 
@@ -110,14 +115,14 @@ async function registerDevices(
   const sent = messages.filter(({ device }) => device);
   const known = tier === "client" ? sent.slice(-1) : sent;
   // A phone that several users of a batch were on is the last one's.
-  const byToken = new Map(known.map((one) => [`${one.device?.platform} ${one.device?.token}`, one]));
+  const byToken = new Map(known.map((message) => [`${message.device?.platform} ${message.device?.token}`, message]));
   const byUser = Map.groupBy(byToken.values(), ({ externalId }) => externalId);
-  for (const some of chunksOf([...byUser], AT_ONCE))
+  for (const batch of chunksOf([...byUser], AT_ONCE))
     await Promise.all(
-      some.map(async ([externalId = "", own]) => {
+      batch.map(async ([externalId = "", messagesOfUser]) => {
         const subscriber_id = subscribers.get(externalId);
         if (subscriber_id === undefined) return;
-        for (const { device } of own) if (device) await registerDevice(store, { ...device, subscriber_id });
+        for (const { device } of messagesOfUser) if (device) await registerDevice(store, { ...device, subscriber_id });
       }),
     );
 }

@@ -95,7 +95,7 @@ export function translated(message: Message, receipt: Receipt): Translation | { 
 
 function eventOf(message: Message, receipt: Receipt, fitter: Fitter): Translation["event"] | DropReason {
   const { messageId, context } = message;
-  const [name, given] = contentOf(message);
+  const [name, contents] = contentOf(message);
   if (name === undefined || name.trim() === "") return "no_event_name";
   if (name.startsWith("$")) return "reserved_event_name";
   const at = timeOf(message, receipt);
@@ -103,7 +103,7 @@ function eventOf(message: Message, receipt: Receipt, fitter: Fitter): Translatio
   return {
     event_name: fitter.text(name, MAX_EVENT_NAME_CHARACTERS),
     platform: platformOf(context),
-    properties: fitter.fields(given, properties),
+    properties: fitter.fields(contents, properties),
     occurred_at: timestamp(at),
     ...(messageId && messageId.length <= MAX_KEY_CHARACTERS && { idempotency_key: messageId }),
   };
@@ -111,17 +111,17 @@ function eventOf(message: Message, receipt: Receipt, fitter: Fitter): Translatio
 
 /** The name and the properties of the event that a message is stored as. */
 function contentOf(message: Message): [name: string | undefined, properties: Record<string, unknown>] {
-  const { type, event, name, category, groupId, previousId, properties: own = {}, traits = {} } = message;
-  if (type === "track") return [event, own];
-  if (type === "page" || type === "screen") return [type, { ...own, ...withoutUndefined({ name, category }) }];
+  const { type, event, name, category, groupId, previousId, properties: original = {}, traits = {} } = message;
+  if (type === "track") return [event, original];
+  if (type === "page" || type === "screen") return [type, { ...original, ...withoutUndefined({ name, category }) }];
   if (type === "group") return ["group", { ...traits, ...withoutUndefined({ group_id: groupId }) }];
   if (type === "alias") return ["alias", withoutUndefined({ previous_id: previousId })];
   return [undefined, {}];
 }
 
 /** When it happened, by the clock of the service (AMB-135). */
-function timeOf({ timestamp: given, originalTimestamp, sentAt }: Message, { receivedAt }: Receipt): number {
-  const at = [originalTimestamp, given].map((text) => Date.parse(text ?? "")).find((time) => !Number.isNaN(time));
+function timeOf({ timestamp: stated, originalTimestamp, sentAt }: Message, { receivedAt }: Receipt): number {
+  const at = [originalTimestamp, stated].map((text) => Date.parse(text ?? "")).find((time) => !Number.isNaN(time));
   const sent = Date.parse(sentAt ?? "");
   if (at === undefined) return receivedAt;
   return correctedTime(at, Number.isNaN(sent) ? undefined : sent, receivedAt);

@@ -52,7 +52,7 @@ function listOf(path: string, { byId, lists, imported }: Audiences): string | un
   const parts = new Set(path.split(sep).flatMap((part) => [part, part.replace(/(\.jsonl?|\.csv)?(\.gz)?$/, "")]));
   for (const [id, found] of byId)
     if (found.type === "list" && (parts.has(id) || parts.has(found.list))) return found.list;
-  const name = [...lists.keys()].find((one) => parts.has(one));
+  const name = [...lists.keys()].find((key) => parts.has(key));
   return name ?? [...parts].flatMap((part) => imported.get(part) ?? [])[0];
 }
 

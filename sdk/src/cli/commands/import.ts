@@ -54,8 +54,8 @@ function readingOf({ options }: Call<typeof declared>): ImportOptions {
     consentAt: options["consent-at"],
     consentSource: options["consent-source"],
   };
-  const given = Object.fromEntries(Object.entries(said).filter(([, value]) => value !== undefined));
-  return { ...given, ...(mapping && { mapping }), startJourneys: options["no-journeys"] !== true };
+  const filled = Object.fromEntries(Object.entries(said).filter(([, value]) => value !== undefined));
+  return { ...filled, ...(mapping && { mapping }), startJourneys: options["no-journeys"] !== true };
 }
 
 async function listOf({ options }: Call<typeof declared>, connection: Connection): Promise<string> {
@@ -107,14 +107,14 @@ export const importFile = command({
   options: declared,
   run: async (call) => {
     const { io, options, args } = call;
-    const [given = ""] = args;
+    const [path = ""] = args;
     if (options.list === undefined) throw usageError("--list is required: a list by name or id.");
-    const source = sources.find((one) => one === (options.source ?? "csv"));
+    const source = sources.find((candidate) => candidate === (options.source ?? "csv"));
     if (!source) throw usageError(`--source must be one of ${sources.join(", ")}.`);
     const reading = readingOf(call);
-    const file = resolve(io.cwd, given);
+    const file = resolve(io.cwd, path);
     const found = await stat(file).catch(() => undefined);
-    if (!found?.isFile()) throw new CommandError(`There is no file ${given}.`);
+    if (!found?.isFile()) throw new CommandError(`There is no file ${path}.`);
     return withConnection(io, options, async (connection) => {
       const list = await listOf(call, connection);
       const settings: ImportOptions = { ...reading, source, dryRun: options["dry-run"] === true };

@@ -20,9 +20,11 @@ function periodOf(text: string): number {
 async function webhookOf({ client }: Connection, wanted: string | undefined): Promise<string> {
   const { items } = await client.webhooks.list();
   const found =
-    wanted === undefined ? items : items.filter((one) => [one.id, one.target_url, one.description].includes(wanted));
-  const [one, ...more] = found;
-  if (!one)
+    wanted === undefined
+      ? items
+      : items.filter((item) => [item.id, item.target_url, item.description].includes(wanted));
+  const [webhook, ...more] = found;
+  if (!webhook)
     throw new CommandError(
       wanted === undefined
         ? "The workspace has no webhook endpoint. Create one first: its deliveries are what is forwarded."
@@ -32,7 +34,7 @@ async function webhookOf({ client }: Connection, wanted: string | undefined): Pr
     throw usageError(
       `--webhook is required, one of: ${found.map(({ id, target_url }) => `${id} (${target_url})`).join(", ")}`,
     );
-  return one.id;
+  return webhook.id;
 }
 
 /** Deliveries that are newer than what was seen, oldest first. */
@@ -45,7 +47,7 @@ async function newDeliveries(
   const found: Delivery[] = [];
   for (let cursor = ""; ; ) {
     const page = await client.webhooks.listDeliveries(webhook, { limit: 100, ...(cursor && { cursor }) });
-    const fresh = page.items.filter((one) => Date.parse(one.created_at) >= since && !isKnown(one));
+    const fresh = page.items.filter((item) => Date.parse(item.created_at) >= since && !isKnown(item));
     found.push(...fresh);
     cursor = page.next_cursor;
     if (fresh.length < page.items.length || cursor === "") break;

@@ -40,7 +40,7 @@ async function outcomeOf({ io }: Call, { client }: Connection, job: string, subs
   try {
     while (!io.signal.aborted) {
       const { items } = await client.recipients.list(job);
-      const found = items.find((one) => one.subscriber_id === subscriber);
+      const found = items.find((item) => item.subscriber_id === subscriber);
       if (found && found.state !== "pending") return found;
       if (io.now() >= until) return found;
       await io.pause(POLL_MS);

@@ -106,7 +106,7 @@ export const simulate = command({
     if ((options.from === undefined) !== (options.to === undefined))
       throw usageError("--from and --to belong together: both ends of the window are required.");
     const { subscriber, attributes, from: window } = options;
-    if ([subscriber, attributes, window].filter((one) => one !== undefined).length !== 1)
+    if ([subscriber, attributes, window].filter((option) => option !== undefined).length !== 1)
       throw usageError("One of --subscriber, --attributes, or --from with --to is required, and only one.");
     return withConnection(io, options, async (connection) => {
       const id = await idOf(connection, "journeys", journey);

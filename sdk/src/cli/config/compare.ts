@@ -15,7 +15,7 @@ function differences(wanted: unknown, found: unknown, path: string): string[] {
   if (isObject(wanted) && isObject(found))
     return Object.keys(wanted).flatMap((name) => differences(wanted[name], found[name], `${path}.${name}`));
   if (Array.isArray(wanted) && Array.isArray(found) && wanted.length === found.length)
-    return wanted.flatMap((one, i) => differences(one, found[i], `${path}[${i}]`));
+    return wanted.flatMap((value, i) => differences(value, found[i], `${path}[${i}]`));
   return isSameValue(wanted, found) ? [] : [path];
 }
 
@@ -42,7 +42,7 @@ const TEXTS = ["content", "template", "template_id"];
 function withRest(wanted: unknown, found: unknown): unknown {
   if (Array.isArray(wanted)) {
     const others = Array.isArray(found) && found.length === wanted.length ? found : [];
-    return wanted.map((one, i) => withRest(one, others[i]));
+    return wanted.map((value, i) => withRest(value, others[i]));
   }
   if (!isObject(wanted)) return wanted;
   const isReplaced = TEXTS.some((name) => (wanted[name] ?? null) !== null);

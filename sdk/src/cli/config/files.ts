@@ -79,15 +79,15 @@ function readKind(
       problems.push(`${file}: is not JSON: ${document.message}`);
       continue;
     }
-    const given = objectIn(document)[keyField];
-    if (!isObject(document) || typeof given !== "string" || seenName(given) === "") {
+    const writtenKey = objectIn(document)[keyField];
+    if (!isObject(document) || typeof writtenKey !== "string" || seenName(writtenKey) === "") {
       problems.push(`${file}: must be a JSON object with a ${keyField}`);
       continue;
     }
     const { renamed_from, ...rest } = document;
     if (renamed_from !== undefined && typeof renamed_from !== "string")
       problems.push(`${file}: renamed_from must be a text`);
-    const key = seenName(given);
+    const key = seenName(writtenKey);
     const other = found.get(key);
     if (other) problems.push(`${file}: ${other.file} has the name ${key} too`);
     const filled = withEnvironment({ ...rest, [keyField]: key }, env, (variable) =>
@@ -95,8 +95,8 @@ function readKind(
     );
     const renamedFrom = typeof renamed_from === "string" ? seenName(renamed_from) : undefined;
     const isFilled = filled.target_url !== document.target_url;
-    const own = { ...(renamedFrom && { renamed_from }), ...(isFilled && { target_url: document.target_url }) };
-    found.set(key, { file, key, renamedFrom, document: filled, own });
+    const settings = { ...(renamedFrom && { renamed_from }), ...(isFilled && { target_url: document.target_url }) };
+    found.set(key, { file, key, renamedFrom, document: filled, own: settings });
   }
   return found;
 }

@@ -78,9 +78,9 @@ function problemsOf(
 }
 
 function stepOf(kind: Kind, { file, key, renamedFrom, document }: FileDocument, workspace: Workspace): Step {
-  const own = workspace.find(kind.name, key);
-  const old = own || renamedFrom === undefined ? undefined : workspace.find(kind.name, renamedFrom);
-  const found = own ?? (old?.editability.is === "editable" || old?.editability.is === "blocked" ? old : undefined);
+  const sameKey = workspace.find(kind.name, key);
+  const old = sameKey || renamedFrom === undefined ? undefined : workspace.find(kind.name, renamedFrom);
+  const found = sameKey ?? (old?.editability.is === "editable" || old?.editability.is === "blocked" ? old : undefined);
   const step = { kind, key, file, changes: [], document: completed(document, found?.document ?? {}, kind) };
   if (!found) return { ...step, action: "create" };
   const { id, editability, resource } = found;

@@ -18,7 +18,7 @@ const references: readonly { id: string; key: string; target: Target }[] = [
 type Translate = (target: Target, value: string) => string | undefined;
 
 const eachOf = (value: unknown, change: (node: Resource) => Resource): unknown =>
-  Array.isArray(value) ? value.map((one) => (isObject(one) ? change(one) : one)) : value;
+  Array.isArray(value) ? value.map((member) => (isObject(member) ? change(member) : member)) : value;
 
 /** The parts of a document that refer to others; texts, rules and properties with the same field names are not among them. */
 function withNodes(kind: string, document: Resource, change: (node: Resource) => Resource): Resource {
@@ -46,8 +46,8 @@ function withNodes(kind: string, document: Resource, change: (node: Resource) =>
 function translated(value: unknown, target: Target, translate: Translate): unknown {
   if (typeof value === "string") return translate(target, value);
   if (!Array.isArray(value)) return undefined;
-  const all = value.map((one) => (typeof one === "string" ? translate(target, one) : undefined));
-  return all.every((one) => one !== undefined) ? all : undefined;
+  const all = value.map((reference) => (typeof reference === "string" ? translate(target, reference) : undefined));
+  return all.every((id) => id !== undefined) ? all : undefined;
 }
 
 function renamed(node: Resource, way: "toKeys" | "toIds", translate: Translate): Resource {

@@ -38,7 +38,7 @@ export async function readWorkspace(
     read.map(([kind, resources]) => [kind.name, resources.map((resource) => foundOf(kind, resource, keyOfId))]),
   );
   const withKey = (kind: ListedKind, key: string) =>
-    (all.get(kind) ?? []).filter((one) => one.key === key && one.editability.is !== "ignored");
+    (all.get(kind) ?? []).filter((resource) => resource.key === key && resource.editability.is !== "ignored");
   const editable = (kind: ListedKind, key: string) =>
     withKey(kind, key).filter(({ editability }) => editability.is !== "left");
   return {

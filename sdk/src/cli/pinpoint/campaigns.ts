@@ -92,12 +92,12 @@ function messagesOf(campaign: Resource, at: At, context: Context): Resource[] {
     templateFields.map(([field]) => field),
     "TemplateConfiguration.",
   );
-  const own = ownMessages(campaign, at, context);
+  const messages = ownMessages(campaign, at, context);
   const templated = templateFields.flatMap(([field, type, medium]) => {
     const named = configured[field];
     if (!isObject(named)) return [];
     const path = `TemplateConfiguration.${field}`;
-    if (own.some((message) => message.medium === medium)) {
+    if (messages.some((message) => message.medium === medium)) {
       report.unmapped(at, path, "names a template beside a text of its own, which is sent");
       return [];
     }
@@ -107,13 +107,13 @@ function messagesOf(campaign: Resource, at: At, context: Context): Resource[] {
     report.unmapped(at, path, `names ${String(named.Name)}, which is not in the folder`);
     return [];
   });
-  return [...own.map(({ medium, content }) => ({ content, channels: channels.of(medium) })), ...templated];
+  return [...messages.map(({ medium, content }) => ({ content, channels: channels.of(medium) })), ...templated];
 }
 
 /** Messages with texts of their own. */
 function ownMessages(campaign: Resource, at: At, { report }: Context): { medium: Medium; content: Resource }[] {
-  const given = objectIn(campaign.MessageConfiguration);
-  const of = (field: string) => (isObject(given[field]) ? given[field] : undefined);
+  const configuration = objectIn(campaign.MessageConfiguration);
+  const of = (field: string) => (isObject(configuration[field]) ? configuration[field] : undefined);
   const liquid = liquidBy(report, at, undefined);
   const found: { medium: Medium; content: Resource }[] = [];
   const [email, sms] = [of("EmailMessage"), of("SMSMessage")];
@@ -133,7 +133,7 @@ function ownMessages(campaign: Resource, at: At, { report }: Context): { medium:
     found.push({ medium: "push", content: pushContent(push, liquid, at, report) });
   report.rest(
     at,
-    given,
+    configuration,
     ["EmailMessage", "SMSMessage", "DefaultMessage", "APNSMessage", "GCMMessage", "ADMMessage"],
     "MessageConfiguration.",
   );

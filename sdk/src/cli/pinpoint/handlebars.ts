@@ -61,7 +61,7 @@ export function nodesOf(text: string): Node[] {
     else if (current && !current.otherwise && chainedName !== undefined) {
       current.otherwise = [];
       push(whole, chainedName, chainedArgs.trim(), true);
-    } else if (inner.startsWith("/") && open.some((one) => !one.chained && one.name === inner.slice(1).trim())) {
+    } else if (inner.startsWith("/") && open.some((block) => !block.chained && block.name === inner.slice(1).trim())) {
       while (open.at(-1)?.chained) close();
       close();
     } else here().push({ kind: "tag", whole, inner });

@@ -141,7 +141,7 @@ function stepsOf(id: string, activity: Resource, next: Next, around: ActivityCon
     report.unmapped(at, field, reason);
     steps.set(id, { pass: next(to) });
   };
-  const messageType = messageTypes.find((one) => one === type);
+  const messageType = messageTypes.find((candidate) => candidate === type);
   if (messageType) sendStep(id, config, { type: messageType, field, next }, around);
   else if (type === "ConditionalSplit") splitStep(id, config, next, around);
   else if (type === "MultiCondition") branchSteps(id, config, next, around);
@@ -236,7 +236,7 @@ function splitStep(id: string, config: Resource, next: Next, around: ActivityCon
   const operator = objectIn(Condition).Operator;
   const ruled = combineBy(
     operator === "ANY" ? "ANY" : "ALL",
-    conditions.map((one) => ruleOfCondition(one, context, wait)),
+    conditions.map((condition) => ruleOfCondition(condition, context, wait)),
   );
   if (ruled.kind === "unsaid") {
     context.report.unmapped(at, `${field}.${ruled.field}`, `${ruled.reason}: all take the path of no`);

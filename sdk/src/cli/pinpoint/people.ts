@@ -94,15 +94,15 @@ export function personOf(endpoint: Resource, report: Report, now: number): Perso
   const consented_at = timeOf(endpoint.EffectiveDate, now);
   const hasOptedOut = isOptedOut(endpoint);
   const { timezone, locale, ...placeAttributes } = surroundingsOf(endpoint, report);
-  const given = {
+  const fields = {
     ...objectIn(endpoint.Metrics),
     ...valuesOf(endpoint.Attributes),
     ...valuesOf(user.UserAttributes),
   };
-  for (const name of Object.keys(given))
+  for (const name of Object.keys(fields))
     if (keyOf(name) !== name) report.unmapped(at(endpoint), name, `is the attribute ${keyOf(name)} here`);
-  const own = Object.fromEntries(Object.entries(given).map(([name, value]) => [keyOf(name), value]));
-  const attributes = compact({ ...placeAttributes, ...own });
+  const keyedFields = Object.fromEntries(Object.entries(fields).map(([name, value]) => [keyOf(name), value]));
+  const attributes = compact({ ...placeAttributes, ...keyedFields });
   reportHidden(endpoint, user, placeAttributes, report);
   const consent = { status: "opted_out" as const, source: SOURCE, ...(consented_at && { consented_at }) };
   const device = deviceOf(endpoint, external_id, report);
@@ -130,8 +130,8 @@ function reportHidden(endpoint: Resource, user: Resource, places: Resource, repo
     { field: "Attributes", own: valuesOf(endpoint.Attributes) },
     { field: "User.UserAttributes", own: valuesOf(user.UserAttributes) },
   ];
-  for (const [i, { field, own }] of layers.entries())
-    for (const [name, value] of Object.entries(own)) {
+  for (const [i, { field, own: layerValues }] of layers.entries())
+    for (const [name, value] of Object.entries(layerValues)) {
       const above = layers.slice(i + 1).findLast((layer) => Object.hasOwn(layer.own, name));
       if (value === undefined || !above || JSON.stringify(above.own[name]) === JSON.stringify(value)) continue;
       const whose = above.field === "User.UserAttributes" ? "of the user" : `among its ${above.field}`;

@@ -41,14 +41,14 @@ function kindOf(value: Resource): PinpointKind | "endpoint" | undefined {
  * @param isCut is called for a list that has more pages
  */
 function responsesIn(value: unknown, isCut: () => void): Resource[] {
-  if (Array.isArray(value)) return value.flatMap((one) => responsesIn(one, isCut));
+  if (Array.isArray(value)) return value.flatMap((member) => responsesIn(member, isCut));
   if (!isObject(value)) return [];
   // What the SDKs return has metadata beside it.
   const enveloped = Object.entries(value).find(([name]) => ENVELOPE.test(name));
   if (enveloped) return responsesIn(enveloped[1], isCut);
   if (!Array.isArray(value.Item)) return [value];
   if (typeof value.NextToken === "string" && value.NextToken !== "") isCut();
-  return value.Item.flatMap((one) => responsesIn(one, isCut));
+  return value.Item.flatMap((member) => responsesIn(member, isCut));
 }
 
 /** Sorts the files of a folder, whatever their names. @throws CommandError if there is none */
@@ -63,7 +63,8 @@ export function readExport(folder: string, report: Report): PinpointExport {
     const responses = responsesIn(document, () =>
       report.unmapped(at, "NextToken", "says that there are more pages: fetch them, too"),
     );
-    if (document === undefined || responses.some((one) => kindOf(one) === "endpoint")) endpointFiles.push(file);
+    if (document === undefined || responses.some((response) => kindOf(response) === "endpoint"))
+      endpointFiles.push(file);
     for (const response of responses) {
       const kind = kindOf(response);
       if (kind === undefined) report.unmapped(at, "", "is of no known kind");
@@ -85,8 +86,8 @@ const documentOf = (file: string): unknown =>
 function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls);
   if (!isObject(value)) return value;
-  const given = Object.entries(value).filter(([, one]) => one !== null);
-  return Object.fromEntries(given.map(([name, one]) => [name, withoutNulls(one)]));
+  const present = Object.entries(value).filter(([, value]) => value !== null);
+  return Object.fromEntries(present.map(([name, value]) => [name, withoutNulls(value)]));
 }
 
 /** As a shell wrote it: some write UTF-16, or a mark before UTF-8. */
@@ -238,9 +239,9 @@ function newestOf(kind: PinpointKind, found: readonly Resource[], report: Report
   for (const thing of found) byId.set(idOf(kind, thing), [...(byId.get(idOf(kind, thing)) ?? []), thing]);
   return [...byId.values()].map((all) => {
     const whole = all.filter((thing) => !isListed(kind, thing));
-    const given = whole.length > 0 ? whole : all.slice(0, 1);
-    const newest = given.reduce((a, b) => (isOlder(b, a) ? a : b));
-    for (const thing of given)
+    const candidates = whole.length > 0 ? whole : all.slice(0, 1);
+    const newest = candidates.reduce((a, b) => (isOlder(b, a) ? a : b));
+    for (const thing of candidates)
       if (JSON.stringify(thing) !== JSON.stringify(newest)) reportOlder({ kind, name: nameOf(newest) }, thing, report);
     return newest;
   });

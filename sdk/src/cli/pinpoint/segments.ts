@@ -91,9 +91,9 @@ const fileOf = (definition: unknown): string | undefined =>
 
 /** The name, or another one where it is taken. */
 export function free(name: string, taken: ReadonlyMap<string, unknown>): string {
-  for (let n = 2, given = name; ; n++) {
-    if (!taken.has(given)) return given;
-    given = `${name} (${n})`;
+  for (let n = 2, freeName = name; ; n++) {
+    if (!taken.has(freeName)) return freeName;
+    freeName = `${name} (${n})`;
   }
 }
 

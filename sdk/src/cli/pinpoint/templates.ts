@@ -93,16 +93,16 @@ function inAppContent({ Content }: Resource, liquid: Liquid, at: At, report: Rep
   const actions = ["PrimaryBtn", "SecondaryBtn"].flatMap((button) => {
     const configs = objectIn(rest[button]);
     report.rest(at, configs, ["DefaultConfig"], `Content.${button}.`);
-    const given = isObject(configs.DefaultConfig) ? configs.DefaultConfig : undefined;
-    if (!given) return [];
-    report.rest(at, given, ["Text", "Link", "ButtonAction"], `Content.${button}.`);
-    if (given.ButtonAction === "CLOSE" && given.Link)
+    const defaults = isObject(configs.DefaultConfig) ? configs.DefaultConfig : undefined;
+    if (!defaults) return [];
+    report.rest(at, defaults, ["Text", "Link", "ButtonAction"], `Content.${button}.`);
+    if (defaults.ButtonAction === "CLOSE" && defaults.Link)
       report.unmapped(at, `Content.${button}.ButtonAction`, "is CLOSE: the button opens its link");
     return [
       {
         id: button === "PrimaryBtn" ? "primary" : "secondary",
-        title: liquid(given.Text, `${button}.Text`) ?? button,
-        url: liquid(given.Link, `${button}.Link`) ?? "",
+        title: liquid(defaults.Text, `${button}.Text`) ?? button,
+        url: liquid(defaults.Link, `${button}.Link`) ?? "",
       },
     ];
   });

@@ -85,7 +85,7 @@ function listed(args: string, nodes: readonly Node[]): { list: string; variable:
   const at = nodes.findIndex((node) => node.kind === "tag" && node.inner === "this");
   const [before, after] = [nodes.slice(0, at), nodes.slice(at + 1)];
   if (!variable || at < 0 || [...before, ...after].some(({ kind }) => kind !== "text")) return undefined;
-  const textOf = (some: readonly Node[]) => some.map((node) => (node.kind === "text" ? node.text : "")).join("");
+  const textOf = (nodes: readonly Node[]) => nodes.map((node) => (node.kind === "text" ? node.text : "")).join("");
   const [start, end] = [textOf(before), textOf(after)];
   const elements = `{{ ${variable} | join: "${(end + start).replaceAll('"', "'")}" }}`;
   // What only parts the elements is not written after the last one.

@@ -115,11 +115,11 @@ export async function keep(store: StoreReader, candidates: readonly PlacedCandid
   const ranked = kept.flatMap(({ profile, judgement }) => (profile && judgement.verdict === "send" ? [profile] : []));
   const found = await personalEngagements(store, ranked);
   const engagements = new Map(ranked.map(({ id }, i) => [id, found[i]]));
-  return kept.map((one) => {
-    const { id, subscriber } = one;
+  return kept.map((candidate) => {
+    const { id, subscriber } = candidate;
     const engagement = engagements.get(id);
-    if (!subscriber || !engagement) return one;
-    return { ...one, judgement: judge({ id, subscriber: { ...subscriber, engagement } }, rules) };
+    if (!subscriber || !engagement) return candidate;
+    return { ...candidate, judgement: judge({ id, subscriber: { ...subscriber, engagement } }, rules) };
   });
 }
 
@@ -135,14 +135,14 @@ async function heldToAddresses(
   if (!channels.some(hasConsent)) return kept;
   const profiles = kept.map(({ profile }) => profile);
   const all = await addressesOf(store, profiles, channels);
-  return kept.map((one, i) => {
-    const { id, subscriber, profile } = one;
+  return kept.map((candidate, i) => {
+    const { id, subscriber, profile } = candidate;
     const held = all[i] ?? {};
     const addresses = rules.reach.confirms ? askable(held) : held;
-    if (!subscriber || !profile || Object.values(addresses).every((row) => row === undefined)) return one;
+    if (!subscriber || !profile || Object.values(addresses).every((row) => row === undefined)) return candidate;
     const contact = { ...subscriber.contact, consents: consentsNow(profile, addresses) };
     const reread = { ...subscriber, contact };
-    return { ...one, subscriber: reread, judgement: judge({ id, subscriber: reread }, rules) };
+    return { ...candidate, subscriber: reread, judgement: judge({ id, subscriber: reread }, rules) };
   });
 }
 

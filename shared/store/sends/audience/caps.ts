@@ -50,7 +50,7 @@ export async function countsOf(
   caps: readonly FrequencyCap[],
 ): Promise<CountedCap[][]> {
   const windowed = caps.map((cap) => ({ cap, window: windowOf(cap.per, timezone, now) }));
-  const wanted = subscribers.flatMap((subscriber) => windowed.map((one) => ({ subscriber, ...one })));
+  const wanted = subscribers.flatMap((subscriber) => windowed.map((window) => ({ subscriber, ...window })));
   const keys = wanted.map(({ subscriber, cap: { per }, window }) => ({ subscriber, per, window }));
   const rows = await store.getAll(SendCounter, keys);
   const counted = wanted.map(({ cap }, i) => countedIn(rows[i], cap));

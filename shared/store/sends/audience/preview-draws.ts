@@ -82,7 +82,7 @@ const ofAnother = () => invalid({ preview_id: "is of another send: preview this 
 /** The draw of a preview. @throws 422 for an id that is none, is too old, or is of none of these bodies */
 export function drawOf(store: StoreReader, secrets: RootSecrets, id: string, ...asked: readonly DrawRequest[]): string {
   const { draw, digest } = opened(store, secrets, id);
-  if (!asked.some((one) => digestOf(one) === digest)) throw ofAnother();
+  if (!asked.some((request) => digestOf(request) === digest)) throw ofAnother();
   return draw;
 }
 

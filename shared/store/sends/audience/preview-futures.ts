@@ -63,9 +63,9 @@ export async function futuresOf(
       const isSmart = spec.channel_arbitration_mode === "smart";
       const circumstances = { isSmart, quietUntil: until, refusal, ...(!isSmart && { laterRefusal }) };
       const { now, later, reason } = expectedOutcome(judgement.targets, circumstances);
-      const unread = [...now, ...later].filter(({ channel }) => hasNoText(shown, channel));
-      const read = (some: readonly Target[]) => some.filter((one) => !unread.includes(one));
-      return [id, { now: read(now), later: read(later), ...(reason && { reason }), until, textless: unread }];
+      const textless = [...now, ...later].filter(({ channel }) => hasNoText(shown, channel));
+      const withText = (targets: readonly Target[]) => targets.filter((target) => !textless.includes(target));
+      return [id, { now: withText(now), later: withText(later), ...(reason && { reason }), until, textless }];
     }),
   );
 }

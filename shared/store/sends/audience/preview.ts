@@ -76,8 +76,8 @@ export const SendPreview = v.object({
 });
 export type SendPreview = v.InferOutput<typeof SendPreview>;
 
-const isSent = (one: KeptCandidate): one is SentCandidate =>
-  one.profile !== undefined && one.judgement.verdict === "send";
+const isSent = (candidate: KeptCandidate): candidate is SentCandidate =>
+  candidate.profile !== undefined && candidate.judgement.verdict === "send";
 
 interface PreviewOptions {
   plan: PlanName;
@@ -168,16 +168,16 @@ function countOutcomes(
   };
   const reached: SentCandidate[] = [];
   let failed = 0;
-  for (const one of kept) {
-    if (one.judgement.verdict === "held_out") counts.held_out++;
-    if (one.judgement.verdict === "skip") skip(one.id, one.judgement.reason);
-    const future = futures.get(one.id);
-    if (!future || !isSent(one)) continue;
+  for (const candidate of kept) {
+    if (candidate.judgement.verdict === "held_out") counts.held_out++;
+    if (candidate.judgement.verdict === "skip") skip(candidate.id, candidate.judgement.reason);
+    const future = futures.get(candidate.id);
+    if (!future || !isSent(candidate)) continue;
     if (future.reason !== undefined) {
-      skip(one.id, future.reason);
+      skip(candidate.id, future.reason);
       continue;
     }
-    reached.push(one);
+    reached.push(candidate);
     counts.sent++;
     if (future.later.length > 0) counts.deferred++;
     if (future.now.length + future.later.length === 0) failed++;
@@ -226,7 +226,7 @@ function addTexts(
     const isUnrenderable = all.some(({ kind }) => kind === "failed");
     if (isUnrenderable) unrenderable++;
     if (isUnrenderable || (future?.textless.length ?? 0) > 0) rendered.failed++;
-    for (const name of new Set(all.flatMap((one) => wordsOf(one).unknown)))
+    for (const name of new Set(all.flatMap((candidate) => wordsOf(candidate).unknown)))
       rendered.unknown_variables[name] = (rendered.unknown_variables[name] ?? 0) + 1;
     if (!future || samples.length >= MAX_SAMPLES) continue;
     const { until, later } = future;

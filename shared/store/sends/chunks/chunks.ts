@@ -132,7 +132,9 @@ export const peopleIn = (chunk: Chunk): number => chunk.recipients.length + chun
 
 /** How many recipients of a chunk are in each arm. @param isReached by their place in the chunk */
 export function byArm({ recipients }: Chunk, isReached: (recipient: Recipient, n: number) => boolean) {
-  return numberOfEach(recipients.flatMap((one, n) => (one.arm && isReached(one, n) ? [one.arm] : [])));
+  return numberOfEach(
+    recipients.flatMap((recipient, n) => (recipient.arm && isReached(recipient, n) ? [recipient.arm] : [])),
+  );
 }
 
 /** The tally of a chunk before anything was sent. */

@@ -114,9 +114,9 @@ const useOf = ({ job, tally }: ClosingChunk): Use => ({ ...job, sent: tally.coun
 async function closeJobs(store: Store, closings: readonly ClosingChunk[]): Promise<void> {
   let open = closings;
   while (open.length > 0) {
-    const ends = open.map((one) => {
-      const { action, ...options } = endOf(store, one);
-      return moveWrite(JobItem, { job: one.job.id }, { lifecycle: jobMoves, action, ...options });
+    const ends = open.map((closing) => {
+      const { action, ...options } = endOf(store, closing);
+      return moveWrite(JobItem, { job: closing.job.id }, { lifecycle: jobMoves, action, ...options });
     });
     const settled = await settlement(store, open.map(useOf));
     const failures = await failuresOf(store, [...ends, ...settled, ...countersOf(store, open)]);
@@ -162,7 +162,9 @@ const CLAIM_ATTRIBUTES = ["owner", "lease", "at", "step", "progress", "waits", "
 function countersOf(store: Store, closings: readonly ClosingChunk[]): ItemWrite<"workspace">[] {
   const [first] = closings;
   if (!first) return [];
-  const counted = closings.map((one) => countedOutcomes(store, one.job.category, outcomesOf(uncounted(one))));
+  const counted = closings.map((closing) =>
+    countedOutcomes(store, closing.job.category, outcomesOf(uncounted(closing))),
+  );
   const ended = closings.map(({ job, tally }) => ({ ...job, ...tally }));
   return [...dayWrites(hashOf(first.job.id).slice(0, 1), counted), ...endedCounts(store, ended)];
 }

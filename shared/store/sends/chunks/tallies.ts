@@ -171,13 +171,13 @@ export const NO_TALLY: Tally = /* @__PURE__ */ tallyOf({});
 
 export function arbitrationReport({ chosen, ...numbers }: Arbitration): ArbitrationReport {
   const rows = Object.entries(chosen).map(([name, subscribers]) => ({ ...choiceOf(name), subscribers }));
-  const order = ({ class: one, source }: (typeof rows)[number]) => `${one}:${source}`;
+  const order = ({ class: channelClass, source }: (typeof rows)[number]) => `${channelClass}:${source}`;
   const sorted = rows.sort((a, b) => b.subscribers - a.subscribers || compareTexts(order(a), order(b)));
   return { chosen: sorted, ...numbers };
 }
 
 /** The class and the source of a counter that `tallyOfChunk` made of them. */
 function choiceOf(name: string) {
-  const [one, source] = name.split(":") as [ChannelClass, RankSource];
-  return { class: one, source };
+  const [channelClass, source] = name.split(":") as [ChannelClass, RankSource];
+  return { class: channelClass, source };
 }

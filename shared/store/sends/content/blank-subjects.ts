@@ -12,9 +12,9 @@ export function blankSubjects(job: JobTexts): (arm: Arm, scope: RenderScope, now
   const subjects = new Map<Arm, CompiledTemplate>();
   const subjectOf = (arm: Arm): CompiledTemplate => {
     const content = saidBy(job, arm);
-    const own = ownContent(content.by_channel, "email");
+    const mail = ownContent(content.by_channel, "email");
     const subject =
-      subjects.get(arm) ?? compileTemplate((own.kind === "mail" && own.content?.subject) || content.title);
+      subjects.get(arm) ?? compileTemplate((mail.kind === "mail" && mail.content?.subject) || content.title);
     subjects.set(arm, subject);
     return subject;
   };

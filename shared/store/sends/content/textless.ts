@@ -61,9 +61,9 @@ const isBlankFor = (text: string, scope: RenderScope, now: number): boolean =>
 /** Without a word beside its placeholders, or with a condition or a tag around it: only then it is rendered for each. */
 function mayBeBlank(job: SaidByAll, arm: Arm, channel: ChannelType): boolean {
   const { title, body, by_channel } = saidBy(job, arm);
-  const own: { title?: string | undefined; body?: string | undefined } = Object(
+  const content: { title?: string | undefined; body?: string | undefined } = Object(
     ownContent(by_channel, classOf(channel)).content,
   );
-  const text = `${own.title ?? (channel === "sms" && own.body ? "" : title)}${own.body ?? body}`;
+  const text = `${content.title ?? (channel === "sms" && content.body ? "" : title)}${content.body ?? body}`;
   return text.includes("{%") || text.includes("<") || isBlank(text.replaceAll(/\{\{.*?\}\}/gs, ""));
 }

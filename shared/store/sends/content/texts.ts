@@ -115,17 +115,20 @@ interface Content {
 }
 
 function classRenderer(content: Content, name: ChannelClass, now: number): ClassRenderer {
-  const own = ownContent(content.by_channel, name);
+  const channelContent = ownContent(content.by_channel, name);
   const texts = { title: content.title, body: content.body };
-  switch (own.kind) {
+  switch (channelContent.kind) {
     case "mail":
-      return mailRenderer(texts, own.content, now);
+      return mailRenderer(texts, channelContent.content, now);
     case "push":
-      return pushRenderer(texts, own.content, now);
+      return pushRenderer(texts, channelContent.content, now);
     case "text":
-      return plainRenderer(own.content?.body === undefined ? texts : { title: "", body: own.content.body }, now);
+      return plainRenderer(
+        channelContent.content?.body === undefined ? texts : { title: "", body: channelContent.content.body },
+        now,
+      );
     case "card":
-      return inboxRenderer(texts, own.content, now);
+      return inboxRenderer(texts, channelContent.content, now);
     case "template":
       return plainRenderer(texts, now);
   }
@@ -134,10 +137,10 @@ function classRenderer(content: Content, name: ChannelClass, now: number): Class
 type InAppExtras = NonNullable<Texts["inApp"]>;
 
 /** Without URLs that their values made unsafe or invalid, as the message is written. An action without a URL dismisses. */
-const shownInApp = ({ image_url, actions }: InAppExtras, given: InAppExtras): InAppExtras => ({
+const shownInApp = ({ image_url, actions }: InAppExtras, content: InAppExtras): InAppExtras => ({
   ...(image_url !== undefined && checkUrl(image_url, "image") === undefined && { image_url }),
   ...(actions && {
-    actions: actions.filter(({ url }, i) => given.actions?.[i]?.url === "" || checkUrl(url) === undefined),
+    actions: actions.filter(({ url }, i) => content.actions?.[i]?.url === "" || checkUrl(url) === undefined),
   }),
 });
 
@@ -149,10 +152,10 @@ function inboxRenderer(
 ): ClassRenderer {
   const all = { title: title ?? texts.title, body: body ?? texts.body };
   const words = { title: compileTemplate(all.title), body: compileTemplate(all.body) };
-  const own = compileData(extras);
+  const compiled = compileData(extras);
   return (scope) => {
     const { fill, unknown } = filling(scope, now);
-    const filled = own.render(scope, { now });
+    const filled = compiled.render(scope, { now });
     return {
       title: fill(words.title),
       body: fill(words.body),
@@ -208,8 +211,8 @@ function mailRenderer(
     const { fill, unknown } = filling(scope, now);
     const filled = isMarkup ? withSafeLinks(fill(body, "html")) : fill(body);
     const made = mailBodies(filled, isMarkup);
-    const own = plain ? { ...made, text: fill(plain) } : made;
-    const bodies = preview ? { ...own, html: withPreheader(own.html, fill(preview)) } : own;
+    const mail = plain ? { ...made, text: fill(plain) } : made;
+    const bodies = preview ? { ...mail, html: withPreheader(mail.html, fill(preview)) } : mail;
     return { title: fill(title), body: filled, bodies, unknown: unknown() };
   };
 }
@@ -221,10 +224,10 @@ function pushRenderer(
 ): ClassRenderer {
   const plain = plainRenderer({ title: title ?? texts.title, body: body ?? texts.body }, now);
   if (Object.keys(extras).length === 0) return plain;
-  const own = compileData(extras);
+  const compiled = compileData(extras);
   return (scope) => {
     const { unknown, ...words } = plain(scope);
-    const filled = own.render(scope, { now });
+    const filled = compiled.render(scope, { now });
     return { ...words, push: safe(filled.data), unknown: [...new Set([...unknown, ...filled.unknown])] };
   };
 }

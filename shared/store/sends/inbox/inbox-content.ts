@@ -45,13 +45,13 @@ export function storedText(
 /** What an arm says in the inbox, before anything is rendered. The image of an experience is that of its arm. */
 export function saidInApp(job: JobContent, arm: NamedText["arm"]) {
   const { title, body, by_channel } = saidBy(job, arm);
-  const { in_app: own = {} } = by_channel;
+  const { in_app: inApp = {} } = by_channel;
   const { in_app: look, variant_b } = job;
   return {
-    title: own.title ?? title,
-    body: own.body ?? body,
-    image_url: own.image_url ?? (arm === "b" && variant_b ? variant_b.image_url : look?.image_url),
-    actions: own.actions ?? look?.actions,
+    title: inApp.title ?? title,
+    body: inApp.body ?? body,
+    image_url: inApp.image_url ?? (arm === "b" && variant_b ? variant_b.image_url : look?.image_url),
+    actions: inApp.actions ?? look?.actions,
   };
 }
 

@@ -62,13 +62,13 @@ export async function listMessages(
 ): Promise<InboxMessage[]> {
   const found: InboxMessage[] = [];
   for await (const seen of seenMessages(store, subscriber, wanted)) {
-    const some = seen.slice(0, wanted.limit - found.length);
+    const page = seen.slice(0, wanted.limit - found.length);
     const textOf = await readTexts(
       store,
-      some.map(({ row }) => row),
+      page.map(({ row }) => row),
     );
-    for (const one of some) {
-      const message = messageOf(one, textOf);
+    for (const inboxMessage of page) {
+      const message = messageOf(inboxMessage, textOf);
       if (!takes(message)) return found;
       found.push(message);
     }
@@ -103,7 +103,7 @@ async function* seenMessages(
     const seen = items
       .filter((row) => visibility.shows(row) && messageIdOf(row) !== before)
       .flatMap((row) => seenBy(row, reader, since) ?? [])
-      .filter((one) => status === undefined || one.status === status);
+      .filter((message) => status === undefined || message.status === status);
     count += seen.length;
     yield seen;
   }

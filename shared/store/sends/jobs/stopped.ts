@@ -24,7 +24,7 @@ export function tallyOfUnbegun(chunk: Chunk): Tally {
     counts: { ...NO_COUNTS, total: counts.total, skipped: counts.total },
     skip_reasons: {
       ...skip_reasons,
-      ...some(STOPPED, counts.sent + counts.held_out),
+      ...ifAny(STOPPED, counts.sent + counts.held_out),
     },
   };
 }
@@ -45,9 +45,9 @@ export function withoutOpen<T extends Tally>(tally: T): T {
   return {
     ...tally,
     counts: { ...tally.counts, sent: sent - open, skipped: skipped + open },
-    skip_reasons: { ...tally.skip_reasons, ...some(CANCELED, (tally.skip_reasons[CANCELED] ?? 0) + open) },
+    skip_reasons: { ...tally.skip_reasons, ...ifAny(CANCELED, (tally.skip_reasons[CANCELED] ?? 0) + open) },
     late_skips: tally.late_skips + open,
   };
 }
 
-const some = (reason: string, n: number): Record<string, number> => (n > 0 ? { [reason]: n } : {});
+const ifAny = (reason: string, n: number): Record<string, number> => (n > 0 ? { [reason]: n } : {});

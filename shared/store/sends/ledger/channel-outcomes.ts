@@ -51,7 +51,7 @@ export function channelOutcomes(job: JobStop, facts: RecipientFacts): ChannelOut
   const [message] = facts.messages;
   return facts.targets.flatMap((target, i) => {
     const { channel, device } = target;
-    const unit = facts.waits.find((one) => one.target === i);
+    const unit = facts.waits.find((wait) => wait.target === i);
     const outcome =
       (unit && waitOf(job, unit, facts)) ??
       (channel === "in_app" && message ? inboxOutcome(message) : touchOutcome(job, rowOf(newest, target))) ??

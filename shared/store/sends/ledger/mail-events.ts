@@ -64,9 +64,9 @@ const rowKey = ({ job, subscriber, at }: OfMail) => touchKey(subscriber, at, job
  * nothing is written.
  */
 export async function unconfirmed<E extends OfMail>(store: StoreReader, events: readonly E[]): Promise<E[]> {
-  const own = events.filter(({ job }) => !isTestId(job));
-  const rows = await store.getAll(TouchItem, own.map(rowKey));
-  return own.filter((_, i) => {
+  const sendEvents = events.filter(({ job }) => !isTestId(job));
+  const rows = await store.getAll(TouchItem, sendEvents.map(rowKey));
+  return sendEvents.filter((_, i) => {
     const state = rows[i]?.state;
     return state === undefined || state === "retryable" || state === "unknown";
   });

@@ -23,14 +23,15 @@ interface Shown {
 
 type Totals = (RowOf<typeof ClaimItem> | RowOf<typeof RangeItem>) | undefined;
 
-export const matches = (one: Shown, { state, reason, channel }: RecipientFilter): boolean =>
-  (state === undefined || one.state === state) &&
-  (reason === undefined || one.reason === reason) &&
-  (channel === undefined || hasChannel(one, { state, channel }));
+export const matches = (recipient: Shown, { state, reason, channel }: RecipientFilter): boolean =>
+  (state === undefined || recipient.state === state) &&
+  (reason === undefined || recipient.reason === reason) &&
+  (channel === undefined || hasChannel(recipient, { state, channel }));
 
 /** A recipient in a state counts for the channels that are in it too. */
 const hasChannel = ({ channels, channel: shown }: Shown, { state, channel }: RecipientFilter): boolean =>
-  shown === channel || channels.some((one) => one.channel === channel && (state === undefined || one.state === state));
+  shown === channel ||
+  channels.some((attempt) => attempt.channel === channel && (state === undefined || attempt.state === state));
 
 /** Whether totals leave room for a recipient of the filter. What is not closed may still hold any. */
 export function mayHold(totals: Totals, { state, reason, channel }: RecipientFilter): boolean {

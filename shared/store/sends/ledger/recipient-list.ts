@@ -118,10 +118,10 @@ export async function listPlanned(
       const batch = listed.slice(i, i + MAX_CONCURRENT);
       examined += batch.length;
       const found = await describe(store, job, batch);
-      for (const [k, one] of found.entries()) {
-        if (!matches(one, filter)) continue;
-        if (items.length === limit || !takes(one)) return { items, next: { ...chunk.place, i: i + k } };
-        items.push(one);
+      for (const [k, outcome] of found.entries()) {
+        if (!matches(outcome, filter)) continue;
+        if (items.length === limit || !takes(outcome)) return { items, next: { ...chunk.place, i: i + k } };
+        items.push(outcome);
       }
     }
   }
@@ -218,7 +218,7 @@ async function describe(
   const stop = await stopAfterQuiet(store, job);
   const [rows, outcomes] = await Promise.all([
     store.getAll(Profile, idKeys(ids), { eventual: true }),
-    Promise.all(listed.map((one) => outcomeOf(store, { job, stop }, one))),
+    Promise.all(listed.map((recipient) => outcomeOf(store, { job, stop }, recipient))),
   ]);
   return listed.map(({ subscriber, recipient, plannedAt, waits = [] }, i) => {
     const { state, reason, channel, at, channels } = outcomes[i]!;
@@ -270,9 +270,9 @@ async function outcomeOf(
     return { state: "delivered", reason: null, channel: "in_app", channels, at };
   const lost = decision === "not_in_audience" && isInbox ? lostReason(job, subscriber) : undefined;
   if (lost) return { state: "failed", reason: lost, channel: "in_app", channels: lostInbox(targets, lost) };
-  const shown = channels.find((one) => one.state === state) ?? channels[0];
-  const tried = attempts.find((one) => one.state === state) ?? attempts[0];
-  const channel = shown?.channel ?? channelTypes.find((one) => one === tried?.channel) ?? null;
+  const shown = channels.find((candidate) => candidate.state === state) ?? channels[0];
+  const tried = attempts.find((attempt) => attempt.state === state) ?? attempts[0];
+  const channel = shown?.channel ?? channelTypes.find((channelType) => channelType === tried?.channel) ?? null;
   return { state, reason: reason ?? shown?.reason ?? null, channel, channels, at };
 }
 

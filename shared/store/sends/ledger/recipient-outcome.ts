@@ -106,7 +106,7 @@ export function recipientOutcome(
 ): RecipientOutcome {
   const isStopped = job.status === "canceled";
   const attempts = [...newestByAddress(ledger).flatMap(attemptsOf), ...messages.map(() => inboxAttempt)].map(
-    (one): Attempt => (isStopped && one.state === "pending" ? { ...one, state: "canceled" } : one),
+    (attempt): Attempt => (isStopped && attempt.state === "pending" ? { ...attempt, state: "canceled" } : attempt),
   );
   const isHeld = ledger.some(({ state }) => state === "held_out");
   const isSent = attempts.some(({ state }) => state !== "skipped" && state !== "canceled");
@@ -165,7 +165,8 @@ const reasonOf = (attempts: readonly Attempt[]): string | undefined =>
 /** Of a mail that came back only that counts: the other addresses do not make the recipient fail. */
 const failuresOf = (attempts: readonly Attempt[], state: RecipientState): Attempt[] =>
   attempts.filter(
-    (one) => one.state === "bounced" || (["failed", "uncertain"].includes(one.state) && state !== "bounced"),
+    (attempt) =>
+      attempt.state === "bounced" || (["failed", "uncertain"].includes(attempt.state) && state !== "bounced"),
   );
 
 function decisionOf(
@@ -187,7 +188,7 @@ function stateOf(decision: Decision, attempts: readonly Attempt[]): RecipientSta
   if (decision === "not_in_audience") return "skipped";
   if (decision !== "sent") return decision;
   const found = (["delivered", "bounced", "pending", "uncertain"] as const).find((state) =>
-    attempts.some((one) => one.state === state),
+    attempts.some((attempt) => attempt.state === state),
   );
   return found ?? "failed";
 }

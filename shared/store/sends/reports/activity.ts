@@ -42,15 +42,15 @@ export async function listActivity(
   page: { after: Position | undefined; limit: number },
 ): Promise<{ items: ActivityEntry[]; next?: Position | undefined }> {
   const { items, sources, next } = await collect(store, page);
-  const sends = [...new Set(items.map((one) => one.notification_id))];
+  const sends = [...new Set(items.map((item) => item.notification_id))];
   const names = await namesOf(store, [
     ...sends.map((id) => ({ kind: "notification" as const, id })),
     ...[...sources.values()].flatMap(wantedSource),
   ]);
-  const named = items.map(({ notification_id: id, ...one }): ActivityEntry => {
+  const named = items.map(({ notification_id: id, ...entry }): ActivityEntry => {
     const source = sources.get(id);
     const notification = { id, name: names.of("notification", id) };
-    return { notification_id: id, notification, source: source ? namedSource(source, names) : null, ...one };
+    return { notification_id: id, notification, source: source ? namedSource(source, names) : null, ...entry };
   });
   return { items: named, next };
 }
@@ -69,7 +69,7 @@ async function collect(
     const job = await getJob(store, id);
     sources.set(id, job.source);
     const page = await listRecipients(store, job, {}, { from, limit: limit - items.length });
-    for (const { variant_id: _, ...one } of page.items) items.push({ notification_id: id, ...one });
+    for (const { variant_id: _, ...entry } of page.items) items.push({ notification_id: id, ...entry });
     return page.next && { job: id, from: page.next };
   };
   if (after?.from) {

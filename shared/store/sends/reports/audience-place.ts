@@ -146,7 +146,7 @@ async function placeInChunks(
   for (const [i, key] of keys.entries()) {
     const chunk = chunks[i] && chunkOf(chunks[i]);
     if (chunk?.heldOut.includes(subscriber)) return { kind: "held_out" };
-    if (chunk?.recipients.some((one) => one.subscriber === subscriber))
+    if (chunk?.recipients.some((recipient) => recipient.subscriber === subscriber))
       return placeAmong(chunk.recipients, subscriber, await store.get(ClaimItem, key));
     const reasons = skipped[i] ? Object.entries(fromJson(skipped[i].ids)) : [];
     const [reason] = reasons.find(([, ids]) => ids.includes(subscriber)) ?? [];
@@ -160,7 +160,7 @@ function placeAmong(
   subscriber: string,
   claim: Parameters<typeof waitsIn>[0],
 ): AudiencePlace | undefined {
-  const i = recipients.findIndex((one) => one.subscriber === subscriber);
+  const i = recipients.findIndex((candidate) => candidate.subscriber === subscriber);
   const recipient = recipients[i];
   return recipient && { kind: "recipient", recipient, waits: waitsIn(claim).get(i) ?? [] };
 }

@@ -67,7 +67,7 @@ export async function explainRecipient(
   const known = channelOutcomes(job, { ledger, messages, targets, waits, stop, now: store.clock.now() });
   const channels =
     known.length === 0 && state === "failed" && outcome.reason !== null ? lostInbox(targets, outcome.reason) : known;
-  const reason = outcome.reason ?? channels.find((one) => one.state === state)?.reason ?? null;
+  const reason = outcome.reason ?? channels.find((channel) => channel.state === state)?.reason ?? null;
   const held_out = isHeld || (decision === "pending" && isHeldOut(drawIdOf(job), subscriber, job.holdout_percentage));
   const hasArm = job.variant_b && !held_out && decision !== "not_in_audience";
   const variant_id = hasArm ? (arm ?? recipient?.arm ?? armIn(job, subscriber)) : null;

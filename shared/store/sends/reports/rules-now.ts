@@ -135,7 +135,7 @@ const unusableOf = (
   plan: PlanName,
 ): RulesNow["unusable_channels"] =>
   channel_ids.flatMap((id): RulesNow["unusable_channels"] => {
-    const channel = listed.find((one) => one.id === id);
+    const channel = listed.find((candidate) => candidate.id === id);
     if (!channel) return [{ id, name: null, why: "deleted" }];
     if (!isInPlan(plan, channel)) return [{ id, name: channel.name, why: "not_in_plan" }];
     if (isUsable(channel)) return [];
@@ -195,6 +195,6 @@ async function rankingNow(
 ): Promise<RankedChannel[]> {
   if (found.kind === "unreachable") return [];
   const [[personal], tenant] = await Promise.all([personalEngagements(store, [profile]), tenantEngagements(store)]);
-  const classes = found.targets.map((one) => classOf(one.channel));
+  const classes = found.targets.map((target) => classOf(target.channel));
   return rankClasses(classes, { personal: personal ?? {}, tenant });
 }

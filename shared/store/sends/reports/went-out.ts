@@ -22,7 +22,7 @@ export function deliveryOf(
   channels: readonly ChannelOutcome[],
   waiting: WaitReason,
 ) {
-  const [deliveredAt] = channels.flatMap((one) => (one.state === "delivered" ? (one.at ?? []) : [])).sort();
+  const [deliveredAt] = channels.flatMap((channel) => (channel.state === "delivered" ? (channel.at ?? []) : [])).sort();
   return { category: job.category, deliveredAt, wentOut: wentOutOf(job, deliveredAt, waiting) };
 }
 
