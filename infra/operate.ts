@@ -45,8 +45,8 @@ const options = {
 const CONSOLE = "console";
 /** Commands with a subject and an object. */
 const TAKES_TWO = ["alarms", "events-on-bus"];
-/** Commands of a deployment alone: the local service has no event sources and no alarms. */
-const DEPLOYED_ONLY = ["workers", "alarms"];
+/** Commands of a deployment alone: the local service has no event sources. */
+const DEPLOYED_ONLY = ["workers"];
 
 const isPort = (text: string): boolean => /^\d{1,5}$/.test(text) && Number(text) <= 65_535;
 
@@ -114,20 +114,26 @@ function deployed(stack: string): Invoke {
   };
 }
 
-/** The function of the local service, through its control surface. */
+/** The function of the local service, and its alarms, through its control surface. */
 export const local =
-  (url: string): Invoke =>
+  (url: string, stack = STACK_NAME): Invoke =>
   async (event) => {
-    const response = await fetch(new URL("/_local/operator", url), {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify(event),
-    }).catch(() => {
-      throw new Error(`${url} cannot be reached. Start it with npm start.`);
-    });
-    if (!response.ok) throw new Error(`${url} answered ${response.status}: ${await response.text()}`);
-    return response.json();
+    const { alarms } = event as { alarms?: AlarmsRequest };
+    if (alarms === undefined) return ask(url, "operator", event);
+    return lookAfterAlarms((operation, input) => ask(url, "cloudwatch", { operation, input }), stack, alarms);
   };
+
+async function ask(url: string, call: string, body: object): Promise<unknown> {
+  const response = await fetch(new URL(`/_local/${call}`, url), {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body),
+  }).catch(() => {
+    throw new Error(`${url} cannot be reached. Start it with npm start.`);
+  });
+  if (!response.ok) throw new Error(`${url} answered ${response.status}: ${await response.text()}`);
+  return response.json();
+}
 
 function stackOf({ options }: OperateRequest): string {
   if (options.stack !== undefined) return options.stack;
@@ -138,7 +144,8 @@ function stackOf({ options }: OperateRequest): string {
 async function main(words: string[]): Promise<void> {
   if (words.includes("--help") || words.includes("-h")) return console.log(HELP);
   const request = requestOf(words);
-  const invoke = request.options.local === undefined ? deployed(stackOf(request)) : local(request.options.local);
+  const { local: url } = request.options;
+  const invoke = url === undefined ? deployed(stackOf(request)) : local(url, stackOf(request));
   if (request.command === CONSOLE) {
     const { url } = await serveOperateConsole(checked(invoke), Number(request.options.port ?? 0));
     return console.log(`The operator page: ${url}\nStop with Ctrl-C.`);

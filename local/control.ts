@@ -49,6 +49,8 @@ const Move = v.union(
 );
 const Record = v.union([v.strictObject({ name: Text, text: Text }), v.strictObject({ name: Text, alias: Text })]);
 
+const CloudWatchCall = v.strictObject({ operation: Text, input: v.record(v.string(), v.unknown()) });
+
 const read = <S extends v.GenericSchema>(schema: S, body: unknown) =>
   parseBody({ body: schema }, body) as v.InferOutput<S>;
 
@@ -69,6 +71,12 @@ export function createControl({
   const outbox = openOutbox(database);
   const meter = openMeter(service);
   const now = () => ({ now: timestamp(clock.now()) });
+
+  const stack = () => {
+    if (!service.stack)
+      throw new ApiError("NOT_FOUND", "There are no alarms: start with STACK_TEMPLATE (docs/local.md).");
+    return service.stack;
+  };
 
   const move = async (body: unknown) => {
     const wanted = read(Move, body);
@@ -110,6 +118,16 @@ export function createControl({
     "DELETE outbox": () => {
       outbox.clear();
       return [204];
+    },
+    "GET alarms": () => [200, { items: stack().alarms.seen() }],
+    "POST cloudwatch": async ({ body }) => {
+      const { operation, input } = read(CloudWatchCall, body);
+      return [200, await stack().alarms.operate(operation, input)];
+    },
+    "GET subscriptions/:id": ({ id }) => {
+      const confirmed = stack().topics.confirm(id);
+      if (confirmed === undefined) throw notFound("subscription");
+      return [200, { confirmed }];
     },
     "GET event-bus": () => [200, { items: service.eventbridge.events(service.env.EVENT_BUS ?? "") }],
     "POST faults": ({ body }) => {

@@ -9,6 +9,7 @@ import type { FunctionDeps } from "../shared/runtime/deps.ts";
 import { systemIds } from "../shared/runtime/system.ts";
 import { UNKNOWN_COMMIT, versionOf } from "../tools/release.ts";
 import { mailEventsTo, makeResources, remoteTable, TABLE } from "./account.ts";
+import { type OpenedStack, openStack } from "./alarms.ts";
 import {
   createDynamoDb,
   createEventBridge,
@@ -49,6 +50,7 @@ import { sesMailbox } from "./providers/mail.ts";
 import { createLocalNetwork, type LocalNetwork } from "./providers/network.ts";
 import { createChangeSignal, createWriteSignals } from "./signals.ts";
 import { openState } from "./state.ts";
+import type { LocalStack } from "./template.ts";
 import { createTime, type Time } from "./time.ts";
 
 export interface LocalServiceOptions {
@@ -79,6 +81,8 @@ export interface LocalServiceOptions {
   /** The address that clients call. A function, because a server knows its port only once it listens. */
   baseUrl?(): string;
   env?: Record<string, string>;
+  /** A stack that was synthesized, whose alarms watch this service. */
+  stack?: LocalStack | undefined;
   /** The endpoints; those of the product if absent. */
   groups?: readonly Group[];
   /** Called with every row that is read, and with the item that it is read as. */
@@ -102,6 +106,8 @@ export interface LocalService extends Services {
   host: LambdaHost;
   gateway: Gateway;
   database: Database;
+  /** The alarms, mails and parameters of `stack`. */
+  stack: OpenedStack | undefined;
   env: Readonly<Record<string, string>>;
   /** The deps of a function of this service. */
   depsFor(functionName: string): FunctionDeps;
@@ -142,6 +148,8 @@ export async function createLocalService(options: LocalServiceOptions): Promise<
     s3,
     ses,
     eventbridge,
+    ...(runtime.stack && { cloudwatch: runtime.stack.alarms, ssm: runtime.stack.parameters }),
+    stack: runtime.stack,
     providers: network,
     clock,
     ids,
@@ -164,7 +172,9 @@ function openRuntime(options: LocalServiceOptions) {
   const { file = ":memory:", start, ticking = false, ids = systemIds, log = () => undefined } = options;
   const clock = createClock({ start, ticking });
   const warn = (message: string, details?: object) => log({ level: "warn", message, ...details });
-  return { clock, ids, database: openDatabase(file), dns: createDns(), changes: createChangeSignal(), log, warn };
+  const deps = { clock, ids, database: openDatabase(file), log };
+  const stack = options.stack && openStack(options.stack, deps);
+  return { ...deps, ...(stack && { log: stack.log }), dns: createDns(), changes: createChangeSignal(), stack, warn };
 }
 type Runtime = ReturnType<typeof openRuntime>;
 

@@ -59,6 +59,7 @@ async function start(): Promise<void> {
   const demo = await prepare();
   const quiet = await running.tenancy.quietHours(demo.tenant_id);
   const servers = await openServers(settings, running, log, address);
+  running.service.stack?.topics.askToConfirm(servers.url);
   const variables = writeVariables(settings, servers.url, demo);
   stopOnSignals(async () => {
     log.mute();
@@ -107,7 +108,7 @@ interface Address {
 }
 
 async function runService(
-  { plan, dynamodbEndpoint, accountConcurrency, requestsPerSecond, passedOn }: Settings,
+  { plan, dynamodbEndpoint, accountConcurrency, requestsPerSecond, stack, passedOn }: Settings,
   folder: DataFolder & { startsAt: number; areClientsDirect(): boolean },
   log: LocalLog,
   address: Address,
@@ -126,6 +127,7 @@ async function runService(
     dynamodbEndpoint,
     accountConcurrency,
     requestsPerSecond,
+    stack,
     env: { COMMIT: commitOf(), ...passedOn },
   }).catch(refuseEndpoint(dynamodbEndpoint));
   const tenancy = openTenancy(service.depsFor(UNDISTURBED));

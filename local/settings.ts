@@ -2,6 +2,7 @@
 import { registrations } from "../shared/http/registration.ts";
 import { type PlanName, planNames } from "../shared/rules/plans.ts";
 import { BUCKET_NAME } from "./aws/index.ts";
+import { type LocalStack, readStack } from "./template.ts";
 
 export interface Settings {
   /** 0 takes a free port. */
@@ -17,6 +18,8 @@ export interface Settings {
   accountConcurrency: number | undefined;
   /** Requests to the gateway of all callers together; undefined: no limit. */
   requestsPerSecond: number | undefined;
+  /** A stack that was synthesized, whose alarms watch the service; undefined: none. */
+  stack: LocalStack | undefined;
   /** Whether each request is a line of the log. */
   logsRequests: boolean;
   /** Settings that the functions read themselves. */
@@ -51,6 +54,7 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>):
     dynamodbEndpoint: endpointOf(env.AWS_ENDPOINT_URL_DYNAMODB),
     accountConcurrency: limitOf("ACCOUNT_CONCURRENCY", env.ACCOUNT_CONCURRENCY),
     requestsPerSecond: limitOf("GATEWAY_LIMIT", env.GATEWAY_LIMIT),
+    stack: stackOf(env.STACK_TEMPLATE),
     logsRequests: env.LOG !== "quiet",
     passedOn: Object.fromEntries([
       ...(REGISTRATION ? [["REGISTRATION", REGISTRATION]] : []),
@@ -96,6 +100,15 @@ function amountOf(name: string, text: string): string {
 
 const limitOf = (name: string, text: string | undefined): number | undefined =>
   Number(amountOf(name, text || "0")) || undefined;
+
+function stackOf(file: string | undefined): LocalStack | undefined {
+  if (!file) return undefined;
+  try {
+    return readStack(file);
+  } catch (error) {
+    throw startRefused(`STACK_TEMPLATE is "${file}", which is no template: ${(error as Error).message}.`);
+  }
+}
 
 function endpointOf(text: string | undefined): string | undefined {
   if (!text) return undefined;

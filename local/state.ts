@@ -2,7 +2,7 @@
 import type { Database } from "./aws/index.ts";
 
 /** With another DynamoDB, the demo is stored there and the table may have another name. */
-export type StateName = "demo" | "offset" | "remote-demo" | "remote-table";
+export type StateName = "demo" | "offset" | "remote-demo" | "remote-table" | "subscriptions";
 
 export interface State {
   read<T>(name: StateName): T | undefined;

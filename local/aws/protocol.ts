@@ -15,10 +15,13 @@ import {
 } from "./stand-in.ts";
 import { bufferOn, fromWire, isDocumentCommand, marshalled, toWire, unmarshalled } from "./wire-values.ts";
 
-export interface Services extends Record<Exclude<ServiceName, "s3" | "ses" | "eventbridge">, StandIn> {
+export interface Services extends Record<"dynamodb" | "sqs" | "scheduler" | "kms", StandIn> {
   s3?: S3;
   ses?: StandIn;
   eventbridge?: StandIn;
+  /** Of the owner, as are those of parameters: no function calls them. */
+  cloudwatch?: StandIn;
+  ssm?: StandIn;
 }
 
 /**
@@ -46,6 +49,8 @@ const targets: Record<string, ServiceName> = {
   AmazonSQS: "sqs",
   TrentService: "kms",
   AWSEvents: "eventbridge",
+  GraniteServiceVersion20100801: "cloudwatch",
+  AmazonSSM: "ssm",
 };
 
 /** SQS returns old error codes beside the names of its shapes. */
@@ -66,7 +71,7 @@ const sqsCodes: Record<string, string> = {
 };
 
 /** Of the JSON protocol they speak another version than the others. */
-const JSON_1_1: ReadonlySet<ServiceName> = new Set(["kms", "eventbridge"]);
+const JSON_1_1: ReadonlySet<ServiceName> = new Set(["kms", "eventbridge", "ssm"]);
 
 let requests = 0;
 const nextRequestId = () => `00000000-0000-4000-8000-${(++requests).toString(16).padStart(12, "0")}`;

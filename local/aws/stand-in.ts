@@ -24,7 +24,16 @@ export interface Deps {
   database: Database;
 }
 
-export type ServiceName = "dynamodb" | "sqs" | "scheduler" | "kms" | "s3" | "ses" | "eventbridge";
+export type ServiceName =
+  | "dynamodb"
+  | "sqs"
+  | "scheduler"
+  | "kms"
+  | "s3"
+  | "ses"
+  | "eventbridge"
+  | "cloudwatch"
+  | "ssm";
 
 export interface AwsRequest {
   method: string;

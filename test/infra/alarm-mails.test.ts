@@ -1,9 +1,10 @@
 // The way of each alarm, from what emits its metric to the mail that is sent (D1).
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, it } from "vitest";
+import type { Statement } from "../../local/topics.ts";
 import { counted, dimensionOf, NAMESPACE, withMetrics } from "../../shared/runtime/metrics.ts";
-import { lostMail, type Statement } from "./support/alarm-account.ts";
-import { ofType, type Resource, type Template, textOf, whole } from "./support/template.ts";
+import { mailOf } from "./support/alarm-account.ts";
+import { EVERYTHING, ofType, type Resource, type Template, textOf, whole } from "./support/template.ts";
 
 interface WatchedMetric {
   Namespace: string;
@@ -99,7 +100,10 @@ it("each alarm watches metrics that AWS or our own log emits under that very nam
 it("each alarm is switched on, and its topic takes what CloudWatch publishes to an address (D1)", () => {
   for (const [id, { Properties }] of alarms()) {
     expect([id, Properties.ActionsEnabled ?? true, Properties.AlarmActions.length]).toEqual([id, true, 1]);
-    expect([id, lostMail(whole(), Properties.AlarmActions[0])]).toEqual([id, undefined]);
+    expect([id, mailOf(whole(), Properties.AlarmActions[0].Ref)]).toEqual([
+      id,
+      { kind: "mailed", to: [EVERYTHING.alarmEmail] },
+    ]);
   }
 });
 
@@ -108,16 +112,17 @@ it("a topic whose policy only denies, one without an address, and one with a key
   const [[topic] = []] = ofType(template, "AWS::SNS::Topic");
   const [[policy, { Properties }] = [] as never] = ofType(template, "AWS::SNS::TopicPolicy");
   const [[subscription] = []] = ofType(template, "AWS::SNS::Subscription");
+  const lost = (reason: string) => ({ kind: "lost", reason });
   const problemWith = (id: string, changes: object) => {
     const { Resources } = template;
     const changed = { ...Resources, [id]: { ...Resources[id]!, ...changes } };
-    return lostMail({ ...template, Resources: changed }, { Ref: topic! });
+    return mailOf({ ...template, Resources: changed }, topic!);
   };
   const denies = Properties.PolicyDocument.Statement.filter(({ Effect }: Statement) => Effect === "Deny");
   expect(denies).toHaveLength(1);
   const onlyDenies = { Properties: { ...Properties, PolicyDocument: { Statement: denies } } };
-  expect(problemWith(policy, onlyDenies)).toBe("CloudWatch may not publish");
-  expect(problemWith(subscription!, { Type: "none" })).toBe("nobody is subscribed to the topic");
+  expect(problemWith(policy, onlyDenies)).toEqual(lost("CloudWatch may not publish"));
+  expect(problemWith(subscription!, { Type: "none" })).toEqual(lost("nobody is subscribed to the topic"));
   const withKey = { Properties: { KmsMasterKeyId: { Ref: "none" } } };
-  expect(problemWith(topic!, withKey)).toBe("CloudWatch may not use the key of the topic");
+  expect(problemWith(topic!, withKey)).toEqual(lost("CloudWatch may not use the key of the topic"));
 });

@@ -1,0 +1,118 @@
+// What the alarms of a template watch: lines of the log count it, in CloudWatch's embedded metric format.
+import { SECOND } from "../shared/kernel/clock.ts";
+import type { LogEntry } from "../shared/kernel/deps.ts";
+import { textIn } from "./template.ts";
+
+interface Metric {
+  Namespace: string;
+  MetricName: string;
+  Dimensions?: { Name: string; Value: unknown }[];
+}
+
+/** Of an alarm in the template, as CloudFormation spells it. */
+export interface Definition extends Partial<Metric> {
+  AlarmDescription?: string;
+  AlarmActions?: unknown[];
+  ActionsEnabled?: boolean;
+  Metrics?: { Id: string; Expression?: string; ReturnData?: boolean; MetricStat?: Stat & { Metric: Metric } }[];
+  Period?: number;
+  Statistic?: string;
+  Threshold: number;
+  EvaluationPeriods: number;
+  DatapointsToAlarm?: number;
+  ComparisonOperator: string;
+}
+
+interface Stat {
+  /** Seconds. */
+  Period: number;
+  Stat: string;
+}
+
+export interface Point {
+  at: number;
+  value: number;
+}
+
+export const comparisons: Readonly<Record<string, (value: number, threshold: number) => boolean>> = {
+  GreaterThanThreshold: (value, threshold) => value > threshold,
+  GreaterThanOrEqualToThreshold: (value, threshold) => value >= threshold,
+  LessThanThreshold: (value, threshold) => value < threshold,
+  LessThanOrEqualToThreshold: (value, threshold) => value <= threshold,
+};
+
+const keyOf = (namespace: unknown, name: unknown, dimensions: [name: string, value: unknown][]) =>
+  [namespace, name, ...dimensions.map(([dimension, value]) => `${dimension}=${value}`).sort()].join(" ");
+
+export const keyOfMetric = ({ Namespace, MetricName, Dimensions = [] }: Partial<Metric>) =>
+  keyOf(
+    Namespace,
+    MetricName,
+    Dimensions.map(({ Name, Value }) => [Name, textIn(Value)]),
+  );
+
+/** What a line of the log counts. */
+export function pointsOf(line: LogEntry): [key: string, point: Point][] {
+  const { _aws } = line as { _aws?: { Timestamp: number; CloudWatchMetrics: EmbeddedMetric[] } };
+  return (_aws?.CloudWatchMetrics ?? []).flatMap(({ Namespace, Dimensions, Metrics }) =>
+    Dimensions.flatMap((names) =>
+      Metrics.map(({ Name }): [string, Point] => [
+        keyOf(
+          Namespace,
+          Name,
+          names.map((name) => [name, line[name]]),
+        ),
+        { at: _aws!.Timestamp, value: Number(line[Name]) },
+      ]),
+    ),
+  );
+}
+
+interface EmbeddedMetric {
+  Namespace: string;
+  Dimensions: string[][];
+  Metrics: { Name: string }[];
+}
+
+type Points = ReadonlyMap<string, readonly Point[]>;
+
+/** The sum of a metric in a period that ended so many periods ago; undefined without data. */
+function sumIn(
+  points: Points,
+  metric: Partial<Metric>,
+  periodSeconds: number,
+  now: number,
+  ago: number,
+): number | undefined {
+  const end = now - ago * periodSeconds * SECOND;
+  const within = (points.get(keyOfMetric(metric)) ?? []).filter(
+    ({ at }) => at <= end && at > end - periodSeconds * SECOND,
+  );
+  return within.length === 0 ? undefined : within.reduce((sum, { value }) => sum + value, 0);
+}
+
+interface WatchedMetric {
+  id: string | undefined;
+  metric: Partial<Metric>;
+  Period: number;
+  Stat: string | undefined;
+}
+
+export function metricsOf({ Metrics, Period = 0, Statistic, ...metric }: Definition): WatchedMetric[] {
+  if (!Metrics) return [{ id: undefined, metric, Period, Stat: Statistic }];
+  return Metrics.flatMap(({ Id: id, MetricStat }) =>
+    MetricStat ? [{ id, metric: MetricStat.Metric, Period: MetricStat.Period, Stat: MetricStat.Stat }] : [],
+  );
+}
+
+/** An alarm's value in a period that ended so many periods ago: of one metric, or of a sum of metrics that are zero without data. What only AWS counts has no data here. */
+export function valueIn(definition: Definition, points: Points, now: number, ago: number): number | undefined {
+  const sums = metricsOf(definition).map(({ id, metric, Period, Stat }) => ({
+    term: `FILL(${id}, 0)`,
+    sum: Stat === "Sum" ? sumIn(points, metric, Period, now, ago) : undefined,
+  }));
+  const { Expression } = definition.Metrics?.find(({ ReturnData }) => ReturnData) ?? {};
+  if (Expression === undefined) return sums[0]?.sum;
+  const isSum = Expression === sums.map(({ term }) => term).join(" + ");
+  return isSum ? sums.reduce((all, { sum = 0 }) => all + sum, 0) : undefined;
+}
