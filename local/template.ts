@@ -4,7 +4,7 @@ import { basename } from "node:path";
 import { awsFailure, type StandIn, type Wire } from "./aws/index.ts";
 import { ACCOUNT, REGION } from "./lambda.ts";
 
-export interface Resource {
+interface Resource {
   Type: string;
   // biome-ignore lint/suspicious/noExplicitAny: CloudFormation has checked the properties
   Properties?: any;

@@ -29,7 +29,7 @@ export interface Topics {
 
 export type Published = { kind: "mailed"; to: string[] } | { kind: "lost"; reason: string };
 
-export interface TopicMail {
+interface TopicMail {
   subject: string;
   body: string;
 }
