@@ -29,19 +29,13 @@ const setup = () => import("./setup.ts");
 
 /** By section of the navigation. */
 const sections: Readonly<Record<string, readonly Row[]>> = {
-  "": [["home", "home", "h", "start first message overview", () => import("./home/index.tsx")]],
+  "": [["home", "home", "h", "start first message overview", oneOf(figures, "Home")]],
   Messages: [
     ["send", "send", "s", "compose message notification new", oneOf(messages, "Send")],
     ["activity", "activity", "a", "sends deliveries outbox why", oneOf(persons, "Activity")],
     ["campaigns", "campaign", "m", "reports lift funnel control group", oneOf(messages, "Campaigns")],
     ["journeys", "journey", "j", "automation steps delays triggers", () => import("./journeys/index.tsx")],
-    [
-      "content",
-      "content",
-      "t",
-      "templates lists schedules experiences assets images",
-      () => import("./content/index.tsx"),
-    ],
+    ["content", "content", "t", "templates lists schedules experiences assets images", oneOf(messages, "Content")],
     ["insights", "insights", "i", "heatmap funnel conversions revenue annotations sources", oneOf(figures, "Insights")],
     [
       "deliverability",
