@@ -37,7 +37,7 @@ function linesOf({ counts, samples, skip_reasons, skipped_samples }: Notificatio
     tone,
     count,
     words: count === 1 ? one : many,
-    people: people.slice(0, LOOKED_AT),
+    people,
   });
   const lines = [
     line("good", counts.sent - counts.deferred, ["gets it when it goes out", "get it when it goes out"], ids(false)),
@@ -49,6 +49,29 @@ function linesOf({ counts, samples, skip_reasons, skipped_samples }: Notificatio
     }),
   ];
   return lines.filter(({ count }) => count > 0);
+}
+
+interface SuchAsProps {
+  of: number;
+  people: readonly string[];
+}
+
+/** Some of so many people, to look at. */
+export function SuchAs({ of, people }: SuchAsProps) {
+  const named = people.slice(0, LOOKED_AT);
+  if (named.length === 0) return null;
+  return (
+    <span class="dim">
+      {of > named.length ? ", such as " : " ("}
+      {named.map((id, n) => (
+        <Fragment key={id}>
+          {n > 0 && " and "}
+          <PersonLink id={id} />
+        </Fragment>
+      ))}
+      {of === named.length && ")"}
+    </span>
+  );
 }
 
 interface WhoProps {
@@ -94,18 +117,7 @@ export function Who({ preview: { data, error, refresh }, at = "" }: WhoProps) {
             <i class={`dot ${tone}`} />
             <span>
               <b>{number(count)}</b> {words}
-              {people.length > 0 && (
-                <span class="dim">
-                  {count > people.length ? ", such as " : " ("}
-                  {people.map((id, n) => (
-                    <Fragment key={id}>
-                      {n > 0 && " and "}
-                      <PersonLink id={id} />
-                    </Fragment>
-                  ))}
-                  {count === people.length && ")"}
-                </span>
-              )}
+              <SuchAs of={count} people={people} />
             </span>
           </li>
         ))}

@@ -7,7 +7,7 @@ import { Cover } from "../app/places.ts";
 import { type Query, useQuery } from "../app/query.ts";
 import { sendLimitOf } from "../app/send-limit.ts";
 import { channelName } from "../app/sentences.ts";
-import { now, number, percent, plural } from "../app/time.ts";
+import { now, number, percent, plural, price } from "../app/time.ts";
 import { Button } from "./button.tsx";
 import { Dialog } from "./dialog.tsx";
 import { Check, TextField } from "./field.tsx";
@@ -46,6 +46,8 @@ interface ReleaseSheetProps {
   by: readonly (Fact | false | undefined | "")[];
   /** What else is missing than the preview says. */
   gaps?: ComponentChildren;
+  /** What it costs, where the preview does not say it. */
+  cost?: ComponentChildren;
   /** Undefined: the workspace's limits. */
   safety?: Safety | null | undefined;
   /** Where each step has limits of its own. */
@@ -92,9 +94,9 @@ export function ReleaseSheet(props: ReleaseSheetProps) {
                 {gaps}
               </Gaps>
             </Section>
-            {preview?.data && (
+            {(props.cost || preview?.data) && (
               <Section icon="insights" title="Cost">
-                <Cost preview={preview.data} />
+                {props.cost ?? <Cost cost={preview!.data!.cost} />}
               </Section>
             )}
             <Section icon="shield" title="Safeguards">
@@ -163,20 +165,22 @@ const Section = ({ icon, title, children }: SectionProps) => (
   </section>
 );
 
-function Cost({ preview: { cost } }: { preview: NotificationPreview }) {
+interface CostProps {
+  cost: Pick<NotificationPreview["cost"], "dollars" | "provider_dollars" | "unpriced">;
+  /** Of one person: an average, with more digits than cents. */
+  each?: string;
+}
+
+export function Cost({ cost: { dollars, provider_dollars, unpriced }, each = "" }: CostProps) {
+  const amount = (of: number) => (each ? price(of) : <Money of={of} />);
   return (
     <p>
-      <b>
-        <Money of={cost.dollars} />
-      </b>
-      , computed at list prices
-      {cost.provider_dollars > 0 && (
-        <span class="dim">
-          , of which <Money of={cost.provider_dollars} /> for providers
-        </span>
-      )}
-      {cost.unpriced.length > 0 && (
-        <span class="dim">. No price is set for {cost.unpriced.map(channelName).join(", ")}</span>
+      {each && "About "}
+      <b>{amount(dollars)}</b>
+      {each}, computed at list prices
+      {provider_dollars > 0 && <span class="dim">, of which {amount(provider_dollars)} for providers</span>}
+      {unpriced.length > 0 && (
+        <span class="dim">. No price is set for {[...new Set(unpriced)].map(channelName).join(", ")}</span>
       )}
       .
     </p>

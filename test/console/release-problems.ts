@@ -1,7 +1,7 @@
 // What stands in the way of a release leads to where it is mended.
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
-import { draftJourney, type Tab, violations } from "../support/console-tab.ts";
+import { draftJourney, type Tab, violations, violationsInThemes } from "../support/console-tab.ts";
 
 async function draft(page: Page, name: string): Promise<void> {
   await page.getByLabel("Name").fill(name);
@@ -88,6 +88,27 @@ export function releaseProblemStories(open: () => Promise<Tab>): void {
     await page.locator("button.step-head:focus", { hasText: "Send a message" }).waitFor();
     await page.getByLabel("Title").waitFor();
     expect(await violations(page)).toEqual([]);
+  });
+
+  it("the activation of a journey says who would have entered lately, and what a run costs (CON-3)", async () => {
+    const { page, visit } = await open();
+    const dialog = page.locator("dialog[open]");
+    await draftJourney({ page, visit }, "After a purchase", "purchase");
+    await page.getByRole("button", { name: /^Insert a step after/ }).click();
+    await press(page, "Send a message");
+    await page.getByLabel("Title").fill("Thank you");
+    await page.getByLabel("Body", { exact: true }).fill("It is on its way.");
+    await press(page, "Save");
+    await page.getByText("The journey is saved.").waitFor();
+    await press(page, "Activate");
+    await dialog.getByText(/^In the last 30 days that were \d+ people, such as /).waitFor();
+    const each = dialog.getByText(/^About \$0\.0+[1-9]\d* for a person who gets every message, computed at list prices/);
+    await each.waitFor();
+    await dialog.getByText(/^For those \d+ people: <?\$\d/).waitFor();
+    expect(await violationsInThemes(page)).toEqual({});
+    await dialog.getByRole("link", { name: "Simulate on history" }).click();
+    await dialog.waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Simulate on history", pressed: true }).waitFor();
   });
 
   it("what the release of a campaign is refused for is marked at its field (CON-3)", async () => {

@@ -1,17 +1,19 @@
 // The activation of a journey: its audience from now on, its messages, and what they lack.
-import { useState } from "preact/hooks";
-import type { Journey, JourneyStep, NotificationsCreateBody } from "../../../sdk/src/types.gen.ts";
+import { useContext, useState } from "preact/hooks";
+import type { Journey, JourneyStep, NotificationsCreateBody, RuleNode } from "../../../sdk/src/types.gen.ts";
 import type { Action } from "../../app/action.ts";
 import { durationText } from "../../app/duration.ts";
+import { Cover } from "../../app/places.ts";
 import { useQuery } from "../../app/query.ts";
 import { pathTo } from "../../app/router.ts";
 import { plural } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
 import { Button } from "../../components/button.tsx";
-import type { Fact } from "../../components/page.tsx";
+import { type Fact, Money } from "../../components/page.tsx";
 import { MeansOf } from "../../components/release-facts.tsx";
-import { MissingIn, Problem } from "../../components/release-reach.tsx";
-import { ReleaseSheet } from "../../components/release-sheet.tsx";
+import { MissingIn, Problem, SuchAs } from "../../components/release-reach.tsx";
+import { Cost, ReleaseSheet } from "../../components/release-sheet.tsx";
+import { Skeleton } from "../../components/states.tsx";
 import { nameOf, settingsOf, stepText } from "../../components/step-words.ts";
 import { DEFAULT_MAX_AGE, type SendSettings, triggerText } from "./steps.ts";
 
@@ -65,6 +67,7 @@ export function Activate({ journey, activate, isChanged }: ActivateProps) {
                 : sends.map((step) => <Missing key={step.id} step={step} />)}
             </>
           }
+          cost={sends.length > 0 && <RunCost journey={journey} sends={sends} />}
           refusal={open.length > 0 ? "Finish the steps first." : undefined}
           stops={<p>{stopsOf(sends)}</p>}
           onRelease={act}
@@ -82,8 +85,21 @@ const isOpen = (step: JourneyStep): boolean =>
   (step.type === "branch" && step.branch?.condition === undefined) ||
   (step.type === "wait_for_event" && !step.wait_for_event?.event_name);
 
-function Who({ journey: { trigger, entry_rules } }: { journey: Journey }) {
+const LATELY = "30d";
+
+/** Who had its event lately and matches its entry rule: nobody knows who will. Of a segment there is no such number. */
+function useLately({ trigger: { event_name = "" }, entry_rules }: Journey) {
+  const event: RuleNode = { event: { name: event_name, within: LATELY } };
+  const eligible = entry_rules?.eligibility;
+  // A rule of the flat form is a node as well, where nothing is beside it.
+  const rule = eligible ? { group: { op: "and" as const, nodes: [event, eligible as RuleNode] } } : event;
+  return useQuery("segments.preview", [rule], { when: event_name !== "" });
+}
+
+function Who({ journey }: { journey: Journey }) {
+  const { trigger, entry_rules } = journey;
   const { segment_id = "" } = trigger;
+  const lately = useLately(journey).data;
   const segment = useQuery("segments.get", [segment_id], { when: segment_id !== "" }).data;
   return (
     <>
@@ -97,6 +113,14 @@ function Who({ journey: { trigger, entry_rules } }: { journey: Journey }) {
         )}
         .
       </p>
+      {lately && (
+        <p>
+          In the last {durationText(LATELY)} that {lately.estimated_count === 1 ? "was" : "were"}{" "}
+          {!lately.exact && "about "}
+          <b>{plural(lately.estimated_count, "person", "people")}</b>
+          <SuchAs of={lately.estimated_count} people={lately.sample_subscriber_ids} />.
+        </p>
+      )}
       {trigger.type === "event" && <p class="dim">{ageText(trigger.max_age)}</p>}
       <p class="dim">{againText(entry_rules)}</p>
     </>
@@ -123,17 +147,64 @@ const meansOf = (sends: readonly JourneyStep[]): readonly Fact[] =>
     return [stepText(step) || "A message", <MeansOf key="means" {...{ channel_ids, category, topic }} />];
   });
 
-function Missing({ step }: { step: JourneyStep }) {
+/** Its message as one to everybody. */
+function bodyOf(step: JourneyStep): NotificationsCreateBody {
   const { content, template_id, channel_ids = [], category = "marketing", topic } = sendOf(step);
-  if (channel_ids.length === 0) return <Problem text={`${nameOf(step)}: no channel is chosen.`} path={placeOf(step)} />;
-  const body: NotificationsCreateBody = {
+  return {
     target: { type: "all" },
     ...(template_id ? { template_id } : { content }),
     channel_ids,
     category,
     ...(topic && { topic }),
   };
+}
+
+function Missing({ step }: { step: JourneyStep }) {
+  const body = bodyOf(step);
+  if (body.channel_ids?.length === 0)
+    return <Problem text={`${nameOf(step)}: no channel is chosen.`} path={placeOf(step)} />;
   return <MissingIn name={stepText(step) || "A message"} body={body} at={placeOf(step)} />;
+}
+
+const NOTHING_YET = { dollars: 0, provider_dollars: 0, unpriced: [] as string[] };
+
+interface RunCostProps {
+  journey: Journey;
+  sends: readonly JourneyStep[];
+  /** Of the messages before them, of one person. */
+  before?: typeof NOTHING_YET;
+}
+
+/** Of one person who gets every message, summed up message by message: each is asked for as one to everybody. */
+function RunCost({ journey, sends: [step, ...rest], before = NOTHING_YET }: RunCostProps) {
+  const { data, error } = useQuery("recipients.previewNotifications", [bodyOf(step!)]);
+  const lately = useLately(journey).data;
+  const uncover = useContext(Cover);
+  if (error) return <p>Not known until every message can be previewed.</p>;
+  if (!data) return <Skeleton rows={1} />;
+  const { cost, counts } = data;
+  const share = counts.sent > 0 ? 1 / counts.sent : 0;
+  const sum = {
+    dollars: before.dollars + cost.dollars * share,
+    provider_dollars: before.provider_dollars + cost.provider_dollars * share,
+    unpriced: [...before.unpriced, ...cost.unpriced],
+  };
+  if (rest.length > 0) return <RunCost journey={journey} sends={rest} before={sum} />;
+  return (
+    <>
+      <Cost cost={sum} each=" for a person who gets every message" />
+      {lately && lately.estimated_count > 0 && (
+        <p>
+          For those {plural(lately.estimated_count, "person", "people")}: <Money of={sum.dollars * lately.estimated_count} />.
+        </p>
+      )}
+      <p>
+        <a href={pathTo("journeys", journey.id, { drawer: "past" })} onClick={uncover}>
+          Simulate on history
+        </a>
+      </p>
+    </>
+  );
 }
 
 function stopsOf(sends: readonly JourneyStep[]): string {
