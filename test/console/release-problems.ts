@@ -102,7 +102,9 @@ export function releaseProblemStories(open: () => Promise<Tab>): void {
     await page.getByText("The journey is saved.").waitFor();
     await press(page, "Activate");
     await dialog.getByText(/^In the last 30 days that were \d+ people, such as /).waitFor();
-    const each = dialog.getByText(/^About \$0\.0+[1-9]\d* for a person who gets every message, computed at list prices/);
+    const each = dialog.getByText(
+      /^About \$0\.0+[1-9]\d* for a person who gets every message, computed at list prices/,
+    );
     await each.waitFor();
     await dialog.getByText(/^For those \d+ people: <?\$\d/).waitFor();
     expect(await violationsInThemes(page)).toEqual({});
