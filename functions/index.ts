@@ -1,4 +1,4 @@
-// What there is: every group of endpoints, every worker, and the live stream, by theme. One line each.
+// The contents page: every group of endpoints, every worker, and the live stream, by theme. One line each.
 import type { Group } from "../shared/http/endpoint.ts";
 import type { Worker } from "../shared/runtime/worker.ts";
 import { account } from "./api/account/index.ts";
@@ -73,7 +73,7 @@ export const groups: readonly Group[] = [
   suppressions,
   devices,
 
-  // Sends, what they say, and who gets them.
+  // Sends, their content, and their recipients.
   notifications,
   recipients,
   tests,
@@ -81,13 +81,13 @@ export const groups: readonly Group[] = [
   topics,
   preferences,
 
-  // What sends by itself, and what halts it.
+  // Automatic sends, and what halts them.
   schedules,
   campaigns,
   journeys,
   brakes,
 
-  // Segments, and the ways to a subscriber.
+  // Segments, and the channels to a subscriber.
   segments,
   channels,
   experiences,
@@ -96,7 +96,7 @@ export const groups: readonly Group[] = [
   mail,
   inbox,
 
-  // Data: in, counted, and out.
+  // Data: imported, counted and exported.
   imports,
   insights,
   annotations,
@@ -138,12 +138,12 @@ export const workers: readonly Worker[] = [
   importRows,
   attributeConversions,
 
-  // What sends by itself.
+  // Automatic sends.
   runSchedule,
   runCampaign,
   stepJourney,
 
-  // What a request began.
+  // Work that a request began.
   verifyChannel,
   completeEvents,
   deleteMemberships,
@@ -156,7 +156,7 @@ export const workers: readonly Worker[] = [
   evaluateSegments,
   recomputeSegment,
 
-  // Workspaces as a whole.
+  // Whole workspaces.
   recountWorkspace,
   moveClock,
   purgeWorkspace,

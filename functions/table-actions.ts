@@ -1,11 +1,11 @@
-// What functions may do to the table beyond reading, PutItem and UpdateItem. The code of a function reaches exactly these
-// actions: test/infra/bundles.test.ts compares them with its bundle (docs/decisions/0031).
+// The table actions that functions have beyond reading, PutItem and UpdateItem. The code of a function reaches exactly
+// these: test/infra/bundles.test.ts compares them with its bundle (docs/decisions/0031).
 
-/** Of a capability's grants, these go to a function only where it is listed here. */
+/** A function gets these actions of a capability's grants only if it is listed here. */
 export const listedActions = ["BatchWriteItem", "ConditionCheckItem", "DeleteItem"] as const;
 export type ListedAction = (typeof listedActions)[number];
 
-/** By the names of functions in a deployment. One that is not here has none of them. */
+/** The actions by function name in a deployment. A function that is not here has none of them. */
 export const furtherActions: Readonly<Record<string, readonly ListedAction[]>> = {
   "api-devices": ["DeleteItem"],
   "api-notifications": ["BatchWriteItem", "DeleteItem"],

@@ -1,4 +1,4 @@
-// What the operator changes: workspaces where registration is closed, invitations to register, plans, caps, statuses.
+// Changes by the operator: workspaces where registration is closed, invitations to register, plans, caps, statuses.
 import * as v from "valibot";
 import { Amount, OneOf } from "../../shared/contract/schemas.ts";
 import { AccountEmail, createAccount, inviteToRegister, NewAccount } from "../../shared/http/registration.ts";
@@ -67,7 +67,7 @@ export async function inviteAddress(
 
 export const ForgetSecondFactor = v.strictObject({ forget_second_factor: v.strictObject({ email: AccountEmail }) });
 
-/** For a user who has lost the authenticator and the recovery codes: both end, and every session. */
+/** For a user who has lost the authenticator and the recovery codes: ends the second factor and every session. */
 export async function forgetSecondFactor(
   { platform }: OperatorContext,
   { forget_second_factor: { email } }: v.InferOutput<typeof ForgetSecondFactor>,
@@ -82,7 +82,7 @@ export const EndSignInDemand = v.strictObject({
   end_sign_in_demand: v.strictObject({ tenant_id: v.string() }),
 });
 
-/** For a workspace whose identity provider let everybody down: passwords open it again. */
+/** For a workspace whose identity provider fails: opens it to passwords again. */
 export async function endSignInDemand(
   { platform }: OperatorContext,
   { end_sign_in_demand: { tenant_id } }: v.InferOutput<typeof EndSignInDemand>,
@@ -100,7 +100,7 @@ export const EventsOnBus = v.strictObject({
   }),
 });
 
-/** Whether the events that a workspace receives go to the event bus, where the deployment has one. */
+/** Sets whether the events that a workspace receives go to the event bus, if the deployment has one. */
 export async function chooseEventsOnBus(
   { platform, hasEventBus }: OperatorContext,
   { events_on_bus: { tenant_id, on } }: v.InferOutput<typeof EventsOnBus>,

@@ -1,4 +1,4 @@
-// What the operator function may touch, and how it refuses.
+// What the operator function may access, and how it refuses.
 import { publishedParts } from "../../shared/contract/stream-sources.ts";
 import { registrationMode } from "../../shared/http/registration.ts";
 import { anyStore, defaultPlan, secretsMaker } from "../../shared/http/signing.ts";
@@ -35,7 +35,7 @@ export const uses = [
 
 export type OperatorContext = Context<typeof uses> & {
   bind(tenant: TenantId): Context<typeof uses>;
-  /** The store of a workspace in its own time, which in a sandbox may be ahead. */
+  /** The store of a workspace on its own clock; the clock of a sandbox may be ahead. */
   storeIn(workspace: WorkspaceRow): Store;
   clock: Clock;
   ids: Ids;

@@ -1,5 +1,5 @@
 // The operator of the service, invoked with IAM rights and never through the gateway (D-TENANT): changes of workspaces,
-// what all of them use and cost, dead letters, recounts.
+// usage and costs, dead letters, recounts.
 import * as v from "valibot";
 import { fieldsOf } from "../../shared/http/input.ts";
 import { type Deps, NO_TENANT, openAll, type Uses } from "../../shared/kernel/deps.ts";
@@ -40,7 +40,7 @@ type OperatorAnswer =
 
 type Action = (context: OperatorContext, event: unknown) => Promise<OperatorAnswer>;
 
-/** An action that takes the events of a schema, and refuses others with what is wrong in them. */
+/** An action that validates its event by a schema, and refuses an invalid one with its problems. */
 const taking =
   <S extends v.GenericSchema>(
     schema: S,
@@ -54,7 +54,7 @@ const taking =
 
 const change = taking(OperatorChange, changeOne);
 
-/** By the field of the event that names them; without one, the event is a change of a workspace. */
+/** The actions, by the field of the event that names each. An event without such a field changes a workspace. */
 const actions: Record<string, Action> = {
   register: taking(Registration, register),
   invite: taking(Invitation, inviteAddress),

@@ -1,4 +1,4 @@
-// What the operator sees of all workspaces: their usage and nearest limit, and what a month of them costs.
+// The operator's view of all workspaces: their usage and nearest limit, and the cost of a month.
 import * as v from "valibot";
 import { costOfUsage } from "../../shared/rules/month-cost.ts";
 import { type PlanName, plans } from "../../shared/rules/plans.ts";
@@ -12,7 +12,7 @@ import { limitOf, usageOf } from "../../shared/store/workspaces/usage.ts";
 import type { WorkspaceRow } from "../../shared/store/workspaces/workspaces.ts";
 import type { OperatorContext } from "./context.ts";
 
-/** Workspaces of one answer: about ten reads each. */
+/** Workspaces of one answer: each takes about ten reads. */
 const PAGE = 50;
 
 const After = v.optional(v.pipe(v.string(), v.maxLength(64, "must be a workspace's id")));
@@ -37,7 +37,7 @@ interface Nearest {
 export interface SeenWorkspace extends Pick<WorkspaceRow, "id" | "plan" | "status" | "kind" | "created_at"> {
   name: string;
   usage: Amounts;
-  /** The limit of which the largest share is used; null where there is none. */
+  /** The limit with the largest share used; null without limits. */
   nearest: Nearest | null;
 }
 
@@ -46,9 +46,9 @@ export interface WorkspaceCost {
   name: string;
   sends: number;
   events: number;
-  /** If all sends went to many. */
+  /** The cost if all sends went to many. */
   dollars: number;
-  /** If each send was to one. */
+  /** The cost if each send went to one. */
   dollars_at_most: number;
 }
 
@@ -63,7 +63,7 @@ export async function seeWorkspaces(
   return { workspaces, next };
 }
 
-/** What workspaces used in a calendar month, and what that costs by the rates of docs/deploy.md. */
+/** The usage of workspaces in a calendar month, and its cost by the rates of docs/deploy.md. */
 export async function costOf(
   context: OperatorContext,
   { cost: { period, after } }: v.InferOutput<typeof CostRequest>,
@@ -71,7 +71,7 @@ export async function costOf(
   const { rows, next } = await pageOf(context, after);
   const workspaces = await Promise.all(
     rows.map(async (row): Promise<WorkspaceCost> => {
-      // A purged workspace has only the record in its tombstone.
+      // A purged workspace has only the usage record in its tombstone.
       const { sends, events } = row.usage_record
         ? (row.usage_record.find((record) => record.period === period) ?? { sends: 0, events: 0 })
         : await usageOf(context.storeIn(row), period);
@@ -113,7 +113,7 @@ function limitsOf(plan: PlanName, { monthly_send_cap }: WorkspaceRow): Limits {
   };
 }
 
-/** A limit of 0 is a feature that the plan does not have. */
+/** A limit of 0 means that the plan does not have the feature. */
 function nearestOf(usage: Amounts, limits: Limits): Nearest | null {
   const shares = (Object.keys(usage) as (keyof Amounts)[])
     .filter((limit) => limits[limit] > 0 && Number.isFinite(limits[limit]))

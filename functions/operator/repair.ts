@@ -1,4 +1,4 @@
-// What the operator repairs: messages that used up their attempts, and counters.
+// Repairs by the operator: messages that used up their attempts, and counters.
 import * as v from "valibot";
 import { type DeadQueueName, deadQueueNames, isOfStream } from "../../shared/contract/messages.ts";
 import { OneOf } from "../../shared/contract/schemas.ts";
@@ -12,7 +12,7 @@ export const DeadLettersRequest = v.strictObject({ dead_letters: v.strictObject(
 export const RedriveRequest = v.strictObject({ redrive: v.strictObject({ queue: Queue }) });
 export const RecountRequest = v.strictObject({ recount: v.strictObject({ tenant_id: v.string() }) });
 
-/** How many messages each dead-letter queue holds; of one queue also the messages, 100 at most. */
+/** The number of messages in each dead-letter queue; for one queue also the messages, at most 100. */
 export async function seeDeadLetters(
   { deadLetters }: OperatorContext,
   { dead_letters: { queue } }: v.InferOutput<typeof DeadLettersRequest>,
@@ -50,7 +50,7 @@ export async function redrive(
   return redriven.kind === "running" ? stillMoving(queue) : { redriven: { queue, count: redriven.count } };
 }
 
-/** Compares the counters of a workspace with the rows they count now, and repairs them, as every night. */
+/** Compares the counters of a workspace with the rows they count, and repairs them, as every night. */
 export async function recount(
   { platform, recountQueue }: OperatorContext,
   { recount: { tenant_id } }: v.InferOutput<typeof RecountRequest>,

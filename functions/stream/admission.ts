@@ -9,22 +9,22 @@ import { hashOf } from "../../shared/store/hash.ts";
 import { OpenStreams, STREAM_COUNTERS, STREAM_SLOT_MS } from "../../shared/store/sends/inbox/stream-items.ts";
 
 const KEPT_MS = 300 * SECOND;
-/** Streams kept below the limit, so that the service refuses a stream before the platform throttles it. */
+/** Streams kept free below the limit, so that the service refuses a stream before the platform throttles it. */
 const SPARE_STREAMS = 1;
-/** Streams that one counter of all counts, about forty writes a second. */
+/** Streams that share one counter: about forty writes a second. */
 const PER_COUNTER = 1_000;
 /** Shares of the limit: the publishable key of one workspace, or one network, must not use up all streams. */
 export const WORKSPACE_SHARE = 0.8;
 export const ADDRESS_SHARE = 0.2;
-/** Behind one address may be a whole office. */
+/** One address may be a whole office. */
 export const MIN_PER_ADDRESS = 20;
 
-/** How many streams may be open at once in the whole service; 0: no limit is known (docs/decisions/0021#live-streams). */
+/** How many streams may be open at once in the whole service; 0: no known limit (docs/decisions/0021#live-streams). */
 export const streamLimit = /* @__PURE__ */ perEnvironment("streamLimit", { env: ["STREAM_CONCURRENCY"] }, ({ env }) =>
   Number(env.STREAM_CONCURRENCY ?? 0),
 );
 
-/** Who a stream counts for. */
+/** The viewer that a stream counts for. */
 export interface Viewer {
   tenant: string;
   address: string;
@@ -33,10 +33,10 @@ export interface Viewer {
 type CountingDeps = Pick<Deps, "clock" | "ids"> & { platform: Platform };
 
 /**
- * Counts a stream that is to be opened. Streams that ended in the last minute may count. Of those that ask at once each is
- * judged by what its own count makes of the address, of the workspace and of all; who is refused for the address counts for nobody
- * else, and a connection that is refused for all does not count any more.
- * @throws 503 where as many are open as the service or the workspace may have, 429 for an address.
+ * Counts a stream before it opens. Streams that ended in the last minute may still count. Each of several simultaneous
+ * requests is judged by its own count for the address, the workspace and the service. A viewer refused for its address
+ * counts nowhere else, and a connection refused for the service is uncounted.
+ * @throws 503 if the service or the workspace has its most streams open, 429 for an address
  */
 export async function admitStream(deps: CountingDeps, viewer: Viewer, limit: number): Promise<void> {
   const slot = slotNow(deps);
@@ -66,13 +66,16 @@ const tooMany = () =>
   new ApiError("SERVICE_UNAVAILABLE", "Too many live streams are open. The inbox still works.", AGAIN);
 const tooManyOfAddress = () => new ApiError("RATE_LIMITED", "Too many live streams are open from this address.", AGAIN);
 
-/** Counts a stream that is open. */
+/** Counts an open stream. */
 export async function countStream(deps: CountingDeps, viewer: Viewer, limit: number): Promise<void> {
   const counters = [oneOf(deps, countersOfAll(limit)), ofWorkspace(viewer), ofAddress(viewer)];
   await Promise.all(counters.map((counter) => countOne(deps, counter)));
 }
 
-/** @returns how many this slot has by now */
+/**
+ * Counts a stream in one slot.
+ * @returns the number in this slot now
+ */
 async function countOne(
   { platform, clock }: CountingDeps,
   counter: string,
@@ -85,7 +88,10 @@ async function countOne(
 
 const slotNow = ({ clock }: Pick<Deps, "clock">): number => Math.floor(clock.now() / STREAM_SLOT_MS);
 
-/** One counter says in which order they came. So many streams that they would meet there have several. */
+/**
+ * The counters of the whole service. One counter orders its streams; a large limit has several, so that they do not
+ * conflict.
+ */
 const countersOfAll = (limit: number): string[] =>
   Array.from({ length: Math.min(STREAM_COUNTERS, Math.ceil(limit / PER_COUNTER)) }, (_, n) => String(n));
 
@@ -95,7 +101,7 @@ const oneOf = ({ ids }: Pick<Deps, "ids">, counters: readonly string[]): string 
 const ofWorkspace = ({ tenant }: Viewer): string => `T#${tenant}`;
 const ofAddress = ({ address }: Viewer): string => `A#${hashOf(networkOf(address))}`;
 
-/** The most streams that were open in this slot and the one before, by these counters together. */
+/** The most open streams in this slot and the one before, by these counters together. */
 async function openIn(platform: Platform, slot: number, counters: readonly string[]): Promise<number> {
   const counts = await countsIn(platform, [slot - 1, slot], counters, { eventual: true });
   return Math.max(sumOf(counts.slice(0, counters.length)), sumOf(counts.slice(counters.length)));

@@ -1,4 +1,4 @@
-// The core of the live stream: polls the inbox past a cursor and writes frames. It does not know Lambda.
+// The core of the live stream: polls the inbox past a cursor and writes frames. It does not depend on Lambda.
 import { isUuid } from "../../shared/contract/schemas.ts";
 import { HOUR, MINUTE, SECOND, ttl } from "../../shared/kernel/clock.ts";
 import type { Deps } from "../../shared/kernel/deps.ts";
@@ -31,20 +31,20 @@ const POLL_MS = SECOND;
 /** A small write soon after each burst: Lambda's response stream may hold one back until the next. */
 const FLUSH_MS = 5;
 const KEEPALIVE_MS = 30 * SECOND;
-/** A clean end, since a stream whose client left occupies its environment until then (AMB-122). */
+/** The stream ends cleanly after this time: if its client left, it occupies its environment until then (AMB-122). */
 const LIFETIME_MS = 90 * SECOND;
-/** The id of a message has the time of its claim; the row may be written this much later (docs/decisions/0003). */
+/** The id of a message contains the time of its claim; the row may be written this much later (docs/decisions/0003). */
 const OVERLAP_MS = 60 * SECOND;
 /**
- * Messages written by a recovery run can be up to an hour late. The first poll and the one after each keepalive look
- * back this far.
+ * A recovery run can write messages up to an hour late. The first poll and the one after each keepalive look back this
+ * far.
  */
 const LATEST_MS = HOUR;
 /** Streams of one subscriber; the newest stay open. */
 const MAX_PER_SUBSCRIBER = 3;
 /** Two keepalives and some slack: a stream that has not renewed its lease by then counts as closed. */
 const LEASE_MS = 2 * KEEPALIVE_MS + 5 * SECOND;
-/** A client may resume from long ago, and a text may have 50 KB. */
+/** Texts read at once: a client may resume from long ago, and a text may have 50 KB. */
 const TEXTS_AT_ONCE = 20;
 const RETRY_MS = 2 * SECOND;
 const RETRY_DISPLACED_MS = 5 * MINUTE;
@@ -52,34 +52,37 @@ export interface Feed {
   deps: Pick<Deps, "clock" | "ids" | "writeSignal"> & {
     store: Store;
     platform: Platform;
-    /** The opening and each poll may pause as long as a request of the API. */
+    /** Retries: the opening and each poll may pause as long as a request of the API. */
     retries: Pick<RequestRetries, "begin">;
   };
   subscriber: string;
-  /** Names the stream, also for its viewer. A later one is greater. */
+  /** The id of the stream, also for its viewer. A later stream has a greater one. */
   connection: string;
   viewer: Viewer;
-  /** How many may be open: they are counted; 0: no limit is known, and none is. */
+  /** How many streams may be open; 0: no known limit, and streams are not counted. */
   limit: number;
   endsAt: number;
   /** The time of the newest id that was sent. */
   cursor: number;
-  /** Where the stream began: a message written since is new to the client, however old its id is. */
+  /** When the stream began: a message written since is new to the client, however old its id is. */
   since: number;
-  /** When the last poll began, or where the stream resumes before its first one: what could be seen then was sent. */
+  /** When the last poll began; before the first one, where the stream resumes. Everything visible then was sent. */
   polledAt: number;
   /** Messages that were sent, or that existed before a fresh stream began, by the digests of their ids. */
   seen: Map<string, Pick<MessageRow, "sk" | "late_at">>;
 }
 
-/** @throws 404 for an unknown subscriber. */
+/**
+ * Requires a subscriber that exists.
+ * @throws 404
+ */
 export async function requireReader(store: Store, subscriber: string): Promise<void> {
   if (!(await getProfile(store, subscriber))) throw notFound("subscriber");
 }
 
 /**
  * Opens a stream and takes its lease.
- * @throws 404 for an unknown subscriber, 503 or 429 where a limit of open streams is near (SSE-5).
+ * @throws 404 for an unknown subscriber, 503 or 429 near a limit of open streams (SSE-5)
  */
 export async function openFeed(
   { streamLimit: limit, ...deps }: Feed["deps"] & { streamLimit: number },
@@ -109,8 +112,9 @@ export async function openFeed(
 }
 
 /**
- * Tells what is new until the stream's time is over, its viewer left, or newer streams of the subscriber replace it.
- * @param mayGoOn asked again and again while it tells what there was before it. Where it may not, the viewer comes back later
+ * Sends what is new until the stream's time is over, its viewer has left, or newer streams of the subscriber replace
+ * it.
+ * @param mayGoOn called repeatedly while earlier messages are sent; if it returns false, the viewer comes back later
  */
 export async function runFeed(feed: Feed, output: FeedOutput, mayGoOn: () => Promise<boolean>): Promise<void> {
   const { clock, writeSignal, store, retries } = feed.deps;
@@ -128,7 +132,7 @@ export async function runFeed(feed: Feed, output: FeedOutput, mayGoOn: () => Pro
     feed.polledAt = clock.now();
     const { messages, streams } = await rowsOf(feed, lookBack);
     if (hasViewerLeft(feed, streams)) return;
-    // Of what the client named only the digest is known: its row tells for how long it must be named.
+    // Only digests are known of the messages that the client named; the row says how long a digest must be kept.
     for (const row of messages) if (isSeenIn(feed)(row)) remember(feed, row);
     const fresh = messages.filter(isNewIn(feed));
     lookBack = OVERLAP_MS;
@@ -142,7 +146,7 @@ export async function runFeed(feed: Feed, output: FeedOutput, mayGoOn: () => Pro
         feed.cursor = Math.max(feed.cursor, timeOfUuid(id));
         // A hidden or recalled message is not sent (D-INBOXRECALL); the inbox has it once it is shown again.
         if (!visibility.shows(row)) continue;
-        // Some clients keep only ids that come with data.
+        // Some clients store only ids that come with data.
         output.message(frameOf(id, row.job, textOf(row)), positionAfter(feed, id));
         positionAt ??= clock.now() + FLUSH_MS;
       }
@@ -187,12 +191,12 @@ function remember({ seen }: Feed, { sk, late_at }: MessageRow): void {
 }
 
 /**
- * Where a later stream continues: at a time, and without what it would see again of the messages that were sent.
- * @param id of that time: of the last poll, or of the last message, for those that follow it have greater ones
+ * The position where a later stream continues: a time, and the digests of sent messages that it would see again.
+ * @param id the id of that time: of the last poll, or of the last message, because those after it have greater ids
  */
 function positionAfter({ seen, since }: Feed, id: string): string {
   const from = timeOfUuid(id) - OVERLAP_MS;
-  // Of what the stream before sent, only the digest is known: it was sent before this one began.
+  // Only digests are known of the messages that an earlier stream sent: they were sent before this one began.
   const isSeenAgain = ({ sk, late_at = 0 }: Pick<MessageRow, "sk" | "late_at">) =>
     sk === "" ? since >= from : timeOfUuid(messageIdOf({ sk })) >= from || late_at >= from;
   const again = [...seen].flatMap(([digest, row]) => (isSeenAgain(row) && digest !== digestOf(id) ? [digest] : []));
@@ -204,7 +208,7 @@ const isSeenIn =
   (row: MessageRow): boolean =>
     seen.has(digestOf(messageIdOf(row)));
 
-/** Not sent yet, and with an id or a time of writing that the client cannot know. */
+/** Whether a message was not sent yet, and has an id or a time of writing that the client cannot know. */
 const isNewIn =
   ({ seen, cursor, since }: Feed) =>
   ({ sk, late_at = 0 }: MessageRow): boolean => {
@@ -222,13 +226,19 @@ async function isWorkspaceOpen({ deps: { store, platform } }: Feed): Promise<boo
   return workspace?.status === "active";
 }
 
-/** Whether its goodbye is among the streams. The read is eventual: it is seen at the next poll or the one after. */
+/**
+ * Whether its goodbye is among the streams. The read is eventual, so a goodbye is seen at the next poll or the one
+ * after.
+ */
 const hasViewerLeft = ({ deps: { store }, subscriber, connection }: Feed, streams: StreamRows["streams"]): boolean => {
   const ownKey = keyOf(SubscriberStream, store.tenant, { subscriber, connection }).sk;
   return streams.some(({ sk, left }) => sk === ownKey && left === true);
 };
 
-/** @returns false if the lease was removed because the subscriber was erased: no row is written for it again. */
+/**
+ * Renews the lease.
+ * @returns false if the lease was removed because the subscriber was erased: no row may be written for it again
+ */
 async function keepLease(feed: Feed): Promise<boolean> {
   const isRenewed = await renewLease(feed, present());
   if (isRenewed) return true;
@@ -246,7 +256,7 @@ async function renewLease(
   return happened(store.change(SubscriberStream, { subscriber, connection }, { set }, when));
 }
 
-/** Whether the subscriber has as many newer streams open as are allowed, by what the last poll read. */
+/** Whether the subscriber has the most newer streams open, by the last poll. */
 function isDisplaced(
   { deps: { store, clock }, subscriber, connection }: Feed,
   streams: StreamRows["streams"],
@@ -261,11 +271,14 @@ const DIGEST = 12;
 /** Digests of one position. With more, messages of the last minute may be sent again. */
 const MAX_DIGESTS = 60;
 const UUID = 36;
-/** A position that is the time of a poll stands for no message: its digest names none. */
+/** A position that is the time of a poll has no message: its digest matches none. */
 const NO_TAIL = new Uint8Array(10);
 const NO_MESSAGE = "0".repeat(DIGEST);
 
-/** What stands for a message in a position. @param id of the message */
+/**
+ * The digest of a message in a position.
+ * @param id of the message
+ */
 const digestOf = (id: string): string => id.slice(-DIGEST);
 
 /** `<uuid of the time>`, and `.<digests>` where messages of the last minute were sent already. */

@@ -33,7 +33,7 @@ const Query = v.object({
   ),
 });
 
-/** SSE-6. */
+/** The frame of a message (SSE-6). */
 const Frame = titled("StreamMessage", {
   id: said("The message's id in the inbox", v.string()),
   notification_id: v.string(),
@@ -51,7 +51,7 @@ const uses = [storeWrite, platformWrite, streamLimit] as const;
 
 const endpoint = endpoints({ credentials: ["sdk", "dashboard"], feature: "in_app", uses });
 
-/** The stream's declaration, for everything that derives from declarations. */
+/** The declaration of the stream, for everything that is derived from declarations. */
 const declaration = endpoint(
   "GET /v1/in-app/stream",
   {},
@@ -76,7 +76,7 @@ interface StreamFunction {
   create(deps: Deps): (event: APIGatewayProxyEventV2, response: Writable) => Promise<void>;
 }
 
-/** What the Lambda runtime offers a streaming function; the local host offers the same. */
+/** The part of the Lambda runtime that a streaming function needs; the local host has it too. */
 interface Runtime {
   HttpResponseStream: {
     from(stream: Writable, metadata: { statusCode: number; headers: Record<string, string> }): Writable;
@@ -140,7 +140,7 @@ function refuse({ log }: Deps, exchange: Exchange, error: unknown): void {
   out.end();
 }
 
-/** A comment, since there is no answer without a `write`. */
+/** Writes a comment, because without a `write` the response has no headers. */
 function sendHeaders(exchange: Exchange): void {
   const out = begin(exchange, 200, eventStream);
   out.write(":\n\n");
@@ -155,7 +155,7 @@ async function sendStream({ log }: Deps, exchange: Exchange, { feed, countDone }
     uncounted += Buffer.byteLength(text);
     out.write(text);
   };
-  // Its viewer chose from when on it tells; what comes later others caused.
+  // The viewer chose where the stream begins; other senders cause the later messages.
   const countTold = () => {
     const bytes = uncounted;
     uncounted = 0;

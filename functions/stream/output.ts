@@ -1,5 +1,5 @@
-// What a feed tells its viewer. Server-sent events are one implementation; a WebSocket API or a service that publishes to
-// subscribers would be another, and the feed would not change (docs/decisions/0048).
+// The output of a feed to its viewer. Server-sent events are one implementation; a WebSocket API or a service that
+// publishes to subscribers could replace it without changing the feed (docs/decisions/0048).
 import { timestamp } from "../../shared/kernel/clock.ts";
 import { timeOfUuid } from "../../shared/kernel/ids.ts";
 import { fromJson } from "../../shared/store/json-text.ts";
@@ -8,7 +8,7 @@ import type { MessageText } from "../../shared/store/sends/inbox/inbox-content.t
 type Frame = ReturnType<typeof frameOf>;
 
 export interface FeedOutput {
-  /** Before all else: how long the viewer waits before it comes back, and where this feed begins. */
+  /** Sent first: how long the viewer waits before it comes back, and where this feed begins. */
   begin(retryMs: number, position: string): void;
   /** A message, and the position after it, which begins with the id of the message. */
   message(frame: Frame, position: string): void;
@@ -19,7 +19,10 @@ export interface FeedOutput {
   retry(ms: number): void;
 }
 
-/** What ends a position that stands before a message: who resumes from it may hold data of a block that was cut. */
+/**
+ * The end of a position that comes before a message: a client that resumes from it may hold data of a block that was
+ * cut.
+ */
 const BEFORE_DATA = "~";
 
 const isBeforeData = (lastEventId: string): boolean => lastEventId.endsWith(BEFORE_DATA);
@@ -27,10 +30,10 @@ export const withoutMark = (lastEventId: string): string =>
   isBeforeData(lastEventId) ? lastEventId.slice(0, -BEFORE_DATA.length) : lastEventId;
 
 /**
- * SSE-1 to SSE-3, also for clients that keep an id before its block has ended, and the data of a block that was cut until the next
- * connection (docs/decisions/0118). Data stands between two ids, so that the id tells which of the two is the case: after
- * the first one the data comes again, and what the client holds goes to an event that nobody listens to; after the second one the
- * first empty line completes the block.
+ * Writes server-sent events (SSE-1 to SSE-3). Some clients store an id before its block has ended, and keep the data of
+ * a cut block until the next connection (docs/decisions/0118). So the data comes between two ids, and the id tells
+ * which case it is. After the first id the data is sent again, and the data that the client holds goes to an event
+ * without listeners. After the second id the first empty line completes the block.
  * @param resumed the `Last-Event-ID` of the request
  */
 export function serverSentEvents(write: (text: string) => void, resumed = ""): FeedOutput {
@@ -54,7 +57,10 @@ export function serverSentEvents(write: (text: string) => void, resumed = ""): F
   };
 }
 
-/** SSE-6. Authored actions keep `title` in the inbox and are `label` here (AMB-1); the full display is in `data`. */
+/**
+ * The frame of a message (SSE-6). Authored actions have a `title` in the inbox and a `label` here (AMB-1); the full
+ * display is in `data`.
+ */
 export function frameOf(id: string, job: string, { content, data }: MessageText) {
   const { title, body, variant_id, format, image_url, actions = [], display } = content;
   return {

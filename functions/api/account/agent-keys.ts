@@ -1,4 +1,4 @@
-// Keys for agents: what a member gives to a program that calls the tools of `/v1/mcp`.
+// Keys for agents: a member gives one to a program that calls the tools of `/v1/mcp`.
 import * as v from "valibot";
 import { cursor, cursorPage, cursorsOf, MAX_PER_PAGE } from "../../../shared/contract/paging.ts";
 import { agentScopes } from "../../../shared/contract/roles.ts";

@@ -25,7 +25,7 @@ import { changeWorkspace, getWorkspace } from "../../../shared/store/workspaces/
 import { agentKeys } from "./agent-keys.ts";
 import { identityKeys, Scopes, serverKeys } from "./keys.ts";
 
-/** A call that changes the zone of a workspace has ended by then. */
+/** Calls that change the zone of a workspace have ended after this time. */
 const ZONE_AGAIN_SECONDS = 60;
 
 const endpoint = endpoints({ credentials: ["dashboard"], inRealTime: true, uses: [] });
@@ -138,7 +138,7 @@ export const account = group("account", "Keys and settings of a workspace, and t
     },
     async ({ platform, store, tenant, recomputeQueue: queue, caller, body, headers }) => {
       const read = async () => requireFound(await getWorkspace(platform, tenant), "workspace");
-      // One who was erased meanwhile may stay.
+      // A member who was erased in the meantime may stay in the list.
       const known = body.test_subscriber_ids ? (await read()).test_subscriber_ids : [];
       const testers = await getProfiles(store, body.test_subscriber_ids?.filter((id) => !known.includes(id)) ?? []);
       if (testers.some((profile) => !profile))
@@ -147,7 +147,8 @@ export const account = group("account", "Keys and settings of a workspace, and t
       if (body.second_factor_required && !(caller.kind === "dashboard" && caller.secondFactor.isProven))
         throw invalid({ second_factor_required: "needs your own second factor first, so that you stay in" });
       const { timezone } = body;
-      // Who asked again under the version that this call saw would be refused: the segments follow, whatever becomes of the call.
+      // A repeated request would be refused under the version that this call read, so the segments follow even if this
+      // call fails.
       if (timezone !== undefined && timezone !== (await read()).timezone)
         await queue.send([{ kind: "zone", tenant }], { delaySeconds: ZONE_AGAIN_SECONDS });
       const answer = await editAsSeen(headers, WorkspaceSettings, {

@@ -1,4 +1,4 @@
-// Chart annotations: what happened when, noted by users and by the service itself.
+// Chart annotations: dated notes, made by users and by the service itself.
 import * as v from "valibot";
 import { TextUpTo, TimestampInput, TrimmedTextUpTo } from "../../../shared/contract/schemas.ts";
 import type { Caller } from "../../../shared/http/authenticate.ts";
@@ -17,7 +17,7 @@ import { NamedAnnotation, withNames } from "../../../shared/store/insights/named
 import { memberName } from "../../../shared/store/workspaces/members.ts";
 
 const MAX_TEXT_CHARACTERS = 500;
-/** More than all kinds together. */
+/** Longer than the names of all kinds together. */
 const MAX_KINDS_CHARACTERS = 1_024;
 const kinds: readonly string[] = ["custom", ...autoKinds];
 
@@ -40,7 +40,7 @@ const NewAnnotation = v.pipe(
   ),
 );
 
-/** The agency of a session in a client's workspace. */
+/** The agency behind a session in a client's workspace. */
 const agencyOf = (caller: Caller): string | undefined => (caller.kind === "dashboard" ? caller.agency : undefined);
 
 const endpoint = endpoints({ credentials: ["dashboard"], uses: [] });

@@ -12,7 +12,7 @@ import { Asset } from "../../../shared/store/experiences/asset-items.ts";
 import { createAsset, listAssets, removeAsset } from "../../../shared/store/experiences/assets.ts";
 import { assetRemoval, assetWriting } from "../../../shared/store/files/assets.ts";
 
-/** AMB-83: the API gateway accepts at most this much. */
+/** AMB-83: the largest body that the API gateway accepts. */
 export const MAX_FILE_BYTES = 4 * 1_048_576;
 const MAX_NAME_CHARACTERS = 255;
 const NOT_IN_NAMES = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;

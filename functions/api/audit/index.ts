@@ -1,4 +1,4 @@
-// The audit trail: who changed what, and the proof that it was not rewritten (RDA-23).
+// The audit trail: who changed what, and the proof that no entry was rewritten (RDA-23).
 import * as v from "valibot";
 import { cursor, cursorPage, cursorsOf, limit } from "../../../shared/contract/paging.ts";
 import { said, TimestampInput } from "../../../shared/contract/schemas.ts";

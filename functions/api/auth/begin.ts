@@ -33,21 +33,26 @@ interface Origin {
 
 interface SessionStart extends Membership {
   user: User;
-  /** The stored hash of the password that the user gave: of two at once, a new password wins. */
+  /**
+   * The stored hash of the password that the user gave. If the password is changed at the same time, the new one wins.
+   */
   password?: string;
   secondFactor?: boolean;
-  /** Whether that is the user's own, and not the word of a provider. */
+  /** The user proved a second factor of this service, not only one of an identity provider. */
   hasOwnFactor?: boolean;
   readOnly?: boolean;
   /** The session that this one is derived from. */
   parent?: string | undefined;
-  /** It begins at an identity provider, whose second factors are not ours: that of the workspace, or of the installation. */
+  /**
+   * The session begins at the identity provider of the workspace or of the installation, whose second factors are not
+   * ours.
+   */
   byProvider?: { isEnrolled: boolean; of: "workspace" | "installation"; client: string } | undefined;
 }
 
 /**
- * Both tokens of a new session. @throws 401 if the password was changed meanwhile; 403 where the workspace demands its
- * identity provider.
+ * Makes both tokens of a new session.
+ * @throws 401 if the password was changed in the meantime; 403 if the workspace demands its identity provider
  */
 export async function begin(
   { platform, signer }: IssuingContext,
@@ -88,9 +93,9 @@ export async function begin(
 }
 
 /**
- * The access token of a session that goes on, and its next refresh token.
- * @param of the workspace that it must be of; left out: any
- * @throws 401 for a token that is not valid any more, 403 for a deleted workspace
+ * Makes the access token of a session that continues, and its next refresh token.
+ * @param of the workspace that the session must belong to; left out: any
+ * @throws 401 for a token that is no longer valid, 403 for a deleted workspace
  */
 export async function goOn({ platform, signer }: IssuingContext, token: string, of?: string) {
   const session = await rotateRefreshToken(platform, token);
@@ -108,14 +113,15 @@ export async function goOn({ platform, signer }: IssuingContext, token: string, 
 }
 
 interface SignInOptions {
-  /** The workspace that is named; undefined: any. */
+  /** The workspace that the request names; undefined: any. */
   named?: string | undefined;
   hasOwnFactor: boolean;
 }
 
 /**
- * A membership of a user: in the workspace that is named, else the first that is open, of those that demand no identity provider
- * if there are any. @throws 401 without one
+ * Finds a membership of a user: in the workspace that is named, else in the first open one. Workspaces that do not
+ * demand an identity provider come first.
+ * @throws 401 without a membership
  */
 export async function firstOpen(
   platform: IssuingContext["platform"],
@@ -164,7 +170,10 @@ const systems: [RegExp, string][] = [
 
 const nameIn = (names: readonly [RegExp, string][], text: string) => names.find(([sign]) => sign.test(text))?.[1];
 
-/** What a session's device is called, by its own header: `Firefox on Windows`; for other clients what they call themselves. */
+/**
+ * The name of a session's device, from its user agent: `Firefox on Windows`, or the name that another client gives
+ * itself.
+ */
 function deviceOf(userAgent: string): string {
   const plain = userAgent.replaceAll(/[^ -~]/g, "").trim();
   const browser = nameIn(browsers, plain);

@@ -26,7 +26,7 @@ const sessionCookie = (origin: string, tenant: string, value: string): Cookie =>
 
 const nameOf = (tenant: string): string => `r.${tenant}`;
 
-/** Whether a page of the service itself asks: browsers send the header by themselves, and scripts cannot set it. */
+/** Whether a page of the service itself sent the request: browsers set the header, and scripts cannot. */
 export const isOwnPage = (headers: Readonly<Record<string, string | undefined>>): boolean =>
   headers["sec-fetch-site"] === "same-origin";
 

@@ -15,15 +15,16 @@ export const Code = v.pipe(
   v.description(
     "The six digits that the authenticator shows, or a recovery code; each works once, with spaces or without",
   ),
-  // Authenticators show it in two groups.
+  // Authenticator apps show a code in two groups of digits.
   v.transform((text) => text.replaceAll(/\s/g, "")),
 );
 
 type UserRow = RowOf<typeof UserItem>;
 
 /**
- * Uses up the code of a user who has a second factor, after the password was right.
- * @returns whether the user has one. @throws 401 SECOND_FACTOR_REQUIRED without a code, 401 for a wrong one, 429.
+ * Uses up the code of a user who has a second factor, after the password was checked.
+ * @returns whether the user has a second factor
+ * @throws 401 SECOND_FACTOR_REQUIRED without a code, 401 for a wrong one, 429
  */
 export async function proveSecondFactor(
   deps: Context<readonly [typeof platformWrite, typeof factorKeys]>,
@@ -33,7 +34,8 @@ export async function proveSecondFactor(
   if (user.totp === undefined) return false;
   if (code === undefined)
     throw new ApiError("SECOND_FACTOR_REQUIRED", "Give the code that your authenticator shows, or a recovery code.");
-  // Somebody who knows the password may use these up. Recovery codes still work then: nobody guesses those.
+  // An attacker who knows the password may use up these attempts. Recovery codes still work then, because they cannot
+  // be guessed.
   if (isOneTimeCode(code)) await countGuessedCode(deps.platform, user.id);
   const isTaken = await useCode(deps, user, code);
   if (!isTaken) throw wrongCode();

@@ -31,10 +31,10 @@ import { providedRoles } from "../../../shared/store/workspaces/provider-items.t
 /** The page of the console to which a provider sends the browser back. */
 export const signedInPage = (origin: string): string => `${origin}/console/signed-in`;
 
-/** Each provider sends browsers back to an address of its own, so that no other gets its code (RFC 9700, 4.4). */
+/** Each provider sends browsers back to its own address, so that no other provider gets its code (RFC 9700, 4.4). */
 export const backTo = (page: string, tenant: TenantId): string => `${page}/${tenant}`;
 
-/** The provider that the operator named for all workspaces, as a public client: PKCE proves it. */
+/** The provider that the operator set for all workspaces, as a public client: PKCE proves it. */
 export const installationProvider = /* @__PURE__ */ perEnvironment(
   "installationProvider",
   { env: ["SIGN_IN_ISSUER", "SIGN_IN_CLIENT_ID"] },
@@ -72,7 +72,7 @@ const ABOUT = {
 const GroupRole = v.strictObject({ group: said(ABOUT.group, TrimmedTextUpTo(256)), role: ProvidedRole });
 const GroupRoles = v.pipe(v.array(GroupRole), v.maxLength(MAX_GROUPS, `must have at most ${MAX_GROUPS}`));
 const Scopes = v.pipe(TrimmedTextUpTo(256), v.regex(/(?:^| )openid(?: |$)/, "must have openid in it"));
-/** As it is given, or as it was read. */
+/** The body of a request, or the stored row. */
 const DomainInput = v.union(
   [
     Domain,
@@ -185,7 +185,7 @@ export const identityProvider = [
       const found = await discover(egress, body.issuer);
       if (found.kind === "failed") throw invalid({ issuer: `cannot be used: ${found.reason}` });
 
-      // A secret is for the issuer that gave it, and goes to no other.
+      // A secret belongs to the issuer that gave it, and is sent to no other.
       const kept = isSame ? before.client_secret : undefined;
       const { client_secret: secret } = body;
       const sealed = secret ? await clientSecrets(tenant).seal(Buffer.from(secret)) : undefined;
@@ -225,7 +225,7 @@ export const identityProvider = [
   ),
 ];
 
-/** Proves those of the domains that are not proven yet and have the record of this workspace. */
+/** Proves the domains that are not proven yet and whose DNS has the record of this workspace. */
 async function proveDomains(
   { platform, egress }: { platform: Platform; egress: Pick<Egress, "records"> },
   tenant: TenantId,
@@ -237,7 +237,7 @@ async function proveDomains(
     const found = await egress.records(name, "TXT");
     if (found.kind === "known" && found.records.includes(value)) await proveDomain(platform, tenant, domain);
   };
-  // Each may take six seconds where its DNS does not answer, and a request ends after 29.
+  // A domain may take six seconds if its DNS does not answer, and a request ends after 29.
   await Promise.all(domains.map(prove));
 }
 
@@ -247,7 +247,7 @@ function requireOwner(caller: Caller): void {
     throw new ApiError("FORBIDDEN", "Only an owner may change the identity provider.");
 }
 
-/** No group is read without the claim that has them, and nobody would get a role by one. */
+/** Groups are read from a claim, so roles by group need one. */
 function requireClaim({ groups_claim, group_roles }: v.InferOutput<typeof Settings>): void {
   if (group_roles.length > 0 && groups_claim === null)
     throw invalid({ groups_claim: "must name the claim with the groups, which group_roles are for" });

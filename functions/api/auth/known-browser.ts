@@ -1,4 +1,5 @@
-// Browsers in which a user signed in before. Guesses of others never keep such a browser out: it has a limit of its own.
+// Browsers in which a user signed in before. They have a limit of their own, so that guesses from elsewhere never lock
+// them out.
 import type { Cookie } from "../../../shared/http/cookies.ts";
 import { isSecureOrigin } from "../../../shared/http/cookies.ts";
 import { DAY, MINUTE, SECOND, ttl } from "../../../shared/kernel/clock.ts";
@@ -34,8 +35,10 @@ interface SignIn {
 }
 
 /**
- * Counts a guess at the password of an account: in a browser that is known there, as one of that browser, else as one
- * from its network and of the account. @returns the token of a known browser @throws 429
+ * Counts a guess at the password of an account. A known browser counts by itself; any other counts for its network and
+ * the account.
+ * @returns the token of a known browser
+ * @throws 429
  */
 export async function countSignIn(
   platform: BrowserPlatform,
@@ -57,7 +60,11 @@ async function knownToken(platform: BrowserPlatform, email: string, token: strin
   return isCurrent && row.expires * SECOND > platform.clock.now() ? token : undefined;
 }
 
-/** Notes that a user signed in here, or chose the password. @param known its token, if it was known @returns its token */
+/**
+ * Notes that a user signed in here or chose the password.
+ * @param known the token of a known browser
+ * @returns the browser's token
+ */
 export async function rememberBrowser(
   platform: BrowserPlatform,
   { email, password }: { email: string; password: string },

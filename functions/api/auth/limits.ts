@@ -1,5 +1,5 @@
-// Limits of attempts at the public endpoints of accounts (docs/decisions/0021#login). What one machine does never locks
-// somebody out who comes from elsewhere.
+// Limits of attempts at the public endpoints of accounts (docs/decisions/0021#login). One machine never locks out a
+// user who comes from elsewhere.
 import { openSampled } from "../../../shared/http/sampled-limits.ts";
 import { DAY, HOUR, MINUTE } from "../../../shared/kernel/clock.ts";
 import { perEnvironment } from "../../../shared/kernel/deps.ts";
@@ -8,29 +8,35 @@ import type { Platform } from "../../../shared/store/context.ts";
 import { type AttemptLimit, countAttempt } from "../../../shared/store/workspaces/attempts.ts";
 
 export const LOGINS_PER_ADDRESS: AttemptLimit = { kind: "login-ip", max: 100, windowMs: 15 * MINUTE };
-/** At identity providers: nobody guesses there, and an office behind one address begins its day. Each has a begin and an end. */
+/**
+ * Sign-ins at identity providers. Passwords are not guessed there, and a whole office may sign in from one address.
+ * Each sign-in has a begin and an end.
+ */
 export const SIGN_INS_PER_ADDRESS: AttemptLimit = { kind: "sign-in-ip", max: 300, windowMs: 15 * MINUTE };
 export const GUESSES_FROM_ADDRESS: AttemptLimit = { kind: "login-email-ip", max: 10, windowMs: 15 * MINUTE };
-/** Of all machines together, against guessing that is spread over many. */
+/** Guesses of all machines together: a limit against guessing that is spread over many. */
 export const GUESSES: AttemptLimit = { kind: "login-email", max: 200, windowMs: 15 * MINUTE };
-/** Of somebody who is logged in, so that nobody else can use it up. */
+/** Guesses of a user who is logged in: no other caller can use them up. */
 export const PASSWORDS_PER_USER: AttemptLimit = { kind: "password-user", max: 10, windowMs: 15 * MINUTE };
-/** One-time codes of one user, whose password was right: a year of guessing at both limits finds one in thirty times. */
+/**
+ * One-time codes of one user, after the right password. A year of guessing at both limits succeeds once in thirty
+ * times.
+ */
 export const CODES_PER_USER: AttemptLimit = { kind: "code-user", max: 10, windowMs: 15 * MINUTE };
 export const CODES_A_DAY: AttemptLimit = { kind: "code-user-day", max: 30, windowMs: DAY };
-/** Mails with a token to one address, whether or not a user has it. */
+/** Mails with a token to one address, whether or not it belongs to a user. */
 export const RESETS_AN_HOUR: AttemptLimit = { kind: "reset-email", max: 3, windowMs: HOUR };
 export const RESETS_A_DAY: AttemptLimit = { kind: "reset-email-day", max: 10, windowMs: DAY };
 export const CONFIRMATIONS_AN_HOUR: AttemptLimit = { kind: "confirm-email", max: 5, windowMs: HOUR };
 
-/** An office behind one address has many tabs. */
+/** One address may be a whole office with many tabs. */
 export const REFRESHES_PER_ADDRESS: AttemptLimit = { kind: "refresh-ip", max: 6_000, windowMs: 15 * MINUTE };
 /**
- * Of all machines together, behind the limits by address: a password costs a tenth of a second of processor time. Refreshing has
- * one of its own, so that guesses end no session.
+ * Password checks of all machines together, behind the limits by address: each takes a tenth of a second of processor
+ * time. Refreshing has a limit of its own, so that guesses end no session.
  */
 export const PASSWORDS_OF_ALL: AttemptLimit = { kind: "passwords-all", max: 3_000, windowMs: MINUTE };
-/** Of all known browsers together: who guesses has none, so that guesses do not use it up. */
+/** Password checks of all known browsers together. An attacker has no known browser, so guesses do not use these up. */
 export const PASSWORDS_OF_KNOWN: AttemptLimit = { kind: "passwords-known", max: 3_000, windowMs: MINUTE };
 export const REFRESHES_OF_ALL: AttemptLimit = { kind: "refresh-all", max: 60_000, windowMs: MINUTE };
 
@@ -45,7 +51,7 @@ interface SharedLimits {
   refresh(platform: Counter, sourceIp: string): Promise<void>;
 }
 
-/** What all callers share, and what is met too often to be written each time. */
+/** Limits that all callers share. They are met too often to write each count. */
 export const sharedLimits = /* @__PURE__ */ perEnvironment("sharedLimits", {}, (): SharedLimits => {
   const [passwords, refreshes] = [openSampled(PASSWORDS_TOGETHER), openSampled(REFRESHES_TOGETHER)];
   return {

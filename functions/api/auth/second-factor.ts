@@ -1,4 +1,4 @@
-// The second factor of the caller: set up, asked for at a sign-in, removed (ACC-10 to ACC-13).
+// The second factor of the caller: set up, required at sign-in, removed (ACC-10 to ACC-13).
 import * as v from "valibot";
 import { said } from "../../../shared/contract/schemas.ts";
 import { ofOwnAccount } from "../../../shared/http/access.ts";
@@ -131,7 +131,10 @@ export const secondFactor = [
   ),
 ];
 
-/** The caller's row, once a code has proved its second factor. @throws 409 without one */
+/**
+ * The caller's row, after a code proved its second factor.
+ * @throws 409 without a second factor
+ */
 async function provenRow(
   deps: Parameters<typeof proveSecondFactor>[0] & { platform: PlatformReader },
   caller: Caller,

@@ -1,4 +1,4 @@
-// The caller's sessions: where they are, and their end (ACC-5).
+// The caller's sessions: list them, and end them (ACC-5).
 import * as v from "valibot";
 import { said, Timestamp, titled } from "../../../shared/contract/schemas.ts";
 import { ofOwnAccount } from "../../../shared/http/access.ts";

@@ -1,4 +1,4 @@
-// The brakes of a journey's steps that send (F21): what is known of each, and how a halted one goes on or ends.
+// The brakes of a journey's send steps (F21): their figures, and how a halted step is resumed or canceled.
 import * as v from "valibot";
 import { Halt, Safety, SafetyInput } from "../../../shared/contract/safety.ts";
 import { said, titled } from "../../../shared/contract/schemas.ts";
@@ -74,7 +74,10 @@ async function shown(
   };
 }
 
-/** The step of a version that was activated. @throws 404 for one without a brake. */
+/**
+ * The step of a version that was activated.
+ * @throws 404 for a step without a brake
+ */
 async function requireBrake(store: StoreReader, journey: string, { version, step }: { version: number; step: string }) {
   await getJourney(store, journey);
   const found = await getVersion(store, journey, version);

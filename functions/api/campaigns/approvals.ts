@@ -1,4 +1,5 @@
-// The release of a campaign: at once, or by a second person where the workspace asks one (RDA-26, docs/decisions/0137).
+// The release of a campaign: at once, or by a second person if the workspace requires one (RDA-26,
+// docs/decisions/0137).
 import * as v from "valibot";
 import { PreviewId } from "../../../shared/contract/notification-input.ts";
 import { said, TrimmedTextUpTo, Uuid } from "../../../shared/contract/schemas.ts";
@@ -29,7 +30,10 @@ function memberOf(caller: Caller): Member {
   return { user_id, name };
 }
 
-/** @throws 404; 409 where its topic was deleted */
+/**
+ * Finds a campaign that can be released.
+ * @throws 404; 409 if its topic was deleted
+ */
 async function releasable(store: StoreReader, id: string): Promise<Campaign> {
   const campaign = await getCampaign(store, id);
   const { topic } = campaign;

@@ -19,10 +19,10 @@ import { requireTemplate } from "../../../shared/store/templates/templates.ts";
 import { requireTopic } from "../../../shared/store/topics/topics.ts";
 
 const MAX_NAME_CHARACTERS = 200;
-/** A campaign with all its texts must fit one item of the table. */
+/** With all its texts, a campaign must fit into one item of the table. */
 export const MAX_MESSAGES = 50;
 const MAX_BYTES = 262_144;
-/** With its mails: an answer has at most 6 MB. */
+/** The limit with its mails, because an answer has at most 6 MB. */
 const MAX_WHOLE_BYTES = 1_048_576;
 
 const said = {
@@ -60,7 +60,7 @@ const settings = {
   safety: v.optional(SafetyInput),
 };
 
-/** Parts of the message of a campaign that has one. */
+/** The fields of a single message at the top level of a campaign. */
 const combined = [
   "content",
   "channel_ids",
@@ -109,7 +109,9 @@ export const CampaignReplacement = v.strictObject({
 
 type Input = v.InferOutput<typeof NewCampaign> | v.InferOutput<typeof CampaignReplacement>;
 
-/** What a GET shows as the time of a campaign without one is that of its first message (AMB-66). */
+/**
+ * Leaves out a time that only repeats the first message's: a GET shows that one for a campaign without a time (AMB-66).
+ */
 export function withoutMirror(
   { scheduled_at, ...input }: v.InferOutput<typeof CampaignReplacement>,
   draft: Pick<Campaign, "scheduled_at" | "messages">,
@@ -128,9 +130,9 @@ function templateFields(template: string | undefined, messages: readonly { templ
 }
 
 /**
- * The campaign that a request describes, once everything that it refers to was found in this workspace.
- * @param replaced the messages of the draft that it replaces: their ids stay, so that a PUT may be repeated
- * @throws 422 naming the field, 403 for a channel type outside the plan.
+ * Makes the campaign that a request describes, after all references were found in this workspace.
+ * @param replaced the messages of the draft that it replaces; their ids stay, so that a PUT may be repeated
+ * @throws 422 naming the field, 403 for a channel type outside the plan
  */
 export async function specOf(
   store: StoreReader,

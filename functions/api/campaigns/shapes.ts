@@ -1,4 +1,5 @@
-// What the API returns of a campaign: its fields, its numbers, and the keys of its audience that no subscriber has.
+// The API's shapes of a campaign: its fields, its numbers, and the attribute keys in its audience that no subscriber
+// has.
 import * as v from "valibot";
 import { grammar } from "../../../shared/contract/grammar.ts";
 import { acted, reached } from "../../../shared/contract/results.ts";
@@ -39,10 +40,10 @@ export const CampaignShape = v.object({
   messages: v.array(v.object({ ...CampaignMessage.entries, error: v.optional(MessageError) })),
 });
 
-/** AMB-126. */
+/** Recipients who failed (AMB-126). */
 export const failures = { failed: v.number(), fail_reasons: v.record(v.string(), v.number()), uncertain };
 
-/** F21. */
+/** The step of its brake (F21). */
 export const halted = said(
   "The sends that their brake stopped",
   v.array(v.object({ job_id: v.string(), ...Halt.entries })),
@@ -68,11 +69,11 @@ export const ListedCampaign = titled("ListedCampaign", {
   ),
 });
 
-/** With the mails that are stored apart. */
+/** Reads the mails that are stored apart, and shows the whole campaign. */
 export const shownWhole = async (mails: MailReading, campaign: Campaign) =>
   shown({ ...campaign, messages: await wholeMessages(mails, campaign.messages) });
 
-/** The top level repeats the first message; its time is the campaign's, if that has one (CMP-10, AMB-66). */
+/** The top level repeats the first message. Its time is the campaign's own, if it has one (CMP-10, AMB-66). */
 export function shown(campaign: Campaign) {
   const messages = campaign.messages.map(abridgedMessage);
   const [first] = messages;
@@ -86,7 +87,7 @@ export function shown(campaign: Campaign) {
   };
 }
 
-/** The keys of the rule of a segment that is sent to which no subscriber has (AMB-148). */
+/** The keys in the rule of the target segment that no subscriber has (AMB-148). */
 export async function unknownKeysOfTarget(store: StoreReader, target: Campaign["target"]) {
   const segment = target.type === "segment" ? await findSegment(store, target.segment_id) : undefined;
   return segment ? unknownKeys(store, compileRule(fromJson(segment.rule)).keys) : {};

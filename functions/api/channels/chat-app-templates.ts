@@ -131,7 +131,7 @@ async function accountOf(vault: Opener, channel: string, row: CredentialsRow | u
   return account;
 }
 
-/** If an earlier attempt crashed after its request, the provider has the template already: it is looked up by name. */
+/** Submits a template. After an attempt that crashed the provider may already have it, so it is looked up by name. */
 async function submit(
   chatApp: ChatAppProvider,
   account: Account,

@@ -25,7 +25,7 @@ const endpoint = endpoints({
 
 const REPLACES = "Replaces what was stored before, and queues the verification.";
 
-/** Those of a channel whose credentials are no more than values. */
+/** The endpoint of a channel whose credentials are plain values. */
 const jsonCredentials = (type: ProvidedChannel, summary: string): Endpoint => {
   const { path, type: short } = channels[type].credentials;
   return endpoint(
@@ -39,12 +39,12 @@ const jsonCredentials = (type: ProvidedChannel, summary: string): Endpoint => {
       returns: CredentialConfirmation,
     },
     ({ store, timers, vault, params, body }) =>
-      // The body is of this type of channel.
+      // The body has the fields of this channel type.
       storeCredentials({ store, timers, vault }, params.id, { type: short, ...body } as Credentials),
   );
 };
 
-/** Those that the service makes, or reads from a file: each has an endpoint of its own. */
+/** Channels whose credentials are generated or read from a file: each has an endpoint of its own. */
 type GivenOtherwise = {
   [T in ProvidedChannel]: (typeof channels)[T]["credentials"]["given"] extends "json" ? never : T;
 }[ProvidedChannel];

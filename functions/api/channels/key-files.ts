@@ -1,4 +1,4 @@
-// Key files of push providers, whose format is checked at upload (AMB-91), and generated key pairs.
+// Key files of push providers, checked at upload (AMB-91), and generated key pairs.
 import { createECDH } from "node:crypto";
 import * as v from "valibot";
 import { type Credentials, credentialEntries, credentialSchema } from "../../../shared/contract/credentials.ts";
@@ -19,12 +19,18 @@ export const IosFields = v.strictObject({
   environment: v.optional(environment, "sandbox"),
 });
 
-/** CRD-3. @throws 422 naming `key_file`. */
+/**
+ * Reads the key file of an iOS channel (CRD-3).
+ * @throws 422 naming `key_file`
+ */
 export function iosCredentials(fields: v.InferOutput<typeof IosFields>, file: UploadedFile | undefined): Credentials {
   return checked(credentialSchema("ios"), { type: "ios_push", key: textOf(file), ...fields });
 }
 
-/** CRD-4. @throws 422 naming `key_file`. */
+/**
+ * Reads the key file of an Android channel (CRD-4).
+ * @throws 422 naming `key_file`
+ */
 export function androidCredentials(file: UploadedFile | undefined): Credentials {
   const text = textOf(file);
   let key: unknown;
@@ -38,7 +44,7 @@ export function androidCredentials(file: UploadedFile | undefined): Credentials 
   return checked(credentialSchema("android"), { ...key, type: "android_push" });
 }
 
-/** CRD-5: a key pair of P-256. Push services receive the contact (RFC 8292). */
+/** Makes a key pair of P-256 (CRD-5). Push services receive the contact (RFC 8292). */
 export function makeVapid(ids: Ids, email: string): Credentials {
   const pair = createECDH("prime256v1");
   const secret = ids.bytes(PRIVATE_KEY_BYTES);

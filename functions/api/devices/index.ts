@@ -30,7 +30,7 @@ const VersionPart = v.pipe(
   v.maxValue(MAX_VERSION_PART),
 );
 
-/** Stored parsed (NTF-16). */
+/** A version is stored parsed (NTF-16). */
 const Version = v.union(
   [
     v.pipe(

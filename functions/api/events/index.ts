@@ -35,7 +35,7 @@ const ExportLimit = v.optional(
 
 /** A batch of 1,000 has more keys, entries and text than other bodies; each event has limits of its own. */
 const BATCH_LIMITS = { keys: 200_000, elements: 200_000, characters: 4 * 1_048_576 };
-/** As many events of the largest size as the client tier takes. */
+/** Room for as many of the largest events as the client tier accepts. */
 const CLIENT_BODY_BYTES = tiers.client.eventsPerRequest * tiers.client.eventBytes;
 
 const endpoint = endpoints({ credentials: ["sdk", "server"], unaudited: ["server"], uses: [] });

@@ -29,10 +29,10 @@ const MAX_FIELDS = 20;
 
 const text = (maxLength: number) => v.pipe(v.string(), v.nonEmpty(), maxCharacters(maxLength));
 
-/** Part of a sort key, which is limited to 1,024 bytes: characters are counted as UTF-16 units here. */
+/** A part of a sort key, which has at most 1,024 bytes; characters are counted as UTF-16 units. */
 export const AnonymousId = SomeTextUpTo(MAX_ID_CHARACTERS);
 
-/** AMB-115: other fields are ignored, as an SDK of a later version may send. */
+/** Other fields are ignored, because a later version of the SDK may send them (AMB-115). */
 const Event = v.object({
   event_name: v.pipe(text(MAX_EVENT_NAME_CHARACTERS), sentByClients()),
   subscriber_id: v.optional(Uuid),
@@ -65,7 +65,7 @@ const Event = v.object({
 
 type EventInput = v.InferOutput<typeof Event>;
 
-/** What concerns a request as a whole. */
+/** The fields of the request itself. */
 const requestFields = {
   sent_at: said(
     "With an SDK key only: when the request is sent, by the clock of the device. If that is wrong by more than a " +
@@ -81,7 +81,7 @@ const requestFields = {
 const RequestSettings = v.object(requestFields);
 type RequestSettings = v.InferOutput<typeof RequestSettings>;
 
-/** The tier whose requests may have a field. */
+/** The tiers that may send each field. */
 const fieldTiers: Record<keyof RequestSettings, Tier> = { sent_at: "client", historical: "server" };
 const keyOf: Record<Tier, string> = { client: "an SDK key", server: "a server key" };
 
@@ -98,13 +98,16 @@ export const EventsBody: v.GenericSchema<v.InferInput<typeof Events>, Record<str
 
 interface ParsedEvents {
   events: EventInput[];
-  /** By the position of an event, what is wrong with its time unless it is a repeat. */
+  /** Problems with the times of events, by position. They do not count for a repeated event. */
   late: ReadonlyMap<number, string>;
   isHistorical: boolean;
   name(n: number, field: string): string;
 }
 
-/** @throws 422 naming `events[i].field`, or the field of a single event, for each problem. */
+/**
+ * Reads and validates the events of a request.
+ * @throws 422 naming `events[i].field`, or the field of a single event, for each problem
+ */
 export function readEvents(body: Record<string, unknown>, tier: Tier, receivedAt: number): ParsedEvents {
   const isBatch = Object.hasOwn(body, "events");
   const input = isBatch ? body.events : [body];
@@ -138,7 +141,7 @@ export function readEvents(body: Record<string, unknown>, tier: Tier, receivedAt
     for (const [field, reason] of wholeProblems(event, entry, tier)) problems.set(name(n, field), reason);
     const { occurred_at, idempotency_key } = event;
     const time = occurred_at === undefined ? undefined : timeProblem(Date.parse(occurred_at), receivedAt, tier);
-    // A queue of a device that is sent again tells of what may be stored since long (AMB-114).
+    // A device may send its queue again long after the events were stored (AMB-114).
     if (time && idempotency_key !== undefined) late.set(n, time);
     else if (time) problems.set(name(n, "occurred_at"), time);
     return [event];
@@ -147,7 +150,10 @@ export function readEvents(body: Record<string, unknown>, tier: Tier, receivedAt
   return { events, late, isHistorical: historical, name };
 }
 
-/** @throws 422 for a field that is malformed, or that the tier does not have. */
+/**
+ * Reads the settings of the request.
+ * @throws 422 for a field that is malformed, or that the tier may not send
+ */
 function readSettings(body: Record<string, unknown>, tier: Tier): RequestSettings {
   const parsed = v.safeParse(RequestSettings, body);
   if (!parsed.success) throw invalid(fieldsOf(parsed.issues));
@@ -157,14 +163,14 @@ function readSettings(body: Record<string, unknown>, tier: Tier): RequestSetting
   return parsed.output;
 }
 
-/** The event with its time by the clock of the service (AMB-135). */
+/** The event with its time, corrected by the clock of the service (AMB-135). */
 function corrected(event: EventInput, sentAt: number | undefined, receivedAt: number): EventInput {
   const { occurred_at } = event;
   if (occurred_at === undefined) return event;
   return { ...event, occurred_at: timestamp(correctedTime(Date.parse(occurred_at), sentAt, receivedAt)) };
 }
 
-/** Problems that follow from the event as a whole, and its tier. */
+/** The problems of an event as a whole, for its tier. */
 function wholeProblems(event: EventInput, raw: unknown, tier: Tier): [field: string, reason: string][] {
   const problems: [string, string][] = [];
   const { subscriber_id, anonymous_id, external_id } = event;

@@ -32,7 +32,7 @@ import type { Allowance } from "../../../shared/store/workspaces/usage.ts";
 
 const Name = NameUpTo(MAX_NAME_CHARACTERS);
 
-/** INX-26: an empty one clears it. */
+/** A time; an empty one clears it (INX-26). */
 const Time = v.union([v.literal(""), TimestampInput], "must be an RFC 3339 timestamp, or empty for none");
 
 const optional = {

@@ -1,4 +1,4 @@
-// Imports of CSV files into lists: in our own format, or as two other platforms export them.
+// Imports of CSV files into lists: in our own format, or in the export formats of other platforms.
 import * as v from "valibot";
 import { cursor, cursorPage, cursorsOf, limit, MAX_PER_PAGE } from "../../../shared/contract/paging.ts";
 import { Id, isUuid, OneOf, said, TextUpTo, TrueOrFalse, Uuid } from "../../../shared/contract/schemas.ts";
@@ -29,7 +29,7 @@ import { Job, JobWithColumns, jobsOf, MAX_REJECTED_SHOWN } from "./shapes.ts";
 export const MAX_FILE_BYTES = 52_428_800;
 
 const Form = v.strictObject({
-  // Checked by the handler: whatever is wrong with it is 400 (IMP-6, AMB-34). A form has no longer fields.
+  // The handler checks the file, because every problem with it is a 400 (IMP-6, AMB-34). A form has no longer fields.
   listId: v.optional(v.pipe(v.string(), v.maxLength(FIELD_BYTES), v.toLowerCase())),
   source: v.optional(OneOf(importSources), "csv"),
   upload_id: v.optional(v.pipe(Id, v.toLowerCase())),
@@ -50,7 +50,10 @@ const endpoint = endpoints({ credentials: ["dashboard"], uses: [importUploads] }
 
 const link = endpoints({ credentials: [], effect: "read", uses: [openedRejectedLink] });
 
-/** @throws 404 for a link that is not ours or has expired. */
+/**
+ * Opens a signed link.
+ * @throws 404 for a link that is not ours or has expired
+ */
 async function followed(open: (token: string) => Promise<string | undefined>, token: string) {
   const target = requireFound(await open(token), "link");
   return redirect(target);
@@ -88,7 +91,7 @@ export const imports = group("imports", "CSV files into lists, and exports as CS
       if (!(await listExists(store, list))) throw notFound("list");
       await refuseUnknownTopics(store, mapping);
       const id = upload_id ?? ids.uuidAt(clock.now());
-      // A finished import has no file any more; a client without an answer may ask for it again.
+      // The file of a finished import is deleted. A client that got no answer may ask for its deletion again.
       const uploadedBytes = async () =>
         isUuid(id) ? ((await uploads.sizeOf(id)) ?? (await findImport(store, id))?.bytes) : undefined;
       const bytes = file ? file.bytes.length : await uploadedBytes();

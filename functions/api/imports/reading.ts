@@ -1,4 +1,4 @@
-// How the caller of an import says that its file is read, and what its columns mean (AMB-133).
+// How an import file is to be read, and what its columns mean, as the caller says (AMB-133).
 import * as v from "valibot";
 import { OneOf, Region, said, TimeZone, TrimmedTextUpTo } from "../../../shared/contract/schemas.ts";
 import { invalid } from "../../../shared/kernel/errors.ts";
@@ -26,7 +26,10 @@ const MappingText = v.pipe(
   v.record(v.string(), v.string()),
 );
 
-/** @throws 422 for what is no mapping of columns. */
+/**
+ * Parses the mapping of columns.
+ * @throws 422 if it is none
+ */
 export function mappingOf(text: string | undefined): ColumnMapping | undefined {
   if (text === undefined) return undefined;
   const parsed = v.safeParse(MappingText, text);
@@ -45,7 +48,10 @@ export function mappingOf(text: string | undefined): ColumnMapping | undefined {
   return parsed.output;
 }
 
-/** @throws 422 for a topic that there is not. */
+/**
+ * Refuses topics that do not exist.
+ * @throws 422 naming one
+ */
 export async function refuseUnknownTopics(store: StoreReader, mapping: ColumnMapping = {}): Promise<void> {
   if (mappedTopics(mapping).length === 0) return;
   const topics = new Set((await listTopics(store)).map(({ key }) => key));
@@ -106,8 +112,9 @@ export const readingFields = {
 const Reading = v.object(readingFields);
 
 /**
+ * Reads the options of an import.
  * @param ownZone the time zone of the workspace
- * @throws 422 for a `consent_at` that is no time, or is ahead of us.
+ * @throws 422 for a `consent_at` that is not a time, or is in the future
  */
 export async function readingOptionsOf(
   given: v.InferOutput<typeof Reading>,

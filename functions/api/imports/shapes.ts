@@ -1,4 +1,4 @@
-// What the API says of an import: its counts, the list that it fills, and files of what could not be taken.
+// The API's shapes of an import: its counts, the list that it fills, and the files of rejected rows.
 import * as v from "valibot";
 import { LastError, said, Timestamp, titled } from "../../../shared/contract/schemas.ts";
 import { importStatuses } from "../../../shared/rules/import-states.ts";
@@ -74,7 +74,7 @@ export const MAX_REJECTED_SHOWN = 20;
 
 export const JobWithColumns = v.object({
   ...Job.entries,
-  /** The columns of the file, once its header was read. */
+  /** The columns of the file; absent until its header is read. */
   columns: v.array(
     titled("ImportColumn", {
       header: v.string(),
@@ -89,7 +89,7 @@ export const JobWithColumns = v.object({
 
 type Links = Partial<Record<"rejected_rows_url" | "warnings_url", string | undefined>>;
 
-/** What is shown of each of these, with the names of their lists. */
+/** The rows of imports with the names of their lists. */
 export async function jobsOf(store: StoreReader, rows: readonly ImportJob[], links: Links = {}) {
   const ids = [...new Set(rows.map(({ list }) => list))];
   const lists = await store.getAll(ListItem, idKeys(ids), { eventual: true });

@@ -8,23 +8,26 @@ export interface ReportedVerdict {
   provider_template_id: string;
   name: string;
   language: string;
-  /** The provider's own status. */
+  /** The status in the provider's words. */
   status: string;
   reason: string | undefined;
-  /** Seconds, by the provider's clock. */
+  /** Seconds since the epoch, by the provider's clock. */
   at: number;
 }
 
 export interface ReceivedMessage {
   id: string;
-  /** E.164. */
+  /** A phone number in E.164 form. */
   phone: string;
   text: string;
-  /** Milliseconds, by the provider's clock: the end of its second, because it is not before anything of that second. */
+  /**
+   * Milliseconds, by the provider's clock. It is the end of the second, so that it is not before anything that happened
+   * in it.
+   */
   at: number;
 }
 
-/** The provider sends up to 1,000 changes in one callback. The signature is verified before. */
+/** The provider sends up to 1,000 changes in one callback. Its signature is verified first. */
 const SIGNED_LIMITS = { keys: 100_000, elements: 100_000, characters: 4_194_304 };
 
 const Seconds = v.pipe(
@@ -67,8 +70,8 @@ const Messages = v.object({
 });
 
 /**
- * Reads the known parts that concern this account: a provider may add others at any time.
- * @throws 400 for a body that is not a callback.
+ * Reads the known parts of a callback that concern this account. A provider may add others at any time.
+ * @throws 400 for a body that is not a callback
  */
 export function readCallback(
   raw: Buffer,

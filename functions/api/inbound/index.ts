@@ -88,7 +88,7 @@ export const inbound = group("inbound", "Callbacks of providers.", [
 
 type Account = CredentialsFor<"chat_app"> & { app_secret: string };
 
-/** The account of a channel; undefined if anything is missing, so that all such answers are the same. */
+/** The account of a channel; undefined if anything is missing, so that all refusals are the same. */
 async function accountOf(workspace: CalledWorkspace | undefined, channel: string): Promise<Account | undefined> {
   if (!workspace) return undefined;
   const { store, vault } = workspace;
@@ -110,7 +110,7 @@ function isSigned(raw: Buffer, signature: string | undefined, secret: string): b
 const isSame = (presented: string, expected: string): boolean =>
   timingSafeEqual(hash("sha256", presented, "buffer"), hash("sha256", expected, "buffer"));
 
-/** D-WAT. In the order of the callback, because a verdict may replace the one before it. */
+/** Stores verdicts in the order of the callback, because one may replace the one before it (D-WAT). */
 async function storeVerdicts(store: Store, channel: string, verdicts: readonly ReportedVerdict[]): Promise<void> {
   for (const { provider_template_id, name, language, status, reason, at } of verdicts) {
     const verdict = verdictOf(status, reason);
@@ -123,10 +123,10 @@ async function storeVerdicts(store: Store, channel: string, verdicts: readonly R
   }
 }
 
-/** So many phone numbers at once: the provider sends up to 1,000 messages in a callback, and a request has its time. */
+/** Phone numbers handled at once: a callback has up to 1,000 messages, and the time of a request is limited. */
 const NUMBERS_AT_ONCE = 25;
 
-/** Opts out the numbers of all messages that ask for it, those of one number one after another. */
+/** Opts out the numbers of all messages that ask for it. Messages of one number are handled in order. */
 async function storeOptOuts(store: Store, messages: readonly ReceivedMessage[]): Promise<void> {
   const byPhone = Map.groupBy(
     messages.filter(({ text }) => isOptOut(text)),
@@ -140,7 +140,7 @@ async function storeOptOuts(store: Store, messages: readonly ReceivedMessage[]):
     );
 }
 
-/** AMB-90: opts out every subscriber that has the phone number, and the number itself, for a later owner (AMB-130). */
+/** Opts out every subscriber with the phone number (AMB-90), and the number itself, for its later owners (AMB-130). */
 async function storeOptOut(store: Store, { id, phone, text, at }: ReceivedMessage): Promise<void> {
   const address = { id: addressId("phone", phone), text: phone };
   await transacted(store, [optOutWrite("phone", address, "chat_app", timestamp(Math.min(at, store.clock.now())))]);

@@ -1,4 +1,4 @@
-// How mails arrive, by the provider of their mailboxes (docs/decisions/0149).
+// How mails are delivered, by mailbox provider (docs/decisions/0149).
 import * as v from "valibot";
 import { said, Timestamp } from "../../../shared/contract/schemas.ts";
 import { windowFields, windowOf } from "../../../shared/contract/window.ts";
@@ -25,7 +25,10 @@ const MailFigures = v.object({
 
 const endpoint = endpoints({ credentials: ["dashboard"], uses: [] });
 
-/** @param late what is said of counters that are behind */
+/**
+ * Makes the endpoint.
+ * @param late the note about counters that are behind
+ */
 export const deliverability = (late: string) =>
   endpoint(
     "GET /api/v1/insights/deliverability",

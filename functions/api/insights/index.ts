@@ -35,11 +35,11 @@ const MAX_DAYS = 365;
 
 const nameUpTo = (max: number) => v.pipe(v.string(), v.nonEmpty(), maxCharacters(max));
 const EventName = nameUpTo(MAX_EVENT_NAME_CHARACTERS);
-/** As long as a key of an event's properties may be (EVT-6). */
+/** The longest key of an event's properties (EVT-6). */
 const PropertyName = nameUpTo(MAX_PROPERTY_CHARACTERS);
 const Count = v.number();
 
-/** One meaning for each name, in the funnel, the sums of sources and the series. */
+/** One description for each name, in the funnel, the sums of sources and the series. */
 const converted =
   "Subscribers who converted within the window of the conversion after any message of the source, each once";
 const revenue =

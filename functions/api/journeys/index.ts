@@ -33,14 +33,14 @@ import { simulateJourney } from "./simulate.ts";
 import { historySimulations } from "./simulations.ts";
 import { journeyVersions, requireVersion } from "./versions.ts";
 
-/** JNY-6: only the list has the numbers of runs. */
+/** Adds the numbers of runs, which only the list has (JNY-6). */
 const withNumbers = (journey: Journey, { entered, completed } = { entered: 0, completed: 0 }) => ({
   ...journey,
   entered,
   completed,
 });
 
-/** With the keys of its rules that no subscriber has (AMB-148). */
+/** Adds the keys of its rules that no subscriber has (AMB-148). */
 async function warned(store: StoreReader, journey: Journey) {
   const keys = attributeKeysIn(journey.entry_rules as EntryRules | null, journey.steps as Partial<Graph>);
   return { ...withNumbers(journey), ...(await unknownKeys(store, keys)) };
@@ -48,7 +48,7 @@ async function warned(store: StoreReader, journey: Journey) {
 
 const endpoint = endpoints({ credentials: ["dashboard"], uses: [] });
 
-/** The numbers of steps that no run is on. */
+/** Sets the numbers of steps without runs to zero. */
 const withoutRuns = (steps: object) =>
   Object.fromEntries(Object.keys(steps).map((id) => [id, { active: 0, outcomes: {} }]));
 

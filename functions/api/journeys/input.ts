@@ -1,5 +1,5 @@
-// The definition of a journey as it is given: what a draft may lack, and what activation requires (JNY-8 to JNY-15, AMB-8,
-// AMB-61).
+// The definition of a journey in a request: what a draft may lack, and what activation requires (JNY-8 to JNY-15,
+// AMB-8, AMB-61).
 import * as v from "valibot";
 import { grammar } from "../../../shared/contract/grammar.ts";
 import { byChannelProblems } from "../../../shared/contract/message-content.ts";
@@ -114,7 +114,10 @@ export const journeyExample = {
 
 type Problem = { severity: Severity; path: string; reason: string };
 
-/** The definition in a request. @throws 422 naming the fields with a problem of one of these severities. */
+/**
+ * Reads the definition in a request.
+ * @throws 422 naming the fields with a problem of one of these severities
+ */
 export function definitionOf(
   { name, trigger, entry_rules = null, steps }: v.InferOutput<typeof JourneyInput>,
   refused: readonly Severity[],
@@ -128,8 +131,9 @@ export function definitionOf(
 }
 
 /**
- * @returns the graph of the definition, which has no problem
- * @throws 422 for a definition that cannot be run, 403 for a channel type outside the plan.
+ * Requires a definition that can be run.
+ * @returns its graph
+ * @throws 422 for a definition that cannot be run, 403 for a channel type outside the plan
  */
 export async function requireRunnable(store: StoreReader, plan: PlanName, definition: Definition): Promise<Graph> {
   const { trigger, entry_rules, steps } = definition;

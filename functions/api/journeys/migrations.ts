@@ -1,4 +1,4 @@
-// Waiting runs are moved to another version of their journey (F20).
+// Migrations: waiting runs are moved to another version of their journey (F20).
 import * as v from "valibot";
 import { said, Timestamp, titled } from "../../../shared/contract/schemas.ts";
 import { endpoints } from "../../../shared/http/endpoint.ts";

@@ -1,4 +1,4 @@
-// What a journey would do: its present steps, walked through on a clock of their own.
+// Simulates a journey: walks through its present steps on a simulated clock.
 import * as v from "valibot";
 import { JsonObject, said, Timestamp, TimestampInput, titled, Uuid } from "../../../shared/contract/schemas.ts";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
@@ -112,7 +112,10 @@ const Walk = titled("SimulatedWalk", {
   ),
 });
 
-/** The fields of a walk, and those of a simulation on history: the others must not be given. @throws 422 */
+/**
+ * Reads the fields of a simulation on history, and refuses those of a walk.
+ * @throws 422
+ */
 function historyOf({ from, to, version, sample, subscriber_id, events, start_at }: SimulationInput) {
   if (from === undefined && to === undefined) {
     if (version !== undefined) throw invalid({ version: "must not be given without from and to" });

@@ -1,4 +1,4 @@
-// What a journey would have done with what has happened (F3): its steps on stored events, on a clock of their own.
+// Simulates a journey on history (F3): plays stored events to its steps, on a simulated clock.
 import * as v from "valibot";
 import { SendCost } from "../../../shared/contract/cost.ts";
 import { said, Timestamp, TimestampInput, titled } from "../../../shared/contract/schemas.ts";
@@ -26,7 +26,7 @@ import { JourneyEdge } from "./versions.ts";
 
 const MAX_DAYS = 90;
 
-/** What makes a simulation one on history. */
+/** The fields that ask for a simulation on history. */
 export const historyFields = {
   from: said("On history: the beginning of the window", v.optional(TimestampInput)),
   to: said(
@@ -118,7 +118,10 @@ function shown({ simulated, work, version }: Shown): v.InferOutput<typeof Histor
   };
 }
 
-/** @throws 422 for a window that ends before it begins, in the future, or more than 90 days after its beginning */
+/**
+ * Checks the window.
+ * @throws 422 if it ends before it begins, in the future, or more than 90 days after its beginning
+ */
 function windowOf(now: number, { from, to }: { from: string; to: string }) {
   const window = { from: Date.parse(from), to: Date.parse(to) };
   if (window.to <= window.from) throw invalid({ to: "must be after from" });
@@ -127,7 +130,10 @@ function windowOf(now: number, { from, to }: { from: string; to: string }) {
   return window;
 }
 
-/** The journey as it is, or a version that was activated. @throws 422 for no such version, or what cannot be run */
+/**
+ * The journey as it is, or a version that was activated.
+ * @throws 422 for an unknown version, or one that cannot be run
+ */
 async function definitionOf(
   store: StoreReader,
   plan: PlanName,
@@ -147,12 +153,15 @@ type Deps = Context<readonly [typeof storeWrite, typeof timers]> & { clock: Cloc
 interface Simulation {
   from: string;
   to: string;
-  /** 1 to 100: the share of subscribers that is looked at. */
+  /** The share of subscribers that is simulated: 1 to 100. */
   percent: number;
   version?: number | undefined;
 }
 
-/** @throws 422 for a window or a version that cannot be simulated */
+/**
+ * Starts a simulation.
+ * @throws 422 for a window or a version that cannot be simulated
+ */
 export async function simulateHistory(
   { store, timers, clock }: Deps,
   plan: PlanName,

@@ -1,4 +1,4 @@
-// The versions of a journey that were activated, and what differs between two of them (F20).
+// The activated versions of a journey, and the differences between two of them (F20).
 import * as v from "valibot";
 import { grammar } from "../../../shared/contract/grammar.ts";
 import { cursor, cursorPage, cursorsOf } from "../../../shared/contract/paging.ts";

@@ -38,7 +38,7 @@ const asNothing = { type: "text/plain; charset=utf-8", headers: { "referrer-poli
 /** A transparent image of one pixel. */
 const PIXEL = Buffer.from("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7", "base64");
 
-/** A hundred topics with keys of 64 characters, each named twice, have less. */
+/** A form of 100 topics with keys of 64 characters, each named twice, is smaller. */
 const MAX_FORM_BYTES = 32_768;
 
 const TopicKeys = v.pipe(v.array(TopicKey), v.maxLength(MAX_TOPICS));
@@ -93,7 +93,8 @@ export const mail = group("mail", "The links of emails.", [
         eventual: true,
       });
       if (isPurged) return gonePage(language, sender);
-      // What would end here by a read that is a moment old is read again; the others have conditions.
+      // A read that is a moment old may not end the request here: it is read again. Otherwise the conditions of the
+      // write decide.
       const profile = isOpen(read) ? read : await getProfile(store, link.subscriber);
       const isNew = isOpen(profile);
       const counted = isNew ? await optOutWrites(store, link) : [];
@@ -185,7 +186,7 @@ export const mail = group("mail", "The links of emails.", [
       if (found.kind !== "open") return confirmationPages[found.kind](language, sender);
       const text = `${language.words.confirm}. ${language.words.confirmPage}`;
       const isConfirmed = await confirm(store, link, { email: found.email, ip: call.sourceIp, text });
-      // Who presses the button twice has confirmed by the other time.
+      // A reader who presses the button twice has confirmed with the first press.
       const isDone = isConfirmed || (await confirmationOf(store, link)).kind === "confirmed";
       return confirmationPages[isDone ? "confirmed" : "gone"](language, sender);
     },
@@ -244,7 +245,10 @@ const confirmationPages = { open: confirmPage, confirmed: confirmedPage, gone: c
 
 const isOpen = (profile: LivingProfile | undefined) => profile !== undefined && profile["c:email"] !== "opted_out";
 
-/** Who reads the page; without a profile where the subscriber was erased (AMB-143). @throws 404 for an invalid token. */
+/**
+ * The reader of a page; without a profile if the subscriber was erased (AMB-143).
+ * @throws 404 for an invalid token
+ */
 async function readerOf<K extends "unsubscribe" | "confirm">(
   kind: K,
   { openLink, platform, params: { token }, headers }: PageCall,
@@ -261,8 +265,8 @@ async function readerOf<K extends "unsubscribe" | "confirm">(
 }
 
 /**
- * What counts an opt-out with the send whose link it used (AMB-139): none by the link of a test send, and none for a
- * recipient who opted out by the same mail before, and has opted in again since.
+ * The writes that count an opt-out for the send whose link was used (AMB-139). There are none for the link of a test
+ * send, or for a recipient who opted out by the same mail before and has opted in again since.
  */
 async function optOutWrites(store: StoreReader, { subscriber, of }: Extract<MailToken, { kind: "unsubscribe" }>) {
   if (!of) return [];

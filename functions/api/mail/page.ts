@@ -1,4 +1,5 @@
-// The pages of links in mails. They load no resources, run no scripts, and contain nothing about the reader but the topics.
+// The pages behind the links in mails. They load no resources, run no scripts, and show nothing about the reader but
+// the topics.
 import { escapeHtml } from "../../../shared/rules/characters.ts";
 import type { Language } from "../../../shared/rules/translations.ts";
 import type { Preference } from "../../../shared/store/topics/preferences.ts";
@@ -54,7 +55,7 @@ interface Options {
   hasTopics: boolean;
 }
 
-/** Its form posts to the address of the page: opening it changes nothing. */
+/** The page that unsubscribes. Its form posts to the address of the page: opening it changes nothing. */
 export const unsubscribePage = (language: Language, { token, sender, hasTopics }: Options): string =>
   page(
     language.code,
@@ -71,7 +72,7 @@ export const confirmationPage = (language: Language, { token, sender, hasTopics 
     sender,
   );
 
-/** Its form posts to the address of the page: opening it confirms nothing. */
+/** The page that confirms an opt-in. Its form posts to the address of the page: opening it confirms nothing. */
 export const confirmPage = ({ code, words }: Language, sender: Sender): string =>
   page(
     code,
@@ -83,15 +84,18 @@ export const confirmPage = ({ code, words }: Language, sender: Sender): string =
 export const confirmedPage = ({ code, words }: Language, sender: Sender): string =>
   page(code, words.confirmed, `<p>${words.confirmedMore}</p>`, sender);
 
-/** For a link that is too old, or whose statement or address is another one by now. */
+/** The page for a link that is too old, or whose statement or address has changed. */
 export const confirmGonePage = ({ code, words }: Language, sender: Sender): string =>
   page(code, words.confirmGone, `<p>${words.confirmGoneMore}</p>`, sender);
 
-/** For the links of a subscriber that was erased: nothing is left to choose. */
+/** The page for the links of an erased subscriber, who has nothing left to choose. */
 export const gonePage = ({ code, words }: Language, sender: Sender): string =>
   page(code, words.unsubscribed, `<p>${words.noMoreMail}</p>`, sender);
 
-/** The topics with a box each. `shown` names them in the form, so that a topic that is made meanwhile stays as it is. */
+/**
+ * The topics with a checkbox each. `shown` names them in the form, so that a topic that is created in the meantime
+ * stays as it is.
+ */
 export function preferencesPage(
   language: Language,
   {

@@ -1,4 +1,4 @@
-// Opens and clicks of sent mails: always counted, with a verdict if a machine made them (AMB-92).
+// Opens and clicks of sent mails: always counted, and marked if a machine made them (AMB-92).
 import type { ClickToken, OpenToken } from "../../../shared/contract/mail-tokens.ts";
 import { type Clock, SECOND, timestamp } from "../../../shared/kernel/clock.ts";
 import type { Deps } from "../../../shared/kernel/deps.ts";
@@ -17,15 +17,19 @@ interface TrackingContext {
   log: Deps["log"];
 }
 
-/** Nothing is counted for a subscriber or a send that is gone. @throws 404 for an invalid token */
+/**
+ * Counts an open, except for a deleted subscriber or send.
+ * @throws 404 for an invalid token
+ */
 export async function trackOpen(context: TrackingContext, method: string): Promise<void> {
   const opened = requireFound(await context.openLink("open", context.params.token), "link");
   await countLink(opened.store, opened.link, context, method);
 }
 
 /**
- * A click is redirected even if it cannot be counted.
- * @returns the target of the link as it was sent (AMB-149), even if its subscriber was erased since (AMB-143). @throws 404 as above
+ * Counts a click. It is redirected even if it cannot be counted.
+ * @returns the target of the link as it was sent (AMB-149), even if its subscriber was erased since (AMB-143)
+ * @throws 404 for an invalid token
  */
 export async function trackClick(context: TrackingContext, method: string): Promise<string> {
   const { store, link } = requireFound(await context.openLink("click", context.params.token), "link");
@@ -36,7 +40,7 @@ export async function trackClick(context: TrackingContext, method: string): Prom
   return link.target;
 }
 
-/** The time is cut to the second, so that repeated requests cost at most one report a second. */
+/** The time is cut to the second, so that repeated requests make at most one report a second. */
 async function countLink(
   store: Store,
   link: OpenToken | ClickToken,

@@ -1,4 +1,4 @@
-// The endpoints that are tools. The one place where a function knows others' endpoints (docs/decisions/0037).
+// The endpoints that are tools. Only here does a function know the endpoints of other groups (docs/decisions/0037).
 import { actionsOf } from "../../../shared/http/auditing.ts";
 import type { Endpoint } from "../../../shared/http/endpoint.ts";
 import { annotations } from "../annotations/index.ts";
@@ -35,7 +35,7 @@ const groups = [
   billing,
 ];
 
-/** Route → the name of the operation. */
+/** Route → the name of its operation. */
 export const actionOf: ReadonlyMap<string, string> = new Map(groups.flatMap((group) => [...actionsOf(group)]));
 
 /** Route → endpoint, for every endpoint that is marked for agents. */

@@ -109,7 +109,7 @@ export const mcp = group("mcp", "The tools of agents: the Model Context Protocol
       ),
       batches: true,
       refusal: 400,
-      // What is no message of JSON-RPC is refused in its own words.
+      // A body that is not a JSON-RPC message is refused in the protocol's own form.
       refusalBody: ({ code, message, details }) => {
         if (code !== "BAD_REQUEST") return undefined;
         return errorOf(null, new RpcError(details.fields ? INVALID_REQUEST : PARSE_ERROR, message));
@@ -128,12 +128,13 @@ export const mcp = group("mcp", "The tools of agents: the Model Context Protocol
       },
     },
     async (call) => {
-      // A browser page has no business here, and could reach a service of the local network (DNS rebinding).
+      // A page in a browser has no use for this endpoint, and could reach a service of the local network (DNS
+      // rebinding).
       if (call.headers.origin !== undefined)
         throw new ApiError("FORBIDDEN", "Pages of browsers may not call this endpoint.");
       const { body } = call;
       if (!Array.isArray(body)) return answered(await answerOf(call, body));
-      // All are counted before the first one runs, so that a refusal has no effects.
+      // All calls are counted before the first one runs, so that a refusal has no effects.
       for (const _ of body.slice(1)) await limitRequests(call.caller, call.platform, call.requestTokens);
       const answers: (Reply | undefined)[] = [];
       for (const message of body) answers.push(await answerOf(call, message, { isBatched: true }));
@@ -216,7 +217,7 @@ async function resultFor(call: McpCall, { method, params = {} }: RpcMessage, sta
   throw new RpcError(METHOD_NOT_FOUND, `Method not found: ${method}`, { status: stateless ? 404 : 200 });
 }
 
-/** All lists are one page, so no cursor was ever given out. */
+/** Every list is one page, so there are no valid cursors. */
 function refuseCursor({ cursor }: Readonly<Record<string, unknown>>): void {
   if (cursor !== undefined) throw new RpcError(INVALID_PARAMS, "Unknown cursor");
 }
@@ -226,7 +227,7 @@ function agentOf({ caller }: Call): Agent {
   return caller;
 }
 
-/** The result of a tool; a refusal is a result as well, so that the agent can correct itself. */
+/** Calls a tool. A refusal is a result as well, so that the agent can correct itself. */
 async function callTool(call: McpCall, agent: Agent, { name, arguments: args = {} }: Arguments): Promise<object> {
   const spec = toolSpecs.find((toolSpec) => toolSpec.name === name);
   if (!spec) throw new RpcError(INVALID_PARAMS, `Unknown tool: ${String(name)}`);

@@ -2,7 +2,7 @@
 
 /** Revisions with the `initialize` handshake, newest first. */
 const HANDSHAKE_VERSIONS = ["2025-11-25", "2025-06-18", "2025-03-26"];
-/** Without a handshake: each request names its revision. */
+/** The revision without a handshake: each request names its revision. */
 const STATELESS_VERSION = "2026-07-28";
 export const VERSIONS: readonly string[] = [STATELESS_VERSION, ...HANDSHAKE_VERSIONS];
 
@@ -53,10 +53,13 @@ export const errorOf = (id: RpcMessage["id"] | null, { code, message, data }: Rp
 
 type Headers = Readonly<Record<string, string | undefined>>;
 
-/** The revision of a request without a header, for clients of the first one. */
+/** The revision of a request without a header, as clients of the first revision send it. */
 const UNNAMED = "2025-03-26";
 
-/** The revision that a request speaks. @throws RpcError for one that is unknown, or that headers and body name apart. */
+/**
+ * The revision of a request.
+ * @throws RpcError if it is unknown, or if headers and body name different ones
+ */
 export function versionOf({ method, params }: RpcMessage, headers: Headers): string {
   const meta = params?._meta;
   const named =
@@ -79,11 +82,11 @@ export function versionOf({ method, params }: RpcMessage, headers: Headers): str
 
 export const isStateless = (version: string): boolean => version === STATELESS_VERSION;
 
-/** The revision that the answer to `initialize` names: the wanted one, or the newest that has a handshake. */
+/** The revision in the answer to `initialize`: the requested one, or the newest that has a handshake. */
 export const negotiated = (wanted: unknown): string =>
   HANDSHAKE_VERSIONS.find((version) => version === wanted) ?? HANDSHAKE_VERSIONS[0]!;
 
-/** A header value that is not plain ASCII is sent as `=?base64?…?=`. */
+/** Decodes a header value. One that is not plain ASCII is sent as `=?base64?…?=`. */
 function decoded(value: string | undefined): string | undefined {
   const [, encoded] = /^=\?base64\?(.*)\?=$/.exec(value ?? "") ?? [];
   return encoded === undefined ? value : Buffer.from(encoded, "base64").toString();

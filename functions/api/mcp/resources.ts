@@ -1,4 +1,4 @@
-// What agents read beside the tools: the grammars of long arguments, and prompts for common jobs.
+// What agents can read beside the tools: the grammars of long arguments, and prompts for common jobs.
 import { INVALID_PARAMS, RpcError } from "./protocol.ts";
 import { grammars, schemas } from "./tools.gen.ts";
 import type { Arguments } from "./tools.ts";

@@ -1,4 +1,4 @@
-// A send by an agent (AGT-3): planned first, then confirmed, so that what goes out is what was previewed.
+// A send by an agent (AGT-3): planned first, then confirmed, so that the send is the one that was previewed.
 import * as v from "valibot";
 import { MAX_GIVEN_IDS, NewNotification } from "../../../shared/contract/notification-input.ts";
 import { requireFew } from "../../../shared/http/gates.ts";
@@ -27,10 +27,10 @@ export const CREATE = "POST /api/v1/notifications";
 const PREVIEW = "POST /api/v1/notifications/preview";
 
 const VALID_MS = 10 * MINUTE;
-/** How long a confirmation may be repeated for the same answer. */
+/** How long a repeated confirmation gets the same answer. */
 const KEPT_MS = 60 * MINUTE;
 const TOKEN_BYTES = 24;
-/** The row of a plan has what was asked for twice, and at most 400 KB. */
+/** A plan's row stores the request twice, and an item has at most 400 KB. */
 const MAX_ASKED_BYTES = 200_000;
 const CHANGED =
   "The content, the channels or the rule of the send have changed since it was planned. Plan the send again.";
@@ -43,8 +43,8 @@ export interface SendContext {
 }
 
 /**
- * Plans a send for an agent (D-MCP): previews it, and keeps what was previewed under a token that confirms it. Nothing is
- * sent.
+ * Plans a send for an agent (D-MCP): previews it, and keeps the preview under a token that confirms it. It sends
+ * nothing.
  */
 export async function planSend({ agent, store, secrets, run }: SendContext, args: Arguments): Promise<unknown> {
   for (const name of ["idempotency_key", "preview_id"])
@@ -57,7 +57,7 @@ export async function planSend({ agent, store, secrets, run }: SendContext, args
   const id = store.ids.uuid();
   const recipients = await audienceOf({ agent, store, secrets }, args, id);
   const { target, subscriber_filters, external_ids: _, ...rest } = args;
-  // Who is in a target was judged by the filters already.
+  // The filters have already decided who is in a target.
   const said =
     target === undefined ? { ...rest, ...(subscriber_filters !== undefined && { subscriber_filters }) } : rest;
   const asked = recipients ? { ...said, subscriberIds: recipients } : args;
@@ -92,9 +92,10 @@ export async function planSend({ agent, store, secrets, run }: SendContext, args
 }
 
 /**
- * The people of a target or of external ids as they are now, by id (AMB-141). Undefined where the send names them so itself.
- * To an agent without `read:pii` nobody is like a few: then it is the id of the plan, which no subscriber has.
- * @throws 422 for an audience of nobody, or of more than a plan holds
+ * The ids of the people in a target, or behind external ids, as they are now (AMB-141). Undefined if the send names ids
+ * itself. For an agent without `read:pii` an empty audience must look like a small one: then it is the id of the plan,
+ * which no subscriber has.
+ * @throws 422 for an empty audience, or one larger than a plan can hold
  */
 async function audienceOf(
   { agent, store, secrets }: Omit<SendContext, "run">,
@@ -102,7 +103,7 @@ async function audienceOf(
   plan: string,
 ): Promise<string[] | undefined> {
   const input = v.safeParse(NewNotification, args);
-  // The preview checks the same, and says what is wrong.
+  // The preview makes the same check, and reports the problem.
   if (!input.success) return undefined;
   if (input.output.external_ids) {
     const named = await namedByExternalIds(store, await secrets.root(), [...new Set(input.output.external_ids)]);
@@ -124,7 +125,10 @@ async function audienceOf(
   return [plan];
 }
 
-/** @throws 404 for a token that is not this key's, 409 where the plan is no longer what was shown. */
+/**
+ * Confirms a planned send.
+ * @throws 404 for a token of another key, 409 if the plan has changed since it was shown
+ */
 export async function confirmSend({ agent, store, run }: SendContext, { token, ...more }: Arguments): Promise<unknown> {
   for (const name of Object.keys(more)) throw invalid({ [name]: "is not a known field" });
   if (typeof token !== "string") throw invalid({ token: "must be a string" });
@@ -132,7 +136,7 @@ export async function confirmSend({ agent, store, run }: SendContext, { token, .
   const now = store.clock.now();
   if (!plan || plan.agent_key !== agent.key || plan.expires * SECOND <= now) throw notFound("plan");
   if (plan.job !== undefined) return { id: plan.job, sent: plan.sent ?? 0, replayed: true };
-  // The send may be made though its answer was lost: then it is neither too late nor something else.
+  // The send may have been made though its answer was lost. Then it is neither late nor changed.
   const key = `plan-${plan.id}`;
   const made = await store.get(IdempotencyRecord, { key });
   if (made && plan.conditional) await store.put(ConditionalSend, { job: made.id }, {});
@@ -142,7 +146,7 @@ export async function confirmSend({ agent, store, run }: SendContext, { token, .
   if (hashOf(await contentOf(store, JSON.parse(plan.asked) as Arguments)) !== plan.digest) throw conflict(CHANGED);
   requireFew(agent.workspace, JSON.parse(plan.asked) as Arguments);
   const people = await givenIdsOf(store, plan.id);
-  // The id is the idempotency key, so two confirmations at once are one send.
+  // The id is the idempotency key, so two confirmations at the same time make one send.
   const body = { ...(JSON.parse(plan.body) as Arguments), ...(people.length > 0 && { subscriberIds: people }) };
   const created = await run(CREATE, body, { "idempotency-key": key }).catch(orChanged);
   const { id, sent } = created as { id: string; sent: number };
@@ -151,7 +155,7 @@ export async function confirmSend({ agent, store, run }: SendContext, { token, .
   return { id, sent, replayed: false };
 }
 
-/** The draw of a plan is of the very send that was shown, with the channels by which it would go. */
+/** Turns a refused draw into a conflict: the draw of a plan belongs to the send that was shown, with its channels. */
 function orChanged(error: unknown): never {
   const isOfAnother = error instanceof ApiError && error.details.fields?.preview_id !== undefined;
   throw isOfAnother ? conflict(CHANGED) : error;
@@ -159,10 +163,10 @@ function orChanged(error: unknown): never {
 
 type StoredPreview = SendPreview & { preview_id: string };
 
-/** Who gets a blank subject, or a text that is too long, says what they have. */
+/** A text with attributes is personal: a blank or overlong result says what a subscriber has. */
 const READS_PEOPLE = /\bsubscriber\b/;
 
-/** The body, and what it names and another may change meanwhile. */
+/** The content of a send: its body, and the resources it names, which may change in the meantime. */
 async function contentOf(store: StoreReader, args: Partial<v.InferOutput<typeof NewNotification>>): Promise<string> {
   const { template_id, target } = args;
   const [template, segment] = await Promise.all([

@@ -1,5 +1,5 @@
-// What an agent without `read:pii` may find out about people by asking for groups of them (AGT-4): conditions are over
-// attributes that the workspace lists, and a group of fewer than twenty is not counted.
+// Limits what an agent without `read:pii` can find out about people by asking for groups of them (AGT-4): conditions
+// are over attributes that the workspace lists, and the size of a group below twenty is not told.
 import { ApiError } from "../../../shared/kernel/errors.ts";
 import { isJsonObject } from "../../../shared/kernel/objects.ts";
 import type { StoreReader } from "../../../shared/store/context.ts";
@@ -9,11 +9,14 @@ import { type Agent, type Arguments, holdsScope } from "./tools.ts";
 
 const SMALLEST_GROUP = 20;
 const FEWER = `fewer than ${SMALLEST_GROUP}`;
-/** The fields of a body that hold conditions over attributes of a subscriber or properties of an event, at any depth. */
+/** The fields of a body with conditions over attributes of a subscriber or properties of an event, at any depth. */
 const PREDICATES: ReadonlySet<string> = new Set(["attribute", "subscriber_filters", "where"]);
-/** Those, and the ones over events and devices: small groups that meet them are not counted. A trigger is one too. */
+/**
+ * The same fields, and those with conditions over events and devices, including triggers: small groups that meet them
+ * are not counted.
+ */
 const NARROWING: ReadonlySet<string> = new Set([...PREDICATES, "device_filters", "event", "nodes", "rule", "trigger"]);
-/** The fields that name the audience of something. A segment is a condition that was saved before. */
+/** The fields that name the audience of something. A segment is a saved condition. */
 const AUDIENCES: ReadonlySet<string> = new Set(["target", "audience"]);
 /** The fields of a result that say how large a group is. */
 const SIZES: ReadonlySet<string> = new Set([
@@ -57,7 +60,7 @@ const COUNTED: ReadonlySet<string> = new Set([
   "completed",
   "refused",
 ]);
-/** The fields that count people by what holds for them: that somebody is among them is said of twenty and more alone. */
+/** The fields that count people by a property. That a group has any members is told only from twenty members on. */
 const COUNTED_BY: ReadonlySet<string> = new Set([
   "by_class",
   "skip_reasons",
@@ -66,7 +69,7 @@ const COUNTED_BY: ReadonlySet<string> = new Set([
   "outcomes",
   "unknown_variables",
 ]);
-/** The fields from which the size of a group can be computed: they are left out where it is said in words. */
+/** The fields from which the size of a group can be computed. They are left out if the size is told in words. */
 const DERIVED: ReadonlySet<string> = new Set([
   "dollars",
   "service_dollars",
@@ -86,16 +89,18 @@ const DERIVED: ReadonlySet<string> = new Set([
   "min_detectable_points",
   "b_over_a",
 ]);
-/** What few people spent is left out where their conversions are said in words. */
+/** The revenue of a small group is left out if its conversions are told in words. */
 const REVENUES: ReadonlySet<string> = new Set(["revenue_cents", "last_touch_revenue_cents"]);
 const CONVERSIONS = ["conversions", "converters", "converted"] as const;
 const SAMPLES: ReadonlySet<string> = new Set(["samples", "skipped_samples", "sample_subscriber_ids", "rendered_for"]);
-/** The fields of a result that list things, each of which is judged by itself. */
+/** The fields of a result that list things. Each of these is judged by itself. */
 const LISTS: ReadonlySet<string> = new Set(["items", "segments", "journeys"]);
 
 /**
- * @throws 403 for a condition over what the workspace does not list in `agent_attributes`, and for names of people. Who is
- * named by id is asked no condition: of twenty people of whom it is known, another one would be told by the count.
+ * Refuses conditions that could identify people. An audience of ids has no condition; but conditions over twenty known
+ * people would tell about another one by the count.
+ * @throws 403 for a condition over an attribute that the workspace does not list in `agent_attributes`, and for names
+ * of people
  */
 export function refusePersonalConditions(agent: Agent, args: Arguments): void {
   if (holdsScope(agent, "read:pii")) return;
@@ -134,8 +139,8 @@ interface ToolCall {
 }
 
 /**
- * A result as the agent sees it: where it is about people who meet conditions, small counts are in words, and nobody is a
- * sample. The conditions were given, or are of what the result is about.
+ * The result as the agent sees it. If it is about people who meet conditions, small counts are told in words and
+ * samples are left out. The conditions are in the arguments, or belong to the subject of the result.
  */
 export async function withoutSmallGroups(call: ToolCall, result: unknown): Promise<unknown> {
   const { agent, store, args } = call;
@@ -153,7 +158,7 @@ export async function withoutSmallGroups(call: ToolCall, result: unknown): Promi
 const listed = (result: unknown): unknown[] =>
   isJsonObject(result) ? [...LISTS].flatMap((name) => (Array.isArray(result[name]) ? result[name] : [])) : [];
 
-/** What a report is about; undefined for a result that says so itself. */
+/** The subject of a report; undefined for a result that names it itself. */
 async function subjectOf({ run, route, args }: ToolCall): Promise<unknown> {
   const { id, job_id, source_type, source_id, group_by } = args;
   const found = (path: string, named: unknown) => run(`GET /api/v1/${path}/:id`, { id: named });
@@ -165,7 +170,7 @@ async function subjectOf({ run, route, args }: ToolCall): Promise<unknown> {
   return whole === undefined ? undefined : found(whole, id);
 }
 
-/** Of the sends among these, those that an agent planned for people who meet conditions: they name the people by id. */
+/** Of these sends, the ones that an agent planned for people who meet conditions: they name the people by id. */
 async function conditionalSends(store: StoreReader, results: readonly unknown[]): Promise<ReadonlySet<string>> {
   const things = results.flatMap((result) => [result, ...listed(result)]);
   const jobs = things.flatMap((item) => (isJsonObject(item) && typeof item.id === "string" ? [item.id] : []));
@@ -174,7 +179,7 @@ async function conditionalSends(store: StoreReader, results: readonly unknown[])
   return new Set(jobs.filter((_, i) => rows[i] !== undefined));
 }
 
-/** Whether anything in it is a condition that people meet. What a journey sends goes to those who were let in. */
+/** Whether a value contains a condition on people. The sends of a journey go to those who entered it. */
 export function hasConditions(value: unknown): boolean {
   if (Array.isArray(value)) return value.some(hasConditions);
   if (!isJsonObject(value)) return false;
@@ -209,7 +214,7 @@ function coarse(value: unknown, isCounted: boolean): unknown {
 const largeOf = (counts: Readonly<Record<string, unknown>>) =>
   Object.fromEntries(Object.entries(counts).filter(([, n]) => typeof n === "number" && n >= SMALLEST_GROUP));
 
-/** Whether the size of a group is said in words. */
+/** Whether the size of a group is told in words. */
 const isOfFew = (value: unknown): boolean =>
   Array.isArray(value)
     ? value.some(isOfFew)

@@ -21,7 +21,7 @@ export interface ToolSpec {
   scope: AgentScope;
   route: string;
   inputSchema: { type: "object"; [keyword: string]: unknown };
-  /** Of a tool that only reads, the others say nothing. */
+  /** For a tool that only reads, the other hints have no meaning. */
   annotations: { readOnlyHint: boolean; destructiveHint?: boolean; idempotentHint?: boolean; openWorldHint?: boolean };
 }
 
@@ -30,11 +30,14 @@ export type Arguments = Readonly<Record<string, unknown>>;
 type Around = Pick<Call, "headers" | "sourceIp" | "requestId" | "clock" | "ids" | "log"> & { caller: Agent };
 
 export interface Tools {
-  /** The result of an endpoint for these arguments, as the API would return it. @throws ApiError. */
+  /**
+   * The result of an endpoint for these arguments, as the API would return it.
+   * @throws ApiError
+   */
   run(route: string, args: Arguments, around: Around): Promise<unknown>;
 }
 
-/** A key holds a scope; every key may read what is not personal. */
+/** Whether a key holds a scope. Every key may read data that is not personal. */
 export const holdsScope = ({ scopes }: Agent, scope: AgentScope): boolean => scope === "read" || scopes.includes(scope);
 
 function endpointOf(route: string): Endpoint {
@@ -46,7 +49,10 @@ function endpointOf(route: string): Endpoint {
 const entriesOf = (schema: v.GenericSchema | undefined): Readonly<Record<string, unknown>> | undefined =>
   (schema as { entries?: Record<string, unknown> } | undefined)?.entries;
 
-/** Arguments are parameters of the path, of the query, and fields of the body, side by side; a body without fields is `body`. */
+/**
+ * Splits the arguments of a tool into the parameters of the path, the query, and the fields of the body. A body without
+ * fields is `body`.
+ */
 function inputOf({ route, shape }: Endpoint, args: Arguments) {
   const params: Record<string, string> = {};
   const query: Record<string, string> = {};
@@ -70,7 +76,7 @@ function inputOf({ route, shape }: Endpoint, args: Arguments) {
   return { params, query, body };
 }
 
-/** All that the endpoints behind the tools may touch, and nothing more. */
+/** The grants of all endpoints behind the tools, and no others. */
 export const agentTools: Capability<"tools", Tools> = {
   as: "tools",
   env: [...callable.values()].flatMap(({ uses }) => uses.flatMap(({ env }) => env)),
@@ -106,7 +112,7 @@ export const agentTools: Capability<"tools", Tools> = {
   },
 };
 
-/** What an agent sees of a result: without personal data unless its key has `read:pii`. */
+/** The result as an agent sees it: without personal data unless its key has `read:pii`. */
 export const shownTo = (agent: Agent, route: string, result: unknown): unknown =>
   withoutInvisible(holdsScope(agent, "read:pii") ? result : withoutPersonal(endpointOf(route).shape.returns, result));
 

@@ -1,4 +1,4 @@
-// One-off sends as the API takes them: references are checked, and an idempotency key gets the same answer again.
+// Creates one-off sends: references are checked, and a repeated idempotency key gets the same answer.
 import { createHash } from "node:crypto";
 import type { NewNotification } from "../../../shared/contract/notification-input.ts";
 import type { Workspace } from "../../../shared/http/authenticate.ts";
@@ -40,7 +40,7 @@ const MAX_UNKNOWN_SHOWN = 100;
 interface CreatedSend {
   id: string;
   sent: number;
-  /** Given ids of no subscriber: how many, and the first of them (AMB-125). */
+  /** How many of the given ids belong to no subscriber, and the first of them (AMB-125). */
   unknown?: number | undefined;
   unknown_ids?: string[] | undefined;
   replayed: boolean;
@@ -56,7 +56,10 @@ interface Deps {
   mails: MailKeeping;
 }
 
-/** @throws 403 by plan, 409 for a key that was used with another body, 422 for a reference to nothing. */
+/**
+ * Creates a send.
+ * @throws 403 by plan, 409 for a key that was used with another body, 422 for a reference that does not exist
+ */
 export async function createNotification(
   { store, timers, jobWidths, sendWatch, sendQuota, secrets, mails }: Deps,
   allowance: Allowance,
@@ -79,7 +82,7 @@ export async function createNotification(
     preview_id === undefined
       ? undefined
       : drawOf(store, await secrets.root(), preview_id, { spec: asked, named: namedIn(input) });
-  // Once its references were found and before its row, which names what is stored here.
+  // After the references were found, and before the row, which names the stored texts.
   const [kept = asked] = await mails.keep([asked]);
   const spec = draw === undefined ? kept : { ...kept, draw };
   const id = jobIdOf("api", store.clock.now(), store.ids.bytes(10), await jobWidths.isWide(store, "api"));
@@ -122,11 +125,17 @@ function rememberWrites(
 interface Recipients {
   given: readonly string[] | undefined;
   missing: ReadonlySet<string>;
-  /** What the request calls ids of no subscriber. @param unknown those that the audience found; default: `missing` */
+  /**
+   * The answer's note of ids that belong to no subscriber.
+   * @param unknown those that the audience found; default: `missing`
+   */
   unknownOf(unknown?: readonly string[]): readonly string[];
 }
 
-/** The given ids, each once, and which of them are of no subscriber: the audience looks ids up if it is planned now. */
+/**
+ * The given ids without duplicates, and which of them belong to no subscriber. An audience that is planned now looks
+ * them up itself.
+ */
 async function recipientsOf(
   store: Store,
   secrets: Secrets,
@@ -157,13 +166,15 @@ function replay(
 }
 
 interface Ahead {
-  /** Answers reads of what was read. */
+  /** A store that answers repeated reads from memory. */
   store: Store;
   /** The workspace has no webhook endpoints that get events of a send. */
   noWebhooks?: boolean;
 }
 
-/** Reads the recipient, its channels, its text if that is stored, and whether a webhook endpoint gets its events. */
+/**
+ * Reads ahead: the recipient, its channels, its text if that is stored, and whether a webhook endpoint gets its events.
+ */
 async function lookAhead(store: Store, secrets: Secrets, input: NewNotification): Promise<Ahead> {
   const id = input.scheduled_at === undefined ? await onlyRecipient(store, secrets, input) : undefined;
   if (id === undefined) return { store };
@@ -178,7 +189,7 @@ async function lookAhead(store: Store, secrets: Secrets, input: NewNotification)
   return { store: ahead, noWebhooks: (webhooks?.n ?? 0) <= 0 };
 }
 
-/** The only subscriber that a request names; one that was erased is found in its next generation by later reads. */
+/** The only subscriber that a request names. Later reads find an erased one in its next generation. */
 async function onlyRecipient(store: Store, secrets: Secrets, { subscriberIds, external_ids }: NewNotification) {
   const [id, ...others] = new Set(subscriberIds ?? external_ids);
   if (id === undefined || others.length > 0) return undefined;

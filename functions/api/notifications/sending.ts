@@ -90,9 +90,9 @@ export const Notification = v.object({
   /** F21. */
   safety: SafetyInput,
   halted: said("Why its brake stopped it, until it is resumed", v.optional(Halt)),
-  /** Recipients that wait for the end of quiet hours (D-QUIET). */
+  /** Recipients who wait for the end of quiet hours (D-QUIET). */
   deferred: v.number(),
-  /** Of a send in progress by channels with a rate (AMB-111). */
+  /** The pace of a send in progress, for channels with a rate (AMB-111). */
   pacing: v.optional(
     v.array(
       v.object({
@@ -107,7 +107,7 @@ export const Notification = v.object({
   created_at,
   dispatched_at: v.nullable(Timestamp),
   completed_at: v.nullable(Timestamp),
-  /** Aggregates only; absent for explicit sends (SMA-9). */
+  /** Sums only; absent for sends to named subscribers (SMA-9). */
   channel_arbitration: v.optional(ArbitrationReport),
 });
 
@@ -117,13 +117,16 @@ const paced = async (store: StoreReader, { status, category, deliverySettings }:
   return pacingOf(store, provided, category);
 };
 
-/** The limits that apply; before the dispatch those that were asked for. */
+/** The limits that apply; before the dispatch, the requested ones. */
 function brakeOf({ safety, deliverySettings }: Job) {
   if (deliverySettings) return deliverySettings.brake ?? null;
   return safety === undefined || safety === "off" ? null : safety;
 }
 
-/** `sent` is the size of the audience at creation until the job runs, then the number accepted into delivery. */
+/**
+ * The send as the API shows it. Until the job runs, `sent` is the size of the audience at creation; then it is the
+ * number accepted into delivery.
+ */
 export const shown = async (store: StoreReader, job: Job): Promise<v.InferInput<typeof Notification>> => {
   const totals = await soFar(store, job);
   const { counts, skip_reasons, fail_reasons, delivered_by_channel, arbitration, deferred } = totals;
@@ -202,7 +205,7 @@ interface Named {
   params: { id: string };
 }
 
-/** With the mails that are stored apart. */
+/** The send with the mails that are stored apart. */
 async function shownWhole(store: StoreReader, mails: MailReading, record: JobRecord) {
   const job = await withContent(store, record);
   const [whole = job] = await mails.whole([job]);

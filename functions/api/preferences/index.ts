@@ -1,4 +1,4 @@
-// Preferences: the topics as one subscriber has them, for apps and backends (TPC-3).
+// Preferences: the topics and the choices of one subscriber, for apps and backends (TPC-3).
 import * as v from "valibot";
 import { ExternalId, said, titled, Uuid } from "../../../shared/contract/schemas.ts";
 import { TopicKey } from "../../../shared/contract/topic-key.ts";
@@ -88,7 +88,7 @@ export const preferences = group("preferences", "What a subscriber wants to hear
   ),
 ]);
 
-/** The source of a consent, by who recorded it. */
+/** The source of a consent, by its recorder. */
 const sourceOf = {
   sdk: "preferences",
   server: "server",
@@ -97,7 +97,10 @@ const sourceOf = {
   public: "preferences",
 } as const;
 
-/** @throws 422 unless exactly one id is given, 404 where no subscriber has it. */
+/**
+ * The profile of a subscriber.
+ * @throws 422 unless exactly one id is given, 404 if no subscriber has it
+ */
 async function requireProfile(
   store: StoreReader,
   secrets: Secrets,
@@ -113,7 +116,7 @@ async function requireProfile(
   return profile;
 }
 
-/** What was changed in topics that were read before. Those that are as they were are no choices (AMB-115). */
+/** The changes to topics that were read before. Unchanged topics are not choices (AMB-115). */
 function changesTo(current: readonly Preference[], topics: readonly Pick<Preference, "key" | "status">[]): Choices {
   const statuses = new Map(current.map(({ key, status }) => [key, status]));
   return Object.fromEntries(topics.flatMap(({ key, status }) => (statuses.get(key) === status ? [] : [[key, status]])));

@@ -1,4 +1,4 @@
-// Who gets a notification and why: the preview of a send, and the explanation for one recipient.
+// The recipients of a notification: the preview of a send, and the explanation for one recipient.
 import * as v from "valibot";
 import { cursor, cursorPage, cursorsOf, limit } from "../../../shared/contract/paging.ts";
 import { OneOf, said } from "../../../shared/contract/schemas.ts";

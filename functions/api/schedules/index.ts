@@ -1,4 +1,4 @@
-// Cron schedules: a template that is sent to all subscribers again and again, in a time zone of its own.
+// Cron schedules: a template that is sent to all subscribers repeatedly, in a time zone of its own.
 import * as v from "valibot";
 import { pageFields } from "../../../shared/contract/paging.ts";
 import { SomeOf, said, TemplateId, TrueOrFalse, Uuid } from "../../../shared/contract/schemas.ts";
@@ -55,7 +55,10 @@ interface References {
   topic?: string | null | undefined;
 }
 
-/** @throws 422 for a template, channel or topic that is not this workspace's. */
+/**
+ * Checks the references of a schedule.
+ * @throws 422 for a template, channel or topic of another workspace
+ */
 async function requireReferences(
   store: StoreReader,
   plan: PlanName,
@@ -67,8 +70,8 @@ async function requireReferences(
 }
 
 /**
- * How often the campaign of a schedule was paused or archived: what is said now counts until it is the next time.
- * @throws 422 for a campaign that is not this workspace's
+ * How often the campaign of a schedule was paused or archived. The setting of the schedule holds until the next time.
+ * @throws 422 for a campaign of another workspace
  */
 async function holdOf(store: StoreReader, campaign: string | null | undefined): Promise<number | undefined> {
   if (campaign === undefined || campaign === null) return undefined;

@@ -17,7 +17,7 @@ export const service = group("service", "Health.", [
       returns: v.object({
         status: v.literal("ok"),
         version: v.string(),
-        /** Of the repository that was deployed; `unknown` without Git. */
+        /** The commit of the deployed repository; `unknown` without Git. */
         commit: v.string(),
         region: said("The AWS region of all data; `local` on a laptop", v.string()),
       }),

@@ -1,4 +1,4 @@
-// Subscribers: upsert from the client, listing for integrations, erasure from the dashboard.
+// Subscribers: upserted by clients, listed for integrations, erased from the dashboard.
 import * as v from "valibot";
 import { cursor, cursorPage, cursorsOf } from "../../../shared/contract/paging.ts";
 import { SomeOf, TrueOrFalse, Uuid } from "../../../shared/contract/schemas.ts";

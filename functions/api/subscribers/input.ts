@@ -84,8 +84,9 @@ export function changeOf({ email, attributes = {}, ...reserved }: v.InferOutput<
 }
 
 /**
- * What is stated: an opt-in that its owner has yet to confirm is pending. `field`: where the consent is in the body.
- * @throws 422 for a consent of the future, and for an unknown topic
+ * The consents in a body. An opt-in that its owner has yet to confirm is pending. `field`: where the consent is in the
+ * body.
+ * @throws 422 for a consent in the future, and for an unknown topic
  */
 export async function consentOf(
   { store, workspace }: { store: StoreReader; workspace: () => Promise<WorkspaceRecord | undefined> },
@@ -98,7 +99,7 @@ export async function consentOf(
   const { consented_at = timestamp(now) } = consent;
   if (consented_at > timestamp(now + MAX_AHEAD_MS))
     throw invalid({ [`${field}consented_at`]: "must not be more than 5 minutes in the future" });
-  // A client's clock may be ahead: what follows a moment later must still count as newer (AMB-131).
+  // The clock of a client may be ahead; a later consent must still count as newer (AMB-131).
   const at = consented_at > timestamp(now) ? timestamp(now) : consented_at;
   const isPending = consent.status === "opted_in" && (await needsConfirmation(store, workspace, consent.channel));
   return { ...consent, consented_at: at, ...(isPending && { status: "pending" }) };

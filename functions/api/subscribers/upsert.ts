@@ -27,7 +27,7 @@ const upserting = {
 
 const upsertUses = [storeWrite, secrets, audienceSize, workspaceRead] as const;
 
-/** The id of the service is not known to the backend: the signed external id is exchanged for its hash. */
+/** A backend does not know the id of the service, so the signed external id is replaced by its hash. */
 const ownUpserting = {
   ...upserting,
   returns: v.object({
@@ -40,7 +40,7 @@ type UpsertCall = Context<typeof upsertUses> & Pick<Call<typeof upserting>, "cal
 
 /**
  * Creates the subscriber of an external id, or changes it.
- * @throws 402 beyond the plan's subscribers, 422 for a consent that cannot be, or a profile too large for the publishable key
+ * @throws 402 beyond the plan's subscribers, 422 for an invalid consent, or a profile too large for the publishable key
  */
 async function upsert({ store, secrets, audienceSize, workspace, caller, body }: UpsertCall) {
   const { external_id, consent, ...change } = body;

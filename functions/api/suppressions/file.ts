@@ -1,4 +1,4 @@
-// Reads a file of suppressed addresses, as providers of mail export them: CSV or JSON (AMB-128).
+// Reads a file of suppressed addresses in the export formats of mail providers: CSV or JSON (AMB-128).
 import { Readable } from "node:stream";
 import * as v from "valibot";
 import { said } from "../../../shared/contract/schemas.ts";
@@ -33,7 +33,7 @@ import type { NewSuppression } from "../../../shared/store/subscribers/addresses
 import { readAddress, suppress } from "../../../shared/store/subscribers/suppressions.ts";
 import type { WorkspaceRecord } from "../../../shared/store/workspaces/workspaces.ts";
 
-/** Limits rows, and addresses, of which a row may have several. */
+/** The limit of rows, and of addresses: a row may have several. */
 export const MAX_ROWS = 10_000;
 export const MAX_CHARACTERS = 1_000_000;
 const MAX_CONCURRENT = 25;
@@ -71,16 +71,16 @@ const TIMES = ["created", "created at", "date", "time", "timestamp", "suppressed
 
 const NO_ADDRESS = "no email address, and no phone number that can be read";
 
-/** Beside the usual names, those of files that hold nothing else. */
+/** Names of address columns in files that hold nothing else, beside the usual names. */
 const ADDRESSES = ["address", "recipient"];
 
 interface Columns {
-  /** Without its plus, a number of some columns is an international one anyway. */
+  /** In some columns a number without its plus is an international one. */
   addresses: readonly { at: number; lacksPlus: PluslessNumbers }[];
   note: number;
   time: number;
   country: number;
-  /** Columns about consent: files of all subscribers have rows without a suppression. */
+  /** Columns about consent. Files of all subscribers have rows that suppress nobody. */
   signed: readonly { at: number; signed: SignedName }[];
 }
 
@@ -112,7 +112,11 @@ function columnsOf(header: readonly string[]): Columns {
   };
 }
 
-/** @throws 400 for a file without a column of addresses, with too many rows or addresses, or that is neither CSV nor JSON */
+/**
+ * Suppresses the addresses of a file.
+ * @throws 400 for a file without a column of addresses, with too many rows or addresses, or that is neither CSV nor
+ * JSON
+ */
 export async function importSuppressions(
   store: Store,
   text: string,
@@ -131,7 +135,7 @@ export async function importSuppressions(
   return { suppressed, unchanged: found.size - suppressed, rejected, problems: problems.slice(0, MAX_REJECTED) };
 }
 
-/** The addresses of a file, each once. */
+/** The addresses of a file, without duplicates. */
 async function readFile(csv: string, reading: FileSettings) {
   const found = new Map<string, NewSuppression>();
   const problems: { line: number; reason: string }[] = [];
@@ -151,7 +155,7 @@ async function readFile(csv: string, reading: FileSettings) {
   return { found, problems };
 }
 
-/** The rows below the header, and what all of them show of the numbers in its columns. */
+/** The rows below the header, and what they show together about the numbers in each column. */
 async function readRows(csv: string, reading: FileSettings) {
   const rows: { cells: readonly string[]; line: number }[] = [];
   let header: readonly string[] = [];
@@ -184,7 +188,7 @@ async function readRows(csv: string, reading: FileSettings) {
 
 const IS_DAY = /^\d{4}-\d{2}-\d{2}(?:[T ]|$)/;
 
-/** What the first line is: a list of addresses may have no header, and a title may stand above it. */
+/** The meaning of the first line: a list of addresses may have no header, and a title may come before it. */
 function beginning(
   cells: readonly string[],
   reading: FileSettings,
@@ -200,11 +204,11 @@ function beginning(
   return { kind: isTitle(cells) ? "title" : "header", columns };
 }
 
-/** Of a status or an event; other words than these leave it open. */
+/** Words of a status or an event that does not suppress. Other words leave it open. */
 const GOES_ON =
   /^(?:active|aktiv|actif|activo|attivo|ativo|actief|aktywny|subscribed|confirmed|new|sent|processed|delivered|opened?|click(?:ed)?|deferr(?:ed|al)|accepted)$/;
 
-/** Whether a row says that its address is not suppressed, or soft-bounced, and nothing to the contrary. */
+/** Whether a row says that its address is not suppressed, or only bounced softly, and nothing to the contrary. */
 function isSpared(cells: readonly string[], { signed }: Columns, { zone }: FileSettings): boolean {
   const filled = signed.map(({ at, signed }) => ({ signed, value: textOf(cells[at] ?? "") }));
   const remarks = withReasons(
@@ -222,7 +226,7 @@ function isSpared(cells: readonly string[], { signed }: Columns, { zone }: FileS
   return said.length > 0 && said.every(Boolean);
 }
 
-/** What a row suppresses: each of its addresses; and whether a number beside them may be of two countries. */
+/** The addresses that a row suppresses, and whether a number beside them may be of two countries. */
 function rowOf(
   cells: readonly string[],
   columns: Columns,
@@ -247,7 +251,7 @@ function rowOf(
   return { addresses, isDoubtful: read.some((row) => row.isDoubtful) };
 }
 
-/** The addresses in a cell. A mail address may have a display name before it. */
+/** The addresses in a cell. A mail address may follow a display name. */
 export function addressesIn(
   cell: string,
   form: PhoneForm,
@@ -267,7 +271,10 @@ const BEGINS_AS_JSON = /^\s*(?:\{\s*"|\[\s*[{"])/;
 
 type Row = Record<string, unknown>;
 
-/** JSON or JSON lines, as SES, SendGrid, Postmark and Mailgun return them, as CSV. @returns undefined for other text */
+/**
+ * JSON or JSON lines, as SES, SendGrid, Postmark and Mailgun return them, as CSV.
+ * @returns undefined for other text
+ */
 function csvOfJson(text: string): string | undefined {
   const values = jsonOf(text) ?? linesOf(text);
   const rows = values?.flatMap(rowsIn);
@@ -276,7 +283,7 @@ function csvOfJson(text: string): string | undefined {
   return [names, ...rows.map((row) => names.map((name) => cellOf(row[name])))].map(lineOf).join("");
 }
 
-/** Without protection against formulas: no spreadsheet opens it. */
+/** A line of CSV. It is not protected against formulas, because no spreadsheet opens it. */
 const lineOf = (cells: readonly string[]): string =>
   `${cells.map((cell) => `"${cell.replaceAll('"', '""')}"`).join(",")}\n`;
 
@@ -293,7 +300,7 @@ function linesOf(text: string): unknown[] | undefined {
   return values.every((value) => value !== undefined) ? values.flat() : undefined;
 }
 
-/** The rows may stand in a list beside the number of the page: `{"SuppressedDestinationSummaries": [...]}`. */
+/** The rows may be in a list beside the number of the page: `{"SuppressedDestinationSummaries": [...]}`. */
 function rowsIn(value: unknown): Row[] {
   if (typeof value === "string") return [{ address: value }];
   if (Array.isArray(value)) return value.flatMap(rowsIn);

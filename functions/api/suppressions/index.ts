@@ -1,4 +1,4 @@
-// Suppressed addresses: no subscriber with one of them gets a message (AMB-128).
+// Suppressed addresses: messages are not sent to subscribers with one of them (AMB-128).
 import * as v from "valibot";
 import { cursor, cursorPage, limit } from "../../../shared/contract/paging.ts";
 import { OneOf, said, TrimmedTextUpTo } from "../../../shared/contract/schemas.ts";

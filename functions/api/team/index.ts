@@ -1,4 +1,4 @@
-// Who belongs to a workspace, in which role, and who is invited.
+// The members of a workspace with their roles, and invitations.
 import * as v from "valibot";
 import { roles } from "../../../shared/contract/roles.ts";
 import { OneOf, said } from "../../../shared/contract/schemas.ts";
@@ -21,7 +21,7 @@ import {
 } from "../../../shared/store/workspaces/invitations.ts";
 import { changeRole, getMember, listMembers, Member, removeMember } from "../../../shared/store/workspaces/members.ts";
 
-/** Mails to strangers: what one workspace may send, and what one mailbox may get. */
+/** Limits of invitations, which are mails to strangers: for one workspace, and for one mailbox. */
 export const INVITATIONS_PER_WORKSPACE: AttemptLimit = { kind: "invite-workspace", max: 100, windowMs: HOUR };
 export const INVITATIONS_PER_EMAIL: AttemptLimit = { kind: "invite-email", max: 5, windowMs: HOUR };
 
@@ -109,7 +109,7 @@ export const team = group("team", "Members, roles and invitations.", [
       const { token, ...invitation } = await invite(platform, { tenant, plan }, { ...body, mailed: canMail, by });
       if (!canMail) return { ...invitation, mailed: false, token };
       const { id, email, role, expires_at } = invitation;
-      // Only the hash of the token is stored, so no other function could mail it.
+      // Only the hash of the token is stored, so another function could not mail it.
       const letter = invitationMail(serviceUrl, { workspace: name, role, token, expires_at });
       const mailed = await mail({ tenant, id, to: email, ...letter });
       if (mailed === "sent") return { ...invitation, mailed: true };

@@ -1,4 +1,5 @@
-// Delivers a test send: rendered and sent by the code of sends, but at once and outside the ledger (docs/decisions/0040).
+// Delivers a test send: rendered and sent by the same code as sends, but at once and outside the ledger
+// (docs/decisions/0040).
 import * as v from "valibot";
 import type { Credentials } from "../../../shared/contract/credentials.ts";
 import { said } from "../../../shared/contract/schemas.ts";
@@ -34,7 +35,7 @@ import { attributesOf, type LivingProfile } from "../../../shared/store/subscrib
 import type { Opener } from "../../../shared/store/vault.ts";
 import type { WorkspaceRecord } from "../../../shared/store/workspaces/workspaces.ts";
 
-/** Addresses of one test send: all are sent to at once, within the time of a request. */
+/** Addresses of one test send. All are sent to at once, within the time of a request. */
 const MAX_ADDRESSES = 100;
 
 const states = ["sent", "failed", "skipped", "unknown"] as const;
@@ -56,15 +57,15 @@ export type TestDelivery = v.InferOutput<typeof TestDelivery>;
 
 export interface TestSend {
   id: string;
-  /** With the texts of its template, marked as a test. */
+  /** The job with the texts of its template, marked as a test. */
   said: JobSpec;
   via: DeliverySettings["via"];
   workspace: WorkspaceRecord | undefined;
-  /** The arm of recipients that are not in the draw. */
+  /** The arm of recipients who are not in the draw. */
   arm: Arm;
   /** The draw of a preview of the send. */
   draw: TestDraw | undefined;
-  /** Whose attributes fill the texts; else those of each recipient. */
+  /** The profile whose attributes fill the texts; undefined: each recipient's own. */
   shownAs: LivingProfile | undefined;
   subscribers: readonly { id: string; profile: LivingProfile | undefined }[];
   /** The caller's own address. */
@@ -81,7 +82,7 @@ interface Deps {
 
 type PlannedDelivery = Pick<TestDelivery, "subscriber_id" | "channel"> & { send(): Promise<SendOutcome> };
 
-/** Sends to every address of the recipients, at once, and says what became of each. Nothing is tried again. */
+/** Sends to every address of the recipients at once, and reports each result. A failure is not retried. */
 export async function deliverTest(deps: Deps, test: TestSend): Promise<TestDelivery[]> {
   const { draw, arm, subscribers, email } = test;
   const armFor = (id: string): Arm => (draw ? draw.armOf(id) : arm);
@@ -103,7 +104,10 @@ export async function deliverTest(deps: Deps, test: TestSend): Promise<TestDeliv
   );
 }
 
-/** Consent, topics and addresses decide as they do for a send: every channel that does not reach the subscriber says why. */
+/**
+ * The sendings to a subscriber. Consent, topics and addresses decide as they do for a send: every channel that does not
+ * reach the subscriber says why.
+ */
 async function sendingsTo(
   store: Store,
   { via, said, workspace, draw }: TestSend,
@@ -132,7 +136,7 @@ async function sendingsTo(
   });
 }
 
-/** By email only: the caller is not a subscriber. The texts are those of the first test subscriber. */
+/** The caller is no subscriber, so this goes by email only. The texts are those of the first test subscriber. */
 const sendingToSelf = ({ via, subscribers }: TestSend, send: Sender, email: string): PlannedDelivery => ({
   subscriber_id: null,
   channel: "email",
@@ -153,7 +157,7 @@ interface Addressee {
 
 type Sender = (target: Target, to: Addressee) => Promise<SendOutcome>;
 
-/** What sends one message: texts and templates are compiled, and credentials opened, once. */
+/** Makes a function that sends one message. Texts, templates and credentials are prepared once. */
 async function senderFor({ log, store, vault, providers, mailLinks }: Deps, test: TestSend): Promise<Sender> {
   const { id, said, via, arm, shownAs } = test;
   const now = store.clock.now();
@@ -185,7 +189,7 @@ async function senderFor({ log, store, vault, providers, mailLinks }: Deps, test
     return providerOf(providers, channel).send(opening, {
       tenant: store.tenant,
       job: id,
-      // Nobody has the id of the test: what a provider reports of the caller's own mail is of no subscriber.
+      // The id of the test belongs to no subscriber, so reports about the caller's own mail are ignored.
       subscriber: subscriber ?? id,
       target: device ?? channel,
       at: now,
@@ -213,11 +217,11 @@ interface MailOfTest {
   tenant: string;
   subscriber: string | undefined;
   profile: LivingProfile | undefined;
-  /** Whose attributes fill it. */
+  /** The profile whose attributes fill the texts. */
   shown: LivingProfile | undefined;
 }
 
-/** Opens and clicks are not counted. The links of the footer are the subscriber's own: the caller's lead nowhere. */
+/** A mail without tracking. The links of its footer belong to the subscriber; the caller's lead nowhere. */
 function mailOf(
   { said: { category, name, topic }, workspace }: TestSend,
   urlOf: MailLinks,
@@ -241,7 +245,7 @@ function mailOf(
   return { parts, ...(unsubscribeUrl !== undefined && { unsubscribeUrl }) };
 }
 
-/** Other addresses have the message by then, so that a failure is the outcome of this one. */
+/** A failure here is the outcome of the inbox alone, because other addresses have the message by then. */
 async function writeToInbox(
   { log, store }: Pick<Deps, "log" | "store">,
   { id, arm }: TestSend,

@@ -24,7 +24,7 @@ import { type AttemptLimit, countAttempt } from "../../../shared/store/workspace
 import { deliverTest, TestDelivery, type TestSend } from "./delivery.ts";
 import { sandbox } from "./sandbox.ts";
 
-/** Tests count in no quota. */
+/** Test sends count in no quota, so they have a limit. */
 export const TESTS_PER_WORKSPACE: AttemptLimit = { kind: "test-send", max: 20, windowMs: HOUR };
 
 const endpoint = endpoints({ credentials: ["dashboard"], uses: [storeWrite, workspaceRead] });
@@ -61,7 +61,10 @@ type TestCall = Context<readonly [typeof storeWrite, typeof workspaceRead, typeo
   body: v.InferOutput<typeof TestNotification>;
 };
 
-/** The test that a body asks for. @throws 422 for a recipient that is no test subscriber, and for a test to nobody */
+/**
+ * The test that a body asks for.
+ * @throws 422 for a recipient that is not a test subscriber, and for a test without recipients
+ */
 async function testSendOf({ store, workspace: settings, secrets, mails, caller, body }: TestCall): Promise<TestSend> {
   const { email } = requireUser(caller);
   const { to, as_subscriber_id, variant, preview_id, ...message } = body;

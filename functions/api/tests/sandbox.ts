@@ -23,7 +23,7 @@ import { listSent } from "../../../shared/store/sandbox/outbox.ts";
 import { isSandbox, timeIn } from "../../../shared/store/sandbox/sandbox.ts";
 import { WorkspaceItem } from "../../../shared/store/workspaces/items.ts";
 
-/** A longer move is answered by 202. */
+/** A move that takes longer is answered by 202. */
 const WAIT_MS = 15 * SECOND;
 const FIRST_PAUSE_MS = 50;
 const MAX_PAUSE_MS = 2 * SECOND;
@@ -134,7 +134,10 @@ function sandboxOf(workspace: Workspace): Workspace {
   );
 }
 
-/** Where a move is to end. @throws 422 for both or neither, for backwards, and for too far */
+/**
+ * The end of a move.
+ * @throws 422 for both fields or neither, for a time in the past, and for one too far ahead
+ */
 function targetOf({ advance, to }: { advance?: string | undefined; to?: string | undefined }, from: number): number {
   if ((advance === undefined) === (to === undefined)) throw invalid({ body: "needs either advance or to" });
   const duration = advance === undefined ? undefined : parseDuration(advance);

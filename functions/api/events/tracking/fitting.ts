@@ -1,14 +1,14 @@
-// Values of other software, made to fit: what is too long is cut, what cannot be kept is left out, and both are counted.
+// Fits values of other software to our limits: long values are cut, unsupported ones left out, and both are counted.
 import { hasAtMost } from "../../../../shared/rules/characters.ts";
 import { isRefusedKey } from "../../../../shared/rules/json-limits.ts";
 import type { Value } from "../../../../shared/store/model.ts";
 
 export interface Bounds {
-  /** Entries of the outermost object. */
+  /** The most entries of the outermost object. */
   entries: number;
   keyCharacters: number;
   textCharacters: number;
-  /** Bytes of the outermost object, as JSON. */
+  /** The most bytes of the outermost object, as JSON. */
   bytes: number;
 }
 

@@ -1,4 +1,4 @@
-// What Segment's libraries send: one message, or a batch of them, with the write key in a header or in the body.
+// Reads the messages of Segment's libraries: one message or a batch, with the write key in a header or in the body.
 import { gunzipSync } from "node:zlib";
 import * as v from "valibot";
 import { badRequest } from "../../../../shared/kernel/errors.ts";
@@ -8,7 +8,7 @@ import { SERVER_BODY_BYTES } from "../../../../shared/rules/event-limits.ts";
 export const messageTypes = ["identify", "track", "page", "screen", "group", "alias"] as const;
 type MessageType = (typeof messageTypes)[number];
 
-/** The last part of a call's path: the name of a type, its first letter as browsers write it, or a batch. */
+/** The last part of a call's path: a message type, its first letter (as browsers write it), or a batch. */
 export const calls = [...messageTypes, "i", "t", "p", "s", "g", "a", "batch", "b", "import", "m"] as const;
 type CallName = (typeof calls)[number];
 
@@ -16,7 +16,7 @@ const batchNames: Readonly<Record<string, CallName>> = { b: "batch", import: "ba
 const typeOf = (call: string): MessageType | undefined =>
   messageTypes.find((type) => type === call || type[0] === call);
 
-/** A field of another type than expected is as if it were absent: one bad value does not cost the message. */
+/** Treats a field of the wrong type as absent, so that one bad value does not lose the message. */
 const lenient = <T>(schema: v.GenericSchema<unknown, T>) => v.fallback(v.optional(schema), undefined);
 const Id = lenient(v.pipe(v.union([v.string(), v.number()]), v.transform(String)));
 const Text = lenient(v.string());
@@ -56,9 +56,9 @@ export type Message = v.InferOutput<typeof Message>;
 
 interface ReadMessages {
   messages: Message[];
-  /** Messages that are larger or deeper than one may be, or that are no objects. */
+  /** Messages that are too large, too deep, or not objects. */
   unreadable: number;
-  /** Messages of a batch beyond those that it may have. */
+  /** Messages of a batch beyond the limit. */
   tooMany: number;
 }
 
@@ -68,9 +68,9 @@ export const MAX_MESSAGE_BYTES = 32_768;
 const MAX_DEPTH = 20;
 
 /**
- * The JSON object of a body.
+ * Parses the body of a request.
  * @param encoding its `Content-Encoding`; only gzip is unpacked
- * @throws 400 for what is too large, or no JSON object
+ * @throws 400 if it is too large, or not a JSON object
  */
 export function jsonOf(raw: Buffer, encoding: string | undefined): Record<string, unknown> {
   const bytes = encoding === "gzip" ? inflated(raw) : raw;
@@ -94,9 +94,9 @@ function inflated(raw: Buffer): Buffer {
 }
 
 /**
- * The messages of a call: one, or those of a batch.
- * @param max the most messages that are taken of a batch
- * @throws 400 for a message by itself that is unreadable
+ * The messages of a call.
+ * @param max the most messages taken from a batch
+ * @throws 400 for a single message that is unreadable
  */
 export function messagesOf(call: CallName, body: Record<string, unknown>, max: number): ReadMessages {
   const type = typeOf(call);
@@ -124,7 +124,7 @@ function readAll(raw: readonly unknown[]): ReadMessages {
   return { messages, unreadable: raw.length - messages.length, tooMany: 0 };
 }
 
-/** Whether a value is nested so deep that code which recurs into it could overflow. */
+/** Whether a value is nested deeply enough to overflow code that recurses into it. */
 function isDeep(value: unknown): boolean {
   let layer = [value];
   for (let depth = 0; depth < MAX_DEPTH && layer.length > 0; depth++)

@@ -1,4 +1,4 @@
-// Takes translated messages in: subscribers first, then what belongs to them, then the events.
+// Stores translated messages: first the subscribers, then their devices and anonymous ids, then the events.
 import { type Caller, workspaceOf } from "../../../../shared/http/authenticate.ts";
 import { requireScope } from "../../../../shared/http/gates.ts";
 import type { Context } from "../../../../shared/kernel/deps.ts";
@@ -20,15 +20,15 @@ export const takingUses = [storeWrite, secrets, audienceSize, eventIntake] as co
 type TrackingContext = Context<typeof takingUses> & { caller: Caller };
 
 const AT_ONCE = 20;
-/** Attributes of one write: the most that a profile has by the publishable key, and that any request changes. */
+/** Attributes of one write. By the publishable key a profile has no more; otherwise it is the limit of any request. */
 const MAX_AT_ONCE: Record<Tier, number> = { client: 64, server: 200 };
-/** Of one request. Their anonymous ids are bounded with them. */
+/** Users of one request; this bounds their anonymous ids too. */
 export const MAX_USERS: Record<Tier, number> = { client: 3, server: Number.POSITIVE_INFINITY };
 
 /**
- * Takes all messages in. A repeat changes nothing more: events have the ids of their messages.
- * @returns how many profiles were full, so that nothing was added to them (AMB-146)
- * @throws 402 or 429 beyond the quotas of the plan, 403 for a key whose scopes leave out writing subscribers
+ * Stores all messages. A repeat changes nothing, because events have the ids of their messages.
+ * @returns how many profiles were full and got no attributes (AMB-146)
+ * @throws 402 or 429 beyond the quotas of the plan, 403 for a key whose scopes do not allow writing subscribers
  */
 export async function takeMessages(
   taking: TrackingContext,
@@ -38,7 +38,7 @@ export async function takeMessages(
   const { store, secrets, intake, caller } = taking;
   const people = Map.groupBy(messages, ({ externalId }) => externalId);
   people.delete(undefined);
-  // The publishable key may do as much, so only a key that was made for less is refused.
+  // The publishable key may do this as well, so only a key with fewer scopes is refused.
   const isScoped = caller.kind === "server" && caller.explicit;
   if (people.size > 0 && isScoped) requireScope(caller, "subscribers:write");
 
@@ -72,7 +72,7 @@ export async function takeMessages(
   return { full };
 }
 
-/** The subscriber of an external id, with all that its messages say; created where there is none. */
+/** The subscriber of an external id with all that its messages say; created if there is none. */
 async function subscriberOf(
   { store, secrets, audienceSize, caller }: TrackingContext,
   external_id: string,
@@ -105,7 +105,9 @@ async function subscriberOf(
   return { id, isFull };
 }
 
-/** A library that has the publishable key sends for the device that it is on: the one of the last message, of its user. */
+/**
+ * A library with the publishable key sends for the device that it runs on: the one of the last message, for its user.
+ */
 async function registerDevices(
   { store }: TrackingContext,
   messages: readonly Translation[],
@@ -114,7 +116,7 @@ async function registerDevices(
 ): Promise<void> {
   const sent = messages.filter(({ device }) => device);
   const known = tier === "client" ? sent.slice(-1) : sent;
-  // A phone that several users of a batch were on is the last one's.
+  // If several users of a batch used one phone, it belongs to the last one.
   const byToken = new Map(known.map((message) => [`${message.device?.platform} ${message.device?.token}`, message]));
   const byUser = Map.groupBy(byToken.values(), ({ externalId }) => externalId);
   for (const batch of chunksOf([...byUser], AT_ONCE))
@@ -127,7 +129,7 @@ async function registerDevices(
     );
 }
 
-/** The first link wins (AMB-26): an id that is somebody's stays with them. */
+/** Links anonymous ids. The first link wins (AMB-26): an id that is linked already stays with its subscriber. */
 async function linkAnonymous(
   { store }: TrackingContext,
   messages: readonly Translation[],

@@ -1,4 +1,4 @@
-// What a message of Segment's libraries means here: a change of a subscriber, an event, a device, an anonymous id.
+// Translates a message of Segment's libraries into a change of a subscriber, an event, a device and an anonymous id.
 import * as v from "valibot";
 import { EmailAddress, ExternalId, Locale, TimeZone } from "../../../../shared/contract/schemas.ts";
 import { timestamp } from "../../../../shared/kernel/clock.ts";
@@ -32,23 +32,23 @@ type DropReason =
 export interface Translation {
   kind: "taken";
   externalId: string | undefined;
-  /** The actor of the event where there is no external id. */
+  /** The actor of the event if there is no external id. */
   anonymousId: string | undefined;
-  /** Undefined where the message says nothing about the subscriber itself. */
+  /** Undefined if the message says nothing about the subscriber itself. */
   profile: { email?: string; attributes: Record<string, Value> } | undefined;
-  /** Anonymous ids that are the subscriber's from now on. */
+  /** Anonymous ids that belong to the subscriber from now on. */
   anonymousIds: string[];
   device: Omit<DeviceInput, "subscriber_id"> | undefined;
-  /** Without its actor. */
+  /** The event without its actor. */
   event: Omit<NewEvent, "subscriber_id" | "external_id" | "anonymous_id"> | undefined;
-  /** Values that were cut, and values that were left out. */
+  /** How many values were cut, and how many left out. */
   shortened: number;
   omitted: number;
 }
 
 export interface Receipt {
   tier: Tier;
-  /** In milliseconds. */
+  /** When the request was received, in milliseconds. */
   receivedAt: number;
 }
 
@@ -64,13 +64,13 @@ const properties: Bounds = {
   bytes: MAX_MESSAGE_BYTES,
 };
 const TRAIT_CHARACTERS = { keyCharacters: 128, textCharacters: 4_096 };
-/** What the publishable key may write is bounded by AMB-146; room is left for the fields beside the traits. */
+/** AMB-146 bounds what the publishable key may write; room is left for the fields beside the traits. */
 const traits: Record<Tier, Bounds> = {
   client: { ...TRAIT_CHARACTERS, entries: 56, bytes: 12_288 },
   server: { ...TRAIT_CHARACTERS, entries: 180, bytes: MAX_MESSAGE_BYTES },
 };
 
-/** A message of Segment's libraries as a subscriber's profile, an event or both; or why it is dropped. */
+/** Translates a message into a profile, an event or both, or says why it is dropped. */
 export function translated(message: Message, receipt: Receipt): Translation | { kind: "dropped"; reason: DropReason } {
   const { type, userId = "", anonymousId = "", previousId = "", integrations = {} } = message;
   if (integrations.All === false && integrations["Segment.io"] !== true) return { kind: "dropped", reason: "excluded" };
@@ -109,7 +109,7 @@ function eventOf(message: Message, receipt: Receipt, fitter: Fitter): Translatio
   };
 }
 
-/** The name and the properties of the event that a message is stored as. */
+/** The name and the properties of the event for a message. */
 function contentOf(message: Message): [name: string | undefined, properties: Record<string, unknown>] {
   const { type, event, name, category, groupId, previousId, properties: original = {}, traits = {} } = message;
   if (type === "track") return [event, original];
@@ -119,7 +119,7 @@ function contentOf(message: Message): [name: string | undefined, properties: Rec
   return [undefined, {}];
 }
 
-/** When it happened, by the clock of the service (AMB-135). */
+/** When the event happened, by the clock of the service (AMB-135). */
 function timeOf({ timestamp: stated, originalTimestamp, sentAt }: Message, { receivedAt }: Receipt): number {
   const at = [originalTimestamp, stated].map((text) => Date.parse(text ?? "")).find((time) => !Number.isNaN(time));
   const sent = Date.parse(sentAt ?? "");
@@ -159,14 +159,14 @@ function profileOf({ traits: given, context }: Message, tier: Tier, fitter: Fitt
 
 const Name = v.pipe(v.string(), v.maxLength(MAX_PROPERTY_CHARACTERS));
 
-/** `en_GB` is meant as `en-GB`. */
+/** Accepts `en_GB` as `en-GB`. */
 const Tag = v.pipe(
   v.string(),
   v.transform((text) => text.replaceAll("_", "-")),
   Locale,
 );
 
-/** Spaces, brackets, dots and hyphens between the digits are taken out. */
+/** Removes spaces, brackets, dots and hyphens between the digits. */
 const Phone = v.pipe(
   v.string(),
   v.transform((text) => text.replaceAll(/[\s().-]/g, "")),
