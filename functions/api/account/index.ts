@@ -138,7 +138,7 @@ export const account = group("account", "Keys and settings of a workspace, and t
     },
     async ({ platform, store, tenant, recomputeQueue: queue, caller, body, headers }) => {
       const read = async () => requireFound(await getWorkspace(platform, tenant), "workspace");
-      // A member who was erased in the meantime may stay in the list.
+      // A test subscriber who was erased in the meantime may stay in the list.
       const known = body.test_subscriber_ids ? (await read()).test_subscriber_ids : [];
       const testers = await getProfiles(store, body.test_subscriber_ids?.filter((id) => !known.includes(id)) ?? []);
       if (testers.some((profile) => !profile))

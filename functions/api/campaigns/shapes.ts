@@ -43,7 +43,7 @@ export const CampaignShape = v.object({
 /** Recipients who failed (AMB-126). */
 export const failures = { failed: v.number(), fail_reasons: v.record(v.string(), v.number()), uncertain };
 
-/** The step of its brake (F21). */
+/** The halted sends of a campaign (F21). */
 export const halted = said(
   "The sends that their brake stopped",
   v.array(v.object({ job_id: v.string(), ...Halt.entries })),

@@ -91,7 +91,7 @@ export const imports = group("imports", "CSV files into lists, and exports as CS
       if (!(await listExists(store, list))) throw notFound("list");
       await refuseUnknownTopics(store, mapping);
       const id = upload_id ?? ids.uuidAt(clock.now());
-      // The file of a finished import is deleted. A client that got no answer may ask for its deletion again.
+      // The file of a finished import is gone. A client that got no answer may repeat its request.
       const uploadedBytes = async () =>
         isUuid(id) ? ((await uploads.sizeOf(id)) ?? (await findImport(store, id))?.bytes) : undefined;
       const bytes = file ? file.bytes.length : await uploadedBytes();

@@ -48,7 +48,7 @@ async function warned(store: StoreReader, journey: Journey) {
 
 const endpoint = endpoints({ credentials: ["dashboard"], uses: [] });
 
-/** Sets the numbers of steps without runs to zero. */
+/** The numbers of steps, all zero: no run is on them. */
 const withoutRuns = (steps: object) =>
   Object.fromEntries(Object.keys(steps).map((id) => [id, { active: 0, outcomes: {} }]));
 

@@ -1,4 +1,4 @@
-// Mails the owner of an address the question whether an opt-in is meant (AMB-129): a send to one subscriber like any other,
+// Mails the owner of an address to ask whether an opt-in is meant (AMB-129): a send to one subscriber like any other,
 // through the workspace's own channel.
 import { SECOND } from "../../../shared/kernel/clock.ts";
 import type { Context } from "../../../shared/kernel/deps.ts";
@@ -32,7 +32,7 @@ export const askConfirmation = queueWorker(
   "Mails the owner of an address the question whether an opt-in is meant.",
   uses,
   async ({ subscriber, channels }, context) => {
-    // Others ask the same address at this moment.
+    // Other messages ask the same address at this moment.
     for (const channel of channels)
       await untilUncontended(busy.transient("The address is asked by other workers."), async () =>
         (await ask(context, subscriber, channel)) === "refused" ? contended : done(undefined),
@@ -47,7 +47,7 @@ interface Question {
   settings: WorkspaceRecord;
   /** The channel by which the mail is sent. */
   mailer: string;
-  /** The name of the topic or list that the opt-in is about; undefined if it is about all mail. */
+  /** The name of the topic or list of the opt-in; undefined if it is about all mail. */
   about: string | undefined;
 }
 
@@ -66,7 +66,7 @@ async function ask(context: WorkerContext, subscriber: string, channel: string):
 type Skip = { kind: "skip"; why: string };
 const skip = (why: string): Skip => ({ kind: "skip", why });
 
-/** Whether the owner of the address is asked. It reads only. */
+/** Decides whether to ask the owner of the address. It only reads. */
 async function decide(
   { store, workspace }: WorkerContext,
   subscriber: string,
@@ -102,7 +102,10 @@ async function sendQuestion(
   return { kind: started.kind === "refused" ? "refused" : "decided" };
 }
 
-/** A new statement asks again, once there is room. @throws everything else */
+/**
+ * Ignores the refusal of a limit: a new statement asks again, once there is room.
+ * @throws any other error
+ */
 function beyondAllowance(error: unknown): { kind: "beyond allowance" } {
   if (error instanceof ApiError && error.status === 402) return { kind: "beyond allowance" };
   throw error;
@@ -126,7 +129,10 @@ const specOf = (channel: string, { subject, text, html }: ReturnType<typeof mail
 
 const plain = (text: string): string => text.replaceAll(/[{}%]/g, "").trim();
 
-/** @param options.about the name of the topic or list that it is about, if it is about one */
+/**
+ * Makes the mail that asks.
+ * @param options.about the name of the topic or list of the opt-in, if it has one
+ */
 function mailThatAsks(
   { code, words }: Language,
   { sender, about }: { sender: string; about: string | undefined },

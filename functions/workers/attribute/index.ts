@@ -1,4 +1,4 @@
-// Conversions: an event that a definition names is counted for the sends that touched its subscriber (D-ATTRIB).
+// Conversions: an event that a definition names is counted for the sends that reached its subscriber (D-ATTRIB).
 import { MINUTE, SECOND, timestamp } from "../../../shared/kernel/clock.ts";
 import type { Context } from "../../../shared/kernel/deps.ts";
 import { attributeQueue } from "../../../shared/runtime/resources.ts";
@@ -15,11 +15,11 @@ import {
 } from "../../../shared/store/insights/conversions.ts";
 import { ownersOf, subscribersOf } from "../../../shared/store/subscribers/aliases.ts";
 
-/** A chunk writes the outcomes of a round within this time after it began: an event that came before them waits for them. */
+/** A chunk writes the outcomes of a round within this time after it began. An event of that time waits for them. */
 const ROUND_MS = 2 * MINUTE;
-/** Those of a worker that stopped are written by its successor, with the time of the same round: by then. */
+/** By this time a successor has written the outcomes of a worker that stopped, with the time of the same round. */
 const LATE_MS = 15 * MINUTE;
-/** Events of an anonymous id that are looked at for one message, of each definition; the older ones have a message after it. */
+/** Events of an anonymous id read for one message, of each definition; another message reads the older ones. */
 const PAGE_EVENTS = 200;
 
 const uses = [storeWrite, attributeQueue] as const;
@@ -52,7 +52,7 @@ async function attributeEvent(context: WorkerContext, id: string): Promise<void>
   if (subscriber !== undefined) await attribute(context, subscriber, event, definition);
 }
 
-/** Counts an event, and looks at it again until the outcomes of the sends before it must be there. */
+/** Counts an event, and looks at it again until the outcomes of the sends before it must be written. */
 async function attribute(
   { store, clock, attributeQueue: queue }: WorkerContext,
   subscriber: string,
@@ -74,9 +74,10 @@ interface Older {
 }
 
 /**
- * IDN-2: the events of an anonymous id belong to the identified subscriber, and can be conversions of its sends.
+ * Counts the events of an anonymous id: they belong to the identified subscriber, and can be conversions of its sends
+ * (IDN-2).
  * @param options.older default: the newest events of every definition
- * @returns where older ones may be
+ * @returns the times before which there may be older ones
  */
 async function attributeAlias(
   context: WorkerContext,
@@ -98,7 +99,10 @@ async function attributeAlias(
   return more;
 }
 
-/** The newest events before a time, with all that occurred at the instant of the oldest; `than`: before it are more. */
+/**
+ * The newest events before a time, with all that occurred at the instant of the oldest. `than`: there are more before
+ * it.
+ */
 async function pageOf(
   store: Store,
   anonymous: string,

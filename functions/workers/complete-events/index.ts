@@ -1,4 +1,4 @@
-// Completes batches of events whose request ended early: crashed, or refused by a service after the events were stored.
+// Completes batches of events whose request ended early: it crashed, or was refused after the events were stored.
 import { queueWorker } from "../../../shared/runtime/worker.ts";
 import { storeWrite } from "../../../shared/store/context.ts";
 import { unsealed } from "../../../shared/store/events/blocks.ts";

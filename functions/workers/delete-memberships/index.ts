@@ -1,4 +1,4 @@
-// Removes the members of a deleted list or segment: at once, and again once late writers have ended.
+// Deletes the members of a deleted list or segment: at once, and again after late writers have ended.
 import { WORKING_MS } from "../../../shared/contract/messages.ts";
 import { deleteMembershipsQueue } from "../../../shared/runtime/resources.ts";
 import { queueWorker } from "../../../shared/runtime/worker.ts";

@@ -1,5 +1,5 @@
-// The brake of a send (F21, docs/decisions/0052): asked before a chunk begins and before each of its groups, as pause is.
-// It may halt the send, let a chunk wait for what others find out, and keep back who is not in the canary.
+// The brake of a send (F21, docs/decisions/0052): checked before a chunk begins and before each of its groups, as pause
+// is. It may halt the send, let a chunk wait for the results of others, and hold back recipients outside the canary.
 import { MINUTE } from "../../../shared/kernel/clock.ts";
 import {
   askAgainIn,
@@ -26,7 +26,7 @@ import { findJob } from "../../../shared/store/sends/jobs/jobs.ts";
 import { readShared } from "./memory.ts";
 import { type PreparedMessage, recipientOf, type Work } from "./work.ts";
 
-/** How long the figures of a send are used. */
+/** How long an environment uses the figures of a send. */
 const FRESH_MS = 500;
 /** The certainty that the errors of one chunk need, in standard deviations: of many chunks, some are bad by chance. */
 const CHUNK_CERTAINTY = 4;
@@ -34,7 +34,7 @@ const CHUNK_CERTAINTY = 4;
 const viewOf = ({ store, clock, figures }: Work, job: JobRecord): Promise<BrakeView> =>
   readShared(clock, figures, `${store.tenant} ${job.id}`, { ms: FRESH_MS, read: () => brakeView(store, job) });
 
-/** The limit that the figures of a send have passed so far. */
+/** The limit that the figures of a send have passed, if any. */
 export async function breachNow(work: Work, job: JobRecord): Promise<Breach | undefined> {
   const limits = job.deliverySettings?.brake;
   if (!limits) return undefined;
@@ -50,9 +50,9 @@ export async function halt(work: Work, job: JobRecord, breach: Breach): Promise<
 }
 
 /**
- * Whether a chunk may begin: only so many begin as what is known of the others allows, so that workers cannot pass the
- * limit together. One that began goes on.
- * @returns how long it waits before it asks again, in milliseconds; 0 if it may begin
+ * Whether a chunk may begin. The known figures bound how many chunks begin, so that workers cannot pass the limit
+ * together. A chunk that began goes on.
+ * @returns how many milliseconds it waits before it asks again; 0 if it may begin
  */
 export async function waitOfChunk(work: Work): Promise<number> {
   const { job, claim, chunkRef, clock } = work;
@@ -70,7 +70,7 @@ export async function waitOfChunk(work: Work): Promise<number> {
 export const isCounted = ({ deliverySettings: settings }: Pick<JobRecord, "deliverySettings">): boolean =>
   settings?.brake !== undefined || settings?.isCounted === true;
 
-/** With first tries counted, where the figures of the send count. */
+/** The progress with first tries counted, if the figures of the send count. */
 export const withFigures = (job: JobRecord, progress: Progress): Progress =>
   isCounted(job) ? { ...progress, tried: progress.tried ?? {} } : progress;
 
@@ -79,7 +79,7 @@ export const notePassed = ({ job }: Work, progress: Progress): void => {
   if (isCounted(job)) progress.passed ||= isPassed(progress);
 };
 
-/** Puts everyone off who is not in the canary, until it was sent and its wait is over. */
+/** Puts off all recipients outside the canary, until the canary was sent and its wait is over. */
 export async function keepCanaryFirst(work: Work, progress: Progress): Promise<void> {
   const { chunkRef, job, chunk, addressees, clock } = work;
   const { canary_percent: share, canary_wait_minutes: minutes = DEFAULT_CANARY_WAIT_MINUTES } =
@@ -101,7 +101,7 @@ export async function keepCanaryFirst(work: Work, progress: Progress): Promise<v
   });
 }
 
-/** With nobody waiting for the canary any more, once the send was resumed. */
+/** The progress in which no recipient waits for the canary, after the send was resumed. */
 export function withoutCanaryWait({ resumedWith }: JobRecord, progress: Progress, now: number): Progress {
   if (!resumedWith) return progress;
   const ended = (unit: Unit): Unit => {
@@ -128,7 +128,8 @@ export function createChunkWatch(work: Work) {
       const newest = await findJob(work.store, job.id);
       if (!newest || newest.halted) return;
       if (newest.releasedAt === job.releasedAt) return halt(work, newest, breach);
-      // The send was halted and resumed meanwhile: figures from before count no more, and the limits may be others.
+      // The send was halted and resumed in the meantime. Earlier figures no longer count, and the limits may have
+      // changed.
       job = newest;
       local = noFigures();
     },

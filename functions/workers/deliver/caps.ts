@@ -47,7 +47,7 @@ export async function claimCapped(
   }
 }
 
-/** The messages of a recipient, as one kind of window counts them. */
+/** The messages of a recipient that one kind of window counts. */
 interface MessageCount {
   first: FirstMessages;
   caps: readonly FrequencyCap[];
@@ -63,7 +63,7 @@ function countsOf(job: Job, progress: Progress, first: FirstMessages, capping: C
 
 type CapCounts = Pick<Progress, "counted" | "countedBy">;
 
-/** A message that was throttled, or whose claim was given back, is claimed again with the tries it had, and counts once. */
+/** A message that was throttled, or whose claim was given back, is claimed again with its tries, and counts once. */
 function wasCounted({ counted, countedBy }: CapCounts, { recipient }: FirstMessages, cap: FrequencyCap): boolean {
   const set = cap.channel_class === undefined ? counted : (countedBy[cap.channel_class] ?? 0n);
   return ((set >> BigInt(recipient)) & 1n) === 1n;
@@ -82,7 +82,7 @@ function withCounted({ counted: before, countedBy: beforeBy }: CapCounts, counts
   return { counted, countedBy };
 }
 
-/** Retries were counted before. What is refused for another reason is not counted at all. */
+/** The messages to count. Retries were counted before, and a message refused for another reason is not counted. */
 function firstMessages(prepared: readonly PreparedMessage[]): FirstMessages[] {
   const fresh = prepared.filter(({ unit, isRefused, isCapped }) => unit.tries.length === 0 && !isRefused && !isCapped);
   const byRecipient = Map.groupBy(fresh, ({ unit }) => unit.recipient);
@@ -92,7 +92,10 @@ function firstMessages(prepared: readonly PreparedMessage[]): FirstMessages[] {
   });
 }
 
-/** Skips what the caps of a count refuse. @param counter the row that refused it, if it was this one */
+/**
+ * Skips the messages that the caps of a count refuse.
+ * @param counter the row that refused it, if it was this one
+ */
 function skipReached(
   prepared: PreparedMessage[],
   { first, caps }: MessageCount,

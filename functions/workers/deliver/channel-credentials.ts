@@ -1,4 +1,4 @@
-// The credentials of the channels that a send goes by, opened once per environment.
+// The credentials of a send's channels, opened once per environment.
 import type { Credentials } from "../../../shared/contract/credentials.ts";
 import { MINUTE, SECOND } from "../../../shared/kernel/clock.ts";
 import type { ChannelType } from "../../../shared/rules/channel-types.ts";
@@ -12,16 +12,16 @@ import { readShared } from "./memory.ts";
 import { ownerOf } from "./send-gates.ts";
 import type { Work } from "./work.ts";
 
-/** How long credentials stay in clear, and go on when they were replaced, or their channel deleted. */
+/** How long opened credentials are kept and used, even if they were replaced or their channel deleted. */
 const OPEN_MS = MINUTE;
 /** How long a channel that may not send is not read again, however many recipients it has. */
 const HELD_MS = SECOND;
-/** Whose verification takes longer has a provider that cannot be reached. */
+/** A verification that takes longer means that the provider cannot be reached. */
 const VERIFIED_WITHIN_MS = 30 * MINUTE;
 
 /**
- * `held`: the channel is switched off, the plan has its type no more, or its credentials replaced those of the dispatch and no
- * provider has accepted them yet (docs/decisions/0155).
+ * `held`: the channel is switched off, the plan no longer has its type, or its credentials were replaced since the
+ * dispatch and are not verified yet (docs/decisions/0155).
  */
 export type OpenedChannel =
   | { kind: "open"; credentials: Credentials }
@@ -51,16 +51,19 @@ export async function credentialsFor(work: Work, channel: ChannelType): Promise<
 }
 
 interface CredentialsInput {
-  /** Undefined where its workspace is gone. */
+  /** Undefined if its workspace is deleted. */
   plan: PlanName | undefined;
   /** The version of the credentials with which the send was dispatched. */
   credentials?: string | undefined;
-  /** The version of those that were read. The row of the channel may be of the moment before an upload, or after it. */
+  /** The version that was read. The row of the channel may be older or newer than an upload. */
   read: string;
   now: number;
 }
 
-/** Why a channel may not send now, though its send was dispatched. What is verified is no attempt: that takes seconds. */
+/**
+ * Why a channel may not send now, though its send was dispatched. A verification in progress is not a failed attempt:
+ * it takes seconds.
+ */
 function heldBy(channel: ChannelRow, { plan, credentials, read, now }: CredentialsInput) {
   if (!channel.active || (plan && !isInPlan(plan, channel))) return { reason: "no_channel" };
   const isTorn = channel.credentials !== read;

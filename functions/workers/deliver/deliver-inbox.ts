@@ -1,5 +1,5 @@
-// A chunk of inboxes. Their messages are their own ledger, so one claim is enough for the whole chunk; on the row of a job
-// a round takes the place of the claim (docs/decisions/0027).
+// Delivers a chunk of inboxes. Their messages are their own ledger, so one claim is enough for the whole chunk; on the
+// row of a job a round takes the place of the claim (docs/decisions/0027).
 import { MINUTE } from "../../../shared/kernel/clock.ts";
 import { isPseudonym } from "../../../shared/kernel/ids.ts";
 import { findWritten, type InAppMessages, prepareInApp } from "../../../shared/providers/in-app.ts";
@@ -16,13 +16,13 @@ import { confirmGate } from "./send-gates.ts";
 import { closeWith, type End, isSingle, type Work } from "./work.ts";
 
 /**
- * A round on the row of a job takes in what begins within this time. Later a new one begins, once no worker of the former
- * one can be at work any more and if none of them wrote a message: a message of another round would be a second one.
+ * How long workers may join a round on the row of a job. A later worker begins a new round, once no worker of the
+ * former one can still run and none of them wrote a message: two rounds would write the same message twice.
  */
 const ROUND_MS = 8 * MINUTE;
 export const ROUND_OVER_MS = 10 * MINUTE;
 
-/** Delivers a chunk that reaches nothing but inboxes. */
+/** Delivers a chunk whose recipients are reached only in their inboxes. */
 export async function deliverInbox(work: Work): Promise<End> {
   const { store, job, chunkRef, chunk } = work;
   const taken = isSingle(work) ? await takeRound(work) : await takeClaim(work);
@@ -33,7 +33,7 @@ export async function deliverInbox(work: Work): Promise<End> {
   const messages = await prepareInApp(store, job, chunkRef, times, chunk);
 
   const sendState = await confirmGate(work);
-  // The claim stays: the worker that continues once it has ended writes the same messages.
+  // The claim stays: a worker that continues after it ends writes the same messages.
   if (sendState !== "open") return { kind: "stop", sendState };
   await messages.write();
   for (const subscriber of messages.gone) await forgetInChunk(store, chunkRef, subscriber);
@@ -58,12 +58,12 @@ async function takeRound(work: Work): Promise<TakenChunk> {
   const round = await roundOf(work);
   if (round.kind !== "begun") return round;
   const { at } = round;
-  // An earlier attempt may have written the message when it is late.
+  // An earlier attempt may have written the message before it became too late.
   const times = { at, assignedAt: chunk.plannedAt, repeats: clock.now() - at > PROMPT_MS };
   return { kind: "taken", hold: { kind: "round", at }, times };
 }
 
-/** The round in which the messages are written; a wait while it is not known whether the former one is over. */
+/** The round in which the messages are written, or a wait until the former round is known to be over. */
 async function roundOf(work: Work): Promise<Awaited<ReturnType<typeof beginRound>> | { kind: "wait"; ms: number }> {
   const { store, clock, job } = work;
   const { round: at = 0 } = job.direct ?? {};

@@ -39,7 +39,10 @@ export async function prepareInbox(
   return { inbox: inboxOf(delivered), write };
 }
 
-/** Those of these units whose message a worker wrote that stopped before it claimed the group: a later choice is too late. */
+/**
+ * The units whose message was written by a worker that stopped before it claimed the group. A later choice does not
+ * apply to them.
+ */
 export async function reachedBefore(
   { store, job, chunkRef, chunk }: Work,
   { at }: RoundTimes,
@@ -56,17 +59,17 @@ export async function reachedBefore(
   return new Set(units.filter((_, i) => found[i] !== undefined));
 }
 
-/** Writes messages when they are sent. Those of a group, which are sent at the same moment, are written together. */
+/** Writes messages when they are sent. The messages of a group, sent at the same moment, are written together. */
 export function deferredInbox(work: Work, times: RoundTimes): InboxWrites {
   const sent = new Map<string, Unit>();
   let written: Promise<Inbox> | undefined;
   const write = async () => {
-    // A claimed group must end with an outcome for each recipient.
+    // Each recipient of a claimed group must have an outcome.
     const writeNow = async () => {
       const reached = await reachedInEarlierRound(work, times, sent);
       const recipients = work.chunk.recipients.filter(({ subscriber: id }) => sent.has(id) && !reached.has(id));
       const { inbox, write: writeRows } = await prepareInbox(work, times, recipients);
-      // The send may have been stopped while the rows were read: the messages are tried again when it goes on.
+      // The send may have been stopped while the rows were read. The messages are tried again when it goes on.
       const sendState = await confirmGate(work);
       if (sendState !== "open") return notWritten;
       await writeRows();
@@ -83,7 +86,7 @@ export function deferredInbox(work: Work, times: RoundTimes): InboxWrites {
   return { inbox, write: async () => undefined };
 }
 
-/** Those of a repeat whose message is there: the write that failed before was carried out, for some of its rows or for all. */
+/** The units of a repeated round whose message exists: the failed write was carried out for some or all of its rows. */
 export async function reachedInEarlierRound(
   { store, job }: Work,
   { assignedAt }: RoundTimes,

@@ -1,4 +1,4 @@
-// Delivers chunks of recipients: each is read, then decided, then delivered or wound up, then acknowledged (docs/sends.md,
+// Delivers chunks of recipients: each is read, decided, delivered or wound up, then acknowledged (docs/sends.md,
 // docs/decisions/0013).
 import { MINUTE, SECOND } from "../../../shared/kernel/clock.ts";
 import { throwFailures } from "../../../shared/kernel/failures.ts";
@@ -30,7 +30,7 @@ import {
   type WorkerContext,
 } from "./work.ts";
 
-/** By then its job is held. */
+/** By this time the job of a paused campaign is held. */
 const PAUSED_RETRY_MS = MINUTE;
 
 export const deliverMessages = queueWorker(
@@ -55,7 +55,10 @@ async function deliverAll(context: WorkerContext, works: readonly Work[]): Promi
   }
 }
 
-/** Acknowledges together what was delivered at the same time. @throws what failed, after that */
+/**
+ * Acknowledges together the chunks that were delivered together.
+ * @throws the failures, after that
+ */
 async function deliverTogether(context: WorkerContext, works: readonly Work[]): Promise<void> {
   const settled = await Promise.allSettled(works.map(async (work) => ({ work, end: await endOf(work) })));
   const ended = settled.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
@@ -90,7 +93,10 @@ async function decide(work: Work): Promise<Verdict> {
   return ms > 0 ? { kind: "wait", ms } : { kind: "deliver" };
 }
 
-/** What a suspension holds until the end of quiet hours expires a day after it, in a round that sends nothing (AMB-86). */
+/**
+ * A message that a suspension holds until the end of quiet hours expires a day after it, in a round that sends nothing
+ * (AMB-86).
+ */
 function waitsForMorning({ claim }: Work, sendState: SendState): boolean {
   const { to, work = [], next } = progressOf(claim?.progress);
   return sendState === "suspended" && to === 0 && [...work, ...next].some(({ quiet }) => quiet !== undefined);
@@ -118,7 +124,10 @@ async function acknowledge({ store }: WorkerContext, ended: readonly { work: Wor
   throwFailures(await Promise.allSettled(settled));
 }
 
-/** A chunk is closed: its range may be complete. That of a stopped send never is, so it is counted as it is. */
+/**
+ * A chunk is closed, so its range may be complete. The range of a stopped send never is, so the chunk is counted by
+ * itself.
+ */
 async function settleRange(work: Work, { mayBeLast }: { mayBeLast: boolean }): Promise<void> {
   const { store, job, chunkRef } = work;
   if (isSingle(work)) return;
@@ -129,7 +138,7 @@ async function settleRange(work: Work, { mayBeLast }: { mayBeLast: boolean }): P
 }
 
 /**
- * The send may not go on. When it may again, all open chunks of its job are sent again: at the release of the job, or at
+ * The send may not go on now. When it may, all open chunks of its job are sent again: at the release of the job, or at
  * a timer. A job whose campaign is paused is about to be held.
  */
 async function stop(work: Work, sendState: SendState): Promise<void> {
@@ -151,13 +160,16 @@ async function requeue({ deliverQueue, message }: Work, ms: number): Promise<voi
   await deliverQueue.send([message], { delaySeconds: Math.max(1, Math.ceil(ms / SECOND)) });
 }
 
-// Addresses that their provider reported dead. They are marked after all else, so that no outcome depends on it: an
-// address that could not be marked is reported dead again by the next send to it.
+// Addresses that their provider reported dead. They are marked last, so that no outcome depends on it: the next send
+// reports an address again that could not be marked.
 
-/** No mark begins after this much of a worker's minute: other chunks of the same invocation may be in progress. */
+/** Marking stops after this much of a worker's minute: other chunks of the same invocation may be in progress. */
 const MARKING_MS = 45 * SECOND;
 
-/** Marks the addresses of a chunk, so that they are not used again. Never throws. @param started when the worker was */
+/**
+ * Marks the addresses of a chunk, so that they are not used again. It never throws.
+ * @param started when the worker started
+ */
 async function markDeadAddresses(work: Work, started: number): Promise<void> {
   const { log, chunkRef, dead } = work;
   for (const message of dead)

@@ -1,4 +1,4 @@
-// The ledger rows of a round, and the release of its chunk with what is known by then (docs/decisions/0013).
+// The ledger rows of a round, and the release of its chunk with the known outcomes (docs/decisions/0013).
 import { type Clock, MINUTE, SECOND } from "../../../shared/kernel/clock.ts";
 import { errorFields } from "../../../shared/kernel/log.ts";
 import { elementAt } from "../../../shared/rules/element-at.ts";
@@ -16,7 +16,7 @@ import { isThrottle, type LeasedChunk, recipientOf, type SentMessage, targetOf, 
 export const MAX_DELAY_MS = 15 * MINUTE;
 /** Ledger rows of one request. */
 const BATCH = 25;
-/** How long the worker tries to write after no group begins any more: ten seconds before its time is over. */
+/** How long the worker still writes after the last group may begin: until ten seconds before its time is over. */
 const WRITING_MS = 15 * SECOND;
 
 export type Ledger = ReturnType<typeof createLedger>;
@@ -25,13 +25,15 @@ export type Ledger = ReturnType<typeof createLedger>;
 export function createLedger(work: Work, leased: LeasedChunk) {
   const { store, chunkRef, chunk, addressees, clock, log } = work;
   const { progress } = leased;
-  /** One place for each unit; undefined for one that has no row. */
+  /** One place for each unit; undefined for a unit without a row. */
   let rows: (ItemWrite<"workspace"> | undefined)[] = [];
   let isHandedOver = false;
 
   const inTime = <T>(writing: Promise<T>): Promise<T> => before(clock, work.until + WRITING_MS, writing);
 
-  /** The claim carries the outcomes without their rows, else a message does, and the worker that continues writes these. */
+  /**
+   * The claim, or else a message, carries the outcomes without their rows. The worker that continues writes the rows.
+   */
   const keepOutcomes = async () => {
     const isGroupInProgress = progress.noted + progress.pending.length < progress.to;
     if (isGroupInProgress) return;
@@ -74,7 +76,7 @@ export function createLedger(work: Work, leased: LeasedChunk) {
       rows.push(isInInbox || isWaiting ? undefined : touchWrite(timesOf(leased), chunkRef, touch));
     },
     write: () => write(rows.length),
-    /** Whether a message has the outcomes, and continues the chunk. */
+    /** Whether a message carries the outcomes and continues the chunk. */
     isHandedOver: () => isHandedOver,
     writeFullBatches: async () => {
       if (rows.length >= BATCH) await write(rows.length - (rows.length % BATCH));
@@ -82,10 +84,13 @@ export function createLedger(work: Work, leased: LeasedChunk) {
   };
 }
 
-/** @throws when that time has come: what is written goes on, and is not waited for */
+/**
+ * Waits until this time.
+ * @throws when it has come; the write goes on, and is not waited for
+ */
 async function before<T>(clock: Clock, time: number, writing: Promise<T>): Promise<T> {
   const done = new AbortController();
-  // A provider may have taken until then: a table that takes writes does so at once.
+  // A provider may have taken until then. A table that accepts writes does so at once.
   const late = clock.sleep(Math.max(SECOND, time - clock.now()), done.signal).then(() => {
     throw new Error("The worker's time is over.");
   });
@@ -97,7 +102,7 @@ async function before<T>(clock: Clock, time: number, writing: Promise<T>): Promi
   }
 }
 
-/** The queue takes what the table does not: a message with the outcomes continues the chunk. */
+/** Hands the outcomes to a queue if the table does not accept them; the message continues the chunk. */
 const handOver = ({ deliverQueue, message }: Work, { lease: { step }, progress }: LeasedChunk): Promise<void> =>
   deliverQueue.send([{ ...message, outcomes: { step, progress: progressText(progress) } }]);
 

@@ -1,4 +1,4 @@
-// What a mail has beside its texts: links that are its recipient's own, and a footer.
+// The parts of a mail beside its texts: the links of its recipient, and a footer.
 import { fitsMailToken } from "../../../shared/contract/mail-tokens.ts";
 import { SECOND } from "../../../shared/kernel/clock.ts";
 import { footerWordsFor } from "../../../shared/rules/footer-words.ts";
@@ -12,7 +12,10 @@ import { attributesOf, type LivingProfile } from "../../../shared/store/subscrib
 import { ownerOf } from "./send-gates.ts";
 import type { Work } from "./work.ts";
 
-/** The bodies of a mail with its links, and the URL that unsubscribes with one click, which transactional mail does not have (D-EMAIL). */
+/**
+ * The bodies of a mail with its links, and the URL that unsubscribes with one click, which transactional mail does not
+ * have (D-EMAIL).
+ */
 export async function mailFor(
   work: Work,
   { subscriber, arm, profile, at }: { subscriber: string; arm: Arm; profile: LivingProfile | undefined; at: number },
@@ -39,7 +42,7 @@ export async function mailFor(
     sender: senderOf(owner),
     words: footerWordsFor(profile && attributesOf(profile).locale),
     preferences: leaving && topic && linkTo(leaving, PREFERENCES),
-    // Opens and clicks of somebody who has yet to agree are not tracked.
+    // Opens and clicks of a recipient who has yet to agree are not tracked.
     ...(!confirms && {
       open: linkTo({ kind: "open", ...tracked }),
       click: (target, link, links) =>

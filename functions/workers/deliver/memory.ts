@@ -1,4 +1,4 @@
-// What an environment remembers from one message to the next, and the reads that its messages share.
+// The memory of an environment between messages, and the reads that its messages share.
 import type { Clock } from "../../../shared/kernel/clock.ts";
 import type { Capability } from "../../../shared/kernel/deps.ts";
 import { recent } from "../../../shared/store/recent.ts";
@@ -21,12 +21,15 @@ function remembered<T, const N extends string>(as: N, max: number): Memory<N, T>
 }
 
 interface CachedValue<T> {
-  /** When it began, in milliseconds. */
+  /** When the read began, in milliseconds. */
   at: number;
   value: Promise<T>;
 }
 
-/** Reads at most once in `ms`: callers in between share the read, also while it is under way. One that fails is forgotten. */
+/**
+ * Reads at most once in `ms`. Callers in between share the read, also while it is in progress. A failed read is
+ * forgotten.
+ */
 export function readShared<T>(
   { now }: Pick<Clock, "now">,
   memory: ReturnType<typeof recent<CachedValue<T>>>,
@@ -45,10 +48,10 @@ export function readShared<T>(
 
 /** Whether sends may go on, by workspace and job. */
 export interface GateAnswer {
-  /** When it was asked for, in milliseconds. */
+  /** When the answer was requested, in milliseconds. */
   at: number;
   sendState: Promise<SendState>;
-  /** It came, and was no. */
+  /** The answer came, and the send is stopped. */
   isStopped?: true;
   owner?: WorkspaceRecord | undefined;
 }
@@ -60,10 +63,10 @@ export const sendFigures: Memory<"figures", CachedValue<BrakeView>> = remembered
 /** The rates of channels, by workspace and channel; undefined for one that has none. */
 export const foundRates: Memory<"rates", CachedValue<number | undefined>> = remembered("rates", 100);
 
-/** When an answer of a provider was noted last, by workspace, channel and error. */
+/** When an answer of a provider was last noted, by workspace, channel and error. */
 export const notedAnswers: Memory<"noted", number> = remembered("noted", 500);
 
-/** Credentials in clear, by their version: as they were when the send was dispatched. */
+/** Opened credentials, by their version at the dispatch of the send. */
 export const openedCredentials: Memory<"opened", CachedValue<OpenedChannel>> = remembered("opened", 100);
 
 /** Rows of a workspace, read with the workspace itself. */

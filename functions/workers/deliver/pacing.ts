@@ -1,4 +1,4 @@
-// Keeps a chunk to the rates of its channels: it waits for its slot, and sends no faster in it (AMB-111).
+// Keeps a chunk within the rates of its channels: it waits for its slot, and sends no faster in it (AMB-111).
 import { MINUTE, SECOND } from "../../../shared/kernel/clock.ts";
 import type { ChannelType } from "../../../shared/rules/channel-types.ts";
 import type { Progress, Unit } from "../../../shared/rules/progress.ts";
@@ -11,12 +11,15 @@ import { channelIdOf, isHeld, isThrottle, type SentMessage, targetOf, type WaitQ
 
 /** How long an environment remembers whether a channel has a rate. */
 const FRESH_MS = 5 * SECOND;
-/** A chunk that comes later for its slot takes another: those that a stop held up would all go at once. */
+/** A chunk that comes later for its slot takes another, because chunks that a stop held up would all go at once. */
 const LATE_MS = MINUTE;
-/** A chunk that waits looks so often whether its slot still counts. */
+/** How often a waiting chunk checks whether its slot still counts. */
 const LOOK_AGAIN_MS = MAX_DELAY_MS;
 
-/** Takes slots for what is left of a round, before it begins. What must wait is put off; if all of it must, so must the chunk. */
+/**
+ * Takes slots for the rest of a round, before it begins. Recipients that must wait are put off; if all must wait, so
+ * must the chunk.
+ */
 export async function takeSlots(
   work: Work,
   progress: Progress,
@@ -60,7 +63,7 @@ async function slotOf(work: Work, type: ChannelType, channel: string, n: number)
   return rate === undefined ? undefined : takeSlot(store, channel, { n, category: job.category });
 }
 
-/** SES limits an account; any other mail server says nothing of its rate. */
+/** The rate of a mail channel. SES limits an account; other mail servers do not report a rate. */
 const mailRate = (work: Work, channel: string) =>
   learnedRate(work.store, channel, async () => {
     const opened = await credentialsFor(work, "email");
@@ -69,8 +72,8 @@ const mailRate = (work: Work, channel: string) =>
   });
 
 /**
- * The next group. By a channel with a rate it holds no more messages than go in a second: a burst would be throttled,
- * however low the rate is. The messages of one recipient stay together, because caps count them together.
+ * The next group. On a channel with a rate it holds no more messages than go in a second, because a burst would be
+ * throttled at any rate. The messages of one recipient stay together, because caps count them together.
  */
 export function nextGroup({ chunk }: Work, { slots, to }: Progress, units: readonly Unit[]): readonly Unit[] {
   const whole = units.slice(to, groupEnd(units, to));
@@ -116,7 +119,10 @@ export async function slowThrottled(work: Work, sent: readonly SentMessage[]): P
 const throttledIn = (sent: readonly SentMessage[]): ReadonlySet<ChannelType> =>
   new Set(sent.filter(({ outcome }) => isThrottle(outcome)).map(({ message }) => message.channel));
 
-/** What goes by a channel that was throttled waits with the message that waits longest: it was no attempt (AMB-111). */
+/**
+ * Puts off messages of a throttled channel, as long as the message that waits longest. A throttled message is not an
+ * attempt (AMB-111).
+ */
 export function holdBack({ chunk, addressees, clock }: Work, progress: Progress, sent: readonly SentMessage[]): void {
   const channels = throttledIn(sent);
   if (channels.size === 0) return;

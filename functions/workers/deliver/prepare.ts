@@ -36,14 +36,14 @@ import { createRecipientRows, type RecipientRows } from "./recipient-rows.ts";
 import { topicRefusal } from "./topic-choices.ts";
 import { type PreparedMessage, recipientOf, targetOf, type WaitQueue, type Work } from "./work.ts";
 
-/** What the messages of a round are made of. */
+/** The sources of a round's messages. */
 interface MessageSources {
   work: Work;
   times: RoundTimes;
   rows: RecipientRows;
   waiting: WaitQueue;
   texts: Renderer;
-  /** Of the chat app, in place of texts; undefined where the template is not approved. */
+  /** The template of the chat app, in place of texts; undefined if it is not approved. */
   template(arm: Arm): Promise<TemplateRenderer | undefined>;
 }
 
@@ -96,7 +96,7 @@ export function createMessageBuilder(work: Work, times: RoundTimes): MessageBuil
   };
 }
 
-/** Who of a group must not be sent to any more, and whose inbox gets the message. */
+/** Which recipients of a group must not be sent to any more, and which inboxes get the message. */
 async function choicesIn(
   { work, times, rows, waiting }: Pick<MessageSources, "work" | "times" | "rows" | "waiting">,
   group: readonly Unit[],
@@ -149,7 +149,7 @@ async function prepareMessage(
   return { unit, channel, subscriber, device, address, send, claimedWith: claimedWith && { ...claimedWith, said } };
 }
 
-/** What holds for the address of a unit; undefined where nothing of its subscriber was read. */
+/** The conditions of a unit's address; undefined if its subscriber was not read. */
 function claimedWithOf({ work: { job, chunk }, rows }: MessageSources, unit: Unit): ClaimedWith | undefined {
   const { subscriber } = recipientOf(chunk, unit);
   const { channel } = targetOf(chunk, unit);
@@ -199,13 +199,13 @@ async function messageTo(
   const filled = isTemplate && profile ? filledTemplate(await template(arm), profile) : undefined;
   if (filled?.kind === "unfilled") return decided(filled.outcome);
 
-  // What is the same for everybody can be rendered again later.
+  // Content that is the same for all recipients can be rendered again later.
   const saidTexts = texts.isStatic ? undefined : saidHash(words);
   const hash = filled ? filledHash(filled.template.parameters) : saidTexts;
 
   const opened = await credentialsFor(work, channel);
   if (opened.kind === "missing") return decided(rejected("no_credentials"));
-  // Caps count it, as any other that is tried again.
+  // Caps count it, like any other message that is tried again.
   if (opened.kind === "held") {
     const { outcome } = opened;
     return { kind: "message", said: hash, send: async () => outcome };
@@ -227,7 +227,7 @@ async function messageTo(
   return { kind: "message", said: hash, send: () => providerOf(providers, channel).send(credentials, message) };
 }
 
-/** Why the address of a subscriber must not be sent to any more, as far as that is known from what was read now. */
+/** Why the address of a subscriber must not be sent to any more, as far as the rows that were read tell. */
 function addressRefusal(
   { work: { job }, rows }: Pick<MessageSources, "work" | "rows">,
   channel: ProvidedChannel,
@@ -240,12 +240,12 @@ function addressRefusal(
     const reached = reachOf(contact, rules);
     if (reached.kind === "unreachable") return rejected(reached.reason);
   }
-  // Another address has not been asked: it is neither counted nor confirmed by this mail.
+  // Another address was not asked: this mail neither counts nor confirms for it.
   const isAnother = job.confirms && mailAddressId(profile) !== job.confirms.address;
   return isAnother ? rejected("no_address") : undefined;
 }
 
-/** A mail needs its subject alone. */
+/** Whether a message is blank. A mail needs only its subject. */
 function blankRefusal(channel: ProvidedChannel, words: RenderedTexts, isTemplate: boolean): SendOutcome | undefined {
   if (channel === "email") return isBlank(words.title) ? { status: "skipped", reason: "blank_subject" } : undefined;
   return isTextless(words, isTemplate) ? rejected("template_error") : undefined;

@@ -1,4 +1,4 @@
-// What messages name, read for their work: each chunk with its job and its claim, and all sends to one subscriber of a batch
+// Reads the rows that messages name: each chunk with its job and its claim, and all sends to one subscriber of a batch
 // together (docs/decisions/0082).
 import type { Message } from "../../../shared/contract/messages.ts";
 import { ref, rowOf } from "../../../shared/store/item.ts";
@@ -24,7 +24,7 @@ export async function readChunk(context: WorkerContext, message: Message<"delive
   return [];
 }
 
-/** Messages that name nothing besides their jobs leave the rest to later reads. */
+/** Reads the jobs of messages that name nothing else; later reads get the rest. */
 export async function readSingles(
   context: WorkerContext & { tenant: string },
   messages: readonly Message<"deliver">[],
@@ -53,7 +53,7 @@ const chunkOnJob = ({ direct, created_at }: JobRecord): Chunk => ({
 });
 
 interface JointRows {
-  /** How many ids there are, whether or not each is of a job. */
+  /** The number of ids, whether or not each belongs to a job. */
   wanted: number;
   jobs: JobRecord[];
   contents: StoredContents;

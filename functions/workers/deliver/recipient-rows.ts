@@ -10,18 +10,18 @@ import { deviceName, recipientOf, targetOf, type Work } from "./work.ts";
 const WINDOW = 100;
 
 export interface RecipientRows {
-  /** Reads what a group needs, and what the groups after it need; `needsProfile` says of which addresses. */
+  /** Reads the rows that a group and the groups after it need. `needsProfile` tells which addresses need a profile. */
   load(units: readonly Unit[], group: readonly Unit[], needsProfile: (unit: Unit) => boolean): Promise<void>;
-  /** Undefined as well where it was not read. */
+  /** The profile; undefined also if it was not read. */
   profileOf(subscriber: string): LivingProfile | undefined;
-  /** What holds for its addresses on the channels of the send. */
+  /** The state of its addresses on the channels of the send. */
   addressesOf(subscriber: string): Addresses;
-  /** The profile was read, and the subscriber does not exist any more. */
+  /** The profile was read, and the subscriber is deleted. */
   isGone(subscriber: string): boolean;
   deviceOf(unit: Unit): DeviceRow | undefined;
 }
 
-/** Devices that were read before are used until what was read then is too old to hand anything over on it. */
+/** Rows of devices are used until they are too old to hand anything over on them. */
 export function createRecipientRows(work: Work): RecipientRows {
   const { store, job, chunk, known } = work;
   /** By subscriber and device: a recipient whose devices are in two windows is read twice. */

@@ -1,4 +1,4 @@
-// Continues after a crash: outcomes that the claim does not know are read from the ledger, and an address without a row
+// Continues after a crash: outcomes that the claim does not have are read from the ledger, and an address without a row
 // is unconfirmed (docs/decisions/0013).
 import { prepareInApp } from "../../../shared/providers/in-app.ts";
 import { elementAt } from "../../../shared/rules/element-at.ts";
@@ -25,28 +25,28 @@ import { reachedInEarlierRound } from "./inboxes.ts";
 import { leftTopic } from "./topic-choices.ts";
 import { type LeasedChunk, recipientOf, targetOf, timesOf, type Work } from "./work.ts";
 
-/** What the ledger has of one address. */
+/** The entry of the ledger for one address. */
 type LedgerEntry =
   | { kind: "touch"; row: RowOf<typeof TouchItem> }
-  /** The message of an inbox is its own entry of the ledger. */
+  /** The message in an inbox is its own ledger entry. */
   | { kind: "message" }
   | { kind: "none" };
 
-/** A unit whose worker stopped before its ledger row was known to be written. */
+/** A claimed unit whose worker stopped before its ledger row was known to be written. */
 interface ClaimedUnit {
   unit: Unit;
   recipient: Recipient;
   target: Target;
   entry: LedgerEntry;
-  /** What the claim says of it; undefined of the group that was in progress. */
+  /** The verdict in the claim; undefined for the group that was in progress. */
   claimed: Verdict | undefined;
-  /** A cap skips it. */
+  /** A cap skips the unit. */
   isCapped: boolean;
 }
 
 /**
- * Completes the progress of a lease whose worker stopped, and writes the ledger rows that it left out.
- * @param isStopped the send itself was stopped: no inbox message is written any more
+ * Completes the progress of a lease whose worker stopped, and writes the missing ledger rows.
+ * @param isStopped the send itself was stopped: no more inbox messages are written
  */
 export async function recover(work: Work, leased: LeasedChunk, { isStopped }: { isStopped: boolean }): Promise<void> {
   const { store, clock, chunkRef, chunk } = work;
@@ -73,7 +73,7 @@ export async function recover(work: Work, leased: LeasedChunk, { isStopped }: { 
   Object.assign(progress, { from: progress.to, noted: progress.to, pending: [], capped: [] });
 }
 
-/** The units of a round that were claimed and may have no ledger row yet, with what the ledger has of them. */
+/** The claimed units of a round that may have no ledger row yet, with their entries in the ledger. */
 async function readClaimed(work: Work, leased: LeasedChunk): Promise<ClaimedUnit[]> {
   const { store, chunkRef, chunk, addressees } = work;
   const { noted, from, to, pending, capped } = leased.progress;
@@ -109,14 +109,14 @@ function entryOf({ channel }: Target, row: Item | undefined): LedgerEntry {
 
 const isInbox = ({ target }: ClaimedUnit): boolean => target.channel === "in_app";
 
-/** The inbox message of a group in progress that no worker wrote before its claim. */
+/** Whether a unit of the group in progress has an inbox message that no worker wrote before its claim. */
 const isUnwritten = (unit: ClaimedUnit): boolean =>
   isInbox(unit) && unit.claimed === undefined && unit.entry.kind === "none" && !unit.isCapped;
 
 const triesOf = (unit: Unit, { state }: Verdict, { at }: RoundTimes): number[] =>
   state === "skipped" ? unit.tries : [...unit.tries, at];
 
-/** Notes the outcome of a unit of the group in progress: what the ledger says, or that it is not known. */
+/** Notes the outcome of a unit of the group in progress: the entry in the ledger, or unknown. */
 function noteFound(
   { addressees }: Work,
   progress: Progress,
@@ -142,15 +142,18 @@ const touchVerdict = ({ entry, unit }: ClaimedUnit): Verdict | undefined =>
   entry.kind === "touch" ? recorded(entry.row, unit.tries.length) : undefined;
 
 interface CompletedInboxes {
-  /** Those who left the topic of the send meanwhile. */
+  /** Subscribers who left the topic of the send in the meantime. */
   left: ReadonlySet<string>;
-  /** Whose message follows its claim, and is not written because the send was stopped. */
+  /** Units whose message follows its claim, and is not written because the send was stopped. */
   canceled: readonly ClaimedUnit[];
-  /** Whose inbox has the message by now. */
+  /** Subscribers whose inbox has the message now. */
   written: ReadonlySet<string>;
 }
 
-/** Where caps count, inbox rows follow the claim: a recipient that was counted gets its row now. */
+/**
+ * Writes the inbox rows that are missing. If caps count, inbox rows follow the claim: a recipient that was counted gets
+ * its row now.
+ */
 async function completeInboxes(
   work: Work,
   times: RoundTimes,
@@ -172,7 +175,10 @@ async function completeInboxes(
   return { left, canceled: isStopped ? missing : [], written: new Set([...reached, ...written]) };
 }
 
-/** @returns the subscribers whose inbox has the message. */
+/**
+ * Writes inbox messages after the claim.
+ * @returns the subscribers whose inbox has the message
+ */
 async function writeLateInbox(
   { store, job, chunkRef, chunk }: Work,
   round: RoundTimes,
@@ -197,7 +203,7 @@ function inboxVerdict(unit: ClaimedUnit, { left, canceled, written }: CompletedI
 
 const CAPPED: SendOutcome = { status: "skipped", reason: "capped" };
 
-/** It may have been sent, so it is never sent again. */
+/** The message may have been sent, so it is never sent again. */
 const UNKNOWN: SendOutcome = { status: "unknown", reason: "the worker stopped" };
 
 function outcomeOf({ state, reason = "" }: Verdict, unit: Unit): SendOutcome {

@@ -1,5 +1,5 @@
-// The start of a round: its time is fixed in a claim before anything is written of it, and the first round records in
-// the ledger the people who are held out and who wait (AMB-109, AMB-110).
+// The start of a round: a claim fixes its time before any row is written, and the first round records the control group
+// and the waiting recipients in the ledger (AMB-109, AMB-110).
 import type { Progress } from "../../../shared/rules/progress.ts";
 import { unitsOf } from "../../../shared/rules/progress-rounds.ts";
 import { progressText } from "../../../shared/rules/progress-text.ts";
@@ -9,13 +9,13 @@ import { namesNow } from "../../../shared/store/subscribers/ledger-erasure.ts";
 import { type LeasedChunk, recipientOf, targetOf, timesOf, type WaitQueue, type Work } from "./work.ts";
 
 export interface Assignments {
-  /** Writes the rows of those that have none yet. */
+  /** Writes the rows that do not exist yet. */
   record(): Promise<void>;
 }
 
 /**
- * Begins or continues a round; another worker may have the chunk. A repeat writes the same rows, because the time is in
- * the claim by then.
+ * Begins or continues a round; another worker may have the chunk. A repeat writes the same rows, because the claim has
+ * the time.
  */
 export async function beginRound(
   work: Work,
@@ -29,7 +29,7 @@ export async function beginRound(
   progress.at ??= isNew ? lease.at : clock.now();
   waiting.putOff(progress);
   const assignments = createAssignments(work, leased);
-  // Where caps count, the inbox is written after the claim of a group, which knows the time.
+  // If caps count, the inbox is written after the claim of a group, which knows the time.
   const writesInbox =
     !job.deliverySettings?.caps &&
     unitsOf(progress, addressees).some((unit) => targetOf(chunk, unit).channel === "in_app");
@@ -67,7 +67,7 @@ export function createAssignments(work: Work, leased: LeasedChunk) {
   const recorded = new Set<number>();
 
   const heldOut = () => (progress.recorded ? [] : chunk.heldOut);
-  /** Only lift asks for them, and it compares with a control group. */
+  /** Only lift needs the waiting recipients, and it compares with a control group. */
   const waiting = () =>
     isFirstRound && job.holdout_percentage > 0
       ? [...untried(progress)].filter((subscriber) => !recorded.has(subscriber))

@@ -1,4 +1,4 @@
-// Works through a chunk in rounds of groups: rendered first, claimed, sent with nothing in between, then recorded.
+// Works through a chunk in rounds of groups: rendered, claimed, sent at once after the claim, then recorded.
 import { MINUTE, SECOND } from "../../../shared/kernel/clock.ts";
 import { errorFields } from "../../../shared/kernel/log.ts";
 import type { SendOutcome, Unit } from "../../../shared/rules/progress.ts";
@@ -34,10 +34,10 @@ import {
   type Work,
 } from "./work.ts";
 
-/** How long a chunk whose send was stopped waits at least. */
+/** The shortest wait of a chunk whose send was stopped. */
 const STOPPED_MS = SECOND;
 
-/** The chunk is not done: another message continues it, or what ends the send's stop. */
+/** The chunk is not done: another message continues it, or the end of the send's stop does. */
 type InterruptedEnd = Extract<End, { kind: "wait" | "stop" | "handed over" }>;
 
 /** Delivers a chunk by providers, round by round, until every address has its outcome or a round must wait. */
@@ -58,7 +58,7 @@ export async function deliverByProviders(work: Work): Promise<End> {
   }
 }
 
-/** Works through a round. When a request fails, the outcomes that are known by then are written first. */
+/** Works through a round. If a request fails, the known outcomes are written first. */
 async function workRound(work: Work, leased: LeasedChunk): Promise<{ kind: "worked" } | InterruptedEnd> {
   const ledger = createLedger(work, leased);
   try {
@@ -130,7 +130,7 @@ interface Group {
   group: readonly Unit[];
 }
 
-/** What the round does next: a group, unless it is over or has to wait. */
+/** The next step of the round: a group, unless the round is over or has to wait. */
 async function nextStep({
   work,
   leased: { progress },
@@ -154,13 +154,13 @@ type GroupEnd =
   | { kind: "lost" }
   /** Its send was stopped before the group was claimed. */
   | { kind: "stop"; sendState: SendState }
-  /** The claim took so long that the send was asked about again, and it was stopped or that could not be read. */
+  /** The claim took so long that the send was checked again, and it was stopped or could not be read. */
   | { kind: "late"; sendState: SendState | "unread" };
 
 async function sendGroup({ work, leased, ...round }: Round, { units, group }: Group): Promise<GroupEnd> {
   const { ledger, waiting, builder, watch } = round;
   const { progress } = leased;
-  // A group that is refused anyway is handed to no provider.
+  // A group that is refused anyway goes to no provider.
   const isRefused = group.every(waiting.refusal);
   const asked = isRefused ? "open" : await askGate(work);
   if (asked !== "open") return { kind: "stop", sendState: asked };
@@ -171,7 +171,7 @@ async function sendGroup({ work, leased, ...round }: Round, { units, group }: Gr
 
   const claimed = await claimGroup(work, leased, prepared);
   if (claimed.kind === "lost") return claimed;
-  // Nothing may come between the claim and the calls, unless the claim itself took long.
+  // Providers are called right after the claim, unless the claim itself took long.
   const late = isRefused ? "open" : await confirmClaimed(work);
   if (late !== "open") return { kind: "late", sendState: late };
 
@@ -190,7 +190,7 @@ async function sendGroup({ work, leased, ...round }: Round, { units, group }: Gr
   return { kind: "sent" };
 }
 
-/** Claims the units after those that are claimed, as many as there are messages. `leased` has the newest lease. */
+/** Claims the next unclaimed units, as many as there are messages. `leased` has the newest lease. */
 async function claimGroup(
   work: Work,
   leased: LeasedChunk,
@@ -212,7 +212,7 @@ async function claimGroup(
   return { kind: "claimed" };
 }
 
-/** Asks again after a claim that took long. */
+/** Checks the send again after a claim that took long. */
 async function confirmClaimed(work: Work): Promise<SendState | "unread"> {
   return confirmGate(work).catch((error) => {
     work.log({ level: "warn", message: "a claimed group is given back", ...work.chunkRef, ...errorFields(error) });
@@ -220,7 +220,9 @@ async function confirmClaimed(work: Work): Promise<SendState | "unread"> {
   });
 }
 
-/** The round goes on later as it is: inbox messages of the group that was claimed last may have been written in it. */
+/**
+ * Continues the round later as it is: inbox messages of the group that was claimed last may have been written in it.
+ */
 async function giveBack({ work, leased, ledger }: Round, sendState: SendState | "unread"): Promise<InterruptedEnd> {
   const { progress } = leased;
   Object.assign(progress, { to: progress.from, capped: [] });
@@ -229,7 +231,7 @@ async function giveBack({ work, leased, ledger }: Round, sendState: SendState | 
   return sendState === "unread" ? released : { kind: "stop", sendState };
 }
 
-/** Leaves what no group has claimed to the next round, which begins when the send goes on. */
+/** Leaves unclaimed recipients to the next round, which begins when the send goes on. */
 async function stopRound({ work, leased, ledger, assignments }: Round, sendState: SendState): Promise<InterruptedEnd> {
   const { addressees, clock, chunk } = work;
   await ledger.write();
@@ -238,7 +240,7 @@ async function stopRound({ work, leased, ledger, assignments }: Round, sendState
   const group = units.slice(progress.to, groupEnd(units, progress.to));
   const inbox = group.filter((unit) => targetOf(chunk, unit).channel === "in_app");
   const reached = await reachedBefore(work, timesOf(leased), inbox);
-  // Where a stopped worker has written messages of the group, another round would write them a second time.
+  // If a stopped worker has written messages of the group, another round would write them a second time.
   if (reached.size === 0) {
     endRound(progress, addressees, clock.now());
     await assignments.record();
@@ -248,11 +250,14 @@ async function stopRound({ work, leased, ledger, assignments }: Round, sendState
   return { kind: "stop", sendState };
 }
 
-/** How long an environment leaves a channel alone after it has noted that it works, or an error of it. */
+/** How long an environment does not note again that a channel works, or fails with an error. */
 const SUCCESS_EVERY_MS = 5 * MINUTE;
 const ERROR_EVERY_MS = MINUTE;
 
-/** Notes the answers of providers. What is about one address, or was decided before, says nothing of a channel. */
+/**
+ * Notes the answers of providers. An answer about one address, or an outcome decided before the call, tells nothing
+ * about a channel.
+ */
 async function noteAnswers(work: Work, sent: readonly SentMessage[]): Promise<void> {
   const asked = sent.filter(({ message }) => !message.isRefused && !message.isCapped && message.channel !== "in_app");
   for (const [channel, answers] of Map.groupBy(asked, ({ message }) => message.channel)) {
@@ -270,7 +275,7 @@ function errorIn(outcome: SendOutcome): string | undefined {
   return outcome.status === "rejected" && outcome.addressDead ? undefined : outcome.reason;
 }
 
-/** The messages are sent by now: a note that fails is left out. */
+/** The messages are sent by now, so a note that fails is left out. */
 async function noteOne({ store, clock, noted, log }: Work, channel: string, error: string | undefined): Promise<void> {
   const name = `${store.tenant} ${channel} ${error ?? ""}`;
   const every = error === undefined ? SUCCESS_EVERY_MS : ERROR_EVERY_MS;

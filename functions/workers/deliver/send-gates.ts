@@ -1,6 +1,6 @@
-// Whether a send may go on, asked before a chunk, before each of its groups, and again where what came in between took
-// long (docs/decisions/0068). All chunks of an environment share an answer for a moment, so that a pause, suspension or
-// deletion takes hold within a group of calls and costs next to nothing otherwise (AMB-112, AMB-113).
+// Whether a send may go on: checked before a chunk, before each of its groups, and again if a step in between took long
+// (docs/decisions/0068). All chunks of an environment share an answer for a moment, so that a pause, suspension or
+// deletion takes effect within a group of calls, and the check costs next to nothing otherwise (AMB-112, AMB-113).
 import { SECOND } from "../../../shared/kernel/clock.ts";
 import type { JobRecord } from "../../../shared/store/sends/jobs/job-record.ts";
 import { findJob } from "../../../shared/store/sends/jobs/jobs.ts";
@@ -12,20 +12,20 @@ import type { Work } from "./work.ts";
 
 /** How long an answer is used. */
 const FRESH_MS = 250;
-/** Nothing is handed over on an answer that is older, counted from the moment it was asked for. */
+/** Messages are not handed over on an answer older than this, counted from the moment of the request. */
 const OLD_MS = 3 * SECOND;
-/** How often it is asked for again while the table takes longer than that. */
+/** How often the answer is requested again if the table takes longer than that. */
 const MAX_READS = 3;
 
-/** Asks before a chunk: its job, or more, was read just now. */
+/** Checks before a chunk: its job, or more, was read just now. */
 export const firstGate = (work: Work): Promise<SendState> => newest(work, FRESH_MS, { isRead: true });
 
 export const askGate = (work: Work): Promise<SendState> => newest(work, FRESH_MS);
 
-/** Asks right before messages are handed over: it reads only if the last answer is old. */
+/** Checks right before messages are handed over. It reads only if the last answer is old. */
 export const confirmGate = (work: Work): Promise<SendState> => newest(work, OLD_MS);
 
-/** Whether what was read at this time is too old to hand anything over on it. */
+/** Whether a read of this time is too old to hand messages over on it. */
 export const isOld = ({ clock }: Pick<Work, "clock">, at: number): boolean => clock.now() - at > OLD_MS;
 
 async function newest(work: Work, within: number, { isRead = false } = {}): Promise<SendState> {
@@ -43,7 +43,7 @@ const nameOf = ({ store, chunkRef }: Work): string => `${store.tenant} ${chunkRe
 function answerOf(work: Work, within: number, { isRead }: { isRead: boolean }): GateAnswer {
   const { store, workspace, clock, gates, chunkRef } = work;
   const cached = gates.get(nameOf(work));
-  // What ends a stop sends a message to each chunk once: one that follows a stop looks for itself.
+  // The end of a stop sends one message to each chunk, so a chunk that follows a stop checks for itself.
   const mayHaveEnded = isRead && cached?.isStopped;
   if (cached && !mayHaveEnded && clock.now() - cached.at < within) return cached;
   const known = isRead ? work.known : undefined;
@@ -68,7 +68,7 @@ function answerOf(work: Work, within: number, { isRead }: { isRead: boolean }): 
   return answer;
 }
 
-/** The state of a send, which halts here if its figures have passed a limit. */
+/** The state of a send. It is halted here if its figures have passed a limit. */
 async function haltIfBreached(work: Work, job: JobRecord, sendState: SendState): Promise<SendState> {
   const breach = sendState === "open" ? await breachNow(work, job) : undefined;
   if (!breach) return sendState;
@@ -76,7 +76,7 @@ async function haltIfBreached(work: Work, job: JobRecord, sendState: SendState):
   return "halted";
 }
 
-/** The workspace of a send, as the gate read it before this group: it costs no read of its own. */
+/** The workspace of a send, as the gate read it before this group: this costs no further read. */
 export async function ownerOf(work: Work): Promise<WorkspaceRecord | undefined> {
   return work.gates.get(nameOf(work))?.owner ?? work.workspace();
 }

@@ -8,7 +8,10 @@ import { withFigures, withoutCanaryWait } from "./brake.ts";
 import { recover } from "./recovery.ts";
 import type { LeasedChunk, Work } from "./work.ts";
 
-/** @param isStopped its send was stopped, so that it is taken before its time too */
+/**
+ * Claims the chunk.
+ * @param isStopped the send was stopped, so the chunk is claimed before its time too
+ */
 export async function takeChunk(
   work: Work,
   { isStopped = false } = {},

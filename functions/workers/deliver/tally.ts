@@ -6,7 +6,7 @@ import { byArm, type Chunk, tallyOfChunk } from "../../../shared/store/sends/chu
 import { NO_TALLY, sumOf, type Tally } from "../../../shared/store/sends/chunks/tallies.ts";
 import { targetOf } from "./work.ts";
 
-/** The tally of the chunk so far: a recipient that still waits is neither delivered nor failed. */
+/** The tally of the chunk so far. A recipient that still waits is neither delivered nor failed. */
 export function talliedBy(chunk: Chunk, progress: Progress): Tally {
   const plain = tallyOfChunk(chunk);
   const { delivered, failed, skipped, skip_reasons, ...reached } = resultOf(progress, chunk.recipients.length);
@@ -30,14 +30,17 @@ export function talliedBy(chunk: Chunk, progress: Progress): Tally {
   };
 }
 
-/** The recipients who were reached by one channel at least, as bits. */
+/** The recipients who were reached by at least one channel, as bits. */
 const reachedIn = ({ reached }: Pick<Progress, "reached">): bigint =>
   Object.values(reached).reduce((sum, set) => sum | set, 0n);
 export const isAmong = (set: bigint, recipient: number): boolean => ((set >> BigInt(recipient)) & 1n) === 1n;
 
 const bits = (set: bigint): number => set.toString(2).replaceAll("0", "").length;
 
-/** How many recipients each channel did not reach: all its addresses of them have ended, and none was reached (AMB-139). */
+/**
+ * How many recipients each channel did not reach: all their addresses of that channel have ended, and none was reached
+ * (AMB-139).
+ */
 function missedByChannel(chunk: Chunk, { reached, missed, unsure, work = [], to, next }: Progress) {
   const waiting: Record<string, bigint> = {};
   for (const unit of [...work.slice(to), ...next]) include(waiting, unit, targetOf(chunk, unit).channel);

@@ -1,4 +1,4 @@
-// What recipients chose of the topic of a send after its audience was planned.
+// The recipients' choices about the topic of a send, made after its audience was planned.
 import type { SendOutcome } from "../../../shared/rules/progress.ts";
 import { isInTopic } from "../../../shared/rules/topics.ts";
 import type { Job } from "../../../shared/store/sends/jobs/job-record.ts";
@@ -6,7 +6,7 @@ import { contactOf } from "../../../shared/store/subscribers/contacts.ts";
 import { getProfiles, type LivingProfile } from "../../../shared/store/subscribers/subscribers.ts";
 import type { Work } from "./work.ts";
 
-/** TPC-2: a choice that was made after the audience was planned counts too. */
+/** A choice made after the audience was planned counts too (TPC-2). */
 export const topicRefusal = ({ topic }: Job, profile: LivingProfile | undefined): SendOutcome | undefined =>
   topic && profile && !isInTopic(contactOf(profile, []).consents, topic)
     ? { status: "skipped", reason: "topic_opt_out" }

@@ -13,13 +13,13 @@ import { recipientOf, targetOf, type WaitQueue, type Work } from "./work.ts";
 
 /** Sends of a suspended workspace wait no longer than this (AMB-86). */
 const TOO_LATE_MS = 24 * HOUR;
-/** What is held is checked again after an eighth of the time that it has been held, within these bounds. */
+/** A held message is checked again after an eighth of the time that it has been held, within these bounds. */
 const CHECK_AGAIN_MS = { min: 5 * MINUTE, max: 6 * HOUR, share: 1 / 8 };
 
 const CANCELED: SendOutcome = { status: "skipped", reason: "canceled" };
 const NOTHING_WAITS: WaitQueue = { putOff: () => undefined, refusal: () => undefined, isGone: () => false };
 
-/** Puts off the addresses that quiet hours hold back, and refuses those whose send may not go on after them. */
+/** Puts off the addresses in quiet hours, and refuses those whose send may not go on afterwards. */
 export async function createWaitQueue(work: Work, progress: Progress): Promise<WaitQueue> {
   const { store, clock, addressees, job, chunk } = work;
   const { quiet, timezone = "UTC" } = job.deliverySettings ?? {};
@@ -34,7 +34,7 @@ export async function createWaitQueue(work: Work, progress: Progress): Promise<W
   const zones = new Map(ids.map((id, i) => [id, zoneFor(quiet, timezone, profiles[i])]));
   const gone = new Set(ids.filter((_, i) => !profiles[i]));
 
-  // Quiet hours begin and end with a minute, so the end that was computed for a zone is valid for the rest of it.
+  // Quiet hours begin and end with a minute, so the computed end for a zone is valid for the rest of the minute.
   let cached = { minute: Number.NaN, ends: new Map<string, number | undefined>() };
   const endIn = (zone: string): number | undefined => {
     const now = clock.now();
@@ -67,7 +67,7 @@ export async function createWaitQueue(work: Work, progress: Progress): Promise<W
   };
 }
 
-/** Whether a message that waited may be sent now: the workspace is active, the journey not paused. */
+/** Whether a message that waited may be sent now: the workspace is active, and the journey not paused. */
 type Gate =
   | { kind: "open" }
   /** Not yet: check again at this time, in milliseconds. */
@@ -76,7 +76,7 @@ type Gate =
   | { kind: "over"; outcome: SendOutcome };
 const OPEN: Gate = { kind: "open" };
 
-/** By the end of the quiet hours that it waited for: those of a chunk end at different times. */
+/** The gate by the end of the quiet hours that a message waited for: messages of a chunk wait for different times. */
 type GateAt = (ended: number) => Gate;
 
 async function readGate({ store, workspace, clock, job }: Work): Promise<GateAt> {
@@ -95,7 +95,7 @@ async function readGate({ store, workspace, clock, job }: Work): Promise<GateAt>
   return status === "paused" ? later : () => ({ kind: "over", outcome: CANCELED });
 }
 
-/** Those whose run exited or was canceled while the message of its step waited: it is not for them any more (JND-9). */
+/** Recipients whose run exited or was canceled while the message of its step waited: they no longer get it (JND-9). */
 async function leftJourney({ store, job }: Work, subscribers: readonly string[]): Promise<ReadonlySet<string>> {
   const { type, id: journey } = job.source;
   if (type !== "journey" || journey === null) return new Set();

@@ -1,4 +1,4 @@
-// A chunk of a send that was stopped is closed with what is known of it. Who was not handed to a provider by then counts
+// Closes a chunk of a stopped send with the known outcomes. A recipient who was not handed to a provider by then counts
 // as skipped, so that the totals add up to the audience (docs/decisions/0089).
 import { SECOND } from "../../../shared/kernel/clock.ts";
 import { cancelRest, noteReached } from "../../../shared/rules/progress-notes.ts";
@@ -39,13 +39,13 @@ type TakenChunk =
 async function takeClaim({ store, ids, clock, chunkRef, claim }: Work): Promise<TakenChunk> {
   const claiming = await claimChunk(store, chunkRef, ids.uuid());
   if (claiming.kind === "busy") return { kind: "wait", ms: claiming.until + 1 - clock.now() };
-  // Another worker has closed it or has been at it, since it was read.
+  // Another worker has closed the chunk or worked on it since it was read.
   if (claiming.kind === "closed" || (!claim && claiming.repeats)) return { kind: "wait", ms: SECOND };
   const hold: Hold = { kind: "lease", lease: claiming.lease };
   return claim ? { kind: "begun", hold, at: claiming.lease.at } : { kind: "unbegun", hold };
 }
 
-/** On the row of a job. */
+/** Takes the round on the row of a job. */
 function takeRound(work: Work): TakenChunk {
   const { round: at = 0 } = work.job.direct ?? {};
   const hold: Hold = { kind: "round", at };
@@ -55,7 +55,7 @@ function takeRound(work: Work): TakenChunk {
   return ms > 0 ? { kind: "wait", ms } : { kind: "begun", hold, at };
 }
 
-/** As when a worker stops a round: what was claimed and has no outcome is unconfirmed, the rest is not tried. */
+/** Winds up as a worker stops a round: a claimed unit without an outcome is unconfirmed, and the rest is not tried. */
 async function windUpProvided(work: Work): Promise<End> {
   const { clock, addressees, chunk } = work;
   const taken = await takeChunk(work, { isStopped: true });

@@ -1,4 +1,4 @@
-// The work of one message: a chunk with all that is needed to deliver it, and what may become of it.
+// The work of one message: a chunk with all that is needed to deliver it, and how its delivery may end.
 import type { Message } from "../../../shared/contract/messages.ts";
 import { type Clock, SECOND } from "../../../shared/kernel/clock.ts";
 import type { Context, Deps } from "../../../shared/kernel/deps.ts";
@@ -57,9 +57,9 @@ interface ChunkState {
   message: Message<"deliver">;
   job: Job;
   chunk: Chunk;
-  /** The claim of the worker that had it before, if there was one. */
+  /** The claim of the worker before, if there was one. */
   claim: ClaimState | undefined;
-  /** What was read with the row of a job that has its recipients. */
+  /** The rows read together with the row of a job that has its recipients. */
   known?: KnownRows;
 }
 
@@ -95,24 +95,24 @@ export function workOf(context: WorkerContext, state: ChunkState): Work {
   };
 }
 
-/** Nothing but inboxes is reached, which are their own ledger: one claim is enough for the whole chunk. */
+/** The chunk reaches only inboxes, which are their own ledger: one claim is enough for the whole chunk. */
 export const isInbox = ({ job, chunk: { recipients } }: ChunkState): boolean =>
   recipients.length === 0 || areInboxes(job, recipients);
 
-/** What is to be done with a chunk. */
+/** The decision about a chunk. */
 export type Verdict = { kind: "deliver" } | { kind: "wind up" } | End;
 
 /** How this worker's part of a chunk ends. */
 export type End =
-  /** All that becomes of its recipients is known. */
+  /** The outcomes of all its recipients are known. */
   | { kind: "close"; closing: ClosingChunk }
-  /** It was closed before; its range may be left. */
+  /** It was closed before; its range may be open. */
   | { kind: "closed" }
   /** Another message continues it after this time; beyond a queue's longest delay a timer does. */
   | { kind: "wait"; ms: number }
-  /** Its send may not go on now: what ends that continues it. */
+  /** Its send may not go on now; the end of the stop continues it. */
   | { kind: "stop"; sendState: SendState }
-  /** Another message has what became of it, and continues it. */
+  /** Another message carries the outcomes, and continues the chunk. */
   | { kind: "handed over" }
   | { kind: "drop" };
 
@@ -126,7 +126,7 @@ export const closeWith = (
   closing: { job, chunkRef, hold, tally, isFinal: chunk.next === undefined, isStopped },
 });
 
-/** A chunk that this worker has. Each claim replaces the lease, and each step changes the progress. */
+/** A chunk that this worker has claimed. Each claim replaces the lease, and each step changes the progress. */
 export interface LeasedChunk {
   lease: Lease;
   progress: Progress;
@@ -141,17 +141,17 @@ export const timesOf = ({ lease, progress }: LeasedChunk): RoundTimes => ({
 /** The message to one address, ready to be sent as soon as its group is claimed. */
 export interface PreparedMessage {
   unit: Unit;
-  /** The subscriber of its ledger row; the pseudonym of one that was erased. */
+  /** The subscriber of its ledger row; the pseudonym of an erased one. */
   subscriber: string;
   channel: ChannelType;
   device?: DeviceRow | undefined;
-  /** Where it goes, unless to a device or an inbox. */
+  /** The address, unless it goes to a device or an inbox. */
   address?: { kind: AddressKind; address: string } | undefined;
-  /** Known before the claim: it cannot be sent. */
+  /** It is known before the claim that the message cannot be sent. */
   isRefused?: true;
   /** A frequency cap is reached. */
   isCapped?: true;
-  /** What held for its address; undefined where nothing was read of the subscriber. */
+  /** The conditions of its address; undefined if the subscriber was not read. */
   claimedWith?: ClaimedWith | undefined;
   send(): Promise<SendOutcome>;
 }
@@ -161,20 +161,20 @@ export interface SentMessage {
   outcome: SendOutcome;
 }
 
-/** What waits for the end of quiet hours (D-QUIET). */
+/** The messages that wait for the end of quiet hours (D-QUIET). */
 export interface WaitQueue {
-  /** Takes recipients that have quiet hours now out of the round. */
+  /** Takes recipients who have quiet hours now out of the round. */
   putOff(progress: Progress): void;
   /** The outcome for an address that waited and must not be sent to any more. */
   refusal(unit: Unit): SendOutcome | undefined;
-  /** Known to be erased, from the profile that was read for its time zone. Such a recipient does not wait. */
+  /** The profile, read for its time zone, shows that the subscriber is erased. Such a recipient does not wait. */
   isGone(subscriber: string): boolean;
 }
 
 export const isThrottle = (outcome: SendOutcome): boolean =>
   outcome.status === "retryable" && outcome.isThrottled === true;
 
-/** No provider was asked. */
+/** The provider was not called. */
 export const isHeld = (outcome: SendOutcome): boolean => outcome.status === "retryable" && outcome.isHeld === true;
 
 type Recipients = Pick<Chunk, "recipients">;

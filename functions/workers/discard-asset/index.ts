@@ -1,4 +1,4 @@
-// Removes images whose upload was abandoned, and what the deletion of one left: first the object, then the row.
+// Removes images whose upload was abandoned or whose asset was deleted: first the object, then the row.
 import { queueWorker } from "../../../shared/runtime/worker.ts";
 import { storeWrite } from "../../../shared/store/context.ts";
 import { deleteUnusedAsset } from "../../../shared/store/experiences/assets.ts";

@@ -12,7 +12,7 @@ import type { Key } from "../../../shared/store/model.ts";
 import { DUE_SHARDS, DueItem, dueKeyOf, minuteOf, SweepItem } from "../../../shared/store/platform-items.ts";
 import { whereItHolds } from "../../../shared/store/refusals.ts";
 
-/** A minute is swept so long after it: all its rows should have been forwarded by then. */
+/** A minute is swept this much later: all its rows should have been forwarded by then. */
 const OVERDUE_MINUTES = 3;
 /** A first sweep, or one after a long pause, looks back no further than rows are kept. */
 const MAX_MINUTES = 7 * 24 * 60;
@@ -90,8 +90,8 @@ async function forward({ platform, dueTargets, clock }: WorkerContext, rows: rea
 }
 
 /**
- * Looks at each past minute once, from where the last sweep ended: a shard that still has rows gets a message. The
- * position is stored after each minute that had some, and at the end, so that a sweep that fails goes on where it was.
+ * Looks at each past minute once, from where the last sweep ended; a shard that still has rows gets a message. The
+ * position is stored after each minute with rows, and at the end, so that a sweep that fails continues there.
  */
 async function sweep(context: WorkerContext): Promise<void> {
   const { platform, clock, log, dueQueue } = context;

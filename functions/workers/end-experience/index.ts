@@ -7,7 +7,7 @@ import { storeWrite } from "../../../shared/store/context.ts";
 import { findExperience } from "../../../shared/store/experiences/experiences.ts";
 import { endExperience } from "../../../shared/store/experiences/life.ts";
 
-/** How long a draft is checked again after its timer was set: its publishing may still be under way. */
+/** How long a draft is checked again after its timer was set: its publishing may still be in progress. */
 const PUBLISHING_MS = 60 * SECOND;
 const PUBLISHING_RETRY_SECONDS = 10;
 

@@ -1,5 +1,5 @@
-// Erases the traces of a subscriber that is a tombstone already. A second pass, two minutes later, finds the rows that
-// were being written at the time of the tombstone; while an import that began before is under way, it is repeated.
+// Erases the traces of a subscriber that is a tombstone already. A second pass, two minutes later, finds rows that were
+// being written at the time of the tombstone; it is repeated while an import that began before is in progress.
 import { WORKING_MS } from "../../../shared/contract/messages.ts";
 import { SECOND } from "../../../shared/kernel/clock.ts";
 import { eraseQueue } from "../../../shared/runtime/resources.ts";

@@ -1,4 +1,4 @@
-// What a message leads to, from its job as it is now. Nothing is written here.
+// Decides what to do about a message, from its job as it is now. Nothing is written here.
 import { MAX_DELAY_SECONDS, type Message } from "../../../shared/contract/messages.ts";
 import { HOUR, MINUTE, SECOND } from "../../../shared/kernel/clock.ts";
 import { planHas } from "../../../shared/rules/plans.ts";
@@ -9,15 +9,15 @@ import { TemplateItem } from "../../../shared/store/templates/items.ts";
 import { isDue, WATCH_AFTER_MS } from "./watch.ts";
 import type { Verdict, Work } from "./work.ts";
 
-/** A one-off send that is later than this is not sent any more (docs/decisions/0021#late-work). */
+/** A one-off send that is later than this is not sent (docs/decisions/0021#late-work). */
 const TOO_LATE_MS = 24 * HOUR;
-/** Sends of a suspended workspace are held, and checked again this much later (AMB-86). */
+/** Sends of a suspended workspace are held, and checked again after this time (AMB-86). */
 const HELD_RETRY_MS = 5 * MINUTE;
 const PAUSED_RETRY_SECONDS = 60;
-/** A held job may stay so for long. */
+/** A held job may stay held for long. */
 const HELD_WATCH_AFTER_MS = 6 * HOUR;
 
-/** Decides what becomes of a message. It reads only. */
+/** Decides what to do about a message. It only reads. */
 export async function decide(work: Work, message: Extract<Message<"fan-out">, { job: string }>): Promise<Verdict> {
   switch (message.kind) {
     case "fire":
@@ -39,7 +39,7 @@ const drop = (why: string): Verdict => ({ kind: "drop", why });
 const fail = (code: string, message: string): Verdict => ({ kind: "fail", failure: { code, message } });
 const stateOf = ({ store, workspace, job }: Work): Promise<SendState> => sendStateOf(store, workspace, job);
 
-/** What follows for a send that may not go on. */
+/** The consequence for a send that may not go on. */
 function stopped({ job, clock }: Work, sendState: Exclude<SendState, "open">): Verdict {
   if (sendState === "deleted") return { kind: "abandon" };
   if (sendState === "suspended") return { kind: "hold", timer: resumeTimer(job, clock.now()) };
@@ -51,11 +51,11 @@ async function mayFire({ store, clock, workspace, job }: Work): Promise<Verdict>
   if (job.status !== "scheduled" || job.scheduled_at === null || job.held) return drop("it is not to be fired");
   const now = clock.now();
   const at = Math.max(Date.parse(job.scheduled_at), job.releasedAt ?? 0);
-  // A resumed campaign has moved it, with a timer of its own.
+  // Resuming its campaign has moved it, with a timer of its own.
   if (at - now > MAX_DELAY_SECONDS * SECOND) return drop("it has a later timer");
   if (now < at) {
-    // The message was early by the difference of two clocks. The same timer must not be set anew: the removal of its row may
-    // be in progress, and would remove the new row.
+    // The message came early by the difference of two clocks. The same timer must not be set again: the removal of its
+    // row may be in progress, and would remove the new row.
     const delaySeconds = Math.min(MAX_DELAY_SECONDS, Math.ceil((at - now) / SECOND));
     return { kind: "again", message: { kind: "fire", tenant: store.tenant, job: job.id }, delaySeconds };
   }
@@ -78,7 +78,7 @@ async function mayDispatch(work: Work, sendState: SendState): Promise<Verdict> {
   if (job.direct) return { kind: "deliver" };
   const owner = await workspace();
   if (!owner) return { kind: "abandon" };
-  // By all of its channels it would be another send.
+  // Without one of its channels it would be another send.
   if (job.channel_arbitration_mode === "smart" && !planHas(owner.plan, "smart_channel"))
     return fail("PLAN_FEATURE_UNAVAILABLE", "the workspace's plan does not include smart channel");
   const via = (await selectedChannels(store, job, owner.plan)).map(channelSettings);
@@ -124,7 +124,7 @@ async function mayResume(work: Work): Promise<Verdict> {
   const sendState = await stateOf(work);
   if (sendState !== "open") return stopped(work, sendState);
   if (job.status === "queued") return mayDispatch(work, sendState);
-  // Nobody waits for the canary of a resumed send any more.
+  // After a send is resumed, no recipient waits for the canary.
   const endsWaits = job.resumedWith !== undefined;
   return job.direct ? mayDeliver(work) : { kind: "rescue", isOpen: true, mayBeLast: false, endsWaits };
 }

@@ -1,4 +1,4 @@
-// A job is fired, dispatched, announced and planned.
+// Fires a job, dispatches it, and announces and plans its ranges.
 import { WORKING_MS } from "../../../shared/contract/messages.ts";
 import { timestamp } from "../../../shared/kernel/clock.ts";
 import { absent, all, is } from "../../../shared/store/conditions.ts";
@@ -57,7 +57,10 @@ export async function dispatch(work: Work, { via, template }: Of<"dispatch">): P
   if (dispatched) await announce({ ...work, job: dispatched });
 }
 
-/** Stores what a job says with the texts of its template. @returns the attributes of the job that lead to it */
+/**
+ * Stores the content of a job with the texts of its template.
+ * @returns the attributes of the job that point to it
+ */
 async function storeTexts(
   store: Store,
   said: Job,
@@ -112,7 +115,7 @@ export async function plan(work: Work, { range, settings }: Of<"plan">): Promise
     announce: (chunks) => deliverQueue.send(chunks.map((chunk) => ({ tenant, job: job.id, range, chunk }))),
     isTimeUp: () => clock.now() >= until,
   });
-  // Chunks that close from here on close the range themselves, since they see that it is planned.
+  // Chunks that close from here on close the range themselves, because they see that it is planned.
   if (isComplete(state)) await completeRange(store, job, range);
   if (!state.planned) await fanOutQueue.send([{ kind: "plan", tenant, job: job.id, range }]);
 }

@@ -1,4 +1,4 @@
-// Drives jobs: fires the ones that are due, dispatches the queued ones, plans their ranges, watches the ones in progress
+// Drives jobs: fires due ones, dispatches queued ones, plans their ranges, and watches those in progress
 // (docs/sends.md). Each message is decided from its job as it is now, then acted on.
 import type { Message } from "../../../shared/contract/messages.ts";
 import { SECOND } from "../../../shared/kernel/clock.ts";

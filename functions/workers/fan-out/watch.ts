@@ -1,5 +1,5 @@
-// Jobs in progress: deferred chunks continue at their time, and messages that were lost are sent again. Claims prevent that
-// a recipient is reached twice.
+// Jobs in progress: deferred chunks continue at their time, and lost messages are sent again. Claims prevent that a
+// recipient is reached twice.
 import type { Message } from "../../../shared/contract/messages.ts";
 import { MINUTE } from "../../../shared/kernel/clock.ts";
 import { chunksOf } from "../../../shared/rules/chunks.ts";
@@ -25,19 +25,19 @@ import { chunkMessages, type Work, type WorkerContext } from "./work.ts";
 export const WATCH_AFTER_MS = 15 * MINUTE;
 /** How much earlier than its chunk a timer may be: the queue then delays the chunk. */
 const EARLY_MS = 2 * MINUTE;
-/** Jobs that a message names. */
+/** Jobs that one message names. */
 const MAX_JOBS = 100;
 
-/** When the first partition of a quarter-hour comes again because another one is not settled, and the recount is not to come yet. */
+/** The delay of the first partition of a quarter-hour if another one is not settled and the recount is not due yet. */
 const AGAIN_SECONDS = 60;
 
-/** Whether a send whose recipients are on its row waits no longer. */
+/** Whether a send with its recipients on its row no longer waits. */
 export const isDue = ({ claim }: JobRecord, now: number): boolean => (claim?.waits ?? 0) <= now + EARLY_MS;
 
 /**
- * Settles the sends to one subscriber of a quarter-hour, and sets the next watch while there are any that have not ended:
- * their messages are sent again. The partitions of a workspace that makes many jobs are looked at one by one. The first one
- * alone adds the sends of all to the audit trail, so that they are one entry (RDA-23).
+ * Settles the sends to one subscriber of a quarter-hour, and sets the next watch while some have not ended: their
+ * messages are sent again. The partitions of a workspace with many jobs are looked at one by one. Only the first one
+ * adds the sends of all to the audit trail, so that they are one entry (RDA-23).
  */
 export async function settle(
   { store, clock, timers, fanOutQueue, auditTrail, secrets }: WorkerContext,
@@ -78,8 +78,8 @@ export const abandon = ({ store, deliverQueue, job }: Work): Promise<void> =>
   job.direct ? deliverQueue.send([singleMessage(store.tenant, job.id)]) : abandonJob(store, job.id);
 
 /**
- * Sends the open chunks of a stopped send to be closed, counts by the day what it did, and returns what it did not use of
- * the quota (docs/decisions/0089, 0093).
+ * Sends the open chunks of a stopped send to be closed, counts by day what the send did, and returns the unused part of
+ * its quota (docs/decisions/0089, 0093).
  */
 export async function windUp(work: Work): Promise<void> {
   const { store, clock, timers, deliverQueue, job } = work;
@@ -87,7 +87,7 @@ export async function windUp(work: Work): Promise<void> {
   const found = await inTurn(ranges, (range) => openChunks(work, range));
   const open = found.flatMap((watch) => watch.open);
   const isPlanned = found.every(({ state }) => state.planned);
-  // A worker that was planning when it was stopped may have made a chunk that is not known yet.
+  // A worker that was planning when the send stopped may have made a chunk that is not known yet.
   const mayGrow = !isPlanned && clock.now() < Date.parse(job.completed_at ?? job.created_at) + WATCH_AFTER_MS;
   if (open.length > 0 || mayGrow)
     await timers.set([{ kind: "job-watch", id: job.id, at: clock.now() + WATCH_AFTER_MS }]);
@@ -104,9 +104,9 @@ async function inTurn<T>(ranges: readonly string[], look: (range: string) => Pro
 }
 
 interface Rescue {
-  /** The send may go on: otherwise what is complete is closed, and nothing is sent. */
+  /** The send may go on. Otherwise complete ranges are closed, and nothing is sent. */
   isOpen: boolean;
-  /** Chunks that wait look whether they still have to. */
+  /** Waiting chunks check whether they still have to wait. */
   endsWaits?: boolean | undefined;
 }
 

@@ -1,4 +1,4 @@
-// The work of one message: a job, and what is to be done with it.
+// The work of one message: a job, and the decision about it.
 import type { Message } from "../../../shared/contract/messages.ts";
 import type { Clock } from "../../../shared/kernel/clock.ts";
 import type { Context, Deps } from "../../../shared/kernel/deps.ts";
@@ -21,7 +21,7 @@ export interface Work extends WorkerContext {
 
 export type Verdict =
   | { kind: "drop"; why: string }
-  /** This message comes again. */
+  /** The message is sent again. */
   | { kind: "again"; message: Message<"fan-out">; delaySeconds: number }
   /** The job waits for this timer. */
   | { kind: "hold"; timer: Timer }
@@ -30,18 +30,21 @@ export type Verdict =
   | { kind: "fail"; failure: JobFailure }
   | { kind: "fire" }
   | { kind: "dispatch"; via: DeliverySettings["via"]; template: RowOf<typeof TemplateItem> | undefined }
-  /** It was dispatched before, but its messages may be lost. */
+  /** The job was dispatched before, but its messages may be lost. */
   | { kind: "announce" }
   | { kind: "plan"; range: string; settings: DeliverySettings }
-  /** Its recipients are on its row: it has one message. */
+  /** The recipients are on the row of the job: it has one message. */
   | { kind: "deliver" }
-  /** Messages of its ranges and chunks may be lost, or were dropped while it was held; with `endsWaits` also of those that wait. */
+  /**
+   * Messages of its ranges and chunks may be lost, or were dropped while it was held; with `endsWaits` also messages of
+   * waiting chunks.
+   */
   | { kind: "rescue"; isOpen: boolean; mayBeLast: boolean; endsWaits?: boolean }
   /** The chunks that waited until now go on, of all ranges or of one. */
   | { kind: "release"; range: string | undefined }
-  /** It was stopped: its chunks are closed with what is known of them. */
+  /** The job was stopped: its chunks are closed with the known outcomes. */
   | { kind: "wind up" }
-  /** It is watched further, and this is done. */
+  /** The job is watched further, and this is done. */
   | { kind: "watch"; timer: Timer; next: Verdict };
 
 export const chunkMessages = (tenant: string, job: string, range: string, chunks: number): Message<"deliver">[] =>

@@ -1,4 +1,4 @@
-// What the worker of long jobs may touch.
+// The context of the worker of long jobs.
 import type { Context } from "../../../shared/kernel/deps.ts";
 import type { TenantId } from "../../../shared/kernel/ids.ts";
 import { importRowsQueue } from "../../../shared/runtime/resources.ts";

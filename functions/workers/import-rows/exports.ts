@@ -1,5 +1,5 @@
-// Makes the file of an export page by page (RDA-16). A large file is put in parts, and what is not yet a part is kept in an
-// object of its own, so that another message continues where this one stops.
+// Makes the file of an export page by page (RDA-16). A large file is uploaded in parts. Text that is not yet a part is
+// kept in an object of its own, so that another message can continue here.
 import type { JobPart, Message } from "../../../shared/contract/messages.ts";
 import { SECOND } from "../../../shared/kernel/clock.ts";
 import { ApiError } from "../../../shared/kernel/errors.ts";
@@ -22,7 +22,7 @@ export async function makeExport({ tenant, id, watch }: Message<"import-rows">, 
   const { store, timers, clock, log, importRowsQueue: queue } = context;
   const taken = await takeJob(store, ExportItem, id, exportMoves);
   if (taken.kind === "closed") {
-    // One that another worker has is looked at again later.
+    // An export that another worker has is checked again later.
     if (watch) await watchOpen(context, id);
     return log({ level: "info", message: "an export is not to be made", tenant, export: id });
   }
@@ -50,7 +50,10 @@ async function makePart(context: WorkerContext, job: ExportJob): Promise<JobPart
   return "unfinished";
 }
 
-/** S3 knows an upload no more once its file is put together, though no reply came or the worker stopped. */
+/**
+ * Whether S3 no longer knows the upload: it forgets one when its file is complete, even if the reply was lost or the
+ * worker stopped.
+ */
 const isGone = (error: unknown): boolean => error instanceof Error && error.name === "NoSuchUpload";
 
 async function watchOpen({ store, timers, clock }: WorkerContext, id: string): Promise<void> {
@@ -65,21 +68,21 @@ async function failExport({ store, exportFiles: files }: WorkerContext, job: Exp
   await files.removeExport(job.id);
 }
 
-/** A file as far as it is made. */
+/** The part of a file that is made so far. */
 interface Draft {
   columns: JsonText<string[]>;
   /** The tags of its parts, in their order. */
   parts: string[];
-  /** Its upload, once it has a part. */
+  /** The id of its upload, once it has a part. */
   upload: string | undefined;
-  /** What is not yet a part. */
+  /** The text that is not yet a part. */
   text: string;
   rows: number;
   /** Where the next page begins; undefined at the start, and after the last one. */
   position: ExportJob["position"];
 }
 
-/** Reads pages until the last one or the end of the time. */
+/** Reads pages until the last one or the end of the worker's time. */
 async function writeFile(context: WorkerContext, taken: ExportJob, draft: Draft): Promise<JobPart> {
   const { store, secrets, clock } = context;
   const until = clock.now() + WORKING_MS;
@@ -105,7 +108,11 @@ async function writeFile(context: WorkerContext, taken: ExportJob, draft: Draft)
   }
 }
 
-/** @returns undefined where a worker stopped before it noted what it had put beside the file: that has later rows already */
+/**
+ * Opens the draft of an export.
+ * @returns undefined if a worker stopped before it noted the text that it had stored beside the file: that text has
+ * later rows already
+ */
 async function openDraft({ store, exportFiles: files }: WorkerContext, job: ExportJob): Promise<Draft | undefined> {
   const { id, position, rows = 0, upload } = job;
   const columns = job.columns ?? toJson(await columnsOf(store, job.kind));
@@ -117,14 +124,14 @@ async function openDraft({ store, exportFiles: files }: WorkerContext, job: Expo
   return rest.rows === rows ? { ...begun, text: rest.text } : undefined;
 }
 
-/** What was not yet a part of the file becomes one. */
+/** Uploads the remaining text as a part of the file. */
 async function putPart({ exportFiles: files }: WorkerContext, { id }: ExportJob, draft: Draft): Promise<void> {
   draft.upload ??= await files.begin(id);
   draft.parts.push(await files.putPart(id, draft.upload, draft.parts.length + 1, draft.text));
   draft.text = "";
 }
 
-/** Notes what was read so far, from where another message can continue. */
+/** Notes the position, so that another message can continue there. */
 async function noteDraft(context: WorkerContext, job: ExportJob, draft: Draft): Promise<"noted" | "lost"> {
   const { columns, parts, upload, text, rows, position } = draft;
   const has_rest = text !== "";
@@ -149,7 +156,7 @@ async function finishFile(context: WorkerContext, job: ExportJob, draft: Draft):
   return "ended";
 }
 
-/** A subscriber was erased while the file was made. */
+/** Discards the file, because a subscriber was erased while it was made. */
 async function discard(
   { exportFiles: files, store, log }: WorkerContext,
   id: string,

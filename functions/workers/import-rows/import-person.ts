@@ -1,5 +1,5 @@
-// Stores one person of a batch, and what each of its rows says of consent. Rows that cannot be taken are rejected with their
-// reason, and what they refuse is kept.
+// Stores one person of a batch, and the consents in each of its rows. Invalid rows are rejected with their reason, and
+// their refusals are kept.
 import { ApiError } from "../../../shared/kernel/errors.ts";
 import { normalizedAddress } from "../../../shared/rules/addresses.ts";
 import { type OtherChannel, otherChannels } from "../../../shared/rules/import-mapping.ts";
@@ -17,13 +17,13 @@ import { type BatchRefusals, fromRow, givenBy } from "./refusing.ts";
 import type { Tally } from "./tally.ts";
 
 export interface NewSubscribers {
-  /** The external ids that may become new subscribers: of the new ones, as many as there is room for. */
+  /** External ids that may become new subscribers: as many new ones as there is room for. */
   allowed: ReadonlySet<string>;
   /** The ids of those that were created, by their external ids. */
   created: ReadonlyMap<string, string>;
 }
 
-/** The persons of a batch are taken one by one, with what is known of all of them. */
+/** The persons of a batch are taken one by one, with the knowledge about all of them. */
 export interface Batch extends NewSubscribers {
   context: WorkerContext;
   job: ImportJob;
@@ -31,19 +31,25 @@ export interface Batch extends NewSubscribers {
   tally: Tally;
   /** Addresses that are suppressed or opted out. */
   heldMails: ReadonlySet<string>;
-  /** The number of a person that agrees to a channel that sends to it, by external id. */
+  /** The number of each person that agrees to a channel that sends to it, by external id. */
   numberOf: ReadonlyMap<string, string>;
-  /** By channel and number. */
+  /** Numbers that are suppressed or opted out, by channel and number. */
   heldNumbers: ReadonlySet<string>;
   refused: BatchRefusals;
 }
 
 export const agreesToMail = ({ row }: PersonRow): boolean => row.consent?.status === "opted_in";
 
-/** Whether a row says that its person agreed to mail, to the address that it has: a list that asks need not. */
+/**
+ * Whether a row says that its person agreed to mail at their present address. A list with double opt-in then asks no
+ * confirmation.
+ */
 const provesConsent = (rows: readonly PersonRow[]): boolean => rows.some((row) => agreesToMail(row) && !row.isLeft);
 
-/** Whether the rows of a person make it a member: of a list that asks if it confirmed it before, or proves a consent that holds. */
+/**
+ * Whether the rows of a person make it a member. A list with double opt-in needs an earlier confirmation, or a proof of
+ * consent that holds.
+ */
 export function joinsList(
   { list, asks }: { list: string; asks: ReadonlySet<string> },
   { consents, email }: { consents: Partial<ProfileRow>; email?: string | undefined },
@@ -56,13 +62,16 @@ export function joinsList(
 
 export interface Member {
   id: string;
-  /** A row says that it agreed to mail, to the address that it has. */
+  /** A row says that the person agreed to mail at their present address. */
   isProven: boolean;
   /** How many rows of the batch name it. */
   rows: number;
 }
 
-/** Stores a person and what its rows say. @returns undefined if there is no such subscriber */
+/**
+ * Stores a person and the consents of its rows.
+ * @returns undefined if there is no such subscriber
+ */
 export async function importPerson(batch: Batch, { profile, rows }: Person): Promise<Member | undefined> {
   const { context, job, allowed, created } = batch;
   const { store, secrets } = context;
@@ -85,7 +94,7 @@ export async function importPerson(batch: Batch, { profile, rows }: Person): Pro
   return member;
 }
 
-/** Who was erased before, or is too large for a pack, was not there yet when it was recorded. */
+/** A person who was erased before, or is too large for a pack, did not exist when the refusal was recorded. */
 async function refuseOf({ context, refused }: Batch, external_id: string): Promise<void> {
   const root = await context.secrets.root();
   for (const { from, refusals } of refused.refusing)
@@ -113,7 +122,10 @@ async function takeRow(batch: Batch, id: string, row: PersonRow): Promise<void> 
   await recordOfContacts(store, from, refusalsIn(row.row), isByAddress);
 }
 
-/** Rejects the rows of a person that could not be taken, and keeps what they refuse. @throws an error that is no answer */
+/**
+ * Rejects the invalid rows of a person, and keeps their refusals.
+ * @throws an error that is not a refusal
+ */
 async function rejectRows(batch: Batch, person: Person, error: unknown): Promise<void> {
   const { context, job, asks, tally, refused } = batch;
   const { rows } = person;
@@ -124,7 +136,7 @@ async function rejectRows(batch: Batch, person: Person, error: unknown): Promise
   const root = await secrets.root();
   for (const { row, email, record } of rows) {
     const refusals = withAddresses({ ...refusalsIn(row), email }, givenBy(person));
-    // A row of a batch to come may refuse something, and say no more than who it is.
+    // A row of a later batch may refuse something, and identify the person only by external id.
     const recorded = refused.mayRefuse
       ? await recordRefusals(store, root, fromRow(job, record, asks), refusals, refused.given(refusals.external_id))
       : undefined;
@@ -134,7 +146,7 @@ async function rejectRows(batch: Batch, person: Person, error: unknown): Promise
 
 const ERASED = "names somebody who was erased after the import began";
 
-/** What the file says of somebody who was erased since is kept nowhere, but for what it refuses for the address. */
+/** Leaves out a person who was erased since. Only the file's refusals for the address are kept. */
 async function leaveOut(
   { context, job, asks, tally }: Batch,
   erased: ProfileRow,
@@ -149,7 +161,7 @@ async function leaveOut(
   }
 }
 
-/** As far as the address is one of the erased profile: the erasure takes its text out of the row. */
+/** The refusals for the address of an erased profile. The erasure removes their text from the row. */
 function refusalsOfAddress({ email, phone, numbers, consent, choices }: Refusals, erased: ProfileRow): Refusals {
   const isOwn = (kind: "email" | "phone", text: string | undefined, current: unknown) =>
     text !== undefined && normalizedAddress(kind, text) === normalizedAddress(kind, current);

@@ -1,5 +1,5 @@
-// Reads an import file from its position on, a hundred rows at a time, and notes the position after each batch (IMP-2 to
-// IMP-4). One worker reads at a time; after a crash another message continues.
+// Reads an import file from its position on, a hundred rows at a time, and notes the position after each batch (IMP-2
+// to IMP-4). One worker reads at a time; after a crash another message continues.
 import { type JobPart, type Message, WORKING_MS } from "../../../shared/contract/messages.ts";
 import { SECOND, timestamp } from "../../../shared/kernel/clock.ts";
 import { elementAt } from "../../../shared/rules/element-at.ts";
@@ -35,9 +35,9 @@ import { namesSomebody, surveyFile } from "./survey.ts";
 import { type FileReading, takeRows } from "./take-rows.ts";
 
 const BATCH_ROWS = 100;
-/** 1,000 rows a second, in service time: other workspaces share the partitions of the table. */
+/** 1,000 rows a second of service time: other workspaces share the partitions of the table. */
 const BATCH_MS = SECOND / 10;
-/** New subscribers are counted by then, so that a file does not pass the plan's cap. */
+/** New subscribers are counted after this time, so that a file does not exceed the plan's cap. */
 const COUNTING_MS = 2 * SECOND;
 
 /** Begins, continues or checks an import. */
@@ -61,7 +61,10 @@ export async function importFile(message: Message<"import-rows">, context: Worke
   await readAt(context, id, clock.now() + COUNTING_MS);
 }
 
-/** Sends the message that reads on. @param time milliseconds */
+/**
+ * Sends the message that continues reading.
+ * @param time milliseconds
+ */
 async function readAt(
   { tenant, clock, importRowsQueue: queue }: WorkerContext,
   id: string,
@@ -82,7 +85,7 @@ async function tidyUp(context: WorkerContext, id: string, job: ImportJob | undef
 }
 
 async function readOn(context: WorkerContext, job: ImportJob): Promise<JobPart> {
-  // The first reading of a large file is of this time too.
+  // The first reading of a large file takes part of this time.
   const until = context.clock.now() + WORKING_MS;
   try {
     const begun = job.status === "pending" ? await beginImport(context, job) : ({ kind: "begun", job } as const);
@@ -94,7 +97,7 @@ async function readOn(context: WorkerContext, job: ImportJob): Promise<JobPart> 
   }
 }
 
-/** What was read of a file whose columns cannot be told, so that they can be mapped. */
+/** The content of a file whose columns cannot be recognized, so that they can be mapped. */
 type Mappable = Pick<ImportJob, "header" | "topics" | "types" | "numbers">;
 
 async function failImport(
@@ -111,7 +114,7 @@ async function failImport(
   await files.removeUpload(id);
 }
 
-/** `ended`: its file cannot be imported, or somebody ended it meanwhile. */
+/** `ended`: its file cannot be imported, or the import was ended in the meantime. */
 type ImportStart = { kind: "begun"; job: ImportJob } | { kind: "ended" };
 
 /** Reads the header and counts the rows, so that the progress has a total. */
@@ -133,7 +136,7 @@ async function beginImport(context: WorkerContext, job: ImportJob): Promise<Impo
 
 type Samples = readonly (readonly string[])[];
 
-/** What the first reading of a file found. `unmapped`: nobody can tell what its columns are, before somebody maps them. */
+/** The result of the first reading of a file. `unmapped`: its columns cannot be recognized until a user maps them. */
 type FirstReading =
   | {
       kind: "readable";
@@ -156,7 +159,7 @@ async function readBeginning(context: WorkerContext, job: ImportJob): Promise<Fi
   const named = { header: toJson(cells), topics };
   const found = { ...named, types: toJson(survey.types), numbers: toJson(survey.numbers) };
   const isRow = cells.some(namesSomebody);
-  // What a column holds is no sign of its name where the first line is a row.
+  // If the first line is a row, the content of a column is no sign of its name.
   const columns = columnsOf({ ...job, ...(isRow ? named : found) });
   if (columns.kind !== "problem")
     return { kind: "readable", samples, found: { ...found, delimiter, encoding, offset, line, total } };
@@ -171,7 +174,7 @@ interface Source extends FileReading {
   plan: PlanName;
 }
 
-/** What the next batches are read from; else why the import fails. */
+/** The source of the next batches, or why the import fails. */
 async function openSource({ store, files, workspace }: WorkerContext, job: ImportJob): Promise<Source | Problem> {
   const owner = await workspace();
   if (!owner || owner.status === "deleted") return { kind: "problem", problem: "the workspace is closed" };
@@ -187,12 +190,12 @@ async function openSource({ store, files, workspace }: WorkerContext, job: Impor
     : { kind: "problem", problem: "the file is not there" };
 }
 
-/** An import as its batches are read, one after the other. */
+/** An import in progress, batch by batch. */
 interface ImportReading {
   source: Source;
-  /** As it was when the worker began: positions in the file count from here. */
+  /** The job when the worker began: positions in the file count from here. */
   started: ImportJob;
-  /** As it is after the last batch. */
+  /** The job after the last batch. */
   job: ImportJob;
   /** New subscribers that the plan has room for, before those of this worker are counted. */
   room: number;
@@ -201,7 +204,7 @@ interface ImportReading {
   earliest: number;
 }
 
-/** Imports batches until the file or the time ends, one at least. */
+/** Imports batches until the end of the file or of the time, at least one. */
 async function importBatches(context: WorkerContext, started: ImportJob, until: number): Promise<JobPart> {
   const { clock, audienceSize } = context;
   const source = await openSource(context, started);
@@ -223,13 +226,13 @@ async function importBatches(context: WorkerContext, started: ImportJob, until: 
 }
 
 /**
- * Each row may be a new subscriber: before the room could be used up, the worker stops until new ones are counted. If none
- * was created, there is nothing to count, and it reads on; so does a dry run.
+ * Whether the next batch fits. Each row may be a new subscriber, so the worker stops before the room could be used up,
+ * until new ones are counted. If none was created, or in a dry run, it reads on.
  */
 const hasRoom = ({ job, room, created }: ImportReading): boolean =>
   job.dry_run === true || created === 0 || created + BATCH_ROWS <= room;
 
-/** Each row of a batch may be rejected, and they are kept together. */
+/** Rows in batches. Each row may be rejected, and a batch is kept together. */
 async function* batchesOf(
   records: AsyncIterable<Record>,
 ): AsyncGenerator<{ rows: readonly Record[]; isLast: boolean }> {
@@ -287,7 +290,7 @@ async function finishImport(context: WorkerContext, id: string): Promise<void> {
   const job = await findImport(store, id);
   if (!job) return;
   const isDone = await completeImport(store, job, await writeProblems(context, job));
-  // Another reader was first, and an erasure may have deleted its file since.
+  // Another reader was first, and an erasure may have deleted the file since.
   if (!isDone) {
     const ended = await findImport(store, id);
     if (!ended?.rejected_file && !ended?.warnings_file) await files.removeRejected(id);

@@ -1,5 +1,5 @@
-// Long jobs over many rows: imports, exports, and simulations on history. One queue takes all three, because a queue costs its
-// polling while it is idle (docs/decisions/0106).
+// Long jobs over many rows: imports, exports, and simulations on history. They share one queue, because an idle queue
+// costs its polling (docs/decisions/0106).
 import { queueWorker } from "../../../shared/runtime/worker.ts";
 import { uses } from "./context.ts";
 import { makeExport } from "./exports.ts";

@@ -1,5 +1,5 @@
-// The rows of a batch by the person that they name. Several rows of one person are one profile, in which the later value
-// of two wins and an empty cell says nothing; what each of them says of consent counts by itself, in their order (D-CSV).
+// Groups the rows of a batch by person. Several rows of one person make one profile: a later value replaces an earlier
+// one, and an empty cell changes nothing. The consents of each row count separately, in order (D-CSV).
 import { normalizedAddress } from "../../../shared/rules/addresses.ts";
 import { isOptOut } from "../../../shared/rules/import-consents.ts";
 import { otherChannels } from "../../../shared/rules/import-mapping.ts";
@@ -12,15 +12,17 @@ export interface GoodRow {
   record: Record;
 }
 
-/** A row with what those before it in the batch say. */
+/** A row with the effects of earlier rows in the batch. */
 export interface PersonRow extends GoodRow {
-  /** The address of its person when it is read. */
+  /** The address of its person when the row is read. */
   email: string | undefined;
-  /** The channels of which a row before it suppresses the address or number of its person, or opts it out. */
+  /** The channels on which an earlier row suppresses or opts out the address or number of its person. */
   heldBefore: ReadonlySet<string>;
-  /** What it refuses of mail holds for its address: it names no person, or one who has another address by a later row. */
+  /**
+   * Its refusal of mail applies to its address: the row names no person, or one who has another address by a later row.
+   */
   isOfAddress: boolean;
-  /** A row of its person names an address, which is not the one that this row and those before it name. */
+  /** A row of its person has an address that differs from the one of this row and those before it. */
   isLeft: boolean;
 }
 
@@ -37,9 +39,9 @@ export interface PersonAddresses {
 }
 
 /**
- * The persons of a batch, in the order in which the file names them first.
+ * The persons of a batch, in the order of their first row.
  * @param isHistorical it starts no journeys
- * @param addressesOf of those who were there before, by their external ids
+ * @param addressesOf the stored addresses of existing persons, by external id
  */
 export function personsOf(
   batch: readonly GoodRow[],
@@ -89,7 +91,10 @@ export function personsOf(
   return [...persons.values()];
 }
 
-/** The addresses that the rows of a person suppress, each once. @param stored of the person, where it was there before */
+/**
+ * The addresses that the rows of a person suppress, each once.
+ * @param stored the person's addresses before the import
+ */
 export function suppressedAddresses({ profile, rows }: Person, stored: PersonAddresses | undefined): string[] {
   const mails = rows.flatMap(({ row, email = profile.email ?? stored?.email }) =>
     row.consent?.status === "suppressed" ? [email, ...(row.otherEmails ?? [])] : [],
@@ -97,5 +102,5 @@ export function suppressedAddresses({ profile, rows }: Person, stored: PersonAdd
   return [...new Set(mails.flatMap((mail) => normalizedAddress("email", mail) ?? []))];
 }
 
-/** What a row refuses: a channel to an address or number. */
+/** The key of a refusal: a channel to an address or number. */
 const nameOf = ({ channel, to = "" }: { channel: string; to: string | undefined }): string => `${channel} ${to}`;

@@ -1,4 +1,4 @@
-// The files of an import's rows that were rejected, or taken with a doubt (F13).
+// The files of rejected rows and of rows with warnings (F13).
 import { csvLine } from "../../../shared/rules/csv.ts";
 import { REPORT_COLUMNS } from "../../../shared/rules/import-columns.ts";
 import { absent, all, any, is } from "../../../shared/store/conditions.ts";
@@ -10,7 +10,10 @@ import type { WorkerContext } from "./context.ts";
 
 const MAX_REJECTED_ROWS = 10_000;
 
-/** Writes them. @returns which there are */
+/**
+ * Writes the files.
+ * @returns which files there are
+ */
 export async function writeProblems({ store, files }: WorkerContext, job: ImportJob): Promise<WrittenFiles> {
   const write = async (kind: ProblemKind, n = 0): Promise<boolean> => {
     const rows = n > 0 ? await problemRows(store, job.id, kind, MAX_REJECTED_ROWS) : [];
@@ -23,7 +26,7 @@ export async function writeProblems({ store, files }: WorkerContext, job: Import
   };
 }
 
-/** Writes those of the rows that an import took before it was canceled, unless an erasure has deleted them. */
+/** Writes the files for the rows taken before an import was canceled, unless an erasure has deleted them. */
 export async function writeCanceled(context: WorkerContext, id: string): Promise<void> {
   const { store, files } = context;
   const job = await findImport(store, id);
@@ -36,7 +39,7 @@ export async function writeCanceled(context: WorkerContext, id: string): Promise
   if (!isNoted) await files.removeRejected(id);
 }
 
-/** The rows as a CSV file: the columns of the original, and why each was not imported, or was with a doubt. */
+/** The rows as a CSV file: the original columns, and the reason of each rejection or warning. */
 function csvOf(header: readonly string[], rejected: readonly RejectedRow[]): string {
   const lines = rejected.map(({ line, reason, cells }) => [String(line), reason, ...cells]);
   return [[...REPORT_COLUMNS, ...header], ...lines].map(csvLine).join("");

@@ -1,4 +1,4 @@
-// What rejected rows refuse: those of a batch, and those before it of somebody who was not there then (AMB-132).
+// Refusals in rejected rows: of this batch, and of earlier ones about persons who did not exist yet (AMB-132).
 import type { Columns } from "../../../shared/rules/import-columns.ts";
 import {
   type GivenAddresses,
@@ -20,7 +20,7 @@ import type { WorkerContext } from "./context.ts";
 import type { GoodRow, Person } from "./persons.ts";
 import type { Tally } from "./tally.ts";
 
-/** A row that cannot be read, and refuses something, or says how to reach somebody. */
+/** A row that is rejected, but has a refusal or an address of a person. */
 export interface RefusedRow {
   record: Record;
   problem: string;
@@ -32,7 +32,10 @@ interface ReadBatch {
   refused: RefusedRow[];
 }
 
-/** @param isNamedToo the plan may have no room for somebody whose address stands in a row that is rejected for itself */
+/**
+ * Reads the rows of a batch.
+ * @param isNamedToo whether addresses of rejected rows count: the plan may have no room for their person
+ */
 export function readBatch(
   job: ImportJob,
   columns: Columns,
@@ -51,16 +54,16 @@ export function readBatch(
   return read;
 }
 
-/** How the rows of a batch say to reach a person. */
+/** The addresses of a person, from the rows of a batch. */
 export const givenBy = ({ profile: { email, attributes } }: Person): GivenAddresses => ({
   email,
   phone: attributes.phone,
 });
 
-/** How somebody is reached, by external id. */
+/** Finds the addresses of a person by external id. */
 export type FindAddresses = (external_id: string | undefined) => GivenAddresses | undefined;
 
-/** As the rejected rows of a batch say it, else those before them. */
+/** The addresses in the rejected rows of a batch, else in earlier ones. */
 export function givenIn(refused: readonly RefusedRow[], before: FindAddresses): FindAddresses {
   const given = new Map<string, GivenAddresses>();
   const either = (one: GivenAddresses | undefined, other: GivenAddresses | undefined) => ({
@@ -81,19 +84,19 @@ export const fromRow = (job: ImportJob, { line }: Record, asks: ReadonlySet<stri
   asks,
 });
 
-/** What a rejected row refuses. */
+/** The refusals of a rejected row. */
 interface RowRefusals {
   from: ImportedFrom;
   refusals: Refusals;
 }
 
-/** What is refused before the rows of a batch are taken. */
+/** Refusals that are recorded before the rows of a batch are taken. */
 export interface BatchRefusals {
   refusing: readonly RowRefusals[];
-  /** The addresses of mail that get none from now on, in normalized form. */
+  /** Mail addresses that get no mail from now on, in normalized form. */
   heldMails: readonly string[];
   given: FindAddresses;
-  /** A row of the file may refuse something. */
+  /** Whether a row of the file may refuse something. */
   mayRefuse: boolean;
 }
 
@@ -102,13 +105,13 @@ interface RefusedOptions {
   columns: Columns;
   asks: ReadonlySet<string>;
   refused: readonly RefusedRow[];
-  /** Whether a row of a batch before was rejected: what it refuses may be of somebody who comes behind it. */
+  /** Whether a row of an earlier batch was rejected: its refusal may concern a person of a later one. */
   isAfterRejected: boolean;
   persons: readonly Person[];
   isKnown: (external_id: string) => boolean;
 }
 
-/** Records what the rejected rows of a batch refuse, and what waited for its persons. */
+/** Records the refusals in the rejected rows of a batch, and those that waited for its persons. */
 export async function recordRefused(
   { store, secrets }: WorkerContext,
   { job, columns, asks, refused, isAfterRejected, persons, isKnown }: RefusedOptions,

@@ -1,4 +1,4 @@
-// What a rehearsal of an import remembers: people and addresses as the rows so far would leave them (F13).
+// The memory of a rehearsal: the people and addresses that the rows so far would leave (F13).
 import { normalizedAddress } from "../../../shared/rules/addresses.ts";
 import { type GivenAddresses, type Refusals, refusalsIn } from "../../../shared/rules/import-refusals.ts";
 import { listChannelOf } from "../../../shared/rules/list-consents.ts";
@@ -20,26 +20,26 @@ import {
 } from "../../../shared/store/subscribers/subscribers.ts";
 import type { Person } from "./persons.ts";
 
-/** A person as the rows so far would leave it. */
+/** The state of a person after the rows so far. */
 export interface PersonState {
-  /** The members of its profile for consents. */
+  /** The consent fields of its profile. */
   consents: Partial<ProfileRow>;
   email?: string | undefined;
   phone?: unknown;
-  /** It is in the list that the file fills. */
+  /** The person is on the list that the file fills. */
   isMember?: boolean;
 }
 
 export interface Rehearsal {
   /** By external id. */
   people: Map<string, PersonState>;
-  /** By the id of an address; of one without a row, an empty one. */
+  /** By the id of an address; empty for an address without a row. */
   addresses: Map<string, Partial<AddressRow>>;
-  /** By external id, what rejected rows say of people who are not there. */
+  /** By external id: refusals in rejected rows about people who do not exist. */
   awaited: Map<string, { given: GivenAddresses; refusing: Refusals[] }>;
 }
 
-/** Beyond so many people, the worker forgets them all and begins anew. */
+/** Beyond this many people, the worker forgets them all and begins anew. */
 export const MAX_REMEMBERED = 50_000;
 
 export const openRehearsal = (): Rehearsal => ({ people: new Map(), addresses: new Map(), awaited: new Map() });
@@ -63,7 +63,7 @@ export async function readPeople(
     if (known) found.push({ name, known });
   }
 
-  // Whose external id was erased before has another id.
+  // An external id that was erased before has another subscriber id.
   const memberKeys = asks.has(listChannelOf(list)) ? found.map(({ known }) => ({ subscriber: known.id, list })) : [];
   const members = await store.getAll(ListMembership, memberKeys);
   for (const [i, { name, known }] of found.entries()) {
@@ -73,7 +73,7 @@ export async function readPeople(
   }
 }
 
-/** What of a profile says something of consent: the rest of thousands would fill the memory of the worker. */
+/** The consent fields of a profile: thousands of whole profiles would fill the memory of the worker. */
 function consentsIn(profile: ProfileRow): Partial<ProfileRow> {
   const { confirmed_address } = profile;
   const consents: Partial<ProfileRow> = confirmed_address === undefined ? {} : { confirmed_address };

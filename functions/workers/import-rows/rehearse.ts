@@ -1,5 +1,5 @@
-// What an import would do, without writing (F13): the rules of the store, applied to what it holds now and to what the rows
-// before would have left. A worker that goes on with the file remembers no rows of the worker before it.
+// What an import would do, without writing (F13): applies the rules of the store to the stored rows and to the effects
+// of earlier rows. A worker that continues the file does not remember the rows of the worker before.
 import { timestamp } from "../../../shared/kernel/clock.ts";
 import { suppressionReasons } from "../../../shared/rules/addresses.ts";
 import { type ImportedConsent, isOptOut } from "../../../shared/rules/import-consents.ts";
@@ -54,11 +54,11 @@ interface Batch {
   refused: readonly RefusedRow[];
   /** The most subscribers to create. */
   room: number;
-  /** A row of the file may refuse something. */
+  /** Whether a row of the file may refuse something. */
   mayRefuse: boolean;
 }
 
-/** Counts what the rows of a batch would do. */
+/** Counts the effects of a batch. */
 export async function rehearse(
   { store, secrets }: WorkerContext,
   from: From,
@@ -80,7 +80,8 @@ export async function rehearse(
 
   await readAddresses(store, rehearsal, persons, refusing);
   const now = timestamp(store.clock.now());
-  // As the import does: who is new is there before what rejected rows refuse is recorded, and others change afterwards.
+  // In the order of the import: new persons exist before refusals of rejected rows are recorded, and existing ones
+  // change afterwards.
   const news = new Set(created);
   for (const person of taken) if (news.has(person)) applyProfile(rehearsal, person.profile, now);
   const ofNewcomers = new Map(created.map((person) => [person.profile.external_id, givenBy(person)]));
@@ -113,7 +114,10 @@ export async function rehearse(
   }
 }
 
-/** The profile as the rows of the batch leave it. @param at when the address changes, RFC 3339 */
+/**
+ * The profile after the rows of the batch.
+ * @param at when the address changes, RFC 3339
+ */
 function applyProfile({ people }: Rehearsal, { external_id, email, attributes }: Person["profile"], at: string): void {
   const state: PersonState = people.get(external_id) ?? { consents: {} };
   if (isConfirmedElsewhere(state.consents, email)) {
@@ -129,7 +133,7 @@ function applyProfile({ people }: Rehearsal, { external_id, email, attributes }:
 interface RehearsedBatch {
   rehearsal: Rehearsal;
   from: From;
-  /** The addresses as they were before the batch: what its other rows say is known by `heldBefore`. */
+  /** The addresses before the batch. `heldBefore` tells the effects of its other rows. */
   heldAtStart: ReadonlyMap<string, Partial<AddressRow>>;
 }
 
@@ -160,7 +164,7 @@ function takePerson({ rehearsal, from, heldAtStart }: RehearsedBatch, { profile,
   }
 }
 
-/** What a rejected row refuses counts nowhere. */
+/** Counts the refusal of a rejected row. */
 function refuse(rehearsal: Rehearsal, from: From, said: Refusals, given: GivenAddresses | undefined): RefusalOutcome {
   const state = rehearsal.people.get(nameOf(said) ?? "");
   const refusals = state ? said : withAddresses(said, given);
@@ -175,7 +179,10 @@ function refuse(rehearsal: Rehearsal, from: From, said: Refusals, given: GivenAd
   return keptOf(refusals, state !== undefined);
 }
 
-/** Of several rows, the first that refuses a thing counts: what waits is refused again in each batch that names its person. */
+/**
+ * Keeps the refusals for a person who does not exist yet. The first row that refuses a thing counts; waiting refusals
+ * are applied again in each batch that names the person.
+ */
 function awaitPerson({ awaited }: Rehearsal, refusals: Refusals): void {
   const { external_id, email, phone } = refusals;
   if (external_id === undefined) return;
@@ -189,7 +196,7 @@ function awaitPerson({ awaited }: Rehearsal, refusals: Refusals): void {
   });
 }
 
-/** An opt-out of mail, a suppression, or the channel of a choice. */
+/** The things that a row refuses: mail, an address, or the channel of a choice. */
 const thingsRefused = ({ consent, choices }: Refusals): string[] => [
   ...(consent ? [consent.status] : []),
   ...Object.keys(choices),
@@ -268,7 +275,10 @@ function applyConsent<S extends "opted_in" | "opted_out">(
   return verdict === "refused" ? "unchanged" : statement.status;
 }
 
-/** What a profile keeps of an assertion: who opts out has confirmed nothing, and a proof is as good as a confirmation. */
+/**
+ * The consent fields of a profile after an assertion. An opt-out confirms nothing, and a proof is as good as a
+ * confirmation.
+ */
 function withConsent({ consents, email }: PersonState, from: From, assertion: ConsentAssertion): Partial<ProfileRow> {
   const { set, remove } = consentChange(assertion);
   const changed = { ...consents, ...set, ...provenBy(from, email === undefined ? {} : { email }, [assertion]).set };
@@ -276,7 +286,10 @@ function withConsent({ consents, email }: PersonState, from: From, assertion: Co
   return changed;
 }
 
-/** A member by a proof has confirmed the list. @param at RFC 3339 */
+/**
+ * Adds a member to the list. A member with a proof has confirmed it.
+ * @param at RFC 3339
+ */
 function joinList(state: PersonState, from: From, at: string): void {
   const channel = listChannelOf(from.list);
   state.isMember = true;

@@ -1,5 +1,5 @@
-// Plays stored events to a journey (F3), page by page. What was counted is noted together with the position, so that
-// another message goes on where this one stopped.
+// Plays stored events to a journey (F3), page by page. The counts are noted together with the position, so that another
+// message can continue there.
 import type { JobPart, Message } from "../../../shared/contract/messages.ts";
 import { SECOND } from "../../../shared/kernel/clock.ts";
 import { simulationMoves } from "../../../shared/rules/simulation-states.ts";

@@ -1,4 +1,4 @@
-// The first reading of an import file: its header, how many rows it has, and what each column holds (AMB-133).
+// The first reading of an import file: its header, the number of its rows, and the content of each column (AMB-133).
 import { elementAt } from "../../../shared/rules/element-at.ts";
 import { columnName, givenTargets } from "../../../shared/rules/import-mapping.ts";
 import { isTitle, namesAgain, type ShownNumbers, saysWho } from "../../../shared/rules/import-names.ts";
@@ -11,21 +11,24 @@ import { fromJson } from "../../../shared/store/json-text.ts";
 import type { ImportJob } from "../../../shared/store/subscribers/imports.ts";
 import type { WorkerContext } from "./context.ts";
 
-/** Where the first line is a row, it is not shown as names of columns. */
+/** Whether a cell is data about a person. If the first line is a row, it is not shown as names of columns. */
 export const namesSomebody = (cell: string): boolean => /@|\d{7}/.test(cell);
 
 const MAX_SAMPLES = 5;
 
 interface Survey {
   header: Record | undefined;
-  /** Rows that show what the columns hold: the first, and some below it with a cell where all above are empty. */
+  /**
+   * Rows that show the content of the columns: the first ones, and some later ones with a cell in a column that was
+   * empty before.
+   */
   samples: readonly (readonly string[])[];
   total: number;
   types: readonly ColumnType[];
   numbers: readonly ShownNumbers[];
 }
 
-/** Reads the whole file once, and again where it turns out to be no UTF-8, unless its encoding was said. */
+/** Reads the whole file, and again if it is not UTF-8 and no encoding was given. */
 export async function surveyFile(
   context: WorkerContext,
   job: ImportJob,
@@ -47,11 +50,11 @@ export async function surveyFile(
 }
 
 const BEGINS_AS_JSON = /^\s*(?:\{\s*"|\[\s*\{|[[{]\s*$)/;
-/** An address alone in its line is no name of a column. */
+/** Whether a line has only an address, which is not the name of a column. */
 const isOnlySomebody = (cells: readonly string[]): boolean => cells.length === 1 && cells.some(namesSomebody);
 
 /**
- * What is seen of a file. Its header may stand below titles, and below a line of names for several columns each, of which a
+ * Collects the findings of a file. Its header may follow titles, and a line with a name for several columns, of which a
  * spreadsheet leaves the other cells empty.
  */
 function openSurvey(mapped: ReadonlyMap<string, string>, said: NumbersSaid) {
@@ -98,7 +101,7 @@ function openSurvey(mapped: ReadonlyMap<string, string>, said: NumbersSaid) {
 
 type RowSurvey = ReturnType<typeof openRowSurvey>;
 
-/** What is seen of the rows below a header. */
+/** Collects the findings of the rows below a header. */
 function openRowSurvey(header: Record, said: NumbersSaid) {
   const columns = columnTypes(header.delimiter);
   const numbers = openNumbers(header.cells, said);
@@ -106,7 +109,7 @@ function openRowSurvey(header: Record, said: NumbersSaid) {
   /** Columns without a cell in the samples. */
   let empty: readonly number[] = [...header.cells.keys()];
   let total = 0;
-  /** The row before is a title. */
+  /** Whether the row before is a title. */
   let isBelowTitle = false;
 
   const refuseNames = ({ cells, line }: Record) => {
@@ -121,7 +124,7 @@ function openRowSurvey(header: Record, said: NumbersSaid) {
     const { cells } = row;
     isBelowTitle = isTitle(cells);
     total++;
-    // The cells of a row that is rejected for their number may be those of other columns.
+    // The cells of a row with the wrong number of cells may belong to other columns.
     const ownCells = isWhole(cells, header.cells.length);
     const isFilled = (column: number) => (cells[column] ?? "").trim() !== "";
     if (total === 1 || (ownCells && samples.length < MAX_SAMPLES && empty.some(isFilled))) {

@@ -36,12 +36,12 @@ import { type BatchTally, openTally, type Tally } from "./tally.ts";
 /** Upserts that run at once. */
 const MAX_CONCURRENT = 25;
 
-/** How the rows of a file are taken. */
+/** The settings for reading the rows of a file. */
 export interface FileReading {
   columns: Columns;
-  /** What is agreed to only once the owner of the address confirms: `email`, `topic:news`, the list. */
+  /** Opt-ins that count only after the owner of the address confirms: `email`, `topic:news`, the list. */
   asks: ReadonlySet<string>;
-  /** What the rows so far would do, where nothing is written. */
+  /** The effects of the rows so far, in a dry run. */
   rehearsal: Rehearsal;
 }
 
@@ -50,7 +50,7 @@ interface Rows {
   batch: readonly Record[];
   /** The most subscribers to create. */
   room: number;
-  /** Whether a row of a batch before was rejected: what it refuses may be of somebody who comes behind it. */
+  /** Whether a row of an earlier batch was rejected: its refusal may concern a person of a later one. */
   isAfterRejected: boolean;
 }
 
@@ -121,7 +121,7 @@ async function importEach(
     tally,
     allowed,
     created,
-    // What was written just now may not be read yet.
+    // A read may not see the write of a moment ago.
     heldMails: new Set([...before.heldMails, ...(await heldAddresses(store, emails))]),
     numberOf,
     heldNumbers: await heldNumbers(store, [...new Set(numberOf.values())]),
@@ -137,8 +137,8 @@ async function importEach(
 }
 
 /**
- * Persons who are taken at once. Of those who suppress one address each is taken alone, after the others: the first of them
- * suppresses it, as in a rehearsal.
+ * Groups persons who are taken at once. Of several persons who suppress one address, each is taken alone, after the
+ * others: the first of them suppresses it, as in a rehearsal.
  */
 function turnsOf(
   persons: readonly Person[],
@@ -158,11 +158,14 @@ function turnsOf(
 interface AddedToList {
   members: readonly Member[];
   inPack: ReadonlySet<string>;
-  /** As they were before the batch. */
+  /** The profiles before the batch. */
   profiles: readonly (ProfileRow | undefined)[];
 }
 
-/** @returns the new members of the pack */
+/**
+ * Adds members to the list.
+ * @returns the new members of the pack
+ */
 async function addToList(
   { store }: WorkerContext,
   job: ImportJob,
@@ -175,7 +178,7 @@ async function addToList(
     const packed = ids.filter((id) => inPack.has(id));
     entered.push(...(await enterWithPack(store, pack, packed)));
     const added = { added: entered.length, already_member: packed.length - entered.length, not_found: [] };
-    // Where somebody with the external id was erased before, the id is another one.
+    // An external id that was erased before has another subscriber id.
     const others = ids.filter((id) => !inPack.has(id));
     return others.length > 0 ? addMembers(store, job.list, others) : added;
   };
@@ -193,7 +196,7 @@ async function addToList(
   return entered;
 }
 
-/** The addresses of those who were there, by their external ids. Who was erased may have come again. */
+/** Reads the addresses of existing persons, by external id. An erased one may exist again. */
 async function addressReader(
   { store, secrets }: WorkerContext,
   names: readonly string[],
@@ -209,7 +212,7 @@ async function addressReader(
   return (name) => found.get(name);
 }
 
-/** By the external id, the number of each person whose row agrees to a channel that sends to it. */
+/** The number of each person whose row agrees to a channel that sends to it, by external id. */
 function numbersOf(
   persons: readonly Person[],
   addressesOf: (external_id: string) => PersonAddresses | undefined,
@@ -223,7 +226,7 @@ function numbersOf(
   return new Map(found);
 }
 
-/** Creates the subscribers that are not known yet. What was erased or is created meanwhile is left out. */
+/** Creates the unknown subscribers, except those that are erased or created in the meantime. */
 async function createNew(
   { store }: WorkerContext,
   pack: ImportPackRef,

@@ -1,4 +1,4 @@
-// What becomes of the rows of a batch, counted.
+// Counts the results of the rows of a batch.
 import { topicKeyOf } from "../../../shared/rules/topics.ts";
 import type { Record } from "../../../shared/store/files/records.ts";
 import {
@@ -16,10 +16,10 @@ import type { ImportJob } from "../../../shared/store/subscribers/imports.ts";
 import type { GoodRow } from "./persons.ts";
 
 export interface BatchTally {
-  /** At most so many subscribers were created; of a dry run, so many would be. */
+  /** The most subscribers that may have been created; in a dry run, that would be. */
   created: number;
   failed: number;
-  /** Rows of people who are no members of the list until they confirm. */
+  /** Rows of people who become members of the list only when they confirm. */
   pending: number;
   rejected: RejectedRow[];
   warnings: RejectedRow[];
@@ -31,7 +31,7 @@ export interface BatchTally {
   channels: Choices;
 }
 
-/** Said of a rejected row beside the reason. */
+/** The note on a rejected row, beside the reason. */
 const WHAT_IS_KEPT: globalThis.Record<RefusalOutcome, string> = {
   kept: "; that it opts out is kept",
   awaited: "; that it opts out is kept where it has an address, and else only for whom a row below it names",
@@ -40,7 +40,7 @@ const WHAT_IS_KEPT: globalThis.Record<RefusalOutcome, string> = {
 
 export type Tally = ReturnType<typeof openTally>;
 
-/** Counts what becomes of the rows of a batch. */
+/** Counts the results of a batch. */
 export function openTally(job: ImportJob) {
   const taken: BatchTally = {
     created: 0,
@@ -60,7 +60,10 @@ export function openTally(job: ImportJob) {
   });
   return {
     taken,
-    /** @param kept what becomes of what the row refuses */
+    /**
+     * Counts a rejected row.
+     * @param kept how its refusal is kept
+     */
     reject: (record: Record, reason: string, kept: RefusalOutcome = "nothing") => {
       taken.failed++;
       taken.rejected.push(reported(record, reason + WHAT_IS_KEPT[kept]));

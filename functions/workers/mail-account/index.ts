@@ -1,5 +1,5 @@
-// Mails a token that resets a password or confirms an address. The request that asked for it did the same for every
-// address, so that its time does not say whether a user has it (ACC-1).
+// Mails a token that resets a password or confirms an address. The request did the same for every address, so that its
+// time does not tell whether the address has a user (ACC-1).
 import { SECOND } from "../../../shared/kernel/clock.ts";
 import { mailer } from "../../../shared/providers/mailer.ts";
 import { queueWorker } from "../../../shared/runtime/worker.ts";

@@ -1,4 +1,5 @@
-// Events of SES about sent mails: the ledger records them, and dead or unwilling addresses are suppressed (D-EMAIL).
+// Events of SES about sent mails: the ledger records them, and bounced or complaining addresses are suppressed
+// (D-EMAIL).
 import type { MailEvent } from "../../../shared/contract/mail-events.ts";
 import { MAX_DELAY_SECONDS } from "../../../shared/contract/messages.ts";
 import type { Context } from "../../../shared/kernel/deps.ts";
@@ -8,8 +9,8 @@ import { storeWrite } from "../../../shared/store/context.ts";
 import { applyFate, recordFate, unconfirmed } from "../../../shared/store/sends/ledger/mail-events.ts";
 
 /**
- * Half an hour in all: where the sender of a mail stops, another one writes its row once the message comes again. A row that
- * is missing after that was never written.
+ * Half an hour in all. If the sender of a mail stops, another worker writes its row when the message comes again. A row
+ * that is missing after that was never written.
  */
 const RETRY_SECONDS = [30, 60, 120, 240, 480, MAX_DELAY_SECONDS];
 

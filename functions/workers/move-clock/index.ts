@@ -1,4 +1,4 @@
-// Moves the clock of a sandbox: from one timer to the next, each only when the work of the one before is done
+// Moves the clock of a sandbox from one timer to the next, each only when the work of the one before is done
 // (docs/decisions/0072).
 import { dueKinds, messagesOf } from "../../../shared/contract/due-kinds.ts";
 import { type JobPart, type QueueName, queueNames, WORKING_MS } from "../../../shared/contract/messages.ts";
@@ -27,17 +27,20 @@ import { clockTimerRow } from "../../../shared/store/sandbox/timers.ts";
 import { openWork } from "../../../shared/store/sandbox/work.ts";
 import { WorkspaceItem } from "../../../shared/store/workspaces/items.ts";
 
-// Whether the work of a moment is done. Messages in the work of a sandbox are noted; changes on their way through the
-// table's stream are not, so that a deployment waits until nothing has been seen for a while.
+// Whether the work of a moment is done. Messages of a sandbox are counted; changes in the table's stream are not, so
+// that a deployment waits until no work was seen for a while.
 
-/** Longer than a change of the table usually takes to reach its worker, with the start of an environment. */
+/** Longer than a change of the table usually takes to reach its worker, including the start of an environment. */
 const QUIET_MS = 4 * SECOND;
 /** Work that ends between two looks is still followed by the rest of the quiet time. */
 const LOOK_MS = QUIET_MS / 2;
 
 interface SandboxRest {
   work(): ReturnType<typeof openWork>;
-  /** Resolves when nothing works any more, where that can be known. @returns false where it cannot */
+  /**
+   * Resolves when no work is left, if that can be known.
+   * @returns false if it cannot
+   */
   rest(): Promise<boolean>;
 }
 
@@ -55,7 +58,7 @@ const sandboxRest: Capability<"rest", SandboxRest> = {
 };
 
 interface WaitOptions {
-  /** Since when no timer was forwarded, in real time. */
+  /** When the last timer was forwarded, in real time. */
   since: number;
   until: number;
   /** Called at each look. */
@@ -79,7 +82,7 @@ async function awaitWork(
   }
 }
 
-/** Queues whose messages concern no workspace's own time. */
+/** Queues whose messages do not depend on a workspace's own time. */
 const OUTSIDE_SANDBOXES: readonly QueueName[] = ["due", "mail-account", "purge"];
 
 /** The right to send to every queue whose messages a sandbox may put off. */
@@ -104,7 +107,7 @@ export const moveClock = queueWorker(
     const claim = await claimMove(context.platform, context.tenant, message.move, context.ids.uuid());
     switch (claim.kind) {
       case "over":
-        // It may have ended without setting the due row of the first timer that is left.
+        // The worker before may have ended without setting the due row of the first remaining timer.
         return forwardDue(context);
       case "held":
         return context.moveClockQueue.send([message], { delaySeconds: TAKEN_SECONDS });
@@ -118,7 +121,7 @@ export const moveClock = queueWorker(
   },
 );
 
-/** Goes from moment to moment until the end of the move, or of the worker's time. */
+/** Moves from moment to moment until the end of the move, or of the worker's time. */
 async function moveOn(context: WorkerContext, move: MoveRow): Promise<JobPart> {
   const { platform, store, tenant, clock } = context;
   const until = clock.now() + WORKING_MS;
@@ -148,7 +151,7 @@ async function moveOn(context: WorkerContext, move: MoveRow): Promise<JobPart> {
   }
 }
 
-/** The timers of the next minute that has some, or those that are overdue. */
+/** The timers of the next minute that has some, or the overdue ones. */
 async function nextTimers(store: WorkerContext["store"], at: number, to: number): Promise<TimerRow[]> {
   const { items } = await store.query(SandboxTimer, {}, { limit: 1 });
   const [first] = items;
@@ -172,11 +175,11 @@ async function forward({ store, tenant, sandboxTargets }: WorkerContext, rows: r
   await store.removeRows(rows);
 }
 
-/** Time that nobody moves has come to a timer, or goes on after a move. */
+/** Forwards timers that are due by the running clock, or after a move. */
 async function forwardDue(context: WorkerContext): Promise<void> {
   const { platform, store, tenant, clock } = context;
   const [workspace, move] = await Promise.all([platform.get(WorkspaceItem, { tenant }), latestMove(platform, tenant)]);
-  // The move forwards what is due, and comes here after its end.
+  // The move forwards due timers, and comes here after its end.
   if (!workspace || move?.status === "running") return;
   const now = timeIn(workspace, clock.now());
   const until = clock.now() + WORKING_MS;
@@ -189,7 +192,10 @@ async function forwardDue(context: WorkerContext): Promise<void> {
   }
 }
 
-/** Sets the due row of the first timer that is left. @param ahead how far the sandbox is ahead of real time */
+/**
+ * Sets the due row of the first remaining timer.
+ * @param ahead how far the sandbox is ahead of real time
+ */
 async function setClockTimer({ platform, store, tenant, clock }: WorkerContext, ahead: number): Promise<void> {
   const { items } = await store.query(SandboxTimer, {}, { limit: 1 });
   const [first] = items;

@@ -14,7 +14,7 @@ import { disableFailing, findWebhook, signingSecrets } from "../../../shared/sto
 import { type AttemptMessage, mayPost, requeue, sequenceOf, type WorkerContext } from "./context.ts";
 import { type Attempt, followUp, post, record } from "./posting.ts";
 
-/** A message with the delivery and the endpoint that it names. */
+/** A message with its delivery and its endpoint. */
 interface Task {
   message: AttemptMessage;
   webhook: WebhookRow;
@@ -23,9 +23,9 @@ interface Task {
 
 type Step =
   | { kind: "post"; task: Task; body: string }
-  /** The attempt was claimed before: what is left of it is done. */
+  /** The attempt was claimed before: the rest of its work is done. */
   | { kind: "resume"; task: Task }
-  /** Its delivery ends without it. */
+  /** The delivery ends without this attempt. */
   | { kind: "abandon"; delivery: DeliveryRecord }
   /** Its delivery has ended. */
   | { kind: "over"; hasFailed: boolean };
@@ -33,7 +33,10 @@ type Step =
 const SOON_MS = SECOND;
 const UNNUMBERED_MS = 5 * SECOND;
 
-/** @param known the number of the delivery, where the message says it */
+/**
+ * Performs an attempt.
+ * @param known the number of the delivery, if the message has it
+ */
 export async function perform(context: WorkerContext, message: AttemptMessage, known?: number): Promise<void> {
   const { store, log } = context;
   const drop = (reason: string) => log({ level: "info", message: "a delivery was dropped", reason, ...message });
@@ -52,7 +55,7 @@ export async function perform(context: WorkerContext, message: AttemptMessage, k
   }
 }
 
-/** Decides from what is stored now. It reads only. */
+/** Decides from the stored state. It only reads. */
 async function nextStep(context: WorkerContext, message: AttemptMessage, known: number | undefined): Promise<Step> {
   const { store } = context;
   const { webhook: id, delivery: deliveryId, attempt: n } = message;
@@ -108,7 +111,7 @@ async function resume(context: WorkerContext, { message, webhook, delivery }: Ta
   await followUp(context, webhook, [await record(context, { webhook, delivery, n, sequence }, posted)]);
 }
 
-/** Queues the next attempt, if there is to be one. */
+/** Queues the next attempt, if there is one. */
 async function retry(context: WorkerContext, message: AttemptMessage, verdict: Verdict): Promise<void> {
   if (verdict.kind !== "retry") return;
   await requeue(context, [{ ...message, attempt: message.attempt + 1 }], verdict.afterSeconds * SECOND);

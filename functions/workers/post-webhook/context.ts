@@ -1,4 +1,4 @@
-// What the tasks of this worker share: their context, their messages and what must hold before anything is posted.
+// Shared by the tasks of this worker: their context, their messages, and the conditions of posting.
 import type { Message } from "../../../shared/contract/messages.ts";
 import { type Clock, SECOND } from "../../../shared/kernel/clock.ts";
 import type { Context, LogEntry } from "../../../shared/kernel/deps.ts";
@@ -25,13 +25,13 @@ export const attemptOf = (
   attempt: number,
 ): AttemptMessage => ({ kind: "attempt", tenant, webhook, delivery, attempt });
 
-/** Nothing is sent for a workspace that is closed or suspended, or whose plan has no webhooks. */
+/** Whether deliveries may be posted: not for a workspace that is closed or suspended, or whose plan has no webhooks. */
 export async function mayPost({ workspace }: WorkerContext): Promise<boolean> {
   const workspaceRecord = await workspace();
   return workspaceRecord?.status === "active" && planHas(workspaceRecord.plan, "webhooks");
 }
 
-/** The number of a delivery; undefined if it was accepted a moment ago and the stream is still to number it. */
+/** The number of a delivery; undefined for a new one that the stream has yet to number. */
 export async function sequenceOf(
   { store, clock }: WorkerContext,
   webhook: string,

@@ -34,7 +34,7 @@ export async function performGroup(context: WorkerContext, message: GroupMessage
     findWebhook(store, message.webhook),
     readGroup(context, message),
   ]);
-  // The message came before. Its worker may have stopped between the results and what follows from them.
+  // The message came before. Its worker may have stopped between the results and the follow-ups.
   await Promise.all(recorded.map(({ id, sequence }) => perform(context, attemptOf(message, id, 1), sequence)));
   if (due.length === 0) return disableFailing(store, message.webhook);
   if (!webhook) return abandon(context, message.webhook, due);
@@ -70,8 +70,8 @@ async function performDue(context: WorkerContext, { message, webhook, due }: Due
 }
 
 /**
- * Deliveries of a group that are pending and were not reopened: those whose first attempt is due, and those of which it is
- * recorded.
+ * The pending deliveries of a group that were not reopened: those whose first attempt is due, and those with a recorded
+ * one.
  */
 async function readGroup({ store }: WorkerContext, { webhook, first, deliveries }: GroupMessage) {
   const keys = deliveries.map((id) => ({ webhook, id }));
@@ -103,7 +103,7 @@ async function postAll(
   throwFailures(outcomes);
 }
 
-/** Continues after a worker that claimed the group: what it did not record may have been sent. */
+/** Continues after a worker that claimed the group: unrecorded attempts may have been sent. */
 async function resumeGroup(
   context: WorkerContext,
   { message, webhook, heldUntil }: { message: GroupMessage; webhook: WebhookRow; heldUntil: number },

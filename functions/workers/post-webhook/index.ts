@@ -1,5 +1,5 @@
-// Posts deliveries to webhook endpoints: attempts are claimed before the request and recorded after it (WHK-1 to WHK-11).
-// A watchdog queues pending deliveries again whose message was lost.
+// Posts deliveries to webhook endpoints: attempts are claimed before the request and recorded after it (WHK-1 to
+// WHK-11). A watchdog queues pending deliveries again whose message was lost.
 import { SECOND } from "../../../shared/kernel/clock.ts";
 import { queueWorker } from "../../../shared/runtime/worker.ts";
 import { dueAttemptOf, findDelivery, isUnderWay } from "../../../shared/store/webhooks/deliveries.ts";
@@ -27,7 +27,7 @@ export const postWebhook = queueWorker(
   },
 );
 
-/** Queues pending deliveries again that no worker holds a lease on, and checks again as long as any is pending. */
+/** Queues pending deliveries again that have no lease, and checks again as long as any is pending. */
 async function watch(context: WorkerContext, { tenant, minute }: WatchMessage): Promise<void> {
   const { store, timers, postWebhookQueue: queue, log } = context;
   const pending = await pendingDeliveries(store, minute);
@@ -40,7 +40,7 @@ async function watch(context: WorkerContext, { tenant, minute }: WatchMessage): 
   );
 }
 
-/** Another message continues after so much time: a worker has a minute, and an attempt may take ten seconds. */
+/** Another message continues after this time: a worker has a minute, and an attempt may take ten seconds. */
 const MAX_MS = 30 * SECOND;
 
 async function performReplay(context: WorkerContext, message: ReplayMessage): Promise<void> {
@@ -55,7 +55,8 @@ async function performReplay(context: WorkerContext, message: ReplayMessage): Pr
     const delivery = (await findDelivery(store, webhook, id))?.delivery;
     if (delivery?.outcome !== "pending") continue;
     const attempt = attemptOf(message, id, dueAttemptOf(delivery));
-    // It may be this replay's own attempt, whose worker stopped: a message of its own looks when its lease has ended.
+    // This may be an attempt of the replay itself whose worker stopped: a separate message looks when its lease has
+    // ended.
     if (isUnderWay(store, delivery)) await requeue(context, [attempt], delivery.lease - clock.now());
     else await perform(context, attempt);
   }

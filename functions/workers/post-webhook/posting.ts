@@ -1,4 +1,4 @@
-// One request to an endpoint, and what follows from its result (WHK-7 to WHK-11).
+// One request to an endpoint, and the follow-up of its result (WHK-7 to WHK-11).
 import { SECOND } from "../../../shared/kernel/clock.ts";
 import {
   ATTEMPT_TIMEOUT_MS,
@@ -49,12 +49,12 @@ export async function post(
   return { at, result, isFinal: answer.outcome === "not_sent" && answer.isRefused };
 }
 
-/** What is left to do once a result is recorded. */
+/** The work left after a result is recorded. */
 type FollowUp =
   | { kind: "delivered" }
   | { kind: "failed" }
   | { kind: "retry"; message: AttemptMessage; afterSeconds: number }
-  /** It was recorded or given up before: nothing more follows from it. */
+  /** The result was recorded or given up before: there is no follow-up. */
   | { kind: "settled before" };
 
 export async function record(
@@ -66,7 +66,7 @@ export async function record(
   const outcome = verdict.kind === "retry" ? "pending" : verdict.kind;
   const failures = outcome === "failed" ? [failureWrite(store, webhook.id)] : [];
   const extraItems = outcome === "delivered" ? successWrites(webhook) : failures;
-  // Its attempt was given up, which may have been counted as a failure since the endpoint was read.
+  // The attempt was given up, which may have counted as a failure since the endpoint was read.
   const lateItems = outcome === "delivered" ? successWrites({ ...webhook, consecutive_failures: 1 }) : extraItems;
   const attemptAt = (attempt: number) => attemptOf({ tenant: store.tenant, webhook: webhook.id }, delivery.id, attempt);
   const key = { webhook: webhook.id, id: delivery.id };
@@ -80,7 +80,7 @@ export async function record(
   return { ...verdict, message: attemptAt(n + 1) };
 }
 
-/** Queues the next attempts, and disables an endpoint that fails all the time. */
+/** Queues the next attempts, and disables an endpoint that fails permanently. */
 export async function followUp(
   context: WorkerContext,
   webhook: WebhookRow,

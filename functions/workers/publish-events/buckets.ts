@@ -1,5 +1,6 @@
-// What leaves for buckets of the account: the archive, objects of gzipped JSON lines by workspace and hour, for Athena; and
-// records whose entries the bus refuses permanently, which lie where Lambda puts records that it gives up, so that the rest goes on.
+// Stores in buckets of the account: the archive, as gzipped JSON lines by workspace and hour, for Athena; and records
+// whose entries the bus refuses permanently. These are put where Lambda puts records that it gives up, so that the
+// other records continue.
 import { createHash } from "node:crypto";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
@@ -12,7 +13,7 @@ import type { ArchivedRecord } from "./records.ts";
 
 const gzipped = promisify(gzip);
 
-/** The same for the same text: what comes again replaces itself. */
+/** A name from the content, so that a repeated object replaces itself. */
 const nameOf = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 32);
 
 const OBJECTS_AT_ONCE = 10;
@@ -20,11 +21,14 @@ const OBJECTS_AT_ONCE = 10;
 const HOUR_CHARACTERS = 13;
 
 interface Archive {
-  /** Stores records durably: the same records again under the same names. @throws if the bucket refuses any */
+  /**
+   * Stores records durably. The same records have the same names when they come again.
+   * @throws if the bucket refuses any
+   */
   store(records: readonly ArchivedRecord[]): Promise<void>;
 }
 
-/** Undefined where the deployment has no archive. */
+/** Undefined if the deployment has no archive. */
 export const archive = /* @__PURE__ */ perEnvironment(
   "archive",
   { env: ["ARCHIVE_BUCKET"], grants: [{ actions: ["s3:PutObject", "s3:PutObjectTagging"], on: "archive" }] },
@@ -57,12 +61,15 @@ function openArchive({ aws }: Pick<Deps, "aws">, Bucket: string): Archive {
   };
 }
 
-/** By the hour in which it was written: an hour that is over gets no more, apart from what was delayed. */
+/** The folder of the hour in which a record was written: after the hour, only delayed records are added. */
 const folderOf = ({ origin: { tenant, at } }: ArchivedRecord): string =>
   `records/workspace=${tenant}/hour=${timestamp(at).slice(0, HOUR_CHARACTERS).replace("T", "-")}`;
 
 interface SetAside {
-  /** Stores records for `operate redrive`; an alarm tells of it. @throws if the bucket refuses them */
+  /**
+   * Stores records for `operate redrive`; an alarm reports it.
+   * @throws if the bucket refuses them
+   */
   store(records: readonly DynamoDBRecord[]): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-// The event bus of the account: what it takes in one request, and entries that it refused.
+// The event bus of the account: its limits of one request, and refused entries.
 import { EventBridgeClient, PutEventsCommand, type PutEventsResultEntry } from "@aws-sdk/client-eventbridge";
 import { type Clock, SECOND } from "../../../shared/kernel/clock.ts";
 import { type Deps, perEnvironment } from "../../../shared/kernel/deps.ts";
@@ -8,7 +8,7 @@ import { type BusEntry, eventsOf, requestsOf, SOURCE } from "./entries.ts";
 import { isTransient, type Refusals, type RefusedEntry, refusalsOf, split } from "./refusals.ts";
 
 const REQUESTS_AT_ONCE = 10;
-/** Pauses before an entry that was refused is sent again; then Lambda delivers its record again, later and later. */
+/** Pauses before a refused entry is sent again. Afterwards Lambda delivers its record again, with growing delays. */
 const PAUSES_MS = [0.2 * SECOND, SECOND];
 
 interface EventBus {
@@ -16,7 +16,7 @@ interface EventBus {
   put(entries: readonly BusEntry[]): Promise<Refusals>;
 }
 
-/** Undefined where the deployment names no bus. */
+/** Undefined if the deployment has no bus. */
 export const eventBus = /* @__PURE__ */ perEnvironment(
   "eventBus",
   { env: ["EVENT_BUS"], grants: [{ actions: ["events:PutEvents"], on: "event-bus" }] },
@@ -45,7 +45,7 @@ function openBus({ aws, clock, log }: Pick<Deps, "aws" | "clock" | "log">, Event
       const reason = { code: error instanceof Error ? error.name : "unknown", ...errorFields(error) };
       if (entries.length === 1 || isTransient(reason.code)) return entries.map((entry) => ({ entry, ...reason }));
 
-      // One of them may be why all were refused.
+      // One entry may be the reason why all were refused.
       const refused: RefusedEntry[] = [];
       for (const entry of entries) refused.push(...(await request([entry])));
       return refused;
@@ -83,7 +83,10 @@ function refusalOf(entry: BusEntry, result: PutEventsResultEntry | undefined): R
   return [{ entry, code, error: `${code}: ${result?.ErrorMessage}` }];
 }
 
-/** Attempts all entries, and those refused for now again after each pause. @returns what is refused in the end */
+/**
+ * Attempts all entries, and temporarily refused ones again after each pause.
+ * @returns the entries that are still refused
+ */
 async function attemptRepeatedly(
   attempt: (entries: readonly BusEntry[]) => Promise<RefusedEntry[]>,
   entries: readonly BusEntry[],

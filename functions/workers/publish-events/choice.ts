@@ -1,16 +1,16 @@
-// Which workspaces' received events go to the bus: those that the operator chose.
+// The workspaces whose received events go to the bus, as the operator chose.
 import { MINUTE } from "../../../shared/kernel/clock.ts";
 import { NO_TENANT, perEnvironment } from "../../../shared/kernel/deps.ts";
 import { platformRead } from "../../../shared/store/context.ts";
 import { recent } from "../../../shared/store/recent.ts";
 import { WorkspaceItem } from "../../../shared/store/workspaces/items.ts";
 
-/** The most workspaces of which an environment remembers the choice. */
+/** The most workspaces whose choice an environment remembers. */
 const MAX_CACHED = 1_000;
 const REMEMBERED_MS = MINUTE;
 
 interface EventsOnBus {
-  /** Whether the events that this workspace receives go to the bus. A change is seen within a minute. */
+  /** Whether the events that a workspace receives go to the bus. A change takes effect within a minute. */
   isChosen(tenant: string): Promise<boolean>;
 }
 

@@ -1,20 +1,20 @@
-// What happened, as entries of the event bus: of one workspace and one type many in an entry, because AWS bills an entry by each 64 KB;
-// and how many of them a request takes.
+// Entries of the event bus. An entry holds many events of one workspace and type, because AWS bills an entry by each 64
+// KB. A request holds as many entries as the limits allow.
 import { filledParts } from "../../../shared/rules/chunks.ts";
 import { isSandbox } from "../../../shared/store/sandbox/sandbox.ts";
 import type { OutboundEvent, ReceivedEvents } from "./published.ts";
 
-/** What an entry names as its source, for the rules of the bus. */
+/** The source of an entry, for the rules of the bus. */
 export const SOURCE = "engagement-messaging";
 
-/** Limits of PutEvents, of one request. */
+/** The limits of one PutEvents request. */
 const MAX_ENTRIES = 10;
 const MAX_BYTES = 256 * 1_024;
-/** What AWS counts for the time of an entry. */
+/** The bytes that AWS counts for the time of an entry. */
 const TIME_BYTES = 14;
 
 export interface BusEntry {
-  /** The sequence numbers of the records that it follows from. */
+  /** The sequence numbers of its records in the stream. */
   positions: readonly string[];
   events: number;
   detailType: string;
@@ -26,9 +26,9 @@ export interface BusEntry {
 
 const EVENTS_RECEIVED = "events.received";
 
-/** Of the events of an entry. EventBridge bills an entry by each 64 KB. */
+/** The most bytes of the events of an entry. EventBridge bills an entry by each 64 KB. */
 const PACK_BYTES = 60 * 1_024;
-/** What an entry has beside its events. */
+/** The bytes of an entry beside its events. */
 const FRAME_BYTES = 1_024;
 
 /** One event, which may share an entry with others of its workspace and type. */
@@ -41,7 +41,7 @@ interface Packable {
   json: string;
 }
 
-/** Each event is in one entry. Those of an entry are in the order in which they were written. */
+/** Packs events into entries. The events of an entry are in the order of their writing. */
 export function busEntries(outbound: readonly OutboundEvent[], received: readonly ReceivedEvents[]): BusEntry[] {
   const all = [...outbound.map(packableOfOutbound), ...received.flatMap(packablesOfReceived)];
   return [...Map.groupBy(all, ({ tenant, type }) => `${tenant} ${type}`).values()]
@@ -59,7 +59,7 @@ function packableOfOutbound({ origin: { tenant, position }, at, envelope }: Outb
 const packablesOfReceived = ({ origin: { tenant, position, at }, events }: ReceivedEvents): Packable[] =>
   events.map((event) => ({ tenant, type: EVENTS_RECEIVED, position, at, json: JSON.stringify(event) }));
 
-/** With the comma behind it. */
+/** The bytes of an event, with the comma after it. */
 const bytesOf = ({ json }: Packable): number => Buffer.byteLength(json) + 1;
 
 function entryOf(pack: [Packable, ...Packable[]]): BusEntry {
@@ -72,10 +72,10 @@ function entryOf(pack: [Packable, ...Packable[]]): BusEntry {
 
 export const eventsOf = (entries: readonly BusEntry[]): number => entries.reduce((sum, { events }) => sum + events, 0);
 
-/** What AWS counts for an entry, in bytes. */
+/** The bytes that AWS bills for an entry. */
 const billedBytesOf = ({ detailType, detail }: Pick<BusEntry, "detailType" | "detail">): number =>
   TIME_BYTES + SOURCE.length + Buffer.byteLength(detailType) + Buffer.byteLength(detail);
 
-/** The entries in their order, by requests that keep to the limits. */
+/** The entries in order, in requests within the limits. */
 export const requestsOf = (entries: readonly BusEntry[]): BusEntry[][] =>
   filledParts(entries, billedBytesOf, { size: MAX_BYTES, count: MAX_ENTRIES });

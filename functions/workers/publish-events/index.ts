@@ -1,5 +1,5 @@
-// What happened leaves for the account's own event bus and archive: apart from reactions, so that a bus that refuses delays nobody's
-// messages (docs/decisions/0113).
+// Publishes events to the account's own event bus and archive. This worker is separate from reactions, so that a bus
+// that refuses does not delay messages (docs/decisions/0113).
 import type { DynamoDBRecord } from "aws-lambda";
 import { type Context, perEnvironment } from "../../../shared/kernel/deps.ts";
 import { filledParts } from "../../../shared/rules/chunks.ts";
@@ -22,7 +22,7 @@ import type { Refusals } from "./refusals.ts";
  */
 const PART_BYTES = 8 * 1_024 * 1_024;
 
-/** Reads what an occurrence says beside its own row. */
+/** Reads the details of an event that its own row does not have. */
 const anyReader = /* @__PURE__ */ perEnvironment(
   "storeOf",
   { env: storeRead.env, grants: [{ actions: ["dynamodb:Query"], on: "table" }] },
@@ -45,18 +45,21 @@ export const publishEvents = outboundStreamWorker(
   },
 );
 
-/** Rows that are not packed are as large as the batch has them. */
+/** The size of a record. Rows that are not packed are as large as in the batch. */
 function sizeOf({ dynamodb }: DynamoDBRecord): number {
   const { react, events } = dynamodb?.NewImage ?? {};
   return react?.S === "block" && events?.B !== undefined ? unpackedBytes(Buffer.from(events.B, "base64")) : 0;
 }
 
-/** @returns the sequence number of the first record whose entry the bus may take later */
+/**
+ * Publishes the events of records.
+ * @returns the sequence number of the first record whose entry the bus may accept later
+ */
 async function publish(records: readonly DynamoDBRecord[], context: WorkerContext): Promise<string | undefined> {
   const changes = changesOf(records);
   const outbound = await outboundEvents(changes, context.storeOf);
   const happened = { outbound, received: receivedEvents(changes), outcomes: outcomesOf(changes) };
-  // First, so that it does not wait for a bus that refuses: what comes again has the same name.
+  // Stored first, so that the archive does not wait for a bus that refuses. Repeated records have the same names.
   await archiveAll(happened, context);
   const { later, never } = await putOnBus(happened, context);
   const again = records.findIndex(isIn(later));

@@ -1,4 +1,4 @@
-// What became of messages, address by address: rows of the ledger, and messages of the inbox, as they are written.
+// The outcomes of messages, by address: rows of the ledger, and messages of the inbox, when they are written.
 import { createHash } from "node:crypto";
 import { timestamp } from "../../../shared/kernel/clock.ts";
 import { isPseudonym, timeOfUuid, uuidV7 } from "../../../shared/kernel/ids.ts";
@@ -10,7 +10,7 @@ import { timeOfTouch } from "../../../shared/store/sends/ledger/touches.ts";
 import { subscriberIn } from "../../../shared/store/webhooks/occurrences.ts";
 import type { Origin } from "./published.ts";
 
-/** What became of a message to one address. */
+/** The outcome of a message to one address. */
 export interface Outcome {
   origin: Origin;
   id: string;
@@ -28,8 +28,8 @@ export interface Outcome {
 type Touch = Change<typeof TouchItem>;
 
 /**
- * Every outcome of a batch of changes. Rows that an erasure writes under a pseudonym repeat outcomes that were published before, so
- * they are left out.
+ * Every outcome of a batch of changes. Rows that an erasure writes under a pseudonym are left out, because their
+ * outcomes were published before.
  */
 export const outcomesOf = (changes: Changes): Outcome[] =>
   [
@@ -42,7 +42,7 @@ const isOfSubscriber =
   ({ pk, sk }: Item): boolean =>
     pk.split("#")[2] === "U" && sk.startsWith(prefix);
 
-/** Who waits since the chunk was claimed has no outcome yet. */
+/** A recipient who waits since the chunk was claimed has no outcome yet. */
 const WAITING = "assigned";
 
 function outcomesOfTouch(change: Touch): Outcome[] {
@@ -86,6 +86,6 @@ function outcomeOfMessage({ before: _, after, ...change }: Change<typeof Message
   };
 }
 
-/** The same outcome has the same id, however often it is published. */
+/** The id of an outcome, the same however often it is published. */
 const idOf = (at: number, { pk, sk }: Pick<Item, "pk" | "sk">, state: string): string =>
   uuidV7(at, createHash("sha256").update(`${pk}|${sk}|${state}`).digest());

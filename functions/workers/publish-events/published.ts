@@ -1,4 +1,4 @@
-// What happened, of a batch of changes: occurrences of the outbound event types, and events that workspaces sent.
+// The events in a batch of changes: outbound events, and events that workspaces sent.
 import { createHash } from "node:crypto";
 import { timestamp } from "../../../shared/kernel/clock.ts";
 import { type TenantId, uuidV7 } from "../../../shared/kernel/ids.ts";
@@ -11,7 +11,7 @@ import { unpackEvents } from "../../../shared/store/events/packing.ts";
 import type { Occurrence } from "../../../shared/store/webhooks/deliveries.ts";
 import { occurrenceSources } from "../../../shared/store/webhooks/occurrences.ts";
 
-/** Where it comes from: the workspace, the place in the stream, and when it was written. */
+/** The origin of an event: its workspace, its place in the stream, and when it was written. */
 export type Origin = Pick<Change, "tenant" | "position" | "at">;
 
 /** An outbound event, as a webhook would get it. */
@@ -22,13 +22,13 @@ export interface OutboundEvent {
   envelope: Envelope;
 }
 
-/** Events of one row: one that was sent alone, or those of a block. */
+/** The events of one row: a single event, or a block. */
 export interface ReceivedEvents {
   origin: Origin;
   events: ExportedEvent[];
 }
 
-/** Every occurrence, whether or not a webhook asks for it. */
+/** Every outbound event, whether or not a webhook subscribes to it. */
 export async function outboundEvents(
   changes: Changes,
   storeOf: (tenant: TenantId) => StoreReader,
@@ -48,11 +48,11 @@ function outboundEvent(origin: Origin, { event, key, at, data }: Occurrence): Ou
   return { origin, at, envelope: { id, event_type: event, tenant_id: tenant, timestamp: timestamp(at), data } };
 }
 
-/** The same occurrence has the same id, however often it is published. */
+/** The id of an event, the same however often it is published. */
 const idOf = (at: number, tenant: string, event: WebhookEvent, key: string): string =>
   uuidV7(at, createHash("sha256").update(`${tenant}:${event}:${key}`).digest());
 
-/** Events that workspaces sent (EVT), as they came: what an erasure or a repeat changes later is not published again. */
+/** Events that workspaces sent (EVT), as they came. Later changes by an erasure or a repeat are not published again. */
 export const receivedEvents = (changes: Changes): ReceivedEvents[] => [
   ...changes
     .of(EventBlock, "block")

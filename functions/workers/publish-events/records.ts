@@ -1,12 +1,12 @@
-// What happened, as records of the archive: one flat form, whatever it is, for one table of Athena.
+// Records of the archive: one flat form for every kind of event, for one table of Athena.
 import type { Outcome } from "./outcomes.ts";
 import type { Origin, OutboundEvent, ReceivedEvents } from "./published.ts";
 
-/** One line of the archive. What a record has not is null, so that each has the same fields. */
+/** One line of the archive. A missing value is null, so that all lines have the same fields. */
 export interface ArchiveRecord {
-  /** The same for the same thing, however often it is there. */
+  /** An id that is the same for the same event, however often it is stored. */
   id: string;
-  /** Of an event that was received, what became of a message, or an event that webhooks get. */
+  /** A received event, the outcome of a message, or an event for webhooks. */
   kind: "event" | "outcome" | "outbound";
   /** The name of the event, the state of the message, or the type of the outbound event. */
   type: string;
@@ -17,7 +17,7 @@ export interface ArchiveRecord {
   job_id: string | null;
   channel: string | null;
   reason: string | null;
-  /** JSON of what else there is to say: the properties of an event, the payload of an outbound one. */
+  /** The rest as JSON: the properties of an event, or the payload of an outbound one. */
   data: string;
 }
 
@@ -43,7 +43,7 @@ export const recordsOfReceived = ({ origin, events }: ReceivedEvents): ArchivedR
     },
   }));
 
-/** What became of a message, as the archive keeps it. */
+/** The archive record of an outcome. */
 export function recordOfOutcome({
   origin,
   id,

@@ -1,4 +1,4 @@
-// Blocks of events that were just stored, which later must have their seal; and events that are conversions.
+// Blocks of events that were just stored and need their seal later, and events that are conversions.
 import { type Context, perEnvironment } from "../../../shared/kernel/deps.ts";
 import type { TenantId } from "../../../shared/kernel/ids.ts";
 import { chunksOf } from "../../../shared/rules/chunks.ts";
@@ -13,7 +13,7 @@ import { conversionDefinitions } from "../../../shared/store/insights/conversion
 import { SubscriberAlias } from "../../../shared/store/subscribers/items.ts";
 
 interface ConvertingEvents {
-  /** The names of this version of the watchers, or of a newer one. */
+  /** The names in this version of the watchers, or in a newer one. */
   of(tenant: string, known: Promise<WatcherVersion | undefined>): Promise<ReadonlySet<string>>;
 }
 
@@ -41,7 +41,7 @@ const convertingEvents = /* @__PURE__ */ perEnvironment(
 
 export const eventUses = [completeEventsQueue] as const;
 
-/** The request has ended by then, and the second pass of an erasure that began in the meantime is still to come. */
+/** By this time the request has ended, and the second pass of a concurrent erasure is still to come. */
 const ENDED_SECONDS = 45;
 const PER_MESSAGE = 50;
 
@@ -57,7 +57,7 @@ export async function queueCompletions(
   await queue.send(messages, { delaySeconds: ENDED_SECONDS });
 }
 
-/** Anonymous events of a moment ago are in their history by then. */
+/** By this time anonymous events of a moment ago are in their history. */
 export const ALIAS_AGAIN_SECONDS = 5;
 
 export const conversionUses = [attributeQueue, convertingEvents, watchVersions] as const;

@@ -1,4 +1,4 @@
-// What must follow from a write follows from the table's stream: small messages with ids, and nothing else.
+// Reactions to writes, from the table's stream: small messages with ids, and nothing else.
 import { throwFailures } from "../../../shared/kernel/failures.ts";
 import { streamWorker } from "../../../shared/runtime/worker.ts";
 import { changesOf } from "../../../shared/store/changes.ts";

@@ -1,4 +1,5 @@
-// What moves runs of journeys: events, entries into segments and exits, changed attributes, and journeys themselves.
+// Changes that move runs of journeys: events, entries into segments and exits, changed attributes, and changes of
+// journeys themselves.
 import type { Message } from "../../../shared/contract/messages.ts";
 import type { Context } from "../../../shared/kernel/deps.ts";
 import { chunksOf } from "../../../shared/rules/chunks.ts";
@@ -25,7 +26,7 @@ type StepMessage = Message<"step-journey">;
 /** Subscribers or events of one message. */
 const PER_MESSAGE = 100;
 
-/** Queues what may start or move runs. */
+/** Queues the changes that may start or move runs. */
 export async function queueJourneys(changes: Changes, context: WorkerContext): Promise<void> {
   const { stepJourneyQueue: queue, activeJourneys, watchVersions } = context;
   await queue.send(sweeps(changes));
@@ -38,7 +39,10 @@ export async function queueJourneys(changes: Changes, context: WorkerContext): P
   }
 }
 
-/** What concerns all runs of a journey: it was resumed, archived, deleted or migrated, or one of its sends has ended. */
+/**
+ * Changes that concern all runs of a journey: it was resumed, archived, deleted or migrated, or one of its sends has
+ * ended.
+ */
 function sweeps(changes: Changes): StepMessage[] {
   const wasPaused = ({ before }: Change<typeof JourneyItem>) => before?.status === "paused";
   return [
@@ -51,10 +55,10 @@ function sweeps(changes: Changes): StepMessage[] {
   ];
 }
 
-/** What changed in one workspace that may start or move single runs. */
+/** The changes in one workspace that may start or move single runs. */
 interface WorkspaceChanges {
   memberships: readonly Change<typeof SegmentMembership>[];
-  /** Of static segments, whose members are packed. */
+  /** Members of static segments, which are packed. */
   leaves: readonly Change<typeof MemberLeaf>[];
   events: ReturnType<typeof newEvents>;
   profiles: readonly Change<typeof Profile>[];
@@ -108,7 +112,7 @@ function movesMessage(tenant: string, moves: ReturnType<typeof moveOf>): StepMes
   return { kind: "moves", tenant, moves: wanted(false), ...(historical.length > 0 && { historical }) };
 }
 
-/** What visitors did before they were identified may concern the runs of their subscribers now. */
+/** Events of visitors before they were identified may concern the runs of their subscribers now. */
 function identifiedMessages(tenant: string, { aliases }: WorkspaceChanges, { byEvent }: JourneyIndex): StepMessage[] {
   if (byEvent.size === 0) return [];
   const subscribers = [...new Set(aliases.map(({ after }) => after.subscriber))];
@@ -124,7 +128,7 @@ const sweeping =
     mode,
   });
 
-/** A halted step was resumed or canceled: what waits there goes on, or ends. */
+/** A halted step was resumed or canceled: its waiting runs go on, or end. */
 const isReleased = ({ before, after }: Change<typeof StepState>): boolean =>
   before?.halted !== undefined && (after.halted === undefined || after.canceled !== before.canceled);
 
@@ -143,7 +147,7 @@ const migrating = ({ tenant, after: { journey, id } }: Change<typeof MigrationIt
   migration: id,
 });
 
-/** A send of a step has ended, and not everybody got its message: of one that failed whole, nobody. */
+/** A send of a step has ended without reaching all recipients; a failed one reached none. */
 const hasLost = ({ before, after }: Change<typeof JobItem>): boolean =>
   after.source_type === "journey" &&
   isTerminal(after.status) &&
@@ -167,7 +171,7 @@ function moveOf(change: Change<typeof SegmentMembership>, { byTrigger }: Journey
   return segmentMovesOf(change).filter(({ segment, entered }) => byTrigger.has(segmentTrigger(segment, entered)));
 }
 
-/** Of a static segment, whose members are packed. */
+/** Changes of a static segment, whose members are packed. */
 function movesOf(change: Change<typeof MemberLeaf>, { byTrigger }: JourneyIndex): ReturnType<typeof moveOf> {
   const segment = segmentOfLeaf(change.after);
   const starts = (entered: boolean) => byTrigger.has(segmentTrigger(segment, entered));

@@ -1,4 +1,4 @@
-// What a write is followed by: the row that changed, how it changed, and the message that goes to a queue.
+// Messages that follow from a write: the row that changed, how it changed, and the message for a queue.
 import type { Context } from "../../../shared/kernel/deps.ts";
 import { throwFailures } from "../../../shared/kernel/failures.ts";
 import {
@@ -51,7 +51,7 @@ const rule = <Q extends keyof Queues, D extends AnyItem>(
   message: (change: Change<D>) => MessageOf<Q>,
 ): Rule => ({ queue, messagesOf: (changes) => changes.of(item, react).filter(when).map(message) });
 
-/** The channels of consents that are pending by a new statement, which may have the time of the one before. */
+/** The channels whose consent is pending by a new statement, which may have the time of the one before. */
 function newlyPending({ before, after }: Change<typeof Profile>): string[] {
   const pending = familyOf(after, "c:").flatMap(([channel, status]) => (status === "pending" ? [channel] : []));
   return pending.filter(
@@ -87,7 +87,7 @@ const rules: readonly Rule[] = [
     "importRowsQueue",
     ImportItem,
     "import",
-    // The file of one that was canceled is deleted.
+    // The file of a canceled import is deleted.
     (change) => isNew(change) || becomes("canceled")(change),
     ({ tenant, after }) => ({ tenant, kind: "import", id: after.id }),
   ),
@@ -122,7 +122,7 @@ const rules: readonly Rule[] = [
   ),
 ];
 
-/** Queues what the rules say. A queue that refuses does not keep the others from their messages. */
+/** Queues the messages of all rules. A queue that refuses does not stop the messages of others. */
 export async function queueMessages(changes: Changes, context: Queues): Promise<void> {
   const byQueue = Map.groupBy(rules, ({ queue }) => queue);
   const sends = [...byQueue].map(([queue, messageKinds]) => {

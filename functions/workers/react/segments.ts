@@ -1,4 +1,4 @@
-// Segments that are to be computed, and subscribers whose dynamic segments may have changed.
+// Segments to compute, and subscribers whose dynamic segments may have changed.
 import type { Context } from "../../../shared/kernel/deps.ts";
 import { chunksOf } from "../../../shared/rules/chunks.ts";
 import { compileRule } from "../../../shared/rules/segment-evaluation.ts";
@@ -17,11 +17,11 @@ import { Profile, SubscriberAlias } from "../../../shared/store/subscribers/item
 export const segmentUses = [segmentQueue, recomputeQueue, dynamicSegments, watchVersions] as const;
 type WorkerContext = Context<typeof segmentUses>;
 
-/** Requests that took events in while a segment was stored, not knowing that it watches them, have ended by then. */
+/** By this time, requests that accepted events before they saw a new segment have ended. */
 const SECOND_LOOK_SECONDS = 60;
 /** Subscribers of one message: they are evaluated together. */
 const PER_MESSAGE = 100;
-/** Beyond so many, all segments are evaluated: messages stay small. */
+/** Beyond this number all segments are evaluated, so that messages stay small. */
 const MAX_NAMED = 4;
 
 /** A new run of a segment: every shard of the subscribers, side by side. */
@@ -36,7 +36,7 @@ export async function queueComputations(changes: Changes, { recomputeQueue: queu
   await queue.send(messages(secondLook, watching), { delaySeconds: SECOND_LOOK_SECONDS });
 }
 
-/** One look at the rules a workspace and batch; only what a rule mentions goes on. */
+/** Reads the rules once per workspace and batch, and queues only changes that a rule mentions. */
 export async function queueSegments(
   changes: Changes,
   { segmentQueue: queue, dynamicSegments, watchVersions }: WorkerContext,
@@ -68,10 +68,10 @@ export async function queueSegments(
   }
 }
 
-/** What changed of somebody. */
+/** The changes of one subscriber. */
 interface Touch {
   segments: ReadonlySet<string>;
-  /** The newest of the times that are known, in milliseconds. */
+  /** The newest of the known times, in milliseconds. */
   at: number | undefined;
   /** The change may start journeys. */
   isCurrent: boolean;
@@ -115,7 +115,7 @@ function note(
   });
 }
 
-/** Of a new subscriber everything is new, also what it does not have. */
+/** The keys that a change touches. For a new subscriber everything is new, also keys that it does not have. */
 function mentioned(change: Change<typeof Profile>, { rules, byAttribute }: SegmentIndex): string[] {
   if (change.before === undefined || change.before.external_id === undefined) return [...rules.keys()];
   return changedKeys(change.before, change.after).flatMap((key) => byAttribute.get(key) ?? []);

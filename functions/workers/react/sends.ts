@@ -1,5 +1,5 @@
-// Jobs that are to be dispatched, and held ones that were released after their time or after they had begun; and the
-// campaigns whose state, jobs or schedules changed.
+// Jobs to dispatch; held jobs that were released after their time or after they had begun; and campaigns whose state,
+// jobs or schedules changed.
 import { type Clock, MINUTE } from "../../../shared/kernel/clock.ts";
 import type { Context } from "../../../shared/kernel/deps.ts";
 import type { JobStatus } from "../../../shared/rules/job-states.ts";
@@ -15,7 +15,7 @@ const AHEAD_MS = 2 * MINUTE;
 
 export const sendUses = [fanOutQueue, deliverQueue] as const;
 
-/** Queues what follows from a change of a send: its dispatch, or the delivery to its one recipient. */
+/** Queues the next step of a changed send: its dispatch, or the delivery to its one recipient. */
 export async function queueSends(
   changes: Changes,
   { fanOutQueue, deliverQueue, clock }: Context<typeof sendUses> & { clock: Clock },
@@ -38,7 +38,7 @@ export async function queueSends(
   ]);
 }
 
-/** It was held or halted, and is neither now. */
+/** The send was held or halted, and is neither now. */
 const isReleased =
   (...statuses: JobStatus[]) =>
   ({ before, after }: Change<typeof JobItem>): boolean =>
@@ -47,7 +47,7 @@ const isReleased =
 const isStopped = ({ held, halted }: Pick<Change<typeof JobItem>["after"], "held" | "halted">): boolean =>
   held === true || halted !== undefined;
 
-/** Its timer has come and gone while it was held, or may have by the clock of another process. */
+/** Its timer has fired while it was held, or may have by the clock of another process. */
 const isOverdue = (now: number) => (change: Change<typeof JobItem>) =>
   isReleased("scheduled")(change) && Date.parse(change.after.scheduled_at ?? "") <= now + AHEAD_MS;
 

@@ -35,12 +35,16 @@ export const minuteSchedules = /* @__PURE__ */ perEnvironment(
     const GroupName = setting(deps, "SCHEDULE_GROUP");
     const RoleArn = setting(deps, "SCHEDULER_ROLE_ARN");
     const Arn = setting(deps, "DUE_QUEUE_ARN");
-    /** Minutes whose schedule this environment has seen. It is gone a minute before, when due rows need none. */
+    /**
+     * Minutes whose schedule this environment has seen. A schedule is deleted a minute early, when due rows no longer
+     * need it.
+     */
     const ensured = new Set<number>();
     return {
       ensure: async (minute) => {
         if (ensured.has(minute)) return;
-        // A minute early, because the scheduler can be a minute late: messages are delayed in their queue to the second.
+        // A minute early, because the scheduler can be a minute late. Messages are delayed in their queue to the
+        // second.
         const at = timestamp((minute - 1) * MINUTE).slice(0, 19);
         await client
           .send(
@@ -72,7 +76,9 @@ const AT_ONCE = 10;
 
 export const timerUses = [dueQueue, minuteSchedules] as const;
 
-/** Queues due rows of the next minutes at once, and makes sure that every later minute with some has its schedule. */
+/**
+ * Queues due rows of the next minutes at once, and makes sure that every later minute with due rows has its schedule.
+ */
 export async function scheduleTimers(
   changes: Changes,
   { clock, dueQueue, schedules }: Context<typeof timerUses> & { clock: Clock },

@@ -1,5 +1,5 @@
-// Outbound events: each occurrence becomes a delivery per endpoint that asks for it. Deliveries of one batch
-// are numbered together and share messages (AMB-124).
+// Outbound events: each becomes a delivery per subscribed endpoint. Deliveries of one batch are numbered together and
+// share messages (AMB-124).
 import { anyStore } from "../../../shared/http/signing.ts";
 import type { Context } from "../../../shared/kernel/deps.ts";
 import type { TenantId } from "../../../shared/kernel/ids.ts";
@@ -16,7 +16,7 @@ import { webhookWatch } from "../../../shared/store/webhooks/watch.ts";
 export const webhookUses = [anyStore, postWebhookQueue, webhookWatch, activeWebhooks, watchVersions] as const;
 type WorkerContext = Context<typeof webhookUses>;
 
-/** Occurrences become rows of the delivery log; those rows come back through the stream and are sent out. */
+/** Adds outbound events to the delivery log; the stream then sends these rows out. */
 export async function queueWebhooks(changes: Changes, context: WorkerContext): Promise<void> {
   const { storeOf, activeWebhooks, watchVersions } = context;
   const mayBeAsked = occurrenceSources(changes).filter(({ withoutWebhook }) => !withoutWebhook);
@@ -40,7 +40,7 @@ export async function queueWebhooks(changes: Changes, context: WorkerContext): P
   await queueDeliveries(changes, context);
 }
 
-/** New deliveries are numbered and queued in groups, reopened ones alone or with their replay. */
+/** Queues deliveries: new ones are numbered and grouped, reopened ones go alone or with their replay. */
 async function queueDeliveries(
   changes: Changes,
   { storeOf, postWebhookQueue: queue, webhookWatch: watch }: WorkerContext,

@@ -36,7 +36,7 @@ async function computePart(
   if (filled === "unfinished") await queue.send([message]);
 }
 
-/** Queues the parts that are not done again, and looks again as long as there are any. */
+/** Queues the unfinished parts again, and checks again as long as there are any. */
 async function watch(
   { store, timers, recomputeQueue: queue, clock, log }: WorkerContext,
   segment: string,

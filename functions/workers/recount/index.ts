@@ -1,4 +1,5 @@
-// Every night: the counters of a workspace, compared with the rows they count, and schedules that were left behind.
+// Every night: compares the counters of a workspace with the rows they count, and removes schedules that were left
+// behind.
 import { WORKING_MS } from "../../../shared/contract/messages.ts";
 import { recountQueue } from "../../../shared/runtime/resources.ts";
 import { queueWorker } from "../../../shared/runtime/worker.ts";

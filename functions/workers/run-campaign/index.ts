@@ -1,5 +1,5 @@
-// Makes the jobs of a released campaign, holds or releases them by its status, and moves the campaign by their statuses.
-// Every step can be repeated: a request that stopped half-way is finished here.
+// Makes the jobs of a released campaign, holds or releases them by its status, and moves the campaign by their
+// statuses. Every step can be repeated: a request that stopped halfway is finished here.
 import { isHeld } from "../../../shared/rules/campaign-states.ts";
 import { queueWorker } from "../../../shared/runtime/worker.ts";
 import { findCampaign } from "../../../shared/store/campaigns/campaigns.ts";

@@ -41,7 +41,7 @@ export const runSchedule = queueWorker(
   "Starts the send of a schedule's tick.",
   uses,
   async ({ schedule: id, revision, tick: upTo }, context) => {
-    // The message of an earlier tick may still be on its way: a schedule takes its ticks in their order.
+    // The message of an earlier tick may still be in a queue: a schedule takes its ticks in order.
     for (;;) {
       const schedule = await findSchedule(context.store, id);
       if (!schedule?.active || schedule.revision !== revision) return;
@@ -52,7 +52,7 @@ export const runSchedule = queueWorker(
   },
 );
 
-/** One tick: the timer of the next one, then the send or why there is none. */
+/** Takes one tick: sets the timer of the next one, then makes the send or records why there is none. */
 async function takeTick(context: WorkerContext, schedule: ScheduleRow, tick: number): Promise<void> {
   const { store, timers, clock } = context;
   const { id, revision } = schedule;

@@ -37,7 +37,7 @@ export const evaluateSegments = queueWorker(
   },
 );
 
-/** What a message says of one subscriber twice. What is not known of one of the two is not known of both together. */
+/** Merges two entries about one subscriber. A value that one of them does not know is unknown. */
 const merged = (first: Subject, second: Subject): Subject => ({
   subscriber: first.subscriber,
   segments: first.segments && second.segments && new Set([...first.segments, ...second.segments]),

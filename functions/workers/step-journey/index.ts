@@ -39,9 +39,9 @@ type SweepMessage = Extract<StepMessage, { kind: "sweep" }>;
 /** How long after its timer was set a run may still be stored, or reach the position that the timer is for. */
 const APPEARING_MS = 60 * SECOND;
 const APPEARING_RETRY_SECONDS = 10;
-/** The sends of a suspended workspace are held, and tried again this much later (AMB-86). */
+/** The sends of a suspended workspace are held, and tried again after this time (AMB-86). */
 const HELD_SECONDS = 300;
-/** A pack that is older may be of the worker that failed. */
+/** A pack that is older may belong to a worker that failed. */
 const LEFT_AFTER_MS = 10 * SECOND;
 
 export const stepJourney = queueWorker(
@@ -101,7 +101,7 @@ interface Tick {
   due: number;
 }
 
-/** The run is stored, and has come to the position that its timer is for. */
+/** The run is stored, and has reached the position that its timer is for. */
 const hasArrived = (tick: Tick): tick is Tick & { run: RunState } =>
   tick.run !== undefined && tick.run.seq >= tick.timer.seq;
 
@@ -113,7 +113,7 @@ async function tickLater(
   if (runs.length > 0) await queue.send([{ kind: "tick", tenant: store.tenant, runs }], { delaySeconds });
 }
 
-/** Subscribers entered or left segments: journeys may start with it. */
+/** Subscribers entered or left segments, which may start journeys. */
 async function enterBySegments(context: WorkerContext, { moves, historical = [] }: MovesMessage): Promise<void> {
   const { store, stepJourneyQueue: queue } = context;
   const { byTrigger } = await context.activeJourneys.of(store.tenant);
@@ -141,7 +141,10 @@ async function countEach({ store }: WorkerContext, all: RefusedBy): Promise<void
   for (const [journey, refused] of all) await countRefused(store, journey, refused);
 }
 
-/** Starts runs journey by journey. @returns the causes of the held ones, and the refused entries */
+/**
+ * Starts runs journey by journey.
+ * @returns the causes of the held ones, and the refused entries
+ */
 async function enterEach<T>(
   context: WorkerContext,
   entries: readonly { journey: EnterableJourney; candidate: Candidate & { of: T } }[],
@@ -163,7 +166,7 @@ async function driveByAttributes(context: WorkerContext, subscribers: readonly s
   await driveAll(context, subscribers, byAttribute);
 }
 
-/** Visitors were identified: their events may be what runs wait for, or end them (IDN-2, JND-6). */
+/** Visitors were identified. Runs may wait for their events, or end by them (IDN-2, JND-6). */
 async function driveIdentified(context: WorkerContext, subscribers: readonly string[]): Promise<void> {
   const { store, stepJourneyQueue: queue } = context;
   const { byEvent } = await context.activeJourneys.of(store.tenant);
@@ -172,7 +175,10 @@ async function driveIdentified(context: WorkerContext, subscribers: readonly str
   await queue.send([{ kind: "identified", tenant: store.tenant, subscribers: held }], { delaySeconds: HELD_SECONDS });
 }
 
-/** @returns the subscribers whose runs a suspension holds */
+/**
+ * Moves all runs of subscribers.
+ * @returns the subscribers whose runs a suspension holds
+ */
 async function driveAll(
   context: WorkerContext,
   subscribers: readonly string[],
@@ -186,13 +192,13 @@ async function driveAll(
   return [...new Set([...held].map(({ run }) => run.subscriber_id))];
 }
 
-/** Moves the runs that wait for events or are ended by them, and starts the runs that they trigger. */
+/** Moves the runs that wait for events or end by them, and starts the runs that they trigger. */
 async function takeEvents(context: WorkerContext, ids: readonly string[]): Promise<void> {
   const { store, stepJourneyQueue: queue } = context;
   const events = await readEvents(context, ids);
   const held = new Set<string>();
   const refused: RefusedBy = new Map();
-  // An event finds what the one before it of the same subscriber has left (AMB-136).
+  // An event finds the state that the one before it of the same subscriber has left (AMB-136).
   for (const turn of turnsOf(events, ({ subscriber }) => subscriber)) {
     for (const id of await moveByEvents(context, turn)) held.add(id);
     const entered = await enterByEvents(context, turn);
@@ -211,7 +217,10 @@ interface SubscriberEvent {
   subscriber: string;
 }
 
-/** @returns the events by which held runs would move */
+/**
+ * Moves runs by events.
+ * @returns the events by which held runs would move
+ */
 async function moveByEvents(context: WorkerContext, events: readonly SubscriberEvent[]): Promise<string[]> {
   const { byEvent } = await context.activeJourneys.of(context.store.tenant);
   const heads = events.flatMap(({ event: { id, event_name }, subscriber }) =>
@@ -245,7 +254,7 @@ async function enterByEvents(context: WorkerContext, events: readonly Subscriber
   return entered;
 }
 
-/** Events in their order, with their subscribers; without those that do not exist, or have no subscriber. */
+/** Events in order, with their subscribers; without events that do not exist, or have no subscriber. */
 async function readEvents({ store, log }: WorkerContext, ids: readonly string[]): Promise<SubscriberEvent[]> {
   const found = await findEvents(store, ids);
   for (const [i, id] of ids.entries())
@@ -279,7 +288,7 @@ async function beginSweep(
   message: SweepMessage,
   migration: Migration | undefined,
 ): Promise<void> {
-  // A run of a pack that a worker left open is not found from its journey yet.
+  // A run of a pack that a worker left open is not in the index of its journey yet.
   await settleLeftPacks(store);
   const shards = migration ? await shardsLeft(store, timers, migration) : SHARDS;
   await queue.send(shards.map((shard) => ({ ...message, shard })));

@@ -43,7 +43,7 @@ export const verifyChannel = queueWorker(
       await noteUnavailable(store, verification, verdict.error);
       return retryLater(context, message);
     }
-    // Also where it is refused: what DNS lacks is then what its owner looks for.
+    // Noted also after a refusal: its owner then looks for the missing DNS records.
     const domain = credentials && (await context.senderDomain(credentials));
     if (domain) await noteSenderDomain(store, verification, domain);
     if (verdict.kind === "verified") return acceptChannel(store, verification);
@@ -54,7 +54,7 @@ export const verifyChannel = queueWorker(
 const credentialsIn = async ({ vault }: WorkerContext, { channel, credentials }: OpenVerification) =>
   credentials && (await openCredentials(vault, channel.id, credentials));
 
-/** D-INAPP-CH: a channel that needs no credentials is always verified. */
+/** A channel that needs no credentials is always verified (D-INAPP-CH). */
 async function verifyCredentials(
   { proof }: WorkerContext,
   { channel }: OpenVerification,
@@ -64,7 +64,7 @@ async function verifyCredentials(
   return credentials ? proof(channel.type, credentials) : { kind: "refused", error: "The credentials are gone." };
 }
 
-/** The timer's message names no verification: it sets the timer again. */
+/** Tries again later. The timer's message names no verification: it sets the timer again. */
 async function retryLater(
   { store, timers, verifyChannelQueue: queue }: WorkerContext,
   { tries = 0, ...message }: Message<"verify-channel">,
