@@ -17,7 +17,7 @@ export const ShownContent = v.object({
   body: v.string(),
   by_channel: v.optional(ByChannelContent),
   left_out: said(
-    "In a list: what is too long for it, such as `by_channel.email.html`. The content by itself has it",
+    "What is too long for a list, such as `by_channel.email.html`, and what is stored no more. The content by itself has the rest",
     v.optional(v.array(v.string())),
   ),
 });

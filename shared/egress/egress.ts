@@ -8,7 +8,7 @@ import { openHttp1 } from "./http1.ts";
 import { openHttp2 } from "./http2.ts";
 import { type ConnectOptions, type Network, type Purpose, type RecordType, systemNetwork } from "./network.ts";
 import { serverOf, type Target, type TargetVerdict, targetOf } from "./targets.ts";
-import { withTimeLimit } from "./time-limit.ts";
+import { withTimeLimit } from "../kernel/time-limit.ts";
 
 export interface EgressRequest {
   purpose: Purpose;

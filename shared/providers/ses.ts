@@ -8,7 +8,7 @@ import {
 } from "@aws-sdk/client-sesv2";
 import type { CredentialsFor } from "../contract/credentials.ts";
 import { TIMEOUT_MS } from "../egress/egress.ts";
-import { onAbort, withTimeLimit } from "../egress/time-limit.ts";
+import { onAbort, withTimeLimit } from "../kernel/time-limit.ts";
 import { HOUR, MINUTE } from "../kernel/clock.ts";
 import { type Deps, perEnvironment } from "../kernel/deps.ts";
 import { errorFields } from "../kernel/log.ts";

@@ -2,7 +2,7 @@
 // (docs/decisions/0111).
 import type { CredentialsFor } from "../contract/credentials.ts";
 import type { Egress } from "../egress/egress.ts";
-import { withTimeLimit } from "../egress/time-limit.ts";
+import { withTimeLimit } from "../kernel/time-limit.ts";
 import { type Clock, SECOND } from "../kernel/clock.ts";
 import { accepted, type Outcome, retryable, unverified, type Verification } from "./provider.ts";
 import type { Ask } from "./smtp-dialogue.ts";

@@ -14,6 +14,8 @@ export interface MailApart {
   fields: readonly ("html" | "design")[];
   /** Placeholders as it has them: what reads a content for them finds these in place of its own. */
   liquid: string;
+  /** It was looked for, and is not there any more: nothing can be made of it. Not of a row. */
+  isGone?: true;
 }
 export type PushContent = ContentOf<typeof contentKinds.push>;
 /** What a push has beside its texts. */

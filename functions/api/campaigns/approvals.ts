@@ -75,11 +75,15 @@ export const releases = [
       const warnings = await unknownKeysOfTarget(store, draft.target);
       if (isApprovalRequired) {
         const asked = await askRelease(store, draft, memberOf(caller), draw);
-        return replyWith(202, { ...(await shownWhole(mails, asked)), outcome: "approval_requested", ...warnings });
+        return replyWith(202, {
+          ...(await shownWhole(mails.asRead, asked)),
+          outcome: "approval_requested",
+          ...warnings,
+        });
       }
       const campaign = await releaseCampaign(store, draft, { draw });
       await makeJobs(store, timers, { plan, sendCap }, campaign);
-      return { ...(await shownWhole(mails, campaign)), outcome: "released", ...warnings };
+      return { ...(await shownWhole(mails.asRead, campaign)), outcome: "released", ...warnings };
     },
   ),
 
@@ -100,7 +104,7 @@ export const releases = [
       const draft = await releasable(store, params.id);
       const campaign = await approveRelease(store, draft, body.approval_id, memberOf(caller));
       await makeJobs(store, timers, { plan, sendCap }, campaign);
-      return shownWhole(mails, campaign);
+      return shownWhole(mails.asRead, campaign);
     },
   ),
 
@@ -115,7 +119,10 @@ export const releases = [
       errors: ["CONFLICT"],
     },
     async ({ store, mails, caller, params, body }) =>
-      shownWhole(mails, await declineRelease(store, await getCampaign(store, params.id), body, memberOf(caller))),
+      shownWhole(
+        mails.asRead,
+        await declineRelease(store, await getCampaign(store, params.id), body, memberOf(caller)),
+      ),
   ),
 
   endpoint(
@@ -128,6 +135,6 @@ export const releases = [
       errors: ["CONFLICT"],
     },
     async ({ store, mails, caller, params }) =>
-      shownWhole(mails, await withdrawRequest(store, await getCampaign(store, params.id), memberOf(caller))),
+      shownWhole(mails.asRead, await withdrawRequest(store, await getCampaign(store, params.id), memberOf(caller))),
   ),
 ];

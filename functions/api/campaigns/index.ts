@@ -55,7 +55,7 @@ export const campaigns = group("campaigns", "Several messages to one audience.",
     async ({ store, mails, caller, body }) => {
       const spec = await specOf(store, workspaceOf(caller).plan, body);
       const kept = { ...spec, messages: await keptMessages(mails, spec.messages) };
-      return shownWhole(mails, await createCampaign(store, kept));
+      return shownWhole(mails.asRead, await createCampaign(store, kept));
     },
   ),
 
@@ -94,7 +94,7 @@ export const campaigns = group("campaigns", "Several messages to one audience.",
     async ({ store, mails, params }) => {
       const campaign = await getCampaign(store, params.id);
       const [failed, halts] = await Promise.all([campaignFailures(store, campaign), haltedSends(store, campaign)]);
-      return tagged({ ...(await shownWhole(mails, campaign)), ...failed, halted: halts });
+      return tagged({ ...(await shownWhole(mails.whole, campaign)), ...failed, halted: halts });
     },
   ),
 
@@ -118,7 +118,7 @@ export const campaigns = group("campaigns", "Several messages to one audience.",
           const kept = { ...spec, messages: await keptMessages(mails, spec.messages) };
           return replaceCampaign(store, params.id, kept, seen?.version);
         },
-        show: (campaign) => shownWhole(mails, campaign),
+        show: (campaign) => shownWhole(mails.asRead, campaign),
       }),
   ),
 
@@ -143,7 +143,7 @@ export const campaigns = group("campaigns", "Several messages to one audience.",
       status: 201,
       errors: ["QUOTA_EXCEEDED"],
     },
-    async ({ store, mails, params }) => shownWhole(mails, await duplicateCampaign(store, params.id)),
+    async ({ store, mails, params }) => shownWhole(mails.asRead, await duplicateCampaign(store, params.id)),
   ),
 
   endpoint(
@@ -172,7 +172,7 @@ export const campaigns = group("campaigns", "Several messages to one audience.",
           ? await resume(store, id, overdue ?? "keep_distance")
           : await actOnCampaign(store, id, action);
       await applyState(store, timers, campaign);
-      return shownWhole(mails, campaign);
+      return shownWhole(mails.asRead, campaign);
     },
   ),
 

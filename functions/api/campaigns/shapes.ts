@@ -69,9 +69,9 @@ export const ListedCampaign = titled("ListedCampaign", {
   ),
 });
 
-/** Reads the mails that are stored apart, and shows the whole campaign. */
-export const shownWhole = async (mails: MailReading, campaign: Campaign) =>
-  shown({ ...campaign, messages: await wholeMessages(mails, campaign.messages) });
+/** Reads the mails that are stored apart, and shows the whole campaign. @param read for an answer of what is done, `asRead` */
+export const shownWhole = async (read: MailReading["whole"], campaign: Campaign) =>
+  shown({ ...campaign, messages: await wholeMessages(read, campaign.messages) });
 
 /** The top level repeats the first message. Its time is the campaign's own, if it has one (CMP-10, AMB-66). */
 export function shown(campaign: Campaign) {

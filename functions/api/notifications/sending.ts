@@ -206,14 +206,14 @@ interface Named {
 }
 
 /** The send with the mails that are stored apart. */
-async function shownWhole(store: StoreReader, mails: MailReading, record: JobRecord) {
+async function shownWhole(store: StoreReader, read: MailReading["whole"], record: JobRecord) {
   const job = await withContent(store, record);
-  const [whole = job] = await mails.whole([job]);
+  const [whole = job] = await read([job]);
   return shown(store, whole);
 }
 
 export const read = async ({ store, mails, params }: Named & { store: StoreReader }) =>
-  shownWhole(store, mails, await getJob(store, params.id));
+  shownWhole(store, mails.whole, await getJob(store, params.id));
 
 export const canceling = {
   summary: "Cancel a scheduled notification, or one that its brake halted: it reaches no recipient after this",
@@ -222,7 +222,7 @@ export const canceling = {
 } as const satisfies Shape;
 
 export const cancel = async ({ store, mails, params }: Named & { store: Store }) =>
-  shownWhole(store, mails, await cancelJob(store, params.id));
+  shownWhole(store, mails.asRead, await cancelJob(store, params.id));
 
 export const resuming = {
   summary: "Resume a notification that its brake halted",
@@ -240,7 +240,7 @@ export async function resume({ store, mails, params, body }: Named & { store: St
   const safety = body.safety === null ? "off" : body.safety;
   const isResumed = await resumeHalted(store, job, safety);
   if (!isResumed) throw conflict(`The notification is ${job.status} and not halted.`);
-  return read({ store, mails, params });
+  return shownWhole(store, mails.asRead, await getJob(store, params.id));
 }
 
 type ResumeBody = v.InferOutput<typeof resuming.body>;

@@ -26,7 +26,7 @@ import {
   removeTemplate,
   Template,
   updateTemplate,
-  wholeTemplate,
+  shownTemplate,
 } from "../../../shared/store/templates/templates.ts";
 
 const MAX_NAME_CHARACTERS = 200;
@@ -137,7 +137,7 @@ export const templates = group("templates", "Reusable titles and bodies of messa
       description: "The header `ETag` is its version.",
       returns: Template,
     },
-    async ({ store, mails, params }) => tagged(await wholeTemplate(mails, await getTemplate(store, params.id))),
+    async ({ store, mails, params }) => tagged(await shownTemplate(mails.whole, await getTemplate(store, params.id))),
   ),
 
   endpoint(
@@ -166,7 +166,7 @@ export const templates = group("templates", "Reusable titles and bodies of messa
     },
     ({ store, mails, params, body, headers }) =>
       editAsSeen(headers, Template, {
-        read: async () => wholeTemplate(mails, await getTemplate(store, params.id)),
+        read: async () => shownTemplate(mails.asRead, await getTemplate(store, params.id)),
         edit: (seen) => updateTemplate({ store, mails }, params.id, body, seen?.version),
       }),
   ),

@@ -40,7 +40,11 @@ export const deliverMessages = queueWorker(
   async (message, context) => deliverAll(context, await readChunk(context, message)),
   {
     takes: isOnJob,
-    perform: async (messages, context) => deliverAll(context, await readSingles(context, messages)),
+    perform: async (messages, context) => {
+      const { works, unread } = await readSingles(context, messages);
+      await deliverAll(context, works);
+      throwFailures(unread);
+    },
   },
 );
 

@@ -24,21 +24,31 @@ export async function readChunk(context: WorkerContext, message: Message<"delive
   return [];
 }
 
+interface ReadSingles {
+  works: Work[];
+  /** Why large mails of others could not be read. */
+  unread: PromiseSettledResult<unknown>[];
+}
+
 /** Reads the jobs of messages that name nothing else; later reads get the rest. */
 export async function readSingles(
   context: WorkerContext & { tenant: string },
   messages: readonly Message<"deliver">[],
-): Promise<Work[]> {
+): Promise<ReadSingles> {
   const { store, log, mails } = context;
   const { wanted, jobs, contents, known } = await readJointly(context, messages);
   const open = jobs.filter(isOpen);
   if (open.length < wanted)
     log({ level: "info", message: "sends were not delivered again", count: wanted - open.length });
-  const whole = await mails.whole(await withContents(store, open, contents));
-  return whole.map((job) => {
-    const message = singleMessage(store.tenant, job.id);
-    return workOf(context, { message, job, chunk: chunkOnJob(job), claim: job.claim, known });
-  });
+  const complete = await withContents(store, open, contents);
+  const whole = await Promise.allSettled(complete.map((job) => mails.whole([job])));
+  const works = whole
+    .flatMap((one) => (one.status === "fulfilled" ? one.value : []))
+    .map((job) => {
+      const message = singleMessage(store.tenant, job.id);
+      return workOf(context, { message, job, chunk: chunkOnJob(job), claim: job.claim, known });
+    });
+  return { works, unread: whole.filter(({ status }) => status === "rejected") };
 }
 
 const isOpen = ({ status, direct }: JobRecord): boolean =>

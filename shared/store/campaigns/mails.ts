@@ -25,10 +25,10 @@ export async function keptMessages<M extends CampaignMessage>(
 
 /** Messages with the mails that are stored apart. */
 export async function wholeMessages<M extends CampaignMessage>(
-  mails: MailReading,
+  read: MailReading["whole"],
   messages: readonly M[],
 ): Promise<M[]> {
-  const whole = await mails.whole(messages.map(saidIn));
+  const whole = await read(messages.map(saidIn));
   return messages.map((message, n) => saying(message, whole[n]));
 }
 

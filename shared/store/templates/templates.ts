@@ -64,6 +64,12 @@ export async function wholeTemplate(mails: MailReading, template: Template): Pro
   return { ...template, content };
 }
 
+/** The same for an answer. @param read for one of what is done, `asRead` */
+export async function shownTemplate(read: MailReading["whole"], template: Template): Promise<Template> {
+  const [content = template.content] = await read([template.content]);
+  return { ...template, content: abridged(content) };
+}
+
 /** Large mails stay apart. @throws 404, also for another workspace's template. */
 export async function getTemplate(store: StoreReader, id: string): Promise<Template> {
   const row = requireFound(await store.get(TemplateItem, { id }), "template");
@@ -116,7 +122,7 @@ export async function updateTemplate(
   const outcome = await changeNamed(store, TemplateItem, id, { change, name, when });
   switch (outcome.kind) {
     case "changed":
-      return edited(await wholeTemplate(mails, templateOf(outcome.row)));
+      return edited(await shownTemplate(mails.asRead, templateOf(outcome.row)));
     case "refused":
       return outdated;
     case "taken":

@@ -83,12 +83,12 @@ export function hashesIn(said: readonly SaysByChannel[]): string[] {
   return [...hashes];
 }
 
-/** With the HTML and the design of its mails. @throws if a text is missing */
-export const joined = <T extends SaysByChannel>(said: T, texts: ReadonlyMap<string, string>): T =>
+/** With the HTML and the design of its mails; one that is in no text is gone. */
+export const joined = <T extends SaysByChannel>(said: T, texts: ReadonlyMap<string, string | undefined>): T =>
   withMails(said, ({ apart, ...rest }) => {
     if (!apart) return rest;
     const text = texts.get(apart.hash);
-    if (text === undefined) throw new Error(`The mail ${apart.hash} is not stored.`);
+    if (text === undefined) return { ...rest, apart: { ...apart, isGone: true } };
     return { ...rest, ...(JSON.parse(text) as Pick<Mail, "html" | "design">) };
   });
 
@@ -97,7 +97,7 @@ interface Shown {
   left_out?: string[];
 }
 
-/** A content as a list shows it: without what is stored apart, which `left_out` names. */
+/** A content as an answer shows it: without what is stored apart and was not read, which `left_out` names. */
 export function abridged<T extends { by_channel?: ByChannel | undefined }>(content: T): T & Shown {
   const { by_channel } = content;
   const { apart, ...email } = by_channel?.email ?? {};

@@ -12,7 +12,7 @@ import { type ChannelClass, type ChannelType, classOf, type ProvidedChannel } fr
 import { withSafeLinks } from "../../../rules/html-links.ts";
 import { isHtml, type MailBodies, mailBodies, withPreheader } from "../../../rules/mail-body.ts";
 import { textOfHtml } from "../../../rules/mail-text.ts";
-import { type CompiledTemplate, compileTemplate, type RenderScope } from "../../../rules/render.ts";
+import { type CompiledTemplate, compileTemplate, type RenderScope, renderError } from "../../../rules/render.ts";
 import { compileData } from "../../../rules/render-data.ts";
 import { checkUrl } from "../../../rules/safe-url.ts";
 import { hashOf } from "../../hash.ts";
@@ -200,6 +200,7 @@ function mailRenderer(
   now: number,
 ): ClassRenderer {
   // Without its HTML a mail would say its body instead.
+  if (apart?.isGone) throw renderError("its HTML is not stored any more");
   if (apart) throw new Error("A mail that is stored apart was not read.");
   const title = compileTemplate(subject ?? texts.title);
   const source = html ?? text ?? texts.body;

@@ -1,5 +1,5 @@
 // A time limit in service time, which the clock decides.
-import type { Clock } from "../kernel/clock.ts";
+import type { Clock } from "./clock.ts";
 
 /** One shared reason: a reason for each abort would cost a stack trace. */
 const DONE = Symbol("done");
