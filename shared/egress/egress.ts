@@ -2,13 +2,13 @@
 import { validateHeaderName, validateHeaderValue } from "node:http";
 import type { Duplex } from "node:stream";
 import { type Clock, SECOND } from "../kernel/clock.ts";
+import { withTimeLimit } from "../kernel/time-limit.ts";
 import { isPublicAddress } from "./addresses.ts";
 import { type Connect, type Exchange, notSent, type Pool, reasonOf, refusedTarget } from "./exchange.ts";
 import { openHttp1 } from "./http1.ts";
 import { openHttp2 } from "./http2.ts";
 import { type ConnectOptions, type Network, type Purpose, type RecordType, systemNetwork } from "./network.ts";
 import { serverOf, type Target, type TargetVerdict, targetOf } from "./targets.ts";
-import { withTimeLimit } from "../kernel/time-limit.ts";
 
 export interface EgressRequest {
   purpose: Purpose;

@@ -3,9 +3,9 @@ import { GetEmailIdentityCommand, type GetEmailIdentityCommandOutput, SESv2Clien
 import type { Credentials, CredentialsFor } from "../contract/credentials.ts";
 import { type Egress, TIMEOUT_MS } from "../egress/egress.ts";
 import { egressOf, type OutboundDeps } from "../egress/recording.ts";
-import { onAbort, withTimeLimit } from "../kernel/time-limit.ts";
 import { timestamp } from "../kernel/clock.ts";
 import type { Capability } from "../kernel/deps.ts";
+import { onAbort, withTimeLimit } from "../kernel/time-limit.ts";
 import {
   dkimNotAnswered,
   dkimOfServer,

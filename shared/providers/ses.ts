@@ -8,10 +8,10 @@ import {
 } from "@aws-sdk/client-sesv2";
 import type { CredentialsFor } from "../contract/credentials.ts";
 import { TIMEOUT_MS } from "../egress/egress.ts";
-import { onAbort, withTimeLimit } from "../kernel/time-limit.ts";
 import { HOUR, MINUTE } from "../kernel/clock.ts";
 import { type Deps, perEnvironment } from "../kernel/deps.ts";
 import { errorFields } from "../kernel/log.ts";
+import { onAbort, withTimeLimit } from "../kernel/time-limit.ts";
 import { UNLIMITED } from "../rules/pacing.ts";
 import type { AccountRate } from "../store/channels/pace.ts";
 import {

@@ -2,8 +2,8 @@
 // (docs/decisions/0111).
 import type { CredentialsFor } from "../contract/credentials.ts";
 import type { Egress } from "../egress/egress.ts";
-import { withTimeLimit } from "../kernel/time-limit.ts";
 import { type Clock, SECOND } from "../kernel/clock.ts";
+import { withTimeLimit } from "../kernel/time-limit.ts";
 import { accepted, type Outcome, retryable, unverified, type Verification } from "./provider.ts";
 import type { Ask } from "./smtp-dialogue.ts";
 import { expectReply, isStop, openSessions, type Session, SUBMISSION_PORT } from "./smtp-sessions.ts";

@@ -37,7 +37,7 @@ async function forget(world: TestWorld, isMeant = (_: string) => true): Promise<
 }
 
 describe("sends that are delivered together", () => {
-  it("arrive but for the one whose mail is gone, which fails as one that cannot be rendered (CHC-1, NTF-30)", async () => {
+  it("arrive but for the one whose mail is gone, which fails as one that cannot be rendered (CHC-1)", async () => {
     const { world, sendAll, job, subjects } = await setting();
     const [id] = await sendAll(other);
     await forget(world);

@@ -36,7 +36,7 @@ const JOURNEYS = "api-journeys";
 const TEXTS_BYTES = 20 * 1024;
 /** They render messages; the text part of a mail is made by html-to-text (docs/decisions/0016). */
 const RENDERING: ReadonlySet<string> = new Set([TOOLS, TESTS, EXPLANATIONS, JOURNEYS, "api-templates"]);
-const TEXT_PART_BYTES = 126 * 1024;
+const TEXT_PART_BYTES = 128 * 1024;
 const PATIENCE_MS = 120_000;
 /** They are in the template where a setting is on that the template of this test has not. */
 const OF_SETTINGS: ReadonlySet<string> = new Set([

@@ -24,9 +24,9 @@ import {
   getTemplate,
   listTemplates,
   removeTemplate,
+  shownTemplate,
   Template,
   updateTemplate,
-  shownTemplate,
 } from "../../../shared/store/templates/templates.ts";
 
 const MAX_NAME_CHARACTERS = 200;
