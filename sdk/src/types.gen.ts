@@ -1174,7 +1174,7 @@ export interface Campaign {
     body: string;
     /** What some channels say instead of title and body */
     by_channel?: ContentByChannel | undefined;
-    /** In a list: what is too long for it, such as `by_channel.email.html`. The content by itself has it */
+    /** What is too long for a list, such as `by_channel.email.html`, and what is stored no more. The content by itself has the rest */
     left_out?: string[] | undefined;
   } | undefined;
   /** The template that says it, instead of `title` and `body` or `content` */
@@ -1191,7 +1191,7 @@ export interface Campaign {
     body: string;
     /** What some channels say instead of title and body */
     by_channel?: ContentByChannel | undefined;
-    /** In a list: what is too long for it, such as `by_channel.email.html`. The content by itself has it */
+    /** What is too long for a list, such as `by_channel.email.html`, and what is stored no more. The content by itself has the rest */
     left_out?: string[] | undefined;
   } | undefined;
   /** The share of arm A in percent, 1 to 99. Default: 50 where there is an arm B */
@@ -1227,7 +1227,7 @@ export interface Campaign {
       body: string;
       /** What some channels say instead of title and body */
       by_channel?: ContentByChannel | undefined;
-      /** In a list: what is too long for it, such as `by_channel.email.html`. The content by itself has it */
+      /** What is too long for a list, such as `by_channel.email.html`, and what is stored no more. The content by itself has the rest */
       left_out?: string[] | undefined;
     } | undefined;
     /** The template that says it, instead of `title` and `body` or `content` */
@@ -1244,7 +1244,7 @@ export interface Campaign {
       body: string;
       /** What some channels say instead of title and body */
       by_channel?: ContentByChannel | undefined;
-      /** In a list: what is too long for it, such as `by_channel.email.html`. The content by itself has it */
+      /** What is too long for a list, such as `by_channel.email.html`, and what is stored no more. The content by itself has the rest */
       left_out?: string[] | undefined;
     } | undefined;
     /** The share of arm A in percent, 1 to 99. Default: 50 where there is an arm B */
@@ -1359,7 +1359,7 @@ export interface CampaignsCampaign {
     body: string;
     /** What some channels say instead of title and body */
     by_channel?: ContentByChannel | undefined;
-    /** In a list: what is too long for it, such as `by_channel.email.html`. The content by itself has it */
+    /** What is too long for a list, such as `by_channel.email.html`, and what is stored no more. The content by itself has the rest */
     left_out?: string[] | undefined;
   } | undefined;
   /** The template that says it, instead of `title` and `body` or `content` */
@@ -1376,7 +1376,7 @@ export interface CampaignsCampaign {
     body: string;
     /** What some channels say instead of title and body */
     by_channel?: ContentByChannel | undefined;
-    /** In a list: what is too long for it, such as `by_channel.email.html`. The content by itself has it */
+    /** What is too long for a list, such as `by_channel.email.html`, and what is stored no more. The content by itself has the rest */
     left_out?: string[] | undefined;
   } | undefined;
   /** The share of arm A in percent, 1 to 99. Default: 50 where there is an arm B */
@@ -1412,7 +1412,7 @@ export interface CampaignsCampaign {
       body: string;
       /** What some channels say instead of title and body */
       by_channel?: ContentByChannel | undefined;
-      /** In a list: what is too long for it, such as `by_channel.email.html`. The content by itself has it */
+      /** What is too long for a list, such as `by_channel.email.html`, and what is stored no more. The content by itself has the rest */
       left_out?: string[] | undefined;
     } | undefined;
     /** The template that says it, instead of `title` and `body` or `content` */
@@ -1429,7 +1429,7 @@ export interface CampaignsCampaign {
       body: string;
       /** What some channels say instead of title and body */
       by_channel?: ContentByChannel | undefined;
-      /** In a list: what is too long for it, such as `by_channel.email.html`. The content by itself has it */
+      /** What is too long for a list, such as `by_channel.email.html`, and what is stored no more. The content by itself has the rest */
       left_out?: string[] | undefined;
     } | undefined;
     /** The share of arm A in percent, 1 to 99. Default: 50 where there is an arm B */
@@ -2835,7 +2835,7 @@ export interface ListedCampaign {
     body: string;
     /** What some channels say instead of title and body */
     by_channel?: ContentByChannel | undefined;
-    /** In a list: what is too long for it, such as `by_channel.email.html`. The content by itself has it */
+    /** What is too long for a list, such as `by_channel.email.html`, and what is stored no more. The content by itself has the rest */
     left_out?: string[] | undefined;
   } | undefined;
   /** The template that says it, instead of `title` and `body` or `content` */
@@ -2852,7 +2852,7 @@ export interface ListedCampaign {
     body: string;
     /** What some channels say instead of title and body */
     by_channel?: ContentByChannel | undefined;
-    /** In a list: what is too long for it, such as `by_channel.email.html`. The content by itself has it */
+    /** What is too long for a list, such as `by_channel.email.html`, and what is stored no more. The content by itself has the rest */
     left_out?: string[] | undefined;
   } | undefined;
   /** The share of arm A in percent, 1 to 99. Default: 50 where there is an arm B */
@@ -2888,7 +2888,7 @@ export interface ListedCampaign {
       body: string;
       /** What some channels say instead of title and body */
       by_channel?: ContentByChannel | undefined;
-      /** In a list: what is too long for it, such as `by_channel.email.html`. The content by itself has it */
+      /** What is too long for a list, such as `by_channel.email.html`, and what is stored no more. The content by itself has the rest */
       left_out?: string[] | undefined;
     } | undefined;
     /** The template that says it, instead of `title` and `body` or `content` */
@@ -2905,7 +2905,7 @@ export interface ListedCampaign {
       body: string;
       /** What some channels say instead of title and body */
       by_channel?: ContentByChannel | undefined;
-      /** In a list: what is too long for it, such as `by_channel.email.html`. The content by itself has it */
+      /** What is too long for a list, such as `by_channel.email.html`, and what is stored no more. The content by itself has the rest */
       left_out?: string[] | undefined;
     } | undefined;
     /** The share of arm A in percent, 1 to 99. Default: 50 where there is an arm B */
@@ -3058,7 +3058,7 @@ export interface Notification {
     body: string;
     /** What some channels say instead of title and body */
     by_channel?: ContentByChannel | undefined;
-    /** In a list: what is too long for it, such as `by_channel.email.html`. The content by itself has it */
+    /** What is too long for a list, such as `by_channel.email.html`, and what is stored no more. The content by itself has the rest */
     left_out?: string[] | undefined;
   } | undefined;
   /** Custom values for the app, as the send gave them */
@@ -3097,7 +3097,7 @@ export interface Notification {
     body: string;
     /** What some channels say instead of title and body */
     by_channel?: ContentByChannel | undefined;
-    /** In a list: what is too long for it, such as `by_channel.email.html`. The content by itself has it */
+    /** What is too long for a list, such as `by_channel.email.html`, and what is stored no more. The content by itself has the rest */
     left_out?: string[] | undefined;
   } | null;
   /** What started the send */
@@ -4380,7 +4380,7 @@ export interface Template {
     body: string;
     /** What some channels say instead of title and body */
     by_channel?: ContentByChannel | undefined;
-    /** In a list: what is too long for it, such as `by_channel.email.html`. The content by itself has it */
+    /** What is too long for a list, such as `by_channel.email.html`, and what is stored no more. The content by itself has the rest */
     left_out?: string[] | undefined;
   };
   /** When it was created. RFC 3339. */
@@ -6150,7 +6150,7 @@ export interface CampaignsReleaseAnswer {
     body: string;
     /** What some channels say instead of title and body */
     by_channel?: ContentByChannel | undefined;
-    /** In a list: what is too long for it, such as `by_channel.email.html`. The content by itself has it */
+    /** What is too long for a list, such as `by_channel.email.html`, and what is stored no more. The content by itself has the rest */
     left_out?: string[] | undefined;
   } | undefined;
   /** The template that says it, instead of `title` and `body` or `content` */
@@ -6167,7 +6167,7 @@ export interface CampaignsReleaseAnswer {
     body: string;
     /** What some channels say instead of title and body */
     by_channel?: ContentByChannel | undefined;
-    /** In a list: what is too long for it, such as `by_channel.email.html`. The content by itself has it */
+    /** What is too long for a list, such as `by_channel.email.html`, and what is stored no more. The content by itself has the rest */
     left_out?: string[] | undefined;
   } | undefined;
   /** The share of arm A in percent, 1 to 99. Default: 50 where there is an arm B */
@@ -6203,7 +6203,7 @@ export interface CampaignsReleaseAnswer {
       body: string;
       /** What some channels say instead of title and body */
       by_channel?: ContentByChannel | undefined;
-      /** In a list: what is too long for it, such as `by_channel.email.html`. The content by itself has it */
+      /** What is too long for a list, such as `by_channel.email.html`, and what is stored no more. The content by itself has the rest */
       left_out?: string[] | undefined;
     } | undefined;
     /** The template that says it, instead of `title` and `body` or `content` */
@@ -6220,7 +6220,7 @@ export interface CampaignsReleaseAnswer {
       body: string;
       /** What some channels say instead of title and body */
       by_channel?: ContentByChannel | undefined;
-      /** In a list: what is too long for it, such as `by_channel.email.html`. The content by itself has it */
+      /** What is too long for a list, such as `by_channel.email.html`, and what is stored no more. The content by itself has the rest */
       left_out?: string[] | undefined;
     } | undefined;
     /** The share of arm A in percent, 1 to 99. Default: 50 where there is an arm B */
