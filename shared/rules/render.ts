@@ -157,7 +157,28 @@ function valueAt(path: readonly unknown[], roots: object): unknown {
   const rest = path.slice(depth);
   const holder = path.slice(0, depth).reduce<unknown>(propertyOf, roots);
   const named = rest.length > 1 ? propertyOf(holder, rest.join(".")) : undefined;
-  return named === undefined ? rest.reduce(propertyOf, holder) : named;
+  return named === undefined ? along(holder, rest) : named;
+}
+
+const OF_LISTS: readonly unknown[] = ["size", "first", "last"];
+
+/** The end of a path. Through a list, the path is one through the first element that it leads on from (AMB-148). */
+function along(start: unknown, path: readonly unknown[], from = 0): unknown {
+  let holder = start;
+  for (let i = from; i < path.length; i++) {
+    const key = path[i];
+    if (Array.isArray(holder) && typeof key === "string" && !OF_LISTS.includes(key)) return ofElements(holder, path, i);
+    holder = propertyOf(holder, key);
+  }
+  return holder;
+}
+
+function ofElements(list: readonly unknown[], path: readonly unknown[], from: number): unknown {
+  for (const element of list) {
+    const found = along(element, path, from);
+    if (found !== undefined && found !== null) return found;
+  }
+  return undefined;
 }
 
 /** Own properties only. `size`, `first` and `last` apply to lists and texts: an attribute may have these names. */

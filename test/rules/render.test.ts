@@ -45,6 +45,7 @@ describe("personalisation", () => {
     ],
     ["{{ subscriber.first_name.size }}", "3"],
     ["{{ subscriber.address.city }}", "Ulm"],
+    ["{{ data.items.first.sku }} {{ data.items.sku }}", "k k"],
     ['{{ subscriber.nick | default: "there" }}', "there"],
     ["{{ subscriber.first_name | default: 'there' }}", "Ann"],
     ["{{ 'aBc' | upcase }} {{ 'aBc' | downcase }} {{ 'aBC d' | capitalize }} {{ ' a ' | strip }}.", "ABC abc Abc d a."],

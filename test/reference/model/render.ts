@@ -8,9 +8,15 @@ export interface Values {
   event?: Body;
 }
 
+/** Through a list, the path is one through the first element that it leads on from. */
+function along(holder: Body, [key, ...rest]: string[]): Body {
+  if (key === undefined) return holder;
+  if (!Array.isArray(holder)) return along(holder?.[key], rest);
+  return holder.map((one) => along(one, [key, ...rest])).find((found) => found !== undefined && found !== null);
+}
+
 /** A name with dots goes before the path (AMB-148). */
-const within = (holder: Body, keys: string[]): Body =>
-  holder?.[keys.join(".")] ?? keys.reduce((value, key) => value?.[key], holder);
+const within = (holder: Body, keys: string[]): Body => holder?.[keys.join(".")] ?? along(holder, keys);
 
 /** D-ATTR: what is no field of the subscriber is an attribute. */
 function valueAt(values: Values, path: string): Body {
