@@ -2751,6 +2751,15 @@ export interface JourneysJourney {
   } | undefined;
 }
 
+export interface LiftedSuppression {
+  /** What kind of address it is */
+  kind: "email" | "phone";
+  /** When messages went to it again. RFC 3339. */
+  lifted_at: string;
+  /** Why it was lifted; `null` once a subscriber with it was erased */
+  reason: string | null;
+}
+
 export interface List {
   /** The id, as the service assigned it */
   id: string;
@@ -3993,6 +4002,8 @@ export interface SubscriberExport {
   anonymous_ids?: string[] | undefined;
   /** The whole history of consents, newest first; of a long one, on several pages */
   consents?: SubscribersSubscriber[] | undefined;
+  /** Of its present addresses, the suppressions that were lifted last, and why */
+  lifted?: LiftedSuppression[] | undefined;
   /** Sends and sources after which the subscriber converted */
   conversions?: string[] | undefined;
   /** Messages of the inbox with their texts, newest first, also those that the inbox shows no more */
@@ -4752,6 +4763,8 @@ export interface SubscribersListConsentsAnswer {
   items: SubscribersSubscriber[];
   /** The cursor of the next page; empty on the last one */
   next_cursor: string;
+  /** Of its present addresses, the suppressions that were lifted last; on the first page */
+  lifted: LiftedSuppression[];
 }
 
 export interface SubscribersGetTimelineQuery {

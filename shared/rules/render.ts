@@ -160,25 +160,16 @@ function valueAt(path: readonly unknown[], roots: object): unknown {
   return named === undefined ? along(holder, rest) : named;
 }
 
-const OF_LISTS: readonly unknown[] = ["size", "first", "last"];
-
 /** The end of a path. Through a list, the path is one through the first element that it leads on from (AMB-148). */
 function along(start: unknown, path: readonly unknown[], from = 0): unknown {
   let holder = start;
   for (let i = from; i < path.length; i++) {
-    const key = path[i];
-    if (Array.isArray(holder) && typeof key === "string" && !OF_LISTS.includes(key)) return ofElements(holder, path, i);
-    holder = propertyOf(holder, key);
+    const next = propertyOf(holder, path[i]);
+    if (next === undefined && Array.isArray(holder) && typeof path[i] === "string")
+      return holder.map((element) => along(element, path, i)).find((found) => (found ?? null) !== null);
+    holder = next;
   }
   return holder;
-}
-
-function ofElements(list: readonly unknown[], path: readonly unknown[], from: number): unknown {
-  for (const element of list) {
-    const found = along(element, path, from);
-    if (found !== undefined && found !== null) return found;
-  }
-  return undefined;
 }
 
 /** Own properties only. `size`, `first` and `last` apply to lists and texts: an attribute may have these names. */

@@ -108,6 +108,23 @@ describe("the suppression of an address", () => {
       ).toBe(404);
     expect((await to(ada)).skip_reasons).toEqual({});
   });
+
+  it("why the suppression of an address was lifted is with the consents of who has it now, and in their export (AMB-129)", async () => {
+    const { world, ada, upsert, call } = await suppressed(BOUNCES);
+    const twin = await upsert("twin", { email: BOUNCES });
+    const lifted = async (id: string, of = "consents") => (await call(`GET /api/v1/subscribers/${id}/${of}`)).body.lifted;
+    expect(await lifted(ada)).toEqual([]);
+
+    const [found] = (await call("GET /api/v1/suppressions")).body.items;
+    await call(`DELETE /api/v1/suppressions/${found.id}?reason=Mailbox%20is%20back`);
+
+    const said = [{ kind: "email", lifted_at: expect.any(String), reason: "Mailbox is back" }];
+    expect([await lifted(ada), await lifted(twin), await lifted(ada, "export")]).toEqual([said, said, said]);
+
+    await upsert("ada", { email: "other@example.com" });
+    await world.settle();
+    expect(await lifted(ada)).toEqual([]);
+  });
 });
 
 it("a number that its provider calls deactivated is not tried again, whoever has it, until an operator lifts it (AMB-128)", async () => {

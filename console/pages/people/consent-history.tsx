@@ -35,6 +35,11 @@ export function ConsentHistory({ id }: { id: string }) {
           )
         }
       </Loaded>
+      {first.data?.lifted.map(({ kind, lifted_at, reason }) => (
+        <p class="dim inset" key={kind}>
+          Suppression lifted {fullTime(lifted_at)}: {reason}
+        </p>
+      ))}
       {more?.error && <Failure error={more.error} />}
       {more && <More {...more} />}
     </Card>

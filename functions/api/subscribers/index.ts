@@ -1,13 +1,13 @@
 // Subscribers: upserted by clients, listed for integrations, erased from the dashboard.
 import * as v from "valibot";
 import { cursor, cursorPage, cursorsOf } from "../../../shared/contract/paging.ts";
-import { SomeOf, TrueOrFalse, Uuid } from "../../../shared/contract/schemas.ts";
+import { SomeOf, said, TrueOrFalse, Uuid } from "../../../shared/contract/schemas.ts";
 import { endpoints, group, type Shape } from "../../../shared/http/endpoint.ts";
 import { notFound, requireFound } from "../../../shared/kernel/errors.ts";
 import { chunksOf } from "../../../shared/rules/chunks.ts";
 import { secrets, workspaceRead } from "../../../shared/store/capabilities.ts";
 import { type StoreReader, storeRead, storeWrite } from "../../../shared/store/context.ts";
-import { consentsOf, MAX_CONSENTS } from "../../../shared/store/subscribers/consent-history.ts";
+import { consentsOf, LiftedSuppression, MAX_CONSENTS } from "../../../shared/store/subscribers/consent-history.ts";
 import { Consent } from "../../../shared/store/subscribers/consents.ts";
 import { exportSubscriber, SubscriberExport } from "../../../shared/store/subscribers/export.ts";
 import { listSubscribers } from "../../../shared/store/subscribers/list.ts";
@@ -166,13 +166,19 @@ export const subscribers = group("subscribers", "The users that a workspace send
       summary: "List a subscriber's consent history, newest first",
       description: `What holds for its present addresses comes first: a suppression, and an opt-out by whoever had the address before. A page has ${MAX_CONSENTS} of the history.`,
       query: v.object({ cursor }),
-      returns: cursorPage(Consent),
+      returns: v.object({
+        ...cursorPage(Consent).entries,
+        lifted: said(
+          "Of its present addresses, the suppressions that were lifted last; on the first page",
+          v.array(LiftedSuppression),
+        ),
+      }),
     },
     async ({ store, secrets, params, query }) => {
       const profile = requireFound(await getProfile(store, params.id), "subscriber");
       const cursors = cursorsOf(await secrets.root(), `consents:${store.tenant}:${profile.id}`, Uuid);
-      const { items, next } = await consentsOf(store, profile, cursors.open(query.cursor));
-      return { items, next_cursor: cursors.seal(next) };
+      const { items, lifted, next } = await consentsOf(store, profile, cursors.open(query.cursor));
+      return { items, lifted, next_cursor: cursors.seal(next) };
     },
   ),
 

@@ -116,7 +116,7 @@ export const suppressions = group("suppressions", "Addresses that get no message
     { permission: "subscribers:write", uses: [storeWrite] },
     {
       summary: "Lift a suppression",
-      description: "Messages go to the address again. The reason stays with the address.",
+      description: "Messages go to the address again. The reason is with the consents of who has the address.",
       query: v.object({ reason: said("Why it is lifted", Note) }),
     },
     async ({ store, params, query }) => {

@@ -1,4 +1,8 @@
 // The consents of a subscriber as they are shown: what holds for its addresses, and what it said (D-CONSENT).
+import * as v from "valibot";
+import { personal } from "../../contract/personal.ts";
+import { said, Timestamp, titled } from "../../contract/schemas.ts";
+import { addressKinds } from "../../rules/addresses.ts";
 import { consentChannels } from "../../rules/channel-types.ts";
 import { channels } from "../../rules/channels.ts";
 import type { StoreReader } from "../context.ts";
@@ -10,6 +14,13 @@ import type { LivingProfile } from "./subscribers.ts";
 
 export const MAX_CONSENTS = 1_000;
 
+export const LiftedSuppression = titled("LiftedSuppression", {
+  kind: said("What kind of address it is", v.picklist(addressKinds)),
+  lifted_at: said("When messages went to it again", Timestamp),
+  reason: personal(said("Why it was lifted; `null` once a subscriber with it was erased", v.nullable(v.string()))),
+});
+type LiftedSuppression = v.InferOutput<typeof LiftedSuppression>;
+
 /**
  * What holds for the present addresses first (AMB-128, AMB-130), then the history, newest first.
  * @param after the last consent of the page before
@@ -18,7 +29,7 @@ export async function consentsOf(
   store: StoreReader,
   profile: LivingProfile,
   after?: string,
-): Promise<{ items: Consent[]; next: string | undefined }> {
+): Promise<{ items: Consent[]; lifted: LiftedSuppression[]; next: string | undefined }> {
   const key = { subscriber: profile.id };
   const position = after === undefined ? undefined : keyOf(ConsentItem, store.tenant, { ...key, consent: after });
   const [{ items, next }, [addresses = {}]] = await Promise.all([
@@ -28,9 +39,17 @@ export async function consentsOf(
   const consents = items.map(consentOf);
   return {
     items: [...(after === undefined ? consentsOfAddresses(profile, addresses) : []), ...consents],
+    lifted: liftedOf(addresses),
     next: next && consents.at(-1)?.id,
   };
 }
+
+/** Of each present address, the suppression that was lifted last (AMB-129). */
+const liftedOf = (addresses: Addresses): LiftedSuppression[] =>
+  addressKinds.flatMap((kind) => {
+    const { lifted_at, lifted_because: reason = null } = addresses[kind] ?? {};
+    return lifted_at === undefined ? [] : [{ kind, lifted_at, reason }];
+  });
 
 /** Suppressions, and opt-outs that decide in place of what the person said. */
 function consentsOfAddresses(profile: LivingProfile, addresses: Addresses): Consent[] {

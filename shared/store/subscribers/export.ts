@@ -14,7 +14,7 @@ import type { RootSecrets } from "../secrets.ts";
 import { InboxMessage, listMessages } from "../sends/inbox/inbox.ts";
 import { Engagement } from "../sends/interactions/items.ts";
 import { aliasesOf } from "./aliases.ts";
-import { consentsOf } from "./consent-history.ts";
+import { consentsOf, LiftedSuppression } from "./consent-history.ts";
 import { Consent } from "./consents.ts";
 import { answersOf } from "./engagement.ts";
 import { readProfile, SubscriberProfile } from "./profile.ts";
@@ -47,6 +47,9 @@ export const SubscriberExport = titled("SubscriberExport", {
   anonymous_ids: v.optional(said("Ids of the visitor that it was before it was identified", v.array(v.string()))),
   consents: v.optional(
     said("The whole history of consents, newest first; of a long one, on several pages", v.array(Consent)),
+  ),
+  lifted: v.optional(
+    said("Of its present addresses, the suppressions that were lifted last, and why", v.array(LiftedSuppression)),
   ),
   conversions: v.optional(said("Sends and sources after which the subscriber converted", v.array(v.string()))),
   inbox: said(
@@ -142,7 +145,7 @@ export async function exportSubscriber(
     answersOf(store, id),
   ]);
   const sources = conversions.map(({ sk }) => sk.slice("X#".length));
-  const first = { ...page, subscriber: person, anonymous_ids, consents: consents.items, conversions: sources, answers };
+  const first = { ...page, subscriber: person, anonymous_ids, consents: consents.items, lifted: consents.lifted, conversions: sources, answers };
   if (consents.next === undefined) return { ...first, inbox, next_cursor };
   return { ...first, next_cursor: cursors.seal({ consents: consents.next }) };
 }

@@ -41,6 +41,15 @@ export function optOutAddress(world: World, text: unknown, at: number, channel =
   if (isNamed) row.address = row.key;
 }
 
+/** AMB-129: which suppressions of the addresses that a subscriber has now were lifted last, and why. */
+export const liftedOf = (world: World, subscriber: Subscriber): Body[] =>
+  [subscriber.email, subscriber.attributes.phone].flatMap((text) => {
+    const row = addressOf(world, text);
+    return row?.lifted_at === undefined
+      ? []
+      : [{ kind: row.kind, lifted_at: iso(row.lifted_at), reason: row.lifted_because ?? null }];
+  });
+
 export const isSameAddress = (a: unknown, b: unknown): boolean => normal(a)?.key === normal(b)?.key;
 
 /** When the owner of its mailbox was asked to confirm an opt-in, under any name of it. */
@@ -57,7 +66,7 @@ const LIFTED = { reason: null, source: null, note: null };
 export function liftByOwner(world: World, text: unknown): void {
   const row = addressOf(world, text);
   const isOfMail = row?.reason === "bounce" || row?.reason === "complaint";
-  if (isOfMail) Object.assign(row, LIFTED, { lifted_at: world.now });
+  if (isOfMail) Object.assign(row, LIFTED, { lifted_at: world.now, lifted_because: "confirmed opt-in" });
 }
 
 /** A file that says the time since when the address is suppressed is our own, and says nothing new. */
@@ -88,7 +97,7 @@ export function suppressByReport(world: World, text: unknown, reason: string, ha
 export function forgetAddress(world: World, subscriber: Subscriber): void {
   for (const text of [subscriber.email, subscriber.attributes.phone]) {
     const row = addressOf(world, text);
-    if (row) Object.assign(row, { address: null, note: null });
+    if (row) Object.assign(row, { address: null, note: null, lifted_because: null });
   }
 }
 
@@ -171,7 +180,7 @@ function importFile(world: World, { body }: Request) {
 function lift(world: World, { query }: Request, { id }: Record<string, string>) {
   if (!query.reason) invalid("reason");
   const row = held(world).find((one) => one.id === id) ?? notFound();
-  Object.assign(row, LIFTED, { lifted_at: world.now });
+  Object.assign(row, LIFTED, { lifted_at: world.now, lifted_because: query.reason.trim() });
   return { status: 204 };
 }
 

@@ -1,6 +1,6 @@
 // Subscribers: SUB, D-SUB-LIST, D-ATTR, and what an erasure takes with it.
 import { created, type Operation, ok, read, write } from "./access.ts";
-import { forgetAddress } from "./addresses.ts";
+import { forgetAddress, liftedOf } from "./addresses.ts";
 import { checkEmail, idList, limitOf, listing, optionalRecord, requiredText } from "./checks.ts";
 import { addressChanged, consentAssertion, consentsOfAddresses, currentConsents, stated } from "./consents.ts";
 import { deviceRecord } from "./devices.ts";
@@ -186,7 +186,7 @@ function consentHistory(world: World, id: string | undefined): OrderedBy {
 
 /** F14: what happened is on the pages after the first, and told by the timeline. */
 const everythingOf: Operation["run"] = (world, _, { id }) =>
-  ok({ subscriber: profile(world, id), consents: consentHistory(world, id), inbox: inboxOf(world, id!), history: [] });
+  ok({ subscriber: profile(world, id), consents: consentHistory(world, id), lifted: liftedOf(world, existing(world.subscribers, id)), inbox: inboxOf(world, id!), history: [] });
 
 const get: Operation["run"] = (world, _, { id }) => ok(profile(world, id));
 
@@ -219,7 +219,7 @@ export const subscriberOperations: Operation[] = [
   write("PATCH /api/v1/subscribers/:id", "subscribers:write", patch),
   write("DELETE /api/v1/subscribers/:id", "subscribers:write", remove),
   read("GET /api/v1/subscribers/:id/consents", (world, _, { id }) =>
-    ok({ items: consentHistory(world, id), next_cursor: "" }),
+    ok({ items: consentHistory(world, id), lifted: liftedOf(world, existing(world.subscribers, id)), next_cursor: "" }),
   ),
   write("POST /api/v1/subscribers/:id/consents", "subscribers:write", addConsent),
 ];

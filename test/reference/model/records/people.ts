@@ -35,6 +35,7 @@ export interface Address {
   note: string | null;
   suppressed_at: number;
   lifted_at?: number;
+  lifted_because?: string | null;
   optedOut: Record<string, number>;
   /** When its owner was asked to confirm. */
   asked: number[];
