@@ -154,10 +154,9 @@ function renderOnce(templates: Template[], scope: RenderScope, options: RenderOp
 /** A name with dots that an attribute has goes before the path through objects (AMB-148). */
 function valueAt(path: readonly unknown[], roots: object): unknown {
   const depth = path[0] === "subscriber" && path[1] === "attributes" ? 2 : 1;
-  const rest = path.slice(depth);
-  const holder = path.slice(0, depth).reduce<unknown>(propertyOf, roots);
-  const named = rest.length > 1 ? propertyOf(holder, rest.join(".")) : undefined;
-  return named === undefined ? along(holder, rest) : named;
+  const holder = along(roots, path.slice(0, depth));
+  const named = path.length > depth + 1 ? propertyOf(holder, path.slice(depth).join(".")) : undefined;
+  return named === undefined ? along(holder, path, depth) : named;
 }
 
 /** The end of a path. Through a list, the path is one through the first element that it leads on from (AMB-148). */
