@@ -112,7 +112,8 @@ describe("the suppression of an address", () => {
   it("why the suppression of an address was lifted is with the consents of who has it now, and in their export (AMB-129)", async () => {
     const { world, ada, upsert, call } = await suppressed(BOUNCES);
     const twin = await upsert("twin", { email: BOUNCES });
-    const lifted = async (id: string, of = "consents") => (await call(`GET /api/v1/subscribers/${id}/${of}`)).body.lifted;
+    const lifted = async (id: string, of = "consents") =>
+      (await call(`GET /api/v1/subscribers/${id}/${of}`)).body.lifted;
     expect(await lifted(ada)).toEqual([]);
 
     const [found] = (await call("GET /api/v1/suppressions")).body.items;

@@ -145,7 +145,15 @@ export async function exportSubscriber(
     answersOf(store, id),
   ]);
   const sources = conversions.map(({ sk }) => sk.slice("X#".length));
-  const first = { ...page, subscriber: person, anonymous_ids, consents: consents.items, lifted: consents.lifted, conversions: sources, answers };
+  const first = {
+    ...page,
+    subscriber: person,
+    anonymous_ids,
+    consents: consents.items,
+    lifted: consents.lifted,
+    conversions: sources,
+    answers,
+  };
   if (consents.next === undefined) return { ...first, inbox, next_cursor };
   return { ...first, next_cursor: cursors.seal({ consents: consents.next }) };
 }

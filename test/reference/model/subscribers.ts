@@ -186,7 +186,13 @@ function consentHistory(world: World, id: string | undefined): OrderedBy {
 
 /** F14: what happened is on the pages after the first, and told by the timeline. */
 const everythingOf: Operation["run"] = (world, _, { id }) =>
-  ok({ subscriber: profile(world, id), consents: consentHistory(world, id), lifted: liftedOf(world, existing(world.subscribers, id)), inbox: inboxOf(world, id!), history: [] });
+  ok({
+    subscriber: profile(world, id),
+    consents: consentHistory(world, id),
+    lifted: liftedOf(world, existing(world.subscribers, id)),
+    inbox: inboxOf(world, id!),
+    history: [],
+  });
 
 const get: Operation["run"] = (world, _, { id }) => ok(profile(world, id));
 
