@@ -79,7 +79,7 @@ export function usePages<O extends Operation, T>(
   given: NoInfer<ArgumentsOf<O>>,
   rowsOf: RowsOf<O, T>,
   { every, ...options }: ReadOptions<AnswerOf<O>> = {},
-): Rows<T> & { more: MoreRows } {
+): Rows<T> & { first: Query<AnswerOf<O>>; more: MoreRows } {
   const key = JSON.stringify(given);
   const [added, setAdded] = useState({ key, pages: [] as readonly AnswerOf<O>[] });
   const further = added.key === key ? added.pages : [];
