@@ -119,6 +119,26 @@ const EACH: readonly { routes: RegExp; units: number; of: string }[] = [
   { routes: /^GET .*\/v1\/notifications$/, units: 0.3, of: "send that its filter passes by, at most 2,000" },
   { routes: /^GET .*\/recipients$/, units: 3, of: "recipient that it shows or passes by, at most 300" },
   { routes: /^GET .*\/runs$/, units: 1.5, of: "run that it shows or passes by, at most 300" },
+  {
+    routes: /^GET .*\/why$/,
+    units: 12,
+    of: "message that it explains, at most 50 of a campaign and 10 of a journey; of a journey by its name one for each 6 that there are, and one for each 10 messages that the person was sent since",
+  },
+  {
+    routes: /^GET .*\/recipients\/:subscriberId$/,
+    units: 0.1,
+    of: "message that the person was sent since",
+  },
+  {
+    routes: /^GET \/api\/v1\/(templates|campaigns|schedules|in-app\/experiences)$/,
+    units: 27,
+    of: "100 KB of its entries, at most 100, also of a page that is refused as too large; and one for each 60 that there are",
+  },
+  {
+    routes: /^GET \/api\/v1\/(lists|in-app\/assets)$/,
+    units: 1.6,
+    of: "entry of a name, at most 100; and one for each 60 that there are",
+  },
   { routes: /^GET .*\/suppressions$/, units: 0.1, of: "address that its filter passes by, at most 2,000" },
   {
     routes: /^GET .*\/v1\/subscribers$/,

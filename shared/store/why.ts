@@ -4,6 +4,7 @@ import * as v from "valibot";
 import { Named } from "../contract/named.ts";
 import { isUuid, said, titled } from "../contract/schemas.ts";
 import { invalid } from "../kernel/errors.ts";
+import { timeOfUuid } from "../kernel/ids.ts";
 import { byText } from "../kernel/order.ts";
 import { moment } from "../rules/why-details.ts";
 import { atStart } from "../rules/why-journey-words.ts";
@@ -15,13 +16,11 @@ import { JourneyOfPerson, journeyOfPerson } from "./journeys/person.ts";
 import { stepNames } from "./journeys/step-words.ts";
 import { getVersion } from "./journeys/versions.ts";
 import type { RootSecrets } from "./secrets.ts";
-import { messagesSince } from "./sends/inbox/inbox.ts";
 import { listJobs } from "./sends/jobs/job-list.ts";
 import type { JobRecord } from "./sends/jobs/job-record.ts";
 import { findJobs, getJob } from "./sends/jobs/jobs.ts";
-import { CLOCK_TOLERANCE_MS, touchesSince } from "./sends/ledger/touches.ts";
 import { placeInPlan } from "./sends/reports/audience-place.ts";
-import { type ExplainDeps, explainRecipient } from "./sends/reports/explain.ts";
+import { type ExplainDeps, explainRecipient, type SentRows, sentSince } from "./sends/reports/explain.ts";
 import { Explanation } from "./sends/reports/explanation.ts";
 import { Profile, type ProfileRow } from "./subscribers/items.ts";
 import { listSubscribers } from "./subscribers/list.ts";
@@ -73,12 +72,20 @@ export async function whyOf(deps: WhyDeps, person: string, { kind, of }: { kind:
   const { id, name, jobs, unsent, before } = await (kind === "send"
     ? sendBy(deps.store, of)
     : campaignBy(deps.store, of));
-  const sends = await Promise.all(jobs.map((job) => explainRecipient(deps, { job, subscriber: profile.id })));
+  const asked = {
+    subscriber: profile.id,
+    ...(jobs.length > 1 && { sent: await sentSinceFirst(deps.store, profile.id, jobs) }),
+  };
+  const sends = await Promise.all(jobs.map((job) => explainRecipient(deps, { job, ...asked })));
   const words = sends.map(({ in_words }, i) => (sends.length > 1 ? `Message ${i + 1}: ${in_words}` : in_words));
   const sentences = words.length === 0 ? [`Not sent: ${unsent ?? "the campaign has sent nothing yet"}.`] : words;
   const in_words = [...sentences, ...(before ?? []), ...(await sharedBy(deps, person, profile))].join("\n");
   return { subscriber, about: { kind, id, name }, in_words, sends, journey: null };
 }
+
+/** Every one of these sends was dispatched later than its id was made. */
+const sentSinceFirst = (store: StoreReader, subscriber: string, jobs: readonly string[]): Promise<SentRows> =>
+  sentSince(store, subscriber, Math.min(...jobs.map(timeOfUuid)));
 
 /** What the service did for an erased person is no longer known by name. */
 async function whyOfErased(
@@ -105,12 +112,17 @@ async function ofJourney(
   const { store, workspace } = deps;
   const found = await journeyOfPerson(store, journey, profile, workspace);
   const [run] = found.runs;
-  const [jobs, version] = run
-    ? await Promise.all([jobsOfRun(store, journey.id, profile.id, run), getVersion(store, journey.id, run.version)])
-    : [[]];
+  const sent = run && (await sentSince(store, profile.id, Date.parse(run.entered_at)));
+  const [jobs, version] =
+    run && sent
+      ? await Promise.all([
+          jobsOfRun(store, { journey: journey.id, subscriber: profile.id, sent }, run),
+          getVersion(store, journey.id, run.version),
+        ])
+      : [[]];
   const [nameOf, ...sends] = await Promise.all([
     stepNames(store, version?.graph),
-    ...jobs.map(({ id }) => explainRecipient(deps, { job: id, subscriber: profile.id })),
+    ...jobs.map(({ id }) => explainRecipient(deps, { job: id, subscriber: profile.id, ...(sent && { sent }) })),
   ]);
   const lines = sends.map((send, i) => `${atStart(nameOf(jobs[i]?.step?.id ?? "a message"))}: ${send.in_words}`);
   return { in_words: [found.in_words, ...lines].join("\n"), sends, journey: found };
@@ -119,18 +131,12 @@ async function ofJourney(
 /** What a journey has sent to a person since a run began, oldest first: from the ledger, and what waits from the plans. */
 async function jobsOfRun(
   store: StoreReader,
-  journey: string,
-  subscriber: string,
+  { journey, subscriber, sent }: { journey: string; subscriber: string; sent: SentRows },
   { entered_at, steps }: JourneyOfPerson["runs"][number],
 ): Promise<JobRecord[]> {
-  const from = Date.parse(entered_at) - CLOCK_TOLERANCE_MS;
   const query = { source_type: "journey" as const, source_id: journey, from: entered_at, limit: MAX_SENDS };
-  const [touches, messages, { jobs: newest }] = await Promise.all([
-    touchesSince(store, subscriber, from),
-    messagesSince(store, subscriber, from),
-    listJobs(store, query),
-  ]);
-  const reached = new Set([...touches, ...messages].map(({ job }) => job));
+  const { jobs: newest } = await listJobs(store, query);
+  const reached = new Set([...sent.ledger, ...sent.messages].map(({ job }) => job));
   const known = (await findJobs(store, [...reached])).flatMap((job) => job ?? []);
   const open = newest.filter(({ id }) => !reached.has(id));
   const places = await Promise.all(open.map((job) => placeInPlan(store, job, subscriber)));

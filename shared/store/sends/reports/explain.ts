@@ -15,7 +15,7 @@ import type { MailReading } from "../../files/mails.ts";
 import { displayName, getProfiles } from "../../subscribers/subscribers.ts";
 import type { WorkspaceRecord } from "../../workspaces/workspaces.ts";
 import { deferredUntil, isDeferred } from "../chunks/deferred.ts";
-import { messagesSince } from "../inbox/inbox.ts";
+import { type MessageRow, messagesSince } from "../inbox/inbox.ts";
 import { armIn, drawIdOf } from "../jobs/draws.ts";
 import { withContent } from "../jobs/job-content.ts";
 import type { Job } from "../jobs/job-record.ts";
@@ -23,7 +23,7 @@ import { getJob } from "../jobs/jobs.ts";
 import { stopAfterQuiet, stopOf } from "../jobs/send-state.ts";
 import { channelOutcomes, heldBack, lostInbox } from "../ledger/channel-outcomes.ts";
 import { lostReason, type RecipientOutcome, recipientOutcome, wasInInbox } from "../ledger/recipient-outcome.ts";
-import { type ChunkRef, CLOCK_TOLERANCE_MS, chunkRefOf, touchesSince } from "../ledger/touches.ts";
+import { type ChunkRef, CLOCK_TOLERANCE_MS, chunkRefOf, type TouchRow, touchesSince } from "../ledger/touches.ts";
 import { type AudiencePlace, audiencePlaceOf } from "./audience-place.ts";
 import type { Explanation, RulesNow, Wait } from "./explanation.ts";
 import { rulesNow } from "./rules-now.ts";
@@ -36,20 +36,28 @@ export interface ExplainDeps {
   mails: MailReading;
 }
 
+interface AskedRecipient {
+  job: string;
+  subscriber: string;
+  sent?: SentRows;
+  isDiscreet?: boolean;
+}
+
 /**
  * What became of a send's message to a subscriber, and what its rules say of the subscriber now (F2).
+ * @param sent what the subscriber was sent since the dispatch, where that is known: whoever asks about many sends reads it once
  * @param isDiscreet its words say no condition on a value that the asker may not see
  * @throws 404 for an unknown send, and for an unknown subscriber that the send did not concern.
  */
 export async function explainRecipient(
   { store, workspace, mails }: ExplainDeps,
-  { job: id, subscriber, isDiscreet = false }: { job: string; subscriber: string; isDiscreet?: boolean },
+  { job: id, subscriber, sent, isDiscreet = false }: AskedRecipient,
 ): Promise<Explanation> {
   const stored = await withContent(store, await getJob(store, id));
   const [job = stored] = await mails.whole([stored]);
   const [[profile], { ledger, messages }] = await Promise.all([
     getProfiles(store, [subscriber]),
-    rowsOf(store, job, subscriber),
+    rowsOf(store, job, subscriber, sent),
   ]);
   const place = await audiencePlaceOf(store, job, subscriber, {
     profile,
@@ -215,15 +223,25 @@ const shareOf = (purpose: SplitPurpose, job: Job, subscriber: string, percentage
   bucket: bucket(purpose, purpose === "canary" ? job.id : drawIdOf(job), subscriber),
 });
 
-const firstRoundAfter = (dispatched: string) => Date.parse(dispatched) - CLOCK_TOLERANCE_MS;
+/** What a subscriber was sent since a time: a row for each address and round, and each message of the inbox. */
+export interface SentRows {
+  ledger: readonly TouchRow[];
+  messages: readonly MessageRow[];
+}
+
+/** @param since in milliseconds: a row may be a little older than the dispatch of its send */
+export async function sentSince(store: StoreReader, subscriber: string, since: number): Promise<SentRows> {
+  const from = since - CLOCK_TOLERANCE_MS;
+  const [ledger, messages] = await Promise.all([
+    touchesSince(store, subscriber, from),
+    messagesSince(store, subscriber, from),
+  ]);
+  return { ledger, messages };
+}
 
 /** The rows of a send in the ledger and the inbox of a subscriber. */
-async function rowsOf(store: StoreReader, { id, dispatched_at }: Job, subscriber: string) {
+async function rowsOf(store: StoreReader, { id, dispatched_at }: Job, subscriber: string, sent?: SentRows) {
   if (dispatched_at === null) return { ledger: [], messages: [] };
-  const since = firstRoundAfter(dispatched_at);
-  const [touches, messages] = await Promise.all([
-    touchesSince(store, subscriber, since),
-    messagesSince(store, subscriber, since),
-  ]);
-  return { ledger: touches.filter(({ job }) => job === id), messages: messages.filter(({ job }) => job === id) };
+  const { ledger, messages } = sent ?? (await sentSince(store, subscriber, Date.parse(dispatched_at)));
+  return { ledger: ledger.filter(({ job }) => job === id), messages: messages.filter(({ job }) => job === id) };
 }

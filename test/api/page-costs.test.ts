@@ -1,0 +1,86 @@
+// What an explanation and a numbered page cost by what they show: docs/access.md says how much more for each.
+import { expect, it } from "vitest";
+import { eachOf, recordedCosts } from "../../docs/generate/costs.ts";
+import { timestamp } from "../../shared/kernel/clock.ts";
+import { TouchItem } from "../../shared/store/sends/ledger/ledger-items.ts";
+import { withCampaigns } from "../support/campaigns.ts";
+import { quickStore } from "../support/people.ts";
+import { spent } from "../support/spending.ts";
+import type { Tenant, TestWorld } from "../support/world.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { fresh, withTenant } = worlds();
+
+/** A profile of nearly 16 KB. */
+const attributes = Object.fromEntries(Array.from({ length: 60 }, (_, n) => [`a${n}`, "x".repeat(240)]));
+
+interface Asked {
+  world: TestWorld;
+  tenant: Tenant;
+  route: string;
+  path: string;
+}
+
+/** @returns the units of a call, and those that docs/access.md says without what it names for each */
+async function unitsOf({ world, tenant, route, path }: Asked) {
+  const as = await tenant.dashboard();
+  // The first call of an environment also reads keys and secrets.
+  await world.call(`GET ${path}`, { as });
+  let status = 0;
+  const { rcu, wcu } = await spent(world, async () => {
+    status = (await world.call(`GET ${path}`, { as })).status;
+  });
+  return { status, units: rcu + wcu, own: recordedCosts()?.routes[route]?.dashboard?.units ?? 0 };
+}
+
+it("the explanation of a campaign costs for each of its messages what docs/access.md says, and reads what the person was sent once (D2, F2)", async () => {
+  const world = await fresh();
+  const { tenant, several, release } = await withCampaigns(world);
+  const subscriber = await tenant.upsert({ external_id: "u1", attributes });
+  const [messages, later] = [50, 2_000];
+  const { id } = await several(...Array.from({ length: messages }, () => undefined));
+  expect((await release(id)).status).toBe(200);
+  await world.settle();
+  const store = quickStore(world, tenant);
+  const row = { job: world.ids.uuid(), place: "0-1#0", state: "sent", channel: "email" } as const;
+  for (let n = 0; n < later; n++) {
+    const at = timestamp(world.clock.now() + n);
+    await store.put(TouchItem, { subscriber, at, job: world.ids.uuid(), target: "email" }, row);
+  }
+  const route = "GET /api/v1/why";
+  const path = `/api/v1/why?person=u1&campaign=${id}`;
+  const { status, units, own } = await unitsOf({ world, tenant, route, path });
+
+  expect(status).toBe(200);
+  expect(units).toBeLessThanOrEqual(own + messages * eachOf(route)!.units + later / 10);
+});
+
+it.each([
+  ["shows 2 MB", 10, 200],
+  ["is refused because it is larger than an answer", 100, 422],
+])("a numbered page that %s costs for each 100 KB what docs/access.md says (D2, TPL-4)", async (_, size, expected) => {
+  const world = await fresh();
+  const { tenant, call, channel_ids } = await withCampaigns(world);
+  const messages = Array.from({ length: 50 }, (_, n) => ({
+    content: { title: `m${n}`, body: "b".repeat(3_900) },
+    channel_ids,
+  }));
+  for (let n = 0; n < size; n++) await call("POST /api/v1/campaigns", { name: `c${n}`, messages });
+  const route = "GET /api/v1/campaigns";
+  const path = `/api/v1/campaigns?page_size=${size}`;
+  const { status, units, own } = await unitsOf({ world, tenant, route, path });
+
+  expect(status).toBe(expected);
+  expect(units).toBeLessThanOrEqual(own + size * 2 * eachOf(route)!.units);
+});
+
+it("a page of lists costs for each list that a name finds, and for those that there are, what docs/access.md says (D2, D-LIST)", async () => {
+  const { world, tenant } = await withTenant();
+  const [all, shown] = [400, 100];
+  for (let n = 0; n < all; n++) await tenant.call("POST /api/v1/lists", { name: `People of number ${n}` });
+  const route = "GET /api/v1/lists";
+  const { units } = await unitsOf({ world, tenant, route, path: "/api/v1/lists?page_size=100&name=9" });
+  const found = Array.from({ length: all }, (_, n) => String(n)).filter((text) => text.includes("9")).length;
+
+  expect(units).toBeLessThanOrEqual(Math.min(found, shown) * eachOf(route)!.units + all / 60);
+});
