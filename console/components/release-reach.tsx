@@ -93,7 +93,7 @@ function underMessage(error: ServiceError, at: string): ServiceError {
 export function Who({ preview: { data, error, refresh }, at = "" }: WhoProps) {
   if (error) return <Failure error={underMessage(error, at)} retry={refresh} />;
   if (!data) return <Skeleton rows={3} />;
-  const { counts, exact, by_class } = data;
+  const { counts, exact, by_class, missed_by_class } = data;
   const reached = Object.entries(by_class);
   const lines = linesOf(data);
   return (
@@ -105,6 +105,14 @@ export function Who({ preview: { data, error, refresh }, at = "" }: WhoProps) {
       {reached.length > 1 && (
         <p>{reached.map(([name, count]) => `${channelName(name)}: ${plural(count, "person", "people")}`).join(", ")}</p>
       )}
+      {Object.entries(missed_by_class).map(([name, reasons]) => (
+        <p key={name} class="dim">
+          Not by {channelName(name)}:{" "}
+          {Object.entries(reasons)
+            .map(([reason, count]) => `${plural(count, "person", "people")}, ${reasonText(reason)}`)
+            .join("; ")}
+        </p>
+      ))}
       {counts.sent === 0 && <p class="banner">Nobody would get this.</p>}
       <div class="meter" aria-hidden="true">
         {lines.map(({ tone, count, words }) => (

@@ -3270,6 +3270,8 @@ export interface NotificationPreview {
   by_class: Record<string, number>;
   /** Skipped recipients by reason */
   skip_reasons: Record<string, number>;
+  /** Recipients whom another class of channels reaches, by the class that does not and the reason */
+  missed_by_class: Record<string, Record<string, number>>;
   /** Some recipients with what they would get */
   samples: ({
     /** The subscriber */

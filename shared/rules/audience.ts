@@ -2,7 +2,14 @@
 import { byRank, type Engagements, type RankSource, rankClasses } from "./arbitration.ts";
 import { classOf } from "./channel-types.ts";
 import { elementAt } from "./element-at.ts";
-import { type Contact, type ReachRules, reachOf, type Target, unreachableReasons } from "./reach.ts";
+import {
+  type Contact,
+  type ReachRules,
+  reachOf,
+  type Target,
+  type UnreachableReason,
+  unreachableReasons,
+} from "./reach.ts";
 import { armOf, isHeldOut } from "./split.ts";
 
 export const skipReasons = ["unknown_subscriber", ...unreachableReasons] as const;
@@ -59,13 +66,11 @@ export type Judgement =
  */
 export function judge({ id, subscriber }: Candidate, rules: AudienceRules): Judgement {
   if (!subscriber) return { verdict: "skip", reason: "unknown_subscriber" };
-  const { attributes, devices, contact, engagement } = subscriber;
-  const { matchesDevice } = rules;
+  const { attributes, contact, engagement } = subscriber;
   if (!rules.matchesSubscriber(attributes)) return { verdict: "excluded" };
-  const matching = matchesDevice && devices.filter(matchesDevice);
-  if (matching?.length === 0) return { verdict: "excluded" };
+  const allowed = allowedDevices(subscriber, rules);
+  if (allowed?.size === 0) return { verdict: "excluded" };
 
-  const allowed = matching && new Set(matching.map((device) => device.id));
   const reach = reachOf(contact, rules.reach, (device) => allowed?.has(device.id) ?? true);
   if (reach.kind === "unreachable") return { verdict: "skip", reason: reach.reason };
   if (isHeldOut(rules.job, id, rules.holdoutPercentage)) return { verdict: "held_out" };
@@ -73,6 +78,18 @@ export function judge({ id, subscriber }: Candidate, rules: AudienceRules): Judg
   const arm = rules.splitPercentage === undefined ? {} : { arm: armOf(rules.job, id, rules.splitPercentage) };
   if (!rules.tenant) return { verdict: "send", ...arm, targets: reach.targets };
   return { verdict: "send", ...arm, ...rankedTargets(reach.targets, engagement, rules.tenant) };
+}
+
+const allowedDevices = ({ devices }: CandidateSubscriber, { matchesDevice }: AudienceRules) =>
+  matchesDevice && new Set<unknown>(devices.filter(matchesDevice).map(({ id }) => id));
+
+/** The classes of a send's channels that do not reach somebody whom another one reaches, each with the most specific reason. */
+export function missedClasses(subscriber: CandidateSubscriber, rules: AudienceRules): [string, UnreachableReason][] {
+  const allowed = allowedDevices(subscriber, rules);
+  return [...Map.groupBy(rules.reach.channels, classOf)].flatMap(([name, channels]) => {
+    const reach = reachOf(subscriber.contact, { ...rules.reach, channels }, ({ id }) => allowed?.has(id) ?? true);
+    return reach.kind === "unreachable" ? [[name, reach.reason]] : [];
+  });
 }
 
 /** A smart send: the targets by what their classes of channels were answered to. */

@@ -3,6 +3,7 @@ import { expect, it } from "vitest";
 import { htmlOfSource } from "../../console/app/mail-source.ts";
 import { mailHtml } from "../../console/mail/mail.ts";
 import { designOf, starters } from "../../console/mail/starters.ts";
+import { addPeople } from "../support/people.ts";
 import { addPhone, openChannels, outboxOf } from "../support/reached.ts";
 import { worlds } from "../support/worlds.ts";
 
@@ -88,4 +89,26 @@ it("the message that a preview and an explanation show is what the inbox got, to
   const { actions } = shown("in_app").in_app;
   expect(message.content).toEqual({ title: shown("in_app").title, body: shown("in_app").body, actions });
   expect(message.content).toMatchObject({ title: seen("in_app").title, body: seen("in_app").body });
+});
+
+it("a preview says why a class of channels does not reach whom another one reaches (F8, NTF-23)", async () => {
+  const { world, tenant } = await withTenant();
+  await openChannels(world, tenant, "ios-push", "android-push", "email");
+  const [, , opted] = await addPeople(world, tenant, 4, (n) => (n === 0 ? {} : { email: `p${n}@example.com` }));
+  await addPhone(world, tenant, opted!, "android");
+  await tenant.upsert({ external_id: "p2", consent: { channel: "email", status: "opted_out" } });
+  await tenant.upsert({ external_id: "p3", consent: { channel: "email", status: "opted_out" } });
+  const channels = (await tenant.call("GET /api/v1/channels")).body.channels as { id: string; type: string }[];
+  const channel_ids = channels.map(({ id }) => id);
+  const input = { target: { type: "all" }, title: "Hi", body: "There", channel_ids };
+
+  const { body: seen } = await tenant.call("POST /api/v1/notifications/preview", input);
+  const { body: byEmail } = await tenant.call("POST /api/v1/notifications/preview", {
+    ...input,
+    channel_ids: channels.filter(({ type }) => type === "email").map(({ id }) => id),
+  });
+
+  expect(seen).toMatchObject({ counts: { sent: 4 }, by_class: { in_app: 4, email: 1, push: 1 } });
+  expect(seen.missed_by_class).toEqual({ email: { no_address: 1, no_consent: 2 }, push: { no_device: 3 } });
+  expect(byEmail).toMatchObject({ counts: { sent: 1, skipped: 3 }, missed_by_class: {} });
 });

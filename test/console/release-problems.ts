@@ -106,7 +106,7 @@ export function releaseProblemStories(open: () => Promise<Tab>): void {
       /^About \$0\.0+[1-9]\d* for a person who gets every message, computed at list prices/,
     );
     await each.waitFor();
-    await dialog.getByText(/^For those \d+ people: <?\$\d/).waitFor();
+    await dialog.getByText(/^For \d+ people: <?\$\d/).waitFor();
     expect(await violationsInThemes(page)).toEqual({});
     await dialog.getByRole("link", { name: "Simulate on history" }).click();
     await dialog.waitFor({ state: "detached" });

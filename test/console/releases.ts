@@ -26,6 +26,7 @@ export function releaseStories(open: () => Promise<Tab>): void {
     await press(page, "Review and send");
     const dialog = page.locator("dialog[open]");
     await dialog.getByText("subscriber.nick is empty for 96 people.").waitFor();
+    await dialog.getByText(/^Not by Email: \d+ (person|people), no consent for this channel$/).waitFor();
     await dialog.getByText(/sends? in the last 7 days(:|, such as) /).waitFor();
     await dialog.getByText("https://example.com/sale is a placeholder: nobody outside can open it.").waitFor();
     const act = dialog.getByRole("button", { name: "Send to 2,400 people" });

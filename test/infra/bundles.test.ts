@@ -23,17 +23,17 @@ const NUMBERS = "api-suppressions";
 const MOBILE_BYTES = 96 * 1024;
 /** It contains the endpoints that are tools (docs/decisions/0037). */
 const TOOLS = "api-mcp";
-const MAX_TOOLS_BYTES = 1_149 * 1024;
-const MAX_TOOLS_OWN_BYTES = 571 * 1024;
+const MAX_TOOLS_BYTES = 1_150 * 1024;
+const MAX_TOOLS_OWN_BYTES = 572 * 1024;
 /** It calls the providers within a request (docs/decisions/0040). */
 const TESTS = "api-tests";
 const PROVIDER_BYTES = 160 * 1024;
 /** It explains a person in journeys too (docs/decisions/0016). */
 const EXPLANATIONS = "api-recipients";
-const JOURNEY_BYTES = 48 * 1024;
+const JOURNEY_BYTES = 50 * 1024;
 /** Its simulations know who gets no text, and it knows who waits at a step for others (docs/decisions/0016). */
 const JOURNEYS = "api-journeys";
-const TEXTS_BYTES = 20 * 1024;
+const TEXTS_BYTES = 22 * 1024;
 /** They render messages; the text part of a mail is made by html-to-text (docs/decisions/0016). */
 const RENDERING: ReadonlySet<string> = new Set([TOOLS, TESTS, EXPLANATIONS, JOURNEYS, "api-templates"]);
 const TEXT_PART_BYTES = 128 * 1024;

@@ -195,8 +195,7 @@ function RunCost({ journey, sends: [step, ...rest], before = NOTHING_YET }: RunC
       <Cost cost={sum} each=" for a person who gets every message" />
       {lately && lately.estimated_count > 0 && (
         <p>
-          For those {plural(lately.estimated_count, "person", "people")}:{" "}
-          <Money of={sum.dollars * lately.estimated_count} />.
+          For {plural(lately.estimated_count, "person", "people")}: <Money of={sum.dollars * lately.estimated_count} />.
         </p>
       )}
       <p>

@@ -64,6 +64,7 @@ const COUNTED: ReadonlySet<string> = new Set([
 const COUNTED_BY: ReadonlySet<string> = new Set([
   "by_class",
   "skip_reasons",
+  "missed_by_class",
   "fail_reasons",
   "delivered_by_channel",
   "outcomes",

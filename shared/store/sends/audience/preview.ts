@@ -5,6 +5,7 @@ import { personal } from "../../../contract/personal.ts";
 import { said, Timestamp } from "../../../contract/schemas.ts";
 import { timestamp } from "../../../kernel/clock.ts";
 import { invalid } from "../../../kernel/errors.ts";
+import { type AudienceRules, missedClasses } from "../../../rules/audience.ts";
 import { classOf, hasDevices } from "../../../rules/channel-types.ts";
 import { pricesOf } from "../../../rules/cost.ts";
 import type { PlanName } from "../../../rules/plans.ts";
@@ -52,6 +53,8 @@ export const SendPreview = v.object({
   /** Recipients by each class of channels that reaches them, now or later. */
   by_class: Numbers,
   skip_reasons: Numbers,
+  /** Recipients whom another class reaches, by the class that does not and why. */
+  missed_by_class: v.record(v.string(), Numbers),
   samples: v.array(
     v.object({
       subscriber_id: v.string(),
@@ -128,6 +131,7 @@ export async function previewSend(
     ...profileReads(said),
   };
   const { preview, reached, failed: unread } = countOutcomes(kept, futures, { exact, ...rating });
+  preview.missed_by_class = missedOf(reached, rules);
   const chatApp = await chatAppWords(store, via, said);
   const unrenderable = addTexts(preview, reached.slice(0, mostRendered(said)), { said, futures, seenOf, at, chatApp });
   // What fails for everyone of a sample is in the text itself.
@@ -187,8 +191,28 @@ function countOutcomes(
   const rendered = { recipients: 0, failed: 0, unknown_variables: {} };
   const texts = { samples: [], rendered, rendered_for: null, renderings: [] };
   const cost = costOfAudience(by_class, counts, skip_reasons, { ...rating, failed });
-  const preview: SendPreview = { exact, counts, by_class, skip_reasons, skipped_samples, cost, ...texts };
+  const preview: SendPreview = {
+    exact,
+    counts,
+    by_class,
+    skip_reasons,
+    missed_by_class: {},
+    skipped_samples,
+    cost,
+    ...texts,
+  };
   return { preview, reached, failed };
+}
+
+function missedOf(reached: readonly SentCandidate[], rules: AudienceRules): SendPreview["missed_by_class"] {
+  const missed: SendPreview["missed_by_class"] = {};
+  for (const [name, reason] of reached.flatMap(({ subscriber }) =>
+    subscriber ? missedClasses(subscriber, rules) : [],
+  )) {
+    missed[name] ??= {};
+    missed[name][reason] = (missed[name][reason] ?? 0) + 1;
+  }
+  return missed;
 }
 
 /**
@@ -276,5 +300,8 @@ function scaled(preview: SendPreview, factor: number, rating: Rating): SendPrevi
       extra: rating.extra && grownReads(rating.extra, grow),
     }),
     skip_reasons,
+    missed_by_class: Object.fromEntries(
+      Object.entries(preview.missed_by_class).map(([name, reasons]) => [name, grown(reasons)]),
+    ),
   };
 }
