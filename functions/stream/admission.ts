@@ -72,10 +72,7 @@ export async function countStream(deps: CountingDeps, viewer: Viewer, limit: num
   await Promise.all(counters.map((counter) => countOne(deps, counter)));
 }
 
-/**
- * Counts a stream in one slot.
- * @returns the number in this slot now
- */
+/** Counts a stream in one slot. @returns the number in this slot now */
 async function countOne(
   { platform, clock }: CountingDeps,
   counter: string,

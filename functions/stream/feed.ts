@@ -72,10 +72,7 @@ export interface Feed {
   seen: Map<string, Pick<MessageRow, "sk" | "late_at">>;
 }
 
-/**
- * Requires a subscriber that exists.
- * @throws 404
- */
+/** Requires a subscriber that exists. @throws 404 */
 export async function requireReader(store: Store, subscriber: string): Promise<void> {
   if (!(await getProfile(store, subscriber))) throw notFound("subscriber");
 }
@@ -275,10 +272,7 @@ const UUID = 36;
 const NO_TAIL = new Uint8Array(10);
 const NO_MESSAGE = "0".repeat(DIGEST);
 
-/**
- * The digest of a message in a position.
- * @param id of the message
- */
+/** The digest of a message in a position. @param id of the message */
 const digestOf = (id: string): string => id.slice(-DIGEST);
 
 /** `<uuid of the time>`, and `.<digests>` where messages of the last minute were sent already. */

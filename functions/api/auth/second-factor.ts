@@ -131,10 +131,7 @@ export const secondFactor = [
   ),
 ];
 
-/**
- * The caller's row, after a code proved its second factor.
- * @throws 409 without a second factor
- */
+/** The caller's row, after a code proved its second factor. @throws 409 without a second factor */
 async function provenRow(
   deps: Parameters<typeof proveSecondFactor>[0] & { platform: PlatformReader },
   caller: Caller,

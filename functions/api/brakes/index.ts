@@ -74,10 +74,7 @@ async function shown(
   };
 }
 
-/**
- * The step of a version that was activated.
- * @throws 404 for a step without a brake
- */
+/** The step of a version that was activated. @throws 404 for a step without a brake */
 async function requireBrake(store: StoreReader, journey: string, { version, step }: { version: number; step: string }) {
   await getJourney(store, journey);
   const found = await getVersion(store, journey, version);

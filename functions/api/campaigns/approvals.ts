@@ -30,10 +30,7 @@ function memberOf(caller: Caller): Member {
   return { user_id, name };
 }
 
-/**
- * Finds a campaign that can be released.
- * @throws 404; 409 if its topic was deleted
- */
+/** Finds a campaign that can be released. @throws 404; 409 if its topic was deleted */
 async function releasable(store: StoreReader, id: string): Promise<Campaign> {
   const campaign = await getCampaign(store, id);
   const { topic } = campaign;

@@ -19,18 +19,12 @@ export const IosFields = v.strictObject({
   environment: v.optional(environment, "sandbox"),
 });
 
-/**
- * Reads the key file of an iOS channel (CRD-3).
- * @throws 422 naming `key_file`
- */
+/** Reads the key file of an iOS channel (CRD-3). @throws 422 naming `key_file` */
 export function iosCredentials(fields: v.InferOutput<typeof IosFields>, file: UploadedFile | undefined): Credentials {
   return checked(credentialSchema("ios"), { type: "ios_push", key: textOf(file), ...fields });
 }
 
-/**
- * Reads the key file of an Android channel (CRD-4).
- * @throws 422 naming `key_file`
- */
+/** Reads the key file of an Android channel (CRD-4). @throws 422 naming `key_file` */
 export function androidCredentials(file: UploadedFile | undefined): Credentials {
   const text = textOf(file);
   let key: unknown;

@@ -150,10 +150,7 @@ export function readEvents(body: Record<string, unknown>, tier: Tier, receivedAt
   return { events, late, isHistorical: historical, name };
 }
 
-/**
- * Reads the settings of the request.
- * @throws 422 for a field that is malformed, or that the tier may not send
- */
+/** Reads the settings of the request. @throws 422 for a field that is malformed, or that the tier may not send */
 function readSettings(body: Record<string, unknown>, tier: Tier): RequestSettings {
   const parsed = v.safeParse(RequestSettings, body);
   if (!parsed.success) throw invalid(fieldsOf(parsed.issues));

@@ -50,10 +50,7 @@ const endpoint = endpoints({ credentials: ["dashboard"], uses: [importUploads] }
 
 const link = endpoints({ credentials: [], effect: "read", uses: [openedRejectedLink] });
 
-/**
- * Opens a signed link.
- * @throws 404 for a link that is not ours or has expired
- */
+/** Opens a signed link. @throws 404 for a link that is not ours or has expired */
 async function followed(open: (token: string) => Promise<string | undefined>, token: string) {
   const target = requireFound(await open(token), "link");
   return redirect(target);

@@ -26,10 +26,7 @@ const MappingText = v.pipe(
   v.record(v.string(), v.string()),
 );
 
-/**
- * Parses the mapping of columns.
- * @throws 422 if it is none
- */
+/** Parses the mapping of columns. @throws 422 if it is none */
 export function mappingOf(text: string | undefined): ColumnMapping | undefined {
   if (text === undefined) return undefined;
   const parsed = v.safeParse(MappingText, text);
@@ -48,10 +45,7 @@ export function mappingOf(text: string | undefined): ColumnMapping | undefined {
   return parsed.output;
 }
 
-/**
- * Refuses topics that do not exist.
- * @throws 422 naming one
- */
+/** Refuses topics that do not exist. @throws 422 naming one */
 export async function refuseUnknownTopics(store: StoreReader, mapping: ColumnMapping = {}): Promise<void> {
   if (mappedTopics(mapping).length === 0) return;
   const topics = new Set((await listTopics(store)).map(({ key }) => key));

@@ -25,10 +25,7 @@ const MailFigures = v.object({
 
 const endpoint = endpoints({ credentials: ["dashboard"], uses: [] });
 
-/**
- * Makes the endpoint.
- * @param late the note about counters that are behind
- */
+/** Makes the endpoint. @param late the note about counters that are behind */
 export const deliverability = (late: string) =>
   endpoint(
     "GET /api/v1/insights/deliverability",

@@ -114,10 +114,7 @@ export const journeyExample = {
 
 type Problem = { severity: Severity; path: string; reason: string };
 
-/**
- * Reads the definition in a request.
- * @throws 422 naming the fields with a problem of one of these severities
- */
+/** Reads the definition in a request. @throws 422 naming the fields with a problem of one of these severities */
 export function definitionOf(
   { name, trigger, entry_rules = null, steps }: v.InferOutput<typeof JourneyInput>,
   refused: readonly Severity[],

@@ -112,10 +112,7 @@ const Walk = titled("SimulatedWalk", {
   ),
 });
 
-/**
- * Reads the fields of a simulation on history, and refuses those of a walk.
- * @throws 422
- */
+/** Reads the fields of a simulation on history, and refuses those of a walk. @throws 422 */
 function historyOf({ from, to, version, sample, subscriber_id, events, start_at }: SimulationInput) {
   if (from === undefined && to === undefined) {
     if (version !== undefined) throw invalid({ version: "must not be given without from and to" });

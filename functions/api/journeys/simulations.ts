@@ -158,10 +158,7 @@ interface Simulation {
   version?: number | undefined;
 }
 
-/**
- * Starts a simulation.
- * @throws 422 for a window or a version that cannot be simulated
- */
+/** Starts a simulation. @throws 422 for a window or a version that cannot be simulated */
 export async function simulateHistory(
   { store, timers, clock }: Deps,
   plan: PlanName,

@@ -245,10 +245,7 @@ const confirmationPages = { open: confirmPage, confirmed: confirmedPage, gone: c
 
 const isOpen = (profile: LivingProfile | undefined) => profile !== undefined && profile["c:email"] !== "opted_out";
 
-/**
- * The reader of a page; without a profile if the subscriber was erased (AMB-143).
- * @throws 404 for an invalid token
- */
+/** The reader of a page; without a profile if the subscriber was erased (AMB-143). @throws 404 for an invalid token */
 async function readerOf<K extends "unsubscribe" | "confirm">(
   kind: K,
   { openLink, platform, params: { token }, headers }: PageCall,

@@ -17,10 +17,7 @@ interface TrackingContext {
   log: Deps["log"];
 }
 
-/**
- * Counts an open, except for a deleted subscriber or send.
- * @throws 404 for an invalid token
- */
+/** Counts an open, except for a deleted subscriber or send. @throws 404 for an invalid token */
 export async function trackOpen(context: TrackingContext, method: string): Promise<void> {
   const opened = requireFound(await context.openLink("open", context.params.token), "link");
   await countLink(opened.store, opened.link, context, method);

@@ -56,10 +56,7 @@ type Headers = Readonly<Record<string, string | undefined>>;
 /** The revision of a request without a header, as clients of the first revision send it. */
 const UNNAMED = "2025-03-26";
 
-/**
- * The revision of a request.
- * @throws RpcError if it is unknown, or if headers and body name different ones
- */
+/** The revision of a request. @throws RpcError if it is unknown, or if headers and body name different ones */
 export function versionOf({ method, params }: RpcMessage, headers: Headers): string {
   const meta = params?._meta;
   const named =

@@ -125,10 +125,7 @@ async function audienceOf(
   return [plan];
 }
 
-/**
- * Confirms a planned send.
- * @throws 404 for a token of another key, 409 if the plan has changed since it was shown
- */
+/** Confirms a planned send. @throws 404 for a token of another key, 409 if the plan has changed since it was shown */
 export async function confirmSend({ agent, store, run }: SendContext, { token, ...more }: Arguments): Promise<unknown> {
   for (const name of Object.keys(more)) throw invalid({ [name]: "is not a known field" });
   if (typeof token !== "string") throw invalid({ token: "must be a string" });

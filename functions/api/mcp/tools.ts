@@ -30,10 +30,7 @@ export type Arguments = Readonly<Record<string, unknown>>;
 type Around = Pick<Call, "headers" | "sourceIp" | "requestId" | "clock" | "ids" | "log"> & { caller: Agent };
 
 export interface Tools {
-  /**
-   * The result of an endpoint for these arguments, as the API would return it.
-   * @throws ApiError
-   */
+  /** The result of an endpoint for these arguments, as the API would return it. @throws ApiError */
   run(route: string, args: Arguments, around: Around): Promise<unknown>;
 }
 

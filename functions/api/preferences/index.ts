@@ -97,10 +97,7 @@ const sourceOf = {
   public: "preferences",
 } as const;
 
-/**
- * The profile of a subscriber.
- * @throws 422 unless exactly one id is given, 404 if no subscriber has it
- */
+/** The profile of a subscriber. @throws 422 unless exactly one id is given, 404 if no subscriber has it */
 async function requireProfile(
   store: StoreReader,
   secrets: Secrets,

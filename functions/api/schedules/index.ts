@@ -55,10 +55,7 @@ interface References {
   topic?: string | null | undefined;
 }
 
-/**
- * Checks the references of a schedule.
- * @throws 422 for a template, channel or topic of another workspace
- */
+/** Checks the references of a schedule. @throws 422 for a template, channel or topic of another workspace */
 async function requireReferences(
   store: StoreReader,
   plan: PlanName,

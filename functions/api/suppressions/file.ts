@@ -271,10 +271,7 @@ const BEGINS_AS_JSON = /^\s*(?:\{\s*"|\[\s*[{"])/;
 
 type Row = Record<string, unknown>;
 
-/**
- * JSON or JSON lines, as SES, SendGrid, Postmark and Mailgun return them, as CSV.
- * @returns undefined for other text
- */
+/** JSON or JSON lines, as SES, SendGrid, Postmark and Mailgun return them, as CSV. @returns undefined for other text */
 function csvOfJson(text: string): string | undefined {
   const values = jsonOf(text) ?? linesOf(text);
   const rows = values?.flatMap(rowsIn);

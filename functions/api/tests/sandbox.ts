@@ -134,10 +134,7 @@ function sandboxOf(workspace: Workspace): Workspace {
   );
 }
 
-/**
- * The end of a move.
- * @throws 422 for both fields or neither, for a time in the past, and for one too far ahead
- */
+/** The end of a move. @throws 422 for both fields or neither, for a time in the past, and for one too far ahead */
 function targetOf({ advance, to }: { advance?: string | undefined; to?: string | undefined }, from: number): number {
   if ((advance === undefined) === (to === undefined)) throw invalid({ body: "needs either advance or to" });
   const duration = advance === undefined ? undefined : parseDuration(advance);

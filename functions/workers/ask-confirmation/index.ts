@@ -102,10 +102,7 @@ async function sendQuestion(
   return { kind: started.kind === "refused" ? "refused" : "decided" };
 }
 
-/**
- * Ignores the refusal of a limit: a new statement asks again, once there is room.
- * @throws any other error
- */
+/** Ignores the refusal of a limit: a new statement asks again, once there is room. @throws any other error */
 function beyondAllowance(error: unknown): { kind: "beyond allowance" } {
   if (error instanceof ApiError && error.status === 402) return { kind: "beyond allowance" };
   throw error;
@@ -129,10 +126,7 @@ const specOf = (channel: string, { subject, text, html }: ReturnType<typeof mail
 
 const plain = (text: string): string => text.replaceAll(/[{}%]/g, "").trim();
 
-/**
- * Makes the mail that asks.
- * @param options.about the name of the topic or list of the opt-in, if it has one
- */
+/** Makes the mail that asks. @param options.about the name of the topic or list of the opt-in, if it has one */
 function mailThatAsks(
   { code, words }: Language,
   { sender, about }: { sender: string; about: string | undefined },

@@ -92,10 +92,7 @@ function firstMessages(prepared: readonly PreparedMessage[]): FirstMessages[] {
   });
 }
 
-/**
- * Skips the messages that the caps of a count refuse.
- * @param counter the row that refused it, if it was this one
- */
+/** Skips the messages that the caps of a count refuse. @param counter the row that refused it, if it was this one */
 function skipReached(
   prepared: PreparedMessage[],
   { first, caps }: MessageCount,

@@ -59,10 +59,7 @@ async function deliverAll(context: WorkerContext, works: readonly Work[]): Promi
   }
 }
 
-/**
- * Acknowledges together the chunks that were delivered together.
- * @throws the failures, after that
- */
+/** Acknowledges together the chunks that were delivered together. @throws the failures, after that */
 async function deliverTogether(context: WorkerContext, works: readonly Work[]): Promise<void> {
   const settled = await Promise.allSettled(works.map(async (work) => ({ work, end: await endOf(work) })));
   const ended = settled.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));

@@ -84,10 +84,7 @@ export function createLedger(work: Work, leased: LeasedChunk) {
   };
 }
 
-/**
- * Waits until this time.
- * @throws when it has come; the write goes on, and is not waited for
- */
+/** Waits until this time. @throws when it has come; the write goes on, and is not waited for */
 async function before<T>(clock: Clock, time: number, writing: Promise<T>): Promise<T> {
   const done = new AbortController();
   // A provider may have taken until then. A table that accepts writes does so at once.

@@ -175,10 +175,7 @@ async function completeInboxes(
   return { left, canceled: isStopped ? missing : [], written: new Set([...reached, ...written]) };
 }
 
-/**
- * Writes inbox messages after the claim.
- * @returns the subscribers whose inbox has the message
- */
+/** Writes inbox messages after the claim. @returns the subscribers whose inbox has the message */
 async function writeLateInbox(
   { store, job, chunkRef, chunk }: Work,
   round: RoundTimes,

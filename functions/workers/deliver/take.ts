@@ -8,10 +8,7 @@ import { withFigures, withoutCanaryWait } from "./brake.ts";
 import { recover } from "./recovery.ts";
 import type { LeasedChunk, Work } from "./work.ts";
 
-/**
- * Claims the chunk.
- * @param isStopped the send was stopped, so the chunk is claimed before its time too
- */
+/** Claims the chunk. @param isStopped the send was stopped, so the chunk is claimed before its time too */
 export async function takeChunk(
   work: Work,
   { isStopped = false } = {},

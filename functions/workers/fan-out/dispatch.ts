@@ -57,10 +57,7 @@ export async function dispatch(work: Work, { via, template }: Of<"dispatch">): P
   if (dispatched) await announce({ ...work, job: dispatched });
 }
 
-/**
- * Stores the content of a job with the texts of its template.
- * @returns the attributes of the job that point to it
- */
+/** Stores the content of a job with the texts of its template. @returns the attributes of the job that point to it */
 async function storeTexts(
   store: Store,
   said: Job,

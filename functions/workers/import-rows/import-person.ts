@@ -68,10 +68,7 @@ export interface Member {
   rows: number;
 }
 
-/**
- * Stores a person and the consents of its rows.
- * @returns undefined if there is no such subscriber
- */
+/** Stores a person and the consents of its rows. @returns undefined if there is no such subscriber */
 export async function importPerson(batch: Batch, { profile, rows }: Person): Promise<Member | undefined> {
   const { context, job, allowed, created } = batch;
   const { store, secrets } = context;
@@ -122,10 +119,7 @@ async function takeRow(batch: Batch, id: string, row: PersonRow): Promise<void> 
   await recordOfContacts(store, from, refusalsIn(row.row), isByAddress);
 }
 
-/**
- * Rejects the invalid rows of a person, and keeps their refusals.
- * @throws an error that is not a refusal
- */
+/** Rejects the invalid rows of a person, and keeps their refusals. @throws an error that is not a refusal */
 async function rejectRows(batch: Batch, person: Person, error: unknown): Promise<void> {
   const { context, job, asks, tally, refused } = batch;
   const { rows } = person;

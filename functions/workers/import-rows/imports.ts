@@ -61,10 +61,7 @@ export async function importFile(message: Message<"import-rows">, context: Worke
   await readAt(context, id, clock.now() + COUNTING_MS);
 }
 
-/**
- * Sends the message that continues reading.
- * @param time milliseconds
- */
+/** Sends the message that continues reading. @param time milliseconds */
 async function readAt(
   { tenant, clock, importRowsQueue: queue }: WorkerContext,
   id: string,

@@ -10,10 +10,7 @@ import type { WorkerContext } from "./context.ts";
 
 const MAX_REJECTED_ROWS = 10_000;
 
-/**
- * Writes the files.
- * @returns which files there are
- */
+/** Writes the files. @returns which files there are */
 export async function writeProblems({ store, files }: WorkerContext, job: ImportJob): Promise<WrittenFiles> {
   const write = async (kind: ProblemKind, n = 0): Promise<boolean> => {
     const rows = n > 0 ? await problemRows(store, job.id, kind, MAX_REJECTED_ROWS) : [];

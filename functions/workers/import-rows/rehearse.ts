@@ -114,10 +114,7 @@ export async function rehearse(
   }
 }
 
-/**
- * The profile after the rows of the batch.
- * @param at when the address changes, RFC 3339
- */
+/** The profile after the rows of the batch. @param at when the address changes, RFC 3339 */
 function applyProfile({ people }: Rehearsal, { external_id, email, attributes }: Person["profile"], at: string): void {
   const state: PersonState = people.get(external_id) ?? { consents: {} };
   if (isConfirmedElsewhere(state.consents, email)) {
@@ -286,10 +283,7 @@ function withConsent({ consents, email }: PersonState, from: From, assertion: Co
   return changed;
 }
 
-/**
- * Adds a member to the list. A member with a proof has confirmed it.
- * @param at RFC 3339
- */
+/** Adds a member to the list. A member with a proof has confirmed it. @param at RFC 3339 */
 function joinList(state: PersonState, from: From, at: string): void {
   const channel = listChannelOf(from.list);
   state.isMember = true;

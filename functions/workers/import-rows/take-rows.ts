@@ -162,10 +162,7 @@ interface AddedToList {
   profiles: readonly (ProfileRow | undefined)[];
 }
 
-/**
- * Adds members to the list.
- * @returns the new members of the pack
- */
+/** Adds members to the list. @returns the new members of the pack */
 async function addToList(
   { store }: WorkerContext,
   job: ImportJob,

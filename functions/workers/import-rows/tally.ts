@@ -60,10 +60,7 @@ export function openTally(job: ImportJob) {
   });
   return {
     taken,
-    /**
-     * Counts a rejected row.
-     * @param kept how its refusal is kept
-     */
+    /** Counts a rejected row. @param kept how its refusal is kept */
     reject: (record: Record, reason: string, kept: RefusalOutcome = "nothing") => {
       taken.failed++;
       taken.rejected.push(reported(record, reason + WHAT_IS_KEPT[kept]));

@@ -37,10 +37,7 @@ const LOOK_MS = QUIET_MS / 2;
 
 interface SandboxRest {
   work(): ReturnType<typeof openWork>;
-  /**
-   * Resolves when no work is left, if that can be known.
-   * @returns false if it cannot
-   */
+  /** Resolves when no work is left, if that can be known. @returns false if it cannot */
   rest(): Promise<boolean>;
 }
 
@@ -192,10 +189,7 @@ async function forwardDue(context: WorkerContext): Promise<void> {
   }
 }
 
-/**
- * Sets the due row of the first remaining timer.
- * @param ahead how far the sandbox is ahead of real time
- */
+/** Sets the due row of the first remaining timer. @param ahead how far the sandbox is ahead of real time */
 async function setClockTimer({ platform, store, tenant, clock }: WorkerContext, ahead: number): Promise<void> {
   const { items } = await store.query(SandboxTimer, {}, { limit: 1 });
   const [first] = items;

@@ -33,10 +33,7 @@ type Step =
 const SOON_MS = SECOND;
 const UNNUMBERED_MS = 5 * SECOND;
 
-/**
- * Performs an attempt.
- * @param known the number of the delivery, if the message has it
- */
+/** Performs an attempt. @param known the number of the delivery, if the message has it */
 export async function perform(context: WorkerContext, message: AttemptMessage, known?: number): Promise<void> {
   const { store, log } = context;
   const drop = (reason: string) => log({ level: "info", message: "a delivery was dropped", reason, ...message });

@@ -66,10 +66,7 @@ const folderOf = ({ origin: { tenant, at } }: ArchivedRecord): string =>
   `records/workspace=${tenant}/hour=${timestamp(at).slice(0, HOUR_CHARACTERS).replace("T", "-")}`;
 
 interface SetAside {
-  /**
-   * Stores records for `operate redrive`; an alarm reports it.
-   * @throws if the bucket refuses them
-   */
+  /** Stores records for `operate redrive`; an alarm reports it. @throws if the bucket refuses them */
   store(records: readonly DynamoDBRecord[]): Promise<void>;
 }
 

@@ -36,10 +36,7 @@ const ABOUT_RIGHTS: ReadonlySet<string> = new Set(["AccessDeniedException", "Inv
 /** Whether the same entry may be accepted a moment later. */
 export const isTransient = (code: string): boolean => !ABOUT_THE_ENTRY.has(code) && !ABOUT_RIGHTS.has(code);
 
-/**
- * Sorts refused entries.
- * @param takesOthers whether the bus accepted another entry in the meantime
- */
+/** Sorts refused entries. @param takesOthers whether the bus accepted another entry in the meantime */
 export function refusalsOf(refused: readonly RefusedEntry[], { takesOthers }: { takesOthers: boolean }): Refusals {
   const isFinal = ({ code }: RefusedEntry) => ABOUT_THE_ENTRY.has(code) || (takesOthers && ABOUT_RIGHTS.has(code));
   const [never, later] = split(refused, isFinal);

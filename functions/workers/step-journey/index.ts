@@ -141,10 +141,7 @@ async function countEach({ store }: WorkerContext, all: RefusedBy): Promise<void
   for (const [journey, refused] of all) await countRefused(store, journey, refused);
 }
 
-/**
- * Starts runs journey by journey.
- * @returns the causes of the held ones, and the refused entries
- */
+/** Starts runs journey by journey. @returns the causes of the held ones, and the refused entries */
 async function enterEach<T>(
   context: WorkerContext,
   entries: readonly { journey: EnterableJourney; candidate: Candidate & { of: T } }[],
@@ -175,10 +172,7 @@ async function driveIdentified(context: WorkerContext, subscribers: readonly str
   await queue.send([{ kind: "identified", tenant: store.tenant, subscribers: held }], { delaySeconds: HELD_SECONDS });
 }
 
-/**
- * Moves all runs of subscribers.
- * @returns the subscribers whose runs a suspension holds
- */
+/** Moves all runs of subscribers. @returns the subscribers whose runs a suspension holds */
 async function driveAll(
   context: WorkerContext,
   subscribers: readonly string[],
@@ -217,10 +211,7 @@ interface SubscriberEvent {
   subscriber: string;
 }
 
-/**
- * Moves runs by events.
- * @returns the events by which held runs would move
- */
+/** Moves runs by events. @returns the events by which held runs would move */
 async function moveByEvents(context: WorkerContext, events: readonly SubscriberEvent[]): Promise<string[]> {
   const { byEvent } = await context.activeJourneys.of(context.store.tenant);
   const heads = events.flatMap(({ event: { id, event_name }, subscriber }) =>
