@@ -15,7 +15,7 @@ export type CredentialsFor<T extends ProvidedChannel> = {
 export type Credentials = { [T in ProvidedChannel]: CredentialsFor<T> }[ProvidedChannel];
 type CredentialType = Credentials["type"];
 
-/** The place of their settings in the published document; their names stand the other way round. */
+/** The order of their settings in the published document. */
 const places = { email: 0, phone: 1, token: 2, subscription: 2 };
 const placeOf = (type: ProvidedChannel): number => places[channels[type].address];
 
@@ -107,11 +107,11 @@ const needed = (type: ProvidedChannel) =>
     }
   });
 
-/** A body with credentials. The schema is made of the table, from which its type derives as well. */
+/** A body with credentials. Schema and type both derive from the table. */
 export const credentialBody = <T extends ProvidedChannel>(type: T) =>
   v.pipe(v.strictObject(entriesOf(type)), needed(type)) as unknown as v.GenericSchema<CredentialsOf<Fields<T>>>;
 
-/** What the reference shows, and tests upload. */
+/** The example in the reference, which tests upload. */
 export const credentialExample = (type: ProvidedChannel): Record<string, string | number> =>
   Object.fromEntries(fieldsOf(type).flatMap(([name, { example }]) => (example === undefined ? [] : [[name, example]])));
 
@@ -122,7 +122,7 @@ export function credentialSchema<T extends ProvidedChannel>(type: T) {
 }
 
 type AllSettings = { [T in ProvidedChannel]: (settings: SettingsOf<Fields<T>>) => void }[ProvidedChannel];
-/** Those of all types: each is of one type. */
+/** The settings of all types. Each channel has those of one type. */
 export type ChannelSettings = AllSettings extends (settings: infer S) => void ? S : never;
 
 const inOrder = providedChannels.toSorted((a, b) => placeOf(a) - placeOf(b));
@@ -132,7 +132,7 @@ const settings = inOrder.flatMap((type) =>
   ),
 );
 
-/** The settings of a channel as the API returns them: those of its type. */
+/** The settings of a channel as the API returns them: only those of its type. */
 export const ChannelSettings = titled(
   "ChannelSettings",
   Object.fromEntries(

@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { validateData } from "../rules/render-data.ts";
 import { JsonObject } from "./schemas.ts";
 
-/** So that a job with all its texts is one item of the table, and so is each message of it. */
+/** With this limit a job with all its texts fits into one item, and so does each message. */
 const MAX_OBJECT_BYTES = 65_536;
 
 export const SmallObject = v.pipe(

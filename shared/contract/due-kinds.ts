@@ -16,7 +16,7 @@ interface DueTimer {
 interface DueKindOf<Q extends QueueName> {
   queue: Q;
   message(timer: DueTimer): Message<Q>;
-  /** The messages of timers of one workspace, where the worker takes many. */
+  /** The messages for timers of one workspace, if the worker takes many at once. */
   together?(timers: readonly DueTimer[]): Message<Q>[];
 }
 
@@ -35,7 +35,7 @@ export function messagesOf(kind: DueKind, timers: readonly DueTimer[]): unknown[
   return together ? together(timers) : timers.map(message);
 }
 
-/** The id of a timer of runs of one journey: a timer is billed by its length. */
+/** The id of a timer for runs of one journey. It is short, because a timer is billed by its length. */
 export const runsTimerId = (journey: string, runs: readonly Pick<RunTimer, "subscriber" | "run" | "seq">[]): string =>
   [packId(journey), ...runs.map(({ subscriber, run, seq }) => `${packId(subscriber)}:${packId(run)}:${seq}`)].join(" ");
 

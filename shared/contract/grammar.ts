@@ -1,5 +1,5 @@
 // Marks a schema that is an open object to valibot and has a full grammar in the reference (docs/generate/grammars.ts).
-// The validators of shared/rules check what a request holds of it, with their own words and paths.
+// The validators of shared/rules check the content of a request, with their own words and paths.
 import * as v from "valibot";
 
 /** The grammars that schemas of endpoints and stored items refer to. */

@@ -4,7 +4,7 @@ import { said } from "./schemas.ts";
 
 const measure = (sentence: string) => said(sentence, v.nullable(v.number()));
 
-/** @param difference what is subtracted from what */
+/** The fields of a lift. @param difference which rate is subtracted from which */
 export const liftEntries = (difference: string) => ({
   lift_percentage_points: said(`${difference}, in percentage points`, v.number()),
   ci_low: measure("The lower end of its interval of 95%, in percentage points; `null` where a group is empty"),

@@ -4,7 +4,9 @@ import { knownProviders, mailboxProviderOf } from "../rules/mailbox-providers.ts
 
 const Text = v.pipe(v.string(), v.maxLength(512));
 const id = v.pipe(v.string(), v.maxLength(128));
-/** `action` is what the report of a mail server says (RFC 3464): `failed`, `delayed` …; an automatic reply says nothing. */
+/**
+ * `action` is the action in the report of a mail server (RFC 3464): `failed`, `delayed` …; an automatic reply has none.
+ */
 const Recipients = v.optional(v.array(v.object({ emailAddress: Text, action: v.optional(Text) })), []);
 
 /** `deferred`: it may have arrived. `ignored`: an event of another kind, or of a mail that no workspace sent. */
@@ -15,17 +17,17 @@ const MailEvent = v.object({
   tenant: id,
   job: id,
   subscriber: id,
-  /** The time in the key of its row of the ledger. */
+  /** The time in the key of its ledger row. */
   at: v.number(),
   fate: v.picklist(fates),
   reason: Text,
   /** The addresses that bounced permanently or complained. */
   emails: v.array(Text),
-  /** The provider of the mailbox that it was sent to; absent for any other. */
+  /** The provider of the mailbox, if it is a known one. */
   mailbox: v.optional(v.picklist(knownProviders)),
-  /** When that happened, in milliseconds, as the report says it. */
+  /** When the event happened, in milliseconds, as the report says. */
   happened_at: v.optional(v.number()),
-  /** How often its row was missing. */
+  /** How often the row was missing. */
   tries: v.number(),
 });
 export type MailEvent = v.InferOutput<typeof MailEvent>;
@@ -54,10 +56,13 @@ const SesNotification = v.object({
 type SesDetail = v.InferOutput<typeof SesNotification>["detail"];
 type Bounce = NonNullable<SesDetail["bounce"]>;
 
-/** Of a mail that arrived too, whose recipient answers automatically. */
+/** Subtypes of a mail that arrived and was answered automatically. */
 const UNNAMED = new Set(["", "General", "Undetermined"]);
 
-/** SES tells of what may pass only once it has given up, and of automatic replies in the same words (docs/decisions/0154). */
+/**
+ * Whether a bounce means failure. SES reports a temporary problem only after giving up, in the same words as automatic
+ * replies (docs/decisions/0154).
+ */
 function hasFailed({ bounceType, bounceSubType, bouncedRecipients }: Bounce): boolean {
   const actions = bouncedRecipients.flatMap(({ action }) => action ?? []);
   if (bounceType === "Permanent" || actions.includes("failed")) return true;
@@ -87,7 +92,7 @@ function eventOf({ detail }: v.InferOutput<typeof SesNotification>): MailEvent {
   });
   if (eventType === "Delivery") return event("delivered");
   if (eventType === "Complaint") return event("complained", "", complaint?.complainedRecipients);
-  // SES found malware in it and sent it to nobody, which says nothing of the address.
+  // SES found malware and sent the mail to no recipient. This tells nothing about the address.
   if (eventType === "Reject") return event("bounced", `Reject: ${reject?.reason ?? ""}`);
   if (eventType !== "Bounce" || !bounce) return event("ignored");
   const reason = `${bounce.bounceType}: ${bounce.bounceSubType}`;

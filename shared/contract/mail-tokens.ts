@@ -8,11 +8,11 @@ interface UnsubscribeToken {
   kind: "unsubscribe";
   tenant: string;
   subscriber: string;
-  /** The id of the address that the mail goes to: it opts out, also for a later owner (AMB-130). */
+  /** The id of the mail's address: it opts out, also for a later owner (AMB-130). */
   address: string;
   channel: "email";
   scope: "marketing";
-  /** The send that an opt-out by it counts for (AMB-139); absent in a test send. */
+  /** The send that an opt-out by this link counts for (AMB-139); absent in a test send. */
   of?: { job: string; sentAt: number } | undefined;
 }
 
@@ -20,11 +20,11 @@ export interface ConfirmToken {
   kind: "confirm";
   tenant: string;
   subscriber: string;
-  /** The id of the address that the mail goes to. */
+  /** The id of the mail's address. */
   address: string;
   /** `email`, `topic:` and a key, or `list:` and an id. */
   channel: string;
-  /** When it was asked, in whole seconds. */
+  /** When the confirmation was requested, in whole seconds. */
   askedAt: number;
 }
 
@@ -38,17 +38,20 @@ interface SentMail {
 }
 
 export type OpenToken = SentMail & { kind: "open" };
-/** `link`: the position in the HTML body, which has `links`. `target`: where it led when it was sent (AMB-149). */
+/**
+ * `link`: the position of the link in the HTML body, which has `links`. `target`: its target when the mail was sent
+ * (AMB-149).
+ */
 export type ClickToken = SentMail & { kind: "click"; link: number; links: number; target: string };
 export type MailToken = UnsubscribeToken | ConfirmToken | OpenToken | ClickToken;
 
 const ID_BYTES = 16;
 const MAC_BYTES = 16;
-/** The one channel and the one scope that exist. */
+/** The only channel and scope that exist. */
 const EMAIL_MARKETING = 0x11;
 const arms = [undefined, "a", "b"] as const;
 
-/** A letter for each kind that is signed too, and the number of signed bytes. */
+/** For each kind its letter, which is signed too, and the number of signed bytes. */
 const kinds = { unsubscribe: "u", confirm: "i", open: "o", click: "c" } as const;
 const lengths: Record<MailToken["kind"], number> = {
   unsubscribe: 3 * ID_BYTES + 1,
@@ -57,16 +60,16 @@ const lengths: Record<MailToken["kind"], number> = {
   click: 3 * ID_BYTES + 5 + 4,
 };
 
-/** What the send adds to a link that unsubscribes: its id, and when the mail went out. */
+/** The send in a link that unsubscribes: its id, and when the mail was sent. */
 const SEND_BYTES = ID_BYTES + 4;
 
-/** What a target takes in a token at most. */
+/** The longest target in a token. */
 const MAX_TARGET_BYTES = 2_048;
-/** A target is read up to this length, however small it was packed. */
+/** A target is unpacked only up to this length. */
 const MAX_TARGET_CHARACTERS = 65_536;
 const MAX_TOKEN_CHARACTERS = 2_900;
 
-/** Whether the target of a link fits into a token. A longer one is sent as it is. */
+/** Whether the target of a link fits into a token. A longer link is sent as it is. */
 export const fitsMailToken = (target: string): boolean =>
   target.length <= MAX_TARGET_CHARACTERS && deflateRawSync(target).length <= MAX_TARGET_BYTES;
 
@@ -76,7 +79,7 @@ export function sealMailToken(key: Buffer, token: MailToken): string {
   return Buffer.concat([bytes, macOf(key, token.kind, bytes)]).toString("base64url");
 }
 
-/** Whether a text has the form of a token of this kind: others are refused without reading the key. */
+/** Whether a text has the form of a token of this kind. Others are refused without reading the key. */
 export const looksLikeMailToken = (kind: MailToken["kind"], text: string): boolean =>
   text.length <= MAX_TOKEN_CHARACTERS && /^[\w-]+$/.test(text) && hasLength(kind, Buffer.byteLength(text, "base64url"));
 
@@ -86,7 +89,7 @@ function hasLength(kind: MailToken["kind"], bytes: number): boolean {
   return bytes === least || (kind === "unsubscribe" && bytes === least + SEND_BYTES);
 }
 
-/** @returns the content of a token of this kind if its signature is valid. */
+/** Opens a token. @returns its content if it is of this kind and its signature is valid */
 export function openMailToken<K extends MailToken["kind"]>(
   key: Buffer,
   kind: K,

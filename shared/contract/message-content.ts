@@ -1,4 +1,5 @@
-// What a message says, with what some channels say instead (CHC-1): in templates, sends, campaigns and journeys alike.
+// The content of a message, with the variations of single channels (CHC-1): in templates, sends, campaigns and journeys
+// alike.
 import * as v from "valibot";
 import type { ByChannel } from "../rules/channel-content.ts";
 import { textProblems } from "../rules/channel-texts.ts";
@@ -7,10 +8,13 @@ import { grammar } from "./grammar.ts";
 import { MessageBody, MessageTitle } from "./message-text.ts";
 import { JsonObject, said } from "./schemas.ts";
 
-/** Without the HTML and the design of a mail, which may lie apart: so that a job with all its texts is one item of the table. */
+/**
+ * The limit without the HTML and the design of mails, which may be stored apart: a job with all its texts fits into one
+ * item.
+ */
 const MAX_BY_CHANNEL_BYTES = 65_536;
 
-/** What is wrong with `by_channel` of a request: its shape, else its texts and URLs. */
+/** The problems of `by_channel` in a request: of its shape, else of its texts and URLs. */
 export function byChannelProblems(value: unknown): ContentProblem[] {
   const problems = contentProblems(value);
   if (problems.length > 0) return problems;
@@ -23,7 +27,7 @@ export function byChannelProblems(value: unknown): ContentProblem[] {
 
 export const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value) ?? "");
 
-/** What is counted of a content beside its mails. */
+/** The content without its mails, which have a limit of their own. */
 export function withoutMails<T extends { by_channel?: ByChannel | undefined }>(content: T): T {
   const { by_channel } = content;
   if (!by_channel?.email) return content;
@@ -33,7 +37,7 @@ export function withoutMails<T extends { by_channel?: ByChannel | undefined }>(c
 
 const MAX_PROBLEMS = 20;
 
-/** One without a channel is the same as none. */
+/** An object without channels is the same as none. */
 const ByChannelInput = v.pipe(
   JsonObject,
   v.rawCheck(({ dataset, addIssue }) => {

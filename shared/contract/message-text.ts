@@ -1,4 +1,5 @@
-// The texts of a message, which may be personalised. They are apart from the other shapes because they need the renderer.
+// The texts of a message, which may be personalised. This file is separate from other shapes because it needs the
+// renderer.
 import * as v from "valibot";
 import { BLANK, isBlank } from "../rules/characters.ts";
 import { validateTemplate } from "../rules/render.ts";
@@ -23,7 +24,7 @@ const personalised = (maxLength: number) =>
 const MAX_PARAMETER_CHARACTERS = 1_024;
 const MAX_PARAMETERS = 99;
 
-/** AMB-90: an approved template in place of title and body by the chat app, and what fills its variables. */
+/** An approved template that replaces title and body in the chat app, and the values of its variables (AMB-90). */
 export const chatAppFields = {
   chat_app_template_id: v.optional(v.pipe(Id, v.toLowerCase())),
   chat_app_parameters: v.optional(
@@ -34,7 +35,7 @@ export const chatAppFields = {
   ),
 };
 
-/** What a recipient reads; may hold the Liquid subset of D-LIQUID. */
+/** Text for a recipient; it may contain the Liquid subset of D-LIQUID. */
 export const MessageTitle = v.pipe(
   personalised(MAX_TITLE_CHARACTERS),
   v.check((title) => !isBlank(title), BLANK),

@@ -18,11 +18,16 @@ const runTimer = v.object({
 });
 export type RunTimer = v.InferOutput<typeof runTimer>;
 
-/** What of somebody changed: without `segments`, all segments are evaluated; `at`: when, in milliseconds. */
+/**
+ * A change of a subscriber. Without `segments`, all segments are evaluated; `at`: when it happened, in milliseconds.
+ */
 const change = { segments: v.optional(v.array(id)), at: v.optional(v.number()) };
 
 export const queues = {
-  /** A job to move on or to check, or one of its ranges. `since`: a job that is not there yet may appear until 60 s later. */
+  /**
+   * A job to continue or to check, or one of its ranges. `since`: a job that is not stored yet may appear until 60 s
+   * later.
+   */
   "fan-out": {
     message: v.union([
       v.object({ kind: v.literal("dispatch"), tenant: id, job: id }),
@@ -55,10 +60,13 @@ export const queues = {
       job: id,
       range: id,
       chunk: v.number(),
-      /** What the row of a send to one subscriber names, so that it is read with it: the hash of its content, devices. */
+      /** Rows that a send to one subscriber names, to be read with it: the hash of its content, and devices. */
       content: v.optional(id),
       devices: v.optional(v.array(v.object({ subscriber: id, device: id }))),
-      /** What became of a group that was claimed at this step, by a worker that could not write it: the text of its progress. */
+      /**
+       * The outcomes of a group that was claimed at this step by a worker that could not write them, as the text of its
+       * progress.
+       */
       outcomes: v.optional(v.object({ step: v.number(), progress: v.string() })),
     }),
     batch: 10,
@@ -68,16 +76,16 @@ export const queues = {
     message: v.object({ tenant: id, channel: id, verification: v.optional(id), tries: v.optional(v.number()) }),
     batch: 10,
   },
-  /** Subscribers whose segments may have changed: by what was written, by an event, or because a window ends. */
+  /** Subscribers whose segments may have changed: by a write, by an event, or because a window ends. */
   segment: {
     message: v.object({
       tenant: id,
-      /** `historical`: what it changes starts no journey. */
+      /** `historical`: the change starts no journeys. */
       subscribers: v.optional(v.array(v.object({ id, ...change, historical: v.optional(v.literal(true)) })), []),
       /** Anonymous ids with events: their subscribers are evaluated. */
       visitors: v.optional(v.array(v.object({ anonymous, ...change })), []),
       window: v.optional(v.object({ subscriber: id, at: v.number() })),
-      /** Of the rules: at least as new as what was written. Without it the rules are those of now. */
+      /** The version of the rules, at least as new as the write. Without it the current rules are used. */
       version: v.optional(v.number()),
     }),
     batch: 10,
@@ -141,7 +149,7 @@ export const queues = {
     message: v.object({ tenant: id, campaign: id }),
     batch: 10,
   },
-  /** What starts, moves or ends runs of journeys. */
+  /** Changes that start, move or end runs of journeys. */
   "step-journey": {
     message: v.union([
       /** Set by timers: the delays and waits of these runs end. */
@@ -152,16 +160,16 @@ export const queues = {
         kind: v.literal("moves"),
         tenant: id,
         moves: v.array(segmentMove),
-        /** What starts no journey, since it comes of historical events: it is counted (AMB-147). */
+        /** Moves of historical events: they start no journeys and are counted (AMB-147). */
         historical: v.optional(v.array(segmentMove)),
       }),
       /** The attributes of these subscribers changed. */
       v.object({ kind: v.literal("attributes"), tenant: id, subscribers: v.array(id) }),
-      /** What these subscribers did as visitors became theirs. */
+      /** The events of these subscribers as visitors now belong to them. */
       v.object({ kind: v.literal("identified"), tenant: id, subscribers: v.array(id) }),
-      /** A send of a step has ended: the outcomes of its runs follow it. */
+      /** A send of a step has ended: the outcomes of its runs are set from it. */
       v.object({ kind: v.literal("ended"), tenant: id, job: id }),
-      /** All runs of a journey, or those of a shard from one on. */
+      /** All runs of a journey, or those of a shard from a position on. */
       v.object({
         kind: v.literal("sweep"),
         tenant: id,
@@ -189,7 +197,7 @@ export const queues = {
     message: v.object({ tenant: id, asset: id, over: v.optional(v.boolean()) }),
     batch: 10,
   },
-  /** An experience whose end_at is reached; `since` is when its timer was set. */
+  /** An experience whose `end_at` is reached; `since` is when its timer was set. */
   "end-experience": {
     message: v.object({ tenant: id, experience: id, since: v.number() }),
     batch: 10,
@@ -204,17 +212,17 @@ export const queues = {
     }),
     batch: 1,
   },
-  /** A mail with a token that a user asked for. */
+  /** A mail with a token that a user requested. */
   "mail-account": {
     message: v.object({ mail: id }),
     batch: 10,
   },
-  /** An SES event of a mail, by EventBridge; or the same event again, where its row did not exist yet. */
+  /** An SES event of a mail, by EventBridge; or the same event again, if its row did not exist yet. */
   "mail-event": {
     message: MailEventMessage,
     batch: 10,
   },
-  /** A workspace whose counters are to be compared with the rows they count: from the beginning, or from a place on. */
+  /** A workspace whose counters are compared with the rows they count: from the beginning, or from a position on. */
   recount: {
     message: v.object({
       tenant: id,
@@ -238,8 +246,8 @@ export const queues = {
     batch: 1,
   },
   /**
-   * An event that a conversion definition may name; or an anonymous id that was identified, with its events: of every
-   * definition the newest, or of one those before a time.
+   * An event that a conversion definition may name, or an identified anonymous id with its events: the newest of every
+   * definition, or those of one definition before a time.
    */
   attribute: {
     message: v.union([
@@ -266,13 +274,13 @@ export const realTimeQueues: ReadonlySet<QueueName> = new Set(["move-clock", "pu
 
 export const queueNames = Object.keys(queues) as QueueName[];
 
-/** The worker that turns changes of the table into messages. It has no queue, but dead letters. */
+/** The worker that turns changes of the table into messages. It has no queue, but a dead-letter queue. */
 export const STREAM_WORKER = "react";
 
-/** The second worker of the table's stream. It is deployed where the setting eventBus or archive is on. */
+/** The second worker of the table's stream. It is deployed if the setting eventBus or archive is on. */
 export const PUBLISHER = "publish-events";
 
-/** A stream has two readers at most, or it throttles them. */
+/** A stream has at most two readers: with more it throttles them. */
 export const streamWorkers = [STREAM_WORKER, PUBLISHER] as const;
 
 export type StreamWorkerName = (typeof streamWorkers)[number];
@@ -280,7 +288,7 @@ export type StreamWorkerName = (typeof streamWorkers)[number];
 export const isOfStream = (worker: string): worker is StreamWorkerName => streamWorkers.some((name) => name === worker);
 
 export const deadQueueNames = [...streamWorkers, ...queueNames] as const;
-/** A worker whose messages end in a queue of dead letters. */
+/** A worker with a dead-letter queue. */
 export type DeadQueueName = (typeof deadQueueNames)[number];
 
 /** The queue of the messages of a worker that used up their attempts. */
@@ -290,7 +298,7 @@ export const deadQueueOf = (worker: DeadQueueName): string => `${worker}-dead`;
 export const WORKER_TIMEOUT_SECONDS = 60;
 /** After this time a worker stops long work, and another message continues it. */
 export const WORKING_MS = 40_000;
-/** How the part of a long work ends that one message has: an unfinished one is continued by another message. */
+/** How one message's part of a long job ends: another message continues an unfinished one. */
 export type JobPart = "ended" | "unfinished";
 /** The longest delay of a message of SQS. */
 export const MAX_DELAY_SECONDS = 900;

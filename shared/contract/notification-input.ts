@@ -124,7 +124,7 @@ export const PreviewedNotification = v.pipe(PreviewedSend, wholeSend<v.InferOutp
 
 const { title, body, content, template_id, data, channel_ids, category, topic, variant_b } = Send.entries;
 
-/** In place of a subscriber: the address of the caller. */
+/** The recipient of a test that is the caller's own address. */
 export const OWN_ADDRESS = "me";
 
 const TestedSend = v.strictObject({

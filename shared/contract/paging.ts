@@ -10,10 +10,10 @@ const DEFAULT_PER_PAGE = 20;
 /** A page ends at this size, even below the requested limit (docs/decisions/0021#page-size). */
 const MAX_PAGE_BYTES = 4 * 1_048_576;
 
-/** Of the 6 MB that Lambda returns, what stays beside the headers and the rest of the answer. */
+/** Of the 6 MB that Lambda returns, the part for items, beside the headers and the rest of the answer. */
 const MAX_NUMBERED_BYTES = 6 * 1_048_576 - 65_536;
 
-/** For one entry after another: whether the page has room for it. There is always room for the first. */
+/** Tells for one entry after another whether the page has room for it. The first one always fits. */
 export function pageRoom(): (entry: unknown) => boolean {
   let used = 0;
   return (entry) => {
@@ -25,11 +25,11 @@ export function pageRoom(): (entry: unknown) => boolean {
 }
 
 /**
- * The entries of a numbered page as they are answered, which cannot end early: the next page would begin behind what was left out.
- * @throws 422 where they are together larger than an answer may be
+ * The entries of a numbered page. It cannot end early, because the next page would skip the omitted ones. @throws 422
+ * if they are together larger than an answer may be
  */
 export function inOneAnswer<T>(entries: T[]): T[] {
-  // As Lambda carries it: JSON in the text of a JSON.
+  // Measured as Lambda carries it: JSON in a JSON string.
   if (Buffer.byteLength(JSON.stringify(JSON.stringify(entries))) <= MAX_NUMBERED_BYTES) return entries;
   throw invalid({ page: "is too large: ask for fewer entries" });
 }
@@ -45,7 +45,7 @@ const count = (fallback: number) =>
     String(fallback),
   );
 
-/** A count of items: below 1 is refused, and a larger one than `max` is taken as `max`. */
+/** A number of items: below 1 is refused, and above `max` is taken as `max`. */
 export const limit = (fallback: number, max: number) =>
   v.pipe(
     count(fallback),
@@ -90,7 +90,7 @@ export function sealCursor({ cursorKey }: CursorKey, scope: string, position: un
 const sealed = ({ cursorKey }: CursorKey, scope: string, text: string) =>
   `${text}.${sign(cursorKey, scope, text).toString("base64url")}`;
 
-/** @throws 422 on the parameter unless it is exactly a cursor that was issued for this scope. */
+/** Opens a cursor. @throws 422 on the parameter unless this exact cursor was issued for this scope */
 export function openCursor(
   { cursorKey }: CursorKey,
   scope: string,
@@ -106,7 +106,7 @@ export function openCursor(
   return JSON.parse(Buffer.from(text, "base64url").toString());
 }
 
-/** The cursors of one list. On the last page, where no position is `next`, it is empty. */
+/** The cursors of one list. The last page, without a `next` position, has an empty one. */
 export const cursorsOf = <P>(
   root: CursorKey,
   scope: string,

@@ -25,7 +25,9 @@ const isPersonal = (schema: v.GenericSchema): boolean =>
   (v.getMetadata(schema as never) as Record<string, unknown>)[MARK] === true ||
   (shapeOf(schema).wrapped !== undefined && isPersonal(shapeOf(schema).wrapped!));
 
-/** What has these names is personal where a schema says nothing of the value: rules, filters, data of a workspace. */
+/**
+ * Fields with these names are personal if the schema does not describe the value: rules, filters, data of a workspace.
+ */
 const PERSONAL_NAMES: ReadonlySet<string> = new Set([
   "email",
   "phone",
@@ -41,18 +43,18 @@ const PERSONAL_NAMES: ReadonlySet<string> = new Set([
 ]);
 
 const REDACTED = "[personal]";
-/** What an address is made of on either side of its `@`. */
+/** The characters of an address on either side of its `@`. */
 const PART = /[^\s@"'<>()[\]{},;:]/.source;
-/** Words with an `@`, each from its beginning: a search that also began within long words would be quadratic. */
+/** Words with an `@`, each from its beginning. A search that also began within long words would take quadratic time. */
 const WITH_AT = new RegExp(`(?<!${PART})${PART}+(?:@${PART}+)+`, "g");
 const TO_END_OF_ADDRESS = new RegExp(`^.*@${PART}+\\.[A-Za-z]{2,}`);
 const PHONE = /\+\d[\d ().-]{5,17}\d/g;
 
-/** Texts without email addresses and phone numbers, wherever a person has written them. */
+/** The text without email addresses and phone numbers, wherever a person has written them. */
 export const scrubbed = (text: string): string =>
   text.replaceAll(WITH_AT, (word) => word.replace(TO_END_OF_ADDRESS, REDACTED)).replaceAll(PHONE, REDACTED);
 
-/** A value without what its schema marks as personal, and without addresses and numbers in its texts. */
+/** The value without the fields that its schema marks as personal, and without addresses and numbers in its texts. */
 export function withoutPersonal(schema: v.GenericSchema | undefined, value: unknown): unknown {
   if (typeof value === "string") return scrubbed(value);
   if (typeof value !== "object" || value === null) return value;
@@ -73,11 +75,14 @@ export function withoutPersonal(schema: v.GenericSchema | undefined, value: unkn
 const comparesPersonal = (value: object): boolean =>
   "key" in value && typeof value.key === "string" && PERSONAL_NAMES.has(value.key.toLowerCase());
 
-/** Numbers and the like: the names of their record are not names of fields (counts by channel: `email`). */
+/**
+ * Whether a schema allows only numbers and the like: its keys are then not names of fields (counts by channel:
+ * `email`).
+ */
 const isClosed = (schema: v.GenericSchema): boolean =>
   !["any", "unknown", "record", "custom", "string"].includes(shapeOf(schema).type);
 
-/** The schema behind `optional`, `nullable`, `lazy` and alternatives that decides for this value. */
+/** The schema behind `optional`, `nullable`, `lazy` and alternatives that applies to this value. */
 function resolved(schema: v.GenericSchema, value: unknown): Shape | undefined {
   const shape = shapeOf(schema);
   if (shape.wrapped) return resolved(shape.wrapped, value);
@@ -87,7 +92,7 @@ function resolved(schema: v.GenericSchema, value: unknown): Shape | undefined {
   return fitting && resolved(fitting, value);
 }
 
-/** Characters that a reader does not see: a text may hide instructions in them. */
+/** Characters that a reader does not see: they can hide instructions in a text. */
 const INVISIBLE = /[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\u{e0000}-\u{e007f}]/gu;
 
 /** The same value without characters that a reader does not see. */

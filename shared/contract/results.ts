@@ -1,4 +1,4 @@
-// What became of messages and what their recipients did, as reports return it (AMB-139, F19, F9).
+// The outcomes of messages and the reactions of recipients, as reports return them (AMB-139, F19, F9).
 import * as v from "valibot";
 import { liftEntries } from "./lift.ts";
 import { said, titled } from "./schemas.ts";
@@ -18,13 +18,13 @@ export const reached = {
   ...acted,
 };
 
-/** The recipients that nothing reached. */
+/** The recipients whom no message reached. */
 export const lost = {
   failed: said("Recipients not reached, without bounces", v.number()),
   uncertain: said("Those of `failed` that may have got it", v.number()),
 };
 
-/** The same by channel: recipients whom its message did not reach, and no mail that came back. */
+/** The same by channel: recipients whom its message did not reach, and no bounced mails. */
 export const missed = {
   failed: said(
     "Recipients whom this channel did not reach, mails that came back apart, whatever another one did",
@@ -35,7 +35,7 @@ export const missed = {
 
 const compared = v.object(liftEntries("The rate of arm B minus that of arm A"));
 
-/** The two arms of messages, and how they differ. */
+/** The two arms of a test, and their difference. */
 export const arms = {
   by_variant: v.array(titled("VariantReport", { variant_id: v.string(), delivered: reached.delivered, ...acted })),
   b_over_a: said(

@@ -17,7 +17,7 @@ export const permissions = {
 
 export type Permission = keyof typeof permissions;
 
-/** Permissions that a user uses only with a confirmed email address, where the deployment demands one (ACC-4). */
+/** Permissions that need a confirmed email address, if the deployment requires one (ACC-4). */
 export const confirmedPermissions: ReadonlySet<Permission> = new Set(["send", "credentials:manage"]);
 
 export const scopes = [
@@ -33,14 +33,14 @@ export const scopes = [
 ] as const;
 export type Scope = (typeof scopes)[number];
 
-/** Only keys that were created with these scopes have them: a key without scopes passes the checks of the others alone. */
+/** Scopes that only a key created with them has: a key without scopes passes the checks of all others. */
 export const optInScopes: ReadonlySet<Scope> = new Set(["subscribers:write", "messages:read", "messages:send"]);
 
-/** What an agent key may do (D-MCP). */
+/** The scopes of an agent key (D-MCP). */
 export const agentScopes = ["read", "read:pii", "write:drafts", "write:send"] as const;
 export type AgentScope = (typeof agentScopes)[number];
 
-/** The permission without which a member may not give a key this scope: a key never does more than its maker. */
+/** The permission that a member needs to give a key this scope: a key never has more rights than its creator. */
 export const permissionOfScope: { readonly [S in Scope | AgentScope]?: Permission } = {
   "messages:send": "send",
   "write:drafts": "content:write",

@@ -30,7 +30,7 @@ const fields = {
   max_opt_out_rate: v.optional(rate(SAFETY_BOUNDS.max_opt_out_rate)),
 };
 
-/** The limits of one send. Those left out are the workspace's. */
+/** The limits of one send. Omitted ones are the workspace's. */
 export const Safety = v.pipe(v.strictObject(fields), v.title("Safety"));
 
 /** `null` switches the brake off. */

@@ -6,7 +6,7 @@ import { OWN_EVENTS } from "../rules/event-limits.ts";
 import { isTimeZone } from "../rules/time-zones.ts";
 import { parseTimestamp } from "../rules/timestamps.ts";
 
-/** With what the documentation says of it; bundles leave out a literal text. */
+/** Adds a description for the documentation; bundles leave out a literal text. */
 // @__NO_SIDE_EFFECTS__
 export const said = <S extends v.GenericSchema>(sentence: string, schema: S) => v.pipe(schema, v.description(sentence));
 
@@ -26,7 +26,7 @@ export const JsonObject: typeof Entries = {
 /** GEN-2. */
 export const Timestamp = v.string();
 
-/** What failed in the background last, as its resource shows it (AMB-123). */
+/** The last error of a background task, as its resource shows it (AMB-123). */
 export const LastError = v.object({ code: v.string(), message: v.string(), at: Timestamp });
 export type LastError = v.InferOutput<typeof LastError>;
 
@@ -37,7 +37,7 @@ export const TimestampInput = v.pipe(
   v.transform((text) => new Date(parseTimestamp(text)!).toISOString()),
 );
 
-/** `v.maxLength` counts UTF-16 units, of which some characters have two. */
+/** At most this many characters. `v.maxLength` counts UTF-16 units, of which some characters have two. */
 export function maxCharacters(maxLength: number) {
   const counting = v.maxLength<string, number, string>(maxLength, `must have at most ${maxLength} characters`);
   const run: (typeof counting)["~run"] = (dataset, config) =>
@@ -60,7 +60,7 @@ export function SomeTextUpTo(max: number) {
 export const OneOf = <const T extends readonly string[]>(names: T) =>
   v.picklist(names, `must be one of ${names.join(", ")}`);
 
-/** Some of what `one` is, such as `channel`: one at least. */
+/** A list of at least one of `noun`, such as `channel`. */
 // @__NO_SIDE_EFFECTS__
 export const SomeOf = <S extends v.GenericSchema>(schema: S, noun: string, max: number, refusal = "must be an array") =>
   v.pipe(
@@ -74,7 +74,7 @@ export const SomeOf = <S extends v.GenericSchema>(schema: S, noun: string, max: 
 export const WholeNumber = (min: number, max: number) =>
   v.pipe(v.number(), v.integer(), v.minValue(min), v.maxValue(max));
 
-/** An id that a client repeats, of whatever kind: short enough to be a part of a key. */
+/** An id that a client repeats in requests: short enough to be a part of a key. */
 export const Id = SomeTextUpTo(128);
 
 /** Text of a request that is compared or searched: `max` in characters. */
@@ -84,22 +84,24 @@ export const TextUpTo = (max: number) => v.pipe(v.string(), v.maxLength(max));
 // @__NO_SIDE_EFFECTS__
 export const TrimmedTextUpTo = (max: number) => v.pipe(v.string(), v.trim(), v.nonEmpty(), maxCharacters(max));
 
-/** Refuses the names of the service's own events, which no client sends and nothing can wait for (D-EVTYPE). */
+/** Refuses the names of the service's own events, which clients cannot send and journeys cannot wait for (D-EVTYPE). */
 // @__NO_SIDE_EFFECTS__
 export const sentByClients = () => v.check((name: string) => !name.startsWith(OWN_EVENTS.start), OWN_EVENTS.refusal);
 
-/** The name of a thing that people find by it, in the one form that looks so: `max` in characters. */
+/** A name by which people find a thing, in the normal form of its look: `max` in characters. */
 // @__NO_SIDE_EFFECTS__
 export const NameUpTo = (max: number) =>
   v.pipe(TrimmedTextUpTo(max), v.transform(asSeen), v.nonEmpty(), maxCharacters(max));
 
-/** An optional description: `max` in characters. `null` is none. */
+/** An optional description: `max` in characters. `null` means none. */
 export const DescriptionUpTo = (max: number) => v.nullish(v.pipe(v.string(), maxCharacters(max)));
 
-/** The id of a template. What names none is refused with `TEMPLATE_NOT_FOUND` (AMB-89), so only its length is bounded. */
+/**
+ * The id of a template. An unknown one is refused with `TEMPLATE_NOT_FOUND` (AMB-89), so only its length is limited.
+ */
 export const TemplateId = v.pipe(TextUpTo(2_048), v.toLowerCase());
 
-/** The longest of RFC 5321. */
+/** The longest address of RFC 5321. */
 const MAX_EMAIL_CHARACTERS = 254;
 /** An address of a subscriber; an international domain is read and stored in ASCII (meaning, 2). */
 export const EmailAddress = v.pipe(
@@ -118,7 +120,7 @@ export const TimeZone = v.pipe(
 const REGION = "must be an ISO 3166 code such as DE";
 const regionNames = new Intl.DisplayNames("en", { type: "region", fallback: "none" });
 
-/** A code that has come out of use, as `UK`, becomes the one in its place. */
+/** An obsolete code such as `UK` is replaced by its successor. */
 export const Region = v.pipe(
   v.string(REGION),
   v.regex(/^[A-Z]{2}$/, REGION),
@@ -155,7 +157,7 @@ export const Amount = v.pipe(
   v.maxValue(1_000_000_000_000),
 );
 
-/** The name of a user or a workspace. It is a part of mails, so it must not look like a link or a header. */
+/** The name of a user or a workspace. It appears in mails, so it must not look like a link or a header. */
 export const OwnName = v.pipe(
   TrimmedTextUpTo(200),
   v.regex(/^\P{C}*$/u, "must not contain control characters"),

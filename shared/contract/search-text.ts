@@ -1,4 +1,4 @@
-// What subscribers are searched by.
+// The text by which subscribers are searched.
 import * as v from "valibot";
 
 const MAX_SEARCH_CHARACTERS = 128;

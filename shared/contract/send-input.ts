@@ -7,7 +7,7 @@ const MAX_CHANNELS = 20;
 
 const kind = <const Type extends string>(type: Type) => said("The kind of target", v.literal(type));
 
-/** NTF-5 to NTF-8, by the names of the reference. */
+/** The target of a send (NTF-5 to NTF-8), by the names of the reference. */
 export const targets = {
   AllTarget: said("All subscribers of the workspace.", v.strictObject({ type: kind("all") })),
   ListTarget: said(

@@ -1,10 +1,10 @@
-// The content of a message as responses show it (CHC-1), apart from what a request may say, which needs the renderer.
+// The content of a message in responses (CHC-1). It is separate from the shapes of requests, which need the renderer.
 import * as v from "valibot";
 import type { ByChannel } from "../rules/channel-content.ts";
 import { grammar } from "./grammar.ts";
 import { said } from "./schemas.ts";
 
-/** What a response says of it. The cast: it was checked when it was stored. */
+/** The variations of channels in a response. The cast is safe: the content was checked when it was stored. */
 const ByChannelContent = v.pipe(
   v.record(v.string(), v.looseObject({})) as unknown as v.GenericSchema<ByChannel>,
   grammar("ContentByChannel"),

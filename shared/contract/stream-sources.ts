@@ -1,11 +1,11 @@
-// How the table's stream triggers its workers: which changes, how many at once, and for how long they are tried again.
+// How the table's stream triggers its workers: which changes, how many at once, and how long they are retried.
 import { HOUR } from "../kernel/clock.ts";
 import { PUBLISHER, STREAM_WORKER, type StreamWorkerName } from "./messages.ts";
 
-/** A value that a record has, or a rule for it. */
+/** A value in a record, or a rule for it. */
 type Rule = string | { exists: true } | { prefix: string };
 
-/** Lists are alternatives; members that are not named may be anything. */
+/** Lists are alternatives; members that are not named may have any value. */
 export interface StreamPattern {
   [member: string]: StreamPattern | readonly Rule[];
 }
@@ -15,27 +15,27 @@ const INSERTED = { eventName: ["INSERT"] } as const;
 
 const reactionPatterns: readonly StreamPattern[] = [rowWith({ react: { S: [{ exists: true }] } })];
 
-/** What the publisher is asked for by the settings of the deployment. */
+/** The parts of the publisher that the settings of the deployment turn on. */
 export interface PublishedParts {
   bus: boolean;
   archive: boolean;
 }
 
-/** The variables that tell it to a function. */
+/** The environment variables with these settings. */
 export const publishedEnv = ["EVENT_BUS", "ARCHIVE_BUCKET"] as const;
 
-/** The same by the variables of a function. */
+/** The parts to publish, by the variables of a function. */
 export const publishedParts = (env: Readonly<Record<string, string | undefined>>): PublishedParts => ({
   bus: Boolean(env.EVENT_BUS),
   archive: Boolean(env.ARCHIVE_BUCKET),
 });
 
-/** Rows whose changes may tell of an outbound event type. */
+/** Rows whose changes may cause an outbound event. */
 const TOLD = ["subscriber", "job", "journey-step", "interaction", "fate", "membership", "leaf"];
 
 const outbound = rowWith({ react: { S: TOLD } });
 const blocks: StreamPattern = { ...INSERTED, ...rowWith({ react: { S: ["block"] } }) };
-/** The row of an event that was sent alone: one that only names a block has no name. */
+/** The row of a single event. A row that only names a block has no event name. */
 const lone: StreamPattern = {
   ...INSERTED,
   dynamodb: { Keys: { sk: { S: ["e"] } }, NewImage: { event_name: { S: [{ exists: true }] } } },
@@ -63,14 +63,14 @@ interface StreamSource {
   maxRecordAgeMs: number;
 }
 
-/** How long events wait for others: a few seconds for the bus, AWS's maximum for the archive alone. */
+/** How long events wait for others: a few seconds for the bus, AWS's maximum if there is only the archive. */
 const BUS_WINDOW_SECONDS = 5;
 const ARCHIVE_WINDOW_SECONDS = 300;
 
-/** AWS's maximum. */
+/** The maximum of AWS. */
 const MAX_AT_ONCE = 10;
 
-/** The sources of both workers of the stream, by what is published. */
+/** The sources of both workers of the stream, by the published parts. */
 export const streamSources = (published: PublishedParts): readonly StreamSource[] => [
   {
     worker: STREAM_WORKER,
@@ -78,7 +78,7 @@ export const streamSources = (published: PublishedParts): readonly StreamSource[
     batchSize: 100,
     windowSeconds: 0,
     atOnce: MAX_AT_ONCE,
-    // Enough for some minutes of downstream failure. A batch that throws is first bisected.
+    // Enough for some minutes of downstream failure. A batch that throws is bisected first.
     retries: 100,
     maxRecordAgeMs: 12 * HOUR,
   },
@@ -86,10 +86,10 @@ export const streamSources = (published: PublishedParts): readonly StreamSource[
     worker: PUBLISHER,
     patterns: publishedPatterns(published),
     batchSize: 1_000,
-    // Objects of the archive are few and large. The bus is asked soon, and still not for each event by itself.
+    // Objects of the archive are few and large. Entries go to the bus soon, and still not one by one.
     windowSeconds: published.bus ? BUS_WINDOW_SECONDS : ARCHIVE_WINDOW_SECONDS,
     atOnce: 1,
-    // A bus may refuse for hours, and nothing waits for it but its own events.
+    // A bus may refuse for hours, and only its own events wait for it.
     retries: undefined,
     maxRecordAgeMs: 23 * HOUR,
   },

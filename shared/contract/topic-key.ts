@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { said } from "./schemas.ts";
 
 const KEY = /^[a-z0-9][a-z0-9_-]{0,63}$/;
-/** Preferences are an object by topic, and no body may have these keys. */
+/** Preferences are an object by topic, and bodies may not have these keys. */
 const UNNAMEABLE = ["constructor", "prototype"];
 
 export const TopicKey = v.pipe(

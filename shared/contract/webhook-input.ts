@@ -4,14 +4,14 @@ import { webhookEvents } from "../rules/webhook-events.ts";
 import { OneOf } from "./schemas.ts";
 
 const LowerCase = v.startsWith<string, "https://", string>("https://", "must be an https URL");
-/** Published as `^https://`; capitals are accepted, as in every URL (RFC 3986, 3.1). */
+/** The pattern is published as `^https://`; capitals are accepted, as in every URL (RFC 3986, 3.1). */
 const Https: typeof LowerCase = {
   ...LowerCase,
   "~run": (dataset, config) =>
     dataset.typed && /^https:\/\//i.test(dataset.value) ? dataset : LowerCase["~run"](dataset, config),
 };
 
-/** HOK-1; the egress client checks the address, now and at every attempt. */
+/** The target of a webhook (HOK-1). The egress client checks its address, now and at every attempt. */
 export const TargetUrl = v.pipe(
   v.string("must be an https URL"),
   Https,

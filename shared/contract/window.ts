@@ -12,7 +12,7 @@ export const periodFields = {
   to: said("Created at this time or earlier", v.optional(TimestampInput)),
 };
 
-/** @throws 422 for a period that ends before it begins. */
+/** Checks a period. @throws 422 if it ends before it begins */
 export function requirePeriod({ from, to }: { from?: string | undefined; to?: string | undefined }): void {
   if (from !== undefined && to !== undefined && Date.parse(from) > Date.parse(to))
     throw invalid({ to: "must not be before from" });
@@ -20,13 +20,13 @@ export function requirePeriod({ from, to }: { from?: string | undefined; to?: st
 
 const MAX_TEXT_CHARACTERS = 128;
 
-/** `q` of a list: a part of a text, whatever the case. */
+/** The parameter `q` of a list: a part of a text, in any case. */
 export const textQuery = (what: string) =>
   said(`A part of ${what}, whatever the case`, v.optional(TrimmedTextUpTo(MAX_TEXT_CHARACTERS)));
 
 export const windowFields = { start: v.optional(TimestampInput), end: v.optional(TimestampInput) };
 
-/** @returns milliseconds, both ends included. @throws 422 for a window that ends before it begins. */
+/** Reads a window. @returns milliseconds, both ends included. @throws 422 if it ends before it begins */
 export function windowOf(
   { start, end }: { start?: string | undefined; end?: string | undefined },
   now: number,

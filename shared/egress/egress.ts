@@ -40,9 +40,9 @@ type Records = { kind: "known"; records: readonly string[] } | { kind: "failed";
 export interface Egress {
   /** Sends one request; never throws. A redirect is an answer, and at most 64 KB of an answer are read. */
   request(request: EgressRequest): Promise<Exchange>;
-  /** Why requests to a URL are never allowed, or undefined; for URLs that clients give. The host is not resolved. */
+  /** Why requests to a URL of a client are never allowed, or undefined. The host is not resolved. */
   refusal(url: string, purpose: Purpose): string | undefined;
-  /** What the records of a name say in DNS; it connects to no host that the name leads to. */
+  /** The DNS records of a name. It connects to no host. */
   records(name: string, type: RecordType): Promise<Records>;
   /** A connection for a protocol that is not HTTP; `signal` ends it. */
   connect(server: Server, signal: AbortSignal): Promise<Connection>;
@@ -69,7 +69,7 @@ export function openEgress(deps: { clock: Clock; network?: Network }): Egress {
     const { http1, http2 } = poolOf(purpose);
     const bytes = typeof body === "string" ? Buffer.from(body) : body;
     try {
-      // HTTP/2 of Node checks no value, and names only once it is connected.
+      // HTTP/2 in Node does not check values, and checks names only when it is connected.
       for (const [name, value] of Object.entries(headers)) {
         validateHeaderName(name);
         validateHeaderValue(name, value);
@@ -78,7 +78,7 @@ export function openEgress(deps: { clock: Clock; network?: Network }): Egress {
         (wanted.http2 ? http2 : http1)({ method, target, headers, body: bytes, signal }),
       );
     } catch (error) {
-      // What a header cannot carry is refused before anything is sent, however often it is tried.
+      // A value that a header cannot carry is refused before anything is sent, because a retry would not help.
       return { ...notSent(error), isRefused: error instanceof TypeError };
     }
   };

@@ -1,4 +1,4 @@
-// What a request leads to, and what the connections of both HTTP versions share.
+// The outcome of a request, and the parts that connections of both HTTP versions share.
 import type { Duplex } from "node:stream";
 import { namedError } from "../kernel/errors.ts";
 import type { Target } from "./targets.ts";
@@ -6,9 +6,9 @@ import type { Target } from "./targets.ts";
 /** The outcome of a request, as far as it is known. */
 export type Exchange =
   | { outcome: "answered"; status: number; headers: Readonly<Record<string, string>>; body: string }
-  /** Nothing was sent. `isRefused`: the target is never allowed, so a retry is of no use. */
+  /** The request was not sent. `isRefused`: the target is never allowed, so a retry is useless. */
   | { outcome: "not_sent"; reason: string; isRefused: boolean }
-  /** Something was sent but not answered: it may have had its effect. */
+  /** The request was sent but not answered: it may have had its effect. */
   | { outcome: "unknown"; reason: string };
 
 /** A request as it is sent. */

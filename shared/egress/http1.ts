@@ -8,7 +8,7 @@ import { HTTPS_PORT, type Target } from "./targets.ts";
 /** A connection idle for longer may have been closed by the server while this environment was frozen. */
 const IDLE_MS = 4 * SECOND;
 const MAX_CONNECTIONS = 64;
-/** At most so much of an answer is read. */
+/** The most bytes of an answer that are read. */
 export const MAX_READ_BYTES = 65_536;
 
 /** Requests over a pool of keep-alive connections. */
@@ -62,7 +62,7 @@ function exchange(agent: Agent, { method, target, headers, body, signal }: Outgo
       resolve(isSent ? { outcome: "unknown", reason: reasonOf(cause) } : notSent(cause));
     };
     request.once("error", fail);
-    // A 101, which was not asked for, closes the request without an error or a response.
+    // A 101, which was not requested, closes the request without an error or a response.
     request.once("close", () => fail(new Error("the connection was closed")));
     request.once("response", (response) => {
       isAnswered = true;

@@ -53,7 +53,8 @@ export function openHttp2(clock: Clock, connect: Connect): Pool {
     try {
       const session = await sessionFor(request);
       const exchanged = await exchange(session, request);
-      // It may be dead without a word of the network: what is under way on it may end, and the next request has another one.
+      // The session may be dead without a sign from the network: its open requests may end, and the next request uses
+      // another one.
       if (exchanged.outcome === "unknown") session.close();
       return exchanged;
     } catch (error) {

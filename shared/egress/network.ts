@@ -23,7 +23,7 @@ export type RecordType = "TXT" | "CNAME";
 export interface Network {
   /** All addresses of a name. */
   resolve(host: string, purpose: Purpose): Promise<readonly string[]>;
-  /** What the records of a name say: the texts, or the names that it stands for; none where it has none. */
+  /** The DNS records of a name: its texts, or the names that it points to; an empty list if it has none. */
   records?(name: string, type: RecordType): Promise<readonly string[]>;
   /** A connection that is ready for writing, with TLS if requested; `signal` cancels it. */
   connect(options: ConnectOptions, signal: AbortSignal): Promise<Duplex>;

@@ -1,10 +1,10 @@
-// The egress client of a sandbox: nothing is connected, and what would have been requested is in its outbox.
+// The egress client of a sandbox: it connects to nothing, and records requests in its outbox.
 import type { Deps, Sandbox } from "../kernel/deps.ts";
 import { openOutbox } from "../store/sandbox/outbox.ts";
 import { type Egress, openEgress } from "./egress.ts";
 import type { Network } from "./network.ts";
 
-/** In the query of a webhook's target: the status that the sandbox answers in the place of the receiver. */
+/** The query parameter of a webhook's target with the status that the sandbox answers in place of the receiver. */
 const STATUS_PARAMETER = "sandbox_status";
 const NOWHERE = { outcome: "not_sent", reason: "nothing leaves a sandbox", isRefused: true } as const;
 
@@ -15,13 +15,13 @@ export interface OutboundDeps extends Deps {
   egress?: Egress;
 }
 
-/** The egress client of a function. Of a sandbox nothing leaves: what it would have requested is recorded. */
+/** The egress client of a function. In a sandbox requests are recorded and never sent. */
 export function egressOf(deps: OutboundDeps): Egress {
   const outside = openEgress(deps);
   return deps.sandbox ? recordingEgress(deps, deps.sandbox, outside) : outside;
 }
 
-/** @param outside says which targets are allowed, as it would outside of a sandbox */
+/** Makes the egress client of a sandbox. @param outside tells which targets are allowed, as outside of a sandbox */
 function recordingEgress(deps: Deps, sandbox: Sandbox, outside: Egress): Egress {
   const record = openOutbox(deps, sandbox);
   return {

@@ -1,9 +1,9 @@
-// Which URLs a request may go to: https, an allowed port, and no internal name or address.
+// The URLs that requests may go to: https, an allowed port, and no internal name or address.
 import { isIP } from "node:net";
 import { isPublicAddress } from "./addresses.ts";
 
 export interface Target {
-  /** As in the URL, an IPv6 address without brackets. */
+  /** The host as in the URL; an IPv6 address without brackets. */
   host: string;
   port: number;
   /** Path and query. */
@@ -18,8 +18,8 @@ const INTERNAL = /(^|\.)(localhost|localdomain|local|internal)$/;
 export type TargetVerdict = { kind: "allowed"; target: Target } | { kind: "refused"; reason: string };
 
 /**
- * Reads the URL of a request. `exempts` names hosts that are not checked (loopback, in the local service).
- * @returns its target, or why it is refused. The addresses of a name are checked when connecting.
+ * Reads the URL of a request. `exempts` names hosts that are not checked (loopback, in the local service). The
+ * addresses of a name are checked when connecting. @returns its target, or why it is refused
  */
 export function targetOf(text: string, exempts: (host: string, port: number) => boolean = () => false): TargetVerdict {
   if (text.length > MAX_URL) return { kind: "refused", reason: `must be at most ${MAX_URL} characters` };
@@ -30,7 +30,7 @@ export function targetOf(text: string, exempts: (host: string, port: number) => 
   return hostOf(url, exempts, [HTTPS_PORT]);
 }
 
-/** The same for a host name or address with a port, such as those of mail servers. */
+/** The same check for a host name or address with a port, such as those of mail servers. */
 export function serverOf(
   host: string,
   port: number,

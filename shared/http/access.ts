@@ -1,4 +1,4 @@
-// What decides who may call an endpoint, as its declaration says it.
+// Who may call an endpoint, as its declaration says.
 import type { AgentScope, Permission, Scope } from "../contract/roles.ts";
 import type { Feature } from "../rules/plans.ts";
 
@@ -23,7 +23,7 @@ export interface PresentedCredentials {
   bearer: string | undefined;
 }
 
-/** A request that is not read yet. */
+/** A request that is not parsed yet. */
 export interface PresentingRequest {
   body: unknown;
   isBase64Encoded: boolean;
@@ -32,7 +32,7 @@ export interface PresentingRequest {
 }
 
 export interface Access {
-  /** Any one of these; an empty list is a public endpoint. */
+  /** Any one of these is accepted; an empty list is a public endpoint. */
   credentials?: readonly Credential[];
   /** Credentials that are refused with 403 rather than 401 (AMB-28). */
   forbidden?: readonly Credential[];
@@ -43,7 +43,7 @@ export interface Access {
   feature?: Feature;
   /** Event ingestion may cache a valid credential for up to one minute (ATH-R6). */
   cachesCredentials?: boolean;
-  /** Where the protocol of the endpoint puts the credential, if not into the usual headers. @throws 400 */
+  /** Where the protocol of the endpoint puts the credential, if not in the usual headers. @throws 400 */
   presents?(request: PresentingRequest): PresentedCredentials;
   /** The endpoint is a tool of `/v1/mcp` for agent keys with this scope (docs/decisions/0037). */
   agents?: AgentScope;
@@ -51,9 +51,9 @@ export interface Access {
   isForConfirmed?: boolean;
   /** Credentials whose calls the audit trail leaves out, because they are many and leave records of their own. */
   unaudited?: readonly Credential[];
-  /** Whether a body states a consent: such a call is in the audit trail, also one of the client SDK (F22). */
+  /** Whether a body states a consent. The audit trail records such a call, also of the client SDK (F22). */
   consents?(body: unknown): boolean;
-  /** What it reads and writes is of users and their sessions: in a sandbox its time is the real one. */
+  /** The endpoint reads and writes users and their sessions: in a sandbox its time is real. */
   inRealTime?: boolean;
   /** Allowed in a suspended workspace: the bill and `/me` (D-TENANT). */
   openWhileSuspended?: boolean;
@@ -61,7 +61,10 @@ export interface Access {
   openBeforeSecondFactor?: boolean;
 }
 
-/** Of calls about the caller's own account: they are open in a suspended workspace, and to a session that reaches nothing else. */
+/**
+ * Options for calls about the caller's own account. They are open in a suspended workspace, and to a restricted
+ * session.
+ */
 export const ofOwnAccount = {
   credentials: ["dashboard"],
   openWhileSuspended: true,

@@ -1,4 +1,4 @@
-// Which calls the audit trail records, and what it says of them (RDA-23, docs/decisions/0043).
+// Decides which calls the audit trail records, and makes their entries (RDA-23, docs/decisions/0043).
 import { toApiError } from "../kernel/errors.ts";
 import type { TenantId } from "../kernel/ids.ts";
 import type { AuditOutcome } from "../store/audit/items.ts";
@@ -27,11 +27,11 @@ interface AuditedCall {
 
 type AuditedEndpoint = Pick<Endpoint, "access" | "shape"> & { action: string };
 
-/** The name of each operation of a group as the SDK has it: `campaigns.release`. */
+/** The SDK name of each operation of a group: `campaigns.release`. */
 export const actionsOf = (group: Group): Map<string, string> =>
   new Map([...methodNames(group)].map(([route, method]) => [route, `${camel(group.name)}.${method}`]));
 
-/** Runs a call, and records it where that is due. @throws what it throws, and 503 where the trail cannot be written. */
+/** Runs a call, and records it if required. @throws the error of the call, and 503 if the trail cannot be written */
 export function audited(
   { auditTrail, secrets }: { auditTrail: AuditTrail; secrets: Secrets },
   endpoint: AuditedEndpoint,
@@ -46,8 +46,8 @@ export function audited(
 }
 
 /**
- * What is recorded of a call; undefined for a call that is not: one that changes nothing; and one of a client, or that its
- * declaration leaves out, unless it states a consent. Bodies are never recorded, because they hold personal data and secrets.
+ * The entry for a call; undefined if it is not recorded: if it changes nothing, or if it is of a client or excluded by
+ * its declaration, and states no consent. Bodies are never recorded, because they hold personal data and secrets.
  */
 function auditEntryOf(
   { action, access: { effect, unaudited = [], consents } }: AuditedEndpoint,
@@ -82,7 +82,7 @@ function auditOutcomeOf(
 
 const isDryRun = (body: unknown): boolean => typeof body === "object" && Object(body).dry_run === true;
 
-/** The id of what was made: by the field that the shape names. */
+/** The id of a created resource, from the field that the shape names. */
 function createdBy({ names = "id" }: Shape, body: unknown): string | undefined {
   if (typeof body !== "object" || body === null) return undefined;
   const value = (body as Record<string, unknown>)[names];

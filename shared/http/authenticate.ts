@@ -1,4 +1,4 @@
-// Who is calling: SDK key, server key, agent key or dashboard token, each checked against the rows it names.
+// The caller of a request: SDK key, server key, agent key or dashboard token, each checked against the rows it names.
 import { type AgentScope, type Role, roles, type Scope } from "../contract/roles.ts";
 import { type Clock, HOUR, SECOND, timestamp } from "../kernel/clock.ts";
 import type { Deps } from "../kernel/deps.ts";
@@ -27,16 +27,16 @@ const AGENT_KEY = /^service_mcp_[A-Za-z0-9_-]{32}$/;
 export interface Workspace extends Pick<WorkspaceRow, "plan" | "status" | "kind"> {
   tenant: TenantId;
   name: string;
-  /** What its revenue is in, as ISO 4217; `null`: not said. */
+  /** The currency of its revenue, as ISO 4217; `null`: not set. */
   currency: string | null;
   sendCap: number | null;
   sending: SendingSettings;
   time: SandboxTime;
-  /** Whether ids of users are signed (ACC-8), and by which keys, the newest last. */
+  /** Whether ids of users must be signed (ACC-8), and the keys for it, the newest last. */
   identity: { isDemanded: boolean; keys: readonly string[] };
   /** Releases wait for a second person. */
   isApprovalRequired: boolean;
-  /** Attributes that agents without `read:pii` may ask for people by. */
+  /** Attributes in conditions of agents without `read:pii`. */
   agentAttributes: readonly string[];
 }
 
@@ -66,9 +66,15 @@ export type Caller =
       agency?: string;
       /** Its session, which has not ended. */
       session?: string;
-      /** Whether the session has one, the user's own or a provider's word, and whether the workspace or its agency demands one. */
+      /**
+       * Whether the session has a second factor, the user's own or the provider's, and whether the workspace or its
+       * agency demands one.
+       */
       secondFactor: { isProven: boolean; isOwn: boolean; isDemanded: boolean };
-      /** Whether its session began at a provider, at that of the workspace as it is now, or needs none; whether it is demanded. */
+      /**
+       * Whether the session began at a provider, and at the workspace's present one, or needs none; and whether the
+       * provider is demanded.
+       */
       provider: { isOwn: boolean; isCurrent: boolean; isProven: boolean; isDemanded: boolean };
       /** The address was not confirmed when the user became a member. */
       isUnconfirmed: boolean;
@@ -87,13 +93,16 @@ export function requireUser(caller: Caller): Extract<Caller, { kind: "dashboard"
   return caller;
 }
 
-/** The attributes of people that texts may say to a caller: of an agent without `read:pii` the listed ones, else undefined (AGT-4). */
+/**
+ * The attributes that texts may show to a caller: the listed ones for an agent without `read:pii`, else undefined
+ * (AGT-4).
+ */
 export const attributesSeenBy = (caller: Caller): ReadonlySet<string> | undefined =>
   caller.kind === "agent" && !caller.scopes.includes("read:pii")
     ? new Set(caller.workspace.agentAttributes)
     : undefined;
 
-/** An owner with a second factor of their own stays in, also while the provider does not answer. */
+/** An owner with a second factor of their own keeps access, also while the provider does not answer. */
 export const opensWithoutProvider = (role: Role, hasOwnFactor: boolean): boolean => role === "owner" && hasOwnFactor;
 
 interface AuthenticationDeps {
@@ -104,8 +113,8 @@ interface AuthenticationDeps {
 }
 
 /**
- * Finds the caller (docs/decisions/0021#identity). Beside a dashboard token an SDK key counts, of the same workspace (AMB-59).
- * @throws 401; 403 for a credential that the endpoint forbids.
+ * Finds the caller (docs/decisions/0021#identity). An SDK key beside a dashboard token must be of the same workspace
+ * (AMB-59). @throws 401; 403 for a credential that the endpoint forbids
  */
 export async function authenticate(
   { credentials, forbidden }: { credentials: readonly Credential[]; forbidden: NonNullable<Access["forbidden"]> },
@@ -156,7 +165,7 @@ async function serverCaller(key: string, { platform }: AuthenticationDeps): Prom
   return { kind: "server", scopes, explicit, ...(await keyHolder(platform, hash, row)) };
 }
 
-/** ATH-R9: an agent key ends by its date or by revocation. */
+/** The caller of an agent key, which ends by its date or by revocation (ATH-R9). */
 async function agentCaller(key: string, { platform, clock }: AuthenticationDeps): Promise<CallerOf<"agent">> {
   if (!AGENT_KEY.test(key)) throw unauthorized();
   const hash = hashOf(key);
@@ -195,7 +204,8 @@ async function dashboardCaller(
   const demanding = session === undefined ? [] : [workspace, agency].filter((row) => row?.sign_in_required === true);
   const narrowed = claims.narrowed ?? (claims.ro && claims.role !== "viewer");
   const hasSecondFactor = begun?.second_factor === true;
-  // Of a session that began at a provider it is what that one says: such a word opens nothing that demands another provider.
+  // A session that began at a provider has the provider's second factor: it is not valid for a workspace with another
+  // provider.
   const isOwnFactor = hasSecondFactor && begun.until === undefined;
   return {
     kind: "dashboard",
@@ -224,17 +234,20 @@ async function dashboardCaller(
 }
 
 /**
- * The members of an agency that is suspended, deleted or no agency any more are out of the workspaces of its clients at once.
- * A token without a session is of a test: it names any workspace as the agency.
+ * Whether an agency opens the workspaces of its clients. Members lose them at once when the agency is suspended,
+ * deleted or no longer an agency. A token without a session is from a test, and may name any workspace as the agency.
  */
 const opensClients = (agency: WorkspaceRow, session: string | undefined): boolean =>
   session === undefined ? agency.status === "active" : keepsClients(agency);
 
-/** Whether a session began after its user became a member: who is removed and comes again brings no older one. */
+/**
+ * Whether a session began after its user became a member: a member who was removed and returns cannot use an older
+ * session.
+ */
 export const isOfMembership = ({ created_at }: { created_at: string }, begunAt: string): boolean =>
   begunAt >= created_at;
 
-/** @throws 401 for a workspace that is gone */
+/** The workspace with this id. @throws 401 if it is deleted */
 async function workspaceBy(platform: AuthenticationDeps["platform"], tenant: string): Promise<Workspace> {
   const row = await platform.get(WorkspaceItem, { tenant });
   if (!row) throw unauthorized();
@@ -272,7 +285,7 @@ const workspaceOfRow = (row: WorkspaceRow): Workspace => ({
 
 const NOTED_EVERY_MS = HOUR;
 
-/** Notes a use that succeeded. A failure is logged and not thrown, because the request itself is done. */
+/** Notes the successful use of a key. A failure is logged and not thrown, because the request itself is done. */
 export async function noteKeyUse(
   caller: Caller,
   platform: Pick<Platform, "change">,
@@ -280,7 +293,7 @@ export async function noteKeyUse(
 ) {
   const now = clock.now();
   if ((caller.kind !== "server" && caller.kind !== "agent") || now - caller.usedAt < NOTED_EVERY_MS) return;
-  // The cached caller (ATH-R6) keeps it.
+  // The cached caller has the new time (ATH-R6).
   caller.usedAt = now;
   const { hash } = caller;
   const use = { set: { last_used_at: timestamp(now) } };

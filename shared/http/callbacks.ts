@@ -1,4 +1,4 @@
-// The workspace of a channel that a provider calls back about: the path names only the channel, so a row maps it.
+// The workspace of a provider's callback: the path names only the channel, so a row maps it to the workspace.
 import { type Capability, type Deps, perEnvironment } from "../kernel/deps.ts";
 import { absent, any, is } from "../store/conditions.ts";
 import { type Store, storeWrite } from "../store/context.ts";
@@ -9,7 +9,7 @@ import { openPlatformTable } from "../store/table.ts";
 import { type Opener, vaultOpening } from "../store/vault.ts";
 
 interface Callbacks {
-  /** To be called before the credentials that callbacks need are stored: the row alone has no effect. */
+  /** Call this before the credentials for callbacks are stored: the row alone has no effect. */
   remember(channel: string): Promise<void>;
   forget(channel: string): Promise<void>;
 }
@@ -38,7 +38,7 @@ export interface CalledWorkspace {
   vault: Opener;
 }
 
-/** The workspace that a channel's callbacks are about. Its only credential is the provider's signature: check it first. */
+/** The workspace of a channel's callbacks. The only credential is the provider's signature: check it first. */
 export const calledWorkspace = /* @__PURE__ */ perEnvironment(
   "calledWorkspace",
   { env: ["TABLE_NAME"], grants: [...storeWrite.grants, ...vaultOpening.grants] },

@@ -10,10 +10,10 @@ export interface Cookie {
   isSecure: boolean;
 }
 
-/** @param origin where the service is reached: by plain HTTP on a laptop alone */
+/** Whether cookies must be secure. @param origin the URL of the service, with plain HTTP only on a laptop */
 export const isSecureOrigin = (origin: string): boolean => origin.startsWith("https:");
 
-/** The cookies of a request by name. The first one of a name wins, as its path is the longest. */
+/** The cookies of a request by name. The first one of a name wins, because its path is the longest. */
 export function readCookies(texts: readonly string[] = []): Readonly<Record<string, string>> {
   const cookies = new Map<string, string>();
   for (const text of texts) {

@@ -5,7 +5,7 @@ import { ApiError } from "../kernel/errors.ts";
 import { recent } from "../store/recent.ts";
 import type { Caller } from "./authenticate.ts";
 
-/** From the validation, not from the last use. */
+/** Counted from the validation, not from the last use. */
 export const CREDENTIAL_TTL_MS = 60 * SECOND;
 const NEGATIVE_TTL_MS = 5 * SECOND;
 const MAX_CACHED = 10_000;
@@ -16,7 +16,7 @@ type Entry = { until: number } & ({ kind: "accepted"; caller: Caller } | { kind:
 export function createCredentialCache(now: () => number) {
   const cache = recent<Entry>(MAX_CACHED);
 
-  /** @param isFresh says of a caller that it is never kept */
+  /** Wraps `find`. @param isFresh whether a caller must not be cached */
   return async (
     secret: string,
     validate: () => Promise<Caller>,

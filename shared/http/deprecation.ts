@@ -14,7 +14,7 @@ const MIN_MONTHS = 12;
 const DAY_OF_MONTH = /^\d{4}-\d{2}-\d{2}$/;
 const midnight = (day: string) => Date.parse(`${day}T00:00:00Z`);
 
-/** What is wrong with an announcement, if anything. */
+/** The problem of an announcement, if any. */
 export function faultOfDeprecation({ since, sunset }: Deprecation): string | undefined {
   for (const day of [since, sunset])
     if (!DAY_OF_MONTH.test(day) || Number.isNaN(midnight(day))) return `${day} is not a day`;

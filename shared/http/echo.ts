@@ -1,5 +1,5 @@
-// What a GET returned may be sent back by PUT and PATCH (AMB-115): fields that the body does not take are left out where
-// they are unchanged, and named where they are not. Times and counts, which the service moves meanwhile, are ignored.
+// Accepts the response of a GET in a PUT or PATCH (AMB-115): fields outside the body's schema are dropped if they are
+// unchanged, and reported otherwise. Times and counts are ignored, because the service changes them.
 import * as v from "valibot";
 import { isJsonObject } from "../kernel/objects.ts";
 import { fieldPath } from "../rules/field-path.ts";
@@ -12,7 +12,7 @@ interface SchemaParts {
 
 const partsOf = (schema: v.GenericSchema | undefined): SchemaParts => (schema ?? {}) as SchemaParts;
 
-/** The schema without what makes it optional or nullable. */
+/** The schema inside `optional` and `nullable`. */
 function innerOf(schema: v.GenericSchema | undefined): SchemaParts {
   const { wrapped } = partsOf(schema);
   return wrapped ? innerOf(wrapped) : partsOf(schema);
@@ -21,11 +21,11 @@ function innerOf(schema: v.GenericSchema | undefined): SchemaParts {
 interface Echo {
   /** The body without the unchanged fields that its schema does not take. */
   body: unknown;
-  /** Paths of fields that cannot be changed and have another value. */
+  /** Paths of read-only fields with a new value. */
   changed: string[];
 }
 
-/** Whether a value is as it is now, but for what the service moves: times and counts, also inside. */
+/** Whether a value is unchanged, apart from times and counts, also inside. */
 const isUnchanged = (name: string, sent: unknown, current: unknown): boolean =>
   typeof current === "number" ||
   (name.endsWith("_at") && current !== undefined) ||
@@ -34,13 +34,13 @@ const isUnchanged = (name: string, sent: unknown, current: unknown): boolean =>
     typeof current === "object" &&
     Object.keys({ ...sent, ...current }).every((key) => isUnchanged(key, Object(sent)[key], Object(current)[key])));
 
-/** @param current what a GET returns now */
+/** Removes unchanged read-only fields. @param current the present response of the GET */
 export function withoutEcho(schema: v.GenericSchema, body: unknown, current: unknown): Echo {
   const changed: string[] = [];
   return { body: pruned(schema, body, current, { path: "", changed }), changed };
 }
 
-/** What a member of a list is now, also where it stands elsewhere: it is the one with its id, else the one in its place. */
+/** The present value of a list's member: the member with the same id, else the one in the same place. */
 const sameIn = (current: readonly unknown[], sent: unknown, place: number): unknown =>
   current.find((item) => isJsonObject(item) && isJsonObject(sent) && item.id !== undefined && item.id === sent.id) ??
   current[place];

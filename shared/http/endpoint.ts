@@ -1,4 +1,5 @@
-// How an endpoint is declared: route, access, shape, handler. Everything else about it derives from the declaration.
+// The declaration of an endpoint: route, access, shape, handler. Everything else about it is derived from the
+// declaration.
 import type { GenericSchema, InferOutput } from "valibot";
 import type { Clock } from "../kernel/clock.ts";
 import type { Context, LogEntry, Uses } from "../kernel/deps.ts";
@@ -16,7 +17,7 @@ export type MaxBytes = { readonly [C in Credential | "public"]?: number };
 
 export interface Shape {
   summary: string;
-  /** More for the reference page, in Markdown. */
+  /** Further text for the reference page, in Markdown. */
   description?: string;
   query?: GenericSchema;
   body?: GenericSchema;
@@ -27,7 +28,7 @@ export interface Shape {
   maxBytes?: MaxBytes;
   /** The body may also be an array of such bodies (JSON-RPC batches). */
   batches?: true;
-  /** Bounds on the JSON of the body where the usual ones are too narrow. */
+  /** Limits of the body's JSON, if the usual ones are too narrow. */
   limits?: Partial<JsonLimits>;
   /** A multipart body, declared by `multipart` of upload.ts. */
   form?: {
@@ -39,7 +40,7 @@ export interface Shape {
   };
   /** Instead of `body`: the unparsed bytes, of this media type, where the handler verifies a signature of them. */
   raw?: string;
-  /** What the published document says of the raw body: nothing checks it before the handler does. */
+  /** The fields of the raw body in the published document. Only the handler checks it. */
   rawFields?: GenericSchema;
   returns?: GenericSchema;
   /** Default: 200 with `returns`, 204 without. */
@@ -48,7 +49,7 @@ export interface Shape {
   replies?: { readonly [status: number]: { description: string; returns?: GenericSchema } };
   /** Codes the handler adds to those of its route (a 404, where it has parameters), access and shape. */
   errors?: readonly ErrorCode[];
-  /** How a failed body or query is answered: 422 VALIDATION_ERROR, or 400 BAD_REQUEST for in-app (AMB-3). */
+  /** The status for a failed body or query: 422 VALIDATION_ERROR, or 400 BAD_REQUEST for in-app (AMB-3). */
   refusal?: 400 | 422;
   /** The body of a refusal in the endpoint's own protocol; undefined: in the envelope of errors. */
   refusalBody?(refusal: ApiError): object | undefined;
@@ -56,7 +57,7 @@ export interface Shape {
   idempotent?: boolean;
   /** The handler may return an existing resource (200 instead of 201). */
   upserts?: boolean;
-  /** The field of the answer that names what was made or changed, for the audit trail. Default: `id`. */
+  /** The field of the answer with the id for the audit trail. Default: `id`. */
   names?: string;
   /** For the reference and the sample events, where a value generated from the schema is invalid or unclear. */
   example?: { params?: Readonly<Record<string, string>>; query?: object; body?: object; returns?: object };
@@ -188,8 +189,8 @@ export const isReply = (value: unknown): value is Reply =>
   typeof value === "object" && value !== null && "reply" in value && value.reply === true;
 
 /**
- * The gateway's routes of a group. A GET that needs no credential is also reached by HEAD. The others are not: the gateway
- * has 300 routes at most, and a client with a credential has no use for an answer without its body.
+ * The gateway's routes of a group. A GET without a credential is also reached by HEAD. Others are not: the gateway has
+ * at most 300 routes, and a client with a credential has no use for an answer without its body.
  */
 export const routesOf = ({ endpoints }: Pick<Group, "endpoints">): { routeKey: string; endpoint: Endpoint }[] => {
   const declared = endpoints.map((endpoint) => ({ routeKey: routeKeyOf(endpoint.route), endpoint }));

@@ -36,7 +36,7 @@ interface KnownRequest {
   countDone?: CountDone;
 }
 
-/** What a known caller must pass, in this order, before the request is read. */
+/** The gates for a known caller, in this order, before the request is parsed. */
 export const gatesOf =
   (
     { route, access }: Pick<Endpoint, "route" | "access">,
@@ -62,8 +62,8 @@ export const gatesOf =
 const KEPT_SECONDS = 300;
 
 /**
- * Fixed one-minute window per workspace, for dashboard tokens and agent keys (LIM-1 to LIM-3, ERR-19, D-MCP). A busy environment takes several
- * requests of the window by one write: the limit is never exceeded.
+ * Counts requests in a fixed one-minute window per workspace, for dashboard tokens and agent keys (LIM-1 to LIM-3,
+ * ERR-19, D-MCP). A busy environment counts several requests of the window by one write: the limit is never exceeded.
  */
 export async function limitRequests(
   caller: Caller,
@@ -97,7 +97,9 @@ export async function limitRequests(
   });
 }
 
-/** ERR-6, ERR-7: a suspended workspace allows only sessions, the bill and `/me`; a deleted one allows no request. */
+/**
+ * Refuses a suspended or deleted workspace (ERR-6, ERR-7). A suspended one allows only sessions, the bill and `/me`.
+ */
 export function requireWorkspace(caller: Caller, { effect, openWhileSuspended = false }: Access): void {
   if (caller.kind === "public") return;
   const { status } = caller.workspace;
@@ -106,7 +108,7 @@ export function requireWorkspace(caller: Caller, { effect, openWhileSuspended = 
     throw new ApiError("TENANT_SUSPENDED", "This workspace is suspended.");
 }
 
-/** ERR-9: by the declared effect, not by the method. */
+/** Refuses writes of read-only callers, by the declared effect and not by the method (ERR-9). */
 function requireWritable(caller: Caller, { effect }: Pick<Access, "effect">): void {
   if (caller.kind === "dashboard" && caller.readOnly && effect === "write") throw readOnly();
   if (caller.kind === "dashboard" && caller.narrowed && effect === "own") throw readOnly();
@@ -119,14 +121,20 @@ function requirePermission(caller: Caller, permission: Permission | undefined): 
   throw new ApiError("FORBIDDEN", `The role ${caller.role} lacks the permission ${permission}.`);
 }
 
-/** ACC-12: where the workspace demands it, a session without a second factor reaches the caller's own account alone. */
+/**
+ * Requires a second factor if the workspace demands it (ACC-12). A session without one reaches only the caller's own
+ * account.
+ */
 export function requireSecondFactor(caller: Caller, access: Access): void {
   if (caller.kind !== "dashboard" || !caller.secondFactor.isDemanded || caller.secondFactor.isProven) return;
   if (!needsSecondFactor(access)) return;
   throw new ApiError("SECOND_FACTOR_MISSING", "This workspace demands a second factor. Set one up in your account.");
 }
 
-/** ACC-17: where the workspace demands it, a session that did not begin at its provider reaches the account alone. */
+/**
+ * Requires the provider of the workspace if it is demanded (ACC-17). Other sessions reach only the caller's own
+ * account.
+ */
 export function requireProvider(caller: Caller, access: Access): void {
   if (caller.kind !== "dashboard" || !caller.provider.isDemanded || caller.provider.isProven) return;
   if (!needsSecondFactor(access)) return;
@@ -139,7 +147,7 @@ export const signInRequired = () =>
 export const needsSecondFactor = ({ effect, openBeforeSecondFactor = false }: Access): boolean =>
   effect !== "session" && !openBeforeSecondFactor;
 
-/** A member gives a key only what the member's own role holds (ATH-R5, AGT-1). @throws 403. */
+/** Requires that a member's role has every scope it gives to a key (ATH-R5, AGT-1). @throws 403 */
 export function requireOwnScopes(caller: Caller, scopes: readonly (Scope | AgentScope)[]): void {
   if (caller.kind !== "dashboard") return;
   for (const scope of scopes) {
@@ -152,7 +160,7 @@ export function requireOwnScopes(caller: Caller, scopes: readonly (Scope | Agent
   }
 }
 
-/** People that a one-off send may name where the workspace asks a second person (RDA-26, docs/decisions/0137). */
+/** The most people in a one-off send if the workspace requires a second person (RDA-26, docs/decisions/0137). */
 const MAX_ALONE = 100;
 
 interface Audience {
@@ -164,7 +172,7 @@ interface Audience {
 const isToMany = ({ target, subscriberIds, external_ids }: Audience): boolean =>
   target !== undefined || [subscriberIds, external_ids].some((ids) => Array.isArray(ids) && ids.length > MAX_ALONE);
 
-/** RDA-26: a send to many is a campaign, where that asks a second person. @throws 403. */
+/** Requires a campaign for a send to many, if the workspace requires a second person (RDA-26). @throws 403 */
 export function requireFew({ isApprovalRequired }: Workspace, send: Audience): void {
   if (isApprovalRequired && isToMany(send))
     throw new ApiError(
@@ -173,12 +181,18 @@ export function requireFew({ isApprovalRequired }: Workspace, send: Audience): v
     );
 }
 
-/** D-AGENCY: what an agency has made stays open to it on a smaller plan too (AMB-87). @throws 403 for a workspace that never was one */
+/**
+ * Requires the agency plan (D-AGENCY). Existing client workspaces stay open on a smaller plan too (AMB-87). @throws 403
+ * for a workspace that never was an agency
+ */
 export function requireAgencyPlan({ plan, kind }: Workspace): void {
   if (kind !== "agency") requireFeature(plan, "agency");
 }
 
-/** ACC-4: only a member who had not confirmed the address when joining costs a look at the user's row. */
+/**
+ * Whether the address is unconfirmed. The user's row is read only for a member who had not confirmed it when joining
+ * (ACC-4).
+ */
 export async function lacksConfirmation(
   caller: Caller,
   platform: Pick<Platform, "get">,
@@ -189,7 +203,7 @@ export async function lacksConfirmation(
   return user?.confirmed_at === undefined;
 }
 
-/** @throws 403 for what only members with a confirmed address may do */
+/** Requires a confirmed address. @throws 403 */
 async function requireConfirmed(
   caller: Caller,
   access: Pick<Access, "permission" | "isForConfirmed">,
@@ -206,7 +220,7 @@ async function requireConfirmed(
 export const needsConfirmed = ({ permission, isForConfirmed = false }: Pick<Access, "permission" | "isForConfirmed">) =>
   isForConfirmed || (permission !== undefined && confirmedPermissions.has(permission));
 
-/** A key that was created without scopes passes (AMB-27), except where the scope is opt-in (BKS-1). */
+/** Requires a scope. A key that was created without scopes passes (AMB-27), except for opt-in scopes (BKS-1). */
 export function requireScope(caller: Caller, scope: Scope | undefined): void {
   if (!scope || caller.kind !== "server" || caller.scopes.includes(scope)) return;
   if (!caller.explicit && !optInScopes.has(scope)) return;

@@ -1,14 +1,14 @@
-// Calls with the publishable key that name a user carry the user's signed id, where the workspace demands it (ACC-8).
+// Requires signed user ids in calls with the publishable key, if the workspace demands it (ACC-8).
 import { ApiError } from "../kernel/errors.ts";
 import type { Secrets } from "../store/secrets.ts";
 import { areSigned } from "../store/workspaces/identity-keys.ts";
 import type { Caller } from "./authenticate.ts";
 
 export const USER_HASH_HEADER = "x-user-hash";
-/** Hashes that one call may present: of the external id and of the subscriber id, under two keys each. */
+/** The most hashes in one call: of the external id and of the subscriber id, under two keys each. */
 const MAX_HASHES = 4;
 
-/** @throws 403 for an id without its hash. */
+/** Checks the hashes of ids. @throws 403 for an id without its hash */
 export async function requireSignedIds(
   caller: Caller,
   parts: readonly unknown[],

@@ -1,4 +1,5 @@
-// Edits of what the caller has seen: the header `If-Match` names its version, and the header `ETag` says the new one (RDA-25).
+// Conditional edits: the header `If-Match` names the version that the caller read, and `ETag` returns the new one
+// (RDA-25).
 import * as v from "valibot";
 import { ApiError, beingChanged } from "../kernel/errors.ts";
 import type { EditResult } from "../store/edits.ts";
@@ -14,10 +15,10 @@ export const IF_MATCH =
 
 const tagOf = ({ version }: VersionedEntity): string => `"${version}"`;
 
-/** With its version as its entity tag. */
+/** Adds the version as the entity tag. */
 export const tagged = <T extends VersionedEntity>(found: T): Reply => replyWith(200, found, { etag: tagOf(found) });
 
-/** A proxy that packs answers makes their tags weak; the version is the same. */
+/** A proxy that compresses answers makes their tags weak; the version is the same. */
 const names = (header: string, { version }: VersionedEntity): boolean =>
   header.split(",").some((tag) => tag.trim().replace(/^W\//, "").replaceAll('"', "") === String(version));
 
@@ -25,16 +26,16 @@ const isAny = (header: string): boolean => header.trim() === "*";
 
 interface Edit<T extends VersionedEntity> {
   read(): Promise<T>;
-  /** Of what was seen, or of whatever is there. */
+  /** Edits the version that was read, or whatever is stored. */
   edit(seen: T | undefined): Promise<EditResult<T>>;
-  /** How the API shows it, where that is not as it is. */
+  /** The API's form of the resource, if it differs from the stored one. */
   show?(found: T): VersionedEntity | Promise<VersionedEntity>;
 }
 
 /**
- * Makes an edit if what is there is what the caller saw, and any edit of a caller who does not say what that was.
- * @param returns the schema of the answer
- * @throws 412 with what is there now, 409 where somebody else came first, and what `read` and `edit` throw
+ * Makes an edit if the stored version is the one that the caller read, or if the caller names none. @param returns the
+ * schema of the answer @throws 412 with the stored version, 409 if another edit came first, and the errors of `read`
+ * and `edit`
  */
 export async function editAsSeen<T extends VersionedEntity>(
   { "if-match": header = "*" }: Readonly<Record<string, string | undefined>>,

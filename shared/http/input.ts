@@ -12,10 +12,10 @@ import type { Upload } from "./upload.ts";
 type RefusalStyle = Pick<Shape, "refusal">;
 
 const ID = /^[\w.:-]{1,128}$/;
-/** The token of a link of a mail holds the target of the link. */
+/** A token in the link of a mail contains the target of the link. */
 const TOKEN = /^[\w.:-]{1,4096}$/;
 
-/** Path parameters. @throws 404 for a text that cannot be an id. */
+/** Reads path parameters. @throws 404 for a text that cannot be an id */
 export function readParams(params: Record<string, string | undefined> = {}): Record<string, string | undefined> {
   for (const [name, value = ""] of Object.entries(params))
     if (!(name === "token" ? TOKEN : ID).test(value)) throw notFound("resource");
@@ -23,8 +23,9 @@ export function readParams(params: Record<string, string | undefined> = {}): Rec
 }
 
 /**
- * AMB-116: a misspelt parameter must not be ignored. Public routes take more, because others add to the links of mails.
- * @throws 422 (in-app: 400) naming the parameters that the route does not have.
+ * Refuses unknown parameters, because a misspelt one must not be ignored (AMB-116). Public routes accept them, because
+ * others add parameters to the links of mails. @throws 422 (in-app: 400) naming the parameters that the route does not
+ * have
  */
 export function refuseUnknownQuery(
   shape: RefusalStyle & Pick<Shape, "query">,
@@ -37,7 +38,7 @@ export function refuseUnknownQuery(
   throw refusalOf(shape)(Object.fromEntries(fields));
 }
 
-/** The parameters of the query. A POST that has no body of its own takes them in the body too, so that none is ignored. */
+/** Reads the query. A POST without a body of its own takes its parameters in the body too, so that none is ignored. */
 export async function readQuery(
   { access, shape, route }: Pick<Endpoint, "access" | "shape" | "route">,
   request: { event: RequestBody & { event: { queryStringParameters?: Record<string, string | undefined> } } },
@@ -61,7 +62,10 @@ export const parseQuery = (
 export const parseBody = (shape: RefusalStyle & Pick<Shape, "body">, body: unknown): unknown =>
   shape.body && parse(shape, shape.body, body);
 
-/** `parseBody`, which takes what a GET returned. @param current what it returns now; read only for a refused body (AMB-115) */
+/**
+ * Like `parseBody`, but also accepts the response of a GET. @param current the present response, read only for a
+ * refused body (AMB-115)
+ */
 export async function parseEcho(
   shape: RefusalStyle & Pick<Shape, "body">,
   body: unknown,
@@ -86,14 +90,16 @@ interface RequestBody {
   isBase64Encoded: boolean;
 }
 
-/** The longest JSON of a caller without a secret: anonymous calls are unlimited, and an SDK key is in every app. */
+/**
+ * The longest JSON of a caller without a secret: anonymous calls have no rate limit, and an SDK key is in every app.
+ */
 export const BODY_BYTES = { public: 65_536, sdk: 262_144 } as const;
 
-/** The longest body of a caller in bytes; undefined: as long as the gateway lets through. */
+/** The longest body of a caller in bytes; undefined: as long as the gateway allows. */
 export const maxBytesOf = ({ maxBytes, raw }: Pick<Shape, "maxBytes" | "raw">, kind: Caller["kind"]) =>
   maxBytes?.[kind] ?? (raw === undefined ? (BODY_BYTES as MaxBytes)[kind] : undefined);
 
-/** EVT-15: looks at the length alone. @throws 413 */
+/** Checks only the length (EVT-15). @throws 413 */
 export function refuseLongBody(shape: Pick<Shape, "maxBytes" | "raw">, caller: Caller, request: RequestBody): void {
   const max = maxBytesOf(shape, caller.kind);
   if (max === undefined || typeof request.body !== "string") return;
@@ -112,7 +118,7 @@ export async function readJson(request: { event: RequestBody }): Promise<void> {
   }
   if (!JSON_TYPE.test(event.headers["content-type"] ?? ""))
     throw badRequest("The body must be sent as application/json.");
-  // The type was checked above, with more spellings of it than the parser accepts.
+  // The type was checked above; that check allows more spellings than the parser.
   const { body, isBase64Encoded } = event;
   const parsed = { event: { body, isBase64Encoded, headers: { "content-type": "application/json" } } };
   try {
@@ -123,13 +129,16 @@ export async function readJson(request: { event: RequestBody }): Promise<void> {
   event.body = parsed.event.body;
 }
 
-/** Without a reviver, which takes forty times as long: `refuseDeepBody` refuses the keys that could change a prototype. */
+/**
+ * No reviver is used, because it takes forty times as long: `refuseDeepBody` refuses keys that could change a
+ * prototype.
+ */
 const parser = jsonBodyParser();
 
 export const bytesOf = ({ body, isBase64Encoded }: Pick<RequestBody, "body" | "isBase64Encoded">): Buffer =>
   Buffer.from(typeof body === "string" ? body : "", isBase64Encoded ? "base64" : "utf8");
 
-/** A multipart body: text fields parsed by their schema, and the file as it was sent. */
+/** Reads a multipart body: text fields parsed by their schema, and the file as it was sent. */
 export async function parseForm(
   shape: RefusalStyle,
   form: NonNullable<Shape["form"]>,
@@ -144,14 +153,16 @@ export async function parseForm(
   return { fields: parse(shape, form.fields, { ...fields }), file };
 }
 
-/** Of a form whose file was sent as text (`curl -F file=a.csv` without the `@`) or under another name. */
+/** The problem of a form whose file was sent as text (`curl -F file=a.csv` without the `@`) or under another name. */
 function misplacedFile(part: string, fields: Upload["fields"], file: Upload["file"]) {
   if (Object.hasOwn(fields, part)) return { [part]: "must be sent as a file" };
   if (file && file.field !== part) return { [part]: "is required" };
   return undefined;
 }
 
-/** Before any schema: a body must be an object, neither deep nor very wide, since schemas are recursive. */
+/**
+ * Checks a body before any schema: it must be an object, neither too deep nor too wide, because schemas are recursive.
+ */
 export function refuseDeepBody(shape: RefusalStyle & Pick<Shape, "limits" | "batches">, body: unknown): void {
   const isObject = typeof body === "object" && body !== null && (shape.batches === true || !Array.isArray(body));
   const { path, reason } = (isObject ? checkJson(body, shape.limits) : NO_OBJECT) ?? {};
@@ -180,7 +191,7 @@ export function fieldsOf(issues: readonly v.BaseIssue<unknown>[]): Record<string
   return Object.fromEntries(fields);
 }
 
-/** Of a union, the problems inside the one form that the value has; else of none of its forms. */
+/** The problems inside the one form of a union that the value matches; else one that it matches none. */
 function innermost(issue: v.BaseIssue<unknown>): v.BaseIssue<unknown>[] {
   const form = Array.isArray(issue.input) ? "array" : "object";
   const problems = issue.type === "union" ? (issue.issues ?? []) : [];
@@ -192,7 +203,7 @@ function innermost(issue: v.BaseIssue<unknown>): v.BaseIssue<unknown>[] {
   return nested.length > 0 ? nested : [issue];
 }
 
-/** @returns an empty text for an issue of the whole */
+/** The path of an issue. @returns an empty text for an issue of the whole body */
 export const pathOf = ({ path }: v.BaseIssue<unknown>): string =>
   fieldPath(...(path ?? []).map(({ key }) => (typeof key === "number" ? key : String(key))));
 

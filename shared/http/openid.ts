@@ -16,16 +16,16 @@ import type { AssertedUser } from "../store/workspaces/federated-users.ts";
 
 export type Result<T> = { kind: "found"; value: T } | { kind: "failed"; reason: string };
 
-/** The end of a sign-in asks up to four times, and a request has 29 s. */
+/** The end of a sign-in makes up to four requests, and its own request has 29 s. */
 const PATIENCE_MS = 6 * SECOND;
 const LEEWAY_SECONDS = 60;
 /** aws-jwt-verify reads the real clock, so times are checked here (docs/decisions/0021#service-clock). */
 const GRACE_SECONDS = 100 * 366 * 86_400;
 const MAX_TOKEN = 16_384;
-/** RFC 8176: the user gave more than one factor. */
+/** The user proved more than one factor (RFC 8176). */
 const MULTIPLE_FACTORS = "mfa";
 
-/** A browser goes there: no script, file or text of an address. */
+/** A page for the browser: no script, file or text of an address. */
 const Page = v.pipe(
   v.string(),
   v.check((text) => URL.parse(text)?.protocol === "https:"),
@@ -65,7 +65,7 @@ const Claims = v.looseObject({
   amr: v.optional(v.array(v.string())),
 });
 
-/** The provider's own description, which must be of the issuer that was asked. */
+/** The provider's own description, which must name the same issuer. */
 export async function discover(egress: Egress, issuer: string): Promise<Result<Metadata>> {
   const document = await asked(egress, Metadata, {
     url: `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`,
@@ -75,7 +75,7 @@ export async function discover(egress: Egress, issuer: string): Promise<Result<M
   return document;
 }
 
-/** Where a browser goes to sign in. */
+/** The URL where a browser signs in. */
 export function authorizationUrl(
   { authorization_endpoint }: Metadata,
   parameters: Readonly<Record<string, string | undefined>>,
@@ -126,8 +126,8 @@ interface ExpectedClaims {
 }
 
 /**
- * Checks an ID token: its signature by the provider's keys, issuer, audience, times and nonce. What it does not say of the
- * person is asked of the provider by the access token, as OpenID Connect Core 5.4 has it.
+ * Checks an ID token: its signature by the provider's keys, issuer, audience, times and nonce. Missing data about the
+ * person is requested by the access token (OpenID Connect Core 5.4).
  */
 export async function verify(
   egress: Egress,
@@ -156,7 +156,7 @@ export async function verify(
   if (beside?.kind === "failed") return beside;
 
   const { name, ...more } = { ...beside?.value, ...claims };
-  // Who verified an address verified that one alone.
+  // A verification is valid only for the address beside it.
   const { email = "", email_verified: verified } = (hasAddress ? undefined : beside?.value) ?? checked.value;
   const address = withAsciiDomain(email);
   const isVerified = verified === true || verified === "true";
@@ -173,7 +173,7 @@ export async function verify(
   };
 }
 
-/** What the provider says of the person of an access token, who must be that of the ID token. */
+/** The provider's data about the person of an access token, who must be the one of the ID token. */
 async function userInfo(
   egress: Egress,
   url: string,
@@ -213,7 +213,7 @@ const faults: [is: abstract new (...args: never[]) => Error, what: string][] = [
 const faultOf = (error: unknown): string =>
   faults.find(([kind]) => error instanceof kind)?.[1] ?? "is not one that can be verified";
 
-/** Asks the provider, and reads its answer as JSON of a shape. */
+/** Sends a request to the provider, and reads its answer as JSON of a shape. */
 async function asked<S extends v.GenericSchema>(
   egress: Egress,
   schema: S,

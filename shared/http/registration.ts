@@ -1,4 +1,4 @@
-// Who may register on this deployment: a setting of it, with the invitations of the operator.
+// Registration on this deployment: open or closed by a setting, with the invitations of the operator.
 import * as v from "valibot";
 import { OwnName, said } from "../contract/schemas.ts";
 import { DAY, SECOND, timestamp, ttl } from "../kernel/clock.ts";
@@ -24,7 +24,7 @@ export const registrationMode = /* @__PURE__ */ perEnvironment("registration", {
   settingAmong(deps, "REGISTRATION", registrations),
 );
 
-/** The largest plan that a workspace may take by itself: where anybody may have one, that of new ones. */
+/** The largest plan that a workspace may choose by itself; with open registration, the plan of new ones. */
 export const largestOwnPlan = /* @__PURE__ */ perEnvironment(
   "largestOwnPlan",
   { env: ["STRANGERS", "DEFAULT_PLAN"] },
@@ -70,20 +70,20 @@ export async function createAccount(
   return { ...(await register(platform, storeOf, { ...account, secret, plan, isConfirmed })), secret };
 }
 
-/** @throws 422 for a password that is easily guessed, with the reason. */
+/** Refuses a password that is easily guessed. @throws 422 with the reason */
 export function refuseWeak(password: string, personal: readonly string[]): void {
   const weakness = weaknessOf(password, personal);
   if (weakness) throw invalid({ password: weakness });
 }
 
-/** Lets an address register on a deployment that takes invited ones only, for 7 days. */
+/** Lets an address register on a deployment with registration by invitation, for 7 days. */
 export async function inviteToRegister(platform: Platform, email: string): Promise<{ email: string; until: string }> {
   const at = platform.clock.now() + INVITED_FOR_MS;
   await platform.put(RegistrationInvite, { email }, { email, expires: ttl(at) });
   return { email, until: timestamp(at) };
 }
 
-/** @returns whether the operator invited this address @throws 403 if it may not register on this deployment. */
+/** Admits an address. @returns whether the operator invited it @throws 403 if it may not register on this deployment */
 export async function admitRegistration(
   platform: PlatformReader,
   mode: RegistrationMode,

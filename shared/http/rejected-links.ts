@@ -1,5 +1,5 @@
-// Links to the rejected rows and the warnings of an import and to the files of exports. A link of S3 dies with the credentials that signed it, after hours at most, so
-// ours holds for a day and leads to one of S3 that is made when it is opened (AMB-88).
+// Links to the rejected rows and warnings of an import, and to the files of exports. A link of S3 expires with the
+// credentials that signed it, after hours at most. Ours is valid for a day and redirects to a new link of S3 (AMB-88).
 import { GetObjectCommand, S3Client } from "@aws-sdk/client-s3";
 import { getSignedUrl } from "@aws-sdk/s3-request-presigner";
 import { openCursor, sealCursor } from "../contract/paging.ts";
@@ -19,7 +19,7 @@ const SCOPES = ["rejected-rows", "import-warnings", "export"] as const;
 type LinkScope = (typeof SCOPES)[number];
 
 interface FileLinks {
-  /** The address of the rejected rows of an import, or of the file of an export, valid for 24 hours. */
+  /** The URL of the rejected rows of an import, or of the file of an export, valid for 24 hours. */
   urlOf(id: string): Promise<string>;
 }
 
@@ -44,8 +44,8 @@ export const warningsLinks = /* @__PURE__ */ linksOf("warningsLinks", "import-wa
 export const exportLinks = /* @__PURE__ */ linksOf("exportLinks", "export");
 
 /**
- * The address of the file that a link leads to, valid for five minutes; undefined if the link is not ours or expired, and in a
- * workspace that is suspended or was deleted (ERR-6, ERR-7).
+ * The URL of the file behind a link, valid for five minutes; undefined if the link is not ours or expired, or in a
+ * suspended or deleted workspace (ERR-6, ERR-7).
  */
 export const openedRejectedLink = /* @__PURE__ */ perEnvironment(
   "openRejected",

@@ -1,9 +1,9 @@
-// Requests of a minute that an environment has taken from a workspace's limit and not used yet: a busy environment counts
-// many requests by one write.
+// Requests that an environment has reserved from a workspace's limit for a minute and not used yet: a busy environment
+// counts many requests by one write.
 import { perEnvironment } from "../kernel/deps.ts";
 import { recent } from "../store/recent.ts";
 
-/** An environment that takes tokens and becomes idle makes the limit reached earlier by at most this share. */
+/** If an environment reserves tokens and becomes idle, the limit is reached earlier by at most this share. */
 const MAX_SHARE = 1 / 200;
 const MAX_CACHED_WORKSPACES = 1_000;
 
@@ -13,16 +13,16 @@ interface Minute {
   used: number;
   before: number;
   left: number;
-  /** What all environments have taken, when this one took last. */
+  /** The total of all environments when this one last reserved. */
   taken: number;
 }
 
 export interface RequestTokens {
-  /** The environment's state of a minute. It is changed by the caller. */
+  /** The environment's state of a minute. The caller changes it. */
   of(tenant: string, minute: number): Minute;
 }
 
-/** The tokens of requests that an environment has taken of its workspaces, by minute. */
+/** The requests that an environment has reserved, by workspace and minute. */
 export function createRequestTokens(): RequestTokens {
   const minutes = recent<Minute>(MAX_CACHED_WORKSPACES);
   return {
@@ -37,7 +37,7 @@ export function createRequestTokens(): RequestTokens {
   };
 }
 
-/** How many tokens to take now: what the environment needed in the last minute, and a small share of what is left. */
+/** How many tokens to reserve now: the need of the last minute, and a small share of the rest. */
 export const tokensToTake = ({ before, taken }: Minute, max: number): number =>
   Math.max(1, Math.min(before, Math.floor((max - taken) * MAX_SHARE)));
 

@@ -18,7 +18,7 @@ export const openToBrowsers: Readonly<Record<string, string>> = {
   "access-control-expose-headers": `date, retry-after, x-request-id, ${STREAM_ID_HEADER}`,
 };
 
-/** The response of a handler's result. @throws if it is not as the shape says */
+/** The response for a handler's result. @throws if it does not match the shape */
 export function respond({ route, shape }: Endpoint, result: unknown): Response {
   const declared = shape.status ?? (shape.returns || shape.text ? 200 : 204);
   const reply: Omit<Reply, "reply"> = isReply(result) ? result : { body: result, headers: {} };

@@ -1,5 +1,5 @@
-// Limits that many requests meet: counted in memory, and written once for several, so that a counted one costs little. They are
-// reached somewhat late, by what each environment has not written yet.
+// Limits that many requests meet: counted in memory, and written once for several, so that counting is cheap. A limit
+// is reached somewhat late, by the unwritten counts of each environment.
 import { ApiError } from "../kernel/errors.ts";
 import type { Platform } from "../store/context.ts";
 import { recent } from "../store/recent.ts";
@@ -9,7 +9,7 @@ const MAX_CACHED = 10_000;
 
 interface Window {
   window: number;
-  /** That were not written yet. */
+  /** Counts that are not written yet. */
   open: number;
   refusal: unknown;
 }
@@ -22,7 +22,7 @@ type CountSampled = (
   by?: number,
 ) => Promise<void>;
 
-/** The counters of one environment. @param together how many are written at once */
+/** The counters of one environment. @param together how many counts are written at once */
 export function openSampled(together: number): CountSampled {
   const windows = recent<Window>(MAX_CACHED);
   return async (platform, limit, who, by = 1) => {
@@ -38,7 +38,7 @@ export function openSampled(together: number): CountSampled {
     const counted = state.open;
     state.open = 0;
     await countAttempt(platform, limit, who, counted).catch((error: unknown) => {
-      // What was not written is counted with the next one, which may be written.
+      // Unwritten counts are added to the next write.
       if (error instanceof ApiError && error.code === "RATE_LIMITED") state.refusal = error;
       else state.open += counted;
       throw error;

@@ -1,7 +1,7 @@
-// Limits of requests with a publishable key, which anybody can read from a page: per key and per network address, in
-// requests and in write units, because one request may cost as much as hundreds (AMB-146). Per address also of writes
-// by the links of mails, which need no key, and of what their page of topics answers. They protect the service from
-// abuse and are far above what users cause; the limit per minute of a plan does not count them (LIM-3).
+// Limits of requests with a publishable key, which is readable in a page: per key and per network address, in requests
+// and in write units, because one request may cost as much as hundreds (AMB-146). The limits per address include writes
+// by the links of mails, which need no key, and the answers of their topic page. They protect the service from abuse
+// and are far above normal use; the limit per minute of a plan does not count these requests (LIM-3).
 import { MINUTE } from "../kernel/clock.ts";
 import { perEnvironment } from "../kernel/deps.ts";
 import { ApiError } from "../kernel/errors.ts";
@@ -11,44 +11,55 @@ import { spent } from "../store/table-client.ts";
 import type { Caller } from "./authenticate.ts";
 import { openSampled } from "./sampled-limits.ts";
 
-/** An environment writes a counter once for so many requests or units, so that a counted one costs a fiftieth of a write. */
+/**
+ * An environment writes a counter once for this many requests or units, so that counting costs a fiftieth of a write.
+ */
 const COUNTED_TOGETHER = 50;
-/** Write units that a limit of one request allows: what users send takes two or three. */
+/** Write units per request of the limit: the requests of users take two or three. */
 const UNITS_PER_REQUEST = 4;
 const UNIT_BYTES = 1_024;
-/** Of an answer: their transfer costs what a write unit does. What is read is counted apart, so that who writes too much still reads. */
+/**
+ * Bytes of an answer whose transfer costs as much as a write unit. Reads are counted separately, so that a caller who
+ * writes too much can still read.
+ */
 const ANSWERED_UNIT_BYTES = 8_192;
-/** So many read units cost what a write unit does. */
+/** Read units that cost as much as a write unit. */
 const READS_PER_UNIT = 5;
 
 interface SdkLimits {
   /**
-   * Counts a request, and the units that it seems to have. @throws 429 RATE_LIMITED with `Retry-After` until the minute
-   * ends (ERR-16).
+   * Counts a request and its estimated units. @throws 429 RATE_LIMITED with `Retry-After` until the minute ends
+   * (ERR-16)
    */
   count(request: CountedRequest, platform: Pick<Platform, "change" | "clock">): Promise<CountDone>;
 }
 
 /**
- * Counts what a request wrote beyond what it seemed to, read and answered, in bytes: once it is done, or since the call before.
- * @returns false where that was too much: the next request is refused
+ * Counts, after the request, the units it wrote beyond the estimate, its reads and its answer in bytes, since the last
+ * call. @returns false beyond the limit: the next request is refused
  */
 export type CountDone = (answered: number) => Promise<boolean>;
 
 interface CountedRequest {
   caller: Caller;
-  /** Whether the path has the token of a mail's link instead of a credential: to change something, or for the page of topics. */
+  /**
+   * Whether the path has the token of a mail's link instead of a credential: to change something, or for the topic
+   * page.
+   */
   link: "change" | "page" | undefined;
   address: () => string;
   /** See `unitsOf`. */
   units: number;
 }
 
-/** What a request seems to write, in write units: a row and its index, and one for each KB of its body. None if it reads. */
+/** The estimated write units of a request: a row and its index, and one for each KB of its body. A read has none. */
 export const unitsOf = (method: string, bytes: number): number =>
   method === "GET" || method === "HEAD" ? 0 : 2 + Math.floor(bytes / UNIT_BYTES);
 
-/** Images and targets are fetched by the proxies of mailboxes, for many readers from one address: only changes and the page count. */
+/**
+ * Images and targets are requested by the proxies of mailboxes, for many readers from one address: only changes and the
+ * page count.
+ */
 export function linkOf(route: string, units: number): CountedRequest["link"] {
   if (!route.endsWith("/:token")) return undefined;
   if (units > 0) return "change";
@@ -104,7 +115,7 @@ export const sdkLimits = /* @__PURE__ */ perEnvironment(
   },
 );
 
-/** What is done is answered. The refusal is remembered for the next request. */
+/** A finished request is answered. The refusal applies to the next request. */
 const isTaken = (counting: Promise<void>): Promise<boolean> =>
   counting.then(
     () => true,

@@ -44,7 +44,7 @@ interface RequestContext {
   caller: Caller;
   query: unknown;
   form: unknown;
-  /** Counts for the limits what the request wrote, and the bytes that it answers. */
+  /** Counts the writes of the request for the limits, and the bytes of its answer. */
   countDone?: CountDone;
 }
 
@@ -70,13 +70,13 @@ export function serve(group: Group, bare: Deps): ApiHandler {
   };
 }
 
-/** What the endpoints of a group share. */
+/** Shared by the endpoints of a group. */
 interface GroupRuntime {
   open: ReturnType<typeof opener>;
   cached: ReturnType<typeof createCredentialCache>;
 }
 
-/** The GET of what a PUT or PATCH changes. */
+/** The GET endpoint of the resource that a PUT or PATCH changes. */
 function readerOf({ route }: Endpoint, { endpoints }: Group): Endpoint | undefined {
   const [method, path] = route.split(" ");
   if (method !== "PUT" && method !== "PATCH") return undefined;
@@ -163,7 +163,7 @@ const stateOf = (event: Event, ids: Deps["ids"], startedAt: number): RequestCont
 
 type CurrentReader = (context: RequestContext) => Promise<unknown>;
 
-/** What the handler of a request is run with. */
+/** The deps of a request's handler. */
 interface HandlerDeps {
   deps: Deps;
   bind: ReturnType<ReturnType<typeof opener>>;
@@ -171,7 +171,7 @@ interface HandlerDeps {
 
 const isOfSandbox = (caller: Caller): boolean => caller.kind !== "public" && isSandbox(caller.workspace.tenant);
 
-/** Those of the function, or for a caller of a sandbox those of its time (docs/decisions/0072). */
+/** The deps of the function, or those of a sandbox's time for its caller (docs/decisions/0072). */
 const depsOfRequests =
   ({ access, uses }: Pick<Endpoint, "access" | "uses">, ordinary: HandlerDeps) =>
   ({ caller }: RequestContext): HandlerDeps => {
@@ -199,7 +199,7 @@ const currentReader =
     }
   };
 
-/** Parses query and body, and checks that the users they name are signed where that is demanded. */
+/** Parses query and body, and checks that user ids in them are signed if that is demanded. */
 async function readInput(
   endpoint: Endpoint,
   request: { event: RequestContext },
@@ -228,7 +228,7 @@ async function readBody(
   event.body = await parseEcho(shape, event.body, current && (() => current(event)));
 }
 
-/** The only place where a thrown error becomes a response. */
+/** Turns a thrown error into a response. This is the only place that does. */
 function refuse(error: unknown, endpoint: Endpoint, context: RequestContext, { log }: Deps): Response {
   const refusal = toApiError(error, context.requestId);
   if (refusal.status >= 500)
@@ -251,7 +251,7 @@ function presentedBy(
 
 const tenantOf = ({ caller }: RequestContext) => (caller.kind === "public" ? undefined : caller.workspace.tenant);
 
-/** What of a request each line of the log about it says. */
+/** The fields about a request in each line of the log. */
 const placeOf = ({ route }: Endpoint, context: RequestContext) => ({
   request_id: context.requestId,
   tenant: tenantOf(context),

@@ -1,4 +1,4 @@
-// What serving a request may touch, beside the capabilities of the endpoint.
+// Capabilities for serving any request, beside those of the endpoint.
 import { createHash, timingSafeEqual } from "node:crypto";
 import { type Capability, perEnvironment } from "../kernel/deps.ts";
 import { ApiError } from "../kernel/errors.ts";
@@ -29,10 +29,10 @@ export function viewerAddress(arrival: Arrival, originSecret: string | undefined
   return address && cameThroughEdge(arrival, originSecret) ? address : arrival.requestContext.http.sourceIp;
 }
 
-/** Token issuers are asked for these under the gateway's own address too (E19). */
+/** Token issuers also request these under the gateway's own address (E19). */
 const PUBLIC_KEYS = "GET /.well-known/jwks.json";
 
-/** With `EDGE_ONLY`, refuses what passed by the edge, where a web ACL sees it (E27). */
+/** With `EDGE_ONLY`, refuses requests that bypass the edge with its web ACL (E27). */
 const edgeOnly = /* @__PURE__ */ perEnvironment("requireEdge", { env: ["EDGE_ONLY", "ORIGIN_SECRET"] }, ({ env }) => {
   return (route: string, arrival: Arrival) => {
     if (env.EDGE_ONLY !== "1" || route === PUBLIC_KEYS || cameThroughEdge(arrival, env.ORIGIN_SECRET)) return;

@@ -13,7 +13,9 @@ const LEEWAY_SECONDS = 5;
  * (docs/decisions/0021#service-clock).
  */
 const GRACE_SECONDS = 100 * 366 * 86_400;
-/** How many tokens an environment knows at once: a signature takes an eighth of the processor time of a small request. */
+/**
+ * Verified tokens kept per environment: verifying a signature takes an eighth of the processor time of a small request.
+ */
 const MAX_VERIFIED_TOKENS = 256;
 /** The published keys are read again for an unknown key id, but not more often than this. */
 const REREAD_MS = 10_000;
@@ -24,10 +26,10 @@ const Claims = v.object({
   token_use: v.optional(v.literal("access")),
   role: v.optional(v.string()),
   ro: v.optional(v.boolean(), false),
-  /** Read-only by request, not by role: tokens that it is exchanged for are read-only as well. */
+  /** Read-only by request, not by role: tokens exchanged for it are read-only as well. */
   narrowed: v.optional(v.boolean()),
   agency: v.optional(v.string()),
-  /** The session that it belongs to; its end is the end of the token. */
+  /** The session of the token. The token ends with it. */
   session: v.optional(v.string()),
   exp: v.number(),
   iat: v.number(),
@@ -69,16 +71,16 @@ function openVerifier(deps: Deps): TokenVerifier {
     graceSeconds: GRACE_SECONDS,
   });
   let knownKeyIds = new Set<string>();
-  /** 0: they are not read yet. */
+  /** 0: not read yet. */
   let readAt = 0;
   let reading: Promise<void> | undefined;
-  /** The claims of tokens whose signature was good, the oldest first; their times are of each request. */
+  /** The claims of tokens with a verified signature, the oldest first. Each request checks their times. */
   const verifiedTokens = new Map<string, Claims>();
 
   const readKeysAgain = async (now: number) => {
     readAt = now;
     const published = await publishedKeys().catch((error: unknown) => {
-      // The next request reads again: who waits for this one fails with it, and nobody else.
+      // The next request reads again: a failure affects only the requests that wait for this read.
       readAt = 0;
       throw error;
     });
@@ -106,7 +108,7 @@ function openVerifier(deps: Deps): TokenVerifier {
     verify: async (token, now) => {
       const claims = verifiedTokens.get(token) ?? (await verifySignature(token, now));
       if (!claims || !isCurrent(claims, now / 1_000)) return undefined;
-      // What another issuer says of sessions and agencies is nothing of ours.
+      // Claims of another issuer about sessions and agencies are ignored.
       const { session: _, agency: __, ...output } = claims;
       return external ? output : claims;
     },

@@ -17,13 +17,13 @@ export interface Upload {
 }
 
 interface FilePart {
-  /** The most that the file may have; one more is 413 FILE_TOO_LARGE. */
+  /** The largest file; a larger one is 413 FILE_TOO_LARGE. */
   fileBytes: number;
   /** Its name in the form. */
   part?: string;
   /** The handler can do without it. */
   isOptional?: boolean;
-  /** The status of a part that is no file or has another name. Default: the endpoint's. */
+  /** The status for a part that is not a file or has another name. Default: the endpoint's. */
   refusal?: 400;
 }
 
@@ -39,11 +39,11 @@ export const multipart = <F extends GenericSchema>(
   read: (body: Buffer, contentType: string | undefined) => readUpload(body, contentType, fileBytes),
 });
 
-/** As many as the 65,536 characters of a mapping of columns may have. */
+/** Enough for the 65,536 characters of a column mapping. */
 export const FIELD_BYTES = 262_144;
 /** More than any form declares. */
 const MAX_FIELDS = 16;
-/** The parser walks all that it has got, also after it was told to stop. */
+/** The parser processes all the bytes it has, even after it was told to stop. */
 const PIECE_BYTES = 16_384;
 
 /**

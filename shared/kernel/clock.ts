@@ -1,4 +1,4 @@
-// Service time, as everything sees it: instants in milliseconds, and what they are called in rows and answers.
+// Service time: instants in milliseconds, and their form in rows and answers.
 
 /** Service time in milliseconds since the epoch; sleeping follows the same time. */
 export interface Clock {

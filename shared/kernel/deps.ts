@@ -1,4 +1,4 @@
-// What every function depends on: its clients, clock, ids, settings and log are passed in
+// The dependencies of every function: its clients, clock, ids, settings and log are passed in
 // (docs/decisions/0021#composition-root).
 import type { Clock } from "./clock.ts";
 import type { Ids, TenantId } from "./ids.ts";
@@ -44,19 +44,19 @@ export interface Deps {
 
 export interface Sandbox {
   tenant: TenantId;
-  /** The real time of the service: for what leaves the workspace, such as the signatures of links. */
+  /** The real time of the service, for links and other things that leave the workspace. */
   wall: Clock;
 }
 
-/** What a policy statement of the function grants. `on` names a resource of the stack. */
+/** A grant in the function's policy. `on` names a resource of the stack. */
 export interface Grant {
   actions: readonly string[];
   on: string;
 }
 
 /**
- * Something a function may touch: at once the property `as` of its context, its env variables and its IAM grants
- * (docs/decisions/0001). `open` runs once per environment; what it returns runs once per request, bound to the tenant.
+ * A right of a function: the property `as` of its context, its env variables and its IAM grants in one
+ * (docs/decisions/0001). `open` runs once per environment; its result runs once per request, bound to the tenant.
  */
 export interface Capability<As extends string = string, Value = unknown> {
   as: As;

@@ -34,7 +34,7 @@ export type ErrorCode = keyof typeof statuses;
 interface Details {
   /** Field name → the error of the field (ERR-0). */
   fields?: Record<string, string>;
-  /** What is there, where the caller expected something else. */
+  /** The stored state, if the caller expected another one. */
   current?: unknown;
   headers?: Record<string, string>;
   /** Replaces the envelope where the specification names another body (ERR-19, ERR-20). */
@@ -79,12 +79,12 @@ export function requireFound<T>(found: T | undefined, what: string): T {
   return found;
 }
 
-/** ERR-7: of a workspace that was deleted. */
+/** The refusal in a deleted workspace (ERR-7). */
 export const closed = (): ApiError => new ApiError("TENANT_DELETED", "This workspace is closed.");
 
 export const conflict = (message: string): ApiError => new ApiError("CONFLICT", message);
 
-/** A 409: others were first, as often as it was tried. */
+/** A 409: every attempt lost against other writers. */
 export const beingChanged = (): ApiError => conflict("Somebody else is changing this at the moment. Try again.");
 
 type Fields = Record<string, string>;
@@ -96,7 +96,7 @@ function firstOf(fields: Fields): string {
 
 const MAX_NAME = 256;
 
-/** A name may be what the caller sent: an answer does not repeat a long one. */
+/** A refused name may come from the caller: an answer does not repeat a long one. */
 function refusal(code: ErrorCode, reasons: Fields, message?: string): ApiError {
   const fields = Object.fromEntries(
     Object.entries(reasons).map(([name, reason]) => [name.slice(0, MAX_NAME).toWellFormed(), reason]),
@@ -113,17 +113,17 @@ export const invalid = (fields: Fields, message?: string): ApiError => refusal("
 /** A 400 that names the faulty fields (AMB-3). */
 export const malformed = (fields: Fields, message?: string): ApiError => refusal("BAD_REQUEST", fields, message);
 
-/** An error that is known by its name, as those of AWS are. */
+/** An error that is known by its name, as errors of AWS are. */
 export const namedError = (name: string, message: string): Error => Object.assign(new Error(message), { name });
 
-/** How busy dependencies begin to say it, some of them with a 400, and how we do. */
+/** The beginnings of messages of busy dependencies, some with a 400, and of our own. */
 const BUSY =
   /^(?:InternalServer|KMSInternal|ProvisionedThroughput|Request(?:Limit|Throttled|Timeout)|ServiceUnavailable|Throttl|TimeoutError|TransactionConflict)/;
 
-/** A connection that broke, or came about with nobody. */
+/** Codes of a connection that broke or was never made. */
 const BROKEN = /^E(?:AI_AGAIN|CONNREFUSED|CONNRESET|PIPE|TIMEDOUT)$/;
 
-/** An error of an SDK client has the status of the answer, and one of the network a code. */
+/** An error of an SDK client has the status of the answer, and a network error has a code. */
 function isUnavailable({
   name,
   code = "",
@@ -133,7 +133,7 @@ function isUnavailable({
   return BUSY.test(name) || BROKEN.test(code) || status >= 500 || status === 429;
 }
 
-/** Any thrown value as an `ApiError`: a 503 where a dependency was busy, else a 500 without details. */
+/** Any thrown value as an `ApiError`: a 503 if a dependency was busy, else a 500 without details. */
 export function toApiError(error: unknown, requestId: string): ApiError {
   if (error instanceof ApiError) return error;
   if (error instanceof Error && error.name === "ItemTooLarge")

@@ -1,6 +1,6 @@
 // Failures of steps that run side by side.
 
-/** Throws what failed, after every step has ended: one failure as it is, several together. */
+/** Throws failures after every step has ended: a single one as it is, several together. */
 export function throwFailures(outcomes: readonly PromiseSettledResult<unknown>[]): void {
   const failures = outcomes.flatMap((outcome) => (outcome.status === "rejected" ? [outcome.reason] : []));
   if (failures.length === 1) throw failures[0];

@@ -4,8 +4,8 @@ import { createHmac, createSecretKey, type Hmac, type KeyObject } from "node:cry
 const keyObjects = new WeakMap<Buffer, KeyObject>();
 
 /**
- * An HMAC-SHA-256 under a key that is used again. Node makes an object of a key of bytes at each hash, which takes five
- * times as long as the hash of a short text.
+ * An HMAC-SHA-256 under a key that is used repeatedly. From a key of bytes, Node would make an object at each hash,
+ * which takes five times as long as the hash of a short text.
  */
 export function hmacUnder(key: Buffer): Hmac {
   let made = keyObjects.get(key);

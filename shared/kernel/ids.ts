@@ -1,4 +1,4 @@
-// Ids: how they are made, what they tell, and their short form.
+// Ids: how they are made, the time in them, and their short form.
 import { Buffer } from "node:buffer";
 
 declare const brand: unique symbol;
@@ -62,13 +62,13 @@ export function uuidOf(source: Uint8Array, version: 4 | 7 | 8): string {
 /** The time that a UUID of `uuidV7` or `uuidV8` was made of, in milliseconds. */
 export const timeOfUuid = (id: string): number => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
 
-/** What the ids of a time, in milliseconds, begin with. */
+/** The beginning of all ids of a time, in milliseconds. */
 export const uuidPrefixOf = (at: number): string => {
   const hex = Math.max(0, at).toString(16).padStart(12, "0");
   return `${hex.slice(0, 8)}-${hex.slice(8)}`;
 };
 
-/** What a pseudonym begins with, which no id does. A pseudonym takes the place of an erased subscriber. */
+/** The beginning of a pseudonym, which ids do not have. A pseudonym replaces an erased subscriber. */
 export const PSEUDONYM_PREFIX = "~";
 export const isPseudonym = (id: string): boolean => id.startsWith(PSEUDONYM_PREFIX);
 

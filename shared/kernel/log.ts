@@ -1,11 +1,11 @@
-// One JSON line per entry; what is secret or personal is cut out by the name of its field and by its looks.
+// One JSON line per entry. Secret and personal values are removed by the name of their field and by their form.
 import type { LogEntry } from "./deps.ts";
 
-/** Fields that never reach a log, whatever they hold. */
+/** Fields that are never logged, whatever their value. */
 const SECRET_FIELDS =
   /^(authorization|x-sdk-key|sdk_key|cookie|password|secret|token|access_token|refresh_token|api_key|api_secret|app_secret|private_key|key_file|email|phone|attributes|properties|body|title|external_id)$/i;
 
-/** Secrets that betray themselves by their looks. */
+/** Secrets that are recognized by their form. */
 const SECRET_LOOKS: readonly RegExp[] = [
   /service_(?:srv|mcp)_[A-Za-z0-9_-]{8,64}/g,
   /whsec_[A-Za-z0-9_-]{8,64}/g,

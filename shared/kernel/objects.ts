@@ -1,4 +1,4 @@
-// JSON objects: what they are, without what is undefined, and as text that their order does not change.
+// JSON objects: how to recognize them, drop undefined values, and write them as canonical text.
 import { byText } from "./order.ts";
 
 /** A JSON object: not null, not an array. */

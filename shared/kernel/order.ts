@@ -1,4 +1,4 @@
-// The order of texts, by their code units whatever the language: that of the table, and of timestamps.
+// The order of texts by code units, independent of language: that of the table, and of timestamps.
 
 export function compareTexts(a: string, b: string): number {
   if (a === b) return 0;

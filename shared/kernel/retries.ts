@@ -1,4 +1,4 @@
-// When calls to AWS are tried again: a strategy of the SDK's clients whose pauses are on the clock of the deps.
+// Retries of calls to AWS: a strategy for the SDK's clients whose pauses follow the clock of the deps.
 import type { Clock } from "./clock.ts";
 import type { Aws } from "./deps.ts";
 import { namedError } from "./errors.ts";
@@ -19,7 +19,7 @@ interface FirstPauses {
 interface Token {
   getRetryCount(): number;
   getRetryCost(): number;
-  /** The pause is over when a token is given. */
+  /** The pause is already over when a token is given. */
   getRetryDelay(): number;
 }
 
@@ -29,7 +29,7 @@ const tokenOf = (retries: number, cost: number): Token => ({
   getRetryDelay: () => 0,
 });
 
-/** A `retryStrategy` of SDK clients. @param pause waits, or throws where there shall be no further attempt */
+/** A `retryStrategy` of SDK clients. @param pause waits, or throws if there must be no further attempt */
 export function retryStrategy(pause: Clock["sleep"], { bytes }: Pick<Ids, "bytes">, firstMs: FirstPauses) {
   const firstOf = new Map(Object.entries(firstMs));
   let tokens = TOKENS;
@@ -60,7 +60,7 @@ export interface RequestRetries {
   begin(): void;
   /** Waits at most as long as the request may still pause. @throws ThrottlingException when it may not any more */
   pause(ms: number): Promise<void>;
-  /** The same clients, whose retries pause so. A client with a number of attempts of its own keeps it. */
+  /** The same clients with this limit of pauses. A client with its own number of attempts keeps it. */
   aws: Aws;
 }
 

@@ -1,7 +1,7 @@
-// A time limit in service time, which the clock decides.
+// A time limit in service time, measured by the clock of the deps.
 import type { Clock } from "./clock.ts";
 
-/** One shared reason: a reason for each abort would cost a stack trace. */
+/** One shared reason: creating one for each abort would cost a stack trace. */
 const DONE = Symbol("done");
 
 export async function withTimeLimit<T>(

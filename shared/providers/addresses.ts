@@ -6,7 +6,7 @@ import type { DeviceRow } from "../store/subscribers/device-items.ts";
 import { attributesOf, type LivingProfile } from "../store/subscribers/subscribers.ts";
 import type { Provider, Providers } from "./provider.ts";
 
-/** A provider takes the credentials and the address of its own channel: both are chosen by the channel. */
+/** A provider gets the credentials and the address of its own channel: both are chosen by the channel. */
 export const providerOf = (providers: Providers, channel: ProvidedChannel) =>
   providers[channel] as Provider<unknown, unknown>;
 

@@ -28,7 +28,7 @@ const SCOPE = "https://www.googleapis.com/auth/firebase.messaging";
 const TOKEN_MS = 50 * MINUTE;
 const MAX_PAYLOAD_BYTES = 4_096;
 const RETRYABLE = new Set(["QUOTA_EXCEEDED", "UNAVAILABLE", "INTERNAL", "UNAUTHENTICATED"]);
-/** Names that Google keeps to itself: it refuses a message for one of them, which other channels carry. */
+/** Names that Google reserves: it refuses messages with them, which other channels send. */
 const RESERVED = /^(from$|message_type$|google|gcm)/;
 const NO_DEVICE = "credentials-check";
 
@@ -88,14 +88,14 @@ export function androidProvider({
       if (exchange.outcome !== "answered") return unverifiable(exchange);
       const { status } = exchange;
       const refusal = refusalOf(exchange);
-      // An unknown device is reported only to those who may send to the project.
+      // Only a caller with the right to send to the project learns about an unknown device.
       if (status === 200 || isDead(refusal) || refusal.code === "INVALID_ARGUMENT") return { kind: "verified" };
       return unverified(refusal.message, { isTemporary: status === 429 || status >= 500 });
     },
   };
 }
 
-/** Exchanges a signed assertion for an access token. @returns the failed exchange if there is none. */
+/** Exchanges a signed assertion for an access token. @returns the failed exchange if there is no token */
 async function exchangeToken(
   { egress, clock }: { egress: Egress; clock: Clock },
   { client_email, private_key, private_key_id }: AndroidPush,

@@ -1,4 +1,4 @@
-// What the chat app sends in place of texts: an approved template, filled for each recipient (AMB-90, D-WAT).
+// The content of chat-app messages: an approved template, filled for each recipient (AMB-90, D-WAT).
 import { isBlank } from "../rules/characters.ts";
 import { providerName } from "../rules/chat-app-template-states.ts";
 import type { SendOutcome } from "../rules/progress.ts";
@@ -13,10 +13,12 @@ import { type OutgoingMessage, rejected } from "./provider.ts";
 
 type FilledTemplate = NonNullable<OutgoingMessage["template"]>;
 
-/** The template filled for a subscriber; undefined if it cannot be rendered for them, now or later, or a text is blank. */
+/**
+ * The template filled for a subscriber; undefined if it cannot be rendered for them, now or later, or a text is blank.
+ */
 export type TemplateRenderer = (profile: LivingProfile) => FilledTemplate | undefined;
 
-/** @returns undefined unless the template of the send is approved at this moment. */
+/** Makes the renderer. @returns undefined unless the template of the send is approved at this moment */
 export async function templateRenderer(
   store: StoreReader,
   job: Pick<Job, "deliverySettings" | "chat_app" | "title" | "body" | "by_channel" | "variant_b" | "data">,
@@ -35,7 +37,7 @@ export async function templateRenderer(
     const scope = scopeOf(profile, job, event);
     try {
       const texts = compiled.map((parameter) => parameter.render(scope, { now, escape: "none" }).text);
-      // The provider takes no variable without a text.
+      // The provider refuses variables without a text.
       return texts.some(isBlank) ? undefined : { name, language, parameters: texts };
     } catch (error) {
       if (isRenderError(error)) return undefined;
@@ -44,7 +46,7 @@ export async function templateRenderer(
   };
 }
 
-/** The approved template filled for a recipient; else what becomes of the message. */
+/** The approved template filled for a recipient, or the outcome of the message. */
 export function filledTemplate(
   fill: TemplateRenderer | undefined,
   profile: LivingProfile,

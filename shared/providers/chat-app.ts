@@ -30,7 +30,7 @@ const GRAPH = "https://graph.facebook.com/v23.0";
 const MAX_CHARACTERS = 4_096;
 /** The provider's error codes for rate limits and outages: the message was not accepted. */
 const RETRYABLE = new Set([2, 4, 80007, 130429, 131016, 131048, 131056, 133004]);
-/** Among them: the rates of the app, the account and the number. That of a pair of numbers is of one recipient. */
+/** Rate limits of the app, the account and the number. The limit of a pair of numbers concerns one recipient only. */
 const THROTTLED = new Set([4, 80007, 130429]);
 /** Codes for unspecified errors: the message may have been accepted. */
 const UNKNOWN = new Set([1, 131000]);
@@ -57,7 +57,7 @@ export interface ChatAppProvider extends Provider<ChatApp, Addresses["chat_app"]
   createTemplate(credentials: ChatApp, template: NewChatTemplate): Promise<TemplateAnswer>;
   /** Submits a template again after a rejection. */
   changeTemplate(credentials: ChatApp, id: string, template: NewChatTemplate): Promise<TemplateAnswer>;
-  /** The same template, where an earlier attempt submitted it but its answer was lost; else undefined. */
+  /** The same template, if an earlier attempt submitted it but its answer was lost; else undefined. */
   findTemplate(credentials: ChatApp, template: NewChatTemplate): Promise<TemplateAnswer | undefined>;
   /** The current status of a template (WAT-5). */
   readTemplate(credentials: ChatApp, id: string): Promise<TemplateAnswer>;
@@ -190,7 +190,7 @@ function outcomeOf(exchange: Exchange, now: number): Outcome {
   const reason = Number.isNaN(code) ? String(status) : String(code);
   if (RETRYABLE.has(code) || status === 429 || (status === 503 && !UNKNOWN.has(code)))
     return THROTTLED.has(code) ? throttled(reason, retryAfter(headers, now)) : refusedForNow(exchange, reason, now);
-  // A success without a message is not of this protocol.
+  // A success without a message does not match the protocol.
   const isOdd = status < 300 && Number.isNaN(code);
   if (UNKNOWN.has(code) || status >= 500 || isOdd) return { status: "unknown", reason };
   return rejected(reason);

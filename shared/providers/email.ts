@@ -32,9 +32,9 @@ type Email = CredentialsFor<"email">;
 
 const MAX_LINE = 998;
 const QP_LINE = 76;
-/** Of a header line that holds an encoded word (RFC 2047, section 2). */
+/** The longest header line with an encoded word (RFC 2047, section 2). */
 const ENCODED_LINE = 76;
-/** Of an encoded word around its text: `=?UTF-8?B?` and `?=`. */
+/** The frame of an encoded word: `=?UTF-8?B?` and `?=`. */
 const WORD_FRAME = 12;
 const PRINTABLE = /^[\x20-\x7e]*$/;
 /** ASCII that could not be read as an encoded word. */
@@ -84,7 +84,7 @@ export function mailSource(
 /** Replaces control characters and line breaks by a space. */
 const oneLine = (text: string): string => text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " ").trim();
 
-/** The bytes that fit into an encoded word after so many characters of its line. */
+/** The bytes that fit into an encoded word after this many characters of its line. */
 const wordBytes = (before: number): number => Math.floor((ENCODED_LINE - before - WORD_FRAME) / 4) * 3;
 
 /** RFC 2047: unchanged if that is possible, else encoded words, folded so that no line of the header has over 76. */
@@ -105,7 +105,7 @@ export function encodedText(text: string, header: string): string {
   return words.map((word) => `=?UTF-8?B?${word}?=`).join("\r\n ");
 }
 
-/** The name before an address, with what separates them; encoded words have lines of their own. */
+/** The name before an address, with the separator; encoded words have lines of their own. */
 function phrase(name: string): string {
   if (/^[A-Za-z0-9 ]{1,64}$/.test(name)) return `${name} `;
   if (PLAIN.test(name)) return `"${name.replaceAll(/["\\]/g, "\\$&")}" `;

@@ -1,4 +1,4 @@
-// The in-app channel: its provider is our own table. A repeat writes the same rows, and no outcome is unknown.
+// The in-app channel: its provider is our own table. A repeat writes the same rows, and every outcome is known.
 import { isPseudonym } from "../kernel/ids.ts";
 import { isBlank } from "../rules/characters.ts";
 import { type CompiledTemplate, compileTemplate } from "../rules/render.ts";
@@ -21,7 +21,7 @@ import { getProfiles } from "../store/subscribers/subscribers.ts";
 export interface InAppMessages {
   /** Subscribers whose inbox has the message once it is written. */
   delivered: Set<string>;
-  /** Subscribers that do not exist any more. An earlier attempt may have reached them. */
+  /** Subscribers that were deleted. An earlier attempt may have reached them. */
   gone: string[];
   /** How many get no message because they were erased. */
   erased: number;
@@ -30,9 +30,8 @@ export interface InAppMessages {
 }
 
 /**
- * Reads all that inbox messages need and renders them, so that nothing is left but to write them. A late chunk checks
- * again that its recipients exist: a row of a subscriber erased since then would stay, because the erasure has already
- * looked for the last time.
+ * Reads all rows that inbox messages need and renders them, so that only the writes are left. A late chunk checks again
+ * that its recipients exist: the erasure of a subscriber has already ended its search, so a row written now would stay.
  */
 export async function prepareInApp(
   store: Store,
@@ -81,7 +80,7 @@ export async function prepareInApp(
   };
 }
 
-/** The subscribers whose row an earlier attempt has written. It stays as it is, as its content may differ by now. */
+/** The subscribers whose row an earlier attempt has written. It stays as it is, because its content may differ now. */
 export async function findWritten(store: Store, job: string, at: number, ids: readonly string[]): Promise<Set<string>> {
   const keys = ids.map((subscriber) => ({ subscriber, message: messageId(at, job, subscriber) }));
   const rows = await store.getAll(Message, keys);

@@ -5,7 +5,7 @@ import { openSes } from "./ses.ts";
 
 interface ServiceMail {
   tenant?: string;
-  /** The id of its subject: no two mails have the same one. */
+  /** The id of its subject, unique for each mail. */
   id: string;
   to: string;
   subject: string;
@@ -19,7 +19,7 @@ type MailOutcome = "sent" | "rejected" | "failed" | "off";
 /** Sends a mail, or logs why it was not sent. */
 type Mailer = (mail: ServiceMail) => Promise<MailOutcome>;
 
-/** Whether the service can mail: what is in a mail alone proves that its reader has the mailbox (ACC-9). */
+/** Whether the service can send mail: a secret in a mail proves that its reader has the mailbox (ACC-9). */
 export const mailing = /* @__PURE__ */ perEnvironment("canMail", { env: ["MAIL_SENDER"] }, ({ env }) =>
   Boolean(env.MAIL_SENDER),
 );
@@ -45,7 +45,7 @@ function openMailer(deps: Deps, from_email: string): Mailer {
         : await ses.send(credentials, message, mail.source);
     if (outcome.status === "accepted") return "sent";
     deps.log({ level: "warn", message: "a mail was not sent", tenant, mail: id, ...outcome });
-    // One that got no answer may have been sent.
+    // A mail without an answer may have been sent.
     if (outcome.status === "unknown") return "sent";
     return outcome.status === "rejected" ? "rejected" : "failed";
   };

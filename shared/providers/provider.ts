@@ -9,7 +9,7 @@ import type { SendOutcome } from "../rules/progress.ts";
 /** The outcome of one message that a provider was asked to send. */
 export type Outcome = Exclude<SendOutcome, { status: "skipped" }>;
 
-/** What a provider says of credentials. */
+/** A provider's answer about credentials. */
 export type Verification = { kind: "verified" } | VerificationFailure;
 export type VerificationFailure =
   | { kind: "refused"; error: string }
@@ -30,13 +30,13 @@ export interface OutgoingMessage<A = Addresses[ProvidedChannel]> {
   tenant: string;
   job: string;
   subscriber: string;
-  /** The device's id, or the channel type where there is one address. */
+  /** The device's id, or the channel type if there is one address. */
   target: string;
   address: A;
   title: string;
   body: string;
   data?: Readonly<Record<string, unknown>> | undefined;
-  /** What a push has beside its texts. */
+  /** The parts of a push beside its texts. */
   push?: PushExtras | undefined;
   variant?: "a" | "b" | undefined;
   category?: "marketing" | "transactional" | undefined;

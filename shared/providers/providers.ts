@@ -41,8 +41,8 @@ export function openProviders(deps: OutboundDeps): Providers {
 }
 
 /**
- * An answer of a form that its provider does not document may be of a message that was accepted. One that could not be read
- * must not take the outcomes of the messages beside it.
+ * Makes a provider return an outcome instead of throwing. An answer in an undocumented form may be about an accepted
+ * message, and must not affect the outcomes of other messages.
  */
 const neverThrowing = <C, A>(provider: Provider<C, A>, log: Deps["log"]): Provider<C, A> => ({
   ...provider,
@@ -81,7 +81,7 @@ export const credentialProof: Capability<
   grants: [{ actions: ["ses:GetEmailIdentity"], on: "email-identities" }],
   open: (deps) => {
     const opened = openProviders(deps);
-    // A channel accepts only credentials of its own type (AMB-19), so they are those of its provider.
+    // A channel accepts only credentials of its own type (AMB-19), so they match its provider.
     return (tenant) => (type, credentials) =>
       (opened[type] as Provider<Credentials, never>).verify(credentials, tenant);
   },
@@ -94,7 +94,7 @@ export const chatApp = /* @__PURE__ */ perEnvironment("chatApp", {}, (deps) =>
     : chatAppProvider({ egress: egressOf(deps), clock: deps.clock }),
 );
 
-/** What names an address of a channel. */
+/** The field that identifies an address of a channel. */
 const namedBy: { readonly [K in keyof AddressKinds]: (address: AddressKinds[K]) => string } = {
   token: ({ token }) => token,
   subscription: ({ endpoint }) => endpoint,
@@ -102,7 +102,7 @@ const namedBy: { readonly [K in keyof AddressKinds]: (address: AddressKinds[K]) 
   phone: ({ phone }) => phone,
 };
 
-/** An address is of the kind of its channel: the compiler cannot see that the two belong together. */
+/** The name of an address. The compiler cannot see that an address is of the kind of its channel. */
 const nameOf = <T extends ProvidedChannel>(channel: T, address: Addresses[T]): string =>
   (namedBy[channels[channel].address] as (address: Addresses[T]) => string)(address);
 
@@ -124,7 +124,7 @@ function recordingProviders(deps: Deps, sandbox: Sandbox): Providers {
       }
     },
   });
-  // One for each of them.
+  // One recorder for each channel.
   return Object.fromEntries(providedChannels.map((channel) => [channel, recording(channel)])) as Providers;
 }
 

@@ -1,4 +1,4 @@
-// What push providers share: the data of a notification, and the outcome of an answer.
+// Shared by push providers: the data of a notification, and the outcome of an answer.
 import type { Exchange } from "../egress/exchange.ts";
 import {
   type AnsweredExchange,
@@ -11,8 +11,8 @@ import {
 } from "./provider.ts";
 
 /**
- * D-PUSH: the notification's data, with the ids of the notification and the subscriber for the app, and what it draws or
- * opens itself (CHC-3): `image_url`, `url`, `buttons`.
+ * The notification's data (D-PUSH): the ids of the notification and the subscriber for the app, and the fields that the
+ * app draws or opens itself (CHC-3): `image_url`, `url`, `buttons`.
  */
 export const mergedData = ({
   data,
@@ -38,9 +38,8 @@ interface FittedMessage<M> {
 }
 
 /**
- * A message whose payload is too large gets the longest body with which it is not, cut between two characters as people see
- * them, and an ellipsis (D-PUSH).
- * @returns undefined where the rest of it is too large by itself
+ * Shortens the body of a message whose payload is too large: it gets the longest body that fits, cut between two
+ * visible characters, and an ellipsis (D-PUSH). @returns undefined if the rest is too large by itself
  */
 export function fitted<M extends OutgoingMessage>(
   message: M,
@@ -68,7 +67,7 @@ const RETRYABLE_STATUSES = new Set([429, 500, 503]);
 
 export const isRetryableStatus = (status: number): boolean => RETRYABLE_STATUSES.has(status);
 
-/** An answer as the protocol of one push service reads it. */
+/** An answer in the protocol of one push service. */
 export interface PushAnswer {
   isAccepted: boolean;
   providerId?: unknown;
@@ -79,10 +78,7 @@ export interface PushAnswer {
   addressDead?: boolean;
 }
 
-/**
- * The outcome of a push. `read` says what an answer means in the protocol of its service.
- * @param now in milliseconds
- */
+/** The outcome of a push. `read` interprets an answer in the protocol of its service. @param now in milliseconds */
 export function pushOutcome(
   exchange: Exchange,
   now: number,
@@ -94,7 +90,7 @@ export function pushOutcome(
   const { isAccepted, providerId, reason, isRetryable = false, addressDead } = read(exchange);
   if (isAccepted) return { ...accepted(providerId), ...(isShortened && { isShortened }) };
   if (isRetryable || isRetryableStatus(status)) return refusedForNow(exchange, reason, now);
-  // Any other 5xx, and a success that is not of the protocol, is from a proxy, which may have forwarded the message.
+  // Any other 5xx, and a success outside the protocol, is from a proxy, which may have forwarded the message.
   if (status > 500 || status < 300) return { status: "unknown", reason };
   return rejected(reason, { addressDead });
 }

@@ -1,4 +1,4 @@
-// Reads what DNS and SES say of the domain that a channel sends mail from (RDA-24).
+// Reads the DNS and SES state of the domain that a channel sends mail from (RDA-24).
 import { GetEmailIdentityCommand, type GetEmailIdentityCommandOutput, SESv2Client } from "@aws-sdk/client-sesv2";
 import type { Credentials, CredentialsFor } from "../contract/credentials.ts";
 import { type Egress, TIMEOUT_MS } from "../egress/egress.ts";
@@ -27,8 +27,8 @@ type Identity =
   | { kind: "failed"; reason: string };
 
 /**
- * The state of the domain that credentials of email send from; undefined for other credentials, and in a sandbox, which
- * nothing leaves. It never throws: what does not answer is `unknown`.
+ * The state of the sending domain of email credentials; undefined for other credentials, and in a sandbox, which makes
+ * no requests. It never throws: a missing answer is `unknown`.
  */
 export const senderDomains: Capability<
   "senderDomain",

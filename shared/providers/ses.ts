@@ -28,9 +28,9 @@ import {
 
 type Email = CredentialsFor<"email">;
 
-/** The sending rate, and the quota of a day. */
+/** Errors of the sending rate, and of the daily quota. */
 const THROTTLED = new Set(["LimitExceededException", "Throttling", "ThrottlingException", "TooManyRequestsException"]);
-/** Our own credentials, which says nothing of the mail. */
+/** Errors of our own credentials, which tell nothing about the mail. */
 const EXPIRED = new Set(["ExpiredToken", "ExpiredTokenException"]);
 const UNREACHED = new Set(["EAI_AGAIN", "ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH", "ENOTFOUND"]);
 const NO_ANSWER = Symbol("no answer");
@@ -42,7 +42,9 @@ interface SesError extends Error {
 
 export interface Ses {
   send(credentials: Email, message: OutgoingMessage<Addresses["email"]>, source: string): Promise<Outcome>;
-  /** @param tenant the workspace that would send: an identity may be given to some of them alone */
+  /**
+   * Verifies an identity. @param tenant the workspace that would send: an identity may be limited to some workspaces
+   */
   verify(credentials: Email, tenant: string): Promise<Verification>;
 }
 
@@ -102,7 +104,7 @@ export function openSes(deps: Pick<Deps, "aws" | "clock" | "env">): Ses {
   };
 }
 
-/** The tag of an identity with the ids of the workspaces that may send from it, with blanks between them. */
+/** The tag of an identity with the ids of the workspaces that may send from it, separated by blanks. */
 const GIVEN_TO = "engagement-workspace";
 
 function useOf(tags: Tag[] | undefined, tenant: string): "given" | "of_others" | "not_said" {
@@ -111,7 +113,7 @@ function useOf(tags: Tag[] | undefined, tenant: string): "given" | "of_others" |
   return recipient.split(/\s+/).includes(tenant) ? "given" : "of_others";
 }
 
-/** The SDK throws nothing else. */
+/** The SDK throws only errors. */
 const errorOf = (error: unknown) => error as SesError;
 
 function outcomeOf({ name, code, $metadata }: SesError): Outcome {
@@ -123,12 +125,12 @@ function outcomeOf({ name, code, $metadata }: SesError): Outcome {
   return { status: "unknown", reason: code ?? name };
 }
 
-/** The rest is for the service's own mails, and for what others in the account send. */
+/** The rest is for the service's own mails, and for other senders in the account. */
 const SHARE = 0.9;
 const READ_EVERY_MS = HOUR;
 const RETRY_MS = 5 * MINUTE;
 
-/** The rate of the account; undefined while it cannot be read. */
+/** The rate of the account; undefined if it cannot be read. */
 type SesAccount = () => Promise<AccountRate | undefined>;
 
 export const sesAccount = /* @__PURE__ */ perEnvironment(

@@ -1,4 +1,4 @@
-// Sessions with SMTP servers, always over TLS. One that took a mail is kept for the next mail of the same sender.
+// Sessions with SMTP servers, always over TLS. A session that sent a mail is kept for the next mail of the same sender.
 import { createHash } from "node:crypto";
 import { Socket } from "node:net";
 import type { Duplex } from "node:stream";

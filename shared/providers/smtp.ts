@@ -1,4 +1,4 @@
-// Email by any SMTP server. Our own client, because it must know at which byte a message may have been accepted
+// Email by any SMTP server. The client is our own, because it must know at which byte a message may have been accepted
 // (docs/decisions/0111).
 import type { CredentialsFor } from "../contract/credentials.ts";
 import type { Egress } from "../egress/egress.ts";
@@ -17,7 +17,7 @@ export interface Smtp {
   verify(credentials: Email): Promise<Verification>;
 }
 
-/** Why an SMTP server is never connected to, by field; undefined if it may be, or if the mail goes through SES. */
+/** Why the service never connects to an SMTP server, by field; undefined if it may, or if the mail goes through SES. */
 export function smtpRefusal(
   { provider, host = "", port = SUBMISSION_PORT }: Pick<Email, "provider" | "host" | "port">,
   egress: Egress,
@@ -27,15 +27,15 @@ export function smtpRefusal(
   return { [reason.startsWith("must use port") ? "port" : "host"]: reason };
 }
 
-/** How far a mail has come: not begun, its sender asked for, its sender taken, or possibly accepted. */
+/** The progress of a mail: not begun, its sender sent, its sender accepted, or possibly accepted. */
 type Progress = "idle" | "begun" | "sender_taken" | "may_be_accepted";
 
-/** What is done in a session. It says how far it is before it goes on. */
+/** A task in a session. It reports its progress before it goes on. */
 type Task = (ask: Ask, reached: (progress: Progress) => void) => Promise<Outcome>;
 
 type Attempt =
   | { kind: "decided"; outcome: Outcome }
-  /** The server closed a session that was idle, before it took anything. */
+  /** The server closed an idle session before it accepted anything. */
   | { kind: "closed_before" };
 
 /**
@@ -70,7 +70,7 @@ export function openSmtp({ egress, clock }: { egress: Egress; clock: Clock }): S
         openFor(credentials, askingFor(credentials), signal),
       );
       if (outcome.status === "accepted") return { kind: "verified" };
-      // Without the codes before the text.
+      // The text of a reply without its codes.
       const error = outcome.reason.replace(/^\d{3} (?:\d\.\d{1,3}\.\d{1,3} )?/, "");
       return unverified(error, { isTemporary: outcome.status !== "rejected" });
     },
@@ -91,7 +91,7 @@ const sendingTo =
     return { status: "accepted", providerId: text.slice(0, 200) };
   };
 
-/** Whether the server would take the sender. */
+/** Whether the server would accept the sender. */
 const askingFor =
   ({ from_email }: Email): Task =>
   async (ask, reached) => {
@@ -105,8 +105,8 @@ const REPLY = /^(\d{3}(?: \d\.\d{1,3}\.\d{1,3}(?!\S))?)(.*)$/s;
 const NAMES_ITS_OWN = /[\d@<>/]|^\P{L}*$/u;
 
 /**
- * What a server says of many mails alike: without the addresses, ids, times and links in which its replies differ. A send
- * counts its failures by their reasons, and keeps these after an erasure.
+ * A reply without the addresses, ids, times and links in which replies about many mails differ. A send counts its
+ * failures by these reasons, and keeps them after an erasure.
  */
 function countable(reason: string): string {
   const [, codes = "", text = reason] = REPLY.exec(reason) ?? [];
@@ -116,7 +116,7 @@ function countable(reason: string): string {
 
 const brokenOff = (signal: AbortSignal) => (signal.aborted ? "no answer in time" : "the connection broke off");
 
-/** Does a task in a session, and keeps the session if it may take another. */
+/** Runs a task in a session, and keeps the session if it can take another. */
 async function attemptIn(session: Session, task: Task, signal: AbortSignal): Promise<Attempt> {
   const state: { progress: Progress } = { progress: "idle" };
   const giveUp = () => session.fail(new Error("no answer in time"));

@@ -1,4 +1,4 @@
-// What SMS and the chat app share: a phone number as the address, and a text without a title of its own.
+// Shared by SMS and the chat app: a phone number as the address, and a text without a title of its own.
 import type { Addresses, OutgoingMessage } from "./provider.ts";
 
 type TextMessage = OutgoingMessage<Addresses["sms"]>;

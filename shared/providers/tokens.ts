@@ -14,7 +14,7 @@ export function signToken(key: KeyObject | string, header: object, claims: objec
 }
 
 interface TokenCache<K, T> {
-  /** The cached token, or another one. */
+  /** The cached token, or a new one. */
   get(key: K): T;
   delete(key: K): void;
 }

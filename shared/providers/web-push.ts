@@ -26,11 +26,11 @@ const TTL_SECONDS = (4 * 7 * DAY) / SECOND;
 /** RFC 8292 allows 24 hours. */
 const TOKEN_MS = 12 * HOUR;
 const REUSED_MS = 11 * HOUR;
-/** An endpoint without a subscription, by which only the signature is checked. */
+/** An endpoint without a subscription: requests to it check only the signature. */
 const CHECKED_ENDPOINT = "https://updates.push.services.mozilla.com/wpush/v2/credentials-check";
 const REFUSED = new Set([401, 403]);
 const GONE = new Set([404, 410]);
-/** The push services of browsers. A page may name any other host, which speaks for its own subscription alone. */
+/** The push services of browsers. A page may name any other host, which only affects its own subscription. */
 const SERVICES =
   /^(fcm\.googleapis\.com|android\.googleapis\.com|(.+\.)?(push\.services\.mozilla|push\.apple|notify\.windows)\.com)$/;
 const MAX_LOCATION_CHARACTERS = 200;
@@ -81,15 +81,15 @@ export function webPushProvider({
         urgency: "normal",
         topic: topicOf(tag),
       };
-      // No other host slows the channel, nor says how long a send waits.
+      // Another host never slows the channel, nor sets how long a send waits.
       const isOfService = SERVICES.test(new URL(endpoint).hostname);
       const timeoutMs = isOfService ? TIMEOUT_MS : OTHER_HOST_TIMEOUT_MS;
       const exchange = await egress.request({ purpose: "web_push", url: endpoint, headers, body: sealed, timeoutMs });
       const outcome = pushOutcome(exchange, clock.now(), sent, readAnswer);
       return outcome.status === "retryable" && !isOfService ? retryable(outcome.reason) : outcome;
     },
-    // Checks that the keys are a pair, then that a push service accepts their signature. It reports an unknown
-    // subscription only after it has checked the signature, or it does not check signatures.
+    // Checks that the keys are a pair, then that a push service accepts their signature. A push service reports an
+    // unknown subscription only after it has checked the signature, or it does not check signatures.
     verify: async (credentials) => {
       const error = pairError(credentials);
       if (error) return unverified(error);
@@ -102,7 +102,7 @@ export function webPushProvider({
   };
 }
 
-/** As `showNotification` takes it: a button is an action, and what it opens is in the data. */
+/** The payload for `showNotification`: a button is an action, and its target is in the data. */
 function payloadOf(message: OutgoingMessage<Addresses["web_push"]>, tag: string) {
   const { title, body, push: { image_url: image, buttons, badge } = {} } = message;
   return {

@@ -2,8 +2,8 @@
 import type { Aws, Client, ClientClass } from "../kernel/deps.ts";
 
 /**
- * What a client would otherwise look for in the environment and in files at its first call. Without `info` and `error`
- * in the logger, no call copies its input and output for a logger that keeps neither.
+ * Settings that a client would otherwise look for in the environment and in files at its first call. Without `info` and
+ * `error` in the logger, calls do not copy their input and output for a logger that ignores them.
  */
 const settled = {
   logger: { debug: () => undefined, warn: console.warn },
@@ -34,9 +34,9 @@ export function awsClients(configuration: object = {}): Aws {
 }
 
 /**
- * The SDK copies the configuration of its client three times for each request, and V8 keeps that object as a
- * dictionary, because it was built one property at a time: the copies were 40 % of a request's processor time. An object
- * whose properties are looked up as those of a prototype gets a fast shape.
+ * The SDK copies the configuration of its client three times for each request. V8 keeps that object as a dictionary,
+ * because it was built one property at a time, and the copies took 40 % of a request's processor time. An object that
+ * is used as a prototype gets a fast shape.
  */
 function giveFastShape(configuration: object): void {
   for (const _name in Object.create(configuration)) return;

@@ -1,4 +1,4 @@
-// Messages that used up their attempts: counted, read without taking them, and sent again.
+// Messages that used up their attempts: counted, read without removing them, and sent again.
 import {
   ChangeMessageVisibilityBatchCommand,
   GetQueueAttributesCommand,
@@ -23,21 +23,21 @@ export interface DeadLetter {
 }
 
 interface DeadLetters {
-  /** Those that the deployment has. */
+  /** The dead-letter queues of the deployment. */
   queues: readonly DeadQueueName[];
   count(queue: DeadQueueName): Promise<number>;
-  /** 100 messages at most, which stay where they are. */
+  /** Reads at most 100 messages, which stay in the queue. */
   read(queue: DeadQueueName): Promise<DeadLetter[]>;
   /** Begins to move all messages back to the queue that they came from. */
   redrive(queue: DeadQueueName): Promise<Redrive>;
 }
 
-/** `count` messages were there; `running`: an earlier move of this queue is not over, and SQS takes no second one. */
+/** `count` messages were there; `running`: an earlier move of this queue is not over, and SQS accepts only one. */
 type Redrive = { kind: "begun"; count: number } | { kind: "running" };
 
 const MAX_READ = 100;
 const PER_REQUEST = 10;
-/** Messages that were read are hidden meanwhile, so that each is read once. */
+/** Messages that were read are hidden in the meantime, so that each is read once. */
 const HIDDEN_SECONDS = 20;
 
 const reading = ["sqs:GetQueueAttributes", "sqs:ReceiveMessage", "sqs:ChangeMessageVisibility"];
@@ -83,7 +83,7 @@ function openDeadLetters(deps: Deps): DeadLetters {
           ...placeOf(queue),
           MaxNumberOfMessages: PER_REQUEST,
           VisibilityTimeout: HIDDEN_SECONDS,
-          // A short poll asks only some of SQS's servers.
+          // A short poll reads only some of SQS's servers.
           WaitTimeSeconds: 1,
           MessageSystemAttributeNames: ["SentTimestamp", "ApproximateReceiveCount"],
         }),
@@ -111,7 +111,7 @@ function openDeadLetters(deps: Deps): DeadLetters {
       return client.send(move).then(
         () => ({ kind: "begun", count: found }),
         (error: Error) => {
-          // SQS has no name of its own for it, only words.
+          // SQS has no error name for this, only a message.
           if (/already a task running/.test(error.message)) return { kind: "running" };
           throw error;
         },
@@ -130,7 +130,7 @@ function shownOf({ MessageId = "", Attributes = {}, Body = "" }: Message): DeadL
   };
 }
 
-/** A message that is no JSON may be why it failed. */
+/** A message that is not JSON may have failed because of that. */
 function parsed(body: string): unknown {
   try {
     return JSON.parse(body);

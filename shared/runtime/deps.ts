@@ -1,4 +1,4 @@
-// What a function depends on beside the store's deps: how it reaches the outside.
+// The dependencies of a function beside the store's: its access to the outside.
 import type { OutboundDeps } from "../egress/recording.ts";
 import type { Providers } from "../providers/provider.ts";
 

@@ -1,4 +1,4 @@
-// What functions may touch outside the table: queues and the outside world. Plain objects, so that a bundle contains only
+// Capabilities outside the table: queues and outbound requests. They are plain objects, so that a bundle contains only
 // those that its function names.
 import { dueQueues } from "../contract/due-kinds.ts";
 import type { Message, QueueName } from "../contract/messages.ts";

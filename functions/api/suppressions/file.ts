@@ -113,8 +113,7 @@ function columnsOf(header: readonly string[]): Columns {
 }
 
 /**
- * Suppresses the addresses of a file.
- * @throws 400 for a file without a column of addresses, with too many rows or addresses, or that is neither CSV nor
+ * Suppresses the addresses of a file. @throws 400 without an address column, with too many rows, or if it is no CSV or
  * JSON
  */
 export async function importSuppressions(
