@@ -1,4 +1,5 @@
-// What holds for an address, for every subscriber that has it: a suppression, and opt-outs by a link or a message (AMB-128, AMB-130).
+// The consent state of an address, for every subscriber that has it: a suppression, and opt-outs by a link or a message
+// (AMB-128, AMB-130).
 import type { ChannelType } from "./channel-types.ts";
 import { channels } from "./channels.ts";
 import { isBeyondAscii, isInternationalAddress, isPhoneNumber, withAsciiDomain } from "./contacts.ts";
@@ -7,7 +8,7 @@ import type { ConsentStatus } from "./topics.ts";
 export const addressKinds = ["email", "phone"] as const;
 export type AddressKind = (typeof addressKinds)[number];
 
-/** Why an address is suppressed, the weakest first: what is stronger replaces it. */
+/** Why an address is suppressed, the weakest reason first: a stronger one replaces it. */
 export const suppressionReasons = ["bounce", "complaint", "imported", "manual"] as const;
 export type SuppressionReason = (typeof suppressionReasons)[number];
 
@@ -15,7 +16,10 @@ export type SuppressionReason = (typeof suppressionReasons)[number];
 export const addressKindOf = (channel: ChannelType): AddressKind | undefined =>
   addressKinds.find((kind) => kind === channels[channel].address);
 
-/** The form in which an address is compared: lower case and its domain in ASCII, or E.164. Undefined if it is none. */
+/**
+ * The form in which addresses are compared: lower case with the domain in ASCII, or E.164. Undefined for an invalid
+ * address.
+ */
 export function normalizedAddress(kind: AddressKind, text: unknown): string | undefined {
   if (typeof text !== "string") return undefined;
   if (kind === "phone") return isPhoneNumber(text) ? text : undefined;
@@ -24,12 +28,12 @@ export function normalizedAddress(kind: AddressKind, text: unknown): string | un
 }
 
 /**
- * Where mail to an address arrives: `ada+news@example.com` is another name of `ada@example.com`. What begins with a plus is no
- * other name: else all numbers at a carrier were one mailbox.
+ * The mailbox of an address: `ada+news@example.com` is an alias of `ada@example.com`. A local part that begins with a
+ * plus is no alias: otherwise all numbers at a carrier would be one mailbox.
  */
 export const mailboxOf = (address: string): string => address.replace(/(?<=[^@])\+[^@]*@/, "@");
 
-/** What was said last, on one channel. */
+/** The newest consent on one channel. */
 interface LastConsent {
   status: ConsentStatus;
   /** RFC 3339. */
@@ -43,7 +47,7 @@ export interface AddressState {
   optedOutAt(channel: string): string | undefined;
 }
 
-/** What counts for a person on a channel: the suppression first, then whichever of person and address spoke last. */
+/** The consent of a person on a channel: a suppression counts first, then the newer consent of person and address. */
 export function consentAt(
   channel: string,
   own: LastConsent | undefined,
@@ -56,10 +60,13 @@ export function consentAt(
   return own && { ...own, of: "person" };
 }
 
-/** Below these, countries have registered names, as in `shop.co.uk`. */
+/** Second-level domains that countries share, as in `shop.co.uk`. */
 const SHARED = new Set("ac co com edu go gob gouv gov gr gv id ltd me mil ne net nhs nom or org plc sch".split(" "));
 
-/** Of `mail.shop.example` and `mail.shop.co.uk`, `shop.example` and `shop.co.uk` (docs/decisions/0153). */
+/**
+ * The registered domain: `shop.example` for `mail.shop.example`, and `shop.co.uk` for `mail.shop.co.uk`
+ * (docs/decisions/0153).
+ */
 export function ownedDomainOf(domain: string): string {
   const labels = domain.toLowerCase().split(".");
   const [second = "", first = ""] = labels.slice(-2);

@@ -18,9 +18,9 @@ export interface RankedChannel {
   score: number;
 }
 
-/** SMA-4. */
+/** The deliveries from which personal history counts (SMA-4). */
 const PERSONAL_FROM = 5;
-/** D-ARB. */
+/** The deliveries from which the workspace's history counts (D-ARB). */
 const TENANT_FROM = 100;
 const DEFAULT_SCORE = 0.25;
 const DEFAULT_STEP = 0.001;
@@ -28,7 +28,7 @@ const DEFAULT_STEP = 0.001;
 const placeOf = (channelClass: ChannelClass): number => channelClasses.indexOf(channelClass);
 const scoreOf = ({ delivered, engaged }: Engagement): number => (engaged + 1) / (delivered + 4);
 
-/** The classes given, best first: personal history counts from 5 deliveries, the workspace's from 100. */
+/** Ranks these classes, best first: personal history counts from 5 deliveries, the workspace's from 100. */
 export function rankClasses(
   classes: Iterable<ChannelClass>,
   { personal, tenant }: { personal: Engagements; tenant: Engagements },

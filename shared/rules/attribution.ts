@@ -20,10 +20,13 @@ export interface Attribution {
   last: Touch | undefined;
 }
 
-/** The row of a conversion names each: 88 KB. */
+/** The row of a conversion names each of them: 88 KB. */
 const MAX_JOBS = 2_000;
 
-/** @param windowSeconds how long after a touch a conversion counts for it, the end included */
+/**
+ * Finds the sends of a conversion. @param windowSeconds how long after a touch a conversion counts for it, the end
+ * included
+ */
 export function attribute(touches: readonly Touch[], occurredAt: number, windowSeconds: number): Attribution {
   const isWithin = (at: number) => at <= occurredAt && occurredAt - at <= windowSeconds * 1_000;
   const within = touches.filter(({ at }) => isWithin(at)).sort((a, b) => b.at - a.at || (a.job < b.job ? 1 : -1));

@@ -1,4 +1,4 @@
-// Whether a candidate gets a send, and why not: one judgement, the same wherever an audience is planned.
+// Whether a candidate gets a send, and why not: one judgement for every planning of an audience.
 import { byRank, type Engagements, type RankSource, rankClasses } from "./arbitration.ts";
 import { classOf } from "./channel-types.ts";
 import { elementAt } from "./element-at.ts";
@@ -25,23 +25,23 @@ export interface AudienceRules {
   /** Compiled from `device_filters`; absent when there are none. */
   matchesDevice: ((device: Record<string, unknown>) => boolean) | undefined;
   reach: ReachRules;
-  /** A smart send: what the workspace's subscribers answered to. */
+  /** In a smart send: the workspace's engagement by class of channels. */
   tenant?: Engagements | undefined;
 }
 
 export interface Candidate {
   id: string;
-  /** Absent when no subscriber has an id that was given (AMB-57). */
+  /** Absent if no subscriber has the given id (AMB-57). */
   subscriber?: CandidateSubscriber | undefined;
 }
 
 interface CandidateSubscriber {
-  /** What `subscriber_filters` see. */
+  /** The fields that `subscriber_filters` can use. */
   attributes: Record<string, unknown>;
-  /** What `device_filters` see, with the ids that `contact` names. */
+  /** The fields that `device_filters` can use, with the ids in `contact`. */
   devices: readonly Record<string, unknown>[];
   contact: Contact;
-  /** For a smart send; undefined where it could not be read. */
+  /** In a smart send; undefined if it could not be read. */
   engagement?: Engagements | undefined;
 }
 
@@ -50,14 +50,14 @@ export type Judgement =
       verdict: "send";
       arm?: "a" | "b";
       targets: Target[];
-      /** A smart send: where the choice of its first class comes from. */
+      /** In a smart send: the source of its first class. */
       source?: RankSource;
-      /** Its history could not be read: the default order decided. */
+      /** The history could not be read, so the default order decided. */
       rankFailed?: true;
     }
   | { verdict: "held_out" }
   | { verdict: "skip"; reason: SkipReason }
-  /** The filters leave it out: it is no part of the audience. */
+  /** The filters exclude the candidate from the audience. */
   | { verdict: "excluded" };
 
 /**

@@ -3,7 +3,7 @@ import { DAY } from "../kernel/clock.ts";
 import { startIn } from "./time-zones.ts";
 import { parseTimestamp } from "./timestamps.ts";
 
-/** Whether a rule names a time or a date: only then the zone matters. */
+/** Whether a rule names a time or a date: only then the time zone matters. */
 export const mentionsTime = (rule: unknown): boolean => /"\d{4}-\d{2}-\d{2}/.test(JSON.stringify(rule) ?? "");
 
 export interface Day {
@@ -20,7 +20,7 @@ export function placeIn({ from, to }: Day, instant: number): number {
 
 const BARE_DATE = /^\d{4}-\d{2}-\d{2}$/;
 const MAX_DAYS = 10_000;
-/** To find the beginning of a day takes a few formats. */
+/** Cached, because finding the beginning of a day takes several date formats. */
 const knownDays = new Map<string, Day | null>();
 
 /** The day that a bare date names in a zone; undefined for any other text. */
@@ -40,8 +40,8 @@ const CLOCK = /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d)(:\d\d(?:\.\d{1,9})?)?(?: ?(Z|U
 const knownTimes = new Map<string, number>();
 
 /**
- * The instant that a text names, in milliseconds; undefined for any other value. Beside RFC 3339 it reads what databases and
- * programs write: a blank for the `T`, no seconds, ` UTC`. Without a zone it is the clock of this one.
+ * The instant of a text, in milliseconds; undefined for any other value. Beside RFC 3339 it reads the forms of
+ * databases and programs: a blank for the `T`, no seconds, ` UTC`. A time without a zone is read in this zone.
  */
 export function momentOf(value: unknown, zone: string): number | undefined {
   if (typeof value !== "string") return undefined;

@@ -3,7 +3,7 @@ import { SECOND } from "../kernel/clock.ts";
 import { wilson } from "./lift.ts";
 import { bucket } from "./split.ts";
 
-/** Shares of the messages that were handed over, from 0 to 1. One that is absent is not looked at. */
+/** Rates from 0 to 1. An absent one is not checked. */
 export interface Limits {
   max_error_rate?: number | undefined;
   max_bounce_rate?: number | undefined;
@@ -12,15 +12,15 @@ export interface Limits {
 }
 
 export interface Safety extends Limits {
-  /** The share of the audience that gets it first, in percent. Absent: none gets it first. */
+  /** The percentage of the audience that gets the send first. Absent: no canary. */
   canary_percent?: number | undefined;
-  /** How long the others wait after it. */
+  /** How long the other recipients wait after the canary. */
   canary_wait_minutes?: number | undefined;
 }
 
 const RATE = { min: 0.0001, max: 1, isWhole: false } as const;
 
-/** What the settings may be: rates from 0.0001 to 1, which is never exceeded, and whole numbers. */
+/** The bounds of the settings: rates from 0.0001 to 1, which is never exceeded, and whole numbers. */
 export const SAFETY_BOUNDS = {
   canary_percent: {
     about: "The share of the audience that gets it first, in percent. Left out: nobody gets it first",
@@ -55,9 +55,9 @@ export const DEFAULT_CANARY_WAIT_MINUTES = 30;
 
 type ByChannel = Readonly<Record<string, number>>;
 
-/** What is known of a send. */
+/** The figures of a send. */
 export interface Figures {
-  /** Addresses that were tried once, throttles apart. */
+  /** Addresses that were tried once, without throttled ones. */
   tried: ByChannel;
   /** Of these, refused by the provider, or without an answer. */
   errors: ByChannel;
@@ -74,12 +74,12 @@ type BreachReason = (typeof breachReasons)[number];
 
 export interface Breach {
   reason: BreachReason;
-  /** The channel type that it is about. */
+  /** The channel type with the breach. */
   channel: string;
   rate: number;
   limit: number;
   count: number;
-  /** The messages that the rate is of. */
+  /** The number of messages of the rate. */
   tried: number;
 }
 
@@ -94,7 +94,7 @@ const percentText = (rate: number) => `${Number((rate * 100).toFixed(2))}%`;
 export const textOf = ({ reason, channel, rate, tried, limit }: Breach): string =>
   `${channel} ${reason.replaceAll("_", " ")} ${percentText(rate)} of ${tried}, limit ${percentText(limit)}`;
 
-/** What of a send is measured against which limit: errors of each channel by themselves, so that none hides another. */
+/** The figures of a send with their limits: errors of each channel separately, so that no channel hides another. */
 function* measured(
   limits: Limits,
   { tried, errors, bounced, complained, opted_out }: Figures,
@@ -102,7 +102,7 @@ function* measured(
   const { max_error_rate, max_bounce_rate, max_complaint_rate, max_opt_out_rate } = limits;
   const of = (reason: BreachReason, channel: string, count: number, limit: number) => {
     const size = tried[channel] ?? 0;
-    // A bounce may be known before the attempt that it is of.
+    // A bounce may be known before its attempt.
     return { reason, channel, count: Math.min(count, size), limit, tried: size };
   };
   if (max_error_rate !== undefined)
@@ -113,9 +113,8 @@ function* measured(
 }
 
 /**
- * Whether a limit is exceeded for sure: the lower end of the 95% interval of the rate is above it (Wilson). A rate that
- * chance explains stops nothing.
- * @param z another certainty, in standard deviations
+ * Whether a limit is certainly exceeded: the lower end of the 95% interval of the rate is above it (Wilson). A rate
+ * that chance can explain stops nothing. @param z another certainty, in standard deviations
  */
 export function breachOf(limits: Limits, figures: Figures, z?: number): Breach | undefined {
   for (const figure of measured(limits, figures)) {
@@ -129,7 +128,7 @@ export function breachOf(limits: Limits, figures: Figures, z?: number): Breach |
 const minus = (now: ByChannel, before: ByChannel = {}): ByChannel =>
   Object.fromEntries(Object.entries(now).map(([channel, n]) => [channel, n - (before[channel] ?? 0)]));
 
-/** What became known since. */
+/** The difference between two figures. */
 export const since = (before: Figures | undefined, now: Figures): Figures => ({
   tried: minus(now.tried, before?.tried),
   errors: minus(now.errors, before?.errors),
@@ -139,13 +138,13 @@ export const since = (before: Figures | undefined, now: Figures): Figures => ({
   passed: now.passed - (before?.passed ?? 0),
 });
 
-/** Chunks that begin before anything is known of a send. */
+/** Chunks that begin before the first figures of a send. */
 const FIRST_CHUNKS = 2;
 
 /**
- * How many chunks may begin, in their order: twice as many as were worked through, or one after the other while the
- * errors are above their limit without being sure. Late figures give a smaller number, never a larger one.
- * @param before the figures when the send was last resumed
+ * How many chunks may begin, in order: twice as many as were worked through, or one after the other if the errors are
+ * above their limit but not certainly. Late figures give a smaller number, never a larger one. @param before the
+ * figures when the send was last resumed
  */
 export function chunksAllowed(limits: Limits, figures: Figures, before: Figures | undefined): number {
   const { passed, tried, errors } = since(before, figures);
@@ -155,13 +154,13 @@ export function chunksAllowed(limits: Limits, figures: Figures, before: Figures 
   return (before?.passed ?? 0) + (isSuspect ? passed + 1 : Math.max(FIRST_CHUNKS, 2 * passed));
 }
 
-/** Chunks of a range: their number so far, and whether there are no more. */
+/** The chunks of a range: their number so far, and whether it is final. */
 export interface RangeSize {
   chunks: number;
   planned: boolean;
 }
 
-/** How many chunks come before one, in the order of all ranges together: the first of each, then the second of each. */
+/** How many chunks come before a chunk, in the order over all ranges: the first of each, then the second of each. */
 export const chunksBefore = (sizes: readonly RangeSize[], range: number, n: number): number =>
   sizes.reduce((sum, { chunks, planned }, i) => {
     const earlier = n + (i < range ? 1 : 0);
@@ -170,13 +169,13 @@ export const chunksBefore = (sizes: readonly RangeSize[], range: number, n: numb
 
 const MAX_WAIT_MS = 15 * 60 * SECOND;
 
-/** When a chunk asks again that may not begin yet: the number of rounds that it must wait for, and their length so far. */
+/** When a waiting chunk checks again: after the number of rounds before it, by the length of the rounds so far. */
 export function askAgainIn(before: number, allowed: number, ageMs: number): number {
   const doublings = Math.max(1, Math.ceil(Math.log2((before + 1) / Math.max(1, allowed))));
   const pace = Math.max(1, ageMs / (60 * SECOND));
   return Math.min(MAX_WAIT_MS, Math.round(5 * SECOND * doublings * pace));
 }
 
-/** Whether a subscriber is among the ones who get a send first. */
+/** Whether a subscriber is in the canary. */
 export const isCanary = (job: string, subscriber: string, percent: number): boolean =>
   bucket("canary", job, subscriber) < percent * 100;

@@ -1,4 +1,4 @@
-// When the messages of a resumed campaign are sent that were held while it was paused (AMB-138).
+// The new times of messages that were held while their campaign was paused (AMB-138).
 
 export const overduePolicies = ["keep_distance", "now", "skip"] as const;
 export type OverduePolicy = (typeof overduePolicies)[number];
@@ -13,8 +13,8 @@ export interface HeldMessage {
 }
 
 /**
- * The new time of each held message, or `null` where it is skipped. With `keep_distance` the first overdue one goes out
- * now, and every one after it at least as long after the one before as it was planned.
+ * The new time of each held message, or `null` if it is skipped. With `keep_distance` the first overdue one is sent
+ * now, and the others keep at least their planned distances.
  */
 export function resumedTimes(
   held: readonly HeldMessage[],

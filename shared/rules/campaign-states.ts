@@ -23,5 +23,5 @@ export const campaignMoves = {
   restore_paused: { from: ["archived"], to: "paused" },
 } as const satisfies Record<string, { from: readonly CampaignStatus[]; to: CampaignStatus }>;
 
-/** In these statuses nothing of the campaign is sent. */
+/** In these statuses the campaign sends nothing. */
 export const isHeld = (status: CampaignStatus): boolean => status === "paused" || status === "archived";

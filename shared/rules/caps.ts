@@ -11,7 +11,7 @@ export interface FrequencyCap {
   per: "day" | "week";
 }
 
-/** A cap, and how many messages it had counted when it was read. */
+/** A cap with its count when it was read. */
 export interface CountedCap extends FrequencyCap {
   count: number;
 }

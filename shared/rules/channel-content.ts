@@ -1,27 +1,27 @@
-// What a message says by a channel of its own (CHC-1): the fields of each class of channels, and what the arm of a test says.
+// Content by channel (CHC-1): the fields of each class of channels, and the content of each arm of a test.
 import type { ContentOf } from "./channel-fields.ts";
 import { type ChannelClass, channelTypes, classOf, type KindOf, kindOf } from "./channel-types.ts";
 import { type ContentField, type ContentKind, contentKinds } from "./content-kinds.ts";
 
-/** What each class of channels says in place of title and body. What a channel leaves out falls back to those. */
+/** The content of each class of channels, in place of title and body. Omitted fields fall back to those. */
 export type ByChannel = { [C in ChannelClass]?: ContentOf<(typeof contentKinds)[KindOf<C>]> } & {
   email?: { apart?: MailApart };
 };
 
-/** Of a mail that is stored apart from what else its content says: its name, and what of it lies there. */
+/** A mail that is stored apart from the rest of its content: its name, and the stored fields. */
 export interface MailApart {
   hash: string;
   fields: readonly ("html" | "design")[];
-  /** Placeholders as it has them: what reads a content for them finds these in place of its own. */
+  /** The placeholders of the mail: code that reads content for them finds these in place of the mail's. */
   liquid: string;
   /** It was looked for, and is not there any more: nothing can be made of it. Not of a row. */
   isGone?: true;
 }
 export type PushContent = ContentOf<typeof contentKinds.push>;
-/** What a push has beside its texts. */
+/** The parts of a push beside its texts. */
 export type PushExtras = Omit<PushContent, "title" | "body">;
 
-/** By class, those of one kind beside each other. */
+/** By class; the fields of one kind are merged. */
 export const channelFields = Object.fromEntries(
   Object.entries(contentKinds).flatMap(([kind, fields]) =>
     channelTypes
@@ -31,16 +31,16 @@ export const channelFields = Object.fromEntries(
   ),
 ) as Record<ChannelClass, Readonly<Record<string, ContentField>>>;
 
-/** What a class says itself, with the kind that tells how it is rendered. */
+/** The content of a class, with the kind that tells how it is rendered. */
 type OwnContent = {
   [K in ContentKind]: { kind: K; content: ContentOf<(typeof contentKinds)[K]> | undefined };
 }[ContentKind];
 
-/** The kind of a class is that of its channels, and so is its content: the compiler cannot see that the two belong together. */
+/** The kind of a class is the kind of its channels and content: the compiler cannot see that they belong together. */
 export const ownContent = (content: ByChannel, name: ChannelClass): OwnContent =>
   ({ kind: kindOf(name), content: content[name] }) as OwnContent;
 
-/** What a message says: the default for all channels, and what some of them say instead. */
+/** The content of a message: the default for all channels, and the variations of some. */
 export interface Says {
   title: string | null;
   body: string | null;
@@ -48,7 +48,7 @@ export interface Says {
   variant_b?: { title: string; body: string; by_channel?: ByChannel | undefined } | null | undefined;
 }
 
-/** What an arm says. Arm B overrides title, body and the fields that it names: all others are those of arm A. */
+/** The content of an arm. Arm B overrides title, body and the fields that it names: all others are those of arm A. */
 export function saidBy({ title, body, by_channel = {}, variant_b }: Says, arm: "a" | "b" | undefined) {
   if (arm !== "b" || !variant_b) return { title: title ?? "", body: body ?? "", by_channel };
   return { title: variant_b.title, body: variant_b.body, by_channel: overridden(by_channel, variant_b.by_channel) };
@@ -61,7 +61,7 @@ function overridden(first: ByChannel, second: ByChannel = {}): ByChannel {
 
 const TEST_MARK = "[Test] ";
 
-/** What a test send says: the same, with "[Test] " before every subject and title, and before the text of an SMS. */
+/** The content of a test send: with "[Test] " before every subject and title, and before the text of an SMS. */
 export function markedAsTest<T extends Says>(says: T): T {
   return { ...marked(says), ...(says.variant_b && { variant_b: marked(says.variant_b) }) };
 }

@@ -6,7 +6,7 @@ import type { ContentField } from "./content-kinds.ts";
 import { validateTemplate } from "./render.ts";
 import { checkUrlTemplate } from "./safe-url.ts";
 
-/** What is wrong with the texts and URLs of content whose shape is right. */
+/** The problems of texts and URLs in content of valid shape. */
 export function textProblems(content: ByChannel): ContentProblem[] {
   return Object.entries(content).flatMap(([name, values]) =>
     Object.entries(values).flatMap(([field, value]): ContentProblem[] => {
@@ -46,7 +46,7 @@ function problemsOf(field: ContentField, value: unknown, path: ContentProblem["p
 }
 
 const LINE_TAG = /<(?:br(?:\s*\/)?|\/(?:p|div|h[1-6]|li|tr|table|ul|ol|blockquote))\s*>/gi;
-/** Attributes have values, except where the name of the tag is no word: `a <b and c> d` has no tag. */
+/** Attributes have values, unless the name of the tag is not a word: `a <b and c> d` has no tag. */
 const NAMED =
   "a|abbr|b|big|blockquote|body|br|center|code|div|em|font|footer|h[1-6]|head|header|html|i|label|li|main|mark|p|pre|s|section|small|span|strike|strong|style|sub|sup|title|tt|u";
 const OTHERS = "hr|img|ol|script|table|tbody|td|tfoot|th|thead|tr|ul";
@@ -55,7 +55,7 @@ const TAG = new RegExp(
   "gi",
 );
 
-/** A text without tags of HTML: ends of paragraphs and lines become line breaks. A `<` that opens no tag stays. */
+/** A text without HTML tags: ends of paragraphs and lines become line breaks. A `<` that opens no tag stays. */
 export function withoutTags(text: string): string {
   if (!text.includes("<")) return text;
   return text.replaceAll(LINE_TAG, "\n").replaceAll(TAG, "").trim();

@@ -1,4 +1,4 @@
-// What derives from the table of channels: their types and classes, and the sets that the rules speak of.
+// Types, classes and sets of channels, derived from the table.
 import { channels } from "./channels.ts";
 import type { ContentKind } from "./content-kinds.ts";
 
@@ -20,12 +20,12 @@ const by = <const A extends Address>(...addresses: readonly A[]): By<A>[] =>
 
 export const providedChannels = by("token", "subscription", "email", "phone");
 export type ProvidedChannel = (typeof providedChannels)[number];
-/** Those with an address of a device. */
+/** Channels with the address of a device. */
 const pushChannels = by("token", "subscription");
-/** Those whose address is in the profile of a subscriber: each has a consent of its own (D-CONSENT). */
+/** Channels whose address is in the profile of a subscriber: each has a consent of its own (D-CONSENT). */
 export const consentChannels = by("email", "phone");
 export type ConsentChannel = (typeof consentChannels)[number];
-/** Those whose provider charges for each message; the others are free of charge, or have no provider. */
+/** Channels whose provider charges for each message; the others are free, or have no provider. */
 export const pricedChannels = channelTypes.filter((type): type is PricedChannel => "isPriced" in channels[type]);
 
 export const hasDevices = (type: ChannelType): type is (typeof pushChannels)[number] =>
@@ -40,7 +40,7 @@ export const platformOf = (type: ChannelType): Platform | undefined => {
   const facts = channels[type];
   return "platform" in facts ? facts.platform : undefined;
 };
-/** Where recipients see the messages of channels. */
+/** The platforms on which recipients see messages. */
 export const platforms: readonly Platform[] = channelTypes.flatMap((type) => platformOf(type) ?? []);
 export const devicePlatforms = pushChannels.map((type) => channels[type].platform);
 export const channelOfPlatform = (platform: string): ChannelType | undefined =>

@@ -1,7 +1,8 @@
-// The channels: what is true of one is said here once, and all else derives from it (CONTRIBUTING.md, "Add a channel").
+// The table of channels: each fact about a channel is stated here once, and everything else is derived from it
+// (CONTRIBUTING.md, "Add a channel").
 import type { ChannelFacts } from "./channel-fields.ts";
 
-/** What channels of phones share. */
+/** Shared by the channels of phones. */
 const phone = {
   class: "push",
   rank: 1,

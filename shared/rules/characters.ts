@@ -1,13 +1,16 @@
-// The characters of a text: how many there are, whether any of them can be seen, and how they stand in HTML.
+// The characters of a text: their number, whether any is visible, and their form in HTML.
 
-/** Whether a text has at most so many characters. Code points count, as in JSON Schema; `length` counts an emoji twice. */
+/**
+ * Whether a text has at most this many characters. Code points count, as in JSON Schema; `length` counts an emoji
+ * twice.
+ */
 export const hasAtMost = (text: string, maxLength: number): boolean =>
   text.length <= maxLength || (text.length <= 2 * maxLength && [...text].length <= maxLength);
 
-/** Whether a text has nothing that can be seen: it is empty, or only spaces and invisible characters. */
+/** Whether a text has no visible characters: it is empty, or only spaces and invisible characters. */
 export const isBlank = (text: string): boolean => /^[\s\p{Cf}]*$/u.test(text);
 
-/** Between letters that join, and after an emoji, these change how it looks; nobody sees them elsewhere. */
+/** Between joining letters and after an emoji, these characters change the look; elsewhere they are invisible. */
 const SHAPES = "\\u200c\\u200d\\ufe00-\\ufe0f\\u{e0020}-\\u{e007f}\\u{e0100}-\\u{e01ef}";
 const UNSEEN = new RegExp(`(?![${SHAPES}])\\p{DI}`, "gu");
 const UNSEEN_SHAPES = new RegExp(
@@ -15,7 +18,7 @@ const UNSEEN_SHAPES = new RegExp(
   "gu",
 );
 
-/** A name as it looks: two that nobody can tell apart are one text. */
+/** A name in the normal form of its look: names that look alike are one text. */
 export const asSeen = (name: string): string =>
   name
     .replaceAll(UNSEEN, "")
@@ -27,6 +30,6 @@ export const asSeen = (name: string): string =>
 
 export const BLANK = "must not be blank";
 
-/** Text as it stands in HTML, also in the value of an attribute. */
+/** Text escaped for HTML, also in the value of an attribute. */
 export const escapeHtml = (text: string): string =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");

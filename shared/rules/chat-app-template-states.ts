@@ -39,7 +39,7 @@ const verdicts: ReadonlyMap<string, Verdict> = new Map<string, Verdict>([
   ["PENDING_DELETION", "deleted"],
 ]);
 
-/** Provider statuses that say more than our status, so that they are returned as the reason. */
+/** Provider statuses with more detail than our status. They are returned as the reason. */
 const informative = new Set(["FLAGGED", "LOCKED", "LIMIT_EXCEEDED", "PENDING_DELETION"]);
 
 /** Our status and reason for a status of the provider; undefined for an unknown one. */

@@ -1,4 +1,4 @@
-// Lists in parts.
+// Splits lists into parts.
 
 export function chunksOf<T>(list: readonly T[], size: number): T[][] {
   const chunks: T[][] = [];
@@ -7,12 +7,12 @@ export function chunksOf<T>(list: readonly T[], size: number): T[][] {
 }
 
 interface PartLimits {
-  /** Together, as `sizeOf` measures them; an entry that is larger is a part of its own. */
+  /** The size of all together, as `sizeOf` measures it; a larger entry is a part of its own. */
   size: number;
   count?: number;
 }
 
-/** A list in parts, in its order, each filled as far as the limits let it. */
+/** Splits a list into parts, in order, each as full as the limits allow. */
 export function filledParts<T>(
   list: readonly T[],
   sizeOf: (entry: T) => number,

@@ -22,19 +22,19 @@ const units = [
 
 const plural = (count: number, name: string): string => `${count} ${name}${count === 1 ? "" : "s"}`;
 
-/** `7 days`, `90 minutes`: in the longest unit that leaves no rest. */
+/** A duration in its longest whole unit: `7 days`, `90 minutes`. */
 export function span(seconds: number): string {
   const [name, size] = units.find(([, unitSeconds]) => seconds % unitSeconds === 0) ?? ["second", 1];
   return plural(seconds / size, name);
 }
 
-/** Texts as they are, several of them with commas. */
+/** The text of a value; several are separated by commas. */
 export const valueText = (value: unknown): string => {
   if (Array.isArray(value)) return value.map(valueText).join(", ");
   return typeof value === "string" ? value : JSON.stringify(value);
 };
 
-/** Of an attribute: `is pro`, `is at least 18 and is less than 65`. */
+/** A condition on an attribute: `is pro`, `is at least 18 and is less than 65`. */
 export const conditionText = (condition: object): string =>
   Object.entries(condition)
     .map(([operator, value]) => {
@@ -58,7 +58,7 @@ interface EventExpectation {
 
 const isEvent = (expected: object): expected is EventExpectation => "frequency" in expected;
 
-/** What one clause expects: `is one of free, pro`, or `at least 2 times within 7 days`. */
+/** The expectation of one clause: `is one of free, pro`, or `at least 2 times within 7 days`. */
 export function expectationText(expected: object): string {
   if (!isEvent(expected)) return conditionText(expected);
   const { within_seconds: seconds, frequency } = expected;
@@ -73,7 +73,7 @@ function clauseText({ path, expected }: Reason): string {
 
 const words = { and: " and ", or: " or " } as const;
 
-/** What a rule asks for: `age is at least 18 and plan is pro`. */
+/** A rule in words: `age is at least 18 and plan is pro`. */
 export function wantedText(rule: Rule): string {
   const clauses = rule.explain({ attributes: {}, times: () => [], now: 0 });
   return (
@@ -85,9 +85,8 @@ export function wantedText(rule: Rule): string {
 }
 
 /**
- * The clauses of a rule that a person does not meet: `age is at least 18 and (plan is pro or order_paid at least 1 time)`.
- * @param clauses the results of all its clauses
- * @returns undefined where the rule is met
+ * The clauses of a rule that a person does not meet: `age is at least 18 and (plan is pro or order_paid at least 1
+ * time)`. @param clauses the results of all its clauses @returns undefined if the rule is met
  */
 export function unmetText(node: RuleNode, clauses: readonly Reason[]): string | undefined {
   if (node.kind !== "group") {

@@ -1,4 +1,5 @@
-// The syntax of email addresses (AMB-84), phone numbers and languages (D-ATTR). Only a send shows whether they exist.
+// The syntax of email addresses (AMB-84), phone numbers and languages (D-ATTR). Only a send shows whether an address
+// exists.
 
 const EMAIL_LENGTH = 254;
 const LOCAL_LENGTH = 64;
@@ -32,7 +33,10 @@ export function withAsciiDomain(address: string): string {
 /** Whether mail can be sent to the address once its domain is in ASCII. */
 export const isInternationalAddress = (text: string): boolean => isEmailAddress(withAsciiDomain(text));
 
-/** Providers of mail refuse such an address (RFC 6531); its domain has a form in ASCII. */
+/**
+ * Whether the local part is outside ASCII. Mail providers refuse such an address (RFC 6531); a domain has a form in
+ * ASCII.
+ */
 export const isBeyondAscii = (text: string): boolean => /[^\x20-\x7e]/.test(text);
 
 const isLabel = (label: string): boolean =>

@@ -1,4 +1,4 @@
-// The grammar of what channels say in place of title and body (CHC-1), made of the fields of each kind of content.
+// The grammar of content by channel (CHC-1), made of the fields of each kind of content.
 import { channelFields } from "./channel-content.ts";
 import { type ChannelClass, channelTypes, classOf, kindOf } from "./channel-types.ts";
 import { channels } from "./channels.ts";
@@ -95,5 +95,5 @@ export const ContentByChannel = namedObject("ContentByChannel", {
 /** `["push", "buttons", 0, "url"]`: below `by_channel`. */
 export type ContentProblem = Pick<GrammarProblem, "path" | "reason">;
 
-/** What is wrong with the shape of `by_channel`. */
+/** The problems in the shape of `by_channel`. */
 export const contentProblems = (value: unknown): ContentProblem[] => problemsIn(ContentByChannel, value);

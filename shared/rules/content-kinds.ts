@@ -1,13 +1,13 @@
-// What messages are made of, by how they look: the fields that a channel may say in place of title and body (CHC-1).
+// The kinds of messages, and the fields of each that a channel may set in place of title and body (CHC-1).
 
 /** A field of content. With a `label`, the console's editor asks for it. */
 export type ContentField = {
   required?: true;
-  /** What the reference says of it. */
+  /** The description in the reference. */
   about: string;
   label?: string;
   hint?: string;
-  /** What a reader sees first: the texts of a test send are marked there. */
+  /** The text that a reader sees first: in a test send it is marked. */
   leads?: true;
 } & (
   | { kind: "text"; max: number; unit?: "bytes"; rows?: number; isCode?: true }
@@ -21,7 +21,7 @@ export type ContentField = {
 
 /** The limit of APNs, in bytes. */
 export const MAX_COLLAPSE_KEY = 64;
-/** What a mail says at most, and what that was made of, in bytes of UTF-8 (docs/decisions/0104). */
+/** The limits of a mail, and of the design it was made from, in bytes of UTF-8 (docs/decisions/0104). */
 export const MAX_HTML_BYTES = 204_800;
 export const MAX_DESIGN_BYTES = 102_400;
 /** Above this the largest mailbox provider clips a mail. */

@@ -1,7 +1,8 @@
-// What a send costs in the deployment's own account (F10, docs/decisions/0053): list prices of AWS, and what it consumes of them.
+// The cost of a send in the deployment's own account (F10, docs/decisions/0053): list prices of AWS, and the consumed
+// units.
 import { pricedChannels } from "./channel-types.ts";
 
-/** us-east-1, without the free tiers, as listed on this day. */
+/** Prices of us-east-1 on this day, without the free tiers. */
 export const PRICES_OF = "2026-11-01";
 
 /** Dollars per million. */
@@ -13,21 +14,23 @@ export const PRICES = {
 
 /** Dollars per million GB-seconds of a function on Arm. */
 const GB_SECONDS = 13.3334;
-/** Dollars of one mail. */
+/** Dollars per mail. */
 export const SES_MAIL = 0.0001;
 export const MILLION = 1_000_000;
 
-/** A message is sent, received and deleted; receipts and deletions go ten at a time in a burst. */
+/**
+ * Requests of a message: it is sent, received and deleted. In a burst, receipts and deletions are made ten at a time.
+ */
 const REQUESTS_PER_MESSAGE = { alone: 3, burst: 1.2 } as const;
 
-/** What work takes of the table and of the queues. */
+/** Units of the table and of the queues that an operation consumes. */
 interface ConsumedUnits {
   wcu: number;
   rcu: number;
   messages: number;
 }
 
-/** What a million of them cost, in dollars: the table and the queues, without functions and providers. */
+/** The cost of a million operations, in dollars: the table and the queues, without functions and providers. */
 export function dollarsPerMillion(
   { wcu, rcu, messages }: ConsumedUnits,
   mode: keyof typeof REQUESTS_PER_MESSAGE,
@@ -39,65 +42,71 @@ export function dollarsPerMillion(
   );
 }
 
-/** The same, with the functions. */
+/** The same units, and the time of the functions. */
 export interface Rate extends ConsumedUnits {
   gbSeconds: number;
 }
 
-/** What `n` of something cost, in dollars, with the functions. */
+/** The cost of `n` operations, in dollars, with the functions. */
 export const dollarsOf = (n: number, rate: Rate, mode: keyof typeof REQUESTS_PER_MESSAGE): number =>
   (n * (dollarsPerMillion(rate, mode) + rate.gbSeconds * GB_SECONDS)) / MILLION;
 
-/** Of a send on the row of its job, in a journey: between one alone and one of a burst. */
+/** A send on the row of its job, in a journey: between one alone and one of a burst. */
 const SINGLE: Rate = { wcu: 2.5, rcu: 4.5, messages: 1, gbSeconds: 0.02 };
-/** Of a send with one recipient, alone in its quarter-hour. */
+/** A send with one recipient, alone in its quarter-hour. */
 const ALONE: Rate = { wcu: 6.95, rcu: 10.9, messages: 1, gbSeconds: 0.02 };
-/** Of such a send by a provider: its claim, its ledger, its channel and the credentials of that. */
+/** In addition, if a provider sends it: its claim, its ledger, its channel and the channel's credentials. */
 const ALONE_BY_PROVIDER: Rate = { wcu: 1.9, rcu: 5.2, messages: 0, gbSeconds: 0 };
-/** Of any other send: its row, its place in the quota, its chunks, its end. */
+/** Any other send: its row, its place in the quota, its chunks, its end. */
 const BASE: Rate = { wcu: 24, rcu: 22, messages: 3, gbSeconds: 0.1 };
-/** Of a send to many: its ranges and their plan. */
+/** In addition, for a send to many: its ranges and their plan. */
 const RANGES: Rate = { wcu: 20, rcu: 5, messages: 3, gbSeconds: 0.3 };
-/** From so many recipients on. */
+/** The number of recipients from which a send has ranges. */
 export const WIDE_FROM = 1_001;
 /**
- * Of each recipient, by how it is reached. A mail has a receipt, which is a message, and is read with those of its batch. What
- * holds for an address is read twice, half a unit each (docs/decisions/0097).
+ * Each recipient, by channel. A mail has a receipt, which is a message, and is read with those of its batch. The state
+ * of an address is read twice, half a unit each (docs/decisions/0097).
  */
 export const PER_RECIPIENT = {
   in_app: { wcu: 1.047, rcu: 0.06, messages: 0.006, gbSeconds: 0.0002 },
   email: { wcu: 1.15, rcu: 3.08, messages: 1.01, gbSeconds: 0.007 },
-  /** By an address of the profile, whose provider sends no receipt: texts, and mails by a mail server. */
+  /** An address in the profile whose provider sends no receipt: texts, and mails by a mail server. */
   address: { wcu: 1.15, rcu: 2.08, messages: 0.006, gbSeconds: 0.006 },
   other: { wcu: 1.165, rcu: 0.69, messages: 0.012, gbSeconds: 0.006 },
 } as const satisfies Record<string, Rate>;
-/** Read units of each recipient that is read by its id: the profile, and the devices. */
+/** Read units of a recipient that is read by its id: the profile, and the devices. */
 const BY_ID_RCU = { in_app: 1, email: 1, address: 1, other: 1.85 };
 
-/** Why the profile of a recipient is read again: a text of its own, a choice of topic. With an address in it, it is read anyway. */
+/**
+ * Why the profile of a recipient is read again: a text of its own, or a choice of topic. A profile with the address is
+ * read anyway.
+ */
 export type ProfileReads = "texts" | "topic" | "both";
 const PROFILE_READS: Record<"in_app" | "other", Record<ProfileReads, Partial<Rate>>> = {
   in_app: { texts: { rcu: 1 }, topic: { wcu: 0.1, rcu: 2 }, both: { wcu: 0.1, rcu: 3 } },
   other: { texts: { rcu: 1 }, topic: { rcu: 1 }, both: { rcu: 1 } },
 };
-/** Of each recipient, for each period that a frequency cap counts: it is written with the claim. */
+/** Each recipient, for each period that a frequency cap counts: it is written with the claim. */
 const CAPPED = { in_app: { wcu: 2.2, rcu: 1 }, other: { wcu: 2.15 } } as const;
-/** Of each who is held out, with an address or without, and of each who is skipped, beside what it takes to find them. */
+/** Each held-out recipient, with and without an address, and each skipped one, beside the cost of finding them. */
 const HELD_OUT = { addressed: { wcu: 1.05, rcu: 0.53 }, other: { wcu: 1.05, rcu: 0.03 } } as const;
 const SKIPPED: Partial<Rate> = { wcu: 0.06, rcu: 0.06 };
-/** What holds for an address: of each who is skipped and has one, and each that a smart send does not choose. */
+/** The state of an address: for each skipped recipient with one, and each that a smart send does not choose. */
 const ADDRESS_READ: Partial<Rate> = { rcu: 0.5 };
-/** Of each recipient of a smart send, and each who is held out: the answers and the deliveries of three months. */
+/** Each recipient of a smart send, held-out ones included: the answers and the deliveries of three months. */
 const SMART: Partial<Rate> = { rcu: 1.5 };
 
-/** Of each further message to somebody: in an inbox; to a second address, whose profile is read with that of the first. */
+/** Each further message to one recipient: in an inbox, or to a second address, whose profile is read with the first. */
 const INBOX_BESIDE: Partial<Rate> = { rcu: 0.9 };
 const SECOND_ADDRESS: Partial<Rate> = { rcu: -1.1 };
 
 /** How the audience of a send is found. */
 export type Audience = "all" | "list" | "segment" | "given";
 
-/** What it takes to find it: of a send to one, and of any other. The profiles of all are read in whole pages, others by id. */
+/**
+ * The cost of finding the audience: of a send to one, and of any other. The profiles of all subscribers are read in
+ * whole pages, others by id.
+ */
 const FOUND = {
   given: { one: {}, many: {}, isById: true },
   all: { one: { rcu: 15.5 }, many: { rcu: 17 }, isById: false },
@@ -109,17 +118,15 @@ export const isPriced = (type: string): type is (typeof pricedChannels)[number] 
   pricedChannels.some((pricedChannel) => pricedChannel === type);
 
 /**
- * What the provider of a channel charges for a message, in dollars.
- * @param own the price that the workspace set
- * @param provider of an email channel
- * @returns undefined if it is not known
+ * The provider's price of a message on a channel, in dollars. @param own the price that the workspace set @param
+ * provider of an email channel @returns undefined if it is not known
  */
 export function priceOf(type: string, ownPrice: number | undefined, provider: string | undefined): number | undefined {
   if (!isPriced(type)) return 0;
   return ownPrice ?? (type === "email" && provider === "ses" ? SES_MAIL : undefined);
 }
 
-/** By the type of channel; of one that is absent the price is not known. */
+/** Prices by type of channel; an absent one is not known. */
 export type Prices = Readonly<Partial<Record<string, number>>>;
 
 /** The prices of the channels of a send. */
@@ -128,11 +135,11 @@ export const pricesOf = (via: readonly { type: string; price?: number | undefine
 
 export interface ProviderCost {
   dollars: number;
-  /** The types of channels with messages whose price is not known. */
+  /** The types of channels with messages of unknown price. */
   unpriced: string[];
 }
 
-/** What providers charge for messages. @param messages by the type of channel, or by its class */
+/** The charges of providers for messages. @param messages by the type of channel, or by its class */
 export function providerCost(messages: Readonly<Record<string, number>>, prices: Prices): ProviderCost {
   const sent = Object.entries(messages).filter(([type, n]) => isPriced(type) && n > 0);
   return {
@@ -142,45 +149,45 @@ export function providerCost(messages: Readonly<Record<string, number>>, prices:
 }
 
 export interface SendCost {
-  /** All of it, in dollars. */
+  /** The total in dollars. */
   dollars: number;
   /** The table, the queues and the functions. */
   service_dollars: number;
   provider_dollars: number;
-  /** The types of channels whose price is not known, and so not in it. */
+  /** The types of channels of unknown price, which are not in the total. */
   unpriced: string[];
   write_units: number;
   read_units: number;
   queue_messages: number;
 }
 
-/** What the cost of a send follows from. */
+/** The figures that determine the cost of a send. */
 interface SentTo {
-  /** Recipients by the type or class of channels that reaches them; one of several counts in each. */
+  /** Recipients by type or class of channels; a recipient of several counts in each. */
   reached: Readonly<Record<string, number>>;
-  /** How many recipients that are; fewer than messages where some get several. */
+  /** The number of these recipients; it is lower than the number of messages if some get several. */
   people?: number;
-  /** Workers plan it, in ranges: sends to more than 1,000. */
+  /** Workers plan the send in ranges, as for more than 1,000 recipients. */
   isWide: boolean;
   audience: Audience;
   /** Ids that are read before the audience is planned. */
   lookedUp: number;
-  /** The members of its audience that it does not go to. */
+  /** The members of its audience who do not get it. */
   heldOut?: number;
   skipped?: number;
-  /** How many of them have an address. */
+  /** How many of the skipped recipients have an address. */
   skippedWithAddress?: number;
-  /** It chooses the channel of each recipient by what they answer, among so many kinds of addresses of the profile. */
+  /** In a smart send: the number of kinds of addresses in the profile that it can choose from. */
   smart?: { addressKinds: number } | undefined;
   /** Why profiles are read again before they are sent to. */
   profiles?: ProfileReads | undefined;
-  /** Periods that its frequency caps count. */
+  /** The number of periods that its frequency caps count. */
   caps?: number;
-  /** On the row of the job: one alone, or the inboxes of a journey's step. */
+  /** The send is on the row of the job: one alone, or the inboxes of a journey's step. */
   direct: "one" | "step" | undefined;
-  /** Its mails go by a mail server. */
+  /** Its mails go through a mail server. */
   isBySmtp: boolean;
-  /** Hundredths of read units that its profiles take beyond ordinary ones: in pages, one by one, and of those sent to. */
+  /** Hundredths of read units beyond those of ordinary profiles: read in pages, one by one, and of the recipients. */
   extra?: { pages: number; each: number; sent: number } | undefined;
 }
 
@@ -194,8 +201,8 @@ const sumOf = (numbers: readonly number[]): number => numbers.reduce((sum, n) =>
 const isAddress = (rates: keyof typeof PER_RECIPIENT): boolean => rates === "email" || rates === "address";
 
 /**
- * What long profiles take more. All of them are read in pages, by workers without the newest writes; others one by one. Those
- * with an address in the profile are read again when they are sent to.
+ * The further units of long profiles. All subscribers are read in pages, by workers without the newest writes; others
+ * one by one. Profiles with the address are read again before the send.
  */
 function unitsOf(
   { pages, each, sent }: NonNullable<SentTo["extra"]>,
@@ -208,7 +215,7 @@ function unitsOf(
   return (found + (isReadAgain ? sent : 0)) / 100;
 }
 
-/** What a send takes of the service. */
+/** The units of the service that a send consumes. */
 export function takenBy(sentTo: SentTo): Rate {
   const { reached, isWide, audience, lookedUp, direct, isBySmtp, extra, profiles } = sentTo;
   const { heldOut = 0, skipped = 0, caps = 0 } = sentTo;
@@ -257,7 +264,7 @@ export function takenBy(sentTo: SentTo): Rate {
   return total;
 }
 
-/** @param taken of the service, by any number of sends */
+/** The cost of sends. @param taken the units of the service that they consume together */
 export function costOf(taken: Rate, provider: ProviderCost): SendCost {
   const service = dollarsOf(1, taken, "burst");
   return {

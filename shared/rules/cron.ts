@@ -10,7 +10,7 @@ export interface Cron {
   months: ReadonlySet<number>;
   /** Sunday is 0. */
   weekdays: ReadonlySet<number>;
-  /** Both day fields are restricted: one of them must match (AMB-43). */
+  /** Both day fields are restricted, so one match is enough (AMB-43). */
   isEitherDay: boolean;
   /** The hour field begins with `*`: it follows real time through a clock change (AMB-63). */
   isEveryHour: boolean;
@@ -81,7 +81,7 @@ function parseField(text: string, min: number, max: number): Set<number> | undef
 
 const DAYS_OF_MONTHS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
-/** A day that no month has, such as 30 February, never fires. */
+/** Whether any month has such a day: 30 February never fires. */
 const canFire = ({ days, months, isEitherDay }: Cron): boolean =>
   isEitherDay || [...months].some((month) => Math.min(...days) <= elementAt(DAYS_OF_MONTHS, month - 1));
 

@@ -1,4 +1,4 @@
-// Phone numbers as they are dialed at home, without libphonenumber: its tables are too heavy for a search.
+// Phone numbers as dialed at home, without libphonenumber: its tables are too large for a search.
 import { isPhoneNumber } from "./contacts.ts";
 
 /** Calling codes, each with its regions. */
@@ -26,8 +26,8 @@ const callingCodeOf = (region: string): string | undefined => {
 export const isDialed = (text: string): boolean => /^\d{6,15}$/.test(text);
 
 /**
- * The numbers in E.164 form that the digits may be: with `00`, with the country code alone, or dialed within the region.
- * There the first zeros are left out as a rule, but not in Italy.
+ * The numbers in E.164 form for these digits: with `00`, with the country code alone, or dialed within the region.
+ * There a leading zero is usually dropped, but not in Italy.
  */
 export function numbersDialed(digits: string, region: string | null | undefined): string[] {
   const code = region ? callingCodeOf(region) : undefined;

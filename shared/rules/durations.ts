@@ -22,7 +22,7 @@ export function parseDuration(text: string): number | undefined {
   return duration > MAX_DURATION ? undefined : duration;
 }
 
-/** Why a text is refused that is no duration. */
+/** Why an invalid duration is refused. */
 export const NO_DURATION =
   "must be a whole number of minutes, hours or days, such as 30m, 24h or 7d, at most 3650 days";
 

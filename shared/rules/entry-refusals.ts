@@ -1,4 +1,4 @@
-// Why something that could start a run of a journey did not (AMB-147).
+// Why an event or entry that could start a run of a journey did not (AMB-147).
 
 export const refusalReasons = [
   "historical",

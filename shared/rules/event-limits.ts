@@ -21,11 +21,11 @@ export const tiers: Record<Tier, TierLimits> = {
   server: { eventsPerRequest: 1_000, eventBytes: 32 * KB, backdatedMs: 90 * 24 * HOUR },
 };
 
-/** EVT-15: the whole body, in the server tier. */
+/** The whole body in the server tier (EVT-15). */
 export const SERVER_BODY_BYTES = 500 * KB;
 
 export const MAX_EVENT_NAME_CHARACTERS = 128;
-/** D-EVTYPE: no client sends an event of such a name, so nothing is to wait for one. */
+/** Names that clients cannot send, so that waiting for one is refused (D-EVTYPE). */
 export const OWN_EVENTS = { start: "$", refusal: "must not begin with $: such names are the service's own" };
 export const MAX_PROPERTIES = 50;
 export const MAX_PROPERTY_CHARACTERS = 256;
@@ -33,7 +33,7 @@ export const MAX_PROPERTY_CHARACTERS = 256;
 /** AMB-24, AMB-117. */
 const MAX_AHEAD_MS = 5 * MINUTE;
 
-/** AMB-135: a smaller difference is the way of the request. */
+/** A smaller difference is explained by the time of the request (AMB-135). */
 const MAX_CLOCK_ERROR_MS = MINUTE;
 
 /**

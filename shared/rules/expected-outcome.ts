@@ -9,20 +9,20 @@ interface Circumstances {
   isSmart: boolean;
   /** The end of the quiet hours that the recipient is in; undefined outside quiet hours. */
   quietUntil: number | undefined;
-  /** The reason why nothing may be sent by a channel. */
+  /** Why a channel may not send, if it may not. */
   refusal(target: Target): LateSkip | undefined;
-  /** The same at the end of the quiet hours. Default: none is known. */
+  /** The same at the end of the quiet hours. Default: no refusal is known. */
   laterRefusal?: ((target: Target) => LateSkip | undefined) | undefined;
 }
 
-/** Addresses by their outcome; `reason` where nothing is sent to any of them. */
+/** Addresses by their outcome; `reason` if none of them gets a message. */
 export interface ExpectedOutcome {
   now: Target[];
   later: Target[];
   reason?: LateSkip;
 }
 
-/** What would become of a recipient's messages now: which go, which wait, and why none does. */
+/** The expected outcome of a recipient's messages now: which are sent, which wait, and why none is. */
 export function expectedOutcome(
   targets: readonly Target[],
   { isSmart, quietUntil, refusal, laterRefusal = () => undefined }: Circumstances,

@@ -21,6 +21,9 @@ export type ExperienceAction = keyof typeof experienceMoves;
 export const isDone = (action: ExperienceAction, status: ExperienceStatus): boolean =>
   (action === "end" || action === "archive") && status === experienceMoves[action].to;
 
-/** Whether its messages are shown: paused ones are hidden, ended ones are recalled (D-INBOXRECALL), also before a worker ends it. */
+/**
+ * Whether its messages are shown: paused ones are hidden, and ended ones recalled (D-INBOXRECALL), also before a worker
+ * has ended the experience.
+ */
 export const isShown = ({ status, until }: { status: string; until?: string | undefined }, now: number): boolean =>
   status === ("live" satisfies ExperienceStatus) && (until === undefined || now < Date.parse(until));

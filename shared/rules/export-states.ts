@@ -4,11 +4,11 @@ export const exportStatuses = ["pending", "processing", "completed", "failed", "
 type ExportStatus = (typeof exportStatuses)[number];
 
 export const exportMoves = {
-  /** A worker takes it, at first or after another one stopped. */
+  /** A worker starts it, at first or after another one stopped. */
   begin: { from: ["pending", "processing"], to: "processing" },
-  /** The file is whole. */
+  /** The file is complete. */
   complete: { from: ["processing"], to: "completed" },
-  /** It cannot be made, or a subscriber was erased meanwhile. */
+  /** It cannot be made, or a subscriber was erased in the meantime. */
   fail: { from: ["pending", "processing"], to: "failed" },
   /** A subscriber was erased: the file is deleted. */
   forget: { from: ["completed"], to: "expired" },

@@ -1,4 +1,4 @@
-// How a field is named in the `fields` of an error: `messages[0].content.title` (AMB-22).
+// The path of a field in the `fields` of an error: `messages[0].content.title` (AMB-22).
 
 export type FieldStep = string | number;
 

@@ -1,8 +1,8 @@
-// Texts without case and marks, as people type what they look for: `muller` is Müller.
+// Texts without case and marks, as people type a search: `muller` finds Müller.
 
 const LETTERS: Readonly<Record<string, string>> = { ł: "l", ß: "ss", ø: "o", æ: "ae", œ: "oe", đ: "d" };
 
-/** In lower case, without marks, and with letters that have none written by plain ones. */
+/** The text in lower case, without marks, and with plain letters for special ones. */
 export const folded = (text: string): string =>
   text
     .toLowerCase()
@@ -12,7 +12,7 @@ export const folded = (text: string): string =>
 
 const SPELLED: Readonly<Record<string, string>> = { ä: "ae", ö: "oe", ü: "ue", å: "aa", ø: "oe" };
 
-/** As people spell a name who have no keys for its marks: `mueller` is Müller too. */
+/** The spelling of a name without special keys: `mueller` for Müller. */
 export const spelledOut = (text: string): string =>
   folded(
     text
@@ -21,7 +21,7 @@ export const spelledOut = (text: string): string =>
       .replaceAll(/[äöüåø]/g, (letter) => SPELLED[letter] ?? letter),
   );
 
-/** The beginnings of names, in lower case or folded, that may be spelled like this: `muller` for `mueller`, and the reverse. */
+/** Other spellings of the beginning of a name, in lower case or folded: `muller` for `mueller`, and the reverse. */
 export const otherSpellings = (text: string): string[] =>
   [...new Set([spelledOut(text), text.replaceAll(/([aou])e/g, "$1")])].filter((spelling) => spelling !== text);
 

@@ -1,4 +1,5 @@
-// The words of the links in the footer of a mail, and which language somebody reads (CHC-4); where they lead in a preview.
+// The words of the links in the footer of a mail, the language of its reader (CHC-4), and the targets of the links in a
+// preview.
 
 export interface FooterWords {
   unsubscribe: string;
@@ -27,6 +28,6 @@ export function languageCode(locale: unknown, acceptLanguage = ""): string {
 
 export const footerWordsFor = (locale: unknown): FooterWords => footerWords[languageCode(locale)] ?? english;
 
-/** Where the links of a previewed footer lead: those of a mail are its recipient's own. */
+/** The target of links in a previewed footer: those of a real mail belong to its recipient. */
 export const FOOTER_HOST = "recipient.invalid";
 export const FOOTER_LINK = `https://${FOOTER_HOST}/`;

@@ -1,11 +1,11 @@
-// Grammars of JSON values. Each is said once, and yields both the check of a value and its JSON Schema (GEN-16).
+// Grammars of JSON values. Each is stated once, and yields both the check of a value and its JSON Schema (GEN-16).
 
 import { isJsonObject } from "../kernel/objects.ts";
 import { hasAtMost } from "./characters.ts";
 import { type FieldStep, fieldPath } from "./field-path.ts";
 import type { JsonSchema } from "./json-schema.ts";
 
-/** When a problem is refused: always, by PUT (AMB-8), or only where the definition must be complete (AMB-61). */
+/** When a problem is refused: always, by PUT (AMB-8), or only if the definition must be complete (AMB-61). */
 export type Severity = "malformed" | "wrong" | "missing";
 
 export interface GrammarProblem {
@@ -31,7 +31,7 @@ export interface NamedGrammar extends Grammar {
   definition(): JsonSchema;
 }
 
-/** Everything that is wrong with a value. */
+/** All problems of a value. */
 export function problemsIn({ check }: Pick<Grammar, "check">, value: unknown): GrammarProblem[] {
   const problems: GrammarProblem[] = [];
   const report: Report = (path, reason, severity = "malformed") => {
@@ -52,7 +52,7 @@ export const named = (name: string, { check, schema }: Grammar): NamedGrammar =>
 });
 
 interface Described {
-  /** What the reference says of it. Bundles of functions are made without these texts. */
+  /** The description in the reference. Bundles of functions are made without these texts. */
   about?: string;
 }
 
@@ -70,10 +70,10 @@ interface TextRules extends Described {
   max?: number;
   /** In bytes of UTF-8, in place of `max`. */
   maxBytes?: number;
-  /** Why anything but a text is refused; else two reasons tell a wrong type from an empty text. */
+  /** The refusal of a value that is no text. Default: separate refusals of a wrong type and an empty text. */
   refusal?: string;
   tooLong?: string;
-  /** What it must not begin with, and why. */
+  /** A forbidden beginning, and its refusal. */
   never?: { start: string; refusal: string };
 }
 
@@ -143,7 +143,7 @@ interface ListRules extends Described {
   of: Grammar;
   min?: number;
   max?: number;
-  /** Why anything but an array, or one with fewer elements, is refused. */
+  /** The refusal of a value that is no array, or has too few elements. */
   refusal?: string;
 }
 
@@ -165,16 +165,16 @@ export const list = ({ about, of, min = 0, max, refusal = "must be an array" }: 
 interface ObjectRules extends Described {
   fields: Readonly<Record<string, Grammar>>;
   required?: readonly string[];
-  /** Why anything but an object is refused. */
+  /** The refusal of a value that is no object. */
   refusal?: string;
-  /** Why a field that is not declared is refused. */
+  /** The refusal of an undeclared field. */
   stranger?: string;
-  /** Why a required field that is left out is refused; else its own grammar says so. */
+  /** The refusal of a missing required field. Default: that of its own grammar. */
   missing?: string;
   /** A wrong required field is reported as a problem of the whole object. */
   isToldWhole?: boolean;
   minProperties?: number;
-  /** What only several fields together can show. */
+  /** A check over several fields. */
   also?: (value: Record<string, unknown>, path: Path, report: Report) => undefined;
 }
 

@@ -1,9 +1,9 @@
-// The links of an HTML body, found in one pass by a reader that is as forgiving as a browser.
+// The links of an HTML body, found in one pass with the tolerance of a browser.
 import { escapeHtml } from "./characters.ts";
 import { usesRefusedScheme } from "./safe-url.ts";
 
 const MAX_LINKS = 1_000;
-/** Elements whose content is no markup. Each has its end; that of a head may be left out. */
+/** Elements without markup inside. Each has its end; the end of a head may be omitted. */
 const SILENT: ReadonlySet<string> = new Set(["script", "style", "title", "template"]);
 
 /** The targets of the http and https links of an HTML body, and the pieces of the body around their `href` values. */
@@ -22,7 +22,7 @@ export function htmlLinks(html: string): { pieces: string[]; targets: string[] }
   return { pieces, targets };
 }
 
-/** An HTML body whose http and https links lead elsewhere. `n`: the position among them; `count`: how many there are. */
+/** An HTML body with new targets for its http and https links. `n`: the position among them; `count`: their number. */
 export function mappedLinks(html: string, change: (target: string, n: number, count: number) => string): string {
   const { pieces, targets } = htmlLinks(html);
   const [first = "", ...others] = pieces;
@@ -31,7 +31,7 @@ export function mappedLinks(html: string, change: (target: string, n: number, co
   );
 }
 
-/** An HTML body whose links with a scheme that runs or embeds something (`javascript:`, `data:`) lead nowhere. */
+/** An HTML body without targets for links with a scheme that runs or embeds something (`javascript:`, `data:`). */
 export function withSafeLinks(html: string): string {
   let safe = "";
   let from = 0;
@@ -71,7 +71,7 @@ function* hrefsOf(html: string): Generator<{ tag: string; href: Value }> {
 }
 
 interface Value {
-  /** With its quotes. */
+  /** The position of the value, with its quotes. */
   from: number;
   to: number;
   valueFrom: number;
@@ -101,7 +101,7 @@ function attributesOf(html: string, start: number): { href: Value | undefined; e
     const quote = opening === '"' || opening === "'" ? opening : "";
     if (quote) {
       const close = html.indexOf(quote, at + 1);
-      // Without its closing quote it is not a tag.
+      // An unclosed quote makes it no tag.
       if (close < 0) return { href: undefined, end: html.length };
       at = close + 1;
     } else skip(/[^\s>]*/y);
@@ -117,7 +117,7 @@ function targetOf(value: string): string | undefined {
   return new URL(text).href;
 }
 
-/** Without what a browser leaves out of a URL. */
+/** The URL without the characters that a browser ignores. */
 const readUrl = (value: string): string =>
   decodeEntities(value)
     .replaceAll(/[\t\r\n]/g, "")

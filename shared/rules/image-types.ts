@@ -41,7 +41,7 @@ function extensionOf(bytes: Buffer): ImageExtension | undefined {
   return isWebp && bytes.readUInt32LE(4) + 8 <= bytes.length + 1 ? "webp" : undefined;
 }
 
-/** The screen has a width and a height, and after the optional colour table comes the first block. */
+/** Whether the screen has a width and a height, and the first block follows the optional colour table. */
 function isGifScreen(bytes: Buffer): boolean {
   const flags = bytes.readUInt8(10);
   const start = 13 + (flags & 0x80 ? 3 << ((flags & 7) + 1) : 0);

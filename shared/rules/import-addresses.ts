@@ -1,10 +1,10 @@
-// The addresses of mail in files, and what stands between the digits of numbers (AMB-132, AMB-133).
+// Mail addresses in files, and the characters between the digits of phone numbers (AMB-132, AMB-133).
 import { isBeyondAscii, isEmailAddress, withAsciiDomain } from "./contacts.ts";
 import type { Problem } from "./import-columns.ts";
 
-/** Signs that nobody sees. */
+/** Invisible characters. */
 export const INVISIBLE = /\p{Cf}/gu;
-/** A phone number without what people write between its digits. */
+/** A phone number without the characters that people write between its digits. */
 export const compactPhone = (text: string): string => text.replaceAll(/[\s().-]/g, "");
 
 const QUOTED = /^(['"‘“])(.*)['"’”]$/;
@@ -14,10 +14,10 @@ const WITH_NAME = /^[^<>]*<([^<>\s]+)>$/;
 
 type Address = { kind: "address"; email: string; warning?: string };
 
-/** Where one address ends and another begins; Google Contacts writes three colons. */
+/** Separators between addresses; Google Contacts writes three colons. */
 export const BETWEEN_ADDRESSES = /\s*(?::::|[;,|\s])\s*/;
 
-/** An address as it is sent to: its domain in ASCII. It may stand behind a name or `mailto:`, or be the first of several. */
+/** The first address of a cell in the form for sending: its domain in ASCII. A name or `mailto:` may come before it. */
 export function readEmail(written: string): Address | Problem {
   const read = readOneAddress(written);
   if (read.kind === "address") return read;
@@ -28,7 +28,7 @@ export function readEmail(written: string): Address | Problem {
   return { kind: "address", email: first.email, warning };
 }
 
-/** Each address of a cell that can be read: what a row refuses holds for all of them. */
+/** Every readable address of a cell: the refusals of a row apply to all of them. */
 export function addressesIn(written: string): string[] {
   const whole = readOneAddress(written);
   const read = whole.kind === "address" ? [whole] : written.split(BETWEEN_ADDRESSES).map(readOneAddress);
@@ -37,7 +37,7 @@ export function addressesIn(written: string): string[] {
 
 function readOneAddress(written: string): Address | Problem {
   const visible = written.replaceAll(INVISIBLE, "");
-  // An apostrophe alone keeps a spreadsheet from reading the cell.
+  // A lone apostrophe only keeps a spreadsheet from interpreting the cell.
   const unquoted = visible
     .replace(QUOTED, "$2")
     .replace(/^['‘’]/, "")

@@ -1,5 +1,5 @@
-// What a row says of how a mail came back, or why somebody is suppressed, beside a column that says only that it is so or
-// when: a log of events has bounces of both kinds, and a list of suppressed addresses has those who unsubscribed (AMB-132).
+// The details of a bounce or suppression in a row, beside a column with only the fact or the time: a log of events has
+// both kinds of bounces, and a list of suppressed addresses includes people who unsubscribed (AMB-132).
 import { isNo, isYes, SOFT, saysPermanent, saysTransient, suppressionOf } from "./import-answers.ts";
 import type { SignedCell } from "./import-consents.ts";
 import { columnKey } from "./import-names.ts";
@@ -7,11 +7,11 @@ import type { SignedName } from "./import-signs.ts";
 import { readTime, type TimeForm } from "./import-times.ts";
 
 const SOFT_BOUNCE = /^(?:soft|transient|temporary)(?:e?mail)?bounce[ds]?$/;
-/** SFMC writes how soon a mail came back. */
+/** SFMC writes how soon a mail bounced. */
 const HOW_SOON = /^(?:immediate|delayed|technical\w*)$/;
 const BOUNCED = /^(?:e?mail)?bounce[ds]?$/;
 
-/** The cells of a row without those of a bounce that others call a soft one; one of a suppression is what its reason says. */
+/** The cells of a row without those of a soft bounce. The reason of a suppression replaces its cell. */
 export function withReasons(
   cells: readonly SignedCell[],
   form: TimeForm,
@@ -26,7 +26,7 @@ export function withReasons(
   const isHard = cells.some(({ signed: { of }, value }) =>
     of === "hard" ? isYes(value) || isTime(value) : of !== undefined && saysPermanent(value),
   );
-  // What was spent may be 450, too.
+  // A spent amount may be 450, too.
   const isNotHard = cells.some(
     ({ signed: { sign, of }, value }) =>
       (of === "hard" && isNo(value)) || ((sign !== "word" || of === "code") && saysTransient(value)),

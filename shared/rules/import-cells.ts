@@ -1,4 +1,4 @@
-// The cells of an imported row by what they hold, and the addresses among them.
+// Sorts the cells of an imported row by their content, and finds the addresses among them.
 import { withoutMark } from "./csv.ts";
 import { addressesIn, readEmail } from "./import-addresses.ts";
 import { saysOut, saysSuppressed } from "./import-answers.ts";
@@ -16,13 +16,13 @@ import { type SignedChannel, type SignedName, signedName } from "./import-signs.
 import { cellValue, isMissing, tagsOf, type Value } from "./import-values.ts";
 
 export interface RowReading extends ConsentReading {
-  /** ISO 3166: where phone numbers without a country code are from, whatever the row says. */
+  /** The ISO 3166 region of phone numbers without a country code, whatever the row says. */
   phoneRegion?: string | undefined;
-  /** Where they are from if the row does not say. */
+  /** Their region if the row does not say. */
   region?: string | undefined;
 }
 
-/** The cells of a row by what they hold. */
+/** The cells of a row, sorted by content. */
 export interface SortedCells {
   standard: Partial<Record<Standard, string>>;
   evidence: Record<string, string>;
@@ -30,34 +30,34 @@ export interface SortedCells {
   signed: SignedCell[];
   /** By the key of a topic. */
   topics: Record<string, { said?: string; signed: SignedCell[]; time?: string }>;
-  /** By channel, what our exports say of it. */
+  /** By channel: the consent columns of our own exports. */
   channels: Partial<Record<OtherChannel, { said?: string; time?: string }>>;
-  /** The region of its numbers; null for one that nobody can read. */
+  /** The region of its numbers; null for an unreadable one. */
   region?: string | null;
-  /** Its external id cannot be told from those of others. */
+  /** Its external id cannot be told from others. */
   isIdLost?: true;
-  /** Of which channel the row is. */
+  /** The channel of the row. */
   channel?: RowChannel | undefined;
-  /** Its address there. */
+  /** Its address on that channel. */
   address?: string;
-  /** Of a log of messages. */
+  /** The columns of a message log. */
   message: Partial<Record<LogColumn, string>>;
-  /** What its status says, if the name of its column does not say that it is of mail. */
+  /** The words of its status, if the name of the column does not say that it is about mail. */
   said?: string;
-  /** As its columns have them, the most usual name first. */
+  /** The numbers as written, the most usual column name first. */
   phones: WrittenPhone[];
-  /** In columns of one channel. */
+  /** Numbers in columns of one channel. */
   numbers: WrittenNumber[];
-  /** In further columns of addresses. */
+  /** Addresses in further address columns. */
   furtherEmails?: readonly string[];
-  /** Whether the time of its consent is that of a yes. */
+  /** Whether the time of its consent is the time of a yes. */
   isTimeOfYes?: boolean;
 }
 
 interface WrittenNumber {
   text: string;
   lacksPlus: PluslessNumbers | undefined;
-  /** The channel that alone it is of. */
+  /** The only channel of the number. */
   of: OtherChannel | undefined;
 }
 
@@ -65,7 +65,7 @@ interface WrittenPhone extends WrittenNumber {
   rank: number;
 }
 
-/** The column of the phone comes before others with a name of one. */
+/** The phone column comes before others with the name of a phone. */
 const FIRST_PHONE = Number.NEGATIVE_INFINITY;
 const LAST_PHONE = Number.POSITIVE_INFINITY;
 
@@ -150,7 +150,7 @@ export function sortCells({ cells, types }: Columns, row: readonly string[]): So
   return sorted;
 }
 
-/** Whose column of the address is empty has the one of a further column. */
+/** Takes the address of a further column if the person's own column is empty. */
 function takeFurtherEmails(sorted: SortedCells, cells: Columns["cells"], row: readonly string[]): void {
   const { standard } = sorted;
   const texts = cells.flatMap(({ isEmailToo }, i) => (isEmailToo ? [textOf(row[i] ?? "")] : []));
@@ -160,7 +160,7 @@ function takeFurtherEmails(sorted: SortedCells, cells: Columns["cells"], row: re
   if (email !== undefined) standard.email = email;
 }
 
-/** The addresses of a row beside the one of its person, for which too holds what it refuses: a mail came back from one cell. */
+/** The other addresses of a row, to which its refusals apply as well: one cell may name a bounced mail. */
 export function otherEmails(
   { standard, furtherEmails = [] }: SortedCells,
   email: string | undefined,
@@ -170,10 +170,10 @@ export function otherEmails(
   return [...new Set([...addressesIn(standard.email ?? ""), ...further])].filter((address) => address !== email);
 }
 
-/** Ways to reach somebody, and what stands between several. */
+/** Ways to contact a person, and the separators between several. */
 const WAY = /^(?:e-?mails?|sms|texts?|whatsapp|push|phone|calls?|post|mail|fax|in-?app|web ?push)$/i;
 const BETWEEN_WAYS = /(?<![\s"'[\]])[\s"'[\]]*[,;|&+/][\s"'[\]]*|(?<!\s)\s+(?:and|und|et|y|e|en|i)\s+/i;
-/** Of which channels a column says no that names none, where its cell names them: `doNotContact` is `sms`. */
+/** The channels of a column that says no and names none, if its cell names them: `doNotContact` is `sms`. */
 function ofNamedChannels(signed: SignedName, value: string): SignedName {
   if (signed.sign !== "out" || (signed.channels.length < 2 && !signed.isUnnamed)) return signed;
   const ways = value.replaceAll(/^[\s"'[]+|(?<![\s"'\]])[\s"'\]]+$/g, "").split(BETWEEN_WAYS);
@@ -192,7 +192,7 @@ function takeRowColumn(sorted: SortedCells, column: RowColumn, value: string): v
   else sorted.message[column] = value;
 }
 
-/** A number of a country that cannot be read is of no other one. */
+/** The region of a number with an unreadable country stays unknown. */
 function takeCountry(sorted: SortedCells, value: string): void {
   const region = regionOf(value);
   if (region !== undefined) sorted.region = region;
@@ -202,8 +202,8 @@ function takeCountry(sorted: SortedCells, value: string): void {
 const saysNo = (tag: string): boolean => saysOut(tag) || saysSuppressed(tag);
 
 /**
- * A tag may be an opt-out too, of the channel that it names: `unsubscribed`, `sms-optout`. Zendesk writes only spaces between
- * tags.
+ * Tags that mean an opt-out, of the channel in the tag: `unsubscribed`, `sms-optout`. Zendesk separates tags only by
+ * spaces.
  */
 const signedTags = (text: string): SignedCell[] =>
   tagsOf(text)
@@ -214,18 +214,18 @@ const signedTags = (text: string): SignedCell[] =>
       return { signed: { sign: "word", channels }, value: tag };
     });
 
-/** In a row of one channel, the address may stand in a column for all of them. */
+/** In a row of one channel, the address may be in a column for all channels. */
 function takeAddress({ standard, channel, address, phones, numbers }: SortedCells): void {
   if (address === undefined) return;
   if (channel === "email") standard.email ??= address;
   if (channel === "sms") phones.push({ text: address, rank: LAST_PHONE, lacksPlus: undefined, of: undefined });
-  // It may be none that texts go to: the person has the one of another row.
+  // It may be a number that receives no texts: the person then has the one of another row.
   if (channel === "voice") numbers.push({ text: address, lacksPlus: undefined, of: "sms" });
 }
 
 /**
- * In a log of messages, the other party; of an opt-out by a message, its author.
- * @param isToReceiver the address of its row is the receiver's
+ * Takes the other party of a logged message, or the author of an opt-out by message. @param isToReceiver the address of
+ * its row is the receiver's
  */
 function takeParty(sorted: SortedCells, isToReceiver: boolean): void {
   const { message, phones, signed, standard } = sorted;
@@ -238,7 +238,7 @@ function takeParty(sorted: SortedCells, isToReceiver: boolean): void {
   else if (email !== undefined) sorted.furtherEmails = [...(sorted.furtherEmails ?? []), email];
   else if (text !== undefined && (message.direction !== undefined || mayBeNumber(text))) {
     const written: WrittenPhone = { text, rank: LAST_PHONE, lacksPlus: "long", of: undefined };
-    // The other numbers of a message that came to us are ours.
+    // The other numbers of an inbound message are ours.
     sorted.phones = message.direction === undefined ? [written] : [...phones, written];
   }
   if (isOut)
@@ -248,33 +248,36 @@ function takeParty(sorted: SortedCells, isToReceiver: boolean): void {
     });
 }
 
-/** What an opt-out by a message is of: the channel that it came by, or that its row names, or to which the row has a way. */
+/**
+ * The channels of an opt-out by message: the channel of the message, the one that its row names, or the ones that the
+ * row has addresses for.
+ */
 function channelsOf({ channel, message, phones: [phone] }: SortedCells, party = ""): SignedChannel[] {
   if (/^whatsapp:/i.test(party)) return ["chat_app"];
   if (channel === "email" || channel === "sms" || channel === "chat_app") return [channel];
   const ofNumber = phone ? [phone.of ?? ("sms" as const)] : [];
-  // A subject may be one of a mail, whatever number its writer has.
+  // A subject may belong to a mail, also beside a phone number.
   return phone && message.subject === undefined ? ofNumber : ["email", ...ofNumber];
 }
 
 const MAY_BE_NUMBER = /(?:\d\D{0,3}){6}/;
-/** When somebody agreed, in a column named as its channel. */
+/** A date in a column with the name of a channel: when the person agreed. */
 const IS_DAY = /^\d{1,4}([-/.])\d{1,2}\1\d{1,4}(?:[T ,].*)?$/;
 const mayBeNumber = (text: string): boolean => MAY_BE_NUMBER.test(text) && !IS_DAY.test(text);
 
-/** What stands for no value where a name, an address or a number would. */
+/** Placeholders for a missing name, address or number. */
 const NO_VALUE = /^(?:null|nan|none|nil|undefined|<na>|n\/a|#n\/a|#nv|#[\p{L}\d/]+[!?]|\\n|-+)$/iu;
-/** A number of which a spreadsheet lost digits: several people have the same. */
+/** A number whose digits a spreadsheet dropped: several people have the same. */
 const LOST_DIGITS = /^\d[.,]\d+e\+\d+$/i;
 /** A whole number as data frames write it. */
 const WRITTEN_AS_DECIMAL = /^(\d+)[.,]0$/;
 /** The external id in a cell. */
 export const readId = (text: string): string => text.replace(WRITTEN_AS_DECIMAL, "$1");
-/** Space around a value, and signs that nobody sees. */
+/** Space around a value, and invisible characters. */
 const AROUND = /^[\s\p{Cf}]+|(?<![\s\p{Cf}])[\s\p{Cf}]+$/gu;
-/** What keeps a spreadsheet from reading a text as a number: `="0151"`. */
+/** The form that keeps a spreadsheet from reading a text as a number: `="0151"`. */
 const AS_TEXT = /^="([^"]*)"$/;
 const NULL_OF_DATABASES = /^\\N$/;
-/** A cell without what surrounds its value. */
+/** A cell without the characters around its value. */
 export const textOf = (cell: string): string =>
   withoutMark(cell.replaceAll(AROUND, "").replace(AS_TEXT, "$1")).replaceAll(AROUND, "").replace(NULL_OF_DATABASES, "");

@@ -1,28 +1,31 @@
-// Of which channel a row speaks. Some platforms write a row for each way to reach somebody, and some files have numbers
-// alone: what such a row says without the name of a channel is not of mail, or not of mail alone (AMB-132).
+// Finds the channel of a row. Some platforms write a row for each channel of a person, and some files have only phone
+// numbers: a statement without a channel in such a row is not about mail, or not about mail alone (AMB-132).
 import { type LogColumn, logColumn, replyColumn } from "./import-message-logs.ts";
 import { columnKey, keysOf } from "./import-names.ts";
 import type { SignedChannel } from "./import-signs.ts";
 
-/** What a column is for the channel of its row: its name, its number at OneSignal, the address there, or part of a message. */
+/**
+ * The role of a column for the channel of its row: the channel's name, its number at OneSignal, its address, or a part
+ * of a message.
+ */
 export type RowColumn = "channel" | "device" | "address" | LogColumn;
 
 const CHANNEL =
   /^(?:(?:subscription|endpoint|contact|consent|optin|marketing|communication|permission|message|messaging)(?:channel|medium|type)|channel|channeltype)$/;
-/** Only beside one of these is a `device_type` the channel of a row. */
+/** A `device_type` is the channel of a row only beside one of these columns. */
 const OF_DEVICES = ["identifier", "notificationtypes", "invalididentifier"];
-/** Airship writes a row for each way to reach somebody: an address beside its kind, or a column of each kind. */
+/** Airship writes a row for each channel of a person: an address beside its kind, or a column of each kind. */
 const OF_AIRSHIP = ["address", "nameduser", "msisdn"];
-/** Pinpoint and OneSignal write an address of any channel beside the name of that channel. */
+/** Pinpoint and OneSignal write the address of any channel beside the channel's name. */
 const BESIDE = new Map([
   ["address", ["channeltype", "endpointstatus", "devicetype"]],
   ["token", ["subscriptiontype", "subscriptionid", "onesignalid"]],
 ]);
-/** A bare type is that of a subscription only beside such an address. */
+/** A bare type is the type of a subscription only beside such an address. */
 const hasTokens = (header: readonly string[]): boolean =>
   keysOf(header).has("token") && rowColumn("token", header) === "address";
 
-/** By the name of a column, and those of its file. */
+/** The role of a column, by its name and the names of its file. */
 export function rowColumn(name: string, header: readonly string[]): RowColumn | undefined {
   const key = columnKey(name);
   const keys = keysOf(header);
@@ -39,10 +42,10 @@ export function rowColumn(name: string, header: readonly string[]): RowColumn | 
   return key === "devicetype" ? "device" : "address";
 }
 
-/** One that is none of ours: a device, calls, or another way to reach somebody that no channel here has. */
+/** A channel that we do not have: a device, calls, or another way to contact a person. */
 export type RowChannel = SignedChannel | "device" | "voice" | "other";
 
-/** The first counts that a cell names: who says yes to mail among others says yes to mail. */
+/** The first channel that a cell names counts: a yes to several channels includes mail. */
 const CHANNELS: readonly (readonly [RowChannel, RegExp])[] = [
   ["email", /(?<!direct|snail|voice?)e?mail|newsletter/],
   ["sms", /sms|^(?:mms|rcs|text)/],
@@ -53,26 +56,26 @@ const CHANNELS: readonly (readonly [RowChannel, RegExp])[] = [
 ];
 const DEVICES: Record<string, RowChannel> = { 11: "email", 14: "sms" };
 
-/** Undefined for a cell that does not say it. */
+/** The channel in a cell. Undefined for a cell that names none. */
 export function rowChannelOf(column: "channel" | "device", value: string): RowChannel | undefined {
   const key = columnKey(value);
   if (column === "device" && /^\d+$/.test(key)) return DEVICES[key] ?? "device";
   return CHANNELS.find(([, form]) => form.test(key))?.[0];
 }
 
-/** Of what a statement is that names no channel. */
+/** The channels of a statement that names none. */
 export interface UnnamedStatement {
-  /** What it agrees to. */
+  /** The channel that it agrees to. */
   agreed?: SignedChannel | undefined;
-  /** What it refuses: each of them. */
+  /** The channels that it refuses. */
   refused: readonly SignedChannel[];
 }
 
 /**
- * No opt-out is lost, and no opt-in is made of one to something else: a row with an address of mail refuses mail, whatever
- * else it speaks of, but a row of another channel agrees to that one alone.
- * @param hasNumber whether the row has a phone number
- * @param isOfNumbers whether its file has numbers alone: then it agrees to what they are of (docs/decisions/0136)
+ * Finds the channels of a statement that names none. No opt-out is lost, and no opt-in is applied to another channel: a
+ * row with a mail address refuses mail, whatever its other channels, but a row of another channel agrees only to that
+ * one. @param hasNumber whether the row has a phone number @param isOfNumbers whether its file has only numbers: then
+ * it agrees to their channel (docs/decisions/0136)
  */
 export function unnamedOf(
   channel: RowChannel | undefined,
@@ -87,7 +90,7 @@ export function unnamedOf(
   const usual = isOfNumbers && !hasMail ? numbersOf : "email";
   const named = isOurs ? channel : undefined;
   const agreed = channel === undefined ? usual : named;
-  // A person who wants no calls gets no texts to the same number.
+  // A person who refuses calls gets no texts to the same number.
   const refusedOf = channel === "voice" ? "sms" : named;
   if (hasMail) return { agreed, refused: [...new Set<SignedChannel>(["email", refusedOf ?? "email"])] };
   if (channel === "device") return { agreed, refused: [] };

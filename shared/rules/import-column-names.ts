@@ -1,13 +1,13 @@
-// What the name of a column says beside its meaning: what the letters or digits below it stand for, as in
-// `Status (S = subscribed, U = unsubscribed)`, and which other column says when that became so (AMB-132).
+// Further information in the name of a column: the meaning of the letters or digits in its cells, as in `Status (S =
+// subscribed, U = unsubscribed)`, and which other column has the time of its statement (AMB-132).
 import { columnKey, isTimeOfYes, perHeader, rankOf } from "./import-names.ts";
 import { type SignedName, signedName } from "./import-signs.ts";
 import { isOfMoment } from "./import-times.ts";
 
 interface Legend {
-  /** The name without it. */
+  /** The name without its legend. */
   name: string;
-  /** By the letter or digit, in lower case. */
+  /** The meanings by letter or digit, in lower case. */
   words: ReadonlyMap<string, string>;
 }
 
@@ -54,43 +54,43 @@ function initialsOf(before: string, inner: string): Legend | undefined {
   return { name: "status", words: new Map(letters.map((letter, i) => [letter, words[i] ?? ""])) };
 }
 
-/** What stands at the end of a name that says when something was so, and the words for what. */
+/** The ending of a name of a time column, and the words for its subject. */
 const WHEN = /((?:last)?(?:chang|updat|modifi)ed?)?(?:at|on|date|time|timestamp)$/;
 const STATED = /(?:consent|status|state|permission)+$/;
 
-/** Why, or what, somebody left. */
+/** The reason or subject of a person's leaving. */
 const OF_LEAVING =
   /^(?:(?:suppress(?:ion|ed)?|unsub\w*|opt(?:ed)?out|bounce)?reason|suppressions?|suppress(?:ion|ed)?(?:type|status))$/;
 const OF_ROW = /^(?:timestamp|date|time|datetime)$/;
-/** So few columns has a file of those who left, as Klaviyo writes it: its one time is when they did. */
+/** The most columns in a file of former subscribers, as Klaviyo writes it: its only time is when they left. */
 const MAX_OF_THOSE_WHO_LEFT = 4;
 
 const timesOfRow = perHeader((header) => header.flatMap((name, i) => (OF_ROW.test(columnKey(name)) ? [i] : [])));
 
-/** Of a file of those who left, or of events, the column that says when. @returns its index */
+/** The time column of a file of former subscribers or events. @returns its index */
 function timeOfRow(key: string, header: readonly string[]): number | undefined {
   const isOfEvents = /^event(?:type|name)?$/.test(key);
   const isOfLeaving = OF_LEAVING.test(key) && header.length <= MAX_OF_THOSE_WHO_LEFT;
-  // A date beside a time of day is earlier than both together, and would lose against what was said in between.
+  // A date beside a time of day is earlier than both together, and would lose against statements in between.
   const [at, ...others] = timesOfRow(header);
   return (isOfEvents || isOfLeaving) && others.length === 0 ? at : undefined;
 }
 
-/** Of which file this is the one time of a row: SendGrid's `created`, Postmark's `CreatedAt`, `LastUpdateTime` of SES. */
+/** The name of a row's only time: `created` at SendGrid, `CreatedAt` at Postmark, `LastUpdateTime` at SES. */
 const OF_ENTRY = /^(?:created|inserted|added|blocked|lastupdated?)(?:at|on|date|time|timestamp)?$/;
 const entriesOf = perHeader((header) => header.flatMap((name, i) => (OF_ENTRY.test(columnKey(name)) ? [i] : [])));
 
-/** A column that says when something was so. */
+/** A column with the time of a statement. */
 export interface TimeColumn {
   /** Its index. */
   at: number;
-  /** It is that of a suppression alone: of an opt-out it may be when the person was added, long before. */
+  /** It is the time of a suppression only: for an opt-out it may be when the person was added, long before. */
   isOfEntry?: true;
 }
 
 /**
- * The column that says when what this one states became so: `SMS Marketing Consent Timestamp` beside
- * `SMS Marketing Consent`, `Email status changed at` beside `Email status`, `CreatedAt` beside `SuppressionReason`.
+ * The column with the time of a statement: `SMS Marketing Consent Timestamp` for `SMS Marketing Consent`, `Email status
+ * changed at` for `Email status`, `CreatedAt` for `SuppressionReason`.
  */
 export function timeColumnOf(name: string, header: readonly string[]): TimeColumn | undefined {
   const key = columnKey(name);
@@ -104,7 +104,7 @@ export function timeColumnOf(name: string, header: readonly string[]): TimeColum
   return entry !== undefined && isOfLeaving && others.length === 0 ? { at: entry, isOfEntry: true } : undefined;
 }
 
-/** The columns that say when something was so, by what that is. */
+/** The time columns, by the subject of their names. */
 const timesOf = perHeader((header) => {
   const times = new Map<string, { key: string; at: number }[]>();
   for (const [at, name] of header.entries()) {
@@ -113,17 +113,17 @@ const timesOf = perHeader((header) => {
     if (whole === undefined) continue;
     const stated = key.slice(0, -whole.length);
     const what = stated.replace(STATED, "");
-    // `updated_at` alone is of the whole row.
+    // A bare `updated_at` is the time of the whole row.
     const isOfSomething = what !== stated || (changed !== undefined && what !== "");
     const others = times.get(what) ?? [];
-    // Of several with one name the first counts.
+    // If several columns have one name, the first counts.
     if (isOfSomething && !others.some((other) => other.key === key)) times.set(what, [...others, { key, at }]);
   }
   return times;
 });
 
 const STATES: readonly SignedName["sign"][] = ["in", "asked", "status", "choices", "code"];
-/** The columns that may say a yes, or that there is none. */
+/** The columns that may say yes, or that there is no consent. */
 const statementsOf = perHeader((header) =>
   header.flatMap((name) => {
     const signed = signedName(name, header);
@@ -134,8 +134,8 @@ const statementsOf = perHeader((header) =>
 const OF_A_YES = /opt(?:ed)?in|consent|einwilligung|zustimmung|consens|toestemming|zgod/;
 
 /**
- * Whether a time in a column is a yes by itself: its name is one of a consent, as in `Opt-in date`, and no other column says
- * who agreed (AMB-132). A `subscription date` may be that of something else.
+ * Whether a time in a column is a yes by itself: its name is about consent, as in `Opt-in date`, and no other column
+ * says who agreed (AMB-132). A `subscription date` may be about something else.
  */
 function provesAlone(name: string, header: readonly string[]): boolean {
   const key = columnKey(name);
@@ -150,15 +150,15 @@ function provesAlone(name: string, header: readonly string[]): boolean {
   return statementsOf(header).every((other) => other.name === name || isOfAnother(other.signed));
 }
 
-/** What a time proves in the column of the row's consent. */
+/** The meaning of a time in the column of the row's consent. */
 export const PROOF: SignedName = { sign: "in", channels: ["email"], isUnnamed: true, isMoment: true, isProof: true };
 
-/** Of the column of the row's consent, whether its time is that of a yes, and one by itself. */
+/** For the column of the row's consent: whether its time is the time of a yes, and whether it is a yes by itself. */
 export function timeOfYes(name: string, header: readonly string[]): "proof" | "time" | undefined {
   if (!isTimeOfYes(name)) return undefined;
   return provesAlone(name, header) ? "proof" : "time";
 }
 
-/** The same of each other column. */
+/** The same for every other column. */
 export const withProof = (signed: SignedName, name: string, header: readonly string[]): SignedName =>
   signed.isMoment && provesAlone(name, header) ? { ...signed, isProof: true } : signed;

@@ -38,7 +38,10 @@ import { EVIDENCE, type ImportSource } from "./import-sources.ts";
 import { type ColumnType, saysYesOrNo } from "./import-values.ts";
 import { topicKeyOf } from "./topics.ts";
 
-/** What stands before the columns of a file in the file of its rejected rows. Mended and imported, they say nothing of a person. */
+/**
+ * The columns that the file of rejected rows adds before those of the original. A corrected file may be imported with
+ * them: they say nothing about a person.
+ */
 export const REPORT_COLUMNS = ["line", "reason"];
 const isReported = (header: readonly string[], i: number): boolean =>
   i < REPORT_COLUMNS.length && REPORT_COLUMNS.every((name, n) => header[n] === name);
@@ -53,37 +56,37 @@ export interface Cell {
   standard?: Standard;
   evidence?: string;
   attribute?: string | undefined;
-  /** The key of the topic whose choice it holds. */
+  /** The key of the topic with the choice in this column. */
   topic?: string;
-  /** The key of the topic of which it holds when the choice was made. */
+  /** The key of the topic whose choice has its time in this column. */
   topicTime?: string;
-  /** What was said of another channel than mail, or when, as our exports write it. */
+  /** The consent of another channel than mail, or its time, as our exports write it. */
   ofChannel?: { channel: OtherChannel; isTime: boolean };
-  /** What the name says of consent. */
+  /** The statement of the name about consent. */
   signed?: SignedName;
-  /** Where it may hold JSON that says something of consent. */
+  /** The name of a column that may hold JSON with a consent. */
   name?: string;
-  /** The region of phone numbers of the row. */
+  /** The region of the row's phone numbers. */
   isCountry?: boolean;
-  /** A phone number of the row, where the column of the phone is empty or cannot be read; the smallest first. */
+  /** The rank of a further phone number, the smallest first. It is used if the phone column is empty or unreadable. */
   phoneRank?: number | undefined;
-  /** An address of the row, where the column of the address is empty: `email` again, or `Email 2`. */
+  /** A further address column: `email` again, or `Email 2`. It is used if the address column is empty. */
   isEmailToo?: boolean;
   /** Which of its phone numbers are international ones without their plus. */
   lacksPlus?: PluslessNumbers;
-  /** The channel that alone its numbers are of: `WhatsApp Number`. */
+  /** The only channel of its numbers: `WhatsApp Number`. */
   numberOf?: OtherChannel | undefined;
-  /** The column that says when what it says became so. */
+  /** The column with the time of its statement. */
   timeColumn?: TimeColumn | undefined;
-  /** It says of which channel the row is, or holds its address there. */
+  /** Its role for the channel of the row. */
   rowColumn?: RowColumn;
-  /** What the letters or digits in it stand for, by its name. */
+  /** The meanings of its letters or digits, from its name. */
   legend?: ReadonlyMap<string, string>;
-  /** Its address is that of a message's receiver. */
+  /** Its address is the receiver of a message. */
   isOfReceiver?: boolean;
   /** A standard field whose name is about mail. */
   isOfMail?: boolean;
-  /** The time of the row's consent is that of a yes, and not of what takes it back; maybe it is a yes by itself. */
+  /** The time of the row's consent is the time of a yes, not of its withdrawal; it may be a yes by itself. */
   timeOfYes?: "proof" | "time" | undefined;
 }
 
@@ -97,23 +100,23 @@ export interface Columns {
   kind: "columns";
   source: ImportSource;
   cells: readonly Cell[];
-  /** No column has ids or addresses of mail: the number of a row is the id of its person. */
+  /** The file has no ids or mail addresses: the number of a row identifies its person. */
   isOfNumbers: boolean;
-  /** Of which channel the numbers are, by the name of their column. */
+  /** The channel of the numbers, by the name of their column. */
   numbersOf: "sms" | "chat_app";
   /** The types that fit the whole column. */
   types: readonly ColumnType[];
-  /** Keys in columns `topic:<key>` of which the workspace has no topic; such columns become attributes. */
+  /** Keys in columns `topic:<key>` that are no topics of the workspace; such columns become attributes. */
   unknownTopics: readonly string[];
 }
 
-/** What is known of a file beside its header. */
+/** Facts about a file beside its header. */
 export interface KnownColumns {
   mapping?: ColumnMapping | undefined;
   /** The keys of the topics that the workspace has. */
   topics?: readonly string[] | undefined;
   types?: readonly ColumnType[] | undefined;
-  /** What the rows show of the numbers without a plus in each column. */
+  /** The findings about numbers without a plus, by column. */
   numbers?: readonly ShownNumbers[] | undefined;
 }
 
@@ -139,7 +142,7 @@ const WITH_NUMBERS: readonly (RowColumn | undefined)[] = ["address", "sender", "
 const hasNumbers = ({ standard, rowColumn, phoneRank }: Cell): boolean =>
   standard === "phone" || WITH_NUMBERS.includes(rowColumn) || phoneRank !== undefined;
 
-/** What the columns of a header mean, also of one that cannot be imported so. */
+/** The meanings of a header's columns, also if the file cannot be imported like this. */
 export function columnsOfHeader(
   written: readonly string[],
   source: ImportSource,
@@ -152,7 +155,7 @@ export function columnsOfHeader(
   const mapped = givenTargets(mapping);
   const taken = new Set([...mapped.values()].filter((target) => target !== IGNORED));
   const names = written.map(columnName);
-  // Of two columns with one name, a mapping is of the first.
+  // If two columns have one name, a mapping applies to the first.
   const targets = names.map((name, i) => {
     const target = mapped.get(name);
     return target === IGNORED || names.indexOf(name) === i ? target : undefined;
@@ -176,7 +179,7 @@ export function columnsOfHeader(
     if (unknown) unknownTopics.push(unknown);
     const standard = fields.get(i);
     if (standard) return standardCell(name, standard, header);
-    // A mapped column of addresses rules out all others.
+    // A mapped address column rules out all others.
     const mayBeEmail = !taken.has("email") || mapped.get(wanted) === "email";
     const further = furtherCell(i, source, {
       taken,
@@ -204,7 +207,7 @@ export function columnsOfHeader(
   return { kind: "columns", source, cells, isOfNumbers, numbersOf, types, unknownTopics };
 }
 
-/** Why columns cannot become attributes. One in which no row has anything makes none. */
+/** Why columns cannot become attributes. A column without values makes none. */
 function extraProblem({ cells, types }: Columns): string | undefined {
   const extra = cells.flatMap(({ attribute }, i) => (types[i] === "empty" ? [] : (attribute ?? [])));
   if (extra.length > MAX_EXTRA_COLUMNS)
@@ -213,7 +216,10 @@ function extraProblem({ cells, types }: Columns): string | undefined {
   return refused && `the header has a column named ${refused}`;
 }
 
-/** Where two columns would be one attribute, the second is `name_2`. @param isFree the mapping says nothing of it */
+/**
+ * Names attributes without duplicates: the second column of a name becomes `name_2`. @param isFree the mapping does not
+ * name the column
+ */
 function withOwnKeys(cells: readonly Cell[], header: readonly string[], isFree: readonly boolean[]): Cell[] {
   const keys = header.map(snakeCase);
   const isTaken = ({ standard, attribute }: Cell, i: number) =>
@@ -259,9 +265,9 @@ function furtherCell(
   const name = header[i] ?? "";
   const wanted = columnName(name);
   const evidence = EVIDENCE[source].includes(wanted) ? wanted : undefined;
-  // The choice of a topic that there is not is of nothing else.
+  // The choice of an unknown topic is about nothing else.
   const signed = evidence || topicKeyOf(wanted) ? undefined : (askedBefore(i, header) ?? signedName(name, header));
-  // `Email` with a yes or a no is no address, and no attribute `email`.
+  // An `Email` column of yes and no is no address, and no attribute `email`.
   const isWay = signed?.isBare && saysYesOrNo(type);
   const attribute =
     isWay || (evidence && !KEPT.includes(evidence)) ? undefined : snakeCase(written) || `column_${i + 1}`;

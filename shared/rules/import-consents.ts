@@ -1,5 +1,5 @@
-// What an imported row says of consent, by the platform that exported it and by the names of its columns (D-CSV, AMB-132):
-// it never invents an opt-in and never loses an opt-out.
+// The consents of an imported row, by the exporting platform and by the names of its columns (D-CSV, AMB-132). It never
+// invents an opt-in and never loses an opt-out.
 import {
   A_NO,
   beginsWithNo,
@@ -37,31 +37,34 @@ export type ImportedConsent = {
   at?: string | undefined;
   source?: string | undefined;
   ip?: string | undefined;
-  /** The status in the file, where it does not prove an opt-in. */
+  /** The status in the file, if it does not prove an opt-in. */
   said?: string | undefined;
   /** Why a yes proves nothing. */
   doubt?: "yes_without_time" | "future" | undefined;
-  /** The file says `pending` or `unconfirmed`: who has not agreed there has taken nothing back that was said here. */
+  /**
+   * The file says `pending` or `unconfirmed`. A person who has not agreed there has taken back nothing that was agreed
+   * here.
+   */
   isPending?: true | undefined;
 };
 
-/** How the times of a file are read, and what its import says for all of its rows. */
+/** How the times of a file are read, and the consent that its import states for all rows. */
 export interface ConsentReading extends TimeForm {
   /** When the import was created, in milliseconds: no consent is later. */
   createdAt: number;
-  /** When people agreed for whom the file has no time. */
+  /** When people agreed whose time is not in the file. */
   consent_at?: string | undefined;
   consent_source?: string | undefined;
-  /** The time of the row's consent is that of a yes alone. */
+  /** The time of the row's consent is only the time of a yes. */
   isTimeOfYes?: boolean | undefined;
 }
 
 type Standards = { consent_status?: string; consent_at?: string; consent_source?: string };
 
-/** What one or more columns say, before its time is looked at. */
+/** The statement of one or more columns, before its time is checked. */
 interface Claim {
   status: ImportedConsent["status"];
-  /** As the file has it. */
+  /** The time as the file has it. */
   time?: string | undefined;
   ip?: string | undefined;
   said?: string | undefined;
@@ -110,24 +113,24 @@ const translators: Record<ImportSource, Translator> = {
   },
 };
 
-/** A cell whose column says something of consent by its name. */
+/** A cell whose column is about consent by its name. */
 export interface SignedCell {
   signed: SignedName;
   value: string;
-  /** When it was so, as another column says. */
+  /** Its time in another column. */
   time?: string | undefined;
-  /** The same where it is of a suppression alone. */
+  /** The same, if it is the time of a suppression only. */
   suppressedAt?: string | undefined;
 }
 
-/** When somebody agreed, if another column says that they did. */
+/** The time of a yes, if another column says that the person agreed. */
 const momentOf = ({ signed: { isMoment }, value }: SignedCell, form: TimeForm): string | undefined =>
   isMoment && !isNothing(value) && readTime(value, form) !== undefined ? value : undefined;
 
 const asClaim = (status: Claim["status"] | undefined, said = ""): Claim | undefined =>
   status && { status, ...pendingIn(said) };
 
-/** What a cell says, at the time of its own or of the column for it. */
+/** The claim of a cell, at its own time or at that of its time column. */
 function claimOf(cell: SignedCell, form: ConsentReading): Claim | undefined {
   const found = ownClaimOf(cell, form);
   const { confirms } = cell.signed;
@@ -140,7 +143,7 @@ function claimOf(cell: SignedCell, form: ConsentReading): Claim | undefined {
 
 const OTHER_STATUS = /^[02-9]$/;
 
-/** What a cell says by itself. */
+/** The claim of a cell by itself. */
 function ownClaimOf({ signed, value }: SignedCell, form: ConsentReading): Claim | undefined {
   const { sign, isBare, isNumbered, isUnnamed, isOfTrade, isOfPurchase, isProof, of } = signed;
   const isPreference = sign === "in" || (sign === "status" && !isUnnamed);
@@ -151,7 +154,7 @@ function ownClaimOf({ signed, value }: SignedCell, form: ConsentReading): Claim 
   if (sign === "status" && isOfTrade && isIdle(value)) return undefined;
   if (sign === "status" && isOfPurchase && (isIdle(value) || isOver(value))) return undefined;
   if (sign === "status") {
-    // Responsys writes `D` and `U` for what can be delivered to.
+    // Responsys writes `D` and `U` for deliverable and undeliverable.
     if (of === "address" && LEFT_LETTER.test(value)) return { status: "suppressed" };
     const isOut = (isUnnamed ? LEFT_LETTER : OUT_LETTER).test(value) || (isNumbered && OTHER_STATUS.test(value));
     const hasEnded = of === undefined && !isOfTrade && isOver(value);
@@ -187,10 +190,10 @@ function ownClaimOf({ signed, value }: SignedCell, form: ConsentReading): Claim 
   return { status: (time === undefined && suppressionOf(value)) || "suppressed", time };
 }
 
-/** The strongest counts. */
+/** From the weakest to the strongest claim, which counts. */
 const STRENGTH = ["unknown", "opted_in", "opted_out", "suppressed"] as const;
 
-/** What a row says of mail. */
+/** The mail consent of a row. */
 export function readConsent(
   source: ImportSource,
   {
@@ -221,8 +224,8 @@ function settled(
   const { status, said, ip } = strongest;
   const source = standard.consent_source ?? reading.consent_source;
   if (status === "unknown") return { status, ...(said !== undefined && { said }) };
-  // `Unsubscribed` may stand in one column, and when it was in another: before the time of the row's consent, which may be
-  // that of the yes before.
+  // `Unsubscribed` and its time may be in two columns. The time of the row's consent counts after that one, because it
+  // may be the time of an earlier yes.
   const times = claims.flatMap((claim) => (claim.status === status && claim.time !== undefined ? [claim.time] : []));
   const time = status === "opted_in" ? times[0] : times.at(-1);
   const isPending = claims.every((claim) => claim.status !== status || claim.isPending);
@@ -233,23 +236,23 @@ function settled(
   return { status: "unknown", said, doubt: isAhead ? "future" : "yes_without_time" };
 }
 
-/** Whether it holds for the address, not for the person alone. */
+/** Whether it applies to the address, not only to the person. */
 export const isOptOut = (said: Pick<ImportedConsent, "status" | "isPending"> | undefined): boolean =>
   said?.status === "opted_out" && !said.isPending;
 
-/** What a row says of one topic or channel. Without a time, an opt-in proves nothing. */
+/** The choice of a row for one topic or channel. An opt-in without a time proves nothing. */
 export type ImportedChoice = {
   status: "opted_in" | "opted_out" | "unknown";
   at?: string | undefined;
   source?: string | undefined;
   isPending?: true | undefined;
 };
-/** By the channel of the consent: `topic:<key>`, or a channel other than e-mail. */
+/** By the channel of the consent: `topic:<key>`, or a channel other than mail. */
 export type ImportedChoices = Readonly<Record<string, ImportedChoice>>;
 
 /**
- * Reads a choice, as conservatively as a consent (TPC-5).
- * @param time when it was chosen; else the time of the row's consent counts
+ * Reads a choice, as conservatively as a consent (TPC-5). @param time when it was chosen; default: the time of the
+ * row's consent
  */
 export function readChoice(
   { said, signed, time }: { said?: string | undefined; signed: readonly SignedCell[]; time?: string | undefined },
@@ -269,7 +272,7 @@ export function readChoice(
   return { status: status === "suppressed" ? "opted_out" : status, at, source, ...(isPending && { isPending }) };
 }
 
-/** An opt-out that had the time of the yes before it would lose against what the person says here in between. */
+/** The time of an opt-out. With the time of an earlier yes it would lose against consents given here in between. */
 const refusedAt = (consent_at: string | undefined, { isTimeOfYes }: ConsentReading): string | undefined =>
   isTimeOfYes ? undefined : consent_at;
 
@@ -280,7 +283,10 @@ function statedChoice(said: string, time: string | undefined, refused_at: string
 
 const MAX_AHEAD_MS = 300_000;
 
-/** A time ahead of the import by more than five minutes proves nothing, none is stored as later than it (AMB-131). */
+/**
+ * A time more than five minutes after the import proves nothing, and no time is stored as later than the import
+ * (AMB-131).
+ */
 function timeOf(text: string | undefined, { createdAt, ...form }: ConsentReading): { at?: string; isAhead: boolean } {
   const at = text === undefined ? undefined : readTime(text, form);
   if (at === undefined) return { isAhead: false };

@@ -1,7 +1,7 @@
-// Names of columns that say that mail is not wanted any more by a verb and what it is about, with any words between them:
-// `Canceló la suscripción a todos los correos`, `Iscrizione annullata`, `Optou por não receber e-mails` (AMB-132).
+// Column names that say with a verb and its object that mail is no longer wanted, with any words in between: `Canceló
+// la suscripción a todos los correos`, `Iscrizione annullata`, `Optou por não receber e-mails` (AMB-132).
 
-/** Any of the forms, between spaces. */
+/** Matches any of the forms, between spaces. */
 const any = (...lines: string[]) => new RegExp(lines.flatMap((line) => line.split(" ")).join("|"));
 
 // English, German, French, Spanish and Portuguese, Italian, Dutch, Polish.
@@ -24,7 +24,7 @@ const OF_MAIL = any(
   "consent einwillig zustimm einverst consenso consenti toestem zgod kontakt contact contat contatt",
 );
 
-/** What says it without a word for mail, or with a denial in the middle. */
+/** Forms without a word for mail, or with a denial in the middle. */
 const NOT_WANTED = any(
   "(?:opt(?:o|ou|e|a)?por)no n(?:o|ao|on)(?:recib|receb|ricev|envi|invi|mand|contat|contact|quier|quer|vogli|vorrei|vuole|dese|desid|acept|aceit|accett)",
   "(?:veut|souhaite|desire)(?:plus|pas) geen(?:\\w*ontvangen|aanbied|reclame|nieuws) nie(?:chce|zycze)?otrzymyw",
@@ -50,11 +50,11 @@ const NOT_GIVEN = any(
 );
 const OF_WHICH_NOTHING_IS_KNOWN =
   /(?:consents?|optin|einwilligung|zustimmung|consentement|consentimiento|consenso|toestemming)(?:is|ist)?(?:requested|required|needed|unknown|unclear|unklar|erforderlich|benotigt|angefragt|angefordert|requis|requerido|richiesto|vereist|gevraagd)$/;
-/** Whether a yes in a column of this name says no more than that somebody was asked, or is to be. */
+/** Whether a yes in a column of this name only means that the person was asked, or will be. */
 export const saysNothing = (key: string): boolean => OF_WHICH_NOTHING_IS_KNOWN.test(key);
 
-/** Whether the name of a consent says that it is none, or none any more: `Newsletter deaktiviert`, `Consent missing`. */
+/** Whether the name of a consent says that there is none, or no longer: `Newsletter deaktiviert`, `Consent missing`. */
 export const isTakenBack = (key: string): boolean => TAKEN_BACK.test(key) || NOT_GIVEN.test(key);
 
-/** Whether an answer where a consent is asked for or stated says that it was taken back: `Révoqué`, `Retirado`. */
+/** Whether an answer about a consent says that it was taken back: `Révoqué`, `Retirado`. */
 export const isEnded = (key: string): boolean => BEGINS_ENDED.test(key);

@@ -1,4 +1,4 @@
-// Which columns of a file are fields of a person, by their names and by what they hold (AMB-133).
+// Finds the columns that are fields of a person, by their names and their content (AMB-133).
 import { rowColumn } from "./import-channels.ts";
 import { columnName, importFields } from "./import-mapping.ts";
 import { isAuthor } from "./import-message-logs.ts";
@@ -22,14 +22,14 @@ import { signedName } from "./import-signs.ts";
 import { EVIDENCE, type ImportSource, presets } from "./import-sources.ts";
 import { type ColumnType, saysYesOrNo } from "./import-values.ts";
 
-/** The fields that say who a person is, and how to reach it: none of them is a yes or a no. */
+/** The fields that identify a person, and those with an address: none of them is a yes or a no. */
 export const OF_WHOM: readonly Standard[] = ["external_id", "email", "phone"];
 /** A name with a prefix comes after the same name without it, and before less usual ones. */
 const BEHIND_A_PREFIX = 0.5;
-/** A column in which nothing stands comes after each other one for the same. */
+/** An empty column comes after every other one for the same field. */
 const EMPTY = 1_000_000;
 const BEHIND_ALL = 1_000;
-/** Where one of these is the first name, `Name` is the last one. */
+/** If one of these is the first name, `Name` is the last name. */
 const BESIDE_A_NAME = ["vorname", "voornaam", "prenom", "imie"];
 
 const baseOf = (type: ColumnType | undefined): ColumnType | undefined => {
@@ -37,7 +37,7 @@ const baseOf = (type: ColumnType | undefined): ColumnType | undefined => {
   return type === "same_phone" ? "phone" : type;
 };
 
-/** By its index, the field of each column that has the best name for one. */
+/** The fields of columns by index: each field gets the column with the best name. */
 export function usualFields(
   header: readonly string[],
   source: ImportSource,
@@ -47,7 +47,7 @@ export function usualFields(
   const keys = header.map((name) => columnKey(bareName(name)));
   const rankIn = (field: Standard, i: number): number => {
     const byName = rankByName(field, i);
-    // Each row has the first of its numbers that can be read.
+    // Each row uses its first readable number.
     return byName < EMPTY && field !== "phone" && types[i] === "empty" ? EMPTY : byName;
   };
   const rankByName = (field: Standard, i: number): number => {
@@ -57,7 +57,7 @@ export function usualFields(
     const isAnswered = field === "external_id" ? types[i] === "boolean" : saysYesOrNo(types[i]);
     if (isAnswered && OF_WHOM.includes(field)) return Number.POSITIVE_INFINITY;
     if (Object.hasOwn(presets[source], name) && presets[source][name] === field) return Number.NEGATIVE_INFINITY;
-    // As our own exports name it, whatever else is an attribute there.
+    // The name in our own exports, whatever else is an attribute there.
     if (field === "phone" && header[i]?.trim() === field) return Number.NEGATIVE_INFINITY;
     if (field === "consent_status" && isOfPurchase(keys[i] ?? "", header)) return Number.POSITIVE_INFINITY;
     if (field === "external_id" && keys[i] === "id" && keys.includes(OF_CUSTOMER_IO)) return -1;

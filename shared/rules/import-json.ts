@@ -1,29 +1,32 @@
-// What a cell of JSON refuses: each of its keys is read as the name of a column would be. It agrees to nothing, since
-// nobody knows what its times are of (AMB-132).
+// Refusals in a cell of JSON: each key is read like the name of a column. JSON never agrees, because the subject of its
+// times is unknown (AMB-132).
 import { CONTRARY, isNo, isNothing, isYes } from "./import-answers.ts";
 import type { SignedCell } from "./import-consents.ts";
 import { columnKey } from "./import-names.ts";
 import { type SignedName, signedName } from "./import-signs.ts";
 import { jsonOf, type Value } from "./import-values.ts";
 
-/** A text, number or boolean with the keys that lead to it, that of its column first. */
+/** A text, number or boolean with the keys that lead to it, the name of its column first. */
 interface Leaf {
   path: readonly string[];
   value: string;
 }
 
-/** What a key says only beside a word for what it is about: a status may be that of an order. */
+/** Keys that count only beside a word for their subject: a status may be that of an order. */
 const OF_ANYTHING =
   /^(?:(?:[a-z]+)?(?:status|state)|reason|type|event|enabled|active|e?mails?|sms|texts?|whatsapp|marketing)$/;
 const ABOUT_CONSENT =
   /prefer|consent|notif|channel|subscri|permission|marketing|communic|optin|optout|newsletter|e?mail|sms|whatsapp/;
-/** Each key below it is a choice. */
+/** Below this key, each key is a choice. */
 const OF_CHOICES =
   /(?:subscription|e?mail|newsletter|marketing|communication)s?(?:preference|setting|notification|topic|choice|group|state)s?$/;
-/** A key whose value may say of which channel the others are. */
+/** A key whose value may name the channel of the others. */
 const NAMES_CHANNEL = /^(?:channel|medium|type|name)$/;
 
-/** @returns undefined for a cell that is no object, nor a list of some, nor pairs of which one refuses something */
+/**
+ * The refusals in a cell. @returns undefined for a cell that is no object, no list of objects, and no pairs with a
+ * refusal
+ */
 export function refusedInJson(column: string, text: string): SignedCell[] | undefined {
   const value = /^[[{]/.test(text) ? (jsonOf(text) ?? jsonOf(asJson(text))) : undefined;
   const isRead = Array.isArray(value) ? value.some(isObject) : isObject(value);
@@ -33,7 +36,7 @@ export function refusedInJson(column: string, text: string): SignedCell[] | unde
   return refused.length > 0 ? refused : undefined;
 }
 
-/** `Email: no; SMS: yes`: one of the keys at least is a channel. */
+/** `Email: no; SMS: yes`: at least one of the keys is a channel. */
 function pairsOf(text: string): Value | undefined {
   const pairs = text.split(/[;,|\n]/).map((part) => part.split(/[:=]/).map((side) => side.trim()));
   const isOfPairs = pairs.every(([key = "", value = "", ...more]) => /^\p{L}/u.test(key) && value && more.length === 0);
@@ -51,7 +54,7 @@ function refusedIn(column: string, value: Value | undefined): SignedCell[] {
   return isNegative && !isTold && !isDenied ? [{ signed, value: "true" }] : found;
 }
 
-/** A dictionary as Python writes it. */
+/** Converts a Python dictionary to JSON. */
 const asJson = (text: string): string =>
   text
     .replaceAll("'", '"')
@@ -73,7 +76,7 @@ function leavesOf(value: Value | undefined, path: readonly string[]): Leaf[] {
   return entries.flatMap(([key, of]) => leavesOf(of, [...path, ...channel, key]));
 }
 
-/** The name of a channel that a text has: `SMS US`. */
+/** The channel in a text: `SMS US`. */
 const channelIn = (text: string): string[] => (signedName(text)?.isUnnamed === undefined ? [text] : []);
 
 function cellOf({ path, value }: Leaf): SignedCell | undefined {
@@ -82,7 +85,7 @@ function cellOf({ path, value }: Leaf): SignedCell | undefined {
   return { signed, value };
 }
 
-/** What a path says: by its last key, else with more and more of those before it. */
+/** The statement of a path: of its last key, else with more and more of the keys before it. */
 function signedPath(path: readonly string[], value: string): SignedName | undefined {
   const before = columnKey(path.slice(0, -1).join());
   const of = signedName(path.join(" "));
@@ -98,7 +101,7 @@ function signedPath(path: readonly string[], value: string): SignedName | undefi
   return { ...word, sign: isChoice ? "in" : "word" };
 }
 
-/** The channels of the whole path count where the key has none. */
+/** The channels of the whole path count if the key names none. */
 function ofChannels(signed: SignedName, of: SignedName): SignedName {
   if (signed.isUnnamed === undefined || of.isUnnamed !== undefined) return signed;
   const { isUnnamed: _, ...named } = signed;

@@ -1,23 +1,23 @@
-// What the caller of an import says that its columns mean.
+// The mapping of columns by the caller of an import.
 import { type Standard, usualNames } from "./import-names.ts";
 import { topicKeyOf } from "./topics.ts";
 
 const MAX_KEY = 128;
 export const REFUSED_KEYS = ["__proto__", "constructor", "prototype"];
 
-/** What a column may be mapped to: a standard field, `attribute:<key>`, `topic:<key>`, or `ignore`. */
+/** The targets of a column: a standard field, `attribute:<key>`, `topic:<key>`, or `ignore`. */
 export type ColumnMapping = Record<string, string>;
 export const IGNORED = "ignore";
 export const ATTRIBUTE = "attribute:";
-/** In place of the name of a column: every one that would become an attribute and is not named. */
+/** In place of a column name: every unnamed column that would become an attribute. */
 export const OTHERS = "*";
-/** Before the key of a topic: the column holds when the choice was made. */
+/** Before the key of a topic: the column has the time of its choice. */
 export const TOPIC_TIME = "topic_at:";
 
-/** Before another channel than mail: the column holds what was said of it, or when, as our exports write it. */
+/** Before a channel other than mail: the column has its consent, or the time of that, as our exports write it. */
 export const STATUS_OF = "consent_status:";
 export const TIME_OF = "consent_at:";
-/** The channels beside mail of which files hold consents. */
+/** The channels beside mail with consents in files. */
 export const otherChannels = ["sms", "chat_app"] as const;
 export type OtherChannel = (typeof otherChannels)[number];
 
@@ -27,10 +27,10 @@ export const importFields = Object.keys(usualNames) as Standard[];
 
 export const isField = (text: string): text is Standard => importFields.some((field) => field === text);
 
-/** The form in which the names of columns are compared. */
+/** The form in which column names are compared. */
 export const columnName = (name: string): string => name.trim().toLowerCase();
 
-/** Why a column cannot be mapped so; undefined if it can. */
+/** Why a column cannot have this target; undefined if it can. */
 export function mappingProblem(target: string): string | undefined {
   if (target === IGNORED || isField(target) || topicKeyOf(target)) return undefined;
   const key = target.startsWith(ATTRIBUTE) ? target.slice(ATTRIBUTE.length) : "";
@@ -44,12 +44,12 @@ export const mappedTopics = (mapping: ColumnMapping): string[] =>
 export const givenTargets = (mapping: ColumnMapping): ReadonlyMap<string, string> =>
   new Map(Object.entries(mapping).map(([name, target]) => [columnName(name), target]));
 
-/** More than fields, topics, 100 attributes and what a mapping names; the others can only be left out. */
+/** More than fields, topics, 100 attributes and the names in a mapping; further columns can only be left out. */
 const MAX_COLUMNS = 1_000;
-/** It is stored with the job, and read whenever the job is. */
+/** The header is stored with the job, and read whenever the job is. */
 const MAX_HEADER_BYTES = 65_536;
 
-/** Why a header is none that can be read: what its columns mean is found by comparing each with all others. */
+/** Why a header is too large to be read: finding the meaning of a column compares it with all others. */
 export function excessOf(header: readonly string[]): string | undefined {
   if (header.length > MAX_COLUMNS) return `the header has ${header.length} columns; at most ${MAX_COLUMNS} are read`;
   const bytes = Buffer.byteLength(JSON.stringify(header));
@@ -74,7 +74,7 @@ export const snakeCase = (name: string): string =>
   name
     .trim()
     .toLowerCase()
-    // The small form of İ has a dot that nobody writes.
+    // The lower-case form of İ has a dot that nobody writes.
     .replaceAll("i\u0307", "i")
     .split(/[^\p{L}\p{M}\p{N}]+/u)
     .filter(Boolean)

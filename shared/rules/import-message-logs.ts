@@ -1,5 +1,6 @@
-// Logs of messages, as Twilio and others write them, and inboxes of mail: of whom a row is depends on which way its message
-// went, and a message of `STOP`, or one refused since the number had sent it, is an opt-out (AMB-132).
+// Logs of messages, as Twilio and others write them, and mail inboxes. The direction of a message decides who the
+// person of a row is. A message `STOP`, or one that was refused because the number had sent `STOP`, is an opt-out
+// (AMB-132).
 import { isOptOut } from "./chat-app-template-states.ts";
 import { columnKey, isOfSends, perHeader } from "./import-names.ts";
 import type { ColumnType } from "./import-values.ts";
@@ -33,7 +34,7 @@ const columnOf = (name: string): LogColumn | undefined => {
 /** Whether a column names the receiver of a message: for an inbound one, this is a number of ours. */
 export const isReceiver = (name: string): boolean => columnOf(name) === "receiver";
 
-/** Beside a `Direction`, these may be of a journey or a department. */
+/** Beside a `Direction`, these may be places of a journey or a department. */
 const MAY_BE_PLACE = /^(?:von|de|an|a)$/;
 export const isMessageLog = perHeader((header) => {
   const columns = header.map(columnOf);
@@ -51,17 +52,17 @@ const isOfMessages = perHeader((header) => {
   return columns.includes("receiver") && columns.some(isWritten);
 });
 
-/** Of any other file: what somebody wrote to us, and the number or address that they wrote from. */
+/** The role of a column in any other file: the text of a message to us, and the number or address of its sender. */
 export function replyColumn(name: string, header: readonly string[]): LogColumn | undefined {
   const column = columnOf(name);
-  // Of a mail that we sent, it is ours.
+  // In a mail that we sent, it is ours.
   if (column === "subject" && isOfSends(header)) return undefined;
   return isWritten(column) || (column === "sender" && isOfMessages(header)) ? column : undefined;
 }
 
 /**
- * Whether a column is of those who wrote: in an inbox without a direction each message has the same receiver, who is one of ours.
- * @param types what the columns hold
+ * Whether a column names the authors: in an inbox without a direction every message has the same receiver, who is one
+ * of us. @param types the types of the columns
  */
 export function isAuthor(name: string, i: number, header: readonly string[], types: readonly ColumnType[]): boolean {
   const type = types[i];
@@ -72,17 +73,16 @@ export function isAuthor(name: string, i: number, header: readonly string[], typ
 const INBOUND = /^(?:in|mo|inbound.*|incoming.*|received?)$/i;
 const WORDS =
   /^(?:stop ?all|arr[eê]t|opt ?out|revoke|abmelden|abbestellen|d[eé]sabonner|d[eé]sinscription|baja|cancella(?:rmi|mi)|uitschrijven|afmelden|wypisz)$/i;
-/** Twilio's, of a number that had sent `STOP`. */
+/** Twilio's error code for a number that had sent `STOP`. */
 const STOPPED = "21610";
 
 const isStop = (text: string): boolean => isOptOut(text) || WORDS.test(text);
-/** What is an opt-out though nobody knows that it was an answer, or of what: `end` and `cancel` may be anything. */
+/** Whether a text is an opt-out in any context: `end` and `cancel` may be about anything. */
 const isStopAnywhere = (text: string): boolean => /^(?:stop|unsubscribe)$/i.test(text) || WORDS.test(text);
 
 /**
- * Who a message was from or to, beside us, and whether it is an opt-out. Of a row that says no direction, an opt-out alone is
- * known to have come to us, from its sender if it names one.
- * @returns undefined where nobody can tell
+ * The other party of a message, and whether it is an opt-out. In a row without a direction only an opt-out is known to
+ * be inbound, from its sender if it names one. @returns undefined if the party is unknown
  */
 export function partyOf({
   direction,

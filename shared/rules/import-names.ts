@@ -1,7 +1,7 @@
-// What columns of files are usually called (AMB-133).
+// The usual names of columns in files (AMB-133).
 import { folded } from "./folded.ts";
 
-/** The languages in which columns, regions and months are known by their names. */
+/** The languages of known names of columns, regions and months. */
 export const LANGUAGES = ["en", "de", "fr", "es", "it", "pt", "nl", "pl"];
 
 export type Standard =
@@ -98,26 +98,26 @@ export const usualNames: Record<Standard, readonly string[]> = {
   tags: ["tags", "tag"],
 };
 
-/** Beside a status, these say when it became so; other times of a consent are those of a yes: `Opt-in Time`. */
+/** Beside a status, these are the time of any change; other times of a consent are those of a yes: `Opt-in Time`. */
 const OF_EITHER = new Set(["consentat", "consenttimestamp", "emailconsenttimestamp", "emailmarketingconsenttimestamp"]);
 export const isTimeOfYes = (name: string): boolean => !OF_EITHER.has(columnKey(bareName(name)));
 
 const OF_SOMEBODY_ELSE =
   /owner|besitzer|inhaber|referr|sender|^from|from$|reply|salesrep|agent|manager|assistant|emergency|notfall|invitedby|createdby|modifiedby|fax/;
 const SECOND = /secondary|alternat|backup|second/;
-/** Somebody else's, or a second one. */
+/** Whether a name is about another person, or a second address. */
 export const isOfOthers = (name: string): boolean =>
   OF_SOMEBODY_ELSE.test(columnKey(name)) || SECOND.test(columnKey(name));
 
 const NAMES_ADDRESS = new RegExp(
   "mail|courriel|correo|epost|sahkopost|メール|邮箱|郵箱|邮件|郵件|почт|пошт|이메일|بريد|אימייל|דואל".normalize("NFKD"),
 );
-/** Whether a column of addresses of mail may be that of the person. */
+/** Whether a column of mail addresses may be the person's. */
 export const isLikeEmail = (name: string): boolean => NAMES_ADDRESS.test(columnKey(name)) && !isOfOthers(name);
 
-/** Texts, in which an address is somebody's. */
+/** Names of texts: an address in them may be another person's. */
 const OF_A_MAIL = /subject|betreff|body|text|message|error|content|html|template|campaign/;
-/** Whether it may be one of the person's, a second one included. */
+/** Whether it may be one of the person's addresses, including a second one. */
 export const namesOwnEmail = (name: string): boolean => {
   const key = columnKey(name);
   return NAMES_ADDRESS.test(key) && !OF_SOMEBODY_ELSE.test(key) && !OF_A_MAIL.test(key);
@@ -128,23 +128,23 @@ const REMARK = /(?<=\S)\s*[([][^()[\]]*[)\]]\s*$/;
 export const withoutRemark = (text: string): string => text.replace(REMARK, "");
 const NAMES_PHONE =
   /(?<!i|smart|head)(?:phone|mobile|telephone|telefon|telefono|telefone|telefoon|handy|cellulare|celular|movil|portable|telemovel)(?:no|nr|num|number|nummer|s|\d)?$|numero(?:de|di)?(?:telephone|telefono|telefone|mobile|portable|movil)$/;
-/** Whether a column may be that of the phone number, where none has a usual name for it. */
+/** Whether a column may be the phone number, if none has a usual name for it. */
 export const isLikePhone = (name: string): boolean =>
   NAMES_PHONE.test(columnKey(withoutRemark(name))) && !isOfOthers(name);
 
 const OF_AN_ADDRESS = new Set(["subscriber", "recipient", "address"]);
-/** Whether a column holds addresses where no other one says who somebody is: MailerLite's `Subscriber`. */
+/** Whether a column may identify people by address, if no other one identifies them: MailerLite's `Subscriber`. */
 export const maybeAddress = (key: string): boolean => OF_AN_ADDRESS.has(key);
 
-/** What a log of sends has, and a list of presents has not. */
+/** Columns that occur in a log of sends, and not in a list of people. */
 const OF_SENDS = /^(?:delivered|bounced|unsubscribed|deliveryid|deliverystatus|messageid|campaign(?:id|name)?)$/;
 export const isOfSends = perHeader((header) => [...keysOf(header)].some((key) => OF_SENDS.test(key)));
-/** Who got a message, beside an id of the person. */
+/** Whether a name means the recipient of a message, beside an id of the person. */
 export const isRecipient = (name: string, header: readonly string[]): boolean =>
   columnKey(name) === "recipient" && isOfSends(header);
 
 const OF_NUMBERS = new Set(["number", "numbers", "no", "nummer", "numero", "contact", "recipient", "subscriber", "to"]);
-/** Whether a column of digits holds phone numbers where no column says who somebody is. */
+/** Whether a column of digits has phone numbers, if no column identifies people. */
 export const isNumber = (name: string): boolean => OF_NUMBERS.has(columnKey(name));
 
 const COUNTRY = listed(`
@@ -157,27 +157,27 @@ const COUNTRY = listed(`
   código do país | país de residência | codice paese | paese di residenza | kod kraju | land regio | 国 | 国名 | 国家 | 國家 | 국가 | страна | країна | ülke | země | krajina | maa | phone country code | dial code | calling code |
   country calling code
 `);
-/** Mailchimp writes the code of a country there, and others an address. */
+/** Mailchimp writes the code of a country in it, and others an address. */
 const CC = "cc";
 
-/** What platforms write before the name of a field: `traits.email`, `context_traits_phone`. */
+/** Prefixes of platforms before the name of a field: `traits.email`, `context_traits_phone`. */
 const OF_A_PERSON =
   /^(?:(?:context[._])?traits[._](?=\S)|(?:User\.UserAttributes|Attributes|Demographic|Location)\.(?=\S)|(?:traits|user|contact|subscriber|profile|customer|person|attributes|fields|properties)(?:\s*[.:/]|\s+-)\s*(?=\S))/i;
-/** What platforms write behind it: `Email (Standard)`, `Person - Phone - Mobile`. */
+/** Suffixes of platforms: `Email (Standard)`, `Person - Phone - Mobile`. */
 const WHICH_ONE =
   /(?<!\s)\s*(?:\((?:standard|default|primary|main|work|home|mobile?)\)|\s-\s(?:primary|main|work|home|mobile)|\s1)$/iu;
-/** The same as a word, which may also be one of the name. */
+/** The same suffix as a word, which may also be a part of the name. */
 const WHOSE =
   /(?<!\s)\s(?:privat|privé|prive|personal|persönlich|geschäftlich|dienstlich|beruflich|büro|work|home|business|office|perso|pro|personale|ufficio|trabajo|trabalho|zakelijk|prywatny|służbowy)$/iu;
-/** Whether a name ends with one: each other name of a field comes before it. */
+/** Whether a name ends with such a word: every other name of a field comes before it. */
 export const saysWhose = (name: string): boolean => name.length <= MAX_NAME && WHOSE.test(name.trim());
-/** What is longer is a text, and no name or word that means something. */
+/** A longer text is not a name or a word with a meaning. */
 const MAX_NAME = 4_096;
-/** The name of a column without the words for whose it is, and which of several. */
+/** The name of a column without prefixes and suffixes. */
 export const bareName = (name: string): string =>
   name.length > MAX_NAME ? name : name.trim().replace(OF_A_PERSON, "").replace(WHICH_ONE, "").replace(WHOSE, "");
 
-/** The letters and digits of a text, without marks and in lower case: the form in which usual names are compared. */
+/** The letters and digits of a text in lower case, without marks: the form in which usual names are compared. */
 export const columnKey = (name: string): string =>
   name.length > MAX_NAME
     ? ""
@@ -185,7 +185,7 @@ export const columnKey = (name: string): string =>
         .replaceAll("ı", "i")
         .replaceAll(/[^\p{L}\p{N}]/gu, "");
 
-/** Finds something of a header once, however many of its columns ask: each is compared with all others. */
+/** Computes a fact about a header once, however many of its columns ask: each is compared with all others. */
 export function perHeader<T>(find: (header: readonly string[]) => T): (header: readonly string[]) => T {
   const found = new WeakMap<readonly string[], { of: T }>();
   return (header) => {
@@ -205,10 +205,10 @@ const ranks = new Map(
   ]),
 );
 
-/** How usual a name is for a field: 0 for the best; undefined for a name that does not stand for it. */
+/** How usual a name is for a field: 0 for the best; undefined for a name of another field. */
 export const rankOf = (field: Standard, key: string): number | undefined => ranks.get(field)?.get(key);
 
-/** A usual name of the address, or a further one of those: `Email 2`. */
+/** Whether it is a usual name of the address, or of a further one: `Email 2`. */
 export const isEmailAgain = (name: string): boolean =>
   rankOf("email", columnKey(bareName(name)).replace(/\d$/, "")) !== undefined;
 
@@ -219,25 +219,25 @@ const OF_CHATS =
   /^(?:whatsapp|wa)(?:id|n[or]|num|number|nummer|numero|phone|phonenumber|mobile|contact|telefon|telefono)$|^whatsapp$|^(?:phone|number|numero|telefon|mobile|celular|telefono)(?:de|di|do|del)?whatsapp$/;
 const OF_TEXTS =
   /^(?:sms|text|mms)(?:n[or]|num|number|nummer|phone|phonenumber|mobile|telefon|address)$|^sms$|^channelssmsaddress$/;
-/** The channel that alone the numbers of a column are of, by its name. */
+/** The only channel of the numbers in a column, by its name. */
 export function channelOfNumbers(name: string): "sms" | "chat_app" | undefined {
   const key = columnKey(bareName(name));
   if (OF_CHATS.test(key)) return "chat_app";
   return OF_TEXTS.test(key) ? "sms" : undefined;
 }
 
-/** How much sooner than others a column of a mobile phone is the phone. */
+/** How much a column of mobile numbers comes before others as the phone. */
 export const phoneLead = (name: string): number => (MOBILE.test(columnKey(name)) ? 1_000 : 0);
 
 export const isUsualName = (name: string): boolean =>
   [...ranks.values()].some((names) => names.has(columnKey(bareName(name)))) || maybeAddress(columnKey(name));
-/** Whether a line above the rows of a file may be a title of it and no header: `Subscribers on 1 May`. */
+/** Whether a line above the rows of a file may be its title and not the header: `Subscribers on 1 May`. */
 export function isTitle(cells: readonly string[]): boolean {
   const [text = "", ...others] = cells.filter((cell) => cell.trim() !== "");
   return others.length === 0 && !isUsualName(text) && !isLikeEmail(text) && !/@|\d{7}/.test(text);
 }
 
-/** Whether names of columns say who somebody is: by an id, an address or a number. */
+/** Whether column names identify people: by an id, an address or a number. */
 export const saysWho = (names: readonly string[]): boolean =>
   names.some(
     (name) =>
@@ -249,7 +249,7 @@ export const saysWho = (names: readonly string[]): boolean =>
   );
 
 /**
- * Whether a row names columns again: most of its cells are names that the header has too, and one says who somebody is.
+ * Whether a row repeats column names: most of its cells are names of the header too, and one identifies people.
  * @returns whether they are those of the header; undefined for any other row
  */
 export function namesAgain(cells: readonly string[], header: readonly string[]): "same" | "others" | undefined {
@@ -266,21 +266,24 @@ const countryKeys = new Set(COUNTRY.map(columnKey));
 export const isCountryColumn = (name: string): boolean => countryKeys.has(columnKey(name)) || columnKey(name) === CC;
 
 /**
- * Which numbers of a column are international ones without their plus: `all`, whatever else they might be; `most`, as its
- * other rows show; `long`, those with as many digits as they have; `within`, none, as its other rows show; `none`, nobody knows.
+ * Which numbers of a column are international ones without their plus: `all`, in any case; `most`, by the evidence of
+ * other rows; `long`, those with enough digits; `within`, none, by the evidence of other rows; `none`, unknown.
  */
 export type PluslessNumbers = "all" | "most" | "long" | "within" | "none";
 
-/** What the rows show of a column; null: nothing, or that it has numbers of both kinds. */
+/** The evidence of a column's rows; null if there is none, or of both kinds. */
 export type ShownNumbers = "most" | "within" | null;
 
 const PLUSLESS = new Set(["msisdn", "waid", "whatsappid"]);
-/** Brevo leaves out each plus. */
+/** Brevo drops every plus. */
 const IN_BREVO = new Set(["sms", "whatsapp"]);
 const OF_BREVO = /^(?:email|sms|whatsapp)blacklisted$|^addedtime$/;
-/** MoEngage and CleverTap, which want the code of the country. */
+/** MoEngage and CleverTap require the country code. */
 const OF_APPS = /^moe(?:unsubscribe|hardbounce|smssubscription|wasubscription)$|^msg(?:email|sms|whatsapp)$/;
-/** Brevo's files and columns called MSISDN have no plus; others have what they were given. @param header the names of the file */
+/**
+ * Files of Brevo and columns called MSISDN have no plus; others have the numbers as they were entered. @param header
+ * the names of the file
+ */
 export function pluslessOf(name: string, header: readonly string[]): PluslessNumbers {
   const key = columnKey(name);
   if (PLUSLESS.has(key) || (IN_BREVO.has(key) && isOfBrevo(header))) return "all";
@@ -291,5 +294,5 @@ export function pluslessOf(name: string, header: readonly string[]): PluslessNum
 const isOfBrevo = perHeader((header) => [...keysOf(header)].some((key) => OF_BREVO.test(key)));
 const isOfApps = perHeader((header) => [...keysOf(header)].some((key) => key === OF_CUSTOMER_IO || OF_APPS.test(key)));
 
-/** Customer.io writes its own id beside the one of the sender. */
+/** Customer.io writes its own id beside the sender's. */
 export const OF_CUSTOMER_IO = "cioid";

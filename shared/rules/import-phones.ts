@@ -11,31 +11,31 @@ import { isPhoneNumber } from "./contacts.ts";
 import { compactPhone, INVISIBLE } from "./import-addresses.ts";
 import type { PluslessNumbers } from "./import-names.ts";
 
-/** `isDoubtful`: without the code of its country, it may be a number of two. */
+/** `isDoubtful`: without its country code, it may be a number of two countries. */
 type ReadPhone = { kind: "kept" | "converted"; phone: string } | { kind: "unreadable"; isDoubtful?: true };
 const UNREADABLE: ReadPhone = { kind: "unreadable" };
 const DOUBTFUL: ReadPhone = { kind: "unreadable", isDoubtful: true };
 
 /** How the numbers of a cell are read. */
 export interface PhoneForm {
-  /** Where a number without a country code is from. */
+  /** The region of a number without a country code. */
   region?: string | undefined;
-  /** The row or the caller names the region: it is not only that of the workspace. */
+  /** The row or the caller names the region: it is not only the workspace's. */
   isRegionSaid?: boolean | undefined;
   /** Which numbers of the column are international ones without their plus. */
   lacksPlus?: PluslessNumbers | undefined;
 }
 
-/** What a spreadsheet makes of a long number: its last digits are lost. */
+/** The exponent form of a long number in a spreadsheet: its last digits are lost. */
 const EXPONENT = /\d[.,]?e[+-]?\d/i;
-/** Of one cell: what has more is no list of the numbers of a person. */
+/** The most numbers of one cell: a longer list is not a person's. */
 const MAX_NUMBERS = 100;
-/** More digits than a number within its country has in most of them. */
+/** More digits than national numbers have in most countries. */
 const MIN_ABROAD = 11;
 
 /**
- * Reads a number, or the first of several in one cell. One in E.164 form is kept, whatever the metadata say of it. One that
- * may be of two countries is not read: what it says would be said of somebody else.
+ * Reads a number, or the first of several in one cell. A number in E.164 form is kept, whatever the metadata say. A
+ * number that may be of two countries is not read: its consent could apply to another person.
  */
 export function readPhone(written: string, form: PhoneForm): ReadPhone {
   const text = written.normalize("NFKC").replaceAll(INVISIBLE, "");
@@ -49,7 +49,7 @@ export function readPhone(written: string, form: PhoneForm): ReadPhone {
   return whole;
 }
 
-/** Each number of a cell, in E.164 form: what a row refuses holds for all of them. */
+/** Every number of a cell, in E.164 form: the refusals of a row apply to all of them. */
 export function numbersIn(written: string, form: PhoneForm): string[] {
   const text = written.normalize("NFKC").replaceAll(INVISIBLE, "");
   const phonesOf = (text: string) => {
@@ -60,10 +60,13 @@ export function numbersIn(written: string, form: PhoneForm): string[] {
   return whole.length > 0 ? whole : [...new Set(partsOf(text).flatMap(phonesOf))];
 }
 
-/** So many last digits of a number are the same, however it is written. */
+/** The number of last digits that every form of a number shares. */
 const SAME_DIGITS = 6;
 
-/** Whether a number in E.164 form is in a cell, as people write it abroad or within its country, also where it may be another one. */
+/**
+ * Whether a number in E.164 form is in a cell, in international or national form, even if the cell may mean another
+ * one.
+ */
 export function hasPhone(written: string, number: string): boolean {
   if (!isPhoneNumber(number) || !written.replaceAll(/\D/g, "").includes(number.slice(-SAME_DIGITS))) return false;
   const country = parsePhoneNumberFromString(number)?.country;
@@ -77,11 +80,11 @@ export function hasPhone(written: string, number: string): boolean {
 
 /** `0151/1234567` is one number, `0151 1234567 / 030 123456` are two. */
 const BETWEEN_NUMBERS = /[;,|\n]|:::|\s\/\s|\s(?:or|oder|ou|o|lub|of|and|und)\s/i;
-/** Words before and behind a number: `p:+49…`, `+49… (mobile)`. */
+/** Words before and after a number: `p:+49…`, `+49… (mobile)`. */
 const REMARK = /^\s*\p{L}[\p{L}\s.-]*:\s*|\([^\d()]*\)/gu;
-/** `+49 (0)151` has the digit of calls within a country beside its code. */
+/** `+49 (0)151` has the national prefix after its country code. */
 const DIGIT_WITHIN = /^(\s*\(?\s*(?:\+|00)[\d\s.()/-]*?)\(0\)/;
-/** What WhatsApp writes behind a number. */
+/** The suffix of WhatsApp after a number. */
 const OF_CHATS = /(?<=^\d{7,15})@(?:c\.us|s\.whatsapp\.net)$/;
 
 const partsOf = (text: string): string[] =>
@@ -124,17 +127,17 @@ function validNumber(text: string, country?: CountryCode): PhoneNumber | undefin
 
 const isMobile = ({ number }: PhoneNumber): boolean => parseMobile(number)?.isValid() === true;
 
-/** Digits that begin neither with a plus nor with the 0 of calls within a country. */
+/** Digits that begin neither with a plus nor with the national prefix 0. */
 const PLUSLESS = /^[1-9]\d{5,14}$/;
-/** As numbers are written in North America, and nowhere else. */
+/** The North American form of numbers. */
 const NORTH_AMERICAN = /^\(\d{3}\) ?\d{3}-\d{4}$|^\d{3}([-.])\d{3}\1\d{4}$/;
 
-/** `isClear`: nothing else can be meant. */
+/** `isClear`: there is no other reading. */
 type Plusless = { kind: "abroad" | "within"; phone: string; isClear?: true } | { kind: "doubtful" } | { kind: "none" };
 
 /**
- * What digits without a plus are: an international number that lacks it, or one within the country. Of a country that writes
- * a 0 before its numbers, one without it is a guess as well: that a spreadsheet dropped it.
+ * Reads digits without a plus: an international number that lacks it, or a national one. In a country with the prefix
+ * 0, a number without it is a guess as well: a spreadsheet may have dropped the 0.
  */
 function readPlusless(
   digits: string,
@@ -158,7 +161,7 @@ function readPlusless(
   if (within.number === `+${digits}`) return { kind: "abroad", phone: within.number };
 
   const formatted = within.formatNational();
-  // What has no format of its country stays as it is.
+  // A number of a country without a format of its own stays as it is.
   const isWhole = formatted !== digits && formatted.replaceAll(/\D/g, "") === digits;
   if (isNorthAmerican && !isWhole) return { kind: "doubtful" };
   const inside = { kind: "within", phone: within.number } as const;
@@ -180,7 +183,7 @@ function readPlusless(
   return isLong || isMobileAbroad ? { kind: "doubtful" } : inside;
 }
 
-/** Which of the two a number without a plus must be: what it shows of the others in its column. */
+/** Which of the two a number without a plus must be: evidence for the others in its column. */
 export function shownBy(written: string, region: string | undefined): "abroad" | "within" | undefined {
   const digits = compactPhone(written.replace(/^'/, "").replace(/^(\d{7,15})[.,]0+$/, "$1"));
   if (!PLUSLESS.test(digits)) return undefined;

@@ -4,12 +4,12 @@ import { isLocale } from "./contacts.ts";
 import { columnKey, LANGUAGES } from "./import-names.ts";
 import { isTimeZone } from "./time-zones.ts";
 
-/** Those that people name by a word. */
+/** The languages that people name by a word. */
 const NAMED = [...LANGUAGES, ..."cs da el fi hu ja ko nb no ro ru sv tr uk zh".split(" ")];
 const FIRST = "A".charCodeAt(0);
 const LETTERS = Array.from({ length: 26 }, (_, i) => String.fromCharCode(FIRST + i));
 
-/** Values by their names in these languages, made when first asked. */
+/** Values by their names in these languages, computed when first needed. */
 function named(type: "region" | "language", codes: () => readonly string[], others: Record<string, string> = {}) {
   let found: Map<string, string> | undefined;
   return (name: string): string | undefined => {
@@ -41,7 +41,7 @@ const regionNamed = named("region", regions, {
   czechrepublic: "CZ",
   russianfederation: "RU",
   vietnam: "VN",
-  // As address books of German have them.
+  // The names in German address books.
   a: "AT",
   b: "BE",
   d: "DE",
@@ -52,7 +52,7 @@ const regionNamed = named("region", regions, {
   p: "PT",
 });
 
-/** The regions of codes with three letters that begin otherwise than theirs of two, or of which several begin alike. */
+/** The regions of three-letter codes that do not begin like their two-letter codes, or begin like several. */
 const THREE_LETTERS = new Map(
   (
     "AUSAU AUTAT BELBE BGRBG BRABR CANCA CHECH CHLCL CHNCN COLCO CYPCY CZECZ DEUDE DNKDK ESPES ESTEE FINFI FRAFR GBRGB GRCGR " +
@@ -63,10 +63,13 @@ const THREE_LETTERS = new Map(
     .map((code) => [code.slice(0, 3), code.slice(3)]),
 );
 
-/** The region that most numbers of a calling code are of, where it has several. */
+/** The region with most numbers of a calling code, if it has several. */
 const OF_SEVERAL: Record<string, string> = { "1": "US", "7": "RU", "39": "IT", "44": "GB", "47": "NO", "61": "AU" };
 let callingCodes: Map<string, string> | undefined;
-/** The region of a calling code: `+49`, or `49`. One of three digits without a plus may be the number of a country. */
+/**
+ * The region of a calling code: `+49`, or `49`. A code of three digits without a plus may be the ISO number of a
+ * country.
+ */
 function regionOfCalling(text: string): string | undefined {
   const [, plus, digits = ""] = /^(\+|00)?(\d{1,3})$/.exec(text) ?? [];
   if (digits === "" || (plus === undefined && digits.length > 2)) return undefined;
@@ -81,8 +84,8 @@ function regionOfCalling(text: string): string | undefined {
 const languageNamed = named("language", () => NAMED);
 
 /**
- * A region of ISO 3166 by one of its codes (`DE`, `DEU`, `GB-ENG`), its calling code, or its name in one of the languages of
- * the service, which may have the code behind it: `Schweiz (CH)`.
+ * A region of ISO 3166 by one of its codes (`DE`, `DEU`, `GB-ENG`), its calling code, or its name in one of the known
+ * languages, which the code may follow: `Schweiz (CH)`.
  */
 export function regionOf(country: string | undefined): string | undefined {
   const text = country?.trim() ?? "";
@@ -91,7 +94,7 @@ export function regionOf(country: string | undefined): string | undefined {
   return isSupportedCountry(upper) ? upper : (THREE_LETTERS.get(upper) ?? regionNamed(text) ?? regionOfCalling(text));
 }
 
-/** A tag such as `pt-BR`, also as `pt_BR` or by the name of a language. */
+/** A tag such as `pt-BR`, also as `pt_BR` or the name of a language. */
 export function readLocale(written: string): string | undefined {
   const tag = written.replace("_", "-");
   return /^[a-z]{2,3}(?:-|$)/i.test(tag) && isLocale(tag) ? tag : languageNamed(written);
@@ -108,7 +111,7 @@ const OF_AMERICA: Record<string, string> = {
 
 let cities: Map<string, string> | undefined;
 
-/** A zone by its city: `Berlin`, as Rails and those who build on it write it. */
+/** A zone by its city: `Berlin`, as Rails and programs built on it write it. */
 function zoneOfCity(city: string): string | undefined {
   if (!cities) {
     cities = new Map(Object.entries(OF_AMERICA));
@@ -130,11 +133,11 @@ const OF_ODD_OFFSETS = new Map([
 ]);
 /** `UTC+2`, `+09:00`, `GMT-5`. */
 const OFFSET = /^(?:UTC|GMT)?\s?([+\u2212-])(\d{1,2})(?::?([0-5]\d))?$/i;
-/** In seconds, as OneSignal writes them: a quarter of an hour at least. */
+/** Offsets in seconds, as OneSignal writes them: at least a quarter of an hour. */
 const SECONDS = /^-?\d{4,5}$/;
 const QUARTER = 900;
 
-/** A zone that always has this offset, as nobody says which one it is of. Its name has the opposite sign. */
+/** A zone that always has this offset, because the real zone is unknown. Its name has the opposite sign. */
 function zoneOfOffset(text: string): string | undefined {
   const minutes = offsetOf(text);
   if (minutes === undefined) return undefined;
@@ -144,7 +147,7 @@ function zoneOfOffset(text: string): string | undefined {
   return isTimeZone(name) ? name : undefined;
 }
 
-/** In minutes, east of Greenwich above zero. */
+/** The offset in minutes, positive east of Greenwich. */
 function offsetOf(text: string): number | undefined {
   const [, sign, hours = "", minutes = "0"] = OFFSET.exec(text) ?? [];
   const total = Number(hours) * HOUR_MINUTES + Number(minutes);
@@ -174,7 +177,10 @@ export function readZone(written: string): string | undefined {
   return zoneOfCity(written) ?? zoneOfWindows(written) ?? zoneOfOffset(written) ?? zoneOfBoth(written);
 }
 
-/** As Windows names them, and so Outlook, Exchange and Dynamics (the table `windowsZones` of CLDR): `name = zone`, by the name without its `Standard Time`. */
+/**
+ * Zones by their Windows names, which Outlook, Exchange and Dynamics use (the table `windowsZones` of CLDR): `name =
+ * zone`, the name without its `Standard Time`.
+ */
 const WINDOWS_ZONES = `
   AUS Central = Australia/Darwin; AUS Eastern = Australia/Sydney; Afghanistan = Asia/Kabul; Alaskan = America/Anchorage;
   Aleutian = America/Adak; Altai = Asia/Barnaul; Arab = Asia/Riyadh; Arabian = Asia/Dubai; Arabic = Asia/Baghdad;

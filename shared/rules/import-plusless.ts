@@ -1,5 +1,5 @@
-// What the rows of a file show of the numbers without a plus in a column: whether they are international ones that lack it, or
-// numbers within their country (AMB-133, docs/decisions/0142). One of them may be both; the others say which it is.
+// Evidence about the numbers without a plus in a column: whether they are international ones that lack it, or national
+// ones (AMB-133, docs/decisions/0142). A single number may be both; the others tell which.
 import { textOf } from "./import-cells.ts";
 import { columnName } from "./import-mapping.ts";
 import {
@@ -21,30 +21,30 @@ interface Shown {
   seen: number;
 }
 
-/** Nine in ten say for all. */
+/** Nine in ten decide for all. */
 const MOST = 9;
-/** So many cells are all looked at; of those behind them, one in so many. */
+/** The first cells are all checked; later ones only one in this many. */
 const EACH = 2_000;
 const ONE_IN = 64;
 
 const LOOKS_LIKE_ONE = /^\D{0,3}[1-9][\d\s().-]{6,20}$/;
 
 export interface NumbersSaid {
-  /** Which region the numbers of a row are of: what the caller says, else its country, else that of the workspace. */
+  /** The region of a row's numbers: the caller's, else that of its country, else the workspace's. */
   phoneRegion?: string | undefined;
   region?: string | undefined;
-  /** What the caller says that columns hold, by their names. */
+  /** The caller's meanings of columns, by name. */
   mapped?: ReadonlyMap<string, string> | undefined;
 }
 
-/** Ids and times look like numbers too, and each costs as much: a file may have a thousand columns of them. */
+/** Ids and times look like numbers too, and cost as much to check: a file may have a thousand such columns. */
 const holdsNumbers = (name: string): boolean =>
   name.trim() === "" ||
   isLikePhone(name) ||
   channelOfNumbers(name) !== undefined ||
   rankOf("phone", columnKey(bareName(name))) !== undefined;
 
-/** Looks at the rows of a file, one after the other. */
+/** Checks the rows of a file one after the other. */
 export function openNumbers(
   header: readonly string[],
   { phoneRegion, region, mapped }: NumbersSaid,

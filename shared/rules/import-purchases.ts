@@ -1,7 +1,7 @@
-// Which statuses of a file are of something that people pay for again and again, and say nothing of mail.
+// Statuses of subscriptions that people pay for, which say nothing about mail.
 import { keysOf, perHeader } from "./import-names.ts";
 
-/** Columns that only a file of such payments has. */
+/** Columns that occur only in files of such payments. */
 const OF_PAYMENTS = new RegExp(
   `^(?:${[
     "(?:next|last)(?:charge|billing|renewal|rebill)(?:date|at|on|status)?",

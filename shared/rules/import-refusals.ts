@@ -1,4 +1,4 @@
-// What a row refuses that is not imported: an opt-out is not lost with the rest of its row (AMB-132).
+// The refusals of a row that is not imported: its opt-out is not lost with the rest (AMB-132).
 import { normalizedAddress } from "./addresses.ts";
 import { addressesIn, readEmail } from "./import-addresses.ts";
 import { isClear } from "./import-answers.ts";
@@ -13,27 +13,27 @@ import { fitsType, isWhole } from "./import-values.ts";
 import { topicKeyOf } from "./topics.ts";
 
 export interface Refusals {
-  /** Of a person that there may be. */
+  /** The id of a person who may not exist. */
   external_id?: string | undefined;
   email?: string | undefined;
-  /** Of the same row. */
+  /** Further addresses in the same row. */
   otherEmails?: readonly string[] | undefined;
-  /** E.164, of the person. */
+  /** The phone of the person, in E.164 form. */
   phone?: string | undefined;
-  /** The addresses that an opt-out of a channel holds for, with any owner. */
+  /** The numbers to which an opt-out of a channel applies, whoever their owner is. */
   numbers: NumbersByChannel;
-  /** Of mail: an opt-out or a suppression. */
+  /** The mail consent: an opt-out or a suppression. */
   consent?: ImportedConsent | undefined;
-  /** Of topics and other channels: opt-outs. */
+  /** The opt-outs of topics and other channels. */
   choices: ImportedChoices;
 }
 
-/** More ways to read a row with too many cells, or too few, are not tried. */
+/** The most readings tried of a row with the wrong number of cells. */
 const MAX_READINGS = 20;
 
 /**
- * What a rejected row refuses, if the file names its person; undefined if nothing.
- * @param isNamedToo also of a row that refuses nothing, but says how to reach somebody of whom another row may refuse something
+ * The refusals of a rejected row that names its person; undefined if it has none. @param isNamedToo also of a row
+ * without refusals, but with an address of a person who may be refused in another row
  */
 export function refusalsOf(
   columns: Columns,
@@ -51,12 +51,12 @@ export function refusalsOf(
   return undefined;
 }
 
-/** Whether a row of the file may say something of consent. */
+/** Whether a row of the file may have a consent. */
 export const mayRefuse = ({ cells }: Columns): boolean => cells.some(saysSomething);
 
 /**
- * What of it is of its person alone, who is not there: what the row says of an address or a number is kept for that.
- * @returns undefined for nothing
+ * The refusals of a row's person who does not exist. Refusals of an address or a number are kept for these. @returns
+ * undefined if there are none
  */
 export function refusedOfPerson({ external_id, email, consent, choices }: Refusals): Refusals | undefined {
   const isOfAddress = consent?.status === "suppressed" && email !== undefined;
@@ -69,14 +69,14 @@ export function refusedOfPerson({ external_id, email, consent, choices }: Refusa
   return external_id === undefined || refusesNothing(left) ? undefined : left;
 }
 
-/** How somebody is reached, as rows of a file say it. */
+/** The addresses of a person in the rows of a file. */
 export interface GivenAddresses {
   email?: string | undefined;
-  /** As written. */
+  /** The phone as written. */
   phone?: unknown;
 }
 
-/** What names somebody by an id alone is of the address and the number that other rows give them. */
+/** Adds addresses from other rows to the refusals of a person who is named only by id. */
 export function withAddresses(refusals: Refusals, addresses: GivenAddresses | undefined): Refusals {
   const { email = addresses?.email, phone = normalizedAddress("phone", addresses?.phone) } = refusals;
   const phones = phone === undefined ? [] : [phone];
@@ -88,16 +88,16 @@ export function withAddresses(refusals: Refusals, addresses: GivenAddresses | un
   return { ...refusals, email, phone, numbers };
 }
 
-/** Whether all that a row refuses is bound to an address or a number. */
+/** Whether all refusals of a row apply to an address or a number. */
 export function isOfAddresses({ email, otherEmails = [], consent, choices, ...others }: Refusals): boolean {
   const held = new Set<string>(refusedNumbers({ ...others, choices }, true).map(({ channel }) => channel));
   const isMailHeld = email !== undefined || otherEmails.length > 0;
-  // Whose address gets no mail gets none of a topic.
+  // An address without mail gets no mail of a topic either.
   const isHeld = (channel: string) => held.has(channel) || (consent !== undefined && topicKeyOf(channel) !== undefined);
   return (consent === undefined || (isMailHeld && !consent.isPending)) && Object.keys(choices).every(isHeld);
 }
 
-/** What a row refuses that could be read, and could not be taken. */
+/** The refusals of a row that could be read, but not imported. */
 export function refusalsIn(row: ImportedRow): Refusals {
   const { external_id, email, isByAddress, attributes, consent, choices } = row;
   return {
@@ -112,8 +112,8 @@ export function refusalsIn(row: ImportedRow): Refusals {
 }
 
 /**
- * The numbers that a row opts out of channels, with any owner.
- * @param isByAddress the row names no person: then that of the person is among them
+ * The numbers that a row opts out of channels, whoever their owner is. @param isByAddress the row names no person: then
+ * the person's number is among them
  */
 export function refusedNumbers({ phone, numbers, choices }: Refusals, isByAddress: boolean) {
   return otherChannels.flatMap((channel) => {
@@ -164,8 +164,8 @@ function refusedBy(
 }
 
 /**
- * A row with too many cells as rows in which one cell was divided, or one with too few as rows in which some are left out:
- * those whose cells fit their columns, each place between two columns that matter once.
+ * Possible readings of a row with too many cells, in which one cell was divided, or with too few, in which some are
+ * missing: those whose cells fit their columns, each place between two relevant columns once.
  */
 function readingsOf({ cells, types }: Columns, row: readonly string[]): (readonly string[])[] {
   const isTold = cells.map((cell, i) => {
@@ -195,7 +195,7 @@ function readingsOf({ cells, types }: Columns, row: readonly string[]): (readonl
   );
 }
 
-/** Where nobody knows which cell stands where, a text that says neither yes nor no, nor when, says nothing. */
+/** The statements that are certain in any reading: a text that is neither yes nor no nor a time counts for nothing. */
 const onlyClear = (sorted: SortedCells, reading: RowReading): SortedCells => ({
   ...sorted,
   evidence: Object.fromEntries(Object.entries(sorted.evidence).filter(([_, value]) => isClear(value, reading))),

@@ -1,33 +1,33 @@
-// The phone numbers of an imported row: the one of its person, and those that what it refuses holds for (AMB-132, AMB-133).
+// The phone numbers of an imported row: the person's, and those to which its refusals apply (AMB-132, AMB-133).
 import type { RowReading, SortedCells } from "./import-cells.ts";
 import { type OtherChannel, otherChannels } from "./import-mapping.ts";
 import { numbersIn, type PhoneForm, readPhone } from "./import-phones.ts";
 
-/** What became of a phone number. */
+/** How a phone number was read. */
 export type PhoneKind = "kept" | "converted" | "unreadable";
 
 /** By channel, numbers in E.164 form. */
 export type NumbersByChannel = Readonly<Partial<Record<OtherChannel, readonly string[]>>>;
 
 interface RowNumbers {
-  /** Of the number of its person; undefined for a row without one. */
+  /** How the person's number was read; undefined for a row without one. */
   kind?: PhoneKind;
-  /** What a file of numbers, and its warnings, say of a number that is not read. */
+  /** The problem of an unread number, for a file of numbers and for warnings. */
   problem?: string;
-  /** Those that what it refuses there holds for: of the column of the channel, else each of the row. */
+  /** The numbers to which refusals apply: those of the channel's column, else all of the row. */
   numbers: NumbersByChannel;
-  /** Where its person has another number: what agrees to the channel is of that one. */
+  /** Channels whose number is another one than the person's: a consent to such a channel applies to that one. */
   elsewhere: readonly OtherChannel[];
 }
 
 const UNREADABLE = "has a phone number that cannot be read";
-/** Said of a number that is not read: it may be somebody else's. */
+/** The problem of a number that is not read: it may be another person's. */
 export const DOUBTFUL_NUMBER =
   "has a phone number without the code of its country, which may be of two: write it with a plus, or say the country";
 
 /**
- * The first number that can be read becomes that of the person. Where none can, the first stays as it is: a send says that
- * it is invalid.
+ * The first readable number becomes the person's. If none is readable, the first stays as it is: a send says that it is
+ * invalid.
  */
 export function takeNumbers(sorted: SortedCells, reading: RowReading): RowNumbers {
   const { attributes, phones, channels } = sorted;
@@ -35,7 +35,7 @@ export function takeNumbers(sorted: SortedCells, reading: RowReading): RowNumber
   const numbers = numbersOf(sorted, form);
   const read = phones.map(({ text, lacksPlus }) => ({ text, ...readPhone(text, { ...form, lacksPlus }) }));
   const taken = read.find(({ kind }) => kind !== "unreadable") ?? read[0];
-  // What our own exports say is of the number that the person has, whatever its attributes are called.
+  // The consents of our own exports apply to the person's number, whatever its attributes are called.
   const isOfRow = (channel: OtherChannel) => !channels[channel] && sorted.numbers.some(({ of }) => of === channel);
   if (!taken) return { numbers, elsewhere: otherChannels.filter(isOfRow) };
 

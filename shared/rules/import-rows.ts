@@ -15,20 +15,20 @@ import { isWhole, tagsValue, type Value } from "./import-values.ts";
 export interface ImportedRow {
   external_id: string;
   email?: string | undefined;
-  /** Further addresses of its cells: what the row refuses holds for them too. */
+  /** Further addresses in its cells: the row's refusals apply to them too. */
   otherEmails?: readonly string[] | undefined;
   attributes: Record<string, Value>;
-  /** Whether the row names an address and no person: what it refuses holds for the address. */
+  /** Whether the row names an address and no person: its refusals apply to the address. */
   isByAddress: boolean;
-  /** Of mail. */
+  /** The mail consent. */
   consent?: ImportedConsent | undefined;
-  /** Of topics and other channels: what the row says something of. */
+  /** The choices of topics and other channels. */
   choices: ImportedChoices;
-  /** What became of its phone number. */
+  /** How its phone number was read. */
   phone?: PhoneKind | undefined;
-  /** Those that what it refuses there holds for. */
+  /** The numbers to which its refusals apply. */
   numbers: NumbersByChannel;
-  /** What of it could not be taken, though the row was. */
+  /** The parts of it that could not be imported, though the row was. */
   warnings: readonly string[];
 }
 
@@ -36,7 +36,7 @@ const NOBODY = "has neither an external_id nor an email";
 const NO_NUMBER = "has no phone number that can be read";
 const TOTAL = "is a line of totals";
 
-/** @returns the subscriber of a row, or the reason why it is rejected */
+/** Reads a row. @returns its subscriber, or why the row is rejected */
 export function readRow(
   columns: Columns,
   row: readonly string[],
@@ -86,16 +86,16 @@ export function readRow(
   return { kind: "row", row: imported };
 }
 
-/** What spreadsheets write before the sums below a table. */
+/** Labels of the sums below a table in a spreadsheet. */
 const OF_TOTALS =
   /^(?:(?:grand|sub)[\s-]?)?total(?:e|s|en)?:?$|^(?:gesamt)?summe:?$|^insgesamt:?$|^gesamt:?$|^somme:?$|^suma:?$|^soma:?$|^razem:?$|^totaal:?$|^합계$|^合計$|^总计$/i;
-/** A line of sums names nobody: it has an id for its word, and no way to reach one. */
+/** A line of sums names no person: its id is a label, and it has no address. */
 const isTotal = ({ standard: { external_id, email }, phones }: SortedCells): boolean =>
   email === undefined && phones.length === 0 && OF_TOTALS.test(external_id ?? "");
 
 const WAYS: Record<OtherChannel, string> = { sms: "SMS", chat_app: "WhatsApp" };
 
-/** What a row agrees to for a number that its person has not is none of the person. */
+/** A consent for a number that the person does not have is not the person's. */
 function withoutOthers(choices: ImportedChoices, elsewhere: readonly OtherChannel[]) {
   const others = elsewhere.filter((channel) => choices[channel]?.status === "opted_in");
   const left = Object.fromEntries(others.map((channel) => [channel, { status: "unknown" as const }]));
@@ -108,7 +108,7 @@ const problem = (text: string): Problem => ({ kind: "problem", problem: text });
 const LETTER = /^\p{L}$/u;
 const LETTER_OR_NUMBER = /^(?:\p{L}|\d{1,2})$/u;
 
-/** A letter or a number that stands for an answer nobody knows. What the row says besides is no doubt of it. */
+/** A letter or a number with an unknown meaning. Other statements of the row do not make it doubtful. */
 function isUnread(
   { source }: Columns,
   { signed, standard }: SortedCells,
@@ -125,13 +125,15 @@ function isUnread(
   return [...codes, ...stated].some((value) => !isNothing(value) && !isClear(value, reading));
 }
 
-/** A time of consent that cannot be read proves nothing. */
+/** An unreadable time of consent proves nothing. */
 const unreadTime = ({ consent_at: time }: SortedCells["standard"], reading: RowReading): string[] =>
   time === undefined || isNothing(time) || readTime(time, reading) !== undefined
     ? []
     : ["has a time of consent that cannot be read"];
 
-/** @returns what is left out: an invalid time zone or locale; the row is imported without it */
+/**
+ * Takes the fields of a row. @returns the problems: an invalid time zone or locale, without which the row is imported
+ */
 function takeFields(
   { first_name, last_name, timezone, locale, tags }: SortedCells["standard"],
   attributes: SortedCells["attributes"],

@@ -1,10 +1,10 @@
-// The words by which names of columns say something of consent, as files have them in many languages (AMB-132).
+// The words that make a column name about consent, in many languages (AMB-132).
 
-/** Any of the forms, between spaces. */
+/** Matches any of the forms, between spaces. */
 export const any = (...lines: string[]) =>
   new RegExp(lines.flatMap((line) => line.normalize("NFKD").split(" ")).join("|"));
 
-// Names about something else: the reason, the link or the count of a consent, what was opened, an order that was declined.
+// Names about something else: the reason, the link or the count of a consent, an opening, a declined order.
 export const ASIDE = any(
   "risk$ probab likelihood propensity ^predict reason (?<!excludedfrom|^e?mail|^sms|^marketing)campaign title url link token hash$ (?:unsub(?:scribe[rd]?)?|optout)(?:key|code|id|u?uid|guid)$ ^listunsubscribe$ page$ popup shown$ displayed$ language locale$ sprache$ langue$ idioma$ lingua$ (?<!be)taal$ jezyk$ (?:mails?|newsletters?)received (?:newsletter|subscri(?:ption|ber)|consent|optin)(?:id|version|mode|format|score|rating|revenue|coupon|discount|amount|edition|variant)$ rate$ count number ^total bounces$",
   "^(marketing)?emailsbounced bouncede?mails$ cookie analytics tracking totrack softbounc bounce[ds]?soft expir ablauf gu?e?ltigbis validuntil caduc scadenza vervald wygas (?<!newsletter|mail|marketing|sms)terms privacy source$ method$ (?<!hir)level$ (?<!optin|confirmation|unsubscribe|unsubscription|optout)pending(?!optin|confirmation) open click",
@@ -84,7 +84,9 @@ export const IN = any(
   "الاشتراك مشترك النشرةالبريدية موافقة הסכמה דיוור ניוזלטר hirlevel feliratkoz ενημερωτικ подпис рассылк согласи підпис розсилк 订阅 訂閱 接收邮件 接收郵件 수신동의 마케팅동의 구독",
 );
 
-/** Names that may ask for something else, such as a privacy notice: a no there is one to mail, a yes agrees to nothing. */
+/**
+ * Names that may ask for something else, such as a privacy notice: a no there refuses mail, a yes agrees to nothing.
+ */
 export const ASKED = any(
   "^(gdpr|dsgvo|rgpd|lgpd|rodo)(ok|okay|status|accepted)?$ ^opt$ ^doi$ ^signmeup$ permissionstat(e|us)$ ^(is)?confirmed$ hearfromus (?:like|want|wish|love|happy)to(?:hear|receive|get|know) keepyouinformed etreinforme informiertwerden (may|can)we(contact|e?mail|text) ^contactme can(e?mail|contact|text)",
   "ok(ay)?to(e?mail|contact|sms|text|market) ^send(me|us)?(e?mail|offer|news|promo|market|sms) keepintouch tobecontacted$",
@@ -98,6 +100,6 @@ export const ASKED = any(
   "(?:mailings?|infos?|informationen|news|kontakt|kontaktaufnahme|werbung|angebote|e?mails?|sms|whatsapp)(?:ist)?(?:er|ge)wue?nscht ^(?:handy|mobil)werbung$",
 );
 
-/** What a form shows beside its question, which says how to leave later: `You can unsubscribe at any time.` */
+/** The text of a form beside its question, which tells how to leave later: `You can unsubscribe at any time.` */
 export const WORDING =
   /anytime|jederzeit|atoutmoment|cualquiermomento|qualsiasimomento|qualquermomento|op(?:elk|ieder)(?:gewenst)?moment|teallentijde|kazdejchwili|n[a-z]{1,2}rsomhelst|can(?:always|also)?(?:unsub|optout|withdraw|revok)/;

@@ -1,4 +1,4 @@
-// Which names of columns say something of consent, and what (AMB-132).
+// Which column names are about consent, and what they state (AMB-132).
 import { isTakenBack, saysEnded, saysNothing } from "./import-endings.ts";
 import { isMessageLog, logColumn } from "./import-message-logs.ts";
 import { columnKey, isLikeEmail, isUsualName, keysOf, perHeader } from "./import-names.ts";
@@ -7,38 +7,38 @@ import { ASIDE, ASKED, any, IN, OUT, SUPPRESSED, WORDING } from "./import-sign-w
 import { isOfMoment } from "./import-times.ts";
 
 /**
- * What a true value in the column says: yes, an opt-out, or that the address is suppressed. Where something else may be
- * asked, only a no counts; of a status of no particular thing only the words for a negative, of several choices one that is
- * a no, of a code one below zero, of whether an address is valid a no, and in a column of anything else the words that stand for nothing else. An endpoint of
- * Pinpoint is one that is not in use.
+ * The meaning of a true value in the column: yes, an opt-out, or a suppressed address. If the column may ask something
+ * else, only a no counts. In a status of unknown subject only the words for a negative count; among several choices one
+ * that is a no; in a code a value below zero; in a column about valid addresses a no; and in any other column the words
+ * with no other meaning. An endpoint of Pinpoint may be out of use.
  */
 type Sign = "in" | "asked" | "out" | "suppressed" | "valid" | "status" | "choices" | "code" | "endpoint" | "word";
 
 export type SignedChannel = "email" | "sms" | "chat_app";
 
-/** A name that says something of consent, and of which channels. */
+/** A column name about consent, with its channels. */
 export interface SignedName {
   sign: Sign;
   channels: readonly SignedChannel[];
-  /** It names no channel: the row may say of which it is. */
+  /** It names no channel: the row may tell which one. */
   isUnnamed?: true;
-  /** It names a channel and nothing else: a yes or a no there is one to that channel. */
+  /** It names a channel and nothing else: a yes or a no answers for that channel. */
   isBare?: true;
-  /** A time there is the moment of a yes. */
+  /** A time in it is the moment of a yes. */
   isMoment?: true;
-  /** A time there is when it ends, and may be one to come. */
+  /** A time in it is the end, and may be in the future. */
   isUntil?: true;
-  /** A time there is a yes, though no other column says one. */
+  /** A time in it is a yes, even if no other column says so. */
   isProof?: true;
-  /** Its answers may be numbered: 1 is a yes, 2 a no; of a status each but 1. */
+  /** Its answers may be numbered: 1 is a yes, 2 a no; in a status every number but 1 is a no. */
   isNumbered?: true;
-  /** What it is of, where another column may say why or how. */
+  /** The kind of its statement, if another column may have the reason. */
   of?: "bounce" | "hard" | "suppression" | "reason" | "event" | "address" | "code";
-  /** It is about a confirmation: that there is none yet, or that there is one. An open confirmation takes nothing back. */
+  /** It is about a confirmation: not yet given, or given. An open confirmation takes nothing back. */
   confirms?: "not yet" | "done";
-  /** A status of customers or leads: who is inactive or pending there buys nothing. */
+  /** A status of customers or leads: an inactive or pending one buys nothing. */
   isOfTrade?: true;
-  /** A status of something that people pay for again and again: who canceled or let it end may still want mail. */
+  /** A status of a paid subscription: a person who canceled it may still want mail. */
   isOfPurchase?: true;
 }
 
@@ -52,70 +52,72 @@ const CHANNELS: readonly (readonly [SignedChannel, RegExp])[] = [
 ];
 const signedChannels = CHANNELS.map(([channel]) => channel);
 
-/** The reason of a negative: where there is one, so was the negative. */
+/** The reason of a negative implies the negative. */
 const REASON =
   /^(?!.*(?:rate|count|url|soft))(.*(?:bounced?|suppress\w*|unsub\w*|opt(?:ed)?out|complain\w*|dnc|donotcontact|abmelde|abbestell))(?:reason\w*|source|grund)$/;
 const REASON_BEFORE =
   /^(?:motivo|motif|raison|razon|reden|powod)(?:del?|di|da|do|du|van|della|dela)?((?:hardbounce|(?:rebote|rebond|rimbalzo|rejeicao)(?!s?(?:temporal|suave|soft|temporaire|temporane))|desabonn|desinscri|baja|desuscri|disiscri|cancellaz|descadastr|uitschrij|afmeld|wypis|rezygn)\w*)$/;
 
-/** A negative of every way to reach somebody: nobody is to be contacted. */
+/** A negative of every channel: the person must not be contacted. */
 const EVERYWHERE =
   /kontaktsperre|(?:not|no|nolonger|kein|nicht|mehr|pas|plus|niet|meer|geen|nie|nao|non|piu)(?:contact|contat|kontakt)|^dnc$|all(?:channels|communications)$/;
 
-/** A status or preference that may be one of mail, or of anything; the reason or the type of an entry in files of suppressed addresses. */
+/**
+ * A status or preference that may be about mail or anything else; the reason or type in files of suppressed addresses.
+ */
 const STATUS_OF_ADDRESS =
   /e?mail.*(?:verification|validation|validity|deliverability)(?:status|result)?$|e?mail(?:delivery)?error$|^(?:neverbounce|zerobounce)/;
 const STATUS =
   /^(?:([a-z]+list|subscriber|contact|member|customer|profile|user|list|global(?:er)?|person|recipient|lead|subscription|(?:email)?confirmation|optin|doubleoptin|doi)?(status|state|statut|stato|estado)|status(?:explain|explanation|text|name)|sttext|статус|состояние|стан|状态|狀態|상태|(?:izin|onay)?durumu?|stav|الحالة|סטטוס|(removal|exclusion|deletion|stop)?reason|stopstatus|(event|subscribe)?type|event(?:name)?)$|(?:contact|communication|email|mail|marketing|sms|mobile|whatsapp)(?:permissionstatus|preferences?)$|(?:会員|配信|購読)(?:ステータス|状態|区分)$/;
 /** Magento numbers them: 1 is a subscriber, and nothing else is. */
 const NUMBERED_STATUS = /^subscriberstatus$/;
-/** Consent to keep data is another question; a no to it may mean mail too. */
+/** Consent to keep data is another question; a no to it may include mail. */
 const OF_DATA = any(
   "gdpr dsgvo rgpd lgpd rodo(?![a-z]) kvkk dataproc dataprotec datahandl ^dataconsent personaldata datenverarb datenschutz",
   "donnees trattamento datipers datos dados persoonsgegeven gegevensverw przetwarz danych 個人情報",
 );
 const OF_MESSAGES = /mail|news|marketing|sms|whatsapp|werb|publici|pubblicit|promo|offer|メルマカ|配信/;
-/** What else people agree to. */
+/** Other things that people agree to. */
 const OF_SOMETHING_ELSE = any(
   "photo foto image(?!ry) bild(?:rechte|er) video recording aufzeichn enregistr medical treatment behandlung health gesundheit surgery",
   "parent guardian eltern child(?:ren)? research forschung survey umfrage biometr location standort geoloc ^(?:voice)?call credit(?!or)",
   "background conditions ^agb agb$ ^cg[uv] 利用規約 規約",
 );
 
-/** What is known of people, beside messages or for them. */
+/** Knowledge about people, apart from messages. */
 const OF_PROFILES = /profil(?:ing|az|ier|ag|ow|ad[oa])|perfil(?:ad|am)/;
 
-/** Messages of others. */
+/** Messages of other senders. */
 const OF_OTHERS =
   /thirdpart|partneroffer|(?:optin|newsletters?|mails?|mailings?|offers?|offres?|werbung|angebote|infos?)(?:de|des|von|di|dei|del|nos|unserer)*(?:partenaires|partners|partnern|socios|parceiros)$|drittanbieter|drittpartei|(?:des|aux)tiers|terzi|terceros|terceiros|derden/;
 
-/** The code of an error beside its text, as Mailgun writes those of mails that came back. */
+/** The code of an error beside its text, as Mailgun writes it for bounced mails. */
 const ERROR_CODE = /^(?:error|smtp|bounce|response)?code$/;
 const ERROR_TEXT = /^(?:error(?:message|text)?|diagnostic(?:code)?|smtp(?:error|response|message))$/;
 
-/** When somebody left, at AWeber; of a shift, when it ended. */
+/** When a person left, at AWeber; the end of a shift elsewhere. */
 const STOP_TIME = /^stop(?:time|date|at|on)$/;
 /** 0 is never confirmed, or switched off, at CleverReach, phpList and AcyMailing. */
 const SWITCHED_ON = /^(?:aktiviert|activated|enabled|accept)$/;
 
-/** The choices of somebody among several lists or groups, as JSON or each in a column of its own. */
+/** A person's choices among several lists or groups, as JSON or in a column each. */
 const CHOICES = /subscription(?:preferences|groups?|states)(?!updated)/;
-/** OneSignal: what is below zero is a kind of "not subscribed". */
+/** At OneSignal, a value below zero is a kind of "not subscribed". */
 const CODE = /^notificationtypes$/;
 
-/** A number that is not to be written to; calls are another matter. */
+/** A number that must not be texted; calls are another matter. */
 const PHONE_REFUSED =
   /^(?!.*(?:calls?$|push|app))(?=.*(?<!i)phone)(?=.*(?:bl(?:ack|ock)list|opt(?:ed)?out|unsub|^(?:is|msg)?dnd|dnd$))/;
 
 const BARE = /^(?:e?mails?|sms|texts?|textmessages?|whatsapp)$/;
-/** A consent that no channel here has. */
+/** A consent for a channel that we do not have. */
 const ELSEWHERE =
   /(?:per|via)(?:post|brief)$|push|fax|messenger|telegram|viber|inapp|calls?$|call(?:permission|consent|optin)|phone|telefon|postal|directmail/;
 
-/** Which of several addresses a column is of, as Constant Contact writes it: `Email status - other`. */
+/** Which of several addresses a column is about, as Constant Contact writes it: `Email status - other`. */
 const OF_WHICH_ADDRESS = /\s-\s(?:other|work|home)$/i;
 
-/** Whether mail arrives at an address: a no says that it came back. */
+/** Whether mail arrives at an address: a no means a bounce. */
 const VALID =
   /^(?:is|ist)?(?:(?:valid[eoa]?|ge?u?e?ltige?|deliverable)e?mail(?:address|adresse)?|(?:e?mail|correo(?:electronico)?|courriel)(?:address|adresse)?(?:is|ist|est|es)?(?:valid[eoa]?|gue?ltig|geldig|deliverable|zustellbar))$/;
 
@@ -124,7 +126,7 @@ const OF_A_SUBSCRIPTION = /(?:(?<!\p{L})des?[\s_.-]+|(?<=\p{Ll})Des?)(?=su(?:s|b
 
 const BETWEEN_PARTS = /(?<=[.?!:;,])\s|[()[\]]|\s(?:[–-]|and|und|et|y|e|en|i)\s/;
 
-/** A name without what forms add to their question: how to leave later. */
+/** A name without the note of a form about leaving later. */
 function questionIn(name: string): string {
   const isWording = (text: string) => WORDING.test(columnKey(text));
   if (!isWording(name)) return name;
@@ -133,13 +135,12 @@ function questionIn(name: string): string {
 }
 
 /**
- * What the name of a column says of consent; undefined for one of what no channel here has. One without a channel is of
- * e-mail, and one that forbids all contact is of every channel.
- * @param header the names of the file
+ * The statement of a column name about consent; undefined for a subject that we do not have. A name without a channel
+ * is about mail, and one that forbids all contact is about every channel. @param header the names of the file
  */
 export function signedName(name: string, header: readonly string[] = []): SignedName | undefined {
   const key = columnKey(questionIn(name).replaceAll(OF_A_SUBSCRIPTION, "").replace(OF_WHICH_ADDRESS, ""));
-  // A block of houses, beside the rest of a Spanish address.
+  // A block of houses, in a Spanish address.
   if (key === "bloque" && keysOf(header).has("piso")) return undefined;
   if (STOP_TIME.test(key)) return hasStarts(header) ? undefined : { sign: "out", channels: ["email"], isUnnamed: true };
   if ((SWITCHED_ON.test(key) || key === "disabled") && isOfMailings(header))
@@ -199,16 +200,16 @@ const NOT_YET = new RegExp(
   `(?:un|not|nicht|non|no|nao|niet|nie|on(?=bevestig))(?:yet)?(?:${CONFIRMED})[a-z]*|pending|awaiting|ausstehend|pendiente|pendente|enattente|inattesa|oczekuj[a-z]*`,
 );
 
-/** Who answers no to `I confirm that I want the newsletter` takes it back. */
+/** A no to `I confirm that I want the newsletter` takes it back. */
 const DONE = new RegExp(`(?:${CONFIRMED})[a-z]{0,8}$|confirmed|confirmation|verified|verification`);
 
-/** What a name says of a confirmation: not where somebody has yet to confirm that they left. */
+/** The statement of a name about a confirmation, except one that the person has yet to confirm leaving. */
 function confirmationIn(key: string): SignedName["confirms"] {
   if (!NOT_YET.test(key)) return DONE.test(key) ? "done" : undefined;
   return signOf(key.replace(NOT_YET, "")) === "out" ? undefined : "not yet";
 }
 
-/** Survey tools write each answer to a question in a column of its own, of which the first alone has a name. */
+/** Survey tools write each answer to a question in a column of its own, of which only the first has a name. */
 export function askedBefore(i: number, header: readonly string[]): SignedName | undefined {
   if (header[i]?.trim() !== "") return undefined;
   const question = header.slice(0, i).findLast((name) => name.trim() !== "");
@@ -233,7 +234,7 @@ const hasStarts = perHeader((header) =>
 const isOfMailings = perHeader((header) => [...keysOf(header)].some((key) => /^dea[ck]tiv|^confirmed$/.test(key)));
 const hasErrorTexts = perHeader((header) => [...keysOf(header)].some((key) => ERROR_TEXT.test(key)));
 
-/** Whether a name is one of a column as files have them. */
+/** Whether a name is a known column name. */
 export const isKnownName = (name: string): boolean =>
   isUsualName(name) || isLikeEmail(name) || nameSign(columnKey(name)) !== undefined;
 
@@ -258,7 +259,7 @@ function nameSign(key: string): Sign | undefined {
   return isAsked || OF_DATA.test(key) ? "asked" : sign;
 }
 
-/** What a text without spaces and marks says: in a name, or as the value of a column that is about consent. */
+/** The statement of a text without spaces and marks: a name, or a value in a column about consent. */
 export function signOf(key: string): "suppressed" | "out" | "in" | undefined {
   if (SUPPRESSED.test(key)) return "suppressed";
   if (OUT.test(key) || saysEnded(key)) return "out";

@@ -1,4 +1,4 @@
-// What an imported row says of each channel and topic (AMB-132).
+// The statements of an imported row about each channel and topic (AMB-132).
 import type { RowReading, SortedCells } from "./import-cells.ts";
 import { type UnnamedStatement, unnamedOf } from "./import-channels.ts";
 import type { Columns } from "./import-columns.ts";
@@ -15,13 +15,13 @@ import type { SignedChannel } from "./import-signs.ts";
 import type { ImportSource } from "./import-sources.ts";
 import { consentChannelOf } from "./topics.ts";
 
-/** What a row says of mail, and of everything else. */
+/** The statements of a row about mail, and about everything else. */
 interface Statements {
   consent?: ImportedConsent | undefined;
   choices: ImportedChoices;
 }
 
-/** @param hasMail whether the row has an address of mail that can be read */
+/** Reads the statements of a row. @param hasMail whether the row has a readable mail address */
 export function statementsOf(
   { source, isOfNumbers, numbersOf }: Pick<Columns, "source" | "isOfNumbers" | "numbersOf">,
   sorted: SortedCells,
@@ -29,16 +29,16 @@ export function statementsOf(
   reading: RowReading,
 ): Statements {
   const statement = sorted.isTimeOfYes ? { ...reading, isTimeOfYes: true } : reading;
-  // Its words for people who were never asked are no refusal, nor in the columns of its other channels.
+  // Words for people who were never asked are no refusal, nor in the columns of other channels.
   const asked = source === "platform_a" ? sorted.signed.filter(({ value }) => !/^never/i.test(value)) : sorted.signed;
   const known = { ...sorted, signed: asked };
   const unnamed = unnamedOf(sorted.channel, { hasMail, hasNumber: sorted.phones.length > 0, isOfNumbers, numbersOf });
   return { consent: ofMail(source, known, unnamed, statement), choices: choicesOf(known, unnamed, statement) };
 }
 
-/** `ALL`, as Pinpoint writes it in `OptOut`; in a row of one channel it is of all messages there. */
+/** `ALL`, as Pinpoint writes it in `OptOut`; in a row of one channel it means all messages of that one. */
 const isOfAll = ({ signed, value }: SignedCell): boolean => signed.sign === "out" && /^all$/i.test(value);
-/** The keyword by which people answer messages. */
+/** The keyword with which people answer messages. */
 const isOfMessages = ({ signed, value }: SignedCell): boolean =>
   (signed.sign === "out" || signed.sign === "status") && /^(?:stop(?: ?all)?|arr[eê]t)$/i.test(value);
 
@@ -54,10 +54,7 @@ const ofChannel = (
       (cell.signed.isUnnamed ? isUnnamedToo : cell.signed.channels.includes(channel)),
   );
 
-/**
- * What a row says of a channel.
- * @param read what it says there, with or without what names no channel
- */
+/** The statement of a row about a channel. @param read reads it, with or without the columns that name no channel */
 function saidOf<C extends { status: ImportedConsent["status"] }>(
   channel: SignedChannel,
   { agreed, refused }: UnnamedStatement,
@@ -101,7 +98,7 @@ function choicesOf(sorted: SortedCells, unnamed: UnnamedStatement, reading: RowR
     const choice = readChoice(said, standard, reading);
     if (choice) choices[consentChannelOf(key)] = choice;
   }
-  // The time of a consent to mail proves nothing of other channels.
+  // The time of a consent to mail proves nothing for other channels.
   const { consent_at: _, ...others } = standard;
   for (const channel of otherChannels) {
     const own = sorted.channels[channel];

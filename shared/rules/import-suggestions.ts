@@ -1,4 +1,4 @@
-// What a column of a file means, and what one that became an attribute may be meant for.
+// The meaning of a file's column, and the likely meaning of one that became an attribute.
 import type { Cell, Columns } from "./import-columns.ts";
 import { ATTRIBUTE, columnName, IGNORED, importFields, snakeCase } from "./import-mapping.ts";
 import type { Standard } from "./import-names.ts";
@@ -6,10 +6,10 @@ import { presets } from "./import-sources.ts";
 import { consentChannelOf, topicKeyOf } from "./topics.ts";
 
 const LOOKS_LIKE_CONSENT = /consent|opt.?in|opt.?out|subscri|newsletter|mailing_list/;
-/** In the languages of the service: `newsletter_seit`, `opt_in_date`. */
+/** Words for a time in the known languages: `newsletter_seit`, `opt_in_date`. */
 const SAYS_WHEN = /(^|_)(at|on|since|date|time|when|seit|am|datum|zeit|depuis|fecha|desde|data|dal|sinds|od)(_|$)/;
 const MAX_TYPOS = 2;
-/** A name of four letters with two others is another one. */
+/** A name of four letters with two others is another name. */
 const LETTERS_PER_TYPO = 2.5;
 const isClose = (one: string, other: string): boolean =>
   typos(one, other) <= Math.min(MAX_TYPOS, Math.floor(other.length / LETTERS_PER_TYPO));
@@ -41,7 +41,7 @@ const aliases = Object.values(presets).flatMap((meanings) =>
   Object.entries(meanings).map(([column, field]) => [snakeCase(column), field] as const),
 );
 
-/** How many letters must be changed, added or removed to make one word of another. */
+/** How many letters must be changed, added or removed to turn one word into another. */
 function typos(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_, i) => i);
   for (let i = 1; i <= one.length; i++) {
@@ -55,7 +55,7 @@ function typos(one: string, other: string): number {
   return row.at(-1) ?? 0;
 }
 
-/** What a column means, for people: a field, `attribute:<key>`, `topic:<key>`, `consent evidence` or `ignore`. */
+/** The meaning of a column in words: a field, `attribute:<key>`, `topic:<key>`, `consent evidence` or `ignore`. */
 export function meaningOf({ standard, evidence, attribute, topic, topicTime, ofChannel, signed }: Cell): string {
   if (standard) return standard;
   if (ofChannel) return "consent evidence";

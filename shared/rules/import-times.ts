@@ -1,4 +1,4 @@
-// Times as files write them: with a zone, in the zone of the import, or as a bare day (AMB-133).
+// Times in files: with a zone, in the zone of the import, or as a bare day (AMB-133).
 import { DAY, SECOND } from "../kernel/clock.ts";
 import { columnKey, LANGUAGES } from "./import-names.ts";
 import { changeNear, isTimeZone } from "./time-zones.ts";
@@ -10,7 +10,7 @@ type DateOrder = (typeof dateOrders)[number];
 export interface TimeForm {
   /** IANA name. */
   zone: string;
-  /** Of days such as 03/04/2024; without it, one that can be read in two ways is not read. */
+  /** The order of days such as 03/04/2024; without it, an ambiguous day is not read. */
   order?: DateOrder | undefined;
 }
 
@@ -29,7 +29,7 @@ const CLOCK =
   /^(?:[T ,]+|T|,? (?:at|um|à|a las|alle|às|om|o) )(\d{1,2})[:.h](\d{2})(?:[:.](\d{2})(?:\.\d{1,9})?)?(?: ?([AP])\.? ?M\.?(?!\p{L}))?/iu;
 /** `Z`, `+01:00`, and as JavaScript and Go write it: `GMT+0100 (CET)`, `+0000 UTC`. */
 const ZONE = /^ ?(?:(Z|UTC|GMT)|(?:GMT|UTC)?([+-])(\d{2}):?(\d{2})?)(?: UTC| \([^)]*\))?$/i;
-/** Names of zones that are none of IANA, by their hours. */
+/** Names of zones outside IANA, with their hours. */
 const NAMED_ZONES: Record<string, number> = {
   MEZ: 1,
   MESZ: 2,
@@ -54,7 +54,7 @@ const MONTH_DAY = /^(?:\p{L}{2,9}\.?,? )?(\p{L}{3,12})\.? (\d{1,2}),? (\d{4})/u;
 const COMPACT = /^((?:19|20)\d{2})(\d{2})(\d{2})(?:[T ]?(\d{2})(\d{2})(\d{2}))?(?=Z?$)/;
 
 let months: Map<string, number> | undefined;
-/** The number of a month by its name, or the beginning of it, in the languages of the service. */
+/** The number of a month by its name, or the beginning of it, in the known languages. */
 function monthOf(name: string): number | undefined {
   if (!months) {
     months = new Map();
@@ -70,7 +70,9 @@ function monthOf(name: string): number | undefined {
   return months.get(columnKey(name)) ?? months.get(columnKey(name).slice(0, 3));
 }
 
-/** A day with the name of its month, or without marks, in figures: `4 Mar 2024`, `4. März 2024`, `20240304`, `2024年3月4日`. */
+/**
+ * Replaces the name of a month by figures, and adds separators: `4 Mar 2024`, `4. März 2024`, `20240304`, `2024年3月4日`.
+ */
 function inFigures(text: string): string {
   const signed = text.replace(/^(\d{4})年(\d{1,2})月(\d{1,2})日/, "$1-$2-$3");
   if (signed !== text) return signed;
@@ -89,10 +91,10 @@ function inFigures(text: string): string {
   return month === undefined ? text : `${iso(fullYear, String(month), day)}${text.slice(whole.length)}`;
 }
 
-/** Before it nobody agreed to anything by a machine: `0001-01-01` and `1970-01-01` stand for no time. */
+/** Earlier times are placeholders such as `0001-01-01` and `1970-01-01`: nobody agreed online before. */
 const FIRST = Date.UTC(1990, 0, 1);
 
-/** @returns milliseconds; undefined for what is no time. A bare day is its start in the zone. */
+/** Reads a time. @returns milliseconds; undefined for other text. A bare day is its start in the zone */
 export function readTime(written: string, form: TimeForm): number | undefined {
   const at = instantIn(written, form);
   return at === undefined || at < FIRST ? undefined : at;
@@ -115,7 +117,7 @@ function instantIn(written: string, form: TimeForm): number | undefined {
   if (local === undefined) return undefined;
   if (rest === "") return instantOf(local, form.zone);
   if (!clock) return undefined;
-  // Java writes the name of a zone behind its offset.
+  // Java writes the name of a zone after its offset.
   const zone = ZONE.exec(rest.replace(/(?<=\d)\[[^\]]+\]$/, ""));
   if (zone) return local - offsetOf(zone);
   const hours = NAMED_ZONES[rest.toUpperCase()];
@@ -123,22 +125,22 @@ function instantIn(written: string, form: TimeForm): number | undefined {
   return isTimeZone(rest) ? instantOf(local, rest) : undefined;
 }
 
-/** By its size: seconds end with eleven digits here, and thousandths of them with fourteen. */
+/** The unit follows from the size: seconds have at most eleven digits, and thousandths at most fourteen. */
 function unixTime(n: number): number {
   if (n < 1e11) return Math.floor(n * SECOND);
   return Math.floor(n < 1e14 ? n : n / 1_000);
 }
 
-/** To the second. */
+/** The time of a serial number, to the second. */
 const serialTime = (text: string): number =>
   SERIAL_START + Math.round((Number(text.replace(",", ".")) * DAY) / SECOND) * SECOND;
 
-/** `YYYY-MM-DD`; undefined for a day that can be read in two ways. */
+/** `YYYY-MM-DD`; undefined for an ambiguous day. */
 function dayOf([_, a = "", mark, b = "", c = ""]: RegExpExecArray, said: DateOrder | undefined): string | undefined {
-  // Between points, the day comes first wherever people write so.
+  // With points as separators, the day always comes first.
   const order = said ?? (mark === "." ? "dmy" : undefined);
   if (a.length === 4) return c.length > 2 ? undefined : iso(a, b, c);
-  // Two digits of a year are read where the order is said.
+  // A year of two digits is read only if the order is given.
   if (said !== undefined && said !== "ymd" && c.length === 2 && a.length <= 2)
     return said === "dmy" ? iso(`20${c}`, b, a) : iso(`20${c}`, a, b);
   if (c.length !== 4 || a.length > 2) return undefined;
@@ -159,16 +161,16 @@ function timeOf(clock: RegExpExecArray | null): string {
 const offsetOf = ([_, utc, sign, hours = "0", minutes = "0"]: RegExpExecArray): number =>
   utc ? 0 : (sign === "-" ? -1 : 1) * (Number(hours) * 60 + Number(minutes)) * 60 * SECOND;
 
-/** The instant of a local time: the first of two, and the end of the gap that contains it. */
+/** The instant of a local time: the first of two, and the end of a gap that contains it. */
 function instantOf(local: number, zone: string): number {
   const { at, before, after } = changeNear(zone, local);
   if (local - before < at) return local - before;
   return Math.max(at, local - after);
 }
 
-/** A longer name is not tried: the form below has more than one way through a text. */
+/** A longer name is not tried, because the form below can match a text in several ways. */
 const MAX_MOMENT = 60;
-/** A name that is nothing but words for a consent and for a time: no time of a request, a reminder or a mail. */
+/** A name made only of words for consent and time: no time of a request, a reminder or a mail. */
 const OF_A_MOMENT = new RegExp(
   `^(?:${[
     "subscription subscribed subscriber subscribe confirmation confirmed confirm permission agreement agreed acceptance accepted accepts accept",
@@ -185,5 +187,5 @@ const OF_A_MOMENT = new RegExp(
     .join("|")})+$`,
 );
 
-/** Whether the name of a column says when somebody agreed (AMB-132). */
+/** Whether a column name means when a person agreed (AMB-132). */
 export const isOfMoment = (key: string): boolean => key.length <= MAX_MOMENT && OF_A_MOMENT.test(key);

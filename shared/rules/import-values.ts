@@ -1,4 +1,4 @@
-// What the cells of a column are: texts, unless the whole column is of booleans or of numbers.
+// The types of columns: texts, unless the whole column is of booleans or of numbers.
 import { isForbidden, isNo, isYes } from "./import-answers.ts";
 import { checkJson } from "./json-limits.ts";
 
@@ -21,13 +21,13 @@ export type ColumnType =
   | "local_number"
   | "address";
 
-/** Whether each value of a column says yes or no. */
+/** Whether every value of a column is a yes or a no. */
 export const saysYesOrNo = (type: ColumnType | undefined): boolean =>
   type === "boolean" || type === "answers" || type === "binary";
 
 export type Value = string | number | boolean | null | Value[] | { [key: string]: Value };
 
-/** Beside those of English, what spreadsheets write in the languages of the service. */
+/** Booleans of spreadsheets in the known languages, beside English. */
 const TRUE = "true yes wahr vrai verdadero vero verdadeiro waar prawda";
 const FALSE = "false no falsch faux falso onwaar fałsz";
 const BOOLEANS: Record<string, boolean> = Object.fromEntries([
@@ -35,14 +35,14 @@ const BOOLEANS: Record<string, boolean> = Object.fromEntries([
   ...FALSE.split(" ").map((word) => [word, false]),
 ]);
 const PLAIN_NUMBER = /^-?(0|[1-9]\d{0,14})(\.(\d{1,10}))?$/;
-/** `12,50`, `1.234,5`, `1 234`: of three decimals nobody knows which mark they have. */
+/** `12,50`, `1.234,5`, `1 234`: with three decimals the mark is ambiguous. */
 const COMMA_NUMBER = /^-?(?:\d{1,3}(?:([.\u00a0\u202f ’'])\d{3})(?:\1\d{3}){0,3}|0|[1-9]\d{0,14})(?:,(\d{1,2}))?$/;
-/** `1.234`, a thousand or one and a bit: where commas part no cells, they may part decimals. */
+/** `1.234`, a thousand or a decimal: if commas do not separate cells, they may separate decimals. */
 const MAYBE_THOUSANDS = /^-?[1-9]\d{0,2}(?:\.\d{3})+$/;
-/** `1,234.50`, and as people in Switzerland write it, `1'234.50`; with its decimals. */
+/** `1,234.50`, and in Switzerland `1'234.50`; with its decimals. */
 const POINT_NUMBER = /^-?(?:\d{1,3}(?:([,’'])\d{3})(?:\1\d{3}){0,3}|0|[1-9]\d{0,2})\.(\d{1,2})$/;
 
-/** Whether a text may be an address of mail, alone or behind a name. */
+/** Whether a text may be a mail address, alone or after a name. */
 const ADDRESS = /^[^@]{0,200}[^@\s]@[^@\s]+\.[^@\s]+$/;
 
 /** `+49 151 1234567`. */
@@ -56,35 +56,37 @@ interface ColumnValues {
   phones: number;
   isBoolean: boolean;
   isOfAnswers: boolean;
-  /** Every value is written as the number would be. */
+  /** Every value has the canonical form of its number. */
   isExact: boolean;
-  /** The decimals of all values; undefined where they differ. */
+  /** The decimals of all values; undefined if they differ. */
   decimals: number | undefined;
-  /** Every value with a point may be thousands, and there is one. */
+  /** Every value with a point may be thousands, and there is at least one. */
   isDoubtful: boolean | undefined;
   comma: LocalForm;
   point: LocalForm;
 }
 
-/** Whether the values have one way of writing numbers with marks, and by how many decimals. */
+/** Whether all values have one local form of numbers, and how many decimals. */
 interface LocalForm {
   isOf: boolean;
-  /** Whether a value shows the way: it cannot be meant in another one. */
+  /** Whether a value proves the form: it has no other reading. */
   isShown: boolean;
-  /** Without the marks, every value is written as the number would be. */
+  /** Without the marks, every value has the canonical form of its number. */
   isExact: boolean;
   decimals: Set<number>;
 }
 
-/** What databases, spreadsheets and data frames write for no value. `Null` and `Nil` are names. */
+/** Words of databases, spreadsheets and data frames for no value. `Null` and `Nil` are names. */
 export const isMissing = (text: string): boolean =>
   /^(?:NULL|null|N\/A|n\/a|#N\/A|#NV|<NA>|NaN|nan|None|undefined|\\N|-+)$/.test(text);
 
-/** Whether a row has the cells of a header. Spreadsheets end rows with empty ones. */
+/** Whether a row has as many cells as the header. Spreadsheets end rows with empty ones. */
 export const isWhole = (row: readonly string[], columns: number): boolean =>
   row.length >= columns && row.slice(columns).every((cell) => cell.trim() === "");
 
-/** Looks at the rows of a file, one after the other. @param delimiter a comma between the cells is none of decimals */
+/**
+ * Checks the rows of a file one after the other. @param delimiter with a comma between cells, none separates decimals
+ */
 export function columnTypes(delimiter = ","): { see(row: readonly string[]): void; types(): ColumnType[] } {
   const columns: ColumnValues[] = [];
   const see = (cell: string, i: number) => {
@@ -134,7 +136,7 @@ function seeLocal(form: LocalForm, found: RegExpExecArray | null): void {
   form.decimals.add(decimals.length);
 }
 
-/** As for plain numbers, a version has one decimal more here and there. */
+/** As for plain numbers: a version has one decimal more here and there. */
 const isOneForm = ({ isOf, isShown, isExact, decimals }: LocalForm): boolean =>
   isOf && isShown && (isExact || decimals.size === 1);
 
@@ -166,7 +168,7 @@ const isOpen = (type: ColumnType): boolean =>
   ["text", "answers", "empty", "address", "same_address", "phone", "same_phone"].includes(type);
 
 export function fitsType(value: string, type: ColumnType): boolean {
-  // Where all whole rows say yes, a status in another row may say anything else.
+  // If all whole rows say yes, a status in another row may mean anything.
   if (value === "" || isMissing(value) || isOpen(type)) return true;
   if (type === "boolean") return Object.hasOwn(BOOLEANS, value.toLowerCase());
   return type === "number" || type === "binary"
@@ -174,14 +176,14 @@ export function fitsType(value: string, type: ColumnType): boolean {
     : COMMA_NUMBER.test(value) || POINT_NUMBER.test(value);
 }
 
-/** A number without marks between its thousands, and with a point before its decimals. */
+/** A number without marks between its thousands, and with a decimal point. */
 function plainNumber(text: string): string {
   const [whole = "", decimals] = text.split(/[.,](?=\d{1,2}$)/);
   const digits = whole.replaceAll(/[^\d-]/g, "");
   return decimals === undefined ? digits : `${digits}.${decimals}`;
 }
 
-/** A cell as the value of an attribute. A cell of JSON becomes what it says, unless a number in it would lose digits. */
+/** A cell as the value of an attribute. JSON becomes its value, unless a number in it would lose digits. */
 export function cellValue(text: string, type: ColumnType): Value {
   if (type === "boolean") return BOOLEANS[text.toLowerCase()] ?? text;
   if (type === "number" || type === "binary") return PLAIN_NUMBER.test(text) ? Number(text) : text;
@@ -192,17 +194,17 @@ export function cellValue(text: string, type: ColumnType): Value {
 
 const JSON_TEXT = /"(?:[^"\\]|\\.)*"/g;
 const JSON_NUMBER = /(\d+)(\.\d+)?(?:[eE][+-]?\d+)?/g;
-/** As many digits as every number has that is stored. */
+/** The number of digits that every stored number keeps. */
 const EXACT_DIGITS = 15;
 
-/** Whether each number of a valid text of JSON is stored as it is written: ids of other systems may have more digits. */
+/** Whether every number in a valid JSON text is stored as written: ids of other systems may have more digits. */
 const keepsDigits = (text: string): boolean =>
   [...text.replaceAll(JSON_TEXT, "").matchAll(JSON_NUMBER)].every(([written, whole = "", decimals = ""]) => {
     const isWhole = written === whole && Number.isSafeInteger(Number(whole));
     return isWhole || `${whole}${decimals.slice(1)}`.replace(/^0+/, "").length <= EXACT_DIGITS;
   });
 
-/** A column of tags: texts, or JSON where it says more than texts. */
+/** A column of tags: texts, or JSON if it has more than texts. */
 export function tagsValue(text: string): Value {
   const json = jsonIn(text);
   if (json === undefined) return tagsOf(text);
@@ -222,7 +224,7 @@ export function jsonOf(text: string): Value | undefined {
   }
 }
 
-/** Tags between `,`, `;` or `|`; a quoted one may hold those. */
+/** Tags between `,`, `;` or `|`; a quoted tag may contain these. */
 export function tagsOf(text: string): string[] {
   const json = text.startsWith("[") ? jsonOf(text) : undefined;
   if (Array.isArray(json)) return json.map((tag) => String(tag).trim()).filter(Boolean);
