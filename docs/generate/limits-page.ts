@@ -51,7 +51,7 @@ export const limitsPage = (): string =>
 What is counted, why, and what somebody does who is refused. A refusal is a 429 with \`Retry-After\`, from the gateway one without.
 The network address is that of the connection, as the edge saw it (E8 in [edge.md](edge.md)); of an IPv6 address it is the /64, of
 which one machine has every address. Write units are those that the table billed; 8 KB of answers are counted as one, and so are five units that are read. Limits of an address come before those that others share, so one machine uses up its own share alone. A mailbox is an email address without what follows a \`+\`: \`ada+news@example.com\` is another name of \`ada@example.com\`. A limit of everybody, and of keys and refreshes, is counted in memory
-and written for several at once, so it is reached somewhat late. Limits of sizes and amounts are in the reference at \`/docs\`.
+and written for several at once, so it is reached somewhat late. Times are fixed windows, of quarters of an hour, hours or days in UTC: within a moment around the end of one, twice as many pass, such as 20 passwords, and in no window more. Limits of sizes and amounts are in the reference at \`/docs\`.
 
 | of | what | at most | why | who is refused |
 |---|---|---|---|---|
@@ -76,7 +76,7 @@ and written for several at once, so it is reached somewhat late. Limits of sizes
 | network address | pages of topics by the links of mails, 8 KB of them and five units that are read as one | four times \`sdkRequestsPerAddress\` a minute | a page of a hundred topics with the longest texts has 400 KB, and whoever has a mail can ask for it again and again | ${WAIT} |
 | workspace | requests with dashboard tokens and agent keys | ${planNames.map((name) => `${name} ${count(plans[name].requestsPerMinute)}`).join(", ")} a minute | one workspace leaves the others their share | ${WAIT}, or takes a larger plan |
 | workspace | test sends | ${often(TESTS_PER_WORKSPACE)} | tests count in no quota | ${WAIT} |
-| network address; workspace | live streams at once, of those that the deployment may have ([deploy.md](deploy.md), "Limits") | ${percent(ADDRESS_SHARE)}, but at least ${MIN_PER_ADDRESS}; ${percent(WORKSPACE_SHARE)}, and a 503 | each holds an invocation of Lambda | the SDK tries again, and the app reads the inbox |
+| network address; workspace | live streams at once, of those that the deployment may have ([deploy.md](deploy.md), "Limits") | ${percent(ADDRESS_SHARE)}, but at least ${MIN_PER_ADDRESS}; ${percent(WORKSPACE_SHARE)}, and a 503 | each holds an invocation of Lambda. Streams are counted in slots of 30 seconds, and a burst at the beginning of one meets only what was opened in it: for the minute and a half that a stream lasts, an address or workspace may have twice its share, and all together never more than Lambda allows | the SDK tries again, and the app reads the inbox |
 | everybody together | requests to the gateway | ${count(STAGE_LIMIT.throttlingRateLimit)} a second | the bill of a flood; a web ACL with a rate rule stops one machine before it (\`webAclArn\`) | the SDK tries again; the operator raises \`STAGE_LIMIT\` |
 
 A browser is known where somebody signed in with the password before, or chose it, by a cookie that only sign-ins get, for 180 days. A new

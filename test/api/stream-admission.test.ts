@@ -232,6 +232,22 @@ describe("admission", () => {
     expect((await openFrom("203.0.113.2")).status).toBe(200);
   });
 
+  it("a burst at the beginning of a slot gets one address at most twice its share, which counts from then on (OPS-2)", async () => {
+    const { world, tenant, id } = await withReader({ env: { STREAM_CONCURRENCY: "90" } });
+    const openFrom = async (sourceIp: string) =>
+      (await openStream(world, `?subscriber_id=${id}`, tenant.sdk, sourceIp)).status;
+    await world.advance(10 * SECOND);
+    for (let n = 0; n < 19; n++) expect(await openFrom("203.0.113.1")).toBe(200);
+    await world.advance(20 * SECOND);
+    const burst = await Promise.all(Array.from({ length: 40 }, () => openFrom("203.0.113.1")));
+
+    expect(burst.filter((status) => status === 200).length).toBe(20);
+    await world.advance(SECOND);
+    expect(await openFrom("203.0.113.1")).toBe(429);
+    await world.advance(40 * SECOND);
+    expect(await openFrom("203.0.113.1")).toBe(429);
+  });
+
   it("addresses of one IPv6 network count as one for its share of the streams (OPS-2)", async () => {
     const { world, tenant, id } = await withReader({ env: { STREAM_CONCURRENCY: "40" } });
     const openFrom = async (sourceIp: string) =>

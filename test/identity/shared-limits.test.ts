@@ -1,6 +1,7 @@
 // Limits of an address, and those that all callers share.
 import { expect, it } from "vitest";
 import {
+  GUESSES_FROM_ADDRESS,
   LOGINS_PER_ADDRESS,
   PASSWORDS_OF_ALL,
   REFRESHES_OF_ALL,
@@ -38,6 +39,21 @@ it("a machine that refreshes in a loop is refused, and no other (D10)", async ()
 
   expect([...statuses]).toEqual([401, 429]);
   expect(await refresh("198.51.100.2")).toBe(401);
+});
+
+it("a limit is one of fixed windows: around the end of one twice as many pass, and no more (LIM-4)", async () => {
+  const { world, login } = await edge();
+  const { max, windowMs } = GUESSES_FROM_ADDRESS;
+  const passed = async () => {
+    const statuses: number[] = [];
+    for (let n = 0; n < 2 * max; n++) statuses.push(await login("198.51.100.1"));
+    return statuses.filter((status) => status === 401).length;
+  };
+  await world.advance(windowMs - 1);
+
+  expect(await passed()).toBe(max);
+  await world.advance(1);
+  expect(await passed()).toBe(max);
 });
 
 it("a machine that moves sessions into cookies in a loop is refused as one that refreshes (D10)", async () => {
