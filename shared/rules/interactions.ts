@@ -48,7 +48,7 @@ export function stagesOf(interaction: Interaction, isMachine: boolean): readonly
   });
 }
 
-/** The type of the channel of an interaction; undefined if it is not known (AMB-68). */
+/** The channel type of an interaction; undefined if it is unknown (AMB-68). */
 export function channelOf(interaction: Interaction, platform: Platform): ChannelType | undefined {
   if (interaction.startsWith("inapp_")) return "in_app";
   if (interaction.startsWith("email_")) return "email";

@@ -10,12 +10,12 @@ export const jobMoves = {
   /** Its brake halted it, and it is canceled instead of resumed (F21). */
   stop: { from: ["queued", "processing"], to: "canceled" },
   dispatch: { from: ["queued"], to: "processing" },
-  /** A send to one recipient: it is delivered without being planned. */
+  /** A send to one recipient is delivered without planning. */
   deliver: { from: ["queued"], to: "completed" },
   complete: { from: ["processing"], to: "completed" },
   /** Its workspace was deleted (AMB-112), or its archived campaign, or its experience ended. */
   abandon: { from: ["scheduled", "queued", "processing"], to: "canceled" },
-  /** By a cause that concerns the whole job, or because no message was delivered. */
+  /** For a cause that concerns the whole job, or because no message was delivered. */
   fail: { from: ["scheduled", "queued", "processing"], to: "failed" },
 } as const satisfies Record<string, { from: readonly JobStatus[]; to: JobStatus }>;
 

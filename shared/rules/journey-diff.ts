@@ -1,4 +1,4 @@
-// What differs between two versions of a journey (F20).
+// The differences between two versions of a journey (F20).
 import { canonicalJson } from "../kernel/objects.ts";
 import { type Edge, edgesOf } from "./journey-edges.ts";
 import type { JourneyNode } from "./journey-graph.ts";
@@ -7,10 +7,10 @@ import type { Definition } from "./journey-replay.ts";
 interface JourneyDiff {
   added: string[];
   removed: string[];
-  /** Steps of both versions that differ, with the settings that do; `type` where the type changed. */
+  /** Steps of both versions that differ, with the changed settings; `type` if the type changed. */
   changed: { step: string; fields: string[] }[];
   edges: { added: Edge[]; removed: Edge[] };
-  /** Of `trigger`, `entry_rules`, `start` and `exit_conditions`: those that differ. */
+  /** The changed ones of `trigger`, `entry_rules`, `start` and `exit_conditions`. */
   others: string[];
 }
 
@@ -24,7 +24,7 @@ function changedFields(a: JourneyNode, b: JourneyNode): string[] {
   return names.filter((name) => canonicalJson(before.get(name)) !== canonicalJson(after.get(name)));
 }
 
-/** What must be done to the first version to get the second one. */
+/** The changes that lead from the first version to the second. */
 export function diffOf(a: Definition, b: Definition): JourneyDiff {
   const [before, after] = [new Map(Object.entries(a.graph.steps)), new Map(Object.entries(b.graph.steps))];
   const changed = [...before].flatMap(([step, node]) => {

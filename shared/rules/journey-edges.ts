@@ -1,15 +1,15 @@
-// Where the steps of a journey lead, by outcome: what statistics, simulations and comparisons of versions count and name.
+// The edges of a journey's graph, by outcome: statistics, simulations and comparisons of versions count and name them.
 import type { Graph, JourneyNode } from "./journey-graph.ts";
 
 export interface Edge {
   from: string;
   /** `next`, `branch:then`, `branch:else`, `wait:event` or `wait:timeout`. */
   by: string;
-  /** The step that it leads to; null where the run completes. */
+  /** The target step; null if the run completes. */
   to: string | null;
 }
 
-/** The ways out of a step; none out of an exit. */
+/** The edges out of a step; an exit has none. */
 export function edgesFrom(node: JourneyNode): Edge[] {
   const edge = (by: string, to: string | undefined): Edge => ({ from: node.id, by, to: to || null });
   if (node.type === "exit") return [];

@@ -1,4 +1,4 @@
-// The grammar of a journey's graph: its steps and what ends a run early (JND-8). For the paths see journey-paths.ts.
+// The grammar of a journey's graph: its steps and exit conditions (JND-8). For the paths see journey-paths.ts.
 
 import { isJsonObject } from "../kernel/objects.ts";
 import { MAX_EVENT_NAME_CHARACTERS, OWN_EVENTS } from "./event-limits.ts";

@@ -31,7 +31,7 @@ interface Configs {
     /** Default: `marketing`. */
     category?: "marketing" | "transactional";
     topic?: string;
-    /** The limits at which it halts (F21). */
+    /** The limits of the step's brake (F21). */
     safety?: Safety;
     next?: string;
   };
@@ -53,10 +53,10 @@ export type JourneyNode =
 
 type AwaitedEvent = { name: string; where?: Predicate };
 
-/** As the API takes it. */
+/** An exit condition as the API takes it. */
 type ExitCondition = { attribute: Predicate } | { event: AwaitedEvent } | { rule: Rule };
 
-/** What ends a run early. */
+/** A condition that ends a run early. */
 export type Exit =
   | { kind: "attribute"; predicate: Predicate }
   | { kind: "event"; event: AwaitedEvent }
@@ -68,7 +68,7 @@ export interface Graph {
   exit_conditions?: ExitCondition[];
 }
 
-/** What ends the runs of a graph early, in the order of its definition. */
+/** The exits of a graph, in the order of its definition. */
 export const exitsOf = ({ exit_conditions = [] }: Pick<Graph, "exit_conditions">): Exit[] =>
   exit_conditions.map((condition) => {
     if ("event" in condition) return { kind: "event", event: condition.event };

@@ -1,5 +1,5 @@
-// What the engine of journeys asks for, answered from the attributes and events of one subscriber. Runs and simulations
-// differ only in where these come from.
+// Answers the questions of the journey engine from the attributes and events of one subscriber. Runs and simulations
+// differ only in the source of these.
 import { MINUTE } from "../kernel/clock.ts";
 import { mentionsTime } from "./bare-dates.ts";
 import { type Exit, exitsOf, type Graph } from "./journey-graph.ts";
@@ -15,38 +15,40 @@ export interface KnownEvent {
   event_name: string;
   /** RFC 3339. */
   occurred_at: string;
-  /** RFC 3339; absent where an event is taken as received when it occurred. */
+  /** RFC 3339; absent for an event that counts as received when it occurred. */
   received_at?: string | undefined;
   properties: Record<string, unknown>;
 }
 
-/** Where the attributes and events of a run's subscriber come from. */
+/** The source of the attributes and events of a run's subscriber. */
 export interface Source {
-  /** When what started the run happened, in milliseconds. */
+  /** When the event or entry that started the run happened, in milliseconds. */
   enteredAt: number;
-  /** The event that started the run, if one did: it ends no wait (AMB-75). */
+  /** The event that started the run, if there is one: it ends no wait (AMB-75). */
   triggerId: string | undefined;
   triggerProperties(): Promise<Readonly<Record<string, unknown>>>;
   attributes(): Promise<Record<string, unknown>>;
-  /** Where the days of bare dates begin (AMB-137). */
+  /** The zone in which the days of bare dates begin (AMB-137). */
   zone(): Promise<string>;
-  /** The times of the events until then that these conditions of a rule ask for. */
+  /** The times, until then, of the events that these conditions of a rule need. */
   times(conditions: readonly EventNode[], until: number): Promise<Facts["times"]>;
-  /** The events of a name from one time to another, both included, or all events if none is named, in their order. */
+  /** The events of a name, or all if none is given, from one time to another, both included, in order. */
   events(name: string | undefined, range: { since: number; until: number }): Promise<readonly KnownEvent[]>;
-  /** For how long the journey had been paused in all, until a time, in milliseconds. */
+  /** The total of the journey's pauses until a time, in milliseconds. */
   pausedUntil(at: number): number;
-  /** Gets each condition of a branch, clause by clause, as it is judged. */
+  /** Receives each judged condition of a branch, clause by clause. */
   explained?(reasons: Reason[]): void;
 }
 
-/** The clock of the process that took an event may be ahead, and a server may say a time that is (AMB-24). */
+/**
+ * The clock of the process that received an event may be ahead, and a server may send a time in the future (AMB-24).
+ */
 const AHEAD_MS = 6 * MINUTE;
 
 /** When an event was received, in milliseconds. */
 export const receivedOf = ({ occurred_at, received_at = occurred_at }: KnownEvent): number => Date.parse(received_at);
 
-/** When an event counts: nothing happens after it was received. */
+/** When an event counts: not later than its receipt. */
 const momentOf = (event: KnownEvent): number => Math.min(Date.parse(event.occurred_at), receivedOf(event));
 
 function conditionsOf(source: Source) {
@@ -84,7 +86,7 @@ type Conditions = ReturnType<typeof conditionsOf>;
 
 /** Finds the first event that a condition waits for. @param now the time of the decision, in milliseconds */
 function awaitedIn(source: Source, { filled, satisfying }: Conditions, now: number) {
-  /** Whether an event of the very moment of another one comes after it in their order. */
+  /** Whether an event of the same moment as another one comes after it in order. */
   const isLater = async (event: KnownEvent, other: string, at: number): Promise<boolean> => {
     const ids = (await source.events(undefined, { since: at, until: at })).map(({ id }) => id);
     return ids.indexOf(event.id) > ids.indexOf(other);
@@ -116,7 +118,7 @@ function awaitedIn(source: Source, { filled, satisfying }: Conditions, now: numb
   };
 }
 
-/** @param now the time of the decision, in milliseconds */
+/** Makes the knowledge of a run. @param now the time of the decision, in milliseconds */
 export function knowledgeOf(graph: Pick<Graph, "exit_conditions">, source: Source, now: number): Knowledge {
   const conditions = conditionsOf(source);
   const { filled, satisfying, judge } = conditions;

@@ -1,4 +1,4 @@
-// One move of a run: where it goes, what it sends, and when it is evaluated again. Runs and simulations move alike.
+// One move of a run: its new position, its send, and its next evaluation. Runs and simulations move alike.
 import type { Graph, JourneyNode } from "./journey-graph.ts";
 import { type Arrival, advance, type Knowledge, lastEventOf, type Outcome, type Position } from "./journey-run.ts";
 
@@ -8,18 +8,18 @@ export interface JourneyMove {
     | { kind: "at"; position: Position }
     | { kind: "ends"; status: "completed" | "exited"; step: string; reason: string; at: number };
   send?: SentStep;
-  /** When it is to be evaluated again, in milliseconds. */
+  /** The times of the next evaluations, in milliseconds. */
   times: number[];
-  /** It goes on at once. */
+  /** The run goes on at once. */
   isBetweenSteps: boolean;
 }
 
-/** A step that sends. */
+/** A step with a send. */
 interface SentStep {
   node: JourneyNode & { type: "send" };
   /** The id of the event that its texts may refer to. */
   event: string | undefined;
-  /** Those of the steps before it. */
+  /** The outcomes of the steps before it. */
   before: Outcome[];
   /** The position at the step. */
   reached: Position;
@@ -27,18 +27,18 @@ interface SentStep {
 
 interface Mover {
   position: Position;
-  /** It is not stored yet, so that even to wait is a move. */
+  /** The run is not stored yet, so that even waiting is a move. */
   isNew: boolean;
-  /** The event that started the run, if one did. */
+  /** The event that started the run, if there is one. */
   trigger: string | undefined;
 }
 
-/** A wait is evaluated once more this much later, for an event that was stored while the wait began. */
+/** A wait is evaluated again after this time, for an event that was stored while the wait began. */
 const SECOND_LOOK_MS = 5_000;
-/** When a run that was left between two steps is continued. */
+/** When a run that stopped between two steps is continued. */
 const CONTINUED_MS = 120_000;
 
-/** Where a run goes now; undefined if it stays where it is. A send is passed, and the run stops at what follows it. */
+/** The next move of a run; undefined if it stays. A send is passed, and the run stops at the step after it. */
 export async function nextMove(
   graph: Graph,
   { position, isNew, trigger }: Mover,

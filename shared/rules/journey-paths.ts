@@ -1,4 +1,5 @@
-// Whether a journey can be run: where its steps lead, and everything else that activation requires (JNY-15, JND-16).
+// Whether a journey can be run: the paths between its steps, and everything else that activation requires (JNY-15,
+// JND-16).
 import { HOUR } from "../kernel/clock.ts";
 import { isJsonObject } from "../kernel/objects.ts";
 import { NO_DURATION, parseDuration } from "./durations.ts";
@@ -19,7 +20,7 @@ import { attributesOfKey } from "./predicates.ts";
 import { capProblem, compileRule, type Rule, type RuleCaps } from "./segment-evaluation.ts";
 import { SegmentRule } from "./segment-grammar.ts";
 
-/** Everything that is wrong with a graph, or still missing. */
+/** All problems of a graph, and what is still missing. */
 export function graphProblems(value: Record<string, unknown>): GraphProblem[] {
   const problems = partProblems(value);
   if (!isWellFormed(value, problems)) return problems;
@@ -39,7 +40,7 @@ export function graphProblems(value: Record<string, unknown>): GraphProblem[] {
   return start && problems.length === 0 ? pathProblems({ start, steps }) : problems;
 }
 
-/** A graph in which `partProblems` found nothing malformed: anything may still be missing. */
+/** A graph without malformed parts in `partProblems`: anything may still be missing. */
 type PartialGraph = { start?: string; steps?: Record<string, JourneyNode> };
 
 const isWellFormed = (_: object, problems: readonly GraphProblem[]): _ is PartialGraph =>
@@ -75,7 +76,7 @@ function reachableNodes({ start, steps }: Graph): JourneyNode[] {
   return [...reached.values()];
 }
 
-/** A run may complete here (AMB-11, AMB-62). */
+/** Whether a run may complete at a step (AMB-11, AMB-62). */
 function mayEnd(node: JourneyNode): boolean {
   if (node.type === "exit") return true;
   if (node.type === "send") return !node.send.next;
@@ -88,8 +89,8 @@ function mayEnd(node: JourneyNode): boolean {
 const pauses = ({ type }: JourneyNode): boolean => type === "delay" || type === "wait_for_event";
 
 /**
- * A step on a cycle of steps without a pause: a run would take it without end. Steps that lead to no other step of that
- * kind are removed, until what remains are cycles and what leads into them.
+ * A step on a cycle without a pause, on which a run would never stop. Steps that lead to no other step of the kind are
+ * removed, until only cycles and the steps that lead into them remain.
  */
 function cycleWithoutPause({ steps }: Graph): string | undefined {
   const open = new Map(
@@ -108,7 +109,7 @@ function cycleWithoutPause({ steps }: Graph): string | undefined {
   return open.keys().next().value;
 }
 
-/** What is wrong with the entry rules; all of it is always refused. */
+/** The problems of the entry rules, which are always refused. */
 export function entryRuleProblems(rules: EntryRules): GraphProblem[] {
   const eligibility = rules.eligibility ? problemsIn(SegmentRule, rules.eligibility) : [];
   const problems = eligibility.map(({ path, reason }): GraphProblem => {
@@ -131,7 +132,7 @@ export function isTooOld(
   return Date.parse(received_at) - Date.parse(occurred_at) > (parseDuration(max_age) ?? DEFAULT_MAX_AGE);
 }
 
-/** What is wrong with a trigger, or still missing. */
+/** The problems of a trigger, and what is still missing. */
 export function triggerProblems({ type, segment_id, event_name, max_age }: Trigger): GraphProblem[] {
   const [needed, other] =
     type === "event" ? (["event_name", "segment_id"] as const) : (["segment_id", "event_name"] as const);
@@ -145,7 +146,7 @@ export function triggerProblems({ type, segment_id, event_name, max_age }: Trigg
   return problems;
 }
 
-/** What the runs of a graph react to: names of events and keys of attributes. */
+/** The names of events and keys of attributes that the runs of a graph depend on. */
 export interface RunDependencies {
   events: string[];
   attributes: string[];
@@ -171,13 +172,13 @@ function exitDependencies(exit: Exit): RunDependencies {
   return { events: events.map(({ name }) => name), attributes: [...attributes] };
 }
 
-/** What a subscriber must meet to leave; undefined where it leaves by an event. */
+/** The rule of an exit by attributes; undefined for an exit by an event. */
 function ruleOfExit(exit: Exit): unknown {
   if (exit.kind === "rule") return exit.rule;
   return exit.kind === "attribute" ? { attribute: exit.predicate } : undefined;
 }
 
-/** The rules of a journey, each with its path. What is not a rule yet is none. */
+/** The rules of a journey, each with its path. An incomplete one counts as none. */
 function rulesIn(entry_rules: EntryRules | null, graph: Partial<Graph>): [path: string, rule: Rule][] {
   const said: [path: string, rule: unknown][] = [
     ["entry_rules.eligibility", entry_rules?.eligibility],
@@ -192,12 +193,12 @@ function rulesIn(entry_rules: EntryRules | null, graph: Partial<Graph>): [path: 
   );
 }
 
-/** The attribute keys that the rules of a journey name, as they are written. */
+/** The attribute keys in the rules of a journey, as they are written. */
 export const attributeKeysIn = (entry_rules: EntryRules | null, graph: Partial<Graph>): string[] => [
   ...new Set(rulesIn(entry_rules, graph).flatMap(([, { keys }]) => keys)),
 ];
 
-/** What exceeds the limits of a plan in the rules of a journey (RUL-6). */
+/** The parts of a journey's rules beyond the limits of a plan (RUL-6). */
 export const beyondPlan = (entry_rules: EntryRules | null, graph: Graph, caps: RuleCaps) =>
   rulesIn(entry_rules, graph).flatMap(([path, rule]) => {
     const beyond = capProblem(rule, caps);

@@ -1,5 +1,4 @@
-// A journey on what has happened (F3): one subscriber's events are played to the engine that moves the real runs, on a
-// clock of their own.
+// Replays history to a journey (F3): the engine of real runs plays one subscriber's events, on a simulated clock.
 import { parseDuration } from "./durations.ts";
 import { type EntryRules, exitsOf, type Graph, type JourneyNode, type Trigger } from "./journey-graph.ts";
 import { type KnownEvent, knowledgeOf, receivedOf, type Source } from "./journey-knowledge.ts";
@@ -16,23 +15,23 @@ export interface Definition {
   graph: Graph;
 }
 
-/** In milliseconds: the first included, the last not. */
+/** In milliseconds; the start is included, the end is not. */
 export interface Window {
   from: number;
   to: number;
 }
 
 interface ReplayedSubscriber {
-  /** Where the days of bare dates begin (AMB-137). */
+  /** The zone in which the days of bare dates begin (AMB-137). */
   zone(): Promise<string>;
   attributes: Record<string, unknown>;
-  /** Those of the names of `namesOf`, oldest first, also from before the window. */
+  /** Events with the names of `namesOf`, oldest first, also from before the window. */
   events: readonly KnownEvent[];
-  /** When it entered the segment of the trigger; absent where an event is the trigger. */
+  /** When it entered the segment of the trigger; absent for a trigger by event. */
   enteredSegmentAt?: number | undefined;
-  /** The only entry there is, in place of all that the trigger names: when, and by which event if by one. */
+  /** The only entry, in place of all that the trigger names: its time, and its event if it has one. */
   entry?: { at: number; event: KnownEvent | undefined } | undefined;
-  /** The newest run before. */
+  /** The newest earlier run. */
   former?: { enteredAt: number; isActive: boolean } | undefined;
 }
 
@@ -45,29 +44,35 @@ interface TakenStep {
   at: number;
   /** The run was on the step before. */
   isRepeated: boolean;
-  /** Of a branch, where the recorder explains: its condition, clause by clause. */
+  /** The condition of a branch, clause by clause, if the recorder explains. */
   clauses: Reason[];
 }
 
-/** Gets what happens to the runs. */
+/** Receives the events of the runs. */
 export interface Recorder {
   /** Branches and eligibility are explained clause by clause. */
   explains?: true;
   entered(): void;
   refused?(reason: ReplayRefusal, at: number, clauses: Reason[]): void;
   took(taken: TakenStep): void;
-  /** @param event the id of the event that its texts may refer to @returns the outcome of the step */
+  /**
+   * Sends the message of a step. @param event the id of the event that its texts may refer to @returns the outcome of
+   * the step
+   */
   sends(node: JourneyNode & { type: "send" }, at: number, event: string | undefined): Promise<string>;
-  /** When the quiet hours end that the message of a step would wait for, in milliseconds; undefined for none. */
+  /** The end of the quiet hours that the message of a step would wait for, in milliseconds; undefined for none. */
   quietUntil?(node: JourneyNode & { type: "send" }, at: number): Promise<number | undefined>;
-  /** @param at when it ended, or of an active one when it was looked at last, in milliseconds */
+  /** The end of a run. @param at when it ended, or when an active run was last evaluated, in milliseconds */
   ended(status: "active" | "completed" | "exited", step: string, at: number, reason: string | null): void;
 }
 
-/** Moves of one subscriber: a loop with a short delay would go on for the whole window. */
+/** The most moves of one subscriber: a loop with a short delay would go on for the whole window. */
 const MAX_MOVES = 1_000;
 
-/** The names of the events that decide a journey, and how far back from the window its rules look: undefined for ever. */
+/**
+ * The names of the events that a journey depends on, and how far its rules look back before the window: undefined for
+ * ever.
+ */
 export function namesOf({ trigger, entry_rules, graph }: Definition): { names: string[]; back: number | undefined } {
   const conditions = [
     ...(entry_rules?.eligibility ? [entry_rules.eligibility] : []),
@@ -93,18 +98,18 @@ interface Moment {
   at: number;
   event?: KnownEvent;
   enters: boolean;
-  /** What the run begins by, if not by this event. */
+  /** The cause of the run, if it is not this event. */
   cause?: KnownEvent | undefined;
 }
 
-/** The outcomes of a move in the order of its steps; what it sends is judged. */
+/** The outcomes of a move in the order of its steps; its send is judged. */
 async function outcomesOf({ send, outcomes }: JourneyMove, now: number, recorder: Recorder): Promise<Outcome[]> {
   if (!send) return outcomes;
   const sent = { step: send.node.id, name: await recorder.sends(send.node, now, send.event) };
   return [...send.before, sent, ...outcomes.slice(send.before.length)];
 }
 
-/** A subscriber on the way through the window. */
+/** The state of a subscriber during the replay. */
 interface ReplayState {
   definition: Definition;
   subscriber: ReplayedSubscriber;
@@ -116,14 +121,11 @@ interface ReplayState {
   timers: number[];
   moves: number;
   lookedAt: number;
-  /** The conditions that were judged since it was emptied. */
+  /** The conditions judged since this list was emptied. */
   explained: Reason[][];
 }
 
-/**
- * Plays what happened in the window to one subscriber.
- * @returns whether it was cut short, because it moved too often
- */
+/** Replays the window to one subscriber. @returns whether it was cut short, because of too many moves */
 export async function replay(
   definition: Definition,
   subscriber: ReplayedSubscriber,
@@ -242,7 +244,7 @@ async function enter(playing: ReplayState, now: number, event: KnownEvent | unde
   await drive(playing, now);
 }
 
-/** What was known at a moment: the attributes are those of today. */
+/** The knowledge at a moment; attributes are those of today. */
 function sourceOf(
   { attributes, events, zone }: ReplayedSubscriber,
   byName: ReadonlyMap<string, readonly KnownEvent[]>,

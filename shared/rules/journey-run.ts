@@ -1,5 +1,5 @@
-// The engine of journeys: moves a run from its position to where it next waits, sends or ends. It is pure: it asks for
-// what it must know of the subscriber, and returns what its caller is to store.
+// The engine of journeys: moves a run from its position to its next wait, send or end. It is pure: it asks for the
+// facts about the subscriber, and returns what its caller must store.
 import { MINUTE } from "../kernel/clock.ts";
 import { parseDuration } from "./durations.ts";
 import type { Graph, JourneyNode } from "./journey-graph.ts";
@@ -7,24 +7,24 @@ import type { Graph, JourneyNode } from "./journey-graph.ts";
 /** The position of a run: before a step, or inside a delay or a wait. Times are in milliseconds (AMB-136). */
 export interface Position {
   step: string;
-  /** Before a step: when the run came there. It is the time of what moved it, not of the worker. */
+  /** When the run arrived before the step. It is the time of the cause, not of the worker. */
   at?: number | undefined;
   /**
-   * After a send: when it was due by what was known, or when the quiet hours end that its message waits for, where that is
-   * after `at`. A delay or wait ends its duration later.
+   * After a send: its planned time, or the end of the quiet hours that its message waits for, if that is after `at`. A
+   * delay or wait ends its duration later.
    */
   from?: number | undefined;
   /** When the delay or wait began; absent before a step. */
   since?: number | undefined;
   /** When it ends; absent for a wait without an end. */
   until?: number | undefined;
-  /** An awaited event may be received until then, where that is after the end of the wait. */
+  /** Until when an awaited event may be received, if that is after the end of the wait. */
   heard?: number | undefined;
-  /** For how long the journey had been paused in all when `until` was set; absent where it never was. */
+  /** The total of the journey's pauses when `until` was set; absent without pauses. */
   paused?: number | undefined;
-  /** The event that ended the last wait, after others of the same instant: none of them ends another wait. */
+  /** The event that ended the last wait, after others of the same instant: none of these ends another wait. */
   spent?: string | undefined;
-  /** The send whose message waits for the end of quiet hours: a delay or wait after it lasts from when it goes out. */
+  /** The send whose message waits for the end of quiet hours: a following delay or wait counts from when it is sent. */
   message?: string | undefined;
 }
 
@@ -35,13 +35,13 @@ export interface Outcome {
 
 export type Arrival =
   | { kind: "waits"; position: Position }
-  /** It has taken many steps: it goes on from there at once. */
+  /** The run has taken many steps, and goes on from there at once. */
   | { kind: "goes on"; position: Position }
-  /** The step sends; then the run is before `next`, or is completed. `position` is before the step. */
+  /** The step sends. Then the run is before `next`, or is completed. `position` is before the step. */
   | { kind: "sends"; node: JourneyNode & { type: "send" }; position: Position; next: Position | undefined }
   | { kind: "ends"; status: "completed" | "exited"; step: string; reason: string; at: number };
 
-/** In `message`, of the send at which a move arrives: its id is known once it is stored. */
+/** In `message`: the send at which a move arrives, whose id is known once it is stored. */
 export const THIS_SEND = "this";
 
 interface Advance {
@@ -49,7 +49,10 @@ interface Advance {
   arrival: Arrival;
 }
 
-/** An event that ends a wait, in milliseconds: when it occurred, or was received where it claims to be of the future. */
+/**
+ * The time of an event that ends a wait, in milliseconds: when it occurred, or when it was received if its time is in
+ * the future.
+ */
 export interface AwaitedEvent {
   id: string;
   at: number;
@@ -60,40 +63,40 @@ export interface AwaitedEvent {
 interface Span {
   since: number;
   until: number;
-  /** When an event of it must have been received at the latest. */
+  /** The latest receipt of an event in the span. */
   heard: number;
 }
 
-/** What the engine asks for. */
+/** The questions of the engine. */
 export interface Knowledge {
   now: number;
-  /** The first exit condition that holds, and since when; absent for one that holds now. */
+  /** The first exit condition that holds, and since when; without a time if it holds now. */
   exit(): Promise<{ index: number; at?: number | undefined } | undefined>;
   /** Whether a condition held at a time. */
   holds(condition: Record<string, unknown>, at: number): Promise<boolean>;
-  /** The first awaited event of the span, after the last of `spent` or else the trigger. */
+  /** The first awaited event of the span, after the last of `spent`, or else after the trigger. */
   occurred(
     node: JourneyNode & { type: "wait_for_event" },
     span: Span,
     spent: readonly string[],
   ): Promise<AwaitedEvent | undefined>;
-  /** For how long the journey had been paused in all, until a time. */
+  /** The total of the journey's pauses until a time. */
   pausedUntil(at: number): number;
   /** The end of the quiet hours that the message of a step would wait for, in milliseconds; undefined for none. */
   quietUntil?(node: JourneyNode & { type: "send" }): Promise<number | undefined>;
-  /** When the message of a send went out, or was given up, in milliseconds; undefined while it waits. */
+  /** When the message of a send was sent or given up, in milliseconds; undefined while it waits. */
   wentOutAt?(send: string): Promise<number | undefined>;
 }
 
-/** A loop of short waits that are all over would go on for long (D-JNY-RUN). */
+/** A loop of short waits that are all over would take long (D-JNY-RUN). */
 const MAX_STEPS = 100;
 
 /**
- * Moves a run as far as it gets now. It arrives at a step when what moved it there happened, and leaves it likewise, so
- * that the time of the worker decides nothing but delays, which never look back (AMB-136). A message that waits for the end
- * of quiet hours is sent then: what follows it keeps its distance to that. An exit condition ends it as
- * soon as it held before the run left its step, and before each send (JND-9); a timeout takes `on_timeout` only if the
- * awaited event did not occur within the window (JND-13).
+ * Moves a run as far as it gets now. It arrives at a step, and leaves it, at the time of the cause, so that the time of
+ * the worker only affects delays, which never end in the past (AMB-136). A message that waits for the end of quiet
+ * hours is sent then, and the following steps keep their distance to it. An exit condition ends the run if it held
+ * before the run left its step, and before each send (JND-9); a timeout takes `on_timeout` only if the awaited event
+ * did not occur within the window (JND-13).
  */
 export async function advance(graph: Graph, from: Position, knowledge: Knowledge): Promise<Advance> {
   const outcomes: Outcome[] = [];
@@ -126,21 +129,21 @@ const exited = (step: string, index: number, at: number) =>
 const completed = (step: string, reason: string, at: number) =>
   ({ kind: "ends", status: "completed", step, reason, at }) as const;
 
-/** A pause of the journey stops the time of its runs: what a delay or wait had left then, it has left now. */
+/** A pause of the journey stops the time of its runs: the rest of a delay or wait stays the same. */
 function afterPauses(position: Position, { now, pausedUntil }: Knowledge): Position {
   const { until, paused = 0 } = position;
   if (until === undefined) return position;
   const earlier = pausedUntil(until);
-  // What was over when a pause began is not in it, though no worker looked before.
+  // A delay or wait that was over when a pause began is not in it, even if no worker looked before.
   const isOver = pausedUntil(until + earlier - paused) === earlier;
   const all = isOver ? earlier : pausedUntil(now);
   return all === paused ? position : { ...position, until: until + all - paused, paused: all };
 }
 
-/** It stays, or sends: what is known ends it, also by a clock that is ahead. */
+/** If the run stays or sends, any known exit ends it, also by a clock that is ahead. */
 const LATER = Number.POSITIVE_INFINITY;
 
-/** Where a run goes from a step, and when it leaves it. */
+/** The way of a run out of a step, and when it leaves. */
 type Move = { at: number } & (
   | {
       kind: "goes";
@@ -173,7 +176,7 @@ async function moveFrom(node: JourneyNode, position: Position, knowledge: Knowle
   const { at = now, heard, message, spent } = position;
   if (node.type === "exit") return { kind: "arrives", at, outcome: "exit", arrival: completed(node.id, "exit", at) };
   if (node.type === "send") {
-    // What came late is sent late: the steps that follow keep their distance to it.
+    // A late step is sent late: the following steps keep their distance to it.
     const quiet = await knowledge.quietUntil?.(node);
     const late = Math.max(at, position.from ?? at, heard ?? at, quiet ?? at);
     const from = late > at ? late : undefined;
@@ -190,7 +193,7 @@ async function moveFrom(node: JourneyNode, position: Position, knowledge: Knowle
   return node.type === "delay" ? delayed(node, position, knowledge) : awaited(node, position, knowledge);
 }
 
-/** A delay lasts its duration from when it is really reached, and from when the message before it went out. */
+/** A delay counts from when it is really reached, and from when the message before it was sent. */
 async function delayed(node: JourneyNode & { type: "delay" }, position: Position, knowledge: Knowledge): Promise<Move> {
   const { now } = knowledge;
   const ms = parseDuration(node.delay.duration);
@@ -202,14 +205,14 @@ async function delayed(node: JourneyNode & { type: "delay" }, position: Position
   return { kind: "goes", at: until, outcome: "delayed", next: node.delay.next };
 }
 
-/** A message that does not go out at the end of quiet hours is looked for again no sooner. */
+/** A message that is not sent at the end of quiet hours is checked again after at least this time. */
 const LOOK_AGAIN_MS = 5 * MINUTE;
-/** A message goes out a moment after the end of quiet hours: a step after it need not be put off for that. */
+/** A message is sent a moment after the end of quiet hours: a following step need not be moved for that. */
 const atOnce = (ms: number): number => Math.min(MINUTE, ms / 10);
 
 /**
- * What has lasted its time lasts longer if the message before it did not go out at the end of its quiet hours, because its journey
- * was paused then, or its workspace suspended: the two steps keep their distance (AMB-136).
+ * Extends a delay or wait if the message before it was not sent at the end of its quiet hours, because its journey was
+ * paused or its workspace suspended: the two steps keep their distance (AMB-136).
  */
 async function afterMessage(position: Position, ms: number | undefined, knowledge: Knowledge): Promise<Position> {
   const { now, wentOutAt } = knowledge;
@@ -225,7 +228,7 @@ async function afterMessage(position: Position, ms: number | undefined, knowledg
   return ends > until + atOnce(ms) ? { ...rest, until: ends, ...pauses } : { ...rest, until };
 }
 
-/** A wait counts by what happened and by pauses: a worker that is behind does not change its end. */
+/** A wait counts events and pauses: a slow worker does not change its end. */
 async function held(position: Position, ms: number | undefined, knowledge: Knowledge): Promise<Position> {
   const { since = knowledge.now } = position;
   const isPaused = knowledge.pausedUntil(knowledge.now) > knowledge.pausedUntil(since);
@@ -244,7 +247,8 @@ async function awaited(
   const begun = isNew ? spanning(position, position.at ?? now, ms, knowledge) : await held(position, ms, knowledge);
   const { since = now, until = Number.POSITIVE_INFINITY, spent } = begun;
   const heard = Math.max(until, begun.heard ?? until);
-  // Somebody looks at a wait that has begun a moment later, unless what led to it came late: then what ends it may be here.
+  // A wait that began a moment ago is evaluated again later, unless its cause came late: then events that may end it
+  // are already stored.
   const cameLate = position.heard !== undefined && since < position.heard;
   if (isNew && until > now && !cameLate) return waits(begun);
 
@@ -260,10 +264,10 @@ async function awaited(
 
 const idsOf = (spent: string | undefined): string[] => (spent === undefined ? [] : spent.split(" "));
 
-/** The event that ended the last wait of a run, if one did. */
+/** The event that ended the last wait of a run, if there is one. */
 export const lastEventOf = ({ spent }: Position): string | undefined => idsOf(spent).at(-1);
 
-/** Inside a delay or wait that lasts `ms` without the pauses of the journey; undefined for ever. */
+/** A position inside a delay or wait of `ms` without the pauses of the journey; undefined for ever. */
 function spanning(position: Position, since: number, ms: number | undefined, knowledge: Knowledge) {
   const { step, from, heard, message, spent } = position;
   const paused = knowledge.pausedUntil(knowledge.now);

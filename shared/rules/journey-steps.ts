@@ -1,4 +1,5 @@
-// The grammar of a journey's steps (JND-1 to JND-7), each by itself. A draft may be incomplete: what it lacks is `missing`.
+// The grammar of a journey's steps (JND-1 to JND-7), each by itself. A draft may be incomplete: the missing parts are
+// `missing`.
 
 import { isJsonObject } from "../kernel/objects.ts";
 import { SAFETY_BOUNDS } from "./brake.ts";
@@ -71,7 +72,7 @@ const content = object({
 interface StepRules {
   about: string;
   name: string;
-  /** Absent of a step without settings. */
+  /** Absent for a step without settings. */
   fields?: Readonly<Record<string, Grammar>>;
   required?: readonly string[];
 }
@@ -149,7 +150,7 @@ const stepRules: Readonly<Record<JourneyNode["type"], StepRules>> = {
 export const stepTypes = Object.keys(stepRules) as JourneyNode["type"][];
 const isStepType = (type: unknown): type is JourneyNode["type"] => stepTypes.some((stepType) => stepType === type);
 
-/** The ids of the steps that a step may lead to, without empty ones. */
+/** The ids of the following steps, without empty ones. */
 export function targetsOf(node: JourneyNode): string[] {
   const config: unknown = new Map<string, unknown>(Object.entries(node)).get(node.type);
   if (!isJsonObject(config)) return [];
@@ -201,7 +202,7 @@ const step = (type: JourneyNode["type"], rules: StepRules): NamedGrammar =>
 
 export const stepGrammars = new Map(stepTypes.map((type) => [type, step(type, stepRules[type])]));
 
-/** In a draft only. */
+/** A step without a type, only in a draft. */
 export const UntypedStep = named(
   "UntypedStep",
   unchecked({

@@ -1,4 +1,4 @@
-// What a simulation of a journey on history adds up to (F3): small, however long the history is.
+// The totals of a simulation on history (F3): their size does not depend on the length of the history.
 import { byText } from "../kernel/order.ts";
 import { costOfSend, type ProviderCost, roundedDollars, WIDE_FROM } from "./cost.ts";
 import { edgesOf, takenOf } from "./journey-edges.ts";
@@ -8,18 +8,18 @@ export interface ReplayTally {
   subscribers: number;
   runs: Record<"active" | "completed" | "exited", number>;
   steps: Record<string, { active: number; outcomes: Record<string, number>; repeated: number }>;
-  /** Messages by `<day> <channel>`, at the time at which they would go out. */
+  /** Messages by `<day> <channel>`, at their sending time. */
   sends: Record<string, number>;
-  /** Sends that reach nobody, by reason. */
+  /** Sends that reach no subscriber, by reason. */
   skipped: Record<string, number>;
   /** Sends that wait for the end of quiet hours. */
   deferred: number;
-  /** Recipients by each class of channels that reaches them, and each counted once. */
+  /** Recipients by each class of channels that reaches them; the total counts each once. */
   classes: Record<string, number>;
   recipients: number;
-  /** What providers charge. */
+  /** The charges of providers. */
   provider?: ProviderCost;
-  /** Subscribers with more events or moves than are looked at. */
+  /** Subscribers with too many events or moves to be replayed completely. */
   cut: number;
 }
 
@@ -47,7 +47,7 @@ export const count = (numbers: Record<string, number>, name: string): void => {
   numbers[name] = (Object.hasOwn(numbers, name) ? (numbers[name] ?? 0) : 0) + 1;
 };
 
-/** The numbers of a step, which are added where there are none. */
+/** The numbers of a step, created if there are none. */
 export function stepOf({ steps }: ReplayTally, id: string): ReplayTally["steps"][string] {
   const found = Object.hasOwn(steps, id) ? steps[id] : undefined;
   if (found) return found;
@@ -56,7 +56,7 @@ export function stepOf({ steps }: ReplayTally, id: string): ReplayTally["steps"]
   return added;
 }
 
-/** As a client reads it. */
+/** The summary for clients. */
 export function summaryOf({ steps: counted, provider = NO_CHARGE, ...tally }: ReplayTally, graph: Graph) {
   const ids = Object.keys(graph.steps);
   const none = { active: 0, outcomes: {}, repeated: 0 };

@@ -29,16 +29,17 @@ interface ContainerPath {
   parent: ContainerPath | undefined;
 }
 
-/** What of a value is refused (`a.b[3]`, or empty for the whole), and why. */
+/** The refused part of a value (`a.b[3]`, or empty for the whole), and the reason. */
 interface JsonProblem {
   path: string;
   reason: string;
 }
 
 /**
- * What is wrong with a parsed JSON value, or undefined if it is within the limits. Refused are too much depth, too many keys or entries of lists, too much text, the keys `__proto__`, `constructor` and
- * `prototype`, numbers that are not finite, and lone surrogates: all of them have the same UTF-8, so different ids would
- * be one. The function does not recurse.
+ * The problem of a parsed JSON value, or undefined if it is within the limits. Too much depth, too many keys or list
+ * entries, too much text, the keys `__proto__`, `constructor` and `prototype`, numbers that are not finite, and lone
+ * surrogates are refused. All lone surrogates have the same UTF-8, so different ids would become one. The function does
+ * not recurse.
  */
 export function checkJson(value: unknown, limits: Partial<JsonLimits> = {}): JsonProblem | undefined {
   const { depth, keys, elements, characters } = { ...JSON_LIMITS, ...limits };

@@ -1,4 +1,4 @@
-// JSON Schema, as far as the reference needs it.
+// JSON Schema, in the subset that the reference needs.
 
 /** The subset of JSON Schema 2020-12 that the declarations need. */
 export interface JsonSchema {

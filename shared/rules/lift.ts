@@ -14,8 +14,8 @@ interface Lift {
   pValue: number | null;
   significant: boolean;
   /**
-   * The smallest lift that arms of these sizes would show with 80% power, in percentage points; null where all or none
-   * converted, because the rates then say nothing about their spread.
+   * The smallest lift that arms of this size would show with 80% power, in percentage points; null if all or none
+   * converted, because the rates then have no known spread.
    */
   detectable: number | null;
 }
@@ -36,7 +36,7 @@ const Z80 = 0.8416212335729143;
 export const rateOf = ({ size, converters }: Arm): number => (size === 0 ? 0 : converters / size);
 
 /**
- * The lift of those who were sent to over the control group, in percentage points, with its interval of 95% (Newcombe's
+ * The lift of the treated recipients over the control group, in percentage points, with its 95% interval (Newcombe's
  * method).
  */
 export function liftOf(treated: Arm, holdout: Arm): Lift {

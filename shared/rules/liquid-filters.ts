@@ -1,5 +1,5 @@
-// The filters of templates: harmless ones of the library, and our own where those of the library read the clock or the
-// time zone of the machine.
+// The filters of templates: harmless ones of the library, and our own ones where the library would read the clock or
+// the time zone of the machine.
 import { type Context, type FilterImplOptions, filters } from "liquidjs";
 import { formatDate } from "./date-patterns.ts";
 import { isTimeZone } from "./time-zones.ts";
@@ -36,7 +36,7 @@ const LATEST = Date.UTC(9999, 11, 30);
 export const FILTERS: Record<string, FilterImplOptions> = {
   ...Object.fromEntries(Object.entries(filters).filter(([name]) => LIBRARY_FILTERS.has(name))),
   date: dateFilter,
-  // One value is a text, several are a list.
+  // A single value is a text, several are a list.
   first: (value: unknown) => (Array.isArray(value) ? value[0] : value),
   last: (value: unknown) => (Array.isArray(value) ? value.at(-1) : value),
   url_encode: encodeForUrl,

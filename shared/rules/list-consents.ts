@@ -1,4 +1,4 @@
-// The statement that somebody wants what is sent to a list, kept among the consents of a subscriber (AMB-129).
+// The consent to messages for a list, kept among the consents of a subscriber (AMB-129).
 
 const PREFIX = "list:";
 
@@ -8,6 +8,6 @@ export const listChannelOf = (list: string): `list:${string}` => `${PREFIX}${lis
 export const listIdOf = (channel: string): string | undefined =>
   channel.startsWith(PREFIX) ? channel.slice(PREFIX.length) : undefined;
 
-/** The list that a send goes to. */
+/** The list of a send's target, if it has one. */
 export const listOfTarget = (target: { type: string; list_id?: string } | null | undefined): string | undefined =>
   target?.type === "list" ? target.list_id : undefined;

@@ -1,4 +1,5 @@
-// The two bodies of an email: HTML if it starts with a tag, else text with paragraphs; a text part always (D-EMAIL).
+// The two bodies of an email: HTML if the content starts with a tag, else text with paragraphs; always a text part
+// (D-EMAIL).
 import { escapeHtml } from "./characters.ts";
 import { textOfHtml } from "./mail-text.ts";
 
@@ -13,8 +14,8 @@ export interface MailBodies {
 }
 
 /**
- * In the content of a mail that asks to confirm an opt-in, in place of the link: that is made when the mail is sent, and
- * is in the mail alone, for whoever has it confirms (AMB-129).
+ * The placeholder of the link in a mail that asks to confirm an opt-in. The link is made when the mail is sent, and is
+ * only in that mail, because it confirms for anybody who has it (AMB-129).
  */
 export const CONFIRM_LINK = "https://confirm.invalid/";
 
@@ -29,7 +30,7 @@ export const mailBodies = (body: string, isMarkup = isHtml(body)): MailBodies =>
 /** Keeps a mailbox from showing the beginning of the body after a short preheader. */
 const FILLER = "&#847;&zwnj;&nbsp;".repeat(60);
 
-/** After what the content of a document begins, in the order in which they are looked for. */
+/** The tags after which the content of a document begins, in order of search. */
 const OPENINGS = [/<body(?:\s[^>]{0,2000})?>/i, /<\/head\s*>/i, /^\s*<!doctype[^>]{0,200}>/i];
 
 /** HTML that begins with a hidden text, which mailboxes show after the subject (CHC-4). */
@@ -58,7 +59,7 @@ export const mappedUrls = (text: string, change: (url: string) => string): strin
     return url === undefined ? run : change(url) + run.slice(url.length);
   });
 
-/** A URL without the punctuation that ends its sentence, and without brackets that close what it does not open. */
+/** A URL without the punctuation of its sentence, and without closing brackets that it does not open. */
 function urlIn(run: string): string | undefined {
   const surplus = new Map<string, number>();
   for (const character of run) {

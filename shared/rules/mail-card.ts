@@ -1,4 +1,4 @@
-// The frame of mails that the service itself writes: a heading, its lines and one button, in light and dark mailboxes.
+// The frame of the service's own mails: a heading, its lines and one button, for light and dark mailboxes.
 import { escapeHtml } from "./characters.ts";
 
 interface MailCard {
@@ -11,7 +11,7 @@ interface MailCard {
   notes?: readonly string[];
 }
 
-/** What mailbox programs do not read in a style of an element. No brace follows another: Liquid would read them. */
+/** Styles that mailbox programs do not read in an element. No brace follows another, because Liquid would read them. */
 const STYLES =
   "@media (max-width:640px){ .outer{padding:0!important} .card{border-radius:0!important} .in{padding:28px 20px!important} } " +
   "@media (prefers-color-scheme:dark){ .page{background:#101217!important} .card{background:#1b1f27!important} " +

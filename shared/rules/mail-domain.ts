@@ -1,4 +1,4 @@
-// What DNS and the mail provider say of a domain that sends mail: SPF, DKIM and DMARC (RDA-24).
+// The DNS and mail provider state of a sending domain: SPF, DKIM and DMARC (RDA-24).
 
 export const recordStates = ["valid", "weak", "missing", "invalid", "unknown"] as const;
 type RecordState = (typeof recordStates)[number];
@@ -11,19 +11,19 @@ export interface WantedRecord {
   isThere: boolean;
 }
 
-/** What is known of SPF, DKIM or DMARC of a domain. */
+/** The state of SPF, DKIM or DMARC of a domain. */
 export interface RecordCheck {
   state: RecordState;
   name: string;
-  /** As it was found; `null`: none, or not asked for. */
+  /** The record as found; `null`: none, or not looked up. */
   record: string | null;
-  /** What to do, or what it means, in a sentence; `null` where nothing is to be done. */
+  /** What to do, or what the state means, in a sentence; `null` if nothing is to be done. */
   advice: string | null;
-  /** What to publish; none where that is not known. */
+  /** The records to publish; none if they are not known. */
   wanted: WantedRecord[];
 }
 
-/** What DNS answered: all TXT records of a name. */
+/** The answer of DNS: all TXT records of a name. */
 export type DnsAnswer = { kind: "known"; records: readonly string[] } | { kind: "failed"; reason: string };
 
 const unknown = (name: string, reason: string): RecordCheck => ({
@@ -67,7 +67,7 @@ export function spfOf(name: string, answered: DnsAnswer, { bySes }: { bySes: boo
   return { state: "valid", name, record, advice: null, wanted: wanted(true) };
 }
 
-/** SES sends with a return address of its own where the domain has none for it: its SPF passes, in the name of SES. */
+/** SES uses a return address of its own if the domain has none for it: then SPF passes, for the domain of SES. */
 export const spfOfSes = (name: string): RecordCheck => ({
   state: "weak",
   name,
@@ -78,7 +78,7 @@ export const spfOfSes = (name: string): RecordCheck => ({
   wanted: [],
 });
 
-/** What SES says of an identity's DKIM, in its own words. */
+/** The DKIM state of an identity, in the words of SES. */
 interface SesDkim {
   SigningEnabled?: boolean | undefined;
   Status?: string | undefined;
@@ -98,12 +98,12 @@ export const dkimRecordsOf = (
   domain: string,
   { Tokens = [], SigningHostedZone: zone = "dkim.amazonses.com", SigningAttributesOrigin: origin }: SesDkim,
 ): { name: string; value: string }[] =>
-  // With a key of one's own there is one selector, and its record is a key.
+  // With a customer's own key there is one selector, and its record is a key.
   origin === "EXTERNAL"
     ? []
     : Tokens.map((token) => ({ name: `${token}._domainkey.${domain}`, value: `${token}.${zone}` }));
 
-/** @param found the records with whether DNS has them */
+/** DKIM by SES. @param found the records, and whether DNS has them */
 export function dkimOfSes(domain: string, dkim: SesDkim, found: readonly WantedRecord[]): RecordCheck {
   const name = `_domainkey.${domain}`;
   const checked = (state: RecordState, advice: string | null): RecordCheck => ({
@@ -140,7 +140,7 @@ export const dkimNotAnswered = (domain: string, reason: string): RecordCheck => 
   wanted: [],
 });
 
-/** The keys of a mail server are under selectors that only its owner knows. */
+/** Only the owner of a mail server knows the selectors of its keys. */
 export const dkimOfServer = (domain: string): RecordCheck => ({
   state: "unknown",
   name: `_domainkey.${domain}`,
@@ -153,16 +153,16 @@ export const dmarcPolicies = ["none", "quarantine", "reject"] as const;
 type DmarcPolicy = (typeof dmarcPolicies)[number];
 
 export interface DmarcCheck extends RecordCheck {
-  /** What receivers do with mails that fail; `null` without a valid record. */
+  /** What receivers do with failing mails; `null` without a valid record. */
   policy: DmarcPolicy | null;
 }
 
 const DMARC = /^v=DMARC1\s*(;|$)/i;
 
-/** Whose record counts for a domain: its own, else that of the next domain above it that has one. */
+/** The names whose record applies to a domain: its own, then those of the domains above it. */
 export const dmarcNamesOf = (domain: string): string[] => {
   const labels = domain.split(".");
-  // A top-level domain sends no mail; nobody has more parts than this in earnest.
+  // A top-level domain sends no mail, and real domains do not have more parts than this.
   return labels
     .slice(0, -1)
     .map((_, n) => `_dmarc.${labels.slice(n).join(".")}`)
@@ -175,7 +175,7 @@ interface DmarcFound {
   answered: DnsAnswer;
 }
 
-/** The first name with a record, or that was not answered: what is above it does not count then. */
+/** The first name with a record, or without an answer: the names above it do not count then. */
 const dmarcFoundIn = (domain: string, all: readonly DnsAnswer[]): DmarcFound | undefined =>
   dmarcNamesOf(domain)
     .flatMap((name, n): DmarcFound[] => {
@@ -195,7 +195,7 @@ const tagsOf = (record: string): ReadonlyMap<string, string> =>
     }),
   );
 
-/** @param all the answers for the names of `dmarcNamesOf`, in their order */
+/** DMARC of a domain. @param all the answers for the names of `dmarcNamesOf`, in their order */
 export function dmarcOf(domain: string, all: readonly DnsAnswer[]): DmarcCheck {
   const ownName = `_dmarc.${domain}`;
   const { name, answered } = dmarcFoundIn(domain, all) ?? { name: ownName, answered: NOTHING };

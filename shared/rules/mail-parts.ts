@@ -7,14 +7,14 @@ import type { MailBodies } from "./mail-body.ts";
 export type MailParts = MailBodies;
 
 interface MailUrls {
-  /** Only of marketing mail. */
+  /** Only in marketing mail. */
   unsubscribe?: string | undefined;
-  /** Only of mail with a topic. */
+  /** Only in mail with a topic. */
   preferences?: string | undefined;
-  /** The lines of its sender, and the words of its links; English without. */
+  /** The lines of the sender, and the words of the links; default: English. */
   sender?: readonly string[];
   words?: FooterWords;
-  /** Both only of mail whose opens and clicks are counted. */
+  /** Both only in mail whose opens and clicks are counted. */
   open?: string | undefined;
   click?(target: string, link: number, links: number): string;
 }
@@ -56,7 +56,7 @@ export function withoutAdditions({ text, html }: MailParts): MailParts {
   return { text: end < 0 ? text : text.slice(0, end), html: html.replace(FOOTER, "") };
 }
 
-/** Who sends the workspace's mail, as lines of a footer (CHC-4): the name, and the lines of the postal address. */
+/** The sender of the workspace's mail, as lines of a footer (CHC-4): the name, and the lines of the postal address. */
 export const senderOf = (
   settings: { sender_name: string | null; postal_address: string | null } | undefined,
 ): readonly string[] =>

@@ -1,17 +1,17 @@
-// The text of an HTML body: what a mailbox without HTML shows, and what channels of plain text say (D-EMAIL). It is made in
-// linear time of whatever somebody wrote as HTML (docs/decisions/0104).
+// The text of an HTML body, for mailboxes without HTML and channels of plain text (D-EMAIL). It takes linear time for
+// any HTML (docs/decisions/0104).
 import { compile, type FormatCallback } from "html-to-text";
 import { Parser } from "htmlparser2";
 
-/** A document is cut where it is nested deeper than any mail. */
+/** A document is cut where it is nested deeper than any real mail. */
 const MAX_DEPTH = 256;
-/** Deeper quotes and lists are paragraphs: each level would write its prefix before every line once more. */
+/** Deeper quotes and lists become paragraphs: each level would repeat its prefix before every line. */
 const MAX_INDENTS = 5;
 /** A text is at most as long as its HTML, except a short one: rules and prefixes are longer than their tags. */
 const SHORT_CHARACTERS = 10_000;
 const LINK = { linkBrackets: ["(", ")"] as [string, string], hideLinkHrefIfSameAsText: true };
 
-/** What is open while a document is walked. */
+/** The open elements while a document is walked. */
 interface Open {
   indents: number;
   links: number;
@@ -22,7 +22,7 @@ interface Formatting {
   options: { formatters: Record<string, FormatCallback> };
 }
 
-/** The format of the library, or another where as many of the kind are open. */
+/** The format of the library, or another one if this many of the kind are open. */
 const upTo =
   (most: number, kind: keyof Open, usual: string, deeper: string): FormatCallback =>
   (element, walk, builder, options) => {
@@ -33,13 +33,13 @@ const upTo =
     open[kind] -= 1;
   };
 
-/** Cells of a row are apart, whatever is in them. */
+/** Separates the cells of a row, whatever their content. */
 const cell: FormatCallback = (element, walk, builder) => {
   walk(element.children, builder);
   builder.addInline(" ");
 };
 
-/** What an image says to those who do not see it. */
+/** The alternative text of an image. */
 const alternative: FormatCallback = (element, _, builder) => {
   const { alt = "" } = element.attribs as { alt?: string };
   builder.addInline(alt);
@@ -80,7 +80,7 @@ const convert: (html: string, open?: Open) => string = compile({
   ],
 });
 
-/** Up to the element that is nested too deep: to close one, a parser looks through all that are open. */
+/** The document up to the element that is nested too deep: to close an element, a parser searches all open ones. */
 function shallow(html: string): string {
   let depth = 0;
   let end = html.length;

@@ -1,7 +1,7 @@
-// Who runs the mailbox of an address: what a provider thinks of a sender holds for all of its mailboxes. Only what the domain
-// itself says: a company whose mail is run by Google or Microsoft is among the others (docs/decisions/0149).
+// The provider of a mailbox: its opinion of a sender applies to all of its mailboxes. Only the domain counts: a company
+// whose mail is run by Google or Microsoft is among the others (docs/decisions/0149).
 
-/** Those that are counted by themselves. */
+/** Providers that are counted separately. */
 export const knownProviders = [
   "gmail",
   "microsoft",
@@ -51,7 +51,7 @@ const NAMES: readonly [name: string, KnownProvider][] = [
 ];
 const UNDER_COUNTRY = /^([a-z]+)\.(?:com|net|[a-z]{2}|com?\.[a-z]{2})$/;
 
-/** Has the name and is another company. */
+/** Domains with the name of a provider that belong to another company. */
 const STRANGERS: readonly string[] = ["yahoo.co.jp"];
 
 const byDomain = new Map(
@@ -61,7 +61,7 @@ const byDomain = new Map(
 );
 const byName = new Map(NAMES);
 
-/** @param address in its normalized form; undefined for every other provider */
+/** The provider of an address. @param address in its normalized form @returns undefined for every other provider */
 export function mailboxProviderOf(address: string): KnownProvider | undefined {
   const domain = address.slice(address.lastIndexOf("@") + 1);
   const known = byDomain.get(domain);

@@ -1,9 +1,9 @@
-// What a month costs in the deployment's own account: of the whole deployment, and of one workspace (docs/deploy.md).
+// The cost of a month in the deployment's own account: of the whole deployment, and of one workspace (docs/deploy.md).
 import { dollarsOf, MILLION, PER_RECIPIENT, PRICES, type Rate, roundedDollars, SES_MAIL } from "./cost.ts";
 
 /**
- * Of a send to one, by itself, and of an event with a key in a batch of a thousand: of a hundred people, or of nearly as many people
- * as events, of whom each has a row of what it did in the batch (docs/performance.md).
+ * The units of a send to one recipient by itself, and of an event with a key in a batch of a thousand: of a hundred
+ * people, or of nearly as many people as events, each of whom has a row in the batch (docs/performance.md).
  */
 export const MEASURED = {
   alone: { wcu: 4, rcu: 6, messages: 1, gbSeconds: 0.02 },
@@ -22,7 +22,7 @@ export const RATES = {
   /** Dollars a month. */
   atRest: 3.86,
   queueAtRest: 0.46,
-  /** Where events are published: the two alarms of `publish-events`. */
+  /** If events are published: the two alarms of `publish-events`. */
   publisherAtRest: 0.2,
   /** A GB in the table with its point-in-time recovery, in dollars a month. */
   storedGb: 0.45,
@@ -33,13 +33,14 @@ export const RATES = {
 const MINUTES_OF_A_MONTH = 43_800;
 const EVENTS_OF_A_REQUEST = 1_000;
 /**
- * What stays in the table and its indexes, with the 100 bytes that AWS adds to each row: a profile with its keys, a message of a
- * send to many, a send to one with its message, an event with a key in a batch of many people. A test measures them.
+ * The stored bytes in the table and its indexes, with the 100 bytes that AWS adds to each row: a profile with its keys,
+ * a message of a send to many, a send to one with its message, an event with a key in a batch of many people. A test
+ * measures them.
  */
 export const STORED_BYTES = { subscriber: 1_400, send: 450, single: 1_700, event: 1_050 };
 const GB = 1_000_000_000;
 
-/** The amounts of one month of a deployment that nothing happens in. */
+/** The amounts of a month of an idle deployment. */
 export const EMPTY_MONTH = {
   subscribers: 0,
   sends: 0,
@@ -60,13 +61,13 @@ export const EMPTY_MONTH = {
 };
 export type Month = typeof EMPTY_MONTH;
 
-/** What a month costs, in dollars, line by line: every dimension that AWS bills, and nothing of other providers. */
+/** The cost of a month, in dollars, line by line: every dimension that AWS bills, without other providers. */
 export function costOfMonth(month: Month, queues: number): [what: string, dollars: number][] {
   const { subscribers, sends, singles, pushes, mails, events, published, requests, streams, gigabytes, months } = month;
   const bytes =
     subscribers * STORED_BYTES.subscriber +
     months * ((sends + pushes) * STORED_BYTES.send + singles * STORED_BYTES.single + events * STORED_BYTES.event);
-  // A request of ours writes a row; those of sends and events are in their own units.
+  // A request of ours writes a row; sends and events have units of their own.
   const asked = requests + singles + events / EVENTS_OF_A_REQUEST;
   const rows = requests * PRICES["write units of an on-demand table"];
   return [
@@ -86,8 +87,9 @@ export function costOfMonth(month: Month, queues: number): [what: string, dollar
 }
 
 /**
- * What a workspace's month costs, in dollars, by what is counted of it. Sends to one and to many are one number: `least` is where
- * all went to many, and batches of events were of few people, `most` where each was a request of its own, and they were of many.
+ * The cost of a workspace's month, in dollars, from its counters. Sends to one and to many are one counter. `least`
+ * assumes that all were sends to many, and that batches of events were of few people; `most` assumes that each was a
+ * request of its own, and that batches were of many.
  */
 export function costOfUsage({ sends, events }: { sends: number; events: number }): { least: number; most: number } {
   const alone = dollarsOf(sends, MEASURED.alone, "alone") + (sends / MILLION) * RATES.requests;

@@ -1,13 +1,13 @@
-// The network that a caller is counted as, where a limit is of a network address.
+// The network of a caller, for limits by network address.
 import { isIPv6 } from "node:net";
 
 const GROUPS = 8;
-/** Of the 64 bits that a provider gives to one customer at the least. The customer chooses the rest at will. */
+/** The groups of the 64 bits that a provider gives to one customer at least. The customer chooses the rest freely. */
 const NETWORK_GROUPS = 4;
 
 /**
- * Of an IPv6 address its /64, as `2001:db8:0:1::/64`: one machine has 2^64 addresses there. Everything else is a network by
- * itself, an IPv4 address in the form of IPv6 too (OPS-2).
+ * The /64 of an IPv6 address, as `2001:db8:0:1::/64`: one machine has 2^64 addresses there. Any other address is a
+ * network by itself, as is an IPv4 address in the form of IPv6 (OPS-2).
  */
 export function networkOf(address: string): string {
   if (!isIPv6(address) || address.includes(".") || address.includes("%")) return address;
@@ -20,7 +20,7 @@ export function networkOf(address: string): string {
 
 const bytesOf = (group: number): [number, number] => [group >> 8, group & 0xff];
 
-/** Its eight numbers, with those that `::` stands for. */
+/** The eight numbers of an address, including those that `::` replaces. */
 function groupsOf(address: string): number[] {
   const [left = [], right = []] = address
     .split("::")

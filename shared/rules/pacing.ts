@@ -1,21 +1,21 @@
-// How fast a channel sends (AMB-111): slots in time are given to chunks, and a throttle lowers the rate.
+// The pace of a channel (AMB-111): chunks get slots in time, and a throttle lowers the rate.
 
 /** Marketing gets this part of the rate, so that transactional messages never wait behind all of it. */
 const MARKETING_SHARE = 0.8;
 /** A throttle lowers the rate to this part. */
 const CUT = 0.7;
-/** What a channel without a known rate is taken to have sent when it is throttled first, per second. */
+/** The assumed rate of a channel without a known one at its first throttle, per second. */
 const FIRST_GUESS = 50;
 const MIN_RATE = 0.1;
 /** The rate rises by 5% for each half minute without a throttle, up to the channel's own rate. */
 const RISE = 1.05;
 const RISE_EVERY_MS = 30_000;
-/** From this rate on a channel without a setting is not paced: a throttle finds what is too much. */
+/** From this rate on a channel without a setting is not paced: throttles find its limit. */
 export const UNLIMITED = 1_000;
 /** Throttles of one moment count once. */
 export const CUT_ONCE_MS = 2_000;
 
-/** How far the slots of a channel are given, in milliseconds, and its rate after a throttle. */
+/** Until when the slots of a channel are taken, in milliseconds, and its rate after a throttle. */
 interface Pace {
   marketing?: number | undefined;
   transactional?: number | undefined;
@@ -38,8 +38,8 @@ export const loweredRate = (pace: Pace, ownRate: number | undefined, now: number
 const IN_A_SLOT = 200;
 
 /**
- * How far the slots are given once they are given anew, because what was to use them does not, or not at that rate. There is
- * room for the rest of one chunk, which may be in its slot.
+ * Where the next slots begin after they are given anew, because the former ones are not used, or not at that rate.
+ * There is room for the rest of one chunk, which may be in its slot.
  */
 export function givenAnew(
   { marketing = 0, transactional = 0 }: Pace,
@@ -54,17 +54,16 @@ export function givenAnew(
 }
 
 interface Slot {
-  /** When `n` messages may go. */
+  /** When `n` messages may be sent. */
   at: number;
-  /** The rate at which they go, per second. */
+  /** The rate at which they are sent, per second. */
   rate: number;
-  /** How far the slots are given then. */
+  /** Until when the slots are taken then. */
   after: Required<Pick<Pace, "marketing" | "transactional">>;
 }
 
 /**
- * The next slot for `n` messages. Transactional messages have a fifth of the rate, and all of it while no marketing
- * waits.
+ * The next slot for `n` messages. Transactional messages have a fifth of the rate, and all of it if no marketing waits.
  */
 export function nextSlot(
   pace: Pace,

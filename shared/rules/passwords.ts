@@ -28,7 +28,7 @@ const COMMON = new Set(
 
 const SEQUENCES = ["0123456789", "abcdefghijklmnopqrstuvwxyz", "qwertyuiopasdfghjklzxcvbnm"];
 
-/** The reason why a password is too weak, or undefined. @param personal what an attacker knows: email address, workspace name */
+/** Why a password is too weak, or undefined. @param personal what an attacker knows: email address, workspace name */
 export function weaknessOf(password: string, personal: readonly string[]): string | undefined {
   if (password.length < MIN_PASSWORD_CHARACTERS) return `must have at least ${MIN_PASSWORD_CHARACTERS} characters`;
   if (password.length > MAX_PASSWORD_CHARACTERS) return `must have at most ${MAX_PASSWORD_CHARACTERS} characters`;

@@ -1,15 +1,15 @@
-// The variables of a text, for what does not fill them: the engine of templates is large.
+// The variables of a text, for code that does not fill them: the engine of templates is large.
 
 export const hasPlaceholders = (text: string): boolean => text.includes("{{") || text.includes("{%");
 
 const PART = /\.[\p{L}\p{N}_-]+|\[(?:"[^"{}]*"|'[^'{}]*')\]/u;
-/** The path is looked at once: it is found ahead, then passed as it was found. */
+/** The path is matched once: a lookahead finds it, and a back reference passes it. */
 const VARIABLE = new RegExp(
   `\\{\\{-?\\s*(?:subscriber|event|data|workspace)(?=((?:${PART.source})+))\\1[^{}]*\\}\\}`,
   "gu",
 );
 
-/** `Hello {{ subscriber.first_name | default: 'you' }}` as `Hello [first name]`. What decides (`{% if … %}`) stays. */
+/** `Hello {{ subscriber.first_name default: 'you' }}` as `Hello [first name]`. Tags (`{% if … %}`) stay. */
 export const inPlain = (text: string): string =>
   text.replaceAll(
     VARIABLE,

@@ -130,7 +130,7 @@ export function planHas(plan: PlanName, feature: Feature): boolean {
   return permitted.includes(feature);
 }
 
-/** @throws the refusal that the specification gives this feature (GEN-10). */
+/** Requires a feature of the plan. @throws the refusal that the specification gives this feature (GEN-10) */
 export function requireFeature(plan: PlanName, feature: Feature): void {
   if (planHas(plan, feature)) return;
   const body = refusals[feature];

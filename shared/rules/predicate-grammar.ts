@@ -12,7 +12,7 @@ import {
 import { type Comparison, plainValues } from "./values.ts";
 import { validateDevicePredicate, versionKeys, versionValues } from "./versions.ts";
 
-/** A part of a predicate, which is checked as a whole. */
+/** A part of a predicate; the predicate is checked as a whole. */
 const part = (schema: () => JsonSchema): Grammar => ({ check: () => undefined, schema });
 
 const operatorsOver = (comparison: Comparison, { about: description }: { about: string }): Grammar =>

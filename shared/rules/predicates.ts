@@ -7,7 +7,7 @@ import { type Comparison, plainValues } from "./values.ts";
 /** Attribute key → operator → operand; all conditions must hold. `{}` matches every subscriber. */
 export type Predicate = Record<string, Record<string, unknown>>;
 
-/** The path of what is wrong (`age.$in[2]`, or empty for the whole) and the reason, a sentence without a subject. */
+/** The path of a problem (`age.$in[2]`, or empty for the whole) and the reason, a sentence without a subject. */
 export interface PredicateProblem {
   path: string;
   reason: string;
@@ -80,8 +80,8 @@ export const PREDICATE_OPERATORS: readonly string[] = [...OPERATORS.keys()];
 const REFUSED_LOGIC = new Set(["$and", "$or", "$nor", "$not", "$expr", "$where"]);
 
 /**
- * A list counts as any of its elements, as in Mongo: `$eq` and `$in` ask whether it contains the operand. An empty one
- * counts as itself.
+ * A list matches by any of its elements, as in Mongo: `$eq` and `$in` test whether it contains the operand. An empty
+ * list counts as itself.
  */
 const present =
   (test: Test): Test =>
@@ -94,9 +94,9 @@ const absent = (test: Test): Test => {
 };
 
 /**
- * What is wrong with a predicate, or undefined. Refused are unknown operators, an empty operator object, a bare value
- * for a key, operands of a wrong type, the prototype keys, more than 50 keys or 200 operands (each element of `$in`
- * and `$nin` counts). `comparisonOf` picks the comparison for a key.
+ * The problem of a predicate, or undefined. Unknown operators, an empty operator object, a bare value for a key,
+ * operands of a wrong type, prototype keys, more than 50 keys or 200 operands (each element of `$in` and `$nin` counts)
+ * are refused. `comparisonOf` picks the comparison for a key.
  */
 export function validatePredicate(
   value: unknown,
@@ -130,8 +130,8 @@ export function validatePredicate(
 
 /**
  * Compiles a predicate. A missing attribute matches only `$ne`, `$nin` and `$exists: false`; booleans and null support
- * only equality; a stored null is present and equals only null. Throws TypeError where `validatePredicate` finds a
- * problem: a predicate that was stored without validation cannot match by accident.
+ * only equality; a stored null is present and equals only null. Throws TypeError if `validatePredicate` finds a
+ * problem, so that a predicate that was stored without validation cannot match by accident.
  */
 export function compilePredicate(
   predicate: unknown,
@@ -152,8 +152,8 @@ export function compilePredicate(
 const PATH_LEVELS = 4;
 
 /**
- * The value of a key: its own, or the one that it leads to as a path through at most four levels of objects (AMB-148).
- * Where the path leads through lists, all values that it reaches, as one list; undefined if there is none.
+ * The value of a key: its own, or the one at the end of a path through at most four levels of objects (AMB-148). If the
+ * path leads through lists, all values that it reaches, as one list; undefined if there is none.
  */
 export function valueAt(attributes: Record<string, unknown>, key: string): unknown {
   if (Object.hasOwn(attributes, key)) return attributes[key];

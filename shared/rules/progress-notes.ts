@@ -1,15 +1,18 @@
-// What is noted of a recipient in the progress of its chunk: the channel by which it was reached, or why it was not.
+// Notes about a recipient in the progress of its chunk: the channel by which it was reached, or why it was not.
 import { countedReason, isLateSkip, UNCONFIRMED } from "./reasons.ts";
 
-/** What is known so far of the recipients of a chunk, by their places in it. */
+/** The notes about the recipients of a chunk, by their places in it. */
 export interface RecipientNotes {
   /** Recipients reached, by channel type, as bits. */
   reached: Sets;
-  /** The same of those who have an address of the channel that failed for good; another one may wait still, or be reached. */
+  /**
+   * By channel type: recipients with an address on the channel that failed permanently; another address may still wait,
+   * or be reached.
+   */
   missed: Sets;
-  /** Those of `missed` who have one whose provider did not answer. */
+  /** Those in `missed` with an address whose provider did not answer. */
   unsure: Sets;
-  /** Why the others were not, so far. */
+  /** Why the others were not reached, so far. */
   why: Record<number, string>;
 }
 
@@ -26,7 +29,7 @@ export function include(sets: Sets, { recipient }: OfRecipient, channel: string)
 export const noteReached = ({ reached }: RecipientNotes, one: OfRecipient, channel: string): void =>
   include(reached, one, channel);
 
-/** Notes why an address failed for good, for its recipient and for its channel. */
+/** Notes why an address failed permanently, for its recipient and for its channel. */
 export function noteFailed(notes: RecipientNotes, one: OfRecipient, channel: string, reason: string): void {
   noteReason(notes, one, reason);
   if (isLateSkip(reason)) return;
@@ -38,13 +41,13 @@ export function noteMailbox({ mailboxes }: { mailboxes: Record<string, number> }
   if (mailbox !== undefined) mailboxes[mailbox] = (mailboxes[mailbox] ?? 0) + 1;
 }
 
-/** Notes why an address was not reached. Of several reasons one counts for the recipient. */
+/** Notes why an address was not reached. One of several reasons counts for the recipient. */
 export function noteReason({ why }: RecipientNotes, { recipient }: OfRecipient, reason: string): void {
   const before = why[recipient];
   why[recipient] = before === undefined ? reason : (countedReason([before, reason]) ?? reason);
 }
 
-/** Ends a chunk whose send was stopped: nobody who waits is tried any more. */
+/** Ends a chunk whose send was stopped: waiting recipients are no longer tried. */
 export function cancelRest(progress: RecipientNotes & { next: OfRecipient[] }): void {
   for (const unit of progress.next) noteReason(progress, unit, "canceled");
   progress.next = [];

@@ -1,9 +1,9 @@
-// The rounds of a chunk: what a round tries, in groups, and what is put off to a later one.
+// The rounds of a chunk: what a round tries, in groups, and what it defers to a later one.
 import { classesOf } from "./arbitration.ts";
 import { elementAt } from "./element-at.ts";
 import type { Addressee, Progress, Unit } from "./progress.ts";
 
-/** Recipients of a group: what a crash may leave unconfirmed. */
+/** Recipients of a group: a crash may leave this many unconfirmed. */
 const GROUP_SIZE = 10;
 
 export const unitsOf = ({ work }: Progress, addressees: readonly Addressee[]): Unit[] =>
@@ -13,7 +13,7 @@ export const unitsOf = ({ work }: Progress, addressees: readonly Addressee[]): U
     return first.map((target) => ({ recipient, target: targets.indexOf(target), tries: [], due: 0 }));
   });
 
-/** Where the group that begins at `from` ends: at most ten recipients. */
+/** The end of the group that begins at `from`: at most ten recipients. */
 export function groupEnd(units: readonly Unit[], from: number): number {
   const recipients = new Set<number>();
   for (let i = from; i < units.length; i++) {
@@ -23,7 +23,7 @@ export function groupEnd(units: readonly Unit[], from: number): number {
   return units.length;
 }
 
-/** Defers units that no claim holds yet to a later round, where `until` names a time. */
+/** Defers unclaimed units to a later round, if `until` names a time. */
 export function putOff(
   progress: Progress,
   addressees: readonly Addressee[],
@@ -36,12 +36,12 @@ export function putOff(
   for (const [i, unit] of units.entries()) if (waits[i]) progress.next.push({ ...unit, ...waits[i] });
 }
 
-/** Ends a round early: what no claim holds yet is left to the next one, which may begin at once. */
+/** Ends a round early: unclaimed units are left to the next one, which may begin at once. */
 export function endRound(progress: Progress, addressees: readonly Addressee[], now: number): void {
   putOff(progress, addressees, ({ due, quiet }) => ({ due: Math.max(due, now), quiet }));
 }
 
-/** The end of the quiet hours that it waits for. A provider that throttles it afterwards holds it back since. */
+/** The end of the quiet hours that it waits for. A provider that throttles it afterwards delays it from then on. */
 export const quietEnd = ({ quiet, throttledSince, due }: Unit): number | undefined =>
   quiet !== undefined && throttledSince !== undefined && due > quiet ? undefined : quiet;
 
@@ -49,7 +49,7 @@ export const quietEnd = ({ quiet, throttledSince, due }: Unit): number | undefin
 export const waitingFor = ({ work = [], to, next }: Progress): Set<number> =>
   new Set([...work.slice(to), ...next].flatMap((unit) => (quietEnd(unit) === undefined ? [] : [unit.recipient])));
 
-/** Begins the next round with what is due. @returns when it may begin; undefined when there is nothing left to do. */
+/** Begins the next round with the due units. @returns when it may begin; undefined if nothing is left */
 export function nextRound(progress: Progress, now: number): number | undefined {
   if (progress.next.length === 0) return undefined;
   const begins = Math.min(...progress.next.map(({ due }) => due));

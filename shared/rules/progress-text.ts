@@ -45,7 +45,9 @@ export function progressOf(text = "{}"): Progress {
   };
 }
 
-/** A letter for the state, then the reason. A capital: before the reason is the provider of the mailbox, with a colon. */
+/**
+ * A letter for the state, then the reason. A capital letter: the mailbox provider and a colon come before the reason.
+ */
 const verdictText = ({ state, reason = "", mailbox }: Verdict): string =>
   mailbox === undefined ? letterOf(state) + reason : `${letterOf(state).toUpperCase()}${mailbox}:${reason}`;
 
@@ -57,7 +59,10 @@ function verdictIn(text: string): Verdict {
   return { state, ...(reason && { reason }), ...(isKnownProvider(mailbox) && { mailbox }) };
 }
 
-/** Units grouped by their time, as many wait for the same hour: `due!quiet=recipient.target@since~try,…;…`, `@@` of a held one. */
+/**
+ * Units grouped by their time, because many wait for the same hour: `due!quiet=recipient.target@since~try,…;…`, `@@`
+ * for a held one.
+ */
 function unitsText(units: readonly Unit[]): string {
   const groups = Map.groupBy(units, ({ due, quiet }) => short(due) + (quiet === undefined ? "" : `!${short(quiet)}`));
   const textOfUnit = ({ recipient, target, tries, throttledSince, isHeld }: Unit) =>

@@ -1,5 +1,5 @@
-// How far a chunk has got: which addresses were tried with what outcome, and what is still to do. Stored with every claim,
-// so that a worker that continues after a crash knows all but the outcomes of one group (docs/decisions/0013).
+// The progress of a chunk: the outcomes of tried addresses, and the remaining work. It is stored with every claim, so
+// that a worker that continues after a crash knows all but the outcomes of one group (docs/decisions/0013).
 import { DAY, MINUTE } from "../kernel/clock.ts";
 import { classesOf } from "./arbitration.ts";
 import type { CountedCap } from "./caps.ts";
@@ -10,24 +10,26 @@ import { noteFailed, noteMailbox, noteReached, noteReason, type RecipientNotes }
 import type { Target } from "./reach.ts";
 import { EXPIRED, type LateSkip, RATE_LIMITED, UNCONFIRMED } from "./reasons.ts";
 
-/** How much later a transient failure is tried again, by attempt (docs/decisions/0013). */
+/** The delay before a transient failure is tried again, by attempt (docs/decisions/0013). */
 export const RETRY_AFTER_MS: readonly number[] = [MINUTE, 5 * MINUTE, 30 * MINUTE];
 /** A throttled message waits as long as it has waited, within these bounds, or as long as its provider says. */
 const THROTTLE_WAIT_MS = { min: 2_000, max: MINUTE };
 
-/** `bounced`: accepted by the provider, which reported later that it came back. `skipped`: a rule of the workspace forbids it. */
+/**
+ * `bounced`: accepted by the provider, which later reported a bounce. `skipped`: a rule of the workspace forbids it.
+ */
 export const ledgerStates = ["sent", "failed", "retryable", "unknown", "bounced", "skipped"] as const;
 export type LedgerState = (typeof ledgerStates)[number];
 
-/** The outcome of one message, as far as it is known (docs/decisions/0010). */
+/** The known outcome of one message (docs/decisions/0010). */
 export type SendOutcome =
   /** `isShortened`: its text was too long for the provider, and was cut. */
   | { status: "accepted"; providerId?: string; isShortened?: true }
   /** Final. `addressDead`: the device or address must not be used again. */
   | { status: "rejected"; reason: string; addressDead?: boolean }
   /**
-   * Certainly not accepted: it may be sent again. `isThrottled`: the provider gets too many messages, so this was no attempt
-   * (AMB-111). `isHeld`: no provider was asked, because the channel may not send now.
+   * Certainly not accepted: it may be sent again. `isThrottled`: the provider gets too many messages, so this was not
+   * an attempt (AMB-111). `isHeld`: the provider was not called, because the channel may not send now.
    */
   | { status: "retryable"; reason: string; retryAfterSeconds?: number; isThrottled?: true; isHeld?: true }
   /** Possibly accepted: it is never sent again. */
@@ -39,19 +41,19 @@ export type SendOutcome =
 export interface Unit {
   recipient: number;
   target: number;
-  /** When it was tried before, in milliseconds. */
+  /** The times of earlier attempts, in milliseconds. */
   tries: number[];
   /** The earliest time of the next attempt. */
   due: number;
   /** Since when its provider throttles it, or its channel is held, in milliseconds. */
   throttledSince?: number | undefined;
-  /** No provider was asked: the new credentials of its channel are being verified. */
+  /** The provider was not called: the new credentials of its channel are being verified. */
   isHeld?: true | undefined;
   /** The end of the quiet hours that deferred it. */
   quiet?: number | undefined;
 }
 
-/** What is known of one address after an attempt. */
+/** The result for one address after an attempt. */
 export interface Verdict {
   state: LedgerState;
   reason?: string | undefined;
@@ -62,16 +64,16 @@ export interface Verdict {
 export interface Progress extends RecipientNotes {
   /** When this round began, in milliseconds: the time of its ledger rows and inbox messages. Undefined until it begins. */
   at: number | undefined;
-  /** The control group, and recipients that wait since the first round, are in the ledger. */
+  /** The ledger has the control group, and the recipients that wait since the first round. */
   recorded: boolean;
-  /** What this round tries. Undefined in the first round, which tries the first targets of each recipient. */
+  /** The units that this round tries. Undefined in the first round, which tries the first targets of each recipient. */
   work: Unit[] | undefined;
-  /** Units of the round that are claimed: the last group of them may be in progress. */
+  /** Claimed units of the round: the last group of them may be in progress. */
   from: number;
   to: number;
   /** How many units of the round have their ledger row. */
   noted: number;
-  /** The verdicts of the units up to `from` that have none yet. */
+  /** The verdicts of the units up to `from` without a ledger row. */
   pending: Verdict[];
   /** Units of the group in progress that a cap skips: their outcome is known from the claim on. */
   capped: number[];
@@ -87,14 +89,17 @@ export interface Progress extends RecipientNotes {
   open: Record<number, { left: number; mayFallBack: boolean }>;
   fallbackSteps: number;
   fallbackConflicts: number;
-  /** Where a brake counts: addresses that were tried once, throttles apart, by channel type, and which of them failed. */
+  /**
+   * If a brake counts: addresses that were tried once, without throttled ones, by channel type, and how many of them
+   * failed.
+   */
   tried: Record<string, number> | undefined;
   errors: Record<string, number>;
   /** A round was worked through, so the figures of the chunk count. */
   passed: boolean;
   /**
-   * By channel type with a rate: from when on the next group may go, how many a second, and when the slot was given. A round
-   * uses it up.
+   * By channel type with a rate: from when on the next group may be sent, the rate per second, and when the slot was
+   * given. A round uses it up.
    */
   slots: Record<string, { at: number; rate: number; given?: number; isUsed?: true }>;
 }
@@ -188,7 +193,7 @@ export function countFirstTry(
   if (outcome.status !== "accepted") errors[channel] = (errors[channel] ?? 0) + 1;
 }
 
-/** Whether a chunk was worked through once: something was tried, or nothing that may be sent now waits. */
+/** Whether a chunk was worked through once: something was tried, or no unit that may be sent now waits. */
 export const isPassed = ({ tried = {}, work = [], to, next }: Progress): boolean =>
   Object.keys(tried).length > 0 ||
   [...work.slice(to), ...next].every(
@@ -222,7 +227,7 @@ function noteThrottle(
   return { state: "retryable", reason, tries };
 }
 
-/** Reasons that hold for every address of a send. */
+/** Reasons that apply to every address of a send. */
 const isOver = (reason: string): boolean => reason === "canceled" || reason === "topic_opt_out" || reason === EXPIRED;
 
 const sizeOfClass = (unit: Unit, { targets }: Addressee): number => {
@@ -236,7 +241,10 @@ function openClass(progress: Progress, unit: Unit, addressee: Addressee) {
   return progress.open[unit.recipient];
 }
 
-/** No attempt follows for an address. Once a whole class has failed permanently, the next class is tried (SMA-6). */
+/**
+ * Notes that an address gets no further attempt. If a whole class has failed permanently, the next class is tried
+ * (SMA-6).
+ */
 function completeUnit(
   progress: Progress,
   unit: Unit,

@@ -5,17 +5,19 @@ import { channels } from "./channels.ts";
 import { type ClockChange, changeNear, wallClock } from "./time-zones.ts";
 
 export interface QuietHours {
-  /** `22:00` to `08:00`, local time: the next morning where the end is not after the start. */
+  /** `22:00` to `08:00`, local time: the next morning if the end is not after the start. */
   start: string;
   end: string;
   /** Days on which they begin, 0 is Sunday. */
   days: readonly number[];
 }
 
-/** Whether quiet hours defer the messages of a channel: in an inbox, they wait until the user opens the app. */
+/**
+ * Whether quiet hours defer the messages of a channel. Messages in an inbox wait until the user opens the app anyway.
+ */
 export const disturbs = (channel: ChannelType): boolean => channels[channel].address !== "inbox";
 
-/** How many windows may follow each other without a gap, which happens only by a change of the clocks. */
+/** The most windows that may follow each other without a gap, which happens only at a change of the clocks. */
 const MAX_CONSECUTIVE = 14;
 
 /**
@@ -37,7 +39,7 @@ function endAt({ start, end, days }: QuietHours, zone: string, at: number): numb
   const [begins, ends] = [minutesOf(start), minutesOf(end)];
   const today = Math.floor(wallClock(zone, at) / DAY) * DAY;
   let latest: number | undefined;
-  // A clock put back over midnight lets yesterday's window end after today has begun twice.
+  // A clock set back over midnight lets yesterday's window end after today has begun twice.
   for (let day = today - 2 * DAY; day <= today + DAY; day += DAY) {
     if (!days.includes(new Date(day).getUTCDay())) continue;
     const from = day + begins * MINUTE;

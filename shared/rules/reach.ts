@@ -1,4 +1,4 @@
-// The channels by which a subscriber can be reached, and why not by the others (NTF-23, D-CONSENT, D-ATTR).
+// The channels by which a subscriber can be reached, and why the others cannot (NTF-23, D-CONSENT, D-ATTR).
 import { type ChannelType, platformOf } from "./channel-types.ts";
 import { channels } from "./channels.ts";
 import { isBeyondAscii, isPhoneNumber } from "./contacts.ts";
@@ -20,7 +20,7 @@ interface ReachableDevice {
 
 export interface Contact {
   email?: string | undefined;
-  /** `attributes.phone`, whatever it is. */
+  /** `attributes.phone`, of any type. */
   phone?: unknown;
   /** Newest consent by channel and by topic. */
   consents: Readonly<Record<string, string | undefined>>;
@@ -33,11 +33,11 @@ export interface ReachRules {
   category: "marketing" | "transactional";
   /** `opt_in`: marketing email only to subscribers that have opted in. */
   emailConsent: "opt_out" | "opt_in";
-  /** Only subscribers who are in it are reached, whatever the category (TPC-2). */
+  /** Only subscribers who are in the topic are reached, whatever the category (TPC-2). */
   topic?: SendTopic | undefined;
-  /** The list that it goes to: its members who have yet to confirm it are not reached. */
+  /** The list of the send: members who have yet to confirm it are not reached. */
   list?: string | undefined;
-  /** It asks to confirm an opt-in. */
+  /** The message asks to confirm an opt-in. */
   confirms?: true | undefined;
 }
 
@@ -54,7 +54,7 @@ export const unreachableReasons = [
 ] as const;
 export type UnreachableReason = (typeof unreachableReasons)[number];
 
-/** Every address of a subscriber by the selected channels; where there is none, the most specific reason. */
+/** Every address of a subscriber on the selected channels, or the most specific reason why there is none. */
 export function reachOf(
   contact: Contact,
   rules: ReachRules,
@@ -104,11 +104,11 @@ function targetsBy(
   }
 }
 
-/** The provider accepts its address, and its owner has not disabled pushes. */
+/** Whether the provider accepts the device's address, and its owner has not disabled pushes. */
 export const isReachableDevice = ({ status, push_enabled }: Omit<ReachableDevice, "id" | "platform">): boolean =>
   status !== "invalid" && push_enabled !== false;
 
-/** D-CONSENT: a transactional message respects only the suppression of an address. */
+/** Why consent forbids a message. A transactional message respects only the suppression of an address (D-CONSENT). */
 function consentRefusal(
   channel: ChannelType,
   consent: string | undefined,

@@ -1,4 +1,4 @@
-// Why a message went, waits or did not go, and why a journey did not begin: each reason in a few words, for people.
+// Why a message was sent, waits or was not sent, and why a journey did not begin: each reason in a few words.
 import type { RefusalReason } from "./entry-refusals.ts";
 import type { UnreachableReason } from "./reach.ts";
 import type { lateSkips } from "./reasons.ts";
@@ -36,7 +36,7 @@ type Reason =
   | "payload_too_large"
   | "too_many_addresses";
 
-/** After "did not get it:" and after a count. The type demands every reason of the rules. */
+/** Used after "did not get it:" and after a count. The type requires every reason of the rules. */
 const reasons: Record<Reason, string> = {
   unknown_subscriber: "no such subscriber",
   suppressed: "the address is suppressed",
@@ -90,7 +90,7 @@ const reasons: Record<Reason, string> = {
 const ACTIVATE = "Activate, on the page of the journey";
 const PERSON = "on the page of the person";
 
-/** Where in the console that is set which decided: after "To change:". Absent where nothing can be changed any more. */
+/** The page of the console with the deciding setting, after "To change:". Absent if nothing can be changed any more. */
 const settings: Partial<Record<Reason, string>> = {
   suppressed: "Suppressions",
   no_consent: `Channels ${PERSON}`,
@@ -129,6 +129,6 @@ const isOfRules = (reason: string): reason is Reason => Object.hasOwn(reasons, r
 export const reasonText = (reason: string): string =>
   isOfRules(reason) ? reasons[reason] : reason.replaceAll("_", " ");
 
-/** The same, which says whose words they are. */
+/** The same, with the note that the words are the provider's. */
 export const saidReason = (reason: string): string =>
   isOfRules(reason) ? reasons[reason] : `the provider said: ${reasonText(reason)}`;

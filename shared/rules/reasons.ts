@@ -1,4 +1,4 @@
-// Why an address was not reached, in words of the service itself, and which reason counts for a recipient with several.
+// Why an address was not reached, as the service's own codes, and which reason counts for a recipient with several.
 import { compareTexts } from "../kernel/order.ts";
 
 /** The reason of a message that may have been delivered, and is therefore not sent again. */
@@ -18,9 +18,8 @@ export const isLateSkip = (reason: string): boolean => lateSkips.some((skip) => 
 const rankOf = (reason: string): number => (isLateSkip(reason) ? 2 : Number(reason !== UNCONFIRMED));
 
 /**
- * The reason that a recipient is counted with and explained by. It does not depend on the order of the attempts: of two
- * reasons of one rank the first by alphabet counts.
- * @returns undefined if there are none.
+ * The reason that counts for a recipient and explains it. It does not depend on the order of the attempts: of two
+ * reasons of one rank the first by alphabet counts. @returns undefined if there are none
  */
 export const countedReason = <R extends string>(reasons: readonly R[]): R | undefined =>
   reasons.toSorted((a, b) => rankOf(a) - rankOf(b) || compareTexts(a, b))[0];

@@ -1,6 +1,8 @@
-// What becomes of a mail later changes the figures of its recipient, where no other channel reached them (AMB-139).
+// Later news of a mail changes the figures of its recipient if no other channel reached them (AMB-139).
 
-/** `found`: arrived though its provider had not answered. `missed`: of such a one, came back. `lost`: came back. */
+/**
+ * `found`: an unanswered mail that arrived. `missed`: an unanswered mail that bounced. `lost`: any other bounced mail.
+ */
 export const recipientFates = ["found", "missed", "lost"] as const;
 export type RecipientFate = (typeof recipientFates)[number];
 
@@ -10,7 +12,7 @@ interface Result {
   isUnsure?: boolean;
 }
 
-/** What a result of a mail means for its recipient; undefined where it changes nothing for them. */
+/** The fate of a recipient by the result of a mail; undefined if it changes nothing for them. */
 export function fateOf({ kind, isAlone = false, isUnsure = false }: Result): RecipientFate | undefined {
   if (!isAlone) return undefined;
   switch (kind) {
@@ -25,7 +27,7 @@ export function fateOf({ kind, isAlone = false, isUnsure = false }: Result): Rec
 
 type Figures = Partial<Record<"delivered" | "bounced" | "failed" | "uncertain", number>>;
 
-/** What a fate adds to the figures of a send. @param n -1 takes it back */
+/** The change of a send's figures by a fate. @param n -1 takes it back */
 export function figuresOfFate(fate: RecipientFate, n: 1 | -1): Figures {
   const before: Figures = fate === "lost" ? { delivered: -n } : { failed: -n, uncertain: -n };
   return { ...before, [fate === "found" ? "delivered" : "bounced"]: n };

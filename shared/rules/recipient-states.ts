@@ -1,4 +1,4 @@
-// What became of one recipient of a send, or of one of its addresses.
+// The states of one recipient of a send, and of one of its addresses.
 export const recipientStates = [
   "pending",
   "deferred",

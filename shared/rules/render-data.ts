@@ -1,4 +1,4 @@
-// Personalization of a send's custom data (D-LIQUID): each string in it is a template of its own. Names are not.
+// Personalizes a send's custom data (D-LIQUID): each string value is a template of its own. Names are not.
 import { fieldPath } from "./field-path.ts";
 import { hasPlaceholders } from "./placeholders.ts";
 import {
@@ -24,8 +24,8 @@ interface CompiledData<T> {
 const RENDERED_DATA_BYTES = 131_072;
 
 /**
- * Compiles the strings of a JSON object. One that is not a valid template is left as it is: `validateData` refuses it
- * where a send is made, but sends that were stored before may have one.
+ * Compiles the strings of a JSON object. An invalid template is left as it is: `validateData` refuses it when a send is
+ * made, but older stored sends may have one.
  */
 export function compileData<T extends object>(data: T): CompiledData<T> {
   const templates = new Map<string, CompiledTemplate>();

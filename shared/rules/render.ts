@@ -3,7 +3,9 @@ import { Context, type Emitter, Liquid, Output, type Template, toValue, toValueS
 import { FILTERS, NOW } from "./liquid-filters.ts";
 import { hasPlaceholders } from "./placeholders.ts";
 
-/** What a template can refer to. Attributes are available as `subscriber.x` and as `subscriber.attributes.x`. */
+/**
+ * The data that a template can refer to. Attributes are available as `subscriber.x` and as `subscriber.attributes.x`.
+ */
 export interface RenderScope {
   subscriber: {
     id: string;
@@ -15,7 +17,7 @@ export interface RenderScope {
   event?: Record<string, unknown> | undefined;
 }
 
-/** A scope as somebody sees it who may know these attributes of people, and nothing else that says who they are (AGT-4). */
+/** Limits a scope to these attributes, and removes everything else that identifies the person (AGT-4). */
 export function seenWith(attributes: ReadonlySet<string>, { subscriber, ...scope }: RenderScope): RenderScope {
   const known = Object.entries(subscriber.attributes).filter(([name]) => attributes.has(name));
   return { ...scope, subscriber: { id: subscriber.id, attributes: Object.fromEntries(known) } };
@@ -30,7 +32,7 @@ export interface RenderOptions {
 
 interface RenderedText {
   text: string;
-  /** Dotted paths of the variables without a value where the text needed one, each once. */
+  /** Dotted paths of the variables that lacked a value in the text, each once. */
   unknown: string[];
 }
 

@@ -11,7 +11,7 @@ import {
 } from "./segment-rules.ts";
 import { comparisonIn } from "./values.ts";
 
-/** What is known of a subscriber at a time. */
+/** The facts about a subscriber at a time. */
 export interface Facts {
   attributes: Record<string, unknown>;
   /**
@@ -25,7 +25,7 @@ export interface Facts {
 
 export interface Verdict {
   matches: boolean;
-  /** When the result changes by the end of a window alone, in milliseconds; undefined if it does not. */
+  /** When the end of a window alone changes the result, in milliseconds; undefined if none does. */
   nextChangeAt: number | undefined;
 }
 
@@ -35,7 +35,7 @@ export interface Reason {
   path: string;
   matched: boolean;
   expected: Record<string, unknown>;
-  /** The attribute's value, absent when it is missing; for an event, how often it counts (as far as it matters). */
+  /** The attribute's value, absent if it is missing; for an event, how often it counts (as far as it matters). */
   actual?: unknown;
 }
 
@@ -44,22 +44,22 @@ export interface Rule {
   /** The keys of its conditions on attributes, as they are written. */
   keys: readonly string[];
   root: RuleNode;
-  /** The attribute keys that it mentions. */
+  /** The attribute keys in the rule. */
   attributes: ReadonlySet<string>;
   events: readonly EventNode[];
-  /** The result where the attributes alone decide; undefined where it depends on events. */
+  /** The result if attributes alone decide; undefined if it depends on events. */
   decidedBy(attributes: Record<string, unknown>): boolean | undefined;
   judge(facts: Facts): Verdict;
   explain(facts: Facts): Reason[];
 }
 
-/** Whether a stored rule can be compiled also with what the trigger of a run put into it. */
+/** Whether a stored rule compiles, also with the trigger values of a run. */
 export const isRule = (value: unknown): boolean => parseRule(value).kind !== "problem";
 
 /**
- * Compiles a stored rule. Throws TypeError where `parseRule` finds a problem: a rule that was stored without validation
- * cannot match by accident. One that waits for events of the service's own, as could be stored once, matches nobody by them.
- * @param zone where the days of bare dates begin (AMB-137)
+ * Compiles a stored rule. Throws TypeError if `parseRule` finds a problem, so that a rule that was stored without
+ * validation cannot match by accident. An older stored rule that waits for the service's own events matches no
+ * subscriber by them. @param zone where the days of bare dates begin (AMB-137)
  */
 export function compileRule(value: unknown, zone?: string): Rule {
   const compile = (predicate: unknown) => compilePredicate(predicate, comparisonIn(zone));
@@ -114,7 +114,7 @@ export function compileRule(value: unknown, zone?: string): Rule {
 /** The number of newest occurrences that decide a condition. */
 export const occurrencesNeeded = ({ min, max }: EventNode): number => Math.max(min, max === undefined ? 0 : max + 1);
 
-/** An event counts until its window ends; at that very time it no longer counts. */
+/** The number of events that count: an event no longer counts at the very end of its window. */
 const countAt = ({ within }: EventNode, times: readonly number[], at: number): number =>
   within === undefined ? times.length : times.filter((time) => at - time < within).length;
 
@@ -165,7 +165,7 @@ export interface RuleCaps {
   eventConditionsPerRule: number;
 }
 
-/** What exceeds the limits of a plan in a rule, with its path (RUL-6, SEG-7). */
+/** The part of a rule beyond the limits of a plan, with its path (RUL-6, SEG-7). */
 export function capProblem({ events }: Rule, { lookbackDays, eventConditionsPerRule }: RuleCaps) {
   if (events.length > eventConditionsPerRule)
     return { path: "", reason: `must have at most ${eventConditionsPerRule} event conditions on this plan` };

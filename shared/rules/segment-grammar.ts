@@ -30,7 +30,7 @@ export const RULE_JSON_DEPTH = 3 * RULE_DEPTH + 6;
 /** The highest count in a frequency. */
 const MAX_OCCURRENCES = 10_000;
 
-/** A condition on attributes, which must name one at least. */
+/** A condition on attributes, with at least one. */
 const attributes: Grammar = {
   check: (value, path, report) => {
     AttributePredicate.check(value, path, report);
@@ -232,14 +232,14 @@ export function isFlat({ attribute, event }: { attribute?: unknown; event?: unkn
   return hasKey || (isJsonObject(event) && FLAT_EVENT_FIELDS.some((field) => Object.hasOwn(event, field)));
 }
 
-/** How many nodes a value has that may be a tree. It recurses no deeper than `RULE_JSON_DEPTH`. */
+/** The number of nodes in a value that may be a tree. It recurses no deeper than `RULE_JSON_DEPTH`. */
 function countNodes(value: unknown): number {
   const nodes =
     isJsonObject(value) && isJsonObject(value.group) && Array.isArray(value.group.nodes) ? value.group.nodes : [];
   return nodes.reduce<number>((sum, node) => sum + countNodes(node), 1);
 }
 
-/** What a clause about an event asks for, in an explanation. */
+/** The expectation of a clause about an event, in an explanation. */
 export const EventExpectation = namedObject("EventExpectation", {
   about: "An event, how often and since when.",
   fields: {

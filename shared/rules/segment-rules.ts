@@ -36,14 +36,14 @@ interface GroupNode {
 export type RuleLeaf = AttributeNode | EventNode;
 export type RuleNode = RuleLeaf | GroupNode;
 
-/** The path of what is wrong (`group.nodes[1].event.within`, or empty for the whole) and the reason. */
+/** The path of a problem (`group.nodes[1].event.within`, or empty for the whole) and the reason. */
 export interface RuleProblem extends PredicateProblem {
   kind: "problem";
 }
 
 /**
- * Reads a rule of either form as a tree of nodes, or returns its first problem.
- * @param isNew it is to be stored: one of before may wait for events of the service's own, and goes on
+ * Reads a rule of either form as a tree of nodes, or returns its first problem. @param isNew the rule is to be stored;
+ * an older one may wait for the service's own events, and continues to work
  */
 export function parseRule(value: unknown, isNew = false): RuleNode | RuleProblem {
   const problem = problemsIn(SegmentRule, value).find(({ reason }) => isNew || reason !== OWN_EVENTS.refusal);

@@ -4,9 +4,9 @@ export const simulationStatuses = ["pending", "processing", "completed", "failed
 type SimulationStatus = (typeof simulationStatuses)[number];
 
 export const simulationMoves = {
-  /** A worker takes it, at first or after another one stopped. */
+  /** A worker starts it, at first or after another one stopped. */
   begin: { from: ["pending", "processing"], to: "processing" },
-  /** All of the window was looked at. */
+  /** The whole window was replayed. */
   complete: { from: ["processing"], to: "completed" },
   /** It cannot be computed. */
   fail: { from: ["pending", "processing"], to: "failed" },

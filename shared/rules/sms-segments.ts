@@ -1,4 +1,4 @@
-// How an SMS is encoded, and how many parts it is sent and billed as (GSM 03.38).
+// The encoding of an SMS, and the number of parts that it is sent and billed as (GSM 03.38).
 
 const BASIC = /^[@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !"#¤%&'()*+,\-./0-9:;<=>?¡A-ZÄÖÑÜ§¿a-zäöñüà^{}\\[~\]|€]*$/;
 /** Characters of the extension table take two places. */
@@ -13,7 +13,7 @@ export const MAX_SMS = 3_200;
 export const isGsm = (text: string): boolean => BASIC.test(text);
 
 /**
- * `characters`: the places that the text takes in its encoding. A character of two places is not parted: one that does not fit
+ * `characters`: the places of the text in its encoding. A character of two places is never split: one that does not fit
  * at the end of a part begins the next one.
  */
 export function smsSegments(text: string): { encoding: "gsm7" | "ucs2"; characters: number; segments: number } {

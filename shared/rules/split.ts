@@ -3,10 +3,10 @@ import { createHash } from "node:crypto";
 
 const BUCKETS = 10_000;
 
-/** The share of arm A where none is given, in percent. */
+/** The default share of arm A, in percent. */
 export const HALF = 50;
 
-/** What a bucket is used for. Each purpose has its own hash, so that holdout and arm are independent. */
+/** The purpose of a bucket. Each purpose has its own hash, so that holdout and arm are independent. */
 export type SplitPurpose = "holdout" | "split" | "canary";
 
 /** The bucket (0 to 9,999) of a subscriber for one purpose and one unit: a job, or the notification of an experience. */

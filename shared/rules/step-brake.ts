@@ -1,19 +1,19 @@
-// The brake of a step of a journey that sends (F21, docs/decisions/0077): how many messages may be under way, by what is
-// known of the last ones. A step has lanes, each with its own bound, so that workers cannot pass it together.
+// The brake of a journey's send step (F21, docs/decisions/0077): how many messages may be in progress, by the figures
+// of the last ones. A step has lanes, each with its own bound, so that workers cannot pass it together.
 import { MINUTE, SECOND } from "../kernel/clock.ts";
 import { DEFAULT_CANARY_WAIT_MINUTES, isCanary, type Limits, type Safety } from "./brake.ts";
 import { addedUp } from "./counting.ts";
 
 export const LANES = 8;
-/** Messages of a lane that may be under way before anything is known. A pack of runs is smaller. */
+/** Messages of a lane that may be in progress before the first figures. A pack of runs is smaller. */
 const FIRST_MESSAGES = 50;
-/** The figures of a lane that are looked at are of the last messages: of one to two times this many. */
+/** The figures of a lane are those of the last messages: of one to two times this many. */
 const LANE_WINDOW = 125;
 const WAIT_MS = { min: 5 * SECOND, max: 15 * 60 * SECOND };
 
 type ByChannel = Readonly<Record<string, number>>;
 
-/** What is known of messages: how many were tried once, by channel type, and how many of these failed. */
+/** The figures of messages: how many were tried once, by channel type, and how many of these failed. */
 export interface StepAttempts {
   tried: ByChannel;
   errors: ByChannel;
@@ -39,25 +39,28 @@ export interface StepWindow {
   before: StepAttempts;
 }
 
-/** Adds what became known. A full half is kept while the next one fills. */
+/** Adds new figures. A full half is kept while the next one fills. */
 export function slide({ now, before }: StepWindow, more: StepAttempts): StepWindow {
   const sum = attemptsOf([now, more]);
   return sum.passed >= LANE_WINDOW ? { now: NO_STEP_ATTEMPTS, before: sum } : { now: sum, before };
 }
 
-/** How many messages of a lane may be under way: few at first, and while the errors are above their limit without being sure. */
+/**
+ * How many messages of a lane may be in progress: few at first, and if the errors are above their limit but not
+ * certainly.
+ */
 export function laneBound({ max_error_rate: limit }: Limits, { tried, errors, passed }: StepAttempts): number {
   const isSuspect =
     limit !== undefined && Object.entries(errors).some(([channel, n]) => n > limit * (tried[channel] ?? 0));
   return isSuspect ? FIRST_MESSAGES : Math.max(FIRST_MESSAGES, Math.floor(passed / LANES));
 }
 
-/** When a run asks again that found no room: the longer the oldest send takes, the later. */
+/** When a run that found no room checks again: the older the oldest send, the later. */
 export const askStepAgainIn = (oldestMs: number): number => Math.min(WAIT_MS.max, Math.max(WAIT_MS.min, oldestMs));
 
 /**
- * When a person outside the canary of a step goes on; undefined if they need not wait for it.
- * @param times when the first run arrived at the step, and now, in milliseconds
+ * When a person outside the canary of a step goes on; undefined if they need not wait. @param times when the first run
+ * arrived at the step, and now, in milliseconds
  */
 export function canaryEnd(
   { journey, version, step }: { journey: string; version: number; step: string },

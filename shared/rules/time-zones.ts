@@ -6,7 +6,7 @@ const MAX_CACHED = 1_000;
 /** No zone changes its clocks twice within two days. */
 const NEAR = 26 * 60 * MINUTE;
 
-// To make a format costs a hundred times more than to use it. Null: the name is not a zone.
+// Making a format costs a hundred times more than using it. Null: the name is not a zone.
 const formats = new Map<string, Intl.DateTimeFormat | null>();
 
 /** Whether the text is an IANA time zone name such as `Europe/Paris` or `UTC`; offsets such as `+02:00` are not. */
@@ -34,7 +34,7 @@ export interface ClockChange {
   after: number;
 }
 
-/** The clock change that may affect the day from a local time on, or the one offset of that day. */
+/** The clock change that may affect the day after a local time, or the one offset of that day. */
 export function changeNear(zone: string, local: number): ClockChange {
   let from = local - NEAR;
   let to = local + DAY + NEAR;

@@ -9,20 +9,20 @@ export interface SendTopic {
   default: TopicDefault;
 }
 
-/** What a subscriber has said of a channel or topic. */
+/** A subscriber's answer about a channel or topic. */
 export const consentStatuses = ["opted_in", "opted_out", "pending", "unknown", "suppressed"] as const;
 export type ConsentStatus = (typeof consentStatuses)[number];
 
 const PREFIX = "topic:";
 
-/** The name under which the choice of a topic is kept among the consents of a subscriber. */
+/** The name of a topic's choice among the consents of a subscriber. */
 export const consentChannelOf = (key: string): `topic:${string}` => `${PREFIX}${key}`;
 
 /** The key of the topic that a consent is about; undefined for a consent of a channel. */
 export const topicKeyOf = (channel: string): string | undefined =>
   channel.startsWith(PREFIX) ? channel.slice(PREFIX.length) : undefined;
 
-/** @param consents the newest status by channel and topic */
+/** Whether a subscriber is in a topic. @param consents the newest status by channel and topic */
 export function isInTopic(
   consents: Readonly<Record<string, string | undefined>>,
   { key, default: byDefault }: SendTopic,

@@ -24,7 +24,7 @@ const PREFETCHING_AGENT = "Mozilla/5.0";
 const SCANNER =
   /(?<!cu)bot\b|crawl|spider|scan|preview|headless|phantomjs|barracuda|mimecast|proofpoint|safelinks|messagelabs|symantec|trendmicro|fireeye|cloudmark|virustotal|urldefense|curl\/|wget\/|python|java\/|go-http|okhttp|libwww|httpclient|node-fetch|axios|undici/i;
 
-/** @returns undefined if it may be a person. */
+/** The verdict on a request. @returns undefined if it may be a person */
 export function machineVerdict({ method, headers, elapsedMs }: TrackedRequest): MachineVerdict | undefined {
   const agent = (headers["user-agent"] ?? "").trim();
   if (method === "HEAD") return "head";
@@ -39,9 +39,9 @@ export const BURST_MS = 10_000;
 const BURST_LINKS = 5;
 
 /**
- * Whether a machine follows the links of a mail: all of them, or five of many, within seconds, whenever it comes.
- * @param clicked when each link was followed last, in milliseconds
- * @param links how many links the mail has; a mail of one link tells nothing
+ * Whether a machine follows the links of a mail: all of them, or five of many, within seconds, at any time. @param
+ * clicked when each link was last followed, in milliseconds @param links how many links the mail has; a mail of one
+ * link tells nothing
  */
 export function isBurst(clicked: ReadonlyMap<number, number>, links: number, now: number): boolean {
   const recent = [...clicked.values()].filter((at) => Math.abs(now - at) <= BURST_MS);

@@ -1,11 +1,11 @@
-// Texts of hosted pages and of the footer of mails, by language (TPC-4, CHC-4). What a workspace writes, such as the names
-// of its topics, is shown as it is.
+// Texts of hosted pages and of the footer of mails, by language (TPC-4, CHC-4). Texts of a workspace, such as the names
+// of its topics, are shown as they are.
 import { type FooterWords, footerWordsFor, languageCode } from "./footer-words.ts";
 
 const en = {
   /** Above the button: nothing has happened yet. */
   ask: "Press the button to get no more marketing email from this sender.",
-  /** What unsubscribing did. */
+  /** The effect of unsubscribing. */
   noMoreMail: "You will get no more marketing email from this sender.",
   unsubscribed: "You are unsubscribed",
   choose: "Choose what you want to hear about.",

@@ -1,4 +1,4 @@
-// What a condition of a journey says of the event that started the run (D-JNY-RUN).
+// References of a journey's condition to the event that started the run (D-JNY-RUN).
 import { isJsonObject } from "../kernel/objects.ts";
 import { valueAt } from "./predicates.ts";
 

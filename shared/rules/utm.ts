@@ -1,4 +1,4 @@
-// UTM parameters on the links of marketing mail, as a workspace sets them (CHC-6).
+// UTM parameters on the links of marketing mail, by the settings of a workspace (CHC-6).
 import { mappedLinks } from "./html-links.ts";
 import { type MailBodies, mappedUrls } from "./mail-body.ts";
 
@@ -9,13 +9,12 @@ export interface UtmDefaults {
   campaign?: string | undefined;
 }
 
-/** A link that says by itself where its reader comes from, in its query or in the address inside its fragment. */
+/** A link with the origin of its reader, in its query or in the address inside its fragment. */
 const HAS_UTM = /[?&#]utm_[a-z]/i;
 
 /**
- * The query that marks the links of a mail, such as `utm_source=shop&utm_medium=email`.
- * @param send its category decides: transactional mail has none
- * @returns undefined where its links stay as they are
+ * The query that marks the links of a mail, such as `utm_source=shop&utm_medium=email`. @param send its category
+ * decides: transactional mail has none @returns undefined if its links stay as they are
  */
 export function utmQueryOf(
   defaults: UtmDefaults | null | undefined,
@@ -28,7 +27,7 @@ export function utmQueryOf(
     .join("&");
 }
 
-/** An http or https URL with the query before its fragment; the rest of it stays as it is, so that signatures hold. */
+/** An http or https URL with the query before its fragment. The rest stays as it is, so that signatures stay valid. */
 export function withUtm(url: string, query: string): string {
   if (HAS_UTM.test(url)) return url;
   const [, before = "", fragment = ""] = /^([^#]*)(.*)$/s.exec(url) ?? [];

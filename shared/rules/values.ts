@@ -1,4 +1,4 @@
-// How the values of attributes and of properties of events compare (RUL-4, AMB-52, AMB-137).
+// How the values of attributes and event properties compare (RUL-4, AMB-52, AMB-137).
 import { compareTexts } from "../kernel/order.ts";
 import { normalizedAddress } from "./addresses.ts";
 import { type Day, dayOf, momentOf, placeIn } from "./bare-dates.ts";
@@ -32,9 +32,9 @@ const valueSchemas: Pick<Comparison, "valueSchema" | "orderSchema" | "valueProbl
 };
 
 /**
- * Numbers, strings, booleans and null, without coercion (AMB-52). Two texts that are times compare as instants; a bare date is
- * a day in the zone, and an instant is before, in or after it (AMB-137). A time without a zone is read in this one. What is
- * no time is neither before nor after one. Two email addresses are equal however they are written.
+ * Numbers, strings, booleans and null, without coercion (AMB-52). Two texts that are times compare as instants. A bare
+ * date is a day in the zone, and an instant is before, in or after it (AMB-137). A time without a zone is read in this
+ * zone. Other texts are neither before nor after a time. Two email addresses are equal in any spelling.
  */
 const valuesIn = (zone: string): Comparison => ({
   ...valueSchemas,
@@ -82,12 +82,12 @@ function againstDay(value: unknown, operand: string, day: Day, zone: string): nu
   return typeof value === "string" && dayOf(value, zone) !== undefined ? compareTexts(value, operand) : Number.NaN;
 }
 
-/** The same where no zone is known: days are those of UTC. */
+/** The same without a known zone: days are those of UTC. */
 export const plainValues: Comparison = valuesIn("UTC");
 
 const comparisons = new Map<string, (key: string) => Comparison>([["UTC", () => plainValues]]);
 
-/** What compares the values of every key in a zone, for `compilePredicate`. */
+/** The comparison for every key in a zone, for `compilePredicate`. */
 export function comparisonIn(zone = "UTC"): (key: string) => Comparison {
   const known = comparisons.get(zone);
   if (known) return known;
@@ -101,7 +101,7 @@ const isNumber = (value: unknown): boolean => typeof value === "number" && Numbe
 
 const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.length === 0;
 
-/** What is added is read in one way alone: a text that is almost one takes no longer than its length. */
+/** Each addition matches in only one way, so that a text that almost matches takes time linear in its length. */
 const RELATIVE_DATE =
   /^(?:now|today)(?:\(\))?(?:(?:\s*[+-]\s*\d+\s*[a-z]+)+(?:\/[a-z])?|(?:\s*[+-]\s*\d+\s*[a-z]+)*\s*[+-]\s*interval\b.*)$/i;
 const NO_TEXT = new RegExp(
@@ -115,7 +115,7 @@ const NO_TEXT = new RegExp(
 );
 const DATE = /^(?:\d{4}-\d{1,2}-\d{1,2}(?:[T ].*)?|\d{1,2}[./]\d{1,2}[./]\d{4})$/;
 
-/** Why an operand is refused that should be a text. A relative date would be compared as a text, and match nobody. */
+/** Why an operand that should be a text is refused. A relative date would be compared as a text, and match no value. */
 function textProblem(operand: unknown, otherwise: string): string | undefined {
   if (typeof operand !== "string") return otherwise;
   return RELATIVE_DATE.test(operand)
@@ -123,7 +123,7 @@ function textProblem(operand: unknown, otherwise: string): string | undefined {
     : undefined;
 }
 
-/** The same where it is before or after a value: a word for a time, or a date that there is not, would compare as a text. */
+/** The same for an order: a word for a time, or an impossible date, would be compared as a text. */
 function orderedTextProblem(operand: unknown): string | undefined {
   const problem = textProblem(operand, "must be a number or a string");
   if (problem !== undefined || typeof operand !== "string") return problem;

@@ -76,7 +76,7 @@ export const validateDevicePredicate = (value: unknown): PredicateProblem | unde
 
 /**
  * `compilePredicate` for devices: the version keys compare as versions. A device's version may be stored parsed or as
- * text; text that is no version is present but equals nothing. Throws TypeError on an invalid predicate.
+ * text; invalid text is present but equals nothing. Throws TypeError on an invalid predicate.
  */
 export const compileDevicePredicate = (predicate: unknown): ((device: Record<string, unknown>) => boolean) =>
   compilePredicate(predicate, comparisonOf);

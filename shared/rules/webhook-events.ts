@@ -21,7 +21,7 @@ export type Payload = Record<string, unknown>;
 
 /** WEV-5. */
 export interface Envelope {
-  /** The id of the delivery: the same on each attempt (WHK-4). */
+  /** The id of the delivery, the same on each attempt (WHK-4). */
   id: string;
   event_type: WebhookEvent;
   tenant_id: string;
@@ -62,7 +62,7 @@ const BACKOFF_SECONDS = [1, 2, 4];
 /** The result of an attempt: an HTTP status, or why there was no answer. */
 export type AttemptResult = { kind: "answered"; status: number } | { kind: "unanswered"; error: string };
 
-/** WHK-7: the receiver has it. */
+/** Whether the receiver has accepted the event (WHK-7). */
 export const isTaken = (status: number | null): boolean => status !== null && status >= 200 && status <= 299;
 
 export type Verdict = { kind: "delivered" } | { kind: "failed" } | { kind: "retry"; afterSeconds: number };

@@ -1,10 +1,10 @@
-// What more is known of the reason of a send for one person: since when it holds, and what set it.
+// Details of a send's reason for one person: since when it applies, and what set it.
 import type { ChannelType } from "./channel-types.ts";
 import { channels } from "./channels.ts";
 import { conditionText } from "./clause-words.ts";
 import { reasonText } from "./reason-words.ts";
 
-/** What became of the message on one channel. */
+/** The outcome of the message on one channel. */
 export interface Channel {
   channel: ChannelType;
   state: string;
@@ -18,7 +18,7 @@ interface KnownReason {
   sent_at?: string | null;
   /** Why a send failed as a whole. */
   error?: string | null;
-  /** What its brake measured. */
+  /** The figures of its brake. */
   halt?: string | undefined;
   attempts: readonly {
     attempted_at?: readonly string[];
@@ -29,34 +29,34 @@ interface KnownReason {
   now: RulesNow | null;
 }
 
-/** When a message went out that waited after its send had begun, RFC 3339. */
+/** When a message that waited after the start of its send was sent, RFC 3339. */
 export interface WentOut {
   at: string;
   began: string;
   after: "quiet_hours" | "others" | null;
 }
 
-/** What is said of a send: a part of its explanation. */
+/** A send in an explanation. */
 export interface SaidOfSend extends KnownReason {
   decision: string;
   state: string;
-  /** When the send goes out, RFC 3339; of one that did not go out yet. */
+  /** When the send will be sent, RFC 3339; absent after it was sent. */
   goes_at?: string | null;
   /** When the send ended, RFC 3339. */
   ended_at?: string | null;
   wentOut?: WentOut | undefined;
   category?: string;
-  /** When it was first delivered, RFC 3339. */
+  /** When the message was first delivered, RFC 3339. */
   deliveredAt?: string | undefined;
-  /** Of a send with two texts: which one it was, and the share of those who get it, in percent. */
+  /** The variant of a send with two, and the share of its recipients, in percent. */
   variant?: { arm: "a" | "b"; share: number } | undefined;
-  /** How long the others wait after a part of the audience got it, in minutes; of one of the others. */
+  /** How long the other recipients wait after the canary, in minutes; for one of the others. */
   othersAfter?: number | undefined;
-  /** The status of the campaign that holds it. */
+  /** The status of the campaign that holds the send. */
   campaign?: string | undefined;
   /** A step of a journey sends it. */
   isOfJourney?: boolean;
-  /** The status of the experience that it shows. */
+  /** The status of the experience that the send shows. */
   experience?: string | undefined;
   channels: readonly Channel[];
   waits?: readonly { why: string; since: string | null; attempts: number; until: string }[];
@@ -66,7 +66,7 @@ interface RulesNow {
   subscriber_filters: readonly { key: string; condition?: unknown; matches: boolean }[];
   topic: { key: string; default: string; choice: string | null; chosen_at: string | null; reachable: boolean } | null;
   email_consent_mode: string;
-  /** Without `unmet`, whether the rule is met is not said. */
+  /** Without `unmet`, it is unknown whether the rule is met. */
   segment: { name: string; is_dynamic: boolean; unmet?: string | null | undefined } | null;
   list: { name: string; consent: string | null; consent_at: string | null } | null;
   unusable_channels: readonly { name: string | null; why: string }[];
@@ -81,7 +81,7 @@ interface RulesNow {
   }[];
   quiet_hours: { start: string; end: string; timezone: string } | null;
   caps: readonly ReachedCap[];
-  /** Null where each channel of the send is tried. */
+  /** Null if every channel of the send is tried. */
   ranking?: readonly unknown[] | null;
 }
 
@@ -93,23 +93,23 @@ interface ReachedCap {
   count: number;
 }
 
-/** What `moment` writes. */
+/** The format of `moment`. */
 export const MOMENT = /(\d{4}-\d\d-\d\d) (\d\d:\d\d) UTC/g;
 
 /** `2026-11-20 23:00 UTC` */
 export const moment = (at: string): string => `${at.slice(0, 10)} ${at.slice(11, 16)} UTC`;
 
-/** Reasons of the channels of a person, which may have gone since. */
+/** Reasons of a person's channels, which may no longer apply. */
 const ofChannels = ["suppressed", "no_consent", "invalid_phone", "address_not_supported", "no_device", "no_address"];
 
-/** Whether what decided holds still, as far as that can be known. */
+/** Whether the reason still applies, as far as that can be known. */
 export function holdsStill({ reason, now }: KnownReason): boolean {
   if (reason === null || now === null) return true;
   if (reason === "topic_opt_out") return now.topic?.reachable !== true;
   return !ofChannels.includes(reason) || now.channels.some((channel) => channel.reason === reason);
 }
 
-/** What more is known of a reason, in brackets. */
+/** The details of a reason, in brackets. */
 export function detailOf(said: KnownReason): string {
   const words = wordsOf(said);
   return words === undefined ? "" : ` (${words})`;
@@ -149,7 +149,7 @@ function wordsOf(said: KnownReason): string | undefined {
   }
 }
 
-/** How often it was tried, where that was more than once. */
+/** The number of attempts, if there were several. */
 function triedWords({ attempts }: KnownReason): string | undefined {
   const times = attempts.flatMap(({ attempted_at = [] }) => attempted_at).toSorted();
   const last = times.at(-1);
@@ -165,7 +165,7 @@ const suppressions: Readonly<Record<string, string>> = {
 
 const claimIn = (attempts: KnownReason["attempts"]) => attempts.find(({ claimed_with }) => claimed_with)?.claimed_with;
 
-/** What held for the address when the message was claimed; of one that was skipped before, what holds now. */
+/** The state of the address when the message was claimed; if it was skipped before, the present state. */
 function suppressionWords({ attempts, now }: KnownReason): string {
   const current = now?.channels.find(({ suppression }) => suppression)?.suppression;
   const why = claimIn(attempts)?.suppression ?? current?.reason;
@@ -183,7 +183,7 @@ const consents: Readonly<Record<string, string>> = {
 
 const consentText = (consent: string | null): string => consents[consent ?? "unknown"] ?? String(consent);
 
-/** Whether what holds now was said after the audience of the send was decided. */
+/** Whether the present statement is newer than the decision about the audience of the send. */
 const isLater = (at: string | null, sent: string | null | undefined): boolean =>
   at !== null && typeof sent === "string" && at > sent;
 
@@ -220,7 +220,7 @@ function capWords(cap: ReachedCap | undefined): string | undefined {
   return `${cap.count} of ${cap.max} ${cap.category} messages${by} a ${cap.per}`;
 }
 
-/** Errors of a send that mean a reason of the rules. */
+/** Errors of a send that correspond to a reason of the rules. */
 const errors: Readonly<Record<string, string>> = { expired: "expired", "no usable channel": "no_channel" };
 
 function failureWords(error: string | null | undefined, now: RulesNow | null): string | undefined {

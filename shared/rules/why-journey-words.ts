@@ -1,4 +1,4 @@
-// What a journey did with one person, in sentences.
+// Explains in sentences what a journey did with one person.
 import { MINUTE } from "../kernel/clock.ts";
 import { conditionText } from "./clause-words.ts";
 import type { Exit } from "./journey-graph.ts";
@@ -7,25 +7,27 @@ import { reasonText, saidReason, settingWords } from "./reason-words.ts";
 import { moment } from "./why-details.ts";
 import { because } from "./why-words.ts";
 
-/** What starts the runs of a journey: an event, or a segment that is entered or left, with what of its rule does not hold. */
+/**
+ * What starts the runs of a journey: an event, or a segment that is entered or left, with the unmet part of its rule.
+ */
 export type StartedBy =
   | { kind: "event"; name: string }
   | { kind: "segment"; name: string; entered: boolean; unmet: string | null }
   | { kind: "nothing" };
 
-/** Why a step sent nothing: what more is known of its reason, such as ` (opted out)`, and whether it holds still. */
+/** Why a step sent nothing: the details of its reason, such as ` (opted out)`, and whether it still applies. */
 export interface KnownSkip {
   words: string;
   holdsStill: boolean;
 }
 
-/** Why a step failed, and what more is known of that, such as ` (the quota is used up)`. */
+/** Why a step failed, with its details, such as ` (the quota is used up)`. */
 export interface KnownFailure {
   reason: string;
   words: string;
 }
 
-/** What is said of a journey: a part of what explains one person in it. */
+/** A journey in the explanation for one person. */
 interface SaidOfJourney {
   triggers: readonly {
     at: string;
@@ -52,13 +54,13 @@ interface SaidOfJourney {
   } | null;
   /** Why steps of the newest run failed. */
   failures?: ReadonlyMap<string, KnownFailure> | undefined;
-  /** What more is known of why its steps sent nothing. */
+  /** Details of why its steps sent nothing. */
   skips?: ReadonlyMap<string, KnownSkip> | undefined;
-  /** What the branches and waits of the newest run asked for: a condition, the name of an event. */
+  /** The conditions of the newest run's branches and waits: a rule, or the name of an event. */
   asked?: ReadonlyMap<string, string> | undefined;
-  /** When it goes on, of a run that waits for those who get the message of its step first, RFC 3339. */
+  /** When a run goes on that waits for the canary of its step, RFC 3339. */
   othersAt: string | null;
-  /** What a step of the newest run is called, by its id. */
+  /** The name of a step of the newest run, by its id. */
   nameOf: (step: string) => string;
   /** The exits of the newest run's version. */
   exits: readonly Exit[];
@@ -67,12 +69,12 @@ interface SaidOfJourney {
   now: {
     would_enter: boolean;
     reason: string | null;
-    /** What of the rules of entry does not hold, in words. */
+    /** The unmet part of the entry rules, in words. */
     unmet: string | null;
   };
 }
 
-/** What a journey did with one person: the newest run, else the results of the newest trigger. */
+/** Explains what a journey did with one person: the newest run, else the results of the newest trigger. */
 export function journeyInWords(said: SaidOfJourney): string {
   const { triggers, runs, waiting, startedBy, now } = said;
   const [run] = runs;
@@ -109,7 +111,7 @@ const hasChanged = (outcome: string, { status, now }: SaidOfJourney): boolean =>
   status === "archived" ||
   (outcome === "over_quota" ? now.would_enter : OF_STATUS.test(outcome) && outcome !== now.reason);
 
-/** @param isSettled what refused it is over, or what changes it is said of now */
+/** Explains a trigger. @param isSettled the cause of its refusal is over, or the explanation says how to change it */
 function triggerSentence(
   { at, occurred_at, event_name, segment, outcome }: SaidOfJourney["triggers"][number],
   isSettled: boolean,
@@ -124,7 +126,7 @@ function triggerSentence(
 
 type SaidRun = SaidOfJourney["runs"][number];
 
-/** Where the event that began it occurred before it was received. */
+/** Explains an event that was received after it occurred. */
 function lateWords({ id, entered_at }: SaidRun, triggers: SaidOfJourney["triggers"]): string {
   const cause = triggers.find(({ run_id, outcome }) => run_id === id && outcome === "entered");
   if (!cause || Date.parse(entered_at) - Date.parse(cause.occurred_at) < MINUTE) return "";
@@ -133,7 +135,7 @@ function lateWords({ id, entered_at }: SaidRun, triggers: SaidOfJourney["trigger
 
 const MAX_BEFORE = 3;
 
-/** Who entered several times got what the journey sends as often. */
+/** A person who entered several times got the messages of the journey as often. */
 function beforeSentence([, ...before]: readonly SaidRun[]): string[] {
   const times = before.slice(0, MAX_BEFORE).map(({ entered_at, status }) => `${moment(entered_at)} (${status})`);
   return before.length > 0 ? [`Entered ${before.length + 1} times, before that on ${times.join(", ")}.`] : [];
@@ -159,7 +161,7 @@ function runSentences(run: SaidRun, said: SaidOfJourney): string[] {
   ];
 }
 
-/** Which way a branch or a wait led, by what it asked for. */
+/** The way of a branch or a wait, by its condition. */
 function wayOf(outcome: string, asked: string | undefined): string | undefined {
   const [kind, way] = outcome.split(":");
   if (kind === "branch") return `the condition was ${way === "then" ? "" : "not "}met${asked ? ` (${asked})` : ""}`;
@@ -192,7 +194,7 @@ function outcomeSentence(
 
 const EXIT_CONDITION = /^exit_condition:(\d+)$/;
 
-/** Why a run ended, unless it went to its end; an exit condition by what it is about. */
+/** Why a run ended, unless it reached its end; an exit condition by its subject. */
 function exitWords(reason: string, exits: SaidOfJourney["exits"]): string {
   if (reason === "exit") return "";
   const index = EXIT_CONDITION.exec(reason)?.[1];

@@ -12,7 +12,7 @@ export const because = (reason: string | null): string => (reason === null ? "" 
 export const erasedInWords = (at: string): string =>
   `This person was erased on ${moment(at)}: nothing more is sent, and what was sent before is no longer known by name.`;
 
-/** What became of a message, in one sentence, and of each channel where they differ. */
+/** The outcome of a message in one sentence, and of each channel if they differ. */
 export function sendInWords(said: SaidOfSend): string {
   const isSaid = ({ state, reason }: Channel) => state === said.state && reason === said.reason;
   const others = said.channels.filter((channel) => !isSaid(channel) && channel.state !== "delivered");
@@ -37,7 +37,7 @@ function wentOutSentence({ wentOut, now }: SaidOfSend): string[] {
   return [`It went out on ${moment(at)}${after ? causes[after] : ""}; the send began on ${moment(began)}.`];
 }
 
-/** Why it was delivered to a person who has opted out by now. */
+/** Why it was delivered to a person who has since opted out. */
 function despiteSentence({ channels: all, now, category, deliveredAt }: SaidOfSend): string[] {
   const arrived = all.flatMap(({ channel, state }) => (state === "delivered" ? [channel] : []));
   const out = now?.channels.find(({ channel, consent }) => consent === "opted_out" && arrived.includes(channel));
@@ -57,7 +57,7 @@ const hoursOf = (now: SaidOfSend["now"]): string => {
   return quiet ? ` (${quiet.start} to ${quiet.end}, ${quiet.timezone})` : "";
 };
 
-/** The channels of the send that were not tried, where others were, with the reasons that hold now. */
+/** The channels of the send that were not tried, if others were, with the reasons that apply now. */
 function leftOutSentences({ channels: tried, now }: SaidOfSend): string[] {
   if (!now || now.ranking || tried.length === 0) return [];
   const leftOut = now.channels.filter(({ channel }) => !tried.some((attempt) => attempt.channel === channel));
@@ -68,7 +68,7 @@ function leftOutSentences({ channels: tried, now }: SaidOfSend): string[] {
   });
 }
 
-/** What was delivered is not shown while its experience is paused, and after its end. */
+/** A delivered message is not shown while its experience is paused, and after its end. */
 function experienceSentence({ experience, channels: all }: SaidOfSend): string[] {
   if (!experience || !all.some(({ state }) => state === "delivered")) return [];
   if (experience === "paused")
@@ -115,7 +115,7 @@ function mainSentence(said: SaidOfSend): string {
   }
 }
 
-/** Who meets the rule of a static segment becomes a member once it is computed again. */
+/** A person who meets the rule of a static segment becomes a member when it is computed again. */
 function whereToChange({ reason, now }: SaidOfSend): string {
   const segment = reason === "not_in_segment" ? now?.segment : undefined;
   return segment && !segment.is_dynamic && segment.unmet === null
@@ -134,7 +134,7 @@ function deferredSentence(said: SaidOfSend): string {
   return `Not yet${by}: it waits for the end of quiet hours${hoursOf(now)}${until ? `, ${moment(until)}` : ""}.${settingWords("quiet_hours")}`;
 }
 
-/** Quiet hours are over, and it has not gone out. */
+/** Quiet hours are over, and the message was not sent. */
 function heldSentence(said: SaidOfSend): string {
   if (said.reason !== null) return pendingSentence({ ...said, waits: [] });
   const again = againWords(said.waits);
