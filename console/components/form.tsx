@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { ServiceError } from "../../sdk/src/errors.ts";
 import type { RunningAction } from "../app/action.ts";
 import { durationOf, secondsOf } from "../app/duration.ts";
+import { isSame } from "../app/merge.ts";
 import { refusalText } from "../app/refusal.ts";
 import { Button } from "./button.tsx";
 import { DurationField } from "./duration.tsx";
@@ -57,7 +58,9 @@ export interface SchemaFormProps {
   /** Closes the dialog around it. */
   cancel?: (() => unknown) | undefined;
   action: RunningAction;
-  /** With what the schema asks for. */
+  /** Its button stays in sight while something is not saved. */
+  isLong?: boolean;
+  /** With what the schema asks for. @returns whether it was done */
   onSubmit: (values: never) => unknown;
   children?: ComponentChildren;
 }
@@ -69,6 +72,8 @@ const wordsOf = (name: string): string => {
     .replace(/\bid\b/g, "ID");
   return text.charAt(0).toUpperCase() + text.slice(1);
 };
+
+const labelOf = (name: string, { label = wordsOf(name) }: FieldText = {}): string => label;
 
 /** What is wrong with the whole, after the fields that have an input said theirs. */
 export function FormFault({ error, placed }: { error: ServiceError | undefined; placed: Iterable<string> }) {
@@ -120,6 +125,22 @@ export function Form({ error, kind = "form", onSubmit, children }: FormProps) {
   );
 }
 
+/**
+ * What of a draft is not saved yet.
+ * @param words by field, where its name is not what it is called; empty for what nobody wrote
+ */
+export const unsavedOf = (
+  { value, begun }: { value: object; begun: object },
+  words: Readonly<Record<string, string>> = {},
+): string[] => {
+  const before = new Map(Object.entries(begun));
+  const changed = Object.entries(value).filter(([name, one]) => !isSame(one, before.get(name)));
+  return [...new Set(changed.map(([name]) => words[name] ?? name))].filter((word) => word !== "");
+};
+
+export const NotSaved = ({ of }: { of: readonly string[] }) =>
+  of.length > 0 && <span class="dim">Not saved: {of.join(", ")}</span>;
+
 interface FormEndProps {
   action: RunningAction;
   /** The fields that have an input. */
@@ -129,6 +150,8 @@ interface FormEndProps {
   /** The form is not what the page is there for. */
   isMinor?: boolean;
   refusal?: string | undefined;
+  /** Of a long form, which is saved from wherever one is in it. */
+  unsaved?: readonly string[] | undefined;
   /** Closes the dialog around it. */
   cancel?: (() => unknown) | undefined;
   /** Further buttons. */
@@ -136,8 +159,9 @@ interface FormEndProps {
 }
 
 /** What is wrong with the whole of a form, and its buttons. */
-export function FormEnd({ action, placed, submit, icon, isMinor, refusal, cancel, children }: FormEndProps) {
-  return (
+export function FormEnd(props: FormEndProps) {
+  const { action, placed, submit, icon, isMinor, refusal, unsaved, cancel, children } = props;
+  const end = (
     <>
       <FormFault error={action.error} placed={placed} />
       <div class={cancel ? "actions end" : "actions"}>
@@ -153,9 +177,11 @@ export function FormEnd({ action, placed, submit, icon, isMinor, refusal, cancel
           {submit}
         </Button>
         {children}
+        {unsaved && <NotSaved of={unsaved} />}
       </div>
     </>
   );
+  return unsaved ? <div class={unsaved.length > 0 ? "form-end save-bar" : "form-end"}>{end}</div> : end;
 }
 
 export function SchemaForm({
@@ -166,6 +192,7 @@ export function SchemaForm({
   submit,
   cancel,
   action,
+  isLong,
   onSubmit,
   children,
 }: SchemaFormProps) {
@@ -175,6 +202,7 @@ export function SchemaForm({
   const asked = Object.entries(schema.properties ?? {}).filter(([name]) => !omit.includes(name));
   const defaults = Object.fromEntries(asked.map(([name, field]) => [name, startOf(name, field)]));
   const [values, setValues] = useState<Values>(defaults);
+  const [begun, setBegun] = useState<Values>(defaults);
   const isShown = (name: string) => {
     const [other, value] = texts[name]?.when ?? [];
     return other === undefined || values[other] === value;
@@ -187,8 +215,12 @@ export function SchemaForm({
     Object.fromEntries(
       Object.entries(values).filter(([name, value]) => isShown(name) && value !== "" && value !== undefined),
     );
+  const labels = Object.fromEntries(fields.map(([name]) => [name, labelOf(name, texts[name])]));
+  const submitIt = async () => {
+    if (await onSubmit(given() as never)) setBegun(values);
+  };
   return (
-    <Form error={action.error} onSubmit={() => onSubmit(given() as never)}>
+    <Form error={action.error} onSubmit={submitIt}>
       {fields.map(([name, field]) => (
         <SchemaField
           key={name}
@@ -202,7 +234,13 @@ export function SchemaForm({
         />
       ))}
       {children}
-      <FormEnd action={action} placed={fields.map(([name]) => name)} submit={submit} cancel={cancel} />
+      <FormEnd
+        action={action}
+        placed={fields.map(([name]) => name)}
+        submit={submit}
+        unsaved={isLong ? unsavedOf({ value: values, begun }, labels) : undefined}
+        cancel={cancel}
+      />
     </Form>
   );
 }
@@ -218,7 +256,7 @@ interface SchemaFieldProps {
 }
 
 function SchemaField({ name, field, text, value, fault, required, onInput }: SchemaFieldProps) {
-  const label = (text.label ?? wordsOf(name)) + (required || field.type === "boolean" ? "" : " (optional)");
+  const label = labelOf(name, text) + (required || field.type === "boolean" ? "" : " (optional)");
   const { hint } = text;
   const described = { label, hint, fault };
   if (field.type === "array" && field.items?.enum) {

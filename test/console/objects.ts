@@ -246,4 +246,31 @@ export function objectStories(open: () => Promise<Tab>): void {
     await page.getByLabel("Kind").selectOption("list");
     await page.locator(".timeline li", { hasText: "Newsletter" }).getByText("added").waitFor();
   });
+
+  it("what is not saved of a long form is named beside its button, which stays in sight (CON-3)", async () => {
+    const { page, visit } = await open();
+    const forms: [path: string, submit: string][] = [
+      ["content/templates/new", "Save the template"],
+      ["campaigns/new", "Save the draft"],
+      ["content/experiences/new", "Save the draft"],
+      ["segments/new", "Create the segment"],
+    ];
+    await page.setViewportSize({ width: 1280, height: 420 });
+    for (const [path, submit] of forms) {
+      await visit(path);
+      const button = page.getByRole("button", { name: submit });
+      expect(await page.getByText(/^Not saved/).count(), path).toBe(0);
+      await page.getByLabel("Name", { exact: true }).fill("By the way");
+      await page.getByText("Not saved: name", { exact: true }).waitFor();
+      await page.evaluate("scrollTo(0, 0)");
+      const { y, height } = (await button.boundingBox()) ?? { y: 0, height: 420 };
+      expect(y + height, path).toBeLessThan(420);
+      expect(await violationsInThemes(page), path).toEqual({});
+      await button.scrollIntoViewIfNeeded();
+      await page.getByRole("button", { name: "Cancel", exact: true }).click();
+      await page.getByRole("button", { name: "Discard", exact: true }).click();
+      await page.locator("dialog[open]").waitFor({ state: "detached" });
+    }
+    await page.setViewportSize({ width: 1280, height: 800 });
+  });
 }

@@ -18,7 +18,7 @@ import { seenBy, useGuard } from "../../components/conflict.tsx";
 import { contentOf, faultsUnder, type Own, sharedOf } from "../../components/content-model.ts";
 import { GiveUp } from "../../components/dialog.tsx";
 import { TextField } from "../../components/field.tsx";
-import { Form, FormEnd } from "../../components/form.tsx";
+import { Form, FormEnd, unsavedOf } from "../../components/form.tsx";
 import { MessagePreview } from "../../components/message-preview.tsx";
 import { Card, Page } from "../../components/page.tsx";
 import {
@@ -65,6 +65,8 @@ export const hasInput = (path: string): boolean =>
   /^((name|target|topic|safety)\b|messages\[\d+\]\.((content|variant_b)\b|split_percentage$|template_id$|channel_ids$|scheduled_at$))/.test(
     path,
   );
+
+const WORDS = { target: "audience", holdout: "control group", safety: "brake", lost: "" };
 
 type Undefinable<T> = { [K in keyof T]: T[K] | undefined };
 
@@ -124,7 +126,12 @@ function DraftForm({ campaign, at: opened, done }: Undefinable<EditorProps>) {
             watch={(arm) => preview({ n, arm })}
           />
         ))}
-        <FormEnd action={action} placed={Object.keys(fields).filter(hasInput)} submit="Save the draft">
+        <FormEnd
+          action={action}
+          placed={Object.keys(fields).filter(hasInput)}
+          submit="Save the draft"
+          unsaved={unsavedOf(kept, WORDS)}
+        >
           <Button icon="plus" adds onClick={() => kept.set({ messages: [...messages, EMPTY] })}>
             Add a message
           </Button>

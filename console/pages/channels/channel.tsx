@@ -161,9 +161,11 @@ function FormCredentials({ channel, given }: { channel: Channel; given: Credenti
       initial={channel.settings ?? {}}
       submit="Save and verify"
       action={upload}
+      isLong
       onSubmit={async (values) => {
         const done = await upload.run(channel.id, values);
         if (done) say(SAVED);
+        return done !== undefined;
       }}
     />
   );

@@ -16,7 +16,7 @@ import { seenBy, useGuard } from "../../components/conflict.tsx";
 import { GiveUp } from "../../components/dialog.tsx";
 import { ExperienceSeen } from "../../components/experience-seen.tsx";
 import { Choices, SelectField, TextField } from "../../components/field.tsx";
-import { Form, FormEnd } from "../../components/form.tsx";
+import { Form, FormEnd, unsavedOf } from "../../components/form.tsx";
 import { ImageField } from "../../components/image-field.tsx";
 import { EventField } from "../../components/known.tsx";
 import { useSeenBy } from "../../components/message-preview.tsx";
@@ -33,6 +33,15 @@ const FORMATS = {
   card: "Card",
   fullscreen: "Full screen",
   inbox_only: "Inbox only",
+};
+const WORDS = {
+  a: "content",
+  b: "variant B",
+  isTest: "variant B",
+  actions: "buttons",
+  trigger_event: "event",
+  split: "variant B",
+  holdout: "control group",
 };
 const MAX_ACTIONS = 4;
 
@@ -104,7 +113,7 @@ function Editor({ experience }: { experience?: Experience }) {
         <Says form={form} arm={shown} setArm={setArm} />
         <Shows form={form} />
         <Reaches form={form} />
-        <FormEnd action={action} placed={form.placed} submit="Save the draft">
+        <FormEnd action={action} placed={form.placed} submit="Save the draft" unsaved={unsavedOf(kept, WORDS)}>
           <GiveUp isChanged={!isSame(draft, kept.begun)} onClick={leave} />
         </FormEnd>
       </div>

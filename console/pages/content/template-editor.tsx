@@ -13,7 +13,7 @@ import { ContentEditor } from "../../components/content-editor.tsx";
 import { type Content, contentOf, faultsUnder, type Own } from "../../components/content-model.ts";
 import { GiveUp } from "../../components/dialog.tsx";
 import { TextField } from "../../components/field.tsx";
-import { Form, FormEnd } from "../../components/form.tsx";
+import { Form, FormEnd, unsavedOf } from "../../components/form.tsx";
 import { MessagePreview } from "../../components/message-preview.tsx";
 import { Card, Page } from "../../components/page.tsx";
 import { type Category, CategorySelect } from "../../components/pickers.tsx";
@@ -105,6 +105,7 @@ function Editor({ template }: { template?: Template }) {
           action={action}
           placed={["name", ...Object.keys(fields).filter((path) => path.startsWith("content."))]}
           submit="Save the template"
+          unsaved={unsavedOf(kept)}
         >
           <GiveUp isChanged={!isSame(kept.value, kept.begun)} onClick={leave} />
         </FormEnd>

@@ -7,7 +7,7 @@ import { useQuery } from "../../app/query.ts";
 import { useSettled } from "../../app/settled.ts";
 import { plural } from "../../app/time.ts";
 import { TextField } from "../../components/field.tsx";
-import { Form, FormEnd } from "../../components/form.tsx";
+import { Form, FormEnd, unsavedOf } from "../../components/form.tsx";
 import { Card } from "../../components/page.tsx";
 import { PersonLink } from "../../components/person.tsx";
 import { RuleBuilder, type RuleDraft, wholeOf } from "../../components/rule-builder.tsx";
@@ -98,6 +98,14 @@ function Moves({ id, rule }: { id: string; rule: SegmentRule | undefined }) {
 
 export const UNFINISHED = "Finish the conditions first.";
 
+const WORDS = {
+  rule: "conditions",
+  isWhole: "conditions",
+  rows: "conditions",
+  text: "conditions",
+  isDynamic: "dynamic",
+};
+
 interface RuleFormProps {
   action: RunningAction;
   name: string;
@@ -106,6 +114,7 @@ interface RuleFormProps {
   more?: ComponentChildren;
   submit: string;
   refusal: string | undefined;
+  kept: { value: object; begun: object };
   onSubmit: () => Promise<void>;
   buttons?: ComponentChildren;
   /** The conditions, with what the API says about them. */
@@ -113,7 +122,7 @@ interface RuleFormProps {
 }
 
 export function RuleForm(props: RuleFormProps) {
-  const { action, name, onName, more, submit, refusal, onSubmit, buttons, children } = props;
+  const { action, name, onName, more, submit, refusal, kept, onSubmit, buttons, children } = props;
   const fields = action.error?.fields ?? {};
   const [path, fault] = Object.entries(fields).find(([one]) => one.startsWith("rule")) ?? [];
   return (
@@ -123,7 +132,13 @@ export function RuleForm(props: RuleFormProps) {
         {more}
       </Card>
       {children(path && `${path}: ${fault}`)}
-      <FormEnd action={action} placed={path ? ["name", path] : ["name"]} submit={submit} refusal={refusal}>
+      <FormEnd
+        action={action}
+        placed={path ? ["name", path] : ["name"]}
+        submit={submit}
+        refusal={refusal}
+        unsaved={unsavedOf(kept, WORDS)}
+      >
         {buttons}
       </FormEnd>
     </Form>

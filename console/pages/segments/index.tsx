@@ -94,6 +94,7 @@ function New() {
         }
         submit="Create the segment"
         refusal={rule ? undefined : UNFINISHED}
+        kept={kept}
         onSubmit={save}
         buttons={<GiveUp isChanged={!isSame(kept.value, kept.begun)} onClick={leave} />}
       >

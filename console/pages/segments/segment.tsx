@@ -109,6 +109,7 @@ function Rule({ segment }: { segment: Segment }) {
       onName={(next) => kept.set({ name: next })}
       submit="Save"
       refusal={rule ? unchanged : UNFINISHED}
+      kept={kept}
       onSubmit={save}
       buttons={
         <>

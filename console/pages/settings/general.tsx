@@ -3,16 +3,16 @@ import type { WorkspacePage } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
 import { call } from "../../app/api.ts";
 import { type Fields, useFields } from "../../app/fields.ts";
-import { changesOf, isSame } from "../../app/merge.ts";
+import { changesOf } from "../../app/merge.ts";
 import { useQuery } from "../../app/query.ts";
 import { regionOptions } from "../../app/regions.ts";
 import { me, readMe } from "../../app/session.ts";
 import { currencyName, fullTime } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
-import { Button } from "../../components/button.tsx";
+import { Discard } from "../../components/button.tsx";
 import { seenBy, useGuard } from "../../components/conflict.tsx";
 import { Check, Choices, SelectField, TextField } from "../../components/field.tsx";
-import { Form, FormEnd } from "../../components/form.tsx";
+import { Form, FormEnd, unsavedOf } from "../../components/form.tsx";
 import { Card } from "../../components/page.tsx";
 import { Loaded, Skeleton } from "../../components/states.tsx";
 import { AgentAttributes } from "./agent-attributes.tsx";
@@ -59,7 +59,7 @@ function GeneralForm({ found }: { found: WorkspacePage }) {
   const { values, set } = form;
   const fields = update.error?.fields ?? {};
   const saved = draftOf(found);
-  const changed = names(saved).flatMap((name) => (isSame(saved[name], values[name]) ? [] : WORDS[name]));
+  const unsaved = unsavedOf({ value: values, begun: saved }, WORDS);
   const guard = useGuard(saved, () => seenBy((options) => call("account.getWorkspace", [options]), draftOf));
   const save = async () => {
     const mine = await guard.settle(values);
@@ -107,18 +107,9 @@ function GeneralForm({ found }: { found: WorkspacePage }) {
           />
         </div>
       </div>
-      <div class="save-bar">
-        <FormEnd action={update} placed={Object.keys(fields).filter(hasInput)} submit="Save">
-          {changed.length > 0 && (
-            <>
-              <Button kind="quiet" onClick={() => set(saved)}>
-                Discard
-              </Button>
-              <span class="dim">Not saved: {changed.join(", ")}</span>
-            </>
-          )}
-        </FormEnd>
-      </div>
+      <FormEnd action={update} placed={Object.keys(fields).filter(hasInput)} submit="Save" unsaved={unsaved}>
+        {unsaved.length > 0 && <Discard onClick={() => set(saved)} />}
+      </FormEnd>
       {guard.question}
     </Form>
   );
@@ -170,9 +161,6 @@ const WORDS: Record<keyof Draft, string> = {
   postal_address: "postal address",
   utm_defaults: "links of emails",
 };
-
-// An object literal has the names of its type and no others, hence the cast.
-const names = (draft: Draft) => Object.keys(draft) as (keyof Draft)[];
 
 function Workspace({ form: { values, set, field } }: { form: Fields<Draft> }) {
   const options = [...new Set([values.timezone, "UTC", ...zones])].map((value) => ({ value, label: value }));
