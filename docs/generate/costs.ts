@@ -143,7 +143,22 @@ const EACH: readonly { routes: RegExp; units: number; of: string }[] = [
   {
     routes: /^GET .*\/v1\/subscribers$/,
     units: 0.6,
-    of: "person that its filter passes by, at most 5,000; of an `email` that is found, of 20 and of all who have it",
+    of: "person that its filter passes by, at most 5,000; of an `email` that is found, of 20 and of all who have it; and 2 for each of 16 KB that it shows, at most 4 MB of them",
+  },
+  {
+    routes: /^POST .*\/segments\/(preview|:id\/compare)$/,
+    units: 2,
+    of: "person of 16 KB in the workspace, at most 10,000 of them, or as many as 43 MB hold where there are more",
+  },
+  {
+    routes: /^GET .*\/(segments\/:id\/members|lists\/:id\/subscribers)$/,
+    units: 4.2,
+    of: "person of 16 KB that it shows, at most 100",
+  },
+  {
+    routes: /^GET .*\/insights\/(series|deliverability|heatmap)$/,
+    units: 5,
+    of: "day in which all kinds of messages went out, at most 366; of one campaign or journey one for each 40 days of one that anything was counted for",
   },
 ];
 

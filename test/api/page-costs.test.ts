@@ -1,10 +1,12 @@
 // What an explanation and a numbered page cost by what they show: docs/access.md says how much more for each.
 import { expect, it } from "vitest";
 import { eachOf, recordedCosts } from "../../docs/generate/costs.ts";
-import { timestamp } from "../../shared/kernel/clock.ts";
+import { DAY, MINUTE, timestamp } from "../../shared/kernel/clock.ts";
+import { HourCount } from "../../shared/store/insights/items.ts";
 import { TouchItem } from "../../shared/store/sends/ledger/ledger-items.ts";
+import { SHARDS } from "../../shared/store/shards.ts";
 import { withCampaigns } from "../support/campaigns.ts";
-import { quickStore } from "../support/people.ts";
+import { addPeople, quickStore } from "../support/people.ts";
 import { spent } from "../support/spending.ts";
 import type { Tenant, TestWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
@@ -19,16 +21,19 @@ interface Asked {
   tenant: Tenant;
   route: string;
   path: string;
+  body?: object | undefined;
 }
 
 /** @returns the units of a call, and those that docs/access.md says without what it names for each */
-async function unitsOf({ world, tenant, route, path }: Asked) {
+async function unitsOf({ world, tenant, route, path, body }: Asked) {
   const as = await tenant.dashboard();
   // The first call of an environment also reads keys and secrets.
-  await world.call(`GET ${path}`, { as });
+  const [method] = route.split(" ");
+  const ask = () => world.call(path.startsWith("/") ? `${method} ${path}` : path, { as, ...(body && { body }) });
+  await ask();
   let status = 0;
   const { rcu, wcu } = await spent(world, async () => {
-    status = (await world.call(`GET ${path}`, { as })).status;
+    status = (await ask()).status;
   });
   return { status, units: rcu + wcu, own: recordedCosts()?.routes[route]?.dashboard?.units ?? 0 };
 }
@@ -83,4 +88,60 @@ it("a page of lists costs for each list that a name finds, and for those that th
   const found = Array.from({ length: all }, (_, n) => String(n)).filter((text) => text.includes("9")).length;
 
   expect(units).toBeLessThanOrEqual(Math.min(found, shown) * eachOf(route)!.units + all / 60);
+});
+
+it.each([
+  ["POST /api/v1/segments/preview", (a: string) => ({ attribute: { a0: { $eq: a } } })],
+  ["POST /api/v1/segments/:id/compare", (a: string) => ({ rule: { attribute: { a0: { $eq: a } } } })],
+  ["GET /api/v1/segments/:id/members", undefined],
+  ["GET /api/v1/lists/:id/subscribers", undefined],
+  ["GET /api/v1/subscribers", undefined],
+])("%s costs for each person with a profile of 16 KB what docs/access.md says (D2)", async (route, bodyOf) => {
+  const { world, tenant } = await withTenant();
+  const people = 100;
+  const ids = await addPeople(world, tenant, people, () => ({ attributes }));
+  const made = route.includes("lists")
+    ? await tenant.call("POST /api/v1/lists", { name: "Everybody" })
+    : await tenant.call("POST /api/v1/segments", { name: "Everybody", rule: { attribute: { a0: { $exists: true } } } });
+  if (route.includes("lists"))
+    await tenant.call(`POST /api/v1/lists/${made.body.id}/subscribers`, { subscriber_ids: ids });
+  await world.advance(10 * MINUTE);
+  const path = route.replace(":id", made.body.id);
+  const { status, units, own } = await unitsOf({ world, tenant, route, path, body: bodyOf?.("x".repeat(240)) });
+
+  expect(status).toBe(200);
+  // Of a list of people the units are for those that it passes by.
+  const each = route === "GET /api/v1/subscribers" ? 2 : eachOf(route)!.units;
+  expect(units).toBeGreaterThan(people);
+  expect(units).toBeLessThanOrEqual(own + people * each);
+});
+
+it("a series costs for each of its days what docs/access.md says (D2, RDA-10)", async () => {
+  const { world, tenant } = await withTenant();
+  const store = quickStore(world, tenant);
+  const days = 20;
+  const hours = Array.from({ length: 24 }, (_, n) => String(n).padStart(2, "0"));
+  const figures = ["delivered", "failed", "bounced", "complained", "unsubscribed", "opened", "opened_human", "clicked"];
+  const types = ["ios", "android", "web_push", "email", "sms", "chat_app", "in_app"];
+  const counters = [
+    ...hours.flatMap((hour) => [`delivered:${hour}`, `opened:${hour}`]),
+    ...["k|marketing", "k|transactional", ...types.map((type) => `c|${type}`)].flatMap((of) =>
+      figures.map((figure) => `${of}|${figure}`),
+    ),
+  ];
+  const row = Object.fromEntries(counters.map((name) => [name, 123_456]));
+  for (let n = 0; n < days; n++)
+    for (const shard of SHARDS)
+      await store.put(HourCount, { shard, day: timestamp(world.clock.now() - n * DAY).slice(0, 10) }, row);
+  const route = "GET /api/v1/insights/series";
+  const { status, units, own } = await unitsOf({
+    world,
+    tenant,
+    route,
+    path: "/api/v1/insights/series?group_by=channel",
+  });
+
+  expect(status).toBe(200);
+  expect(units).toBeGreaterThan(days);
+  expect(units).toBeLessThanOrEqual(own + days * eachOf(route)!.units);
 });
