@@ -35,7 +35,7 @@ write and read units of the table (u), size of the answer, and processor time th
 checks of the fuzzer. Profiles were as large as the publishable key may make them, 64 attributes and 16 KB; a larger one, which
 a server key wrote, costs a unit more for each KB. A long request costs up to 4 units for each KB, and its answer may have it
 four times; a preview of a template has it once for each of eight channels. A call without the credential is refused for at most ${shownCost(costs.refused)}.
-A tool costs what it costs in the dashboard, and the call of \`/v1/mcp\`. A live stream is none of these calls: what it costs is in
+S3 is not in these numbers: a mail of more than 100 KB is stored for what eight write units cost, and read for two thirds of one. A tool costs what it costs in the dashboard, and the call of \`/v1/mcp\`. A live stream is none of these calls: what it costs is in
 [deploy.md](deploy.md#what-it-costs), and what it brings of the inbox when it opens costs as much as in a list.
 
 Nothing that is public costs more than ${ANYBODY_UNITS} units and 64 KB, and nothing with the SDK key more than 40 units, 15 for a consent, 8 for each

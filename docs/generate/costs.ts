@@ -148,7 +148,7 @@ const EACH: readonly { routes: RegExp; units: number; of: string }[] = [
   {
     routes: /^POST .*\/segments\/(preview|:id\/compare)$/,
     units: 2,
-    of: "person of 16 KB in the workspace, at most 10,000 of them, or as many as 43 MB hold where there are more",
+    of: "person of 16 KB in a workspace of at most 10,000; of a larger one a sample is read, for 450",
   },
   {
     routes: /^GET .*\/(segments\/:id\/members|lists\/:id\/subscribers)$/,
