@@ -13,11 +13,14 @@ const MAX_PAGE_BYTES = 4 * 1_048_576;
 /** Of the 6 MB that Lambda returns, the part for items, beside the headers and the rest of the answer. */
 const MAX_NUMBERED_BYTES = 6 * 1_048_576 - 65_536;
 
+/** Measured as Lambda carries it: JSON in a JSON string, where a quote in a text has four bytes. */
+const carriedBytes = (said: unknown): number => Buffer.byteLength(JSON.stringify(JSON.stringify(said)));
+
 /** Tells for one entry after another whether the page has room for it. The first one always fits. */
 export function pageRoom(): (entry: unknown) => boolean {
   let used = 0;
   return (entry) => {
-    const bytes = Buffer.byteLength(JSON.stringify(entry));
+    const bytes = carriedBytes(entry);
     const fits = used === 0 || used + bytes <= MAX_PAGE_BYTES;
     if (fits) used += bytes;
     return fits;
@@ -29,8 +32,7 @@ export function pageRoom(): (entry: unknown) => boolean {
  * if they are together larger than an answer may be
  */
 export function inOneAnswer<T>(entries: T[]): T[] {
-  // Measured as Lambda carries it: JSON in a JSON string.
-  if (Buffer.byteLength(JSON.stringify(JSON.stringify(entries))) <= MAX_NUMBERED_BYTES) return entries;
+  if (carriedBytes(entries) <= MAX_NUMBERED_BYTES) return entries;
   throw invalid({ page: "is too large: ask for fewer entries" });
 }
 

@@ -22,6 +22,7 @@ import { findJobs, getJob } from "./sends/jobs/jobs.ts";
 import { placeInPlan } from "./sends/reports/audience-place.ts";
 import { type ExplainDeps, explainRecipient, type SentRows, sentSince } from "./sends/reports/explain.ts";
 import { Explanation } from "./sends/reports/explanation.ts";
+import { messageRoom } from "./sends/reports/shown-messages.ts";
 import { Profile, type ProfileRow } from "./subscribers/items.ts";
 import { listSubscribers } from "./subscribers/list.ts";
 import { getProfile, isLiving, type LivingProfile, newestOfExternalId } from "./subscribers/subscribers.ts";
@@ -57,7 +58,8 @@ const MAX_EXPLAINED = 10;
 const MAX_OTHERS = 3;
 
 /** @throws 404 for an unknown id, 422 naming `person`, `send`, `campaign` or `journey` for an unknown name */
-export async function whyOf(deps: WhyDeps, person: string, { kind, of }: { kind: WhyKind; of: string }): Promise<Why> {
+export async function whyOf(given: WhyDeps, person: string, { kind, of }: { kind: WhyKind; of: string }): Promise<Why> {
+  const deps = { ...given, room: messageRoom() };
   const profile = await personBy(deps, person);
   if (!isLiving(profile)) return whyOfErased(deps.store, profile, { kind, of });
   const subscriber = { id: profile.id, name: profile.external_id };

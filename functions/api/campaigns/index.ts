@@ -1,7 +1,7 @@
 // Campaigns: several messages to one audience, released together, paused and archived as one.
 import * as v from "valibot";
 import { SendCost } from "../../../shared/contract/cost.ts";
-import { numberedPage, pageFields } from "../../../shared/contract/paging.ts";
+import { inOneAnswer, numberedPage, pageFields } from "../../../shared/contract/paging.ts";
 import { arms, lost, missed, reached } from "../../../shared/contract/results.ts";
 import { OneOf, said, TrueOrFalse, titled } from "../../../shared/contract/schemas.ts";
 import { periodFields, requirePeriod, textQuery, windowFields, windowOf } from "../../../shared/contract/window.ts";
@@ -79,7 +79,8 @@ export const campaigns = group("campaigns", "Several messages to one audience.",
       const filter = awaiting_approval ? { status: "draft", ...query, waits: true } : query;
       const { items, ...rest } = await listCampaigns(store, { ...filter, size });
       const found = results ? await resultsOf(store, items) : [];
-      return { items: items.map((item, n) => ({ ...shown(item), ...(found[n] && { results: found[n] }) })), ...rest };
+      const shownItems = items.map((item, n) => ({ ...shown(item), ...(found[n] && { results: found[n] }) }));
+      return { items: inOneAnswer(shownItems), ...rest };
     },
   ),
 

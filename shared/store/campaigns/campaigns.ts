@@ -1,6 +1,6 @@
 // Campaigns (CMP): an ordered list of messages, each of which becomes one job when the campaign is released.
 import type * as v from "valibot";
-import { inOneAnswer, type PageQuery } from "../../contract/paging.ts";
+import type { PageQuery } from "../../contract/paging.ts";
 import type { SafetyInput } from "../../contract/safety.ts";
 import { copyName } from "../../contract/schemas.ts";
 import type { Target } from "../../contract/send-input.ts";
@@ -98,7 +98,7 @@ export async function listCampaigns(
   query: PageQuery & ListFilter,
 ): Promise<{ items: Campaign[]; total: number; page: number; page_size: number }> {
   const { rows, total } = await listPage(store, CampaignItem, query);
-  return { items: inOneAnswer(rows.map(campaignOf)), total, page: query.page, page_size: query.size };
+  return { items: rows.map(campaignOf), total, page: query.page, page_size: query.size };
 }
 
 /** The same as a draft: without times that have passed. @throws 404, 429 beyond 10,000 campaigns. */

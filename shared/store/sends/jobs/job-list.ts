@@ -80,7 +80,8 @@ export async function listJobs(
 async function pageOf(store: StoreReader, found: readonly JobRecord[], next: string | undefined) {
   const whole = await withContents(store, found);
   const takes = pageRoom();
-  const end = whole.findIndex((job) => !takes(job));
+  // The answer says title and body once more, beside what channels say.
+  const end = whole.findIndex((job) => !takes(job.by_channel ? [job, job.title, job.body] : job));
   const jobs = end < 0 ? whole : whole.slice(0, end);
   const position = end < 0 ? next : jobs.at(-1)?.id;
   return { jobs, ...(position !== undefined && { next: position }) };

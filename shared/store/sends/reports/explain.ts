@@ -27,13 +27,15 @@ import { type ChunkRef, CLOCK_TOLERANCE_MS, chunkRefOf, type TouchRow, touchesSi
 import { type AudiencePlace, audiencePlaceOf } from "./audience-place.ts";
 import type { Explanation, RulesNow, Wait } from "./explanation.ts";
 import { rulesNow } from "./rules-now.ts";
-import { shownMessages } from "./shown-messages.ts";
+import { type MessageRoom, shownMessages } from "./shown-messages.ts";
 import { deliveryOf } from "./went-out.ts";
 
 export interface ExplainDeps {
   store: StoreReader;
   workspace: () => Promise<WorkspaceRecord | undefined>;
   mails: MailReading;
+  /** Of an answer with several sends. */
+  room?: MessageRoom;
 }
 
 interface AskedRecipient {
@@ -50,7 +52,7 @@ interface AskedRecipient {
  * @throws 404 for an unknown send, and for an unknown subscriber that the send did not concern.
  */
 export async function explainRecipient(
-  { store, workspace, mails }: ExplainDeps,
+  { store, workspace, mails, room }: ExplainDeps,
   { job: id, subscriber, sent, isDiscreet = false }: AskedRecipient,
 ): Promise<Explanation> {
   const stored = await withContent(store, await getJob(store, id));
@@ -102,7 +104,7 @@ export async function explainRecipient(
     held_out,
     split: job.variant_b && shareOf("split", job, subscriber, job.split_percentage ?? HALF),
     canary: canaryOf(job, subscriber),
-    messages: await shownMessages(store, job, profile, { ledger, messages }),
+    messages: await shownMessages(store, job, profile, { ledger, messages }, room),
     evaluated_at: timestamp(store.clock.now()),
   };
 }

@@ -142,6 +142,10 @@ const ShownMessage = v.object({
     "It was rendered again, and attributes that it shows have changed since; `null`: whether they have is not known",
     v.nullable(v.boolean()),
   ),
+  left_out: said(
+    "What the answer has no room for. The explanation of this send by itself has it",
+    v.optional(v.array(v.string())),
+  ),
 });
 export type ShownMessage = v.InferOutput<typeof ShownMessage>;
 
