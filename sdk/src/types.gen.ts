@@ -3577,6 +3577,8 @@ export interface Recipient {
     html?: string | undefined;
     /** It was rendered again, and attributes that it shows have changed since; `null`: whether they have is not known */
     attributes_changed: boolean | null;
+    /** What the answer has no room for. The explanation of this send by itself has it */
+    left_out?: string[] | undefined;
   })[];
   /** What the rules say at this moment */
   now: {
