@@ -1,6 +1,7 @@
 // Search of campaigns, lists and others by name: without case and accents in the first pages, then as the API finds them.
 import { api, call } from "./api.ts";
 import { createLookup, numbered, PAGE } from "./lookup.ts";
+import { personName } from "./person-name.ts";
 import { sendName } from "./send-name.ts";
 
 export interface NamedChoice {
@@ -69,6 +70,47 @@ export const findList = byBoth(
   async (page) => (await api.lists.list({ page, page_size: PAGE })).items.map(asList),
   async (name, options) => (await api.lists.list({ name, page_size: MAX_FOUND }, options)).items.map(asList),
 );
+
+/** Of which there are few, in one answer. */
+const whole =
+  (kind: string, read: () => Promise<readonly NamedChoice[]>): Find =>
+  (text) =>
+    lookup.find(kind, text, async () => ({ items: await read(), next_cursor: "" }));
+
+const saying = (...parts: readonly (string | null | undefined)[]): string => parts.filter(Boolean).join(", ");
+
+export const findChannel = whole("channels", async () => (await api.channels.list()).channels);
+
+export const findEndpoint = whole("webhooks", async () =>
+  (await api.webhooks.list()).items.map(({ id, target_url, description }) => ({
+    id,
+    name: saying(target_url, description),
+  })),
+);
+
+export const findTopic = whole("topics", async () =>
+  (await api.topics.list()).items.map(({ key, name }) => ({ id: key, name })),
+);
+
+export const findMember = whole("members", async () =>
+  (await api.team.listMembers()).items.map(({ user_id, name, email }) => ({ id: user_id, name: saying(name, email) })),
+);
+
+const asImage = ({ id, filename }: { id: string; filename: string }) => ({ id, name: filename });
+
+export const findImage: Find = (text) =>
+  lookup.find(
+    "assets",
+    text,
+    numbered(async (page) => (await api.assets.list({ page, page_size: PAGE })).items.map(asImage), PAGE),
+  );
+
+/** People whose external ID, email, phone or last name begins with it. Several have one name. */
+export const findPerson: Find = async (q, options) =>
+  (await api.subscribers.list({ q, limit: MAX_FOUND }, options)).items.map((person) => ({
+    id: person.id,
+    name: saying(personName(person), person.email),
+  }));
 
 /** @param from the kinds of sources; by default all but journeys */
 export const findSend =

@@ -2,20 +2,24 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Icon, type IconName } from "../components/icon.tsx";
 import { pages } from "../pages/index.ts";
-import { api } from "./api.ts";
 import { panel } from "./keys.ts";
 import {
   type Find,
   findCampaign,
+  findChannel,
+  findEndpoint,
   findExperience,
+  findImage,
   findJourney,
   findList,
+  findMember,
+  findPerson,
   findSegment,
   findSend,
   findTemplate,
+  findTopic,
   forgetNames,
 } from "./named.ts";
-import { personName } from "./person-name.ts";
 import { go, pathTo } from "./router.ts";
 import { leave } from "./session.ts";
 
@@ -49,88 +53,34 @@ const MAX_FOUND = 5;
 /** What started a send that stands for itself. */
 const OWN_SENDS = ["api", "notification", "schedule"];
 
-/** What has a name, by the page that shows it. A search that fails finds nothing; the call log has the error. */
-const searches: readonly {
-  page: string;
-  icon: IconName;
-  noun: string;
-  find: Find;
-  hrefOf: (id: string) => string;
-}[] = [
-  {
-    page: "people",
-    icon: "people",
-    noun: "",
-    find: async (q, options) =>
-      (await api.subscribers.list({ q, limit: MAX_FOUND }, options)).items.map((person) => ({
-        id: person.id,
-        // Several people have one name.
-        name: [personName(person), person.email].filter(Boolean).join(", "),
-      })),
-    hrefOf: (id) => pathTo("people", id),
-  },
-  {
-    page: "campaigns",
-    icon: "campaign",
-    noun: "campaign",
-    find: findCampaign,
-    hrefOf: (id) => pathTo("campaigns", id),
-  },
-  {
-    page: "activity",
-    icon: "send",
-    noun: "send",
-    find: findSend(OWN_SENDS),
-    hrefOf: (id) => pathTo("activity", id),
-  },
-  {
-    page: "experiences",
-    icon: "content",
-    noun: "experience",
-    find: findExperience,
-    hrefOf: (id) => pathTo("content", `experiences/${id}`),
-  },
-  {
-    page: "journeys",
-    icon: "journey",
-    noun: "journey",
-    find: findJourney,
-    hrefOf: (id) => pathTo("journeys", id),
-  },
-  {
-    page: "segments",
-    icon: "segment",
-    noun: "segment",
-    find: findSegment,
-    hrefOf: (id) => pathTo("segments", id),
-  },
-  {
-    page: "templates",
-    icon: "content",
-    noun: "template",
-    find: findTemplate,
-    hrefOf: (id) => pathTo("content", `templates/${id}`),
-  },
-  {
-    page: "lists",
-    icon: "content",
-    noun: "list",
-    find: findList,
-    hrefOf: (id) => pathTo("content", `lists/${id}`),
-  },
+/** What has a name: its icon, what it is, how it is found, and the page of one. A search that fails finds nothing; the call log has the error. */
+const searches: readonly (readonly [icon: IconName, noun: string, find: Find, hrefOf: (id: string) => string])[] = [
+  ["people", "", findPerson, (id) => pathTo("people", id)],
+  ["campaign", "campaign", findCampaign, (id) => pathTo("campaigns", id)],
+  ["send", "send", findSend(OWN_SENDS), (id) => pathTo("activity", id)],
+  ["content", "experience", findExperience, (id) => pathTo("content", `experiences/${id}`)],
+  ["journey", "journey", findJourney, (id) => pathTo("journeys", id)],
+  ["segment", "segment", findSegment, (id) => pathTo("segments", id)],
+  ["content", "template", findTemplate, (id) => pathTo("content", `templates/${id}`)],
+  ["content", "list", findList, (id) => pathTo("content", `lists/${id}`)],
+  ["content", "topic", findTopic, () => pathTo("content", "topics")],
+  ["content", "image", findImage, () => pathTo("content", "assets")],
+  ["channel", "channel", findChannel, (id) => pathTo("channels", id)],
+  ["webhook", "endpoint", findEndpoint, (id) => pathTo("webhooks", id)],
+  ["settings", "member", findMember, () => pathTo("settings", "team")],
 ];
 
-/** People whose external ID, email, phone or last name begins with what was typed, and what has it in its name. */
+/** What has what was typed in its name. */
 function useFound(text: string): { hits: readonly Hit[]; isSearching: boolean } {
   const [found, setFound] = useState<Readonly<Record<number, Hit[]>>>({});
   useEffect(() => {
     setFound({});
     if (text.length < 2) return;
     const abort = new AbortController();
-    const look = async ({ page, icon, noun, find, hrefOf }: (typeof searches)[number]): Promise<Hit[]> => {
+    const look = async ([icon, noun, find, hrefOf]: (typeof searches)[number]): Promise<Hit[]> => {
       const all = await find(text, { signal: abort.signal }).catch(() => []);
       return all.slice(0, MAX_FOUND).map(({ id, name }) => ({
-        id: `${page}-${id}`,
+        id: `${noun}-${id}`,
         title: name,
         note: "",
         noun,

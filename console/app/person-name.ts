@@ -36,3 +36,11 @@ export function attributeValue(text: string): JsonValue {
     return text;
   }
 }
+
+/** Of its first and its last word. */
+export function initialsOf(name: string): string {
+  const words = name.split(/[\s._-]+/).filter(Boolean);
+  const [first = "?", ...others] = words;
+  const last = others.at(-1) ?? "";
+  return `${[...first][0] ?? ""}${[...last][0] ?? ""}`.toUpperCase();
+}

@@ -13,6 +13,7 @@ import { pages } from "../pages/index.ts";
 import { Drawer } from "./drawer.tsx";
 import { panel } from "./keys.ts";
 import { Palette } from "./palette.tsx";
+import { initialsOf } from "./person-name.ts";
 import { pathTo, place, workspacePath } from "./router.ts";
 import { agencyOf, leave, me, sentenceOf, session, switchTo } from "./session.ts";
 import { store, stored } from "./stored.ts";
@@ -70,6 +71,7 @@ function Navigation() {
     <nav class={`nav${isOpen ? " is-open" : ""}${isNarrow ? " narrow" : ""}`} aria-label="Console">
       <div class="nav-top">
         <img class="nav-mark" src="/console/icon.svg" alt="" />
+        <Initials />
         <Workspaces />
         <span class="menu-button">
           <Button kind="quiet" icon="menu" label="Menu" pressed={isOpen} onClick={() => setOpen(!isOpen)} />
@@ -155,6 +157,17 @@ function useTheme() {
     setDark(!isDark);
   };
   return { isDark, toggle };
+}
+
+/** Of the workspace, where only icons are shown. */
+function Initials() {
+  const { name = "", kind } = me.value?.tenant ?? {};
+  const label = `Workspace: ${name}${kind === "sandbox" ? ", sandbox" : ""}`;
+  return (
+    <span class={`nav-initials ${kind}`} role="img" aria-label={label} title={label}>
+      {initialsOf(name)}
+    </span>
+  );
 }
 
 /** Names where the API tells them, else the beginning of the id. */

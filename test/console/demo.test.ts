@@ -135,7 +135,7 @@ describe.skipIf(!hasBrowser)("the demo in Chromium", () => {
         await page.keyboard.press("Enter");
       }
     };
-    const saved = () => page.getByText("Not saved yet.").waitFor({ state: "detached" });
+    const saved = () => page.getByText(/^Not saved/).waitFor({ state: "detached" });
     await press("Save");
     await saved();
     await press("Activate", "Activate it");

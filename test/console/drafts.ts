@@ -44,11 +44,11 @@ export function draftStories(open: () => Promise<Tab>): void {
     await leave(journey);
     await page.locator("button.chart-node", { hasText: "Wait" }).waitFor();
     await page.getByRole("button", { name: "Save", exact: true }).click();
-    await page.getByText("Not saved yet.").waitFor({ state: "detached" });
+    await page.getByText(/^Not saved/).waitFor({ state: "detached" });
     await page.getByRole("button", { name: /^Insert a step after Wait/ }).click();
     await page.locator(".chart-panel").getByRole("button", { name: "Branch", exact: true }).click();
     await page.getByRole("button", { name: "Discard" }).click();
-    await page.getByText("Not saved yet.").waitFor({ state: "detached" });
+    await page.getByText(/^Not saved/).waitFor({ state: "detached" });
     expect(await page.locator("button.chart-node", { hasText: "Branch" }).count()).toBe(0);
 
     await visit("content");

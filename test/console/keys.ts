@@ -257,6 +257,10 @@ export function keyStories(open: () => Promise<Tab>): void {
     await page.reload();
     await page.getByRole("button", { name: "Icons only", pressed: true }).waitFor();
     expect((await page.locator("nav.nav").boundingBox())?.width).toBeLessThan(60);
+    await page
+      .getByRole("img", { name: /^Workspace: ./ })
+      .getByText("D", { exact: true })
+      .waitFor();
     await page.getByRole("link", { name: "Webhooks" }).waitFor();
     const drawn = await page
       .locator(".nav-body a svg")
@@ -265,5 +269,6 @@ export function keyStories(open: () => Promise<Tab>): void {
     expect(await violations(page, "light", "nav.nav")).toEqual([]);
     await icons.click();
     expect((await page.locator("nav.nav").boundingBox())?.width).toBeGreaterThan(200);
+    expect(await page.getByRole("img", { name: /^Workspace/ }).count()).toBe(0);
   });
 }

@@ -108,7 +108,7 @@ export function meanwhileStories(open: () => Promise<Tab>): void {
     await other.getByRole("button", { name: /^Insert a step after/ }).click();
     await other.locator(".chart-panel").getByRole("button", { name: "Send a message", exact: true }).click();
     await other.getByRole("button", { name: "Save", exact: true }).click();
-    await other.getByText("Not saved yet.").waitFor({ state: "detached" });
+    await other.getByText(/^Not saved/).waitFor({ state: "detached" });
     await other.close();
     await page.reload();
     await page.getByRole("button", { name: "Discard" }).click();
@@ -187,7 +187,7 @@ export function meanwhileStories(open: () => Promise<Tab>): void {
     await read;
     await page.getByText("version 2").waitFor();
     expect(await panel.getByLabel("How long", { exact: true }).inputValue()).toBe("3");
-    await page.getByText("Not saved yet.").waitFor({ state: "detached" });
+    await page.getByText(/^Not saved/).waitFor({ state: "detached" });
   });
 
   it("an experience whose send reached nobody says why, and whom it reaches before it is resumed (CON-3)", async () => {

@@ -73,6 +73,28 @@ export function paletteStories(open: () => Promise<Tab>): void {
     await page.keyboard.press("Escape");
   });
 
+  it("the palette finds channels, endpoints, topics, images and members, and leads to them (CON-4)", async () => {
+    const { page, visit } = await open();
+    const answers: Record<string, object> = {
+      webhooks: { items: [{ id: "w", target_url: "https://shop.example.org/in", description: "Zephyr of the shop" }] },
+      topics: { items: [{ key: "zephyr", name: "Zephyr news" }] },
+      "in-app/assets?*": { items: [{ id: "i", filename: "zephyr.png" }] },
+      "team/members": { items: [{ user_id: "u", name: "Zephyrine Moreau", email: "z@example.org" }] },
+    };
+    await visit("home");
+    for (const [path, json] of Object.entries(answers))
+      await page.route(`**/api/v1/${path}`, (route) => route.fulfill({ json }));
+    await page.keyboard.press("Control+k");
+    await page.locator("dialog.palette input").fill("zephyr");
+    const hits = page.locator("dialog.palette [role=option]");
+    for (const hit of ["Zephyr of the shopendpoint", "Zephyr newstopic", "zephyr.pngimage", "z@example.orgmember"])
+      await hits.filter({ hasText: hit }).waitFor();
+    await page.locator("dialog.palette input").fill("in-app");
+    await hits.filter({ hasText: /channel$/ }).click();
+    await page.getByRole("link", { name: "Channels" }).first().waitFor();
+    await page.getByRole("heading", { name: "Status" }).waitFor();
+  });
+
   it("a send is found by its title, in the palette and in the list, which says who was held out (CON-4, CON-3)", async () => {
     const { page, visit } = await open();
     await visit("send");

@@ -2,6 +2,10 @@
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 import { draftJourney, type Tab, violations, violationsInThemes } from "../support/console-tab.ts";
+import { bodyOf } from "../support/told.ts";
+
+/** What is changed before it has passed is one change. */
+const PAUSE_MS = 700;
 
 async function draft(page: Page, name: string): Promise<void> {
   await page.getByLabel("Name").fill(name);
@@ -111,6 +115,35 @@ export function releaseProblemStories(open: () => Promise<Tab>): void {
     await dialog.getByRole("link", { name: "Simulate on history" }).click();
     await dialog.waitFor({ state: "detached" });
     await page.getByRole("button", { name: "Simulate on history", pressed: true }).waitFor();
+  });
+
+  it("name, trigger and who enters of a journey are changed, undone, done again and saved (CON-3)", async () => {
+    const { page, visit } = await open();
+    const body = () => page.waitForRequest((one) => one.method() === "PUT");
+    await draftJourney({ page, visit }, "At first", "came_first");
+    await page.getByRole("button", { name: "the event came_first happens", exact: true }).click();
+    const name = page.getByLabel("Name of the journey");
+    await name.fill("In the end");
+    await page.getByText("Not saved: name", { exact: true }).waitFor();
+    await page.waitForTimeout(PAUSE_MS);
+    await page.getByLabel("A person may enter again").check();
+    await page.getByText("Not saved: name, who enters", { exact: true }).waitFor();
+    expect(await violationsInThemes(page)).toEqual({});
+    await press(page, "Undo");
+    await page.getByText("Not saved: name", { exact: true }).waitFor();
+    await press(page, "Undo");
+    await page.getByText(/^Not saved/).waitFor({ state: "detached" });
+    expect(await name.inputValue()).toBe("At first");
+    await press(page, "Redo");
+    await press(page, "Redo");
+    const saved = body();
+    await press(page, "Save");
+    const entry_rules = { allow_reentry: true, reentry_window: "1d" };
+    expect(await bodyOf(page, await saved)).toMatchObject({ name: "In the end", entry_rules });
+    await page.getByText(/^Not saved/).waitFor({ state: "detached" });
+    await page.getByRole("heading", { name: "In the end", level: 1 }).waitFor();
+    await press(page, "Activate");
+    await page.getByText("A person may enter again, at most once in 1 day.").waitFor();
   });
 
   it("what the release of a campaign is refused for is marked at its field (CON-3)", async () => {

@@ -161,7 +161,7 @@ export function releaseStories(open: () => Promise<Tab>): void {
     const saved = page.waitForRequest((one) => one.method() === "PUT");
     await press(page, "Save");
     expect(await bodyOf(page, await saved)).toMatchObject({ trigger: { event_name: "came_home", max_age: "none" } });
-    await page.getByText("Not saved yet.").waitFor({ state: "detached" });
+    await page.getByText(/^Not saved/).waitFor({ state: "detached" });
     await press(page, "Activate");
     await dialog.getByText("Events of any age start a run, imported ones too.").waitFor();
     expect(await violations(page)).toEqual([]);

@@ -112,7 +112,7 @@ export function stories({ service, open }: Bench): void {
 
   it("a product manager simulates a journey, changes it, compares the versions, moves runs, plays days, and reads the lift (CON-3)", async () => {
     const { page, visit } = await open();
-    const saved = () => page.getByText("Not saved yet.").waitFor({ state: "detached" });
+    const saved = () => page.getByText(/^Not saved/).waitFor({ state: "detached" });
     await visit("journeys");
     let items = [halted];
     await page.route("**/brakes", (route) => route.fulfill({ json: { items } }));

@@ -153,7 +153,7 @@ export function typingStories(open: () => Promise<Tab>): void {
     await limit.and(page.locator("[aria-invalid=true]")).waitFor();
     await limit.fill("5");
     await page.getByRole("button", { name: "Save", exact: true }).click();
-    await page.getByText("Not saved yet.").waitFor({ state: "detached" });
+    await page.getByText(/^Not saved/).waitFor({ state: "detached" });
     expect(await limit.inputValue()).toBe("5");
   });
 
@@ -281,6 +281,6 @@ async function openBranch({ page, visit }: Tab): Promise<void> {
   await page.getByRole("button", { name: /^Insert a step after/ }).click();
   await page.locator(".chart-panel").getByRole("button", { name: "Branch", exact: true }).click();
   await page.getByRole("button", { name: "Save", exact: true }).click();
-  await page.getByText("Not saved yet.").waitFor({ state: "detached" });
+  await page.getByText(/^Not saved/).waitFor({ state: "detached" });
   await page.locator("button.chart-node", { hasText: "Branch" }).click();
 }

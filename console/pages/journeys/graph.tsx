@@ -1,5 +1,6 @@
 // The trigger and the steps of a journey: as it is now and may be edited, of an activated version, or of a simulation.
 import type {
+  EntryRules,
   HistorySimulation,
   Journey,
   JourneysGetStatsAnswer,
@@ -8,13 +9,13 @@ import type {
 } from "../../../sdk/src/types.gen.ts";
 import { useHistory } from "../../app/history.ts";
 import { useKept } from "../../app/kept.ts";
-import { isSame } from "../../app/merge.ts";
 import { useQuery } from "../../app/query.ts";
 import { place, setQuery } from "../../app/router.ts";
 import { dateTime, momentText } from "../../app/time.ts";
 import { Button, Discard, Undo } from "../../components/button.tsx";
 import { DurationField } from "../../components/duration.tsx";
-import { SelectField } from "../../components/field.tsx";
+import { Check, SelectField, TextField } from "../../components/field.tsx";
+import { NotSaved, unsavedOf } from "../../components/form.tsx";
 import { EventField } from "../../components/known.tsx";
 import { SegmentSelect } from "../../components/pickers.tsx";
 import { Chart } from "./chart.tsx";
@@ -25,15 +26,36 @@ import { DEFAULT_MAX_AGE, triggerText } from "./steps.ts";
 /** A chart needs room: without a choice, narrow windows show the list. */
 const NARROW = "(max-width: 800px)";
 
-/** The graph and the trigger as they are edited, with the graphs before and after. */
-export function useEdit({ id, steps, trigger, status }: Journey) {
+export interface JourneyDraft extends Pick<Journey, "name" | "trigger" | "entry_rules"> {
+  graph: Journey["steps"];
+}
+
+export const draftOf = ({
+  name,
+  trigger,
+  entry_rules,
+  steps,
+}: Omit<JourneyDraft, "graph"> & Pick<Journey, "steps">) => ({
+  name,
+  trigger,
+  entry_rules,
+  graph: steps,
+});
+
+const WORDS = { entry_rules: "who enters", graph: "steps" };
+
+/** The journey as it is edited, with what it was before and after. */
+export function useEdit(journey: Journey) {
+  const { id, status } = journey;
   const mayEdit = status === "draft" || status === "paused";
-  const kept = useKept(`journey.${id}`, () => ({ graph: steps, trigger }));
-  const history = useHistory(kept.value.graph, (graph) => kept.set({ graph }));
+  const saved: JourneyDraft = draftOf(journey);
+  const kept = useKept(`journey.${id}`, () => saved);
+  const history = useHistory(kept.value, kept.set);
   // What was written before somebody activated it waits for a pause.
-  const shown = mayEdit ? kept.value : { graph: steps, trigger };
-  const isChanged = !isSame(shown.graph, steps) || !isSame(shown.trigger, trigger);
-  return { ...kept, ...shown, ...history, isChanged, mayEdit };
+  const shown = mayEdit ? kept.value : saved;
+  const unsaved = unsavedOf({ value: shown, begun: saved }, WORDS);
+  const change = (part: Partial<JourneyDraft>) => history.change({ ...kept.value, ...part });
+  return { ...kept, ...shown, ...history, change, unsaved, isChanged: unsaved.length > 0, mayEdit };
 }
 
 export type Shown =
@@ -65,12 +87,10 @@ export function Graph(props: GraphProps) {
   }).data;
   const simulation = shown.kind === "simulation" ? shown.simulation : undefined;
   const counted = simulation?.result ?? (version ? ofVersion : stats);
-  const change = edit.mayEdit && shown.kind === "now" ? edit.change : undefined;
+  const change = edit.mayEdit && shown.kind === "now" ? (graph: Journey["steps"]) => edit.change({ graph }) : undefined;
   const view = place.value.query.get("view");
   const isList = view ? view === "list" : matchMedia(NARROW).matches;
-  const trigger = change && (
-    <TriggerForm trigger={edit.trigger} onInput={(next) => edit.set({ trigger: next })} faults={faults} />
-  );
+  const trigger = change && <SettingsForm draft={edit} onInput={edit.change} faults={faults} />;
   const steps = {
     journey: simulation ? undefined : journey.id,
     halted: simulation ? new Set<string>() : halted,
@@ -118,15 +138,13 @@ function Edited({ edit, saving, shown }: GraphProps) {
   return (
     <div class="actions">
       {edit.isChanged && (
-        <>
-          <b>Not saved yet.</b>
-          <Button kind="primary" needs="journeys.replace" isBusy={saving.isBusy} onClick={saving.run}>
-            Save
-          </Button>
-        </>
+        <Button kind="primary" needs="journeys.replace" isBusy={saving.isBusy} onClick={saving.run}>
+          Save
+        </Button>
       )}
       <Undo undo={edit.undo} redo={edit.redo} />
       {edit.isChanged && <Discard onClick={edit.discard} />}
+      <NotSaved of={edit.unsaved} />
       {!edit.isChanged && !edit.undo && shown.kind === "now" && (
         <span class="dim">Press a step to change it, a plus to insert one.</span>
       )}
@@ -166,6 +184,42 @@ const TRIGGERS = {
   segment_entered: "A person enters a segment",
   segment_exited: "A person leaves a segment",
 };
+
+interface SettingsProps {
+  draft: JourneyDraft;
+  onInput: (part: Partial<JourneyDraft>) => void;
+  faults: Record<string, string>;
+}
+
+function SettingsForm({ draft: { name, trigger, entry_rules }, onInput, faults }: SettingsProps) {
+  const { allow_reentry = false, reentry_window } = entry_rules ?? {};
+  const enter = (part: EntryRules) => onInput({ entry_rules: { ...entry_rules, ...part } });
+  return (
+    <div class="stack">
+      <TextField
+        label="Name of the journey"
+        value={name}
+        fault={faults.name}
+        onInput={(next) => onInput({ name: next })}
+        required
+      />
+      <TriggerForm trigger={trigger} onInput={(next) => onInput({ trigger: next })} faults={faults} />
+      <Check
+        label="A person may enter again"
+        checked={allow_reentry}
+        onInput={(again) => enter({ allow_reentry: again, reentry_window: again ? "1d" : null })}
+      />
+      {allow_reentry && (
+        <DurationField
+          label="At most once in"
+          value={reentry_window ?? ""}
+          fault={faults["entry_rules.reentry_window"]}
+          onInput={(window) => enter({ reentry_window: window || null })}
+        />
+      )}
+    </div>
+  );
+}
 
 function TriggerForm({ trigger, onInput, faults }: TriggerProps) {
   return (

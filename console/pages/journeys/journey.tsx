@@ -20,7 +20,7 @@ import { HaltedStep } from "../../components/halted.tsx";
 import { Card, Figure, Page, Time } from "../../components/page.tsx";
 import { Failure, Led, Loaded, Skeleton } from "../../components/states.tsx";
 import { nameOf } from "../../components/step-words.ts";
-import { Graph, type Shown, useEdit } from "./graph.tsx";
+import { draftOf, Graph, type JourneyDraft, type Shown, useEdit } from "./graph.tsx";
 import { History } from "./history.tsx";
 import { Moves, useMoves } from "./moves.tsx";
 import { Simulate, type WalkAnswer } from "./simulate.tsx";
@@ -61,7 +61,7 @@ interface OpenedProps {
 }
 
 function Opened({ journey, isOwn }: OpenedProps) {
-  const { id, status, name, entry_rules } = journey;
+  const { id, status } = journey;
   const stats = useQuery("journeys.getStats", [id], { every: EVERY_MS });
   const edit = useEdit(journey);
   const save = useAction("journeys.replace");
@@ -71,20 +71,14 @@ function Opened({ journey, isOwn }: OpenedProps) {
   const error = [save, ...Object.values(moves)].find((action) => action.error)?.error;
   const running = stats.data?.runs.active ?? 0;
   const halts = useHalts(id);
-  const written = ({ trigger, graph }: Pick<typeof edit, "trigger" | "graph">): Body => ({
-    name,
-    trigger,
-    entry_rules,
-    steps: saidGraph(graph),
-  });
+  const written = ({ graph, ...rest }: JourneyDraft): Body => bodyOf({ ...rest, steps: saidGraph(graph) });
   const guard = useGuard(written(edit.begun), () => seenBy((options) => call("journeys.get", [id, options]), bodyOf));
   const saveIt = async () => {
     const mine = await guard.settle(written(edit));
     const done = mine && (await save.run(id, mine.body, mine.over));
     if (!done) return;
-    const { steps, trigger, version } = done.answer;
     const isWhole = !hasUnfinished(edit.graph);
-    if (!isWhole || (isSame(steps, edit.graph) && isSame(trigger, edit.trigger))) isOwn(version);
+    if (!isWhole || isSame(draftOf(done.answer), draftOf({ ...edit, steps: edit.graph }))) isOwn(done.answer.version);
     guard.saved(bodyOf(done.answer));
     edit.pause();
     if (!isWhole) return say("Saved without the unfinished conditions.");

@@ -1,7 +1,7 @@
 // One subscriber as a story: what happened and why, what waits, how to reach them, and what is known of them.
 import type { SubscriberProfile } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
-import { personName } from "../../app/person-name.ts";
+import { initialsOf, personName } from "../../app/person-name.ts";
 import { useQuery } from "../../app/query.ts";
 import { go, pathTo, place } from "../../app/router.ts";
 import { channelName } from "../../app/sentences.ts";
@@ -75,13 +75,6 @@ export function Profile({ id }: { id: string }) {
     </Page>
   );
 }
-
-const initialsOf = (name: string): string => {
-  const words = name.split(/[\s._-]+/).filter(Boolean);
-  const [first = "?", ...others] = words;
-  const last = others.at(-1) ?? "";
-  return `${[...first][0] ?? ""}${[...last][0] ?? ""}`.toUpperCase();
-};
 
 const Avatar = ({ name }: { name: string }) => (
   <span class="avatar" aria-hidden="true">
