@@ -1,4 +1,4 @@
-// What functions may touch in the table beside the store itself: secrets, timers, and what is known of a workspace.
+// Capabilities of the table beside the store itself: secrets, timers, and the workspace's row.
 import { MINUTE } from "../kernel/clock.ts";
 import { type Capability, perEnvironment } from "../kernel/deps.ts";
 import type { TenantId } from "../kernel/ids.ts";
@@ -46,7 +46,7 @@ interface AttributeKeys {
   learn(tenant: string, names: readonly string[]): Promise<void>;
 }
 
-/** Stores which attribute keys there are; keys that are cached cost no request. */
+/** Stores the attribute keys that occur; cached keys cost no request. */
 export const attributeKeys = /* @__PURE__ */ perEnvironment(
   "attributeKeys",
   { env: ["TABLE_NAME"], grants: [{ actions: ["dynamodb:GetItem", "dynamodb:UpdateItem"], on: "table" }] },
@@ -57,10 +57,10 @@ export const attributeKeys = /* @__PURE__ */ perEnvironment(
   },
 );
 
-/** How many subscribers a workspace has: read at most once a minute per environment, more often near the cap. */
+/** The number of subscribers of a workspace: read at most once a minute per environment, more often near the cap. */
 interface AudienceSize {
   capOf(max: number): Promise<SubscriberCap>;
-  /** How many more there may be, read now. */
+  /** How many more subscribers the plan allows, read now. */
   room(max: number): Promise<number>;
 }
 
@@ -95,7 +95,7 @@ export const audienceSize: Capability<"audienceSize", AudienceSize> = {
   },
 };
 
-/** Creations in a row after which another one is expected: a wrong guess costs two units, a right one saves one. */
+/** After this many creations in a row another one is expected: a wrong guess costs two units, a right one saves one. */
 const LIKELY_AFTER = 8;
 /** From this share of a cap on, the count is read every time. */
 const NEAR_CAP = 0.9;

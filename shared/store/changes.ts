@@ -15,7 +15,7 @@ export interface Change<D extends AnyItem = AnyItem> {
   after: RowOf<D>;
   /** When the row was written, in milliseconds, to the second. */
   at: number;
-  /** The label of the stream, and the place in it. The changes of a partition are in the order of their places. */
+  /** The label of the stream, and the place in it. Places order the changes of a partition. */
   stream: string;
   position: string;
 }
@@ -24,9 +24,9 @@ export type ReactOf<D> = RowOf<D> extends { react?: infer R } ? Exclude<R, undef
 
 /** The changes of one batch, in order. */
 export interface Changes {
-  /** Those of an item whose attribute `react` has this value. */
+  /** The changes of an item whose attribute `react` has this value. */
   of<D extends AnyItem>(item: D, react: ReactOf<D>): Change<D>[];
-  /** Those of an item without `react`, which the row's key and attributes tell. */
+  /** The changes of an item without `react`, recognized by the row's key and attributes. */
   where<D extends AnyItem>(item: D, isOne: (row: Item) => boolean): Change<D>[];
 }
 
@@ -82,7 +82,9 @@ function changeOf({ dynamodb, eventSourceARN = "" }: DynamoDBRecord): RawChange[
   return [{ tenant: after.pk.split("#")[1] ?? "", before, after, at, stream, position }];
 }
 
-/** The stream's wire format is that of the client, under another type, except that bytes are in Base64. */
+/**
+ * The row in the stream's wire format. It is that of the client, under another type, except that bytes are in Base64.
+ */
 const imageOf = (wire: NonNullable<NonNullable<DynamoDBRecord["dynamodb"]>["NewImage"]>) =>
   unmarshall(
     Object.fromEntries(

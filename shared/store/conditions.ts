@@ -25,14 +25,14 @@ export const is =
   <A extends string>(attribute: A, value: Value): Condition<A> =>
   (n) =>
     `${n.name(attribute)} = ${n.value(value)}`;
-/** The attribute is as it was read: it has this value, or is not there. */
+/** The attribute is as it was read: it has this value, or is absent. */
 export const asRead = <A extends string>(attribute: A, value: Value | undefined): Condition<A> =>
   value === undefined ? absent(attribute) : is(attribute, value);
 export const below =
   <A extends string>(attribute: A, value: Value): Condition<A> =>
   (n) =>
     `${n.name(attribute)} < ${n.value(value)}`;
-/** One attribute is there and below another one. */
+/** One attribute exists and is below another one. */
 export const lessThan =
   <A extends string>(attribute: A, other: A): Condition<A> =>
   (n) =>

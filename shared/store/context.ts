@@ -1,4 +1,4 @@
-// The store as functions get it: the table bound to one tenant, or to the platform, with time, ids and the log.
+// The store in functions: the table bound to one tenant, or to the platform, with time, ids and the log.
 import type { Clock } from "../kernel/clock.ts";
 import type { Capability, Deps, LogEntry } from "../kernel/deps.ts";
 import type { Ids, TenantId } from "../kernel/ids.ts";
@@ -16,13 +16,13 @@ const writes = [
   "dynamodb:ConditionCheckItem",
 ];
 
-/** What store functions take first: the table bound to one tenant, with time, ids and the log. */
+/** The first parameter of store functions: the table bound to one tenant, with time, ids and the log. */
 export interface StoreContext {
   tenant: TenantId;
   clock: Clock;
   ids: Ids;
   log(entry: LogEntry): void;
-  /** The workspace's time zone as it is now: where the days of bare dates begin (AMB-137). */
+  /** The workspace's current time zone, in which the days of bare dates begin (AMB-137). */
   zone(): Promise<string>;
 }
 export type StoreReader = Reader<"workspace"> & StoreContext;
@@ -78,8 +78,8 @@ export const platformWrite: Capability<"platform", Platform> = {
 };
 
 /**
- * Reads these rows in one request. @returns the store, which answers reads of them by key with what was read: for a part
- * of a request that reads each of them before it writes it.
+ * Reads these rows in one request. @returns a store that answers reads of them by key from memory, for a part of a
+ * request that reads each of them before it writes it
  */
 export async function readAhead(store: Store, refs: readonly Ref<AnyItem<"workspace">>[]): Promise<Store> {
   const nameOf = (item: AnyItem<"workspace">, key: unknown) =>

@@ -1,4 +1,5 @@
-// What is active and depends on a channel, a template or a topic (AMB-119): it refuses the deletion, or is paused by a forced one.
+// Active resources that depend on a channel, a template or a topic (AMB-119): they prevent its deletion, or are paused
+// by a forced one.
 import * as v from "valibot";
 import { said } from "../contract/schemas.ts";
 import { conflict } from "../kernel/errors.ts";
@@ -21,11 +22,11 @@ const Named = v.object({ id: v.string(), name: v.string() });
 type Named = v.InferOutput<typeof Named>;
 
 interface Options {
-  /** Pauses what depends on it, instead of refusing. */
+  /** Pauses the dependents instead of refusing. */
   force: boolean;
 }
 
-/** @throws 409 naming an active schedule or journey that sends by the template, unless `force`. */
+/** Frees a template for deletion. @throws 409 naming an active schedule or journey that sends it, unless `force` */
 export async function releaseTemplate(
   store: Store,
   timers: Timers,
@@ -38,8 +39,8 @@ export async function releaseTemplate(
 }
 
 /**
- * @throws 409 naming a released campaign, an experience to come, an active schedule or journey that sends by the channel,
- * unless `force`.
+ * Frees a channel for deletion. @throws 409 naming a released campaign, an upcoming experience, an active schedule or
+ * journey that sends by it, unless `force`
  */
 export async function releaseChannel(
   store: Store,
@@ -61,7 +62,7 @@ export async function releaseChannel(
   await pauseAll(store, timers, { schedules, journeys }, reason);
 }
 
-/** What would send by a channel: released campaigns, active schedules and journeys, and experiences to come. */
+/** The users of a channel: released campaigns, active schedules and journeys, and upcoming experiences. */
 export async function channelUsers(store: StoreReader, id: string) {
   const [users, experiences] = await Promise.all([
     usersWhere(store, ({ channel_ids = [] }) => channel_ids.includes(id)),
@@ -70,7 +71,7 @@ export async function channelUsers(store: StoreReader, id: string) {
   return { ...users, experiences };
 }
 
-/** What would send the template: released campaigns, active schedules and journeys. */
+/** The users of a template: released campaigns, active schedules and journeys. */
 export async function templateUsers(store: StoreReader, id: string) {
   return usersWhere(store, ({ template_id }) => template_id === id);
 }
@@ -85,7 +86,7 @@ async function usersWhere(store: StoreReader, uses: (send: SendSettings) => bool
   return { campaigns: campaigns.filter(isUser), schedules, journeys };
 }
 
-/** As `used_by` says it. */
+/** The form of `used_by`. */
 export const UsedBy = v.object({
   campaigns: said("Campaigns that are scheduled or live", v.array(Named)),
   schedules: said(
@@ -95,7 +96,7 @@ export const UsedBy = v.object({
   journeys: said("Active journeys", v.array(Named)),
 });
 
-/** As `used_by` of a channel says it. */
+/** The form of `used_by` of a channel. */
 export const ChannelUsedBy = v.object({
   ...UsedBy.entries,
   experiences: said("Live experiences whose send is still to come", v.array(Named)),
@@ -111,9 +112,9 @@ export function usedBy({ campaigns, schedules, journeys }: Awaited<ReturnType<ty
 }
 
 /**
- * A topic is not taken from what sends by it: its sends would reach only subscribers who opted in. A scheduled
- * notification keeps a copy of its topic, so it needs none.
- * @throws 409 naming a released campaign, an active schedule or journey of the topic
+ * Refuses the deletion of a topic in use: sends without it would reach subscribers who have not opted in. A scheduled
+ * notification has a copy of its topic, so it does not count. @throws 409 naming a released campaign, an active
+ * schedule or journey of the topic
  */
 export async function refuseUsedTopic(store: StoreReader, key: string): Promise<void> {
   const [campaign] = (await releasedCampaigns(store)).filter(({ topic }) => topic === key);
@@ -133,7 +134,7 @@ export async function releasedCampaigns(store: StoreReader): Promise<RowOf<typeo
   return (await store.getAll(CampaignItem, released)).filter((row) => row !== undefined);
 }
 
-/** What sends again and again. */
+/** Resources that send repeatedly. */
 interface Users {
   schedules: readonly Pick<ScheduleRow, "id" | "held_by">[];
   journeys: readonly { id: string }[];
@@ -151,7 +152,7 @@ async function pauseAll(store: Store, timers: Timers, { schedules, journeys }: U
   for (const { id } of journeys) await pauseInUse(store, id, reason);
 }
 
-/** Active ones, and those that a pause of their campaign holds off: its resume switches them on again. */
+/** Active schedules, and those that a pause of their campaign holds: its resume switches them on again. */
 async function sendingSchedules(store: StoreReader, uses: (send: SendSettings) => boolean): Promise<ScheduleRow[]> {
   const rows = await store.queryAll(ScheduleItem, {});
   return rows.filter((row) => (row.active || row.held_by !== undefined) && uses(row));
@@ -160,7 +161,7 @@ async function sendingSchedules(store: StoreReader, uses: (send: SendSettings) =
 const words = ({ id, held_by }: Users["schedules"][number]): string =>
   held_by === undefined ? `active schedule ${id}` : `schedule ${id}, which comes back with its campaign`;
 
-/** What a message, a schedule and a step of a journey have in common. */
+/** The settings that a message, a schedule and a step of a journey share. */
 interface SendSettings {
   template_id?: string | undefined;
   channel_ids?: readonly string[];

@@ -1,17 +1,17 @@
-// Versions of what people edit: two of them who began with the same version do not overwrite each other (RDA-25).
+// Versions of edited resources: two people who began with the same version do not overwrite each other (RDA-25).
 import * as v from "valibot";
 import { absent, type Condition, is } from "./conditions.ts";
 
 /** How often it was edited; absent before the first edit. */
 export const editFields = { edits: v.optional(v.number()) };
 
-/** What an edit adds to a row. */
+/** The change of a row by an edit. */
 export const anotherEdit = { edits: 1 } as const;
 
-/** From 1, as the API says it. */
+/** The version in the API, from 1. */
 export const versionOf = ({ edits = 0 }: { edits?: number | undefined }): number => edits + 1;
 
-/** What became of an edit of what somebody saw; `outdated`: it had another version by then, and nothing was written. */
+/** The result of an edit; `outdated`: the resource has another version, and nothing was written. */
 export type EditResult<T> = { kind: "edited"; entity: T } | { kind: "outdated" };
 
 export const edited = <T>(entity: T): EditResult<T> => ({ kind: "edited", entity });

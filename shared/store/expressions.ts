@@ -7,7 +7,7 @@ import type { Key, Value } from "./model.ts";
 /** What an update does to an item; `undefined` members are left alone. */
 export interface Change {
   set?: Record<string, Value | undefined>;
-  /** Set only where the attribute is not there yet. */
+  /** Set only if the attribute is absent. */
   initial?: Record<string, Value>;
   add?: Record<string, number>;
   remove?: readonly string[];
@@ -16,7 +16,7 @@ export interface Change {
 export interface QueryRange {
   pk: string;
   index?: keyof typeof tableDefinition.indexes;
-  /** Sort keys that begin so. */
+  /** The prefix of sort keys. */
   prefix?: string;
   /** Inclusive bounds of the sort key. */
   from?: string;
@@ -24,7 +24,7 @@ export interface QueryRange {
   newestFirst?: boolean;
   /** Items evaluated before the page ends. */
   limit?: number;
-  /** Items that do not satisfy it are read, and left out. */
+  /** Items that do not match are read, and left out. */
   filter?: Condition;
   after?: Key | undefined;
   eventual?: boolean;
@@ -68,7 +68,7 @@ function updateExpression({ set = {}, initial = {}, add = {}, remove = [] }: Cha
     .join(" ");
 }
 
-/** The range as DynamoDB takes it: its expressions, names and values. */
+/** The range in the form of DynamoDB: its expressions, names and values. */
 export function queryInput(range: QueryRange) {
   const { pk, index, prefix, from, to, newestFirst = false, limit, after, filter, eventual = false } = range;
   const { names, placeholders } = collect();

@@ -1,5 +1,5 @@
-// How a stored item is declared, once: its key, its row, who writes it, how long it stays. The types of reads and writes,
-// `docs/data-model.md`, the places that an erasure visits and the golden file of the table derive from the declaration.
+// The declaration of a stored item: its key, its row, its writers, its lifetime. The types of reads and writes,
+// `docs/data-model.md`, the places that an erasure visits and the golden file of the table are derived from it.
 import * as v from "valibot";
 import type { TenantId } from "../kernel/ids.ts";
 import type { Condition } from "./conditions.ts";
@@ -12,14 +12,14 @@ type Attributes = Readonly<Record<string, v.GenericSchema>>;
 /** What an erasure does with an item that concerns one subscriber. */
 type Personal = "removed" | "anonymized" | "scrubbed";
 
-/** How the purge of a workspace finds its rows of an item of the platform. `with-members`: as the members go. */
+/** How the purge of a workspace finds its rows of a platform item. `with-members`: with its members. */
 type Purge = "by-key" | "by-tenant-attribute" | "with-members" | "kept";
 
 /** Partition keys of a workspace's items begin `T#<tenant>#`; items of the platform belong to no workspace. */
 export type Scope = "workspace" | "platform";
 
 interface Metadata {
-  /** What the item holds, in one sentence. */
+  /** The content of the item, in one sentence. */
   about: string;
   /** The functions that write it, by their names in `functions/index.ts`. */
   writers: readonly string[];
@@ -34,9 +34,9 @@ interface Spec<P, S, A> extends Metadata {
   pk(parts: P): string;
   /** The sort key. Default: the whole partition key. */
   sk?(parts: S): string;
-  /** What all its sort keys begin with, where other items share the partition: a query is limited to it. */
+  /** The prefix of all its sort keys, if other items share the partition: a query is limited to it. */
   prefix?: string;
-  /** Required of an item of the platform. Absent: the item goes with its workspace. */
+  /** Required for a platform item. Absent: the item is purged with its workspace. */
   purge?: Purge;
   row: A;
 }
@@ -47,7 +47,7 @@ type FamilyName<N> = N extends `${infer Prefix}*` ? `${Prefix}${string}` : never
 type OptionalName<A> = { [N in keyof A]: A[N] extends { readonly type: "optional" } ? N : never }[keyof A];
 type OutputOf<S> = S extends v.GenericSchema ? Exclude<v.InferOutput<S>, undefined> : never;
 
-/** A row as it is read: its key and its attributes. */
+/** A row in reads: its key and its attributes. */
 type RowType<A> = Flat<
   Key & { [N in Exclude<keyof A, OptionalName<A> | Family<A>>]: OutputOf<A[N]> } & {
     [N in Exclude<OptionalName<A>, Family<A>>]?: OutputOf<A[N]>;
@@ -103,17 +103,17 @@ type OptionalKeys<R> = { [N in keyof R]-?: Record<never, never> extends Pick<R, 
 type NewRow<R> = Flat<
   { [N in Exclude<keyof R, OptionalKeys<R>>]: R[N] } & { [N in OptionalKeys<R>]?: R[N] | undefined }
 >;
-/** A row as it is written: without its key. An optional attribute that is undefined is left out. */
+/** A row in writes: without its key. An optional attribute that is undefined is left out. */
 export type NewRowOf<D> = NewRow<Body<RowOf<D>>>;
 
 interface RowChange<R> {
   set?: { [N in keyof R]?: R[N] | undefined };
-  /** Set only where the attribute is not there yet. */
+  /** Set only if the attribute is absent. */
   initial?: { [N in keyof R]?: R[N] };
   add?: { [N in keyof R as NonNullable<R[N]> extends number ? N : never]?: number };
   remove?: readonly Extract<OptionalKeys<R>, string>[];
 }
-/** What an update does to a row. A member that is undefined is left alone; only an optional attribute can be removed. */
+/** The change of a row by an update. An undefined member is left alone; only an optional attribute can be removed. */
 export type ChangeOf<D> = RowChange<Body<RowOf<D>>>;
 export type ConditionOf<D> = Condition<AttributeOf<D>>;
 
@@ -124,7 +124,7 @@ function declared<P, S, A extends Attributes, W extends Scope>(
   return { scope, about, writers, lifetime, personal, purge, row, prefix, pk, sk };
 }
 
-// The annotations let a bundle leave out the declarations that its function does not use.
+// With the annotations a bundle leaves out the declarations that its function does not use.
 
 /** Declares an item of a workspace. */
 /* @__NO_SIDE_EFFECTS__ */
@@ -161,7 +161,7 @@ export type Kind =
   | "server-key"
   | "agent-key";
 
-/** An item that a workspace makes and names by id: all of one kind are in one partition, in the order of their ids. */
+/** An item that a workspace creates, with an id: all of one kind are in one partition, in the order of their ids. */
 export interface Entity<R, K extends Kind = Kind> extends Declaration<object, { id: string }, R, "workspace"> {
   readonly kind: K;
 }
@@ -243,7 +243,7 @@ export const removeItem = <D extends AnyItem>(
   when?: ConditionOf<D>,
 ): ItemWrite<D["scope"]> => ({ item, key, write: { kind: "remove", when } });
 
-/** Of a transaction only: nothing is written, but the condition must hold. */
+/** Only in a transaction: nothing is written, but the condition must hold. */
 export const checkItem = <D extends AnyItem>(item: D, key: KeyOf<D>, when: ConditionOf<D>): ItemWrite<D["scope"]> => ({
   item,
   key,
@@ -257,17 +257,17 @@ export type RowsOf<T extends readonly Ref[]> = {
   -readonly [N in keyof T]: T[N] extends Ref<infer D> ? RowOf<D> | undefined : never;
 };
 
-/** What stands before the partition keys of a workspace's items. */
+/** The prefix of a workspace's partition keys. */
 export const prefixOf = (tenant: TenantId): string => `T#${tenant}#`;
 
-/** The whole key of an item. @param prefix that of the workspace; empty for an item of the platform. */
+/** The whole key of an item. @param prefix that of the workspace; empty for a platform item */
 export function fullKey({ pk, sk }: Pick<AnyItem, "pk" | "sk">, key: unknown, prefix: string): Key {
   const parts = key as object;
   const partition = prefix + pk(parts);
   return { pk: partition, sk: sk ? sk(parts) : partition };
 }
 
-/** The key of a workspace's item, for what compares or stores keys. */
+/** The key of a workspace's item, for code that compares or stores keys. */
 export const keyOf = <D extends AnyItem<"workspace">>(item: D, tenant: TenantId, key: KeyOf<D>): Key =>
   fullKey(item, key, prefixOf(tenant));
 
@@ -280,10 +280,10 @@ export const indexKey = <P, S, R, I extends IndexName>(
   key: P & S,
 ) => ({ [`${index}pk`]: prefixOf(tenant) + pk(key), [`${index}sk`]: sk(key) }) as Record<`${I}pk` | `${I}sk`, string>;
 
-/** A row as one of a declared item. The caller knows by its key, or by its `react`, that it is one. */
+/** A row typed as a declared item. The caller knows from its key, or its `react`, that it is one. */
 export const rowOf = <D extends AnyItem>(_: D, row: Item): RowOf<D> => row as RowOf<D>;
 
-/** The attributes of a row that `entries` names, where what the API returns is a part of what is stored. */
+/** The attributes of a row that `entries` names, if the API returns a part of the stored row. */
 export function fieldsOf<E extends v.ObjectEntries, R extends { [N in keyof E]?: unknown }>(
   entries: E,
   row: R,
@@ -292,7 +292,7 @@ export function fieldsOf<E extends v.ObjectEntries, R extends { [N in keyof E]?:
   return Object.fromEntries(fields);
 }
 
-/** The same where the API says `null` of what is not stored. */
+/** The same, with `null` for attributes that are not stored. */
 export const fieldsOrNull = <E extends v.ObjectEntries, R extends { [N in keyof E]?: unknown }>(entries: E, row: R) =>
   Object.fromEntries(Object.keys(entries).map((name) => [name, row[name] ?? null])) as {
     [N in keyof E & keyof R]: Exclude<R[N], undefined> | (undefined extends R[N] ? null : never);

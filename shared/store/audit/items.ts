@@ -4,12 +4,12 @@ import { Timestamp } from "../../contract/schemas.ts";
 import { item } from "../item.ts";
 import { json } from "../json-text.ts";
 
-/** Chains of a workspace. A row belongs to one of them, so that writers at the same time rarely meet. */
+/** Chains of a workspace. A row belongs to one of them, so that concurrent writers rarely meet. */
 export const AUDIT_SHARDS = 8;
 
 export const actorTypes = ["user", "server_key", "agent_key", "publishable_key"] as const;
 
-/** How many sends, and the sum of a MAC of each: it needs no order and no memory, and can be added up. */
+/** The number of sends, and the sum of their MACs: it needs no order and no memory, and can be added up. */
 interface Seal {
   count: number;
   /** Hexadecimal, modulo 2^128. */
@@ -19,18 +19,18 @@ interface Seal {
 /** By the id of the server key. */
 export type Seals = Readonly<Record<string, Seal>>;
 
-/** What an entry of the trail says of sends. */
+/** The sends in an entry of the trail. */
 export interface SealedSends extends Seal {
   quarter: number;
 }
 
-/** How a call ended, with the MAC of what it says. */
+/** The end of a call, with the MAC of its fields. */
 export interface AuditOutcome {
   status: number;
   /** The error code of a refusal. */
   code?: string | undefined;
   created?: string | undefined;
-  /** Nothing was written but the report of what would have been. */
+  /** Nothing was written: the call only reported what it would write. */
   dry_run?: true | undefined;
   mac: string;
 }
@@ -52,9 +52,9 @@ export const AuditRow = item({
     target: v.optional(v.string()),
     request_id: v.string(),
     ip: v.optional(v.string()),
-    /** Of earlier rows that ended since the row before. */
+    /** The outcomes of earlier rows that ended since the row before. */
     outcomes: v.optional(json<Outcomes>()),
-    /** Sends of a server key in a quarter-hour, in place of a call. */
+    /** The sends of a server key in a quarter-hour, in place of a call. */
     sends: v.optional(json<SealedSends>()),
     /** The MAC of the row before, and of this row. */
     prev: v.string(),

@@ -13,12 +13,15 @@ import { SealedSendsShape, shownSends } from "./sealed-sends.ts";
 
 /** Rows of a chain that are read at a time. */
 const PAGE_ROWS = 40;
-/** Rows after a page that are read too: the outcome of a call is in one of them. Those before it on a page are known. */
+/**
+ * Rows after a page that are read too, because the outcome of a call may be in one of them. Outcomes in the rows before
+ * it are known.
+ */
 const LOOK_AHEAD = 40;
-/** Rows that one page looks at, where a filter leaves most out. */
+/** The most rows that one page looks at, if a filter leaves most out. */
 const MAX_LOOKED_AT = 1_000;
 
-/** Its name is the address that was invited, while it is open, and then the name of the member. */
+/** Its name is the invited address while it is open, and then the name of the member. */
 const INVITATION = "invitation";
 /** Its name is that of its list. */
 const IMPORT = "import";
@@ -63,7 +66,7 @@ interface AuditFilter {
   to?: string | undefined;
 }
 
-/** The number of the next row of each chain; 0 where it is read to its beginning. */
+/** The number of the next row of each chain; 0 if it was read to its beginning. */
 export const AuditPosition = v.array(v.number());
 
 type Row = RowOf<typeof AuditRow>;
@@ -71,19 +74,19 @@ type Row = RowOf<typeof AuditRow>;
 interface Chain {
   shard: number;
   rows: { row: Row; outcome: AuditOutcome | undefined }[];
-  /** The row after those that are read; 0 at the end. */
+  /** The next row to read; 0 at the end. */
   next: number;
-  /** What newer rows and the head say of how calls ended, by the number of the row. */
+  /** The outcomes of calls in newer rows and the head, by the number of the row. */
   known: Map<string, AuditOutcome>;
 }
 
 interface TeamNames {
   memberName(user: string): Promise<string | undefined>;
-  /** Who was invited, by the id of the invitation. */
+  /** The invited addresses, by the id of the invitation. */
   invited(): Promise<ReadonlyMap<string, string>>;
 }
 
-/** Newest first, to a moment: clocks of the writers differ. A page may be short. */
+/** Lists calls, newest first, within the difference of the writers' clocks. A page may be short. */
 export async function listAudit(
   store: StoreReader,
   filter: AuditFilter,
@@ -125,7 +128,7 @@ async function collect(
 
 const timeOf = ({ rows }: Chain): string => rows[0]?.row.at ?? "";
 
-/** @param upTo the number of the first row; undefined: from the end of the chain */
+/** Reads the rows of a chain. @param upTo the number of the first row; undefined: from the end of the chain */
 async function readChain(store: StoreReader, shard: number, upTo: number | undefined): Promise<Chain> {
   const known = new Map<string, AuditOutcome>();
   if (upTo === 0) return { shard, rows: [], next: 0, known };
@@ -139,7 +142,7 @@ async function readChain(store: StoreReader, shard: number, upTo: number | undef
   return { ...chain, rows: chain.rows.filter(({ row }) => upTo === undefined || row.seq <= upTo) };
 }
 
-/** The older rows of a chain, whose outcomes are in the rows that were read before, or among them. */
+/** Reads the older rows of a chain, whose outcomes are in newer rows or among them. */
 async function readOn(store: StoreReader, { shard, next, known }: Chain): Promise<Chain> {
   return chainOf(shard, known, await newestRows(store, { shard, from: next, limit: PAGE_ROWS }));
 }
@@ -189,7 +192,7 @@ function wordOf(outcome: AuditOutcome | undefined): AuditEntryShape["outcome"] {
   return outcome.status < 500 ? "refused" : "failed";
 }
 
-/** What the operations of a group are about, by the name of the group. A halted step is named by its journey. */
+/** The kind of resource that the operations of a group are about. A halted step is named by its journey. */
 const kindsOfGroups: Record<string, NamedKind | typeof IMPORT> = {
   campaigns: "campaign",
   journeys: "journey",
@@ -210,10 +213,10 @@ const kindsOfGroups: Record<string, NamedKind | typeof IMPORT> = {
   imports: IMPORT,
 };
 
-/** Of a group, and not about its kind: their targets are found nowhere by it. */
+/** Operations of a group that are not about its kind: their targets have no name. */
 const unnamed = new Set(["imports.createExport", "imports.createListsImportUpload"]);
 
-/** Of groups that are about several kinds. */
+/** The kind of an operation in a group with several kinds. */
 function kindOfOperation(operation: string): "agent_key" | "server_key" | typeof INVITATION | undefined {
   if (operation.endsWith("Invitation")) return INVITATION;
   if (operation.endsWith("AgentKey")) return "agent_key";
@@ -265,7 +268,7 @@ async function named(
   }));
 }
 
-/** Into which list each of these imports goes; one is kept for 30 days. */
+/** The list of each of these imports; an import is kept for 30 days. */
 async function listsOf(store: StoreReader, imports: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const rows = await store.getAll(ImportItem, idKeys([...new Set(imports)]), { eventual: true });
   return new Map(rows.flatMap((row): [string, string][] => (row ? [[row.id, row.list]] : [])));

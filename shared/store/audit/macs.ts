@@ -1,5 +1,5 @@
-// What makes the audit trail tamper-evident: every row, outcome and end of a chain has a MAC under a key that is not in
-// the table in clear text.
+// The MACs that make the audit trail tamper-evident: every row, outcome and end of a chain has one under a key that is
+// not in the table in clear text.
 import { hmacUnder } from "../../kernel/hmac.ts";
 import type { NewRowOf } from "../item.ts";
 import type { RootSecrets } from "../secrets.ts";
@@ -13,7 +13,7 @@ const MAC_CHARACTERS = 32;
 export const auditKey = ({ cursorKey }: Pick<RootSecrets, "cursorKey">, tenant: string): Buffer =>
   hmacUnder(cursorKey).update(`audit:v1:${tenant}`).digest();
 
-/** What a row says, as it is stored, and where it stands. */
+/** A row as it is stored, with its place. */
 type SealedRow = { shard: number } & Omit<NewRowOf<typeof AuditRow>, "mac">;
 
 /** The fields of a row under its MAC, in their order. */
@@ -28,7 +28,7 @@ export function rowMac(key: Buffer, row: SealedRow): string {
   return macOf(key, "row", fields);
 }
 
-/** The MAC of what a call answered, which is noted in its row afterwards. */
+/** The MAC of a call's outcome, which is noted in its row afterwards. */
 export const outcomeMac = (
   key: Buffer,
   place: { shard: number; seq: number },
@@ -39,7 +39,7 @@ export const outcomeMac = (
 export const headSeal = (key: Buffer, { shard, seq, mac }: { shard: number; seq: number; mac: string }): string =>
   macOf(key, "head", [shard, seq, mac]);
 
-/** What is sealed of a send: the parts of its row that no later step changes. */
+/** The sealed fields of a send, which no later step changes. */
 export interface SealedSend {
   id: string;
   /** The server key that made it. */
@@ -56,7 +56,7 @@ export interface SealedSend {
   details?: string | undefined;
 }
 
-/** Of a send's texts and author, as far as no later step changes them. The texts of one to many are set at its dispatch. */
+/** The MAC of a send's texts and author. The texts of a send to many are set at its dispatch. */
 export function sendMac(key: Buffer, row: SealedSend): string {
   const { id, sent_by, category, channel_ids, template_id, scheduled_at, created_at, recipients } = row;
   const texts = recipients === undefined ? [] : [row.title, row.body, row.content, row.details];

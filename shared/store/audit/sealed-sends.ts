@@ -1,5 +1,5 @@
-// Sends of server keys in the audit trail: one entry for all sends of a key in a quarter-hour, with the sum of their MACs
-// (RDA-23, docs/decisions/0102). A send whose row is changed or removed later adds up to something else.
+// Sends of server keys in the audit trail: one entry for all sends of a key in a quarter-hour, with the sum of their
+// MACs (RDA-23, docs/decisions/0102). If the row of a send is changed or removed later, the sum differs.
 import * as v from "valibot";
 import { said, Timestamp } from "../../contract/schemas.ts";
 import { timestamp } from "../../kernel/clock.ts";
@@ -28,9 +28,9 @@ export const shownSends = ({ quarter, count }: SealedSends): v.InferOutput<typeo
 });
 
 /**
- * Adds the sends of a quarter-hour to the audit trail, one entry for each key, once all its partitions are settled. An
- * entry of a former total is superseded: a crash between entry and mark leaves two of the same, and so do two workers at once.
- * @returns false while a partition is not settled
+ * Adds the sends of a quarter-hour to the audit trail, one entry for each key, when all its partitions are settled. A
+ * new entry replaces one with a former total. A crash between entry and mark, or two workers at once, may leave two
+ * equal entries. @returns false while a partition is not settled
  */
 export async function sealSends(
   store: Store,
@@ -67,8 +67,8 @@ export async function sealSends(
 }
 
 /**
- * What an entry seals is there as it was, or a later entry has taken its place.
- * @param now what adds up of the quarter-hour at present
+ * Whether the sends of an entry are unchanged, or a later entry has replaced it. @param now the present sums of the
+ * quarter-hour
  */
 export async function isWhole(
   store: StoreReader,

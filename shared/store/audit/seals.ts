@@ -4,7 +4,7 @@ import { type SealedSend, sendMac } from "./macs.ts";
 
 const MODULUS = 1n << 128n;
 
-/** Of the sends among these that a server key made. */
+/** The seals of those sends that a server key made. */
 export const sealsOf = (key: Buffer, sends: readonly SealedSend[]): Seals =>
   addedSeals(
     sends.flatMap((send) =>

@@ -19,9 +19,9 @@ import { auditKey, GENESIS, headSeal, outcomeMac, rowMac } from "./macs.ts";
 
 /** Workspaces whose chain an environment remembers. */
 const MAX_REMEMBERED = 1_000;
-/** Outcomes that one row takes over: with one, which is usual, it is half a KB. */
+/** The most outcomes that one row takes over: with one, as usual, it has half a KB. */
 const MAX_OUTCOMES = 8;
-/** Rows of other environments that an append walks past. */
+/** The most rows of other environments that an append walks past. */
 const MAX_ATTEMPTS = 200;
 
 export type AuditEntry = Pick<
@@ -39,8 +39,8 @@ interface BegunEntry {
 
 export interface AuditTrail {
   /**
-   * Notes a call, runs it, and notes how it ended. @throws what `run` throws; and what the table throws, before `run`.
-   * @param outcomeOf of a result or an error
+   * Notes a call, runs it, and notes its outcome. @throws the errors of `run`, and before that the errors of the table
+   * @param outcomeOf makes the outcome of a result or an error
    */
   record<T>(
     owner: { tenant: TenantId; secrets: Secrets },
@@ -57,20 +57,22 @@ export const auditTrail = /* @__PURE__ */ perEnvironment(
   openTrail,
 );
 
-/** What a worker needs that adds to the trail. */
+/** The capabilities of a worker that adds to the trail. */
 export const sealing = [auditTrail, secrets] as const;
 export type SealingContext = Context<typeof sealing>;
 
-/** The end of a chain as this environment knows it. */
+/** The end of a chain, as this environment knows it. */
 interface Chain {
   shard: number;
   seq: number;
   mac: string;
-  /** Outcomes that no row holds yet. */
+  /** Outcomes that are in no row yet. */
   open: Map<string, AuditOutcome>;
-  /** The head was written. Rows take over outcomes only after that, so a row with outcomes proves that there was a head. */
+  /**
+   * The head was written. Rows take over outcomes only after that, so a row with outcomes proves that there was a head.
+   */
   hasHead: boolean;
-  /** The append in progress: they follow each other. */
+  /** The append in progress. Appends follow each other. */
   last: Promise<unknown>;
   /** Ended calls whose outcomes the head does not have yet: one write takes all of them. */
   ended: EndedEntry[];
@@ -92,7 +94,7 @@ interface WorkspaceTrail {
 function openTrail({ clock, ids, log, ...deps }: Deps): AuditTrail {
   const bind = openWorkspaceTable({ clock, ids, log, ...deps });
   const chains = recent<Promise<Chain>>(MAX_REMEMBERED);
-  // An environment keeps to one chain, so that it knows the end of it.
+  // An environment uses one chain, so that it knows its end.
   const shard = (ids.bytes(1)[0] ?? 0) % AUDIT_SHARDS;
 
   const chainOf = (tenant: TenantId, owned: WorkspaceTrail): Promise<Chain> => {
@@ -117,7 +119,7 @@ function openTrail({ clock, ids, log, ...deps }: Deps): AuditTrail {
         const said = outcomeOf(result);
         const outcome = { ...said, mac: outcomeMac(owned.key, begun, said) };
         chain.open.set(String(begun.seq), outcome);
-        // The change itself is done: without its outcome, the row says that it is unknown.
+        // The change itself is done. Without its outcome, the row says that the outcome is unknown.
         await finish(owned, chain, { ...begun, outcome }).catch((error: unknown) =>
           log({
             level: "warn",
@@ -211,7 +213,7 @@ async function writeHead({ table, key }: WorkspaceTrail, batch: readonly EndedEn
     .catch(onConditionFailed(() => table.change(AuditHead, { shard }, { set: outcomes, remove })));
 }
 
-/** Takes over what the head says of the end of the chain. */
+/** Takes over the end of the chain from the head. */
 function follow(chain: Chain, head: RowOf<typeof AuditHead>): void {
   chain.hasHead = true;
   for (const [name, outcome] of familyOf(head, "o:")) chain.open.set(name, fromJson(outcome));

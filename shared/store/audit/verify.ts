@@ -12,9 +12,14 @@ import { GENESIS, headSeal, outcomeMac, rowMac } from "./macs.ts";
 import { isWhole } from "./sealed-sends.ts";
 import { addedSeals } from "./seals.ts";
 
-/** Rows that one call looks at: entries, and the sends that they seal. It ends long before a request may. */
+/**
+ * The most rows that one call checks: entries, and the sends that they seal. The call then ends long before the request
+ * must.
+ */
 const MAX_ROWS = 10_000;
-/** What the sends of a quarter-hour count as beside their rows: they are asked for in several calls of the table. */
+/**
+ * The further rows that the sends of a quarter-hour count as, because reading them takes several calls of the table.
+ */
 const QUARTER_ROWS = 100;
 const PAGE_ROWS = 1_000;
 
@@ -44,13 +49,13 @@ export const AuditVerdict = titled("AuditVerdict", {
 type Verdict = v.InferOutput<typeof AuditVerdict>;
 type Broken = NonNullable<Verdict["broken"]>;
 
-/** How far a verification has got: the row before the next one. */
+/** The position of a verification: the row before the next one. */
 export const VerifyPosition = v.object({ shard: v.number(), seq: v.number(), mac: v.string(), tookOver: v.boolean() });
 type Position = v.InferOutput<typeof VerifyPosition>;
 
 const BEGINNING = { seq: 0, mac: GENESIS, tookOver: false };
 
-/** Verifies chain by chain, and stops at the first row that is broken, and after 10,000 that it looked at. */
+/** Verifies chain by chain. It stops at the first broken row, and after 10,000 checked rows. */
 export async function verifyAudit(
   store: StoreReader,
   key: Buffer,
@@ -94,7 +99,7 @@ function faultOf(key: Buffer, { shard, seq, mac }: Position, row: Row): Broken |
   return undefined;
 }
 
-/** What is broken at a row, and how many rows were looked at for it. */
+/** The fault of a row, and the number of rows checked for it. */
 async function judged(
   store: StoreReader,
   key: Buffer,
@@ -114,7 +119,7 @@ async function judged(
   return { broken: isAsMade ? undefined : changed, rows: sent };
 }
 
-/** The head may be behind the rows, after a crash, and never ahead of them. */
+/** The fault of a chain's end. After a crash the head may be behind the rows, but never ahead of them. */
 async function faultOfEnd(
   store: StoreReader,
   key: Buffer,
@@ -126,7 +131,7 @@ async function faultOfEnd(
   if (head?.seq === undefined || head.mac === undefined) return tookOver ? missing(seq) : undefined;
   if (head.seal !== headSeal(key, { shard, seq: head.seq, mac: head.mac })) return missing(head.seq);
   if (head.seq > seq) {
-    // It may have been appended since the rows were read.
+    // The row may have been appended since the rows were read.
     const since = await store.get(AuditRow, { shard, seq: seq + 1 });
     if (!since) return missing(seq + 1);
   }

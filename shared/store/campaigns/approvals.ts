@@ -1,4 +1,5 @@
-// A release that a second person is asked for: approved, declined or withdrawn (RDA-26, docs/decisions/0137).
+// Requests for the release of a campaign by a second person: approved, declined or withdrawn (RDA-26,
+// docs/decisions/0137).
 import { timestamp } from "../../kernel/clock.ts";
 import { ApiError, beingChanged, conflict } from "../../kernel/errors.ts";
 import { canonicalJson } from "../../kernel/objects.ts";
@@ -21,7 +22,7 @@ const DIGEST_LENGTH = 16;
 const timesOf = (campaign: Campaign, at: number): (string | null)[] =>
   campaign.messages.map((message) => timeOf(campaign, message, at) ?? null);
 
-/** Digests of what a release at a time would send, with what it names and others may change, by field. */
+/** Digests, by field, of what a release would send now, including the named resources that others may change. */
 async function askedOf(store: StoreReader, campaign: Campaign, at: number): Promise<Record<string, string>> {
   const { target, messages, safety } = campaign;
   const ids = [...new Set(messages.flatMap(({ template_id }) => template_id ?? []))];
@@ -48,7 +49,7 @@ async function askedOf(store: StoreReader, campaign: Campaign, at: number): Prom
   return Object.fromEntries(digests);
 }
 
-/** Asks for the release of a draft. Asked again, it is another request. @throws 409 if it is not a draft. */
+/** Requests the release of a draft. A repeated request is a new one. @throws 409 if it is not a draft */
 export async function askRelease(store: Store, draft: Campaign, by: Member, draw?: string): Promise<Campaign> {
   const now = store.clock.now();
   return decide(store, draft, {
@@ -62,7 +63,7 @@ export async function askRelease(store: Store, draft: Campaign, by: Member, draw
   });
 }
 
-/** Writes what becomes of a request, if the campaign is a draft that is as it was read. */
+/** Writes the decision about a request, if the campaign is an unchanged draft. */
 async function decide(store: Store, draft: Campaign, approval: Approval | undefined): Promise<Campaign> {
   const outcome = await changeListed(store, CampaignItem, draft.id, {
     change: approval ? { set: { approval: toJson(approval) } } : { remove: ["approval"] },
@@ -75,7 +76,7 @@ async function decide(store: Store, draft: Campaign, approval: Approval | undefi
   throw immovable(outcome.current, "released");
 }
 
-/** The request that waits. @throws 409 where another one does, or none. */
+/** The waiting request. @throws 409 if there is another one, or none */
 function waiting({ status, approval }: Campaign, id = approval?.id): Approval {
   if (status === "draft" && approval?.status === "waiting" && approval.id === id) return approval;
   throw conflict("No such request to release the campaign waits any more.");
@@ -84,8 +85,8 @@ function waiting({ status, approval }: Campaign, id = approval?.id): Approval {
 const AGAIN = "since its release was asked for";
 
 /**
- * Releases just what was asked for.
- * @throws 403 for the member who asked; 409 where no such request waits, or with the fields that have changed since
+ * Releases exactly what was requested. @throws 403 for the member who requested it; 409 if no such request waits, or
+ * with the fields that have changed since
  */
 export async function approveRelease(store: Store, campaign: Campaign, id: string, by: Member): Promise<Campaign> {
   const approval = waiting(campaign, id);
@@ -107,7 +108,7 @@ export async function approveRelease(store: Store, campaign: Campaign, id: strin
   return releaseCampaign(store, campaign, { draw: approval.draw, approval: decided });
 }
 
-/** @throws 409 where no such request waits. */
+/** Declines a request. @throws 409 if no such request waits */
 export async function declineRelease(
   store: Store,
   campaign: Campaign,
@@ -123,7 +124,7 @@ export async function declineRelease(
   });
 }
 
-/** @throws 403 for another than who asked, 409 where no request waits. */
+/** Withdraws a request. @throws 403 for another member than the one who requested it, 409 if no request waits */
 export async function withdrawRequest(store: Store, campaign: Campaign, by: Member): Promise<Campaign> {
   if (waiting(campaign).requested_by.user_id !== by.user_id)
     throw new ApiError("FORBIDDEN", "Another member asked for this release: you can decline it.");

@@ -30,7 +30,7 @@ type CampaignMove = ListedChange<typeof CampaignItem>;
 export interface CampaignSpec extends Pick<CampaignRow, keyof typeof authoredFields | "scheduled_at"> {
   target: Target;
   messages: readonly CampaignMessage[];
-  /** The brake of its sends; `null`: none; left out: the workspace's. */
+  /** The brake of its sends; `null`: none; omitted: the workspace's. */
   safety?: SafetyInput | undefined;
 }
 
@@ -50,14 +50,14 @@ export interface Campaign extends CampaignSpec, Pick<CampaignRow, ServiceField> 
   version: number;
   messages: readonly ReleasedMessage[];
   approval: Approval | undefined;
-  /** By job that was held when it was resumed last: its time in milliseconds, or `null`: it is skipped. */
+  /** By job that was held at the last resume: its time in milliseconds, or `null` if it is skipped. */
   resumed: Record<string, number | null> | undefined;
 }
 
-/** A message, with the error of its job where that failed as a whole. */
+/** A message, with the error of its job if that failed as a whole. */
 type ReleasedMessage = CampaignMessage & { error?: v.InferOutput<typeof MessageError> };
 
-/** What is authored, as it is stored. */
+/** The authored fields, as they are stored. */
 const stored = ({ target, messages, safety, ...asGiven }: CampaignSpec) => ({
   ...asGiven,
   target: toJson(target),
@@ -65,7 +65,7 @@ const stored = ({ target, messages, safety, ...asGiven }: CampaignSpec) => ({
   safety: safety === undefined ? undefined : toJson(safety),
 });
 
-/** @throws 429 beyond 10,000 campaigns. */
+/** Creates a campaign. @throws 429 beyond 10,000 campaigns */
 export async function createCampaign(store: Store, spec: CampaignSpec): Promise<Campaign> {
   const now = store.clock.now();
   const id = store.ids.uuidAt(now);
@@ -87,12 +87,12 @@ export async function findCampaign(store: StoreReader, id: string): Promise<Camp
   return row && campaignOf(row);
 }
 
-/** @throws 404, also for another workspace's campaign. */
+/** Gets a campaign. @throws 404, also for another workspace's campaign */
 export async function getCampaign(store: StoreReader, id: string): Promise<Campaign> {
   return requireFound(await findCampaign(store, id), "campaign");
 }
 
-/** CMP-14. */
+/** Lists campaigns (CMP-14). */
 export async function listCampaigns(
   store: StoreReader,
   query: PageQuery & ListFilter,
@@ -101,7 +101,7 @@ export async function listCampaigns(
   return { items: rows.map(campaignOf), total, page: query.page, page_size: query.size };
 }
 
-/** The same as a draft: without times that have passed. @throws 404, 429 beyond 10,000 campaigns. */
+/** Copies a campaign as a draft, without times in the past. @throws 404, 429 beyond 10,000 campaigns */
 export async function duplicateCampaign(store: Store, id: string): Promise<Campaign> {
   const original = await getCampaign(store, id);
   const { name, target, scheduled_at, messages, safety } = original;
@@ -123,9 +123,8 @@ export async function duplicateCampaign(store: Store, id: string): Promise<Campa
 }
 
 /**
- * CMP-16: everything authored is replaced.
- * @param seen only if it still has this version
- * @throws 404, 409 if it is not a draft.
+ * Replaces all authored fields (CMP-16). @param seen only if it still has this version @throws 404, 409 if it is not a
+ * draft
  */
 export async function replaceCampaign(
   store: Store,
@@ -147,7 +146,7 @@ export async function replaceCampaign(
   throw immovable(outcome.current, "changed");
 }
 
-/** What is optional and left out; a required field never is. */
+/** The optional fields that are omitted; a required field never is. */
 const absentFrom = (set: ReturnType<typeof stored>) =>
   [...Object.keys(authoredFields), "scheduled_at", "safety"].filter(
     (name) => set[name as keyof typeof set] === undefined,
@@ -155,7 +154,7 @@ const absentFrom = (set: ReturnType<typeof stored>) =>
 
 type Move = keyof typeof campaignMoves;
 
-/** Takes a move if the campaign has a status that it begins from. @throws 404, 409 naming its status. */
+/** Makes a move if the campaign has a status that it begins from. @throws 404, 409 naming its status */
 export async function moveCampaign(
   store: Store,
   id: string,
@@ -165,12 +164,12 @@ export async function moveCampaign(
   const outcome = await changeListed(store, CampaignItem, id, moveOf(store, move, options));
   if (outcome.kind === "changed") return campaignOf(outcome.row);
   if (outcome.current?.deleting) throw conflict("The campaign is being deleted.");
-  // The status would allow it, so something else was changed meanwhile.
+  // The status allows the move, so another field was changed in the meantime.
   if (campaignMoves[move].from.some((status) => status === outcome.current?.status)) throw beingChanged();
   throw immovable(outcome.current, verbs[move]);
 }
 
-/** The same for moves that the service makes by itself. @returns false if the campaign has another status. */
+/** The same for moves by the service itself. @returns false if the campaign has another status */
 export async function tryMove(store: Store, id: string, move: Move): Promise<boolean> {
   return (await changeListed(store, CampaignItem, id, moveOf(store, move))).kind === "changed";
 }
@@ -195,8 +194,8 @@ function moveOf(
 }
 
 /**
- * From now on it does not come back, though its deletion stops half-way: its jobs may be canceled by then.
- * @throws 404, 409 for a campaign of another status than draft and archived
+ * Begins the deletion of a campaign. From then on it cannot be restored, even if the deletion stops halfway, because
+ * its jobs may be canceled. @throws 404, 409 for a campaign of another status than draft and archived
  */
 export async function beginDeletion(store: Store, id: string): Promise<Campaign> {
   const change: CampaignChange = { set: { deleting: true } };
@@ -226,7 +225,10 @@ const verbs: Record<Move, string> = {
 export const immovable = (current: { status: string } | undefined, verb: string) =>
   current ? conflict(`The campaign is ${current.status} and cannot be ${verb}.`) : notFound("campaign");
 
-/** Pauses a campaign because of what the service found, if its status allows it still, and says why on it (AMB-119). */
+/**
+ * Pauses a campaign because of a problem that the service found, if its status still allows it, and stores the reason
+ * (AMB-119).
+ */
 export async function pauseCampaign(store: Store, { id, name }: Pick<Campaign, "id" | "name">, reason: string) {
   const last_error = { code: "PAUSED", message: reason, at: timestamp(store.clock.now()) };
   const note = { kind: "campaign_paused", text: `The campaign ${name} was paused: ${reason}.`, ref_id: id } as const;
@@ -236,11 +238,11 @@ export async function pauseCampaign(store: Store, { id, name }: Pick<Campaign, "
 
 export const campaignActions = ["pause", "resume", "archive", "unarchive"] as const;
 
-/** CMP-22. @param times of the jobs that it holds @throws 404, 409 naming the status. */
+/** Resumes a campaign (CMP-22). @param times of the jobs that it holds @throws 404, 409 naming the status */
 export const resumeCampaign = (store: Store, id: string, times: Record<string, number | null>): Promise<Campaign> =>
   moveCampaign(store, id, "resume", { change: { set: { resumed: toJson(times) }, remove: ["restored"] } });
 
-/** CMP-21, CMP-23 to CMP-25. @throws 404, 409 naming the status. */
+/** Applies an action to a campaign (CMP-21, CMP-23 to CMP-25). @throws 404, 409 naming the status */
 export async function actOnCampaign(
   store: Store,
   id: string,
@@ -253,7 +255,7 @@ export async function actOnCampaign(
     return moveCampaign(store, id, "archive", { change: { set }, when: is("status", status) });
   }
   if (status !== "archived" || !archived_from) throw conflict(`The campaign is ${status} and cannot be unarchived.`);
-  // Nothing of a draft came due while it was archived: its release sends all of it.
+  // A draft had nothing due while it was archived: its release sends all messages.
   const set = archived_from === "draft" ? {} : { restored: true as const };
   const change: CampaignChange = { set, remove: ["archived_from"] };
   return moveCampaign(store, id, `restore_${archived_from}`, { change });

@@ -9,7 +9,7 @@ import { editFields } from "../edits.ts";
 import { entity } from "../item.ts";
 import { json } from "../json-text.ts";
 
-/** What a message says, by which channels and when. */
+/** The content, channels and time of a message. */
 export const messageFields = {
   content: v.optional(ShownContent),
   template_id: v.optional(v.string()),
@@ -20,7 +20,7 @@ export const messageFields = {
   /** The share of arm A, in percent. */
   split_percentage: v.optional(v.number()),
   channel_ids: v.array(v.string()),
-  /** Omitted: it is sent when the campaign is. */
+  /** Omitted: the message is sent with the campaign. */
   scheduled_at: v.optional(Timestamp),
 };
 
@@ -36,7 +36,7 @@ export type CampaignMessage = v.InferOutput<typeof CampaignMessage>;
 /** Why the job of a message as a whole failed (AMB-126). */
 export const MessageError = v.object({ code: v.string(), message: v.string() });
 
-/** What a member sets: it is stored as it is given, returned, replaced and copied. */
+/** The fields that a member sets: stored, returned, replaced and copied as they are given. */
 export const authoredFields = {
   name: v.string(),
   category: v.picklist(["transactional", "marketing"]),
@@ -45,12 +45,12 @@ export const authoredFields = {
   holdout_percentage: v.number(),
 };
 
-/** What the API returns of a campaign as it is stored. */
+/** The fields of a campaign in the API, as they are stored. */
 export const campaignFields = {
   id: v.string(),
   status: v.picklist(campaignStatuses),
   ...authoredFields,
-  /** Of the message that failed as a whole last (AMB-123). */
+  /** The error of the last message that failed as a whole (AMB-123). */
   last_error: v.optional(LastError),
   created_at: Timestamp,
   updated_at: Timestamp,
@@ -58,7 +58,7 @@ export const campaignFields = {
 
 const Member = v.object({ user_id: v.string(), name: v.string() });
 
-/** What the API returns of a release that a second person was asked for (RDA-26). */
+/** The fields of a release request in the API (RDA-26). */
 export const approvalFields = {
   id: v.string(),
   status: v.picklist(["waiting", "approved", "declined"]),
@@ -71,9 +71,9 @@ export const approvalFields = {
 };
 
 export interface Approval extends v.InferOutput<v.ObjectSchema<typeof approvalFields, undefined>> {
-  /** Of the preview that was shown to the member who asked. */
+  /** The draw of the preview that the requesting member saw. */
   draw?: string | undefined;
-  /** Digests of what was asked for, by the field of the campaign that says it. */
+  /** Digests of the request, by the field of the campaign. */
   asked: Readonly<Record<string, string>>;
 }
 
@@ -89,18 +89,18 @@ export const CampaignItem = entity("campaign", {
     safety: v.optional(json<SafetyInput>()),
     /** In milliseconds; absent from a draft. */
     released_at: v.optional(v.number()),
-    /** The draw of its preview, in place of one of each message (AMB-140). */
+    /** The draw of its preview, which replaces the draws of the messages (AMB-140). */
     draw: v.optional(v.string()),
     approval: v.optional(json<Approval>()),
-    /** The status that it returns to when it is unarchived. */
+    /** The status to which it returns when it is unarchived. */
     archived_from: v.optional(v.picklist(campaignMoves.archive.from)),
     /** How often it was paused or archived. */
     holds: v.optional(v.number()),
-    /** Its deletion began: it takes no move and no schedule any more. */
+    /** Its deletion began: it accepts no further move or schedule. */
     deleting: v.optional(v.literal(true)),
     /** It was unarchived and has not been resumed since. */
     restored: v.optional(v.boolean()),
-    /** By job that was held when it was resumed last: its time in milliseconds, or `null`: it is skipped (AMB-138). */
+    /** By job that was held at the last resume: its time in milliseconds, or `null` if it is skipped (AMB-138). */
     resumed: v.optional(json<Record<string, number | null>>()),
     /** By job. */
     "error:*": MessageError,

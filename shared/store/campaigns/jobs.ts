@@ -1,4 +1,4 @@
-// What the status of a campaign means for its jobs and its schedules: jobs are made, held and released.
+// Applies the status of a campaign to its jobs and its schedules: jobs are made, held and released.
 import { DAY, timestamp } from "../../kernel/clock.ts";
 import { notFound } from "../../kernel/errors.ts";
 import { type HeldMessage, type OverduePolicy, resumedTimes } from "../../rules/campaign-resume.ts";
@@ -26,13 +26,13 @@ import { beginDeletion, type Campaign, getCampaign, resumeCampaign, tryMove } fr
 import { CampaignItem, type CampaignMessage } from "./items.ts";
 import { timeOf } from "./release.ts";
 
-/** CMP-19, CMP-20: makes the missing jobs of a released campaign. It can be repeated at any time. */
+/** Makes the missing jobs of a released campaign (CMP-19, CMP-20). It can be repeated at any time. */
 export async function makeJobs(store: Store, timers: Timers, allowance: Allowance, campaign: Campaign): Promise<void> {
   const { released_at, status, restored } = campaign;
   if (released_at === undefined || isHeld(status)) return;
   const jobs = await findJobs(store, jobsOf(campaign));
   const now = store.clock.now();
-  // What came due while the campaign was archived waits until the user resumes it (AMB-54).
+  // Messages that came due while the campaign was archived wait until the user resumes it (AMB-54).
   const waits = (message: CampaignMessage) => restored && timeOf(campaign, message, now) === undefined;
   const missing = campaign.messages.filter((message, i) => jobs[i] === undefined && !waits(message));
   if (missing.length === 0) return;
@@ -41,13 +41,13 @@ export async function makeJobs(store: Store, timers: Timers, allowance: Allowanc
   const specAt = (message: CampaignMessage): JobSpec => {
     const time = resumed?.[message.job_id];
     if (time === undefined) return specOf(campaign, message, released_at);
-    // One that is skipped is ended by the next step, before this time.
+    // The next step ends a skipped job before this time.
     const at = time ?? now + DAY;
     return { ...specOf(campaign, message, now), scheduled_at: at > now ? timestamp(at) : null };
   };
-  // It may have been paused or deleted since it was read. What is refused here is made when it is resumed.
+  // The campaign may have been paused or deleted since it was read. A job that is refused here is made at the resume.
   const goesOn = checkItem(CampaignItem, { id }, all(oneOf("status", SENDING), absent("deleting")));
-  // One after another: transactions that check the same row at once get in each other's way.
+  // One after another, because concurrent transactions that check the same row conflict.
   for (const message of missing)
     await startSend(store, timers, allowance, {
       id: message.job_id,
@@ -60,8 +60,8 @@ export async function makeJobs(store: Store, timers: Timers, allowance: Allowanc
 const SENDING = campaignStatuses.filter((status) => !isHeld(status));
 
 /**
- * The draw of a preview of one of the messages that a draft would send, at their times or at once (AMB-140).
- * @throws 422 for an id that is none, is too old, or is of another body
+ * The draw of a preview of one of the messages that a draft would send, at their times or at once (AMB-140). @throws
+ * 422 for an invalid or old id, or one of another body
  */
 export async function drawOfRelease(
   store: Store,
@@ -78,8 +78,8 @@ export async function drawOfRelease(
 const jobsOf = ({ messages }: Pick<Campaign, "messages">): string[] => messages.map(({ job_id }) => job_id);
 
 /**
- * Resumes a paused campaign, and decides when what it holds is sent (CMP-22, AMB-138).
- * @throws 404, 409 naming the status.
+ * Resumes a paused campaign, and sets the times of its held messages (CMP-22, AMB-138). @throws 404, 409 naming the
+ * status
  */
 export async function resume(store: Store, id: string, overdue: OverduePolicy): Promise<Campaign> {
   const campaign = await getCampaign(store, id);
@@ -104,7 +104,7 @@ function notMade(campaign: Campaign, message: CampaignMessage): HeldMessage {
   return { id: message.job_id, due, status: "scheduled" };
 }
 
-/** A held campaign holds its jobs and switches its schedules off; any other one releases them (AMB-14, AMB-67). */
+/** A held campaign holds its jobs and switches its schedules off; any other status releases them (AMB-14, AMB-67). */
 export async function applyState(store: Store, timers: Timers, campaign: Campaign): Promise<void> {
   const { status, released_at } = campaign;
   if (released_at !== undefined) {
@@ -117,7 +117,10 @@ export async function applyState(store: Store, timers: Timers, campaign: Campaig
   await switchOwned(store, timers, campaign);
 }
 
-/** Notes that a job needs its list or segment: until its time, or this one if it is later; without one, nobody knows until when. */
+/**
+ * Notes that a job needs its list or segment: until its time, or this time if that is later; without a time, for an
+ * unknown period.
+ */
 async function noteNeed(
   store: Store,
   { target }: Pick<Campaign, "target">,
@@ -140,13 +143,13 @@ async function hold(store: Store, campaign: Campaign, job: JobRecord): Promise<v
 
 const SKIPPED = "it fell due while the campaign was paused, and was skipped when that was resumed";
 
-/** Releases a job that is held, at the time that the resume decided, or ends it, also where it was made only then. */
+/** Releases a held job at the time that the resume set, or ends it. The job may have been made only at that resume. */
 async function letGo(store: Store, timers: Timers, campaign: Campaign, job: JobRecord): Promise<void> {
   const { restored, resumed } = campaign;
   if (!job.held && resumed?.[job.id] !== null) return;
   const now = store.clock.now();
   if (restored) {
-    // What came due while the campaign was archived waits until the user resumes it (AMB-54).
+    // Messages that came due while the campaign was archived wait until the user resumes it (AMB-54).
     const isAhead = job.status === "scheduled" && job.scheduled_at !== null && Date.parse(job.scheduled_at) > now;
     if (!isAhead) return;
     await noteNeed(store, campaign, job, now);
@@ -166,8 +169,8 @@ async function letGo(store: Store, timers: Timers, campaign: Campaign, job: JobR
 }
 
 /**
- * Deletes a draft, or an archived campaign with its schedules. What it still holds back is never sent.
- * @throws 404, 409 for a campaign of another status
+ * Deletes a draft, or an archived campaign with its schedules. Held messages are never sent. @throws 404, 409 for a
+ * campaign of another status
  */
 export async function deleteCampaign(store: Store, timers: Timers, id: string): Promise<void> {
   const { messages, released_at } = await beginDeletion(store, id);
@@ -177,7 +180,7 @@ export async function deleteCampaign(store: Store, timers: Timers, id: string): 
   if (removed === "refused") throw notFound("campaign");
 }
 
-/** Ends what a deleted campaign has not sent yet. It can be repeated at any time. */
+/** Ends the unsent jobs of a deleted campaign. It can be repeated at any time. */
 async function endJobs(store: Store, campaign: Pick<Campaign, "messages">): Promise<void> {
   const jobs = await findJobs(store, jobsOf(campaign));
   const set = { completed_at: timestamp(store.clock.now()), error: "the campaign was deleted" };
@@ -185,7 +188,7 @@ async function endJobs(store: Store, campaign: Pick<Campaign, "messages">): Prom
     if (job && !isTerminal(job.status)) await moveJob(store, job.id, "abandon", { change: { set } });
 }
 
-/** CMP-26, D-CMP-AUTO: moves a campaign by the statuses of its jobs. It can be repeated at any time. */
+/** Moves a campaign by the statuses of its jobs (CMP-26, D-CMP-AUTO). It can be repeated at any time. */
 export async function moveByJobs(store: Store, { id, status, messages }: Campaign): Promise<void> {
   if (status !== "scheduled" && status !== "live") return;
   const jobs = await findJobs(store, jobsOf({ messages }));

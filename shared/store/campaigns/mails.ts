@@ -1,4 +1,4 @@
-// The mails of a campaign: its row keeps the names of those that are too large for it (docs/decisions/0104).
+// The mails of a campaign: its row has only the names of mails that are too large for it (docs/decisions/0104).
 import type { MailKeeping, MailReading } from "../files/mails.ts";
 import { abridged, type SaysByChannel } from "../sends/content/apart.ts";
 import type { CampaignMessage } from "./items.ts";
@@ -14,7 +14,7 @@ const saying = <M extends CampaignMessage>(message: M, { by_channel, variant_b }
   ...(message.variant_b && variant_b && { variant_b: { ...message.variant_b, ...variant_b } }),
 });
 
-/** Messages as the row of their campaign keeps them; what is too large for it is stored first. */
+/** Messages in the form of the campaign's row; mails that are too large for it are stored first. */
 export async function keptMessages<M extends CampaignMessage>(
   mails: MailKeeping,
   messages: readonly M[],

@@ -10,7 +10,7 @@ import { jobIdOf } from "../sends/jobs/job-ids.ts";
 import { type Campaign, type CampaignSpec, moveCampaign } from "./campaigns.ts";
 import type { Approval, CampaignMessage } from "./items.ts";
 
-/** The job of a message: the same for every attempt at a release (CMP-20). */
+/** The id of a message's job: the same for every attempt at a release (CMP-20). */
 const messageJobId = (tenant: TenantId, campaign: string, message: string, releasedAt: number): string =>
   jobIdOf("campaign", releasedAt, createHash("sha256").update(`campaign:${tenant}:${campaign}:${message}`).digest());
 
@@ -24,7 +24,7 @@ export function timeOf(
   return at !== undefined && Date.parse(at) > releasedAt ? at : undefined;
 }
 
-/** The campaign is as it was read, and so is what was asked of it: a change that came between makes the write fail. */
+/** The campaign and its approval are as they were read: a change in between makes the write fail. */
 export const asSeen = ({ version, messages, approval }: Campaign) =>
   all<"edits" | "messages" | "approval">(
     isStill(version),
@@ -35,13 +35,13 @@ export const asSeen = ({ version, messages, approval }: Campaign) =>
 interface Release {
   /** The draw of its preview, for all its messages. */
   draw?: string | undefined;
-  /** The member who approved it; absent where no approval was needed. */
+  /** The member who approved it; absent if no approval was needed. */
   approval?: Approval | undefined;
 }
 
 /**
- * CMP-18, CMP-19: one job per message; their ids are set before any job is made.
- * @throws 409 if it is not a draft, or not as it was read
+ * Releases a campaign: one job per message (CMP-18, CMP-19), whose ids are set before any job is made. @throws 409 if
+ * it is not a draft, or has changed since it was read
  */
 export async function releaseCampaign(store: Store, draft: Campaign, { draw, approval }: Release): Promise<Campaign> {
   const { id, name } = draft;

@@ -26,7 +26,7 @@ import { countsNow, failReasonsNow, missedNow, reachedNow } from "../sends/jobs/
 import { TemplateItem } from "../templates/items.ts";
 import type { Campaign } from "./campaigns.ts";
 
-/** What became of messages (AMB-139), and what their recipients did (F19). */
+/** The outcomes of messages (AMB-139), and the reactions of recipients (F19). */
 const NO_RESULTS = {
   delivered: 0,
   failed: 0,
@@ -120,7 +120,7 @@ function reachedByChannel(sends: readonly CampaignSend[]): Map<string, typeof NO
   return channels;
 }
 
-/** What the provider of a channel charged for messages; `null` if that is not known of all of them. */
+/** The provider charges of a channel for messages; `null` if any of them is unknown. */
 function chargedBy(channel: string, jobs: readonly JobRecord[]): number | null {
   const costs = jobs.map(({ delivered_by_channel, deliverySettings }) =>
     providerCost({ [channel]: delivered_by_channel[channel] ?? 0 }, pricesOf(deliverySettings?.via ?? [])),
@@ -132,11 +132,11 @@ function chargedBy(channel: string, jobs: readonly JobRecord[]): number | null {
 const EVER: Window = { start: 0, end: Number.POSITIVE_INFINITY };
 
 type CampaignResults = Pick<Funnel, "sent" | "delivered" | "opened_human" | "clicked_human" | "unsubscribed"> & {
-  /** People who first opened it, by days in UTC from the first dispatch to the last of these days. */
+  /** People by the day (UTC) of their first open, from the first dispatch to the last of these days. */
   opened_by_day: number[];
 };
 
-/** The results of each of these campaigns so far; undefined for one of which nothing went out. */
+/** The results of each of these campaigns so far; undefined for one that has sent nothing. */
 export async function resultsOf(
   store: StoreReader,
   campaigns: readonly Campaign[],
@@ -163,7 +163,7 @@ async function resultsOfSends(store: StoreReader, jobs: readonly JobRecord[]): P
   return { sent, delivered, opened_human, clicked_human, unsubscribed, opened_by_day: opensByDay(sends) };
 }
 
-/** By the days since the first of these sends, those of days without opens included. */
+/** Opens by the days since the first of these sends, including days without opens. */
 function opensByDay(sends: readonly { at: string; days: readonly InteractionDay[] }[]): number[] {
   const first = Math.min(...sends.map(({ at }) => Date.parse(at)));
   const opens: number[] = [];
@@ -176,12 +176,12 @@ function opensByDay(sends: readonly { at: string; days: readonly InteractionDay[
   return Array.from(opens, (n) => n ?? 0);
 }
 
-/** What failed of all messages (AMB-126). */
+/** The failures of all messages (AMB-126). */
 export async function campaignFailures(store: StoreReader, campaign: Campaign) {
   return failuresWithin(campaign, await campaignJobs(store, campaign), EVER);
 }
 
-/** The sends of a campaign that their brake stopped (F21). */
+/** The sends of a campaign that their brake halted (F21). */
 export async function haltedSends(store: StoreReader, campaign: Campaign): Promise<({ job_id: string } & Halt)[]> {
   const jobs = await campaignJobs(store, campaign);
   return jobs.flatMap(({ id, status, halted }) =>
@@ -189,7 +189,7 @@ export async function haltedSends(store: StoreReader, campaign: Campaign): Promi
   );
 }
 
-/** What failed of the messages that were dispatched, or failed before, within a window. */
+/** The failures of messages that were dispatched, or failed before, within a window. */
 function failuresWithin(campaign: Campaign, jobs: readonly JobRecord[], { start, end }: Window) {
   const isWithin = (at: number) => at >= start && at <= end;
   return failuresOf(
@@ -201,7 +201,7 @@ function failuresWithin(campaign: Campaign, jobs: readonly JobRecord[], { start,
   );
 }
 
-/** A message that failed before its audience was known counts once, by the code of its error. */
+/** Failures by reason. A message that failed before its audience was known counts once, by the code of its error. */
 function failuresOf({ messages }: Campaign, jobs: readonly JobRecord[]) {
   const fail_reasons: Record<string, number> = {};
   const errors = new Map(messages.map(({ job_id, error }) => [job_id, error]));
@@ -218,7 +218,7 @@ function failuresOf({ messages }: Campaign, jobs: readonly JobRecord[]) {
   return { failed, fail_reasons, uncertain: uncertainIn(fail_reasons) };
 }
 
-/** The titles of messages with a template, by message (CRP-4, AMB-68): as they were sent, else as the template is now. */
+/** The titles of messages with a template, by message (CRP-4, AMB-68): as sent, else as the template is now. */
 async function titlesOf(
   store: StoreReader,
   { messages }: Campaign,

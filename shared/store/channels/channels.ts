@@ -20,7 +20,7 @@ const MAX_CHANNELS = 100;
 /** The credentials version of a channel that needs no credentials. */
 const NO_CREDENTIALS = "none";
 
-/** The in_app channel that every workspace has from the start: it needs no credentials (D-INAPP-CH, AMB-47). */
+/** Creates the in_app channel of a new workspace. It needs no credentials (D-INAPP-CH, AMB-47). */
 export async function createDefaultChannel(store: Store): Promise<void> {
   const now = store.clock.now();
   const created_at = timestamp(now);
@@ -36,7 +36,7 @@ export async function createDefaultChannel(store: Store): Promise<void> {
   });
 }
 
-/** The attributes of a channel whose verification is under way. */
+/** The attributes of a channel whose verification is in progress. */
 export const queuedVerification = ({ ids, clock }: Pick<Store, "ids" | "clock">) => ({
   verification: ids.uuid(),
   queued_at: timestamp(clock.now()),
@@ -55,8 +55,8 @@ export async function watchVerification(timers: Timers, { clock }: Pick<Store, "
 }
 
 /**
- * CHN-12: a new channel is pending. Where its type needs no credentials, the verification starts at once (D-INAPP-CH).
- * @throws 403 for a type outside the plan, 422 if the name is taken (AMB-18), 429 beyond 100 channels.
+ * Creates a channel, which is pending (CHN-12). If its type needs no credentials, the verification starts at once
+ * (D-INAPP-CH). @throws 403 for a type outside the plan, 422 if the name is taken (AMB-18), 429 beyond 100 channels
  */
 export async function createChannel(
   store: Store,
@@ -89,7 +89,7 @@ export async function listChannels(store: StoreReader): Promise<ChannelRow[]> {
   return (await store.query(ChannelItem, {})).items;
 }
 
-/** @throws 404. */
+/** Gets a channel. @throws 404 */
 export async function getChannel(store: StoreReader, id: string): Promise<ChannelRow> {
   return requireFound(await store.get(ChannelItem, { id }), "channel");
 }
@@ -101,7 +101,10 @@ interface ChannelChange {
   price_per_message?: number | null | undefined;
 }
 
-/** CHN-16. @throws 404, 422 if the new name is taken, and for a price of a channel whose provider takes none (F10). */
+/**
+ * Changes a channel (CHN-16). @throws 404, 422 if the new name is taken, and for a price of a channel without provider
+ * charges (F10)
+ */
 export async function updateChannel(
   store: Store,
   id: string,
@@ -203,7 +206,7 @@ const nameTaken = () => invalid({ name: "is already used by another channel" });
 export const isUsable = (channel: ChannelRow): boolean =>
   channel.active && (channel.status === "active" || (channel.status === "pending" && isProven(channel)));
 
-/** Its provider accepted its current credentials last. */
+/** Whether its provider accepted its current credentials at the last verification. */
 export const isProven = (channel: ChannelRow): boolean =>
   channel.verified_credentials !== undefined && channel.verified_credentials === credentialsOf(channel);
 

@@ -1,4 +1,4 @@
-// What the chat app sends in place of title and body: an approved template and the values of its variables (AMB-90).
+// The content of chat-app messages: an approved template and the values of its variables (AMB-90).
 import { ApiError, invalid } from "../../kernel/errors.ts";
 import { type ByChannel, type Says, saidBy } from "../../rules/channel-content.ts";
 import { variablesOf } from "../../rules/chat-app-template-states.ts";
@@ -22,7 +22,7 @@ export const chatAppContentOf = ({ chat_app_template_id, chat_app_parameters = [
     ? undefined
     : ({ template_id: chat_app_template_id, parameters: chat_app_parameters } satisfies ChatAppContent);
 
-/** What the chat app sends to an arm: as `content` says it, else as the fields of the request do. */
+/** The chat-app content of an arm: in `content`, else in the fields of the request. */
 export function chatAppOf(
   job: Says & { chat_app?: ChatAppContent | undefined },
   arm: "a" | "b" | undefined,
@@ -33,7 +33,7 @@ export function chatAppOf(
 
 type ChatAppFields = Parameters<typeof chatAppOf>[0];
 
-/** Whether the chat app may send to an arm now: a plain text, or a template that is approved. */
+/** Whether the chat app may send to an arm now: a plain text, or an approved template. */
 export async function chatAppAllowance(
   store: StoreReader,
   via: readonly { id: string; type: string }[],
@@ -52,22 +52,21 @@ export async function chatAppAllowance(
   };
 }
 
-/** The fields of a request that give this content. */
+/** The request fields for this content. */
 export const chatAppInputOf = (content: ChatAppContent | undefined): ChatAppInput =>
   content ? { chat_app_template_id: content.template_id, chat_app_parameters: content.parameters } : {};
 
 const UNKNOWN_TEMPLATE = "no such template in the chat_app channels of this send";
 
-/** What a request says by the chat app, as fields of its own or as part of its content. */
+/** The chat-app content of a request, as fields of its own or as part of its content. */
 interface ChatAppRequest extends ChatAppInput {
   content?: { by_channel?: ByChannel | undefined } | undefined;
   variant_b?: { by_channel?: ByChannel | undefined } | undefined;
 }
 
 /**
- * Requires that each template belongs to one of the channels, and that there is one text for each of its variables.
- * Whether it is approved is checked when it is sent.
- * @throws 422 TEMPLATE_NOT_FOUND, 422 naming the parameters.
+ * Requires that each template belongs to one of the channels, and has one text for each of its variables. Its approval
+ * is checked when it is sent. @throws 422 TEMPLATE_NOT_FOUND, 422 naming the parameters
  */
 export async function requireChatAppContent(
   store: StoreReader,

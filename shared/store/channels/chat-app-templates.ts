@@ -24,11 +24,11 @@ type TemplateRef = Pick<ChatAppTemplateRow, "channel_id" | "id">;
 /** A list returns all of them. */
 const MAX_TEMPLATES = 250;
 
-/** Derived from name and language, by which the provider knows a template: unique within a channel. */
+/** The id is derived from name and language, by which the provider knows a template: unique within a channel. */
 export const chatAppTemplateId = (channel: string, name: string, language: string): string =>
   uuidOfText(`chat-app template ${channel} ${providerName(name)} ${language}`);
 
-/** WAT-2: a draft. @throws 404, 422 for a channel of another type or a name that is taken in this language. */
+/** Creates a draft (WAT-2). @throws 404, 422 for a channel of another type or a name that is taken in this language */
 export async function createChatAppTemplate(
   store: Store,
   channel_id: string,
@@ -60,7 +60,7 @@ export async function createChatAppTemplate(
 
 const keyOf = ({ channel_id, id }: TemplateRef) => ({ channel: channel_id, id });
 
-/** WAT-3: oldest first. @throws 404. */
+/** Lists templates, oldest first (WAT-3). @throws 404 */
 export async function listChatAppTemplates(store: StoreReader, channel: string): Promise<ChatAppTemplateRow[]> {
   if (!(await store.get(ChannelItem, { id: channel }))) throw notFound("channel");
   const templates = await readTemplates(store, channel);
@@ -70,7 +70,7 @@ export async function listChatAppTemplates(store: StoreReader, channel: string):
 const readTemplates = (store: StoreReader, channel: string): Promise<ChatAppTemplateRow[]> =>
   store.queryAll(ChatAppTemplateItem, { channel });
 
-/** A template of a channel, and the row of the channel's credentials if there is one. @throws 404. */
+/** A template of a channel, and the row of the channel's credentials if there is one. @throws 404 */
 export async function getChatAppTemplate(
   store: StoreReader,
   channel: string,
@@ -91,7 +91,10 @@ export const findChatAppTemplate = (
   id: string,
 ): Promise<ChatAppTemplateRow | undefined> => store.get(ChatAppTemplateItem, { channel, id });
 
-/** Records that the provider took the template, with its verdict. @returns undefined after a concurrent submission (WAT-4). */
+/**
+ * Records that the provider accepted the template, with its verdict. @returns undefined after a concurrent submission
+ * (WAT-4)
+ */
 export async function noteSubmission(
   store: Store,
   template: TemplateRef,
@@ -112,7 +115,8 @@ export async function noteSubmission(
 
 /**
  * Records the provider's verdict on a submitted template (WAT-5). A callback gives the second `at` of its verdict: an
- * older one is ignored, and so is the begin of a review in the second of its end. @returns undefined where it does not apply.
+ * older one is ignored, and so is the start of a review in the second of its end. @returns undefined if the verdict
+ * does not apply
  */
 export function noteVerdict(
   store: Store,

@@ -68,7 +68,7 @@ export async function storeCredentials(
   return { channel_id: id, ...fieldsOf(CredentialConfirmation.entries, row) };
 }
 
-/** Opens sealed credentials: `storeCredentials` sealed them. */
+/** Opens credentials that `storeCredentials` sealed. */
 export async function openCredentials(
   vault: Opener,
   channel: string,

@@ -1,4 +1,4 @@
-// How a channel is (RDA-15): whether it can send, how its provider answered, its rate now, and what uses it.
+// The health of a channel (RDA-15): whether it can send, its provider's last answers, its rate now, and its uses.
 import * as v from "valibot";
 import { said, Timestamp, titled } from "../../contract/schemas.ts";
 import { DAY, timestamp } from "../../kernel/clock.ts";
@@ -60,7 +60,7 @@ export const ChannelHealth = titled("ChannelHealth", {
 });
 type ChannelHealth = v.InferOutput<typeof ChannelHealth>;
 
-/** @throws 404. */
+/** The health of a channel. @throws 404 */
 export async function healthOf(store: StoreReader, id: string): Promise<ChannelHealth> {
   const [[channel, found, looked], users] = await Promise.all([
     store.getEach([ref(ChannelItem, { id }), ref(PaceItem, { channel: id }), ref(SenderDomainItem, { channel: id })]),

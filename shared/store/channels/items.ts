@@ -37,11 +37,11 @@ export const ChannelItem = entity("channel", {
     ...Channel.entries,
     settings: v.optional(json<ChannelSettings>()),
     react: v.optional(v.literal("channel")),
-    /** The version of the stored credentials: each upload makes another one. */
+    /** The version of the stored credentials: each upload makes a new one. */
     credentials: v.optional(v.string()),
-    /** The version of the credentials that were verified last. */
+    /** The version of the last verified credentials. */
     verified_credentials: v.optional(v.string()),
-    /** The id of the verification under way, and when it was requested. */
+    /** The id of the verification in progress, and when it was requested. */
     verification: v.optional(v.string()),
     queued_at: v.optional(v.string()),
   },
@@ -55,11 +55,11 @@ export const channelOf = ({ settings, ...row }: ChannelRow): Channel => ({
   ...(settings !== undefined && { settings: fromJson(settings) }),
 });
 
-/** What the provider charges for a message, in dollars; undefined if it is not known. */
+/** The provider's charge for a message, in dollars; undefined if it is not known. */
 export const messagePrice = ({ type, price_per_message, settings }: ChannelRow): number | undefined =>
   priceOf(type, price_per_message, settings && fromJson(settings).provider);
 
-/** What the API returns of credentials (CRD-1). */
+/** Credentials in the API (CRD-1). */
 export const CredentialConfirmation = titled("CredentialConfirmation", {
   id: v.string(),
   channel_id: v.string(),
@@ -80,7 +80,7 @@ export const CredentialsItem = item({
     type: v.picklist(credentialTypes),
     /** See `shared/store/vault.ts`. */
     sealed: v.string(),
-    /** As the row of the channel names it. */
+    /** The version, as the row of the channel names it. */
     version: v.string(),
     created_at: Timestamp,
     updated_at: Timestamp,
@@ -110,27 +110,27 @@ export const PaceItem = item({
   sk: () => "PACE",
   prefix: "PACE",
   row: {
-    /** Until when, in milliseconds, by the category of messages. */
+    /** Until when slots are taken, in milliseconds, by the category of messages. */
     marketing: v.optional(v.number()),
     transactional: v.optional(v.number()),
-    /** When they were given anew, in milliseconds: those that were given before count no more. */
+    /** When the slots were given anew, in milliseconds: slots given before that no longer count. */
     anew_at: v.optional(v.number()),
     /** The rate after the last throttle, per second, and when that was, in milliseconds. */
     rate: v.optional(v.number()),
     cut: v.optional(v.number()),
-    /** What its provider lets the account send, per second, and when that was read, in milliseconds. */
+    /** The rate that the provider allows the account, per second, and when it was read, in milliseconds. */
     account_rate: v.optional(v.number()),
     account_at: v.optional(v.number()),
-    /** When its provider accepted a message last, to within five minutes. */
+    /** When its provider last accepted a message, to within five minutes. */
     last_success_at: v.optional(Timestamp),
-    /** When it failed to accept one last, and why. */
+    /** When it last refused or failed to accept one, and why. */
     last_error_at: v.optional(Timestamp),
     last_error: v.optional(v.string()),
   },
   writers: ["deliver", "api-channels", "run-campaign"],
 });
 
-/** What each record of the domain says, as far as it could be found out. */
+/** The state of each record of the domain, as far as it is known. */
 export interface SenderDomainState {
   domain: string;
   spf: RecordCheck;

@@ -14,7 +14,7 @@ interface ChannelPace {
   isSet: boolean;
 }
 
-/** What a provider lets its account send. */
+/** The rate that a provider allows its account. */
 export interface AccountRate {
   /** Per second; undefined: not limited. */
   rate: number | undefined;
@@ -22,7 +22,7 @@ export interface AccountRate {
   at: number;
 }
 
-/** The rate of a channel while nothing throttles it, per second; undefined: not limited. */
+/** The rate of a channel without throttles, per second; undefined: not limited. */
 export const ownRate = (
   channel: { rate_per_second?: number | undefined } | undefined,
   pace: { account_rate?: number | undefined } | undefined,
@@ -40,8 +40,8 @@ export async function channelRate(store: StoreReader, channel: string): Promise<
 }
 
 /**
- * The same, for a channel by whose account it may be limited. What was found is stored, where it is news and the channel has
- * no setting. @param read what the provider lets the account send; undefined: unknown
+ * The same, for a channel that its account may limit. A new rate is stored if the channel has no setting. @param read
+ * reads the account's rate; undefined: unknown
  */
 export async function learnedRate(
   store: Store,
@@ -59,7 +59,7 @@ export async function learnedRate(
 }
 const account = ["account_rate" as const];
 
-/** How fast the channels with a rate send what is in progress, and until when their slots are given. */
+/** How fast the channels with a rate send now, and until when their slots are taken. */
 export async function pacingOf(
   store: StoreReader,
   channels: readonly string[],
@@ -75,14 +75,14 @@ export async function pacingOf(
   });
 }
 
-/** A slot as a chunk keeps it: when it begins and was given, in milliseconds, and how many go a second. */
+/** A slot in a chunk: when it begins and was given, in milliseconds, and its rate per second. */
 interface HeldSlot {
   at: number;
   rate: number;
   given: number;
 }
 
-/** Takes the next slot of a channel for `n` messages; undefined: they may go at once. */
+/** Takes the next slot of a channel for `n` messages; undefined: they may be sent at once. */
 export async function takeSlot(
   store: Store,
   channel: string,
@@ -103,7 +103,7 @@ export async function takeSlot(
   );
 }
 
-/** Slots that were given until now count no more: what waits for one takes another. */
+/** Invalidates the slots given until now: waiting chunks take new ones. */
 export async function giveSlotsAnew(store: Store, channel: string): Promise<void> {
   const { pace, own } = await readPace(store, channel);
   if (pace.marketing === undefined && pace.transactional === undefined) return;
@@ -118,7 +118,7 @@ export async function isGiven(store: StoreReader, channel: string, { given }: { 
   return given === undefined || given > anew_at;
 }
 
-/** A provider throttled a channel: its rate falls, once for all throttles of a moment. */
+/** Lowers the rate of a channel that its provider throttled, once for all throttles of a moment. */
 export async function slowDown(store: Store, channel: string): Promise<void> {
   const { pace, own } = await readPace(store, channel);
   const now = store.clock.now();

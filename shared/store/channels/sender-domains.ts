@@ -1,4 +1,4 @@
-// The state of the domain that a channel sends mail from, as it was when the channel was verified last (RDA-24).
+// The state of the domain that a channel sends mail from, at its last verification (RDA-24).
 import * as v from "valibot";
 import { said, Timestamp, titled } from "../../contract/schemas.ts";
 import { dmarcPolicies, type RecordCheck, recordStates } from "../../rules/mail-domain.ts";
@@ -62,7 +62,7 @@ const shown = ({ state, name, record, advice, wanted }: RecordCheck) => ({
   wanted: wanted.map(({ isThere, ...record }) => ({ ...record, is_there: isThere })),
 });
 
-/** Changes nothing if the verification has an outcome or was replaced. */
+/** Stores the state. It changes nothing if the verification has an outcome or was replaced. */
 export async function noteSenderDomain(
   store: Store,
   { id, channel }: OpenVerification,

@@ -22,7 +22,9 @@ export const verificationChange = (store: Store): ChangeOf<typeof ChannelItem> =
   remove: ["verified_at", "verification_error", "last_error"],
 });
 
-/** CHN-18. @throws 404 without a channel, and without credentials where the channel needs them. */
+/**
+ * Requests a verification (CHN-18). @throws 404 without a channel, and without credentials if the channel needs them
+ */
 export async function requestVerification(store: Store, timers: Timers, id: string): Promise<void> {
   requireVerifiable(await store.get(ChannelItem, { id }));
   await watchVerification(timers, store, id);
@@ -54,7 +56,7 @@ export interface OpenVerification {
   isTooOld: boolean;
 }
 
-/** The verification under way, if it is the given one; without an id (from the timer) any. */
+/** The verification in progress, if it is the given one; without an id (from the timer) any. */
 export async function findVerification(
   store: StoreReader,
   id: string,
@@ -67,7 +69,7 @@ export async function findVerification(
   return { id: channel.verification, channel, credentials, isTooOld };
 }
 
-/** CHN-9. Changes nothing if the verification has an outcome or was replaced. */
+/** Records acceptance (CHN-9). It changes nothing if the verification has an outcome or was replaced. */
 export async function acceptChannel(store: Store, { id, channel }: OpenVerification): Promise<void> {
   await move(
     store,
@@ -91,15 +93,15 @@ const lastError = ({ clock }: Pick<Store, "clock">, code: string, message: strin
   at: timestamp(clock.now()),
 });
 
-/** The provider cannot be reached: the channel shows it while the verification is tried again (AMB-123). */
+/** Notes that the provider cannot be reached: the channel shows it while the verification is tried again (AMB-123). */
 export async function noteUnavailable(store: Store, { id, channel }: OpenVerification, error: string): Promise<void> {
   const set = { last_error: lastError(store, "PROVIDER_UNAVAILABLE", error) };
   await whereItHolds(store.change(ChannelItem, { id: channel.id }, { set }, is("verification", id)));
 }
 
 /**
- * CHN-10, D-ANNAUTO: with an annotation where the channel was verified before. Changes nothing if the verification has
- * an outcome or was replaced.
+ * Records a refusal (CHN-10), with an annotation if the channel was verified before (D-ANNAUTO). It changes nothing if
+ * the verification has an outcome or was replaced.
  */
 export async function refuseChannel(store: Store, { id, channel }: OpenVerification, error: string): Promise<void> {
   const text = `The channel ${channel.name} became invalid: ${error}`;

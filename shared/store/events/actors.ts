@@ -1,4 +1,4 @@
-// Whose events are: a subscriber's, or those of an anonymous id.
+// The actor of an event: a subscriber, or an anonymous id.
 import type { Actor } from "./items.ts";
 
 export const subscriberActor = (id: string): Actor => ({ kind: "subscriber", id });
@@ -13,7 +13,7 @@ export const actorsOf = (subscriber: string, anonymousIds: readonly string[]): A
 /** An actor in one text: `S` and the id of a subscriber, or `A` and an anonymous id. */
 export const actorText = ({ kind, id }: Actor): string => `${kind === "subscriber" ? "S" : "A"}${id}`;
 
-/** The actor of a text that `actorText` made. */
+/** Parses the text of `actorText`. */
 export const actorIn = (text: string): Actor =>
   text.startsWith("S") ? subscriberActor(text.slice(1)) : anonymousActor(text.slice(1));
 

@@ -20,7 +20,7 @@ export function blockKey(text: string): BlockKey {
   };
 }
 
-/** The name of the batch of a block, which also its rows in histories have. */
+/** The name of a block's batch, which its rows in histories have too. */
 export const batchOf = ({ at }: BlockKey): string => at.slice(at.indexOf("#") + 1);
 
 /** The classes of blocks by the time that their events span, in milliseconds; each has partitions of its own. */
@@ -30,7 +30,7 @@ export const MAX_SPAN_MS = 3_600_000;
 /** Partitions of a day and class: blocks are few, so that exports read few partitions. */
 const SHARDS_PER_CLASS = 4;
 
-/** @param n chooses one of the partitions of the class */
+/** The partition of a block. @param n chooses one of the partitions of the class */
 export function blockShard(spanMs: number, n: number): string {
   const [name = "r"] = Object.entries(SPANS).find(([, max]) => spanMs <= max) ?? [];
   return `${name}${n % SHARDS_PER_CLASS}`;

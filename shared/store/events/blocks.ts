@@ -1,4 +1,4 @@
-// How the events of a request are put together into blocks, and what is written for them (docs/decisions/0025).
+// How the events of a request are grouped into blocks, and the writes for them (docs/decisions/0025).
 import { byText } from "../../kernel/order.ts";
 import { is } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
@@ -20,21 +20,20 @@ export interface NewBlock {
 }
 
 const MAX_EVENTS = 300;
-/** As JSON, of an event that is stored alone: each repeat of its key reads it and writes it again. */
+/** The longest JSON of an event that is stored alone: each repeat of its key reads it and writes it again. */
 const MAX_ALONE_BYTES = 1_024;
-/** Of JSON, before it is packed: a row holds 400 KB even if nothing of it can be deflated. */
+/** The longest JSON of a block: a row holds 400 KB even if it cannot be compressed. */
 const MAX_BYTES = 160 * 1_024;
-/** A shorter period is chosen if it holds so many events. */
+/** A shorter period is chosen if it has this many events. */
 const ENOUGH_EVENTS = 8;
 const PERIODS_MS = [10_000, 600_000, MAX_SPAN_MS];
 
 /**
  * Splits the events of a request into blocks of one day and a short period. All events of an actor in a period are in
- * one block where they fit, so that its history gets one row. A small event with no other near it is stored alone if it has a
- * key, or is the only one. Blocks of a few events are in the partitions of the widest one of their day: an export reads
- * every partition of a day.
- * @param batch a name that no other request has
- * @param draw a random byte, which chooses the partition
+ * one block if they fit, so that its history gets one row. A small event without neighbours is stored alone if it has a
+ * key, or is the only one. Blocks of a few events are in the partitions of the widest class of their day, because an
+ * export reads every partition of a day. @param batch a name that no other request has @param draw a random byte, which
+ * chooses the partition
  */
 export function planBlocks(
   events: readonly NewEvent[],
@@ -125,7 +124,7 @@ export const pointerRow = (key: BlockKey, { id }: Pick<PackedEvent, "id">) => ({
   row: { block: blockText(key) },
 });
 
-/** What the histories of their actors get. @param batch of the block, or the id of an event that is stored alone */
+/** The writes to the histories of the actors. @param batch of the block, or the id of an event that is stored alone */
 export function actorWrites(
   events: readonly NewEvent[],
   {
@@ -167,7 +166,7 @@ export function blockKeyOf({ pk, sk }: Key): BlockKey {
   return { day, shard, at: sk };
 }
 
-/** The blocks of these names that have no seal: their request is under way, or ended early. */
+/** The blocks of these names without a seal: their request is in progress, or ended early. */
 export async function unsealed(store: StoreReader, blocks: Iterable<string>): Promise<BlockKey[]> {
   const keys = [...new Set(blocks)].map(blockKey);
   const seals = await store.getAll(EventSeal, keys);
@@ -181,11 +180,11 @@ export const maskActor = (store: Store, key: BlockKey, actor: string, erasePrope
     return { ...event, actor: null, ...(eraseProperties && { properties: {} }) };
   });
 
-/** Takes events out of a block whose idempotency keys came first in another request. */
+/** Removes events from a block whose idempotency keys another request used first. */
 export const takeOut = (store: Store, key: BlockKey, repeated: ReadonlySet<string>): Promise<void> =>
   changeBlock(store, key, (event) => (repeated.has(event.id) ? undefined : event));
 
-/** Writes a block anew, or removes it where no event is left; other changes at the same time are kept. */
+/** Rewrites a block, or removes it if no event is left; concurrent changes are kept. */
 async function changeBlock(
   store: Store,
   key: BlockKey,

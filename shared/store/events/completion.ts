@@ -1,5 +1,5 @@
-// Completes blocks of events whose request ended before they had their seal: what a request does after it stored the
-// blocks, once more. Each step has the same result however often it is done.
+// Completes blocks of events whose request ended before it wrote their seal: repeats the steps after the blocks are
+// stored. Each step has the same result however often it runs.
 import type { Store } from "../context.ts";
 import { subscribersOf } from "../subscribers/aliases.ts";
 import { erasingAmong } from "../subscribers/erasing.ts";
@@ -11,7 +11,7 @@ import { EventBlock, EventItem } from "./items.ts";
 import { unpackEvents } from "./packing.ts";
 import type { WatchedNames } from "./watchers.ts";
 
-/** Writes what else follows from the events of stored blocks, and seals the blocks. */
+/** Writes everything that follows from the events of stored blocks, and seals the blocks. */
 export async function completeBlocks(store: Store, keys: readonly BlockKey[], watched: WatchedNames): Promise<void> {
   for (const key of keys) await completeBlock(store, key, watched);
 }
@@ -35,8 +35,8 @@ async function completeBlock(store: Store, key: BlockKey, { names, tracked }: Wa
 }
 
 /**
- * AMB-114: each key goes to the first block that asks for it. Events whose keys others have are taken out of the block.
- * @returns the ids of those
+ * Gives each key to the first block that claims it (AMB-114). Events whose keys belong to others are removed from the
+ * block. @returns the ids of those
  */
 export async function claimKeys(
   store: Store,
@@ -53,8 +53,8 @@ export async function claimKeys(
 }
 
 /**
- * Actors whose subscriber was erased, with whether their properties go too. An anonymous id is nobody's any more once an
- * erasure has unlinked it: the register of erasures knows whose it was.
+ * Actors whose subscriber was erased, and whether their properties are removed too. After an erasure has unlinked an
+ * anonymous id, only the register of erasures knows its subscriber.
  */
 async function erasedActors(
   store: Store,

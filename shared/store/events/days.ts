@@ -14,7 +14,7 @@ export interface DayShard {
   shard: string;
 }
 
-/** One per environment: notes partitions that it has not noted yet. Always before the events in them are written. */
+/** One per environment: notes new partitions, always before the events in them are written. */
 export function dayRegister() {
   const cache = recent<true>(MAX_CACHED);
   return async (store: Store, partitions: readonly DayShard[]): Promise<void> => {

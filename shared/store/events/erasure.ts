@@ -21,20 +21,20 @@ import { type Actor, ActorEvents, EventItem } from "./items.ts";
  */
 const IN_FLIGHT_MS = MINUTE;
 
-/** Each may lead to a block of its own, which is read and written. */
+/** The rows of one page: each may lead to a block that is read and written. */
 const PAGE_ROWS = 100;
 
 interface ErasedEvents {
   /** How many rows changed. */
   changed: number;
-  /** Rows are left that the next message must change. */
+  /** Some rows are left for the next message. */
   isUnfinished: boolean;
 }
 
 /**
- * Removes the actor from the events of a subscriber and of its anonymous ids, then unlinks the ids: the device may
- * belong to another subscriber next. The second pass repeats it for events that were in flight, and forgets the ids. The
- * register of erasures hides from exports what is not changed yet.
+ * Removes the actor from the events of a subscriber and of its anonymous ids, then unlinks the ids, because the device
+ * may belong to another subscriber next. The second pass repeats it for events that were in flight, and forgets the
+ * ids. The register of erasures hides unchanged events from exports.
  */
 export async function eraseEvents(
   store: Store,
@@ -69,7 +69,10 @@ export async function eraseEvents(
   return { changed, isUnfinished: false };
 }
 
-/** The rows of the history lead to the blocks, and to the events that are stored alone. They go last. */
+/**
+ * Anonymizes the events that the history leads to: blocks, and events that are stored alone. The rows of the history
+ * are removed last.
+ */
 async function anonymizeEvents(
   store: Store,
   actor: Actor,

@@ -29,19 +29,22 @@ export const ExportedEvent = v.object({
 export type ExportedEvent = v.InferOutput<typeof ExportedEvent>;
 
 export interface StoredEvent extends Omit<ExportedEvent, "subscriber_id" | "anonymous_id"> {
-  /** Undefined once the subscriber was erased. */
+  /** Undefined after the subscriber was erased. */
   actor: Actor | undefined;
   properties: { [name: string]: Value };
-  /** It starts no journey (AMB-134). */
+  /** The event starts no journey (AMB-134). */
   historical?: true | undefined;
 }
 
-/** What the events of a request have in common. */
+/** Shared by the events of a request. */
 export type Origin = Pick<StoredEvent, "received_at" | "source" | "historical">;
 
 export type EventRow = RowOf<typeof EventItem>;
 
-/** EVT-8: the same idempotency key in a workspace gives the same id, so a retry finds its own row. */
+/**
+ * The id of an event. The same idempotency key in a workspace gives the same id, so that a retry finds its own row
+ * (EVT-8).
+ */
 export function eventId({ idKey }: Pick<RootSecrets, "idKey">, tenant: TenantId, idempotencyKey: string): string {
   return uuidOf(hmacUnder(idKey).update(`event|${tenant}|${idempotencyKey}`).digest(), 8);
 }
@@ -73,7 +76,7 @@ export function eventRow({ tenant }: Pick<Store, "tenant">, event: NewEventRow) 
   return { key: { id }, row };
 }
 
-/** Writes an event without its actor: it stays in exports, and is in no history any more. */
+/** Writes an event without its actor: it stays in exports, and is removed from histories. */
 export const anonymousWrite = (event: EventRow, eraseProperties: boolean): ItemWrite<"workspace"> => {
   const { pk: _, sk: __, actor: ___, properties, ...row } = event;
   return putItem(EventItem, { id: idOf(event) }, { ...row, properties: eraseProperties ? undefined : properties });
@@ -81,7 +84,7 @@ export const anonymousWrite = (event: EventRow, eraseProperties: boolean): ItemW
 
 const idOf = ({ i1sk = "" }: Pick<EventRow, "i1sk">): string => i1sk.slice(TIME_CHARACTERS + 1);
 
-/** An event that was stored alone. */
+/** An event from its own row. */
 export function eventOf(row: EventRow): StoredEvent {
   const {
     i1sk = "",
@@ -114,8 +117,8 @@ export function packedEventOf(
 }
 
 /**
- * An event by its id: of one that was sent in a batch, only if it has an idempotency key or if a journey or conversion
- * reacted to it when it came.
+ * Finds an event by its id. An event from a batch is found only if it has an idempotency key, or if a journey or
+ * conversion reacted to it on arrival.
  */
 export const findEvent = async (store: StoreReader, id: string): Promise<StoredEvent | undefined> =>
   (await findEvents(store, [id]))[0];
@@ -143,10 +146,8 @@ const EVENTS_PER_SHARD = 64;
 
 /**
  * Spreads the events of a request that are stored alone over the partitions of their days. A few events share a
- * partition, so that exports of quiet days are cheap; many are spread, so that no partition is hot.
- * @param days the day of each event
- * @param draw a random byte
- * @returns the shard of each event, in the order of the calls.
+ * partition, so that exports of quiet days are cheap; many are spread, so that no partition is hot. @param days the day
+ * of each event @param draw a random byte @returns the shard of each event, in the order of the calls
  */
 export function shardChooser(days: readonly string[], draw: number): (day: string) => string {
   const counts = numberOfEach(days);

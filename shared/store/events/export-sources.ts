@@ -42,13 +42,16 @@ const FIRST_BLOCKS = 8;
 const MAX_BLOCKS = 64;
 const SEAL = "#s";
 
-/** An event may come once no block that is not read yet can begin before it. A block counts once its seal is there. */
+/**
+ * Reads a partition of blocks. An event may be returned when no unread block can begin before it. A block counts when
+ * it has its seal.
+ */
 function openBlocks(store: StoreReader, partition: DayShard, { from, to }: Window, span: number): Source {
   const fromTime = from.slice(0, TIME_CHARACTERS);
   const start = Date.parse(fromTime) - span;
   let next = Number.isNaN(start) || start < 0 ? "0" : timestamp(start);
   const events: StoredEvent[] = [];
-  /** No block that is not read yet begins before this time. */
+  /** No unread block begins before this time. */
   let horizon = "";
   let isAtEnd = false;
   let blocks = 0;

@@ -34,9 +34,9 @@ type Pass = Pick<v.InferOutput<typeof Cursor>, "from" | "to"> & { last?: string 
 const BEGINNING = "0000-01-01T00:00:00.000Z";
 
 /**
- * One page of a pass. A row that exists at the first page is on exactly one page, whatever is stored meanwhile. An event
- * that arrives late, with a time before the cursor, is not in this pass (ARC-6).
- * @throws 422 for a window that ends before it begins, or a cursor of another workspace or window.
+ * One page of a pass. A row that exists at the first page is on exactly one page, whatever is stored in the meantime.
+ * An event that arrives late, with a time before the cursor, is not in this pass (ARC-6). @throws 422 for a window that
+ * ends before it begins, or a cursor of another workspace or window
  */
 export async function exportEvents(
   store: StoreReader,
@@ -92,7 +92,7 @@ async function* merge(store: StoreReader, { from, to, last }: Pass, limit: numbe
       exported.set(next, exportedCount);
       all++;
       yield event;
-      // As much of what is left as it gave of what there was.
+      // Reads from each partition in proportion to its share of the page so far.
       await next.fill(Math.max(MIN_LIMIT, Math.ceil((left * exportedCount) / all) + SPARE));
     }
   }
@@ -101,7 +101,7 @@ async function* merge(store: StoreReader, { from, to, last }: Pass, limit: numbe
 const earliest = (sources: readonly Source[]): Source | undefined =>
   firstOf<StoredEvent, Source>(sources, (one, other) => placeOf(one) < placeOf(other));
 
-/** Groups whole days: at first one, as it may fill the page, then up to as many partitions as a busy day has. */
+/** Groups whole days: at first one, because it may fill the page, then up to as many partitions as a busy day has. */
 async function* grouped(days: AsyncIterable<DayShard[]>): AsyncGenerator<DayShard[]> {
   let group: DayShard[] = [];
   let most = 1;
@@ -116,7 +116,7 @@ async function* grouped(days: AsyncIterable<DayShard[]>): AsyncGenerator<DayShar
   if (group.length > 0) yield group;
 }
 
-/** Names the subscribers of anonymous ids. An erased subscriber is not named, from its tombstone on (EXP-11). */
+/** Adds the subscribers of anonymous ids. An erased subscriber is not named, from its tombstone on (EXP-11). */
 async function resolve(store: StoreReader, events: readonly StoredEvent[]): Promise<ExportedEvent[]> {
   const actors = events.map(({ actor }) => actor);
   const anonymousIds = [...new Set(anonymousIdsOf(actors))];
@@ -137,7 +137,7 @@ async function resolve(store: StoreReader, events: readonly StoredEvent[]): Prom
   });
 }
 
-/** Those that are being erased, from the register. */
+/** The subscribers that are being erased, from the register. */
 async function erasingOf(
   store: StoreReader,
   anonymousIds: readonly string[],

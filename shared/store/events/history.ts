@@ -1,4 +1,4 @@
-// What a subscriber has done under its id and its anonymous ids: for segments, journeys and attribution.
+// The events of a subscriber under its id and its anonymous ids: for segments, journeys and attribution.
 import { timestamp } from "../../kernel/clock.ts";
 import { compareTexts } from "../../kernel/order.ts";
 import type { StoreReader } from "../context.ts";
@@ -47,8 +47,8 @@ export async function eventsOf(store: StoreReader, subscriber: string, range: Hi
 const PAGE_ROWS = 100;
 
 /**
- * The events of one actor alone, in the order in which they occurred, at one instant in that of their receipt and batch.
- * Strongly consistent: an event is there before its request is answered.
+ * The events of one actor, in the order in which they occurred, and at one instant in the order of their receipt and
+ * batch. Strongly consistent: an event is there before its request is answered.
  */
 export async function eventsOfActor(store: StoreReader, actor: Actor, range: HistoryRange): Promise<StoredEvent[]> {
   const { from = "", to = "~", limit = Number.POSITIVE_INFINITY } = range;
@@ -69,7 +69,7 @@ export async function eventsOfActor(store: StoreReader, actor: Actor, range: His
         (names?.has(event_name) ?? true) && occurred_at >= from && occurred_at < to;
       found.push(eventsIn(row).filter(isWanted));
     }
-    // The rows to come have no event after the last event of this one.
+    // Later rows have no event after the last event of this one.
     const bound = untilOf(page.items.at(-1)?.sk ?? "");
     isEnough = found.flat().filter(({ occurred_at }) => occurred_at >= bound).length >= limit;
     after = page.next;
@@ -84,7 +84,7 @@ const newest = (events: readonly StoredEvent[], limit = Number.POSITIVE_INFINITY
 /** A row whose last event is after the end of a range can begin before it. */
 const endOf = (to: string): string => (to === "~" ? to : timestamp(Date.parse(to) + MAX_SPAN_MS));
 
-/** Page by page: a visitor may have more events than a function has memory. */
+/** Counts events page by page: a visitor may have more events than fit into memory. */
 export async function countEvents(store: StoreReader, actor: Actor): Promise<number> {
   let sum = 0;
   for await (const { items } of pagesOf((after?: Key) => store.query(ActorEvents, actor, { after })))
@@ -93,8 +93,8 @@ export async function countEvents(store: StoreReader, actor: Actor): Promise<num
 }
 
 /**
- * Events of one instant and receipt come in the order of their batch (AMB-136): that of their ids, also where they are of
- * two names of one subscriber. The id of one with an idempotency key has no order, and it stays where it was.
+ * Events of one instant and receipt are in the order of their batch (AMB-136), which is that of their ids, also for two
+ * names of one subscriber. The id of an event with an idempotency key has no order, so that event stays in its place.
  */
 export const earlier = (a: StoredEvent, b: StoredEvent): number =>
   compareTexts(a.occurred_at, b.occurred_at) || compareTexts(a.received_at, b.received_at) || byIds(a.id, b.id);

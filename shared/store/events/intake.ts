@@ -1,5 +1,5 @@
-// Event ingestion: repeats are recognized, unknown actors refused, everything else is durable before it is accepted
-// (EVT-11).
+// Event ingestion: repeats are recognized, unknown actors refused, and every other event is durable before it is
+// accepted (EVT-11).
 import { timestamp } from "../../kernel/clock.ts";
 import { perEnvironment } from "../../kernel/deps.ts";
 import { invalid } from "../../kernel/errors.ts";
@@ -58,10 +58,10 @@ export const eventIntake = /* @__PURE__ */ perEnvironment(
 
 interface IngestInput {
   events: readonly NewEvent[];
-  /** By the position of an event, what is wrong with its time unless it is a repeat. */
+  /** Problems with the times of events, by position. They do not count for a repeated event. */
   late?: ReadonlyMap<number, string>;
   source: Tier;
-  /** They start no journey (AMB-134). */
+  /** The events start no journey (AMB-134). */
   isHistorical: boolean;
   /** When the request was received, in milliseconds. */
   receivedAt: number;
@@ -72,15 +72,15 @@ interface IngestInput {
 
 interface IdentifiedEvent {
   id: string;
-  /** Its position in the request. */
+  /** The position in the request. */
   n: number;
   event: NewEvent;
 }
 
 /**
- * Stores the events that are not stored yet; when it returns, all of them are durable. A repeat of an idempotency key
- * stores nothing and changes nothing (AMB-114), even if its actor was erased since.
- * @throws 422 naming each actor that is unknown or erased, and each time out of range, and nothing is stored. @throws 402 beyond the quota.
+ * Stores the new events of a request; when it returns, all are durable. A repeat of an idempotency key stores nothing
+ * and changes nothing (AMB-114), even if its actor was erased since. @throws 422 naming each actor that is unknown or
+ * erased, and each time out of range; nothing is stored then @throws 402 beyond the quota
  */
 export async function ingest(store: Store, root: RootSecrets, intake: Intake, input: IngestInput): Promise<void> {
   const { events, source, isHistorical, receivedAt, allowance } = input;
@@ -145,7 +145,7 @@ interface EventAttribution {
   name: IngestInput["name"];
 }
 
-/** @throws 422 naming each actor that is unknown or erased. */
+/** Finds the actors. @throws 422 naming each actor that is unknown or erased */
 async function findActors(
   store: Store,
   root: RootSecrets,
@@ -153,7 +153,7 @@ async function findActors(
 ): Promise<(IdentifiedEvent & { actor: Actor })[]> {
   const problems: Record<string, string> = {};
   const lookups = new Map<string, Promise<string | undefined>>();
-  /** The subscriber that was created anew under an external id after an erasure. */
+  /** Finds the subscriber that was created again under an external id after an erasure. */
   const findCurrent = (external: string) => {
     const lookup =
       lookups.get(external) ?? findByExternalId(store, root, external).then((subscriber) => subscriber?.id);

@@ -8,7 +8,7 @@ export const eventSources = ["client", "server"] as const;
 
 export type Actor = { kind: "subscriber"; id: string } | { kind: "anonymous"; id: string };
 
-/** Set where the events start no journey (AMB-134). */
+/** Set if the events start no journey (AMB-134). */
 const historical = v.optional(v.literal(true));
 
 /** Packed events, see `packEvents`. */
@@ -21,7 +21,7 @@ export const EventItem = item({
   pk: ({ id }: { id: string }) => `E#${id}`,
   sk: () => "e",
   row: {
-    /** The block that has the event; then it is not stored here. */
+    /** The block with the event, if it is not stored here. */
     block: v.optional(v.string()),
     event_name: v.optional(v.string()),
     /** See `actorText`. Removed by an erasure. */
@@ -87,12 +87,12 @@ export const ActorEvents = item({
   sk: ({ until, batch }: { until: string; batch: string }) => `0E#${until}#${batch}`,
   prefix: "0E#",
   row: {
-    /** Only where something of the workspace reacts to one of the events. */
+    /** Only if the workspace reacts to one of the events. */
     react: v.optional(v.literal("events")),
     actor: v.string(),
-    /** Names and ids of the events that something reacts to. */
+    /** Names and ids of the events with reactions. */
     watched: v.optional(json<[name: string, id: string][]>()),
-    /** The block; absent where the event has a row of its own. */
+    /** The block; absent if the event has a row of its own. */
     block: v.optional(v.string()),
     received_at: v.string(),
     source: v.picklist(eventSources),

@@ -5,7 +5,7 @@ import type { Value } from "../model.ts";
 export interface PackedEvent {
   id: string;
   event_name: string;
-  /** See `actorText`; null once the actor was erased. */
+  /** See `actorText`; null after the actor was erased. */
   actor: string | null;
   platform: string | null;
   properties: { [name: string]: Value };
@@ -17,28 +17,28 @@ export interface PackedEvent {
 interface Columns {
   /** 32 hexadecimal digits each. */
   ids: string;
-  /** The time of the first one in milliseconds, and of each the milliseconds after it. */
+  /** The time of the first one in milliseconds, and for each the milliseconds after it. */
   since: number;
   times: number[];
-  /** Distinct values, and of each event the position of its own. */
+  /** Distinct values, and for each event the position of its own. */
   names: string[];
   name: number[];
   actors: (string | null)[];
   actor: number[];
   platforms: (string | null)[];
   platform: number[];
-  /** 0 for none. */
+  /** 0 for an event without properties. */
   properties: ({ [name: string]: Value } | 0)[];
   keyed: (0 | 1)[];
 }
 
 const ID_DIGITS = 32;
 
-/** A text of so many characters is deflated in less memory: to the same bytes, in two thirds of the time. */
+/** A text below this length is deflated with less memory: to the same bytes, in two thirds of the time. */
 const SMALL = 1_024;
 const FOR_SMALL = { windowBits: 10, memLevel: 2 };
 
-/** @param events of any number, in any order, which is kept */
+/** Packs events. @param events of any number, in any order, which is kept */
 export function packEvents(events: readonly PackedEvent[]): Uint8Array {
   const moments = events.map(({ occurred_at }) => Date.parse(occurred_at));
   const since = Math.min(...moments);
@@ -62,7 +62,7 @@ export function packEvents(events: readonly PackedEvent[]): Uint8Array {
   return deflateRawSync(text, text.length <= SMALL ? FOR_SMALL : {});
 }
 
-/** What they take as JSON. */
+/** The length of packed events as JSON. */
 export const unpackedBytes = (packed: Uint8Array): number => inflateRawSync(packed).length;
 
 /** The events that `packEvents` packed, in their order. */

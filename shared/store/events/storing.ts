@@ -1,4 +1,5 @@
-// Stores the events of a request: in blocks for exports, in rows of their actors for histories (docs/decisions/0025).
+// Stores the events of a request: in blocks for exports, and in rows of their actors for histories
+// (docs/decisions/0025).
 import type { Store } from "../context.ts";
 import { idKeys, putItem } from "../item.ts";
 import { actorIn, actorText } from "./actors.ts";
@@ -28,9 +29,9 @@ interface StoringOptions {
 const BATCH_BYTES = 8;
 
 /**
- * Stores events whose ids are not stored yet, as far as is known. When it returns, all are durable, in histories and in
- * exports. Of requests that race with a key, the first one stands. The quota of events that were not stored is
- * released, also after an error.
+ * Stores events whose ids are not known to be stored. When it returns, all are durable, in histories and in exports. If
+ * requests race with a key, the first one stands. The quota of events that were not stored is released, also after an
+ * error.
  */
 export async function storeEvents(store: Store, events: readonly NewEvent[], storing: StoringOptions): Promise<void> {
   const [draw = 0] = store.ids.bytes(1);
@@ -51,7 +52,10 @@ export async function storeEvents(store: Store, events: readonly NewEvent[], sto
   }
 }
 
-/** Completes what an earlier request stored under the same keys, so that it is as durable as the response says. */
+/**
+ * Completes events that an earlier request stored under the same keys, so that they are as durable as the response
+ * says.
+ */
 export async function completeRepeats(store: Store, rows: readonly EventRow[], watched: WatchedNames): Promise<void> {
   const blocks = rows.flatMap(({ block }) => block ?? []);
   if (blocks.length > 0) await completeBlocks(store, await unsealed(store, blocks), watched);
@@ -85,7 +89,7 @@ function aloneRows(store: Store, alone: readonly NewEvent[], origin: Origin, dra
   });
 }
 
-/** @returns how many of the events were repeats of keys that other requests stored in the meantime */
+/** Stores events alone. @returns how many were repeats of keys that other requests stored in the meantime */
 async function storeAlone(store: Store, rows: readonly AloneRow[], { watched }: StoringOptions): Promise<number> {
   const [keyed, plain] = [rows.filter(({ isKeyed }) => isKeyed), rows.filter(({ isKeyed }) => !isKeyed)];
   await store.writeAll(plain.map(({ key, row }) => putItem(EventItem, key, row)));
@@ -97,7 +101,7 @@ async function storeAlone(store: Store, rows: readonly AloneRow[], { watched }: 
   return repeats.length;
 }
 
-/** @returns the same */
+/** Stores blocks. @returns how many events were such repeats */
 async function storeBlocks(
   store: Store,
   blocks: readonly NewBlock[],
@@ -131,7 +135,7 @@ async function storedWith(store: Store, ids: readonly string[]): Promise<EventRo
   return rows.filter((row) => row !== undefined);
 }
 
-/** After an error: a block that is there is completed later. */
+/** Counts the stored events after an error: an existing block is completed later. */
 async function countStored(store: Store, blocks: readonly NewBlock[], rows: readonly AloneRow[]): Promise<number> {
   const blockKeys = blocks.map(({ key }) => key);
   const found = await store.getAll(EventBlock, blockKeys);

@@ -22,10 +22,9 @@ const MAX_ATTEMPTS = 5;
 const MAX_CACHED_TENANTS = 1_000;
 
 /**
- * Takes `n` events from the quota. Each shard has a share of it, so their sum never exceeds it. Where one shard has too
- * few left, all of them are used. A transaction, so that the SDK's retry of a request takes nothing twice.
- * @param at when the events were received, in milliseconds: the month that pays for them
- * @throws 402 PAYMENT_REQUIRED.
+ * Takes `n` events from the quota. Each shard has a share of it, so their sum never exceeds it. If one shard has too
+ * few left, all of them are used. A transaction is used, so that the SDK's retry of a request takes nothing twice.
+ * @param at when the events were received, in milliseconds: the month that pays for them @throws 402 PAYMENT_REQUIRED
  */
 export async function takeEvents(store: Store, n: number, allowance: Allowance, at: number): Promise<void> {
   if (n === 0) return;
@@ -55,7 +54,7 @@ export async function takeEvents(store: Store, n: number, allowance: Allowance, 
   );
 }
 
-/** Returns to the quota what was taken for events that were not stored. @param at as they were taken: the month may be over */
+/** Returns the quota of events that were not stored. @param at when they were received: that month may be over */
 export async function releaseQuota(store: Store, n: number, at: number): Promise<void> {
   if (n === 0) return;
   const key = { shard: randomShard(store), period: periodAt(at).name };

@@ -1,4 +1,4 @@
-// The stored form of watchers: what reacts to which events.
+// The stored form of watchers: reactions by event name.
 import * as v from "valibot";
 import { item } from "../item.ts";
 

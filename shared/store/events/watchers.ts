@@ -1,5 +1,5 @@
-// What reacts to events: segments, journeys and conversions. An event whose name has no watcher causes no reaction, and
-// what is derived from the watchers of a workspace is read again only after one of them changed.
+// Watchers: the segments, journeys and conversions that react to events. An event whose name has no watcher causes no
+// reaction, and data derived from the watchers of a workspace is read again only after one of them changed.
 import type { Capability } from "../../kernel/deps.ts";
 import type { TenantId } from "../../kernel/ids.ts";
 import { type Store, type StoreReader, storeRead } from "../context.ts";
@@ -7,11 +7,11 @@ import { changeItem, type ItemWrite, putItem, removeItem } from "../item.ts";
 import { recent } from "../recent.ts";
 import { Watcher, type WatcherKind, WatchVersion } from "./watcher-items.ts";
 
-/** The most workspaces of which an environment caches an index. */
+/** The most workspaces whose index an environment caches. */
 const MAX_CACHED = 1_000;
 
 /**
- * Makes a segment, journey or conversion react to these event names from now on, instead of the names before; to none
+ * Makes a segment, journey or conversion react to these event names from now on, in place of the former names; to none
  * with an empty list. The writes belong to the transaction that activates or changes it.
  */
 export const watchWrites = (kind: WatcherKind, id: string, names: readonly string[]): ItemWrite<"workspace">[] => [
@@ -21,7 +21,7 @@ export const watchWrites = (kind: WatcherKind, id: string, names: readonly strin
 
 const NEXT_VERSION = { add: { version: 1 } };
 
-/** Makes every environment read again what is watched in the workspace. */
+/** Makes every environment read the watched names of the workspace again. */
 export const newWatchVersion = (): ItemWrite<"workspace"> => changeItem(WatchVersion, {}, NEXT_VERSION);
 
 /** The same by a write of its own. */
@@ -54,7 +54,7 @@ function cachedByVersion<I extends WatcherVersion>(
   };
 }
 
-/** The same for callers that may know the version: one that does not costs a small read for each call. */
+/** The same for callers that may know the version: without it, each call costs a small read. */
 export function watchedIndex<I extends WatcherVersion>(
   empty: I,
   read: (store: StoreReader, version: number) => Promise<I>,
@@ -64,11 +64,11 @@ export function watchedIndex<I extends WatcherVersion>(
 }
 
 interface WatchVersions {
-  /** As it is after everything in the batch was written; undefined if there never was a watcher. */
+  /** The version after all writes of the batch; undefined if there never was a watcher. */
   of(tenant: string): Promise<WatcherVersion | undefined>;
 }
 
-/** The versions that a batch of records needs, each read once for all that follows from the batch. */
+/** The versions that a batch of records needs, each read once for all reactions to the batch. */
 export const watchVersions: Capability<"watchVersions", WatchVersions> = {
   as: "watchVersions",
   env: storeRead.env,
@@ -88,9 +88,9 @@ export const watchVersions: Capability<"watchVersions", WatchVersions> = {
 };
 
 export interface WatchedNames {
-  /** Names of events that anything reacts to. */
+  /** The names of all watched events. */
   names: ReadonlySet<string>;
-  /** Those that a journey or conversion reacts to: it asks for events by their ids. */
+  /** The names that a journey or conversion reacts to: it reads events by their ids. */
   tracked: ReadonlySet<string>;
 }
 

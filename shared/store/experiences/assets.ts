@@ -27,7 +27,7 @@ interface Upload {
   type: ImageType;
 }
 
-/** Stores an image under a random name that is never reused. @throws 429 beyond the plan's bytes (AMB-40). */
+/** Stores an image under a random name that is never reused. @throws 429 beyond the plan's bytes (AMB-40) */
 export async function createAsset(
   { store, timers, assetFiles: files }: { store: Store; timers: Timers; assetFiles: AssetWriting },
   plan: PlanName,
@@ -57,7 +57,7 @@ export async function createAsset(
   return assetOf(row, files);
 }
 
-/** AST-3: newest first. */
+/** Lists assets, newest first (AST-3). */
 export async function listAssets(
   store: StoreReader,
   files: Pick<AssetWriting, "urlOf">,
@@ -68,8 +68,8 @@ export async function listAssets(
 }
 
 /**
- * AST-4 AMB-118: removes an asset from every list, then its object. If the object could not be removed, a repeated
- * request or the worker removes it. @throws 404.
+ * Removes an asset from every list, then its object (AST-4, AMB-118). If the object could not be removed, a repeated
+ * request or the worker removes it. @throws 404
  */
 export async function removeAsset(store: Store, files: ObjectRemoval, id: string): Promise<void> {
   const asset = await store.get(AssetItem, { id });
@@ -82,7 +82,7 @@ export async function removeAsset(store: Store, files: ObjectRemoval, id: string
 /** Moves an asset to `removed` and returns its bytes to the quota, once. @returns false if it was moved before. */
 async function discard(store: Store, { id, size_bytes }: AssetRow): Promise<boolean> {
   const writes: ItemWrite<"workspace">[] = [
-    // The attribute triggers the removal of the row, and of the object where the request could not remove it.
+    // The attribute triggers the removal of the row, and of the object if the request could not remove it.
     moveWrite(AssetItem, { id }, { lifecycle: assetMoves, action: "discard", change: { set: { react: "asset" } } }),
     removeItem(Status, { kind: "asset", id }),
     changeItem(AssetTotals, {}, countChange({ bytes: -size_bytes, assets: -1 })),

@@ -21,7 +21,7 @@ const pick = <const Options extends readonly string[]>(options: Options) => OneO
 
 export const Format = pick(formats);
 
-/** May hold Liquid: the rendered URL is checked again. */
+/** May contain Liquid: the rendered URL is checked again. */
 // @__NO_SIDE_EFFECTS__
 const Url = (kind: "link" | "image", { mayBeEmpty = false } = {}) =>
   v.pipe(
@@ -60,7 +60,7 @@ export const Content = v.strictObject({
   actions: v.optional(Actions),
 });
 
-/** How an experience is shown that does not say it (AMB-120). */
+/** The display of an experience without its own (AMB-120). */
 export const DEFAULT_DISPLAY = { trigger: "immediate", frequency: "once" } as const;
 
 export const Display = v.pipe(

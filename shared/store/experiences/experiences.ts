@@ -1,4 +1,4 @@
-// In-app experiences as they are authored (INX). Only a draft can be changed.
+// In-app experiences as authored (INX). Only a draft can be changed.
 import { inOneAnswer, type PageQuery } from "../../contract/paging.ts";
 import { timestamp } from "../../kernel/clock.ts";
 import { ApiError, conflict, malformed, requireFound } from "../../kernel/errors.ts";
@@ -20,13 +20,13 @@ import type { Experience } from "./shown.ts";
 export const MAX_NAME_CHARACTERS = 200;
 const DEFAULT_SPLIT = 50;
 
-/** All but what the service sets. */
+/** All fields but those that the service sets. */
 type AuthoredFields = Omit<
   Experience,
   "id" | "status" | "notification_id" | "last_error" | "created_at" | "updated_at" | "archived_at"
 >;
 
-/** An experience with what the API does not return of it. */
+/** An experience with the fields that the API does not return. */
 export interface ExperienceRecord extends Experience {
   version: number;
   canceled_send?: boolean | undefined;
@@ -41,8 +41,8 @@ interface ExperienceChange extends Maybe<AuthoredFields> {
 }
 
 /**
- * @param change what is new in it; of a copy nothing is
- * @throws 400 naming the field, 429 beyond 10,000 experiences.
+ * Creates an experience. @param change its new fields; none for a copy @throws 400 naming the field, 429 beyond 10,000
+ * experiences
  */
 export async function createExperience(
   store: Store,
@@ -63,7 +63,7 @@ export async function createExperience(
   return experience;
 }
 
-/** @throws 404, also for another workspace's experience. */
+/** Gets an experience. @throws 404, also for another workspace's experience */
 export async function getExperience(store: StoreReader, id: string): Promise<ExperienceRecord> {
   return requireFound(await findExperience(store, id), "experience");
 }
@@ -73,7 +73,7 @@ export async function findExperience(store: StoreReader, id: string): Promise<Ex
   return row && experienceOf(row);
 }
 
-/** INX-23: newest first. */
+/** Lists experiences, newest first (INX-23). */
 export async function listExperiences(
   store: StoreReader,
   query: PageQuery & { status?: ExperienceStatus | undefined },
@@ -83,9 +83,8 @@ export async function listExperiences(
 }
 
 /**
- * INX-25 to INX-29: each given block replaces the whole stored block.
- * @param seen only if it still has this version
- * @throws 400 naming the field, 404, 422.
+ * Changes an experience (INX-25 to INX-29): each given block replaces the whole stored block. @param seen only if it
+ * still has this version @throws 400 naming the field, 404, 422
  */
 export async function updateExperience(
   store: Store,
@@ -106,7 +105,9 @@ export async function updateExperience(
   });
 }
 
-/** INX-39, INX-40: a new draft of what was authored, without the live window and the send. @throws 404, 429. */
+/**
+ * Copies the authored fields into a new draft, without the live window and the send (INX-39, INX-40). @throws 404, 429
+ */
 export async function duplicateExperience(
   store: Store,
   id: string,
@@ -126,7 +127,7 @@ export async function duplicateExperience(
   return createExperience(store, authored, {});
 }
 
-/** @throws 404, 409 if it is not a draft. */
+/** Deletes a draft. @throws 404, 409 if it is not a draft */
 export async function deleteDraft(store: Store, id: string): Promise<void> {
   const removed = await removeListed(store, ExperienceItem, id, is("status", "draft"));
   if (removed === "removed") return;
@@ -136,7 +137,7 @@ export async function deleteDraft(store: Store, id: string): Promise<void> {
 
 export const changedByOthers = busy.unavailable("Somebody else is changing this at the moment. Try again.");
 
-/** The faulty field where the audience is a list or segment that does not exist. */
+/** The faulty field if the audience is a list or segment that does not exist. */
 export async function missingAudience(
   store: StoreReader,
   audience: Experience["audience"],
@@ -146,7 +147,7 @@ export async function missingAudience(
   return { [`audience.${group.kind}_id`]: `no such ${group.kind} in this workspace` };
 }
 
-/** INX-26, INX-27: an empty time clears it; removing the B arm removes its share too. */
+/** Applies a change: an empty time clears it, and removing the B arm removes its share too (INX-26, INX-27). */
 const changed = (current: Experience, { remove_variant_b = false, ...change }: ExperienceChange): AuthoredFields => ({
   ...current,
   ...(remove_variant_b && { variant_b: undefined, split_percentage: undefined }),
@@ -209,7 +210,10 @@ const experienceOf = ({
 
 const ARMS = ["a", "b"] as const;
 
-/** INX-41. Of the send that publishing started, whose audience is the experience's. Rates are 0 without impressions. @throws 404. */
+/**
+ * The statistics of the send that publishing started, whose audience is the experience's (INX-41). Rates are 0 without
+ * impressions. @throws 404
+ */
 export async function experienceStats(store: StoreReader, id: string) {
   const { status, notification_id, variant_b } = await getExperience(store, id);
   const totals = notification_id === undefined ? undefined : await interactionTotals(store, notification_id);

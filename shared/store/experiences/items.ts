@@ -1,5 +1,5 @@
-// The stored form of in-app experiences (INX). It is without the shapes of their blocks, which need the renderer: many
-// functions write or name an experience.
+// The stored form of in-app experiences (INX). It does not contain the shapes of their blocks, which need the renderer:
+// many functions write or name an experience.
 import * as v from "valibot";
 import { LastError, Timestamp } from "../../contract/schemas.ts";
 import { experienceStatuses } from "../../rules/experience-states.ts";
@@ -9,7 +9,7 @@ import type { Audience, Content, Display, VariantB } from "./blocks.ts";
 
 export const formats = ["banner", "modal", "inbox_only", "card", "fullscreen"] as const;
 
-/** What the API returns as it is stored. */
+/** The fields in the API, as they are stored. */
 export const experienceFields = {
   id: v.string(),
   name: v.string(),

@@ -18,12 +18,12 @@ import { type ExperienceRecord, missingAudience } from "./experiences.ts";
 import type { ExperienceItem } from "./items.ts";
 import { attempt, cancelWrites, moveWrites } from "./moves.ts";
 
-/** INX-31, INX-32. @throws 400 naming what is missing or the current status, 402, 404. */
+/** Publishes a draft (INX-31, INX-32). @throws 400 naming the missing fields or the current status, 402, 404 */
 export const publishExperience = (store: Store, timers: Timers, allowance: Allowance, id: string) =>
   attempt(store, id, "publish", async (experience) => {
     await requireReady(store, experience);
     const { name, audience = { type: "all" }, end_at } = experience;
-    // Set before the experience is live: without that, the timer finds a draft and does nothing.
+    // The timer is set before the experience is live: if publishing fails, it finds a draft and does nothing.
     if (end_at) await timers.set([{ kind: "experience-end", id, at: Date.parse(end_at) }]);
     const text = `The experience ${name} was published.`;
     const extraItems = [
@@ -34,8 +34,8 @@ export const publishExperience = (store: Store, timers: Timers, allowance: Allow
   });
 
 /**
- * INX-34, AMB-6: a send that the pause canceled starts again, and so does one that reached nobody.
- * @throws 400 naming the current status, also where end_at has passed (AMB-5); 402, 404.
+ * Resumes an experience (INX-34, AMB-6): a send that the pause canceled starts again, and so does one that reached no
+ * subscriber. @throws 400 naming the current status, also after its end_at (AMB-5); 402, 404
  */
 export const resumeExperience = (store: Store, timers: Timers, allowance: Allowance, id: string) =>
   attempt(store, id, "resume", async (experience) => {
@@ -48,9 +48,8 @@ export const resumeExperience = (store: Store, timers: Timers, allowance: Allowa
   });
 
 /**
- * INX-35: terminal; a send that is still scheduled is canceled, and one that is under way is stopped.
- * @param at when it ended, in milliseconds, of one whose end has come
- * @throws 400 naming the current status, 404.
+ * Ends an experience permanently (INX-35): a scheduled send is canceled, and one in progress is stopped. @param at when it
+ * ended, in milliseconds, if its end_at has come @throws 400 naming the current status, 404
  */
 export const endExperience = (store: Store, id: string, at?: number) =>
   attempt(store, id, "end", async (experience) => {
@@ -63,7 +62,7 @@ export const endExperience = (store: Store, id: string, at?: number) =>
     ]);
   });
 
-/** INX-36. @throws 400 naming the current status, 404. */
+/** Archives an experience (INX-36). @throws 400 naming the current status, 404 */
 export const archiveExperience = (store: Store, id: string) =>
   attempt(store, id, "archive", (experience) => {
     const archived_at = timestamp(store.clock.now());
@@ -94,7 +93,7 @@ async function send(
   return started.kind === "started";
 }
 
-/** @throws 400 with what a publish still lacks (AMB-4). */
+/** Requires everything that publishing needs (AMB-4). @throws 400 naming what is missing */
 async function requireReady(store: StoreReader, experience: ExperienceRecord): Promise<void> {
   const { content, variant_b, audience, end_at } = experience;
   const fields = {
@@ -126,7 +125,7 @@ async function specOf(store: StoreReader, experience: ExperienceRecord): Promise
     holdout_percentage: experience.holdout_percentage,
     split_percentage: variant_b ? (experience.split_percentage ?? null) : null,
     variant_b: variant_b ? { ...variant_b, body: variant_b.body ?? "" } : null,
-    // It is stored until the app is opened, so it disturbs nobody at night.
+    // The message is stored until the app is opened, so it disturbs nobody at night.
     bypass_quiet_hours: true,
     source: { type: "experience", id },
   };

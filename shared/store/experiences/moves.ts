@@ -1,5 +1,5 @@
-// What every transition of an experience has: the attempts, the writes, the cancellation of a scheduled send. And its
-// pause, which a deleted segment causes as well.
+// Shared by all transitions of an experience: the attempts, the writes, and the cancellation of a scheduled send. Also
+// its pause, which the deletion of a segment causes as well.
 import { timestamp } from "../../kernel/clock.ts";
 import { badRequest } from "../../kernel/errors.ts";
 import { type ExperienceAction, experienceMoves, isDone } from "../../rules/experience-states.ts";
@@ -18,7 +18,7 @@ import { ExperienceItem } from "./items.ts";
 
 type Change = ChangeOf<typeof ExperienceItem>;
 
-/** INX-33. @throws 400 naming the current status, 404. */
+/** Pauses an experience (INX-33). @throws 400 naming the current status, 404 */
 export const pauseExperience = (store: Store, id: string) =>
   attempt(store, id, "pause", async (experience) => {
     const canceling = await cancelWrites(store, experience);
@@ -26,7 +26,7 @@ export const pauseExperience = (store: Store, id: string) =>
     return transacted(store, [...moveWrites(store, experience, "pause", change), ...canceling]);
   });
 
-/** Live experiences whose send is still scheduled, and goes by this channel. */
+/** Live experiences with a scheduled send by this channel. */
 export async function undeliveredBy(store: StoreReader, channel: string): Promise<{ id: string; name: string }[]> {
   const states = await store.queryAll(Status, { kind: "experience" });
   const live = states.filter(({ status }) => status === "live").map(({ sk }) => ({ id: sk }));
@@ -40,7 +40,7 @@ export async function undeliveredBy(store: StoreReader, channel: string): Promis
   return rows.flatMap((row) => (row && ids.has(row.id) ? [{ id: row.id, name: row.name }] : []));
 }
 
-/** Pauses a live experience whose send is still scheduled, because of what the service found (AMB-119). */
+/** Pauses a live experience with a scheduled send, because of a problem that the service found (AMB-119). */
 export async function pauseUndelivered(store: Store, id: string, reason: string): Promise<void> {
   return untilUncontended(changedByOthers, async () => {
     const experience = await getExperience(store, id);
@@ -74,7 +74,7 @@ export async function attempt(
   });
 }
 
-/** The transition of the revision that was read, in the entity and in its status row. */
+/** The writes of a transition from the revision that was read, to the entity and to its status row. */
 export function moveWrites(
   store: Store,
   { id, version, end_at }: ExperienceRecord,
@@ -98,8 +98,8 @@ export function moveWrites(
 }
 
 /**
- * Cancels a scheduled send. If the send starts first, the whole transaction fails and the next attempt finds it.
- * @param action `abandon` is final: it also ends one that is being delivered, since nobody would see it
+ * Cancels a scheduled send. If the send starts first, the whole transaction fails and the next attempt finds it. @param
+ * action `abandon` is final: it also ends a send that is being delivered, because its messages would not be shown
  */
 export async function cancelWrites(
   store: Store,

@@ -1,5 +1,5 @@
-// Whether messages of experiences are shown. The status of an experience is one small row, read when messages are read:
-// a pause, a resume and a recall cost the same for any number of messages (docs/decisions/0009).
+// Whether messages of experiences are shown. The status of an experience is one small row, read with its messages: a
+// pause, a resume and a recall cost the same for any number of messages (docs/decisions/0009).
 import { isShown } from "../../rules/experience-states.ts";
 import type { StoreReader } from "../context.ts";
 import { Status } from "../status-index.ts";

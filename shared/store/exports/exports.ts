@@ -1,4 +1,4 @@
-// Exports (RDA-16): made by a worker, a lease at a time, and forgotten when a subscriber is erased.
+// Exports (RDA-16): a worker makes each under a lease, and the erasure of a subscriber deletes their files.
 import { DAY, timestamp, ttl } from "../../kernel/clock.ts";
 import { invalid, requireFound } from "../../kernel/errors.ts";
 import { exportMoves } from "../../rules/export-states.ts";
@@ -23,8 +23,8 @@ const KEPT_MS = 30 * DAY;
 const FILE_KEPT_MS = 3 * DAY;
 
 /**
- * Puts an export; its insertion into the table starts it. The watchdog is set before.
- * @throws 422 for a list, segment or notification that is not in this workspace and for a period without time, 429 while three are being made.
+ * Creates an export; its insertion into the table starts it. The watchdog is set before. @throws 422 for a list,
+ * segment or notification that is not in this workspace and for an empty period, 429 while three are being made
  */
 export async function createExport(
   store: Store,
@@ -54,7 +54,7 @@ async function requireSource(
   store: StoreReader,
   { list_id, segment_id, notification_id, start, end }: ExportFilter,
 ): Promise<void> {
-  // Without an end, an export ends with what there is now.
+  // Without an end, an export ends at the present time.
   if (start !== undefined && Date.parse(start) > (end === undefined ? store.clock.now() : Date.parse(end)))
     throw invalid({ "filter.start": "must not lie after the end, which is now by default" });
   if (list_id !== undefined && !(await listExists(store, list_id)))
@@ -65,16 +65,16 @@ async function requireSource(
     throw invalid({ "filter.notification_id": "no such notification in this workspace" });
 }
 
-/** @throws 404. */
+/** Gets an export. @throws 404 */
 export async function getExport(store: StoreReader, id: string): Promise<ExportJob> {
   return requireFound(await store.get(ExportItem, { id }), "export");
 }
 
-/** When the file can no longer be downloaded; undefined before it is whole. */
+/** When the file can no longer be downloaded; undefined before it is complete. */
 export const fileExpiry = ({ completed_at }: ExportJob): number | undefined =>
   completed_at === undefined ? undefined : Date.parse(completed_at) + FILE_KEPT_MS;
 
-/** Notes how far an export has got. `lost`: it ended meanwhile, because a subscriber was erased. */
+/** Notes the progress of an export. `lost`: it ended in the meantime, because a subscriber was erased. */
 export const noteExport = (
   store: Store,
   job: ExportJob,
@@ -83,7 +83,7 @@ export const noteExport = (
 
 const PLACE = ["position", "upload", "parts", "has_rest"] as const;
 
-/** Forgets how far an export has got: its file is made from the first row on, by the next worker. */
+/** Forgets the progress of an export: the next worker makes its file from the first row on. */
 export async function restartExport(store: Store, { id, lease = 0 }: ExportJob): Promise<void> {
   const change = { set: { lease: 0 }, remove: [...PLACE, "columns", "rows"] as const };
   const when = is<"lease">("lease", lease);
@@ -104,9 +104,8 @@ export async function endExport(
 }
 
 /**
- * A subscriber was erased: files that may name them are deleted, and exports in progress fail. It is repeated by the
- * second pass, which finds what a worker wrote meanwhile.
- * @returns how many exports lost their file
+ * Deletes files that may name an erased subscriber, and fails exports in progress. The second pass repeats it for files
+ * that a worker wrote in the meantime. @returns how many exports lost their file
  */
 export async function forgetExports(store: Store, files: ExportErasing, erasedAt: string): Promise<number> {
   const older = (await store.queryAll(ExportItem, {})).filter(

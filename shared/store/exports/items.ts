@@ -31,17 +31,17 @@ export const ExportItem = entity("export", {
     kind: v.picklist(exportKinds),
     filter: json<ExportFilter>(),
     status: v.picklist(exportStatuses),
-    /** Until when a worker has it, in milliseconds. */
+    /** The end of a worker's lease, in milliseconds. */
     lease: v.optional(v.number()),
     rows: v.optional(v.number()),
-    /** The columns of the file, once it is begun. */
+    /** The columns of the file; absent before it is begun. */
     columns: v.optional(json<string[]>()),
     /** Where reading continues. */
     position: v.optional(v.string()),
     /** The multipart upload of a large file, and the tags of its parts. */
     upload: v.optional(v.string()),
     parts: v.optional(json<string[]>()),
-    /** What is not yet a part is an object of its own. */
+    /** The text that is not yet a part is an object of its own. */
     has_rest: v.optional(v.boolean()),
     error: v.optional(v.string()),
     created_at: v.string(),

@@ -1,4 +1,4 @@
-// What the file of an export holds: its columns, and its rows page by page (RDA-16).
+// The content of an export's file: its columns, and its rows page by page (RDA-16).
 import * as v from "valibot";
 import { timestamp } from "../../kernel/clock.ts";
 import { notFound } from "../../kernel/errors.ts";
@@ -38,12 +38,12 @@ interface Page {
 
 interface Source {
   store: StoreReader;
-  /** For the positions in an export of events. */
+  /** The secrets for the positions in an export of events. */
   root(): Promise<RootSecrets>;
   job: ExportJob;
 }
 
-/** Rows that are read at once. */
+/** Rows of one read. */
 const PAGE = 500;
 const REPORTS = 10;
 const EVENTS = 1_000;
@@ -78,8 +78,8 @@ const FUNNEL = ["sent", "delivered", "failed", "opened", "opened_human", "clicke
 const REPORT = [...CAMPAIGN, ...FUNNEL, "converted", "revenue_cents"] as const;
 
 /**
- * A column of JSON, where a workspace has more attributes than names of them are kept, or one whose name may be a path
- * through another, or is that of a column that says something else: no value is lost by its name, or taken for a consent.
+ * A column of JSON for attributes without a column of their own: beyond the number of stored names, or with a name that
+ * may be a path through another attribute or means another column. No value is lost by its name, or read as a consent.
  */
 const OTHERS = "other_attributes";
 const NOT_ATTRIBUTES: ReadonlySet<string> = new Set(["external_id", "email", "consent_status", "consent_at", OTHERS]);
@@ -88,7 +88,7 @@ const isAttributeColumn = (name: string): boolean =>
   topicKeyOf(name) === undefined &&
   ![TOPIC_TIME, STATUS_OF, TIME_OF].some((prefix) => name.startsWith(prefix));
 
-/** The columns of the file. Those of subscribers are read by an import as they are. */
+/** The columns of the file. An import reads those of subscribers as they are. */
 export async function columnsOf(store: StoreReader, kind: ExportKind): Promise<string[]> {
   if (kind === "recipients") return [...RECIPIENT];
   if (kind === "events") return [...EVENT];
@@ -120,7 +120,7 @@ const readers: Record<ExportKind, Reader> = {
   suppressions: readSuppressions,
 };
 
-/** The page of rows that begins at a position. @throws 404 if what is exported was deleted */
+/** The page of rows at a position. @throws 404 if the exported resource was deleted */
 export const readPage: Reader = (source, position) => readers[source.job.kind](source, position);
 
 const filterOf = ({ filter }: ExportJob) => fromJson(filter);
@@ -192,7 +192,7 @@ async function readMembers({ store, job }: Source, kind: Group["kind"], after: s
   const { list_id, segment_id } = filterOf(job);
   const group: Group = { kind, id: (kind === "list" ? list_id : segment_id) ?? "" };
   const { members, next } = await memberPage(store, group, { after, limit: PAGE });
-  // The members of one that is deleted meanwhile go one by one: what is still there at the last page was there at all.
+  // The members of a list that is deleted in the meantime disappear one by one: the last page has those that remain.
   if (next === undefined && !(await groupExists(store, group))) throw notFound(kind);
   const ids = members.map(({ subscriber }) => subscriber);
   const profiles = await getProfiles(store, ids, { eventual: true });
@@ -210,7 +210,7 @@ async function readRecipients({ store, job }: Source, position: string | undefin
   return { rows, next: next && JSON.stringify(next) };
 }
 
-/** What comes after the export was asked for is not in it. */
+/** Events after the creation of the export are not in it. */
 async function readEvents({ store, root, job }: Source, cursor: string | undefined): Promise<Page> {
   const { start: from, end: to = job.created_at } = filterOf(job);
   const { items, next_cursor } = await exportEvents(store, await root(), { from, to, cursor, limit: EVENTS });

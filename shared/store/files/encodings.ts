@@ -1,4 +1,5 @@
-// The text of a file as UTF-8, and where in the file a place of that text is: reading continues there.
+// The text of a file as UTF-8, and the positions in the file that belong to positions in that text, so that reading can
+// continue there.
 import { namedError } from "../../kernel/errors.ts";
 
 export const encodings = [
@@ -28,7 +29,7 @@ export const encodings = [
 ] as const;
 export type Encoding = (typeof encodings)[number];
 
-/** An encoding by one of its labels, `latin1`; of what is none the text itself. */
+/** An encoding by one of its labels, `latin1`; for an unknown label the text itself. */
 export function encodingOf(label: string): string {
   try {
     return new TextDecoder(label).encoding;
@@ -48,10 +49,10 @@ export const isUnreadable = (error: unknown): error is Error => isNamed(error, U
 /** Whether the file may be read in another encoding. */
 export const isNotUtf8 = (error: unknown): error is Error => isNamed(error, NOT_UTF8);
 
-/** The characters of windows-1252 that are none of ISO 8859-1, from 0x80 on. */
+/** The characters of windows-1252 that are not in ISO 8859-1, from 0x80 on. */
 const FROM_80 = "€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ";
 
-/** The encoding that a byte order mark names. */
+/** The encoding of a byte order mark. */
 function markedEncoding(start: Uint8Array): Encoding | undefined {
   const [first, second, third] = start;
   if (first === 0xff && second === 0xfe) return "utf-16le";
@@ -59,10 +60,10 @@ function markedEncoding(start: Uint8Array): Encoding | undefined {
   return first === 0xef && second === 0xbb && third === 0xbf ? "utf-8" : undefined;
 }
 
-/** How much of a file shows whether it is UTF-16. */
+/** How many bytes of a file show whether it is UTF-16. */
 export const SHOWN_BYTES = 256;
 
-/** UTF-16 that no mark names: its letters of Latin, and the marks between its cells, have each second byte 0. */
+/** UTF-16 without a byte order mark: in Latin letters and separators every second byte is 0. */
 function unmarkedEncoding(start: Uint8Array): Encoding | undefined {
   const zeros = [0, 0];
   const shown = start.subarray(0, SHOWN_BYTES);
@@ -73,32 +74,32 @@ function unmarkedEncoding(start: Uint8Array): Encoding | undefined {
   return odd === 0 && even > enough ? "utf-16be" : undefined;
 }
 
-/** The encoding that the beginning of a file shows, UTF-8 where nothing speaks against it. */
+/** The encoding that the beginning of a file shows, by default UTF-8. */
 export const shownEncoding = (start: Uint8Array): Encoding =>
   markedEncoding(start) ?? unmarkedEncoding(start) ?? "utf-8";
 
 interface DecodedBytes {
-  /** In UTF-8, checked. */
+  /** The bytes in UTF-8, checked. */
   bytes: AsyncIterable<Buffer>;
   /** The byte of the file that belongs to a byte of the text; called with ascending ends of characters. */
   positionOf(end: number): number;
 }
 
-/** @throws an unreadable error for what is no text. */
+/** Decodes a file. @throws an unreadable error for anything but text */
 export function decoded(bytes: AsyncIterable<Uint8Array>, encoding: Encoding): DecodedBytes {
   if (encoding === "utf-8") return { bytes: checkedUtf8(bytes), positionOf: (end) => end };
   const isWide = encoding.startsWith("utf-16");
   const ofPairs = OF_PAIRS.has(encoding);
-  // Text that is not passed yet: as much as the parser is ahead.
+  // Text not passed yet, as much as the parser is ahead.
   const ahead: Buffer[] = [];
-  // Behind each end of a line in it. A character has one byte or several, the end of a line always one.
+  // The positions after line ends in it. A character has one byte or several, a line end always one.
   const lines: number[] = [];
   let fileBytes = 0;
   let passed = 0;
   let position = 0;
   let isStart = true;
   async function* text(): AsyncGenerator<Buffer> {
-    // That of windows-1252 leaves out the characters from 0x80 on.
+    // The decoder of windows-1252 leaves out the characters from 0x80 on.
     const decoder = encoding === "windows-1252" ? undefined : new TextDecoder(encoding, { ignoreBOM: true });
     for await (const chunk of bytes) {
       if (!isWide) lines.push(...endsOfLines(chunk, fileBytes));
@@ -135,16 +136,19 @@ export function decoded(bytes: AsyncIterable<Uint8Array>, encoding: Encoding): D
   return { bytes: text(), positionOf };
 }
 
-/** Of which a sign has two bytes or more: what is read in the wrong one, or is cut within a sign, is nonsense. */
+/**
+ * Encodings whose characters have two bytes or more: text read in the wrong encoding, or cut within a character, is
+ * nonsense.
+ */
 const OF_PAIRS: ReadonlySet<Encoding> = new Set(["shift_jis", "euc-jp", "gbk", "gb18030", "big5", "euc-kr"]);
-/** What decoders write for no sign: that of euc-kr leaves the bytes that only Windows has. */
+/** Results of decoders for invalid bytes: that of euc-kr leaves the bytes that only Windows has. */
 const NO_SIGN = /[\u0080-\u009f\uFFFD]/;
 
 /** Bytes of a unit of UTF-16. */
 const UNIT = 2;
 const [LINE_FEED, RETURN] = [0x0a, 0x0d];
 
-/** Where the bytes behind ends of lines are. @param from where the text begins */
+/** The positions of the bytes after line ends. @param from where the text begins */
 function endsOfLines(text: Uint8Array, from: number): number[] {
   const ends: number[] = [];
   for (const [i, byte] of text.entries()) if (byte === LINE_FEED || byte === RETURN) ends.push(from + i + 1);

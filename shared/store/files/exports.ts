@@ -1,4 +1,5 @@
-// Files of exports as objects of S3: put at once, or in parts where they are large. They expire with the import files.
+// Files of exports as objects of S3: uploaded at once, or in parts if they are large. They expire with the import
+// files.
 import {
   AbortMultipartUploadCommand,
   CompleteMultipartUploadCommand,
@@ -18,15 +19,15 @@ const TYPE = "text/csv; charset=utf-8";
 
 export const exportFolder = (tenant: TenantId): string => `exports/${tenant}/`;
 export const exportKey = (tenant: TenantId, id: string): string => `${exportFolder(tenant)}${id}.csv`;
-/** What is not yet a part of the file. */
+/** The key of the text that is not yet a part of the file. */
 const restKey = (tenant: TenantId, id: string): string => `${exportFolder(tenant)}${id}.rest`;
 
 export interface ExportErasing {
-  /** Deletes a file and what is left of its making. Succeeds if there is none. */
+  /** Deletes a file and the remains of making it. Succeeds if there is none. */
   removeExport(id: string): Promise<void>;
 }
 
-/** What is not yet a part of a file, and how many rows were read by then. */
+/** The text that is not yet a part of a file, and the number of rows read for it. */
 interface UnwrittenRows {
   text: string;
   rows: number;
@@ -35,9 +36,9 @@ interface UnwrittenRows {
 interface ExportWriting extends ExportErasing {
   /** Puts a whole file. */
   put(id: string, text: string): Promise<void>;
-  /** Begins a file of parts. @returns the id of the upload */
+  /** Begins an upload in parts. @returns the id of the upload */
   begin(id: string): Promise<string>;
-  /** Puts a part, from 1 on; again replaces it. @returns its tag, with its checksum */
+  /** Uploads a part, from 1 on; a repeat replaces it. @returns its tag, with its checksum */
   putPart(id: string, upload: string, n: number, text: string): Promise<string>;
   complete(id: string, upload: string, tags: readonly string[]): Promise<void>;
   /** Succeeds if there is no such upload. */
@@ -51,7 +52,7 @@ interface ExportWriting extends ExportErasing {
 /** The bucket of imports and exports. */
 export const bucketOf = (deps: Deps) => ({ client: deps.aws(S3Client), Bucket: setting(deps, "IMPORTS_BUCKET") });
 
-/** What a function needs that does these with its objects. */
+/** The grant for these actions on the bucket's objects. */
 export const bucketUse = (...actions: string[]) => ({
   env: ["IMPORTS_BUCKET"],
   grants: [
@@ -83,7 +84,7 @@ export const exportWriting: Capability<"exportFiles", ExportWriting> = {
           await client.send(new PutObjectCommand({ ...file(id), Body: text, ContentType: TYPE }));
         },
         begin: async (id) => {
-          // Each part comes with such a checksum, which S3 takes where the upload announced it alone.
+          // Each part has this checksum, which S3 accepts only if the upload announced it.
           const upload = { ...file(id), ContentType: TYPE, ChecksumAlgorithm: "CRC32" } as const;
           const { UploadId } = await client.send(new CreateMultipartUploadCommand(upload));
           if (UploadId === undefined) throw new Error("S3 named no upload.");

@@ -40,7 +40,7 @@ interface ImportReading {
   putProblems(kind: ProblemKind, id: string, csv: string): Promise<void>;
   /** Succeeds if there is no such file. */
   removeUpload(id: string): Promise<void>;
-  /** With the warnings. Succeeds if there is no such file. */
+  /** Removes the warnings too. Succeeds if there is no such file. */
   removeRejected(id: string): Promise<void>;
 }
 
@@ -72,7 +72,7 @@ const reading = ({ client, Bucket, tenant }: TenantBucket) => ({
       return Body as AsyncIterable<Uint8Array>;
     } catch (error) {
       if (isMissing(error)) return undefined;
-      // Beyond the last byte: the whole file was read.
+      // The position is after the last byte: the whole file was read.
       if (error instanceof Error && error.name === "InvalidRange") return nothing();
       throw error;
     }
@@ -155,7 +155,7 @@ export const importRemoval: Capability<"importFiles", { removeSome(): Promise<nu
   open: (deps) => {
     const { client, Bucket } = bucketOf(deps);
     return (tenant) => ({
-      /** Removes up to a thousand of each folder. @returns how many there were. */
+      /** Removes up to a thousand objects of each folder. @returns how many there were */
       removeSome: async () => {
         const found: { Key: string }[] = [];
         for (const Prefix of [folder(tenant, "uploads"), folder(tenant, "rejected"), exportFolder(tenant)]) {

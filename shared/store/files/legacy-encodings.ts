@@ -1,31 +1,36 @@
-// Which encoding a file has that is no Unicode: none says so, its words do. Where they do not, nothing is guessed (AMB-133).
+// The encoding of a file that is not Unicode, guessed by its words. If they show none, there is no guess (AMB-133).
 import { isKnownName } from "../../rules/import-signs.ts";
 import { type Encoding, unreadable } from "./encodings.ts";
 
-/** Letters of Polish, where windows-1252 has signs that stand in no word: within one, and capitals at its beginning. */
+/**
+ * Polish letters, for which windows-1252 has signs that occur in no word: inside a word, and capitals at its beginning.
+ */
 const CENTRAL_EUROPEAN =
   /[a-z\xa0-\xff][\xb9\xb3\xbf\xa3\xaf\xa5][a-z\xe0-\xff]|(?<![a-z\xa0-\xff])[\xa3\xaf][a-z]{2}/i;
-/** Kana, or a word of three signs, as Japanese spreadsheets write them. In other encodings, these are marks in a row. */
+/**
+ * Kana, or a word of three characters, as Japanese spreadsheets write them. In other encodings, these would be several
+ * marks in a row.
+ */
 const JAPANESE = /(?:\x82[\x9f-\xf1]|\x83[\x40-\x96]|\x81\x5b){2}|(?:[\x88-\x9f][\x40-\x7e\x80-\xfc]){3}/;
-/** Letters of Cyrillic in a row: elsewhere, few words have three with marks. */
+/** Several Cyrillic letters in a row: in other languages, few words have three letters with marks. */
 const CYRILLIC = /[\xc0-\xff\xa8\xaa\xaf\xb2\xb3\xb8\xba\xbf]{3}/;
-/** Where letters of Turkish stand in words of it, in which windows-1252 has þ and ý; and letters that no word of Turkish has. */
+/** Turkish letters inside words, for which windows-1252 has þ and ý; and letters that no Turkish word has. */
 const TURKISH = /[a-z\xe7\xf6\xfc\xf0\xfd]\xfe|\xe7\xfd|\xfd[klmnrstyz][a-z]?\xfd|\xdd(?:zni|zin|sim|stan|ptal)/i;
 const NOT_TURKISH = /[\xc1\xc6\xcd\xd3\xda\xe1\xe6\xed\xf3\xfa]/;
 const LONGEST_SIGN = 6;
 
-/** Those that the names of columns show: what their signs look like in others may be words there. */
+/** The encodings that column names show: the bytes of these may also be words in others. */
 const BY_NAMES = ["gbk", "big5", "euc-kr", "euc-jp", "shift_jis", "koi8-r", "windows-1251"] as const;
 const HEAD_BYTES = 4_096;
 
 const onlyAscii = (text: string): string => text.replaceAll(/[^ -~]/g, "");
 
-/** The encoding in which most names of columns are known. */
+/** The encoding in which most column names are known. */
 function encodingByNames(head: string): Encoding | undefined {
   const bytes = Buffer.from(head, "latin1");
   const known = BY_NAMES.map((encoding) => {
     const cells = new TextDecoder(encoding).decode(bytes).split(/[,;\t|\r\n"]/);
-    // A name that is known without its signs is known in any encoding.
+    // A name that is known without its special characters is known in any encoding.
     return cells.filter((cell) => isKnownName(cell) && !isKnownName(onlyAscii(cell))).length;
   });
   const most = Math.max(...known);
@@ -35,16 +40,16 @@ function encodingByNames(head: string): Encoding | undefined {
 /** A word with bytes beyond ASCII. */
 const WORD = /(?<![a-z])[a-z]*[\x80-\xff][a-z\x80-\xff]*/gi;
 const MAX_WORDS = 1_000;
-/** What stands between letters of one word. */
+/** Characters inside a word. */
 const WITHIN = /[’‘´`·–—ªº\u00a0\u00adß]/g;
 const AROUND = /^[^\p{L}]+|(?<!\P{L})[^\p{L}]+$/gu;
-/** No word has a small letter before a capital one with a mark, nor two capitals before a small one. */
+/** No word has a small letter before a capital with a mark, nor two capitals before a small letter. */
 const MIXED = /\p{Ll}(?![A-Z])\p{Lu}|\p{Lu}{2}\p{Ll}/u;
 const VOWELS = /[аеёиоуыэюяіїєў]/gi;
-/** Of the letters of Cyrillic words; in those of Greek and Hebrew that are read so, fewer are. */
+/** The share of vowels in Cyrillic words; Greek and Hebrew words read as Cyrillic have fewer. */
 const MIN_VOWELS = 0.28;
 const OF_CYRILLIC = /^\p{Script=Cyrillic}+$/u;
-/** A word of three letters has one without a mark. */
+/** A word of three letters has at least one without a mark. */
 const OF_LATIN = /^(?=.{0,2}$|.*[a-z])\p{Script=Latin}+$/iu;
 
 /** Whether most words are words in an encoding. */
@@ -61,8 +66,7 @@ function areWords(words: readonly string[], encoding: Encoding): boolean {
 }
 
 /**
- * @param bytes of the file, from its beginning
- * @throws an unreadable error where nothing shows it
+ * Finds the encoding. @param bytes of the file, from its beginning @throws an unreadable error if the words show none
  */
 export async function legacyEncoding(bytes: AsyncIterable<Uint8Array>): Promise<Encoding> {
   let before = "";

@@ -1,5 +1,5 @@
-// The HTML and the design of large mails, as objects of S3 named by the workspace and the hash of both. They are put before
-// the row that names them, never change, and go with the workspace (docs/decisions/0104).
+// The HTML and the design of large mails, as objects of S3 named by the workspace and the hash of both. They are stored
+// before the row that names them, never change, and are deleted with the workspace (docs/decisions/0104).
 import {
   DeleteObjectsCommand,
   GetObjectCommand,
@@ -15,30 +15,30 @@ import { errorFields } from "../../kernel/log.ts";
 import { onAbort, withTimeLimit } from "../../kernel/time-limit.ts";
 import { hashesIn, joined, type SaysByChannel, split } from "../sends/content/apart.ts";
 
-/** Under the bucket of assets, beside the folder that is public. */
+/** A folder in the bucket of assets, beside the public one. */
 export const MAILS_FOLDER = "mails/";
 const folder = (tenant: TenantId): string => `${MAILS_FOLDER}${tenant}/`;
 const keyOf = (tenant: TenantId, hash: string): string => `${folder(tenant)}${hash}.json`;
 
 export interface MailReading {
   /**
-   * Contents with the HTML and the design of their mails; those that are stored apart are read once. A mail whose object is
-   * gone says so in `apart`. @throws where S3 fails
+   * Contents with the HTML and the design of their mails; each stored mail is read once. A mail without its object says
+   * so in `apart`. @throws if S3 fails
    */
   whole<T extends SaysByChannel>(said: readonly T[]): Promise<T[]>;
-  /** The same for the answer of what is done: where S3 fails, contents stay as they are. */
+  /** The same for the answer of a finished request: if S3 fails, contents stay as they are. */
   asRead<T extends SaysByChannel>(said: readonly T[]): Promise<T[]>;
 }
 
 export interface MailKeeping extends MailReading {
-  /** Contents as one row keeps them. What is too large for it is stored first. */
+  /** Contents in the form for one row. Mails that are too large for it are stored first. */
   keep<T extends SaysByChannel>(said: readonly T[]): Promise<T[]>;
 }
 
-/** Texts that were read last: a text never changes under its hash. */
+/** The last texts that were read: a text never changes under its hash. */
 const MAX_CACHED = 8;
 
-/** An object has at most 310 KB. What takes longer is a connection on which nothing comes any more. */
+/** An object has at most 310 KB. A longer read means a dead connection. */
 const TIMEOUT_MS = 5 * SECOND;
 const LATE = Symbol("late");
 
@@ -85,7 +85,7 @@ function textsFrom(read: Read) {
     if (known) return known;
     const found = read(key);
     note(key, found);
-    // What failed or is gone is looked for again.
+    // A failed or missing object is read again.
     const text = await found.catch((error: unknown) => {
       cache.delete(key);
       throw error;
@@ -117,11 +117,11 @@ const readingOf =
 
 const READING_GRANTS = [
   { actions: ["s3:GetObject"], on: "mails" },
-  // Without it S3 says of an object that is gone that access is denied.
+  // Without this right, S3 denies access to a missing object.
   { actions: ["s3:ListBucket"], on: "assets-bucket" },
 ] as const;
 
-/** For what shows or sends mails. */
+/** For functions that show or send mails. */
 export const mailReading: Capability<"mails", MailReading> = {
   as: "mails",
   env: ["ASSETS_BUCKET"],
@@ -129,7 +129,7 @@ export const mailReading: Capability<"mails", MailReading> = {
   open: (deps) => readingOf(textsFrom(bucketOf(deps).read).get, deps.log),
 };
 
-/** For what takes contents. */
+/** For functions that store contents. */
 export const mailKeeping: Capability<"mails", MailKeeping> = {
   as: "mails",
   env: ["ASSETS_BUCKET"],

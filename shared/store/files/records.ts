@@ -22,14 +22,14 @@ const DELIMITERS = [",", ";", "\t", "|"];
 const SEPARATOR_LINE = /^\uFEFF?"?sep=([^\r\n])"?$/i;
 const MAX_RECORD_BYTES = 1_048_576;
 const HEAD_BYTES = 65_536;
-/** At most so many lines stand above a header. */
+/** The most lines above a header. */
 export const MAX_TITLES = 10;
 
 /**
- * @param delimiter without it, the stream is the beginning of a file
- * @param encoding without it, the beginning of the file shows it
- * @throws an unreadable error for binary bytes, for what is not in the encoding, or a quote that is never closed. A quote
- * within a cell, `="0151"` or `17" wide`, is a sign like others.
+ * Reads records. @param delimiter default: the stream is the beginning of a file, which shows it @param encoding
+ * default: the beginning of the file shows it @throws an unreadable error for binary bytes, for bytes outside the
+ * encoding, or a quote that is never closed. A quote within a cell, `="0151"` or `17" wide`, is a character like
+ * others.
  */
 export async function* readRecords(
   bytes: AsyncIterable<Uint8Array>,
@@ -72,12 +72,12 @@ export async function* readRecords(
   }
 }
 
-/** A line of separators alone, as spreadsheets write it of a row that was emptied, is as none. */
+/** Whether a line has only separators, as spreadsheets write an emptied row. */
 const isBlank = (cells: readonly string[]): boolean => cells.every((cell) => textOf(cell) === "");
 
 /** The mark of UTF-8, before a record within the file. */
 const MARK = /^\uFEFF+/;
-/** What ends a record, and that it may have any number of cells. */
+/** The end of a record, and its free number of cells. */
 const FORM = { relax_column_count: true, record_delimiter: ["\r\n", "\n", "\r"] } satisfies Options;
 
 /** A record with its text. */
@@ -87,22 +87,22 @@ interface ParsedRecord {
   raw: string;
 }
 
-/** The cells of a row, and how many bytes and lines there are to its end. */
+/** The cells of a row, and the bytes and lines to its end. */
 interface Row {
   cells: string[];
   bytes: number;
   lines: number;
 }
 
-/** One row, or where a quote that nothing closes has joined several lines, each of them. */
+/** One row, or each of several lines that an unclosed quote has joined. */
 function rowsIn({ record, info, raw }: ParsedRecord, delimiter: string): Row[] {
   const whole = { cells: record, ...info };
-  // Where files were joined, each begins with its own mark.
+  // In concatenated files, each begins with its own mark.
   if (MARK.test(raw)) return [{ ...whole, cells: cellsIn(raw.replace(MARK, ""), delimiter)[0] ?? record }];
   if (!record.some((cell) => /[\r\n]/.test(cell)) || isWellFormed(raw, delimiter)) return [whole];
   const rows: Row[] = [];
   let { bytes, lines } = info;
-  // The text lacks the last byte of its end; one too many would be read again as an empty line.
+  // The text lacks the last byte of its end; a byte too many would be read again as an empty line.
   const ended = raw.replace(/\r$/, "\r\n");
   for (const line of ended.split(/(?<=\n|\r(?!\n))/).reverse()) {
     const [cells] = cellsIn(line, delimiter);
@@ -122,7 +122,7 @@ function isWellFormed(raw: string, delimiter: string): boolean {
   }
 }
 
-/** The cells of a line by itself. A quote that it opens and does not close is a sign like others. */
+/** The cells of a line by itself. An unclosed quote is a character like others. */
 function cellsIn(line: string, delimiter: string): string[][] {
   const options = { ...FORM, delimiter, skip_empty_lines: true };
   try {
@@ -134,7 +134,7 @@ function cellsIn(line: string, delimiter: string): string[][] {
 
 const linesOf = (text: Buffer): string[] => text.toString().split(/\r?\n|\r/);
 
-/** Reads ahead. @returns the bytes until there are enough, and all of them. */
+/** Reads ahead. @returns the first bytes, and a stream of all */
 async function headed(
   bytes: AsyncIterable<Uint8Array>,
   isEnough: (start: Buffer) => boolean,
@@ -157,10 +157,10 @@ async function headed(
   return { start, whole: whole() };
 }
 
-/** The reason is stored and logged: it must not quote the file. */
+/** The reason is stored and logged, so it must not quote the file. */
 const withoutValue = ({ message }: CsvError): string => message.split(/, value is /, 1)[0] ?? "";
 
-/** The separator that the header uses most, outside quotes. */
+/** The separator that occurs most often in the header, outside quotes. */
 function delimiterOf(line: string): string {
   // `Status (1 = active, 0 = left)`
   const bare = line.replaceAll(/"[^"]*"|[([][^()[\]]*[)\]]/g, "");

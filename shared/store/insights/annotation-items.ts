@@ -5,7 +5,7 @@ import { entity } from "../item.ts";
 
 export const visibilities = ["tenant", "agency_only"] as const;
 
-/** What the API returns of an annotation as it is stored (ANN-1). */
+/** The fields of an annotation in the API, as they are stored (ANN-1). */
 export const annotationFields = {
   id: v.string(),
   occurred_at: Timestamp,

@@ -1,4 +1,4 @@
-// Chart annotations (ANN): what happened when, noted by users and by the service itself.
+// Chart annotations (ANN): dated notes, made by users and by the service itself.
 import * as v from "valibot";
 import { pageRoom } from "../../contract/paging.ts";
 import { isUuid, Timestamp } from "../../contract/schemas.ts";
@@ -46,7 +46,7 @@ interface AutoNote {
   kind: AutoKind;
   text: string;
   ref_id?: string | undefined;
-  /** When it was, in milliseconds. Default: now. */
+  /** The time of the event, in milliseconds. Default: now. */
   at?: number | undefined;
 }
 
@@ -73,7 +73,7 @@ function autoRow({ clock, ids }: Pick<StoreContext, "clock" | "ids">, note: Auto
   };
 }
 
-/** The write that notes what the service did or found, for the transaction in which it happens. */
+/** The write of an annotation by the service, for the transaction of its event. */
 export function annotationWrite(context: Pick<StoreContext, "clock" | "ids">, note: AutoNote): ItemWrite<"workspace"> {
   const row = autoRow(context, note);
   return putItem(AnnotationItem, annotationKey(row), row);
@@ -124,7 +124,7 @@ export async function listAnnotations(
   return found;
 }
 
-/** ANN-5. @throws 404; 403 for an annotation of the service itself (AMB-33). */
+/** Deletes an annotation (ANN-5). @throws 404; 403 for an annotation of the service itself (AMB-33) */
 export async function deleteAnnotation(store: Store, id: string, { isAgency }: { isAgency: boolean }): Promise<void> {
   const at = isUuid(id) ? timeOfUuid(id.toLowerCase()) : Number.NaN;
   const key = at >= 0 && at < MAX_DATE_MS ? annotationKey({ id, occurred_at: timestamp(at) }) : undefined;

@@ -1,4 +1,4 @@
-// What a conversion counts for, stored once: a row that names it, and the counters of its sends and sources.
+// Stores a conversion once: a row with the sends and sources that it counts for, and their counters.
 import { SECOND } from "../../kernel/clock.ts";
 import { namedError } from "../../kernel/errors.ts";
 import { type Attribution, attribute, type Touch } from "../../rules/attribution.ts";
@@ -37,14 +37,14 @@ import {
 import { isBeingDelivered, isCompared, touchesOf } from "./touches-before.ts";
 
 const MAX_ATTEMPTS = 8;
-/** Sends that one transaction counts a conversion for: of each at most seven rows (its job, its source, days of the source). */
+/** Sends of one transaction: each needs at most seven rows (its job, its source, days of the source). */
 const SENDS_TOGETHER = 12;
-/** Days of a source of which it is known that they count a subscriber. */
+/** The most days of a source for which it is noted that they count a subscriber. */
 const MAX_DAYS = 400;
 
 /**
- * Counts an event for what touched its subscriber. The same event again adds what was not known before, and changes
- * nothing otherwise. `awaiting`: the outcome of a touch before the event is still to come.
+ * Counts an event for the sends that reached its subscriber. The same event again only adds what was not known before.
+ * `awaiting`: the outcome of an earlier touch is still to come.
  */
 export async function recordConversion(
   store: Store,
@@ -63,7 +63,7 @@ export async function recordConversion(
     const record = jobs[i];
     return { ...send, record, isAssigned: send.isAssigned && isCompared(store, record) };
   });
-  // What is counted of the newer ones is known to the transaction after it.
+  // The next transaction knows what this one has counted for newer sends.
   for (const batch of chunksOf(sends, SENDS_TOGETHER)) await countFor(store, facts, batch);
   return isOpen ? "awaiting" : "settled";
 }
@@ -79,7 +79,9 @@ const countFor = (store: Store, facts: Facts, sends: readonly CountedSend[]): Pr
     MAX_ATTEMPTS,
   );
 
-/** In whole cents; a value that is not a number counts as 0, and so does one that no sum could hold exactly. */
+/**
+ * The revenue in whole cents. A value that is not a number counts as 0, and so does one that no sum could hold exactly.
+ */
 function revenueOf({ properties }: StoredEvent, property: string | null): number {
   const value = property === null || !Object.hasOwn(properties, property) ? 0 : properties[property];
   const cents = typeof value === "number" ? Math.round(value) : 0;
@@ -95,7 +97,7 @@ interface Facts {
   last: LastTouch | undefined;
 }
 
-/** The writes that make a conversion count for what it did not count for yet; none if there is nothing. */
+/** The writes that count a conversion where it does not count yet; none if there is nothing to count. */
 async function conversionWrites(
   store: Store,
   { subscriber, event, revenue, last: lastSend }: Facts,
@@ -124,7 +126,7 @@ async function conversionWrites(
   if (old && !isMoved && added.jobs.length + added.sources.length === 0) return [];
   const rowOf = (name: string) => converted[converting.indexOf(name)];
   const lastIn = (group: ConversionGroup) => last.find((credit) => credit.group === group)?.id;
-  /** What the last touch is credited with: the definition may have changed since. */
+  /** The credit of the last touch: the definition may have changed since. */
   const credited = old && !isMoved ? old.revenue : revenue;
   const row = {
     revenue: credited,
@@ -165,10 +167,10 @@ async function conversionWrites(
 
 interface CountedSource {
   name: string;
-  /** That the subscriber has converted after it. */
+  /** The row that the subscriber has converted after the send. */
   row: RowOf<typeof Converted> | undefined;
   added: Credit[];
-  /** Those for which this conversion counts already. */
+  /** The credits for which this conversion counts already. */
   counted: Credit[];
 }
 
@@ -196,7 +198,7 @@ function jobWrites(
 
 const jobName = ({ job, group }: Pick<Touch, "job" | "group">): string => `${group}#${job}`;
 
-/** What a stored conversion counts for. */
+/** The credits in a stored conversion. */
 function countedIn(row: RowOf<typeof Conversion> | undefined) {
   const sources = (row?.sources ?? []).map(creditAt);
   const last = conversionGroups.flatMap((group): Credit[] => {
@@ -206,7 +208,7 @@ function countedIn(row: RowOf<typeof Conversion> | undefined) {
   return { jobs: row?.jobs ?? [], sources, last };
 }
 
-/** The sources of the sends that reached the subscriber, once for each day of these. */
+/** The sources of the sends that reached the subscriber, once for each day. */
 function sourcesOf(sends: readonly CountedSend[]): Credit[] {
   const credits = sends.flatMap(({ isDelivered, record }) => (isDelivered ? (creditOf(record) ?? []) : []));
   return [...new Map(credits.map((credit) => [placeOf(credit), credit])).values()];

@@ -22,7 +22,7 @@ export const ConversionDefinition = v.object({
 });
 export type ConversionDefinition = v.InferOutput<typeof ConversionDefinition>;
 
-/** Creates or replaces the definition of an event (CNV-4). @throws 429 beyond 100 of them. */
+/** Creates or replaces the definition of an event (CNV-4). @throws 429 beyond 100 of them */
 export async function defineConversion(store: Store, definition: ConversionDefinition): Promise<void> {
   const { event_name, value_property, window_seconds } = definition;
   const definitions = await conversionDefinitions(store);
@@ -46,7 +46,7 @@ export async function definitionFor(store: StoreReader, eventName: string): Prom
   return row && definitionOf(row);
 }
 
-/** CNV-5. @throws 404. */
+/** Removes a definition (CNV-5). @throws 404 */
 export async function removeDefinition(store: Store, eventName: string): Promise<void> {
   const removal = removeItem(ConversionDefinitionItem, { id: eventName }, present());
   await store

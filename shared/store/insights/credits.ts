@@ -1,10 +1,10 @@
-// What a conversion counts for: sources and channels, each on the days of the sends that led to it (D-ATTRIB, ISG-1).
+// The credits of a conversion: sources and channels, each on the days of the sends that led to it (D-ATTRIB, ISG-1).
 import { dayOf } from "../events/events.ts";
 import { changeItem, type ItemWrite } from "../item.ts";
 import type { JobRecord } from "../sends/jobs/job-record.ts";
 import { type ConversionGroup, DayTotals } from "./items.ts";
 
-/** What a conversion is counted for, on the day on which the send of its touch was dispatched. */
+/** A credit of a conversion, on the day on which the send of its touch was dispatched. */
 export interface Credit {
   group: ConversionGroup;
   id: string;
@@ -14,7 +14,7 @@ export interface Credit {
 export const nameOf = ({ group, id }: Credit) => `${group}#${id}`;
 export const placeOf = (credit: Credit) => `${nameOf(credit)}#${credit.day}`;
 
-/** The one of a place. */
+/** Parses the key of a credit. */
 export function creditAt(place: string): Credit {
   const [group = "", id = "", day = ""] = place.split("#");
   return { group: group === "campaign" ? group : "journey", id, day };
@@ -40,7 +40,7 @@ export interface LastTouch {
 export function lastCredits(last: LastTouch | undefined): Credit[] {
   if (!last) return [];
   const { job, channel: type } = last;
-  // Of several channels of the type, the one that the send went by.
+  // If several channels have the type, the one of the send.
   const channel = job.deliverySettings?.via.find((sender) => sender.type === type)?.id;
   const source = creditOf(job);
   const byChannel = channel && { group: "channel" as const, id: channel, day: dispatchDay(job) };
@@ -53,8 +53,8 @@ export interface AddedCredit {
 }
 
 /**
- * What counts on some days counts on more of them. A window counts it once: of two days that follow each other, the later
- * one knows what the day before it has counted.
+ * Moves credits to further days. A window counts a conversion once: of two consecutive days, the later one knows what
+ * the day before has counted.
  */
 export function onMoreDays(
   total: "converters" | "revenue",
@@ -77,7 +77,7 @@ export function onMoreDays(
   });
 }
 
-/** One write for each source or channel and day, as a transaction cannot change an item twice. */
+/** One write for each source or channel and day, because a transaction cannot change an item twice. */
 export function totalWrites(shard: string, all: readonly AddedCredit[]): ItemWrite<"workspace">[] {
   const sums = new Map<string, AddedCredit>();
   for (const { credit, add } of all) {

@@ -1,10 +1,10 @@
-// The counters of days as reports read them: what is stored, and what the last sends to one subscriber add to it.
+// The counters of days in reports: the stored ones, and the additions of the last sends to one subscriber.
 import type { StoreReader } from "../context.ts";
 import { type DayCounters, unsettledDays } from "../sends/chunks/quarters.ts";
 import { SHARDS } from "../shards.ts";
 import { HourCount } from "./items.ts";
 
-/** @param window days, both included */
+/** Reads the counters. @param window days, both included */
 export async function countersOfDays(
   store: StoreReader,
   { from, to }: { from: string; to: string },

@@ -1,4 +1,4 @@
-// How mails arrive, by the provider of their mailboxes and by day (docs/decisions/0149).
+// How mails are delivered, by mailbox provider and by day (docs/decisions/0149).
 import { DAY, timestamp } from "../../kernel/clock.ts";
 import { invalid } from "../../kernel/errors.ts";
 import { compareTexts } from "../../kernel/order.ts";
@@ -25,7 +25,7 @@ const noFigures = (): Figures => ({
   opened_human: 0,
 });
 
-/** @throws 422 for a window that is too long. */
+/** The deliverability in a window. @throws 422 for a window that is too long */
 export async function deliverabilityOf(store: StoreReader, window: Window) {
   if (window.end - window.start > MAX_DAYS * DAY)
     throw invalid({ start: `must be at most ${MAX_DAYS} days before end` });
@@ -47,7 +47,7 @@ export async function deliverabilityOf(store: StoreReader, window: Window) {
 
 const isEmpty = (figures: Figures): boolean => Object.values(figures).every((n) => n === 0);
 
-/** Those of all mails are counted too: what is of no provider with figures of its own is of others. */
+/** Figures by day. All mails are counted too: those of no provider with figures of its own belong to the others. */
 async function figuresByDay(
   store: StoreReader,
   { start, end }: Window,
@@ -74,7 +74,7 @@ async function figuresByDay(
 const noneByProvider = () =>
   Object.fromEntries(mailboxProviders.map((provider) => [provider, noFigures()])) as Record<MailboxProvider, Figures>;
 
-/** What was accepted arrived or came back. */
+/** Adds up figures: an accepted mail arrived or bounced. */
 function add(figures: Figures, figure: MailboxFigure, n: number): void {
   figures[figure] += n;
   if (figure === "delivered" || figure === "bounced") figures.sent += n;

@@ -1,5 +1,5 @@
-// Counters of a day: deliveries and first opens by the hour in UTC (ISG-4), and series by category and by type of channel
-// (RDA-10). They change in the transactions that store what they count.
+// Counters of a day: deliveries and first opens by the hour in UTC (ISG-4), and series by category and by type of
+// channel (RDA-10). They change in the transactions of their events.
 import { timestamp } from "../../kernel/clock.ts";
 import { addedUp } from "../../rules/counting.ts";
 import type { Stage } from "../../rules/interactions.ts";
@@ -13,7 +13,7 @@ import type { Category } from "../sends/jobs/job-spec.ts";
 import { HourCount } from "./items.ts";
 
 /**
- * What is counted of mails by the provider of their mailboxes: few, and by a letter, for each open and each mail that comes back
+ * The counters of mails by mailbox provider. They are few, and named by a letter, because each open and each bounce
  * writes the row of its day, which is billed by its length.
  */
 export const mailboxFigures = {
@@ -28,14 +28,14 @@ const isMailboxFigure = (name: string): name is MailboxFigure => Object.hasOwn(m
 
 const mailboxCounter = (mailbox: string, figure: MailboxFigure): string => `m|${mailbox}|${mailboxFigures[figure]}`;
 
-/** What is counted at a time: attributes of `HourCount` and how much is added to each. */
+/** An increment at a time: attributes of `HourCount`, and the addend of each. */
 interface HourIncrement {
   /** A timestamp. */
   at: string;
   add: Record<string, number>;
 }
 
-/** The writes that count these, one for each day. @param shard a hex digit: it spreads the writes of a day */
+/** The writes of these increments, one for each day. @param shard a hex digit: it spreads the writes of a day */
 export function dayWrites(shard: string, counted: readonly HourIncrement[]): ItemWrite<"workspace">[] {
   const days = Map.groupBy(counted, ({ at }) => at.slice(0, 10));
   return [...days].flatMap(([day, parts]) => {
@@ -50,11 +50,11 @@ const isOutcome = /^((by|miss|box):|n:(delivered|failed|skipped)$)/;
 export const outcomesOf = (addends: Record<string, number>): Record<string, number> =>
   Object.fromEntries(Object.entries(addends).filter(([name]) => isOutcome.test(name)));
 
-/** What is left of the outcomes of a tally where a part of them was counted before. */
+/** The outcomes of a tally without those counted before. */
 export const outcomesBeyond = (addends: Record<string, number>, before: Record<string, number>) =>
   beyond(outcomesOf(addends), outcomesOf(before));
 
-/** The counters of a day that outcomes of sends of a category add to. @param at a timestamp */
+/** The counters of a day that outcomes of sends of a category increase. @param at a timestamp */
 export function outcomeCounters(
   at: string,
   category: Category,
@@ -80,7 +80,7 @@ export function countedOutcomes(
   return { at, add: outcomeCounters(at, category, outcomes) };
 }
 
-/** The writes that count outcomes now. @param unit what they are of: it decides the shard */
+/** The writes that count outcomes now. @param unit the id of their subject: it decides the shard */
 export const countedOutcomeWrites = (
   store: Pick<Store, "clock">,
   unit: string,
@@ -132,7 +132,7 @@ export function countedConversion(at: string, kind: string, revenue: number, n: 
   };
 }
 
-/** The writes that count what came back of a mail, on the day of the mail: a day's numbers add up at every moment. */
+/** The writes that count late news of a mail, on the day of the mail: a day's numbers add up at every moment. */
 export function lateDayWrites(subscriber: string, late: LateResult, category: Category): ItemWrite<"workspace">[] {
   const { kind, at, isUnsure = false, mailbox } = late;
   const fate = fateOf(late);
@@ -151,7 +151,9 @@ export function lateDayWrites(subscriber: string, late: LateResult, category: Ca
   return dayWrites(hashOf(subscriber).slice(0, 1), [{ at: timestamp(at), add }]);
 }
 
-/** The writes that take back what a mail meant for its recipient. @param at when the mail was sent, in milliseconds */
+/**
+ * The writes that take back the effect of a mail on its recipient. @param at when the mail was sent, in milliseconds
+ */
 export const fateDayWrites = (
   subscriber: string,
   { fate, at }: { fate: RecipientFate; at: number },

@@ -32,7 +32,7 @@ const dayAt = (at: number) => timestamp(at).slice(0, 10);
 /** @returns milliseconds */
 export const startOfDay = (day: string) => Date.parse(`${day}T00:00:00.000Z`);
 
-/** What a source or channel gets in a window. */
+/** The credits of a source or channel in a window. */
 interface CreditTotals {
   id: string;
   revenue: number;
@@ -50,7 +50,7 @@ const since =
   (day) =>
     day >= dayAt(start);
 
-/** What a day adds to the sum of a window, without what a day before it that is counted has added already. */
+/** The addend of a day in the sum of a window, without what an earlier counted day has added already. */
 export const addedBy = (row: RowOf<typeof DayTotals>, of: "converters" | "revenue", isCounted: IsCounted): number =>
   familyOf(row, `${of}_of|`).reduce((sum, [day, n]) => (isCounted(day) ? sum - n : sum), row[of] ?? 0);
 
@@ -81,14 +81,14 @@ export interface Funnel extends JourneyTotals {
   /** By last touch. */
   conversions: number;
   last_touch_revenue_cents: number;
-  /** What its sends cost (F10), without the moves of a journey's runs. */
+  /** The cost of its sends (F10), without the moves of a journey's runs. */
   cost: SendCost;
 }
 
 const isWithin = ({ start, end }: Window, at: string | null) =>
   at !== null && Date.parse(at) >= start && Date.parse(at) <= end;
 
-/** A job with what its recipients did. */
+/** A job with the reactions of its recipients. */
 export interface CampaignSend {
   job: JobRecord;
   totals: InteractionTotals;
@@ -103,7 +103,7 @@ export async function campaignJobs(store: StoreReader, campaign: Campaign): Prom
   return Promise.all(found.map((job) => jobNow(store, job)));
 }
 
-/** Those that were dispatched within a window. */
+/** The sends that were dispatched within a window. */
 export async function campaignSends(
   store: StoreReader,
   jobs: readonly JobRecord[],
@@ -114,9 +114,9 @@ export async function campaignSends(
 }
 
 /**
- * ISG-1: sends dispatched within the window and their results, also after its end. Conversions and a journey's sends are
- * counted by whole days in UTC: the days in which the window begins and ends belong to it.
- * @param sends of a campaign, if they are read already
+ * The sends dispatched within the window and their results, also after its end (ISG-1). Conversions and a journey's
+ * sends are counted by whole days in UTC, including the first and the last day of the window. @param sends of a
+ * campaign, if they are read already
  */
 export async function funnelOf(
   store: StoreReader,
@@ -169,7 +169,7 @@ export function campaignTotals(sends: readonly CampaignSend[]): JourneyTotals & 
   };
 }
 
-/** ISG-3: each conversion counts only for its last touch, on the day of that send. */
+/** Sums by last touch (ISG-3): each conversion counts only for its last touch, on the day of that send. */
 export async function summaryOf(store: StoreReader, group: ConversionGroup, window: Window) {
   const sums = [...conversionsIn(await daysOf(store, group, window), since(window)).values()].filter(
     ({ lastN }) => lastN > 0,
@@ -210,7 +210,7 @@ async function conversionsOfJob(
 /** The recipients of a job at its dispatch: a recipient skipped only later can convert as well (D-ATTRIB). */
 const assignedTo = ({ counts, late_skips }: Pick<Tally, "counts" | "late_skips">): number => counts.sent + late_skips;
 
-/** ISG-6 to ISG-9, with the interval of F9. @throws 404 for an unknown job. */
+/** The lift of a job (ISG-6 to ISG-9), with the interval of F9. @throws 404 for an unknown job */
 export async function liftOfJob(store: StoreReader, id: string) {
   const [job, definitions] = await Promise.all([
     getJob(store, id).then((found) => soFar(store, found)),
@@ -240,7 +240,7 @@ export async function liftOfJob(store: StoreReader, id: string) {
   };
 }
 
-/** ISG-4, ISG-5: when messages arrived and when they were opened, by weekday and hour in UTC. */
+/** When messages arrived and were opened, by weekday and hour in UTC (ISG-4, ISG-5). */
 export async function heatmapOf(store: StoreReader, days: number) {
   const today = startOfDay(dayAt(store.clock.now()));
   const from = dayAt(today - (days - 1) * DAY);
@@ -258,7 +258,7 @@ export async function heatmapOf(store: StoreReader, days: number) {
   }
   return {
     window_days: days,
-    // A mail that came back counts at its own hour, and its delivery when its range was closed: that may be the hour after.
+    // A bounce counts at its own hour, and its delivery when its range was closed: that may be the hour after.
     cells: [...cells.values()]
       .map((cell) => ({ ...cell, delivered: Math.max(0, cell.delivered) }))
       .filter(({ delivered, opened }) => delivered > 0 || opened > 0)

@@ -1,5 +1,5 @@
 // The stored form of conversions (D-ATTRIB) and of the counters of insights (ISG). A counter changes in the transaction
-// that stores what it counts.
+// of its event.
 import * as v from "valibot";
 import { entity, item } from "../item.ts";
 import { CONVERSION_SHARDS } from "../shards.ts";
@@ -28,7 +28,7 @@ export const Conversion = item({
     last_at: v.optional(v.string()),
     /** `campaign#<id>#<day>` or `journey#<id>#<day>`: each day of the touches before it. */
     sources: v.array(v.string()),
-    /** Jobs that it counts for in lift: `treated#<id>` or `held_out#<id>`. Absent: it does not change any more. */
+    /** Jobs that it counts for in lift: `treated#<id>` or `held_out#<id>`. Absent: it no longer changes. */
     jobs: v.optional(v.array(v.string())),
     /** How often it was written. */
     looks: v.optional(v.number()),
@@ -45,7 +45,7 @@ export const DayTotals = item({
     /** After a touch of a send of this day. */
     revenue: count,
     converters: count,
-    /** How much of these the day before it that counts the same counts too, by that day: a window counts each once. */
+    /** How many of these the earlier day in the name counts too: a window counts each once. */
     "revenue_of|*": v.number(),
     "converters_of|*": v.number(),
     last_n: count,
@@ -61,9 +61,9 @@ export const DayTotals = item({
     opened_human: count,
     clicked: count,
     clicked_human: count,
-    /** What the sends took of the service and its providers, in millionths (F10). */
+    /** The cost of the sends for the service and its providers, in millionths (F10). */
     "cost|*": v.number(),
-    /** Sends with messages whose price is not known, by the type of channel. */
+    /** Sends with messages of unknown price, by type of channel. */
     "unpriced|*": v.number(),
   },
   writers: ["attribute", "fan-out", "deliver", "mail-event", "api-notifications", "api-mail"],

@@ -16,7 +16,10 @@ export const NamedAnnotation = v.object({
 });
 export type NamedAnnotation = v.InferOutput<typeof NamedAnnotation>;
 
-/** What `ref_id` is of, by the beginning of the kind of its annotation. A brake halts a send, or a step of a journey. */
+/**
+ * The kind of resource in `ref_id`, by the beginning of the annotation's kind. A brake halts a send, or a step of a
+ * journey.
+ */
 const KINDS: readonly (readonly [string, readonly NamedKind[]])[] = [
   ["campaign_", ["campaign"]],
   ["journey_", ["journey"]],
@@ -30,7 +33,7 @@ const KINDS: readonly (readonly [string, readonly NamedKind[]])[] = [
 const wantedOf = ({ kind, ref_id: id }: Annotation): { kind: NamedKind; id: string }[] =>
   id === undefined ? [] : (KINDS.find(([start]) => kind.startsWith(start))?.[1] ?? []).map((of) => ({ kind: of, id }));
 
-/** @param memberName the name of a member; undefined for one who has left */
+/** Adds names. @param memberName the name of a member; undefined for one who has left */
 export async function withNames(
   store: StoreReader,
   annotations: readonly Annotation[],

@@ -1,4 +1,4 @@
-// What became of one send, and of its arms (F9).
+// The results of one send, and of its arms (F9).
 import { liftFields, liftOf } from "../../rules/lift.ts";
 import type { StoreReader } from "../context.ts";
 import { jobNow } from "../sends/chunks/deferred.ts";
@@ -15,7 +15,7 @@ export async function sendReportOf(store: StoreReader, send: JobRecord) {
   return { ...results, ...armsOf(sends) };
 }
 
-/** How many each arm reached, what they did, and how sure it is that the arms differ (F9). */
+/** The results of each arm, and how certain their difference is (F9). */
 export function armsOf(sends: readonly CampaignSend[]) {
   const split = sends.filter(({ job }) => job.isSplit);
   if (split.length === 0) return { by_variant: [], b_over_a: null };

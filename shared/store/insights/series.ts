@@ -1,5 +1,5 @@
-// Figures over time (RDA-10): of a workspace by day or hour, in all or by category or type of channel, and of one campaign
-// or journey by day. They are sums of counters that other reports have too (docs/decisions/0041).
+// Figures over time (RDA-10): of a workspace by day or hour, in all or by category or type of channel, and of one
+// campaign or journey by day. They are sums of counters that other reports use too (docs/decisions/0041).
 import { DAY, HOUR, timestamp } from "../../kernel/clock.ts";
 import { invalid } from "../../kernel/errors.ts";
 import { compareTexts } from "../../kernel/order.ts";
@@ -14,7 +14,7 @@ import { countersOfDays } from "./days.ts";
 import { addedBy, campaignJobs, startOfDay, type Window } from "./insights.ts";
 import { DayTotals } from "./items.ts";
 
-/** Counted where a message was sent, beside what its recipients did. */
+/** Counted when a message was sent, beside the reactions of its recipients. */
 const ofASend = [
   "sent",
   "delivered",
@@ -38,12 +38,15 @@ const measures = [
 ] as const;
 type Measure = (typeof measures)[number];
 
-/** `null`: it is not counted in this series. */
+/** `null`: not counted in this series. */
 type Bucket = { at: string; group: string | null } & Record<Measure, number | null>;
 
 type SeriesGroup = "channel" | "category";
 
-/** Adds up buckets by time and group; all-zero ones are left out. @param counted what is not among these is `null` */
+/**
+ * Adds up buckets by time and group; all-zero ones are left out. @param counted the measures with values; others are
+ * `null`
+ */
 function createSums(counted: readonly Measure[]) {
   const sums = new Map<string, Bucket>();
   const nothing = Object.fromEntries(measures.map((name) => [name, counted.includes(name) ? 0 : null]));
@@ -70,7 +73,7 @@ interface SeriesQuery {
   source_id?: string | undefined;
 }
 
-/** @throws 422 for parameters that exclude each other, and for a window that is too long. */
+/** A series. @throws 422 for parameters that exclude each other, and for a window that is too long */
 export async function seriesOf(
   store: StoreReader,
   { interval, group_by, source_type: type, source_id: id }: SeriesQuery,
@@ -90,7 +93,7 @@ export async function seriesOf(
   return interval === "hour" ? hourSeries(store, window) : daySeries(store, group_by, window);
 }
 
-/** The stored names of measures that are not their own. */
+/** The stored names of measures, if they differ. */
 const stored: Readonly<Record<string, Measure>> = { converted: "conversions", revenue: "last_touch_revenue_cents" };
 const measureOf = (name: string): Measure | undefined =>
   stored[name] ?? measures.find((candidate) => candidate === name);
@@ -101,14 +104,14 @@ const midnightOf = (day: string) => timestamp(startOfDay(day));
 const hourRows = (store: StoreReader, { start, end }: Window) =>
   countersOfDays(store, { from: dayOf(timestamp(start)), to: dayOf(timestamp(end)) });
 
-/** What is counted by source only: people who converted after any touch, and messages that no provider confirmed. */
+/** Measures that are counted by source only: people who converted after any touch, and unconfirmed messages. */
 const ofSources: readonly Measure[] = ["converted", "revenue_cents", "uncertain"];
 const notOfChannels: readonly Measure[] = [...ofSources, "sent", "skipped"];
 
 /**
- * By days in UTC; the days in which the window begins and ends count whole. `sent` is what was delivered, failed or bounced, on
- * the day of the outcome; what came back later counts on the day of its mail. By channel, only what belongs to a channel is counted. A conversion counts for the last message
- * delivered before it.
+ * A series by days in UTC; the first and the last day of the window count whole. `sent` is the number of delivered,
+ * failed and bounced messages, on the day of the outcome; a later bounce counts on the day of its mail. By channel,
+ * only figures of a channel are counted. A conversion counts for the last message delivered before it.
  */
 async function daySeries(store: StoreReader, group: SeriesGroup | undefined, window: Window): Promise<Bucket[]> {
   const isByChannel = group === "channel";
@@ -141,8 +144,8 @@ async function hourSeries(store: StoreReader, window: Window): Promise<Bucket[]>
 }
 
 /**
- * Of one source, by days in UTC. What was sent counts on the day of its dispatch. Opens and clicks of a campaign count on
- * their own day, those of a journey on the day of the dispatch, and so do conversions (ISG-1).
+ * The series of one source, by days in UTC. Sends count on the day of their dispatch. Opens and clicks of a campaign
+ * count on their own day, those of a journey on the day of the dispatch, and so do conversions (ISG-1).
  */
 async function sourceSeries(
   store: StoreReader,
@@ -177,7 +180,7 @@ async function sourceSeries(
   return sums.buckets();
 }
 
-/** What became of mails in a window, of whole days in UTC. */
+/** The fates of mails in a window of whole days in UTC. */
 export async function mailFates(store: StoreReader, window: Window) {
   const fates = { delivered: 0, bounced: 0, complained: 0 };
   for (const row of await hourRows(store, window))

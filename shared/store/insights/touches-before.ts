@@ -1,4 +1,4 @@
-// What a subscriber got before an event: the touches that it may count for (D-ATTRIB).
+// The messages to a subscriber before an event: the touches that it may count for (D-ATTRIB).
 import { timeOfUuid } from "../../kernel/ids.ts";
 import type { Touch } from "../../rules/attribution.ts";
 import { progressOf } from "../../rules/progress-text.ts";
@@ -48,7 +48,7 @@ export async function touchesOf(
   return { touches: [...sent, ...shown].filter(({ at }) => at >= from && at <= to), open };
 }
 
-/** Whether one of these chunks is in a round that began before a time: its outcomes may still be touches before it. */
+/** Whether one of these chunks is in a round that began before a time: its outcomes may still be earlier touches. */
 export async function isBeingDelivered(
   store: StoreReader,
   chunkRefs: readonly ChunkRef[],
@@ -64,7 +64,10 @@ export async function isBeingDelivered(
 /** A message of an inbox is a touch as long as its row is kept, whenever the table removes it. */
 const isKept = ({ clock }: Pick<StoreReader, "clock">, at: number): boolean => clock.now() - at < MESSAGE_KEPT_MS;
 
-/** Whether a send still has the touches of everybody: of one to inboxes, the control group has more after that time. */
+/**
+ * Whether a send still has the touches of all recipients: after that time, a send to inboxes has more of the control
+ * group.
+ */
 export function isCompared(store: Pick<StoreReader, "clock">, job: JobRecord | undefined): boolean {
   const isToInboxes = job?.deliverySettings?.via.some(({ type }) => type === "in_app") === true;
   return !isToInboxes || isKept(store, Date.parse(job.dispatched_at ?? job.created_at));

@@ -16,7 +16,7 @@ export interface EnterableJourney {
   trigger: Trigger;
   entry_rules: EntryRules | null;
   isPaused: boolean;
-  /** Those that are over. */
+  /** The pauses that are over. */
   pauses: Pauses | undefined;
 }
 
@@ -25,19 +25,19 @@ export interface JourneyIndex {
   journeys: ReadonlyMap<string, EnterableJourney>;
   /** Journeys, paused ones too, by `event#<name>`, `entered#<segment>` or `exited#<segment>`. */
   byTrigger: ReadonlyMap<string, readonly EnterableJourney[]>;
-  /** Ids of journeys whose runs wait for an event, or can be ended by it. */
+  /** Ids of journeys whose runs wait for an event, or end by it. */
   byEvent: ReadonlyMap<string, readonly string[]>;
-  /** Ids of journeys whose runs can be ended by a change of an attribute. */
+  /** Ids of journeys whose runs end by a change of an attribute. */
   byAttribute: ReadonlyMap<string, readonly string[]>;
 }
 
 export interface ActiveJourneys {
   /**
    * The current index: it has every journey that was activated before the call, and none that was paused before it.
-   * @param known the version of the watchers, where the caller has read it: then "before it was read"
+   * @param known the version of the watchers, if the caller has read it: then "before it was read"
    */
   of(tenant: string, known?: Promise<WatcherVersion | undefined>): Promise<JourneyIndex>;
-  /** A version that runs entered; undefined once the journey is deleted. */
+  /** A version that runs entered; undefined after the journey is deleted. */
   version(tenant: string, journey: string, version: number): Promise<Version | undefined>;
 }
 

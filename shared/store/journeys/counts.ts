@@ -21,7 +21,7 @@ interface JourneyCounts {
 type OutcomeName = `o:${string}`;
 type CounterName = `r:${string}` | `a:${string}` | OutcomeName;
 
-/** What is added, by the attribute of the counter: `r:<status>`, `a:<step>` or `o:<step>|<outcome>`. */
+/** Addends by the attribute of the counter: `r:<status>`, `a:<step>` or `o:<step>|<outcome>`. */
 export type Addends = { [N in CounterName]?: number };
 export type OutcomeAddends = { [N in OutcomeName]?: number };
 
@@ -35,7 +35,7 @@ export const outcomeAddends = (outcomes: readonly Outcome[]): OutcomeAddends =>
 export const outcomesIn = (row: OutcomeAddends): OutcomeAddends =>
   Object.fromEntries(familyOf(row, "o:").map(([name, n]) => [`o:${name}`, n]));
 
-/** Whether an attribute counts: the other ones tell how often the row changed. */
+/** Whether an attribute is a counter: the others tell how often the row changed. */
 export const isCounter = (name: string): name is CounterName => /^[rao]:/.test(name);
 
 /** The sum of the counters, without those that are 0. Other attributes of a row are left out. */
@@ -46,7 +46,7 @@ export function sumOf(...parts: readonly Addends[]): Addends {
   return Object.fromEntries([...sums].filter(([, n]) => n !== 0));
 }
 
-/** The write that counts a change of a run; none if nothing changes. */
+/** The write that counts a change of a run; none if no counter changes. */
 export function countWrites(journey: string, run: string, add: Addends): ItemWrite<"workspace">[] {
   if (Object.keys(add).length === 0) return [];
   const shard = Number.parseInt(run.at(-1) ?? "0", 16) % COUNT_SHARDS;
@@ -64,11 +64,11 @@ export async function countsOf(store: StoreReader, journeys: readonly string[]):
   });
 }
 
-/** Numbers by attribute as a client reads them. */
+/** Counters as a client reads them. */
 export function readCounts(sum: Addends): JourneyCounts {
   const runs = { active: 0, completed: 0, exited: 0, canceled: 0 };
   for (const status of runStatuses) runs[status] = sum[`r:${status}`] ?? 0;
-  // By a map: a step may be called toString, as every object has.
+  // A map is used, because a step may be called toString, as a property of every object.
   const steps = new Map<string, JourneyCounts["steps"][string]>();
   const stepOf = (id: string) => {
     const step = steps.get(id) ?? { active: 0, outcomes: {} };
@@ -83,17 +83,17 @@ export function readCounts(sum: Addends): JourneyCounts {
   return { runs, steps: Object.fromEntries(steps) };
 }
 
-/** Runs that are read; of more, an even share of them stands for all. */
+/** The most runs that are read; of more, an even sample stands for all. */
 const MAX_RUNS = 10_000;
 /** Entries are small: some 40 of them cost as much as a run. */
 const MAX_ENTRIES = 160_000;
 
 interface VersionCounts extends JourneyCounts {
-  /** Every run was read; else the numbers are estimates. */
+  /** Every run was read; otherwise the numbers are estimates. */
   exact: boolean;
 }
 
-/** Runs whose subscriber was erased are of no version. */
+/** The numbers of a version. Runs of erased subscribers belong to no version. */
 export async function countsOfVersion(store: StoreReader, journey: string, version: number): Promise<VersionCounts> {
   const [all] = await countsOf(store, [journey]);
   const total = Object.values(all?.runs ?? {}).reduce((sum, n) => sum + n, 0);

@@ -1,4 +1,4 @@
-// Whether a person meets the rules of entry of a journey, now and when something would have started a run (JND-11).
+// Whether a person meets the entry rules of a journey, now and at the time of a trigger (JND-11).
 import { unmetText } from "../../rules/clause-words.ts";
 import { parseDuration } from "../../rules/durations.ts";
 import type { EntryRules } from "../../rules/journey-graph.ts";
@@ -13,13 +13,13 @@ import { attributesForRules, type LivingProfile } from "../subscribers/subscribe
 import type { Journey } from "./journeys.ts";
 import { type Entry, type Outcome, outcomeOf, type PersonalCause } from "./triggers-of-person.ts";
 
-/** What is known of a person's entries into a journey. */
+/** A person's entries into a journey. */
 interface KnownEntries extends Pick<Entry, "runs" | "beyondQuota" | "now"> {
   /** By journey. */
   times: ReadonlyMap<string, Entry["times"]>;
 }
 
-/** What decides about the entries of one person into a journey, and what became of each trigger. */
+/** The facts about one person's entries into a journey, and the outcome of each trigger. */
 export async function entriesOf(store: StoreReader, journey: Journey, profile: LivingProfile, known: KnownEntries) {
   const rules = journey.entry_rules as EntryRules | null;
   const eligibility = await eligibilityOf(store, rules, profile);
@@ -38,7 +38,7 @@ export async function entriesOf(store: StoreReader, journey: Journey, profile: L
   };
 }
 
-/** Whether it meets the rules of entry, clause by clause. */
+/** Whether a person meets the entry rules, clause by clause. */
 async function eligibilityOf(
   store: StoreReader,
   rules: EntryRules | null,
@@ -59,8 +59,8 @@ interface JudgedEntry {
 }
 
 /**
- * What became of a trigger. Rules of entry count events up to it: who meets them only since then was not let in, and is not
- * waiting for a worker.
+ * The outcome of a trigger. Entry rules count events up to it: a person who meets them only since then did not enter,
+ * and does not wait for a worker.
  */
 async function outcomeThen(
   store: StoreReader,

@@ -16,7 +16,7 @@ import { settledNewest } from "./run-packs.ts";
 import { type EntryGuard, entryGuard, newestKey } from "./run-rows.ts";
 import { type RunState, runOf } from "./runs.ts";
 
-/** A subscriber that a journey may begin for, by this cause. */
+/** A subscriber whose run may begin, with its cause. */
 export interface Candidate {
   subscriber: string;
   cause: Cause & { at: string; key: string };
@@ -25,7 +25,9 @@ export interface Candidate {
 /** A run that may move. */
 export interface DrivenRun {
   run: RunState;
-  /** The time of its timer, in milliseconds: it has come, also where the clock of this process goes back meanwhile. */
+  /**
+   * The time of its timer, in milliseconds: it has come, even if the clock of this process goes back in the meantime.
+   */
   due?: number | undefined;
 }
 
@@ -40,22 +42,22 @@ const MAX_CONCURRENT = 10;
 export interface AdmittedEntries {
   /** The runs that may begin. The transactions check the newest runs again. */
   entering: (MovingRun & { candidate: Candidate })[];
-  /** Runs that an earlier delivery of the same message began, and may not have looked at since. */
+  /** Runs that an earlier delivery of the same message began, and may not have evaluated since. */
   begun: (DrivenRun & { candidate: Candidate })[];
   refused: RefusedEntry[];
-  /** Active runs whose step was over when the trigger came, but that no worker has looked at since (AMB-136). */
+  /** Active runs whose step was over when the trigger came, but that no worker has evaluated since (AMB-136). */
   overdue: (DrivenRun & { candidate: Candidate })[];
 }
 
-/** A journey that subscribers enter, with the graph of its version. */
+/** A journey with the graph of the version that subscribers enter. */
 export interface EnteredJourney {
   graph: Graph;
   journey: EnterableJourney;
 }
 
 /**
- * The people who may enter, and those who have entered by the same cause before.
- * @param options.areMoved overdue runs have been looked at: those that are still active stand in the way
+ * The people who may enter, and those who have entered by the same cause before. @param options.areMoved overdue runs
+ * have been evaluated: those still active block the entry
  */
 export async function admitted(
   store: Store,
@@ -108,7 +110,7 @@ export async function admitted(
 const isOverdue = ({ until }: { until?: number | undefined }, at: number): boolean =>
   until !== undefined && until <= at;
 
-/** Names what would start a run by a segment. */
+/** The cause of a run that starts by a segment. */
 export const segmentCause = ({ segment, entered, at }: { segment: string; entered: boolean; at: string }): string =>
   `${segment}#${entered}#${at}`;
 
@@ -122,7 +124,7 @@ export const refusal = (
   key,
 });
 
-/** A cause that is reported twice makes the same run. */
+/** The id of a run: a repeated cause makes the same run. */
 function runIdOf(tenant: string, journey: string, { subscriber, cause: { key, at } }: Candidate): string {
   const digest = createHash("sha256").update(`run:${tenant}:${journey}:${subscriber}:${key}`).digest();
   return uuidV7(Date.parse(at), digest);
@@ -151,7 +153,7 @@ function newRun({ tenant }: Store, graph: Graph, { id, version }: EnterableJourn
   };
 }
 
-/** Evaluates some at a time. @returns one result for each, in their order. */
+/** Evaluates a limited number at a time. @returns one result for each, in order */
 export async function evaluateAll<T, R>(
   items: readonly T[],
   evaluate: (item: T) => Promise<R>,

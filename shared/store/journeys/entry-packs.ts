@@ -1,6 +1,6 @@
-// Runs that begin in a pack, at the price of single writes (docs/decisions/0123): the row of the newest run first, which
-// guards entry, then the row that finds it from its journey. A worker that ends an open pack puts a withdrawn row in the
-// place of each run that has not begun: it is no run, and the late write of the worker is refused by it.
+// Runs that begin in a pack, at the price of single writes (docs/decisions/0123): first the row of the newest run,
+// which guards entry, then the row that indexes it by journey. A worker that ends an open pack replaces each run that
+// has not begun by a withdrawn row: it is not a run, and prevents a late write.
 import { timestamp, ttl } from "../../kernel/clock.ts";
 import { absent, any, present } from "../conditions.ts";
 import type { Store } from "../context.ts";
@@ -13,7 +13,7 @@ import { type EntryGuard, isWithdrawn, newestKey, type RunPlace, withdrawnGuard 
 
 interface BeginningRun {
   row: NewRowOf<typeof RunItem>;
-  /** The condition of a first run: there is no guard to keep. */
+  /** The condition of a first run: there is no guard. */
   when: EntryGuard["when"];
 }
 
@@ -23,7 +23,7 @@ type BeginResult = { kind: "begun" } | { kind: "refused" } | { kind: "withdrawn"
 /** Longer than any request to a pack may take. */
 export const LATEST_WRITE_SECONDS = 7 * 86_400;
 
-/** Begins runs of an open pack, be it by an earlier attempt. @returns what became of each */
+/** Begins the runs of an open pack; an earlier attempt may have begun some. @returns the result of each */
 export const beginEach = (store: Store, pack: string, beginnings: readonly BeginningRun[]): Promise<BeginResult[]> =>
   writeEach(beginnings, async ({ row, when }): Promise<BeginResult> => {
     const place = { subscriber: row.subscriber_id, journey: row.journey_id };
@@ -41,13 +41,16 @@ export const beginEach = (store: Store, pack: string, beginnings: readonly Begin
 
 const isOf = (row: RunRow, pack: string, run: string): boolean => row.pack === pack && row.id === run;
 
-/** Another worker may have put it, and an erasure or the end of the journey may have changed it since. */
+/**
+ * Writes the index row. Another worker may have written it, and an erasure or the end of the journey may have changed
+ * it since.
+ */
 function putEntry(store: Store, run: Pick<RunRow, "id" | "journey_id" | "subscriber_id" | "status">): Promise<void> {
   const entry = { subscriber: run.subscriber_id, status: run.status };
   return whereItHolds(store.put(RunEntry, runEntryKey(run.journey_id, run.id), entry, absent()));
 }
 
-/** Prevents that a run begins in a pack. @returns whether it has; what finds it is there then */
+/** Prevents that a run begins in a pack. @returns whether it has begun; its index row exists then */
 export async function withdrawEntry(store: Store, pack: string, place: RunPlace, run: string): Promise<boolean> {
   const now = store.clock.now();
   const withdrawn: NewRowOf<typeof RunItem> = {

@@ -1,4 +1,4 @@
-// Whether the quota of the month would keep a person from beginning a run now (AMB-147).
+// Whether the month's quota prevents a person from beginning a run now (AMB-147).
 import type { Graph } from "../../rules/journey-graph.ts";
 import { nextMove } from "../../rules/journey-move.ts";
 import type { StoreReader } from "../context.ts";
@@ -11,8 +11,8 @@ import type { Journey } from "./journeys.ts";
 import { openPlans } from "./simulated-sends.ts";
 
 /**
- * A run that would send before it waits does not begin once the sends of the month are used up: one whose first steps lead
- * elsewhere, or whose send would skip the person, takes none of them and begins.
+ * Whether a run is beyond the quota: a run that would send before it waits does not begin after the month's sends are
+ * used up. A run whose first steps send nothing, or whose send would skip the person, uses no quota and begins.
  */
 export async function beyondQuotaNow(
   store: StoreReader,

@@ -1,4 +1,4 @@
-// What the engine of journeys reads of a subscriber: its attributes, and its events since a time.
+// Reads a subscriber for the journey engine: its attributes, and its events since a time.
 import { timestamp } from "../../kernel/clock.ts";
 import { timeOfUuid } from "../../kernel/ids.ts";
 import type { Graph } from "../../rules/journey-graph.ts";
@@ -20,11 +20,11 @@ import type { RunState } from "./runs.ts";
 
 type Subject = Pick<RunState, "id" | "subscriber_id" | "context">;
 
-/** When what starts a run happened, in milliseconds. The run itself begins later, by as much as its worker is behind. */
+/** When the cause of a run happened, in milliseconds. The run itself begins later, by the delay of its worker. */
 export const startOf = ({ id, context: { occurred_at } }: Pick<Subject, "id" | "context">): number =>
   occurred_at === undefined ? timeOfUuid(id) : Date.parse(occurred_at);
 
-/** @param now the time of the decision, in milliseconds */
+/** The facts about a run's subscriber. @param now the time of the decision, in milliseconds */
 export function factsOf(
   store: StoreReader,
   graph: Graph,
@@ -56,7 +56,7 @@ export function factsOf(
   return { ...knowledgeOf(graph, source, now), wentOutAt: (send) => wentOutAt(store, subscriber, send) };
 }
 
-/** When the messages of a step that waited for quiet hours went out to somebody, or were given up; undefined while they wait. */
+/** When the deferred messages of a step were sent to a subscriber, or were given up; undefined while they wait. */
 async function wentOutAt(store: StoreReader, subscriber: string, send: string): Promise<number | undefined> {
   const touches = await touchesSince(store, subscriber, timeOfUuid(send) - CLOCK_TOLERANCE_MS);
   const times = touches.flatMap((row) =>

@@ -60,9 +60,9 @@ export const ActiveJourney = item({
     entry_rules: json<EntryRules | null>(),
     version: v.number(),
     heard: json<RunDependencies>(),
-    /** Since when nobody enters it, and its runs stand still, in milliseconds; who would enter is counted. */
+    /** Since when no subscriber enters it and its runs stand still, in milliseconds; entries are only counted. */
     paused: v.optional(v.number()),
-    /** Those that are over. */
+    /** The pauses that are over. */
     pauses: v.optional(json<Pauses>()),
   },
   writers: ["api-journeys", "api-segments", "api-channels", "api-templates"],

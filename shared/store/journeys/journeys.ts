@@ -1,4 +1,4 @@
-// Journeys (JNY): edited as drafts. Each activated version is kept, as runs stay on the version that they entered.
+// Journeys (JNY): edited as drafts. Each activated version is kept, because runs stay on the version that they entered.
 import * as v from "valibot";
 import { grammar } from "../../contract/grammar.ts";
 import { pageRoom } from "../../contract/paging.ts";
@@ -82,7 +82,7 @@ const storedDefinition = ({ name, trigger, entry_rules, steps }: Definition) => 
   steps: toJson<Record<string, unknown>>(steps),
 });
 
-/** @throws 429 beyond 10,000 journeys. */
+/** Creates a journey. @throws 429 beyond 10,000 journeys */
 export async function createJourney(store: Store, definition: Definition): Promise<Journey> {
   const now = store.clock.now();
   const row: NewJourney = {
@@ -98,7 +98,7 @@ export async function createJourney(store: Store, definition: Definition): Promi
   return journeyOf(row);
 }
 
-/** @throws 404, also for another workspace's journey. */
+/** Gets a journey. @throws 404, also for another workspace's journey */
 export const getJourney = async (store: StoreReader, id: string): Promise<Journey> =>
   journeyOf(await requireRow(store, id));
 
@@ -110,7 +110,7 @@ async function requireRow(store: StoreReader, id: string): Promise<NewJourney> {
 export const listJourneys = (store: StoreReader, range: EntityRange): Promise<EntityPage<Journey>> =>
   entityPage(store, JourneyItem, range, { read: journeyOf, accepts: pageRoom() });
 
-/** JNY-21: archived journeys are left out (AMB-74). */
+/** Counts journeys, without archived ones (JNY-21, AMB-74). */
 export async function countJourneys(store: StoreReader): Promise<{ active: number; total: number }> {
   const counts = { active: 0, total: 0 };
   for (const { status } of await store.queryAll(Status, { kind: "journey" })) {
@@ -120,23 +120,22 @@ export async function countJourneys(store: StoreReader): Promise<{ active: numbe
   return counts;
 }
 
-/** The status alone, by its small row; undefined once the journey is deleted. */
+/** The status alone, from its small row; undefined after the journey is deleted. */
 export async function statusOf(store: StoreReader, id: string): Promise<JourneyStatus | undefined> {
   const row = await store.get(Status, { kind: "journey", id });
   return journeyStatuses.find((status) => status === row?.status);
 }
 
-/** JNY-13: replaces the whole definition, in a new version. @throws 404, 409 naming the status. */
+/** Replaces the whole definition, in a new version (JNY-13). @throws 404, 409 naming the status */
 export function replaceJourney(store: Store, journey: Journey, definition: Definition): Promise<EditResult<Journey>> {
   const set = { ...storedDefinition(definition), version: journey.version + 1 };
   return tryChange(store, journey, set, { from: ["draft", "paused"], verb: "changed" });
 }
 
 /**
- * JNY-14: from now on subscribers enter this version, which is kept for them. The journey that was read and validated
- * is the one that becomes active.
- * @param graph its steps, without a problem
- * @throws 404, 409 naming the status.
+ * Activates a journey (JNY-14): from now on subscribers enter this version, which is kept for them. Exactly the journey
+ * that was read and validated becomes active. @param graph its steps, without a problem @throws 404, 409 naming the
+ * status
  */
 export async function activateJourney(store: Store, journey: Journey, graph: Graph): Promise<Journey> {
   const { id, version, trigger, entry_rules } = journey;
@@ -158,13 +157,16 @@ export async function activateJourney(store: Store, journey: Journey, graph: Gra
   return changeJourney(store, journey, change, { from, verb: "activated", extraItems });
 }
 
-/** The pauses of a journey that is active again from now on. */
+/** The pauses of a journey that becomes active again now. */
 function pausesOf(row: RowOf<typeof ActiveJourney> | undefined, now: number): Pauses | undefined {
   const former = row?.pauses && fromJson(row.pauses);
   return row?.paused === undefined ? former : withPause(former, row.paused, now);
 }
 
-/** JNY-17, JNY-18: changes only the status; timers that fire meanwhile have no effect. @throws 404, 409. */
+/**
+ * Pauses a journey (JNY-17, JNY-18). Only the status changes; timers that fire in the meantime have no effect. @throws
+ * 404, 409
+ */
 export async function pauseJourney(store: Store, id: string, reason?: string): Promise<Journey> {
   const journey = await getJourney(store, id);
   const text = reason === undefined ? "paused" : `paused: ${reason}`;
@@ -177,7 +179,7 @@ export async function pauseJourney(store: Store, id: string, reason?: string): P
   return changeJourney(store, journey, { status }, { from, verb: "paused", extraItems });
 }
 
-/** Pauses one that uses what is deleted by force; by then somebody else may have paused or deleted it (AMB-119). */
+/** Pauses a journey that uses a resource deleted by force. Another request may have paused or deleted it (AMB-119). */
 export async function pauseInUse(store: Store, id: string, reason: string): Promise<void> {
   try {
     await pauseJourney(store, id, reason);
@@ -187,7 +189,7 @@ export async function pauseInUse(store: Store, id: string, reason: string): Prom
   }
 }
 
-/** D-JNY-ARCHIVE: its active runs are canceled in the background. @throws 404, 409 from active. */
+/** Archives a journey: its active runs are canceled in the background (D-JNY-ARCHIVE). @throws 404, 409 from active */
 export async function archiveJourney(store: Store, id: string): Promise<Journey> {
   const journey = await getJourney(store, id);
   if (journey.status === "archived") return journey;
@@ -195,17 +197,17 @@ export async function archiveJourney(store: Store, id: string): Promise<Journey>
   return changeJourney(store, journey, { status }, { from, verb: "archived", extraItems: deactivationWrites(id) });
 }
 
-/** A new draft with the same definition. @throws 404, 429. */
+/** Copies a journey as a draft with the same definition. @throws 404, 429 */
 export async function duplicateJourney(store: Store, id: string): Promise<Journey> {
   const { name, trigger, entry_rules, steps } = await getJourney(store, id);
   const copy = [...`Copy of ${name}`].slice(0, MAX_NAME_CHARACTERS).join("");
   return createJourney(store, { name: copy, trigger, entry_rules, steps });
 }
 
-/** Requests that read the journey before it was deleted have ended by then. */
+/** By this time, requests that read the journey before its deletion have ended. */
 export const SECOND_PASS_MS = 10 * MINUTE;
 
-/** JNY-19: deletes a journey at once, and its runs in the background. @throws 404. */
+/** Deletes a journey at once, and its runs in the background (JNY-19). @throws 404 */
 export async function removeJourney(store: Store, timers: Timers, id: string): Promise<void> {
   await requireRow(store, id);
   await timers.set([{ kind: "journey-gone", id, at: store.clock.now() + SECOND_PASS_MS }]);
@@ -230,7 +232,7 @@ const deactivationWrites = (id: string): ItemWrite<"workspace">[] => [
 const annotationOf = (store: Store, kind: AutoKind, { id, name }: Journey, verb: string): ItemWrite<"workspace"> =>
   annotationWrite(store, { kind, text: `The journey ${name} was ${verb}.`, ref_id: id });
 
-/** Runs of older versions still react to what those versions name. */
+/** The dependencies of both: runs of older versions still react to theirs. */
 const union = (a: RunDependencies, b: RunDependencies): RunDependencies => ({
   events: [...new Set([...a.events, ...b.events])],
   attributes: [...new Set([...a.attributes, ...b.attributes])],
@@ -244,7 +246,7 @@ interface Move {
 
 type Set = NonNullable<ChangeOf<typeof JourneyItem>["set"]>;
 
-/** Changes a journey whose version and status are still as they were read. */
+/** Changes a journey whose version and status are unchanged since they were read. */
 async function changeJourney(store: Store, journey: Journey, set: Set, move: Move): Promise<Journey> {
   const outcome = await tryChange(store, journey, set, move);
   if (outcome.kind === "outdated") throw beingChanged();

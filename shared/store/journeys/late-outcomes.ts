@@ -1,4 +1,5 @@
-// What became of a message of a journey's step after its run went on: the step's outcome follows it (AMB-142).
+// Late outcomes of journey messages: if a message ends after its run went on, the outcome of its step is corrected
+// (AMB-142).
 import { timeOfUuid } from "../../kernel/ids.ts";
 import { above, absent, all, is } from "../conditions.ts";
 import type { Store } from "../context.ts";
@@ -11,7 +12,7 @@ import { pagesOf } from "../table.ts";
 import { countWrites, type OutcomeAddends } from "./counts.ts";
 import { RunItem, type RunRow, rowKeyOf, runPrefix } from "./run-items.ts";
 
-/** The send of a step, as its job says. */
+/** The send of a step, from its job. */
 interface StepSend {
   job: string;
   journey: string;
@@ -24,14 +25,17 @@ const PAGE = 100;
 export const stepSendOf = ({ id, source, step }: Pick<JobRecord, "id" | "source" | "step">): StepSend | undefined =>
   source.id && step ? { job: id, journey: source.id, step: step.id } : undefined;
 
-/** Of a send that has ended, the outcomes of all whose message did not arrive. A repeat changes nothing. */
+/**
+ * Applies the outcomes of a send that has ended, for all recipients whose message did not arrive. A repeat changes
+ * nothing.
+ */
 export async function followSend(store: Store, job: JobRecord): Promise<void> {
   const send = stepSendOf(job);
   if (!send) return;
   type ListPosition = Parameters<typeof listPlanned>[3]["from"];
   for await (const { items } of pagesOf((from: ListPosition) => listPlanned(store, job, {}, { from, limit: PAGE })))
     for (const { subscriber_id, state, reason } of items) {
-      // Of a send that failed before anybody was written to, nobody was in its audience.
+      // If a send failed before its first message, its audience was empty.
       const isWhole = job.error !== null && state === "skipped" && reason === null;
       const outcome = isWhole ? "failed" : outcomeOf(state, reason);
       if (subscriber_id && outcome) await followOne(store, send, subscriber_id, { outcome });
@@ -45,8 +49,8 @@ function outcomeOf(state: string, reason: string | null): string | undefined {
 }
 
 /**
- * The outcome of one run: `sent` becomes this one, once for a job. An erased subscriber has no run.
- * @param after what it may have become before, as nobody knew better: that outcome becomes this one
+ * Corrects the outcome of one run: `sent` becomes the new one, once for a job. An erased subscriber has no run. @param
+ * after provisional outcomes that are replaced as well
  */
 export async function followOne(
   store: Store,
@@ -61,7 +65,7 @@ export async function followOne(
   });
 }
 
-/** The writes that move the outcome of a run; undefined where nothing is to be moved. */
+/** The writes that move the outcome of a run; undefined if there is nothing to move. */
 async function moveOf(
   store: Store,
   { job, journey, step }: StepSend,
@@ -88,8 +92,8 @@ async function moveOf(
 }
 
 /**
- * The run of a send of a step: of those that sent there and are not known to have failed, the last that had begun. A run may
- * have ended long before it sent: it ends when its event occurred, however late a worker came (AMB-136).
+ * The run of a step's send: of the runs that sent there and are not known to have failed, the one that began last. A
+ * run may have ended long before it sent: it ends at the time of its event, however late the worker is (AMB-136).
  */
 function runOf(rows: readonly RunRow[], step: string, at: number): RunRow | undefined {
   const begunBy = (time: number) =>

@@ -1,5 +1,6 @@
-// Moves waiting runs to another version of their journey (F20). A run keeps its timers: it goes to the corresponding step
-// with the same times. Runs are moved in transactions with the counts and the progress, so each is counted once.
+// Moves waiting runs to another version of their journey (F20). A run keeps its timers: it moves to the corresponding
+// step with the same times. Runs are moved in transactions with the counts and the progress, so that each is counted
+// once.
 import { DAY, MINUTE, timestamp, ttl } from "../../kernel/clock.ts";
 import { invalid, namedError, requireFound } from "../../kernel/errors.ts";
 import { chunksOf } from "../../rules/chunks.ts";
@@ -26,8 +27,8 @@ const MAX_RUNS = 30;
 const MAX_ATTEMPTS = 10;
 
 /**
- * The steps that correspond: those that are named, and those that have the same id and type in both versions.
- * @throws 422 for a step that is in neither version, or of another type
+ * The corresponding steps: the named ones, and those with the same id and type in both versions. @throws 422 for a step
+ * that is in neither version, or of another type
  */
 export function correspondingSteps(
   from: Graph,
@@ -45,7 +46,7 @@ export function correspondingSteps(
   return { ...Object.fromEntries(same), ...named };
 }
 
-/** Puts a migration; its insertion into the table starts it. The watchdog is set before. */
+/** Creates a migration; its insertion into the table starts it. The watchdog is set before. */
 export async function createMigration(
   store: Store,
   timers: Timers,
@@ -64,7 +65,7 @@ export async function createMigration(
     created_at: timestamp(now),
     expires: ttl(now + KEPT_MS),
   };
-  // Without a condition: a repeated attempt would be refused by the row that the first one wrote.
+  // Without a condition: otherwise the row of the first attempt would refuse a repeated one.
   await store.put(MigrationItem, { journey, migration: id }, row);
   return getMigration(store, journey, id);
 }
@@ -75,19 +76,19 @@ const watchMigration = ({ clock }: Store, timers: Timers, { journey, id }: Pick<
 export const findMigration = (store: StoreReader, journey: string, id: string): Promise<Migration | undefined> =>
   store.get(MigrationItem, { journey, migration: id });
 
-/** @throws 404. */
+/** Gets a migration. @throws 404 */
 export async function getMigration(store: StoreReader, journey: string, id: string): Promise<Migration> {
   return requireFound(await findMigration(store, journey, id), "migration");
 }
 
-/** How many runs were moved, and the share of the journey's runs that was looked at: 0 to 1. */
+/** How many runs were moved, and the share of the journey's runs that was processed: 0 to 1. */
 export async function progressOfMigration(store: StoreReader, { id }: Migration) {
   const parts = await store.queryAll(MigrationShard, { migration: id });
   const done = parts.filter((part) => part.done).length;
   return { moved: parts.reduce((sum, { moved = 0 }) => sum + moved, 0), progress: done / SHARDS.length };
 }
 
-/** The shards that are left, which are looked at again later. */
+/** The remaining shards, which are processed again later. */
 export async function shardsLeft(store: Store, timers: Timers, migration: Migration): Promise<string[]> {
   const parts = await store.queryAll(MigrationShard, { migration: migration.id });
   const done = new Set(parts.flatMap((part) => (part.done ? [part.sk] : [])));
@@ -100,7 +101,7 @@ export async function shardsLeft(store: Store, timers: Timers, migration: Migrat
 export const noteShardDone = (store: Store, { id, expires }: Migration, shard: string) =>
   store.change(MigrationShard, { migration: id, shard }, { set: { done: true, expires } });
 
-/** Moves those of these runs that are of the former version and on a step that corresponds to another one. */
+/** Moves those of these runs that are on the former version and on a step with a corresponding one. */
 export async function migrateRuns(
   store: Store,
   migration: Migration,
@@ -128,7 +129,7 @@ export async function migrateRuns(
 /** The message is delivered again. */
 const contended = () => namedError("TransactionConflictException", "Runs were moved too often by other workers.");
 
-/** @returns false if another worker moved one of them */
+/** Stores a migrated batch. @returns false if another worker moved one of the runs */
 function storeMigrated(
   store: Store,
   { id, to, expires }: Migration,

@@ -1,4 +1,4 @@
-// The runs of a journey with the names of what they are about (F2).
+// The runs of a journey with the names of their resources (F2).
 import * as v from "valibot";
 import { Named, NamedPerson } from "../../contract/named.ts";
 import { said } from "../../contract/schemas.ts";

@@ -1,6 +1,6 @@
-// Stores moves of runs in packs: the runs, the counts of their journey and what they send are one transaction, so that
-// a run has moved if and only if its send has begun (docs/decisions/0029). Many runs that send nothing move by a write
-// each, and are counted after it (docs/decisions/0058).
+// Stores moves of runs in packs: the runs, the counts of their journey and their sends are one transaction, so that a
+// run has moved if and only if its send has begun (docs/decisions/0029). Many runs without sends move by a write each,
+// and are counted afterwards (docs/decisions/0058).
 import { runsTimerId } from "../../contract/due-kinds.ts";
 import { MINUTE } from "../../kernel/clock.ts";
 import { chunksOf } from "../../rules/chunks.ts";
@@ -32,7 +32,7 @@ export interface PackDeps {
 const MAX_RUNS = 45;
 /** A pack of single writes costs as much as a transaction of this many runs less one: 6 write units and one a run. */
 const MIN_SINGLE_RUNS = 5;
-/** The same of runs that begin: 6 units and two a run, instead of 2 and four a run. */
+/** The same for runs that begin: 6 units and two a run, instead of 2 and four a run. */
 const MIN_SINGLE_ENTRIES = 3;
 const MAX_SINGLE_RUNS = 100;
 /** Items of one transaction. */
@@ -41,15 +41,15 @@ const MAX_ITEMS = 100;
 /** How long after a send began its messages are sent again, if they were lost. */
 const WATCH_AFTER_MS = 15 * MINUTE;
 
-/** What became of moves. */
+/** The results of moves. */
 interface StoredMoves {
-  /** What was stored, by the move that was asked for. */
+  /** The stored moves, by the requested move. */
   moved: Map<Move, Move>;
-  /** Runs that would have begun with a send for which the month has none left (AMB-147). */
+  /** Runs that would have begun with a send beyond the month's quota (AMB-147). */
   overQuota: Set<Move>;
 }
 
-/** @returns also those whose run another worker moved first, and why others could not be stored. */
+/** Stores moves. @returns also those whose run another worker moved first, and why others could not be stored */
 export async function storeMoves(
   deps: PackDeps,
   workspace: WorkspaceRecord | undefined,
@@ -94,7 +94,7 @@ const asAsked = (moves: readonly Move[]): StoredMoves => ({
   overQuota: new Set(),
 });
 
-/** Stores a pack as far as the brakes of its steps let it go on. */
+/** Stores a pack as far as the brakes of its steps allow. */
 async function storeAdmitted(
   deps: PackDeps,
   workspace: WorkspaceRecord | undefined,
@@ -128,7 +128,7 @@ async function storeAdmitted(
   });
 }
 
-/** Moves runs that send nothing by a write each. @returns the moves that were stored */
+/** Moves runs without sends by a write each. @returns the moves that were stored */
 async function storeEach(store: Store, moves: readonly Move[]): Promise<readonly Move[]> {
   const pack = store.ids.uuidAt(store.clock.now());
   const journey = moves[0]?.run.journey_id ?? "";
@@ -140,7 +140,7 @@ async function storeEach(store: Store, moves: readonly Move[]): Promise<readonly
   return moves.filter((_, i) => hasMoved[i]);
 }
 
-/** Begins first runs that send nothing by single writes. @returns the moves that were stored */
+/** Begins first runs without sends by single writes. @returns the moves that were stored */
 async function storeEntries(store: Store, moves: readonly Move[]): Promise<readonly Move[]> {
   const stored: Move[] = [];
   let open = moves.map((move) => ({ move, when: move.entry?.when ?? absent() }));
@@ -161,7 +161,10 @@ interface OpenEntry {
   when: EntryGuard["when"];
 }
 
-/** @returns the runs that began, and those that another worker withdrew, which may begin in another pack */
+/**
+ * Begins the runs of a pack. @returns the runs that began, and those that another worker withdrew, which may begin in
+ * another pack
+ */
 async function beginPack(store: Store, entries: readonly OpenEntry[]) {
   const pack = store.ids.uuidAt(store.clock.now());
   const journey = entries[0]?.move.run.journey_id ?? "";
@@ -185,8 +188,9 @@ async function beginPack(store: Store, entries: readonly OpenEntry[]) {
 }
 
 /**
- * @returns the moves that were stored, by those of the pack: of runs that no other worker has moved; and those that the quota
- * kept from beginning. `overtaken`: at a step with a brake, other sends began first, or the brake was read too long ago.
+ * Stores a pack. @returns the stored moves by the requested ones, for runs that no other worker has moved; and those
+ * that the quota kept from beginning. `overtaken`: at a step with a brake, other sends began first, or the brake was
+ * read too long ago
  */
 async function storePack(
   deps: PackDeps,
@@ -233,7 +237,7 @@ async function storePack(
       const sending = unmoved.filter((move) => groups.some(({ recipients }) => recipients.has(move)));
       const beginning = sending.filter(({ entry }) => entry);
       const left = (await sendsLeft(store, allowance)) - (sending.length - beginning.length);
-      // Who would begin beyond the quota does not; of runs that go on, the sends fail when they are dispatched.
+      // Runs beyond the quota do not begin. The sends of runs that go on fail when they are dispatched.
       if (beginning.length === 0) isReserved = false;
       for (const move of beginning.slice(Math.max(0, Math.min(left, beginning.length - 1)))) overQuota.add(move);
     } else if (refused.size === 0) throw new Error("A pack was refused, and none of its runs.");
@@ -247,13 +251,16 @@ function writesOf({ run, entry, to, outcomes, send }: Move, sent: string | undef
   return entry ? entryWrites(run, to, all, entry) : moveWrites(run, to, all);
 }
 
-/** With the send of a message that waits for the end of quiet hours, or that of before where nothing is sent. */
+/**
+ * The destination, with the send whose message waits for the end of quiet hours; without a send, that of the former
+ * position.
+ */
 function destinationOf({ to, send }: Move, job: string | undefined): Destination {
   if (to.kind === "ends" || to.position.message !== THIS_SEND) return to;
   return { ...to, position: { ...to.position, message: job ?? send?.reached.message } };
 }
 
-/** One write of the counts for all of them. The first run decides the shard. */
+/** One write of the counts for all moves. The first run decides the shard. */
 function countsOf(written: readonly ({ move: Move } & RunWrites)[]): ItemWrite<"workspace">[] {
   const [first] = written;
   const sum = sumOf(...written.map(({ counts }) => counts));

@@ -1,6 +1,6 @@
-// How long a journey stood still: the time of its runs stops with it (AMB-136).
+// The pauses of a journey: the time of its runs stops with it (AMB-136).
 
-/** In milliseconds: in all, and the last pause. */
+/** In milliseconds: the total, and the last pause. */
 export interface Pauses {
   total: number;
   from: number;
@@ -14,7 +14,7 @@ export const withPause = (former: Pauses | undefined, from: number, to: number):
   to,
 });
 
-/** For how long a journey had been paused in all until a time. Of earlier pauses than the last one only the sum is known. */
+/** The total of a journey's pauses until a time. Of pauses before the last one only the sum is known. */
 export function pausedUntil(pauses: Pauses | undefined, at: number): number {
   if (!pauses) return 0;
   const { total, from, to } = pauses;

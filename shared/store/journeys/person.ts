@@ -1,5 +1,5 @@
-// One person in one journey (AMB-147): what would have started a run and its outcome, its runs, and what would
-// happen if it were triggered now.
+// One person in one journey (AMB-147): its triggers and their outcomes, its runs, and what would happen if it were
+// triggered now.
 import * as v from "valibot";
 import { Named, NamedPerson } from "../../contract/named.ts";
 import { said, Timestamp, titled } from "../../contract/schemas.ts";
@@ -117,8 +117,8 @@ function closedBy(status: Journey["status"]): "paused" | "not_active" | undefine
 }
 
 /**
- * Why a subscriber is in a journey or not (AMB-147): every trigger of the last 90 days with what became of it, and its
- * rules as they are now.
+ * Why a subscriber is in a journey or not (AMB-147): every trigger of the last 90 days with its outcome, and the
+ * journey's rules as they are now.
  */
 export async function journeyOfPerson(
   store: StoreReader,
@@ -171,7 +171,7 @@ interface PersonContext {
   workspace: () => Promise<WorkspaceRecord | undefined>;
 }
 
-/** What is said of the newest run beside its row, by the version of the journey that it entered. */
+/** Details of the newest run beside its row, by the version of the journey that it entered. */
 async function saidOfNewest(store: StoreReader, journey: Journey, newest: Run | undefined, asking: PersonContext) {
   const [version, failures, startedBy] = await Promise.all([
     newest && getVersion(store, newest.journey_id, newest.version),
@@ -189,7 +189,7 @@ async function saidOfNewest(store: StoreReader, journey: Journey, newest: Run | 
   return { graph, status: journey.status, failures, startedBy, skips, asked, nameOf, exits, othersAt };
 }
 
-/** When a run goes on that waits at a step for those who get its message first, RFC 3339; null for any other. */
+/** When a run goes on that waits for the canary of a step, RFC 3339; null for any other. */
 async function othersAtOf(
   store: StoreReader,
   run: Run,
@@ -234,7 +234,7 @@ function waitingOf(
   };
 }
 
-/** What starts the runs of a journey, with what a person does not meet of the rule of a segment that is to be entered. */
+/** What starts the runs of a journey, with the unmet part of the rule of a segment that is to be entered. */
 async function startedByOf(store: StoreReader, { trigger }: Journey, subscriber: string): Promise<StartedBy> {
   const { type, event_name, segment_id } = trigger;
   if (type === "event") return event_name ? { kind: "event", name: event_name } : { kind: "nothing" };
@@ -244,7 +244,7 @@ async function startedByOf(store: StoreReader, { trigger }: Journey, subscriber:
   return { kind: "segment", name: found.segment.name, entered, unmet: (entered && found.unmet) || null };
 }
 
-/** Steps in the order in which the graph leads to them, those that it does not have last. */
+/** Steps in the order of the graph, unknown ones last. */
 function inOrder<One extends { step: string }>(steps: readonly One[], graph: Graph): One[] {
   const order = [graph.start];
   for (const id of order) {
@@ -259,7 +259,7 @@ function inOrder<One extends { step: string }>(steps: readonly One[], graph: Gra
 const MAX_SENDS_READ = 20;
 const isFailure = (outcome: string): boolean => outcome === "failed" || outcome === "bounced";
 
-/** The reasons of its steps that failed or bounced, by step; `not_planned` where nothing of it could be sent at all. */
+/** The reasons of its steps that failed or bounced, by step; `not_planned` if no message of it could be sent at all. */
 async function failuresOfRun(store: StoreReader, run: Run): Promise<ReadonlyMap<string, KnownFailure>> {
   const steps = run.steps.filter(({ outcome }) => isFailure(outcome)).map(({ step }) => step);
   if (steps.length === 0) return new Map();
@@ -288,7 +288,7 @@ async function failuresOfRun(store: StoreReader, run: Run): Promise<ReadonlyMap<
   return reasons;
 }
 
-/** By its address, else by what became of the whole send. */
+/** The failure of an address, else that of the whole send. */
 function failureOf(job: JobRecord, subscriber: string, reason?: string): KnownFailure | undefined {
   const known = reason ?? lostReason(job, subscriber);
   if (known !== undefined) return { reason: known, words: "" };

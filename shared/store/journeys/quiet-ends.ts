@@ -1,4 +1,4 @@
-// Until when the messages of steps wait for quiet hours: the steps that follow keep their distance to it (AMB-136).
+// The end of the quiet hours for messages of steps: the following steps keep their distance to it (AMB-136).
 import { quietUntil } from "../../rules/quiet-hours.ts";
 import type { StoreReader } from "../context.ts";
 import { candidatesById } from "../sends/audience/candidates.ts";
@@ -13,7 +13,7 @@ interface Deps {
   workspace(): Promise<WorkspaceRecord | undefined>;
 }
 
-/** Outside of quiet hours it reads the workspace, once, and the profile where each subscriber has hours of their own. */
+/** Outside of quiet hours it reads the workspace, once, and the profile if each subscriber has hours of their own. */
 export function openQuietEnds({ store, workspace }: Deps) {
   let planOf: ReturnType<typeof openPlans> | undefined;
   let read: ReturnType<Deps["workspace"]> | undefined;

@@ -1,4 +1,4 @@
-// The recount of journeys: their numbers compared with their runs, and repaired (docs/decisions/0044).
+// The recount of journeys: compares their numbers with their runs, and repairs them (docs/decisions/0044).
 import { absent, is, present } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { changeItem, checkItem, keyOf, type RowOf } from "../item.ts";
@@ -13,7 +13,7 @@ import { runRows } from "./run-rows.ts";
 
 type CountRow = RowOf<typeof JourneyCount> | undefined;
 
-/** A recount under way: the changes of the counters when it began, and what the runs of the shards so far add up to. */
+/** A recount in progress: the changes of the counters when it began, and the sums of the shards so far. */
 export interface PartialCount {
   seen: number;
   sums: Record<string, number>;
@@ -21,14 +21,14 @@ export interface PartialCount {
 
 interface RecountedPart {
   repaired: number;
-  /** Where it continues: `<journey>#<shard>`, or the journey that is done. */
+  /** Where it continues: `<journey>#<shard>`, or the finished journey. */
   after?: string | undefined;
   partial?: PartialCount | undefined;
 }
 
 /**
- * Recounts one shard of one journey, if the journey changed since it was last recounted. The last shard compares: a
- * journey that changed meanwhile is left to the next night.
+ * Recounts one shard of one journey, if the journey changed since its last recount. The last shard compares: a journey
+ * that changed in the meantime is left to the next night.
  */
 export async function recountJourneys(
   store: Store,
@@ -57,7 +57,7 @@ async function countShard(
   return { repaired: 0, after: `${journey}#${shard}`, partial: { seen, sums: numbersOf(counted) } };
 }
 
-/** The numbers of a journey by its runs of one shard: what the counters say of them. */
+/** The numbers of a journey from its runs of one shard. */
 export async function countRuns(store: Store, journey: string, shard: string): Promise<Addends> {
   const entries = await store.queryAll(RunEntry, { journey, shard });
   const parts = entries.flatMap(addendsOfErased);
@@ -72,7 +72,7 @@ export async function countRuns(store: Store, journey: string, shard: string): P
   return sumOf(...parts);
 }
 
-/** What an entry says of a run whose subscriber was erased. */
+/** The addends of a run whose subscriber was erased. */
 const addendsOfErased = (entry: RunEntryRow): Addends[] =>
   entry.subscriber === undefined ? [{ [`r:${entry.status}`]: 1 }, outcomesIn(entry)] : [];
 
@@ -117,7 +117,7 @@ async function repairCounters(store: Store, journey: string, { seen, sums }: Par
   return 1;
 }
 
-/** The counters are right: they are not recounted before they change. */
+/** Notes that the counters are right: they are recounted only after they change. */
 async function noteRecounted(store: Store, journey: string, rows: readonly CountRow[]): Promise<0> {
   const keys = countKeys(journey);
   for (const [i, row] of rows.entries()) {

@@ -15,7 +15,7 @@ import { QuotaRefusal, RefusalCount } from "./run-items.ts";
 export interface RefusedEntry {
   reason: RefusalReason;
   subscriber: string;
-  /** Names what would have started the run. */
+  /** The key of the trigger. */
   key: string;
 }
 
@@ -27,7 +27,7 @@ const DIGEST_LENGTH = 12;
 /** As long as a person's triggers are explained. */
 const QUOTA_KEPT_MS = 90 * DAY;
 
-/** Counts refused entries of one message, in one write. Those beyond the quota are also kept by person. */
+/** Counts the refused entries of one message, in one write. Those beyond the quota are also kept by person. */
 export async function countRefused(store: Store, journey: string, refused: readonly RefusedEntry[]): Promise<void> {
   if (refused.length === 0) return;
   const beyond = refused.filter(({ reason }) => reason === "over_quota");
@@ -55,7 +55,7 @@ export async function countRefused(store: Store, journey: string, refused: reado
   });
 }
 
-/** Refused entries of a journey by reason; reasons without one are left out. */
+/** Refused entries of a journey by reason; reasons without entries are left out. */
 export async function refusedOf(store: StoreReader, journey: string): Promise<Record<string, number>> {
   const rows = await store.getAll(RefusalCount, countKeys(journey), { eventual: true });
   const sums = new Map<string, number>();

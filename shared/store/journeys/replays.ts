@@ -35,11 +35,11 @@ export interface ReplayWork {
   journey: string;
   definition: Definition;
   window: Window;
-  /** 1 to 100: the share of subscribers that is looked at. */
+  /** The share of subscribers that is simulated: 1 to 100. */
   percent: number;
 }
 
-/** Where reading continues, and how much of the window or segment was read: 0 to 1. */
+/** Where reading continues, and the share of the window or segment that was read: 0 to 1. */
 export interface ReplayPosition {
   cursor: string;
   progress: number;
@@ -59,7 +59,7 @@ interface ReplayedSubscriber {
 
 interface Page {
   found: ReplayedSubscriber[];
-  /** Ids of the events of the page that can start a run. */
+  /** Ids of the page's events that can start a run. */
   starting: ReadonlySet<string>;
   next: ReplayPosition | undefined;
 }
@@ -151,7 +151,7 @@ async function replayOne(
   const range = { event_name: names, from, to, limit: MAX_EVENTS };
   const events = names.length === 0 ? [] : await eventsOf(deps.store, subscriber, range);
   if (enteredSegmentAt === undefined) {
-    // The page that has the first event of the trigger takes the subscriber.
+    // A subscriber is taken on the page with its first trigger event.
     const since = new Date(window.from).toISOString();
     const isFirst = ({ event_name, occurred_at }: (typeof events)[number]) =>
       event_name === definition.trigger.event_name && occurred_at >= since;
@@ -175,7 +175,7 @@ function recorderOf(
   { profile, events }: SubscriberHistory,
   { planOf, tally }: ReplayContext,
 ): Recorder {
-  // Caps count the sends of this journey alone.
+  // Caps count only the sends of this journey.
   const caps = capCounter();
   let hasEntered = false;
   return {

@@ -5,7 +5,7 @@ import { runStatuses } from "../../rules/run-states.ts";
 import { item, type KeyOf, type RowOf } from "../item.ts";
 import { json } from "../json-text.ts";
 
-/** What a run was started by. */
+/** The cause of a run. */
 export const Cause = v.object({
   event_id: v.optional(v.string()),
   event_name: v.optional(v.string()),
@@ -23,10 +23,10 @@ export const runFields = {
   status: v.picklist(runStatuses),
 };
 
-/** What the sort keys of a subscriber's runs in one journey begin with. */
+/** The prefix of the sort keys of a subscriber's runs in one journey. */
 export const runPrefix = (journey: string): string => `J#${journey}#`;
 
-/** In the key of the newest run of a subscriber in a journey, in place of its id. It sorts after all ids. */
+/** The newest run of a subscriber in a journey has this in its key, in place of its id. It sorts after all ids. */
 export const NEWEST = "newest";
 
 export const RunItem = item({
@@ -52,13 +52,13 @@ export const RunItem = item({
     paused: v.optional(v.number()),
     spent: v.optional(v.string()),
     message: v.optional(v.string()),
-    /** The pack in which it moved last, if that move was a write of its own. */
+    /** The pack of its last move, if that was a write of its own. */
     pack: v.optional(v.string()),
-    /** Of a row that is no run, and keeps out a late one of its pack (entry-packs.ts). */
+    /** Set in a row that is not a run, and prevents a late one of its pack (entry-packs.ts). */
     expires: v.optional(v.number()),
     /** How often a step had an outcome: `o:<step>|<outcome>`. */
     "o:*": v.number(),
-    /** What became later of a message that was sent, by its job: `f:<job>`. */
+    /** The later outcome of a sent message, by its job: `f:<job>`. */
     "f:*": v.string(),
   },
   writers: ["step-journey", "api-journeys", "mail-event", "erase", "recount"],
@@ -74,7 +74,7 @@ export const RunEntry = item({
   pk: ({ journey, shard }: { journey: string; shard: string }) => `journey#${journey}#${shard}`,
   sk: ({ run }: { run: string }) => run,
   row: {
-    /** At the entry; final after an erasure. */
+    /** The status at entry; final after an erasure. */
     status: v.picklist(runStatuses),
     subscriber: v.optional(v.string()),
     /** The outcomes of a run whose subscriber was erased. */
@@ -86,11 +86,11 @@ export const RunEntry = item({
 
 export type RunEntryRow = RowOf<typeof RunEntry>;
 
-/** Runs of a pack whose moves change the counts by the same numbers. */
+/** Runs of a pack that change the counts by the same numbers. */
 interface PackGroup {
   add: Partial<Record<string, number>>;
   /**
-   * `<run>:<seq>` before the move, and `<run>:0:<subscriber>` of a run that begins, separated by spaces; the ids as
+   * `<run>:<seq>` before the move, and `<run>:0:<subscriber>` for a run that begins, separated by spaces; ids as
    * `packId` writes them.
    */
   runs: string;
@@ -145,7 +145,7 @@ export const RefusalCount = item({
 export const QuotaRefusal = item({
   about: "An entry that a journey refused because the sends of the month were used up: no other row tells of it later.",
   pk: ({ subscriber }: { subscriber: string }) => `U#${subscriber}`,
-  /** `cause`: what would have started the run. */
+  /** `cause`: the key of the trigger. */
   sk: ({ journey, cause }: { journey: string; cause: string }) => `Q#${journey}#${cause}`,
   prefix: "Q#",
   row: { journey_id: v.string(), cause: v.string(), expires: v.number() },

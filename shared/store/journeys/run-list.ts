@@ -28,7 +28,7 @@ interface RunPage {
 /** Runs that are read for one page. */
 const MAX_EXAMINED = 300;
 
-/** With a filter a page may have fewer runs than `limit`. */
+/** Lists runs. With a filter a page may have fewer runs than `limit`. */
 export async function listRuns(store: StoreReader, query: RunQuery): Promise<RunPage> {
   const { runs, next } = await (query.subscriber === undefined
     ? runsOfAll(store, query)

@@ -1,7 +1,7 @@
-// Packs of runs that move or begin at the price of single writes (docs/decisions/0058, 0123): the pack says what the move
-// of each run adds to the counts, each run that moves names it, and its seal counts those that have moved. A pack without a seal is
-// open. A reader that moves a run settles its open pack first, so that a run that moved in a pack stays in it until it is
-// counted.
+// Packs of runs that move or begin at the price of single writes (docs/decisions/0058, 0123): the pack stores how the
+// move of each run changes the counts, each moved run names the pack, and its seal counts the moved runs. A pack
+// without a seal is open. A reader that moves a run settles its open pack first, so that a run that moved in a pack
+// stays in it until it is counted.
 import { ttl } from "../../kernel/clock.ts";
 import { packId, unpackId, uuidPrefixOf } from "../../kernel/ids.ts";
 import { absent, all, is } from "../conditions.ts";
@@ -27,17 +27,17 @@ import {
 } from "./run-items.ts";
 import { newestRuns, type RunPlace, runRows } from "./run-rows.ts";
 
-/** A run of a pack: where it was, and what its move adds to the counts. */
+/** A run of a pack: its former position, and its change of the counts. */
 interface PackMember {
   run: string;
-  /** Before the move. */
+  /** The sequence number before the move. */
   seq: number;
   counts: Addends;
-  /** Of a run that begins in the pack: no row finds it yet. */
+  /** Set for a run that begins in the pack: no row indexes it yet. */
   subscriber?: string;
 }
 
-/** A pack of which every member moved, or cannot move any more. */
+/** A pack in which every member has moved, or can no longer move. */
 interface DecidedPack {
   pack: string;
   journey: string;
@@ -62,14 +62,14 @@ interface RunChange {
   when: ConditionOf<typeof RunItem>;
 }
 
-/** @returns for each run whether it moved in this pack, be it by an earlier attempt */
+/** Moves the runs of a pack. @returns for each run whether it moved in this pack, in this or an earlier attempt */
 export const moveEach = (store: Store, pack: string, moves: readonly RunChange[]): Promise<boolean[]> =>
   writeEach(moves, async ({ key, change, when }) => {
     const row = await store.change(RunItem, key, change, when).catch(onConditionFailed(RunItem, (old) => old));
     return row?.pack === pack;
   });
 
-/** Counts the runs of a pack that moved, once. */
+/** Counts the moved runs of a pack, once. */
 export async function sealPack(store: Store, { pack, journey, moved }: DecidedPack): Promise<void> {
   const expires = ttl(store.clock.now()) + LATEST_WRITE_SECONDS;
   const counts = sumOf(...moved.map((member) => member.counts));
@@ -79,7 +79,7 @@ export async function sealPack(store: Store, { pack, journey, moved }: DecidedPa
   await store.remove(RunPack, packKey(pack));
 }
 
-/** Ends a pack that a worker opened: a run that has not moved stays where it is, and cannot move in it any more. */
+/** Ends a pack that another worker opened: a run that has not moved stays, and can no longer move in it. */
 async function settlePack(store: Store, row: RowOf<typeof RunPack>): Promise<void> {
   const { sk: pack, journey } = row;
   const members = membersOf(row);
@@ -99,7 +99,7 @@ async function settlePack(store: Store, row: RowOf<typeof RunPack>): Promise<voi
   await sealPack(store, { pack, journey, moved: moved.flat() });
 }
 
-/** Prevents that a run moves in a pack. @returns whether it has */
+/** Prevents that a run moves in a pack. @returns whether it has moved */
 async function withdraw(store: Store, pack: string, run: RunRow, seq: number): Promise<boolean> {
   const isUnmoved = all(is("id", run.id), is("seq", seq));
   const row = await store
@@ -117,7 +117,7 @@ const membersOf = ({ groups }: RowOf<typeof RunPack>): PackMember[] =>
     }),
   );
 
-/** Runs in the order of their keys, which name them by id; none of them in an open pack. */
+/** Runs in the order of their keys, none of them in an open pack. */
 export const settledRuns = (store: Store, keys: readonly RunKey[]): Promise<(RunRow | undefined)[]> =>
   settled(store, () => runRows(store, keys));
 
@@ -137,7 +137,7 @@ export async function settled(
   });
 }
 
-/** Settles the open packs in which these runs moved. @returns how many there were */
+/** Settles the open packs of these runs. @returns how many there were */
 export async function settlePacksOf(store: Store, runs: readonly (RunRow | undefined)[]): Promise<number> {
   const packs = [...new Set(runs.flatMap((run) => run?.pack ?? []))];
   const found = await store.getAll(RunPack, packs.map(packKey));
@@ -146,7 +146,7 @@ export async function settlePacksOf(store: Store, runs: readonly (RunRow | undef
   return open.length;
 }
 
-/** Settles the packs that are open, or those that workers opened at least this long ago. */
+/** Settles open packs, or those that were opened at least this long ago. */
 export async function settleLeftPacks(store: Store, age?: number): Promise<void> {
   const range = age === undefined ? {} : { to: uuidPrefixOf(store.clock.now() - age) };
   const found = await Promise.all(SHARDS.map((shard) => store.queryAll(RunPack, { shard }, range)));
