@@ -100,7 +100,9 @@ function process(world: World, job: Import): void {
   }
   for (const [subscriber, isProven] of taken) {
     join(world, job, subscriber, isProven);
-    subscriberChanged(world, subscriber);
+    const isQuiet = job.body.start_journeys === "false";
+    if (isQuiet) subscriber.quiet_at = subscriber.updated_at;
+    subscriberChanged(world, subscriber, isQuiet ? "imported" : "all");
   }
   const batches = Math.ceil(rows.length / BATCH_ROWS);
   at(world, world.now + BATCH_MS * Math.max(batches - 1, 0), () => {

@@ -40,12 +40,16 @@ function checkedTree(world: World, rule: Body): Body {
 /** How far a change of a segment looks back for historical events, from now or from the last computation. */
 const HISTORY = 15 * MINUTE;
 
-/** AMB-134: whether historical events alone are why somebody is in a segment now, or is not. */
+/** AMB-133, AMB-134: whether a file without journeys or historical events alone are why somebody is in a segment now, or is not. */
 function isOfHistory(world: World, segment: Segment, subscriber: Subscriber, cause: Cause): boolean {
   if (typeof cause === "object" && "event" in cause) return cause.isHistorical;
   const tree = treeOf(segment.rule)!;
   // A static segment changes by all that came since it was computed.
   const since = (segment.is_dynamic ? world.now : (segment.computed_at ?? world.now)) - HISTORY;
+  const isOfFile = subscriber.quiet_at === subscriber.updated_at && subscriber.updated_at >= since;
+  if (isOfFile && cause === "whole" && eventNodes(tree).length > 0)
+    throw new Unpromised("a file without journeys and events may both be why a segment that is computed again changes");
+  if (cause === "imported" || (isOfFile && cause === "whole")) return true;
   const linked = world.aliases.filter(({ linked_at }) => linked_at >= since).map(({ anonymous_id }) => anonymous_id);
   const came = world.events.filter(
     ({ received_at, anonymous_id }) => received_at >= since || (anonymous_id !== null && linked.includes(anonymous_id)),
@@ -80,7 +84,13 @@ export function recompute(world: World, segment: Segment, only?: Subscriber, cau
 }
 
 /** What changed: a new event, or attributes; all of them for a new person. Or the whole segment is computed. */
-type Cause = { event: string; isHistorical: boolean } | { keys: readonly string[] } | "all" | "linked" | "whole";
+type Cause =
+  | { event: string; isHistorical: boolean }
+  | { keys: readonly string[] }
+  | "all"
+  | "imported"
+  | "linked"
+  | "whole";
 
 /**
  * SEG-14, EVT-12: dynamic membership follows attributes and events without being asked, but after the answer. Only that of

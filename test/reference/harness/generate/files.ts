@@ -4,12 +4,14 @@ import {
   ask,
   DAY,
   HOUR,
+  journeyOf,
   MINUTE,
   mailChannel,
   pass,
   personOf,
   post,
   SECOND,
+  segmentOf,
   sendTo,
   setSendCap,
   settings,
@@ -128,5 +130,31 @@ export function numbersFile(draft: Draft): void {
     const body = { listId: `@${list}`, phone_region: "DE" };
     post(draft, SECOND, "/api/v1/lists/import", body, { file, handle: newHandle(draft, "import") });
     pass(draft, MINUTE);
+  }
+}
+
+/** A file moves people into a segment, or out of it, that a journey begins with, and may start none (AMB-133). */
+export function quietFile(draft: Draft): void {
+  const { random } = draft;
+  const list = newHandle(draft, "list");
+  post(draft, SECOND, "/api/v1/lists", { name: `Quiet ${list}` }, { handle: list }, "list");
+  const segment = segmentOf(draft, { attribute: { plan: { $eq: "pro" } } }, random.chance(0.6));
+  const type = random.pick(["segment_entered", "segment_entered", "segment_exited"]);
+  journeyOf(draft, { type, segment_id: segment }, { type: "delay", delay: { duration: "1h", next: "s2" } });
+  const names = random.some(PEOPLE, random.between(1, 3));
+  for (const name of random.some(names, random.between(0, names.length))) personOf(draft, name);
+  for (let n = random.between(2, 4); n > 0; n--) {
+    const plan = () => random.pick(["pro", "free"]);
+    const rows = random.some(names, random.between(1, names.length)).map((name) => `${name},${plan()}`);
+    const file = ["external_id,plan", ...rows].join("\n");
+    const body = { listId: `@${list}`, ...random.pick([{}, { start_journeys: "false" }, { start_journeys: "false" }]) };
+    if (random.chance(0.7))
+      post(draft, SECOND, "/api/v1/lists/import", body, { file, handle: newHandle(draft, "import") });
+    else {
+      const body = { external_id: random.pick(names), attributes: { plan: plan() } };
+      post(draft, SECOND, "/api/v1/subscribers/upsert", body, { as: "sdk" });
+    }
+    pass(draft, random.pick([MINUTE, HOUR, DAY]));
+    if (random.chance(0.6)) post(draft, SECOND, `/api/v1/segments/${segment}/recompute`, undefined);
   }
 }

@@ -138,6 +138,7 @@ const STORIES: [string[], Make][] = [
   [["sends", "campaigns", "journeys", "events", "insights"], reports.lateReport],
   [["sends", "billing"], reports.nearQuota],
   [["imports", "lists"], reports.longFile],
+  [["imports", "segments", "journeys"], files.quietFile],
   [["campaigns", "templates", "lists"], reports.renamed],
 ];
 /** How many commands in a hundred begin one. */

@@ -9,6 +9,8 @@ export interface Subscriber {
   attributes: Record<string, Body>;
   created_at: number;
   updated_at: number;
+  /** The `updated_at` that an import without journeys left: while it is that, what it changed starts none (AMB-133). */
+  quiet_at?: number;
 }
 export interface Consent {
   id: string;
