@@ -1,6 +1,7 @@
 // Answers that say what many messages say stay below what a function may answer, 6 MB (CHC-1, docs/decisions/0104).
 import { expect, it } from "vitest";
 import { withChannels } from "../support/content.ts";
+import { graphOf } from "../support/journeys.ts";
 import { contentOf, htmlOf } from "../support/large-mails.ts";
 import { worlds } from "../support/worlds.ts";
 
@@ -63,4 +64,22 @@ it("a page of sends that say a body twice ends where it has no more room (NTF-17
 
   expect(status).toBe(200);
   expect(page.items.length + next.body.items.length).toBe(80);
+});
+
+it("a simulation whose steps send forty mails of 200 KB says as many as an answer can carry (F12, CHC-1)", async () => {
+  const { call, ids, ada } = await withChannels(withTenant, "email");
+  const template = { name: "Long", content: contentOf({ html: htmlOf(200_000) }) };
+  const { id: template_id } = (await call("POST /api/v1/templates", template)).body;
+  const send = (i: number) => ({ send: { channel_ids: [ids.email], template_id, next: `s${i + 1}` } });
+  const steps = graphOf({ ...Object.fromEntries(many(40, (i) => [`s${i}`, send(i)])), s40: "exit" });
+  const trigger = { type: "event", event_name: "paid" };
+  const { id } = (await call("POST /api/v1/journeys", { name: "Long", trigger, steps })).body;
+
+  const { status, body: walk } = await call(`POST /api/v1/journeys/${id}/simulate`, { subscriber_id: ada });
+
+  expect([status, walk.steps?.length]).toEqual([200, 41]);
+  const renderings = walk.steps.flatMap(({ rendering }: { rendering: object | null }) => rendering ?? []);
+  expect(renderings).toHaveLength(40);
+  expect(renderings[0].body).toHaveLength(htmlOf(200_000).length - "{{ subscriber.first_name }}".length + "Ada".length);
+  expect(renderings[39]).toEqual({ title: "", body: "", unknown_variables: [], left_out: ["title", "body"] });
 });

@@ -92,6 +92,7 @@ const Walk = titled("SimulatedWalk", {
               title: said("The title as the recipient would read it", v.string()),
               body: said("The text as the recipient would read it", v.string()),
               unknown_variables: said("Variables without a value", v.array(v.string())),
+              left_out: said("What the answer has no room for", v.optional(v.array(v.string()))),
             }),
           ),
         ),

@@ -1,5 +1,6 @@
 // What a journey would do with a subscriber or a sample, from a time on, if given events happened: the replay of one
 // person, whose entry and sends are judged as real ones are. Nothing is written or sent.
+import { pageRoom } from "../../contract/paging.ts";
 import { timestamp } from "../../kernel/clock.ts";
 import { invalid } from "../../kernel/errors.ts";
 import type { ChannelType } from "../../rules/channel-types.ts";
@@ -44,7 +45,15 @@ interface Message {
   /** The end of the quiet hours that some of it waits for. */
   deferred_until: string | null;
   /** Null where its text cannot be rendered. */
-  rendering: { title: string; body: string; unknown_variables: string[] } | null;
+  rendering: Words | null;
+}
+
+interface Words {
+  title: string;
+  body: string;
+  unknown_variables: string[];
+  /** The answer has no room for them. */
+  left_out?: string[];
 }
 
 interface SimulatedStep extends Message {
@@ -115,6 +124,8 @@ interface Walk {
   event: KnownEvent | undefined;
 }
 
+const NO_ROOM: Words = { title: "", body: "", unknown_variables: [], left_out: ["title", "body"] };
+
 /** Adds what happens to the answer. */
 function recorderOf(deps: Deps, { definition, subject, happening, event }: Walk, simulated: SimulatedRun): Recorder {
   const { store, mails } = deps;
@@ -124,6 +135,7 @@ function recorderOf(deps: Deps, { definition, subject, happening, event }: Walk,
     const [counted = []] = subject.id ? await countsOf(store, { timezone, now }, [subject.id], cap) : [];
     return counted;
   });
+  const hasRoom = pageRoom();
   let message = NO_MESSAGE;
   return {
     explains: true,
@@ -158,7 +170,7 @@ function recorderOf(deps: Deps, { definition, subject, happening, event }: Walk,
       message = {
         channels,
         deferred_until: later.length > 0 && until !== undefined ? timestamp(until) : null,
-        rendering,
+        rendering: rendering && !hasRoom(rendering) ? NO_ROOM : rendering,
       };
       return rendering ? send.kind : "failed";
     },
