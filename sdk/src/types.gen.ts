@@ -6517,6 +6517,8 @@ export type JourneysSimulateAnswer = {
       body: string;
       /** Variables without a value */
       unknown_variables: string[];
+      /** What the answer has no room for */
+      left_out?: string[] | undefined;
     } | null;
   })[];
   /** How the simulation ended */
